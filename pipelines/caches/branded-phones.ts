@@ -1,0 +1,11 @@
+import { displayName, phone } from './columns.ts';
+
+/** Branded phones: every live branded number of every country with its display name. */
+export const brandedPhones = {
+  name: 'branded_phones',
+  path: 'branded_phones',
+  title: 'Branded phones',
+  perCountry: false,
+  columns: [phone, displayName],
+  copyStatement: 'caches/copy_branded_phones',
+} as const;

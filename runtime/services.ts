@@ -1,0 +1,60 @@
+import { mkdir } from 'node:fs/promises';
+import type { Config } from './config.ts';
+import { acquireEmbeddedDatabase } from './embedded-postgres.ts';
+import { createLog, type Log } from './log.ts';
+import { createPool, type Pool } from './postgres.ts';
+
+/** Where the database of this process is, and who started it. */
+export interface ResolvedDatabase {
+  readonly url: string;
+  /** For the API: a login that can only read, or undefined where the owner's URL is used with a read-only role. */
+  readonly apiUrl: string | undefined;
+  readonly kind: 'given' | 'embedded';
+  /** Home of the embedded cluster. */
+  readonly home: string | undefined;
+  release(): Promise<void>;
+}
+
+/**
+ * Finds the database: DATABASE_URL, else the embedded cluster of the state directory, started if need be.
+ * @throws ServiceError `database_unavailable`
+ */
+export async function resolveDatabase(config: Config): Promise<ResolvedDatabase> {
+  if (config.databaseUrl !== undefined) {
+    return { url: config.databaseUrl, apiUrl: config.apiDatabaseUrl, kind: 'given', home: undefined, release: async () => {} };
+  }
+  const embedded = await acquireEmbeddedDatabase(config.stateDir);
+  return { url: embedded.url, apiUrl: config.apiDatabaseUrl ?? embedded.apiUrl, kind: 'embedded', home: embedded.home, release: () => embedded.release() };
+}
+
+/** What every process of the service but the API works with. */
+export interface Services {
+  readonly config: Config;
+  readonly log: Log;
+  readonly db: Pool;
+  readonly database: ResolvedDatabase;
+  close(): Promise<void>;
+}
+
+/** Opens log and database for one process. `close` gives everything back, the embedded database last. */
+export async function openServices(config: Config, process: string): Promise<Services> {
+  const log = createLog({ level: config.logLevel, process });
+  await mkdir(config.stateDir, { recursive: true });
+  const database = await resolveDatabase(config);
+  const db = createPool({
+    url: database.url,
+    applicationName: `caller-trust ${process}`,
+    connectionsMax: config.databaseConnectionsMax,
+    onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
+  });
+  return {
+    config,
+    log,
+    db,
+    database,
+    async close() {
+      await db.end();
+      await database.release();
+    },
+  };
+}

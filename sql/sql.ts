@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+const resolveSql = createRequire(import.meta.url).resolve;
+const statements = new Map<string, string>();
+
+/** The directory of the `.sql` files, the same from source and from dist. */
+export const sqlDirectory = dirname(resolveSql('#sql/schema.sql'));
+
+/**
+ * The text of one statement of `sql/`, by its path without ending: `sql('caches/count_rows')`.
+ * Files are read once.
+ */
+export function sql(name: string): string {
+  let statement = statements.get(name);
+  if (statement === undefined) {
+    statement = readFileSync(join(sqlDirectory, `${name}.sql`), 'utf8');
+    statements.set(name, statement);
+  }
+  return statement;
+}
+
+/**
+ * A statement with its `:'name'` places filled by quoted literals. Only for COPY, which takes no parameters;
+ * every other statement uses $1.
+ * @throws Error if a place has no value.
+ */
+export function sqlWithLiterals(name: string, values: Record<string, string>): string {
+  return sql(name).replace(/:'(\w+)'/g, (_place, key: string) => {
+    const value = values[key];
+    if (value === undefined) throw new Error(`sql/${name}.sql needs a value for :'${key}'`);
+    return quoteLiteral(value);
+  });
+}
+
+/** A string as an SQL literal; valid under either setting of standard_conforming_strings. */
+export function quoteLiteral(value: string): string {
+  const quoted = `'${value.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`;
+  return value.includes('\\') ? ` E${quoted}` : quoted;
+}

@@ -1,0 +1,31 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { acquireEmbeddedDatabase, removeStateDirectory } from '../../runtime/embedded-postgres.ts';
+import { connect } from '../../runtime/postgres.ts';
+import { migrate } from '../../sql/migrate.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Cluster of this test run; its database `caller_trust` is migrated and is the template of each test file's own. */
+    databaseUrl: string;
+    /** The same for the login that can only read. */
+    apiDatabaseUrl: string;
+  }
+}
+
+/** Starts one PostgreSQL for the whole run, with a migrated template database. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-test-'));
+  const embedded = await acquireEmbeddedDatabase(stateDir);
+  const client = await connect({ url: embedded.url, applicationName: 'test template' });
+  await migrate(client);
+  await client.end();
+  project.provide('databaseUrl', embedded.url);
+  project.provide('apiDatabaseUrl', embedded.apiUrl);
+  return async () => {
+    await embedded.release();
+    await removeStateDirectory(stateDir);
+  };
+}
