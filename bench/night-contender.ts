@@ -1,0 +1,46 @@
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { to } from 'pg-copy-streams';
+import { loadConfig } from '../runtime/config.ts';
+import { connect } from '../runtime/postgres.ts';
+import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
+import { buildArtefact } from '../pipelines/caches/build.ts';
+import { exportSnapshot } from '../pipelines/caches/snapshot.ts';
+
+/**
+ * One contender of bench/night.ts in a process of its own, so that its CPU and peak memory are its own:
+ * `night-contender.js ours|pg-copy-streams URL DIRECTORY ROWS STATEMENT`. Prints one JSON line.
+ */
+const [contender, url, directory, rows, statement] = process.argv.slice(2) as [string, string, string, string, string];
+
+const build = async (): Promise<number> => {
+  const holder = await connect({ url, applicationName: 'bench' });
+  const snapshot = await exportSnapshot(holder);
+  const store = new ArtefactStore(directory);
+  const { file } = await buildArtefact({
+    databaseUrl: url,
+    store,
+    artefact: { cache: 'phones', country: 'US' },
+    snapshotId: snapshot.id,
+    evaluatedAt: new Date('2026-01-01T01:00:00Z'),
+    rowsExpected: Number(rows),
+    owner: 'bench',
+    settings: loadConfig({}),
+  });
+  await holder.end();
+  return file.bytes;
+};
+
+const stream = async (): Promise<number> => {
+  const client = await connect({ url, applicationName: 'bench' });
+  const gzip = createGzip({ level: 6 });
+  await pipeline(client.query(to(statement)), gzip, createWriteStream(`${directory}/streamed.gz`));
+  await client.end();
+  return 0;
+};
+
+const startedAt = performance.now();
+const bytes = await (contender === 'ours' ? build() : stream());
+const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+console.log(JSON.stringify({ seconds: (performance.now() - startedAt) / 1000, cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, peakMiB: maxRSS / 1024, bytes }));

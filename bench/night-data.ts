@@ -1,0 +1,30 @@
+import type { Client } from 'pg';
+
+/**
+ * Fills phone_number with numbers of one country as feeds leave them: in random order over the heap.
+ * 60 % NEUTRAL with a name, 30 % SPAM, 10 % FRAUD; a fifth have a description too. The same count gives the same rows.
+ */
+export async function fillNumbers(client: Client, rows: number): Promise<void> {
+  await client.query('TRUNCATE phone_number');
+  await client.query(
+    `INSERT INTO phone_number (phone, country, reputation_level, reputation_category, reputation_source, display_name, display_description)
+     SELECT '+1' || (2010000000 + i * (7900000000 / $1) + h % (7900000000 / $1)), 'US',
+       CASE WHEN h % 10 < 6 THEN 'NEUTRAL' WHEN h % 10 < 9 THEN 'SPAM' ELSE 'FRAUD' END,
+       CASE WHEN h % 10 < 6 THEN NULL WHEN h % 10 < 9 THEN (ARRAY[1, 2, 6, 10])[1 + h / 16 % 4] ELSE (ARRAY[7, 9, 15])[1 + h / 16 % 3] END,
+       'feed',
+       CASE WHEN h % 10 < 6 THEN (ARRAY['Acme', 'Lakeside', 'Northern', 'First', 'Union', 'Cedar', 'Harbor', 'Summit'])[1 + h / 8 % 8]
+         || ' ' || (ARRAY['Dental', 'Plumbing', 'Bank', 'Pharmacy', 'Roofing', 'Insurance', 'Clinic', 'Motors'])[1 + h / 64 % 8]
+         || ' ' || h / 512 % 1000 END,
+       CASE WHEN h % 50 = 0 THEN 'Customer service, Monday to Friday' END
+     FROM (SELECT i, hashint8(i)::bigint & 2147483647 AS h FROM generate_series(0, $1::bigint - 1) AS i) AS numbers
+     ORDER BY hashint8extended(i, 7)`,
+    [rows],
+  );
+}
+
+/** Changes the level of every 50th number, in place: 2 % of the rows move to new places of the heap. */
+export async function changeSomeNumbers(client: Client): Promise<void> {
+  await client.query(
+    `UPDATE phone_number SET reputation_level = 'SPAM', reputation_category = 6 WHERE hashtext(phone) % 50 = 0`,
+  );
+}

@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { queryRows, type Pool } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import type { ArtefactStore, StoredName } from './artefact-store.ts';
+import type { CacheName } from './definition.ts';
+import type { ArtefactFile } from './manifest.ts';
+
+/** What a file turned out to be. */
+export interface MeasuredFile extends ArtefactFile {
+  readonly rows: number;
+}
+
+/** One version of an artefact as the database lists it. */
+export interface ListedVersion {
+  readonly cache: CacheName;
+  readonly country: string;
+  readonly version: number;
+  /** The version that readers are given. */
+  readonly current: boolean;
+  readonly rows: number;
+  readonly publishedAt: Date;
+  readonly file: ArtefactFile;
+}
+
+/** The verdict on one stored version: `ok`, or what is wrong. */
+export interface CheckedVersion extends ListedVersion {
+  readonly verdict: 'ok' | 'missing' | 'damaged' | 'different';
+  readonly detail: string;
+}
+
+interface VersionRow {
+  cache: CacheName;
+  country: string;
+  version: number;
+  rows: number;
+  published_at: Date;
+  file_sha256: string;
+  file_bytes: number;
+  plain_sha256: string;
+  plain_bytes: number;
+}
+
+/** Every version that was published, newest first in each artefact. */
+export async function listVersions(db: Pool): Promise<ListedVersion[]> {
+  const rows = await queryRows<VersionRow>(db, sql('caches/list_versions'));
+  return rows.map((row, at) => ({
+    cache: row.cache,
+    country: row.country,
+    version: row.version,
+    current: rows[at - 1]?.cache !== row.cache || rows[at - 1]?.country !== row.country,
+    rows: row.rows,
+    publishedAt: row.published_at,
+    file: { sha256: row.file_sha256, bytes: row.file_bytes, plainSha256: row.plain_sha256, plainBytes: row.plain_bytes },
+  }));
+}
+
+/** The versions of each artefact whose files are kept: the newest ones, `versionsKept` of them. */
+export function keptVersions(versions: readonly ListedVersion[], versionsKept: number): ListedVersion[] {
+  const seen = new Map<string, number>();
+  return versions.filter(({ cache, country }) => {
+    const key = `${cache}/${country}`;
+    const count = (seen.get(key) ?? 0) + 1;
+    seen.set(key, count);
+    return count <= versionsKept;
+  });
+}
+
+/**
+ * Reads a gzip file whole and tells its sizes, digests and lines.
+ * @throws the error of node:fs or node:zlib if it cannot be read or decompressed.
+ */
+export async function measureFile(path: string): Promise<MeasuredFile> {
+  const file = createHash('sha256');
+  const plain = createHash('sha256');
+  let bytes = 0;
+  let plainBytes = 0;
+  let rows = 0;
+  await pipeline(
+    createReadStream(path, { highWaterMark: 1 << 20 }),
+    async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        file.update(chunk);
+        bytes += chunk.length;
+        yield chunk;
+      }
+    },
+    createGunzip({ chunkSize: 1 << 18 }),
+    async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) {
+        plain.update(chunk);
+        plainBytes += chunk.length;
+        rows += countLines(chunk);
+      }
+    },
+  );
+  return { sha256: file.digest('hex'), bytes, plainSha256: plain.digest('hex'), plainBytes, rows };
+}
+
+function countLines(chunk: Buffer): number {
+  let lines = 0;
+  for (let at = chunk.indexOf(0x0a); at !== -1; at = chunk.indexOf(0x0a, at + 1)) lines++;
+  return lines;
+}
+
+/** Reads the file of a version again and compares it with what was published. */
+export async function checkVersion(store: ArtefactStore, version: ListedVersion): Promise<CheckedVersion> {
+  const path = store.path({ ...version, sha256: version.file.sha256 });
+  try {
+    const { rows, ...file } = await measureFile(path);
+    const differences = [
+      ...(Object.keys(file) as (keyof ArtefactFile)[]).filter((fact) => file[fact] !== version.file[fact]),
+      ...(rows === version.rows ? [] : ['rows']),
+    ];
+    if (differences.length === 0) return { ...version, verdict: 'ok', detail: '' };
+    return { ...version, verdict: 'different', detail: `${differences.join(', ')} not as published` };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    return code === 'ENOENT' ? { ...version, verdict: 'missing', detail: 'no file' } : { ...version, verdict: 'damaged', detail: code };
+  }
+}
+
+/** What {@link collectGarbage} removed. */
+export interface CollectedGarbage {
+  readonly files: readonly (StoredName & { readonly bytes: number })[];
+  readonly bytes: number;
+}
+
+/**
+ * Removes the files that no kept version and no open night needs.
+ * Downloads under way are not harmed: an open file stays readable after its name is gone.
+ */
+export async function collectGarbage(options: { db: Pool; store: ArtefactStore; versionsKept: number; dryRun: boolean }): Promise<CollectedGarbage> {
+  const { db, store } = options;
+  const files = await store.list(); // before the question what is needed: a file stored after it is not on this list
+  const needed = new Set(keptVersions(await listVersions(db), options.versionsKept).map(({ cache, country, file }) => store.path({ cache, country, sha256: file.sha256 })));
+  const live = await queryRows<{ cache: string; country: string; file_sha256: string | null }>(db, sql('nights/list_live_builds'));
+  for (const { cache, country, file_sha256 } of live) if (file_sha256 !== null) needed.add(store.path({ cache, country, sha256: file_sha256 }));
+  const openArtefacts = new Set(live.map(({ cache, country }) => `${cache}/${country}`));
+  const garbage = files.filter((file) => !needed.has(store.path(file)) && !openArtefacts.has(`${file.cache}/${file.country}`));
+  if (!options.dryRun) await Promise.all(garbage.map((file) => store.remove(file)));
+  return { files: garbage, bytes: garbage.reduce((sum, { bytes }) => sum + bytes, 0) };
+}

@@ -1,0 +1,248 @@
+import type { Client, Connection, Submittable } from 'pg';
+import { ServiceError } from '../../runtime/errors.ts';
+
+/** Whole rows of a COPY, at most the asked number of bytes unless a single row is longer. */
+export interface RowBlock {
+  readonly plain: Buffer;
+  readonly rows: number;
+}
+
+export interface CopyOutOptions {
+  readonly client: Client;
+  /** A complete `COPY ... TO STDOUT WITH (FORMAT text)`. */
+  readonly statement: string;
+  readonly blockBytes: number;
+  /** Seconds without a byte from the database after which the stream is given up. */
+  readonly idleSecondsMax: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Types of the backend's messages that can come during a COPY (PostgreSQL documentation, "Message Formats"). */
+const message = { copyData: 0x64, copyDone: 0x63, copyOutResponse: 0x48, error: 0x45, notice: 0x4e, parameterStatus: 0x53, notification: 0x41 } as const;
+const headerBytes = 5; // type, then a length that counts itself but not the type
+const newline = 0x0a;
+const blocksWaitingMax = 2;
+/** Below this length copying in JavaScript beats the call into Buffer.copy. */
+const shortPayloadBytes = 96;
+
+/**
+ * Streams a COPY into row-aligned blocks.
+ *
+ * The server sends a message a row. The driver's parser and a general stream cost an object or more for each, which for
+ * millions of short rows is more work than compressing them; here the payloads of a socket chunk are moved straight into
+ * the block that is going to be compressed (bench/night.ts). The server's word that the COPY succeeded comes after the
+ * last row: `rowsCopied` is set then, and nothing may be published before the transaction has committed as well.
+ *
+ * @throws ServiceError `copy_stalled`, `copy_cut` or `interrupted`; after any of them the client must be destroyed.
+ */
+export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
+  /** Rows that the server says it sent; undefined until it has said so. */
+  rowsCopied: number | undefined;
+
+  private readonly statement: string;
+  private readonly blockBytes: number;
+  private readonly idleSecondsMax: number;
+  private readonly signal: AbortSignal | undefined;
+
+  private socket!: Connection['stream'];
+  private driverListener!: (chunk: Buffer) => void;
+  private attached = false;
+
+  private readonly header = Buffer.alloc(headerBytes);
+  private headerFilled = 0;
+  private type = 0;
+  private payloadLeft = 0;
+
+  private block: Buffer;
+  private filled = 0;
+  private rows = 0;
+  private readonly free: Buffer[] = [];
+
+  private readonly waiting: RowBlock[] = [];
+  private wake: (() => void) | undefined;
+  private failure: unknown;
+  private ended = false;
+
+  private readonly watchdog: NodeJS.Timeout;
+  private lastByteAt = Date.now();
+  private readonly onData = (chunk: Buffer) => this.receive(chunk);
+  private readonly onAbort = () => this.fail(new ServiceError('interrupted', { operation: 'copy rows' }));
+
+  private constructor({ statement, blockBytes, idleSecondsMax, signal }: CopyOutOptions) {
+    this.statement = statement;
+    this.blockBytes = blockBytes;
+    this.idleSecondsMax = idleSecondsMax;
+    this.signal = signal;
+    this.block = Buffer.allocUnsafeSlow(blockBytes);
+    this.watchdog = setInterval(() => this.checkIdle(), Math.min(1000, idleSecondsMax * 250));
+    if (signal?.aborted) this.onAbort();
+    else signal?.addEventListener('abort', this.onAbort);
+  }
+
+  /** Starts the COPY on a connected client. */
+  static start(options: CopyOutOptions): CopyOut {
+    return options.client.query(new CopyOut(options));
+  }
+
+  /** Gives a block's memory back for the rows to come, when nothing reads it any more. */
+  recycle({ plain }: Pick<RowBlock, 'plain'>): void {
+    if (plain.buffer.byteLength === this.blockBytes) this.free.push(Buffer.from(plain.buffer));
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<RowBlock> {
+    try {
+      for (;;) {
+        const block = this.waiting.shift();
+        if (block !== undefined) {
+          if (this.attached) this.socket.resume();
+          this.lastByteAt = Date.now();
+          yield block;
+        } else if (this.failure !== undefined) {
+          throw this.failure;
+        } else if (this.ended) {
+          return;
+        } else {
+          await new Promise<void>((resolve) => (this.wake = resolve));
+        }
+      }
+    } finally {
+      clearInterval(this.watchdog);
+      this.signal?.removeEventListener('abort', this.onAbort);
+    }
+  }
+
+  // What the driver calls.
+
+  submit(connection: Connection): void {
+    this.socket = connection.stream;
+    const [driverListener] = this.socket.listeners('data');
+    this.driverListener = driverListener as (chunk: Buffer) => void;
+    this.socket.removeListener('data', this.driverListener);
+    this.socket.on('data', this.onData);
+    this.attached = true;
+    connection.query(this.statement);
+  }
+
+  handleCommandComplete({ text }: { text: string }): void {
+    this.rowsCopied = Number(/^COPY (\d+)/.exec(text)?.[1]);
+  }
+
+  handleReadyForQuery(): void {
+    this.ended = true;
+    this.wake?.();
+  }
+
+  handleError(cause: Error): void {
+    this.fail(new ServiceError('copy_cut', { operation: 'copy rows', problem: `The COPY was cut: ${cause.message}.`, cause }));
+  }
+
+  // The stream of messages.
+
+  private receive(chunk: Buffer): void {
+    this.lastByteAt = Date.now();
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.payloadLeft === 0) {
+        const start = at;
+        at = this.readHeader(chunk, at);
+        if (this.headerFilled < headerBytes) return;
+        this.headerFilled = 0;
+        if (this.endsStream()) return this.handBack(this.type === message.copyDone ? chunk.subarray(at) : this.fromHeader(chunk, start, at));
+        if (this.type === message.copyData) this.makeRoom(this.payloadLeft);
+      }
+      at = this.readPayload(chunk, at);
+    }
+    if (this.waiting.length >= blocksWaitingMax) this.socket.pause();
+  }
+
+  /** Reads what the chunk has of the next header, and returns the place after it. */
+  private readHeader(chunk: Buffer, start: number): number {
+    if (this.headerFilled === 0 && chunk.length - start >= headerBytes) {
+      this.type = chunk[start]!;
+      this.payloadLeft = ((chunk[start + 1]! << 24) | (chunk[start + 2]! << 16) | (chunk[start + 3]! << 8) | chunk[start + 4]!) - 4;
+      this.headerFilled = headerBytes;
+      return start + headerBytes;
+    }
+    const taken = chunk.copy(this.header, this.headerFilled, start, Math.min(chunk.length, start + headerBytes - this.headerFilled));
+    this.headerFilled += taken;
+    if (this.headerFilled === headerBytes) {
+      this.type = this.header[0]!;
+      this.payloadLeft = this.header.readUInt32BE(1) - 4;
+    }
+    return start + taken;
+  }
+
+  /** True if the message just begun is not one of those within a COPY: its end, an error, or what the driver must judge. */
+  private endsStream(): boolean {
+    switch (this.type) {
+      case message.copyData:
+      case message.copyOutResponse:
+      case message.notice:
+      case message.parameterStatus:
+      case message.notification:
+        return false;
+      default:
+        return true;
+    }
+  }
+
+  /** The bytes from the header just read, which may have begun in an earlier chunk. */
+  private fromHeader(chunk: Buffer, start: number, afterHeader: number): Buffer {
+    return afterHeader - start === headerBytes ? chunk.subarray(start) : Buffer.concat([this.header, chunk.subarray(afterHeader)]);
+  }
+
+  private readPayload(chunk: Buffer, start: number): number {
+    const end = Math.min(chunk.length, start + this.payloadLeft);
+    this.payloadLeft -= end - start;
+    if (this.type !== message.copyData) return end;
+    const { block } = this;
+    let { filled } = this;
+    if (end - start < shortPayloadBytes) for (let at = start; at < end; at++) block[filled++] = chunk[at]!;
+    else filled += chunk.copy(block, filled, start, end);
+    this.filled = filled;
+    if (this.payloadLeft === 0 && block[filled - 1] === newline) this.rows++;
+    return end;
+  }
+
+  /** Makes sure that a row of this length fits into the block: cuts before it if it does not. */
+  private makeRoom(bytes: number): void {
+    if (this.filled + bytes <= this.block.length) return;
+    this.cutBlock();
+    if (bytes > this.block.length) this.block = Buffer.allocUnsafeSlow(bytes);
+  }
+
+  private cutBlock(): void {
+    if (this.filled === 0) return;
+    this.waiting.push({ plain: this.block.subarray(0, this.filled), rows: this.rows });
+    this.block = this.free.pop() ?? Buffer.allocUnsafeSlow(this.blockBytes);
+    this.filled = 0;
+    this.rows = 0;
+    this.wake?.();
+  }
+
+  /** Gives the socket back to the driver with the bytes that are its to read. */
+  private handBack(rest: Buffer): void {
+    if (this.type === message.copyDone) this.cutBlock();
+    this.payloadLeft = 0;
+    this.detach();
+    if (rest.length > 0) this.driverListener(rest);
+  }
+
+  private detach(): void {
+    if (!this.attached) return;
+    this.attached = false;
+    this.socket.removeListener('data', this.onData);
+    this.socket.on('data', this.driverListener);
+    this.socket.resume();
+  }
+
+  private checkIdle(): void {
+    if (this.waiting.length > 0 || Date.now() - this.lastByteAt < this.idleSecondsMax * 1000) return;
+    this.fail(new ServiceError('copy_stalled', { operation: 'copy rows', problem: `The database sent no byte for ${this.idleSecondsMax} s.` }));
+  }
+
+  private fail(error: unknown): void {
+    this.failure ??= error;
+    this.wake?.();
+  }
+}

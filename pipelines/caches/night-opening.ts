@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
+import { ServiceError } from '../../runtime/errors.ts';
+import { connect, queryRow, queryRows, type Pool } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import { CACHES, type ArtefactName } from './definition.ts';
+import { listPublications, type LevelCounts } from './manifest.ts';
+import type { NightScope } from './night-request.ts';
+import { exportSnapshot, type Snapshot } from './snapshot.ts';
+
+/** One attempt at a night. A later attempt has a higher generation and makes this one void. */
+export interface Attempt {
+  readonly runId: number;
+  readonly generation: number;
+}
+
+/** A night whose snapshot is held and whose builds are recorded. */
+export interface OpenNight extends Attempt {
+  readonly buildIds: readonly number[];
+  /**
+   * Waits until every build has an outcome, or a later attempt took over.
+   * @throws ServiceError `database_unavailable` if the connection that holds the snapshot breaks; `interrupted`
+   */
+  untilBuilt(signal: AbortSignal): Promise<void>;
+}
+
+export interface OpenNightOptions {
+  readonly db: Pool;
+  readonly databaseUrl: string;
+  readonly runId: number;
+  /** Runs after the fence is raised and before the snapshot is taken: what it writes is in the night. */
+  readonly prepare: (evaluatedAt: Date) => Promise<void>;
+}
+
+/** An artefact that a night must account for, with the rows that SQL counted for it in the snapshot. */
+interface ExpectedArtefact extends ArtefactName {
+  readonly rows: number;
+  readonly levels: LevelCounts;
+}
+
+interface RunRow {
+  run_id: number;
+  generation: number;
+  evaluated_at: Date;
+  only_cache: NightScope['cache'];
+  only_country: string | null;
+}
+
+const lockClass = 7_224_202; // any constant: the advisory locks of nights
+const pollMs = 200;
+
+/**
+ * Opens a night and runs `work` while its snapshot is held: raises the fence, prepares the tables, takes one snapshot,
+ * counts what each artefact must hold, and records a build for each.
+ * Does nothing if the night is finished, or if a living process is at it.
+ */
+export async function withOpenNight(options: OpenNightOptions, work: (night: OpenNight) => Promise<void>): Promise<void> {
+  const holder = await connect({ url: options.databaseUrl, applicationName: 'caller-trust night' });
+  try {
+    if (!(await takeRun(holder, options.runId))) return;
+    const run = await queryRow<RunRow>(options.db, sql('nights/open_night_run'), [options.runId]);
+    if (run === undefined) return;
+    await options.prepare(run.evaluated_at);
+    await work(await takeSnapshot(holder, run, options.db));
+  } finally {
+    await holder.end().catch(() => {});
+  }
+}
+
+/** Takes the advisory lock of a run; it falls with the connection, so a dead holder keeps nothing. */
+async function takeRun(holder: Client, runId: number): Promise<boolean> {
+  const row = await queryRow<{ taken: boolean }>(holder, 'SELECT pg_try_advisory_lock($1, $2) AS taken', [lockClass, runId]);
+  return row!.taken;
+}
+
+async function takeSnapshot(holder: Client, run: RunRow, db: Pool): Promise<OpenNight> {
+  const broken = new AbortController();
+  holder.once('end', () => broken.abort());
+  await vacuum(db);
+  const snapshot = await exportSnapshot(holder);
+  const expected = await expectArtefacts(holder, run);
+  const buildIds = await recordSnapshot(db, run, snapshot, expected);
+  return {
+    runId: run.run_id,
+    generation: run.generation,
+    buildIds,
+    untilBuilt: (signal) => untilBuilt({ db, run, broken: broken.signal, signal }),
+  };
+}
+
+/**
+ * An index-only scan reads a row from the heap unless its page is known to be all visible, so the rows that changed since
+ * the last VACUUM would cost the night a random read each. See docs/architecture.md for what it costs.
+ */
+async function vacuum(db: Pool): Promise<void> {
+  await db.query('VACUUM (ANALYZE) phone_number, branded_number');
+}
+
+/**
+ * Every artefact of the night's scope: those with rows in the snapshot, those published before (whose rows may all be
+ * gone), and the caches that are not split by country, which exist even when empty.
+ */
+async function expectArtefacts(holder: Client, run: RunRow): Promise<ExpectedArtefact[]> {
+  const expected = new Map<string, ExpectedArtefact & { levels: Record<string, number> }>();
+  const at = ({ cache, country }: ArtefactName) => {
+    const key = `${cache}/${country}`;
+    const entry = expected.get(key) ?? { cache, country, rows: 0, levels: {} };
+    expected.set(key, entry);
+    return entry;
+  };
+  for (const { name, perCountry } of CACHES) if (!perCountry) at({ cache: name, country: '' });
+  for (const { cache, country, published } of await listPublications(holder)) if (published !== null) at({ cache, country });
+  const counts = await queryRows<ArtefactName & { level: string | null; rows: number }>(holder, sql('caches/count_rows'), [run.evaluated_at]);
+  for (const { cache, country, level, rows } of counts) {
+    const entry = at({ cache, country });
+    expected.set(`${cache}/${country}`, { ...entry, rows: entry.rows + rows, levels: level === null ? entry.levels : { ...entry.levels, [level]: rows } });
+  }
+  return [...expected.values()].filter(
+    ({ cache, country }) => (run.only_cache === null || run.only_cache === cache) && (run.only_country === null || run.only_country === country),
+  );
+}
+
+/** Records the snapshot and the builds, the largest first, so that no long build starts last. */
+async function recordSnapshot(db: Pool, run: RunRow, snapshot: Snapshot, expected: ExpectedArtefact[]): Promise<number[]> {
+  const largestFirst = expected.toSorted((a, b) => b.rows - a.rows);
+  const rows = await queryRows<{ build_id: number }>(db, sql('nights/record_snapshot'), [
+    run.run_id,
+    run.generation,
+    snapshot.asOf,
+    snapshot.id,
+    largestFirst.map(({ cache }) => cache),
+    largestFirst.map(({ country }) => country),
+    largestFirst.map((artefact) => artefact.rows),
+    largestFirst.map(({ levels }) => JSON.stringify(levels)),
+  ]);
+  return rows.map(({ build_id }) => build_id);
+}
+
+async function untilBuilt({ db, run, broken, signal }: { db: Pool; run: RunRow; broken: AbortSignal; signal: AbortSignal }): Promise<void> {
+  for (;;) {
+    if (signal.aborted) throw new ServiceError('interrupted', { operation: 'hold snapshot', object: `night ${run.run_id}` });
+    if (broken.aborted) {
+      throw new ServiceError('database_unavailable', {
+        operation: 'hold snapshot',
+        object: `night ${run.run_id}`,
+        problem: 'The connection that holds the snapshot broke.',
+        hint: 'The night is opened again with a new one.',
+      });
+    }
+    const row = await queryRow<{ open_builds: number; current: boolean }>(db, sql('nights/count_open_builds'), [run.run_id, run.generation]);
+    if (row!.open_builds === 0 || !row!.current) return;
+    await sleep(pollMs);
+  }
+}

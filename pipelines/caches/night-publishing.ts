@@ -1,0 +1,151 @@
+import { inTransaction, queryRow, queryRows, type Pool, type PoolClient } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import type { CacheName } from './definition.ts';
+import { categoriesVersion, type LevelCounts } from './manifest.ts';
+import type { Attempt } from './night-opening.ts';
+import { makeReport, type NightReport, type ReportedArtefact } from './night-report.ts';
+import { decidePublication, type BuildOutcome, type CurrentVersion, type PublishDecision, type PublishRules } from './publish-decision.ts';
+
+export interface PublishNightOptions extends Attempt {
+  readonly db: Pool;
+  readonly shrinkPercentMax: number;
+}
+
+interface RunRow {
+  run_id: number;
+  night_date: string;
+  trigger: 'schedule' | 'operator';
+  generation: number;
+  accept_shrink: boolean;
+  as_of: Date;
+  evaluated_at: Date;
+  requested_at: Date;
+  opened_at: Date;
+}
+
+interface BuildRow {
+  build_id: number;
+  cache: CacheName;
+  country: string;
+  state: 'pending' | 'running' | 'built' | 'failed';
+  rows_expected: number;
+  levels_expected: LevelCounts;
+  attempts: number;
+  started_at: Date | null;
+  built_at: Date | null;
+  rows: number;
+  file_sha256: string;
+  file_bytes: number;
+  plain_sha256: string;
+  plain_bytes: number;
+  failure_code: string;
+  failure_reason: string;
+  published_version: number | null;
+  published_rows: number;
+  published_plain_sha256: string;
+  published_as_of: Date;
+}
+
+/**
+ * What came of publishing: the report; nothing, because a later attempt took over or the night is finished; or the wish
+ * for another attempt, because the snapshot was lost before every file was built from it.
+ */
+export type PublishResult = { readonly kind: 'published'; readonly report: NightReport } | { readonly kind: 'void' } | { readonly kind: 'reopen' };
+
+/** Attempts after which a night whose snapshot is lost each time is given up. */
+const attemptsMax = 5;
+
+/**
+ * Ends a night: decides on every build, moves the pointers, and writes the report, all in one transaction, so that readers
+ * see all files of the night or none.
+ */
+export async function publishNight({ db, runId, generation, shrinkPercentMax }: PublishNightOptions): Promise<PublishResult> {
+  return inTransaction(db, async (client) => {
+    const run = await queryRow<RunRow>(client, sql('nights/lock_night_run'), [runId, generation]);
+    if (run === undefined) return { kind: 'void' };
+    await client.query(sql('nights/ensure_publications'), [runId, generation]);
+    const builds = await queryRows<BuildRow>(client, sql('nights/list_builds_to_publish'), [runId, generation]);
+    if (lostSnapshot(builds) && generation < attemptsMax) return { kind: 'reopen' };
+    const artefacts = await publishBuilds(client, builds, { asOf: run.as_of, acceptShrink: run.accept_shrink, shrinkPercentMax });
+    const report = makeReport({ run: describeRun(run), artefacts, finishedAt: new Date() });
+    await client.query(sql('nights/finish_night_run'), [runId, report.outcome, JSON.stringify(report)]);
+    return { kind: 'published', report };
+  });
+}
+
+/** All files of a night come from one snapshot: when it is lost, those that were built are of no use either. */
+function lostSnapshot(builds: BuildRow[]): boolean {
+  return builds.some(({ state, failure_code }) => state === 'failed' && failure_code === 'snapshot_gone');
+}
+
+async function publishBuilds(client: PoolClient, builds: BuildRow[], rules: PublishRules): Promise<ReportedArtefact[]> {
+  const artefacts: ReportedArtefact[] = [];
+  for (const build of builds) {
+    const decision = decidePublication(outcomeOf(build), currentOf(build), rules);
+    await carryOut(client, build, decision, rules.asOf);
+    artefacts.push(reportOf(build, decision));
+  }
+  return artefacts;
+}
+
+function outcomeOf(build: BuildRow): BuildOutcome {
+  switch (build.state) {
+    case 'built':
+      return { state: 'built', rows: build.rows, plainSha256: build.plain_sha256 };
+    case 'failed':
+      return { state: 'failed', code: build.failure_code, reason: build.failure_reason };
+    default:
+      return { state: 'lost' };
+  }
+}
+
+function currentOf(build: BuildRow): CurrentVersion | null {
+  if (build.published_version === null) return null;
+  return { version: build.published_version, rows: build.published_rows, plainSha256: build.published_plain_sha256, asOf: build.published_as_of };
+}
+
+async function carryOut(client: PoolClient, { build_id }: BuildRow, decision: PublishDecision, asOf: Date): Promise<void> {
+  switch (decision.action) {
+    case 'publish':
+      await client.query(sql('nights/publish_version'), [build_id, decision.version, asOf, categoriesVersion]);
+      break;
+    case 'confirm':
+      await client.query(sql('nights/confirm_version'), [build_id, asOf]);
+      break;
+    case 'keep':
+      await client.query(sql('nights/keep_stale_version'), [build_id, decision.code, decision.reason]);
+      break;
+  }
+}
+
+function reportOf(build: BuildRow, decision: PublishDecision): ReportedArtefact {
+  const kept = decision.action === 'keep';
+  return {
+    cache: build.cache,
+    country: build.country,
+    outcome: kept ? 'failed' : decision.action === 'publish' ? 'published' : 'unchanged',
+    version: decision.action === 'publish' ? decision.version : build.published_version,
+    rowsExpected: build.rows_expected,
+    rows: build.built_at === null ? null : build.rows,
+    rowsBefore: build.published_version === null ? null : build.published_rows,
+    levels: build.levels_expected,
+    bytes: build.built_at === null ? null : build.file_bytes,
+    plainBytes: build.built_at === null ? null : build.plain_bytes,
+    seconds: build.built_at === null || build.started_at === null ? null : (build.built_at.getTime() - build.started_at.getTime()) / 1000,
+    attempts: build.attempts,
+    failure: kept ? { code: decision.code, reason: decision.reason } : null,
+  };
+}
+
+function describeRun(run: RunRow): NightReport['night'] {
+  return {
+    runId: run.run_id,
+    date: run.night_date,
+    trigger: run.trigger,
+    generation: run.generation,
+    requestedAt: run.requested_at.toISOString(),
+    openedAt: run.opened_at.toISOString(),
+    evaluatedAt: run.evaluated_at.toISOString(),
+    asOf: run.as_of.toISOString(),
+  };
+}

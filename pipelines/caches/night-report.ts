@@ -1,0 +1,144 @@
+import { ServiceError } from '../../runtime/errors.ts';
+import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import type { CacheName } from './definition.ts';
+import type { LevelCounts } from './manifest.ts';
+
+/** What became of one expected artefact. */
+export interface ReportedArtefact {
+  readonly cache: CacheName;
+  readonly country: string;
+  readonly outcome: 'published' | 'unchanged' | 'failed';
+  /** The version that readers are given after the night; null if there is none. */
+  readonly version: number | null;
+  readonly rowsExpected: number;
+  readonly rows: number | null;
+  readonly rowsBefore: number | null;
+  readonly levels: LevelCounts;
+  readonly bytes: number | null;
+  readonly plainBytes: number | null;
+  readonly seconds: number | null;
+  readonly attempts: number;
+  readonly failure: { readonly code: string; readonly reason: string } | null;
+}
+
+/** The report of a finished night, as stored and as `night report --json` prints it. Times are ISO 8601 in UTC. */
+export interface NightReport {
+  readonly schema: 'caller-trust/night-report/1';
+  readonly outcome: 'ok' | 'partial' | 'failed';
+  readonly night: {
+    readonly runId: number;
+    readonly date: string;
+    readonly trigger: 'schedule' | 'operator';
+    readonly generation: number;
+    readonly requestedAt: string;
+    readonly openedAt: string;
+    readonly evaluatedAt: string;
+    readonly asOf: string;
+  };
+  readonly finishedAt: string;
+  readonly counts: { readonly published: number; readonly unchanged: number; readonly failed: number };
+  readonly artefacts: readonly ReportedArtefact[];
+}
+
+/** Sums a night up: ok if no artefact failed, failed if none succeeded, else partial. */
+export function makeReport({ run, artefacts, finishedAt }: { run: NightReport['night']; artefacts: ReportedArtefact[]; finishedAt: Date }): NightReport {
+  const count = (outcome: ReportedArtefact['outcome']) => artefacts.filter((artefact) => artefact.outcome === outcome).length;
+  const counts = { published: count('published'), unchanged: count('unchanged'), failed: count('failed') };
+  return {
+    schema: 'caller-trust/night-report/1',
+    outcome: counts.failed === 0 ? 'ok' : counts.published + counts.unchanged === 0 ? 'failed' : 'partial',
+    night: run,
+    finishedAt: finishedAt.toISOString(),
+    counts,
+    artefacts,
+  };
+}
+
+/** A night as it stands, finished or not. */
+export interface NightState {
+  readonly runId: number;
+  readonly date: string;
+  readonly trigger: 'schedule' | 'operator';
+  readonly state: 'due' | 'running' | 'finished';
+  readonly outcome: NightReport['outcome'] | null;
+  readonly generation: number;
+  readonly requestedAt: Date;
+  readonly requestedBy: string;
+  readonly openedAt: Date | null;
+  readonly finishedAt: Date | null;
+  readonly failure: { readonly code: string; readonly reason: string } | null;
+  readonly builds: readonly BuildState[];
+  readonly report: NightReport | null;
+}
+
+export interface BuildState {
+  readonly cache: CacheName;
+  readonly country: string;
+  readonly state: 'pending' | 'running' | 'built' | 'published' | 'unchanged' | 'failed';
+  readonly rowsExpected: number;
+  readonly rows: number | null;
+  readonly attempts: number;
+  readonly failureCode: string | null;
+}
+
+interface RunRow {
+  run_id: number;
+  night_date: string;
+  trigger: NightState['trigger'];
+  state: NightState['state'];
+  outcome: NightState['outcome'];
+  generation: number;
+  requested_at: Date;
+  requested_by: string;
+  opened_at: Date | null;
+  finished_at: Date | null;
+  failure_code: string | null;
+  failure_reason: string;
+  report: NightReport | null;
+}
+
+interface BuildRow {
+  cache: CacheName;
+  country: string;
+  state: BuildState['state'];
+  rows_expected: number;
+  rows: number | null;
+  attempts: number;
+  failure_code: string | null;
+}
+
+/**
+ * The night of an id, the latest of a date, or the latest of all.
+ * @throws ServiceError `night_unknown`
+ */
+export async function readNight(db: Queryable, which: { runId?: number | undefined; date?: string | undefined }): Promise<NightState> {
+  const run = await queryRow<RunRow>(db, sql('nights/find_night_run'), [which.runId ?? null, which.date ?? null]);
+  if (run === undefined) {
+    throw new ServiceError('night_unknown', { operation: 'read night', object: String(which.runId ?? which.date ?? ''), hint: '`caller-trust night run` makes one.' });
+  }
+  const builds = await queryRows<BuildRow>(db, sql('nights/list_builds'), [run.run_id]);
+  return {
+    runId: run.run_id,
+    date: run.night_date,
+    trigger: run.trigger,
+    state: run.state,
+    outcome: run.outcome,
+    generation: run.generation,
+    requestedAt: run.requested_at,
+    requestedBy: run.requested_by,
+    openedAt: run.opened_at,
+    finishedAt: run.finished_at,
+    failure: run.failure_code === null ? null : { code: run.failure_code, reason: run.failure_reason },
+    builds: builds.map((build) => ({
+      cache: build.cache,
+      country: build.country,
+      state: build.state,
+      rowsExpected: build.rows_expected,
+      rows: build.rows,
+      attempts: build.attempts,
+      failureCode: build.failure_code,
+    })),
+    report: run.report,
+  };
+}

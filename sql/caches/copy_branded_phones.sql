@@ -1,0 +1,10 @@
+-- Purpose: the rows of the branded cache.
+-- Parameters: evaluatedAt (a literal: COPY takes no parameters).
+-- Rows: phone, display name; ascending by phone in byte order.
+COPY (
+  SELECT phone, display_name
+  FROM branded_number
+  WHERE live_from <= :'evaluatedAt'::timestamptz
+    AND (live_until IS NULL OR live_until > :'evaluatedAt'::timestamptz)
+  ORDER BY phone
+) TO STDOUT WITH (FORMAT text, NULL '', ENCODING 'UTF8')

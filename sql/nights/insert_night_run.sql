@@ -1,0 +1,7 @@
+-- Purpose: asks for a night.
+-- Parameters: $1 night date, $2 trigger, $3 only cache, $4 only country, $5 accept shrink, $6 evaluated at, $7 requested by.
+-- Rows: the new run, or none if the scheduled night of this date was asked for before.
+INSERT INTO night_run (night_date, trigger, only_cache, only_country, accept_shrink, evaluated_at, requested_by)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (night_date) WHERE trigger = 'schedule' DO NOTHING
+RETURNING run_id;

@@ -1,0 +1,14 @@
+-- Purpose: the builds of an attempt beside what is published now; the publications stay locked until the transaction ends.
+-- Parameters: $1 run id, $2 generation.
+-- Rows: one a build, by cache and country.
+SELECT
+  b.build_id, b.cache, b.country, b.state, b.rows_expected, b.levels_expected, b.attempts, b.started_at, b.built_at, b.rows,
+  b.file_sha256, b.file_bytes, b.plain_sha256, b.plain_bytes, b.failure_code, b.failure_reason,
+  p.version AS published_version, v.rows AS published_rows, v.plain_sha256 AS published_plain_sha256,
+  greatest(v.as_of, p.confirmed_as_of) AS published_as_of
+FROM build AS b
+JOIN publication AS p ON p.cache = b.cache AND p.country = b.country
+LEFT JOIN artefact_version AS v ON v.cache = p.cache AND v.country = p.country AND v.version = p.version
+WHERE b.run_id = $1 AND b.generation = $2
+ORDER BY b.cache, b.country
+FOR UPDATE OF b, p;

@@ -1,0 +1,9 @@
+-- Purpose: begins a try at a build.
+-- Parameters: $1 build id.
+-- Rows: what the build needs, or none if it has its outcome or its night was taken over.
+UPDATE build AS b
+SET state = 'running', attempts = b.attempts + 1, started_at = now(), rows = 0
+FROM night_run AS r
+WHERE b.build_id = $1 AND b.state IN ('pending', 'running')
+  AND r.run_id = b.run_id AND r.generation = b.generation AND r.state = 'running'
+RETURNING b.build_id, b.run_id, b.generation, b.attempts, b.cache, b.country, b.rows_expected, r.snapshot, r.evaluated_at;

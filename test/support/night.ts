@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { loadConfig } from '../../runtime/config.ts';
+import { createLog } from '../../runtime/log.ts';
+import type { Pool } from '../../runtime/postgres.ts';
+import { ArtefactStore } from '../../pipelines/caches/artefact-store.ts';
+import { runNightBuild } from '../../pipelines/caches/night-build.ts';
+import { withOpenNight } from '../../pipelines/caches/night-opening.ts';
+import { publishNight } from '../../pipelines/caches/night-publishing.ts';
+import type { NightReport } from '../../pipelines/caches/night-report.ts';
+import { parseScope, everything, requestNight } from '../../pipelines/caches/night-request.ts';
+
+export const silentLog = createLog({ level: 'silent', process: 'test' });
+
+/** A store in a directory of the test file's own, removed after its last test. */
+export async function useStore(): Promise<ArtefactStore> {
+  const directory = await mkdtemp(join(tmpdir(), 'caller-trust-store-'));
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+  return new ArtefactStore(directory);
+}
+
+export interface WholeNightOptions {
+  readonly db: Pool;
+  readonly url: string;
+  readonly store: ArtefactStore;
+  readonly only?: string;
+  readonly acceptShrink?: boolean;
+  readonly evaluatedAt?: Date;
+  /** URL that the builds connect to, for example of a proxy. */
+  readonly buildUrl?: string;
+  readonly settings?: Record<string, string>;
+}
+
+/** Runs a night's steps one after the other in this process, without a queue. */
+export async function runWholeNight(options: WholeNightOptions): Promise<NightReport> {
+  const { db, url, store } = options;
+  const runId = await requestNight(db, {
+    nightDate: '2026-01-02',
+    trigger: 'operator',
+    scope: options.only === undefined ? everything : parseScope(options.only),
+    acceptShrink: options.acceptShrink ?? false,
+    evaluatedAt: options.evaluatedAt ?? null,
+    requestedBy: 'test',
+  });
+  const signal = new AbortController().signal;
+  let generation = 0;
+  await withOpenNight({ db, databaseUrl: url, runId: runId!, prepare: async () => {} }, async (night) => {
+    generation = night.generation;
+    for (const buildId of night.buildIds) {
+      await runNightBuild({
+        db,
+        databaseUrl: options.buildUrl ?? url,
+        store,
+        settings: loadConfig(options.settings ?? {}),
+        buildId,
+        lastAttempt: true,
+        signal,
+        log: silentLog,
+      }).catch(() => {}); // the outcome is in the report
+    }
+    await night.untilBuilt(signal);
+  });
+  const result = await publishNight({ db, runId: runId!, generation, shrinkPercentMax: 20 });
+  if (result.kind !== 'published') throw new Error(`the night ended as ${result.kind}`);
+  return result.report;
+}
+
+/** The outcome of each artefact of a report: `{ 'phones/US': 'published', ... }`. */
+export function outcomes(report: NightReport): Record<string, string> {
+  return Object.fromEntries(report.artefacts.map(({ cache, country, outcome }) => [country === '' ? cache : `${cache}/${country}`, outcome]));
+}
