@@ -46,7 +46,7 @@ export const SETTINGS = {
   feedConcurrency: setting('FEED_CONCURRENCY', count(1, { max: 16 }), 'Feed loads that one worker runs at a time.'),
   jobLockSeconds: setting('JOB_LOCK_SECONDS', count(15, { max: 3600 }), 'A job whose worker has not reported for this many seconds is taken to be crashed.'),
   jobStalledCheckSeconds: setting('JOB_STALLED_CHECK_SECONDS', count(5, { max: 3600 }), 'Seconds between two searches for crashed jobs.'),
-  jobCrashesMax: setting('JOB_CRASHES_MAX', count(5), 'Crashes after which a job is given up. Thrown errors have a budget of their own.'),
+  jobCrashesMax: setting('JOB_CRASHES_MAX', count(5), 'Crashes of its worker that a job survives; one more and it is given up. Thrown errors have a budget of their own.'),
   jobAttemptsMax: setting('JOB_ATTEMPTS_MAX', count(3), 'Tries of a job that throws an error which a second try can cure.'),
   copyIdleSecondsMax: setting('COPY_IDLE_SECONDS_MAX', count(60), 'A COPY that sends no byte for this many seconds is ended.'),
   blockPlainBytes: setting('BLOCK_PLAIN_BYTES', count(1 * MiB, { min: 64 * KiB, max: 64 * MiB }), 'Plain bytes in one block of an artefact, before it is cut at the end of a line.'),
@@ -67,6 +67,9 @@ export const SETTINGS = {
   artefactAgeHoursMax: setting('ARTEFACT_AGE_HOURS_MAX', count(26), 'Readiness reports an artefact that no night has confirmed for this many hours as old.'),
   apiRequestsPerMinuteMax: setting('API_REQUESTS_PER_MINUTE_MAX', count(600), 'Requests that one key, or one address without a key, may make in a minute.'),
   apiDownloadsMax: setting('API_DOWNLOADS_MAX', count(512), 'Downloads that the API sends at a time; one more is answered 503.'),
+  apiConnectionsMax: setting('API_CONNECTIONS_MAX', count(4096), 'Connections that the API holds at a time; one more is closed at once.'),
+  apiHeaderBytesMax: setting('API_HEADER_BYTES_MAX', count(16 * KiB, { min: 1 * KiB, max: 1 * MiB }), 'Largest header of a request, its first line included; a larger one is answered 431.'),
+  apiKeepAliveSecondsMax: setting('API_KEEP_ALIVE_SECONDS_MAX', count(75, { max: 3600 }), 'Seconds that an idle connection is kept for the next request. Longer than a load balancer keeps its own, which is 60 seconds for most.'),
   apiHeadersSecondsMax: setting('API_HEADERS_SECONDS_MAX', count(10), 'Seconds in which the header of a request must arrive.'),
   apiRequestSecondsMax: setting('API_REQUEST_SECONDS_MAX', count(15), 'Seconds in which a whole request must arrive.'),
   apiStalledSecondsMax: setting('API_STALLED_SECONDS_MAX', count(60), 'A client that takes no byte of its response for this many seconds is cut off.'),
@@ -85,15 +88,14 @@ export type Config = Omit<Parsed, 'artefactDir' | 'feedDir' | 'dropDir'> & {
 
 /**
  * Reads all settings from an environment; the only reader of `process.env` in the project.
- * An empty variable counts as absent.
+ * An empty variable counts as absent; `fallbacks` (by variable) stand for absent ones before the documented default.
  * @throws ServiceError `setting_invalid`, naming each wrong variable.
  */
-export function loadConfig(env: Record<string, string | undefined> = process.env): Config {
+export function loadConfig(env: Record<string, string | undefined> = process.env, fallbacks: Record<string, string> = {}): Config {
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const [name, { env: variable, schema }] of Object.entries(SETTINGS)) {
-    const given = env[variable];
-    const parsed = schema.safeParse(given === '' ? undefined : given);
+    const parsed = schema.safeParse(env[variable] || fallbacks[variable]);
     if (parsed.success) values[name] = parsed.data;
     else problems.push(`${variable}: ${parsed.error.issues.map((issue) => issue.message).join(', ')}`);
   }

@@ -41,6 +41,7 @@ const owner = 'caller_trust';
 const apiLogin = 'caller_trust_api';
 const databaseName = 'caller_trust';
 const startSecondsMax = 60;
+const closeSecondsMax = 2;
 
 const serverSettings: Record<string, string> = {
   listen_addresses: '127.0.0.1',
@@ -274,13 +275,26 @@ async function serverPid(home: string): Promise<number | undefined> {
   return pid > 0 && processLives(pid) ? pid : undefined;
 }
 
-/** Asks the server for a fast shutdown and waits until it has ended. */
+/**
+ * Stops the server and waits until it has ended: with SIGTERM, which lets connections that are being closed close, and
+ * for one that stays open with SIGINT, which rolls its transaction back.
+ */
 async function stopServer(home: string): Promise<void> {
   const pid = await serverPid(home);
   if (pid === undefined) return;
+  process.kill(pid, 'SIGTERM');
+  if (await ended(pid, closeSecondsMax)) return;
   process.kill(pid, 'SIGINT');
-  const until = Date.now() + startSecondsMax * 1000;
-  while (processLives(pid) && Date.now() < until) await sleep(20);
+  await ended(pid, startSecondsMax);
+}
+
+async function ended(pid: number, secondsMax: number): Promise<boolean> {
+  const until = Date.now() + secondsMax * 1000;
+  while (processLives(pid)) {
+    if (Date.now() > until) return false;
+    await sleep(10);
+  }
+  return true;
 }
 
 /** The port that the cluster had before if it is still free, else any free one. */

@@ -9,8 +9,24 @@ export function createLog(options: { level: string; process: string }): Log {
       level: options.level,
       base: { process: options.process, pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
-      redact: { paths: ['err.detail', 'err.where', 'err.cause.detail', 'req.headers.authorization'], remove: true },
+      serializers: { err: describeError },
     },
     pino.destination({ fd: 2, sync: true }),
   );
+}
+
+/** What a log line says of an error. A database error has much more (rows in its `detail`, the client with its secrets). */
+interface DescribedError {
+  readonly type: string;
+  readonly code?: string | undefined;
+  readonly message: string;
+  readonly stack?: string | undefined;
+  readonly cause?: DescribedError | undefined;
+}
+
+function describeError(error: unknown): DescribedError {
+  if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const cause = error.cause === undefined ? undefined : describeError(error.cause);
+  return { type: error.name, code, message: error.message, stack: error.stack, cause };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { ServiceError } from '../../runtime/errors.ts';
 import { connect, destroy } from '../../runtime/postgres.ts';
@@ -79,9 +80,25 @@ async function writeRows(client: Client, file: UnfinishedFile, options: BuildOpt
   await writeAll(file, member.begin());
   const rows = await writeBlocks({ copy, file, member, options });
   await writeAll(file, member.end());
-  await client.query('COMMIT');
+  await commitWithin(client, settings.copyIdleSecondsMax);
   requireSameCount({ artefact: options.artefact, expected: options.rowsExpected, written: rows, copied: copy.rowsCopied });
   return { rows, file: member.facts() };
+}
+
+/** @throws ServiceError `copy_stalled` if the database does not confirm the end of the transaction in time. */
+async function commitWithin(client: Client, seconds: number): Promise<void> {
+  const timer = new AbortController();
+  const silence = sleep(seconds * 1000, undefined, { signal: timer.signal }).then(
+    () => {
+      throw new ServiceError('copy_stalled', { operation: 'commit', problem: `The database did not confirm the end of the transaction within ${seconds} s.` });
+    },
+    () => {}, // confirmed in time
+  );
+  try {
+    await Promise.race([client.query('COMMIT'), silence]);
+  } finally {
+    timer.abort();
+  }
 }
 
 /** Compresses up to `blocksInFlight` blocks at a time, and writes them in order. Returns the rows written. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
-import { ServiceError } from '../../runtime/errors.ts';
+import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { connect, queryRow, queryRows, type Pool } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { CACHES, type ArtefactName } from './definition.ts';
@@ -151,4 +151,9 @@ async function untilBuilt({ db, run, broken, signal }: { db: Pool; run: RunRow; 
     if (row!.open_builds === 0 || !row!.current) return;
     await sleep(pollMs);
   }
+}
+
+/** Ends a night that could not be opened; the artefacts that it was to build keep their old files, stale with the reason. */
+export async function failNight(db: Pool, { runId, code, reason }: { runId: number; code: ErrorCode; reason: string }): Promise<void> {
+  await db.query(sql('nights/fail_night_run'), [runId, code, reason]);
 }

@@ -84,8 +84,9 @@ CREATE TABLE complaint_score (
   score double precision NOT NULL,
   reports integer NOT NULL,
   independent_reports integer NOT NULL,
-  first_reported_at timestamptz NOT NULL,
-  last_reported_at timestamptz NOT NULL,
+  -- Of the complaints that count; NULL if none does any more.
+  first_reported_at timestamptz,
+  last_reported_at timestamptz,
   rule_version text COLLATE "C" NOT NULL,
   scored_at timestamptz NOT NULL
 );

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { CacheDefinition } from '../pipelines/caches/definition.ts';
+import { ERRORS, type ErrorCode } from '../runtime/errors.ts';
+import { problemMediaType } from './problem.ts';
+import { problemSchema } from './schemas.ts';
+
+/** What the OpenAPI document says of one operation, beside its parameters. */
+export interface OperationDescription {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags: string[];
+  readonly security: Record<string, string[]>[];
+  readonly response: Record<string, unknown>;
+}
+
+/** Errors that any guarded route can answer with. */
+const guardedCodes = ['parameter_unknown', 'request_invalid', 'unauthenticated', 'forbidden', 'method_not_allowed', 'precondition_failed', 'rate_limited', 'not_ready', 'internal'] as const satisfies readonly ErrorCode[];
+
+const countryCodes = ['country_required', 'country_invalid'] as const satisfies readonly ErrorCode[];
+
+/** Errors that any route can answer with. */
+export const openCodes = ['request_invalid', 'method_not_allowed', 'rate_limited', 'internal'] as const satisfies readonly ErrorCode[];
+
+/** Security scheme of the keys, by its name in the document. */
+export const keySecurity = 'key';
+
+const notModified = z.undefined().describe('The client has it already: If-None-Match or If-Modified-Since still holds.');
+const gzip = z.string().meta({ format: 'binary' });
+
+/** The operation that downloads a cache. */
+export function describeDownload({ name, title, perCountry, columns }: CacheDefinition): OperationDescription {
+  const bytes = { 'application/gzip': { schema: gzip } };
+  return {
+    operationId: `download_${name}`,
+    summary: `Download the ${title.toLowerCase()}`,
+    description: `One gzip member of UTF-8 text, tab separated, LF after every line, no header line. Columns in order: ${columns.map((column) => column.name).join(', ')}. Answers one range; several are answered with the whole file.`,
+    tags: ['Caches'],
+    security: [{ [keySecurity]: [] }],
+    response: {
+      200: { description: 'The whole file.', content: bytes },
+      206: { description: 'The bytes that Range asked for.', content: bytes },
+      304: notModified,
+      ...problemResponses([...guardedCodes, ...(perCountry ? countryCodes : []), 'artefact_not_found', 'range_not_satisfiable', 'overloaded']),
+    },
+  };
+}
+
+/** The operation that answers with a JSON document. */
+export function describeDocument({ operationId, summary, tag, schema, codes = [], perCountry = false }: {
+  operationId: string;
+  summary: string;
+  tag: string;
+  schema: z.ZodType;
+  codes?: readonly ErrorCode[];
+  perCountry?: boolean;
+}): OperationDescription {
+  return {
+    operationId,
+    summary,
+    tags: [tag],
+    security: [{ [keySecurity]: [] }],
+    response: {
+      200: { description: summary, content: { 'application/json': { schema } } },
+      304: notModified,
+      ...problemResponses([...guardedCodes, ...(perCountry ? countryCodes : []), ...codes]),
+    },
+  };
+}
+
+/** Responses of a set of errors: one a status, naming the codes that it can carry. */
+export function problemResponses(codes: readonly ErrorCode[]): Record<string, unknown> {
+  const statuses = [...new Set(codes.map((code) => ERRORS[code].http))];
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const meanings = codes.filter((code) => ERRORS[code].http === status).map((code) => `\`${code}\`: ${ERRORS[code].meaning}`);
+      return [status, { description: meanings.join(' '), content: { [problemMediaType]: { schema: problemSchema } } }];
+    }),
+  );
+}

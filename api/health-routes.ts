@@ -1,0 +1,29 @@
+import type { FastifyInstance } from 'fastify';
+import { sendAnswer } from './answer.ts';
+import { problemResponses } from './descriptions.ts';
+import { makeJsonDocument } from './json-document.ts';
+import type { Metrics } from './metrics.ts';
+import { retryAfterSeconds } from './problem.ts';
+import type { Readiness } from './readiness.ts';
+import { liveSchema, noQuery, readinessSchema } from './schemas.ts';
+
+const noStore = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json; charset=utf-8' };
+
+/** `/healthz`: the process lives. `/readyz`: it can serve, and what a person should look at. Neither needs a key. */
+export function registerHealthRoutes(app: FastifyInstance, { readiness, metrics }: { readiness: () => Readiness; metrics: Metrics }): void {
+  const config = { unlimited: true };
+  const errors = problemResponses(['parameter_unknown', 'method_not_allowed', 'internal']);
+  const live = makeJsonDocument({ status: 'live' });
+
+  const health = { operationId: 'getHealth', summary: 'The process lives', tags: ['Health'], querystring: noQuery, response: { 200: { description: 'It lives.', content: { 'application/json': { schema: liveSchema } } }, ...errors } };
+  app.get('/healthz', { config, schema: health }, async (request, reply) => sendAnswer(request, reply, { status: 200, headers: noStore, body: live.body }, metrics));
+
+  const readable = { content: { 'application/json': { schema: readinessSchema } } };
+  const ready = { operationId: 'getReadiness', summary: 'The service can answer', tags: ['Health'], querystring: noQuery, response: { 200: { description: '`ready`, or `degraded`: it serves, and a person should look.', ...readable }, 503: { description: '`not_ready`.', ...readable }, ...errors } };
+  app.get('/readyz', { config, schema: ready }, async (request, reply) => {
+    const state = readiness();
+    const { body } = makeJsonDocument(state);
+    if (state.status === 'not_ready') sendAnswer(request, reply, { status: 503, headers: { ...noStore, 'Retry-After': retryAfterSeconds }, body }, metrics);
+    else sendAnswer(request, reply, { status: 200, headers: noStore, body }, metrics);
+  });
+}

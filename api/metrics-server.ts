@@ -1,0 +1,16 @@
+import { createServer, type Server } from 'node:http';
+import type { Metrics } from './metrics.ts';
+
+/** Serves `GET /metrics` in Prometheus' text form, on a port of its own that strangers need not reach. */
+export function createMetricsServer({ registry }: Metrics): Server {
+  return createServer((request, response) => {
+    if (request.url !== '/metrics' || (request.method !== 'GET' && request.method !== 'HEAD')) {
+      response.writeHead(404, { 'Content-Type': 'text/plain' }).end('GET /metrics\n');
+      return;
+    }
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'Content-Type': registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+}

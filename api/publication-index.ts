@@ -1,0 +1,206 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { ArtefactStore, StoredName } from '../pipelines/caches/artefact-store.ts';
+import { formatArtefact, type ArtefactName } from '../pipelines/caches/definition.ts';
+import { listPublications, makeManifest, type Manifest, type Publication, type PublishedVersion } from '../pipelines/caches/manifest.ts';
+import { ServiceError } from '../runtime/errors.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Queryable } from '../runtime/postgres.ts';
+import { readCategories } from './categories.ts';
+import { describeFile, type Representation } from './download-plan.ts';
+import { makeJsonDocument, type JsonDocument } from './json-document.ts';
+import { SharedFile } from './shared-file.ts';
+
+/** Version of the form of the list of manifests. */
+export const manifestListSchema = 'caller-trust/manifests/1';
+
+type LivePublication = Publication & { readonly published: PublishedVersion };
+
+/** Everything that answers about one artefact need: facts, bytes and headers of the same version. */
+export interface ServedArtefact {
+  readonly name: ArtefactName;
+  readonly publication: LivePublication;
+  readonly manifest: Manifest;
+  readonly manifestDocument: JsonDocument;
+  readonly representation: Representation;
+  readonly file: SharedFile;
+}
+
+/** What is known at one moment. Replaced as a whole, never changed. */
+export interface PublicationSnapshot {
+  /** By {@link formatArtefact}. */
+  readonly artefacts: ReadonlyMap<string, ServedArtefact>;
+  /** Published, but the file of the version could not be opened and no earlier one is known. */
+  readonly unavailable: ReadonlySet<string>;
+  readonly manifests: JsonDocument;
+  readonly categories: JsonDocument;
+}
+
+/**
+ * The publications, in memory, with an open file for each: answers need neither the database nor a path.
+ * A version whose file cannot be opened, or is not as long as its manifest says, does not replace the one before.
+ */
+export class PublicationIndex {
+  readonly #store: ArtefactStore;
+  readonly #log: Log;
+  readonly #now: () => number;
+  /** Problem of each artefact whose newest version cannot be served, so that each is logged once. */
+  #problems = new Map<string, string>();
+  #snapshot: PublicationSnapshot | undefined;
+  #refreshedAt: number | undefined;
+
+  constructor({ store, log, now = Date.now }: { store: ArtefactStore; log: Log; now?: () => number }) {
+    this.#store = store;
+    this.#log = log;
+    this.#now = now;
+  }
+
+  /** When the database was last read, in milliseconds, or undefined if it never was. */
+  get refreshedAt(): number | undefined {
+    return this.#refreshedAt;
+  }
+
+  get known(): boolean {
+    return this.#snapshot !== undefined;
+  }
+
+  /**
+   * What is known now.
+   * @throws ServiceError `not_ready` before the first refresh.
+   */
+  get snapshot(): PublicationSnapshot {
+    if (this.#snapshot === undefined) throw new ServiceError('not_ready', { operation: 'read publications', problem: 'The publications are not known yet.' });
+    return this.#snapshot;
+  }
+
+  /**
+   * The served version of an artefact.
+   * @throws ServiceError `artefact_not_found` if it was never published, `not_ready` if its file cannot be read here or nothing is known yet.
+   */
+  find(name: ArtefactName): ServedArtefact {
+    const key = formatArtefact(name);
+    const { artefacts, unavailable } = this.snapshot;
+    const found = artefacts.get(key);
+    if (found !== undefined) return found;
+    if (unavailable.has(key)) throw new ServiceError('not_ready', { operation: 'find artefact', object: key, problem: 'The file of this cache cannot be read at the moment.' });
+    throw new ServiceError('artefact_not_found', { operation: 'find artefact', object: key });
+  }
+
+  /** Reads the publications and replaces what is known, all at once. On any error nothing changes. One call at a time. */
+  async refresh(db: Queryable): Promise<void> {
+    const [publications, categories] = [await listPublications(db), await readCategories(db)];
+    const before = this.#snapshot;
+    const opened = await this.#openAll(publications, before?.artefacts ?? new Map());
+    this.#snapshot = makeSnapshot(opened, makeJsonDocument(categories), before);
+    this.#refreshedAt = this.#now();
+    retireReplaced(before?.artefacts, opened.artefacts);
+  }
+
+  /** Gives every file back, each when its last response has ended. */
+  close(): void {
+    for (const { file } of this.#snapshot?.artefacts.values() ?? []) file.retire();
+  }
+
+  async #openAll(publications: readonly Publication[], before: ReadonlyMap<string, ServedArtefact>): Promise<Opened> {
+    const artefacts = new Map<string, ServedArtefact>();
+    const unavailable = new Set<string>();
+    const problems = new Map<string, string>();
+    for (const publication of publications.filter(isLive)) {
+      const key = formatArtefact(publication);
+      const previous = before.get(key);
+      const served = await this.#serve(publication, previous);
+      if (!(served instanceof ServiceError)) {
+        artefacts.set(key, served);
+        continue;
+      }
+      problems.set(key, served.message);
+      if (this.#problems.get(key) !== served.message) this.#log.error({ err: served, artefact: key, servedVersion: previous?.publication.published.version }, 'a published version cannot be served');
+      if (previous === undefined) unavailable.add(key);
+      else artefacts.set(key, previous);
+    }
+    this.#problems = problems;
+    return { artefacts, unavailable };
+  }
+
+  /** The entry of a publication: the one before where nothing changed, with its open file where the bytes did not. */
+  async #serve(publication: LivePublication, previous: ServedArtefact | undefined): Promise<ServedArtefact | ServiceError> {
+    if (previous !== undefined && samePublication(previous.publication, publication)) return previous;
+    if (previous !== undefined && sameVersion(previous.publication.published, publication.published)) {
+      return { ...previous, publication, ...describeManifest(publication) };
+    }
+    const file = await openStored(this.#store, publication);
+    return file instanceof ServiceError ? file : makeEntry({ publication, file, previous, now: this.#now() });
+  }
+}
+
+interface Opened {
+  readonly artefacts: ReadonlyMap<string, ServedArtefact>;
+  readonly unavailable: ReadonlySet<string>;
+}
+
+function isLive(publication: Publication): publication is LivePublication {
+  return publication.published !== null;
+}
+
+function samePublication(a: LivePublication, b: LivePublication): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function sameVersion(a: PublishedVersion, b: PublishedVersion): boolean {
+  return a.version === b.version && a.file.sha256 === b.file.sha256;
+}
+
+async function openStored(store: ArtefactStore, { cache, country, published }: LivePublication): Promise<SharedFile | ServiceError> {
+  const name: StoredName = { cache, country, sha256: published.file.sha256 };
+  const unusable = (problem: string, cause?: unknown) =>
+    new ServiceError('artefact_damaged', { operation: 'open artefact', object: `${formatArtefact({ cache, country })} v${published.version}`, problem, cause });
+  let handle: FileHandle | undefined;
+  try {
+    handle = await store.open(name);
+    const { size } = await handle.stat();
+    if (size === published.file.bytes) return new SharedFile(handle);
+    await handle.close();
+    return unusable(`The file has ${size} bytes, its manifest says ${published.file.bytes}.`);
+  } catch (error) {
+    await handle?.close();
+    return unusable('The file cannot be opened.', error);
+  }
+}
+
+function makeEntry({ publication, file, previous, now }: { publication: LivePublication; file: SharedFile; previous: ServedArtefact | undefined; now: number }): ServedArtefact {
+  const { cache, country, published } = publication;
+  const lastModified = new Date(Math.min(published.publishedAt.getTime(), now)); // RFC 9110 section 8.8.2.1: never later than our clock
+  const representation = describeFile({
+    cache,
+    country,
+    version: published.version,
+    rows: published.rows,
+    asOf: published.asOf,
+    bytes: published.file.bytes,
+    sha256: published.file.sha256,
+    lastModified,
+    dateIsStrong: previous === undefined || second(previous.representation.lastModified) !== second(lastModified),
+  });
+  return { name: { cache, country }, publication, ...describeManifest(publication), representation, file };
+}
+
+function second(date: Date): number {
+  return Math.floor(date.getTime() / 1000);
+}
+
+function describeManifest(publication: LivePublication): Pick<ServedArtefact, 'manifest' | 'manifestDocument'> {
+  const manifest = makeManifest(publication);
+  return { manifest, manifestDocument: makeJsonDocument(manifest) };
+}
+
+/** Keeps the serialised list while no entry changed: a look at the database changes nothing on most days. */
+function makeSnapshot({ artefacts, unavailable }: Opened, categories: JsonDocument, before: PublicationSnapshot | undefined): PublicationSnapshot {
+  const unchanged = before !== undefined && before.artefacts.size === artefacts.size && [...artefacts].every(([key, artefact]) => before.artefacts.get(key) === artefact);
+  const manifests = unchanged ? before.manifests : makeJsonDocument({ schema: manifestListSchema, manifests: [...artefacts.values()].map(({ manifest }) => manifest) });
+  return { artefacts, unavailable, manifests, categories };
+}
+
+function retireReplaced(before: ReadonlyMap<string, ServedArtefact> | undefined, now: ReadonlyMap<string, ServedArtefact>): void {
+  for (const [key, { file }] of before ?? []) {
+    if (now.get(key)?.file !== file) file.retire();
+  }
+}

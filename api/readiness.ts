@@ -1,0 +1,53 @@
+import type { z } from 'zod';
+import { formatArtefact } from '../pipelines/caches/definition.ts';
+import type { PublicationSnapshot } from './publication-index.ts';
+import type { readinessSchema } from './schemas.ts';
+
+/** The answer of /readyz. */
+export type Readiness = z.output<typeof readinessSchema>;
+
+/** What readiness is decided from. */
+export interface ReadinessFacts {
+  readonly now: number;
+  readonly snapshot: Pick<PublicationSnapshot, 'artefacts' | 'unavailable'> | undefined;
+  /** When the database was last read, in milliseconds. */
+  readonly databaseReadAt: number | undefined;
+  /** The database counts as away when it was not read for this long. */
+  readonly databaseSilenceMsMax: number;
+  readonly keysKnown: boolean;
+  readonly stopping: boolean;
+  readonly ageHoursMax: number;
+}
+
+const hourMs = 3_600_000;
+
+/**
+ * Decides readiness. `not_ready` only where requests would be refused: nothing is known yet, or the process is
+ * stopping. A database that went away or an old artefact is `degraded`: the known files are still served, and
+ * taking every server out of a load balancer would make an outage of it.
+ */
+export function decideReadiness(facts: ReadinessFacts): Readiness {
+  const { now, snapshot, databaseReadAt, keysKnown, stopping } = facts;
+  const artefacts = [...(snapshot?.artefacts.values() ?? [])];
+  const stale = artefacts.flatMap(({ name, manifest: { stale } }) => (stale === null ? [] : [{ artefact: formatArtefact(name), code: stale.code, since: stale.since }]));
+  const old = artefacts
+    .map(({ name, manifest: { confirmedAsOf } }) => ({ artefact: formatArtefact(name), confirmedAsOf, ageHours: round((now - Date.parse(confirmedAsOf)) / hourMs) }))
+    .filter(({ ageHours }) => ageHours > facts.ageHoursMax);
+  const unavailable = [...(snapshot?.unavailable ?? [])];
+  const reachable = databaseReadAt !== undefined && now - databaseReadAt <= facts.databaseSilenceMsMax;
+  const serves = snapshot !== undefined && keysKnown && !stopping;
+  const good = reachable && stale.length === 0 && old.length === 0 && unavailable.length === 0;
+  return {
+    status: !serves ? 'not_ready' : good ? 'ready' : 'degraded',
+    database: { reachable, lastReadAt: databaseReadAt === undefined ? null : new Date(databaseReadAt).toISOString() },
+    publications: { known: snapshot !== undefined, served: artefacts.length, unavailable },
+    keys: { known: keysKnown },
+    stopping,
+    stale,
+    old,
+  };
+}
+
+function round(hours: number): number {
+  return Math.round(hours * 100) / 100;
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { CACHES, type CacheDefinition } from '../pipelines/caches/definition.ts';
+import { ERRORS, type ErrorCode } from '../runtime/errors.ts';
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/).describe('SHA-256 in lower-case hex.');
+const time = z.iso.datetime().describe('ISO 8601, UTC.');
+const count = z.int().nonnegative();
+
+/** Country of a request: exactly two upper-case ASCII letters. A dotless i would upper-case to I, so nothing is converted. */
+export const countrySchema = z.string().regex(/^[A-Z]{2}$/).describe('ISO 3166-1 alpha-2, two upper-case letters.');
+
+/** Query of the requests for a cache: the country where the cache is split by country, else nothing. */
+export function cacheQuery({ perCountry }: CacheDefinition) {
+  return perCountry ? z.strictObject({ country: countrySchema }) : noQuery;
+}
+
+/** Query of a resource without parameters. */
+export const noQuery = z.strictObject({});
+
+export const manifestSchema = z.object({
+  schema: z.string().describe('Version of the form of this manifest.'),
+  cache: z.enum(CACHES.map(({ name }) => name)),
+  country: countrySchema.nullable().describe('Null for a cache that is not split by country.'),
+  version: z.int().positive().describe('Rises only when the plain bytes change.'),
+  buildId: z.int().positive(),
+  asOf: time.describe('Time of the database snapshot that the file was built from.'),
+  confirmedAsOf: time.describe('Time of the last snapshot whose rows gave exactly these bytes.'),
+  builtAt: time,
+  publishedAt: time,
+  rows: count,
+  levels: z.partialRecord(z.enum(['NEUTRAL', 'SPAM', 'FRAUD']), count).describe('Rows a reputation level; empty for a cache without reputation.'),
+  columns: z.array(z.object({ name: z.string(), type: z.enum(['e164', 'level', 'category', 'text']), meaning: z.string() })),
+  order: z.string(),
+  categoriesVersion: z.int().positive(),
+  file: z.object({
+    href: z.string().describe('Path and query of the download.'),
+    mediaType: z.literal('application/gzip'),
+    sha256,
+    bytes: count,
+    plainSha256: sha256,
+    plainBytes: count,
+  }),
+  previous: z.object({ version: z.int().positive(), plainSha256: sha256 }).nullable(),
+  deltas: z.array(z.never()).describe('Empty in this release.'),
+  status: z.enum(['fresh', 'stale']),
+  stale: z.object({ code: z.string(), reason: z.string(), since: time }).nullable().describe('Why the last build failed, if it did.'),
+});
+
+export const manifestListSchema = z.object({ schema: z.string(), manifests: z.array(manifestSchema) });
+
+export const categoryListSchema = z.object({
+  categoriesVersion: z.int().positive().describe('Rises when a category is added.'),
+  categories: z.array(z.object({ id: z.int().positive(), name: z.string(), level: z.enum(['SPAM', 'FRAUD']) })),
+});
+
+export const problemSchema = z.object({
+  type: z.string().describe('`urn:caller-trust:error:` and the code.'),
+  title: z.string().describe('Meaning of the code.'),
+  status: z.int(),
+  code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]).describe('Stable; decide by this.'),
+  detail: z.string().describe('What is wrong with this request.'),
+  requestId: z.string().describe('The same as the header X-Request-Id; the log has more under it.'),
+});
+
+export const liveSchema = z.object({ status: z.literal('live') });
+
+export const readinessSchema = z.object({
+  status: z.enum(['ready', 'degraded', 'not_ready']).describe('`degraded`: it serves, and a person should look.'),
+  database: z.object({ reachable: z.boolean(), lastReadAt: time.nullable() }),
+  publications: z.object({ known: z.boolean(), served: count, unavailable: z.array(z.string()).describe('Published, but the file cannot be read here.') }),
+  keys: z.object({ known: z.boolean() }),
+  stopping: z.boolean(),
+  stale: z.array(z.object({ artefact: z.string(), code: z.string(), since: time })).describe('Artefacts whose last build failed.'),
+  old: z.array(z.object({ artefact: z.string(), confirmedAsOf: time, ageHours: z.number() })).describe('Artefacts that no night has confirmed for too long.'),
+});
+
+const schemaIds: readonly (readonly [z.ZodType, string])[] = [
+  [manifestSchema, 'Manifest'],
+  [manifestListSchema, 'ManifestList'],
+  [categoryListSchema, 'CategoryList'],
+  [problemSchema, 'Problem'],
+  [readinessSchema, 'Readiness'],
+];
+
+/** The schemas that the OpenAPI document names. */
+export const namedSchemas = z.registry<{ id: string }>();
+for (const [schema, id] of schemaIds) namedSchemas.add(schema, { id });

@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
+import rateLimit, { normalizeIP } from '@fastify/rate-limit';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { serializerCompiler } from 'fastify-type-provider-zod';
+import type { z } from 'zod';
+import type { Config } from '../runtime/config.ts';
+import { ServiceError } from '../runtime/errors.ts';
+import type { Log } from '../runtime/log.ts';
+import { routeOf, sendProblem } from './answer.ts';
+import { identifyCaller, type Caller } from './authentication.ts';
+import { BufferPool } from './buffer-pool.ts';
+import { registerCacheRoutes } from './cache-routes.ts';
+import { answerConnect, answerUnreadable, securityHeaders } from './client-errors.ts';
+import { registerDocumentation } from './documentation.ts';
+import { Downloads } from './downloads.ts';
+import { registerHealthRoutes } from './health-routes.ts';
+import type { KeyTable } from './key-table.ts';
+import type { Metrics } from './metrics.ts';
+import { parameterError } from './parameters.ts';
+import { toServiceError, withHeaders } from './problem.ts';
+import type { PublicationIndex } from './publication-index.ts';
+import type { Readiness } from './readiness.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who makes the request; set before any route runs. */
+    caller: Caller;
+  }
+  interface FastifyContextConfig {
+    /** The route is not counted against the limit of requests a minute. */
+    unlimited?: boolean;
+  }
+}
+
+/** The limits of the API, by the names of their settings. */
+export type ApiLimits = Pick<
+  Config,
+  | 'apiRequestsPerMinuteMax'
+  | 'apiDownloadsMax'
+  | 'apiConnectionsMax'
+  | 'apiHeaderBytesMax'
+  | 'apiHeadersSecondsMax'
+  | 'apiRequestSecondsMax'
+  | 'apiKeepAliveSecondsMax'
+  | 'apiStalledSecondsMax'
+  | 'apiReadBufferBytes'
+>;
+
+/** What the server answers from. */
+export interface ServerOptions {
+  readonly limits: ApiLimits;
+  readonly publications: PublicationIndex;
+  readonly keys: KeyTable;
+  readonly metrics: Metrics;
+  readonly readiness: () => Readiness;
+  readonly log: Log;
+  readonly now?: () => number;
+}
+
+/** Longest part of a path that is a parameter; the longest name of a cache is far below. */
+const pathParameterLengthMax = 100;
+
+/** How often Node looks for requests that take too long to arrive. */
+const timeoutCheckMs = 1000;
+
+/** Callers whose requests of the last minute are counted at a time; the one that was away longest is forgotten. */
+const countedCallersMax = 10_000;
+
+/** The HTTP server of the API, ready to listen. It reads no environment and no database. */
+export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { publications, metrics, readiness, log, now = Date.now } = options;
+  const app = makeFramework(options);
+  app.setSerializerCompiler(serializerCompiler);
+  app.setValidatorCompiler(({ schema }) => validateQuery(schema as z.ZodObject));
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, options));
+  await app.register(rateLimit, { global: false, max: options.limits.apiRequestsPerMinuteMax, timeWindow: 60_000, cache: countedCallersMax, keyGenerator: callerName });
+  registerEntry(app, options);
+  app.setNotFoundHandler(() => {
+    throw new ServiceError('route_unknown', { operation: 'route request' });
+  });
+  await registerDocumentation(app, { metrics });
+  registerHealthRoutes(app, { readiness, metrics });
+  const { apiDownloadsMax: downloadsMax, apiReadBufferBytes } = options.limits;
+  const downloads = new Downloads({ downloadsMax, buffers: new BufferPool(apiReadBufferBytes), metrics, log });
+  await app.register(async (scope) => registerCacheRoutes(scope, { publications, downloads, metrics, now }));
+  return app;
+}
+
+function makeFramework({ limits, metrics, log }: ServerOptions): FastifyInstance {
+  const app = fastify({
+    http: {
+      maxHeaderSize: limits.apiHeaderBytesMax,
+      headersTimeout: limits.apiHeadersSecondsMax * 1000,
+      connectionsCheckingInterval: timeoutCheckMs,
+      requireHostHeader: false, // Node would answer without a body; registerEntry answers with a problem
+    },
+    requestTimeout: Math.max(limits.apiRequestSecondsMax, limits.apiHeadersSecondsMax) * 1000,
+    keepAliveTimeout: limits.apiKeepAliveSecondsMax * 1000,
+    connectionTimeout: limits.apiStalledSecondsMax * 1000, // Node's timer of a socket runs anew with each byte that the client takes
+    return503OnClosing: false, // what arrives on an open connection while the server stops is still answered
+    routerOptions: { maxParamLength: pathParameterLengthMax },
+    genReqId: () => randomUUID(),
+    frameworkErrors: (error, request, reply) => {
+      begin(request as FastifyRequest, reply as FastifyReply, { metrics, log });
+      const refusal = readOnly(request.method) ? error : notAllowed();
+      answerError(refusal, request as FastifyRequest, reply as FastifyReply, { metrics, log });
+    },
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, metrics),
+  });
+  const server: Server = app.server;
+  server.maxConnections = limits.apiConnectionsMax;
+  server.on('connection', (socket) => socket.setMaxListeners(0)); // each answer of a pipelining client waits for its turn with a listener
+  server.on('connect', (_request, socket) => answerConnect(socket));
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response)); // RFC 9110 section 10.1.1: an expectation may be ignored
+  return app;
+}
+
+/** What happens to each request before its route: names, measures, identifies, limits, and refuses what is not a read. */
+function registerEntry(app: FastifyInstance, { keys, metrics, log }: ServerOptions): void {
+  const limiter = app.createRateLimit();
+  app.decorateRequest('caller');
+  app.addHook('onRequest', async (request, reply) => {
+    begin(request, reply, { metrics, log });
+    request.caller = identifyCaller(request.headers.authorization, keys);
+    if (request.routeOptions.config?.unlimited !== true) await limitRequests(request, limiter);
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) throw new ServiceError('request_invalid', { operation: 'read request', problem: 'The request has no Host header.' });
+    if (!readOnly(request.method)) throw notAllowed();
+  });
+}
+
+type Limiter = ReturnType<FastifyInstance['createRateLimit']>;
+
+async function limitRequests(request: FastifyRequest, limiter: Limiter): Promise<void> {
+  const count = await limiter(request);
+  if (count.isAllowed || !count.isExceeded) return;
+  throw withHeaders(new ServiceError('rate_limited', { operation: 'limit requests' }), { 'Retry-After': String(Math.max(1, count.ttlInSeconds)) });
+}
+
+/** By whom requests are counted: the key, or the address of a caller without a valid one. */
+function callerName({ caller, ip }: FastifyRequest): string {
+  return caller.kind === 'key' ? `key ${caller.principal.keyId}` : `address ${normalizeIP(ip)}`;
+}
+
+/** Sets the headers of every answer, and counts and logs the request when its answer has ended, however it ended. */
+function begin(request: FastifyRequest, reply: FastifyReply, { metrics, log }: Pick<ServerOptions, 'metrics' | 'log'>): void {
+  reply.headers({ ...securityHeaders, 'X-Request-Id': request.id });
+  const startedAt = performance.now();
+  reply.raw.once('close', () => {
+    const seconds = (performance.now() - startedAt) / 1000;
+    const { statusCode: status, writableFinished: whole } = reply.raw;
+    const route = routeOf(request);
+    metrics.requestEnded({ route, method: request.method, status, seconds });
+    const keyId = request.caller?.kind === 'key' ? request.caller.principal.keyId : undefined;
+    log.info({ requestId: request.id, method: request.method, route, status, ms: Math.round(seconds * 1000), keyId, ...(whole ? {} : { cut: true }) }, 'request');
+  });
+}
+
+function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, { metrics, log }: Pick<ServerOptions, 'metrics' | 'log'>): void {
+  const error = toServiceError(thrown);
+  if (error.code === 'internal') log.error({ err: error.cause, requestId: request.id, route: routeOf(request) }, 'a request failed');
+  sendProblem(request, reply, error, metrics);
+}
+
+function readOnly(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function notAllowed(): ServiceError {
+  return new ServiceError('method_not_allowed', { operation: 'route request' });
+}
+
+/** Checks a query by its schema, with the codes of the contract. It runs after the caller was let in. */
+function validateQuery(schema: z.ZodObject): (data: unknown) => { value: unknown } | { error: Error } {
+  const known = Object.keys(schema.shape);
+  return (data) => {
+    const result = schema.safeParse(data, { reportInput: true });
+    return result.success ? { value: result.data } : { error: parameterError(result.error.issues, known) };
+  };
+}

@@ -1,0 +1,190 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
+import type { Config } from '../runtime/config.ts';
+import { errorCodeOf, isServiceError, ServiceError } from '../runtime/errors.ts';
+import type { Log } from '../runtime/log.ts';
+import { loadKeySecret } from './key-secret.ts';
+import { KeyTable } from './key-table.ts';
+import { createMetricsServer } from './metrics-server.ts';
+import { createMetrics } from './metrics.ts';
+import { startPolling } from './poller.ts';
+import { PublicationIndex } from './publication-index.ts';
+import { OpenConnections } from './open-connections.ts';
+import { openReaderDatabase, resolveReader, type ReaderAddress, type ReaderDatabase } from './reader-database.ts';
+import { decideReadiness } from './readiness.ts';
+import { createServer } from './server.ts';
+
+/** A running API. */
+export interface RunningApi {
+  readonly url: string;
+  readonly metricsUrl: string;
+  /** Settles, with the error, when the API must not go on: its database role can write. */
+  readonly failed: Promise<ServiceError>;
+  /** Stops to accept, lets running answers end within the grace, and gives everything back. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** How often idle connections are closed while the server stops. */
+const idleCloseMs = 50;
+
+/**
+ * Starts the API: it listens at once, and answers 503 until the database was read. It keeps trying to reach it.
+ * @throws ServiceError `address_unavailable` if a port is taken.
+ */
+export async function startApi(config: Config, { log, now = Date.now }: { log: Log; now?: () => number }): Promise<RunningApi> {
+  await mkdir(config.stateDir, { recursive: true });
+  const publications = new PublicationIndex({ store: new ArtefactStore(config.artefactDir), log, now });
+  const keys = new KeyTable({ secret: await loadKeySecret(config), now });
+  const metrics = createMetrics({ publications, now });
+  let stopping = false;
+  const readiness = () =>
+    decideReadiness({
+      now: now(),
+      snapshot: publications.known ? publications.snapshot : undefined,
+      databaseReadAt: publications.refreshedAt,
+      databaseSilenceMsMax: Math.max(3 * config.publicationPollMs, 3000),
+      keysKnown: keys.known,
+      stopping,
+      ageHoursMax: config.artefactAgeHoursMax,
+    });
+  const app = await createServer({ limits: config, publications, keys, metrics, readiness, log, now });
+  await app.ready();
+  const metricsServer = createMetricsServer(metrics);
+  const [connections, metricsConnections] = [new OpenConnections(app.server), new OpenConnections(metricsServer)];
+  const url = await listen(app.server, { host: config.apiHost, port: config.apiPort });
+  const metricsUrl = await listen(metricsServer, { host: config.metricsHost, port: config.metricsPort }).catch(async (error: unknown) => {
+    await app.close();
+    throw error;
+  });
+  const discovery = await writeDiscovery(config.stateDir, { url, metricsUrl, pid: process.pid });
+  const follower = followDatabase({ config, publications, keys, log });
+  log.info({ url, metricsUrl, host: config.apiHost, port: Number(new URL(url).port) }, 'listening');
+
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    stopping = true;
+    await endServer(app.server, { graceSeconds: config.shutdownGraceSeconds, connections, close: () => app.close() });
+    await endServer(metricsServer, { graceSeconds: 0, connections: metricsConnections, close: () => closeServer(metricsServer) });
+    await follower.stop();
+    publications.close();
+    await discovery.remove();
+  };
+  return { url, metricsUrl, failed: follower.failed, close: () => (closing ??= close()) };
+}
+
+interface FollowOptions {
+  readonly config: Config;
+  readonly publications: PublicationIndex;
+  readonly keys: KeyTable;
+  readonly log: Log;
+}
+
+/** Reads keys and publications again and again, over a connection that is made anew after each failure. */
+function followDatabase({ config, publications, keys, log }: FollowOptions): { failed: Promise<ServiceError>; stop(): Promise<void> } {
+  const connection = new Connection(config);
+  let fail: (error: ServiceError) => void = () => {};
+  const failed = new Promise<ServiceError>((resolve) => (fail = resolve));
+  const follow = (what: string, everyMs: number, read: (reader: ReaderDatabase) => Promise<void>) =>
+    startPolling({
+      everyMs,
+      work: () => connection.use(read),
+      onFailure(error) {
+        if (isServiceError(error, 'database_role_writes')) fail(error);
+        else log.warn({ err: error, code: errorCodeOf(error) }, `the ${what} cannot be read; what is known is served`);
+      },
+      onRecovery: () => log.info(`the ${what} can be read again`),
+    });
+  const pollers = [follow('publications', config.publicationPollMs, ({ db }) => publications.refresh(db)), follow('keys', config.keyPollMs, ({ db }) => keys.refresh(db))];
+  return {
+    failed,
+    async stop() {
+      await Promise.all(pollers.map((poller) => poller.stop()));
+      await connection.close();
+    },
+  };
+}
+
+/**
+ * The database connection of the polls: made when it is first used, and anew after a failure. An embedded database
+ * is looked for again each time and given back at the end only, so that a failure never stops it.
+ */
+class Connection {
+  readonly #config: Config;
+  #address: ReaderAddress | undefined;
+  #reader: Promise<ReaderDatabase> | undefined;
+
+  constructor(config: Config) {
+    this.#config = config;
+  }
+
+  async use(read: (reader: ReaderDatabase) => Promise<void>): Promise<void> {
+    const opening = (this.#reader ??= this.#open());
+    try {
+      await read(await opening);
+    } catch (error) {
+      if (this.#reader === opening) await this.#drop();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#drop();
+    await this.#address?.release();
+  }
+
+  async #open(): Promise<ReaderDatabase> {
+    this.#address = await resolveReader(this.#config);
+    return openReaderDatabase(this.#address);
+  }
+
+  async #drop(): Promise<void> {
+    const dropped = this.#reader;
+    this.#reader = undefined;
+    await dropped?.then((reader) => reader.close()).catch(() => {}); // it never opened, or is gone
+  }
+}
+
+function listen(server: Server, { host, port }: { host: string; port: number }): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => reject(new ServiceError('address_unavailable', { operation: 'listen', object: `${host}:${port}`, cause })));
+    server.listen({ host, port }, () => resolve(urlOf(server.address() as AddressInfo)));
+  });
+}
+
+/** An URL under which this machine reaches a bound address. */
+function urlOf({ address, family, port }: AddressInfo): string {
+  const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
+  return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
+}
+
+/** Takes no more connections, and resolves when the last one has ended: by itself, or cut at the end of the grace. */
+async function endServer(server: Server, { graceSeconds, connections, close }: { graceSeconds: number; connections: OpenConnections; close: () => PromiseLike<unknown> }): Promise<void> {
+  const idle = setInterval(() => connections.closeIdle(), idleCloseMs); // a connection is idle when its last answer has ended
+  const grace = setTimeout(() => server.closeAllConnections(), graceSeconds * 1000);
+  await close();
+  clearInterval(idle);
+  clearTimeout(grace);
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()));
+}
+
+/** Tells other processes of this machine where the API listens, in `api.json` of the state directory. */
+async function writeDiscovery(stateDir: string, facts: { url: string; metricsUrl: string; pid: number }): Promise<{ remove(): Promise<void> }> {
+  const path = join(stateDir, 'api.json');
+  const unfinished = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  const text = `${JSON.stringify(facts)}\n`;
+  await writeFile(unfinished, text);
+  await rename(unfinished, path);
+  return {
+    async remove() {
+      const current = await readFile(path, 'utf8').catch(() => '');
+      if (current === text) await unlink(path).catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,150 @@
+/**
+ * Claim: a reputation feed is loaded, judged row by row, in at most twice the time of `psql \copy` without any check
+ * into a table of the same definition.
+ *
+ *   npx tsc -p tsconfig.build.json && node dist/bench/feed.js [rows=1000000] [rounds=3]
+ *
+ * Numbers are valid ones of ten countries in random order. psql is given the same file; it finds no country.
+ */
+import { execFile } from 'node:child_process';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parseStream } from 'fast-csv';
+import { lookUpPlan } from '../pipelines/numbering-plan.ts';
+import { judgePhone } from '../pipelines/phone-number.ts';
+import { runFeedLoad, submitFeed } from '../pipelines/intake/feed-load.ts';
+import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/embedded-postgres.ts';
+import { connect, createPool, type Pool } from '../runtime/postgres.ts';
+import { migrate } from '../sql/migrate.ts';
+import { printSideBySide, runSideBySide, type Contender } from './side-by-side.ts';
+
+const run = promisify(execFile);
+const rows = Number(process.argv[2] ?? 1_000_000);
+const rounds = Number(process.argv[3] ?? 3);
+const limits = { feedLineBytesMax: 64 * 1024, feedPlainBytesMax: 2 ** 35 };
+
+/** Calling code, first digits and digits in all after the plus, of number ranges that are mostly assigned. */
+const ranges = [
+  ['1', 11], ['1', 11], ['1', 11], ['1', 11], ['447', 12], ['4915', 13], ['336', 11], ['346', 11], ['5511', 13], ['9198', 12], ['614', 11], ['8190', 12],
+] as const;
+const words = ['SPAM,6', 'SPAM,10', 'SPAM,1', 'SPAM,', 'FRAUD,7', 'FRAUD,15', 'NEUTRAL,', 'spam,telemarketer'];
+
+const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-bench-'));
+const embedded = await acquireEmbeddedDatabase(stateDir);
+try {
+  const client = await connect({ url: embedded.url, applicationName: 'bench' });
+  await migrate(client);
+  await client.end();
+  const db = createPool({ url: embedded.url, applicationName: 'bench', connectionsMax: 4, onIdleError: () => {} });
+  await compare(db);
+  await db.end();
+} finally {
+  await embedded.release();
+  await removeStateDirectory(stateDir);
+}
+
+async function compare(db: Pool): Promise<void> {
+  const file = join(stateDir, 'feed.csv');
+  await writeFeed(file);
+  await db.query('CREATE TABLE peer (LIKE phone_number INCLUDING ALL)');
+  await db.query('CREATE UNLOGGED TABLE floor (phone text, level text, category text)');
+  const measured = await runSideBySide(await contenders(db, file), rounds);
+  console.log(`${rows} rows, medians of ${rounds}, in turn`);
+  printSideBySide(measured, 'psql \\copy, same table');
+  printPhoneCost();
+}
+
+async function contenders(db: Pool, file: string): Promise<Contender[]> {
+  const loads: Contender[] = [
+    { name: 'load into an empty database', prepare: () => empty(db), run: () => load(db, file) },
+    { name: 'the same file again', prepare: () => settle(db), run: () => load(db, file) },
+    { name: 'fast-csv alone', run: () => parseAlone(file) },
+  ];
+  if (await run('psql', ['--version']).then(() => false, () => true)) {
+    console.log('psql is not on the PATH: no comparison.');
+    return loads;
+  }
+  return [
+    ...loads,
+    { name: 'psql \\copy, same table', prepare: () => empty(db), run: () => copyWithPsql(file, 'peer (phone, reputation_level, reputation_category)') },
+    { name: 'psql \\copy, bare table', prepare: () => empty(db), run: () => copyWithPsql(file, 'floor') },
+  ];
+}
+
+async function load(db: Pool, file: string): Promise<void> {
+  const feedDir = join(stateDir, 'feeds');
+  const { loadId } = await submitFeed({ db, feedDir, feed: 'reputation', path: file, submittedBy: 'bench' });
+  const report = await runFeedLoad({ db, feedDir, loadId, limits });
+  if (report.rowsAccepted !== rows) throw new Error(`accepted ${report.rowsAccepted} of ${rows}`);
+}
+
+/** psql takes upper-case levels and category ids only, which is what the file given to it has. */
+async function copyWithPsql(file: string, target: string): Promise<void> {
+  await run('psql', ['-X', '-q', '-d', embedded.url, '-c', `\\copy ${target} FROM '${file}.psql' WITH (FORMAT csv, HEADER)`]);
+}
+
+async function parseAlone(file: string): Promise<void> {
+  let parsed = 0;
+  for await (const _row of parseStream(createReadStream(file), { headers: true })) parsed++;
+  if (parsed !== rows) throw new Error(`fast-csv read ${parsed} rows`);
+}
+
+async function empty(db: Pool): Promise<void> {
+  await db.query('TRUNCATE phone_number, peer, floor');
+  await settle(db);
+}
+
+async function settle(db: Pool): Promise<void> {
+  await db.query('CHECKPOINT');
+}
+
+/** Writes the feed, and the same rows for psql. */
+async function writeFeed(file: string): Promise<void> {
+  const random = seeded(1);
+  const [ours, theirs] = [createWriteStream(file), createWriteStream(`${file}.psql`)];
+  const known = new Set<string>();
+  for (const out of [ours, theirs]) out.write('phone,level,category\n');
+  while (known.size < rows) {
+    const phone = randomPhone(random);
+    if (known.has(phone) || lookUpPlan(phone).kind !== 'valid') continue;
+    known.add(phone);
+    const word = words[Math.floor(random() * words.length)]!;
+    theirs.write(`${phone},${word === 'spam,telemarketer' ? 'SPAM,6' : word}\n`);
+    if (!ours.write(`${phone},${word}\n`)) await once(ours, 'drain');
+  }
+  await Promise.all([ours, theirs].map((out) => new Promise((resolve) => out.end(resolve))));
+}
+
+function randomPhone(random: () => number): string {
+  const [start, digits] = ranges[Math.floor(random() * ranges.length)]!;
+  let phone = `+${start}`;
+  while (phone.length <= digits) phone += Math.floor(random() * 10);
+  return phone;
+}
+
+/** A small seeded generator (mulberry32). */
+function seeded(seed: number): () => number {
+  return () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** What one number costs: by the compiled plans, and where the library must be asked (Russian toll-free numbers). */
+function printPhoneCost(): void {
+  const random = seeded(2);
+  const sample = Array.from({ length: 100_000 }, () => randomPhone(random));
+  const tollFree = Array.from({ length: 20_000 }, () => `+7800${String(Math.floor(random() * 1e7)).padStart(7, '0')}`);
+  for (const [name, phones] of [['compiled plans', sample], ['libphonenumber', tollFree]] as const) {
+    phones.forEach((phone) => judgePhone(phone));
+    const start = performance.now();
+    phones.forEach((phone) => judgePhone(phone));
+    console.log(`${name}: ${(((performance.now() - start) * 1000) / phones.length).toFixed(2)} us a number`);
+  }
+}

@@ -1,0 +1,80 @@
+/** One of several ways to do the same work. */
+export interface Contender {
+  readonly name: string;
+  /** Brings the world back to the state before a run; not measured. */
+  readonly prepare?: () => Promise<void>;
+  readonly run: () => Promise<void>;
+}
+
+/** What the runs of one contender took: medians over the rounds. */
+export interface Measured {
+  readonly name: string;
+  readonly wallMs: number;
+  /** CPU time of this process, user and system, in all of its threads. */
+  readonly cpuMs: number;
+  /** Highest resident memory of this process during any run. */
+  readonly peakRssBytes: number;
+  readonly wallMsOfEach: readonly number[];
+}
+
+const samplingMs = 20;
+
+/**
+ * Runs contenders in turn, round by round, so that a machine that grows slower or busier is unfair to none of them,
+ * and returns the medians.
+ */
+export async function runSideBySide(contenders: readonly Contender[], rounds: number): Promise<Measured[]> {
+  const runs = contenders.map(() => [] as RunFigures[]);
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, contender] of contenders.entries()) {
+      await contender.prepare?.();
+      runs[index]!.push(await measure(contender.run));
+    }
+  }
+  return contenders.map(({ name }, index) => summarise(name, runs[index]!));
+}
+
+/** Prints one line a contender, with its time as a multiple of the reference's. */
+export function printSideBySide(measured: readonly Measured[], reference: string): void {
+  const base = measured.find(({ name }) => name === reference)?.wallMs;
+  const width = Math.max(...measured.map(({ name }) => name.length));
+  for (const { name, wallMs, cpuMs, peakRssBytes, wallMsOfEach } of measured) {
+    const ratio = base === undefined ? '' : `  x${(wallMs / base).toFixed(2)}`;
+    const each = wallMsOfEach.map((ms) => (ms / 1000).toFixed(2)).join(' ');
+    console.log(`${name.padEnd(width)}  ${(wallMs / 1000).toFixed(2)} s${ratio}  own CPU ${(cpuMs / 1000).toFixed(2)} s  peak RSS ${Math.round(peakRssBytes / 2 ** 20)} MiB  (each: ${each})`);
+  }
+}
+
+interface RunFigures {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+  readonly peakRssBytes: number;
+}
+
+async function measure(run: () => Promise<void>): Promise<RunFigures> {
+  let peakRssBytes = process.memoryUsage.rss();
+  const sampler = setInterval(() => (peakRssBytes = Math.max(peakRssBytes, process.memoryUsage.rss())), samplingMs);
+  const cpuBefore = process.cpuUsage();
+  const start = performance.now();
+  await run();
+  const wallMs = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  clearInterval(sampler);
+  return { wallMs, cpuMs: (user + system) / 1000, peakRssBytes };
+}
+
+function summarise(name: string, runs: readonly RunFigures[]): Measured {
+  return {
+    name,
+    wallMs: median(runs.map(({ wallMs }) => wallMs)),
+    cpuMs: median(runs.map(({ cpuMs }) => cpuMs)),
+    peakRssBytes: Math.max(...runs.map(({ peakRssBytes }) => peakRssBytes)),
+    wallMsOfEach: runs.map(({ wallMs }) => wallMs),
+  };
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}

@@ -1,0 +1,45 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander';
+import { addArtefactCommands } from './cli/artefacts.ts';
+import { exitCodes } from './cli/command.ts';
+import { addDemoCommand } from './cli/demo.ts';
+import { addFeedCommands } from './cli/feed.ts';
+import { addKeyCommands } from './cli/keys.ts';
+import { addNightCommands } from './cli/night.ts';
+import { addNumberCommands } from './cli/number.ts';
+import { addOperationCommands, packageVersion } from './cli/operation.ts';
+import { addStartCommand } from './cli/start.ts';
+
+const program = new Command('caller-trust')
+  .description('Phone reputation caches: feeds in, nightly artefacts out')
+  .version(await packageVersion())
+  .option('--json', 'print results as JSON')
+  .showHelpAfterError('(--help shows what is possible)')
+  .exitOverride()
+  .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 usage, 69 a service is missing.\nSettings come from the environment: docs/configuration.md.');
+
+addOperationCommands(program);
+addFeedCommands(program);
+addNumberCommands(program);
+addNightCommands(program);
+addArtefactCommands(program);
+addKeyCommands(program);
+addStartCommand(program);
+addDemoCommand(program);
+inheritExit(program);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!(error instanceof CommanderError)) throw error;
+  process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+}
+
+/** Subcommands are made before they could inherit how their parents exit, and `--json` may stand after them too. */
+function inheritExit(command: Command): void {
+  for (const child of command.commands) {
+    child.exitOverride();
+    if (child.commands.length === 0) child.option('--json', 'print results as JSON');
+    inheritExit(child);
+  }
+}

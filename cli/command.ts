@@ -1,0 +1,81 @@
+import type { Command } from 'commander';
+import { migrateQueues } from '../jobs/backend.ts';
+import { loadConfig, type Config } from '../runtime/config.ts';
+import { ERRORS, errorCodeOf, errorMessageOf, ServiceError } from '../runtime/errors.ts';
+import { openServices, type Services } from '../runtime/services.ts';
+import { connect } from '../runtime/postgres.ts';
+import { migrate, requireMigrated } from '../sql/migrate.ts';
+
+/** Exit codes: 0 done, 1 failed, 2 usage, 69 a service is missing (sysexits(3) EX_UNAVAILABLE). */
+export const exitCodes = { done: 0, failed: 1, usage: 2, unavailable: 69 } as const;
+
+/** What a command ends with: a result for `--json`, its form for people, and whether it is a failure. */
+export interface Outcome {
+  readonly json: unknown;
+  readonly text: string;
+  readonly failed?: boolean;
+}
+
+/** Fires at Ctrl-C or SIGTERM: a command that waits gives up waiting; what it asked for goes on. */
+export const interruption = new AbortController();
+
+/**
+ * Runs the body of a command and prints its outcome: JSON with `--json`, else text, on standard output.
+ * An error is printed once, on standard error, and decides the exit code.
+ */
+export async function runCommand(command: Command, body: () => Promise<Outcome>): Promise<void> {
+  const asJson = command.optsWithGlobals<{ json?: boolean }>().json === true;
+  const interrupt = () => interruption.abort(new ServiceError('interrupted', { operation: command.name() }));
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  try {
+    const { json, text, failed } = await body();
+    process.stdout.write(asJson ? `${JSON.stringify(json, null, 2)}\n` : text === '' ? '' : `${text}\n`);
+    process.exitCode = failed === true ? exitCodes.failed : exitCodes.done;
+  } catch (error) {
+    printError(error, asJson);
+    process.exitCode = ERRORS[errorCodeOf(error)].exit;
+  }
+}
+
+/** Settings as commands read them: without LOG_LEVEL only warnings are logged. */
+export function commandConfig(): Config {
+  return loadConfig(undefined, { LOG_LEVEL: 'warn' });
+}
+
+/**
+ * Opens what commands work with. The embedded database is ours alone and is migrated on the way; another one must have
+ * been, by `caller-trust migrate`.
+ */
+export async function withServices<Result>(work: (services: Services) => Promise<Result>): Promise<Result> {
+  const services = await openServices(commandConfig(), 'cli');
+  try {
+    if (services.database.kind === 'embedded') await migrateDatabase(services);
+    else await requireMigrated(services.db);
+    return await work(services);
+  } finally {
+    await services.close();
+  }
+}
+
+/** Brings the database of the service and of its queues to this version; returns the migrations that were applied. */
+export async function migrateDatabase({ database, config }: Pick<Services, 'database' | 'config'>): Promise<string[]> {
+  const client = await connect({ url: database.url, applicationName: 'caller-trust migrate' });
+  try {
+    const applied = await migrate(client);
+    await migrateQueues(database.url, config);
+    return applied;
+  } finally {
+    await client.end();
+  }
+}
+
+function printError(error: unknown, asJson: boolean): void {
+  const code = errorCodeOf(error);
+  if (asJson) {
+    const known = error instanceof ServiceError ? { operation: error.operation, object: error.object, problem: error.problem, hint: error.hint } : { problem: errorMessageOf(error) };
+    process.stderr.write(`${JSON.stringify({ error: { code, ...known } }, null, 2)}\n`);
+  } else {
+    process.stderr.write(`caller-trust: ${errorMessageOf(error)} [${code}]\n`);
+    if (error instanceof Error && error.cause !== undefined) process.stderr.write(`  cause: ${errorMessageOf(error.cause)}\n`);
+  }
+}

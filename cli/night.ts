@@ -1,0 +1,141 @@
+import { userInfo } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { enqueueNight } from '../jobs/enqueue.ts';
+import { formatArtefact } from '../pipelines/caches/definition.ts';
+import { readNight, type BuildState, type NightReport, type NightState } from '../pipelines/caches/night-report.ts';
+import { evaluationInstant, everything, parseScope, requestNight } from '../pipelines/caches/night-request.ts';
+import type { Pool } from '../runtime/postgres.ts';
+import { interruption, runCommand, withServices, type Outcome } from './command.ts';
+import { parseId } from './options.ts';
+import { formatBar, startProgress } from './progress.ts';
+import { formatCount, formatFacts, formatTable, formatTime } from './table.ts';
+import { withQueues, withSomeWorker } from './with-worker.ts';
+
+const pollMs = 200;
+
+interface RunOptions {
+  date?: string;
+  only?: string;
+  acceptShrink?: boolean;
+  wait: boolean;
+}
+
+/** `night run|status|report`. */
+export function addNightCommands(program: Command): void {
+  const night = program.command('night').description('build and publish the caches');
+  night
+    .command('run')
+    .description('run a night now')
+    .option('--date <YYYY-MM-DD>', 'evaluate scores and brands as of 01:00 UTC of a past date')
+    .option('--only <cache[/country]>', 'build only this')
+    .option('--accept-shrink', 'publish files that lose more rows than the shrink guard allows')
+    .option('--no-wait', 'return when the night is queued')
+    .addHelpText('after', '\nExamples:\n  caller-trust night run\n  caller-trust night run --only phones/US\n  caller-trust night run --date 2021-07-08 --accept-shrink')
+    .action((options: RunOptions, command: Command) => runCommand(command, () => runNight(options)));
+  for (const [name, description] of [
+    ['status', 'show how far a night is; by default the latest'],
+    ['report', 'show the report of a night; by default the latest'],
+  ] as const) {
+    night
+      .command(name)
+      .description(description)
+      .option('--run <id>', 'the night of this id', parseId)
+      .option('--date <YYYY-MM-DD>', 'the latest night of this date')
+      .action((options: { run?: number; date?: string }, command: Command) => runCommand(command, () => showNight(options)));
+  }
+}
+
+async function runNight(options: RunOptions): Promise<Outcome> {
+  const now = new Date();
+  const nightDate = options.date ?? now.toISOString().slice(0, 10);
+  const evaluatedAt = evaluationInstant(nightDate, now);
+  const scope = options.only === undefined ? everything : parseScope(options.only);
+  return withServices((services) =>
+    withQueues(services, async (queues) => {
+      const runId = await requestNight(services.db, {
+        nightDate,
+        trigger: 'operator',
+        scope,
+        acceptShrink: options.acceptShrink === true,
+        evaluatedAt,
+        requestedBy: `cli ${userInfo().username}`,
+      });
+      await enqueueNight(queues, { runId: runId! }); // only a scheduled night can be there already
+      if (!options.wait) return { json: { runId, state: 'due' }, text: `Night ${runId} is queued.` };
+      return nightOutcome(await withSomeWorker(services, queues, () => untilFinished(services.db, runId!)));
+    }),
+  );
+}
+
+async function showNight({ run, date }: { run?: number; date?: string }): Promise<Outcome> {
+  if (date !== undefined) evaluationInstant(date, new Date());
+  return withServices(async ({ db }) => nightOutcome(await readNight(db, { runId: run, date })));
+}
+
+async function untilFinished(db: Pool, runId: number): Promise<NightState> {
+  const progress = startProgress();
+  try {
+    for (;;) {
+      const night = await readNight(db, { runId });
+      if (night.state === 'finished') return night;
+      progress.show(describeProgress(night));
+      await sleep(pollMs, undefined, { signal: interruption.signal }).catch(() => interruption.signal.throwIfAborted());
+    }
+  } finally {
+    progress.end();
+  }
+}
+
+function describeProgress({ runId, state, builds }: NightState): string {
+  const expected = builds.reduce((sum, { rowsExpected }) => sum + rowsExpected, 0);
+  const written = builds.reduce((sum, { rows }) => sum + (rows ?? 0), 0);
+  const ended = builds.filter((build) => build.state !== 'pending' && build.state !== 'running').length;
+  if (builds.length === 0) return `night ${runId}: ${state === 'due' ? 'waiting for a worker' : 'opening'}`;
+  return `night ${runId} ${formatBar(expected === 0 ? 1 : written / expected)} ${ended} of ${builds.length} files, ${formatCount(written)} rows`;
+}
+
+function nightOutcome(night: NightState): Outcome {
+  const failed = night.state === 'finished' && night.outcome !== 'ok';
+  if (night.report !== null) return { json: night.report, text: formatReport(night.report), failed };
+  const facts = formatFacts([
+    ['night', `${night.date} (run ${night.runId}, ${night.trigger})`],
+    ['state', night.outcome ?? night.state],
+    ['failure', night.failure && `${night.failure.reason} [${night.failure.code}]`],
+    ['requested', `${formatTime(night.requestedAt)} by ${night.requestedBy}`],
+    ['opened', formatTime(night.openedAt)],
+    ['attempt', night.generation],
+  ]);
+  return { json: night, text: night.builds.length === 0 ? facts : `${facts}\n\n${formatBuilds(night.builds)}`, failed };
+}
+
+function formatBuilds(builds: readonly BuildState[]): string {
+  return formatTable(builds, [
+    { title: 'artefact', value: formatArtefact },
+    { title: 'state', value: ({ state }) => state },
+    { title: 'rows', value: ({ rows }) => rows },
+    { title: 'of', value: ({ rowsExpected }) => rowsExpected },
+    { title: 'tries', value: ({ attempts }) => attempts },
+    { title: 'failure', value: ({ failureCode }) => failureCode },
+  ]);
+}
+
+/** The table that tells the operator whether tonight's files are good. */
+export function formatReport(report: NightReport): string {
+  const { night, counts } = report;
+  const seconds = (Date.parse(report.finishedAt) - Date.parse(night.openedAt)) / 1000;
+  const head = `Night ${night.date} (run ${night.runId}, ${night.trigger}): ${report.outcome}. Snapshot ${formatTime(night.asOf)}, ${seconds.toFixed(1)} s.`;
+  const table = formatTable(report.artefacts, [
+    { title: 'artefact', value: formatArtefact },
+    { title: 'outcome', value: ({ outcome }) => outcome },
+    { title: 'version', value: ({ version }) => version },
+    { title: 'rows', value: ({ rows }) => rows },
+    { title: 'before', value: ({ rowsBefore }) => rowsBefore },
+    { title: 'bytes', value: ({ bytes }) => bytes },
+    { title: 'plain bytes', value: ({ plainBytes }) => plainBytes },
+    { title: 'seconds', value: (artefact) => artefact.seconds?.toFixed(2) },
+  ]);
+  const reasons = report.artefacts.flatMap(({ failure, ...artefact }) => (failure === null ? [] : [`${formatArtefact(artefact)}: ${failure.reason} [${failure.code}]`]));
+  const sum = `${counts.published} published, ${counts.unchanged} unchanged, ${counts.failed} failed.`;
+  return [head, '', table, '', ...reasons, sum].join('\n');
+}

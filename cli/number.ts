@@ -1,0 +1,70 @@
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import { clearNumber, readNumber, type NumberRecord } from '../pipelines/intake/number-record.ts';
+import { runCommand, withServices, type Outcome } from './command.ts';
+import { formatFacts, formatTime } from './table.ts';
+
+/** `number show|clear`. */
+export function addNumberCommands(program: Command): void {
+  const number = program.command('number').description('what is known of a number, and redress');
+  number
+    .command('show')
+    .description('show what is published of a number, and why')
+    .argument('<phone>', 'number in international form')
+    .addHelpText('after', '\nExample:\n  caller-trust number show +12025550123')
+    .action((phone: string, _options: object, command: Command) => runCommand(command, () => withServices(async ({ db }) => describe(await readNumber(db, phone)))));
+  number
+    .command('clear')
+    .description('clear a number; it stays clear until new reports come')
+    .argument('<phone>', 'number in international form')
+    .requiredOption('--reason <text>', 'why, kept with the number')
+    .option('--by <name>', 'who decided', userInfo().username)
+    .addHelpText('after', "\nExample:\n  caller-trust number clear +12025550123 --reason 'Recycled number, see ticket 4711'")
+    .action((phone: string, options: { reason: string; by: string }, command: Command) => runCommand(command, () => clear(phone, options)));
+}
+
+async function clear(phone: string, { reason, by }: { reason: string; by: string }): Promise<Outcome> {
+  return withServices(async ({ db }) => {
+    await clearNumber({ db, phone, reason, actor: by });
+    return describe(await readNumber(db, phone));
+  });
+}
+
+function describe(record: NumberRecord): Outcome {
+  const { reputation, display, feed, score, branded } = record;
+  const lines = [
+    formatFacts([
+      ['phone', record.phone],
+      ['country', record.country ?? 'none'],
+      ['level', reputation?.level ?? 'not published'],
+      ['category', reputation?.category ? `${reputation.category.id} ${reputation.category.name}` : null],
+      ['decided by', reputation?.source],
+      ['display name', display?.name],
+      ['description', display?.description],
+      ['detail', display?.detail],
+      ['image', display?.image],
+      ['brand', branded && `${branded.brandHandle}: ${branded.display.name} (from ${formatTime(branded.liveFrom)}${branded.liveUntil ? ` until ${formatTime(branded.liveUntil)}` : ''})`],
+      ['feed says', feed && `${feed.level}${feed.category === null ? '' : ` ${feed.category}`} (load ${feed.loadId}, ${feed.fileName ?? 'unknown file'}, ${formatTime(feed.requestedAt)})`],
+      ['complaints', record.complaints],
+    ]),
+  ];
+  if (score !== null) {
+    lines.push(
+      'why, by the last scoring:',
+      formatFacts([
+        ['  rule', score.ruleVersion],
+        ['  scored at', formatTime(score.scoredAt)],
+        ['  result', score.category === null ? score.level : `${score.level} ${score.category}`],
+        ['  score', score.score.toFixed(4)],
+        ['  reports', score.reports],
+        ['  independent', score.independentReports],
+        ['  first report', formatTime(score.firstReportedAt)],
+        ['  last report', formatTime(score.lastReportedAt)],
+      ]),
+    );
+  }
+  for (const { clearedAt, clearedBy, reason, before } of record.redress) {
+    lines.push(`cleared ${formatTime(clearedAt)} by ${clearedBy}, was ${before.level ?? 'not published'}: ${reason}`);
+  }
+  return { json: record, text: lines.join('\n') };
+}

@@ -1,0 +1,111 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import { openQueues } from '../jobs/backend.ts';
+import { queueNames } from '../jobs/queues.ts';
+import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
+import { errorMessageOf } from '../runtime/errors.ts';
+import { queryRow } from '../runtime/postgres.ts';
+import { openServices, type Services } from '../runtime/services.ts';
+import { listMigrations, requireMigrated } from '../sql/migrate.ts';
+import { sqlDirectory } from '../sql/sql.ts';
+import { commandConfig, migrateDatabase, runCommand, type Outcome } from './command.ts';
+import { formatFacts } from './table.ts';
+
+/** Root of the package, the same from source and from dist. */
+export const packageRoot = dirname(sqlDirectory);
+
+/** `migrate` and `doctor`. */
+export function addOperationCommands(program: Command): void {
+  program
+    .command('migrate')
+    .description('bring the database to this version')
+    .action((_options: object, command: Command) => runCommand(command, migrateCommand));
+  program
+    .command('doctor')
+    .description('show what was resolved: database, queues, store, versions')
+    .action((_options: object, command: Command) => runCommand(command, doctor));
+}
+
+async function migrateCommand(): Promise<Outcome> {
+  const services = await openServices(commandConfig(), 'cli');
+  try {
+    const applied = await migrateDatabase(services);
+    return { json: { applied }, text: applied.length === 0 ? 'The database has every migration.' : `Applied ${applied.join(', ')}.` };
+  } finally {
+    await services.close();
+  }
+}
+
+/** One thing that the doctor looked at. */
+interface Finding {
+  readonly thing: string;
+  readonly good: boolean;
+  readonly detail: string;
+}
+
+async function doctor(): Promise<Outcome> {
+  const services = await openServices(commandConfig(), 'cli');
+  try {
+    if (services.database.kind === 'embedded') await migrateDatabase(services);
+    const findings = [
+      await look('service', async () => `caller-trust ${await packageVersion()} on Node ${process.version}`),
+      await look('database', () => describeDatabase(services)),
+      await look('schema', () => describeSchema(services)),
+      await look('queues', () => describeQueues(services)),
+      await look('artefacts', () => describeStore(services)),
+      await look('state', async () => services.config.stateDir),
+    ];
+    const bad = findings.filter(({ good }) => !good);
+    const text = formatFacts(findings.map(({ thing, good, detail }) => [thing, `${good ? 'ok ' : 'BAD'} ${detail}`] as const));
+    return { json: { findings }, text, failed: bad.length > 0 };
+  } finally {
+    await services.close();
+  }
+}
+
+async function look(thing: string, describe: () => Promise<string>): Promise<Finding> {
+  try {
+    return { thing, good: true, detail: await describe() };
+  } catch (error) {
+    return { thing, good: false, detail: errorMessageOf(error) };
+  }
+}
+
+export async function packageVersion(): Promise<string> {
+  const text = await readFile(join(packageRoot, 'package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+async function describeDatabase({ db, database }: Services): Promise<string> {
+  const row = await queryRow<{ version: string; encoding: string; collation: string }>(
+    db,
+    "SELECT current_setting('server_version') AS version, current_setting('server_encoding') AS encoding, datcollate AS collation FROM pg_database WHERE datname = current_database()",
+  );
+  const { hostname, port, pathname } = new URL(database.url);
+  const where = `${hostname}:${port || 5432}${pathname}`;
+  return `${database.kind} PostgreSQL ${row!.version} at ${where}, ${row!.encoding}${database.home === undefined ? '' : `, in ${database.home}`}`;
+}
+
+async function describeSchema({ db }: Services): Promise<string> {
+  await requireMigrated(db);
+  return `${listMigrations().length} migrations, all applied`;
+}
+
+async function describeQueues({ config, database, log }: Services): Promise<string> {
+  const queues = await openQueues(config, database.url, log);
+  try {
+    const [workers, counts] = [await queues.workers(), await queues.counts()];
+    const each = queueNames.map((name) => `${name} ${counts[name].waiting + counts[name].active} (${workers[name]} workers)`);
+    const bullmq = (createRequire(import.meta.url)('bullmq/package.json') as { version: string }).version;
+    return `BullMQ ${bullmq} on ${queues.kind === 'redis' ? 'Redis' : 'PostgreSQL'}: ${each.join(', ')}`;
+  } finally {
+    await queues.close();
+  }
+}
+
+async function describeStore({ config }: Services): Promise<string> {
+  const files = await new ArtefactStore(config.artefactDir).list();
+  return `${files.length} files in ${config.artefactDir}`;
+}

@@ -1,0 +1,30 @@
+/**
+ * Progress of a command that waits, on standard error. On a terminal one line is written over and over; elsewhere nothing
+ * is written, so that logs hold results and errors only.
+ */
+export interface Progress {
+  show(text: string): void;
+  end(): void;
+}
+
+export function startProgress(): Progress {
+  const { stderr } = process;
+  if (!stderr.isTTY) return { show() {}, end() {} };
+  let shown = '';
+  return {
+    show(text) {
+      if (text === shown) return;
+      shown = text;
+      stderr.write(`\r\x1b[K${text.slice(0, (stderr.columns ?? 80) - 1)}`);
+    },
+    end() {
+      if (shown !== '') stderr.write('\r\x1b[K');
+    },
+  };
+}
+
+/** A bar of `width` characters for a share between 0 and 1. */
+export function formatBar(share: number, width = 20): string {
+  const filled = Math.round(Math.min(1, Math.max(0, share)) * width);
+  return `[${'#'.repeat(filled)}${'.'.repeat(width - filled)}]`;
+}

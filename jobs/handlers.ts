@@ -1,0 +1,90 @@
+import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
+import { runNightBuild } from '../pipelines/caches/night-build.ts';
+import { failNight, withOpenNight } from '../pipelines/caches/night-opening.ts';
+import { publishNight } from '../pipelines/caches/night-publishing.ts';
+import { failFeedLoad, runFeedLoad } from '../pipelines/intake/feed-load.ts';
+import { scoreComplaints } from '../pipelines/intake/scoring.ts';
+import { errorCodeOf, isServiceError, ServiceError } from '../runtime/errors.ts';
+import type { Services } from '../runtime/services.ts';
+import type { Queues } from './backend.ts';
+import { enqueueNight, enqueueNightFlow } from './enqueue.ts';
+import type { Handler, Handlers, JobContext } from './worker.ts';
+
+export type HandlerServices = Pick<Services, 'config' | 'db' | 'database' | 'log'> & { readonly queues: Queues };
+
+/** The handlers of every job: each joins the queue to a pipeline and does no work of its own. */
+export function createHandlers(services: HandlerServices): Handlers {
+  const store = new ArtefactStore(services.config.artefactDir);
+  return {
+    'load-feed': loadFeed(services),
+    'open-night': openNight(services),
+    'build-artefact': buildNightArtefact(services, store),
+    'publish-night': publish(services),
+  };
+}
+
+function loadFeed({ config, db }: HandlerServices): Handler<'load-feed'> {
+  return ({ loadId }, context) =>
+    recordingTheEnd(
+      context,
+      async () => {
+        const { rowsGiven, rowsAccepted, rowsRejected } = await runFeedLoad({
+          db,
+          feedDir: config.feedDir,
+          loadId,
+          limits: config,
+          signal: context.signal,
+          onProgress: (progress) => void context.updateProgress({ ...progress }),
+        });
+        return { rowsGiven, rowsAccepted, rowsRejected };
+      },
+      (code, reason) => failFeedLoad(db, loadId, { code, reason }),
+    );
+}
+
+/** Opens the night, queues its builds with the publication that follows them, and holds the snapshot until they are done. */
+function openNight({ db, database, queues }: HandlerServices): Handler<'open-night'> {
+  return ({ runId }, context) =>
+    recordingTheEnd(
+      context,
+      () =>
+        withOpenNight({ db, databaseUrl: database.url, runId, prepare: (evaluatedAt) => score(db, evaluatedAt, context) }, async (night) => {
+          await enqueueNightFlow(queues, night);
+          await night.untilBuilt(context.signal);
+        }),
+      (code, reason) => failNight(db, { runId, code, reason }),
+    );
+}
+
+async function score(db: HandlerServices['db'], evaluatedAt: Date, { log }: JobContext): Promise<void> {
+  log.info({ evaluatedAt, ...(await scoreComplaints(db, evaluatedAt)) }, 'complaints are scored');
+}
+
+function buildNightArtefact({ config, db, database }: HandlerServices, store: ArtefactStore): Handler<'build-artefact'> {
+  return ({ buildId }, { signal, log, lastAttempt }) =>
+    runNightBuild({ db, databaseUrl: database.url, store, settings: config, buildId, lastAttempt, signal, log });
+}
+
+function publish({ config, db, queues }: HandlerServices): Handler<'publish-night'> {
+  return async ({ runId, generation }, { log }) => {
+    const result = await publishNight({ db, runId, generation, shrinkPercentMax: config.shrinkPercentMax });
+    if (result.kind === 'reopen') await enqueueNight(queues, { runId });
+    if (result.kind === 'published') log.info({ runId, outcome: result.report.outcome, ...result.report.counts }, 'the night is published');
+    return { kind: result.kind };
+  };
+}
+
+/** Runs `work`; where it fails for good, records so in the database before the queue is told. */
+async function recordingTheEnd<Result>(
+  { lastAttempt }: JobContext,
+  work: () => Promise<Result>,
+  record: (code: ReturnType<typeof errorCodeOf>, reason: string) => Promise<void>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const isFinal = !isServiceError(error, 'interrupted') && (lastAttempt || (isServiceError(error) && !error.facts.retry));
+    if (isFinal) await record(errorCodeOf(error), error instanceof ServiceError ? error.problem : 'An unexpected fault; the log of the worker has it.');
+    throw error;
+  }
+}

@@ -1,0 +1,106 @@
+import { failFeedLoad } from '../pipelines/intake/feed-load.ts';
+import { ERRORS, type ErrorCode } from '../runtime/errors.ts';
+import type { Log } from '../runtime/log.ts';
+import { queryRow, queryRows, type Pool } from '../runtime/postgres.ts';
+import { sql } from '../sql/sql.ts';
+import type { JobState, Queues } from './backend.ts';
+import { enqueueFeedLoad, enqueueNight, enqueueNightFlow, jobIds } from './enqueue.ts';
+
+export interface ReconcileOptions {
+  readonly db: Pool;
+  readonly queues: Queues;
+  readonly log: Log;
+}
+
+/** What a comparison has put right. */
+export interface Reconciled {
+  /** Loads, nights and publications that were queued again. */
+  enqueued: number;
+  /** Loads, nights and builds whose job was given up after crashes, and that have failed now. */
+  lost: number;
+}
+
+interface OpenNight {
+  run_id: number;
+  generation: number;
+  build_ids: number[];
+  open_build_ids: number[];
+}
+
+/**
+ * Compares the work that is due in PostgreSQL with the queues, which may have been emptied, and puts the queues right:
+ * what has no living job is queued again; what has used up its crashes, so that no handler could record the end, fails.
+ */
+export async function reconcile(options: ReconcileOptions): Promise<Reconciled> {
+  const done: Reconciled = { enqueued: 0, lost: 0 };
+  for (const { load_id } of await queryRows<{ load_id: number }>(options.db, sql('jobs/list_due_feed_loads'))) {
+    await reconcileFeedLoad(options, load_id, done);
+  }
+  for (const night of await queryRows<OpenNight>(options.db, sql('jobs/list_open_nights'), [null])) {
+    await reconcileNight(options, night, done);
+  }
+  if (done.enqueued + done.lost > 0) options.log.info(done, 'the queues were behind the database and are put right');
+  return done;
+}
+
+async function reconcileFeedLoad({ db, queues }: ReconcileOptions, loadId: number, done: Reconciled): Promise<void> {
+  const jobId = jobIds.feedLoad(loadId);
+  if (lives(await queues.state('feeds', jobId))) return;
+  // The load may have ended between the two reads: the row is written before the job ends.
+  if ((await queryRow(db, sql('jobs/is_feed_load_due'), [loadId])) === undefined) return;
+  if ((await queues.failure('feeds', jobId))?.byCrashes) {
+    await failFeedLoad(db, loadId, failureOf('job_lost'));
+    done.lost += 1;
+  } else if (await enqueueFeedLoad(queues, { loadId })) done.enqueued += 1;
+}
+
+/** A night lives while it is opened and held, or while its publication waits for the builds. */
+async function reconcileNight(options: ReconcileOptions, night: OpenNight, done: Reconciled): Promise<void> {
+  const { db, queues } = options;
+  const nightJob = jobIds.night(night.run_id);
+  const publicationJob = publicationOf(night);
+  const opening = lives(await queues.state('nights', nightJob));
+  const publication = await queues.state('publications', publicationJob);
+  await failLostBuilds(options, night, done);
+  if (lives(publication)) return;
+  const now = await queryRow<OpenNight>(db, sql('jobs/list_open_nights'), [night.run_id]);
+  if (now === undefined || now.generation !== night.generation) return;
+  if (opening) return restoreFlow(options, { night, now, publication }, done);
+  const failures = [await queues.failure('nights', nightJob), await queues.failure('publications', publicationJob)];
+  if (failures.some((failure) => failure?.byCrashes)) {
+    await fail(db, 'nights/fail_night_run', night.run_id, 'job_lost');
+    done.lost += 1;
+  } else if (await enqueueNight(queues, { runId: night.run_id })) done.enqueued += 1;
+}
+
+/** The opener records the builds before it queues them. If they were recorded before the last look, their jobs are gone. */
+async function restoreFlow({ queues }: ReconcileOptions, { night, now, publication }: { night: OpenNight; now: OpenNight; publication: JobState }, done: Reconciled): Promise<void> {
+  if (publication !== 'missing' || night.build_ids.length === 0 || now.build_ids.length === 0) return;
+  if (await enqueueNightFlow(queues, { runId: night.run_id, generation: night.generation, buildIds: night.build_ids })) done.enqueued += 1;
+}
+
+/** The opener waits for an outcome of every build, which a build that was given up after crashes cannot record itself. */
+async function failLostBuilds({ db, queues }: ReconcileOptions, night: OpenNight, done: Reconciled): Promise<void> {
+  for (const buildId of night.open_build_ids) {
+    if (!(await queues.failure('builds', jobIds.build(buildId)))?.byCrashes) continue;
+    await fail(db, 'nights/record_build_failure', buildId, 'build_lost');
+    done.lost += 1;
+  }
+}
+
+async function fail(db: Pool, statement: 'nights/fail_night_run' | 'nights/record_build_failure', id: number, code: ErrorCode): Promise<void> {
+  const { reason } = failureOf(code);
+  await db.query(sql(statement), [id, code, reason]);
+}
+
+function failureOf(code: ErrorCode): { code: ErrorCode; reason: string } {
+  return { code, reason: ERRORS[code].meaning };
+}
+
+function publicationOf({ run_id, generation }: OpenNight): string {
+  return jobIds.publication({ runId: run_id, generation });
+}
+
+function lives(state: JobState): boolean {
+  return state !== 'missing' && state !== 'completed' && state !== 'failed';
+}

@@ -1,0 +1,23 @@
+import { submitFeed } from '../pipelines/intake/feed-load.ts';
+import { loadConfig } from '../runtime/config.ts';
+import { openServices } from '../runtime/services.ts';
+import { runProcess, stopSignal, untilAborted } from '../runtime/shutdown.ts';
+import { requireMigrated } from '../sql/migrate.ts';
+import { openQueues } from './backend.ts';
+import { startScheduler } from './scheduler.ts';
+
+/** The process of a scheduler: asks for the nights, keeps the queues right, watches the drop folder. */
+await runProcess('scheduler', async () => {
+  const config = loadConfig();
+  const services = await openServices(config, 'scheduler');
+  const stopping = stopSignal(services.log);
+  await requireMigrated(services.db);
+  const queues = await openQueues(config, services.database.url, services.log);
+  const { db, log } = services;
+  const scheduler = await startScheduler({ config, db, queues, log, submit: (file) => submitFeed({ db, feedDir: config.feedDir, ...file }) });
+  log.info({ queues: queues.kind, schedule: config.nightSchedule }, 'the scheduler runs');
+  await untilAborted(stopping);
+  await scheduler.stop();
+  await queues.close();
+  await services.close();
+});

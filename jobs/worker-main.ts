@@ -1,0 +1,22 @@
+import { loadConfig } from '../runtime/config.ts';
+import { openServices } from '../runtime/services.ts';
+import { runProcess, stopSignal, untilAborted } from '../runtime/shutdown.ts';
+import { requireMigrated } from '../sql/migrate.ts';
+import { openQueues } from './backend.ts';
+import { createHandlers } from './handlers.ts';
+import { startWorker } from './worker.ts';
+
+/** The process of a worker: runs jobs of every queue until it is asked to stop. */
+await runProcess('worker', async () => {
+  const config = loadConfig();
+  const services = await openServices(config, 'worker');
+  const stopping = stopSignal(services.log);
+  await requireMigrated(services.db);
+  const queues = await openQueues(config, services.database.url, services.log);
+  const worker = await startWorker({ config, databaseUrl: services.database.url, log: services.log, handlers: createHandlers({ ...services, queues }) });
+  services.log.info({ queues: queues.kind }, 'the worker runs');
+  await untilAborted(stopping);
+  await worker.stop();
+  await queues.close();
+  await services.close();
+});

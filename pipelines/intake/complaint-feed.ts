@@ -1,0 +1,69 @@
+import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
+import { cleanText } from '../text-cleaning.ts';
+import { isLocalTime } from './calendar-time.ts';
+import { copyText } from './copy-in.ts';
+import type { JudgeOptions, RowJudge } from './feed.ts';
+import { refuse, type Refusal } from './reject.ts';
+
+/**
+ * Complaint feed: the daily "Do Not Call reported calls" file of the U.S. Federal Trade Commission.
+ * Of the complainant only the state is kept; city and area code are no columns of ours, so that no row or excerpt has them.
+ */
+export const complaintFeed = {
+  name: 'complaints',
+  format: {
+    columns: [
+      { names: ['Company_Phone_Number'], required: true },
+      { names: ['Created_Date'], required: true },
+      { names: ['Violation_Date'], required: true },
+      { names: ['Consumer_State'], required: true },
+      { names: ['Subject'], required: true },
+      { names: ['Recorded_Message_Or_Robocall'], required: true },
+    ],
+    headerOptional: false,
+    personal: true,
+  },
+  stagingTable: 'complaint_staging',
+  createStaging: 'intake/create_complaint_staging',
+  stagingColumns: ['phone', 'country', 'reported_at', 'violated_at', 'consumer_state', 'subject', 'recorded'],
+  makeJudge: makeComplaintJudge,
+  merge: 'intake/merge_complaints',
+} as const;
+
+/** Longest texts in bytes of UTF-8; both are part of a unique index, whose rows must fit in a third of a page. */
+export const complaintBytesMax = { state: 64, subject: 256 } as const;
+
+/** What the FTC writes where a complainant chose no subject; an empty field says the same. */
+const noSubject = 'No Subject Provided';
+
+function makeComplaintJudge({ submittedAt }: JudgeOptions): RowJudge {
+  const latest = copyTime(submittedAt);
+  return ([phoneText = '', reported = '', violated = '', stateText = '', subjectText = '', recordedText = '']) => {
+    const phone = judgePhone(phoneText.trim(), 'US');
+    if (isPhoneRefusal(phone)) return phone;
+    const times = judgeTimes(reported.trim(), violated.trim(), latest);
+    if (typeof times !== 'string') return times;
+    const about = judgeAbout(cleanText(stateText), cleanText(subjectText) ?? noSubject, recordedText.trim().toUpperCase());
+    return typeof about === 'string' ? `${phone.phone}\t${copyText(phone.country)}\t${times}\t${about}` : about;
+  };
+}
+
+/** Both times as COPY text, in UTC. */
+function judgeTimes(reported: string, violated: string, latest: string): string | Refusal {
+  if (reported === '') return refuse('date_missing');
+  if (!isLocalTime(reported) || (violated !== '' && !isLocalTime(violated))) return refuse('date_invalid');
+  if (reported > latest || violated > latest) return refuse('date_in_future');
+  return `${reported}+00\t${violated === '' ? copyText(null) : `${violated}+00`}`;
+}
+
+function judgeAbout(state: string | null, subject: string, recorded: string): string | Refusal {
+  if (state !== null && Buffer.byteLength(state) > complaintBytesMax.state) return refuse('text_too_long', `The state is longer than ${complaintBytesMax.state} bytes.`);
+  if (Buffer.byteLength(subject) > complaintBytesMax.subject) return refuse('text_too_long', `The subject is longer than ${complaintBytesMax.subject} bytes.`);
+  const recordedValue = { Y: 't', N: 'f', '': copyText(null) }[recorded];
+  return recordedValue === undefined ? refuse('recorded_invalid') : `${copyText(state)}\t${subject}\t${recordedValue}`;
+}
+
+/** An instant in the form of the feed, so that texts compare as times do. */
+function copyTime(instant: Date): string {
+  return instant.toISOString().slice(0, 19).replace('T', ' ');
+}

@@ -1,0 +1,33 @@
+import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
+import { judgeDisplay } from './display-info.ts';
+import { copyText } from './copy-in.ts';
+import type { RowJudge } from './feed.ts';
+
+/** Directory feed: what to show for numbers. A number that the database does not know becomes NEUTRAL. */
+export const directoryFeed = {
+  name: 'directory',
+  format: {
+    columns: [
+      { names: ['phone'], required: true },
+      { names: ['display_name', 'name'], required: true },
+      { names: ['display_description', 'description'], required: false },
+      { names: ['display_detail', 'detail'], required: false },
+      { names: ['display_image', 'image'], required: false },
+    ],
+    headerOptional: true,
+    personal: false,
+  },
+  stagingTable: 'directory_staging',
+  createStaging: 'intake/create_directory_staging',
+  stagingColumns: ['phone', 'country', 'display_name', 'display_description', 'display_detail', 'display_image'],
+  makeJudge: () => judgeDirectoryRow,
+  merge: 'intake/merge_directory',
+} as const;
+
+const judgeDirectoryRow: RowJudge = ([phoneText = '', ...texts]) => {
+  const phone = judgePhone(phoneText);
+  if (isPhoneRefusal(phone)) return phone;
+  const display = judgeDisplay(texts);
+  if (!Array.isArray(display)) return display;
+  return `${phone.phone}\t${copyText(phone.country)}\t${display.map(copyText).join('\t')}`;
+};

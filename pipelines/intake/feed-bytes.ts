@@ -1,0 +1,88 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { ServiceError } from '../../runtime/errors.ts';
+
+const chunkBytes = 256 * 1024;
+
+/** How a feed file is read. */
+export interface FeedBytesOptions {
+  /** Largest feed after decompression. */
+  readonly plainBytesMax: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The plain bytes of a feed file in chunks. Gzip is known by its first bytes, not by the name; several members are one feed.
+ * @throws ServiceError `feed_gzip_invalid` if the gzip data is damaged, cut off, or followed by anything else;
+ * `feed_too_large`; `feed_not_found`; `interrupted` if the signal was given.
+ */
+export async function* readFeedBytes(path: string, { plainBytesMax, signal }: FeedBytesOptions): AsyncGenerator<Buffer> {
+  const chunks = (await isGzip(path)) ? gunzip(path) : plain(path);
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    throwIfInterrupted(signal);
+    bytes += chunk.length;
+    if (bytes > plainBytesMax) throw tooLarge(plainBytesMax);
+    yield chunk;
+  }
+  throwIfInterrupted(signal);
+}
+
+/** @throws ServiceError `interrupted` */
+export function throwIfInterrupted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new ServiceError('interrupted', { operation: 'load feed' });
+}
+
+async function isGzip(path: string): Promise<boolean> {
+  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? notFound(error) : error;
+  });
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);
+    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
+  } finally {
+    await file.close();
+  }
+}
+
+function plain(path: string): AsyncIterable<Buffer> {
+  return createReadStream(path, { highWaterMark: chunkBytes });
+}
+
+async function* gunzip(path: string): AsyncGenerator<Buffer> {
+  const file = createReadStream(path, { highWaterMark: chunkBytes });
+  const members = createGunzip({ chunkSize: chunkBytes });
+  file.on('error', (error) => members.destroy(error));
+  try {
+    for await (const chunk of file.pipe(members) as Readable as AsyncIterable<Buffer>) yield chunk;
+  } catch (error) {
+    throw isZlibError(error) ? damaged(error) : error;
+  } finally {
+    file.destroy();
+    members.destroy();
+  }
+  // zlib stops without an error at zero bytes after a member, and would skip a member behind them.
+  if (members.bytesWritten !== file.bytesRead) throw damaged(undefined);
+}
+
+function isZlibError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
+}
+
+function notFound(cause: unknown): ServiceError {
+  return new ServiceError('feed_not_found', { operation: 'read feed', problem: 'The spooled file of the load is gone.', hint: 'Submit the feed again.', cause });
+}
+
+function damaged(cause: unknown): ServiceError {
+  return new ServiceError('feed_gzip_invalid', { operation: 'read feed', hint: 'Send the whole file again.', cause });
+}
+
+function tooLarge(plainBytesMax: number): ServiceError {
+  return new ServiceError('feed_too_large', {
+    operation: 'read feed',
+    problem: `The feed is larger than ${plainBytesMax} bytes after decompression.`,
+    hint: 'Split it, or raise FEED_PLAIN_BYTES_MAX.',
+  });
+}

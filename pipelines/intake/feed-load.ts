@@ -1,0 +1,329 @@
+import { basename } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ERRORS, ServiceError, isServiceError, type ErrorCode } from '../../runtime/errors.ts';
+import { inTransaction, queryRow, queryRows, sqlStateOf, unavailable, type Pool, type PoolClient, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import { CopyIn, escapeCopyText, type CopyTarget } from './copy-in.ts';
+import { readFeedBytes, throwIfInterrupted } from './feed-bytes.ts';
+import { readFeedRows, type FeedRow } from './feed-rows.ts';
+import { receiveFile, removeSpooled, spooledPath, type SpooledFile } from './feed-spool.ts';
+import { findFeed, type Category, type FeedDefinition, type FeedName, type RowJudge } from './feed.ts';
+import type { RejectCode, Refusal } from './reject.ts';
+import { makeExcerpt } from '../text-cleaning.ts';
+
+/** A submitted feed file and what became of it. Counts are null until it is done. */
+export interface FeedLoad {
+  readonly loadId: number;
+  readonly feed: FeedName;
+  readonly fileName: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly submittedBy: string;
+  readonly state: 'queued' | 'running' | 'done' | 'failed';
+  readonly requestedAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+  readonly rowsGiven: number | null;
+  readonly rowsAccepted: number | null;
+  readonly rowsRejected: number | null;
+  /** Accepted rows that a later row of the file overrules. */
+  readonly rowsSuperseded: number | null;
+  /** Rows of the database that were made or changed. */
+  readonly rowsChanged: number | null;
+  readonly rejectsByCode: Readonly<Partial<Record<RejectCode, number>>>;
+  readonly failure: { readonly code: ErrorCode; readonly reason: string } | null;
+}
+
+/** A load that is done: rowsAccepted + rowsRejected = rowsGiven. */
+export interface FeedLoadReport extends FeedLoad {
+  readonly state: 'done';
+  readonly finishedAt: Date;
+  readonly rowsGiven: number;
+  readonly rowsAccepted: number;
+  readonly rowsRejected: number;
+  readonly rowsSuperseded: number;
+  readonly rowsChanged: number;
+}
+
+/** A refused row. The excerpt has unprintable characters escaped, and never a complainant's fields. */
+export interface FeedReject {
+  readonly line: number;
+  readonly code: RejectCode;
+  readonly reason: string;
+  readonly excerpt: string;
+}
+
+/** Limits of a load; settings of the same names. */
+export interface FeedLimits {
+  readonly feedLineBytesMax: number;
+  readonly feedPlainBytesMax: number;
+}
+
+/** How far a load is. */
+export interface FeedProgress {
+  readonly rowsGiven: number;
+  readonly rowsRejected: number;
+}
+
+/**
+ * Takes a feed file for loading: copies it into the feed directory under its digest and notes the load as queued.
+ * @throws ServiceError `feed_unknown`, `feed_not_found`, `feed_file_invalid`
+ */
+export async function submitFeed({ db, feedDir, feed, path, submittedBy }: {
+  db: Pool;
+  feedDir: string;
+  feed: string;
+  path: string;
+  submittedBy: string;
+}): Promise<SpooledFile & { loadId: number }> {
+  const { name } = findFeed(feed);
+  const file = await receiveFile(feedDir, path);
+  try {
+    const loadId = await inTransaction(db, async (client) => {
+      await client.query(sql('intake/lock_feed_file'), [file.sha256]);
+      await file.keep();
+      const row = await queryRow<{ load_id: number }>(client, sql('intake/add_load'), [name, makeExcerpt(basename(path)), file.sha256, file.bytes, submittedBy]);
+      return row!.load_id;
+    });
+    return { loadId, sha256: file.sha256, bytes: file.bytes };
+  } finally {
+    await file.discard();
+  }
+}
+
+/** What a load is run with. */
+export interface RunFeedLoadOptions {
+  db: Pool;
+  feedDir: string;
+  loadId: number;
+  limits: FeedLimits;
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: FeedProgress) => void) | undefined;
+}
+
+/**
+ * Loads a submitted feed in one transaction and returns its counts. Safe to run twice, at the same time, or after a
+ * crash: a load that is done gives its stored counts, one that was left running is run again from its start.
+ * @throws ServiceError `feed_not_found` if there is no such load; the stored error if it failed for good;
+ * an error that no second try can cure (it is stored first); any other, and the load can be run again.
+ */
+export async function runFeedLoad(options: RunFeedLoadOptions): Promise<FeedLoadReport> {
+  const { db, feedDir, loadId } = options;
+  const load = await withLoadLock(options, async (client) => {
+    const before = await readFeedLoad(client, loadId);
+    if (before.state === 'done') return before;
+    if (before.failure !== null) throw failureOf(before.failure, loadId);
+    await client.query(sql('intake/start_load'), [loadId]);
+    await loadInTransaction(client, before, options);
+    return readFeedLoad(client, loadId);
+  }).catch(async (error: unknown) => {
+    throw await settle(db, loadId, error);
+  }).finally(() => removeFileIfUnneeded(db, feedDir, loadId));
+  return load as FeedLoadReport; // a load comes back done, or not at all
+}
+
+/**
+ * Marks a load as failed for good: for a caller that gives up after errors that a retry could have cured.
+ * Has no effect on a load that is done.
+ */
+export async function failFeedLoad(db: Queryable, loadId: number, { code, reason }: { code: ErrorCode; reason: string }): Promise<void> {
+  await db.query(sql('intake/fail_load'), [loadId, code, reason]);
+}
+
+/** @throws ServiceError `feed_not_found` */
+export async function readFeedLoad(db: Queryable, loadId: number): Promise<FeedLoad> {
+  const row = await queryRow<LoadRow>(db, sql('intake/read_load'), [loadId]);
+  if (row === undefined) throw new ServiceError('feed_not_found', { operation: 'read feed load', object: String(loadId) });
+  return feedLoad(row);
+}
+
+/** Loads, newest first: at most `limit`, of one state, older than `before`. */
+export async function listFeedLoads(db: Queryable, { state, before, limit = 100 }: { state?: FeedLoad['state']; before?: number; limit?: number } = {}): Promise<FeedLoad[]> {
+  const rows = await queryRows<LoadRow>(db, sql('intake/list_loads'), [state ?? null, before ?? null, limit]);
+  return rows.map(feedLoad);
+}
+
+/** Refused rows of a load in the order of its file: at most `limit`, after line `after`. */
+export async function listFeedRejects(db: Queryable, loadId: number, { after = 0, limit = 100 }: { after?: number; limit?: number } = {}): Promise<FeedReject[]> {
+  const rows = await queryRows<{ line_number: number; code: RejectCode; reason: string; excerpt: string }>(db, sql('intake/list_rejects'), [loadId, after, limit]);
+  return rows.map(({ line_number: line, code, reason, excerpt }) => ({ line, code, reason, excerpt }));
+}
+
+const lockPollMs = 250;
+
+/** Runs `work` on a connection of the pool that alone holds the load's lock. */
+async function withLoadLock<Result>({ db, loadId, signal }: RunFeedLoadOptions, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  const client = await db.connect();
+  const ignore = () => {}; // a connection that breaks is reported by the statement that meets it
+  client.on('error', ignore);
+  let broken = true;
+  try {
+    while (!(await queryRow<{ locked: boolean }>(client, sql('intake/lock_load'), [loadId]))?.locked) {
+      throwIfInterrupted(signal);
+      await sleep(lockPollMs);
+    }
+    return await work(client);
+  } finally {
+    broken = await client.query(sql('intake/unlock_load'), [loadId]).then(() => false, () => true);
+    client.off('error', ignore);
+    client.release(broken);
+  }
+}
+
+async function loadInTransaction(client: PoolClient, load: FeedLoad, options: RunFeedLoadOptions): Promise<void> {
+  const copy = new CopyIn(client);
+  await client.query('BEGIN');
+  try {
+    const counts = await stageRows(client, copy, load, options);
+    const { rows_superseded, rows_changed } = await merge(client, findFeed(load.feed), load.loadId);
+    await client.query(sql('intake/finish_load'), [
+      load.loadId, counts.given, counts.accepted, counts.given - counts.accepted, rows_superseded, rows_changed, counts.rejects,
+    ]);
+    throwIfInterrupted(options.signal);
+    await client.query('COMMIT');
+  } catch (error) {
+    await copy.abandon();
+    await client.query('ROLLBACK').catch(() => {}); // a broken connection has rolled back
+    throw error;
+  }
+}
+
+interface Counts {
+  given: number;
+  accepted: number;
+  readonly rejects: Partial<Record<RejectCode, number>>;
+}
+
+/** Judges every row of the file: accepted ones go to the staging table, refused ones to feed_reject. */
+async function stageRows(client: PoolClient, copy: CopyIn, load: FeedLoad, { feedDir, limits, signal, onProgress }: RunFeedLoadOptions): Promise<Counts> {
+  const feed = findFeed(load.feed);
+  await client.query(sql(feed.createStaging));
+  const categories = await queryRows<Category & { [column: string]: unknown }>(client, sql('intake/list_categories'));
+  const judge = feed.makeJudge({ categories, submittedAt: load.requestedAt });
+  const accepted = copy.into(`${feed.stagingTable} (${feed.stagingColumns.join(', ')}, line_number)`);
+  const rejected = copy.into('feed_reject (load_id, line_number, code, reason, excerpt)');
+  const counts: Counts = { given: 0, accepted: 0, rejects: {} };
+  const bytes = readFeedBytes(spooledPath(feedDir, load.sha256), { plainBytesMax: limits.feedPlainBytesMax, signal });
+  for await (const rows of readFeedRows(bytes, feed.format, limits.feedLineBytesMax)) {
+    await stageBatch(rows, { judge, loadId: load.loadId, counts, accepted, rejected });
+    onProgress?.({ rowsGiven: counts.given, rowsRejected: counts.given - counts.accepted });
+  }
+  await accepted.flush();
+  await rejected.flush();
+  await copy.end();
+  return counts;
+}
+
+async function stageBatch(rows: readonly FeedRow[], { judge, loadId, counts, accepted, rejected }: {
+  judge: RowJudge;
+  loadId: number;
+  counts: Counts;
+  accepted: CopyTarget;
+  rejected: CopyTarget;
+}): Promise<void> {
+  let acceptedLines = '';
+  let rejectedLines = '';
+  for (const row of rows) {
+    const judged = 'values' in row ? judge(row.values) : row.refusal;
+    if (typeof judged === 'string') {
+      acceptedLines += `${judged}\t${row.line}\n`;
+      counts.accepted++;
+    } else {
+      rejectedLines += rejectLine(loadId, row, judged);
+      counts.rejects[judged.code] = (counts.rejects[judged.code] ?? 0) + 1;
+    }
+  }
+  counts.given += rows.length;
+  await accepted.write(acceptedLines);
+  await rejected.write(rejectedLines);
+}
+
+function rejectLine(loadId: number, row: FeedRow, { code, reason }: Refusal): string {
+  const excerpt = 'excerpt' in row ? row.excerpt : makeExcerpt(row.values.join(','));
+  return `${loadId}\t${row.line}\t${code}\t${escapeCopyText(reason)}\t${escapeCopyText(excerpt)}\n`;
+}
+
+async function merge(client: PoolClient, feed: FeedDefinition, loadId: number): Promise<{ rows_superseded: number; rows_changed: number }> {
+  await client.query(sql('intake/set_merge_memory'));
+  const row = await queryRow<{ rows_superseded: number; rows_changed: number }>(client, sql(feed.merge), [loadId]);
+  return row!; // the statement returns one row
+}
+
+/** The error to throw: one that no retry can cure is stored with the load first. */
+async function settle(db: Pool, loadId: number, error: unknown): Promise<unknown> {
+  if (!isServiceError(error)) return isConnectionLoss(error) ? unavailable(error) : error;
+  if (!error.facts.retry && error.operation !== failedBefore && error.operation !== 'read feed load') {
+    await failFeedLoad(db, loadId, { code: error.code, reason: error.problem });
+  }
+  return error;
+}
+
+const failedBefore = 'run feed load';
+
+function failureOf({ code, reason }: { code: ErrorCode; reason: string }, loadId: number): ServiceError {
+  return new ServiceError(code, { operation: failedBefore, object: String(loadId), problem: reason, hint: 'The load failed before; submit the feed again.' });
+}
+
+/** True for a server that ended the session, and for a socket that closed. */
+function isConnectionLoss(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state?.startsWith('08') === true || state?.startsWith('57P') === true || (error instanceof Error && /^Connection terminated|connection error|ECONNRESET|EPIPE/.test(error.message));
+}
+
+/** Removes the spooled file of a load when no load needs it any more. A file that stays behind does no harm. */
+async function removeFileIfUnneeded(db: Pool, feedDir: string, loadId: number): Promise<void> {
+  await inTransaction(db, async (client) => {
+    const { sha256 } = await readFeedLoad(client, loadId);
+    await client.query(sql('intake/lock_feed_file'), [sha256]);
+    const row = await queryRow<{ loads: number }>(client, sql('intake/count_loads_of_file'), [sha256]);
+    if (row?.loads === 0) await removeSpooled(feedDir, sha256);
+  }).catch(() => {});
+}
+
+interface LoadRow {
+  load_id: number;
+  feed: string;
+  file_name: string;
+  file_sha256: string;
+  file_bytes: number;
+  submitted_by: string;
+  state: FeedLoad['state'];
+  requested_at: Date;
+  started_at: Date | null;
+  finished_at: Date | null;
+  rows_given: number | null;
+  rows_accepted: number | null;
+  rows_rejected: number | null;
+  rows_superseded: number | null;
+  rows_changed: number | null;
+  rejects_by_code: FeedLoad['rejectsByCode'];
+  failure_code: string | null;
+  failure_reason: string | null;
+}
+
+function feedLoad(row: LoadRow): FeedLoad {
+  return {
+    loadId: row.load_id,
+    feed: findFeed(row.feed).name,
+    fileName: row.file_name,
+    sha256: row.file_sha256,
+    bytes: row.file_bytes,
+    submittedBy: row.submitted_by,
+    state: row.state,
+    requestedAt: row.requested_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    rowsGiven: row.rows_given,
+    rowsAccepted: row.rows_accepted,
+    rowsRejected: row.rows_rejected,
+    rowsSuperseded: row.rows_superseded,
+    rowsChanged: row.rows_changed,
+    rejectsByCode: row.rejects_by_code,
+    failure: row.failure_code === null ? null : { code: knownCode(row.failure_code), reason: row.failure_reason ?? '' },
+  };
+}
+
+/** A stored code; one that a newer version wrote counts as internal. */
+function knownCode(code: string): ErrorCode {
+  return code in ERRORS ? (code as ErrorCode) : 'internal';
+}

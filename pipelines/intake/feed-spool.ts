@@ -1,0 +1,96 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ServiceError } from '../../runtime/errors.ts';
+
+/** A submitted file that waits for its load: named by its content, so that the same bytes are kept once. */
+export interface SpooledFile {
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/** A copy of a submitted file that has no name yet. */
+export interface IncomingFile extends SpooledFile {
+  /** Makes it the spooled file of its content. */
+  keep(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+const copyBytes = 1024 * 1024;
+
+/** Path of a spooled file. */
+export function spooledPath(feedDir: string, sha256: string): string {
+  return join(feedDir, sha256);
+}
+
+/**
+ * Copies a regular file into the feed directory, durable, without a name yet. Links are not followed.
+ * @throws ServiceError `feed_not_found`, `feed_file_invalid`
+ */
+export async function receiveFile(feedDir: string, path: string): Promise<IncomingFile> {
+  await mkdir(feedDir, { recursive: true });
+  const source = await openRegular(path);
+  const unfinished = join(feedDir, `incoming-${randomBytes(8).toString('hex')}`);
+  try {
+    const copied = await copy(source, unfinished);
+    return {
+      ...copied,
+      async keep() {
+        await rename(unfinished, spooledPath(feedDir, copied.sha256));
+        await syncDirectory(feedDir);
+      },
+      discard: () => rm(unfinished, { force: true }),
+    };
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  } finally {
+    await source.close();
+  }
+}
+
+/** Removes the spooled file of some content, if it is there. */
+export function removeSpooled(feedDir: string, sha256: string): Promise<void> {
+  return rm(spooledPath(feedDir, sha256), { force: true });
+}
+
+async function openRegular(path: string): Promise<FileHandle> {
+  // Without O_NONBLOCK the open of a named pipe would wait for a writer.
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
+    throw submitError(error.code === 'ENOENT' || error.code === 'ENOTDIR' ? 'feed_not_found' : 'feed_file_invalid', error);
+  });
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw submitError('feed_file_invalid', undefined);
+}
+
+function submitError(code: 'feed_not_found' | 'feed_file_invalid', cause: unknown): ServiceError {
+  return new ServiceError(code, { operation: 'submit feed', hint: 'Give the path of a regular file that can be read, not of a link.', cause });
+}
+
+async function copy(source: FileHandle, to: string): Promise<SpooledFile> {
+  const target = await open(to, 'wx', 0o640);
+  try {
+    const digest = createHash('sha256');
+    const buffer = Buffer.allocUnsafe(copyBytes);
+    let bytes = 0;
+    for (;;) {
+      const { bytesRead } = await source.read(buffer, 0, buffer.length, null);
+      if (bytesRead === 0) break;
+      digest.update(buffer.subarray(0, bytesRead));
+      await target.writeFile(buffer.subarray(0, bytesRead));
+      bytes += bytesRead;
+    }
+    await target.sync();
+    return { sha256: digest.digest('hex'), bytes };
+  } finally {
+    await target.close();
+  }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r');
+  await directory.sync();
+  await directory.close();
+}

@@ -1,0 +1,54 @@
+import { ServiceError } from '../../runtime/errors.ts';
+import { complaintFeed } from './complaint-feed.ts';
+import { directoryFeed } from './directory-feed.ts';
+import type { RowFormat } from './feed-rows.ts';
+import type { Refusal } from './reject.ts';
+import { reputationFeed } from './reputation-feed.ts';
+
+/** A published category and the level that it belongs to. */
+export interface Category {
+  readonly id: number;
+  readonly name: string;
+  readonly level: string;
+}
+
+/** What rows are judged by, the same each time that a load is run. */
+export interface JudgeOptions {
+  readonly categories: readonly Category[];
+  /** No complaint is later than the submission of its feed. */
+  readonly submittedAt: Date;
+}
+
+/** COPY text of an accepted row (its staging columns but the line number, between tabs), or why it is refused. */
+export type RowJudge = (values: readonly string[]) => string | Refusal;
+
+/** What a feed is: its rows, how one is judged, and the statements of sql/intake that stage and merge them. */
+export interface FeedDefinition {
+  readonly name: string;
+  readonly format: RowFormat;
+  readonly stagingTable: string;
+  /** Makes the staging table, which ends with the transaction. */
+  readonly createStaging: string;
+  /** Columns of the staging table in the order of the judge's values; the line number follows. */
+  readonly stagingColumns: readonly string[];
+  readonly makeJudge: (options: JudgeOptions) => RowJudge;
+  /** Merges the staging table; takes the load id, returns one row: rows_superseded, rows_changed. */
+  readonly merge: string;
+}
+
+/** The closed list of feeds. */
+export const FEEDS = [reputationFeed, directoryFeed, complaintFeed] as const satisfies readonly FeedDefinition[];
+
+export type FeedName = (typeof FEEDS)[number]['name'];
+
+/**
+ * The definition of a feed by its name.
+ * @throws ServiceError `feed_unknown`
+ */
+export function findFeed(name: string): FeedDefinition & { readonly name: FeedName } {
+  const found = FEEDS.find((feed) => feed.name === name);
+  if (found === undefined) {
+    throw new ServiceError('feed_unknown', { operation: 'find feed', object: name, hint: `The feeds are ${FEEDS.map((feed) => feed.name).join(', ')}.` });
+  }
+  return found;
+}

@@ -1,0 +1,218 @@
+import { ServiceError } from '../../runtime/errors.ts';
+import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
+
+/** Everything that is known of one number, and why it is published as it is. */
+export interface NumberRecord {
+  readonly phone: string;
+  readonly country: string | null;
+  /** What the caches publish; null if the number is in none. */
+  readonly reputation: { readonly level: string; readonly category: NumberCategory | null; readonly source: string | null } | null;
+  readonly display: DisplayFields | null;
+  /** The last word of a reputation feed, also while redress overrules it. */
+  readonly feed: { readonly level: string; readonly category: number | null; readonly loadId: number; readonly fileName: string | null; readonly requestedAt: Date | null } | null;
+  /** All complaints that are stored, also those that do not count any more. */
+  readonly complaints: number;
+  readonly score: NumberScore | null;
+  /** When the number was cleared, while that has effect on the feed's word. */
+  readonly clearedAt: Date | null;
+  /** Newest first. */
+  readonly redress: readonly Redress[];
+  readonly branded: BrandedRecord | null;
+}
+
+/** A published category. */
+export interface NumberCategory {
+  readonly id: number;
+  readonly name: string;
+}
+
+export interface DisplayFields {
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly detail: string | null;
+  readonly image: string | null;
+}
+
+/** The last score of a number's complaints. Counts are of the complaints that counted then. */
+export interface NumberScore {
+  readonly level: string;
+  readonly category: number | null;
+  readonly score: number;
+  readonly reports: number;
+  readonly independentReports: number;
+  readonly firstReportedAt: Date | null;
+  readonly lastReportedAt: Date | null;
+  readonly ruleVersion: string;
+  readonly scoredAt: Date;
+}
+
+/** One clearing of a number by an operator. */
+export interface Redress {
+  readonly redressId: number;
+  readonly reason: string;
+  readonly clearedBy: string;
+  readonly clearedAt: Date;
+  readonly before: { readonly level: string | null; readonly category: number | null; readonly source: string | null };
+}
+
+/** The live brand of a number. */
+export interface BrandedRecord {
+  readonly brandHandle: string;
+  readonly display: DisplayFields;
+  readonly liveFrom: Date;
+  readonly liveUntil: Date | null;
+}
+
+/**
+ * What is known of a number, written in any international form.
+ * @throws ServiceError `phone_invalid`, `phone_unknown`
+ */
+export async function readNumber(db: Queryable, phoneText: string): Promise<NumberRecord> {
+  const phone = requirePhone('show number', phoneText);
+  const row = await queryRow<NumberRow>(db, sql('intake/read_number'), [phone]);
+  const redress = await queryRows<RedressRow>(db, sql('intake/list_redress'), [phone]);
+  if (row === undefined || !(row.published || row.branded || row.is_scored || row.complaints > 0 || redress.length > 0)) throw unknown('show number');
+  return {
+    phone,
+    country: row.country,
+    reputation: reputationOf(row),
+    display: row.published ? displayOf(row.display_name, row.display_description, row.display_detail, row.display_image) : null,
+    feed: feedOf(row),
+    complaints: row.complaints,
+    score: row.is_scored ? scoreOf(row) : null,
+    clearedAt: row.cleared_at,
+    redress: redress.map(redressOf),
+    branded: row.branded ? brandedOf(row) : null,
+  };
+}
+
+/**
+ * Clears a number: it is published as NEUTRAL until a feed has another word on it, or new complaints come.
+ * What was published before is recorded with the reason.
+ * @throws ServiceError `phone_invalid`, `phone_unknown`, `reason_required`
+ */
+export async function clearNumber({ db, phone: phoneText, reason, actor }: { db: Pool; phone: string; reason: string; actor: string }): Promise<Redress> {
+  const phone = requirePhone('clear number', phoneText);
+  if (reason.trim() === '') throw new ServiceError('reason_required', { operation: 'clear number', hint: 'Say why the number is cleared.' });
+  return inTransaction(db, async (client) => {
+    const before = await queryRow<PublishedRow>(client, sql('intake/lock_number'), [phone]);
+    if (before === undefined) throw unknown('clear number');
+    const { reputation_level: level, reputation_category: category, reputation_source: source } = before;
+    const added = await queryRow<{ redress_id: number; cleared_at: Date }>(client, sql('intake/add_redress'), [phone, reason.trim(), actor, level, category, source]);
+    const { redress_id: redressId, cleared_at: clearedAt } = added!; // the statement returns one row
+    await client.query(sql('intake/clear_number'), [phone, clearedAt]);
+    return { redressId, reason: reason.trim(), clearedBy: actor, clearedAt, before: { level, category, source } };
+  });
+}
+
+function requirePhone(operation: string, text: string): string {
+  const judged = judgePhone(text);
+  if (isPhoneRefusal(judged)) throw new ServiceError('phone_invalid', { operation, problem: judged.reason, hint: 'Write the number in international form: +12025550143.' });
+  return judged.phone;
+}
+
+function unknown(operation: string): ServiceError {
+  return new ServiceError('phone_unknown', { operation });
+}
+
+interface PublishedRow {
+  reputation_level: string;
+  reputation_category: number | null;
+  reputation_source: string | null;
+}
+
+/** Columns of sql/intake/read_number.sql; those of an absent part are NULL, which the part's boolean tells. */
+interface NumberRow extends PublishedRow {
+  published: boolean;
+  country: string | null;
+  reputation_category_name: string;
+  display_name: string | null;
+  display_description: string | null;
+  display_detail: string | null;
+  display_image: string | null;
+  feed_level: string | null;
+  feed_category: number | null;
+  feed_load_id: number;
+  feed_file_name: string | null;
+  feed_requested_at: Date | null;
+  cleared_at: Date | null;
+  complaints: number;
+  is_scored: boolean;
+  score_level: string;
+  score_category: number | null;
+  score: number;
+  reports: number;
+  independent_reports: number;
+  first_reported_at: Date | null;
+  last_reported_at: Date | null;
+  rule_version: string;
+  scored_at: Date;
+  branded: boolean;
+  brand_handle: string;
+  brand_display_name: string;
+  brand_display_description: string | null;
+  brand_display_detail: string | null;
+  brand_display_image: string | null;
+  live_from: Date;
+  live_until: Date | null;
+}
+
+interface RedressRow {
+  redress_id: number;
+  reason: string;
+  cleared_by: string;
+  cleared_at: Date;
+  level_before: string | null;
+  category_before: number | null;
+  source_before: string | null;
+}
+
+function reputationOf(row: NumberRow): NumberRecord['reputation'] {
+  if (!row.published) return null;
+  const category = row.reputation_category === null ? null : { id: row.reputation_category, name: row.reputation_category_name };
+  return { level: row.reputation_level, category, source: row.reputation_source };
+}
+
+function feedOf(row: NumberRow): NumberRecord['feed'] {
+  if (row.feed_level === null) return null;
+  return { level: row.feed_level, category: row.feed_category, loadId: row.feed_load_id, fileName: row.feed_file_name, requestedAt: row.feed_requested_at };
+}
+
+function displayOf(name: string | null, description: string | null, detail: string | null, image: string | null): DisplayFields {
+  return { name, description, detail, image };
+}
+
+function scoreOf(row: NumberRow): NumberScore {
+  return {
+    level: row.score_level,
+    category: row.score_category,
+    score: row.score,
+    reports: row.reports,
+    independentReports: row.independent_reports,
+    firstReportedAt: row.first_reported_at,
+    lastReportedAt: row.last_reported_at,
+    ruleVersion: row.rule_version,
+    scoredAt: row.scored_at,
+  };
+}
+
+function redressOf(row: RedressRow): Redress {
+  return {
+    redressId: row.redress_id,
+    reason: row.reason,
+    clearedBy: row.cleared_by,
+    clearedAt: row.cleared_at,
+    before: { level: row.level_before, category: row.category_before, source: row.source_before },
+  };
+}
+
+function brandedOf(row: NumberRow): BrandedRecord {
+  return {
+    brandHandle: row.brand_handle,
+    display: displayOf(row.brand_display_name, row.brand_display_description, row.brand_display_detail, row.brand_display_image),
+    liveFrom: row.live_from,
+    liveUntil: row.live_until,
+  };
+}

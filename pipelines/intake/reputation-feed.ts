@@ -1,0 +1,52 @@
+import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
+import { copyText } from './copy-in.ts';
+import type { Category, JudgeOptions, RowJudge } from './feed.ts';
+import { refuse, type Refusal } from './reject.ts';
+
+/** Reputation feed: the level and category of numbers, in the word of a provider. */
+export const reputationFeed = {
+  name: 'reputation',
+  format: {
+    columns: [
+      { names: ['phone'], required: true },
+      { names: ['level', 'reputation_level'], required: true },
+      { names: ['category', 'reputation_category'], required: false },
+    ],
+    headerOptional: true,
+    personal: false,
+  },
+  stagingTable: 'reputation_staging',
+  createStaging: 'intake/create_reputation_staging',
+  stagingColumns: ['phone', 'country', 'level', 'category'],
+  makeJudge: makeReputationJudge,
+  merge: 'intake/merge_reputation',
+} as const;
+
+const wordsRememberedMax = 1000; // pairs of level and category; a feed has some 40, a hostile one any number
+
+function makeReputationJudge({ categories }: JudgeOptions): RowJudge {
+  const words = new Map<string, string | Refusal>();
+  return ([phoneText = '', level = '', category = '']) => {
+    const phone = judgePhone(phoneText);
+    if (isPhoneRefusal(phone)) return phone;
+    const key = `${level}\t${category}`;
+    let word = words.get(key);
+    if (word === undefined) {
+      word = judgeWord(level, category, categories);
+      if (words.size < wordsRememberedMax) words.set(key, word);
+    }
+    return typeof word === 'string' ? `${phone.phone}\t${copyText(phone.country)}\t${word}` : word;
+  };
+}
+
+/** Level and category as COPY text, or why they do not make sense. */
+function judgeWord(levelText: string, categoryText: string, categories: readonly Category[]): string | Refusal {
+  const level = levelText.trim().toUpperCase();
+  const name = categoryText.trim().toLowerCase();
+  if (level === '') return refuse('level_missing');
+  if (level !== 'NEUTRAL' && level !== 'SPAM' && level !== 'FRAUD') return refuse('level_invalid');
+  if (name === '') return `${level}\t${copyText(null)}`;
+  const category = categories.find((known) => String(known.id) === name || known.name === name);
+  if (category === undefined) return refuse('category_unknown');
+  return category.level === level ? `${level}\t${category.id}` : refuse('category_unfit', `The category belongs to ${category.level}.`);
+}

@@ -1,0 +1,78 @@
+import { ERRORS, errorCodeOf, ServiceError } from './errors.ts';
+import { createLog, type Log } from './log.ts';
+
+/**
+ * The one way in which a process learns that it must stop: an abort signal that fires at the first SIGTERM or SIGINT,
+ * or when the process that started this one with a channel (`caller-trust start`) is gone.
+ * A second SIGTERM or SIGINT ends the process at once.
+ */
+export function stopSignal(log: Log): AbortSignal {
+  const controller = new AbortController();
+  const stop = (reason: string): void => {
+    if (controller.signal.aborted) process.exit(1);
+    log.info({ reason }, 'stopping');
+    controller.abort(new ServiceError('interrupted', { operation: 'run' }));
+  };
+  process.on('SIGTERM', () => stop('SIGTERM'));
+  process.on('SIGINT', () => stop('SIGINT'));
+  if (process.channel !== undefined) {
+    process.once('disconnect', () => {
+      if (!controller.signal.aborted) stop('the starting process is gone');
+    });
+    process.channel?.unref(); // the channel alone must not keep the process alive
+  }
+  return controller.signal;
+}
+
+/** Resolves when the signal fires. Keeps the process alive until then. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  const alive = setInterval(() => {}, 2 ** 30);
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => {
+      clearInterval(alive);
+      resolve();
+    });
+  });
+}
+
+/**
+ * Runs the body of a process to its end. An error is logged once, here, and decides the exit code.
+ * What is still open afterwards does not keep the process alive.
+ */
+export async function runProcess(name: string, body: () => Promise<void>): Promise<never> {
+  try {
+    await body();
+    process.exit(0);
+  } catch (error) {
+    createLog({ level: 'fatal', process: name }).fatal({ code: errorCodeOf(error), err: error }, 'the process ends');
+    process.exit(ERRORS[errorCodeOf(error)].exit);
+  }
+}
+
+/** Runs `work` again and again with a pause of `seconds`, one at a time, the first time at once. */
+export function repeat({ seconds, work, onError }: { seconds: number; work: () => Promise<void>; onError: (error: unknown) => void }): { stop(): Promise<void> } {
+  let stopped = false;
+  let wake = (): void => {};
+  const loop = async (): Promise<void> => {
+    while (!stopped) {
+      await work().catch(onError);
+      if (stopped) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, seconds * 1000);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  };
+  const ended = loop();
+  return {
+    async stop() {
+      stopped = true;
+      wake();
+      await ended;
+    },
+  };
+}

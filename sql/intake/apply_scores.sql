@@ -1,0 +1,22 @@
+-- Purpose: publishes the scores of numbers of which no feed speaks. A number that reaches a level is made if need be;
+--   one that fell below it, and had its level from complaints, becomes NEUTRAL. Rows that say nothing new are not touched.
+-- Parameters: none.
+-- Rows: one: changed (made or changed).
+WITH published AS (
+  INSERT INTO phone_number AS known (phone, country, reputation_level, reputation_category, reputation_source)
+  SELECT s.phone, s.country, s.level, s.category, 'complaints'
+  FROM complaint_score AS s
+  LEFT JOIN phone_number AS p USING (phone)
+  WHERE p.reputation_source IS DISTINCT FROM 'feed'
+    AND (s.level <> 'NEUTRAL' OR p.reputation_source = 'complaints')
+    AND (p.phone IS NULL OR p.reputation_level <> s.level OR p.reputation_category IS DISTINCT FROM s.category)
+  ORDER BY s.phone
+  ON CONFLICT (phone) DO UPDATE SET
+    reputation_level = EXCLUDED.reputation_level,
+    reputation_category = EXCLUDED.reputation_category,
+    reputation_source = 'complaints'
+  WHERE known.reputation_source IS DISTINCT FROM 'feed'
+    AND (known.reputation_level, known.reputation_category) IS DISTINCT FROM (EXCLUDED.reputation_level, EXCLUDED.reputation_category)
+  RETURNING 1
+)
+SELECT count(*) AS changed FROM published;

@@ -1,0 +1,12 @@
+-- Purpose: rows of a directory feed as they were judged, for one transaction.
+-- Parameters: none.
+-- Rows: none.
+CREATE TEMP TABLE directory_staging (
+  phone text COLLATE "C" NOT NULL,
+  country text COLLATE "C",
+  display_name text COLLATE "C" NOT NULL,
+  display_description text COLLATE "C",
+  display_detail text COLLATE "C",
+  display_image text COLLATE "C",
+  line_number bigint NOT NULL
+) ON COMMIT DROP;

@@ -1,0 +1,11 @@
+-- Purpose: rows of a reputation feed as they were judged, for one transaction. Plain types: each value was checked
+-- before, and is checked again by the domains of phone_number.
+-- Parameters: none.
+-- Rows: none.
+CREATE TEMP TABLE reputation_staging (
+  phone text COLLATE "C" NOT NULL,
+  country text COLLATE "C",
+  level text COLLATE "C" NOT NULL,
+  category smallint,
+  line_number bigint NOT NULL
+) ON COMMIT DROP;

@@ -1,0 +1,26 @@
+-- Purpose: makes the entries of a directory feed the display info of their numbers. The last line of a number counts.
+--   A number that is not known becomes NEUTRAL. Rows that say nothing new are not touched.
+-- Parameters: $1 load id (only the reputation feed keeps it).
+-- Rows: one: rows_superseded (staged rows that a later line overrules), rows_changed (made or changed).
+WITH latest AS MATERIALIZED (
+  SELECT DISTINCT ON (phone) phone, country, display_name, display_description, display_detail, display_image
+  FROM directory_staging
+  ORDER BY phone, line_number DESC
+), merged AS (
+  INSERT INTO phone_number AS known (phone, country, display_name, display_description, display_detail, display_image)
+  SELECT phone, country, display_name, display_description, display_detail, display_image
+  FROM latest
+  WHERE $1::bigint IS NOT NULL
+  ON CONFLICT (phone) DO UPDATE SET
+    country = EXCLUDED.country,
+    display_name = EXCLUDED.display_name,
+    display_description = EXCLUDED.display_description,
+    display_detail = EXCLUDED.display_detail,
+    display_image = EXCLUDED.display_image
+  WHERE (known.country, known.display_name, known.display_description, known.display_detail, known.display_image)
+    IS DISTINCT FROM (EXCLUDED.country, EXCLUDED.display_name, EXCLUDED.display_description, EXCLUDED.display_detail, EXCLUDED.display_image)
+  RETURNING 1
+)
+SELECT
+  (SELECT count(*) FROM directory_staging) - (SELECT count(*) FROM latest) AS rows_superseded,
+  (SELECT count(*) FROM merged) AS rows_changed;

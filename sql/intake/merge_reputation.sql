@@ -1,0 +1,40 @@
+-- Purpose: makes the words of a reputation feed the published reputation. The last line of a number counts.
+--   A number that redress cleared stays clear while the feed repeats the word that was cleared; another word is news.
+--   Rows that say nothing new are left out before the INSERT, which would lock each of them.
+-- Parameters: $1 load id.
+-- Rows: one: rows_superseded (staged rows that a later line overrules), rows_changed (made or changed).
+WITH latest AS MATERIALIZED (
+  SELECT DISTINCT ON (phone) phone, country, level, category
+  FROM reputation_staging
+  ORDER BY phone, line_number DESC
+), merged AS (
+  INSERT INTO phone_number AS known
+    (phone, country, reputation_level, reputation_category, reputation_source, feed_level, feed_category, feed_load_id)
+  SELECT phone, l.country, l.level, l.category, 'feed', l.level, l.category, $1::bigint
+  FROM latest AS l
+  LEFT JOIN phone_number AS before USING (phone)
+  WHERE before.phone IS NULL
+    OR (before.reputation_source IS DISTINCT FROM 'feed' AND before.cleared_at IS NULL)
+    OR before.feed_level IS DISTINCT FROM l.level
+    OR before.feed_category IS DISTINCT FROM l.category
+    OR (before.reputation_source = 'feed' AND before.country IS DISTINCT FROM l.country)
+  ORDER BY phone
+  ON CONFLICT (phone) DO UPDATE SET
+    country = EXCLUDED.country,
+    reputation_level = EXCLUDED.reputation_level,
+    reputation_category = EXCLUDED.reputation_category,
+    reputation_source = 'feed',
+    feed_level = EXCLUDED.feed_level,
+    feed_category = EXCLUDED.feed_category,
+    feed_load_id = EXCLUDED.feed_load_id,
+    cleared_at = NULL
+  -- The same again: the row may have changed since it was read.
+  WHERE (known.reputation_source IS DISTINCT FROM 'feed' AND known.cleared_at IS NULL)
+    OR known.feed_level IS DISTINCT FROM EXCLUDED.feed_level
+    OR known.feed_category IS DISTINCT FROM EXCLUDED.feed_category
+    OR (known.reputation_source = 'feed' AND known.country IS DISTINCT FROM EXCLUDED.country)
+  RETURNING 1
+)
+SELECT
+  (SELECT count(*) FROM reputation_staging) - (SELECT count(*) FROM latest) AS rows_superseded,
+  (SELECT count(*) FROM merged) AS rows_changed;

@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest';
+import { useTestDatabase } from '../support/database.ts';
+import { noise } from './support/artefacts.ts';
+import { until, useTestApi } from './support/running-api.ts';
+
+const database = await useTestDatabase();
+const { url, get, publish, api, key, config } = await useTestApi(database);
+
+interface Operation { operationId: string; responses: Record<string, { description: string; headers: Record<string, unknown>; content?: Record<string, unknown> }>; security?: unknown[]; parameters?: { name: string; required: boolean }[] }
+interface Document { openapi: string; paths: Record<string, { get: Operation; head: Operation }>; components: { securitySchemes: unknown; schemas: Record<string, unknown> } }
+
+const paths = ['/healthz', '/readyz', '/v1/caches', '/v1/caches/branded_phones', '/v1/caches/branded_phones/manifest', '/v1/caches/phones', '/v1/caches/phones/manifest', '/v1/caches/spammer_phones', '/v1/caches/spammer_phones/manifest', '/v1/reputation/categories'];
+
+it('describes every route with its answers, headers and security, without a key', async () => {
+  const response = await fetch(`${url}/openapi.json`);
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  const document = (await response.json()) as Document;
+  expect(document.openapi).toBe('3.1.0');
+  expect(Object.keys(document.paths).sort()).toEqual(paths);
+  const download = document.paths['/v1/caches/phones']?.get;
+  expect(Object.keys(download?.responses ?? {})).toEqual(['200', '206', '304', '400', '401', '403', '404', '405', '412', '416', '429', '500', '503']);
+  expect(download?.parameters).toMatchObject([{ name: 'country', in: 'query', required: true }]);
+  expect(document.paths['/v1/caches/branded_phones']?.get.parameters ?? []).toEqual([]);
+  expect(download?.security).toEqual([{ key: [] }]);
+  expect(Object.keys(download?.responses['200']?.content ?? {})).toEqual(['application/gzip']);
+  expect(download?.responses['304']?.content).toBeUndefined();
+  expect(download?.responses['400']).toMatchObject({ description: expect.stringContaining('country_required'), content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } });
+  expect(Object.keys(document.components.schemas).sort()).toEqual(['CategoryList', 'Manifest', 'ManifestList', 'Problem', 'Readiness']);
+  const operations = Object.values(document.paths).flatMap((path) => [path.get, path.head]);
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(2 * paths.length);
+  for (const { responses } of operations) for (const answer of Object.values(responses)) expect(answer.headers).toHaveProperty('X-Request-Id');
+  expect((await fetch(`${url}/openapi.json`, { headers: { 'if-none-match': response.headers.get('etag') ?? '' } })).status).toBe(304);
+});
+
+it('has every reference that it makes', async () => {
+  const text = await (await fetch(`${url}/openapi.json`)).text();
+  const { components } = JSON.parse(text) as Document;
+  for (const [, name] of text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)) expect(components.schemas).toHaveProperty(name ?? '');
+  expect(text).not.toMatch(/"\$ref":"(?!#\/components\/schemas\/)/);
+});
+
+it('answers each download with the headers that the document names', async () => {
+  await publish({ cache: 'phones', country: 'US' });
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as Document;
+  for (const [headers, status] of [[{}, '200'], [{ range: 'bytes=0-1' }, '206'], [{ 'if-none-match': '*' }, '304']] as const) {
+    const response = await get('/v1/caches/phones?country=US', headers);
+    const named = document.paths['/v1/caches/phones']?.get.responses[status]?.headers ?? {};
+    expect(response.status).toBe(Number(status));
+    for (const name of Object.keys(named)) expect(response.headers.has(name), `${status} ${name}`).toBe(true);
+    await response.arrayBuffer();
+  }
+});
+
+it('shows the page from this server alone, under a strict policy', async () => {
+  const page = await fetch(`${url}/docs`);
+  expect(page.status).toBe(200);
+  expect(page.headers.get('content-security-policy')).toBe("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none';");
+  const html = await page.text();
+  expect(html).not.toMatch(/https?:\/\//);
+  const assets = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '');
+  expect(assets.length).toBeGreaterThan(4);
+  for (const path of assets) {
+    const asset = await fetch(new URL(path, `${url}/docs`));
+    expect(asset.status, path).toBe(200);
+    expect(asset.headers.get('x-content-type-options')).toBe('nosniff');
+  }
+  expect(await (await fetch(`${url}/docs/static/swagger-initializer.js`)).text()).toMatch(/"?validatorUrl"?: ?null/);
+  expect(await (await fetch(`${url}/docs/json`)).json()).toEqual(await (await fetch(`${url}/openapi.json`)).json());
+  const missing = await fetch(`${url}/docs/static/nothing.js`);
+  expect([missing.status, missing.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
+  expect((await fetch(`${url}/docs/static/..%2f..%2fpackage.json`)).status).not.toBe(200);
+});
+
+it('measures requests, bytes and artefacts, with no label that a stranger could make', async () => {
+  const published = await publish({ cache: 'spammer_phones', gzip: noise(1000) });
+  await (await get('/v1/caches/spammer_phones')).arrayBuffer();
+  await fetch(`${url}/nothing/+12025550142?key=${key}`);
+  await fetch(`${url}/%zz`);
+  const read = async () => (await fetch(`${api.metricsUrl}/metrics`)).text();
+  await until(async () => /caller_trust_api_requests_total\{route="unknown",method="GET",status="404"\} \d+/.test(await read()));
+  const text = await read();
+  expect(text).toMatch(/caller_trust_api_requests_total\{route="\/v1\/caches\/spammer_phones",method="GET",status="200"\} 1\n/);
+  expect(text).toMatch(/caller_trust_api_requests_total\{route="unknown",method="GET",status="400"\} 1\n/);
+  expect(text).toMatch(/caller_trust_api_body_bytes_total\{route="\/v1\/caches\/spammer_phones"\} \d{4}/);
+  expect(text).toMatch(/caller_trust_api_downloads_in_progress 0/);
+  expect(text).toContain(`caller_trust_artefact_version{cache="spammer_phones",country=""} ${published.version}`);
+  expect(text).toMatch(/caller_trust_artefact_age_seconds\{cache="phones",country="US"\} \d/);
+  expect(text).toMatch(/caller_trust_artefact_rows\{cache="phones",country="US"\} 1/);
+  expect(text).toContain('caller_trust_artefacts_stale{cache="phones"} 0');
+  expect(text).toMatch(/caller_trust_process_cpu_seconds_total/);
+  expect(text).not.toMatch(/2025550142|ct_[a-z0-9]{12}/);
+  expect(text).not.toContain(config.stateDir);
+  expect((await fetch(`${api.metricsUrl}/other`)).status).toBe(404);
+  expect((await fetch(`${url}/metrics`)).status).toBe(404);
+});

@@ -1,0 +1,76 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { listPublications } from '../../pipelines/caches/manifest.ts';
+import { requireSameCount } from '../../pipelines/caches/build.ts';
+import { useTestDatabase } from '../support/database.ts';
+import { outcomes, runWholeNight, useStore } from '../support/night.ts';
+import { manyNumbers, putNumbers } from '../support/numbers.ts';
+import { startPostgresProxy, type Interference } from '../support/postgres-proxy.ts';
+
+const { db, url } = await useTestDatabase();
+const store = await useStore();
+
+beforeEach(async () => {
+  await db.query('TRUNCATE phone_number, branded_number, publication, artefact_version, build, night_run CASCADE');
+  await putNumbers(db, manyNumbers(20_000));
+});
+
+async function publishedVersion(): Promise<number | undefined> {
+  return (await listPublications(db)).find(({ cache }) => cache === 'phones')?.published?.version;
+}
+
+/** Runs a night of phones/US whose build reaches the database through a proxy that interferes. */
+async function nightThrough(interference: Interference) {
+  const proxy = await startPostgresProxy(url, interference);
+  try {
+    const report = await runWholeNight({ db, url, store, only: 'phones/US', buildUrl: proxy.url, settings: { COPY_IDLE_SECONDS_MAX: '1' } });
+    return { report, interferences: proxy.interferences() };
+  } finally {
+    await proxy.close();
+  }
+}
+
+describe('a build whose connection breaks', () => {
+  const cases: [string, Interference, string][] = [
+    ['in the middle of the rows', { at: 'copyData', after: 10_000, then: 'cut' }, 'copy_cut'],
+    ['between CopyDone and CommandComplete, when every row has arrived', { at: 'copyDone', then: 'cut' }, 'copy_cut'],
+    ['after CommandComplete', { at: 'copyCommandComplete', then: 'cut' }, 'copy_cut'],
+    ['before COMMIT is confirmed', { at: 'readyForCommit', then: 'cut' }, 'copy_cut'],
+    ['by falling silent in the middle of the rows', { at: 'copyData', after: 10_000, then: 'stall' }, 'copy_stalled'],
+    ['by falling silent before CommandComplete', { at: 'copyDone', then: 'stall' }, 'copy_stalled'],
+    ['by falling silent before COMMIT is confirmed', { at: 'readyForCommit', then: 'stall' }, 'copy_stalled'],
+  ];
+
+  it.each(cases)('%s publishes nothing and stores no file', async (_name, interference, code) => {
+    const { report, interferences } = await nightThrough(interference);
+    expect(interferences).toBe(1);
+    expect(report.artefacts[0]).toMatchObject({ outcome: 'failed', failure: { code } });
+    expect(await publishedVersion()).toBeUndefined();
+    expect(await store.list()).toEqual([]);
+  });
+
+  it('keeps the file of the night before, stale with the reason, and the next night is good again', async () => {
+    await runWholeNight({ db, url, store, only: 'phones/US' });
+    await putNumbers(db, [{ phone: '+12025550003', name: 'Changed' }]);
+    await nightThrough({ at: 'copyDone', then: 'cut' });
+    const [stale] = await listPublications(db);
+    expect(stale).toMatchObject({ status: 'stale', stale: { code: 'copy_cut' }, published: { version: 1 } });
+    expect(outcomes(await runWholeNight({ db, url, store, only: 'phones/US' }))).toEqual({ 'phones/US': 'published' });
+    expect((await listPublications(db))[0]).toMatchObject({ status: 'fresh', stale: null, published: { version: 2 } });
+  });
+});
+
+describe('requireSameCount', () => {
+  const artefact = { cache: 'phones', country: 'US' } as const;
+  it.each([
+    [{ expected: 5, written: 4, copied: 4 }],
+    [{ expected: 4, written: 5, copied: 4 }],
+    [{ expected: 4, written: 4, copied: 5 }],
+    [{ expected: 0, written: 0, copied: undefined }],
+  ])('refuses %o', (counts) => {
+    expect(() => requireSameCount({ artefact, ...counts })).toThrow(expect.objectContaining({ code: 'rows_differ' }));
+  });
+
+  it('accepts three equal counts, also of nothing', () => {
+    expect(() => requireSameCount({ artefact, expected: 0, written: 0, copied: 0 })).not.toThrow();
+  });
+});

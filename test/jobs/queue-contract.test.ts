@@ -1,0 +1,373 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openQueues, type Queues } from '../../jobs/backend.ts';
+import { enqueueFeedLoad, enqueueNightFlow } from '../../jobs/enqueue.ts';
+import { startWorker, type Handlers, type Worker } from '../../jobs/worker.ts';
+import { loadConfig, type Config } from '../../runtime/config.ts';
+import { acquireEmbeddedDatabase, removeStateDirectory } from '../../runtime/embedded-postgres.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import { backends, openBackend, silent, until, wipe, type TestBackend } from './backends.ts';
+import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+
+describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
+  describe.skipIf(skipped !== undefined)(skipped ?? 'contract', () => {
+    let backend: TestBackend;
+    let queues: Queues;
+    let workers: Worker[] = [];
+    let processes: WorkerProcess[] = [];
+    let loadId = 0;
+
+    const start = async (handlers: Partial<Handlers>, config: Partial<Config> = {}): Promise<Worker> => {
+      const worker = await backend.startWorker(handlers, config);
+      workers.push(worker);
+      return worker;
+    };
+    const startProcess = async (...words: string[]): Promise<WorkerProcess> => {
+      const worker = await startWorkerProcess(backend.env, ...words);
+      processes.push(worker);
+      return worker;
+    };
+    const feedState = (id: number) => queues.state('feeds', `feed-${id}`);
+
+    beforeAll(async () => {
+      backend = await openBackend(kind);
+      queues = await backend.openQueues();
+    });
+    afterAll(async () => {
+      await queues.close();
+      await backend.close();
+    });
+    beforeEach(() => {
+      loadId += 1;
+    });
+    afterEach(async () => {
+      await Promise.all(workers.map((worker) => worker.stop(0)));
+      await Promise.all(processes.map((worker) => worker.end('SIGKILL')));
+      workers = [];
+      processes = [];
+    });
+
+    it('runs a job once with its payload, its try and its log', async () => {
+      const seen: unknown[] = [];
+      await start({
+        'load-feed': async (payload, { attempt, lastAttempt, signal, updateProgress }) => {
+          await updateProgress({ rows: 7 });
+          seen.push({ payload, attempt, lastAttempt, aborted: signal.aborted });
+        },
+      });
+      expect(await enqueueFeedLoad(queues, { loadId })).toBe(true);
+      await until(() => feedState(loadId), (state) => state === 'completed');
+      expect(seen).toEqual([{ payload: { loadId }, attempt: 1, lastAttempt: false, aborted: false }]);
+    });
+
+    it('refuses a payload that does not fit, when it is added and when it arrives', async () => {
+      expect(() => enqueueFeedLoad(queues, { loadId: -1 })).toThrow(expect.objectContaining({ code: 'job_invalid' }));
+      let runs = 0;
+      await start({ 'load-feed': async () => (runs += 1) });
+      await queues.add({ queue: 'feeds', name: 'load-feed', id: `feed-${loadId}`, payload: { loadId: 'twelve' } });
+      await until(() => feedState(loadId), (state) => state === 'failed');
+      expect(await queues.failure('feeds', `feed-${loadId}`)).toMatchObject({ reason: expect.stringContaining('job_invalid'), byCrashes: false });
+      expect(runs).toBe(0);
+    });
+
+    it('tries an error again that a second try can cure, and says which try is the last', async () => {
+      const tries: [number, boolean][] = [];
+      await start({
+        'publish-night': async (_payload, { attempt, lastAttempt }) => {
+          tries.push([attempt, lastAttempt]);
+          throw new ServiceError('copy_cut', { operation: 'test' });
+        },
+      });
+      await enqueueNightFlow(queues, { runId: loadId, generation: 1, buildIds: [] });
+      await until(() => queues.state('publications', `publish-${loadId}-g1`), (state) => state === 'failed');
+      expect(tries).toEqual([[1, false], [2, false], [3, true]]);
+    });
+
+    it('fails a job at once whose error no second try can cure, and keeps its code and words', async () => {
+      let tries = 0;
+      await start({
+        'load-feed': async () => {
+          tries += 1;
+          throw new ServiceError('feed_gzip_invalid', { operation: 'read feed', object: 'feed load 1' });
+        },
+      });
+      await enqueueFeedLoad(queues, { loadId });
+      await until(() => feedState(loadId), (state) => state === 'failed');
+      expect(tries).toBe(1);
+      expect(await queues.failure('feeds', `feed-${loadId}`)).toEqual({ reason: 'feed_gzip_invalid: read feed feed load 1: The gzip data of the feed is damaged or cut off.', byCrashes: false });
+    });
+
+    it('leaves a job of the same id alone while it is to run, and adds it anew once it has ended', async () => {
+      expect(await enqueueFeedLoad(queues, { loadId })).toBe(true);
+      expect(await enqueueFeedLoad(queues, { loadId })).toBe(false);
+      let runs = 0;
+      const worker = await start({
+        'load-feed': async () => {
+          runs += 1;
+          if (runs === 1) throw new ServiceError('feed_gzip_invalid', { operation: 'test' });
+        },
+      });
+      await until(() => feedState(loadId), (state) => state === 'failed');
+      expect(await enqueueFeedLoad(queues, { loadId })).toBe(true);
+      await until(() => feedState(loadId), (state) => state === 'completed');
+      expect(await enqueueFeedLoad(queues, { loadId })).toBe(true);
+      await until(() => runs, (count) => count === 3);
+      await worker.stop();
+      expect(runs).toBe(3);
+    });
+
+    it('publishes when every build has ended, also when one of them failed for good', async () => {
+      const built: number[] = [];
+      const published: unknown[] = [];
+      const handlers: Partial<Handlers> = {
+        'build-artefact': async ({ buildId }) => {
+          if (buildId % 10 === 2) throw new ServiceError('rows_differ', { operation: 'test' });
+          if (buildId % 10 === 3) throw new ServiceError('snapshot_gone', { operation: 'test' });
+          built.push(buildId);
+        },
+        'publish-night': async (payload) => published.push(payload),
+      };
+      const buildIds = [1, 2, 3, 4].map((id) => loadId * 10 + id);
+      expect(await enqueueNightFlow(queues, { runId: loadId, generation: 1, buildIds })).toBe(true);
+      expect(await queues.state('publications', `publish-${loadId}-g1`)).toBe('waiting-children');
+      expect(await enqueueNightFlow(queues, { runId: loadId, generation: 1, buildIds })).toBe(false);
+      await start(handlers);
+      await until(() => queues.state('publications', `publish-${loadId}-g1`), (state) => state === 'completed');
+      expect(built.toSorted((a, b) => a - b)).toEqual([buildIds[0], buildIds[3]]);
+      expect(published).toEqual([{ runId: loadId, generation: 1 }]);
+    });
+
+    it('publishes a night without builds', async () => {
+      await enqueueNightFlow(queues, { runId: loadId, generation: 1, buildIds: [] });
+      await start({ 'publish-night': async () => undefined });
+      await until(() => queues.state('publications', `publish-${loadId}-g1`), (state) => state === 'completed');
+    });
+
+    it('runs a job again whose worker was killed, without using up a try', async () => {
+      await enqueueFeedLoad(queues, { loadId });
+      const victim = await startProcess('hold');
+      await victim.line(`start ${loadId}`);
+      await victim.end('SIGKILL');
+      const attempts: number[] = [];
+      await start({ 'load-feed': async (_payload, { attempt }) => attempts.push(attempt) });
+      await until(() => feedState(loadId), (state) => state === 'completed');
+      expect(attempts).toEqual([1]);
+    });
+
+    it('gives a job up that crashes its worker more often than the crash budget allows', async () => {
+      const kills = 2;
+      await enqueueFeedLoad(queues, { loadId });
+      for (let crash = 0; crash < kills; crash++) {
+        const victim = await startWorkerProcess({ ...backend.env, JOB_CRASHES_MAX: '1' }, 'hold');
+        await victim.line(`start ${loadId}`);
+        await victim.end('SIGKILL');
+      }
+      let runs = 0;
+      await start({ 'load-feed': async () => (runs += 1) }, { jobCrashesMax: 1 });
+      await until(() => feedState(loadId), (state) => state === 'failed');
+      expect(await queues.failure('feeds', `feed-${loadId}`)).toMatchObject({ byCrashes: true });
+      expect(runs).toBe(0);
+    });
+
+    it('puts a job back on SIGTERM, where another worker finds it at once and no try is used up', async () => {
+      await enqueueFeedLoad(queues, { loadId });
+      const first = await startProcess('hold');
+      await first.line(`start ${loadId}`);
+      const attempts: number[] = [];
+      await first.end('SIGTERM');
+      expect(first.lines.at(-1)).toBe('stopped');
+      expect(await feedState(loadId)).toBe('waiting');
+      const began = Date.now();
+      await start({ 'load-feed': async (_payload, { attempt }) => attempts.push(attempt) });
+      await until(() => feedState(loadId), (state) => state === 'completed');
+      expect(Date.now() - began).toBeLessThan(1500);
+      expect(attempts).toEqual([1]);
+    });
+
+    it('hands an interrupted build over to a worker that is waiting already, and then publishes', async () => {
+      const buildId = 1000 + loadId;
+      await enqueueNightFlow(queues, { runId: loadId, generation: 1, buildIds: [buildId] });
+      const first = await startProcess('hold');
+      await first.line(`start ${loadId}-1-${buildId}`);
+      const ran: string[] = [];
+      await start({
+        'build-artefact': async (_payload, { attempt }) => ran.push(`build ${attempt}`),
+        'publish-night': async () => ran.push('publish'),
+      });
+      await first.end('SIGTERM');
+      const began = Date.now();
+      await until(() => queues.state('publications', `publish-${loadId}-g1`), (state) => state === 'completed');
+      expect(Date.now() - began).toBeLessThan(1500);
+      expect(ran).toEqual(['build 1', 'publish']);
+    });
+
+    it('lets a job end that finishes within the grace', async () => {
+      await enqueueFeedLoad(queues, { loadId });
+      let ended = false;
+      let began = (): void => {};
+      const running = new Promise<void>((resolve) => (began = resolve));
+      const worker = await backend.startWorker({
+        'load-feed': async () => {
+          began();
+          await sleep(300);
+          ended = true;
+        },
+      });
+      await running;
+      expect(await worker.stop(5)).toBe(true);
+      expect(ended).toBe(true);
+      expect(await feedState(loadId)).toBe('completed');
+    });
+
+    it('shares jobs between two workers without doing one twice', async () => {
+      const ids = Array.from({ length: 30 }, (_, index) => 5000 + loadId * 100 + index);
+      const done: string[] = [];
+      const handler = (worker: string) => async (payload: { loadId: number }) => {
+        done.push(`${worker} ${payload.loadId}`);
+        await sleep(5);
+      };
+      await start({ 'load-feed': handler('a') });
+      await start({ 'load-feed': handler('b') });
+      for (const id of ids) await enqueueFeedLoad(queues, { loadId: id });
+      await until(() => done.length, (count) => count >= ids.length);
+      await until(async () => (await queues.counts()).feeds, ({ waiting, active }) => waiting + active === 0);
+      expect(done.map((line) => Number(line.slice(2))).toSorted((a, b) => a - b)).toEqual(ids);
+      expect(new Set(done.map((line) => line[0]))).toEqual(new Set(['a', 'b']));
+    });
+
+    it('counts the workers that are connected', async () => {
+      await start({ 'load-feed': async () => undefined });
+      expect(await until(async () => (await queues.workers()).feeds, (count) => count === 1)).toBe(1);
+    });
+
+    it('does a job twice whose handler blocks the event loop for longer than the lock: the reason for worker threads', async () => {
+      const blocked = await startProcess('block', '5000');
+      await enqueueFeedLoad(queues, { loadId });
+      await blocked.line(`start ${loadId}`);
+      let runs = 0;
+      await start({ 'load-feed': async () => (runs += 1) });
+      await until(() => runs, (count) => count === 1);
+      await blocked.line(`end ${loadId}`);
+      expect(await feedState(loadId)).toBe('completed');
+    });
+
+    it('tells a handler by its signal when its job is not its own any more, and takes the job up when it is queued again', async () => {
+      await enqueueFeedLoad(queues, { loadId });
+      let runs = 0;
+      let told: unknown;
+      await start({
+        'load-feed': async (_payload, { signal }) => {
+          runs += 1;
+          if (runs > 1) return;
+          await sleep(30_000, undefined, { signal }).catch(() => (told = signal.reason));
+          throw told;
+        },
+      });
+      await until(() => runs, (count) => count === 1);
+      await wipe(backend);
+      await until(() => told, (reason) => reason !== undefined);
+      expect(told).toMatchObject({ code: 'interrupted' });
+      expect(await enqueueFeedLoad(queues, { loadId })).toBe(true);
+      await until(() => feedState(loadId), (state) => state === 'completed');
+      expect(runs).toBe(2);
+    });
+
+    it('goes on after every connection was cut, idle or at work', async () => {
+      let runs = 0;
+      let began = (): void => {};
+      const running = new Promise<void>((resolve) => (began = resolve));
+      await start({
+        'load-feed': async (payload) => {
+          runs += 1;
+          began();
+          if (payload.loadId === loadId) await sleep(1500);
+        },
+      });
+      await enqueueFeedLoad(queues, { loadId });
+      await running;
+      await cutConnections(backend);
+      await until(() => feedState(loadId).catch(() => 'away'), (state) => state === 'completed', 40);
+      await sleep(200);
+      await cutConnections(backend);
+      await enqueueFeedLoad(queues, { loadId: 9000 + loadId }).catch(() => enqueueFeedLoad(queues, { loadId: 9000 + loadId }));
+      await until(() => feedState(9000 + loadId).catch(() => 'away'), (state) => state === 'completed', 40);
+      expect(runs).toBeGreaterThanOrEqual(2);
+    });
+
+    it('adds a flow once when two processes add it at the same time', async () => {
+      const others = await backend.openQueues();
+      const buildIds = Array.from({ length: 20 }, (_, index) => 30_000 + index);
+      const flow = { runId: loadId, generation: 1, buildIds };
+      await Promise.all([enqueueNightFlow(queues, flow), enqueueNightFlow(others, flow)]);
+      const ran: string[] = [];
+      await start({ 'build-artefact': async ({ buildId }) => ran.push(String(buildId)), 'publish-night': async () => ran.push('publish') });
+      await until(() => queues.state('publications', `publish-${loadId}-g1`), (state) => state === 'completed');
+      expect(ran.toSorted()).toEqual([...buildIds.map(String), 'publish']);
+      expect(ran.at(-1)).toBe('publish');
+      await others.close();
+    });
+
+    if (kind === 'redis') {
+      it('goes on after Redis was killed and started again, with the jobs it had acknowledged', async () => {
+        const ids = Array.from({ length: 20 }, (_, index) => 20_000 + index);
+        for (const id of ids) await enqueueFeedLoad(queues, { loadId: id });
+        const done = new Set<number>();
+        await start({
+          'load-feed': async (payload) => {
+            await sleep(50);
+            done.add(payload.loadId);
+          },
+        });
+        await until(() => done.size, (count) => count > 3);
+        await backend.redis!.kill();
+        await sleep(1000);
+        await backend.redis!.start();
+        await until(() => done.size, (count) => count === ids.length, 40);
+      });
+    }
+  });
+});
+
+describe('the queues in PostgreSQL', () => {
+  it('go on after the server was restarted, with the jobs they had acknowledged', async () => {
+    const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-restart-'));
+    const embedded = await acquireEmbeddedDatabase(stateDir);
+    const config = loadConfig({ JOB_LOCK_SECONDS: '5', JOB_STALLED_CHECK_SECONDS: '1' });
+    const queues = await openQueues(config, embedded.url, silent);
+    const done = new Set<number>();
+    const handlers: Partial<Handlers> = {
+      'load-feed': async ({ loadId }) => {
+        await sleep(50);
+        done.add(loadId);
+      },
+    };
+    const worker = await startWorker({ config, databaseUrl: embedded.url, log: silent, handlers });
+    for (let loadId = 1; loadId <= 20; loadId++) await enqueueFeedLoad(queues, { loadId });
+    await until(() => done.size, (count) => count > 3);
+    await embedded.release(); // a fast shutdown
+    await sleep(1000);
+    const again = await acquireEmbeddedDatabase(stateDir);
+    expect(again.url).toBe(embedded.url);
+    await until(() => done.size, (count) => count === 20, 40);
+    await until(() => queues.state('feeds', 'feed-20').catch(() => 'away'), (state) => state === 'completed');
+    await worker.stop(0);
+    await queues.close();
+    await again.release();
+    await removeStateDirectory(stateDir);
+  });
+});
+
+/** Ends every connection of the backend but the one that does it. */
+async function cutConnections({ database, redis }: TestBackend): Promise<void> {
+  if (redis === undefined) {
+    await database.db.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()');
+    return;
+  }
+  const { connectRedis } = await import('../../runtime/redis.ts');
+  const client = await connectRedis({ url: redis.url, name: 'test', commandRetriesMax: 1, onError: () => {} });
+  await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+  client.disconnect();
+}

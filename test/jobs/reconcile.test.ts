@@ -1,0 +1,115 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Queues } from '../../jobs/backend.ts';
+import { enqueueFeedLoad, enqueueNight, enqueueNightFlow } from '../../jobs/enqueue.ts';
+import { reconcile } from '../../jobs/reconcile.ts';
+import { queryRow } from '../../runtime/postgres.ts';
+import { backends, openBackend, silent, until, wipe, type TestBackend } from './backends.ts';
+import { startWorkerProcess } from './worker-process.ts';
+
+describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped }) => {
+  describe.skipIf(skipped !== undefined)(skipped ?? 'puts right', () => {
+    let backend: TestBackend;
+    let queues: Queues;
+
+    const look = () => reconcile({ db: backend.database.db, queues, log: silent });
+    const insert = async (statement: string, values: unknown[] = []) => (await queryRow<{ id: number }>(backend.database.db, statement, values))!.id;
+    const addLoad = (state = 'queued') =>
+      insert(`INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, state) VALUES ('directory', 'a.csv', repeat('0', 64), 1, 'test', $1) RETURNING load_id AS id`, [state]);
+    const addNight = (state = 'due', generation = 0) =>
+      insert(`INSERT INTO night_run (night_date, trigger, requested_by, state, generation) VALUES ('2026-01-01', 'operator', 'test', $1, $2) RETURNING run_id AS id`, [state, generation]);
+    const addBuild = (runId: number, generation: number) =>
+      insert(`INSERT INTO build (run_id, generation, cache, country, rows_expected, levels_expected) VALUES ($1, $2, 'spammer_phones', '', 0, '{}') RETURNING build_id AS id`, [runId, generation]);
+
+    beforeAll(async () => {
+      backend = await openBackend(kind, { JOB_CRASHES_MAX: '1' });
+      queues = await backend.openQueues();
+    });
+    afterEach(async () => {
+      await backend.database.db.query('TRUNCATE feed_load, night_run, build RESTART IDENTITY CASCADE');
+      await wipe(backend);
+    });
+    afterAll(async () => {
+      await queues.close();
+      await backend.close();
+    });
+
+    it('queues every due load and night again after the queues were emptied', async () => {
+      const loads = [await addLoad(), await addLoad('running')];
+      const night = await addNight();
+      for (const loadId of loads) await enqueueFeedLoad(queues, { loadId });
+      await enqueueNight(queues, { runId: night });
+      await wipe(backend);
+      expect(await queues.state('nights', `night-${night}`)).toBe('missing');
+      expect(await look()).toEqual({ enqueued: 3, lost: 0 });
+      expect(await Promise.all(loads.map((id) => queues.state('feeds', `feed-${id}`)))).toEqual(['waiting', 'waiting']);
+      expect(await queues.state('nights', `night-${night}`)).toBe('waiting');
+    });
+
+    it('leaves alone what has a living job, and what has ended', async () => {
+      const loadId = await addLoad();
+      await enqueueFeedLoad(queues, { loadId });
+      await addLoad('failed');
+      const runId = await addNight('running', 2);
+      const buildId = await addBuild(runId, 2);
+      await enqueueNightFlow(queues, { runId, generation: 2, buildIds: [buildId] });
+      expect(await look()).toEqual({ enqueued: 0, lost: 0 });
+    });
+
+    it('queues a running night again whose opening has ended and whose publication is gone', async () => {
+      const runId = await addNight('running', 1);
+      await addBuild(runId, 1);
+      expect(await look()).toEqual({ enqueued: 1, lost: 0 });
+      expect(await queues.state('nights', `night-${runId}`)).toBe('waiting');
+    });
+
+    it('queues the builds of a night again that is held open while they are gone', async () => {
+      const runId = await addNight('running', 1);
+      const buildId = await addBuild(runId, 1);
+      await enqueueNight(queues, { runId });
+      expect(await look()).toEqual({ enqueued: 1, lost: 0 });
+      expect(await queues.state('builds', `build-${buildId}`)).toBe('waiting');
+      expect(await queues.state('publications', `publish-${runId}-g1`)).toBe('waiting-children');
+    });
+
+    it('fails a load and a build whose job was given up after crashes, and queues one again that failed without a word in the database', async () => {
+      const crashing = await addLoad('running');
+      const runId = await addNight('running', 1);
+      const buildId = await addBuild(runId, 1);
+      await enqueueFeedLoad(queues, { loadId: crashing });
+      await enqueueNightFlow(queues, { runId, generation: 1, buildIds: [buildId] });
+      for (let crash = 0; crash < 2; crash++) {
+        const victim = await startWorkerProcess(backend.env, 'hold');
+        await Promise.all([victim.line(`start ${crashing}`), victim.line(`start ${runId}-1-${buildId}`)]);
+        await victim.end('SIGKILL');
+      }
+      const unrecorded = await addLoad();
+      await enqueueFeedLoad(queues, { loadId: unrecorded });
+      const worker = await backend.startWorker(
+        { 'load-feed': () => Promise.reject(new Error('the database was away')), 'build-artefact': async () => undefined },
+        { jobAttemptsMax: 1 },
+      );
+      await until(() => Promise.all([queues.state('feeds', `feed-${crashing}`), queues.state('builds', `build-${buildId}`), queues.state('feeds', `feed-${unrecorded}`)]), (states) => states.every((state) => state === 'failed'), 30);
+      await worker.stop();
+      expect(await look()).toEqual({ enqueued: 1, lost: 2 });
+      expect(await queues.state('feeds', `feed-${unrecorded}`)).toBe('waiting');
+      expect(await queryRow(backend.database.db, 'SELECT state, failure_code FROM feed_load WHERE load_id = $1', [crashing])).toEqual({ state: 'failed', failure_code: 'job_lost' });
+      expect(await queryRow(backend.database.db, 'SELECT state, failure_code FROM build WHERE build_id = $1', [buildId])).toEqual({ state: 'failed', failure_code: 'build_lost' });
+    });
+
+    it('fails a night whose opening was given up after crashes', async () => {
+      const runId = await addNight('running', 1);
+      await enqueueNight(queues, { runId });
+      for (let crash = 0; crash < 2; crash++) {
+        const victim = await startWorkerProcess(backend.env, 'hold');
+        await victim.line(`start ${runId}`);
+        await victim.end('SIGKILL');
+      }
+      const worker = await backend.startWorker({ 'open-night': async () => undefined });
+      await until(() => queues.state('nights', `night-${runId}`), (state) => state === 'failed');
+      await worker.stop();
+      expect(await look()).toEqual({ enqueued: 0, lost: 1 });
+      expect(await queryRow(backend.database.db, 'SELECT state, outcome, failure_code FROM night_run WHERE run_id = $1', [runId])).toEqual({ state: 'finished', outcome: 'failed', failure_code: 'job_lost' });
+      expect(await look()).toEqual({ enqueued: 0, lost: 0 });
+    });
+  });
+});

@@ -1,0 +1,32 @@
+// A worker in a process of its own, which a test can kill. Settings come from the environment, the behaviour of the
+// handlers from the first word: `work MS` finishes after MS milliseconds, `hold` only ends by its signal, `block MS`
+// blocks the event loop. Each step is a line on standard output.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startWorker } from '../../dist/jobs/worker.js';
+import { loadConfig } from '../../dist/runtime/config.js';
+import { createLog } from '../../dist/runtime/log.js';
+import { stopSignal, untilAborted } from '../../dist/runtime/shutdown.js';
+
+const [mode, ms = '0'] = process.argv.slice(2);
+const config = loadConfig();
+const log = createLog({ level: config.logLevel, process: 'test-worker' });
+const say = (...words) => process.stdout.write(`${words.join(' ')}\n`);
+
+async function handle(payload, { signal }) {
+  const name = Object.values(payload).join('-');
+  say('start', name);
+  if (mode === 'work') await sleep(Number(ms), undefined, { signal });
+  if (mode === 'hold') await sleep(2 ** 30, undefined, { signal });
+  if (mode === 'block') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(ms));
+  say('end', name);
+  return name;
+}
+
+const stopping = stopSignal(log);
+const handlers = { 'load-feed': handle, 'open-night': handle, 'build-artefact': handle, 'publish-night': handle };
+const worker = await startWorker({ config, databaseUrl: config.databaseUrl, log, handlers });
+say('ready');
+await untilAborted(stopping);
+await worker.stop();
+say('stopped');
+process.exit(0);
