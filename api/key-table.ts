@@ -16,7 +16,7 @@ interface UsableKey extends Principal {
 
 const noHash = Buffer.alloc(32);
 
-/** The usable keys, in memory. A key that was revoked stops to work at the next refresh, one that expired at once. */
+/** The usable keys, in memory. A key that was revoked stops working at the next refresh, one that expired at once. */
 export class KeyTable {
   readonly #secret: string;
   readonly #now: () => number;

@@ -152,7 +152,8 @@ function begin(request: FastifyRequest, reply: FastifyReply, { metrics, log }: P
     const route = routeOf(request);
     metrics.requestEnded({ route, method: request.method, status, seconds });
     const keyId = request.caller?.kind === 'key' ? request.caller.principal.keyId : undefined;
-    log.info({ requestId: request.id, method: request.method, route, status, ms: Math.round(seconds * 1000), keyId, ...(whole ? {} : { cut: true }) }, 'request');
+    const level = request.routeOptions.config?.unlimited === true ? 'debug' : 'info'; // probes ask every few seconds
+    log[level]({ requestId: request.id, method: request.method, route, status, ms: Math.round(seconds * 1000), keyId, ...(whole ? {} : { cut: true }) }, 'request');
   });
 }
 

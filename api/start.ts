@@ -24,7 +24,7 @@ export interface RunningApi {
   readonly metricsUrl: string;
   /** Settles, with the error, when the API must not go on: its database role can write. */
   readonly failed: Promise<ServiceError>;
-  /** Stops to accept, lets running answers end within the grace, and gives everything back. Safe to call twice. */
+  /** Stops accepting, lets running answers end within the grace, and gives everything back. Safe to call twice. */
   close(): Promise<void>;
 }
 

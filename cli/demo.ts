@@ -157,8 +157,8 @@ async function untilPublished(url: string, headers: Record<string, string>): Pro
   for (;;) {
     const answer = await fetch(`${url}/v1/caches`, { headers });
     if (answer.ok) {
-      const { caches } = (await answer.json()) as { caches: Manifest[] };
-      if (caches.length > 0) return caches;
+      const { manifests } = (await answer.json()) as { manifests: Manifest[] };
+      if (manifests.length > 0) return manifests;
     }
     if (Date.now() > until) throw failure(`The API answers ${answer.status} to the list of caches.`);
     await sleep(200);

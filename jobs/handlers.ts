@@ -1,5 +1,5 @@
 import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
-import { runNightBuild } from '../pipelines/caches/night-build.ts';
+import { runNightBuild, sweepUnfinishedFiles } from '../pipelines/caches/night-build.ts';
 import { failNight, withOpenNight } from '../pipelines/caches/night-opening.ts';
 import { publishNight } from '../pipelines/caches/night-publishing.ts';
 import { failFeedLoad, runFeedLoad } from '../pipelines/intake/feed-load.ts';
@@ -19,7 +19,7 @@ export function createHandlers(services: HandlerServices): Handlers {
     'load-feed': loadFeed(services),
     'open-night': openNight(services),
     'build-artefact': buildNightArtefact(services, store),
-    'publish-night': publish(services),
+    'publish-night': publish(services, store),
   };
 }
 
@@ -65,11 +65,12 @@ function buildNightArtefact({ config, db, database }: HandlerServices, store: Ar
     runNightBuild({ db, databaseUrl: database.url, store, settings: config, buildId, lastAttempt, signal, log });
 }
 
-function publish({ config, db, queues }: HandlerServices): Handler<'publish-night'> {
+function publish({ config, db, queues }: HandlerServices, store: ArtefactStore): Handler<'publish-night'> {
   return async ({ runId, generation }, { log }) => {
     const result = await publishNight({ db, runId, generation, shrinkPercentMax: config.shrinkPercentMax });
     if (result.kind === 'reopen') await enqueueNight(queues, { runId });
     if (result.kind === 'published') log.info({ runId, outcome: result.report.outcome, ...result.report.counts }, 'the night is published');
+    await sweepUnfinishedFiles(db, store); // what killed workers left
     return { kind: result.kind };
   };
 }

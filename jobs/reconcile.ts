@@ -1,3 +1,4 @@
+import { failNight } from '../pipelines/caches/night-opening.ts';
 import { failFeedLoad } from '../pipelines/intake/feed-load.ts';
 import { ERRORS, type ErrorCode } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
@@ -68,7 +69,7 @@ async function reconcileNight(options: ReconcileOptions, night: OpenNight, done:
   if (opening) return restoreFlow(options, { night, now, publication }, done);
   const failures = [await queues.failure('nights', nightJob), await queues.failure('publications', publicationJob)];
   if (failures.some((failure) => failure?.byCrashes)) {
-    await fail(db, 'nights/fail_night_run', night.run_id, 'job_lost');
+    await failNight(db, { runId: night.run_id, ...failureOf('job_lost') });
     done.lost += 1;
   } else if (await enqueueNight(queues, { runId: night.run_id })) done.enqueued += 1;
 }
@@ -83,14 +84,10 @@ async function restoreFlow({ queues }: ReconcileOptions, { night, now, publicati
 async function failLostBuilds({ db, queues }: ReconcileOptions, night: OpenNight, done: Reconciled): Promise<void> {
   for (const buildId of night.open_build_ids) {
     if (!(await queues.failure('builds', jobIds.build(buildId)))?.byCrashes) continue;
-    await fail(db, 'nights/record_build_failure', buildId, 'build_lost');
+    const { code, reason } = failureOf('build_lost');
+    await db.query(sql('nights/record_build_failure'), [buildId, code, reason]);
     done.lost += 1;
   }
-}
-
-async function fail(db: Pool, statement: 'nights/fail_night_run' | 'nights/record_build_failure', id: number, code: ErrorCode): Promise<void> {
-  const { reason } = failureOf(code);
-  await db.query(sql(statement), [id, code, reason]);
 }
 
 function failureOf(code: ErrorCode): { code: ErrorCode; reason: string } {

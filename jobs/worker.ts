@@ -171,7 +171,7 @@ interface Stop {
 async function stopWorkers({ workers, stopping, inHand, log, graceSeconds }: Stop): Promise<boolean> {
   const closed = workers.close().then(() => true);
   if (await within(graceSeconds, closed)) return true;
-  log.info({ jobs: [...inHand.keys()] }, 'the grace is over; jobs in hand go back to their queues');
+  if (inHand.size > 0) log.info({ jobs: [...inHand.keys()] }, 'the grace is over; jobs in hand go back to their queues');
   stopping.abort(interrupted('The process was asked to stop.'));
   if (await within(abortSecondsMax, closed)) return true;
   log.warn({ jobs: [...inHand.keys()] }, 'jobs did not heed their signal; they are found as crashed later');

@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, run, runScript, setUp } from './set-up.mjs';
 
+const directory = mkdtempSync(join(tmpdir(), 'caller-trust-results-'));
+const file = join(directory, 'results.json');
 await runScript(async () => {
   await setUp();
-  const directory = mkdtempSync(join(tmpdir(), 'caller-trust-results-'));
-  const file = join(directory, 'results.json');
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
   process.exitCode = await run(process.execPath, [vitest, 'run', '--coverage', ...reporters, ...process.argv.slice(2)]);
-  const { passed, failed, skipped } = readResults(file);
-  rmSync(directory, { recursive: true, force: true });
-  console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
 });
+const { passed, failed, skipped } = readResults(file);
+rmSync(directory, { recursive: true, force: true });
+console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
 
 /** Counts of the run. A test file that failed before its first test counts as one failure; so does a run without results. */
 function readResults(file) {

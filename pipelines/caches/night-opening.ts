@@ -48,16 +48,17 @@ interface RunRow {
 
 const lockClass = 7_224_202; // any constant: the advisory locks of nights
 const pollMs = 200;
+const takeOverSecondsMax = 10;
 
 /**
  * Opens a night and runs `work` while its snapshot is held: raises the fence, prepares the tables, takes one snapshot,
  * counts what each artefact must hold, and records a build for each.
- * Does nothing if the night is finished, or if a living process is at it.
+ * Does nothing if the night is finished.
  */
 export async function withOpenNight(options: OpenNightOptions, work: (night: OpenNight) => Promise<void>): Promise<void> {
   const holder = await connect({ url: options.databaseUrl, applicationName: 'caller-trust night' });
   try {
-    if (!(await takeRun(holder, options.runId))) return;
+    await takeRun(holder, options.runId);
     const run = await queryRow<RunRow>(options.db, sql('nights/open_night_run'), [options.runId]);
     if (run === undefined) return;
     await options.prepare(run.evaluated_at);
@@ -67,10 +68,17 @@ export async function withOpenNight(options: OpenNightOptions, work: (night: Ope
   }
 }
 
-/** Takes the advisory lock of a run; it falls with the connection, so a dead holder keeps nothing. */
-async function takeRun(holder: Client, runId: number): Promise<boolean> {
+/**
+ * Takes the advisory lock of a run, which falls with the connection of its holder. The queue gives a night to a second
+ * process only when the first did not show that it lives; one that is merely frozen must not keep the night, so its
+ * connection is ended, and the raised generation refuses whatever it still does.
+ */
+async function takeRun(holder: Client, runId: number): Promise<void> {
   const row = await queryRow<{ taken: boolean }>(holder, 'SELECT pg_try_advisory_lock($1, $2) AS taken', [lockClass, runId]);
-  return row!.taken;
+  if (row!.taken) return;
+  await holder.query(sql('nights/end_other_holder'), [lockClass, runId]);
+  await holder.query(`SET lock_timeout = '${takeOverSecondsMax}s'`);
+  await holder.query('SELECT pg_advisory_lock($1, $2)', [lockClass, runId]);
 }
 
 async function takeSnapshot(holder: Client, run: RunRow, db: Pool): Promise<OpenNight> {

@@ -16,7 +16,7 @@ export interface FeedBytesOptions {
 /**
  * The plain bytes of a feed file in chunks. Gzip is known by its first bytes, not by the name; several members are one feed.
  * @throws ServiceError `feed_gzip_invalid` if the gzip data is damaged, cut off, or followed by anything else;
- * `feed_too_large`; `feed_not_found`; `interrupted` if the signal was given.
+ * `feed_too_large`; `feed_not_found`; `feed_file_invalid`; `interrupted` if the signal was given.
  */
 export async function* readFeedBytes(path: string, { plainBytesMax, signal }: FeedBytesOptions): AsyncGenerator<Buffer> {
   const chunks = (await isGzip(path)) ? gunzip(path) : plain(path);
@@ -40,6 +40,7 @@ async function isGzip(path: string): Promise<boolean> {
     throw error.code === 'ENOENT' ? notFound(error) : error;
   });
   try {
+    if (!(await file.stat()).isFile()) throw new ServiceError('feed_file_invalid', { operation: 'read feed' });
     const { bytesRead, buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);
     return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
   } finally {
@@ -72,7 +73,7 @@ function isZlibError(error: unknown): boolean {
 }
 
 function notFound(cause: unknown): ServiceError {
-  return new ServiceError('feed_not_found', { operation: 'read feed', problem: 'The spooled file of the load is gone.', hint: 'Submit the feed again.', cause });
+  return new ServiceError('feed_not_found', { operation: 'read feed', problem: 'The feed file is not there.', hint: 'Give the path of a file, or submit the feed again.', cause });
 }
 
 function damaged(cause: unknown): ServiceError {

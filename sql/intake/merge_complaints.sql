@@ -9,7 +9,8 @@ WITH merged AS (
     row_number() OVER (PARTITION BY phone, reported_at, violated_at, consumer_state, subject, recorded ORDER BY line_number),
     $1::bigint
   FROM complaint_staging
-  ORDER BY phone, reported_at, line_number
+  -- The order of the unique key, so that two loads at a time wait for each other and never in a circle.
+  ORDER BY phone, reported_at, violated_at, consumer_state, subject, recorded, line_number
   ON CONFLICT ON CONSTRAINT complaint_once DO NOTHING
   RETURNING 1
 )

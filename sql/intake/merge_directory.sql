@@ -1,5 +1,6 @@
 -- Purpose: makes the entries of a directory feed the display info of their numbers. The last line of a number counts.
---   A number that is not known becomes NEUTRAL. Rows that say nothing new are not touched.
+--   A number that is not known becomes NEUTRAL. Rows that say nothing new are left out before the INSERT, which would
+--   lock each of them.
 -- Parameters: $1 load id (only the reputation feed keeps it).
 -- Rows: one: rows_superseded (staged rows that a later line overrules), rows_changed (made or changed).
 WITH latest AS MATERIALIZED (
@@ -8,15 +9,21 @@ WITH latest AS MATERIALIZED (
   ORDER BY phone, line_number DESC
 ), merged AS (
   INSERT INTO phone_number AS known (phone, country, display_name, display_description, display_detail, display_image)
-  SELECT phone, country, display_name, display_description, display_detail, display_image
-  FROM latest
+  SELECT phone, l.country, l.display_name, l.display_description, l.display_detail, l.display_image
+  FROM latest AS l
+  LEFT JOIN phone_number AS before USING (phone)
   WHERE $1::bigint IS NOT NULL
+    AND (before.phone IS NULL
+      OR (before.country, before.display_name, before.display_description, before.display_detail, before.display_image)
+        IS DISTINCT FROM (l.country, l.display_name, l.display_description, l.display_detail, l.display_image))
+  ORDER BY phone
   ON CONFLICT (phone) DO UPDATE SET
     country = EXCLUDED.country,
     display_name = EXCLUDED.display_name,
     display_description = EXCLUDED.display_description,
     display_detail = EXCLUDED.display_detail,
     display_image = EXCLUDED.display_image
+  -- The same again: the row may have changed since it was read.
   WHERE (known.country, known.display_name, known.display_description, known.display_detail, known.display_image)
     IS DISTINCT FROM (EXCLUDED.country, EXCLUDED.display_name, EXCLUDED.display_description, EXCLUDED.display_detail, EXCLUDED.display_image)
   RETURNING 1

@@ -197,11 +197,9 @@ it('runs as a process: says where it listens, lets a download end on SIGTERM, an
   raw.send(`GET /v1/caches/phones?country=FR HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
   await until(() => raw.received().length > 0);
   const idle = await openRaw(found.url);
-  const killedAt = Date.now(); raw.socket.once('close', () => console.log('closed', Date.now() - killedAt)); child.once('exit', () => console.log('exit', Date.now() - killedAt));
   child.kill('SIGTERM');
   await idle.closed();
   await until(async () => fetch(`${found.url}/healthz`).then(() => false, () => true));
-  console.log('resume', Date.now() - killedAt);
   raw.socket.resume();
   const received = await raw.closed();
   expect(received.length - received.indexOf('\r\n\r\n') - 4).toBe(big.gzip.length);

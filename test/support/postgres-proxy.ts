@@ -13,6 +13,8 @@ export interface PostgresProxy {
   readonly url: string;
   /** How often it interfered. */
   readonly interferences: () => number;
+  /** Interferes no more, and cuts the connections that it holds up. */
+  release(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -23,7 +25,9 @@ export interface PostgresProxy {
 export async function startPostgresProxy(databaseUrl: string, interference: Interference): Promise<PostgresProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
+  const held = new Set<Socket>();
   let count = 0;
+  let released = false;
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     for (const socket of [client, upstream]) {
@@ -33,7 +37,11 @@ export async function startPostgresProxy(databaseUrl: string, interference: Inte
     client.on('close', () => upstream.destroy());
     upstream.on('close', () => client.destroy());
     client.pipe(upstream);
-    forwardUntil(upstream, client, interference, () => count++);
+    if (released) return void upstream.pipe(client);
+    forwardUntil(upstream, client, interference, () => {
+      count++;
+      held.add(upstream);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const proxied = new URL(databaseUrl);
@@ -41,6 +49,10 @@ export async function startPostgresProxy(databaseUrl: string, interference: Inte
   return {
     url: proxied.href,
     interferences: () => count,
+    async release() {
+      released = true;
+      for (const socket of held) socket.destroy();
+    },
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));

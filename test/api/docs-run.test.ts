@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, expect, it } from 'vitest';
+import { ERRORS, type ErrorCode } from '../../runtime/errors.ts';
+import { childEnvironment } from '../../runtime/config.ts';
+import { useTestDatabase } from '../support/database.ts';
+import { useTestApi } from './support/running-api.ts';
+
+const { url, key, publish } = await useTestApi(await useTestDatabase());
+const directory = await mkdtemp(join(tmpdir(), 'caller-trust-docs-'));
+afterAll(() => rm(directory, { recursive: true, force: true }));
+const text = await readFile(join(import.meta.dirname, '../../docs/api.md'), 'utf8');
+const blocks = [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, script]) => script ?? '');
+
+it('runs every example of docs/api.md, in the order of the page', async () => {
+  for (const artefact of [{ cache: 'phones', country: 'US' }, { cache: 'branded_phones' }, { cache: 'spammer_phones' }] as const) await publish(artefact);
+  expect(blocks.length).toBeGreaterThan(8);
+  for (const block of blocks) {
+    await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', block], { cwd: directory, env: childEnvironment({ URL: url, KEY: key }) }).catch((error: { stdout: string; stderr: string }) => {
+      throw new Error(`${block}\n${error.stdout}\n${error.stderr}`);
+    });
+  }
+});
+
+it('names codes with the status that they have', () => {
+  const rows = [...text.matchAll(/^\| (\d{3}) \| (`.*?`) \|/gm)];
+  expect(rows.length).toBeGreaterThan(12);
+  for (const [, status, codes] of rows) for (const [, code] of (codes ?? '').matchAll(/`(\w+)`/g)) expect(ERRORS[code as ErrorCode].http, code).toBe(Number(status));
+});

@@ -1,0 +1,59 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterEach } from 'vitest';
+
+/** A real process of the service, compiled, as the Procfile starts it. */
+export interface ServiceProcess {
+  readonly pid: number;
+  /** What it has logged so far. */
+  readonly log: () => string;
+  signal(name: NodeJS.Signals): void;
+  /** Sends a signal, and resolves with the exit code (null: ended by a signal) when the process has ended. */
+  end(name: NodeJS.Signals): Promise<number | null>;
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const running = new Set<ChildProcess>();
+
+/** Starts `node dist/<path>`. What still runs after a test is killed. */
+export function startProcess(path: string, env: Record<string, string>, args: string[] = []): ServiceProcess {
+  const child = spawn(process.execPath, [`dist/${path}`, ...args], { cwd: root, env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } as NodeJS.ProcessEnv, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => output.push(chunk));
+  running.add(child);
+  const exit = once(child, 'exit').finally(() => running.delete(child));
+  return {
+    pid: child.pid!,
+    log: () => Buffer.concat(output).toString(),
+    signal: (name) => void child.kill(name),
+    async end(name) {
+      child.kill(name);
+      const [code] = (await exit) as [number | null];
+      return code;
+    },
+  };
+}
+
+/** Kills what a test left running. Call it at the top level of a test file. */
+export function killProcessesAfterEach(): void {
+  afterEach(async () => {
+    for (const child of running) {
+      child.kill('SIGCONT');
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    }
+  });
+}
+
+/** Waits until `read` gives a value that is neither undefined, null nor false. */
+export async function until<Value>(read: () => Promise<Value | undefined | null | false>, what: string, secondsMax = 40): Promise<Value> {
+  const deadline = Date.now() + secondsMax * 1000;
+  for (;;) {
+    const value = await read();
+    if (value !== undefined && value !== null && value !== false) return value;
+    if (Date.now() > deadline) throw new Error(`waited ${secondsMax} s in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
