@@ -12,6 +12,7 @@ export default defineConfig({
     coverage: {
       provider: 'v8',
       include: ['runtime/**', 'sql/**/*.ts', 'pipelines/**', 'jobs/**', 'api/**', 'cli/**', 'cli.ts'],
+      exclude: ['test/**'],
       reporter: ['text'],
     },
   },

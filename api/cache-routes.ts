@@ -47,7 +47,14 @@ function registerDownload(app: FastifyInstance, cache: CacheName, url: string, {
 
 function registerManifest(app: FastifyInstance, cache: CacheName, url: string, { publications, metrics }: CacheRoutesOptions): void {
   const definition = findCache(cache);
-  const description = describeDocument({ operationId: `getManifest_${cache}`, summary: `Manifest of the ${definition.title.toLowerCase()}`, tag: 'Caches', schema: manifestSchema, codes: ['artefact_not_found'], perCountry: definition.perCountry });
+  const description = describeDocument({
+    operationId: `getManifest_${cache}`,
+    summary: `Manifest of the ${definition.title.toLowerCase()}`,
+    tag: 'Caches',
+    schema: manifestSchema,
+    codes: ['artefact_not_found'],
+    perCountry: definition.perCountry,
+  });
   app.get(url, { schema: { querystring: cacheQuery(definition), ...description } }, async (request, reply) => {
     const { manifestDocument } = publications.find({ cache, country: countryOf(request) });
     sendDocument(request, reply, manifestDocument, { headers: documentHeaders, metrics });

@@ -15,12 +15,19 @@ export interface OperationDescription {
 }
 
 /** Errors that any guarded route can answer with. */
-const guardedCodes = ['parameter_unknown', 'request_invalid', 'unauthenticated', 'forbidden', 'method_not_allowed', 'precondition_failed', 'rate_limited', 'not_ready', 'internal'] as const satisfies readonly ErrorCode[];
+const guardedCodes = [
+  'parameter_unknown',
+  'request_invalid',
+  'unauthenticated',
+  'forbidden',
+  'method_not_allowed',
+  'precondition_failed',
+  'rate_limited',
+  'not_ready',
+  'internal',
+] as const satisfies readonly ErrorCode[];
 
 const countryCodes = ['country_required', 'country_invalid'] as const satisfies readonly ErrorCode[];
-
-/** Errors that any route can answer with. */
-export const openCodes = ['request_invalid', 'method_not_allowed', 'rate_limited', 'internal'] as const satisfies readonly ErrorCode[];
 
 /** Security scheme of the keys, by its name in the document. */
 export const keySecurity = 'key';

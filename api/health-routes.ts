@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
 import { sendAnswer } from './answer.ts';
 import { problemResponses } from './descriptions.ts';
 import { makeJsonDocument } from './json-document.ts';
@@ -12,18 +13,31 @@ const noStore = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json
 /** `/healthz`: the process lives. `/readyz`: it can serve, and what a person should look at. Neither needs a key. */
 export function registerHealthRoutes(app: FastifyInstance, { readiness, metrics }: { readiness: () => Readiness; metrics: Metrics }): void {
   const config = { unlimited: true };
-  const errors = problemResponses(['parameter_unknown', 'method_not_allowed', 'internal']);
   const live = makeJsonDocument({ status: 'live' });
-
-  const health = { operationId: 'getHealth', summary: 'The process lives', tags: ['Health'], querystring: noQuery, response: { 200: { description: 'It lives.', content: { 'application/json': { schema: liveSchema } } }, ...errors } };
-  app.get('/healthz', { config, schema: health }, async (request, reply) => sendAnswer(request, reply, { status: 200, headers: noStore, body: live.body }, metrics));
-
-  const readable = { content: { 'application/json': { schema: readinessSchema } } };
-  const ready = { operationId: 'getReadiness', summary: 'The service can answer', tags: ['Health'], querystring: noQuery, response: { 200: { description: '`ready`, or `degraded`: it serves, and a person should look.', ...readable }, 503: { description: '`not_ready`.', ...readable }, ...errors } };
-  app.get('/readyz', { config, schema: ready }, async (request, reply) => {
+  app.get('/healthz', { config, schema: healthDescription }, async (request, reply) => sendAnswer(request, reply, { status: 200, headers: noStore, body: live.body }, metrics));
+  app.get('/readyz', { config, schema: readinessDescription }, async (request, reply) => {
     const state = readiness();
     const { body } = makeJsonDocument(state);
     if (state.status === 'not_ready') sendAnswer(request, reply, { status: 503, headers: { ...noStore, 'Retry-After': retryAfterSeconds }, body }, metrics);
     else sendAnswer(request, reply, { status: 200, headers: noStore, body }, metrics);
   });
 }
+
+const errors = problemResponses(['parameter_unknown', 'method_not_allowed', 'internal']);
+const json = (description: string, schema: z.ZodType) => ({ description, content: { 'application/json': { schema } } });
+
+const healthDescription = {
+  operationId: 'getHealth',
+  summary: 'The process lives',
+  tags: ['Health'],
+  querystring: noQuery,
+  response: { 200: json('It lives.', liveSchema), ...errors },
+};
+
+const readinessDescription = {
+  operationId: 'getReadiness',
+  summary: 'The service can answer',
+  tags: ['Health'],
+  querystring: noQuery,
+  response: { 200: json('`ready`, or `degraded`: it serves, and a person should look.', readinessSchema), 503: json('`not_ready`.', readinessSchema), ...errors },
+};

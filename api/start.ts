@@ -15,7 +15,7 @@ import { startPolling } from './poller.ts';
 import { PublicationIndex } from './publication-index.ts';
 import { OpenConnections } from './open-connections.ts';
 import { openReaderDatabase, resolveReader, type ReaderAddress, type ReaderDatabase } from './reader-database.ts';
-import { decideReadiness } from './readiness.ts';
+import { decideReadiness, type Readiness } from './readiness.ts';
 import { createServer } from './server.ts';
 
 /** A running API. */
@@ -31,49 +31,62 @@ export interface RunningApi {
 /** How often idle connections are closed while the server stops. */
 const idleCloseMs = 50;
 
+/** The database counts as away when so many polls in a row brought nothing, but not before this time. */
+const missedPollsMax = 3;
+const silenceMsMin = 3000;
+
 /**
  * Starts the API: it listens at once, and answers 503 until the database was read. It keeps trying to reach it.
  * @throws ServiceError `address_unavailable` if a port is taken.
  */
 export async function startApi(config: Config, { log, now = Date.now }: { log: Log; now?: () => number }): Promise<RunningApi> {
   await mkdir(config.stateDir, { recursive: true });
-  const publications = new PublicationIndex({ store: new ArtefactStore(config.artefactDir), log, now });
-  const keys = new KeyTable({ secret: await loadKeySecret(config), now });
-  const metrics = createMetrics({ publications, now });
-  let stopping = false;
-  const readiness = () =>
-    decideReadiness({
-      now: now(),
-      snapshot: publications.known ? publications.snapshot : undefined,
-      databaseReadAt: publications.refreshedAt,
-      databaseSilenceMsMax: Math.max(3 * config.publicationPollMs, 3000),
-      keysKnown: keys.known,
-      stopping,
-      ageHoursMax: config.artefactAgeHoursMax,
-    });
-  const app = await createServer({ limits: config, publications, keys, metrics, readiness, log, now });
+  const state: ApiState = {
+    publications: new PublicationIndex({ store: new ArtefactStore(config.artefactDir), log, now }),
+    keys: new KeyTable({ secret: await loadKeySecret(config), now }),
+    stopping: false,
+  };
+  const metrics = createMetrics({ publications: state.publications, now });
+  const app = await createServer({ limits: config, ...state, metrics, readiness: () => readReadiness(state, config, now()), log, now });
   await app.ready();
-  const metricsServer = createMetricsServer(metrics);
-  const [connections, metricsConnections] = [new OpenConnections(app.server), new OpenConnections(metricsServer)];
-  const url = await listen(app.server, { host: config.apiHost, port: config.apiPort });
-  const metricsUrl = await listen(metricsServer, { host: config.metricsHost, port: config.metricsPort }).catch(async (error: unknown) => {
+  const api = await openServer(app.server, { host: config.apiHost, port: config.apiPort });
+  const metricsPort = await openServer(createMetricsServer(metrics), { host: config.metricsHost, port: config.metricsPort }).catch(async (error: unknown) => {
     await app.close();
     throw error;
   });
-  const discovery = await writeDiscovery(config.stateDir, { url, metricsUrl, pid: process.pid });
-  const follower = followDatabase({ config, publications, keys, log });
-  log.info({ url, metricsUrl, host: config.apiHost, port: Number(new URL(url).port) }, 'listening');
+  const discovery = await writeDiscovery(config.stateDir, { url: api.url, metricsUrl: metricsPort.url, pid: process.pid });
+  const follower = followDatabase({ config, log, ...state });
+  log.info({ url: api.url, metricsUrl: metricsPort.url, host: config.apiHost, port: Number(new URL(api.url).port) }, 'listening');
 
   let closing: Promise<void> | undefined;
   const close = async () => {
-    stopping = true;
-    await endServer(app.server, { graceSeconds: config.shutdownGraceSeconds, connections, close: () => app.close() });
-    await endServer(metricsServer, { graceSeconds: 0, connections: metricsConnections, close: () => closeServer(metricsServer) });
+    state.stopping = true;
+    await api.end({ graceSeconds: config.shutdownGraceSeconds, close: () => app.close() });
+    await metricsPort.end({ graceSeconds: 0 });
     await follower.stop();
-    publications.close();
+    state.publications.close();
     await discovery.remove();
   };
-  return { url, metricsUrl, failed: follower.failed, close: () => (closing ??= close()) };
+  return { url: api.url, metricsUrl: metricsPort.url, failed: follower.failed, close: () => (closing ??= close()) };
+}
+
+/** What the process knows. */
+interface ApiState {
+  readonly publications: PublicationIndex;
+  readonly keys: KeyTable;
+  stopping: boolean;
+}
+
+function readReadiness({ publications, keys, stopping }: ApiState, config: Config, now: number): Readiness {
+  return decideReadiness({
+    now,
+    snapshot: publications.known ? publications.snapshot : undefined,
+    databaseReadAt: publications.refreshedAt,
+    databaseSilenceMsMax: Math.max(missedPollsMax * config.publicationPollMs, silenceMsMin),
+    keysKnown: keys.known,
+    stopping,
+    ageHoursMax: config.artefactAgeHoursMax,
+  });
 }
 
 interface FollowOptions {
@@ -148,26 +161,39 @@ class Connection {
   }
 }
 
-function listen(server: Server, { host, port }: { host: string; port: number }): Promise<string> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) => reject(new ServiceError('address_unavailable', { operation: 'listen', object: `${host}:${port}`, cause })));
-    server.listen({ host, port }, () => resolve(urlOf(server.address() as AddressInfo)));
-  });
-}
-
 /** An URL under which this machine reaches a bound address. */
 function urlOf({ address, family, port }: AddressInfo): string {
   const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
   return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
 }
 
-/** Takes no more connections, and resolves when the last one has ended: by itself, or cut at the end of the grace. */
-async function endServer(server: Server, { graceSeconds, connections, close }: { graceSeconds: number; connections: OpenConnections; close: () => PromiseLike<unknown> }): Promise<void> {
-  const idle = setInterval(() => connections.closeIdle(), idleCloseMs); // a connection is idle when its last answer has ended
-  const grace = setTimeout(() => server.closeAllConnections(), graceSeconds * 1000);
-  await close();
-  clearInterval(idle);
-  clearTimeout(grace);
+/** A server that listens, until it is ended. */
+interface OpenServer {
+  readonly url: string;
+  /** Takes no more connections, and resolves when the last one has ended: by itself, or cut at the end of the grace. */
+  end(options: { graceSeconds: number; close?: () => PromiseLike<unknown> }): Promise<void>;
+}
+
+async function openServer(server: Server, address: { host: string; port: number }): Promise<OpenServer> {
+  const connections = new OpenConnections(server);
+  const url = await listen(server, address);
+  return {
+    url,
+    async end({ graceSeconds, close = () => closeServer(server) }) {
+      const idle = setInterval(() => connections.closeIdle(), idleCloseMs); // a connection is idle when its last answer has ended
+      const grace = setTimeout(() => server.closeAllConnections(), graceSeconds * 1000);
+      await close();
+      clearInterval(idle);
+      clearTimeout(grace);
+    },
+  };
+}
+
+function listen(server: Server, { host, port }: { host: string; port: number }): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => reject(new ServiceError('address_unavailable', { operation: 'listen', object: `${host}:${port}`, cause })));
+    server.listen({ host, port }, () => resolve(urlOf(server.address() as AddressInfo)));
+  });
 }
 
 function closeServer(server: Server): Promise<void> {

@@ -8,6 +8,7 @@ import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
 import { errorMessageOf } from '../runtime/errors.ts';
 import { queryRow } from '../runtime/postgres.ts';
 import { openServices, type Services } from '../runtime/services.ts';
+import { dumpSchema } from '../sql/dump-schema.ts';
 import { listMigrations, requireMigrated } from '../sql/migrate.ts';
 import { sqlDirectory } from '../sql/sql.ts';
 import { commandConfig, migrateDatabase, runCommand, type Outcome } from './command.ts';
@@ -21,20 +22,32 @@ export function addOperationCommands(program: Command): void {
   program
     .command('migrate')
     .description('bring the database to this version')
-    .action((_options: object, command: Command) => runCommand(command, migrateCommand));
+    .option('--dump', 'print the schema that results')
+    .action((options: { dump?: boolean }, command: Command) => runCommand(command, () => migrateCommand(options.dump === true)));
   program
     .command('doctor')
     .description('show what was resolved: database, queues, store, versions')
     .action((_options: object, command: Command) => runCommand(command, doctor));
 }
 
-async function migrateCommand(): Promise<Outcome> {
+async function migrateCommand(dump: boolean): Promise<Outcome> {
   const services = await openServices(commandConfig(), 'cli');
   try {
     const applied = await migrateDatabase(services);
+    if (dump) return await dumpCommand(services);
     return { json: { applied }, text: applied.length === 0 ? 'The database has every migration.' : `Applied ${applied.join(', ')}.` };
   } finally {
     await services.close();
+  }
+}
+
+async function dumpCommand({ db }: Services): Promise<Outcome> {
+  const client = await db.connect();
+  try {
+    const schema = await dumpSchema(client);
+    return { json: { schema }, text: schema.trimEnd() };
+  } finally {
+    client.release();
   }
 }
 

@@ -136,7 +136,7 @@ export async function startWorkers(config: Config, databaseUrl: string, requests
 async function startPostgresWorkers(config: Config, databaseUrl: string, requests: readonly WorkerRequest[]): Promise<RunningWorkers> {
   await requireQueueSchema(databaseUrl, config);
   const { Worker: PostgresWorker } = withBackend(createPostgresBackend);
-  const connection = postgresConnection(config, databaseUrl);
+  const connection = postgresConnection(config, databaseUrl, connectionsMax.worker);
   const workers = requests.map((request) => listen(new PostgresWorker(request.queue, processorOf(request), { ...workerOptions(config, request.queue), connection }), request));
   await Promise.all(workers.map((worker) => worker.waitUntilReady()));
   return { close: () => closeAll(workers) };
@@ -209,7 +209,7 @@ type BackendQueue = Pick<Queue, 'getJobState' | 'remove' | 'getJobCounts' | 'get
 
 function postgresProducers(config: Config, databaseUrl: string, onError: (error: Error) => void): Producers {
   const { Queue: PostgresQueue, FlowProducer: PostgresFlowProducer } = withBackend(createPostgresBackend);
-  const connection = postgresConnection(config, databaseUrl);
+  const connection = postgresConnection(config, databaseUrl, connectionsMax.producer);
   const queues = new Map(queueNames.map((name) => [name, new PostgresQueue(name, { connection })]));
   const flows = new PostgresFlowProducer({ connection });
   for (const queue of queues.values()) queue.on('error', onError);
@@ -308,11 +308,14 @@ function redisPrefix(config: Config): string {
   return `{${config.queuePrefix}}`;
 }
 
-function postgresConnection(config: Config, databaseUrl: string) {
+/** Connections of one queue or worker; a worker listens on one more. Idle ones are closed. */
+const connectionsMax = { producer: 1, worker: 2 } as const;
+
+function postgresConnection(config: Config, databaseUrl: string, max: number) {
   return {
     connectionString: databaseUrl,
     schema: config.queuePrefix,
-    max: 2,
+    max,
     idleTimeoutMillis: 10_000,
     connectionTimeoutMillis: 10_000,
     query_timeout: querySecondsMax * 1000,

@@ -1,0 +1,419 @@
+-- The schema that the migrations make. Written by `caller-trust migrate --dump`; a test compares it.
+
+-- domain clean_text
+CREATE DOMAIN clean_text AS text COLLATE "C"
+  CONSTRAINT clean_text_characters CHECK ((VALUE !~ '[\u0001-\u001F\u007F-\u009F\\\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]'::text))
+  CONSTRAINT clean_text_nfc CHECK ((VALUE IS NFC NORMALIZED))
+  CONSTRAINT clean_text_present CHECK ((VALUE <> ''::text));
+
+-- domain country_code
+CREATE DOMAIN country_code AS text COLLATE "C"
+  CONSTRAINT country_code_form CHECK ((VALUE ~ '^[A-Z]{2}$'::text));
+
+-- domain e164
+CREATE DOMAIN e164 AS text COLLATE "C"
+  CONSTRAINT e164_form CHECK ((VALUE ~ '^\+[1-9][0-9]{7,14}$'::text));
+
+-- domain reputation_level
+CREATE DOMAIN reputation_level AS text COLLATE "C"
+  CONSTRAINT reputation_level_known CHECK ((VALUE = ANY (ARRAY['NEUTRAL'::text, 'SPAM'::text, 'FRAUD'::text])));
+
+-- table api_key
+CREATE TABLE api_key (
+  key_id text COLLATE "C" NOT NULL,
+  client text NOT NULL,
+  key_hash bytea NOT NULL,
+  scopes text[] NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone
+);
+
+-- table artefact_version
+CREATE TABLE artefact_version (
+  cache text COLLATE "C" NOT NULL,
+  country text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  build_id bigint NOT NULL,
+  as_of timestamp with time zone NOT NULL,
+  built_at timestamp with time zone NOT NULL,
+  published_at timestamp with time zone NOT NULL DEFAULT now(),
+  rows bigint NOT NULL,
+  levels jsonb NOT NULL,
+  categories_version integer NOT NULL,
+  file_sha256 text COLLATE "C" NOT NULL,
+  file_bytes bigint NOT NULL,
+  plain_sha256 text COLLATE "C" NOT NULL,
+  plain_bytes bigint NOT NULL
+);
+
+-- table branded_number
+CREATE TABLE branded_number (
+  phone e164 NOT NULL,
+  brand_handle clean_text NOT NULL,
+  display_name clean_text NOT NULL,
+  display_description clean_text,
+  display_detail clean_text,
+  display_image clean_text,
+  live_from timestamp with time zone NOT NULL,
+  live_until timestamp with time zone
+);
+
+-- table build
+CREATE TABLE build (
+  build_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  run_id bigint NOT NULL,
+  generation integer NOT NULL,
+  cache text COLLATE "C" NOT NULL,
+  country text COLLATE "C" NOT NULL,
+  state text COLLATE "C" NOT NULL DEFAULT 'pending'::text,
+  rows_expected bigint NOT NULL,
+  levels_expected jsonb NOT NULL,
+  attempts integer NOT NULL DEFAULT 0,
+  started_at timestamp with time zone,
+  built_at timestamp with time zone,
+  rows bigint,
+  file_sha256 text COLLATE "C",
+  file_bytes bigint,
+  plain_sha256 text COLLATE "C",
+  plain_bytes bigint,
+  failure_code text,
+  failure_reason text
+);
+
+-- table complaint
+CREATE TABLE complaint (
+  complaint_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  phone e164 NOT NULL,
+  country country_code,
+  reported_at timestamp with time zone NOT NULL,
+  violated_at timestamp with time zone,
+  consumer_state clean_text,
+  subject clean_text NOT NULL,
+  recorded boolean,
+  occurrence integer NOT NULL,
+  load_id bigint NOT NULL
+);
+
+-- table complaint_score
+CREATE TABLE complaint_score (
+  phone e164 NOT NULL,
+  country country_code,
+  level reputation_level NOT NULL,
+  category smallint,
+  score double precision NOT NULL,
+  reports integer NOT NULL,
+  independent_reports integer NOT NULL,
+  first_reported_at timestamp with time zone,
+  last_reported_at timestamp with time zone,
+  rule_version text COLLATE "C" NOT NULL,
+  scored_at timestamp with time zone NOT NULL
+);
+
+-- table complaint_subject
+CREATE TABLE complaint_subject (
+  subject text COLLATE "C" NOT NULL,
+  category smallint
+);
+
+-- table feed_load
+CREATE TABLE feed_load (
+  load_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  feed text COLLATE "C" NOT NULL,
+  file_name text NOT NULL,
+  file_sha256 text COLLATE "C" NOT NULL,
+  file_bytes bigint NOT NULL,
+  submitted_by text NOT NULL,
+  state text COLLATE "C" NOT NULL DEFAULT 'queued'::text,
+  requested_at timestamp with time zone NOT NULL DEFAULT now(),
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  rows_given bigint,
+  rows_accepted bigint,
+  rows_rejected bigint,
+  rows_superseded bigint,
+  rows_changed bigint,
+  rejects_by_code jsonb NOT NULL DEFAULT '{}'::jsonb,
+  failure_code text,
+  failure_reason text
+);
+
+-- table feed_reject
+CREATE TABLE feed_reject (
+  load_id bigint NOT NULL,
+  line_number bigint NOT NULL,
+  code text COLLATE "C" NOT NULL,
+  reason text NOT NULL,
+  excerpt text NOT NULL
+);
+
+-- table night_run
+CREATE TABLE night_run (
+  run_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  night_date date NOT NULL,
+  trigger text COLLATE "C" NOT NULL,
+  only_cache text COLLATE "C",
+  only_country text COLLATE "C",
+  accept_shrink boolean NOT NULL DEFAULT false,
+  evaluated_at timestamp with time zone,
+  state text COLLATE "C" NOT NULL DEFAULT 'due'::text,
+  outcome text COLLATE "C",
+  generation integer NOT NULL DEFAULT 0,
+  requested_by text NOT NULL,
+  requested_at timestamp with time zone NOT NULL DEFAULT now(),
+  opened_at timestamp with time zone,
+  as_of timestamp with time zone,
+  snapshot text,
+  finished_at timestamp with time zone,
+  failure_code text,
+  failure_reason text,
+  report jsonb
+);
+
+-- table phone_number
+CREATE TABLE phone_number (
+  phone e164 NOT NULL,
+  country country_code,
+  reputation_level reputation_level NOT NULL DEFAULT 'NEUTRAL'::text,
+  reputation_category smallint,
+  display_name clean_text,
+  display_description clean_text,
+  display_detail clean_text,
+  display_image clean_text,
+  reputation_source text COLLATE "C",
+  feed_level reputation_level,
+  feed_category smallint,
+  feed_load_id bigint,
+  cleared_at timestamp with time zone
+);
+
+-- table publication
+CREATE TABLE publication (
+  cache text COLLATE "C" NOT NULL,
+  country text COLLATE "C" NOT NULL,
+  version integer,
+  status text COLLATE "C" NOT NULL,
+  stale_code text,
+  stale_reason text,
+  stale_since timestamp with time zone,
+  confirmed_as_of timestamp with time zone
+);
+
+-- table redress
+CREATE TABLE redress (
+  redress_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  phone e164 NOT NULL,
+  reason text NOT NULL,
+  cleared_by text NOT NULL,
+  cleared_at timestamp with time zone NOT NULL DEFAULT now(),
+  level_before reputation_level,
+  category_before smallint,
+  source_before text COLLATE "C"
+);
+
+-- table reputation_category
+CREATE TABLE reputation_category (
+  category smallint NOT NULL,
+  name clean_text NOT NULL,
+  level reputation_level NOT NULL
+);
+
+-- table schema_migration
+CREATE TABLE schema_migration (
+  number integer NOT NULL,
+  name text NOT NULL,
+  sha256 text NOT NULL,
+  applied_at timestamp with time zone NOT NULL DEFAULT now()
+);
+
+-- constraint api_key.api_key_client_check
+ALTER TABLE api_key ADD CONSTRAINT api_key_client_check CHECK ((client ~ '\S'::text));
+
+-- constraint api_key.api_key_key_hash_check
+ALTER TABLE api_key ADD CONSTRAINT api_key_key_hash_check CHECK ((octet_length(key_hash) = 32));
+
+-- constraint api_key.api_key_key_hash_key
+ALTER TABLE api_key ADD CONSTRAINT api_key_key_hash_key UNIQUE (key_hash);
+
+-- constraint api_key.api_key_key_id_check
+ALTER TABLE api_key ADD CONSTRAINT api_key_key_id_check CHECK ((key_id ~ '^[a-z0-9]{12}$'::text));
+
+-- constraint api_key.api_key_pkey
+ALTER TABLE api_key ADD CONSTRAINT api_key_pkey PRIMARY KEY (key_id);
+
+-- constraint api_key.api_key_scopes_check
+ALTER TABLE api_key ADD CONSTRAINT api_key_scopes_check CHECK ((cardinality(scopes) > 0));
+
+-- constraint artefact_version.artefact_version_build_id_fkey
+ALTER TABLE artefact_version ADD CONSTRAINT artefact_version_build_id_fkey FOREIGN KEY (build_id) REFERENCES build(build_id);
+
+-- constraint artefact_version.artefact_version_pkey
+ALTER TABLE artefact_version ADD CONSTRAINT artefact_version_pkey PRIMARY KEY (cache, country, version);
+
+-- constraint artefact_version.artefact_version_version_check
+ALTER TABLE artefact_version ADD CONSTRAINT artefact_version_version_check CHECK ((version > 0));
+
+-- constraint branded_number.branded_number_display_fits
+ALTER TABLE branded_number ADD CONSTRAINT branded_number_display_fits CHECK (((octet_length((display_name)::text) <= 128) AND (octet_length((display_description)::text) <= 512) AND (octet_length((display_detail)::text) <= 1024) AND (octet_length((display_image)::text) <= 512)));
+
+-- constraint branded_number.branded_number_interval
+ALTER TABLE branded_number ADD CONSTRAINT branded_number_interval CHECK (((live_until IS NULL) OR (live_until > live_from)));
+
+-- constraint branded_number.branded_number_pkey
+ALTER TABLE branded_number ADD CONSTRAINT branded_number_pkey PRIMARY KEY (phone);
+
+-- constraint build.build_pkey
+ALTER TABLE build ADD CONSTRAINT build_pkey PRIMARY KEY (build_id);
+
+-- constraint build.build_run_id_fkey
+ALTER TABLE build ADD CONSTRAINT build_run_id_fkey FOREIGN KEY (run_id) REFERENCES night_run(run_id);
+
+-- constraint build.build_run_id_generation_cache_country_key
+ALTER TABLE build ADD CONSTRAINT build_run_id_generation_cache_country_key UNIQUE (run_id, generation, cache, country);
+
+-- constraint build.build_state_check
+ALTER TABLE build ADD CONSTRAINT build_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'running'::text, 'built'::text, 'published'::text, 'unchanged'::text, 'failed'::text])));
+
+-- constraint complaint.complaint_load_id_fkey
+ALTER TABLE complaint ADD CONSTRAINT complaint_load_id_fkey FOREIGN KEY (load_id) REFERENCES feed_load(load_id);
+
+-- constraint complaint.complaint_once
+ALTER TABLE complaint ADD CONSTRAINT complaint_once UNIQUE NULLS NOT DISTINCT (phone, reported_at, violated_at, consumer_state, subject, recorded, occurrence);
+
+-- constraint complaint.complaint_pkey
+ALTER TABLE complaint ADD CONSTRAINT complaint_pkey PRIMARY KEY (complaint_id);
+
+-- constraint complaint_score.complaint_score_category_fkey
+ALTER TABLE complaint_score ADD CONSTRAINT complaint_score_category_fkey FOREIGN KEY (category) REFERENCES reputation_category(category);
+
+-- constraint complaint_score.complaint_score_pkey
+ALTER TABLE complaint_score ADD CONSTRAINT complaint_score_pkey PRIMARY KEY (phone);
+
+-- constraint complaint_subject.complaint_subject_category_fkey
+ALTER TABLE complaint_subject ADD CONSTRAINT complaint_subject_category_fkey FOREIGN KEY (category) REFERENCES reputation_category(category);
+
+-- constraint complaint_subject.complaint_subject_pkey
+ALTER TABLE complaint_subject ADD CONSTRAINT complaint_subject_pkey PRIMARY KEY (subject);
+
+-- constraint complaint_subject.complaint_subject_subject_check
+ALTER TABLE complaint_subject ADD CONSTRAINT complaint_subject_subject_check CHECK (((subject = lower(subject)) AND (subject !~ '  '::text)));
+
+-- constraint feed_load.feed_load_adds_up
+ALTER TABLE feed_load ADD CONSTRAINT feed_load_adds_up CHECK (((state <> 'done'::text) OR ((rows_accepted + rows_rejected) = rows_given)));
+
+-- constraint feed_load.feed_load_feed_check
+ALTER TABLE feed_load ADD CONSTRAINT feed_load_feed_check CHECK ((feed = ANY (ARRAY['reputation'::text, 'directory'::text, 'complaints'::text])));
+
+-- constraint feed_load.feed_load_file_bytes_check
+ALTER TABLE feed_load ADD CONSTRAINT feed_load_file_bytes_check CHECK ((file_bytes >= 0));
+
+-- constraint feed_load.feed_load_file_sha256_check
+ALTER TABLE feed_load ADD CONSTRAINT feed_load_file_sha256_check CHECK ((file_sha256 ~ '^[0-9a-f]{64}$'::text));
+
+-- constraint feed_load.feed_load_pkey
+ALTER TABLE feed_load ADD CONSTRAINT feed_load_pkey PRIMARY KEY (load_id);
+
+-- constraint feed_load.feed_load_state_check
+ALTER TABLE feed_load ADD CONSTRAINT feed_load_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text, 'failed'::text])));
+
+-- constraint feed_reject.feed_reject_line_number_check
+ALTER TABLE feed_reject ADD CONSTRAINT feed_reject_line_number_check CHECK ((line_number > 0));
+
+-- constraint feed_reject.feed_reject_load_id_fkey
+ALTER TABLE feed_reject ADD CONSTRAINT feed_reject_load_id_fkey FOREIGN KEY (load_id) REFERENCES feed_load(load_id) ON DELETE CASCADE;
+
+-- constraint feed_reject.feed_reject_pkey
+ALTER TABLE feed_reject ADD CONSTRAINT feed_reject_pkey PRIMARY KEY (load_id, line_number);
+
+-- constraint night_run.night_run_finished
+ALTER TABLE night_run ADD CONSTRAINT night_run_finished CHECK (((state = 'finished'::text) = (outcome IS NOT NULL)));
+
+-- constraint night_run.night_run_outcome_check
+ALTER TABLE night_run ADD CONSTRAINT night_run_outcome_check CHECK ((outcome = ANY (ARRAY['ok'::text, 'partial'::text, 'failed'::text])));
+
+-- constraint night_run.night_run_pkey
+ALTER TABLE night_run ADD CONSTRAINT night_run_pkey PRIMARY KEY (run_id);
+
+-- constraint night_run.night_run_state_check
+ALTER TABLE night_run ADD CONSTRAINT night_run_state_check CHECK ((state = ANY (ARRAY['due'::text, 'running'::text, 'finished'::text])));
+
+-- constraint night_run.night_run_trigger_check
+ALTER TABLE night_run ADD CONSTRAINT night_run_trigger_check CHECK ((trigger = ANY (ARRAY['schedule'::text, 'operator'::text])));
+
+-- constraint phone_number.phone_number_category_fits
+ALTER TABLE phone_number ADD CONSTRAINT phone_number_category_fits CHECK (((reputation_category IS NULL) OR (((reputation_level)::text = 'SPAM'::text) AND (reputation_category = ANY (ARRAY[1, 2, 3, 4, 5, 6, 10]))) OR (((reputation_level)::text = 'FRAUD'::text) AND (reputation_category = ANY (ARRAY[7, 8, 9, 11, 12, 13, 14, 15])))));
+
+-- constraint phone_number.phone_number_display_fits
+ALTER TABLE phone_number ADD CONSTRAINT phone_number_display_fits CHECK (((octet_length((display_name)::text) <= 128) AND (octet_length((display_description)::text) <= 512) AND (octet_length((display_detail)::text) <= 1024) AND (octet_length((display_image)::text) <= 512)));
+
+-- constraint phone_number.phone_number_pkey
+ALTER TABLE phone_number ADD CONSTRAINT phone_number_pkey PRIMARY KEY (phone);
+
+-- constraint phone_number.phone_number_reputation_source_check
+ALTER TABLE phone_number ADD CONSTRAINT phone_number_reputation_source_check CHECK ((reputation_source = ANY (ARRAY['feed'::text, 'complaints'::text, 'redress'::text])));
+
+-- constraint publication.publication_cache_country_version_fkey
+ALTER TABLE publication ADD CONSTRAINT publication_cache_country_version_fkey FOREIGN KEY (cache, country, version) REFERENCES artefact_version(cache, country, version);
+
+-- constraint publication.publication_pkey
+ALTER TABLE publication ADD CONSTRAINT publication_pkey PRIMARY KEY (cache, country);
+
+-- constraint publication.publication_stale_has_reason
+ALTER TABLE publication ADD CONSTRAINT publication_stale_has_reason CHECK (((status = 'stale'::text) = (stale_code IS NOT NULL)));
+
+-- constraint publication.publication_status_check
+ALTER TABLE publication ADD CONSTRAINT publication_status_check CHECK ((status = ANY (ARRAY['fresh'::text, 'stale'::text])));
+
+-- constraint redress.redress_pkey
+ALTER TABLE redress ADD CONSTRAINT redress_pkey PRIMARY KEY (redress_id);
+
+-- constraint redress.redress_reason_check
+ALTER TABLE redress ADD CONSTRAINT redress_reason_check CHECK ((reason ~ '\S'::text));
+
+-- constraint reputation_category.reputation_category_category_level_key
+ALTER TABLE reputation_category ADD CONSTRAINT reputation_category_category_level_key UNIQUE (category, level);
+
+-- constraint reputation_category.reputation_category_level_check
+ALTER TABLE reputation_category ADD CONSTRAINT reputation_category_level_check CHECK (((level)::text <> 'NEUTRAL'::text));
+
+-- constraint reputation_category.reputation_category_name_key
+ALTER TABLE reputation_category ADD CONSTRAINT reputation_category_name_key UNIQUE (name);
+
+-- constraint reputation_category.reputation_category_pkey
+ALTER TABLE reputation_category ADD CONSTRAINT reputation_category_pkey PRIMARY KEY (category);
+
+-- constraint schema_migration.schema_migration_pkey
+ALTER TABLE schema_migration ADD CONSTRAINT schema_migration_pkey PRIMARY KEY (number);
+
+-- index api_key.api_key_client
+CREATE INDEX api_key_client ON public.api_key USING btree (client);
+
+-- index feed_load.feed_load_due
+CREATE INDEX feed_load_due ON public.feed_load USING btree (load_id) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
+
+-- index night_run.night_run_open
+CREATE INDEX night_run_open ON public.night_run USING btree (run_id) WHERE (state <> 'finished'::text);
+
+-- index night_run.night_run_scheduled_once
+CREATE UNIQUE INDEX night_run_scheduled_once ON public.night_run USING btree (night_date) WHERE (trigger = 'schedule'::text);
+
+-- index phone_number.phone_number_profile
+CREATE INDEX phone_number_profile ON public.phone_number USING btree (country, phone) INCLUDE (reputation_level, reputation_category, display_name, display_description, display_detail, display_image);
+
+-- index phone_number.phone_number_spammer
+CREATE INDEX phone_number_spammer ON public.phone_number USING btree (phone) INCLUDE (reputation_level, reputation_category) WHERE ((reputation_level)::text <> 'NEUTRAL'::text);
+
+-- index redress.redress_phone
+CREATE INDEX redress_phone ON public.redress USING btree (phone, cleared_at DESC);
+
+-- grant api_key.SELECT
+GRANT SELECT ON api_key TO caller_trust_reader;
+
+-- grant artefact_version.SELECT
+GRANT SELECT ON artefact_version TO caller_trust_reader;
+
+-- grant publication.SELECT
+GRANT SELECT ON publication TO caller_trust_reader;
+
+-- grant reputation_category.SELECT
+GRANT SELECT ON reputation_category TO caller_trust_reader;

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '../../runtime/errors.ts';
 
@@ -18,6 +18,7 @@ export interface IncomingFile extends SpooledFile {
 }
 
 const copyBytes = 1024 * 1024;
+const unfinishedPrefix = 'incoming-';
 
 /** Path of a spooled file. */
 export function spooledPath(feedDir: string, sha256: string): string {
@@ -31,7 +32,7 @@ export function spooledPath(feedDir: string, sha256: string): string {
 export async function receiveFile(feedDir: string, path: string): Promise<IncomingFile> {
   await mkdir(feedDir, { recursive: true });
   const source = await openRegular(path);
-  const unfinished = join(feedDir, `incoming-${randomBytes(8).toString('hex')}`);
+  const unfinished = join(feedDir, `${unfinishedPrefix}${randomBytes(8).toString('hex')}`);
   try {
     const copied = await copy(source, unfinished);
     return {
@@ -53,6 +54,15 @@ export async function receiveFile(feedDir: string, path: string): Promise<Incomi
 /** Removes the spooled file of some content, if it is there. */
 export function removeSpooled(feedDir: string, sha256: string): Promise<void> {
   return rm(spooledPath(feedDir, sha256), { force: true });
+}
+
+/** Removes copies that a submission left behind when it was killed: those not written to for `idleMs`. Returns how many. */
+export async function sweepUnfinished(feedDir: string, idleMs = 3_600_000): Promise<number> {
+  const names = (await readdir(feedDir).catch(() => [])).filter((name) => name.startsWith(unfinishedPrefix));
+  const ages = await Promise.all(names.map((name) => stat(join(feedDir, name)).then(({ mtimeMs }) => Date.now() - mtimeMs, () => 0)));
+  const dead = names.filter((_name, place) => ages[place]! > idleMs);
+  await Promise.all(dead.map((name) => rm(join(feedDir, name), { force: true })));
+  return dead.length;
 }
 
 async function openRegular(path: string): Promise<FileHandle> {

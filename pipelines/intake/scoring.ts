@@ -30,7 +30,7 @@ export interface ScoringReport {
 export async function scoreComplaints(db: Pool, evaluatedAt: Date): Promise<ScoringReport> {
   const { version, windowDays, halfLifeDays, independentReportsMin, scoreMin, recordedCategory, otherCategory } = complaintRule;
   return inTransaction(db, async (client) => {
-    await client.query(sql('intake/set_merge_memory'));
+    await client.query(sql('intake/prepare_bulk_work'));
     const scored = await queryRow<{ scored: number }>(client, sql('intake/score_complaints'), [
       evaluatedAt, version, windowDays, halfLifeDays, independentReportsMin, scoreMin, recordedCategory, otherCategory,
     ]);

@@ -160,15 +160,7 @@ it('reports artefacts that are stale or that no night has confirmed for too long
   expect(JSON.stringify(state)).not.toContain('secret');
 });
 
-/** Compiles what the processes run; nothing is written where nothing changed. */
-async function build(): Promise<void> {
-  const root = join(import.meta.dirname, '../..');
-  const compiler = spawn(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'ignore' });
-  await new Promise((resolve) => compiler.once('exit', resolve));
-}
-
 it('runs as a process: says where it listens, lets a download end on SIGTERM, and exits with 0', async () => {
-  await build();
   const processState = await mkdtemp(join(tmpdir(), 'caller-trust-process-'));
   const config = loadConfig({ ...settings, STATE_DIR: processState });
   const store = new ArtefactStore(config.artefactDir);

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { failFeedLoad, listFeedLoads, listFeedRejects, readFeedLoad, runFeedLoad, submitFeed } from '../../../pipelines/intake/feed-load.ts';
+import { sweepUnfinished } from '../../../pipelines/intake/feed-spool.ts';
 import { clearNumber } from '../../../pipelines/intake/number-record.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { gzipMembers, smallLimits, useFeedLoader } from '../../support/feeds.ts';
@@ -138,6 +139,16 @@ describe('a submitted feed', () => {
     expect(await readdir(feedDir)).toEqual([]);
   });
 
+  it('that was killed while it was copied leaves a file that is swept after an hour', async () => {
+    await mkdir(feedDir, { recursive: true });
+    await writeFile(join(feedDir, 'incoming-1'), 'x');
+    await writeFile(join(feedDir, 'incoming-2'), 'x');
+    await utimes(join(feedDir, 'incoming-1'), 0, 0);
+    expect(await sweepUnfinished(feedDir)).toBe(1);
+    expect(await readdir(feedDir)).toEqual(['incoming-2']);
+    await rm(join(feedDir, 'incoming-2'));
+  });
+
   it('waits under its digest and is removed when no load needs it any more', async () => {
     const [first, second] = [await submit('reputation', `${us(1)},SPAM\n`), await submit('reputation', `${us(1)},SPAM\n`)];
     const { sha256 } = await readFeedLoad(db, first);
@@ -151,6 +162,14 @@ describe('a submitted feed', () => {
 });
 
 describe('a load', () => {
+  it('runs beside another of the same numbers in another order, and both are done', async () => {
+    const lines = Array.from({ length: 5000 }, (_, n) => `${us(n)},SPAM\n`);
+    const ids = [await submit('reputation', lines.join('')), await submit('reputation', [...lines].reverse().join('').replaceAll('SPAM', 'FRAUD')), await submit('directory', lines.join(''))];
+    const reports = await Promise.all(ids.map((loadId) => runFeedLoad({ db, feedDir, loadId, limits: smallLimits })));
+    expect(reports.map(({ state, rowsAccepted }) => [state, rowsAccepted])).toEqual([['done', 5000], ['done', 5000], ['done', 5000]]);
+    expect(await numbers()).toHaveLength(5000);
+  });
+
   it('that is done gives its stored counts when it is run again', async () => {
     const loadId = await submit('reputation', `${us(1)},SPAM\n${us(2)},X\n`);
     const first = await runFeedLoad({ db, feedDir, loadId, limits: smallLimits });

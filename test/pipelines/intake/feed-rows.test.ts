@@ -108,13 +108,14 @@ describe('rows of a feed', () => {
     }), { numRuns: 2000 });
   });
 
-  it('come back from quoted text as they went in', async () => {
-    const text = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', 'é', ' '), maxLength: 10 }).map((value) => value.trim());
-    const quoted = (value: string) => `"${value.replaceAll('"', '""')}"`;
-    await fc.assert(fc.asyncProperty(fc.array(fc.tuple(text, text), { minLength: 1, maxLength: 20 }), async (pairs) => {
-      const content = `phone,name\n${pairs.map(([a, b]) => `${quoted(a)},${quoted(b)}\n`).join('')}`;
-      const rows = await rowsOf(content);
-      expect(rows.map((row) => ('values' in row ? row.values : row))).toEqual(pairs.map(([a, b]) => [a, b, '']));
+  it.each([',', '\t'])('come back from quoted text as they went in (delimiter %j)', async (delimiter) => {
+    const text = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', 'é', ' ', '\t', ';'), maxLength: 10 }).map((value) => value.trim());
+    const needsQuotes = /^"|[,\n\t]/;
+    const field = fc.tuple(text, fc.boolean()).map(([value, always]) => ({ value, written: always || needsQuotes.test(value) ? `"${value.replaceAll('"', '""')}"` : value }));
+    await fc.assert(fc.asyncProperty(fc.array(fc.tuple(field, field, field), { minLength: 1, maxLength: 20 }), async (rows) => {
+      const content = `phone${delimiter}name${delimiter}detail\n${rows.map((row) => `${row.map(({ written }) => written).join(delimiter)}\n`).join('')}`;
+      const read = await rowsOf(content);
+      expect(read.map((row) => ('values' in row ? row.values : row))).toEqual(rows.map((row) => row.map(({ value }) => value)));
     }), { numRuns: 500 });
   });
 

@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { queryRow } from '../../runtime/postgres.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { backends, openBackend, until, type TestBackend } from './backends.ts';
+
+const entry = (name: string) => fileURLToPath(new URL(`../../dist/jobs/${name}-main.js`, import.meta.url));
+
+let children: ChildProcess[] = [];
+function start(name: 'worker' | 'scheduler', env: Record<string, string>): ChildProcess {
+  const child = spawn(process.execPath, [entry(name)], { env: { ...process.env, LOG_LEVEL: 'silent', ...env }, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  children.push(child);
+  return child;
+}
+
+async function exitOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return child.exitCode;
+}
+
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL');
+  children = [];
+});
+
+describe.each(backends)('worker and scheduler with queues in $kind', ({ kind, skipped }) => {
+  describe.skipIf(skipped !== undefined)(skipped ?? 'as processes', () => {
+    let directory: string;
+    let backend: TestBackend;
+    let env: Record<string, string>;
+
+    beforeAll(async () => {
+      directory = await mkdtemp(join(tmpdir(), 'caller-trust-entries-'));
+      backend = await openBackend(kind, { STATE_DIR: directory, DROP_SETTLE_SECONDS: '0', DROP_POLL_SECONDS: '1', RECONCILE_SECONDS: '1', SHUTDOWN_GRACE_SECONDS: '2' });
+      env = backend.env;
+    });
+    afterAll(async () => {
+      await backend.close();
+      await rm(directory, { recursive: true });
+    });
+
+    it('make the missed night, load a dropped file, and end well when asked to', async () => {
+      const drop = join(directory, 'drop');
+      await mkdir(join(drop, 'directory'), { recursive: true });
+      await writeFile(join(drop, 'directory', 'names.csv'), 'phone,display_name\n+12025550123,Example\n');
+      const processes = [start('worker', env), start('scheduler', env)];
+      await until(() => readdir(join(drop, 'done')).catch(() => []), (names) => names.length === 2, 40);
+      await until(() => queryRow<{ state: string }>(backend.database.db, 'SELECT state FROM night_run'), (night) => night?.state === 'finished', 40);
+      for (const child of processes) child.kill('SIGTERM');
+      expect(await Promise.all(processes.map(exitOf))).toEqual([0, 0]);
+    });
+
+    it('end when the process is gone that started them', async () => {
+      const processes = [start('worker', env), start('scheduler', env)];
+      await until(async () => (await queryRow<{ count: number }>(backend.database.db, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name IN ('caller-trust worker', 'caller-trust scheduler')`))!.count, (count) => count >= 2);
+      for (const child of processes) child.disconnect();
+      expect(await Promise.all(processes.map(exitOf))).toEqual([0, 0]);
+    });
+  });
+});
+
+describe('a worker', () => {
+  it('does not start on a database without the schema, and says what to run', async () => {
+    const database = await createTestDatabase();
+    await database.db.query('DROP TABLE schema_migration');
+    const worker = start('worker', { DATABASE_URL: database.url });
+    const words = (await worker.stderr!.toArray()).join('');
+    expect(await exitOf(worker)).toBe(69);
+    expect(words).toContain('caller-trust migrate');
+    expect(words.trim().split('\n')).toHaveLength(1);
+    await database.drop();
+  });
+});
