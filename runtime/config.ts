@@ -33,7 +33,7 @@ export const SETTINGS = {
   apiKeySecret: setting('API_KEY_SECRET', z.string().min(32).optional(), 'Secret under which API keys are hashed, 32 characters or more. Absent: one is made and kept in the state directory.'),
   logLevel: setting('LOG_LEVEL', z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'), 'Least level that is logged.'),
 
-  databaseConnectionsMax: setting('DATABASE_CONNECTIONS_MAX', count(10, { max: 1000 }), 'Connections that one process keeps to PostgreSQL, the streams of the night and those of the queues (at most 22) not counted.'),
+  databaseConnectionsMax: setting('DATABASE_CONNECTIONS_MAX', count(10, { max: 1000 }), 'Connections that one process keeps to PostgreSQL, the streams of the night and those of the queues (at most 17) not counted.'),
   shutdownGraceSeconds: setting('SHUTDOWN_GRACE_SECONDS', count(10, { min: 0, max: 3600 }), 'Seconds that a process which was asked to stop gives to the work in hand.'),
 
   nightSchedule: setting('NIGHT_SCHEDULE', text().default('0 1 * * *'), 'When the night runs, as a cron expression in UTC.'),

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import type { Config } from './config.ts';
 import { acquireEmbeddedDatabase } from './embedded-postgres.ts';
 import { createLog, type Log } from './log.ts';
-import { createPool, type Pool } from './postgres.ts';
+import { createPool, unavailable, type Pool } from './postgres.ts';
 
 /** Where the database of this process is, and who started it. */
 export interface ResolvedDatabase {
@@ -36,7 +36,10 @@ export interface Services {
   close(): Promise<void>;
 }
 
-/** Opens log and database for one process. `close` gives everything back, the embedded database last. */
+/**
+ * Opens log and database for one process. `close` gives everything back, the embedded database last.
+ * @throws ServiceError `database_unavailable`
+ */
 export async function openServices(config: Config, process: string): Promise<Services> {
   const log = createLog({ level: config.logLevel, process });
   await mkdir(config.stateDir, { recursive: true });
@@ -47,14 +50,15 @@ export async function openServices(config: Config, process: string): Promise<Ser
     connectionsMax: config.databaseConnectionsMax,
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
   });
-  return {
-    config,
-    log,
-    db,
-    database,
-    async close() {
-      await db.end();
-      await database.release();
-    },
+  const close = async () => {
+    await db.end();
+    await database.release();
   };
+  try {
+    await db.query('SELECT 1');
+  } catch (error) {
+    await close();
+    throw unavailable(error);
+  }
+  return { config, log, db, database, close };
 }

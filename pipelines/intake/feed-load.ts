@@ -75,10 +75,13 @@ export async function runFeedLoad(options: RunFeedLoadOptions): Promise<FeedLoad
     if (before.state === 'done') return before;
     if (before.failure !== null) throw failureOf(before.failure, loadId);
     await client.query(sql('intake/start_load'), [loadId]);
-    await loadInTransaction(client, before, options);
+    await loadInTransaction(client, before, options).catch(async (error: unknown) => {
+      await storeIfFinal(client, loadId, error);
+      throw error;
+    });
     return readFeedLoad(client, loadId);
-  }).catch(async (error: unknown) => {
-    throw await settle(db, loadId, error);
+  }).catch((error: unknown) => {
+    throw isConnectionLoss(error) ? unavailable(error) : error;
   }).finally(() => removeFileIfUnneeded(db, feedDir, loadId));
   return load as FeedLoadReport; // a load comes back done, or not at all
 }
@@ -185,19 +188,13 @@ async function merge(client: PoolClient, feed: FeedDefinition, loadId: number): 
   return row!; // the statement returns one row
 }
 
-/** The error to throw: one that no retry can cure is stored with the load first. */
-async function settle(db: Pool, loadId: number, error: unknown): Promise<unknown> {
-  if (!isServiceError(error)) return isConnectionLoss(error) ? unavailable(error) : error;
-  if (!error.facts.retry && error.operation !== failedBefore && error.operation !== 'read feed load') {
-    await failFeedLoad(db, loadId, { code: error.code, reason: error.problem });
-  }
-  return error;
+/** Stores an error that no second try can cure. */
+async function storeIfFinal(client: PoolClient, loadId: number, error: unknown): Promise<void> {
+  if (isServiceError(error) && !error.facts.retry) await failFeedLoad(client, loadId, { code: error.code, reason: error.problem });
 }
 
-const failedBefore = 'run feed load';
-
 function failureOf({ code, reason }: { code: ErrorCode; reason: string }, loadId: number): ServiceError {
-  return new ServiceError(code, { operation: failedBefore, object: String(loadId), problem: reason, hint: 'The load failed before; submit the feed again.' });
+  return new ServiceError(code, { operation: 'run feed load', object: String(loadId), problem: reason, hint: 'The load failed before; submit the feed again.' });
 }
 
 /** True for a server that ended the session, and for a socket that closed. */

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../runtime/errors.ts';
 import { makeExcerpt } from '../text-cleaning.ts';
 import { readLines, type BrokenLine, type FeedLine, type LineBlock } from './feed-lines.ts';
-import { followQuotes, splitQuotedRecords } from './quoted-record.ts';
+import { followQuotes, splitQuotedRecords, type Delimiter } from './quoted-record.ts';
 import { refuse, type Refusal, type RejectCode } from './reject.ts';
 
 /** A column that a feed's header may name, by any of its names, in any letter case. */
@@ -48,7 +48,7 @@ export async function* readFeedRows(chunks: AsyncIterable<Buffer>, format: RowFo
 
 /** What the first line says. */
 interface Header {
-  readonly delimiter: string;
+  readonly delimiter: Delimiter;
   /** Number of fields in each row. */
   readonly width: number;
   /** Place of each of the format's columns in a row, -1 if absent. */

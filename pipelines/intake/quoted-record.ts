@@ -4,36 +4,51 @@ import { parseString } from 'fast-csv';
 export type QuoteState = 'closed' | 'open' | 'invalid';
 
 const quote = 0x22;
-const space = 0x20;
 
 /** fast-csv takes one away at the start of a text, where it may be part of the first record. */
 const byteOrderMark = '\uFEFF';
 
+/** White space around quotes, as fast-csv skips it: all but line ends and the delimiter. */
+const spaces = { ',': /[^\S\r\n]*/y, '\t': /[^\S\r\n\t]*/y } as const;
+
+export type Delimiter = keyof typeof spaces;
+
 /**
  * Follows the quotes of one line, which may begin inside a quoted field. A quote opens a field only at its start;
- * elsewhere in a field that is not quoted it is text.
+ * elsewhere in a field that is not quoted it is text. Finds the same fields as fast-csv, which would end a row at a
+ * carriage return outside quotes: such a line is invalid.
  */
-export function followQuotes(line: string, delimiter: string, openBefore: boolean): QuoteState {
-  let at = 0;
+export function followQuotes(line: string, delimiter: Delimiter, openBefore: boolean): QuoteState {
   let open = openBefore;
-  for (;;) {
+  for (let at = 0; ; at++) {
     if (!open) {
-      while (line.charCodeAt(at) === space) at++;
+      at = skipSpaces(line, at, delimiter);
       open = line.charCodeAt(at) === quote;
       if (open) at++;
     }
-    if (open) {
-      at = closingQuote(line, at);
-      if (at === -1) return 'open';
-      for (at++; line.charCodeAt(at) === space; ) at++;
-      if (at < line.length && line[at] !== delimiter) return 'invalid';
-      open = false;
-    } else {
-      at = line.indexOf(delimiter, at);
-    }
-    if (at === -1 || at >= line.length) return 'closed';
-    at++;
+    const end = open ? closingQuote(line, at) : at;
+    if (end === -1) return 'open';
+    const next = open ? skipSpaces(line, end + 1, delimiter) : endOfField(line, at, delimiter);
+    if (next < line.length && line[next] !== delimiter) return 'invalid';
+    if (next >= line.length) return 'closed';
+    open = false;
+    at = next;
   }
+}
+
+function skipSpaces(line: string, at: number, delimiter: Delimiter): number {
+  const pattern = spaces[delimiter];
+  pattern.lastIndex = at;
+  pattern.exec(line); // matches everywhere, at least nothing
+  return pattern.lastIndex;
+}
+
+/** Where a field without quotes ends: at a delimiter, the end of the line, or a carriage return. */
+function endOfField(line: string, from: number, delimiter: Delimiter): number {
+  const end = line.indexOf(delimiter, from);
+  const fieldEnd = end === -1 ? line.length : end;
+  const carriageReturn = line.indexOf('\r', from);
+  return carriageReturn === -1 ? fieldEnd : Math.min(fieldEnd, carriageReturn);
 }
 
 /** Place of the quote that closes a field, from inside the field; two quotes are one that is text. */
@@ -48,7 +63,7 @@ function closingQuote(line: string, from: number): number {
  * Splits records with quoted fields, in one run of fast-csv, the only one that a row with quotes goes through.
  * A record that fast-csv refuses, or reads as other than one row, gives null.
  */
-export async function splitQuotedRecords(records: readonly string[], delimiter: string): Promise<(string[] | null)[]> {
+export async function splitQuotedRecords(records: readonly string[], delimiter: Delimiter): Promise<(string[] | null)[]> {
   const rows = await parse(byteOrderMark + records.join('\n') + '\n', delimiter);
   if (rows?.length === records.length) return rows;
   if (records.length <= 1) return records.map(() => null);
@@ -57,7 +72,7 @@ export async function splitQuotedRecords(records: readonly string[], delimiter: 
 }
 
 /** The rows of a text, or null if fast-csv refuses it. */
-function parse(text: string, delimiter: string): Promise<string[][] | null> {
+function parse(text: string, delimiter: Delimiter): Promise<string[][] | null> {
   return new Promise((resolve) => {
     const rows: string[][] = [];
     parseString<string[], string[]>(text, { delimiter, headers: false })
