@@ -3,16 +3,23 @@ export interface Contender {
   readonly name: string;
   /** Brings the world back to the state before a run; not measured. */
   readonly prepare?: () => Promise<void>;
-  readonly run: () => Promise<void>;
+  /** Does the work. A contender that works in another process returns that one's figures. */
+  readonly run: () => Promise<void | ChildFigures>;
+}
+
+/** What a process of a contender's own used: CPU and, where it can be told, its highest resident memory. */
+export interface ChildFigures {
+  readonly cpuMs: number;
+  readonly peakRssBytes?: number;
 }
 
 /** What the runs of one contender took: medians over the rounds. */
 export interface Measured {
   readonly name: string;
   readonly wallMs: number;
-  /** CPU time of this process, user and system, in all of its threads. */
+  /** CPU time, user and system, in all threads of this process or the contender's own. The database server's is not in it. */
   readonly cpuMs: number;
-  /** Highest resident memory of this process during any run. */
+  /** Highest resident memory of that process during any run; 0 where it was not measured. */
   readonly peakRssBytes: number;
   readonly wallMsOfEach: readonly number[];
 }
@@ -40,8 +47,9 @@ export function printSideBySide(measured: readonly Measured[], reference: string
   const width = Math.max(...measured.map(({ name }) => name.length));
   for (const { name, wallMs, cpuMs, peakRssBytes, wallMsOfEach } of measured) {
     const ratio = base === undefined ? '' : `  x${(wallMs / base).toFixed(2)}`;
+    const memory = peakRssBytes === 0 ? '' : `  peak RSS ${Math.round(peakRssBytes / 2 ** 20)} MiB`;
     const each = wallMsOfEach.map((ms) => (ms / 1000).toFixed(2)).join(' ');
-    console.log(`${name.padEnd(width)}  ${(wallMs / 1000).toFixed(2)} s${ratio}  own CPU ${(cpuMs / 1000).toFixed(2)} s  peak RSS ${Math.round(peakRssBytes / 2 ** 20)} MiB  (each: ${each})`);
+    console.log(`${name.padEnd(width)}  ${(wallMs / 1000).toFixed(2)} s${ratio}  own CPU ${(cpuMs / 1000).toFixed(2)} s${memory}  (each: ${each})`);
   }
 }
 
@@ -51,15 +59,16 @@ interface RunFigures {
   readonly peakRssBytes: number;
 }
 
-async function measure(run: () => Promise<void>): Promise<RunFigures> {
+async function measure(run: Contender['run']): Promise<RunFigures> {
   let peakRssBytes = process.memoryUsage.rss();
   const sampler = setInterval(() => (peakRssBytes = Math.max(peakRssBytes, process.memoryUsage.rss())), samplingMs);
   const cpuBefore = process.cpuUsage();
   const start = performance.now();
-  await run();
+  const child = await run();
   const wallMs = performance.now() - start;
   const { user, system } = process.cpuUsage(cpuBefore);
   clearInterval(sampler);
+  if (child !== undefined) return { wallMs, cpuMs: child.cpuMs, peakRssBytes: child.peakRssBytes ?? 0 };
   return { wallMs, cpuMs: (user + system) / 1000, peakRssBytes };
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { lstat, mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
-import { join, parse } from 'node:path';
+import { lstat, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { dirname, join, parse } from 'node:path';
 import { readFeedLoad, type FeedLoad } from '../pipelines/intake/feed-load.ts';
 import { FEEDS, type FeedName } from '../pipelines/intake/feed.ts';
 import type { Config } from '../runtime/config.ts';
@@ -173,7 +173,7 @@ async function submit(options: DropFolderOptions, file: TakenFile): Promise<void
     await enqueueFeedLoad(options.queues, { loadId }).catch((error: unknown) => options.log.warn({ err: error, loadId }, 'the load could not be queued yet'));
   } catch (error) {
     if (!isServiceError(error) || error.facts.retry) throw error;
-    await putAway(options, file, { outcome: 'rejected', feed: file.feed, file: file.name, failure: { code: error.code, reason: error.problem }, load: null });
+    await putAway(options, file, { id: file.id, outcome: 'rejected', feed: file.feed, file: file.name, failure: { code: error.code, reason: error.problem }, load: null });
   }
 }
 
@@ -186,6 +186,8 @@ async function requireRegularFile({ path, name }: TakenFile): Promise<void> {
 
 /** What `<name>.result.json` says: of a file that was refused at once there is no load. */
 interface DropResult {
+  /** Of the taken file; kept with the load as `drop folder <id>`. */
+  readonly id: string;
   readonly outcome: 'done' | 'rejected';
   readonly feed: FeedName;
   readonly file: string;
@@ -193,30 +195,51 @@ interface DropResult {
   readonly load: FeedLoad | null;
 }
 
-function resultOf({ feed, name }: TakenFile, load: FeedLoad): DropResult {
-  return { outcome: load.state === 'done' ? 'done' : 'rejected', feed, file: name, failure: load.failure, load };
+function resultOf({ id, feed, name }: TakenFile, load: FeedLoad): DropResult {
+  return { id, outcome: load.state === 'done' ? 'done' : 'rejected', feed, file: name, failure: load.failure, load };
 }
 
-/** Writes the result, then moves the file: a watcher killed in between does both again. */
+/**
+ * Writes the result, then moves the file: a watcher killed in between does both again. The result is complete when the
+ * file lies beside it.
+ */
 async function putAway({ config, log }: DropFolderOptions, file: TakenFile, result: DropResult): Promise<void> {
   const folder = join(config.dropDir, result.outcome);
-  const name = await freeName(folder, file);
-  const resultPath = join(folder, `${name}.result.json`);
-  await writeFile(`${resultPath}.tmp`, `${JSON.stringify(result, null, 2)}\n`);
-  await rename(`${resultPath}.tmp`, resultPath);
+  const name = await writeResult(folder, file, result);
   await rename(file.path, join(folder, name));
-  await rm(join(file.path, '..'), { recursive: true, force: true });
+  await rm(dirname(file.path), { recursive: true, force: true });
   log.info({ feed: file.feed, file: name, outcome: result.outcome, failure: result.failure?.code }, 'a dropped file is put away');
+}
+
+/** Writes the result under the file's own name, or where that is taken or too long under one with its id. Returns the name. */
+async function writeResult(folder: string, file: TakenFile, result: DropResult): Promise<string> {
+  const text = `${JSON.stringify(result, null, 2)}\n`;
+  const ownName = Buffer.byteLength(file.name) <= nameBytesMax && (await statOrUndefined(join(folder, file.name))) === undefined;
+  if (ownName && (await writeOnce(join(folder, `${file.name}.result.json`), text, file.id))) return file.name;
+  const name = nameWithId(file);
+  await writeFile(join(folder, `${name}.result.json`), text);
+  return name;
+}
+
+/** Writes a new file; true also if it is there from an earlier try for the same taken file. */
+async function writeOnce(path: string, text: string, id: string): Promise<boolean> {
+  try {
+    await writeFile(path, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (!(await readFile(path, 'utf8')).includes(`"id": "${id}"`)) return false;
+    await writeFile(path, text);
+    return true;
+  }
 }
 
 const nameBytesMax = 200; // a file system allows 255, and the result's ending must fit
 
-/** The file's own name, with the id of the taken file before its ending where that is taken or too long. */
-async function freeName(folder: string, { name, id }: TakenFile): Promise<string> {
-  const fits = Buffer.byteLength(name) <= nameBytesMax;
-  if (fits && (await statOrUndefined(join(folder, name))) === undefined) return name;
+/** `names.<id>.csv`, shortened to a length that every file system takes. */
+function nameWithId({ name, id }: TakenFile): string {
   const { name: stem, ext } = parse(name);
-  const short = fits ? stem : Buffer.from(stem).subarray(0, nameBytesMax - 60).toString('utf8').replace(/\uFFFD+$/, '');
+  const short = Buffer.from(stem).subarray(0, nameBytesMax - 60).toString('utf8').replace(/\uFFFD+$/, '');
   return `${short}.${id}${ext.slice(0, 20)}`;
 }
 

@@ -11,6 +11,10 @@ const byteOrderMark = '\uFEFF';
 /** White space around quotes, as fast-csv skips it: all but line ends and the delimiter. */
 const spaces = { ',': /[^\S\r\n]*/y, '\t': /[^\S\r\n\t]*/y } as const;
 
+/** The rest of a field without quotes. */
+const plainField = { ',': /[^,\r]*/y, '\t': /[^\t\r]*/y } as const;
+
+/** What stands between fields. */
 export type Delimiter = keyof typeof spaces;
 
 /**
@@ -22,13 +26,13 @@ export function followQuotes(line: string, delimiter: Delimiter, openBefore: boo
   let open = openBefore;
   for (let at = 0; ; at++) {
     if (!open) {
-      at = skipSpaces(line, at, delimiter);
+      at = skip(spaces[delimiter], line, at);
       open = line.charCodeAt(at) === quote;
       if (open) at++;
     }
     const end = open ? closingQuote(line, at) : at;
     if (end === -1) return 'open';
-    const next = open ? skipSpaces(line, end + 1, delimiter) : endOfField(line, at, delimiter);
+    const next = open ? skip(spaces[delimiter], line, end + 1) : skip(plainField[delimiter], line, at);
     if (next < line.length && line[next] !== delimiter) return 'invalid';
     if (next >= line.length) return 'closed';
     open = false;
@@ -36,19 +40,10 @@ export function followQuotes(line: string, delimiter: Delimiter, openBefore: boo
   }
 }
 
-function skipSpaces(line: string, at: number, delimiter: Delimiter): number {
-  const pattern = spaces[delimiter];
+function skip(pattern: RegExp, line: string, at: number): number {
   pattern.lastIndex = at;
   pattern.exec(line); // matches everywhere, at least nothing
   return pattern.lastIndex;
-}
-
-/** Where a field without quotes ends: at a delimiter, the end of the line, or a carriage return. */
-function endOfField(line: string, from: number, delimiter: Delimiter): number {
-  const end = line.indexOf(delimiter, from);
-  const fieldEnd = end === -1 ? line.length : end;
-  const carriageReturn = line.indexOf('\r', from);
-  return carriageReturn === -1 ? fieldEnd : Math.min(fieldEnd, carriageReturn);
 }
 
 /** Place of the quote that closes a field, from inside the field; two quotes are one that is text. */

@@ -114,6 +114,17 @@ describe('the drop folder', () => {
     expect(await readdir(drop('done'))).toHaveLength(4);
   });
 
+  it('writes one result for a file whose watcher was killed after the result and before the move', async () => {
+    const folder = open();
+    await writeFile(drop('directory', 'names.csv'), 'phone\n');
+    await settle(folder);
+    await finish('done');
+    const [id] = await readdir(drop('taken', 'directory'));
+    await writeFile(drop('done', 'names.csv.result.json'), `{\n  "id": "${id}"`);
+    await folder.look();
+    expect((await readdir(drop('done'))).toSorted()).toEqual(['names.csv', 'names.csv.result.json']);
+  });
+
   it('puts a file away whose name is as long as names may be', async () => {
     const folder = open();
     await writeFile(drop('directory', `${'ü'.repeat(125)}.csv`), 'phone\n');

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { PoolClient } from '../../runtime/postgres.ts';
 import { dumpSchema } from '../../sql/dump-schema.ts';
 import { listMigrations, migrate, requireMigrated } from '../../sql/migrate.ts';
 import { quoteLiteral, sqlDirectory, sqlWithLiterals } from '../../sql/sql.ts';
@@ -8,7 +9,7 @@ import { useTestDatabase } from '../support/database.ts';
 
 const { db } = await useTestDatabase();
 
-async function withClient<Result>(work: (client: Awaited<ReturnType<typeof db.connect>>) => Promise<Result>): Promise<Result> {
+async function withClient<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
   const client = await db.connect();
   try {
     return await work(client);

@@ -52,6 +52,7 @@ export async function startRedis(settings: Record<string, string> = {}): Promise
       await rm(directory, { recursive: true, force: true });
     },
   };
+  process.once('exit', () => server?.kill('SIGKILL'));
   await redis.start();
   return redis;
 }
