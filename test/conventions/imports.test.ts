@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { importsOf, packageOf, productSources, readProjectFile, targetOf, type Import } from './source-tree.ts';
+
+/** The ring of a source; imports go to the same ring or to one further in. `cli` may open the doors. */
+const rings = { cli: 4, api: 3, jobs: 3, console: 3, pipelines: 2, sql: 1, runtime: 0 } as const;
+type Ring = keyof typeof rings;
+
+const imports = productSources.flatMap(importsOf);
+const show = ({ from, specifier }: Import) => `${from} imports ${specifier}`;
+
+function ringOf(path: string): Ring {
+  return path === 'cli.ts' ? 'cli' : (path.split('/')[0] as Ring);
+}
+
+/** `caches` for pipelines/caches/build.ts; undefined for what the areas share. */
+function areaOf(path: string): string | undefined {
+  return /^pipelines\/([a-z-]+)\//.exec(path)?.[1];
+}
+
+describe('imports', () => {
+  it('are found in the sources', () => {
+    expect(imports.length).toBeGreaterThan(100);
+  });
+
+  it('go from the doors to pipelines, and from there to sql and runtime, never back', () => {
+    const wrong = imports.filter((each) => {
+      const target = targetOf(each);
+      return target !== undefined && rings[ringOf(target)] > rings[ringOf(each.from)];
+    });
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('lead from one door to another in the command line only', () => {
+    const wrong = imports.filter((each) => {
+      const target = targetOf(each);
+      const [from, to] = [ringOf(each.from), target === undefined ? undefined : ringOf(target)];
+      return to !== undefined && from !== to && from !== 'cli' && rings[to] >= rings.api;
+    });
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('do not join the areas of pipelines, and what the areas share does not know them', () => {
+    const wrong = imports.filter((each) => {
+      const target = targetOf(each);
+      const area = target === undefined ? undefined : areaOf(target);
+      return each.from.startsWith('pipelines/') && area !== undefined && area !== areaOf(each.from);
+    });
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('name files with their ending .ts', () => {
+    expect(imports.filter((each) => targetOf(each) !== undefined && !/\.(ts|json)$/.test(each.specifier)).map(show)).toEqual([]);
+  });
+});
+
+/** Where a package may be imported; `types` leaves imports of types free. */
+const doors: Record<string, { readonly where: RegExp; readonly types?: 'anywhere' }> = {
+  bullmq: { where: /^jobs\// },
+  'node-cron': { where: /^jobs\/scheduler\.ts$/ },
+  ioredis: { where: /^runtime\/redis\.ts$/ },
+  pg: { where: /^runtime\/postgres\.ts$/, types: 'anywhere' },
+  'pg-copy-streams': { where: /^pipelines\/intake\/copy-in\.ts$/ },
+  'fast-csv': { where: /^pipelines\/intake\/quoted-record\.ts$/ },
+  'libphonenumber-js': { where: /^pipelines\/(phone-number|numbering-plan)\.ts$/ },
+  commander: { where: /^cli(\.ts$|\/)/ },
+  pino: { where: /^runtime\/log\.ts$/ },
+  'prom-client': { where: /^api\/metrics\.ts$/ },
+  fastify: { where: /^(api|console)\// },
+  'fastify-type-provider-zod': { where: /^(api|console)\// },
+  '@fastify/rate-limit': { where: /^(api|console)\// },
+  '@fastify/swagger': { where: /^(api|console)\// },
+  '@fastify/swagger-ui': { where: /^(api|console)\// },
+};
+
+describe('a package', () => {
+  const packages = imports.flatMap((each) => {
+    const name = packageOf(each.specifier);
+    return name === undefined ? [] : [{ ...each, name }];
+  });
+
+  it('has one door: it is imported where the list of doors says', () => {
+    const wrong = packages.filter(({ name, from, typeOnly }) => {
+      const door = doors[name];
+      return door !== undefined && !door.where.test(from) && !(typeOnly && door.types === 'anywhere');
+    });
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('is a dependency if it is imported, and is imported if it is a dependency', () => {
+    const { dependencies } = JSON.parse(readProjectFile('package.json')) as { dependencies: Record<string, string> };
+    expect([...new Set(packages.map(({ name }) => name))].sort()).toEqual(Object.keys(dependencies).sort());
+  });
+});
