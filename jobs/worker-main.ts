@@ -1,3 +1,6 @@
+import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
+import { sweepUnfinishedFiles } from '../pipelines/caches/night-build.ts';
+import { sweepUnfinished } from '../pipelines/intake/feed-spool.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { openServices } from '../runtime/services.ts';
 import { runProcess, stopSignal, untilAborted } from '../runtime/shutdown.ts';
@@ -12,6 +15,8 @@ await runProcess('worker', async () => {
   const services = await openServices(config, 'worker');
   const stopping = stopSignal(services.log);
   await requireMigrated(services.db);
+  await sweepUnfinishedFiles(services.db, new ArtefactStore(config.artefactDir));
+  await sweepUnfinished(config.feedDir);
   const queues = await openQueues(config, services.database.url, services.log);
   const worker = await startWorker({ config, databaseUrl: services.database.url, log: services.log, handlers: createHandlers({ ...services, queues }) });
   services.log.info({ queues: queues.kind }, 'the worker runs');
