@@ -21,7 +21,8 @@ await runProcess('worker', async () => {
   const worker = await startWorker({ config, databaseUrl: services.database.url, log: services.log, handlers: createHandlers({ ...services, queues }) });
   services.log.info({ queues: queues.kind }, 'the worker runs');
   await untilAborted(stopping);
-  await worker.stop();
+  // A job that did not heed its signal, such as one on a connection that fell silent, must not keep the process.
+  if (!(await worker.stop())) return services.database.release();
   await queues.close();
   await services.close();
 });

@@ -1,4 +1,6 @@
 -- Purpose: the ledger of applied migrations.
+-- Parameters: none.
+-- Rows: none.
 CREATE TABLE IF NOT EXISTS schema_migration (
   number integer PRIMARY KEY,
   name text NOT NULL,

@@ -6,6 +6,8 @@ export type Interference =
   | { readonly at: 'copyCommandComplete'; readonly then: 'cut' | 'stall' }
   /** When the server is ready for the COMMIT that follows the COPY, which it never hears of then. */
   | { readonly at: 'readyForCommit'; readonly then: 'cut' | 'stall' }
+  /** When the server is ready for the rows of a COPY FROM. */
+  | { readonly at: 'copyIn'; readonly then: 'cut' | 'stall' }
   | { readonly at: 'copyData'; readonly after: number; readonly then: 'cut' | 'stall' };
 
 export interface PostgresProxy {
@@ -60,7 +62,7 @@ export async function startPostgresProxy(databaseUrl: string, interference: Inte
   };
 }
 
-const types = { copyData: 0x64, copyDone: 0x63, commandComplete: 0x43, readyForQuery: 0x5a } as const;
+const types = { copyIn: 0x47, copyData: 0x64, copyDone: 0x63, commandComplete: 0x43, readyForQuery: 0x5a } as const;
 
 function forwardUntil(upstream: Socket, client: Socket, interference: Interference, onInterference: () => void): void {
   let pending = Buffer.alloc(0);
@@ -101,6 +103,8 @@ interface Seen {
 
 function matches(interference: Interference, { type, body, rows, copied }: Seen): boolean {
   switch (interference.at) {
+    case 'copyIn':
+      return type === types.copyIn;
     case 'copyDone':
       return type === types.copyDone;
     case 'copyCommandComplete':
