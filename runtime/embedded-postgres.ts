@@ -69,7 +69,8 @@ export async function acquireEmbeddedDatabase(stateDir: string): Promise<Embedde
   await mkdir(stateDir, { recursive: true });
   const account = serverAccount();
   const home = await prepareHome(stateDir, account);
-  const holder = join(home, 'holders', String(process.pid));
+  // A process may hold the cluster more than once.
+  const holder = join(home, 'holders', `${process.pid}-${randomBytes(4).toString('hex')}`);
 
   const cluster = await withFileLock(join(home, 'lock'), async () => {
     const ready = await startIfStopped(home, account);
@@ -158,7 +159,7 @@ function reachable(path: string): boolean {
 
 async function livingHolders(home: string): Promise<string[]> {
   const names = await readdir(join(home, 'holders'));
-  const dead = names.filter((name) => !processLives(Number(name)));
+  const dead = names.filter((name) => !processLives(Number.parseInt(name, 10)));
   await Promise.all(dead.map((name) => unlink(join(home, 'holders', name)).catch(() => {})));
   return names.filter((name) => !dead.includes(name));
 }

@@ -1,13 +1,12 @@
-import { basename } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ERRORS } from '../../runtime/errors.ts';
 import { codeOnly, productSources, projectFiles, readProjectFile, root } from './source-tree.ts';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 
 const typescript = projectFiles.filter((path) => path.endsWith('.ts'));
 
-/** `path:line` of every match in the code (comments and strings left out) of the files. */
+/** The files whose code, comments and strings left out, matches. */
 function findInCode(paths: readonly string[], pattern: RegExp): string[] {
   return paths.flatMap((path) => (pattern.test(codeOnly(readProjectFile(path))) ? [path] : []));
 }

@@ -18,7 +18,7 @@ const codeIn = (cell: string | undefined): string | undefined => /^`([^`]+)`/.ex
 
 describe('docs/configuration.md', () => {
   const rows = tableRows(readProjectFile('docs/configuration.md')).filter(([first]) => /^`[A-Z_]+`$/.test(first ?? ''));
-  const settings = Object.values(SETTINGS).map(({ env, schema }) => ({ env, ...describeSchema(schema) }));
+  const settings = Object.values(SETTINGS).map(({ env, schema, meaning }) => ({ env, meaning, ...describeSchema(schema) }));
 
   it('has one row for each setting, and none for a setting that does not exist', () => {
     expect(rows.map(([variable]) => codeIn(variable)).sort()).toEqual(settings.map(({ env }) => env).sort());
@@ -32,6 +32,11 @@ describe('docs/configuration.md', () => {
   it('gives the true limits of each', () => {
     const documented = Object.fromEntries(rows.map(([variable, , limits]) => [codeIn(variable), limits]));
     expect(documented).toEqual(Object.fromEntries(settings.map(({ env, limits }) => [env, limits])));
+  });
+
+  it('gives the meaning of each in the words of the code', () => {
+    const documented = Object.fromEntries(rows.map(([variable, , , meaning]) => [codeIn(variable), meaning]));
+    expect(documented).toEqual(Object.fromEntries(settings.map(({ env, meaning }) => [env, meaning])));
   });
 
   it('and the other documents name no setting that does not exist', () => {

@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { processLives, withFileLock } from '../../runtime/file-lock.ts';
+
+const directory = await mkdtemp(join(tmpdir(), 'caller-trust-lock-'));
+afterAll(() => rm(directory, { recursive: true, force: true }));
+const path = join(directory, 'lock');
+const deadPid = 2 ** 22 + 1; // above the greatest process id of Linux and macOS
+
+beforeEach(() => rm(path, { force: true }));
+
+/** Runs `count` holders at once and tells how many were inside together at the most. */
+async function mostInside(count: number): Promise<number> {
+  let inside = 0;
+  let most = 0;
+  const hold = () =>
+    withFileLock(path, async () => {
+      most = Math.max(most, ++inside);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      inside--;
+    });
+  await Promise.all(Array.from({ length: count }, hold));
+  return most;
+}
+
+describe('withFileLock', () => {
+  it('lets one in at a time', async () => {
+    expect(await mostInside(20)).toBe(1);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('lets one in at a time when all of them find the lock of a dead process', async () => {
+    for (let round = 0; round < 20; round++) {
+      await writeFile(path, String(deadPid));
+      expect(await mostInside(8)).toBe(1);
+    }
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('names its holder, and is free again after an error', async () => {
+    await expect(withFileLock(path, async () => {
+      expect(await readFile(path, 'utf8')).toBe(String(process.pid));
+      throw new Error('inside');
+    })).rejects.toThrow('inside');
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('is taken over from a process that was killed', async () => {
+    const holder = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+    await writeFile(path, String(holder.pid));
+    const taken = withFileLock(path, async () => 'taken');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(processLives(holder.pid!)).toBe(true);
+    holder.kill('SIGKILL');
+    await once(holder, 'exit');
+    expect(await taken).toBe('taken');
+  });
+});
