@@ -15,7 +15,7 @@ export function startProgress(): Progress {
     show(text) {
       if (text === shown) return;
       shown = text;
-      stderr.write(`\r\x1b[K${text.slice(0, (stderr.columns ?? 80) - 1)}`);
+      stderr.write(`\r\x1b[K${text.slice(0, (stderr.columns || 80) - 1)}`); // some terminals say 0
     },
     end() {
       if (shown !== '') stderr.write('\r\x1b[K');

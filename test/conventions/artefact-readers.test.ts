@@ -24,7 +24,7 @@ describe('a reader of docs/artefacts.md', () => {
   beforeAll(() => writeFileSync(file, gzipSync(rows.map((row) => `${row.join('\t')}\n`).join(''))));
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  it.each([
+  it.for([
     { language: 'sh', command: 'sh', name: 'read.sh' },
     { language: 'python', command: 'python3', name: 'read.py' },
     { language: 'js', command: process.execPath, name: 'read.mjs' },
