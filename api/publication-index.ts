@@ -121,11 +121,15 @@ export class PublicationIndex {
     return { artefacts, unavailable };
   }
 
-  /** The entry of a publication: the one before where nothing changed, with its open file where the bytes did not. */
+  /**
+   * The entry of a publication: the one before where nothing changed. Where a night confirmed the version its file is
+   * opened again, since the night has stored it anew: a file that was damaged on the disk is mended so.
+   */
   async #serve(publication: LivePublication, previous: ServedArtefact | undefined): Promise<ServedArtefact | ServiceError> {
     if (previous !== undefined && samePublication(previous.publication, publication)) return previous;
     if (previous !== undefined && sameVersion(previous.publication.published, publication.published)) {
-      return { ...previous, publication, ...describeManifest(publication) };
+      const mended = await openStored(this.#store, publication);
+      return { ...previous, publication, ...describeManifest(publication), file: mended instanceof ServiceError ? previous.file : mended };
     }
     const file = await openStored(this.#store, publication);
     return file instanceof ServiceError ? file : makeEntry({ publication, file, previous, now: this.#now() });

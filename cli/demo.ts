@@ -55,7 +55,7 @@ async function demo({ keep = false }: DemoOptions): Promise<Outcome> {
       say(`${feed}: ${load.rowsGiven} rows given, ${load.rowsAccepted} accepted, ${load.rowsRejected} rejected`);
     }
     const branded = await service.cli<{ accepted: number }>('branded', 'load', feeds.branded);
-    say(`branded: ${branded.accepted} live numbers`);
+    say(`branded: ${branded.accepted} numbers accepted`);
     const { night } = await service.cli<{ night: { runId: number } }>('night', 'run');
     say(`night ${night.runId} is published`);
     const { key } = await service.cli<{ key: string }>('keys', 'create', 'demo');
@@ -91,7 +91,7 @@ interface Service {
 
 async function startService(directory: string): Promise<Service> {
   const state = join(directory, 'state');
-  const env = childEnvironment({ STATE_DIR: state, DATABASE_URL: undefined, API_DATABASE_URL: undefined, ARTEFACT_DIR: undefined, API_PORT: '0', METRICS_PORT: '0' });
+  const env = childEnvironment({ STATE_DIR: state, DATABASE_URL: undefined, API_DATABASE_URL: undefined, ARTEFACT_DIR: undefined, API_PORT: '0', METRICS_PORT: '0', NIGHT_CATCH_UP_HOURS: '0' });
   const cli = join(packageRoot, 'dist', 'cli.js');
   const log = await open(join(directory, 'service.log'), 'w');
   const child = spawn(process.execPath, [cli, 'start'], { env: env as NodeJS.ProcessEnv, stdio: ['ignore', log.fd, log.fd] });

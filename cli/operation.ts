@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { openQueues } from '../jobs/backend.ts';
+import { openQueues, queueLibraryVersion } from '../jobs/backend.ts';
 import { queueNames } from '../jobs/queues.ts';
 import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
 import { errorMessageOf } from '../runtime/errors.ts';
@@ -111,8 +110,7 @@ async function describeQueues({ config, database, log }: Services): Promise<stri
   try {
     const [workers, counts] = [await queues.workers(), await queues.counts()];
     const each = queueNames.map((name) => `${name} ${counts[name].waiting + counts[name].active} (${workers[name]} workers)`);
-    const bullmq = (createRequire(import.meta.url)('bullmq/package.json') as { version: string }).version;
-    return `BullMQ ${bullmq} on ${queues.kind === 'redis' ? 'Redis' : 'PostgreSQL'}: ${each.join(', ')}`;
+    return `BullMQ ${queueLibraryVersion()} on ${queues.kind === 'redis' ? 'Redis' : 'PostgreSQL'}: ${each.join(', ')}`;
   } finally {
     await queues.close();
   }

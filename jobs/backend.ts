@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
 import {
   assertSchemaCompatibility,
@@ -348,4 +349,9 @@ async function readSchemaVersion(databaseUrl: string, schema: string): Promise<n
   } finally {
     await client.end();
   }
+}
+
+/** The installed version of the library behind the queues. */
+export function queueLibraryVersion(): string {
+  return (createRequire(import.meta.url)('bullmq/package.json') as { version: string }).version;
 }

@@ -1,3 +1,4 @@
+import { collectGarbage } from '../pipelines/caches/artefact-check.ts';
 import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
 import { runNightBuild, sweepUnfinishedFiles } from '../pipelines/caches/night-build.ts';
 import { failNight, withOpenNight } from '../pipelines/caches/night-opening.ts';
@@ -71,6 +72,7 @@ function publish({ config, db, queues }: HandlerServices, store: ArtefactStore):
     if (result.kind === 'reopen') await enqueueNight(queues, { runId });
     if (result.kind === 'published') log.info({ runId, outcome: result.report.outcome, ...result.report.counts }, 'the night is published');
     await sweepUnfinishedFiles(db, store); // what killed workers left
+    if (result.kind === 'published') await collectGarbage({ db, store, versionsKept: config.versionsKept, dryRun: false });
     return { kind: result.kind };
   };
 }

@@ -19,6 +19,15 @@ const e164WithPunctuation = /^\+[-\d ().]{8,40}$/;
 const northAmerican = /^1?[2-9][0-9]{9}$/;
 const textCharactersMax = 64;
 
+/**
+ * The code of ISO 3166-1 that a number's country is published under. The library has codes of its own for two islands
+ * that ISO counts to Saint Helena, Ascension and Tristan da Cunha. It also has XK for Kosovo, which ISO leaves to its
+ * users and which has no other code.
+ */
+function officialCountry(country: string | null): string | null {
+  return country === 'AC' || country === 'TA' ? 'SH' : country;
+}
+
 const missing: PhoneRefusal = { code: 'phone_missing', reason: 'The row has no phone number.' };
 const unreadable: PhoneRefusal = { code: 'phone_invalid', reason: 'The text is not a phone number.' };
 const unassigned: PhoneRefusal = { code: 'phone_invalid', reason: 'No numbering plan has this number.' };
@@ -33,7 +42,7 @@ export function judgePhone(text: string, defaultCountry?: CountryCode): DialledP
   const candidate = e164Candidate(text, defaultCountry);
   if (candidate === null) return text.trim() === '' ? missing : askLibrary(text.trim(), defaultCountry);
   const verdict = lookUpPlan(candidate);
-  if (verdict.kind === 'valid') return { phone: candidate, country: verdict.country };
+  if (verdict.kind === 'valid') return { phone: candidate, country: officialCountry(verdict.country) };
   return verdict.kind === 'invalid' ? unassigned : askLibrary(candidate, undefined);
 }
 
@@ -57,5 +66,5 @@ function askLibrary(text: string, defaultCountry: CountryCode | undefined): Dial
   if (parsed === undefined) return unreadable;
   if (!parsed.isValid()) return unassigned;
   if (parsed.ext !== undefined) return extended;
-  return e164.test(parsed.number) ? { phone: parsed.number, country: parsed.country ?? null } : tooShort;
+  return e164.test(parsed.number) ? { phone: parsed.number, country: officialCountry(parsed.country ?? null) } : tooShort;
 }

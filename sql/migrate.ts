@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClientBase } from 'pg';
-import { ServiceError } from '../runtime/errors.ts';
+import { errorMessageOf, ServiceError } from '../runtime/errors.ts';
+import { sqlStateOf } from '../runtime/postgres.ts';
 import { sql, sqlDirectory } from './sql.ts';
 
 /** PostgreSQL 15 brought UNIQUE NULLS NOT DISTINCT, which keeps a complaint from being stored twice. */
@@ -99,6 +100,18 @@ async function apply(client: ClientBase, { number, name }: Migration, text: stri
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK');
-    throw error;
+    throw sqlStateOf(error) === insufficientPrivilege ? lacksPrivilege(name, error) : error;
   }
+}
+
+const insufficientPrivilege = '42501';
+
+function lacksPrivilege(name: string, cause: unknown): ServiceError {
+  return new ServiceError('database_unsuitable', {
+    operation: 'migrate',
+    object: name,
+    problem: `The login of DATABASE_URL may not do this: ${errorMessageOf(cause)}.`,
+    hint: 'It must own the database, and needs CREATEROLE unless an administrator has run `CREATE ROLE caller_trust_reader NOLOGIN` and granted it to the login.',
+    cause,
+  });
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { queryRows, type Pool } from '../../runtime/postgres.ts';
+import { inTransaction, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import type { ArtefactStore, StoredName } from './artefact-store.ts';
 import type { CacheName } from './definition.ts';
@@ -44,7 +44,7 @@ interface VersionRow {
 }
 
 /** Every version that was published, newest first in each artefact. */
-export async function listVersions(db: Pool): Promise<ListedVersion[]> {
+export async function listVersions(db: Queryable): Promise<ListedVersion[]> {
   const rows = await queryRows<VersionRow>(db, sql('caches/list_versions'));
   return rows.map((row, at) => ({
     cache: row.cache,
@@ -128,13 +128,28 @@ export interface CollectedGarbage {
   readonly bytes: number;
 }
 
+export interface CollectGarbageOptions {
+  readonly db: Pool;
+  readonly store: ArtefactStore;
+  readonly versionsKept: number;
+  readonly dryRun: boolean;
+}
+
 /**
- * Removes the files that no kept version and no open night needs.
+ * Removes the files that no kept version and no open night needs. No night can open or end meanwhile: else one might
+ * store a file of the same content, and so of the same name, just before it is removed.
  * Downloads under way are not harmed: an open file stays readable after its name is gone.
  */
-export async function collectGarbage(options: { db: Pool; store: ArtefactStore; versionsKept: number; dryRun: boolean }): Promise<CollectedGarbage> {
-  const { db, store } = options;
-  const files = await store.list(); // before the question what is needed: a file stored after it is not on this list
+export function collectGarbage(options: CollectGarbageOptions): Promise<CollectedGarbage> {
+  return inTransaction(options.db, async (client) => {
+    await client.query('LOCK TABLE night_run IN SHARE MODE');
+    return removeUnneeded(client, options);
+  });
+}
+
+async function removeUnneeded(db: Queryable, options: CollectGarbageOptions): Promise<CollectedGarbage> {
+  const { store } = options;
+  const files = await store.list();
   const needed = new Set(keptVersions(await listVersions(db), options.versionsKept).map(({ cache, country, file }) => store.path({ cache, country, sha256: file.sha256 })));
   const live = await queryRows<{ cache: string; country: string; file_sha256: string | null }>(db, sql('nights/list_live_builds'));
   for (const { cache, country, file_sha256 } of live) if (file_sha256 !== null) needed.add(store.path({ cache, country, sha256: file_sha256 }));

@@ -47,23 +47,32 @@ export interface BuiltArtefact {
  *
  * The file gets its name only after the transaction has committed and the rows counted by SQL, the lines written and
  * COPY's own count agree. A connection whose stream was cut is destroyed, never used again.
- * @throws ServiceError `snapshot_gone`, `copy_cut`, `copy_stalled`, `rows_differ`, `interrupted`, `database_unavailable`
+ * @throws ServiceError `snapshot_gone`, `copy_cut`, `copy_stalled`, `rows_differ`, `artefact_not_stored`, `interrupted`,
+ * `database_unavailable`
  */
 export async function buildArtefact(options: BuildOptions): Promise<BuiltArtefact> {
-  const file = await options.store.start(options.owner);
   try {
-    const client = await connect({ url: options.databaseUrl, applicationName: `caller-trust build ${formatArtefact(options.artefact)}` });
-    const built = await writeRows(client, file, options).catch((error: unknown) => {
-      destroy(client);
-      throw asCopyError(error);
-    });
-    await client.end();
-    await file.keep({ ...options.artefact, sha256: built.file.sha256 });
-    return built;
+    const file = await options.store.start(options.owner);
+    try {
+      return await buildFile(file, options);
+    } catch (error) {
+      await file.discard();
+      throw error;
+    }
   } catch (error) {
-    await file.discard();
-    throw error;
+    throw asBuildError(error);
   }
+}
+
+async function buildFile(file: UnfinishedFile, options: BuildOptions): Promise<BuiltArtefact> {
+  const client = await connect({ url: options.databaseUrl, applicationName: `caller-trust build ${formatArtefact(options.artefact)}` });
+  const built = await writeRows(client, file, options).catch((error: unknown) => {
+    destroy(client);
+    throw error;
+  });
+  await client.end();
+  await file.keep({ ...options.artefact, sha256: built.file.sha256 });
+  return built;
 }
 
 async function writeRows(client: Client, file: UnfinishedFile, options: BuildOptions): Promise<BuiltArtefact> {
@@ -151,8 +160,17 @@ export function requireSameCount({ artefact, expected, written, copied }: { arte
   });
 }
 
-/** A broken connection in any step of a build means that its rows cannot be trusted. */
-function asCopyError(error: unknown): unknown {
+/** A file that cannot be written is told as that; anything else that breaks means that the rows cannot be trusted. */
+function asBuildError(error: unknown): unknown {
   if (error instanceof ServiceError) return error;
-  return new ServiceError('copy_cut', { operation: 'build artefact', cause: error });
+  return isFileError(error)
+    ? new ServiceError('artefact_not_stored', { operation: 'build artefact', problem: `The file could not be written: ${error.code}.`, hint: 'Look at the disk of ARTEFACT_DIR.', cause: error })
+    : new ServiceError('copy_cut', { operation: 'build artefact', cause: error });
+}
+
+/** Codes of file operations that those of a socket do not have. */
+const fileErrors: unknown[] = ['EACCES', 'EDQUOT', 'EEXIST', 'EFBIG', 'EIO', 'EMFILE', 'ENFILE', 'ENOENT', 'ENOSPC', 'ENOTDIR', 'EPERM', 'EROFS'];
+
+function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error && fileErrors.includes(error.code);
 }

@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { connect, queryRow, queryRows, type Pool } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
-import { CACHES, type ArtefactName } from './definition.ts';
+import { CACHES, formatArtefact, type ArtefactName } from './definition.ts';
 import { listPublications, type LevelCounts } from './manifest.ts';
 import type { NightScope } from './night-request.ts';
 import { exportSnapshot, type Snapshot } from './snapshot.ts';
@@ -87,6 +87,7 @@ async function takeSnapshot(holder: Client, run: RunRow, db: Pool): Promise<Open
   await vacuum(db);
   const snapshot = await exportSnapshot(holder);
   const expected = await expectArtefacts(holder, run);
+  if (expected.length === 0) throw new ServiceError('night_empty', { operation: 'open night', object: formatArtefact({ cache: run.only_cache ?? '', country: run.only_country ?? '' }) });
   const buildIds = await recordSnapshot(db, run, snapshot, expected);
   return {
     runId: run.run_id,

@@ -21,5 +21,13 @@ EXCEPTION WHEN duplicate_object OR unique_violation THEN
   NULL;
 END
 $$;
+-- An API that is given the owner's login takes the role, which an owner that is no superuser may only as a member.
+DO $$
+BEGIN
+  EXECUTE format('GRANT caller_trust_reader TO %I', current_user);
+EXCEPTION WHEN insufficient_privilege THEN
+  RAISE NOTICE 'the owner of this database may not grant itself caller_trust_reader';
+END
+$$;
 GRANT USAGE ON SCHEMA public TO caller_trust_reader;
 GRANT SELECT ON reputation_category, artefact_version, publication, api_key TO caller_trust_reader;

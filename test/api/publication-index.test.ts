@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, readlink, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ it('refuses to answer before the first look', () => {
   expect(() => index.find(us)).toThrow(expect.objectContaining({ code: 'not_ready' }));
 });
 
-it('keeps everything that did not change, and the file where only the state changed', async () => {
+it('keeps everything that did not change, and opens the file of a confirmed version anew', async () => {
   const index = new PublicationIndex({ store, log });
   await publish(db, store, us);
   await publish(db, store, { cache: 'phones', country: 'FR' });
@@ -32,13 +32,40 @@ it('keeps everything that did not change, and the file where only the state chan
   expect(index.snapshot.manifests).toBe(manifests);
   await db.query("UPDATE publication SET confirmed_as_of = now() + interval '1 second' WHERE country = 'US'");
   await index.refresh(db);
-  expect(index.find(us).file).toBe(before.file);
+  expect([before.file.closed, index.find(us).file.closed]).toEqual([true, false]);
   expect(index.find(us).representation).toBe(before.representation);
   expect(index.find(us).manifestDocument.etag).not.toBe(before.manifestDocument.etag);
   expect(index.find({ cache: 'phones', country: 'FR' })).toBe(france);
   expect(index.snapshot.manifests).not.toBe(manifests);
   index.close();
-  expect(before.file.closed).toBe(true);
+  expect(index.find(us).file.closed).toBe(true);
+});
+
+it('serves a damaged file no more once a night has stored it again, and keeps the open one while it is missing', async () => {
+  const index = new PublicationIndex({ store, log });
+  await publish(db, store, us);
+  await index.refresh(db);
+  const { file, publication } = index.find(us);
+  const path = store.path({ ...us, sha256: publication.published.file.sha256 });
+  const good = await readFile(path);
+  await writeFile(path, Buffer.alloc(good.length));
+  const firstByte = async () => {
+    const buffer = Buffer.alloc(1);
+    await index.find(us).file.read(buffer, { position: 0, length: 1 });
+    return buffer[0];
+  };
+  expect(await firstByte()).toBe(0);
+  await writeFile(`${path}.new`, good);
+  await rename(`${path}.new`, path);
+  await db.query("UPDATE publication SET confirmed_as_of = now() + interval '2 seconds' WHERE country = 'US'");
+  await index.refresh(db);
+  expect(await firstByte()).toBe(0x1f);
+  expect(file.closed).toBe(true);
+  await rm(path);
+  await db.query("UPDATE publication SET confirmed_as_of = now() + interval '3 seconds' WHERE country = 'US'");
+  await index.refresh(db);
+  expect(await firstByte()).toBe(0x1f);
+  index.close();
 });
 
 it('closes the file of a replaced version when its last reader has let go, and not before', async () => {

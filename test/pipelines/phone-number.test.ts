@@ -27,7 +27,13 @@ describe('the compiled numbering plans', () => {
   it('judge the example number of every country as libphonenumber does', () => {
     const published = exampleNumbers.filter((number) => number.length > 8);
     expect(published.length).toBeGreaterThan(240);
-    for (const number of published) expect(judgePhone(number)).toEqual(byLibrary(number));
+    for (const number of published) expect(lookUpPlan(number)).toMatchObject({ kind: 'valid', country: byLibrary(number)!.country });
+  });
+
+  it('are published under codes of ISO 3166-1: Ascension and Tristan da Cunha are in SH', () => {
+    expect(judgePhone('+24740123')).toEqual({ phone: '+24740123', country: 'SH' });
+    expect(judgePhone(getExampleNumber('SH', examples)!.number)).toMatchObject({ country: 'SH' });
+    for (const number of exampleNumbers.filter((example) => example.length > 8)) expect(judgePhone(number)).not.toMatchObject({ country: expect.stringMatching(/^(AC|TA)$/) as string });
   });
 
   it('agree with libphonenumber on 200,000 random and nearly valid numbers of all calling codes', () => {

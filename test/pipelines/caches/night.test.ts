@@ -2,6 +2,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { checkVersion, collectGarbage, listVersions } from '../../../pipelines/caches/artefact-check.ts';
+import { ArtefactStore } from '../../../pipelines/caches/artefact-store.ts';
 import { listPublications, makeManifest, type Manifest } from '../../../pipelines/caches/manifest.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { outcomes, runWholeNight, useStore } from '../../support/night.ts';
@@ -166,5 +167,18 @@ describe('artefacts verify', () => {
     expect(await checkVersion(store, version!)).toMatchObject({ verdict: 'different', detail: 'sha256 not as published' });
     await rm(path);
     expect((await checkVersion(store, version!)).verdict).toBe('missing');
+  });
+});
+
+describe('a night that cannot do what it was asked for', () => {
+  it('says so when no number has the country', async () => {
+    await expect(night({ only: 'phones/ZZ' })).rejects.toMatchObject({ code: 'night_empty' });
+  });
+
+  it('names the file system, not the database, when the file cannot be written', async () => {
+    await putNumbers(db, manyNumbers(10));
+    const unwritable = new ArtefactStore(import.meta.filename); // a file, where a directory should be
+    const report = await night({ only: 'phones/US', store: unwritable });
+    expect(report.artefacts[0]!.failure).toMatchObject({ code: 'artefact_not_stored', reason: expect.stringMatching(/EEXIST|ENOTDIR/) as string });
   });
 });
