@@ -16,7 +16,9 @@ CREATE INDEX api_key_client ON api_key (client);
 -- Roles belong to the whole cluster, so another database of it may have made this one already.
 DO $$
 BEGIN
-  CREATE ROLE caller_trust_reader NOLOGIN;
+  IF to_regrole('caller_trust_reader') IS NULL THEN
+    CREATE ROLE caller_trust_reader NOLOGIN;
+  END IF;
 EXCEPTION WHEN duplicate_object OR unique_violation THEN
   NULL;
 END
