@@ -129,6 +129,7 @@ export class PublicationIndex {
     if (previous !== undefined && samePublication(previous.publication, publication)) return previous;
     if (previous !== undefined && sameVersion(previous.publication.published, publication.published)) {
       const mended = await openStored(this.#store, publication);
+      if (mended instanceof ServiceError) this.#log.error({ err: mended, artefact: formatArtefact(publication) }, 'a confirmed version cannot be opened again; it is served from the file that is open');
       return { ...previous, publication, ...describeManifest(publication), file: mended instanceof ServiceError ? previous.file : mended };
     }
     const file = await openStored(this.#store, publication);

@@ -109,7 +109,9 @@ async function startService(directory: string): Promise<Service> {
     },
     async stop() {
       child.kill('SIGTERM');
-      await Promise.race([ended, sleep(stopSecondsMax * 1000, undefined, { ref: false })]);
+      const late = setTimeout(() => child.kill('SIGKILL'), stopSecondsMax * 1000);
+      await ended;
+      clearTimeout(late);
     },
   };
   await untilHealthy(service, child, directory).catch(async (error: unknown) => {

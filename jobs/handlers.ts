@@ -5,7 +5,7 @@ import { failNight, withOpenNight } from '../pipelines/caches/night-opening.ts';
 import { publishNight } from '../pipelines/caches/night-publishing.ts';
 import { failFeedLoad, runFeedLoad } from '../pipelines/intake/feed-load.ts';
 import { scoreComplaints } from '../pipelines/intake/scoring.ts';
-import { errorCodeOf, isServiceError, ServiceError } from '../runtime/errors.ts';
+import { errorCodeOf, isFinalFailure, publicReason } from '../runtime/errors.ts';
 import type { Services } from '../runtime/services.ts';
 import type { Queues } from './backend.ts';
 import { enqueueNight, enqueueNightFlow } from './enqueue.ts';
@@ -86,8 +86,7 @@ async function recordingTheEnd<Result>(
   try {
     return await work();
   } catch (error) {
-    const isFinal = !isServiceError(error, 'interrupted') && (lastAttempt || (isServiceError(error) && !error.facts.retry));
-    if (isFinal) await record(errorCodeOf(error), error instanceof ServiceError ? error.problem : 'An unexpected fault; the log of the worker has it.');
+    if (isFinalFailure(error, lastAttempt)) await record(errorCodeOf(error), publicReason(error));
     throw error;
   }
 }

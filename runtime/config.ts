@@ -33,7 +33,7 @@ export const SETTINGS = {
   apiKeySecret: setting('API_KEY_SECRET', z.string().min(32).optional(), 'Secret under which API keys are hashed, 32 characters or more. Absent: one is made and kept in the state directory.'),
   logLevel: setting('LOG_LEVEL', z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'), 'Least level that is logged.'),
 
-  databaseConnectionsMax: setting('DATABASE_CONNECTIONS_MAX', count(10, { max: 1000 }), 'Connections that one process keeps to PostgreSQL, the streams of the night and those of the queues (at most 17) not counted.'),
+  databaseConnectionsMax: setting('DATABASE_CONNECTIONS_MAX', count(10, { min: 5, max: 1000 }), 'Connections that one process keeps to PostgreSQL, the streams of the night and those of the queues (at most 17) not counted.'),
   shutdownGraceSeconds: setting('SHUTDOWN_GRACE_SECONDS', count(10, { min: 0, max: 3600 }), 'Seconds that a process which was asked to stop gives to the work in hand.'),
 
   nightSchedule: setting('NIGHT_SCHEDULE', text().default('0 1 * * *'), 'When the night runs, as a cron expression in UTC.'),
@@ -53,7 +53,7 @@ export const SETTINGS = {
   blockCompressionLevel: setting('BLOCK_COMPRESSION_LEVEL', count(5, { min: 1, max: 9 }), 'Deflate level of the blocks. Level 5 gave 1.3 % larger files than level 6, 1.5 times as fast.'),
   blocksInFlight: setting('BLOCKS_IN_FLIGHT', count(4, { max: 64 }), 'Blocks of one build that are compressed at the same time.'),
   shrinkPercentMax: setting('SHRINK_PERCENT_MAX', count(20, { min: 0, max: 100 }), 'A build that would drop more than this share of the published rows needs --accept-shrink.'),
-  versionsKept: setting('VERSIONS_KEPT', count(14, { max: 1000 }), 'Versions of each artefact whose files `artefacts gc` keeps.'),
+  versionsKept: setting('VERSIONS_KEPT', count(14, { max: 1000 }), 'Versions of each artefact whose files are kept.'),
 
   feedLineBytesMax: setting('FEED_LINE_BYTES_MAX', count(64 * KiB, { min: 1 * KiB, max: 1 * MiB }), 'Longest row of a feed; a longer one is rejected.'),
   feedPlainBytesMax: setting('FEED_PLAIN_BYTES_MAX', count(32 * GiB), 'Largest feed, after decompression.'),

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { chmod, chown, cp, mkdir, open, readFile, readdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, open, readFile, readdir, readlink, realpath, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ServiceError } from './errors.ts';
@@ -68,7 +68,7 @@ const serverSettings: Record<string, string> = {
 export async function acquireEmbeddedDatabase(stateDir: string): Promise<EmbeddedDatabase> {
   await mkdir(stateDir, { recursive: true });
   const account = serverAccount();
-  const home = await prepareHome(stateDir, account);
+  const home = await withFileLock(join(stateDir, 'postgres.lock'), () => prepareHome(stateDir, account));
   // A process may hold the cluster more than once.
   const holder = join(home, 'holders', `${process.pid}-${randomBytes(4).toString('hex')}`);
 
@@ -96,7 +96,8 @@ export async function acquireEmbeddedDatabase(stateDir: string): Promise<Embedde
 
 /** Where the embedded cluster of a state directory is kept, or undefined if there is none yet. */
 export async function findEmbeddedHome(stateDir: string): Promise<string | undefined> {
-  return readFile(join(stateDir, 'postgres-home'), 'utf8').catch(() => undefined);
+  const path = await readFile(join(stateDir, 'postgres-home'), 'utf8').catch(() => '');
+  return path === '' ? undefined : resolve(stateDir, path);
 }
 
 /** Removes a state directory with its embedded cluster, which must not be held by anyone. */
@@ -140,12 +141,13 @@ function findAccount(name: string): Account | undefined {
 
 /** Chooses and makes the home of the cluster: inside the state directory where the server's account can reach it. */
 async function prepareHome(stateDir: string, account: Account | undefined): Promise<string> {
-  const pointer = join(stateDir, 'postgres-home');
   const known = await findEmbeddedHome(stateDir);
-  const home = known ?? (account === undefined || reachable(stateDir) ? join(stateDir, 'postgres') : join('/var/lib/caller-trust', randomBytes(6).toString('hex')));
-  await mkdir(home, { recursive: true, mode: 0o755 });
+  // Relative inside the state directory, so that this can be moved.
+  const place = account === undefined || reachable(stateDir) ? 'postgres' : join('/var/lib/caller-trust', randomBytes(6).toString('hex'));
+  const home = known ?? resolve(stateDir, place);
   await mkdir(join(home, 'holders'), { recursive: true });
-  if (known === undefined) await writeFile(pointer, home);
+  await chmod(home, 0o755); // whatever the umask is: the server's account must get through
+  if (known === undefined) await writeWhole(join(stateDir, 'postgres-home'), place);
   return home;
 }
 
@@ -168,7 +170,8 @@ async function startIfStopped(home: string, account: Account | undefined): Promi
   const programs = await findPrograms(home);
   const data = join(home, 'data');
   const before = await readCluster(home);
-  if (before !== undefined && (await serverPid(home)) !== undefined && (await answers(before))) return before;
+  if (before !== undefined && (await answersSoon(home, before))) return before;
+  await stopServer(home);
 
   if (!existsSync(data)) await initialise(home, programs, account);
   const cluster: Cluster = {
@@ -179,13 +182,33 @@ async function startIfStopped(home: string, account: Account | undefined): Promi
   const server = await startServer({ home, programs, account, port: cluster.port });
   await waitUntilReady(cluster, server, home);
   await makeDatabase(cluster);
-  await writeFile(join(home, 'cluster.json'), JSON.stringify(cluster), { mode: 0o600 });
+  await writeWhole(join(home, 'cluster.json'), JSON.stringify(cluster));
   return cluster;
 }
 
+/** Waits while a server of ours runs until it answers: one that recovers from a crash takes its time. */
+async function answersSoon(home: string, cluster: Cluster): Promise<boolean> {
+  const until = Date.now() + startSecondsMax * 1000;
+  while ((await serverPid(home)) !== undefined && Date.now() < until) {
+    if (await answers(cluster)) return true;
+    await sleep(50);
+  }
+  return false;
+}
+
+/** Writes a file that is there whole or not at all, for its owner only. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.new`, text, { mode: 0o600 });
+  await rename(`${path}.new`, path);
+}
+
+/** The facts of the last start. If they are lost the next start makes new ones, with the owner's password that is kept apart. */
 async function readCluster(home: string): Promise<Cluster | undefined> {
-  const text = await readFile(join(home, 'cluster.json'), 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : (JSON.parse(text) as Cluster);
+  try {
+    return JSON.parse(await readFile(join(home, 'cluster.json'), 'utf8')) as Cluster;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Makes a new cluster beside the final place and renames it, so that a killed initdb leaves nothing half made. */
@@ -271,9 +294,17 @@ async function makeDatabase(cluster: Cluster): Promise<void> {
 
 /** The process id of the running server of this home, or undefined. */
 async function serverPid(home: string): Promise<number | undefined> {
-  const text = await readFile(join(home, 'data', 'postmaster.pid'), 'utf8').catch(() => '');
+  const data = join(home, 'data');
+  const text = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '');
   const pid = Number(text.split('\n')[0]);
-  return pid > 0 && processLives(pid) ? pid : undefined;
+  return pid > 0 && processLives(pid) && (await worksIn(pid, data)) ? pid : undefined;
+}
+
+/** False if a process works elsewhere than in the data directory: the id of a dead server may be another process's now. */
+async function worksIn(pid: number, data: string): Promise<boolean> {
+  if (!existsSync('/proc/self/cwd')) return true; // cannot be told on this system
+  const directory = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+  return directory !== undefined && directory === (await realpath(data));
 }
 
 /**

@@ -134,3 +134,14 @@ export function errorMessageOf(value: unknown): string {
   if (value instanceof AggregateError && value.message === '') return value.errors.map(errorMessageOf).join('; ');
   return value instanceof Error ? value.message : String(value);
 }
+
+/** True if a job that threw this is not tried again: an error that a retry cannot cure, or the last attempt. */
+export function isFinalFailure(error: unknown, lastAttempt: boolean): boolean {
+  if (isServiceError(error, 'interrupted')) return false;
+  return lastAttempt || (isServiceError(error) && !error.facts.retry);
+}
+
+/** What readers of reports and manifests are told: the sentence of a named error, of others only where to look. */
+export function publicReason(error: unknown): string {
+  return isServiceError(error) ? error.problem : 'An unexpected fault; the log of the worker has it.';
+}

@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { link, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { link, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const waitSecondsMax = 120;
 const pollMs = 25;
-/** Replacing the lock of a dead process takes milliseconds; who holds the right to do so for longer has died too. */
-const replaceSecondsMax = 10;
+
+/** What a lock file says: `<process id> <token>`. The token is new for each taking. */
+type LockText = string;
+
+/** Texts of the locks that this process holds. One of its id that is not here is of a dead process that had the id before. */
+const ours = new Set<LockText>();
 
 /** True while a process with this id lives, also if it belongs to another user. */
 export function processLives(pid: number): boolean {
@@ -23,24 +27,30 @@ export function processLives(pid: number): boolean {
  * @throws Error if a living holder keeps the lock for two minutes.
  */
 export async function withFileLock<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
-  await take(path);
+  const text = `${process.pid} ${randomBytes(8).toString('hex')}`;
+  ours.add(text);
   try {
-    return await work();
+    await take(path, text);
+    try {
+      return await work();
+    } finally {
+      await unlink(path).catch(() => {});
+    }
   } finally {
-    await unlink(path).catch(() => {});
+    ours.delete(text);
   }
 }
 
-async function take(path: string): Promise<void> {
-  const mine = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+async function take(path: string, text: LockText): Promise<void> {
   const until = Date.now() + waitSecondsMax * 1000;
-  await writeFile(mine, String(process.pid), { mode: 0o600 });
+  const mine = `${path}.${text.replace(' ', '.')}`;
+  await writeFile(mine, text, { mode: 0o600 });
   try {
     for (;;) {
       if (await createByLink(mine, path)) return;
-      const holder = await holderOf(path);
-      if (holder !== undefined && !processLives(holder) && (await replaceDead({ path, mine, holder }))) return;
-      if (Date.now() > until) throw new Error(`${path} is held by process ${holder}; remove the file if that process is not this service`);
+      const found = await readFile(path, 'utf8').catch(() => '');
+      if (isDead(found) && (await replaceDead({ path, mine, found }))) return;
+      if (Date.now() > until) throw new Error(`${path} is held by process ${Number.parseInt(found, 10)}; remove the file if that process is not this service`);
       await sleep(pollMs);
     }
   } finally {
@@ -59,29 +69,22 @@ async function createByLink(file: string, name: string): Promise<boolean> {
   }
 }
 
-async function holderOf(path: string): Promise<number | undefined> {
-  const pid = Number(await readFile(path, 'utf8').catch(() => ''));
-  return pid > 0 ? pid : undefined;
+function isDead(text: LockText): boolean {
+  const pid = Number.parseInt(text, 10);
+  if (!(pid > 0)) return false; // it was given back between the two looks
+  return pid === process.pid ? !ours.has(text) : !processLives(pid);
 }
 
 /**
- * Puts our lock in the place of a dead process's. Of several that have seen the dead one only the one that makes the
- * file `<path>.replace` may do so, and only if it sees the dead one still: else it would replace a living lock.
+ * Puts our lock in the place of a dead process's. The right to do so is a lock of its own, named after the token of the
+ * dead one: whoever has it and still sees the dead lock is the only one that replaces it.
  */
-async function replaceDead({ path, mine, holder }: { path: string; mine: string; holder: number }): Promise<boolean> {
-  const right = `${path}.replace`;
-  if (!(await createByLink(mine, right))) {
-    const age = await stat(right).then(({ mtimeMs }) => Date.now() - mtimeMs, () => 0);
-    if (age > replaceSecondsMax * 1000) await unlink(right).catch(() => {});
-    return false;
-  }
-  try {
-    if ((await holderOf(path)) !== holder) return false;
-    const ours = `${mine}.lock`;
-    await writeFile(ours, String(process.pid), { mode: 0o600 });
-    await rename(ours, path);
+async function replaceDead({ path, mine, found }: { path: string; mine: string; found: LockText }): Promise<boolean> {
+  return withFileLock(`${path}.${found.replace(/^\d+ /, 'dead-')}`, async () => {
+    if ((await readFile(path, 'utf8').catch(() => '')) !== found) return false;
+    const replacement = `${mine}.lock`;
+    await link(mine, replacement);
+    await rename(replacement, path);
     return true;
-  } finally {
-    await unlink(right).catch(() => {});
-  }
+  });
 }

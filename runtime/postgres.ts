@@ -74,20 +74,35 @@ export function destroy(client: pg.Client): void {
 }
 
 /** Runs `work` in one transaction of the pool: committed when it returns, rolled back when it throws. */
-export async function inTransaction<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+export function inTransaction<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  return withPoolClient(pool, async (client) => {
+    await client.query('BEGIN');
+    try {
+      const result = await work(client);
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => {}); // on a broken connection the server has done so
+      throw error;
+    }
+  });
+}
+
+/**
+ * Runs `work` on a connection of the pool; `discard` keeps it from being used again. One that breaks meanwhile is reported by the statement that meets it, and is
+ * not used again. (The pool listens to idle connections only: without a listener here a lost server would end the process.)
+ */
+export async function withPoolClient<Result>(pool: Pool, work: (client: PoolClient, discard: () => void) => Promise<Result>): Promise<Result> {
   const client = await pool.connect();
   let broken = false;
+  const note = () => {
+    broken = true;
+  };
+  client.on('error', note);
   try {
-    await client.query('BEGIN');
-    const result = await work(client);
-    await client.query('COMMIT');
-    return result;
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => {
-      broken = true;
-    });
-    throw error;
+    return await work(client, note);
   } finally {
+    client.off('error', note);
     client.release(broken);
   }
 }

@@ -30,6 +30,8 @@ export interface RunProcfileOptions {
 
 const restartMsDefault = 1000;
 const deathsMax = 3;
+/** EX_UNAVAILABLE of sysexits(3). */
+const unavailableExit = 69;
 const deathWindowMs = 30_000;
 
 /** Seconds over the grace of a process in which it gives jobs back and closes its connections, before SIGKILL. */
@@ -89,7 +91,8 @@ async function keepRunning(options: KeepRunning): Promise<void> {
   while (!stopping.aborted) {
     const ended = await runOnce(options);
     if (stopping.aborted) return;
-    deaths.push(Date.now());
+    // One that ends because a service is away comes back with the service; the others go on meanwhile.
+    if (ended.code !== unavailableExit) deaths.push(Date.now());
     log.error({ child: definition.name, ...ended }, 'a process ended by itself');
     if (diedTooOften(deaths)) {
       throw new ServiceError('process_failed', { operation: 'run process', object: definition.name, problem: `It ended ${deathsMax} times within ${deathWindowMs / 1000} seconds.`, hint: 'Its last words are above.' });

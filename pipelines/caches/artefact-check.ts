@@ -142,7 +142,7 @@ export interface CollectGarbageOptions {
  */
 export function collectGarbage(options: CollectGarbageOptions): Promise<CollectedGarbage> {
   return inTransaction(options.db, async (client) => {
-    await client.query('LOCK TABLE night_run IN SHARE MODE');
+    await client.query('LOCK TABLE night_run IN SHARE ROW EXCLUSIVE MODE');
     return removeUnneeded(client, options);
   });
 }

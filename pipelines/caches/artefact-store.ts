@@ -35,7 +35,7 @@ export class ArtefactStore {
     return open(this.path(name), 'r');
   }
 
-  /** Starts a file. `owner` names the build that writes it, for {@link sweep}. */
+  /** Starts a file. `owner` names the build that writes it. */
   async start(owner: string): Promise<UnfinishedFile> {
     await mkdir(this.unfinishedDirectory, { recursive: true });
     const path = join(this.unfinishedDirectory, owner);
@@ -48,7 +48,7 @@ export class ArtefactStore {
         const directory = join(this.directory, name.cache, name.country);
         await mkdir(directory, { recursive: true });
         await rename(path, this.path(name));
-        await syncDirectory(directory);
+        for (const changed of [directory, join(this.directory, name.cache), this.directory]) await syncDirectory(changed);
       },
       discard: async () => {
         await handle.close().catch(() => {});
@@ -57,12 +57,13 @@ export class ArtefactStore {
     };
   }
 
-  /** Removes the unfinished files whose owner is not alive any more, and returns their names. */
-  async sweep(isAlive: (owner: string) => boolean): Promise<string[]> {
-    const owners = await readdir(this.unfinishedDirectory).catch(() => []);
-    const dead = owners.filter((owner) => !isAlive(owner));
-    await Promise.all(dead.map((owner) => rm(join(this.unfinishedDirectory, owner), { force: true })));
-    return dead;
+  /** The owners of all unfinished files. */
+  listUnfinished(): Promise<string[]> {
+    return readdir(this.unfinishedDirectory).catch(() => []);
+  }
+
+  removeUnfinished(owner: string): Promise<void> {
+    return rm(join(this.unfinishedDirectory, owner), { force: true });
   }
 
   /** Every stored file. */

@@ -78,6 +78,8 @@ async function buildFile(file: UnfinishedFile, options: BuildOptions): Promise<B
 async function writeRows(client: Client, file: UnfinishedFile, options: BuildOptions): Promise<BuiltArtefact> {
   await enterSnapshot(client, options.snapshotId);
   const { settings, signal } = options;
+  const member = new GzipMember();
+  await writeAll(file, member.begin());
   const copy = CopyOut.start({
     client,
     statement: copyStatement(options),
@@ -85,8 +87,6 @@ async function writeRows(client: Client, file: UnfinishedFile, options: BuildOpt
     idleSecondsMax: settings.copyIdleSecondsMax,
     signal,
   });
-  const member = new GzipMember();
-  await writeAll(file, member.begin());
   const rows = await writeBlocks({ copy, file, member, options });
   await writeAll(file, member.end());
   await commitWithin(client, settings.copyIdleSecondsMax);
@@ -125,7 +125,9 @@ async function writeBlocks({ copy, file, member, options }: { copy: CopyOut; fil
   try {
     for await (const block of copy) {
       rows += block.rows;
-      inFlight.push(compressBlock(block.plain, settings.blockCompressionLevel));
+      const compressing = compressBlock(block.plain, settings.blockCompressionLevel);
+      compressing.catch(() => {}); // awaited in its turn
+      inFlight.push(compressing);
       if (inFlight.length >= settings.blocksInFlight) await writeOldest();
     }
     while (inFlight.length > 0) await writeOldest();

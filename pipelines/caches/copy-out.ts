@@ -106,8 +106,7 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
         }
       }
     } finally {
-      clearInterval(this.watchdog);
-      this.signal?.removeEventListener('abort', this.onAbort);
+      this.stopWatching();
     }
   }
 
@@ -129,6 +128,7 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
 
   handleReadyForQuery(): void {
     this.ended = true;
+    this.stopWatching();
     this.wake?.();
   }
 
@@ -200,7 +200,7 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
     if (end - start < shortPayloadBytes) for (let at = start; at < end; at++) block[filled++] = chunk[at]!;
     else filled += chunk.copy(block, filled, start, end);
     this.filled = filled;
-    if (this.payloadLeft === 0 && block[filled - 1] === newline) this.rows++;
+    if (end > start && this.payloadLeft === 0 && block[filled - 1] === newline) this.rows++;
     return end;
   }
 
@@ -237,12 +237,18 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
   }
 
   private checkIdle(): void {
-    if (this.waiting.length > 0 || Date.now() - this.lastByteAt < this.idleSecondsMax * 1000) return;
+    if (this.ended || this.waiting.length > 0 || Date.now() - this.lastByteAt < this.idleSecondsMax * 1000) return;
     this.fail(new ServiceError('copy_stalled', { operation: 'copy rows', problem: `The database sent no byte for ${this.idleSecondsMax} s.` }));
   }
 
   private fail(error: unknown): void {
     this.failure ??= error;
+    this.stopWatching();
     this.wake?.();
+  }
+
+  private stopWatching(): void {
+    clearInterval(this.watchdog);
+    this.signal?.removeEventListener('abort', this.onAbort);
   }
 }

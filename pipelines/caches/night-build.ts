@@ -1,5 +1,5 @@
 import type { Log } from '../../runtime/log.ts';
-import { ServiceError, errorCodeOf } from '../../runtime/errors.ts';
+import { errorCodeOf, isFinalFailure, publicReason } from '../../runtime/errors.ts';
 import { queryRow, type Pool } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import type { ArtefactStore } from './artefact-store.ts';
@@ -49,11 +49,11 @@ export async function runNightBuild(options: NightBuildOptions): Promise<void> {
       evaluatedAt: build.evaluated_at,
       rowsExpected: build.rows_expected,
       owner: unfinishedName(build),
-      onProgress: progressRecorder(options),
+      onProgress: progressRecorder(options, build),
     });
-    await db.query(sql('nights/record_build'), [buildId, rows, file.sha256, file.bytes, file.plainSha256, file.plainBytes]);
+    await db.query(sql('nights/record_build'), [buildId, rows, file.sha256, file.bytes, file.plainSha256, file.plainBytes, build.attempts]);
   } catch (error) {
-    if (isFinal(error, options.lastAttempt)) await db.query(sql('nights/record_build_failure'), [buildId, errorCodeOf(error), reasonOf(error)]);
+    if (isFinalFailure(error, options.lastAttempt)) await db.query(sql('nights/record_try_failure'), [buildId, build.attempts, errorCodeOf(error), publicReason(error)]);
     throw error;
   }
 }
@@ -69,32 +69,25 @@ export function buildOfUnfinishedName(name: string): number | undefined {
   return match === null ? undefined : Number(match[1]);
 }
 
-function isFinal(error: unknown, lastAttempt: boolean): boolean {
-  if (error instanceof ServiceError && error.code === 'interrupted') return false;
-  return lastAttempt || (error instanceof ServiceError && !error.facts.retry);
-}
-
-/** Words for readers of a manifest: the sentence of a named error; for others only that they are in the log. */
-function reasonOf(error: unknown): string {
-  return error instanceof ServiceError ? error.problem : 'An unexpected fault; the log of the worker has it.';
-}
-
 /** Writes the rows done so far to the database about once a second. */
-function progressRecorder({ db, buildId, log }: NightBuildOptions): (rows: number) => void {
+function progressRecorder({ db, buildId, log }: NightBuildOptions, { attempts }: BuildRow): (rows: number) => void {
   let told = Date.now();
   return (rows) => {
     if (Date.now() - told < progressMs) return;
     told = Date.now();
-    db.query(sql('nights/record_build_progress'), [buildId, rows]).catch((error: unknown) => log.debug({ err: error, buildId }, 'progress was not recorded'));
+    db.query(sql('nights/record_build_progress'), [buildId, rows, attempts]).catch((error: unknown) => log.debug({ err: error, buildId }, 'progress was not recorded'));
   };
 }
 
 /** Removes the unfinished files of builds that no attempt at a night goes on with. */
 export async function sweepUnfinishedFiles(db: Pool, store: ArtefactStore): Promise<string[]> {
+  const names = await store.listUnfinished(); // first: a build that begins after this is not on the list
   const { rows } = await db.query<{ build_id: number }>(sql('nights/list_live_builds'));
   const live = new Set(rows.map(({ build_id }) => build_id));
-  return store.sweep((name) => {
+  const dead = names.filter((name) => {
     const buildId = buildOfUnfinishedName(name);
-    return buildId !== undefined && live.has(buildId);
+    return buildId === undefined || !live.has(buildId);
   });
+  await Promise.all(dead.map((name) => store.removeUnfinished(name)));
+  return dead;
 }

@@ -47,6 +47,9 @@ interface RunRow {
 }
 
 const lockClass = 7_224_202; // any constant: the advisory locks of nights
+/** In the place of a run id, which is never 0: the lock of the night that is being prepared. */
+const preparing = 0;
+const generationsMax = 10;
 const pollMs = 200;
 const takeOverSecondsMax = 10;
 
@@ -61,8 +64,8 @@ export async function withOpenNight(options: OpenNightOptions, work: (night: Ope
     await takeRun(holder, options.runId);
     const run = await queryRow<RunRow>(options.db, sql('nights/open_night_run'), [options.runId]);
     if (run === undefined) return;
-    await options.prepare(run.evaluated_at);
-    await work(await takeSnapshot(holder, run, options.db));
+    if (run.generation > generationsMax) throw tooManyAttempts(run);
+    await work(await prepareAndTakeSnapshot(holder, run, options));
   } finally {
     await holder.end().catch(() => {});
   }
@@ -81,11 +84,32 @@ async function takeRun(holder: Client, runId: number): Promise<void> {
   await holder.query('SELECT pg_advisory_lock($1, $2)', [lockClass, runId]);
 }
 
+function tooManyAttempts({ run_id }: RunRow): ServiceError {
+  return new ServiceError('night_failed', {
+    operation: 'open night',
+    object: String(run_id),
+    problem: `The night was opened ${generationsMax} times and never came to its end.`,
+    hint: 'The log of the workers says why.',
+  });
+}
+
+/**
+ * One night at a time from its scores to its snapshot: they are written to the table that the snapshot reads, so another
+ * night, evaluated at another instant, must not write its own in between.
+ */
+async function prepareAndTakeSnapshot(holder: Client, run: RunRow, { db, prepare }: OpenNightOptions): Promise<OpenNight> {
+  await holder.query('SET lock_timeout = 0');
+  await holder.query('SELECT pg_advisory_lock($1, $2)', [lockClass, preparing]);
+  await prepare(run.evaluated_at);
+  return takeSnapshot(holder, run, db);
+}
+
 async function takeSnapshot(holder: Client, run: RunRow, db: Pool): Promise<OpenNight> {
   const broken = new AbortController();
   holder.once('end', () => broken.abort());
   await vacuum(db);
   const snapshot = await exportSnapshot(holder);
+  await holder.query('SELECT pg_advisory_unlock($1, $2)', [lockClass, preparing]);
   const expected = await expectArtefacts(holder, run);
   if (expected.length === 0) throw new ServiceError('night_empty', { operation: 'open night', object: formatArtefact({ cache: run.only_cache ?? '', country: run.only_country ?? '' }) });
   const buildIds = await recordSnapshot(db, run, snapshot, expected);

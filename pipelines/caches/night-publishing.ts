@@ -64,6 +64,7 @@ export async function publishNight({ db, runId, generation, shrinkPercentMax }: 
     const run = await queryRow<RunRow>(client, sql('nights/lock_night_run'), [runId, generation]);
     if (run === undefined) return { kind: 'void' };
     await client.query(sql('nights/ensure_publications'), [runId, generation]);
+    await client.query(sql('nights/lock_publications'), [runId, generation]);
     const builds = await queryRows<BuildRow>(client, sql('nights/list_builds_to_publish'), [runId, generation]);
     if (lostSnapshot(builds) && generation < attemptsMax) return { kind: 'reopen' };
     const artefacts = await publishBuilds(client, builds, { asOf: run.as_of, acceptShrink: run.accept_shrink, shrinkPercentMax });
@@ -113,7 +114,8 @@ async function carryOut(client: PoolClient, { build_id }: BuildRow, decision: Pu
       await client.query(sql('nights/confirm_version'), [build_id, asOf]);
       break;
     case 'keep':
-      await client.query(sql('nights/keep_stale_version'), [build_id, decision.code, decision.reason]);
+      // What a newer night published is not stale because an older one ended later.
+      await client.query(sql(decision.code === 'artefact_older' ? 'nights/record_build_failure' : 'nights/keep_stale_version'), [build_id, decision.code, decision.reason]);
       break;
   }
 }

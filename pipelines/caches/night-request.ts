@@ -44,16 +44,13 @@ export async function requestNight(db: Queryable, request: NightRequest): Promis
  * @throws ServiceError `cache_unknown`, `country_invalid`, `parameter_unknown`
  */
 export function parseScope(text: string): NightScope {
-  const [name = '', country] = text.split('/', 2);
+  const [name = '', country, ...rest] = text.split('/');
   const cache = findCache(name);
   if (country === undefined) return { cache: cache.name, country: cache.perCountry ? null : '' };
   if (!cache.perCountry) throw new ServiceError('parameter_unknown', { operation: 'read scope', object: text, problem: `${cache.name} is not split by country.` });
-  if (!isCountryCode(country)) throw new ServiceError('country_invalid', { operation: 'read scope', object: text, hint: 'Write for example phones/US.' });
+  if (!isCountryCode(country) || rest.length > 0) throw new ServiceError('country_invalid', { operation: 'read scope', object: text, hint: 'Write for example phones/US.' });
   return { cache: cache.name, country };
 }
-
-/** The hour at which the scheduled night of a date opens, in UTC. */
-const nightHour = 1;
 
 /**
  * The instant at which the night of a past date is evaluated: 01:00 UTC of that date; null for today, which is evaluated
@@ -62,7 +59,7 @@ const nightHour = 1;
  */
 export function evaluationInstant(nightDate: string, now: Date): Date | null {
   const today = now.toISOString().slice(0, 10);
-  const instant = new Date(`${nightDate}T0${nightHour}:00:00Z`);
+  const instant = new Date(`${nightDate}T01:00:00Z`);
   const isDate = /^\d{4}-\d{2}-\d{2}$/.test(nightDate) && !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(nightDate);
   if (!isDate || nightDate > today) {
     throw new ServiceError('date_invalid', { operation: 'read date', object: nightDate, hint: 'Write YYYY-MM-DD, today (UTC) or earlier.' });

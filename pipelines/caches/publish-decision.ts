@@ -1,5 +1,3 @@
-import type { ErrorCode } from '../../runtime/errors.ts';
-
 /** A build at the end of its night. */
 export type BuildOutcome =
   | { readonly state: 'built'; readonly rows: number; readonly plainSha256: string }
@@ -32,7 +30,7 @@ export interface PublishRules {
  */
 export function decidePublication(build: BuildOutcome, current: CurrentVersion | null, rules: PublishRules): PublishDecision {
   if (build.state === 'lost') return keep('build_lost', 'The build ended without an outcome: its worker crashed too often.');
-  if (build.state === 'failed') return keep(build.code as ErrorCode, build.reason);
+  if (build.state === 'failed') return keep(build.code, build.reason);
   if (current === null) return { action: 'publish', version: 1 };
   if (current.asOf > rules.asOf) return keep('artefact_older', `The published version stands for ${current.asOf.toISOString()}, later than this night's snapshot.`);
   if (current.plainSha256 === build.plainSha256) return { action: 'confirm' };
@@ -50,6 +48,6 @@ export function shrinksTooMuch(rows: number, before: number, percentMax: number)
   return (before - rows) * 100 > before * percentMax;
 }
 
-function keep(code: ErrorCode, reason: string): PublishDecision {
+function keep(code: string, reason: string): PublishDecision {
   return { action: 'keep', code, reason };
 }

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError, isServiceError, type ErrorCode } from '../../runtime/errors.ts';
-import { inTransaction, queryRow, queryRows, sqlStateOf, unavailable, type Pool, type PoolClient } from '../../runtime/postgres.ts';
+import { inTransaction, queryRow, queryRows, sqlStateOf, unavailable, withPoolClient, type Pool, type PoolClient } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { makeExcerpt } from '../text-cleaning.ts';
 import { CopyIn, escapeCopyText, type CopyTarget } from './copy-in.ts';
@@ -89,22 +89,18 @@ export async function runFeedLoad(options: RunFeedLoadOptions): Promise<FeedLoad
 const lockPollMs = 250;
 
 /** Runs `work` on a connection of the pool that alone holds the load's lock. */
-async function withLoadLock<Result>({ db, loadId, signal }: RunFeedLoadOptions, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
-  const client = await db.connect();
-  const ignore = () => {}; // a connection that breaks is reported by the statement that meets it
-  client.on('error', ignore);
-  let broken = true;
-  try {
+function withLoadLock<Result>({ db, loadId, signal }: RunFeedLoadOptions, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  return withPoolClient(db, async (client, discard) => {
     while (!(await queryRow<{ locked: boolean }>(client, sql('intake/lock_load'), [loadId]))?.locked) {
       throwIfInterrupted(signal);
       await sleep(lockPollMs);
     }
-    return await work(client);
-  } finally {
-    broken = await client.query(sql('intake/unlock_load'), [loadId]).then(() => false, () => true);
-    client.off('error', ignore);
-    client.release(broken);
-  }
+    try {
+      return await work(client);
+    } finally {
+      await client.query(sql('intake/unlock_load'), [loadId]).catch(discard); // the lock falls with the connection
+    }
+  });
 }
 
 async function loadInTransaction(client: PoolClient, load: FeedLoad, options: RunFeedLoadOptions): Promise<void> {

@@ -28,6 +28,12 @@ export type FeedRow =
 export const withheldExcerpt = '(withheld)';
 
 /**
+ * Lines that a row with quotes may have. A quote that is never closed is found out only after so many lines, and the next
+ * line is tried again: without a limit a file of such lines costs the square of its size.
+ */
+export const quotedRowLinesMax = 100;
+
+/**
  * Reads rows from the plain bytes of a feed, in batches. Rows given are all lines after the header, where the lines of
  * a quoted field with line breaks count as one; a row has the number of its first line.
  * @throws ServiceError `feed_header_invalid`
@@ -164,7 +170,7 @@ class RowReader {
     let open = false;
     for (let end = at; end < lines.length; end++) {
       const line = lines[end]!;
-      if ('refusal' in line) return 'too long';
+      if ('refusal' in line || end - at === quotedRowLinesMax) return 'too long';
       bytes += Buffer.byteLength(line.text) + (end > at ? 1 : 0);
       if (bytes > this.lineBytesMax) return 'too long';
       const state = followQuotes(line.text, this.header.delimiter, open);

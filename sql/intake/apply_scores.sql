@@ -1,5 +1,6 @@
 -- Purpose: publishes the scores of numbers of which no feed speaks. A number that reaches a level is made if need be;
 --   one that fell below it, and had its level from complaints, becomes NEUTRAL. Rows that say nothing new are not touched.
+--   A number that was cleared after the scoring transaction began was scored without that: it waits for the next night.
 -- Parameters: none.
 -- Rows: one: changed (made or changed).
 WITH published AS (
@@ -10,6 +11,7 @@ WITH published AS (
   WHERE p.reputation_source IS DISTINCT FROM 'feed'
     AND (s.level <> 'NEUTRAL' OR p.reputation_source = 'complaints')
     AND (p.phone IS NULL OR p.reputation_level <> s.level OR p.reputation_category IS DISTINCT FROM s.category)
+    AND (p.cleared_at IS NULL OR p.cleared_at <= now())
   ORDER BY s.phone
   ON CONFLICT (phone) DO UPDATE SET
     reputation_level = EXCLUDED.reputation_level,
@@ -17,6 +19,7 @@ WITH published AS (
     reputation_source = 'complaints'
   WHERE known.reputation_source IS DISTINCT FROM 'feed'
     AND (known.reputation_level, known.reputation_category) IS DISTINCT FROM (EXCLUDED.reputation_level, EXCLUDED.reputation_category)
+    AND (known.cleared_at IS NULL OR known.cleared_at <= now())
   RETURNING 1
 )
 SELECT count(*) AS changed FROM published;

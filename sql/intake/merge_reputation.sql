@@ -1,5 +1,6 @@
 -- Purpose: makes the words of a reputation feed the published reputation. The last line of a number counts.
 --   A number that redress cleared stays clear while the feed repeats the word that was cleared; another word is news.
+--   The word of a load that was submitted later stays, when this one was held up.
 --   Rows that say nothing new are left out before the INSERT, which would lock each of them.
 -- Parameters: $1 load id.
 -- Rows: one: rows_superseded (staged rows that a later line overrules), rows_changed (made or changed).
@@ -14,10 +15,11 @@ WITH latest AS MATERIALIZED (
   FROM latest AS l
   LEFT JOIN phone_number AS before USING (phone)
   WHERE before.phone IS NULL
-    OR (before.reputation_source IS DISTINCT FROM 'feed' AND before.cleared_at IS NULL)
-    OR before.feed_level IS DISTINCT FROM l.level
-    OR before.feed_category IS DISTINCT FROM l.category
-    OR (before.reputation_source = 'feed' AND before.country IS DISTINCT FROM l.country)
+    OR (before.feed_load_id IS NULL OR before.feed_load_id <= $1) AND (
+      (before.reputation_source IS DISTINCT FROM 'feed' AND before.cleared_at IS NULL)
+      OR before.feed_level IS DISTINCT FROM l.level
+      OR before.feed_category IS DISTINCT FROM l.category
+      OR (before.reputation_source = 'feed' AND before.country IS DISTINCT FROM l.country))
   ORDER BY phone
   ON CONFLICT (phone) DO UPDATE SET
     country = EXCLUDED.country,
@@ -29,10 +31,11 @@ WITH latest AS MATERIALIZED (
     feed_load_id = EXCLUDED.feed_load_id,
     cleared_at = NULL
   -- The same again: the row may have changed since it was read.
-  WHERE (known.reputation_source IS DISTINCT FROM 'feed' AND known.cleared_at IS NULL)
+  WHERE (known.feed_load_id IS NULL OR known.feed_load_id <= EXCLUDED.feed_load_id) AND (
+    (known.reputation_source IS DISTINCT FROM 'feed' AND known.cleared_at IS NULL)
     OR known.feed_level IS DISTINCT FROM EXCLUDED.feed_level
     OR known.feed_category IS DISTINCT FROM EXCLUDED.feed_category
-    OR (known.reputation_source = 'feed' AND known.country IS DISTINCT FROM EXCLUDED.country)
+    OR (known.reputation_source = 'feed' AND known.country IS DISTINCT FROM EXCLUDED.country))
   RETURNING 1
 )
 SELECT

@@ -1,4 +1,5 @@
--- Purpose: the builds of an attempt beside what is published now; the publications stay locked until the transaction ends.
+-- Purpose: the builds of an attempt beside what is published now. lock_publications has run before, in a statement of its
+--   own: a lock taken here would wait for another night, and then join the new pointer to the old list of versions.
 -- Parameters: $1 run id, $2 generation.
 -- Rows: one a build, by cache and country.
 SELECT
@@ -10,5 +11,4 @@ FROM build AS b
 JOIN publication AS p ON p.cache = b.cache AND p.country = b.country
 LEFT JOIN artefact_version AS v ON v.cache = p.cache AND v.country = p.country AND v.version = p.version
 WHERE b.run_id = $1 AND b.generation = $2
-ORDER BY b.cache, b.country
-FOR UPDATE OF b, p;
+ORDER BY b.cache, b.country;

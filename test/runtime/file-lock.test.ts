@@ -35,7 +35,7 @@ describe('withFileLock', () => {
 
   it('lets one in at a time when all of them find the lock of a dead process', async () => {
     for (let round = 0; round < 20; round++) {
-      await writeFile(path, String(deadPid));
+      await writeFile(path, `${deadPid} token${round}`);
       expect(await mostInside(8)).toBe(1);
     }
     expect(await readdir(directory)).toEqual([]);
@@ -43,15 +43,31 @@ describe('withFileLock', () => {
 
   it('names its holder, and is free again after an error', async () => {
     await expect(withFileLock(path, async () => {
-      expect(await readFile(path, 'utf8')).toBe(String(process.pid));
+      expect(await readFile(path, 'utf8')).toMatch(new RegExp(`^${process.pid} [0-9a-f]{16}$`));
       throw new Error('inside');
     })).rejects.toThrow('inside');
     expect(await readdir(directory)).toEqual([]);
   });
 
+  it('is taken over from a dead process that had our id, and when one that took it over has died in the middle', async () => {
+    await writeFile(path, `${process.pid} of-a-container-before`);
+    await writeFile(`${path}.dead-of-a-container-before`, `${deadPid} other`);
+    expect(await withFileLock(path, async () => 'taken')).toBe('taken');
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('lets one in at a time after a long wait too', async () => {
+    const holder = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+    await writeFile(path, `${holder.pid} token`);
+    const most = mostInside(12);
+    await new Promise((resolve) => setTimeout(resolve, 11_000));
+    holder.kill('SIGKILL');
+    expect(await most).toBe(1);
+  });
+
   it('is taken over from a process that was killed', async () => {
     const holder = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
-    await writeFile(path, String(holder.pid));
+    await writeFile(path, `${holder.pid} token`);
     const taken = withFileLock(path, async () => 'taken');
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(processLives(holder.pid!)).toBe(true);

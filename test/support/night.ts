@@ -7,7 +7,7 @@ import { createLog } from '../../runtime/log.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 import { ArtefactStore } from '../../pipelines/caches/artefact-store.ts';
 import { runNightBuild } from '../../pipelines/caches/night-build.ts';
-import { withOpenNight } from '../../pipelines/caches/night-opening.ts';
+import { withOpenNight, type Attempt } from '../../pipelines/caches/night-opening.ts';
 import { publishNight } from '../../pipelines/caches/night-publishing.ts';
 import type { NightReport } from '../../pipelines/caches/night-report.ts';
 import { parseScope, everything, requestNight } from '../../pipelines/caches/night-request.ts';
@@ -31,10 +31,12 @@ export interface WholeNightOptions {
   /** URL that the builds connect to, for example of a proxy. */
   readonly buildUrl?: string;
   readonly settings?: Record<string, string>;
+  /** What the night does before its snapshot; default: nothing. */
+  readonly prepare?: (evaluatedAt: Date) => Promise<void>;
 }
 
-/** Runs a night's steps one after the other in this process, without a queue. */
-export async function runWholeNight(options: WholeNightOptions): Promise<NightReport> {
+/** Asks for a night and builds its files, without a queue; nothing is published yet. */
+export async function buildNight(options: WholeNightOptions): Promise<Attempt> {
   const { db, url, store } = options;
   const runId = await requestNight(db, {
     nightDate: '2026-01-02',
@@ -46,7 +48,7 @@ export async function runWholeNight(options: WholeNightOptions): Promise<NightRe
   });
   const signal = new AbortController().signal;
   let generation = 0;
-  await withOpenNight({ db, databaseUrl: url, runId: runId!, prepare: async () => {} }, async (night) => {
+  await withOpenNight({ db, databaseUrl: url, runId: runId!, prepare: options.prepare ?? (async () => {}) }, async (night) => {
     generation = night.generation;
     for (const buildId of night.buildIds) {
       await runNightBuild({
@@ -62,9 +64,19 @@ export async function runWholeNight(options: WholeNightOptions): Promise<NightRe
     }
     await night.untilBuilt(signal);
   });
-  const result = await publishNight({ db, runId: runId!, generation, shrinkPercentMax: 20 });
+  return { runId: runId!, generation };
+}
+
+/** Publishes what {@link buildNight} built. */
+export async function publishBuilt(db: Pool, attempt: Attempt): Promise<NightReport> {
+  const result = await publishNight({ db, ...attempt, shrinkPercentMax: 20 });
   if (result.kind !== 'published') throw new Error(`the night ended as ${result.kind}`);
   return result.report;
+}
+
+/** Runs a night's steps one after the other in this process, without a queue. */
+export async function runWholeNight(options: WholeNightOptions): Promise<NightReport> {
+  return publishBuilt(options.db, await buildNight(options));
 }
 
 /** The outcome of each artefact of a report: `{ 'phones/US': 'published', ... }`. */

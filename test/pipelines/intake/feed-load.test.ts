@@ -92,6 +92,13 @@ describe('a reputation feed', () => {
     expect(await numbers()).toEqual([[us(1), 'US', 'SPAM', 6, 'feed']]);
   });
 
+  it('that was held up does not overrule one that was submitted after it', async () => {
+    const earlier = await submit('reputation', `phone,level\n${us(1)},SPAM\n${us(2)},SPAM\n`);
+    await load('reputation', `phone,level\n${us(1)},FRAUD\n`);
+    await runFeedLoad({ db, feedDir, loadId: earlier, limits: smallLimits });
+    expect(await numbers()).toEqual([[us(1), 'US', 'FRAUD', null, 'feed'], [us(2), 'US', 'SPAM', null, 'feed']]);
+  });
+
   it('is read from gzip of several members, tab separated, without header', async () => {
     const report = await load('reputation', gzipMembers(`${us(1)}\tSPAM\t6\n`, `${us(2)}\tSPAM\t6\n`));
     expect(report).toMatchObject({ rowsGiven: 2, rowsAccepted: 2 });

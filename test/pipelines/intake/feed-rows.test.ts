@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readFeedBytes } from '../../../pipelines/intake/feed-bytes.ts';
-import { readFeedRows, type FeedRow, type RowFormat } from '../../../pipelines/intake/feed-rows.ts';
+import { quotedRowLinesMax, readFeedRows, type FeedRow, type RowFormat } from '../../../pipelines/intake/feed-rows.ts';
 import { gzipMembers, useTemporaryDirectory } from '../../support/feeds.ts';
 
 const directory = await useTemporaryDirectory();
@@ -60,6 +60,19 @@ describe('rows of a feed', () => {
     expect(await read('phone,name\n+1,"A, ""B"""\n+2,"C\nD\n\nE"\n+3, "F" \n"+4",G 5" H\n')).toEqual([
       [2, '+1', 'A, "B"', ''], [3, '+2', 'C\nD\n\nE', ''], [7, '+3', 'F', ''], [8, '+4', 'G 5" H', ''],
     ]);
+  });
+
+  it('may have as many lines between quotes as the limit says, and not one more', async () => {
+    const rowOf = (lines: number) => `phone,name\n+1,"${'a\n'.repeat(lines - 1)}b"\n`;
+    const readRows = async (content: string) => {
+      const rows: FeedRow[] = [];
+      for await (const batch of readFeedRows(inChunks(Buffer.from(content), 1000), format, 65_536)) rows.push(...batch);
+      return rows;
+    };
+    expect(await readRows(rowOf(quotedRowLinesMax))).toHaveLength(1);
+    const [first, ...others] = await readRows(rowOf(quotedRowLinesMax + 1));
+    expect(first).toMatchObject({ line: 2, refusal: { code: 'quote_unterminated' } });
+    expect(others).toHaveLength(quotedRowLinesMax);
   });
 
   it('are refused at a quote that is never closed, from the next line on read again', async () => {
