@@ -48,14 +48,20 @@ async function take(path: string, text: LockText): Promise<void> {
   try {
     for (;;) {
       if (await createByLink(mine, path)) return;
-      const found = await readFile(path, 'utf8').catch(() => '');
-      if (isDead(found) && (await replaceDead({ path, mine, found }))) return;
+      const found = await read(path);
+      // Read again: the file of a lock that was given back was gone before its text was forgotten.
+      if (isDead(found) && (await read(path)) === found && (await replaceDead({ path, mine, found }))) return;
       if (Date.now() > until) throw new Error(`${path} is held by process ${Number.parseInt(found, 10)}; remove the file if that process is not this service`);
       await sleep(pollMs);
     }
   } finally {
     await unlink(mine).catch(() => {});
   }
+}
+
+/** The text of a lock; empty if there is none. */
+function read(path: string): Promise<LockText> {
+  return readFile(path, 'utf8').catch(() => '');
 }
 
 /** Gives a file a second name, which appears with its content at once; false if the name is taken. */
@@ -81,7 +87,7 @@ function isDead(text: LockText): boolean {
  */
 async function replaceDead({ path, mine, found }: { path: string; mine: string; found: LockText }): Promise<boolean> {
   return withFileLock(`${path}.${found.replace(/^\d+ /, 'dead-')}`, async () => {
-    if ((await readFile(path, 'utf8').catch(() => '')) !== found) return false;
+    if ((await read(path)) !== found) return false;
     const replacement = `${mine}.lock`;
     await link(mine, replacement);
     await rename(replacement, path);
