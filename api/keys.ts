@@ -1,6 +1,7 @@
 import { ServiceError } from '../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
+import { cleanText } from '../pipelines/text-cleaning.ts';
 import { formatKey, generateKey, hashKey } from './key-text.ts';
 
 /** The closed list of scopes: what a key may read. */
@@ -86,7 +87,7 @@ export async function revokeKey(db: Queryable, keyId: string): Promise<{ keyId: 
 }
 
 function checkClient(client: string): string {
-  const name = client.trim();
+  const name = cleanText(client) ?? '';
   if (name === '' || name.length > clientLengthMax) {
     throw new ServiceError('usage_invalid', { operation: 'create key', problem: `The client needs a name of 1 to ${clientLengthMax} characters.` });
   }

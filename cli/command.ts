@@ -3,7 +3,7 @@ import { migrateQueues } from '../jobs/backend.ts';
 import { loadConfig, type Config } from '../runtime/config.ts';
 import { ERRORS, errorCodeOf, errorMessageOf, ServiceError } from '../runtime/errors.ts';
 import { openServices, type Services } from '../runtime/services.ts';
-import { connect } from '../runtime/postgres.ts';
+import { connect, isConnectionLoss, unavailable } from '../runtime/postgres.ts';
 import { migrate, requireMigrated } from '../sql/migrate.ts';
 
 /** Exit codes: 0 done, 1 failed, 2 usage, 69 a service is missing (sysexits(3) EX_UNAVAILABLE). */
@@ -31,7 +31,8 @@ export async function runCommand(command: Command, body: () => Promise<Outcome>)
     const { json, text, failed } = await body();
     process.stdout.write(asJson ? `${JSON.stringify(json, null, 2)}\n` : text === '' ? '' : `${text}\n`);
     process.exitCode = failed === true ? exitCodes.failed : exitCodes.done;
-  } catch (error) {
+  } catch (cause) {
+    const error = isConnectionLoss(cause) ? unavailable(cause) : cause;
     printError(error, asJson);
     process.exitCode = ERRORS[errorCodeOf(error)].exit;
   }

@@ -40,6 +40,8 @@ interface Account {
 const owner = 'caller_trust';
 const apiLogin = 'caller_trust_api';
 const databaseName = 'caller_trust';
+/** Where root keeps clusters whose state directory is closed to other accounts. */
+const rootHomes = '/var/lib/caller-trust';
 const startSecondsMax = 60;
 const closeSecondsMax = 2;
 
@@ -143,9 +145,10 @@ function findAccount(name: string): Account | undefined {
 async function prepareHome(stateDir: string, account: Account | undefined): Promise<string> {
   const known = await findEmbeddedHome(stateDir);
   // Relative inside the state directory, so that this can be moved.
-  const place = account === undefined || reachable(stateDir) ? 'postgres' : join('/var/lib/caller-trust', randomBytes(6).toString('hex'));
+  const place = account === undefined || reachable(stateDir) ? 'postgres' : join(rootHomes, randomBytes(6).toString('hex'));
   const home = known ?? resolve(stateDir, place);
   await mkdir(join(home, 'holders'), { recursive: true });
+  if (known === undefined && dirname(home) === rootHomes) await chmod(rootHomes, 0o755);
   await chmod(home, 0o755); // whatever the umask is: the server's account must get through
   if (known === undefined) await writeWhole(join(stateDir, 'postgres-home'), place);
   return home;

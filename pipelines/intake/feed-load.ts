@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError, isServiceError, type ErrorCode } from '../../runtime/errors.ts';
-import { inTransaction, queryRow, queryRows, sqlStateOf, unavailable, withPoolClient, type Pool, type PoolClient } from '../../runtime/postgres.ts';
+import { inTransaction, isConnectionLoss, queryRow, queryRows, unavailable, withPoolClient, type Pool, type PoolClient } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { makeExcerpt } from '../text-cleaning.ts';
 import { CopyIn, escapeCopyText, type CopyTarget } from './copy-in.ts';
@@ -191,12 +191,6 @@ async function storeIfFinal(client: PoolClient, loadId: number, error: unknown):
 
 function failureOf({ code, reason }: { code: ErrorCode; reason: string }, loadId: number): ServiceError {
   return new ServiceError(code, { operation: 'run feed load', object: String(loadId), problem: reason, hint: 'The load failed before; submit the feed again.' });
-}
-
-/** True for a server that ended the session, and for a socket that closed. */
-function isConnectionLoss(error: unknown): boolean {
-  const state = sqlStateOf(error);
-  return state?.startsWith('08') === true || state?.startsWith('57P') === true || (error instanceof Error && /^Connection terminated|connection error|ECONNRESET|EPIPE/.test(error.message));
 }
 
 /** Removes the spooled file of a load when no load needs it any more. A file that stays behind does no harm. */

@@ -67,6 +67,7 @@ const phoneLike = /^\s*\+?[\d(][-\d ().]{5,}\s*$/;
 
 async function readHeader(line: FeedLine, format: RowFormat): Promise<Header> {
   if ('refusal' in line) throw headerInvalid(line.refusal.reason);
+  if (line.text.includes('\r')) throw headerInvalid('The first line has a carriage return in it: lines must end in LF or CRLF.');
   const delimiter = line.text.includes('\t') ? '\t' : ',';
   const fields = line.text.includes('"') ? (await splitQuotedRecords([line.text], delimiter))[0] : line.text.split(delimiter);
   if (!fields) throw headerInvalid('A quoted field of the first line is not closed.');

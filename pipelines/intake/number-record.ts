@@ -1,3 +1,4 @@
+import { cleanText } from '../text-cleaning.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
@@ -93,17 +94,18 @@ export async function readNumber(db: Queryable, phoneText: string): Promise<Numb
  * What was published before is recorded with the reason.
  * @throws ServiceError `phone_invalid`, `phone_unknown`, `reason_required`
  */
-export async function clearNumber({ db, phone: phoneText, reason, actor }: { db: Pool; phone: string; reason: string; actor: string }): Promise<Redress> {
+export async function clearNumber({ db, phone: phoneText, reason: reasonText, actor: actorText }: { db: Pool; phone: string; reason: string; actor: string }): Promise<Redress> {
   const phone = requirePhone('clear number', phoneText);
-  if (reason.trim() === '') throw new ServiceError('reason_required', { operation: 'clear number', hint: 'Say why the number is cleared.' });
+  const [reason, actor] = [cleanText(reasonText), cleanText(actorText) ?? 'unknown'];
+  if (reason === null) throw new ServiceError('reason_required', { operation: 'clear number', hint: 'Say why the number is cleared.' });
   return inTransaction(db, async (client) => {
     const before = await queryRow<PublishedRow>(client, sql('intake/lock_number'), [phone]);
     if (before === undefined) throw unknown('clear number');
     const { reputation_level: level, reputation_category: category, reputation_source: source } = before;
-    const added = await queryRow<{ redress_id: number; cleared_at: Date }>(client, sql('intake/add_redress'), [phone, reason.trim(), actor, level, category, source]);
+    const added = await queryRow<{ redress_id: number; cleared_at: Date }>(client, sql('intake/add_redress'), [phone, reason, actor, level, category, source]);
     const { redress_id: redressId, cleared_at: clearedAt } = added!; // the statement returns one row
     await client.query(sql('intake/clear_number'), [phone, clearedAt]);
-    return { redressId, reason: reason.trim(), clearedBy: actor, clearedAt, before: { level, category, source } };
+    return { redressId, reason, clearedBy: actor, clearedAt, before: { level, category, source } };
   });
 }
 

@@ -75,6 +75,10 @@ describe('rows of a feed', () => {
     expect(others).toHaveLength(quotedRowLinesMax);
   });
 
+  it('of a file whose lines end in CR alone are not lost in silence: the feed is refused', async () => {
+    await expect(read('phone,name\r+1,A\r+2,B\r')).rejects.toMatchObject({ code: 'feed_header_invalid' });
+  });
+
   it('are refused at a quote that is never closed, from the next line on read again', async () => {
     expect(await read('phone,name\n+1,"A\n+2,B\n+3,C\n')).toEqual([[2, 'quote_unterminated'], [3, '+2', 'B', ''], [4, '+3', 'C', '']]);
     const long = `phone,name\n+1,"A\n${'+2,B\n'.repeat(100)}+3,"C"\n`;
