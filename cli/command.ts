@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { migrateQueues } from '../jobs/backend.ts';
 import { loadConfig, type Config } from '../runtime/config.ts';
-import { ERRORS, errorCodeOf, errorMessageOf, ServiceError } from '../runtime/errors.ts';
+import { ERRORS, errorCodeOf, errorMessageOf, isServiceError, ServiceError } from '../runtime/errors.ts';
 import { openServices, type Services } from '../runtime/services.ts';
 import { connect, isConnectionLoss, unavailable } from '../runtime/postgres.ts';
 import { migrate, requireMigrated } from '../sql/migrate.ts';
@@ -32,7 +32,7 @@ export async function runCommand(command: Command, body: () => Promise<Outcome>)
     process.stdout.write(asJson ? `${JSON.stringify(json, null, 2)}\n` : text === '' ? '' : `${text}\n`);
     process.exitCode = failed === true ? exitCodes.failed : exitCodes.done;
   } catch (cause) {
-    const error = isConnectionLoss(cause) ? unavailable(cause) : cause;
+    const error = !isServiceError(cause) && isConnectionLoss(cause) ? unavailable(cause) : cause;
     printError(error, asJson);
     process.exitCode = ERRORS[errorCodeOf(error)].exit;
   }
