@@ -1,10 +1,13 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { addArtefactCommands } from './cli/artefacts.ts';
+import { addBrandCommands } from './cli/brand.ts';
+import { addBrandingOperationCommands } from './cli/branding-operation.ts';
 import { exitCodes } from './cli/command.ts';
 import { addDemoCommand } from './cli/demo.ts';
 import { addFeedCommands } from './cli/feed.ts';
 import { addKeyCommands } from './cli/keys.ts';
+import { addLetterCommands } from './cli/letter.ts';
 import { addNightCommands } from './cli/night.ts';
 import { addNumberCommands } from './cli/number.ts';
 import { addOperationCommands, packageVersion } from './cli/operation.ts';
@@ -21,6 +24,9 @@ const program = new Command('caller-trust')
 addOperationCommands(program);
 addFeedCommands(program);
 addNumberCommands(program);
+addBrandCommands(program);
+addLetterCommands(program);
+addBrandingOperationCommands(program);
 addNightCommands(program);
 addArtefactCommands(program);
 addKeyCommands(program);

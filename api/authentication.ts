@@ -21,12 +21,13 @@ export function identifyCaller(authorization: string | undefined, keys: KeyTable
 }
 
 /**
- * Lets a caller with a scope pass.
+ * Lets a caller with a scope pass, and says who it is.
  * @throws ServiceError `unauthenticated`, `forbidden` naming the scope, or `not_ready` while no key is known.
  */
-export function requireScope(caller: Caller, scope: Scope): void {
+export function requireScope(caller: Caller, scope: Scope): Principal {
   if (caller.kind === 'unknown') throw caller.reason;
   if (caller.kind === 'none') throw new ServiceError('unauthenticated', { operation: 'authenticate', problem: 'This needs a key.', hint: 'Send `Authorization: Bearer <key>`.' });
   if (caller.kind === 'refused') throw new ServiceError('unauthenticated', { operation: 'authenticate', problem: 'The key is unknown, expired or revoked, or the header is not `Bearer <key>`.' });
   if (!caller.principal.scopes.includes(scope)) throw new ServiceError('forbidden', { operation: 'authorise', problem: `The key lacks the scope ${scope}.` });
+  return caller.principal;
 }

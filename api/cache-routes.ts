@@ -23,7 +23,7 @@ const documentHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authoriza
 
 /** The caches: their files, their manifests, and the categories. Everything needs the scope `caches:read`. */
 export function registerCacheRoutes(app: FastifyInstance, options: CacheRoutesOptions): void {
-  app.addHook('onRequest', async (request) => requireScope(request.caller, 'caches:read'));
+  app.addHook('onRequest', async (request) => void requireScope(request.caller, 'caches:read'));
   for (const { name, path } of CACHES) {
     registerDownload(app, name, `/v1/caches/${path}`, options);
     registerManifest(app, name, `/v1/caches/${path}/manifest`, options);

@@ -27,6 +27,9 @@ const guardedCodes = [
   'internal',
 ] as const satisfies readonly ErrorCode[];
 
+/** Errors that a document for everybody can be answered with. */
+const openCodes = ['parameter_unknown', 'request_invalid', 'method_not_allowed', 'precondition_failed', 'rate_limited', 'internal'] as const satisfies readonly ErrorCode[];
+
 const countryCodes = ['country_required', 'country_invalid'] as const satisfies readonly ErrorCode[];
 
 /** Security scheme of the keys, by its name in the document. */
@@ -53,24 +56,25 @@ export function describeDownload({ name, title, perCountry, columns }: CacheDefi
   };
 }
 
-/** The operation that answers with a JSON document. */
-export function describeDocument({ operationId, summary, tag, schema, codes = [], perCountry = false }: {
+/** The operation that answers with a JSON document: to a key with the scope, or `open` to everybody. */
+export function describeDocument({ operationId, summary, tag, schema, codes = [], perCountry = false, access = 'key' }: {
   operationId: string;
   summary: string;
   tag: string;
   schema: z.ZodType;
   codes?: readonly ErrorCode[];
   perCountry?: boolean;
+  access?: 'key' | 'open';
 }): OperationDescription {
   return {
     operationId,
     summary,
     tags: [tag],
-    security: [{ [keySecurity]: [] }],
+    security: access === 'key' ? [{ [keySecurity]: [] }] : [],
     response: {
       200: { description: summary, content: { 'application/json': { schema } } },
       304: notModified,
-      ...problemResponses([...guardedCodes, ...(perCountry ? countryCodes : []), ...codes]),
+      ...problemResponses([...(access === 'key' ? guardedCodes : openCodes), ...(perCountry ? countryCodes : []), ...codes]),
     },
   };
 }

@@ -40,10 +40,10 @@ export async function registerDocumentation(app: FastifyInstance, { metrics }: {
       info: {
         title: 'Caller Trust',
         version: '1',
-        description: 'Nightly caches of phone reputation and branded calling. Read only: every path answers GET and HEAD. Errors are `application/problem+json`.',
+        description: 'Nightly caches of phone reputation and branded calling, and the standing of brands. Read only: every path answers GET and HEAD. Errors are `application/problem+json`.',
       },
-      tags: [{ name: 'Caches' }, { name: 'Reputation' }, { name: 'Health' }],
-      components: { securitySchemes: { [keySecurity]: { type: 'http', scheme: 'bearer', description: 'A key from `caller-trust keys create`, with the scope `caches:read`.' } } },
+      tags: [{ name: 'Caches' }, { name: 'Reputation' }, { name: 'Branding' }, { name: 'Releases' }, { name: 'Health' }],
+      components: { securitySchemes: { [keySecurity]: { type: 'http', scheme: 'bearer', description: 'A key from `caller-trust keys create`: with the scope `caches:read` for caches and categories, with `branding:read` for brands.' } } },
     },
     transform: createJsonSchemaTransform({ schemaRegistry: namedSchemas }),
     transformObject: createJsonSchemaTransformObject({ schemaRegistry: namedSchemas }),
@@ -106,6 +106,8 @@ const contentHeaders = {
   'Accept-Ranges': text('`bytes`'),
 };
 const requestId = { 'X-Request-Id': text('Names this request in the log of the service.') };
+const link = { Link: text('`rel="next"`: the next page. Not on the last one.') };
+const pagedPaths: ReadonlySet<string> = new Set(['/v1/brands', '/v1/brands/{handle}/numbers', '/v1/brands/{handle}/letters']);
 const downloadPaths = new Set(CACHES.map(({ path }) => `/v1/caches/${path}`));
 
 function headersOf(path: string, status: string): Record<string, unknown> {
@@ -113,7 +115,7 @@ function headersOf(path: string, status: string): Record<string, unknown> {
   if (status === '206') return { ...versionHeaders, ...contentHeaders, 'Content-Range': text('Which bytes of how many.'), ...requestId };
   if (status === '200' && isDownload) return { ...versionHeaders, ...contentHeaders, ...requestId };
   if (status === '304' && isDownload) return { ...versionHeaders, ...requestId };
-  if ((status === '200' || status === '304') && path.startsWith('/v1/')) return { ETag: text('Strong entity tag of the document.'), ...requestId };
+  if ((status === '200' || status === '304') && path.startsWith('/v1/')) return { ETag: text('Strong entity tag of the document.'), ...(pagedPaths.has(path) ? link : {}), ...requestId };
   return { ...errorHeaders[status], ...requestId };
 }
 

@@ -3,9 +3,10 @@ import { queryRows, type Queryable } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
 import { hashKey, parseKey, sameHash } from './key-text.ts';
 
-/** Who makes a request: a key by its id, and what it may read. */
+/** Who makes a request: a key by its id, the client that it was made for, and what it may read. */
 export interface Principal {
   readonly keyId: string;
+  readonly client: string;
   readonly scopes: readonly string[];
 }
 
@@ -33,8 +34,8 @@ export class KeyTable {
 
   /** Reads the usable keys and replaces what is known, all at once. */
   async refresh(db: Queryable): Promise<void> {
-    const rows = await queryRows<{ key_id: string; key_hash: Buffer; scopes: string[]; expires_at: Date | null }>(db, sql('api/list_usable_keys'));
-    this.#keys = new Map(rows.map((row) => [row.key_id, { keyId: row.key_id, hash: row.key_hash, scopes: row.scopes, expiresAt: row.expires_at }]));
+    const rows = await queryRows<{ key_id: string; client: string; key_hash: Buffer; scopes: string[]; expires_at: Date | null }>(db, sql('api/list_usable_keys'));
+    this.#keys = new Map(rows.map((row) => [row.key_id, { keyId: row.key_id, client: row.client, hash: row.key_hash, scopes: row.scopes, expiresAt: row.expires_at }]));
   }
 
   /**

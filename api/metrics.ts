@@ -17,6 +17,8 @@ export interface Metrics {
   requestUnreadable(code: string): void;
   downloadStarted(): void;
   downloadEnded(outcome: DownloadOutcome): void;
+  /** A request read the database, failed to, or was refused before it could try. */
+  databaseReadEnded(outcome: 'answered' | 'failed' | 'refused', seconds: number): void;
 }
 
 /** Metrics of one API in a registry of its own. */
@@ -38,6 +40,13 @@ export function createMetrics({ publications, now = Date.now }: { publications: 
   const unreadable = new Counter({ name: 'caller_trust_api_unreadable_requests_total', help: 'Requests that could not be read as HTTP.', labelNames: ['code'], registers });
   const running = new Gauge({ name: 'caller_trust_api_downloads_in_progress', help: 'Downloads that are being sent.', registers });
   const downloads = new Counter({ name: 'caller_trust_api_downloads_total', help: 'Ended downloads.', labelNames: ['outcome'], registers });
+  const databaseReads = new Counter({ name: 'caller_trust_api_database_reads_total', help: 'Requests that needed the database.', labelNames: ['outcome'], registers });
+  const databaseSeconds = new Histogram({
+    name: 'caller_trust_api_database_read_seconds',
+    help: 'Seconds that requests read the database, with the wait for a connection.',
+    buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10],
+    registers,
+  });
 
   return {
     registry,
@@ -52,6 +61,10 @@ export function createMetrics({ publications, now = Date.now }: { publications: 
     downloadEnded(outcome) {
       running.dec();
       downloads.inc({ outcome });
+    },
+    databaseReadEnded(outcome, seconds) {
+      databaseReads.inc({ outcome });
+      if (outcome !== 'refused') databaseSeconds.observe(seconds);
     },
   };
 }

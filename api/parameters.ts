@@ -5,7 +5,8 @@ type Issue = z.core.$ZodIssue;
 
 /**
  * The error of a query that its schema refused. A parameter that the resource does not have comes first:
- * `?Country=US` is a misspelt name and not a missing country. Names and values of the request are not repeated.
+ * `?Country=US` is a misspelt name and not a missing country. Values of the request are not repeated, and of names
+ * only those that the resource has.
  */
 export function parameterError(issues: readonly Issue[], known: readonly string[]): ServiceError {
   const operation = 'read parameters';
@@ -14,7 +15,9 @@ export function parameterError(issues: readonly Issue[], known: readonly string[
     return new ServiceError('parameter_unknown', { operation, problem });
   }
   const [issue] = issues;
-  if (issue?.path[0] !== 'country') return new ServiceError('request_invalid', { operation });
+  const name = issue?.path[0];
+  if (issue === undefined || typeof name !== 'string') return new ServiceError('request_invalid', { operation });
+  if (name !== 'country') return new ServiceError('parameter_invalid', { operation, problem: `The parameter ${name} has a value that it cannot have, or was given twice.`, hint: '`/openapi.json` has the values of each parameter.' });
   return issue.code === 'invalid_type' && issue.input === undefined
     ? new ServiceError('country_required', { operation, hint: 'Add `?country=` with two letters, such as US.' })
     : new ServiceError('country_invalid', { operation, problem: 'The country is not two upper-case letters, or was given twice.' });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CACHES, type CacheDefinition } from '../pipelines/caches/definition.ts';
+import { RELEASE_SERVICES } from '../pipelines/releases.ts';
 import { ERRORS, type ErrorCode } from '../runtime/errors.ts';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/).describe('SHA-256 in lower-case hex.');
@@ -53,6 +54,28 @@ export const categoryListSchema = z.object({
   categories: z.array(z.object({ id: z.int().positive(), name: z.string(), level: z.enum(['SPAM', 'FRAUD']) })),
 });
 
+export const releaseListSchema = z.object({
+  current: z.partialRecord(z.enum(RELEASE_SERVICES), z.string()).describe('Newest release of each service.'),
+  releases: z
+    .array(
+      z.object({
+        service: z.enum(RELEASE_SERVICES),
+        name: z.string().describe('`<year>.<month>.r<n>[p<n>]` of audio, `<year>.<month>-p<n>` of branding.'),
+        year: z.int().positive(),
+        month: z.int().min(1).max(12),
+        revision: count.nullable().describe('The number after `r`; null for branding.'),
+        patch: count.nullable().describe('The number after `p`; null where there is none, which is older than 0.'),
+        changes: z.readonly(z.array(z.object({
+          kind: z.enum(['introduced', 'refined', 'removed']),
+          subject: z.string().describe('A model, or an operation.'),
+          replacedBy: z.string().nullable(),
+          note: z.string().nullable(),
+        }))),
+      }),
+    )
+    .describe('Oldest first within a service.'),
+});
+
 export const problemSchema = z.object({
   type: z.string().describe('`urn:caller-trust:error:` and the code.'),
   title: z.string().describe('Meaning of the code.'),
@@ -78,6 +101,7 @@ const schemaIds: readonly (readonly [z.ZodType, string])[] = [
   [manifestSchema, 'Manifest'],
   [manifestListSchema, 'ManifestList'],
   [categoryListSchema, 'CategoryList'],
+  [releaseListSchema, 'ReleaseList'],
   [problemSchema, 'Problem'],
   [readinessSchema, 'Readiness'],
 ];

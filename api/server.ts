@@ -9,6 +9,7 @@ import { ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { routeOf, sendProblem } from './answer.ts';
 import { identifyCaller, type Caller } from './authentication.ts';
+import { registerBrandingRoutes } from './branding-routes.ts';
 import { BufferPool } from './buffer-pool.ts';
 import { registerCacheRoutes } from './cache-routes.ts';
 import { answerConnect, answerUnreadable, securityHeaders } from './client-errors.ts';
@@ -21,6 +22,8 @@ import { parameterError } from './parameters.ts';
 import { toServiceError, withHeaders } from './problem.ts';
 import type { PublicationIndex } from './publication-index.ts';
 import type { Readiness } from './readiness.ts';
+import { registerReleaseRoutes } from './release-routes.ts';
+import type { RequestReads } from './request-reads.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -52,6 +55,7 @@ export interface ServerOptions {
   readonly limits: ApiLimits;
   readonly publications: PublicationIndex;
   readonly keys: KeyTable;
+  readonly reads: RequestReads;
   readonly metrics: Metrics;
   readonly readiness: () => Readiness;
   readonly log: Log;
@@ -67,12 +71,12 @@ const timeoutCheckMs = 1000;
 /** Callers whose requests of the last minute are counted at a time; the one that was away longest is forgotten. */
 const countedCallersMax = 10_000;
 
-/** The HTTP server of the API, ready to listen. It reads no environment and no database. */
+/** The HTTP server of the API, ready to listen. It reads no environment, and the database for branding alone, through `reads`. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { publications, metrics, readiness, log, now = Date.now } = options;
+  const { publications, reads, metrics, readiness, log, now = Date.now } = options;
   const app = makeFramework(options);
   app.setSerializerCompiler(serializerCompiler);
-  app.setValidatorCompiler(({ schema }) => validateQuery(schema as z.ZodObject));
+  app.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'params' ? acceptPath : validateQuery(schema as z.ZodObject)));
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, options));
   await app.register(rateLimit, { global: false, max: options.limits.apiRequestsPerMinuteMax, timeWindow: 60_000, cache: countedCallersMax, keyGenerator: callerName });
   registerEntry(app, options);
@@ -84,6 +88,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const { apiDownloadsMax: downloadsMax, apiReadBufferBytes } = options.limits;
   const downloads = new Downloads({ downloadsMax, buffers: new BufferPool(apiReadBufferBytes), metrics, log });
   await app.register(async (scope) => registerCacheRoutes(scope, { publications, downloads, metrics, now }));
+  await app.register(async (scope) => registerBrandingRoutes(scope, { reads, metrics }));
+  registerReleaseRoutes(app, { metrics });
   return app;
 }
 
@@ -170,6 +176,9 @@ function readOnly(method: string): boolean {
 function notAllowed(): ServiceError {
   return new ServiceError('method_not_allowed', { operation: 'route request' });
 }
+
+/** The schema of a path is for the documentation: a route answers a part that it does not know with the code for what is unknown. */
+const acceptPath = (value: unknown) => ({ value });
 
 /** Checks a query by its schema, with the codes of the contract. It runs after the caller was let in. */
 function validateQuery(schema: z.ZodObject): (data: unknown) => { value: unknown } | { error: Error } {

@@ -16,6 +16,7 @@ import { PublicationIndex } from './publication-index.ts';
 import { OpenConnections } from './open-connections.ts';
 import { openReaderDatabase, resolveReader, type ReaderAddress, type ReaderDatabase } from './reader-database.ts';
 import { decideReadiness, type Readiness } from './readiness.ts';
+import { RequestReads } from './request-reads.ts';
 import { createServer } from './server.ts';
 
 /** A running API. */
@@ -46,8 +47,10 @@ export async function startApi(config: Config, { log, now = Date.now }: { log: L
     keys: new KeyTable({ secret: await loadKeySecret(config), now }),
     stopping: false,
   };
+  const connection = new Connection(config);
   const metrics = createMetrics({ publications: state.publications, now });
-  const app = await createServer({ limits: config, ...state, metrics, readiness: () => readReadiness(state, config, now()), log, now });
+  const reads = new RequestReads({ opened: () => connection.opened, metrics });
+  const app = await createServer({ limits: config, ...state, reads, metrics, readiness: () => readReadiness(state, config, now()), log, now });
   await app.ready();
   const api = await openServer(app.server, { host: config.apiHost, port: config.apiPort });
   const metricsPort = await openServer(createMetricsServer(metrics), { host: config.metricsHost, port: config.metricsPort }).catch(async (error: unknown) => {
@@ -55,7 +58,7 @@ export async function startApi(config: Config, { log, now = Date.now }: { log: L
     throw error;
   });
   const discovery = await writeDiscovery(config.stateDir, { url: api.url, metricsUrl: metricsPort.url, pid: process.pid });
-  const follower = followDatabase({ config, log, ...state });
+  const follower = followDatabase({ config, connection, log, ...state });
   log.info({ url: api.url, metricsUrl: metricsPort.url, host: config.apiHost, port: Number(new URL(api.url).port) }, 'listening');
 
   let closing: Promise<void> | undefined;
@@ -91,14 +94,14 @@ function readReadiness({ publications, keys, stopping }: ApiState, config: Confi
 
 interface FollowOptions {
   readonly config: Config;
+  readonly connection: Connection;
   readonly publications: PublicationIndex;
   readonly keys: KeyTable;
   readonly log: Log;
 }
 
 /** Reads keys and publications again and again, over a connection that is made anew after each failure. */
-function followDatabase({ config, publications, keys, log }: FollowOptions): { failed: Promise<ServiceError>; stop(): Promise<void> } {
-  const connection = new Connection(config);
+function followDatabase({ config, connection, publications, keys, log }: FollowOptions): { failed: Promise<ServiceError>; stop(): Promise<void> } {
   let fail: (error: ServiceError) => void = () => {};
   const failed = new Promise<ServiceError>((resolve) => (fail = resolve));
   const follow = (what: string, everyMs: number, read: (reader: ReaderDatabase) => Promise<void>) =>
@@ -122,16 +125,22 @@ function followDatabase({ config, publications, keys, log }: FollowOptions): { f
 }
 
 /**
- * The database connection of the polls: made when it is first used, and anew after a failure. An embedded database
+ * The database of the polls, which the requests share: opened when a poll first uses it, and anew after a failure. An embedded database
  * is looked for again each time and given back at the end only, so that a failure never stops it.
  */
 class Connection {
   readonly #config: Config;
   #address: ReaderAddress | undefined;
   #reader: Promise<ReaderDatabase> | undefined;
+  #opened: ReaderDatabase | undefined;
 
   constructor(config: Config) {
     this.#config = config;
+  }
+
+  /** The database, while the polls reach it. */
+  get opened(): ReaderDatabase | undefined {
+    return this.#opened;
   }
 
   async use(read: (reader: ReaderDatabase) => Promise<void>): Promise<void> {
@@ -151,12 +160,15 @@ class Connection {
 
   async #open(): Promise<ReaderDatabase> {
     this.#address = await resolveReader(this.#config);
-    return openReaderDatabase(this.#address);
+    const reader = await openReaderDatabase(this.#address);
+    this.#opened = reader;
+    return reader;
   }
 
   async #drop(): Promise<void> {
     const dropped = this.#reader;
     this.#reader = undefined;
+    this.#opened = undefined;
     await dropped?.then((reader) => reader.close()).catch(() => {}); // it never opened, or is gone
   }
 }

@@ -19,6 +19,7 @@ import { formatKey, generateKey, hashKey } from '../api/key-text.ts';
 import { KeyTable } from '../api/key-table.ts';
 import { createMetrics } from '../api/metrics.ts';
 import { PublicationIndex } from '../api/publication-index.ts';
+import { RequestReads } from '../api/request-reads.ts';
 import { createServer } from '../api/server.ts';
 import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
 import { loadConfig } from '../runtime/config.ts';
@@ -81,7 +82,7 @@ async function startOurs(directory: string, bytes: Buffer): Promise<{ url: strin
   const published = { ...name, version: 1, status: 'fresh', stale_code: null, confirmed_as_of: at, build_id: 1, as_of: at, built_at: at, published_at: at, rows: 1, levels: {}, categories_version: 1 };
   const db = makeRows({
     [sql('caches/list_publications')]: [{ ...published, file_sha256: sha256, file_bytes: bytes.length, plain_sha256: sha256, plain_bytes: bytes.length, previous_version: null }],
-    [sql('api/list_usable_keys')]: [{ key_id: parts.keyId, key_hash: hashKey(parts.random, secret), scopes: ['caches:read'], expires_at: null }],
+    [sql('api/list_usable_keys')]: [{ key_id: parts.keyId, client: 'bench', key_hash: hashKey(parts.random, secret), scopes: ['caches:read'], expires_at: null }],
   });
   const log = createLog({ level: 'silent', process: 'bench' });
   const publications = new PublicationIndex({ store, log });
@@ -89,7 +90,8 @@ async function startOurs(directory: string, bytes: Buffer): Promise<{ url: strin
   await publications.refresh(db);
   await keys.refresh(db);
   const limits = loadConfig({ API_REQUESTS_PER_MINUTE_MAX: '100000000' });
-  const app = await createServer({ limits, publications, keys, metrics: createMetrics({ publications }), readiness: () => { throw new Error('not asked'); }, log });
+  const metrics = createMetrics({ publications });
+  const app = await createServer({ limits, publications, keys, reads: new RequestReads({ opened: () => undefined, metrics }), metrics, readiness: () => { throw new Error('not asked'); }, log });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return { url: `${url}/v1/caches/spammer_phones`, key: formatKey(parts), etag: `"${sha256}"`, path: store.path(name), close: () => app.close() };
 }

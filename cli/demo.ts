@@ -13,8 +13,10 @@ import { removeStateDirectory } from '../runtime/embedded-postgres.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { processLives } from '../runtime/file-lock.ts';
 import { interruption, runCommand, type Outcome } from './command.ts';
+import { demoOwner, formatLetters, registerBrands, type DemoCommands, type ShownLetter } from './demo-branding.ts';
 import { packageRoot } from './operation.ts';
 import { writeSampleFeeds } from './sample-feeds.ts';
+import { writeSampleLetters } from './sample-letters/sample-letters.ts';
 import { formatTable } from './table.ts';
 
 const run = promisify(execFile);
@@ -46,7 +48,8 @@ async function demo({ keep = false }: DemoOptions): Promise<Outcome> {
   const directory = await chooseDirectory(join(loadConfig().stateDir, 'demo'));
   await removeStateDirectory(join(directory, 'state'));
   await mkdir(join(directory, 'state'), { recursive: true });
-  const service = await startService(directory);
+  const letters = await writeSampleLetters(join(directory, 'letters'), { seed: 1, asOf: new Date() });
+  const service = await startService(directory, { LETTER_TRUST_ROOTS: letters.trustRoot });
   try {
     const feeds = await writeSampleFeeds(join(directory, 'feeds'), { asOf: new Date(), seed: 1, scale: 1 });
     say(`sample feeds are in ${join(directory, 'feeds')}`);
@@ -54,17 +57,18 @@ async function demo({ keep = false }: DemoOptions): Promise<Outcome> {
       const load = await service.cli<{ rowsGiven: number; rowsAccepted: number; rowsRejected: number }>('feed', 'load', feed, feeds[feed]);
       say(`${feed}: ${load.rowsGiven} rows given, ${load.rowsAccepted} accepted, ${load.rowsRejected} rejected`);
     }
-    const branded = await service.cli<{ accepted: number }>('branded', 'load', feeds.branded);
-    say(`branded: ${branded.accepted} numbers accepted`);
+    const brands = await registerBrands(service, letters);
+    for (const { file, outcome, because } of brands) say(`${file}: ${outcome} (${because})`);
     const { night } = await service.cli<{ night: { runId: number } }>('night', 'run');
     say(`night ${night.runId} is published`);
-    const { key } = await service.cli<{ key: string }>('keys', 'create', 'demo');
+    const { key } = await service.cli<{ key: string }>('keys', 'create', demoOwner, '--scope', 'caches:read', 'branding:read');
     const downloads = await downloadAll({ url: await service.url(), key, directory: join(directory, 'downloads') });
+    await checkBranding(await service.url(), key, { brands, downloads });
     await service.cli('artefacts', 'verify');
     const again = await service.cli<{ counts: { published: number } }>('night', 'run');
     if (again.counts.published !== 0) throw failure('A second night over the same rows published something.');
     say('a second night over the same rows published nothing new');
-    return describe(directory, downloads);
+    return describe(directory, { brands, downloads });
   } finally {
     await service.stop();
     if (!keep) await removeStateDirectory(join(directory, 'state'));
@@ -82,16 +86,14 @@ async function chooseDirectory(usual: string): Promise<string> {
 }
 
 /** The running service of the demo: `caller-trust start` in a process of its own, and commands beside it. */
-interface Service {
-  /** Runs a command and returns what it prints with --json. */
-  cli<Result>(...args: string[]): Promise<Result>;
+interface Service extends DemoCommands {
   url(): Promise<string>;
   stop(): Promise<void>;
 }
 
-async function startService(directory: string): Promise<Service> {
+async function startService(directory: string, settings: Record<string, string>): Promise<Service> {
   const state = join(directory, 'state');
-  const env = childEnvironment({ STATE_DIR: state, DATABASE_URL: undefined, API_DATABASE_URL: undefined, ARTEFACT_DIR: undefined, API_PORT: '0', METRICS_PORT: '0', NIGHT_CATCH_UP_HOURS: '0' });
+  const env = childEnvironment({ STATE_DIR: state, DATABASE_URL: undefined, API_DATABASE_URL: undefined, ARTEFACT_DIR: undefined, API_PORT: '0', METRICS_PORT: '0', NIGHT_CATCH_UP_HOURS: '0', ...settings });
   const cli = join(packageRoot, 'dist', 'cli.js');
   const log = await open(join(directory, 'service.log'), 'w');
   const child = spawn(process.execPath, [cli, 'start'], { env: env as NodeJS.ProcessEnv, stdio: ['ignore', log.fd, log.fd] });
@@ -102,6 +104,11 @@ async function startService(directory: string): Promise<Service> {
       const { stdout } = await run(process.execPath, [cli, ...args, '--json'], { env: env as NodeJS.ProcessEnv, maxBuffer: commandOutputBytesMax }).catch((error: { stderr?: string }) => {
         throw failure(`\`caller-trust ${args.join(' ')}\` failed: ${error.stderr ?? ''}`, directory);
       });
+      return JSON.parse(stdout) as Result;
+    },
+    async outcome<Result>(...args: string[]): Promise<Result> {
+      const { stdout, stderr } = await run(process.execPath, [cli, ...args, '--json'], { env: env as NodeJS.ProcessEnv, maxBuffer: commandOutputBytesMax }).catch((error: { stdout?: string; stderr?: string }) => error);
+      if (!stdout) throw failure(`\`caller-trust ${args.join(' ')}\` failed: ${stderr ?? ''}`, directory);
       return JSON.parse(stdout) as Result;
     },
     async url() {
@@ -185,7 +192,19 @@ function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-function describe(directory: string, downloads: readonly Download[]): Outcome {
+/** The API shows the owner each brand as it was decided, and the branded cache has exactly the verified numbers. */
+async function checkBranding(url: string, key: string, { brands, downloads }: { brands: readonly ShownLetter[]; downloads: readonly Download[] }): Promise<void> {
+  const answer = await fetch(`${url}/v1/brands`, { headers: { Authorization: `Bearer ${key}` } });
+  const { brands: shown } = (await answer.json()) as { brands: { handle: string; state: string }[] };
+  const wrong = brands.filter(({ brand, outcome }) => shown.find(({ handle }) => handle === brand)?.state !== outcome);
+  if (!answer.ok || wrong.length > 0) throw failure(`The API does not show ${wrong.map(({ brand }) => brand).join(', ')} as decided.`);
+  const verified = brands.reduce((sum, brand) => sum + brand.verified, 0);
+  const published = downloads.find(({ name }) => name === 'branded_phones')?.manifest.rows;
+  if (published !== verified) throw failure(`${verified} numbers are verified, and the branded cache has ${published ?? 'no'} rows.`);
+  say(`the branded cache has the ${verified} verified numbers, and the API shows the brands as they were decided`);
+}
+
+function describe(directory: string, { brands, downloads }: { brands: readonly ShownLetter[]; downloads: readonly Download[] }): Outcome {
   const table = formatTable(downloads, [
     { title: 'artefact', value: ({ name }) => name },
     { title: 'version', value: ({ manifest }) => manifest.version },
@@ -195,8 +214,8 @@ function describe(directory: string, downloads: readonly Download[]): Outcome {
     { title: 'sha256', value: ({ manifest }) => `${manifest.file.sha256.slice(0, 12)}...` },
     { title: 'checked', value: () => 'ok' },
   ]);
-  const text = `${table}\n\nFeeds, downloads and the log of the service are in ${directory}.`;
-  return { json: downloads.map(({ name, manifest, path }) => ({ name, path, manifest })), text };
+  const text = `${formatLetters(brands)}\n\n${table}\n\nFeeds, letters, downloads and the log of the service are in ${directory}.`;
+  return { json: { brands, artefacts: downloads.map(({ name, manifest, path }) => ({ name, path, manifest })) }, text };
 }
 
 function failure(problem: string, directory?: string): ServiceError {

@@ -2,7 +2,6 @@ import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { enqueueFeedLoad } from '../jobs/enqueue.ts';
-import { loadBrandedFile } from '../pipelines/intake/branded-loader.ts';
 import { FEEDS } from '../pipelines/intake/feed.ts';
 import { listFeedLoads, listFeedRejects, readFeedLoad, submitFeed, type FeedLoad, type FeedReject } from '../pipelines/intake/feed-load.ts';
 import type { Pool } from '../runtime/postgres.ts';
@@ -15,7 +14,7 @@ import { withQueues, withSomeWorker } from './with-worker.ts';
 const pollMs = 100;
 const rejectsPage = 1000;
 
-/** `feed load|list|show|rejects` and `branded load`. */
+/** `feed load|list|show|rejects`. */
 export function addFeedCommands(program: Command): void {
   const feed = program.command('feed').description('load feeds and read what became of them');
   feed
@@ -46,13 +45,6 @@ export function addFeedCommands(program: Command): void {
     .action((loadId: number, options: { after: number; limit?: number }, command: Command) =>
       runCommand(command, () => withServices(({ db }) => rejectsOutcome(db, loadId, options))),
     );
-
-  program
-    .command('branded')
-    .description('load live branded numbers')
-    .command('load')
-    .argument('<file>', 'CSV: phone, brand_handle, display_name, display_description, display_detail, display_image, live_from, live_until')
-    .action((file: string, _options: object, command: Command) => runCommand(command, () => loadBranded(file)));
 }
 
 async function loadFeed(feed: string, path: string, wait: boolean): Promise<Outcome> {
@@ -130,18 +122,4 @@ async function rejectsOutcome(db: Pool, loadId: number, { after, limit = Infinit
     { title: 'row', value: ({ excerpt }) => excerpt },
   ]);
   return { json: rejects, text: rejects.length === 0 ? 'No row was refused.' : text };
-}
-
-async function loadBranded(path: string): Promise<Outcome> {
-  return withServices(async ({ db, config }) => {
-    const report = await loadBrandedFile({ db, path, limits: config });
-    const text = formatFacts([
-      ['rows given', report.given],
-      ['accepted', report.accepted],
-      ['rejected', report.rejects.length],
-      ['changed', report.changed],
-    ]);
-    const rejects = report.rejects.map(({ line, code, reason }) => `line ${line}: ${reason} [${code}]`);
-    return { json: report, text: [text, ...rejects].join('\n') };
-  });
 }

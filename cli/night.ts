@@ -136,6 +136,8 @@ export function formatReport(report: NightReport): string {
     { title: 'seconds', value: (artefact) => artefact.seconds?.toFixed(2) },
   ]);
   const reasons = report.artefacts.flatMap(({ failure, ...artefact }) => (failure === null ? [] : [`${formatArtefact(artefact)}: ${failure.reason} [${failure.code}]`]));
+  // Reports of the first releases have no such list.
+  const lapsed = (report.lapsed ?? []).map(({ brand, validUntil, numbers }) => `brand ${brand}: ${numbers} numbers left the files, because their letter ended ${formatTime(validUntil)}`);
   const sum = `${counts.published} published, ${counts.unchanged} unchanged, ${counts.failed} failed.`;
-  return [head, '', table, '', ...reasons, sum].join('\n');
+  return [head, '', table, '', ...reasons, ...lapsed, sum].join('\n');
 }

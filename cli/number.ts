@@ -1,12 +1,13 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { clearNumber, readNumber, type NumberRecord } from '../pipelines/intake/number-record.ts';
+import { addBrandingNumberCommands } from './branding-number.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';
 import { formatFacts, formatTime } from './table.ts';
 
-/** `number show|clear`. */
+/** `number show|clear`, and those of numbers for branding. */
 export function addNumberCommands(program: Command): void {
-  const number = program.command('number').description('what is known of a number, and redress');
+  const number = program.command('number').description('what is known of a number, redress, and numbers for branding');
   number
     .command('show')
     .description('show what is published of a number, and why')
@@ -21,6 +22,7 @@ export function addNumberCommands(program: Command): void {
     .option('--by <name>', 'who decided', userInfo().username)
     .addHelpText('after', "\nExample:\n  caller-trust number clear +12025550123 --reason 'Recycled number, see ticket 4711'")
     .action((phone: string, options: { reason: string; by: string }, command: Command) => runCommand(command, () => clear(phone, options)));
+  addBrandingNumberCommands(number);
 }
 
 async function clear(phone: string, { reason, by }: { reason: string; by: string }): Promise<Outcome> {

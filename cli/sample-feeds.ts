@@ -8,7 +8,7 @@ export interface SampleOptions {
   /** Complaints lie in the 40 days before this instant. */
   readonly asOf: Date;
   readonly seed: number;
-  /** 1: 2,000 reputation rows, 1,000 directory rows, 3,000 complaints, 40 branded numbers. */
+  /** 1: 2,000 reputation rows, 1,000 directory rows, 3,000 complaints. */
   readonly scale: number;
 }
 
@@ -20,8 +20,6 @@ export interface SampleFeeds {
   readonly directory: string;
   /** As the FTC writes it. */
   readonly complaints: string;
-  /** CSV of the branded loader. */
-  readonly branded: string;
 }
 
 /** Writes sample feeds of valid numbers of several countries, with a few per cent of rows that are to be refused. */
@@ -31,13 +29,11 @@ export async function writeSampleFeeds(directory: string, options: SampleOptions
     reputation: join(directory, 'sample-reputation.csv.gz'),
     directory: join(directory, 'sample-directory.csv'),
     complaints: join(directory, 'sample-complaints.csv'),
-    branded: join(directory, 'sample-branded.csv'),
   };
   await mkdir(directory, { recursive: true });
   await writeFile(paths.reputation, gzipSync(sample.reputation()));
   await writeFile(paths.directory, `\uFEFF${sample.directory().replaceAll('\n', '\r\n')}`);
   await writeFile(paths.complaints, sample.complaints());
-  await writeFile(paths.branded, sample.branded());
   return paths;
 }
 
@@ -71,8 +67,6 @@ const subjects = [
   'Warranties  & protection plans', 'Calls pretending to be government, businesses, or family and friends', 'Other', 'Dropped call or no message', 'No Subject Provided', 'Medical  & prescriptions',
   'Reducing your debt (credit cards, mortgage, student loans)', 'Energy, solar,  & utilities', 'Computer  & technical support', 'Vacation  & timeshares', 'Lotteries, prizes  & sweepstakes',
 ];
-
-const brands = [['northwind', 'Northwind Dental'], ['zoe-cafe', 'Café Zoë'], ['mueller', 'Müller & Söhne'], ['sakura', 'さくら'], ['springfield', 'City of Springfield']] as const;
 
 const dayMs = 86_400_000;
 
@@ -118,16 +112,6 @@ class Sample {
       return [caller, date, violated, this.pick(cities), this.pick(states), this.pick(['212', '415', '']), quoted(this.pick(subjects)), this.pick(['Y', 'Y', 'N', ''])].join(',');
     });
     return `Company_Phone_Number,Created_Date,Violation_Date,Consumer_City,Consumer_State,Consumer_Area_Code,Subject,Recorded_Message_Or_Robocall\n${rows}`;
-  }
-
-  branded(): string {
-    const rows = this.rows(40, () => {
-      const [handle, name] = this.pick(brands);
-      const from = this.asOf - Math.floor(this.random() * 300 + 30) * dayMs;
-      const until = this.chance(0.1) ? from + 20 * dayMs : from + 365 * dayMs;
-      return [this.phone(ranges), handle, name, this.pick(descriptions), this.pick(details), '', new Date(from).toISOString(), new Date(until).toISOString()].map(quoted).join(',');
-    });
-    return `phone,brand_handle,display_name,display_description,display_detail,display_image,live_from,live_until\n${rows}`;
   }
 
   private rows(count: number, make: () => string): string {

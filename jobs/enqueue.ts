@@ -4,6 +4,7 @@ import { parsePayload, queueOf, type JobName, type Payloads } from './queues.ts'
 /** Ids are made from what the job does, so that the same work is never queued twice. */
 export const jobIds = {
   feedLoad: (loadId: number) => `feed-${loadId}`,
+  branding: (operationId: number) => `branding-${operationId}`,
   night: (runId: number) => `night-${runId}`,
   build: (buildId: number) => `build-${buildId}`,
   publication: ({ runId, generation }: { runId: number; generation: number }) => `publish-${runId}-g${generation}`,
@@ -12,6 +13,11 @@ export const jobIds = {
 /** Queues the load of a feed, unless it is queued or running. True if it was added. */
 export function enqueueFeedLoad(queues: Queues, { loadId }: Payloads['load-feed']): Promise<boolean> {
   return enqueue(queues, newJob('load-feed', jobIds.feedLoad(loadId), { loadId }));
+}
+
+/** Queues a branding operation, unless it is queued or running. True if it was added. */
+export function enqueueBranding(queues: Queues, { operationId }: Payloads['run-branding']): Promise<boolean> {
+  return enqueue(queues, newJob('run-branding', jobIds.branding(operationId), { operationId }));
 }
 
 /** Queues a night, unless it is queued or running. True if it was added. */

@@ -4,6 +4,12 @@ import { runNightBuild, sweepUnfinishedFiles } from '../pipelines/caches/night-b
 import { failNight, withOpenNight } from '../pipelines/caches/night-opening.ts';
 import { publishNight } from '../pipelines/caches/night-publishing.ts';
 import { failFeedLoad, runFeedLoad } from '../pipelines/intake/feed-load.ts';
+import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
+import { openVault } from '../pipelines/branding/vault.ts';
+import { expireLetters, destroyOldDocuments } from '../pipelines/branding/expiry.ts';
+import { failOperation } from '../pipelines/branding/operation.ts';
+import { readLetter } from '../pipelines/branding/reading/letter-reader.ts';
+import { runOperation } from '../pipelines/branding/run-operation.ts';
 import { scoreComplaints } from '../pipelines/intake/scoring.ts';
 import { errorCodeOf, isFinalFailure, publicReason } from '../runtime/errors.ts';
 import type { Services } from '../runtime/services.ts';
@@ -18,6 +24,7 @@ export function createHandlers(services: HandlerServices): Handlers {
   const store = new ArtefactStore(services.config.artefactDir);
   return {
     'load-feed': loadFeed(services),
+    'run-branding': runBranding(services),
     'open-night': openNight(services),
     'build-artefact': buildNightArtefact(services, store),
     'publish-night': publish(services, store),
@@ -43,13 +50,34 @@ function loadFeed({ config, db }: HandlerServices): Handler<'load-feed'> {
     );
 }
 
+function runBranding({ config, db }: HandlerServices): Handler<'run-branding'> {
+  return ({ operationId }, context) =>
+    recordingTheEnd(
+      context,
+      async () => {
+        const vault = await openVault(config);
+        const trustRootsPem = await readTrustRoots(config);
+        const { outcome } = await runOperation({
+          db,
+          vault,
+          operationId,
+          limits: config,
+          now: () => new Date(),
+          readLetter: (bytes) => readLetter({ bytes, limits: config, trustRootsPem, signal: context.signal }),
+        });
+        return { outcome };
+      },
+      (code, reason) => failOperation(db, operationId, { code, reason }),
+    );
+}
+
 /** Opens the night, queues its builds with the publication that follows them, and holds the snapshot until they are done. */
-function openNight({ db, database, queues }: HandlerServices): Handler<'open-night'> {
+function openNight({ config, db, database, queues }: HandlerServices): Handler<'open-night'> {
   return ({ runId }, context) =>
     recordingTheEnd(
       context,
       () =>
-        withOpenNight({ db, databaseUrl: database.url, runId, prepare: (evaluatedAt) => score(db, evaluatedAt, context) }, async (night) => {
+        withOpenNight({ db, databaseUrl: database.url, runId, prepare: (evaluatedAt) => prepareNight({ config, db }, evaluatedAt, context) }, async (night) => {
           await enqueueNightFlow(queues, night);
           await night.untilBuilt(context.signal);
         }),
@@ -57,8 +85,11 @@ function openNight({ db, database, queues }: HandlerServices): Handler<'open-nig
     );
 }
 
-async function score(db: HandlerServices['db'], evaluatedAt: Date, { log }: JobContext): Promise<void> {
+async function prepareNight({ config, db }: Pick<HandlerServices, 'config' | 'db'>, evaluatedAt: Date, { log }: JobContext): Promise<void> {
   log.info({ evaluatedAt, ...(await scoreComplaints(db, evaluatedAt)) }, 'complaints are scored');
+  log.info({ evaluatedAt, ...(await expireLetters(db, evaluatedAt)) }, 'letters are expired');
+  const destroyed = await destroyOldDocuments({ db, vault: await openVault(config), retentionDays: config.letterRetentionDays }, new Date());
+  if (destroyed > 0) log.info({ destroyed }, 'documents whose time of retention is over are destroyed');
 }
 
 function buildNightArtefact({ config, db, database }: HandlerServices, store: ArtefactStore): Handler<'build-artefact'> {

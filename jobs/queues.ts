@@ -44,6 +44,13 @@ export const QUEUES = {
     completedKeptSeconds: day,
     failedKeptSeconds: 7 * day,
   },
+  branding: {
+    jobs: { 'run-branding': z.strictObject({ operationId: databaseId }) },
+    concurrency: (config) => config.brandingConcurrency,
+    retryDelayMs: 1000,
+    completedKeptSeconds: day,
+    failedKeptSeconds: 7 * day,
+  },
   publications: {
     jobs: { 'publish-night': z.strictObject({ runId: databaseId, generation }) },
     concurrency: () => 2,

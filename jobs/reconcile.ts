@@ -1,11 +1,12 @@
 import { failNight } from '../pipelines/caches/night-opening.ts';
+import { failOperation, readOperation } from '../pipelines/branding/operation.ts';
 import { failFeedLoad } from '../pipelines/intake/feed-load.ts';
 import { ERRORS, type ErrorCode } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { queryRow, queryRows, type Pool } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
 import type { JobState, Queues } from './backend.ts';
-import { enqueueFeedLoad, enqueueNight, enqueueNightFlow, jobIds } from './enqueue.ts';
+import { enqueueBranding, enqueueFeedLoad, enqueueNight, enqueueNightFlow, jobIds } from './enqueue.ts';
 
 export interface ReconcileOptions {
   readonly db: Pool;
@@ -15,9 +16,9 @@ export interface ReconcileOptions {
 
 /** What a comparison has put right. */
 export interface Reconciled {
-  /** Loads, nights and publications that were queued again. */
+  /** Loads, branding operations, nights and publications that were queued again. */
   enqueued: number;
-  /** Loads, nights and builds whose job was given up after crashes, and that have failed now. */
+  /** Loads, branding operations, nights and builds whose job was given up after crashes, and that have failed now. */
   lost: number;
 }
 
@@ -37,6 +38,9 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciled> 
   for (const { load_id } of await queryRows<{ load_id: number }>(options.db, sql('jobs/list_due_feed_loads'))) {
     await reconcileFeedLoad(options, load_id, done);
   }
+  for (const { operation_id } of await queryRows<{ operation_id: number }>(options.db, sql('jobs/list_due_branding'))) {
+    await reconcileBranding(options, operation_id, done);
+  }
   for (const night of await queryRows<OpenNight>(options.db, sql('jobs/list_open_nights'), [null])) {
     await reconcileNight(options, night, done);
   }
@@ -53,6 +57,17 @@ async function reconcileFeedLoad({ db, queues }: ReconcileOptions, loadId: numbe
     await failFeedLoad(db, loadId, failureOf('job_lost'));
     done.lost += 1;
   } else if (await enqueueFeedLoad(queues, { loadId })) done.enqueued += 1;
+}
+
+async function reconcileBranding({ db, queues }: ReconcileOptions, operationId: number, done: Reconciled): Promise<void> {
+  const jobId = jobIds.branding(operationId);
+  if (lives(await queues.state('branding', jobId))) return;
+  // The operation may have ended between the two reads: its result is written before the job ends.
+  if ((await readOperation(db, operationId)).state !== 'queued') return;
+  if ((await queues.failure('branding', jobId))?.byCrashes) {
+    await failOperation(db, operationId, failureOf('job_lost'));
+    done.lost += 1;
+  } else if (await enqueueBranding(queues, { operationId })) done.enqueued += 1;
 }
 
 /** A night lives while it is opened and held, or while its publication waits for the builds. */

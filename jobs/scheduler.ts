@@ -1,4 +1,5 @@
 import { createTask, parse, validate } from 'node-cron';
+import { openVault } from '../pipelines/branding/vault.ts';
 import { everything, requestNight } from '../pipelines/caches/night-request.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
@@ -7,8 +8,10 @@ import { queryRow, type Pool } from '../runtime/postgres.ts';
 import { repeat } from '../runtime/shutdown.ts';
 import { sql } from '../sql/sql.ts';
 import type { Queues } from './backend.ts';
-import { watchDropFolder, type SubmitDropped } from './drop-folder.ts';
+import { brandingInbox } from './branding-drop.ts';
+import { watchDropFolder } from './drop-folder.ts';
 import { enqueueNight } from './enqueue.ts';
+import { feedInboxes, type SubmitDropped } from './feed-drop.ts';
 import { reconcile } from './reconcile.ts';
 
 export interface SchedulerOptions {
@@ -42,10 +45,11 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
   const catchUp = () => catchUpNight({ config, db, queues, log, clock });
   const task = createTask(config.nightSchedule, () => catchUp().catch(onError), { timezone: 'UTC', suppressMissedWarning: true });
   await task.start();
+  const inboxes = [...feedInboxes({ config, queues, log, submit }), brandingInbox({ config, db, queues, log, openVault: () => openVault(config) })];
   const loops = [
     // A tick that the timer missed, for a sleeping machine or a database that was away, is made up for here.
     repeat({ seconds: config.reconcileSeconds, work: () => catchUp().then(() => reconcile({ db, queues, log })).then(() => {}), onError }),
-    watchDropFolder({ config, db, queues, log, submit, clock }),
+    watchDropFolder({ config, db, log, inboxes, clock }),
   ];
   return {
     async stop() {

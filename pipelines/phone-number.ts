@@ -1,4 +1,4 @@
-import { parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/max';
+import { getCountryCallingCode, isSupportedCountry, parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/max';
 import { lookUpPlan } from './numbering-plan.ts';
 
 /** A number that can be dialled, as it is published, and the country that it belongs to (+800 and +881 belong to none). */
@@ -67,4 +67,80 @@ function askLibrary(text: string, defaultCountry: CountryCode | undefined): Dial
   if (!parsed.isValid()) return unassigned;
   if (parsed.ext !== undefined) return extended;
   return e164.test(parsed.number) ? { phone: parsed.number, country: officialCountry(parsed.country ?? null) } : tooShort;
+}
+
+/** A number in a text, with the offsets of its characters (`end` is the one after the last). */
+export interface PhoneInText extends DialledPhone {
+  readonly start: number;
+  readonly end: number;
+}
+
+const digitRun = /[+(]?\d[\d ().+/-]*\d/g;
+const lettersBefore = /[\p{L}_@$]$/u;
+const lettersAfter = /^[\p{L}_@]/u;
+const extensionAfter = /^\s{0,3}(?:x|ext|extension|durchwahl|poste|#)[\s.:]{0,3}\d{1,6}(?![\d-])/i;
+const bullet = /^(?:\d{1,3}[.)]|\(\d\))$/;
+const numberDigits = { min: 7, max: 17 }; // with a prefix for calls abroad (011, 00)
+const numberTokensMax = 6;
+/** National forms of +1, and forms with a prefix for calls abroad; spares the library most groups of digits that are no number. */
+const northAmericanForm = /^(?:1?[2-9]\d{9}|011\d{7,14})$/;
+
+/**
+ * The numbers that stand in a text, as `judgePhone` reads them: valid ones only, in the order of the text. Without `+`
+ * they are read in the default country (ISO 3166-1 alpha-2; an unknown one is none). A number with an extension is left
+ * out. Numbers may be parted by spaces alone; the library's own search would take the start of the next one for an
+ * extension.
+ */
+export function findPhones(text: string, defaultCountry: string): readonly PhoneInText[] {
+  const country = isSupportedCountry(defaultCountry) ? defaultCountry : undefined;
+  const plain = plainPunctuation(text);
+  return [...plain.matchAll(digitRun)].flatMap((match) => {
+    const end = match.index + match[0].length;
+    if (lettersBefore.test(plain.slice(Math.max(0, match.index - 2), match.index)) || lettersAfter.test(plain.slice(end, end + 2))) return [];
+    const found = findInRun(match[0], country).map((phone) => ({ ...phone, start: phone.start + match.index, end: phone.end + match.index }));
+    return extensionAfter.test(plain.slice(end, end + 24)) ? found.filter((phone) => phone.end !== end) : found;
+  });
+}
+
+/** The same text, character for character, with ASCII digits, plus signs, hyphens and spaces. */
+function plainPunctuation(text: string): string {
+  return text
+    .replace(/[\u2010-\u2015\u2212\uFE58\uFE63\uFF0D\xAD]/g, '-')
+    .replace(/[\xA0\u2000-\u200B\u202F\u205F\u3000\t]/g, ' ')
+    .replace(/[\uFF10-\uFF19\uFF0B\uFF08\uFF09]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0));
+}
+
+/** Numbers in a run of digits and their punctuation: the longest group of tokens that is a number is taken each time. */
+function findInRun(run: string, country: CountryCode | undefined): PhoneInText[] {
+  const tokens = [...run.matchAll(/\+?[^ +]+/g)].map((match) => ({ text: match[0], start: match.index, end: match.index + match[0].length }));
+  const found: PhoneInText[] = [];
+  for (let first = 0; first < tokens.length; first++) {
+    if (bullet.test(tokens[first]!.text)) continue;
+    const last = lastTokenOfNumber(run, tokens.slice(first, first + numberTokensMax), country);
+    if (last === null) continue;
+    found.push({ ...last.phone, start: tokens[first]!.start, end: last.end });
+    first += last.tokens - 1;
+  }
+  return found;
+}
+
+interface Token {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+function lastTokenOfNumber(run: string, tokens: readonly Token[], country: CountryCode | undefined): { phone: DialledPhone; end: number; tokens: number } | null {
+  const joined = tokens.findIndex(({ text }, at) => at > 0 && (text.startsWith('+') || text === '/' || (text === '-' && at > 1 && tokens[at + 1]?.text.startsWith('+'))));
+  const northAmerica = country !== undefined && getCountryCallingCode(country) === '1';
+  for (let count = joined === -1 ? tokens.length : joined; count > 0; count--) {
+    const end = tokens[count - 1]!.end;
+    const text = run.slice(tokens[0]!.start, end).replace(/[-/.( ]+$/, '');
+    const digits = text.replace(/\D/g, '');
+    if (digits.length < numberDigits.min || digits.length > numberDigits.max) continue;
+    if (northAmerica && !text.startsWith('+') && !northAmericanForm.test(digits)) continue;
+    const phone = judgePhone(text, country);
+    if (!isPhoneRefusal(phone)) return { phone, end: tokens[0]!.start + text.length, tokens: count };
+  }
+  return null;
 }

@@ -31,6 +31,8 @@ export const SETTINGS = {
   feedDir: setting('FEED_DIR', text().optional(), 'Directory where accepted feed files wait for their load. Absent: feeds in the state directory.'),
   dropDir: setting('DROP_DIR', text().optional(), 'Drop folder: a folder for each feed. Absent: drop in the state directory.'),
   apiKeySecret: setting('API_KEY_SECRET', z.string().min(32).optional(), 'Secret under which API keys are hashed, 32 characters or more. Absent: one is made and kept in the state directory.'),
+  letterMasterKey: setting('LETTER_MASTER_KEY', z.string().regex(/^[0-9a-fA-F]{64}$/).optional(), 'Key under which the keys of letters are wrapped: 32 bytes as hex digits. Absent: one is made and kept in the state directory.'),
+  letterTrustRoots: setting('LETTER_TRUST_ROOTS', text().optional(), 'PEM file of the root certificates that PDF signatures must lead to. Absent: the chain of a signature is not checked.'),
   logLevel: setting('LOG_LEVEL', z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'), 'Least level that is logged.'),
 
   databaseConnectionsMax: setting('DATABASE_CONNECTIONS_MAX', count(10, { min: 5, max: 1000 }), 'Connections that one process keeps to PostgreSQL, the streams of the night and those of the queues (at most 17) not counted.'),
@@ -57,6 +59,20 @@ export const SETTINGS = {
 
   feedLineBytesMax: setting('FEED_LINE_BYTES_MAX', count(64 * KiB, { min: 1 * KiB, max: 1 * MiB }), 'Longest row of a feed; a longer one is rejected.'),
   feedPlainBytesMax: setting('FEED_PLAIN_BYTES_MAX', count(32 * GiB), 'Largest feed, after decompression.'),
+
+  brandingConcurrency: setting('BRANDING_CONCURRENCY', count(2, { max: 16 }), 'Branding operations that one worker runs at a time; each reads its letter in a process of its own.'),
+  numbersFileBytesMax: setting('NUMBERS_FILE_BYTES_MAX', count(16 * MiB), 'Largest CSV of numbers for branding.'),
+  numbersRowsMax: setting('NUMBERS_ROWS_MAX', count(100_000, { max: 1_000_000 }), 'Rows that one CSV of numbers may have.'),
+  letterBytesMax: setting('LETTER_BYTES_MAX', count(10 * MiB, { max: 64 * MiB }), 'Largest letter of authorization.'),
+  letterPagesMax: setting('LETTER_PAGES_MAX', count(20, { max: 200 }), 'Pages that a letter may have.'),
+  letterPageInchesMax: setting('LETTER_PAGE_INCHES_MAX', count(34, { max: 200 }), 'Longest side of a page of a letter, in inches; twice that of A3 is 33.'),
+  letterPixelsMax: setting('LETTER_PIXELS_MAX', count(40_000_000, { max: 200_000_000 }), 'Pixels that a picture of a page may have; A4 at 600 dots per inch has 35 million.'),
+  letterTextSecondsMax: setting('LETTER_TEXT_SECONDS_MAX', count(20, { max: 600 }), 'Seconds after which reading the text of a letter is given up.'),
+  letterOcrSecondsMax: setting('LETTER_OCR_SECONDS_MAX', count(180, { max: 3600 }), 'Seconds after which recognising the text of a scanned letter is given up.'),
+  letterTextMemoryBytesMax: setting('LETTER_TEXT_MEMORY_BYTES_MAX', count(256 * MiB, { min: 128 * MiB }), 'Resident memory at which the process that reads text is ended.'),
+  letterOcrMemoryBytesMax: setting('LETTER_OCR_MEMORY_BYTES_MAX', count(512 * MiB, { min: 256 * MiB }), 'Resident memory at which the process that recognises text is ended.'),
+  letterOutputBytesMax: setting('LETTER_OUTPUT_BYTES_MAX', count(8 * MiB, { min: 64 * KiB }), 'What the process that reads a letter may answer.'),
+  letterRetentionDays: setting('LETTER_RETENTION_DAYS', count(730, { max: 36_500 }), 'Days for which a letter is kept after it was rejected, withdrawn or expired; then its key is destroyed.'),
 
   apiHost: setting('API_HOST', text().default('127.0.0.1'), 'Address on which the API listens.'),
   apiPort: setting('API_PORT', port(8080), 'Port of the API; 0 takes a free one.'),

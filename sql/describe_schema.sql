@@ -25,16 +25,26 @@ SELECT kind, name, definition FROM (
       WHERE a.attrelid = tables.oid AND a.attnum > 0 AND NOT a.attisdropped))
   FROM tables
   UNION ALL
-  SELECT 3, 'constraint', relname || '.' || k.conname,
+  SELECT 6, 'view', c.relname::text, format(E'CREATE VIEW %I AS\n%s', c.relname, rtrim(pg_get_viewdef(c.oid), ';'))
+  FROM pg_class AS c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'v'
+  UNION ALL
+  SELECT 7, 'function', p.proname::text, rtrim(pg_get_functiondef(p.oid), E'\n')
+  FROM pg_proc AS p WHERE p.pronamespace = 'public'::regnamespace
+  UNION ALL
+  SELECT 8, 'trigger', relname || '.' || g.tgname,
+    pg_get_triggerdef(g.oid) || CASE g.tgenabled WHEN 'A' THEN format(E';\nALTER TABLE %I ENABLE ALWAYS TRIGGER %I', relname, g.tgname) ELSE '' END
+  FROM tables JOIN pg_trigger AS g ON g.tgrelid = tables.oid AND NOT g.tgisinternal
+  UNION ALL
+  SELECT 4, 'constraint', relname || '.' || k.conname,
     format('ALTER TABLE %I ADD CONSTRAINT %I %s', relname, k.conname, pg_get_constraintdef(k.oid))
   FROM tables JOIN pg_constraint AS k ON k.conrelid = tables.oid AND k.contype <> 'n'
   UNION ALL
-  SELECT 4, 'index', relname || '.' || i.indexrelid::regclass, pg_get_indexdef(i.indexrelid)
+  SELECT 5, 'index', relname || '.' || i.indexrelid::regclass, pg_get_indexdef(i.indexrelid)
   FROM tables JOIN pg_index AS i ON i.indrelid = tables.oid
   WHERE NOT EXISTS (SELECT FROM pg_constraint AS k WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u'))
   UNION ALL
-  SELECT 5, 'grant', tables.relname || '.' || g.privilege_type, format('GRANT %s ON %I TO caller_trust_reader', g.privilege_type, tables.relname)
-  FROM tables JOIN pg_class AS c ON c.oid = tables.oid, aclexplode(c.relacl) AS g
-  WHERE g.grantee = 'caller_trust_reader'::regrole
+  SELECT 9, 'grant', c.relname || '.' || g.privilege_type, format('GRANT %s ON %I TO caller_trust_reader', g.privilege_type, c.relname)
+  FROM pg_class AS c, aclexplode(c.relacl) AS g
+  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'v') AND g.grantee = 'caller_trust_reader'::regrole
 ) AS objects
 ORDER BY place, name COLLATE "C", definition COLLATE "C";

@@ -47,6 +47,44 @@ CREATE TABLE artefact_version (
   plain_bytes bigint NOT NULL
 );
 
+-- table brand
+CREATE TABLE brand (
+  brand_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  handle text COLLATE "C" NOT NULL,
+  owner clean_text NOT NULL,
+  state text COLLATE "C" NOT NULL,
+  approved_revision integer,
+  pending_revision integer,
+  last_revision integer NOT NULL DEFAULT 1,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  changed_at timestamp with time zone NOT NULL DEFAULT now(),
+  approved_at timestamp with time zone
+);
+
+-- table brand_number
+CREATE TABLE brand_number (
+  brand_id bigint NOT NULL,
+  phone e164 NOT NULL,
+  country country_code,
+  call_reason clean_text,
+  state text COLLATE "C" NOT NULL,
+  submitted_at timestamp with time zone NOT NULL DEFAULT now(),
+  changed_at timestamp with time zone NOT NULL DEFAULT now(),
+  verified_at timestamp with time zone
+);
+
+-- table brand_revision
+CREATE TABLE brand_revision (
+  brand_id bigint NOT NULL,
+  revision integer NOT NULL,
+  profile jsonb NOT NULL,
+  display_name clean_text NOT NULL,
+  findings jsonb NOT NULL DEFAULT '[]'::jsonb,
+  needs_decision boolean NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  created_by text NOT NULL
+);
+
 -- table branded_number
 CREATE TABLE branded_number (
   phone e164 NOT NULL,
@@ -57,6 +95,50 @@ CREATE TABLE branded_number (
   display_image clean_text,
   live_from timestamp with time zone NOT NULL,
   live_until timestamp with time zone
+);
+
+-- table branding_event
+CREATE TABLE branding_event (
+  event_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  at timestamp with time zone NOT NULL DEFAULT now(),
+  brand_id bigint NOT NULL,
+  subject text COLLATE "C" NOT NULL,
+  letter_id bigint,
+  phone e164,
+  action text COLLATE "C" NOT NULL,
+  before text COLLATE "C",
+  after text COLLATE "C" NOT NULL,
+  actor text NOT NULL,
+  reason text NOT NULL,
+  operation_id bigint
+);
+
+-- table branding_operation
+CREATE TABLE branding_operation (
+  operation_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  owner clean_text NOT NULL,
+  idempotency_key text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  request jsonb NOT NULL,
+  request_sha256 text COLLATE "C" NOT NULL,
+  letter_document_id bigint,
+  numbers_document_id bigint,
+  requested_by text NOT NULL,
+  requested_at timestamp with time zone NOT NULL DEFAULT now(),
+  state text COLLATE "C" NOT NULL DEFAULT 'queued'::text,
+  finished_at timestamp with time zone,
+  result jsonb,
+  failure_code text,
+  failure_reason text
+);
+
+-- table branding_operation_row
+CREATE TABLE branding_operation_row (
+  operation_id bigint NOT NULL,
+  line integer NOT NULL,
+  phone e164,
+  outcome text COLLATE "C" NOT NULL,
+  reason text NOT NULL
 );
 
 -- table build
@@ -116,6 +198,21 @@ CREATE TABLE complaint_subject (
   category smallint
 );
 
+-- table document
+CREATE TABLE document (
+  document_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  kind text COLLATE "C" NOT NULL,
+  sha256 text COLLATE "C" NOT NULL,
+  bytes bigint NOT NULL,
+  stored_at timestamp with time zone NOT NULL DEFAULT now(),
+  sealed_content bytea,
+  sealed_reading bytea,
+  wrapped_key bytea,
+  master_key_id text COLLATE "C" NOT NULL,
+  destroyed_at timestamp with time zone,
+  destroyed_why text
+);
+
 -- table feed_load
 CREATE TABLE feed_load (
   load_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -145,6 +242,43 @@ CREATE TABLE feed_reject (
   code text COLLATE "C" NOT NULL,
   reason text NOT NULL,
   excerpt text NOT NULL
+);
+
+-- table letter
+CREATE TABLE letter (
+  letter_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  brand_id bigint NOT NULL,
+  revision integer NOT NULL,
+  document_id bigint NOT NULL,
+  operation_id bigint NOT NULL,
+  state text COLLATE "C" NOT NULL,
+  submitted_at timestamp with time zone NOT NULL,
+  rule_version text COLLATE "C" NOT NULL,
+  format text COLLATE "C",
+  pages integer,
+  signed_on date,
+  decided_at timestamp with time zone,
+  decided_by text,
+  decision_reason text,
+  valid_from timestamp with time zone,
+  valid_until timestamp with time zone
+);
+
+-- table letter_finding
+CREATE TABLE letter_finding (
+  letter_id bigint NOT NULL,
+  "position" integer NOT NULL,
+  code text COLLATE "C" NOT NULL,
+  severity text COLLATE "C" NOT NULL,
+  message text NOT NULL,
+  page integer,
+  line integer
+);
+
+-- table letter_number
+CREATE TABLE letter_number (
+  letter_id bigint NOT NULL,
+  phone e164 NOT NULL
 );
 
 -- table night_run
@@ -253,6 +387,45 @@ ALTER TABLE artefact_version ADD CONSTRAINT artefact_version_pkey PRIMARY KEY (c
 -- constraint artefact_version.artefact_version_version_check
 ALTER TABLE artefact_version ADD CONSTRAINT artefact_version_version_check CHECK ((version > 0));
 
+-- constraint brand.brand_approved_has_revision
+ALTER TABLE brand ADD CONSTRAINT brand_approved_has_revision CHECK (((state <> ALL (ARRAY['approved'::text, 'suspended'::text, 'expired'::text])) OR (approved_revision IS NOT NULL)));
+
+-- constraint brand.brand_handle_check
+ALTER TABLE brand ADD CONSTRAINT brand_handle_check CHECK ((handle ~ '^[a-z0-9](-?[a-z0-9]){1,62}$'::text));
+
+-- constraint brand.brand_handle_key
+ALTER TABLE brand ADD CONSTRAINT brand_handle_key UNIQUE (handle);
+
+-- constraint brand.brand_pkey
+ALTER TABLE brand ADD CONSTRAINT brand_pkey PRIMARY KEY (brand_id);
+
+-- constraint brand.brand_state_check
+ALTER TABLE brand ADD CONSTRAINT brand_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'submitted'::text, 'in_review'::text, 'approved'::text, 'rejected'::text, 'suspended'::text, 'expired'::text, 'withdrawn'::text])));
+
+-- constraint brand_number.brand_number_brand_id_fkey
+ALTER TABLE brand_number ADD CONSTRAINT brand_number_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brand(brand_id);
+
+-- constraint brand_number.brand_number_call_reason_check
+ALTER TABLE brand_number ADD CONSTRAINT brand_number_call_reason_check CHECK ((char_length((call_reason)::text) <= 50));
+
+-- constraint brand_number.brand_number_pkey
+ALTER TABLE brand_number ADD CONSTRAINT brand_number_pkey PRIMARY KEY (brand_id, phone);
+
+-- constraint brand_number.brand_number_state_check
+ALTER TABLE brand_number ADD CONSTRAINT brand_number_state_check CHECK ((state = ANY (ARRAY['submitted'::text, 'in_review'::text, 'verified'::text, 'unsuccessful'::text, 'permanently_rejected'::text, 'suspended'::text, 'expired'::text, 'removed'::text])));
+
+-- constraint brand_revision.brand_revision_brand_id_fkey
+ALTER TABLE brand_revision ADD CONSTRAINT brand_revision_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brand(brand_id);
+
+-- constraint brand_revision.brand_revision_display_name_check
+ALTER TABLE brand_revision ADD CONSTRAINT brand_revision_display_name_check CHECK ((char_length((display_name)::text) <= 32));
+
+-- constraint brand_revision.brand_revision_pkey
+ALTER TABLE brand_revision ADD CONSTRAINT brand_revision_pkey PRIMARY KEY (brand_id, revision);
+
+-- constraint brand_revision.brand_revision_revision_check
+ALTER TABLE brand_revision ADD CONSTRAINT brand_revision_revision_check CHECK ((revision > 0));
+
 -- constraint branded_number.branded_number_display_fits
 ALTER TABLE branded_number ADD CONSTRAINT branded_number_display_fits CHECK (((octet_length((display_name)::text) <= 128) AND (octet_length((display_description)::text) <= 512) AND (octet_length((display_detail)::text) <= 1024) AND (octet_length((display_image)::text) <= 512)));
 
@@ -261,6 +434,66 @@ ALTER TABLE branded_number ADD CONSTRAINT branded_number_interval CHECK (((live_
 
 -- constraint branded_number.branded_number_pkey
 ALTER TABLE branded_number ADD CONSTRAINT branded_number_pkey PRIMARY KEY (phone);
+
+-- constraint branding_event.branding_event_actor_check
+ALTER TABLE branding_event ADD CONSTRAINT branding_event_actor_check CHECK ((actor ~ '\S'::text));
+
+-- constraint branding_event.branding_event_brand_id_fkey
+ALTER TABLE branding_event ADD CONSTRAINT branding_event_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brand(brand_id);
+
+-- constraint branding_event.branding_event_letter_id_fkey
+ALTER TABLE branding_event ADD CONSTRAINT branding_event_letter_id_fkey FOREIGN KEY (letter_id) REFERENCES letter(letter_id);
+
+-- constraint branding_event.branding_event_operation_id_fkey
+ALTER TABLE branding_event ADD CONSTRAINT branding_event_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES branding_operation(operation_id);
+
+-- constraint branding_event.branding_event_pkey
+ALTER TABLE branding_event ADD CONSTRAINT branding_event_pkey PRIMARY KEY (event_id);
+
+-- constraint branding_event.branding_event_reason_check
+ALTER TABLE branding_event ADD CONSTRAINT branding_event_reason_check CHECK ((reason ~ '\S'::text));
+
+-- constraint branding_event.branding_event_subject
+ALTER TABLE branding_event ADD CONSTRAINT branding_event_subject CHECK ((((subject = 'letter'::text) = (letter_id IS NOT NULL)) AND ((subject = 'number'::text) = (phone IS NOT NULL))));
+
+-- constraint branding_event.branding_event_subject_check
+ALTER TABLE branding_event ADD CONSTRAINT branding_event_subject_check CHECK ((subject = ANY (ARRAY['brand'::text, 'letter'::text, 'number'::text])));
+
+-- constraint branding_operation.branding_operation_ended
+ALTER TABLE branding_operation ADD CONSTRAINT branding_operation_ended CHECK ((((state = 'queued'::text) = (finished_at IS NULL)) AND ((state = 'done'::text) = (result IS NOT NULL)) AND ((state = 'failed'::text) = (failure_code IS NOT NULL))));
+
+-- constraint branding_operation.branding_operation_idempotency_key_check
+ALTER TABLE branding_operation ADD CONSTRAINT branding_operation_idempotency_key_check CHECK ((idempotency_key ~ '^[!-~]{1,128}$'::text));
+
+-- constraint branding_operation.branding_operation_kind_check
+ALTER TABLE branding_operation ADD CONSTRAINT branding_operation_kind_check CHECK ((kind = ANY (ARRAY['add_managed_brand'::text, 'update_managed_brand'::text, 'add_phone_number'::text])));
+
+-- constraint branding_operation.branding_operation_letter_document_id_fkey
+ALTER TABLE branding_operation ADD CONSTRAINT branding_operation_letter_document_id_fkey FOREIGN KEY (letter_document_id) REFERENCES document(document_id);
+
+-- constraint branding_operation.branding_operation_numbers_document_id_fkey
+ALTER TABLE branding_operation ADD CONSTRAINT branding_operation_numbers_document_id_fkey FOREIGN KEY (numbers_document_id) REFERENCES document(document_id);
+
+-- constraint branding_operation.branding_operation_owner_idempotency_key_key
+ALTER TABLE branding_operation ADD CONSTRAINT branding_operation_owner_idempotency_key_key UNIQUE (owner, idempotency_key);
+
+-- constraint branding_operation.branding_operation_pkey
+ALTER TABLE branding_operation ADD CONSTRAINT branding_operation_pkey PRIMARY KEY (operation_id);
+
+-- constraint branding_operation.branding_operation_request_sha256_check
+ALTER TABLE branding_operation ADD CONSTRAINT branding_operation_request_sha256_check CHECK ((request_sha256 ~ '^[0-9a-f]{64}$'::text));
+
+-- constraint branding_operation.branding_operation_state_check
+ALTER TABLE branding_operation ADD CONSTRAINT branding_operation_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'done'::text, 'failed'::text])));
+
+-- constraint branding_operation_row.branding_operation_row_line_check
+ALTER TABLE branding_operation_row ADD CONSTRAINT branding_operation_row_line_check CHECK ((line > 0));
+
+-- constraint branding_operation_row.branding_operation_row_operation_id_fkey
+ALTER TABLE branding_operation_row ADD CONSTRAINT branding_operation_row_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES branding_operation(operation_id) ON DELETE CASCADE;
+
+-- constraint branding_operation_row.branding_operation_row_pkey
+ALTER TABLE branding_operation_row ADD CONSTRAINT branding_operation_row_pkey PRIMARY KEY (operation_id, line);
 
 -- constraint build.build_pkey
 ALTER TABLE build ADD CONSTRAINT build_pkey PRIMARY KEY (build_id);
@@ -298,6 +531,25 @@ ALTER TABLE complaint_subject ADD CONSTRAINT complaint_subject_pkey PRIMARY KEY 
 -- constraint complaint_subject.complaint_subject_subject_check
 ALTER TABLE complaint_subject ADD CONSTRAINT complaint_subject_subject_check CHECK (((subject = lower(subject)) AND (subject !~ '  '::text)));
 
+-- constraint document.document_bytes_check
+ALTER TABLE document ADD CONSTRAINT document_bytes_check CHECK ((bytes >= 0));
+
+-- constraint document.document_destroyed
+ALTER TABLE document ADD CONSTRAINT document_destroyed CHECK (
+CASE
+    WHEN (destroyed_at IS NULL) THEN ((wrapped_key IS NOT NULL) AND (sealed_content IS NOT NULL))
+    ELSE ((wrapped_key IS NULL) AND (sealed_content IS NULL) AND (sealed_reading IS NULL) AND (destroyed_why ~ '\S'::text))
+END);
+
+-- constraint document.document_kind_check
+ALTER TABLE document ADD CONSTRAINT document_kind_check CHECK ((kind = ANY (ARRAY['letter'::text, 'numbers'::text])));
+
+-- constraint document.document_pkey
+ALTER TABLE document ADD CONSTRAINT document_pkey PRIMARY KEY (document_id);
+
+-- constraint document.document_sha256_check
+ALTER TABLE document ADD CONSTRAINT document_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
+
 -- constraint feed_load.feed_load_adds_up
 ALTER TABLE feed_load ADD CONSTRAINT feed_load_adds_up CHECK (((state <> 'done'::text) OR ((rows_accepted + rows_rejected) = rows_given)));
 
@@ -324,6 +576,45 @@ ALTER TABLE feed_reject ADD CONSTRAINT feed_reject_load_id_fkey FOREIGN KEY (loa
 
 -- constraint feed_reject.feed_reject_pkey
 ALTER TABLE feed_reject ADD CONSTRAINT feed_reject_pkey PRIMARY KEY (load_id, line_number);
+
+-- constraint letter.letter_brand_id_fkey
+ALTER TABLE letter ADD CONSTRAINT letter_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brand(brand_id);
+
+-- constraint letter.letter_brand_id_revision_fkey
+ALTER TABLE letter ADD CONSTRAINT letter_brand_id_revision_fkey FOREIGN KEY (brand_id, revision) REFERENCES brand_revision(brand_id, revision);
+
+-- constraint letter.letter_document_id_fkey
+ALTER TABLE letter ADD CONSTRAINT letter_document_id_fkey FOREIGN KEY (document_id) REFERENCES document(document_id);
+
+-- constraint letter.letter_operation_id_fkey
+ALTER TABLE letter ADD CONSTRAINT letter_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES branding_operation(operation_id);
+
+-- constraint letter.letter_operation_id_key
+ALTER TABLE letter ADD CONSTRAINT letter_operation_id_key UNIQUE (operation_id);
+
+-- constraint letter.letter_pkey
+ALTER TABLE letter ADD CONSTRAINT letter_pkey PRIMARY KEY (letter_id);
+
+-- constraint letter.letter_state_check
+ALTER TABLE letter ADD CONSTRAINT letter_state_check CHECK ((state = ANY (ARRAY['submitted'::text, 'in_review'::text, 'approved'::text, 'rejected'::text, 'expiring'::text, 'expired'::text, 'withdrawn'::text])));
+
+-- constraint letter.letter_valid
+ALTER TABLE letter ADD CONSTRAINT letter_valid CHECK (((state = ANY (ARRAY['approved'::text, 'expiring'::text, 'expired'::text])) <= ((valid_from IS NOT NULL) AND (valid_until IS NOT NULL) AND (valid_from < valid_until))));
+
+-- constraint letter_finding.letter_finding_letter_id_fkey
+ALTER TABLE letter_finding ADD CONSTRAINT letter_finding_letter_id_fkey FOREIGN KEY (letter_id) REFERENCES letter(letter_id);
+
+-- constraint letter_finding.letter_finding_pkey
+ALTER TABLE letter_finding ADD CONSTRAINT letter_finding_pkey PRIMARY KEY (letter_id, "position");
+
+-- constraint letter_finding.letter_finding_severity_check
+ALTER TABLE letter_finding ADD CONSTRAINT letter_finding_severity_check CHECK ((severity = ANY (ARRAY['pass'::text, 'note'::text, 'review'::text, 'reject'::text])));
+
+-- constraint letter_number.letter_number_letter_id_fkey
+ALTER TABLE letter_number ADD CONSTRAINT letter_number_letter_id_fkey FOREIGN KEY (letter_id) REFERENCES letter(letter_id);
+
+-- constraint letter_number.letter_number_pkey
+ALTER TABLE letter_number ADD CONSTRAINT letter_number_pkey PRIMARY KEY (letter_id, phone);
 
 -- constraint night_run.night_run_finished
 ALTER TABLE night_run ADD CONSTRAINT night_run_finished CHECK (((state = 'finished'::text) = (outcome IS NOT NULL)));
@@ -388,8 +679,35 @@ ALTER TABLE schema_migration ADD CONSTRAINT schema_migration_pkey PRIMARY KEY (n
 -- index api_key.api_key_client
 CREATE INDEX api_key_client ON public.api_key USING btree (client);
 
+-- index brand.brand_owner
+CREATE INDEX brand_owner ON public.brand USING btree (owner, handle);
+
+-- index brand_number.brand_number_one_live_brand
+CREATE UNIQUE INDEX brand_number_one_live_brand ON public.brand_number USING btree (phone) WHERE (state = ANY (ARRAY['submitted'::text, 'in_review'::text, 'verified'::text, 'suspended'::text]));
+
+-- index brand_number.brand_number_phone
+CREATE INDEX brand_number_phone ON public.brand_number USING btree (phone);
+
+-- index branding_event.branding_event_brand
+CREATE INDEX branding_event_brand ON public.branding_event USING btree (brand_id, event_id);
+
+-- index branding_operation.branding_operation_due
+CREATE INDEX branding_operation_due ON public.branding_operation USING btree (operation_id) WHERE (state = 'queued'::text);
+
 -- index feed_load.feed_load_due
 CREATE INDEX feed_load_due ON public.feed_load USING btree (load_id) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
+
+-- index letter.letter_brand
+CREATE INDEX letter_brand ON public.letter USING btree (brand_id, letter_id);
+
+-- index letter.letter_document
+CREATE INDEX letter_document ON public.letter USING btree (document_id);
+
+-- index letter.letter_in_force
+CREATE INDEX letter_in_force ON public.letter USING btree (valid_until) WHERE (state = ANY (ARRAY['approved'::text, 'expiring'::text]));
+
+-- index letter_number.letter_number_phone
+CREATE INDEX letter_number_phone ON public.letter_number USING btree (phone);
 
 -- index night_run.night_run_open
 CREATE INDEX night_run_open ON public.night_run USING btree (run_id) WHERE (state <> 'finished'::text);
@@ -406,11 +724,64 @@ CREATE INDEX phone_number_spammer ON public.phone_number USING btree (phone) INC
 -- index redress.redress_phone
 CREATE INDEX redress_phone ON public.redress USING btree (phone, cleared_at DESC);
 
+-- view brand_overview
+CREATE VIEW brand_overview AS
+ SELECT b.brand_id,
+    b.handle,
+    b.owner,
+    b.state,
+    b.created_at,
+    b.changed_at,
+    b.approved_at,
+    b.approved_revision,
+    b.pending_revision,
+    r.display_name,
+    (r.profile ->> 'legalName'::text) AS legal_name,
+    (r.profile ->> 'dba'::text) AS dba,
+    (r.profile ->> 'website'::text) AS website,
+    (r.profile ->> 'country'::text) AS country,
+    (r.profile -> 'callReasons'::text) AS call_reasons,
+    (r.profile ->> 'logo'::text) AS logo,
+    (r.profile ->> 'relationship'::text) AS relationship,
+    p.display_name AS pending_display_name
+   FROM ((brand b
+     JOIN brand_revision r ON (((r.brand_id = b.brand_id) AND (r.revision = COALESCE(b.approved_revision, b.pending_revision, b.last_revision)))))
+     LEFT JOIN brand_revision p ON (((p.brand_id = b.brand_id) AND (p.revision = b.pending_revision))));
+
+-- function refuse_change
+CREATE OR REPLACE FUNCTION public.refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'rows of % are only ever added', TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
+END
+$function$;
+
+-- trigger branding_event.branding_event_append_only
+CREATE TRIGGER branding_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.branding_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE branding_event ENABLE ALWAYS TRIGGER branding_event_append_only;
+
 -- grant api_key.SELECT
 GRANT SELECT ON api_key TO caller_trust_reader;
 
 -- grant artefact_version.SELECT
 GRANT SELECT ON artefact_version TO caller_trust_reader;
+
+-- grant brand_number.SELECT
+GRANT SELECT ON brand_number TO caller_trust_reader;
+
+-- grant brand_overview.SELECT
+GRANT SELECT ON brand_overview TO caller_trust_reader;
+
+-- grant letter.SELECT
+GRANT SELECT ON letter TO caller_trust_reader;
+
+-- grant letter_finding.SELECT
+GRANT SELECT ON letter_finding TO caller_trust_reader;
+
+-- grant letter_number.SELECT
+GRANT SELECT ON letter_number TO caller_trust_reader;
 
 -- grant publication.SELECT
 GRANT SELECT ON publication TO caller_trust_reader;

@@ -3,7 +3,7 @@ import { sql } from '../../sql/sql.ts';
 import type { CacheName } from './definition.ts';
 import { categoriesVersion, type LevelCounts } from './manifest.ts';
 import type { Attempt } from './night-opening.ts';
-import { makeReport, type NightReport, type ReportedArtefact } from './night-report.ts';
+import { makeReport, type LapsedBrand, type NightReport, type ReportedArtefact } from './night-report.ts';
 import { decidePublication, type BuildOutcome, type CurrentVersion, type PublishDecision, type PublishRules } from './publish-decision.ts';
 
 export interface PublishNightOptions extends Attempt {
@@ -68,10 +68,15 @@ export async function publishNight({ db, runId, generation, shrinkPercentMax }: 
     const builds = await queryRows<BuildRow>(client, sql('nights/list_builds_to_publish'), [runId, generation]);
     if (lostSnapshot(builds) && generation < attemptsMax) return { kind: 'reopen' };
     const artefacts = await publishBuilds(client, builds, { asOf: run.as_of, acceptShrink: run.accept_shrink, shrinkPercentMax });
-    const report = makeReport({ run: describeRun(run), artefacts, finishedAt: new Date() });
+    const report = makeReport({ run: describeRun(run), artefacts, lapsed: await listLapsed(client, runId), finishedAt: new Date() });
     await client.query(sql('nights/finish_night_run'), [runId, report.outcome, JSON.stringify(report)]);
     return { kind: 'published', report };
   });
+}
+
+async function listLapsed(client: PoolClient, runId: number): Promise<LapsedBrand[]> {
+  const rows = await queryRows<{ brand_handle: string; live_until: Date; numbers: number }>(client, sql('nights/list_lapsed_brands'), [runId]);
+  return rows.map(({ brand_handle, live_until, numbers }) => ({ brand: brand_handle, validUntil: live_until.toISOString(), numbers }));
 }
 
 /** All files of a night come from one snapshot: when it is lost, those that were built are of no use either. */

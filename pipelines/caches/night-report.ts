@@ -22,6 +22,13 @@ export interface ReportedArtefact {
   readonly failure: { readonly code: string; readonly reason: string } | null;
 }
 
+/** Numbers of a brand that are not published any more, because the letters that named them have ended since the night before. */
+export interface LapsedBrand {
+  readonly brand: string;
+  readonly validUntil: string;
+  readonly numbers: number;
+}
+
 /** The report of a finished night, as stored and as `night report --json` prints it. Times are ISO 8601 in UTC. */
 export interface NightReport {
   readonly schema: 'caller-trust/night-report/1';
@@ -39,10 +46,11 @@ export interface NightReport {
   readonly finishedAt: string;
   readonly counts: { readonly published: number; readonly unchanged: number; readonly failed: number };
   readonly artefacts: readonly ReportedArtefact[];
+  readonly lapsed: readonly LapsedBrand[];
 }
 
 /** Sums a night up: ok if no artefact failed, failed if none succeeded, else partial. */
-export function makeReport({ run, artefacts, finishedAt }: { run: NightReport['night']; artefacts: ReportedArtefact[]; finishedAt: Date }): NightReport {
+export function makeReport({ run, artefacts, lapsed, finishedAt }: { run: NightReport['night']; artefacts: ReportedArtefact[]; lapsed: LapsedBrand[]; finishedAt: Date }): NightReport {
   const count = (outcome: ReportedArtefact['outcome']) => artefacts.filter((artefact) => artefact.outcome === outcome).length;
   const counts = { published: count('published'), unchanged: count('unchanged'), failed: count('failed') };
   return {
@@ -52,6 +60,7 @@ export function makeReport({ run, artefacts, finishedAt }: { run: NightReport['n
     finishedAt: finishedAt.toISOString(),
     counts,
     artefacts,
+    lapsed,
   };
 }
 

@@ -3,7 +3,7 @@ import { cleanText } from '../text-cleaning.ts';
 import { isLocalTime } from './calendar-time.ts';
 import { copyText } from './copy-in.ts';
 import type { JudgeOptions, RowJudge } from './feed.ts';
-import { refuse, type Refusal } from './reject.ts';
+import { refuse, type Refusal } from '../reject.ts';
 
 /**
  * Complaint feed: the daily "Do Not Call reported calls" file of the U.S. Federal Trade Commission.

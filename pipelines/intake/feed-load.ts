@@ -6,11 +6,11 @@ import { sql } from '../../sql/sql.ts';
 import { makeExcerpt } from '../text-cleaning.ts';
 import { CopyIn, escapeCopyText, type CopyTarget } from './copy-in.ts';
 import { readFeedBytes, throwIfInterrupted } from './feed-bytes.ts';
-import { readFeedRows, type FeedRow } from './feed-rows.ts';
+import { readFeedRows, type FeedRow } from '../feed-rows.ts';
 import { receiveFile, removeSpooled, spooledPath, type SpooledFile } from './feed-spool.ts';
 import { findFeed, type Category, type FeedDefinition, type RowJudge } from './feed.ts';
 import { failFeedLoad, readFeedLoad, type FeedLoad, type FeedLoadReport } from './load-record.ts';
-import type { RejectCode, Refusal } from './reject.ts';
+import type { RejectCode, Refusal } from '../reject.ts';
 
 export * from './load-record.ts';
 

@@ -1,8 +1,8 @@
 import { ServiceError } from '../../runtime/errors.ts';
 import { complaintFeed } from './complaint-feed.ts';
 import { directoryFeed } from './directory-feed.ts';
-import type { RowFormat } from './feed-rows.ts';
-import type { Refusal } from './reject.ts';
+import type { RowFormat } from '../feed-rows.ts';
+import type { Refusal } from '../reject.ts';
 import { reputationFeed } from './reputation-feed.ts';
 
 /** A published category and the level that it belongs to. */

@@ -2,7 +2,7 @@ import { ERRORS, ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { findFeed, type FeedName } from './feed.ts';
-import type { RejectCode } from './reject.ts';
+import type { RejectCode } from '../reject.ts';
 
 /** A submitted feed file and what became of it. Counts are null until it is done. */
 export interface FeedLoad {

@@ -7,9 +7,12 @@ import { afterAll, expect, it } from 'vitest';
 import { ERRORS, type ErrorCode } from '../../runtime/errors.ts';
 import { childEnvironment } from '../../runtime/config.ts';
 import { useTestDatabase } from '../support/database.ts';
+import { addBrand, addLetter, addNumbers } from './support/brands.ts';
 import { useTestApi } from './support/running-api.ts';
 
-const { url, key, publish } = await useTestApi(await useTestDatabase());
+const database = await useTestDatabase();
+const { url, makeKey, publish } = await useTestApi(database);
+const { key, client } = await makeKey(['caches:read', 'branding:read']);
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-docs-'));
 afterAll(() => rm(directory, { recursive: true, force: true }));
 const text = await readFile(join(import.meta.dirname, '../../docs/api.md'), 'utf8');
@@ -17,6 +20,9 @@ const blocks = [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, script]) => 
 
 it('runs every example of docs/api.md, in the order of the page', async () => {
   for (const artefact of [{ cache: 'phones', country: 'US' }, { cache: 'branded_phones' }, { cache: 'spammer_phones' }] as const) await publish(artefact);
+  const brandId = await addBrand(database.db, { handle: 'northwind-dental', owner: client });
+  await addNumbers(database.db, brandId, { from: 1, to: 600 });
+  await addLetter(database.db, { brandId, owner: client, state: 'rejected', validUntil: null, findings: [{ code: 'signed', severity: 'reject', message: 'No signature was found. Sign the letter.', page: 1, line: null }] });
   expect(blocks.length).toBeGreaterThan(8);
   for (const block of blocks) {
     await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', block], { cwd: directory, env: childEnvironment({ URL: url, KEY: key }) }).catch((error: { stdout: string; stderr: string }) => {

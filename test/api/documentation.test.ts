@@ -9,7 +9,7 @@ const { url, get, publish, api, key, config } = await useTestApi(database);
 interface Operation { operationId: string; responses: Record<string, { description: string; headers: Record<string, unknown>; content?: Record<string, unknown> }>; security?: unknown[]; parameters?: { name: string; required: boolean }[] }
 interface Document { openapi: string; paths: Record<string, { get: Operation; head: Operation }>; components: { securitySchemes: unknown; schemas: Record<string, unknown> } }
 
-const paths = ['/healthz', '/readyz', '/v1/caches', '/v1/caches/branded_phones', '/v1/caches/branded_phones/manifest', '/v1/caches/phones', '/v1/caches/phones/manifest', '/v1/caches/spammer_phones', '/v1/caches/spammer_phones/manifest', '/v1/reputation/categories'];
+const paths = ['/healthz', '/readyz', '/v1/brands', '/v1/brands/{handle}', '/v1/brands/{handle}/letters', '/v1/brands/{handle}/letters/{letterId}', '/v1/brands/{handle}/numbers', '/v1/caches', '/v1/caches/branded_phones', '/v1/caches/branded_phones/manifest', '/v1/caches/phones', '/v1/caches/phones/manifest', '/v1/caches/spammer_phones', '/v1/caches/spammer_phones/manifest', '/v1/releases', '/v1/reputation/categories'];
 
 it('describes every route with its answers, headers and security, without a key', async () => {
   const response = await fetch(`${url}/openapi.json`);
@@ -25,11 +25,33 @@ it('describes every route with its answers, headers and security, without a key'
   expect(Object.keys(download?.responses['200']?.content ?? {})).toEqual(['application/gzip']);
   expect(download?.responses['304']?.content).toBeUndefined();
   expect(download?.responses['400']).toMatchObject({ description: expect.stringContaining('country_required'), content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } });
-  expect(Object.keys(document.components.schemas).sort()).toEqual(['CategoryList', 'Manifest', 'ManifestList', 'Problem', 'Readiness']);
+  expect(Object.keys(document.components.schemas).sort()).toEqual([
+    'Brand', 'BrandDetail', 'BrandList', 'BrandNumber', 'BrandNumberList', 'CategoryList', 'Letter', 'LetterList', 'Manifest', 'ManifestList', 'Problem', 'Readiness', 'ReleaseList',
+  ]);
   const operations = Object.values(document.paths).flatMap((path) => [path.get, path.head]);
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(2 * paths.length);
   for (const { responses } of operations) for (const answer of Object.values(responses)) expect(answer.headers).toHaveProperty('X-Request-Id');
   expect((await fetch(`${url}/openapi.json`, { headers: { 'if-none-match': response.headers.get('etag') ?? '' } })).status).toBe(304);
+});
+
+it('describes the parameters, pages and errors of branding, and releases without a key', async () => {
+  const { paths: described } = (await (await fetch(`${url}/openapi.json`)).json()) as Document;
+  const numbers = described['/v1/brands/{handle}/numbers']?.get;
+  expect(numbers?.parameters).toMatchObject([
+    { name: 'state', in: 'query', required: false, schema: { enum: expect.arrayContaining(['verified', 'permanently_rejected']) } },
+    { name: 'limit', in: 'query', required: false, schema: { type: 'integer', minimum: 1, maximum: 500, default: 100 } },
+    { name: 'cursor', in: 'query', required: false, schema: { type: 'string' } },
+    { name: 'handle', in: 'path', required: true },
+  ]);
+  expect(Object.keys(numbers?.responses ?? {})).toEqual(['200', '304', '400', '401', '403', '404', '405', '412', '429', '500', '503']);
+  expect(numbers?.responses['200']).toMatchObject({ headers: { Link: {}, ETag: {} }, content: { 'application/json': { schema: { $ref: '#/components/schemas/BrandNumberList' } } } });
+  expect(numbers?.responses['400']?.description).toMatch(/parameter_unknown.*parameter_invalid/);
+  expect(numbers?.responses['503']?.description).toMatch(/database_unavailable/);
+  expect(numbers?.security).toEqual([{ key: [] }]);
+  expect(described['/v1/brands/{handle}']?.get.responses['200']?.headers).not.toHaveProperty('Link');
+  const releases = described['/v1/releases']?.get;
+  expect(releases?.security).toEqual([]);
+  expect(Object.keys(releases?.responses ?? {})).toEqual(['200', '304', '400', '405', '412', '429', '500']);
 });
 
 it('has every reference that it makes', async () => {

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, connect as connectTcp, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, inject, it } from 'vitest';
@@ -10,6 +9,7 @@ import { childEnvironment, loadConfig } from '../../runtime/config.ts';
 import { createLog } from '../../runtime/log.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { noise, publish, sha256Of } from './support/artefacts.ts';
+import { useCuttableRoad } from './support/cuttable-road.ts';
 import { openRaw, secret, until, useTestApi } from './support/running-api.ts';
 import { createKey } from '../../api/keys.ts';
 import { ArtefactStore } from '../../pipelines/caches/artefact-store.ts';
@@ -25,44 +25,8 @@ const readyz = async (url: string) => {
   return { http: response.status, ...readinessSchema.parse(await response.json()) };
 };
 
-/** A road to the database that can be cut. */
-async function useCuttableDatabase(): Promise<{ url: string; cut(): void; restore(): Promise<void> }> {
-  const target = new URL(database.apiUrl);
-  const sockets = new Set<Socket>();
-  const server: Server = createServer((socket) => {
-    const onward = connectTcp({ host: target.hostname, port: Number(target.port) });
-    for (const end of [socket, onward]) {
-      sockets.add(end);
-      end.on('error', () => {});
-      end.on('close', () => {
-        sockets.delete(end);
-        socket.destroy();
-        onward.destroy();
-      });
-    }
-    socket.pipe(onward).pipe(socket);
-  });
-  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  await listen(0);
-  const { port } = server.address() as { port: number };
-  const url = new URL(database.apiUrl);
-  url.port = String(port);
-  afterAll(() => new Promise<void>((resolve) => {
-    for (const socket of sockets) socket.destroy();
-    server.close(() => resolve());
-  }));
-  return {
-    url: url.href,
-    cut() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    },
-    restore: () => listen(port),
-  };
-}
-
 it('answers 503 until the database is there, serves from memory when it goes away, and finds it again', async () => {
-  const road = await useCuttableDatabase();
+  const road = await useCuttableRoad(database.apiUrl);
   road.cut();
   const config = loadConfig({ ...settings, API_DATABASE_URL: road.url });
   const store = new ArtefactStore(config.artefactDir);

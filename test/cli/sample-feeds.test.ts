@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { writeSampleFeeds } from '../../cli/sample-feeds.ts';
-import { loadBrandedFile } from '../../pipelines/intake/branded-loader.ts';
 import { scoreComplaints } from '../../pipelines/intake/scoring.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { useFeedLoader } from '../support/feeds.ts';
@@ -15,17 +14,16 @@ const limits = { feedLineBytesMax: 65_536, feedPlainBytesMax: 1e9 };
 describe('sample feeds', () => {
   it('are the same bytes for the same seed', async () => {
     const [a, b] = [await writeSampleFeeds(join(directory, 'a'), { asOf, seed: 1, scale: 0.1 }), await writeSampleFeeds(join(directory, 'b'), { asOf, seed: 1, scale: 0.1 })];
-    for (const feed of ['reputation', 'directory', 'complaints', 'branded'] as const) expect(await readFile(a[feed])).toEqual(await readFile(b[feed]));
+    for (const feed of ['reputation', 'directory', 'complaints'] as const) expect(await readFile(a[feed])).toEqual(await readFile(b[feed]));
   });
 
-  it('load with a few per cent of refused rows, and give several countries, levels and live brands', async () => {
+  it('load with a few per cent of refused rows, and give several countries and levels', async () => {
     const feeds = await writeSampleFeeds(join(directory, 'c'), { asOf, seed: 2, scale: 1 });
     for (const feed of ['reputation', 'directory', 'complaints'] as const) {
       const report = await load(feed, await readFile(feeds[feed]), limits);
       expect(report.rowsRejected / report.rowsGiven).toBeGreaterThan(0.01);
       expect(report.rowsRejected / report.rowsGiven).toBeLessThan(0.06);
     }
-    expect(await loadBrandedFile({ db, path: feeds.branded, limits })).toMatchObject({ given: 40, accepted: 40, changed: 40, rejects: [] });
     const scored = await scoreComplaints(db, asOf);
     expect(scored.changed).toBeGreaterThan(20);
     const { rows: [row] } = await db.query('SELECT count(DISTINCT country) AS countries, count(DISTINCT reputation_category) AS categories FROM phone_number');

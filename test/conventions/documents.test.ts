@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { REJECTS } from '../../pipelines/intake/reject.ts';
+import { REJECTS } from '../../pipelines/reject.ts';
 import { SETTINGS } from '../../runtime/config.ts';
 import { ERRORS } from '../../runtime/errors.ts';
 import { projectFiles, readProjectFile, root, tableRows } from './source-tree.ts';

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Queues } from '../../jobs/backend.ts';
-import { openDropFolder, type DropFolder, type SubmitDropped } from '../../jobs/drop-folder.ts';
+import { openDropFolder, type DropFolder } from '../../jobs/drop-folder.ts';
+import { feedInboxes, type SubmitDropped } from '../../jobs/feed-drop.ts';
 import { submitFeed } from '../../pipelines/intake/feed-load.ts';
 import { queryRows } from '../../runtime/postgres.ts';
 import { openBackend, silent } from './backends.ts';
@@ -17,8 +18,10 @@ let now: number;
 
 const drop = (...path: string[]) => join(directory, 'drop', ...path);
 const submit: SubmitDropped = (file) => submitFeed({ db, feedDir: join(directory, 'feeds'), ...file });
-const open = (changes: { submit?: SubmitDropped } = {}): DropFolder =>
-  openDropFolder({ config: { dropDir: drop(), dropPollSeconds: 1, dropSettleSeconds: 10 }, db, queues, log: silent, submit, clock: () => new Date(now), ...changes });
+const open = (changes: { submit?: SubmitDropped } = {}): DropFolder => {
+  const config = { dropDir: drop(), dropPollSeconds: 1, dropSettleSeconds: 10 };
+  return openDropFolder({ config, db, log: silent, inboxes: feedInboxes({ config, queues, log: silent, submit, ...changes }), clock: () => new Date(now) });
+};
 const loads = () => queryRows<{ load_id: number; file_name: string; feed: string }>(db, 'SELECT load_id, feed, file_name FROM feed_load ORDER BY load_id');
 const finish = (state: 'done' | 'failed') =>
   db.query(`UPDATE feed_load SET state = $1, finished_at = now(), rows_given = 2, rows_accepted = 2, rows_rejected = 0, failure_code = CASE WHEN $1 = 'failed' THEN 'feed_header_invalid' END, failure_reason = CASE WHEN $1 = 'failed' THEN 'No phone column.' END`, [state]);

@@ -1,0 +1,192 @@
+import { LETTER_TRANSITIONS, NUMBER_TRANSITIONS, type BrandState, type LetterState, type NumberState } from '../pipelines/branding/states.ts';
+import { ServiceError } from '../runtime/errors.ts';
+import { queryRow, queryRows, type Queryable } from '../runtime/postgres.ts';
+import { sql } from '../sql/sql.ts';
+import type { BrandAnswer, BrandDetailAnswer, BrandNumberAnswer, LetterAnswer } from './branding-schemas.ts';
+
+/** A brand by the name that one client has for it. */
+export interface BrandName {
+  readonly client: string;
+  readonly handle: string;
+}
+
+interface BrandRow {
+  [column: string]: unknown;
+  handle: string;
+  state: BrandState;
+  display_name: string;
+  legal_name: string;
+  dba: string | null;
+  website: string | null;
+  country: string;
+  call_reasons: string[] | null;
+  logo: string | null;
+  relationship: BrandAnswer['relationship'];
+  approved_revision: number | null;
+  pending_revision: number | null;
+  pending_display_name: string | null;
+  created_at: Date;
+  changed_at: Date;
+  approved_at: Date | null;
+}
+
+interface BrandDetailRow extends BrandRow {
+  number_states: Partial<Record<NumberState, number>> | null;
+  letter_states: Partial<Record<LetterState, number>> | null;
+  in_force_until: Date | null;
+  newest_letter_id: number | null;
+  newest_letter_state: LetterState | null;
+}
+
+interface NumberRow {
+  [column: string]: unknown;
+  phone: string;
+  country: string | null;
+  state: NumberState;
+  call_reason: string | null;
+  submitted_at: Date;
+  changed_at: Date;
+  verified_at: Date | null;
+  live_until: Date | null;
+}
+
+interface LetterRow {
+  [column: string]: unknown;
+  letter_id: number;
+  state: LetterState;
+  submitted_at: Date;
+  rule_version: string;
+  signed_on: string | null;
+  valid_from: Date | null;
+  valid_until: Date | null;
+  decided_at: Date | null;
+  decided_by: 'rules' | 'person' | null;
+  decision_reason: string | null;
+  format: string | null;
+  pages: number | null;
+  numbers: number;
+  findings: LetterAnswer['findings'];
+}
+
+/** Brands of a client by handle, after the one given ('' for the first). */
+export async function listBrands(db: Queryable, { client, state, after, rows }: { client: string; state: BrandState | undefined; after: string; rows: number }): Promise<BrandAnswer[]> {
+  return (await queryRows<BrandRow>(db, sql('api/list_brands'), [client, state ?? null, after, rows])).map(brandOf);
+}
+
+/**
+ * The id of a brand.
+ * @throws ServiceError `brand_unknown` if the client has none of this handle, whoever else has it.
+ */
+export async function findBrand(db: Queryable, { client, handle }: BrandName): Promise<number> {
+  const row = await queryRow<{ brand_id: number }>(db, sql('api/find_brand'), [handle, client]);
+  if (row === undefined) throw unknownBrand();
+  return row.brand_id;
+}
+
+/** A brand with its counts. @throws ServiceError `brand_unknown` */
+export async function readBrand(db: Queryable, { client, handle }: BrandName): Promise<BrandDetailAnswer> {
+  const row = await queryRow<BrandDetailRow>(db, sql('api/read_brand'), [handle, client]);
+  if (row === undefined) throw unknownBrand();
+  const newest = row.newest_letter_id === null || row.newest_letter_state === null ? null : { letterId: row.newest_letter_id, state: row.newest_letter_state, links: { self: letterPath(handle, row.newest_letter_id) } };
+  return {
+    ...brandOf(row),
+    numbers: countStates(NUMBER_TRANSITIONS.states, row.number_states),
+    letters: { ...countStates(LETTER_TRANSITIONS.states, row.letter_states), inForceUntil: timeOrNull(row.in_force_until), newest },
+  };
+}
+
+/** Numbers of a brand by phone, after the one given ('' for the first). */
+export async function listNumbers(db: Queryable, { brandId, state, after, rows }: { brandId: number; state: NumberState | undefined; after: string; rows: number }): Promise<BrandNumberAnswer[]> {
+  return (await queryRows<NumberRow>(db, sql('api/list_brand_numbers'), [brandId, state ?? null, after, rows])).map((row) => ({
+    phone: row.phone,
+    country: row.country,
+    state: row.state,
+    callReason: row.call_reason,
+    submittedAt: row.submitted_at.toISOString(),
+    changedAt: row.changed_at.toISOString(),
+    verifiedAt: timeOrNull(row.verified_at),
+    liveUntil: timeOrNull(row.live_until),
+  }));
+}
+
+/** Letters of a brand, newest first, from the id given on downwards. */
+export async function listLetters(db: Queryable, { brandId, handle, newest, rows }: { brandId: number; handle: string; newest: number; rows: number }): Promise<LetterAnswer[]> {
+  return (await queryRows<LetterRow>(db, sql('api/list_brand_letters'), [brandId, newest, rows])).map((row) => letterOf(row, handle));
+}
+
+/** One letter of a brand. @throws ServiceError `letter_unknown` if the brand has none of this id. */
+export async function readLetter(db: Queryable, { brandId, handle, letterId }: { brandId: number; handle: string; letterId: number }): Promise<LetterAnswer> {
+  const [letter] = await listLetters(db, { brandId, handle, newest: letterId, rows: 1 });
+  if (letter?.letterId !== letterId) throw unknownLetter();
+  return letter;
+}
+
+/** The error of a handle that names no brand of the client. */
+export function unknownBrand(): ServiceError {
+  return new ServiceError('brand_unknown', { operation: 'find brand' });
+}
+
+/** The error of an id that names no letter of the brand. */
+export function unknownLetter(): ServiceError {
+  return new ServiceError('letter_unknown', { operation: 'find letter' });
+}
+
+function brandOf(row: BrandRow): BrandAnswer {
+  const self = `/v1/brands/${row.handle}`;
+  return {
+    handle: row.handle,
+    state: row.state,
+    displayName: row.display_name,
+    legalName: row.legal_name,
+    dba: row.dba,
+    website: row.website,
+    country: row.country,
+    callReasons: row.call_reasons ?? [],
+    logo: row.logo,
+    relationship: row.relationship,
+    pendingRevision: pendingRevisionOf(row),
+    createdAt: row.created_at.toISOString(),
+    changedAt: row.changed_at.toISOString(),
+    approvedAt: timeOrNull(row.approved_at),
+    links: { self, numbers: `${self}/numbers`, letters: `${self}/letters` },
+  };
+}
+
+/** A revision waits beside an approved one only: before, it is the brand itself that waits, and a withdrawn brand waits for nothing. */
+function pendingRevisionOf({ state, approved_revision, pending_revision, pending_display_name }: BrandRow): BrandAnswer['pendingRevision'] {
+  if (state === 'withdrawn' || approved_revision === null || pending_revision === null || pending_display_name === null) return null;
+  return { revision: pending_revision, displayName: pending_display_name };
+}
+
+function letterOf(row: LetterRow, handle: string): LetterAnswer {
+  return {
+    letterId: row.letter_id,
+    state: row.state,
+    submittedAt: row.submitted_at.toISOString(),
+    ruleVersion: row.rule_version,
+    signedOn: row.signed_on,
+    validFrom: timeOrNull(row.valid_from),
+    validUntil: timeOrNull(row.valid_until),
+    decidedAt: timeOrNull(row.decided_at),
+    decidedBy: row.decided_by,
+    decisionReason: row.decision_reason,
+    format: row.format,
+    pages: row.pages,
+    numbers: row.numbers,
+    findings: row.findings,
+    links: { self: letterPath(handle, row.letter_id), brand: `/v1/brands/${handle}` },
+  };
+}
+
+function letterPath(handle: string, letterId: number): string {
+  return `/v1/brands/${handle}/letters/${letterId}`;
+}
+
+function countStates<State extends string>(states: readonly State[], counts: Partial<Record<State, number>> | null): { total: number; states: Record<State, number> } {
+  const all = Object.fromEntries(states.map((state) => [state, counts?.[state] ?? 0])) as Record<State, number>; // the states are its keys
+  return { total: Object.values<number>(all).reduce((sum, count) => sum + count, 0), states: all };
+}
+
+function timeOrNull(time: Date | null): string | null {
+  return time === null ? null : time.toISOString();
+}

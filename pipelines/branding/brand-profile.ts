@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
+import { cleanText } from '../text-cleaning.ts';
+
+/** Limits of a brand's fields, in characters unless named otherwise. */
+export const brandLimits = {
+  displayNameCharactersMax: 32,
+  callReasonsMax: 10,
+  callReasonCharactersMax: 50,
+  nameCharactersMax: 128,
+  addressCharactersMax: 300,
+  taxIdCharactersMax: 40,
+  urlBytesMax: 512,
+} as const;
+
+/** In which capacity the one who registers the brand acts. */
+export const RELATIONSHIPS = ['owner', 'agency', 'reseller'] as const;
+
+const text = (charactersMax: number) =>
+  z
+    .string()
+    .transform((value) => cleanText(value) ?? '')
+    .refine((value) => value !== '', 'is empty')
+    .refine((value) => [...value].length <= charactersMax, `is longer than ${charactersMax} characters`);
+
+const endings = 'com|net|org|info|biz|io|co|us|uk|eu|de|fr|es|it|nl|ca|au|in|br|ru|cn|jp|ai|app|dev|me|tv|cc|ly|gl|gg|xyz|shop|store|site|online|club|top|link|live';
+const urlLike = new RegExp(`://|\\bwww\\.|\\b[\\p{L}\\p{N}-]+\\.(?:${endings})(?![\\p{L}\\p{N}])`, 'iu');
+/** Pictographs but the three signs of ordinary text, flags, keycaps and the selector that turns a sign into a picture. */
+const emoji = /(?![©®™])\p{Extended_Pictographic}|[\u{1F1E6}-\u{1F1FF}\u20E3\uFE0F]/u;
+
+const displayName = text(brandLimits.displayNameCharactersMax)
+  .refine((value) => /\p{L}/u.test(value), 'has no letter: it may not be digits and signs only')
+  .refine((value) => !urlLike.test(value), 'holds an address of the web')
+  .refine((value) => !emoji.test(value), 'holds an emoji');
+
+function isUrl(value: string, protocols: readonly string[]): boolean {
+  if (/\s/.test(value) || !URL.canParse(value)) return false;
+  const { protocol, username, password, hostname } = new URL(value);
+  return protocols.includes(protocol) && username === '' && password === '' && hostname.includes('.');
+}
+
+const url = (...protocols: string[]) =>
+  z
+    .string()
+    .trim()
+    .refine((value) => Buffer.byteLength(value) <= brandLimits.urlBytesMax, `is longer than ${brandLimits.urlBytesMax} bytes`)
+    .refine((value) => cleanText(value) === value && isUrl(value, protocols), `is not an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
+
+const regions = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
+
+/** Codes that the language data of Node names, too, but that stand for no country. */
+const noCountries = new Set(['EU', 'EZ', 'UN', 'ZZ', 'QO', 'XA', 'XB']);
+
+const country = z
+  .string()
+  .refine((code) => /^[A-Z]{2}$/.test(code) && regions.of(code) !== undefined && !noCountries.has(code), 'is not two upper-case letters of ISO 3166-1 that stand for a country');
+
+const phone = z.string().transform((value, context) => {
+  const judged = judgePhone(value);
+  if (!isPhoneRefusal(judged)) return judged.phone;
+  context.addIssue({ code: 'custom', message: 'is not a phone number in international form' });
+  return z.NEVER;
+});
+
+const contact = z.strictObject({
+  name: text(brandLimits.nameCharactersMax),
+  email: z.string().trim().max(254).regex(/^[^\s@"<>\\]+@[^\s@"<>\\]+\.[^\s@"<>\\.]+$/, 'is not an e-mail address'),
+  phone: phone.nullable().default(null),
+});
+
+const callReasons = z.array(text(brandLimits.callReasonCharactersMax)).max(brandLimits.callReasonsMax, `has more than ${brandLimits.callReasonsMax} entries`);
+
+const fields = {
+  legalName: text(brandLimits.nameCharactersMax),
+  dba: text(brandLimits.nameCharactersMax).nullable(),
+  displayName,
+  website: url('https:', 'http:').nullable(),
+  country,
+  taxId: text(brandLimits.taxIdCharactersMax).nullable(),
+  contact: contact.nullable(),
+  address: text(brandLimits.addressCharactersMax).nullable(),
+  callReasons,
+  logo: url('https:').nullable(),
+  relationship: z.enum(RELATIONSHIPS),
+} as const;
+
+/** What is known of a managed brand, beside its handle, owner and state. Texts are clean. */
+export const brandProfileSchema = z.strictObject({
+  ...fields,
+  dba: fields.dba.default(null),
+  website: fields.website.default(null),
+  taxId: fields.taxId.default(null),
+  contact: fields.contact.default(null),
+  address: fields.address.default(null),
+  callReasons: fields.callReasons.default([]),
+  logo: fields.logo.default(null),
+  relationship: fields.relationship.default('owner'),
+});
+
+/** Changes to a profile: fields that are absent stay as they are. */
+export const brandChangesSchema = z.strictObject(fields).partial();
+
+export type BrandProfile = z.output<typeof brandProfileSchema>;
+export type BrandChanges = z.output<typeof brandChangesSchema>;
+
+/** A brand's name in paths, commands and reports: lower-case letters, digits and single hyphens, 2 to 63 characters. */
+export const handleSchema = z.string().max(63).regex(/^[a-z0-9](-?[a-z0-9])+$/, 'is not made of lower-case letters, digits and single hyphens, 2 to 63 characters');
+
+/** A reason for calls with one number. */
+export const callReasonSchema = text(brandLimits.callReasonCharactersMax);
+
+/** The handle that a display name suggests; empty if it has no letter or digit of ASCII. */
+export function suggestHandle(name: string): string {
+  return name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/[^a-z0-9]+/g, ' ').trim().replaceAll(' ', '-').slice(0, 60).replace(/-+$/, '');
+}
+
+/** The fields that an update changes only with an approval, because they are what a called person or a letter names. */
+const approvedFields = ['legalName', 'dba', 'displayName'] as const satisfies readonly (keyof BrandProfile)[];
+
+/** True if the change of a profile must be approved before it is published. */
+export function needsApproval(before: BrandProfile, after: BrandProfile): boolean {
+  return approvedFields.some((field) => before[field] !== after[field]);
+}

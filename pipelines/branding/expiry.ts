@@ -1,0 +1,63 @@
+import { inTransaction, queryRows, type Pool } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import { moveLetter } from './letter-record.ts';
+import { expiringDays } from './letter-validity.ts';
+import { lockBrand } from './locked-brand.ts';
+import { settleBrand } from './settle.ts';
+import type { LetterState } from './states.ts';
+import type { Vault } from './vault.ts';
+
+const dayMs = 86_400_000;
+const actor = 'expiry';
+
+interface DueLetter {
+  [column: string]: unknown;
+  letter_id: number;
+  brand_id: number;
+  state: LetterState;
+  ended: boolean;
+  handle: string;
+}
+
+/** What an evaluation at one instant has changed. */
+export interface Expired {
+  /** Letters that ended, and those that have come near their end. */
+  readonly expired: number;
+  readonly expiring: number;
+}
+
+/**
+ * Ends the letters whose validity is over at an instant, with what rests on them, and marks those that end within 30 days.
+ * One transaction a brand; safe to run twice. What a night publishes does not wait for it: its rows carry their end.
+ */
+export async function expireLetters(db: Pool, at: Date): Promise<Expired> {
+  const due = await queryRows<DueLetter>(db, sql('branding/list_due_letters'), [at, nearEnd(at)]);
+  for (const handle of new Set(due.map((letter) => letter.handle))) await expireOfBrand(db, handle, at);
+  const expired = due.filter(({ ended }) => ended).length;
+  return { expired, expiring: due.length - expired };
+}
+
+function nearEnd(at: Date): Date {
+  return new Date(at.getTime() + expiringDays * dayMs);
+}
+
+async function expireOfBrand(db: Pool, handle: string, at: Date): Promise<void> {
+  await inTransaction(db, async (client) => {
+    const brand = await lockBrand(client, handle, null);
+    const due = await queryRows<DueLetter>(client, sql('branding/list_due_letters'), [at, nearEnd(at)]);
+    for (const letter of due.filter((one) => one.brand_id === brand.brand_id)) {
+      const reason = letter.ended ? 'Its validity is over.' : `Its validity ends within ${expiringDays} days.`;
+      await moveLetter(client, { letterId: letter.letter_id, state: letter.state, signedOn: null }, { action: letter.ended ? 'expire' : 'warn', at, cause: { actor, reason, operationId: null } });
+    }
+    await settleBrand(client, brand.brand_id, { at, cause: { actor, reason: 'A letter has ended.', operationId: null } });
+  });
+}
+
+/** Destroys the documents whose time of retention is over at an instant; returns how many. */
+export async function destroyOldDocuments({ db, vault, retentionDays }: { db: Pool; vault: Vault; retentionDays: number }, at: Date): Promise<number> {
+  const before = new Date(at.getTime() - retentionDays * dayMs);
+  const old = await queryRows<{ document_id: number }>(db, sql('branding/list_expired_documents'), [before]);
+  let destroyed = 0;
+  for (const { document_id } of old) if (await vault.destroy(db, document_id, `Retention of ${retentionDays} days is over.`)) destroyed += 1;
+  return destroyed;
+}

@@ -1,0 +1,97 @@
+/** Why a letter is not read at all. Closed list: the code of a finding, what it means, and what its sender should do. */
+export const LETTER_REFUSALS = {
+  letter_empty: 'The file is empty.',
+  letter_type_refused: 'The file is neither a PDF nor a PNG; its first bytes decide, not its name.',
+  letter_polyglot: 'The file is a PDF or PNG and something else at once.',
+  letter_too_large: 'The file is larger than the limit.',
+  letter_too_many_pages: 'The letter has more pages than the limit.',
+  letter_page_too_large: 'A page or the image is larger than the limit.',
+  letter_encrypted: 'The PDF is encrypted or asks for a password.',
+  letter_active_content: 'The PDF holds a script, or an action that starts a program, sends a form or opens another file.',
+  letter_embedded_file: 'The PDF embeds a file that is not a CSV of numbers, or more than one file.',
+  letter_damaged: 'The file is damaged: its structure cannot be read.',
+  letter_limit_exceeded: 'Reading the file took more time, memory or output than a letter needs.',
+} as const satisfies Record<string, string>;
+
+export type LetterRefusalCode = keyof typeof LETTER_REFUSALS;
+
+/** A rectangle on a page as fractions of its width and height, from the top left corner. */
+export interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** One line of text as a person reads it, from left to right; lines of a page stand in reading order. */
+export interface LetterLine {
+  readonly text: string;
+  readonly box: Box;
+  /** How sure OCR was, 0 to 100; null for text that the PDF carries itself. */
+  readonly confidence: number | null;
+  /** Name of the font of most of its characters, where the PDF says it: a script font is told by it. */
+  readonly font: string | null;
+}
+
+/** Something on a page that is not text: a placed picture, drawn strokes, or on a scan ink that is no printed word. */
+export interface PageMark {
+  readonly kind: 'image' | 'drawing' | 'ink';
+  readonly box: Box;
+}
+
+/** One page that was read. `ocr`: its text was recognised from its picture, because it carries none. */
+export interface LetterPage {
+  /** From 1. */
+  readonly page: number;
+  /** Points (1/72 inch) for a PDF, pixels for a PNG. */
+  readonly width: number;
+  readonly height: number;
+  readonly source: 'text' | 'ocr';
+  readonly lines: readonly LetterLine[];
+  readonly marks: readonly PageMark[];
+}
+
+/** A digital signature in a PDF (ISO 32000-1 section 12.8), verified. */
+export interface PdfSignature {
+  /** Name of the signature field. */
+  readonly field: string;
+  /** Page of its visible widget, or null. */
+  readonly page: number | null;
+  readonly subFilter: string;
+  /** Common name and organization of the signing certificate. */
+  readonly signerName: string | null;
+  readonly signerOrganization: string | null;
+  /** ISO 8601; by the signer's own word, unless a time stamp is embedded. */
+  readonly signedAt: string | null;
+  /** The digest of the covered bytes is the one that was signed. */
+  readonly digestMatches: boolean;
+  /** The signature fits the certificate's key. */
+  readonly signatureValid: boolean;
+  /** The covered bytes are the whole file but the signature itself. A later signed revision covers an earlier one. */
+  readonly coversWholeFile: boolean;
+  /** `trusted`: the chain leads to a configured root and was valid when signed. `unchecked`: no roots are configured. */
+  readonly chain: 'trusted' | 'untrusted' | 'unchecked';
+  /** Why it could not be verified, if so. */
+  readonly problem: string | null;
+}
+
+/** Everything that was read from one letter. */
+export interface LetterReading {
+  readonly format: 'pdf' | 'png';
+  readonly pages: readonly LetterPage[];
+  readonly signatures: readonly PdfSignature[];
+  /** The one CSV that a PDF may embed, as text. */
+  readonly embeddedCsv: { readonly name: string; readonly text: string } | null;
+}
+
+/** What reading a letter ends in, whatever the file is. */
+export type LetterReadingOutcome =
+  | { readonly kind: 'read'; readonly reading: LetterReading }
+  | { readonly kind: 'refused'; readonly code: LetterRefusalCode; readonly problem: string };
+
+/** Where in a letter something was read: page and line from 1 (line 0: not in a line), and the rectangle of the line. */
+export interface Place {
+  readonly page: number;
+  readonly line: number;
+  readonly box: Box | null;
+}

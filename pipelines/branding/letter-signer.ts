@@ -1,0 +1,276 @@
+import { makeExcerpt } from '../text-cleaning.ts';
+import { hasTitleWord, type LabelledValue } from './letter-labels.ts';
+import type { Box, LetterPage, LetterReading, PageMark, PdfSignature, Place } from './letter-reading.ts';
+import { foundIn, lineIndexAt, placeOf, type FoundText, type LetterText, type TextLine } from './letter-text.ts';
+import { compareNames, comparePeople, looksLikePerson } from './name-match.ts';
+
+/**
+ * How a letter is signed. `pdf`: a PDF signature that verifies. `electronic`: a name after `/s/`, or the wording of a signing
+ * service. `undetermined`: ink, a picture, drawn strokes, a script font, or a typed name at the place of the signature; only
+ * a person can tell what it is. `none`: nothing is there.
+ */
+export interface FoundSignature {
+  readonly kind: 'pdf' | 'electronic' | 'undetermined' | 'none';
+  /** Whose signature it is by its own words. */
+  readonly name: string | null;
+  readonly place: Place | null;
+  readonly excerpt: string | null;
+  /** What was seen, in one sentence without text of the letter. */
+  readonly reason: string;
+}
+
+/** Who signs, as the letter says. */
+export interface Signer {
+  readonly name: FoundText | null;
+  readonly title: FoundText | null;
+  /** What may be meant as name and title where none could be told with certainty. */
+  readonly possibleName: FoundText | null;
+  readonly possibleTitle: FoundText | null;
+}
+
+const closing = /^\W{0,3}(?:(?:very |yours )?(?:sincerely|truly|faithfully|respectfully)(?: (?:yours|submitted))?|(?:best|kind|warm)?(?: |est )?regards|with (?:best|kind) regards|(?:many )?thanks|thank you|(?:muy )?atentamente|(?:un )?cordial(?:es)? saludos?|saludos(?: cordiales)?|cordialement|(?:bien )?a vous|veuillez agreer.{0,80}|mit freundlichen gru(?:ss|ß)en|hochachtungsvoll|freundliche gru(?:ss|ß)e|atenciosamente|cordialmente|respeitosamente|(?:cordiali|distinti) saluti|in faith|in witness whereof.{0,80})\W{0,3}$/;
+
+/** Places where a signature is expected: a label, or the closing words. Line indexes with the part of the page to look at. */
+export interface SignaturePlace {
+  readonly lineIndex: number;
+  /** Last line that belongs to it. */
+  readonly lastLineIndex: number;
+  readonly page: number;
+  readonly area: Box;
+  /** Text that stands at the place itself, if any. */
+  readonly text: string;
+}
+
+const signatureHeight = 0.09; // of a page: an inch on letter paper
+
+/** The places of signatures in a letter, in reading order. */
+export function signaturePlaces(letter: LetterText, labels: readonly LabelledValue[]): readonly SignaturePlace[] {
+  const labelled = labels.filter(({ kind }) => kind === 'signature').map((label) => placeOfLabel(letter, label, labels));
+  const closed = letter.lines.flatMap((line, at) => (closing.test(line.folded) ? [placeAfterClosing(letter, line, at)] : []));
+  return [...labelled, ...closed].sort((a, b) => a.lineIndex - b.lineIndex);
+}
+
+function placeOfLabel(letter: LetterText, { label, value, lineIndex }: LabelledValue, labels: readonly LabelledValue[]): SignaturePlace {
+  const line = letter.lines[label.lineIndex]!;
+  const { left, top, height } = label.box;
+  const nextColumn = Math.min(1, ...labels.filter((other) => other.label.lineIndex === label.lineIndex && other.label.box.left > left + 0.05).map((other) => other.label.box.left));
+  const area = { left: Math.max(0, left - 0.03), top: top - signatureHeight, width: Math.min(nextColumn, left + 0.6) - left + 0.03, height: signatureHeight + height + 0.04 };
+  return { lineIndex: label.lineIndex, lastLineIndex: Math.max(label.lineIndex, lineIndex), page: line.page, area, text: value };
+}
+
+function placeAfterClosing(letter: LetterText, line: TextLine, at: number): SignaturePlace {
+  const next = letter.lines[at + 1];
+  const { left, top, height } = line.box;
+  const bottom = next !== undefined && next.page === line.page ? next.box.top + next.box.height : top + height + 2 * signatureHeight;
+  const area = { left: Math.max(0, left - 0.03), top: top + height, width: 0.6, height: Math.max(signatureHeight, bottom - top - height) };
+  return { lineIndex: at, lastLineIndex: at, page: line.page, area, text: '' };
+}
+
+const nameEnd = /\s{2,}|[,;|(]|\s+(?:on|at|date|dated|title|name|its|for|am|el|le|em|il)\b|\s-\s|\d/i;
+
+/** The name at the start of a text, up to what cannot belong to it. */
+function leadingName(text: string): string {
+  const trimmed = text.replace(/^[\s:_.]+/, '').slice(0, 80);
+  return trimmed.slice(0, nameEnd.exec(trimmed)?.index ?? trimmed.length).replace(/[\s_.,]+$/, '').trim();
+}
+
+/** `Jane Doe, Chief Financial Officer` is a name and a title. */
+function splitNameAndTitle(value: string): { readonly name: string; readonly title: string | null } {
+  const match = /^(.{3,60}?)(?:\s*[,/|;(]\s*|\s+-\s+|\s+–\s+)(.{2,80})$/.exec(value);
+  return match !== null && hasTitleWord(match[2]!.toLowerCase()) ? { name: match[1]!.trim(), title: match[2]!.replace(/\)$/, '').trim() } : { name: value, title: null };
+}
+
+/** Name and title of the person who signs: labelled, after the closing words, or "I, Jane Doe, ...". */
+export function findSigner(letter: LetterText, labels: readonly LabelledValue[], companyNames: readonly string[]): Signer {
+  const isCompany = (text: string) => companyNames.some((name) => compareNames(text, name) !== 'other');
+  const block = signerInBlock(letter, isCompany);
+  const signed = signerOfElectronic(letter);
+  const prose = signerInProse(letter);
+  const labelled = labels.filter(({ kind, value }) => kind === 'name' && value !== '' && !isCompany(value));
+  const inBlock = labelled.map((label) => ({ ...splitNameAndTitle(label.value), line: letter.lines[label.lineIndex]! })).find(({ name }) => /\p{L}{2}/u.test(name));
+  const title = labels.find(({ kind, value }) => kind === 'title' && /\p{L}{2}/u.test(value));
+  const byName = inBlock === undefined ? null : foundIn(inBlock.line, leadingOrAll(inBlock.name));
+  const byTitle = title === undefined ? null : foundIn(letter.lines[title.lineIndex]!, title.value);
+  const titleOfBlock = inBlock?.title == null ? null : foundIn(inBlock.line, inBlock.title);
+  return {
+    name: byName ?? block.name ?? prose.name ?? signed.name,
+    title: byTitle ?? titleOfBlock ?? block.title ?? prose.title ?? signed.title,
+    possibleName: possibleName(letter, isCompany),
+    possibleTitle: possibleTitle(letter),
+  };
+}
+
+const leadingOrAll = (name: string): string => (looksLikePerson(leadingName(name)) ? leadingName(name) : name);
+
+interface NameAndTitle {
+  readonly name: FoundText | null;
+  readonly title: FoundText | null;
+}
+
+const blockLines = 6;
+
+/** In the lines after "Sincerely" or an electronic signature: the first that is a person's name, and the first after it that names a title. */
+function signerInBlock({ lines }: LetterText, isCompany: (text: string) => boolean): NameAndTitle {
+  const at = lines.findLastIndex(({ folded, text }) => closing.test(folded) || electronicWords.test(text));
+  const block = at === -1 ? [] : lines.slice(at + 1, at + 1 + blockLines).filter(({ text }) => !/[:@]/.test(text) && !electronicWords.test(text));
+  const parts = block.map((line) => ({ line, ...splitNameAndTitle(line.text.trim()) }));
+  const named = parts.findIndex(({ name }) => looksLikePerson(name) && !hasTitleWord(name.toLowerCase()) && !isCompany(name));
+  if (named === -1) return { name: null, title: null };
+  const { line, name, title } = parts[named]!;
+  const below = title === null ? parts.slice(named + 1).find((part) => hasTitleWord(part.line.folded) && part.line.text.length <= 80)?.line : undefined;
+  return { name: foundIn(line, name), title: title !== null ? foundIn(line, title) : below === undefined ? null : foundIn(below, below.text.trim()) };
+}
+
+/** An electronic signature names its signer itself, and perhaps the title behind a comma or in the next line. */
+function signerOfElectronic(letter: LetterText): NameAndTitle {
+  const [signature] = electronicSignatures(letter);
+  if (signature === undefined || !looksLikePerson(signature.name)) return { name: null, title: null };
+  const { line, name, at } = signature;
+  const rest = line.text.slice(line.text.indexOf(name) + name.length);
+  const behind = /^\s*[,(-]\s*([\p{L}][\p{L} &/-]{1,60}?)(?:[,;)]|\s+(?:on|at|of)\s|\s{2}|$)/u.exec(rest)?.[1] ?? '';
+  if (hasTitleWord(behind.toLowerCase())) return { name: foundIn(line, name), title: foundIn(line, behind) };
+  const next = letter.lines.slice(at + 1, at + 3).find(({ folded, text, page }) => page === line.page && hasTitleWord(folded) && text.length <= 80 && !/[:@]/.test(text));
+  return { name: foundIn(line, name), title: next === undefined ? null : foundIn(next, next.text.trim()) };
+}
+
+const firstPerson = /(?<![\p{L}\d])(?:I|Yo|Je soussigné(?:e)?|Je|Ich|Eu|Io|The undersigned)\s?,\s(?:the undersigned,\s)?(\p{Lu}[\p{L}\p{M}.'’ -]{3,58}?)\s?,\s(?:(?:am|as|in my capacity as|acting as|being|the|duly authorized|en calidad de|als|na qualidade de|in qualita di|en qualité de)\s){0,3}([\p{L}][\p{L} ,&/-]{1,60}?)\s(?:of|at|for|de|der|von|da|di|do)\s/u;
+
+function signerInProse(letter: LetterText): NameAndTitle {
+  const match = firstPerson.exec(letter.text.slice(0, proseCharactersMax));
+  if (match === null || !looksLikePerson(match[1]!)) return { name: null, title: null };
+  const line = letter.lines[lineIndexAt(letter, match.index)]!;
+  return { name: foundIn(line, match[1]!), title: hasTitleWord(match[2]!.toLowerCase()) ? foundIn(line, match[2]!) : null };
+}
+
+const proseCharactersMax = 20_000;
+
+function possibleName({ lines }: LetterText, isCompany: (text: string) => boolean): FoundText | null {
+  const line = lines.findLast(({ text, folded }) => looksLikePerson(splitNameAndTitle(text.trim()).name) && !isCompany(text) && !hasTitleWord(folded) && !/letter|authori|number|sincerely|regards/.test(folded));
+  return line === undefined ? null : foundIn(line, line.text.trim());
+}
+
+function possibleTitle({ lines }: LetterText): FoundText | null {
+  const line = lines.findLast(({ folded }) => hasTitleWord(folded));
+  return line === undefined ? null : foundIn(line, line.text.trim());
+}
+
+/** `/s/` and the wording of services that sign with a name. */
+const electronicWords = /(?:^|[\s:_])(?:\/s\/|\/\/s\/\/|s\/)|(?:(?:electronically|e-?)\s?signed|signed\s(?:electronically|digitally\svia\s\w{3,20}|via\s\w{3,20}|with\s\w{3,20})|docusigned)(?:\sby)?\s?:?|firmado\selectr[oó]nicamente\spor\s?:?|sign[eé](?:e)?\s[eé]lectroniquement\spar\s?:?|elektronisch\s(?:unterzeichnet|unterschrieben|signiert)\s(?:von|durch)\s?:?|assinado\seletr[oô]nicamente\spor\s?:?|firmato\selettronicamente\sda\s?:?/iu;
+/** How viewers print a PDF signature. Without the signature itself it is only a picture of one. */
+const printedPdfSignature = /digitally\ssigned\sby|firmado\sdigitalmente\spor|sign[eé]\snum[eé]riquement\spar|digital\s(?:signiert|unterschrieben|unterzeichnet)\svon|assinado\s(?:digitalmente|de\sforma\sdigital)\spor|firmato\sdigitalmente\sda/iu;
+const scriptFonts = /script|handwrit|handwriting|brush|signature|cursive|calligra|chancery|corsiva|zapfino|mistral|vivaldi|allura|pacifico|dancing|sacramento|vibes|caveat|satisfy|kristi|homemade|bradley|snell|vladimir|edwardian|freestyle|parisienne|yellowtail|aurore|cedarville|reenie|haviland|lucidahand|inkfree|gabriola|kunstler/i;
+
+/** How the letter is signed: the strongest sign at any of its places. */
+export function findSignature(reading: LetterReading, letter: LetterText, places: readonly SignaturePlace[], signer: Signer): FoundSignature {
+  return verifiedPdf(reading.signatures) ?? electronic(letter, signer) ?? printed(letter) ?? scriptFont(letter, places) ?? atPlaces(reading, letter, places)
+    ?? withoutPlace(reading, letter, places, signer) ?? nothing(letter, places);
+}
+
+/** A signature that fits the bytes and its key, of the whole file. */
+export function isVerified({ digestMatches, signatureValid, coversWholeFile }: PdfSignature): boolean {
+  return digestMatches && signatureValid && coversWholeFile;
+}
+
+function verifiedPdf(signatures: readonly PdfSignature[]): FoundSignature | null {
+  const signature = signatures.findLast(isVerified);
+  if (signature === undefined) return null;
+  const name = signature.signerName ?? signature.signerOrganization;
+  return { kind: 'pdf', name, place: signature.page === null ? null : { page: signature.page, line: 0, box: null }, excerpt: name === null ? null : makeExcerpt(name), reason: 'The file has a PDF signature.' };
+}
+
+/** Lines with wording of an electronic signature and a name, in the same line or the next. */
+function electronicSignatures({ lines }: LetterText): readonly { readonly line: TextLine; readonly at: number; readonly name: string }[] {
+  return lines.flatMap((line, at) => {
+    const match = electronicWords.exec(line.text);
+    if (match === null) return [];
+    const same = leadingName(line.text.slice(match.index + match[0].length));
+    const name = same.length >= 3 ? same : leadingName(lines[at + 1]?.page === line.page ? lines[at + 1]!.text : '');
+    return looksLikePerson(name) || /^\p{Lu}\p{L}+$/u.test(name) ? [{ line, at, name }] : [];
+  });
+}
+
+function electronic(letter: LetterText, { name: signer }: Signer): FoundSignature | null {
+  const found = electronicSignatures(letter);
+  const best = found.find(({ name }) => signer !== null && comparePeople(name, signer.value) === 'same') ?? found[0];
+  return best === undefined ? null : { kind: 'electronic', name: best.name, place: placeOf(best.line), excerpt: makeExcerpt(best.line.text), reason: 'The letter is signed electronically with a name.' };
+}
+
+function undetermined(line: TextLine | null, place: Place | null, reason: string): FoundSignature {
+  return { kind: 'undetermined', name: null, place, excerpt: line === null ? null : makeExcerpt(line.text), reason };
+}
+
+function printed({ lines }: LetterText): FoundSignature | null {
+  const line = lines.find(({ text }) => printedPdfSignature.test(text));
+  return line === undefined ? null : undetermined(line, placeOf(line), 'The letter shows a PDF signature, but the file has none that verifies.');
+}
+
+/** A line in a script font at the place of a signature, or a name in italics there. */
+function scriptFont({ lines }: LetterText, places: readonly SignaturePlace[]): FoundSignature | null {
+  const line = lines.find((each, at) => {
+    const isScript = each.font !== null && (scriptFonts.test(each.font) || (/italic|oblique/i.test(each.font) && looksLikePerson(each.text)));
+    return isScript && (places.length === 0 || places.some((place) => isAt(each, at, place)));
+  });
+  return line === undefined ? null : undetermined(line, placeOf(line), 'A name in a script font stands at the place of the signature.');
+}
+
+function isAt(line: TextLine, at: number, { lineIndex, lastLineIndex, page, area }: SignaturePlace): boolean {
+  return line.page === page && ((at >= lineIndex - 2 && at <= lastLineIndex + 3) || contains(area, line.box));
+}
+
+function atPlaces(reading: LetterReading, letter: LetterText, places: readonly SignaturePlace[]): FoundSignature | null {
+  for (const place of places) {
+    const line = letter.lines[place.lineIndex]!;
+    const mark = reading.pages.find(({ page }) => page === place.page)?.marks.find((each) => isStroke(each, pageOf(reading, place.page)) && contains(place.area, each.box));
+    if (mark !== undefined) return undetermined(line, { page: place.page, line: line.line, box: mark.box }, 'There is ink, a drawing or a picture at the place of the signature.');
+    const typed = place.text === '' ? typedTwice(letter, place) : null;
+    if (typed !== null) return undetermined(typed, placeOf(typed), 'The name is typed a second time at the place of the signature.');
+    if (/\p{L}/u.test(place.text)) return undetermined(letter.lines[place.lastLineIndex]!, placeOf(letter.lines[place.lastLineIndex]!), 'Text stands at the place of the signature that is no electronic signature.');
+  }
+  return null;
+}
+
+/** The line after the closing words, if it is a person's name that the next lines repeat. */
+function typedTwice({ lines }: LetterText, { lineIndex }: SignaturePlace): TextLine | null {
+  const block = lines.slice(lineIndex + 1, lineIndex + 1 + blockLines);
+  const [first, ...rest] = block;
+  if (first === undefined || !looksLikePerson(first.text)) return null;
+  return rest.some(({ text }) => comparePeople(splitNameAndTitle(text.trim()).name, first.text) === 'same') ? first : null;
+}
+
+function pageOf(reading: LetterReading, page: number): LetterPage | undefined {
+  return reading.pages.find((each) => each.page === page);
+}
+
+const rule = { heightMax: 0.008, aspectMin: 12 };
+const pictureAreaMax = 0.25;
+
+/** Not the ruled line to sign on, and not a frame or a background. */
+function isStroke({ box }: PageMark, page: LetterPage | undefined): boolean {
+  const [width, height] = [box.width * (page?.width ?? 1), box.height * (page?.height ?? 1)];
+  if (box.height <= rule.heightMax && width > height * rule.aspectMin) return false;
+  return box.width * box.height <= pictureAreaMax && (box.width > 0.01 || box.height > 0.01);
+}
+
+/** True if most of a rectangle is in another. */
+function contains(area: Box, box: Box): boolean {
+  const width = Math.min(area.left + area.width, box.left + box.width) - Math.max(area.left, box.left);
+  const height = Math.min(area.top + area.height, box.top + box.height) - Math.max(area.top, box.top);
+  return width > 0 && height > 0 && width * height >= 0.3 * box.width * box.height;
+}
+
+/** Where no place is marked, strokes over the signer's name, or in the lower part of a page, may be a signature. */
+function withoutPlace(reading: LetterReading, letter: LetterText, places: readonly SignaturePlace[], { name }: Signer): FoundSignature | null {
+  if (places.length > 0 && letter.lines.length > 0) return null;
+  for (const page of reading.pages) {
+    const nameTop = name?.place.page === page.page && name.place.box !== null ? name.place.box.top : 1;
+    const mark = page.marks.find((each) => isStroke(each, page) && each.box.top + each.box.height / 2 > Math.min(0.35, nameTop - signatureHeight));
+    if (mark !== undefined) return undetermined(null, { page: page.page, line: 0, box: mark.box }, 'There is ink, a drawing or a picture that may be a signature.');
+  }
+  return null;
+}
+
+function nothing({ lines }: LetterText, places: readonly SignaturePlace[]): FoundSignature {
+  const line = places[0] === undefined ? null : lines[places[0].lineIndex]!;
+  const reason = line === null ? 'The letter has no place for a signature.' : 'Nothing stands at the place of the signature.';
+  return { kind: 'none', name: null, place: line === null ? null : placeOf(line), excerpt: line === null ? null : makeExcerpt(line.text), reason };
+}

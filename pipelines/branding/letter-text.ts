@@ -1,0 +1,102 @@
+import { makeExcerpt } from '../text-cleaning.ts';
+import type { Box, LetterReading, Place } from './letter-reading.ts';
+
+/** What is read of a letter; one that has more is not decided without a person. */
+export const letterTextLimits = {
+  /** Characters of all lines. A dense page has 4,500, and a letter at most 20 pages. */
+  charactersMax: 100_000,
+  lineCharactersMax: 1_000,
+  linesMax: 4_000,
+} as const;
+
+/** A line as the fields are sought in it. */
+export interface TextLine {
+  /** NFKC, without invisible characters; a tab is two spaces. */
+  readonly text: string;
+  /** The same, character for character, in lower case without accents. */
+  readonly folded: string;
+  /** Where it begins in the text of the letter. */
+  readonly start: number;
+  readonly page: number;
+  /** In its page, from 1. */
+  readonly line: number;
+  readonly box: Box;
+  readonly confidence: number | null;
+  readonly font: string | null;
+}
+
+/** All lines of a letter, and one text of them with a line feed between two. */
+export interface LetterText {
+  readonly lines: readonly TextLine[];
+  readonly text: string;
+  readonly folded: string;
+  /** False if the letter has more text than is read. */
+  readonly complete: boolean;
+}
+
+const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Zl}\p{Zp}]/gu;
+
+/** The text of a letter, up to the limits. */
+export function textOf(reading: LetterReading): LetterText {
+  const lines: TextLine[] = [];
+  let start = 0;
+  let complete = true;
+  for (const page of reading.pages) {
+    for (const [at, line] of page.lines.entries()) {
+      const text = cleanLine(line.text.slice(0, letterTextLimits.lineCharactersMax));
+      if (line.text.length > letterTextLimits.lineCharactersMax) complete = false;
+      if (lines.length === letterTextLimits.linesMax || start + text.length > letterTextLimits.charactersMax) return joinLines(lines, false);
+      lines.push({ text, folded: foldSameLength(text), start, page: page.page, line: at + 1, box: line.box, confidence: line.confidence, font: line.font });
+      start += text.length + 1;
+    }
+  }
+  return joinLines(lines, complete);
+}
+
+function joinLines(lines: readonly TextLine[], complete: boolean): LetterText {
+  return { lines, text: lines.map(({ text }) => text).join('\n'), folded: lines.map(({ folded }) => folded).join('\n'), complete };
+}
+
+function cleanLine(text: string): string {
+  return text.replaceAll('\t', '  ').normalize('NFKC').replace(invisible, '').replace(/[\u2010-\u2012\u2212]/g, '-').trimEnd();
+}
+
+/** Lower case without accents; as many characters as before, so that offsets in one are offsets in the other. */
+export function foldSameLength(text: string): string {
+  return /^[ -~\n]*$/.test(text) ? text.toLowerCase() : text.replace(/[^ -@[-`{-~\n]/g, foldCharacter);
+}
+
+function foldCharacter(character: string): string {
+  const folded = character.normalize('NFD')[0]!.toLowerCase();
+  return folded.length === 1 ? folded : character;
+}
+
+/** The index of the line that holds a character of the letter's text. */
+export function lineIndexAt({ lines }: LetterText, offset: number): number {
+  let low = 0;
+  let high = lines.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (lines[middle]!.start <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** A text and where it was read. */
+export interface FoundText {
+  readonly value: string;
+  readonly place: Place;
+  /** The line's text, cut to 200 characters. */
+  readonly excerpt: string;
+}
+
+/** A value that was read in a line. */
+export function foundIn(line: TextLine, value: string): FoundText {
+  return { value, place: placeOf(line), excerpt: makeExcerpt(line.text) };
+}
+
+/** The place of a line. */
+export function placeOf({ page, line, box }: TextLine): Place {
+  return { page, line, box };
+}

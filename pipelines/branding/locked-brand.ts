@@ -1,0 +1,31 @@
+import { ServiceError } from '../../runtime/errors.ts';
+import { queryRow, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import type { BrandProfile } from './brand-profile.ts';
+import type { BrandState } from './states.ts';
+
+/** A brand that its transaction has taken: nobody else changes it meanwhile. */
+export interface LockedBrand {
+  readonly brand_id: number;
+  readonly handle: string;
+  readonly owner: string;
+  readonly state: BrandState;
+  readonly approved_revision: number | null;
+  readonly pending_revision: number | null;
+  /** Of the pending revision, or of the approved one where none is pending. */
+  readonly profile: BrandProfile;
+  readonly approved_profile: BrandProfile | null;
+  readonly last_revision: number;
+}
+
+/**
+ * Takes a brand for the transaction. To an owner, another owner's brand is as unknown as none.
+ * @throws ServiceError `brand_unknown`
+ */
+export async function lockBrand(client: Queryable, handle: string, owner: string | null): Promise<LockedBrand> {
+  const brand = await queryRow<LockedBrand & Record<string, unknown>>(client, sql('branding/lock_brand'), [handle]);
+  if (brand === undefined || (owner !== null && brand.owner !== owner)) {
+    throw new ServiceError('brand_unknown', { operation: 'find brand', object: handle, hint: '`caller-trust brand list` shows those there are.' });
+  }
+  return brand;
+}

@@ -1,0 +1,219 @@
+/**
+ * Names of companies and people as they are written in letters, compared word by word. Pure: no dictionary, no service.
+ */
+
+/** Letters that Unicode does not decompose into a Latin letter and a mark. */
+const plainLetters: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i', '&': ' and ', '+': ' and ' };
+
+/** Forms of companies, as folded words; forms in one row are one. They follow a name and do not tell brands apart. */
+const legalForms: readonly (readonly string[])[] = [
+  ['inc', 'incorporated'], ['corp', 'corporation'], ['llc', 'l l c', 'limited liability company'], ['ltd', 'limited'], ['co', 'company'], ['llp', 'l l p'],
+  ['lp', 'l p'], ['plc', 'p l c'], ['pllc'], ['pc', 'p c'], ['pty ltd', 'pty limited'], ['gmbh', 'g m b h', 'gesellschaft mit beschrankter haftung'],
+  ['ag', 'aktiengesellschaft'], ['kg'], ['gmbh and co kg'], ['ug', 'ug haftungsbeschrankt'], ['se'], ['ev', 'e v'], ['sa', 's a', 'sociedad anonima', 'societe anonyme'],
+  ['sas', 's a s'], ['sasu'], ['sarl', 's a r l'], ['eurl'], ['sl', 's l', 'sociedad limitada'], ['slu'], ['sa de cv', 's a de c v'], ['s de rl de cv', 's de r l de c v'],
+  ['spa', 's p a'], ['srl', 's r l'], ['ltda', 'limitada'], ['eireli'], ['bv', 'b v'], ['nv', 'n v'], ['ab'], ['as', 'a s'], ['aps'], ['oy'],
+];
+
+const formOf = new Map(legalForms.flatMap((names) => names.map((name) => [name, names[0]!] as const)));
+const formWordsMax = Math.max(...[...formOf.keys()].map((name) => name.split(' ').length));
+
+/** Words of a text in lower case, without accents and punctuation: `Café «Müller», Inc.` is cafe, muller, inc. */
+export function foldWords(text: string): readonly string[] {
+  const plain = text.normalize('NFKD').toLowerCase().normalize('NFKD').replace(/[ßæœøłđðþı&+]/g, (letter) => plainLetters[letter] ?? letter);
+  return plain.replace(/[\p{M}'’`´]/gu, '').split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+}
+
+/** The words of a company's name without its legal form, and the form (`inc`, `gmbh`), if it ends in one. */
+export function splitLegalForm(words: readonly string[]): { readonly core: readonly string[]; readonly form: string | null } {
+  for (let count = Math.min(formWordsMax, words.length - 1); count > 0; count--) {
+    const form = formOf.get(words.slice(-count).join(' '));
+    if (form !== undefined) return { core: words.slice(0, -count), form };
+  }
+  return { core: words, form: null };
+}
+
+/**
+ * How two names compare: `same` (case, accents, punctuation and a legal form that one of them leaves out do not count),
+ * `other_form` (Acme Inc. and Acme LLC are two companies), `near` (a letter or two differ: a misread scan, or a
+ * look-alike), `other`.
+ */
+export type NameComparison = 'same' | 'other_form' | 'near' | 'other';
+
+/** Compares two names of companies or brands. */
+export function compareNames(left: string, right: string): NameComparison {
+  const [a, b] = [splitLegalForm(withoutArticle(foldWords(left))), splitLegalForm(withoutArticle(foldWords(right)))];
+  const [coreA, coreB] = [a.core.join(''), b.core.join('')]; // Foo Bar and FooBar are one name
+  if (coreA === '' || coreB === '') return 'other';
+  if (coreA === coreB) return a.form !== null && b.form !== null && a.form !== b.form ? 'other_form' : 'same';
+  return isNear(coreA, coreB) ? 'near' : 'other';
+}
+
+function withoutArticle(words: readonly string[]): readonly string[] {
+  return words.length > 1 && words[0] === 'the' ? words.slice(1) : words;
+}
+
+/** Longest name that is compared letter by letter, in characters. */
+const comparedCharactersMax = 80;
+
+/** True if one edit in names of 5 letters, or two in names of 12, make one of the other. */
+export function isNear(left: string, right: string): boolean {
+  const shorter = Math.min(left.length, right.length);
+  if (shorter < 5 || Math.max(left.length, right.length) > comparedCharactersMax) return false;
+  return editDistance(left, right, shorter < 12 ? 1 : 2) !== null;
+}
+
+/** Insertions, deletions and replacements between two texts, or null if there are more than `max`. */
+export function editDistance(left: string, right: string, max: number): number | null {
+  if (Math.abs(left.length - right.length) > max) return null;
+  let previous = Array.from({ length: right.length + 1 }, (_, at) => at);
+  for (let row = 1; row <= left.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= right.length; column++) {
+      const replaced = previous[column - 1]! + (left[row - 1] === right[column - 1] ? 0 : 1);
+      current.push(Math.min(replaced, previous[column]! + 1, current[column - 1]! + 1));
+    }
+    if (Math.min(...current) > max) return null;
+    previous = current;
+  }
+  return previous[right.length]! <= max ? previous[right.length]! : null;
+}
+
+/** A word of a text in the form of `foldWords`, and how it stands there. */
+export interface TextWord {
+  readonly word: string;
+  /** Offset of its first character and the one after its last. */
+  readonly start: number;
+  readonly end: number;
+  /** As written. */
+  readonly written: string;
+}
+
+/** The words of a text with their places. A written word may be several folded ones (`AT&T`), which share its place. */
+export function wordsOf(text: string): readonly TextWord[] {
+  return [...text.matchAll(/[\p{L}\p{N}\p{M}'’]+|[&+]/gu)].flatMap((match) =>
+    foldWords(match[0]).map((word) => ({ word, written: match[0], start: match.index, end: match.index + match[0].length })));
+}
+
+/**
+ * How a name stands in a text. `whole`: as a name of its own; `longer`: perhaps as a part of a longer name (`Acme Rivals`
+ * for Acme); `other_form`: with another legal form; `near`: with a letter or two that differ, which is only looked for on request.
+ */
+export interface NameInText {
+  readonly kind: 'whole' | 'longer' | 'other_form' | 'near';
+  readonly start: number;
+}
+
+const ranks: Readonly<Record<NameInText['kind'], number>> = { whole: 0, other_form: 1, longer: 2, near: 3 };
+
+/** Words with a capital that may stand before a name without being part of it. */
+const notPartOfNames = new Set(('i we our the for of by to at from on and or as is in re dear behalf company customer client brand name entity organization business legal that whereas hereby '
+  + 'authorizes authorises authorized authorise authorize authorization letter subject sincerely regards signed print title address this your my its a an with between if when while all any '
+  + 'la el le les der die das das die von de di da firma empresa societe societa unternehmen para por pour fur per').split(' '));
+
+/** Where a name stands best in a text, or null. */
+export function findName(text: string, words: readonly TextWord[], name: string, options: { readonly near: boolean }): NameInText | null {
+  const { core, form } = splitLegalForm(withoutArticle(foldWords(name)));
+  if (core.length === 0) return null;
+  let best: NameInText | null = null;
+  for (let at = 0; at + core.length <= words.length; at++) {
+    if (!core.every((word, offset) => words[at + offset]!.word === word)) continue;
+    const found: NameInText = { kind: kindOfOccurrence({ text, words, from: at, to: at + core.length, name, form }), start: words[at]!.start };
+    if (best === null || ranks[found.kind] < ranks[best.kind]) best = found;
+    if (best.kind === 'whole') return best;
+  }
+  return best ?? (options.near ? findNear(words, core) : null);
+}
+
+interface Occurrence {
+  readonly text: string;
+  readonly words: readonly TextWord[];
+  readonly from: number;
+  readonly to: number;
+  readonly name: string;
+  readonly form: string | null;
+}
+
+function kindOfOccurrence({ text, words, from, to, name, form }: Occurrence): NameInText['kind'] {
+  const written = text.slice(words[from]!.start, words[to - 1]!.end);
+  if (to - from === 1 && !isWrittenAsName(written, name)) return 'longer';
+  const found = formAfter(words, to);
+  if (found !== null && form !== null && found.form !== form) return 'other_form';
+  const end = found === null ? to : to + found.words;
+  return isJoined(text, words[end - 1]!, words[end]) || isJoinedBefore(text, words[from - 1], words[from]!) ? 'longer' : 'whole';
+}
+
+/** A name of one word is told from the common word by its capitals: Target is not `target`. */
+function isWrittenAsName(written: string, name: string): boolean {
+  const first = name.replace(/^the\s+/i, '').trim().slice(0, written.length);
+  return written === first || (written.length > 1 && written === written.toUpperCase() && written !== written.toLowerCase());
+}
+
+function formAfter(words: readonly TextWord[], at: number): { form: string; words: number } | null {
+  for (let count = formWordsMax; count > 0; count--) {
+    const form = formOf.get(words.slice(at, at + count).map(({ word }) => word).join(' '));
+    // `as`, `co`, `se` and others are words of their own in some language: small letters make no form
+    if (form !== undefined && /^\p{Lu}|^(?:gmbh|inc|llc|ltd|corp)/iu.test(words[at]!.written) && words[at]!.written !== words[at]!.written.toLowerCase()) return { form, words: count };
+  }
+  return null;
+}
+
+/** True if a capitalized word follows with a single space between: the name may go on. */
+function isJoined(text: string, last: TextWord, next: TextWord | undefined): boolean {
+  if (next === undefined || !/^ ?(?:& |- ?)?$/.test(text.slice(last.end, next.start)) || next.start === last.end) return false;
+  return next.written === '&' || (/^\p{Lu}/u.test(next.written) && !notPartOfNames.has(next.word));
+}
+
+function isJoinedBefore(text: string, previous: TextWord | undefined, first: TextWord): boolean {
+  if (previous === undefined || text.slice(previous.end, first.start) !== ' ') return false;
+  return previous.written === '&' || (/^\p{Lu}/u.test(previous.written) && !notPartOfNames.has(previous.word));
+}
+
+function findNear(words: readonly TextWord[], core: readonly string[]): NameInText | null {
+  const wanted = core.join('');
+  for (let at = 0; at < words.length; at++) {
+    for (let count = Math.max(1, core.length - 1); count <= core.length + 1; count++) {
+      const candidate = words.slice(at, at + count).map(({ word }) => word).join('');
+      if (isNear(candidate, wanted)) return { kind: 'near', start: words[at]!.start };
+    }
+  }
+  return null;
+}
+
+const personTitles = new Set('mr mrs ms mx dr prof professor sir madam herr frau senor senora sr sra m mme monsieur madame dott dottssa ing jr ii iii iv esq phd mba cpa'.split(' '));
+
+/** How two names of people compare: `same` allows middle names and academic titles to be left out, `near` needs a person to look. */
+export function comparePeople(left: string, right: string): 'same' | 'near' | 'other' {
+  const [a, b] = [personWords(left), personWords(right)];
+  if (a.length === 0 || b.length === 0) return 'other';
+  if (a.join(' ') === b.join(' ') || isSubset(a, b) || isSubset(b, a)) return 'same';
+  const [lastA, lastB] = [a.at(-1)!, b.at(-1)!];
+  const familyFits = lastA === lastB || isNear(lastA, lastB);
+  if (familyFits && a[0]![0] === b[0]![0]) return 'near'; // J. Doe and Jane Doe, or a misread letter
+  return isNear(a.join(''), b.join('')) ? 'near' : 'other';
+}
+
+/** Words of a person's name in the order given, family: `Doe, Jane` becomes jane doe. */
+function personWords(name: string): readonly string[] {
+  const [family, given, more] = name.split(',');
+  const ordered = given !== undefined && more === undefined && foldWords(given).some((word) => !personTitles.has(word)) ? `${given} ${family}` : name;
+  return foldWords(ordered).filter((word) => !personTitles.has(word));
+}
+
+/** First and last word are the same, and the words between are words or initials of the other. */
+function isSubset(shorter: readonly string[], longer: readonly string[]): boolean {
+  if (shorter.length < 2 || shorter.length > longer.length || shorter[0] !== longer[0] || shorter.at(-1) !== longer.at(-1)) return false;
+  const middle = longer.slice(1, -1);
+  return shorter.slice(1, -1).every((word) => middle.some((other) => other === word || (word.length === 1 && other.startsWith(word)) || (other.length === 1 && word.startsWith(other))));
+}
+
+const notInPersonNames = /[\d@:;/\\_<>[\]{}|#*=]/;
+const particles = new Set('de del della di da do dos das du la le van von der den ten ter zu zum y e bin al el st'.split(' '));
+
+/** True for two to six words that each begin with a capital, as a person's name does. Wholly upper case counts. */
+export function looksLikePerson(text: string): boolean {
+  const trimmed = text.trim();
+  if (trimmed.length < 4 || trimmed.length > 60 || notInPersonNames.test(trimmed)) return false;
+  const words = trimmed.replaceAll(',', ' ').split(/\s+/);
+  if (words.length < 2 || words.length > 6 || splitLegalForm(foldWords(trimmed)).form !== null) return false;
+  return words.every((word) => /^\p{Lu}[\p{L}\p{M}.'’-]*$/u.test(word) || particles.has(word.toLowerCase()));
+}

@@ -1,0 +1,55 @@
+import { Readable } from 'node:stream';
+import { isServiceError, ServiceError } from '../../runtime/errors.ts';
+import { readFeedRows, type RowFormat } from '../feed-rows.ts';
+import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
+import { refuse } from '../reject.ts';
+
+/** One row of a list of numbers: a number in E.164 with its country, or why there is none. */
+export type NumberRow =
+  | { readonly line: number; readonly phone: string; readonly country: string | null }
+  | { readonly line: number; readonly phone: null; readonly code: string; readonly reason: string };
+
+/** Limits of a list; see the settings of the same names. */
+export interface NumberListLimits {
+  readonly numbersRowsMax: number;
+  readonly feedLineBytesMax: number;
+}
+
+const format = {
+  columns: [{ names: ['phone', 'phone_number', 'number', 'telephone'], required: true }],
+  headerOptional: true,
+  personal: false,
+} as const satisfies RowFormat;
+
+/**
+ * Reads a CSV or TSV of numbers: a column `phone` among others, or numbers alone without a header. Each row is a number
+ * or a refusal with its line.
+ * @throws ServiceError `numbers_file_invalid` if the header has no such column or there are more rows than the limit.
+ */
+export async function readNumberList(bytes: Uint8Array, limits: NumberListLimits): Promise<NumberRow[]> {
+  const rows: NumberRow[] = [];
+  try {
+    for await (const batch of readFeedRows(Readable.from([Buffer.from(bytes)]), format, limits.feedLineBytesMax)) {
+      for (const row of batch) rows.push('values' in row ? judgeRow(row.line, row.values[0] ?? '') : { line: row.line, phone: null, ...row.refusal });
+      if (rows.length > limits.numbersRowsMax) throw invalid(`The file has more than ${limits.numbersRowsMax} rows.`, 'Split it into several requests.');
+    }
+  } catch (error) {
+    if (isServiceError(error, 'feed_header_invalid')) throw invalid(error.problem, 'The file needs a column `phone`, or numbers alone without a header.');
+    throw error;
+  }
+  return rows;
+}
+
+/** The same for numbers that a request names itself; their place counts as line. */
+export function judgeNumbers(texts: readonly string[]): NumberRow[] {
+  return texts.map((text, at) => judgeRow(at + 1, text));
+}
+
+function judgeRow(line: number, text: string): NumberRow {
+  const judged = judgePhone(text.trim());
+  return isPhoneRefusal(judged) ? { line, phone: null, ...refuse(judged.code, judged.reason) } : { line, ...judged };
+}
+
+function invalid(problem: string, hint: string): ServiceError {
+  return new ServiceError('numbers_file_invalid', { operation: 'read numbers', problem, hint });
+}

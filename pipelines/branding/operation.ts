@@ -1,0 +1,227 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
+import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import { cleanText } from '../text-cleaning.ts';
+import { brandChangesSchema, brandProfileSchema, callReasonSchema, handleSchema, suggestHandle } from './brand-profile.ts';
+import type { OperationResult } from './operation-result.ts';
+import type { Vault } from './vault.ts';
+
+/** Numbers that a request may name itself; more come as a CSV. */
+export const namedNumbersMax = 1000;
+
+const numbers = z.array(z.string().max(64)).max(namedNumbersMax, `names more than ${namedNumbersMax} numbers: use a CSV`).default([]);
+const callReason = callReasonSchema.nullable().default(null);
+
+/** The closed list of operations, under the specification's names, with the form of their requests. */
+export const OPERATIONS = {
+  add_managed_brand: z.strictObject({ handle: handleSchema.optional(), brand: brandProfileSchema, numbers, callReason }),
+  update_managed_brand: z.strictObject({ handle: handleSchema, changes: brandChangesSchema.default({}), numbers, callReason }),
+  add_phone_number: z.strictObject({ handle: handleSchema, numbers, callReason }),
+} as const;
+
+export type OperationKind = keyof typeof OPERATIONS;
+
+/** Titles of the operations as the specification has them. */
+export const operationTitles: { readonly [Kind in OperationKind]: string } = {
+  add_managed_brand: 'Add Managed Brand',
+  update_managed_brand: 'Update Managed Brand',
+  add_phone_number: 'Add Phone number for Branding',
+};
+
+/** A request as its sender writes it. */
+export type OperationRequest<Kind extends OperationKind = OperationKind> = z.input<(typeof OPERATIONS)[Kind]>;
+
+/** A request that was checked: texts are clean, defaults are filled in. */
+export type CheckedRequest<Kind extends OperationKind = OperationKind> = z.output<(typeof OPERATIONS)[Kind]> & { readonly handle: string };
+
+/** What a sender hands in. */
+export interface Submission<Kind extends OperationKind = OperationKind> {
+  readonly kind: Kind;
+  readonly request: OperationRequest<Kind>;
+  /** The client whose brand it is, as API keys name it. */
+  readonly owner: string;
+  /** Printable ASCII without spaces, at most 128 characters. The same key of the same owner gives the same answer. */
+  readonly key: string;
+  readonly requestedBy: string;
+  /** Bytes of the letter of authorization. */
+  readonly letter?: Uint8Array | undefined;
+  /** Bytes of a CSV of numbers. */
+  readonly numbersFile?: Uint8Array | undefined;
+}
+
+/** An operation as it stands. */
+export interface Operation {
+  readonly operationId: number;
+  readonly kind: OperationKind;
+  readonly owner: string;
+  readonly key: string;
+  readonly requestedBy: string;
+  readonly requestedAt: Date;
+  readonly state: 'queued' | 'done' | 'failed';
+  readonly finishedAt: Date | null;
+  readonly result: OperationResult | null;
+  readonly failure: { readonly code: ErrorCode; readonly reason: string } | null;
+}
+
+/** What became of one row of a request's numbers. */
+export interface OperationRow {
+  readonly line: number;
+  readonly phone: string | null;
+  /** `accepted`, `known`, or the code of a refusal. */
+  readonly outcome: string;
+  readonly reason: string;
+  /** State of the number now, where it has one with the brand. */
+  readonly state: string | null;
+}
+
+/** The operation with what carries it out. */
+export interface OperationRecord extends Operation {
+  readonly request: CheckedRequest;
+  readonly letterDocumentId: number | null;
+  readonly numbersDocumentId: number | null;
+}
+
+/**
+ * Checks a request, stores it with its files, and returns the id of its operation, which a job carries out. The same
+ * request under a key that its owner has used returns the operation of then.
+ * @throws ServiceError `brand_request_invalid`, `idempotency_conflict`
+ */
+export async function submitOperation({ db, vault }: { db: Pool; vault: Vault }, submission: Submission): Promise<{ operationId: number; repeated: boolean }> {
+  const { kind, key, letter, numbersFile, requestedBy } = submission;
+  const request = checkRequest(kind, submission.request);
+  const owner = checkOwner(submission.owner);
+  if (!/^[!-~]{1,128}$/.test(key)) throw invalid(kind, 'The idempotency key is not 1 to 128 printable ASCII characters without spaces.');
+  requireNumbers(kind, request, numbersFile);
+  const digest = digestOf(request, letter, numbersFile);
+  const repeated = await findRepeated(db, { owner, key, digest });
+  if (repeated !== undefined) return { operationId: repeated, repeated: true };
+  const recorded = await inTransaction(db, async (client) => {
+    const letterDocument = letter && (await vault.store(client, { kind: 'letter', content: letter }));
+    const numbersDocument = numbersFile && (await vault.store(client, { kind: 'numbers', content: numbersFile }));
+    const values = [owner, key, kind, JSON.stringify(request), digest, letterDocument?.documentId ?? null, numbersDocument?.documentId ?? null, requestedBy];
+    const row = await queryRow<{ operation_id: number }>(client, sql('branding/insert_operation'), values);
+    if (row === undefined) throw new RepeatedMeanwhile();
+    return row.operation_id;
+  }).catch((error: unknown) => {
+    if (error instanceof RepeatedMeanwhile) return undefined;
+    throw error;
+  });
+  if (recorded !== undefined) return { operationId: recorded, repeated: false };
+  return { operationId: (await findRepeated(db, { owner, key, digest }))!, repeated: true };
+}
+
+/** Rolls the documents of a request back that another process submitted at the same time. */
+class RepeatedMeanwhile extends Error {}
+
+async function findRepeated(db: Queryable, { owner, key, digest }: { owner: string; key: string; digest: string }): Promise<number | undefined> {
+  const row = await queryRow<{ operation_id: number; request_sha256: string }>(db, sql('branding/find_operation'), [owner, key]);
+  if (row === undefined) return undefined;
+  if (row.request_sha256 === digest) return row.operation_id;
+  throw new ServiceError('idempotency_conflict', {
+    operation: 'submit branding request',
+    object: key,
+    hint: `Its operation is ${row.operation_id}. Use another key for another request.`,
+  });
+}
+
+function checkRequest(kind: OperationKind, request: unknown): CheckedRequest {
+  const schema = OPERATIONS[kind] as z.ZodType<CheckedRequest> | undefined;
+  if (schema === undefined) throw invalid(String(kind), `The operations are ${Object.keys(OPERATIONS).join(', ')}.`);
+  const parsed = schema.safeParse(request);
+  if (!parsed.success) throw invalid(kind, parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'request'}: ${message}`).join('; ') + '.');
+  return { ...parsed.data, handle: parsed.data.handle ?? suggestedHandle(kind, parsed.data) };
+}
+
+function suggestedHandle(kind: OperationKind, request: CheckedRequest): string {
+  const suggestion = 'brand' in request ? suggestHandle(request.brand.displayName) : '';
+  const parsed = handleSchema.safeParse(suggestion);
+  if (parsed.success) return parsed.data;
+  throw invalid(kind, 'handle: is missing, and the display name suggests none.');
+}
+
+function checkOwner(text: string): string {
+  const owner = cleanText(text);
+  if (owner !== null && owner.length <= 128) return owner;
+  throw invalid('request', 'owner: is missing or longer than 128 characters.');
+}
+
+function requireNumbers(kind: OperationKind, { numbers: named }: CheckedRequest, numbersFile: Uint8Array | undefined): void {
+  if (named.length > 0 && numbersFile !== undefined) throw invalid(kind, 'numbers: are named in the request and given as a CSV; give one of the two.');
+  if (kind === 'add_phone_number' && named.length === 0 && numbersFile === undefined) throw invalid(kind, 'numbers: are missing.');
+}
+
+function invalid(kind: string, problem: string): ServiceError {
+  return new ServiceError('brand_request_invalid', { operation: 'submit branding request', object: kind, problem, hint: 'docs/branding.md lists the fields with their limits.' });
+}
+
+/** Of the checked request and the files: the same request written in another way is the same. */
+function digestOf(request: CheckedRequest, ...files: (Uint8Array | undefined)[]): string {
+  const hash = createHash('sha256').update(canonical(request));
+  for (const file of files) hash.update(file === undefined ? '\n-' : `\n${createHash('sha256').update(file).digest('hex')}`);
+  return hash.digest('hex');
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    inner !== null && typeof inner === 'object' && !Array.isArray(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner);
+}
+
+interface OperationTableRow {
+  [column: string]: unknown;
+  operation_id: number;
+  owner: string;
+  idempotency_key: string;
+  kind: OperationKind;
+  request: CheckedRequest;
+  letter_document_id: number | null;
+  numbers_document_id: number | null;
+  requested_by: string;
+  requested_at: Date;
+  state: Operation['state'];
+  finished_at: Date | null;
+  result: OperationResult | null;
+  failure_code: ErrorCode | null;
+  failure_reason: string;
+}
+
+/** @throws ServiceError `operation_unknown` */
+export async function readOperationRecord(db: Queryable, operationId: number): Promise<OperationRecord> {
+  const row = await queryRow<OperationTableRow>(db, sql('branding/read_operation'), [operationId]);
+  if (row === undefined) throw new ServiceError('operation_unknown', { operation: 'read branding operation', object: String(operationId) });
+  return {
+    operationId: row.operation_id,
+    kind: row.kind,
+    owner: row.owner,
+    key: row.idempotency_key,
+    requestedBy: row.requested_by,
+    requestedAt: row.requested_at,
+    state: row.state,
+    finishedAt: row.finished_at,
+    result: row.result,
+    failure: row.failure_code === null ? null : { code: row.failure_code, reason: row.failure_reason },
+    request: row.request,
+    letterDocumentId: row.letter_document_id,
+    numbersDocumentId: row.numbers_document_id,
+  };
+}
+
+/**
+ * An operation as it stands.
+ * @throws ServiceError `operation_unknown`
+ */
+export async function readOperation(db: Queryable, operationId: number): Promise<Operation> {
+  const { request: _request, letterDocumentId: _letter, numbersDocumentId: _numbers, ...operation } = await readOperationRecord(db, operationId);
+  return operation;
+}
+
+/** Rows of a request's numbers in the order of the file. */
+export async function listOperationRows(db: Queryable, operationId: number, { refused, after, limit }: { refused: boolean; after: number; limit: number }): Promise<OperationRow[]> {
+  return queryRows<OperationRow & Record<string, unknown>>(db, sql('branding/list_operation_rows'), [operationId, refused, after, limit]);
+}
+
+/** Ends an operation that cannot be carried out; the same key gives this answer from then on. */
+export async function failOperation(db: Queryable, operationId: number, { code, reason }: { code: ErrorCode; reason: string }): Promise<void> {
+  await db.query(sql('branding/fail_operation'), [operationId, code, reason]);
+}

@@ -1,0 +1,180 @@
+import { ServiceError } from '../../runtime/errors.ts';
+import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import { cleanText } from '../text-cleaning.ts';
+import { moveLetter } from './letter-record.ts';
+import { lockBrand, type LockedBrand } from './locked-brand.ts';
+import { endRevision, moveBrand, moveNumbers, settleBrand, type Cause } from './settle.ts';
+import { NUMBER_TRANSITIONS, type BrandState, type LetterState, type NumberState } from './states.ts';
+import type { Vault } from './vault.ts';
+
+/** Who decides, and why: both are kept in the audit trail. */
+export interface Decider {
+  readonly actor: string;
+  readonly reason: string;
+}
+
+export interface BrandActionOptions extends Decider {
+  readonly db: Pool;
+  readonly handle: string;
+}
+
+export interface LetterActionOptions extends Decider {
+  readonly db: Pool;
+  readonly letterId: number;
+}
+
+/** What a person can do to a number. */
+export type NumberPersonAction = 'suspend' | 'resume' | 'reject' | 'remove';
+
+/**
+ * Approves or rejects a brand that waits for a person, or the pending revision of one that was approved before.
+ * @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused`: also while a letter of it is undecided
+ */
+export async function decideBrand({ approve, ...options }: BrandActionOptions & { approve: boolean }): Promise<BrandState> {
+  return withBrand(options, async (client, brand, cause) => {
+    await requireDecidedLetters(client, brand);
+    const everApproved = brand.approved_revision !== null;
+    if (everApproved && brand.pending_revision === null) throw nothingPending(brand);
+    if (everApproved) return endRevision(client, brand.brand_id, { approve, cause });
+    await moveBrand(client, moved(brand), { action: approve ? 'approve' : 'reject', cause });
+  });
+}
+
+/** Takes an approved brand's numbers out of the next night. @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused` */
+export async function suspendBrand(options: BrandActionOptions): Promise<BrandState> {
+  return withBrand(options, (client, brand, cause) => moveBrand(client, moved(brand), { action: 'suspend', cause }));
+}
+
+/** Undoes a suspension. @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused` */
+export async function resumeBrand(options: BrandActionOptions): Promise<BrandState> {
+  return withBrand(options, (client, brand, cause) => moveBrand(client, moved(brand), { action: 'resume', cause }));
+}
+
+/** Ends a brand for good and frees its numbers. @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused` */
+export async function withdrawBrand(options: BrandActionOptions): Promise<BrandState> {
+  return withBrand(options, (client, brand, cause) => moveBrand(client, moved(brand), { action: 'withdraw', cause }));
+}
+
+/**
+ * Approves or rejects a letter that waits for a person. Who approves it vouches for every number that was requested with it.
+ * @throws ServiceError `letter_unknown`, `reason_required`, `transition_refused`
+ */
+export async function decideLetter({ approve, ...options }: LetterActionOptions & { approve: boolean }): Promise<LetterState> {
+  return withLetter(options, async (client, letter, cause) => {
+    if (approve) await client.query(sql('branding/authorize_requested_numbers'), [letter.letterId]);
+    return moveLetter(client, letter, { action: approve ? 'approve' : 'reject', at: new Date(), cause });
+  });
+}
+
+/** Revokes a letter: its numbers leave the next night unless another letter names them. @throws ServiceError as {@link decideLetter} */
+export async function withdrawLetter(options: LetterActionOptions): Promise<LetterState> {
+  return withLetter(options, (client, letter, cause) => moveLetter(client, letter, { action: 'withdraw', at: new Date(), cause }));
+}
+
+/**
+ * Destroys the key of a letter: its file and what was read from it cannot be recovered. Its states and findings stay.
+ * @throws ServiceError `letter_unknown`, `reason_required`, `transition_refused` while a person has yet to decide it, `document_destroyed`
+ */
+export async function deleteLetterDocument({ vault, ...options }: LetterActionOptions & { vault: Vault }): Promise<LetterState> {
+  return withLetter(options, async (client, letter, cause) => {
+    if (letter.state === 'submitted' || letter.state === 'in_review') throw undecided(letter.letterId);
+    if (!(await vault.destroy(client, letter.documentId, cause.reason))) throw new ServiceError('document_destroyed', { operation: 'delete letter', object: String(letter.letterId) });
+    await client.query(sql('branding/record_letter_event'), [letter.letterId, 'delete_document', cause.actor, cause.reason]);
+    return letter.state;
+  });
+}
+
+/**
+ * Suspends, resumes, rejects for good or removes one number of a brand; returns its state.
+ * @throws ServiceError `brand_unknown`, `phone_unknown`, `reason_required`, `transition_refused`
+ */
+export async function changeNumber({ action, phone, ...options }: BrandActionOptions & { action: NumberPersonAction; phone: string }): Promise<NumberState> {
+  let state: NumberState = 'removed';
+  await withBrand(options, async (client, brand, cause) => {
+    const { from, to } = NUMBER_TRANSITIONS.actions[action];
+    const before = await queryRow<{ state: NumberState }>(client, sql('branding/read_brand_number'), [brand.brand_id, phone]);
+    if (before === undefined) throw new ServiceError('phone_unknown', { operation: `${action} number`, object: brand.handle, problem: 'The brand does not have this number.' });
+    const moves = await moveNumbers(client, brand.brand_id, { action, from, standing: ['covered', 'pending', 'none'], phones: [phone], at: new Date(), cause });
+    if (moves === 0) throw numberRefused(action, before.state, to);
+    state = to;
+  });
+  return state;
+}
+
+/** Runs an action on a brand under its lock, then brings everything to where it belongs; returns the brand's state. */
+async function withBrand({ db, handle, ...decider }: BrandActionOptions, work: (client: Queryable, brand: LockedBrand, cause: Cause) => Promise<unknown>): Promise<BrandState> {
+  const cause = causeOf(decider);
+  return inTransaction(db, async (client) => {
+    const brand = await lockBrand(client, handle, null);
+    await work(client, brand, cause);
+    return settleBrand(client, brand.brand_id, { at: new Date(), cause });
+  });
+}
+
+interface LetterRow {
+  [column: string]: unknown;
+  letter_id: number;
+  brand_id: number;
+  document_id: number;
+  state: LetterState;
+  signed_on: string | null;
+  handle: string;
+}
+
+interface LockedLetter {
+  readonly letterId: number;
+  readonly documentId: number;
+  readonly state: LetterState;
+  readonly signedOn: string | null;
+}
+
+async function withLetter({ db, letterId, ...decider }: LetterActionOptions, work: (client: Queryable, letter: LockedLetter, cause: Cause) => Promise<LetterState>): Promise<LetterState> {
+  const cause = causeOf(decider);
+  return inTransaction(db, async (client) => {
+    const { handle } = await readLetterRow(client, letterId);
+    const brand = await lockBrand(client, handle, null); // letters change under the lock of their brand
+    const row = await readLetterRow(client, letterId);
+    const state = await work(client, { letterId, documentId: row.document_id, state: row.state, signedOn: row.signed_on }, cause);
+    await settleBrand(client, brand.brand_id, { at: new Date(), cause });
+    return state;
+  });
+}
+
+async function readLetterRow(client: Queryable, letterId: number): Promise<LetterRow> {
+  const row = await queryRow<LetterRow>(client, sql('branding/lock_letter'), [letterId]);
+  if (row === undefined) throw new ServiceError('letter_unknown', { operation: 'find letter', object: String(letterId), hint: '`caller-trust letter list` shows those there are.' });
+  return row;
+}
+
+async function requireDecidedLetters(client: Queryable, brand: LockedBrand): Promise<void> {
+  const [letter] = await queryRows<{ letter_id: number }>(client, sql('branding/find_pending_letters'), [brand.brand_id]);
+  if (letter !== undefined) throw undecided(letter.letter_id);
+}
+
+function undecided(letterId: number): ServiceError {
+  return new ServiceError('transition_refused', {
+    operation: 'decide',
+    object: `letter ${letterId}`,
+    problem: `Letter ${letterId} waits for a person.`,
+    hint: `Decide it first: \`caller-trust letter decide ${letterId}\`.`,
+  });
+}
+
+function nothingPending({ handle, state }: LockedBrand): ServiceError {
+  return new ServiceError('transition_refused', { operation: 'decide brand', object: handle, problem: `The brand is ${state}, and no revision of it waits for a decision.`, hint: 'Use suspend, resume or withdraw.' });
+}
+
+function numberRefused(action: NumberPersonAction, from: NumberState, to: NumberState): ServiceError {
+  return new ServiceError('transition_refused', { operation: `${action} number`, problem: `The number is ${from}, and cannot become ${to} from there.`, hint: `That takes one that is ${NUMBER_TRANSITIONS.actions[action].from.join(', ')}.` });
+}
+
+function moved({ brand_id, handle, state }: LockedBrand): { brandId: number; handle: string; state: BrandState } {
+  return { brandId: brand_id, handle, state };
+}
+
+function causeOf({ actor, reason }: Decider): Cause {
+  const why = cleanText(reason);
+  if (why === null) throw new ServiceError('reason_required', { operation: 'decide' });
+  return { actor, reason: why.slice(0, 500), operationId: null };
+}

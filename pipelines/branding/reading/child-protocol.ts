@@ -1,0 +1,44 @@
+import type { LetterRefusalCode } from '../letter-reading.ts';
+import { LetterRefused } from './letter-refused.ts';
+
+/** What a child prints when it has loaded its modules; what ends it later is the letter's doing. */
+export const readyLine = 'ready\n';
+
+/** What a child prints at its end. */
+export type ChildAnswer<Result> = { readonly result: Result } | { readonly refused: LetterRefusalCode; readonly problem: string };
+
+/** A request in the form in which a child reads it: length of the settings, the settings as JSON, the letter. */
+export function encodeRequest(settings: unknown, bytes: Uint8Array): Buffer[] {
+  const json = Buffer.from(JSON.stringify(settings));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(json.length);
+  return [length, json, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)];
+}
+
+/**
+ * The life of a child: reads one request from standard input, works, and prints one answer. Faults of the libraries are
+ * the letter's: their messages may hold its text, so they are dropped.
+ */
+export async function answerRequest<Settings, Result>(work: (settings: Settings, bytes: Uint8Array) => Promise<Result>): Promise<void> {
+  process.stdout.write(readyLine);
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  const request = Buffer.concat(chunks);
+  const start = 4 + request.readUInt32BE(0);
+  const settings = JSON.parse(request.toString('utf8', 4, start)) as Settings;
+  chunks.length = 0;
+  const answer = await work(settings, request.subarray(start)).then((result): ChildAnswer<Result> => ({ result }), refusalOf);
+  process.stdout.write(JSON.stringify(answer), () => process.exit(0)); // a timer or a thread of a library must not hold the child
+}
+
+function refusalOf(error: unknown): ChildAnswer<never> {
+  if (error instanceof LetterRefused) return { refused: error.code, problem: error.message };
+  if (isMemoryError(error)) return { refused: 'letter_limit_exceeded', problem: 'Reading the letter took more memory than the limit.' };
+  return { refused: 'letter_damaged', problem: 'The file cannot be read.' };
+}
+
+/** V8's and Emscripten's words for memory that is not to be had. */
+function isMemoryError(error: unknown): boolean {
+  const message = error instanceof Error ? error.message : String(error);
+  return /allocation failed|out of memory|OOM|invalid (?:typed )?array length|Cannot enlarge memory/i.test(message);
+}

@@ -1,0 +1,19 @@
+/** Bounds within which a letter is read. All are settings of the service. */
+export interface LetterLimits {
+  readonly letterBytesMax: number;
+  readonly letterPagesMax: number;
+  /** Longest side of a page. */
+  readonly letterPageInchesMax: number;
+  /** Pixels of a PNG, of a picture in a PDF, or of a rendered page. */
+  readonly letterPixelsMax: number;
+  /** Wall time of the child that reads text. */
+  readonly letterTextSecondsMax: number;
+  /** Wall time of the child that draws pages and recognises text, for one letter. */
+  readonly letterOcrSecondsMax: number;
+  /** Resident memory of the child that reads text. */
+  readonly letterTextMemoryBytesMax: number;
+  /** Resident memory of the child that draws pages and recognises text. */
+  readonly letterOcrMemoryBytesMax: number;
+  /** What a child may print. */
+  readonly letterOutputBytesMax: number;
+}

@@ -1,0 +1,130 @@
+import type { LetterPage, LetterReadingOutcome, LetterRefusalCode } from '../letter-reading.ts';
+import type { ChildAnswer } from './child-protocol.ts';
+import type { LetterLimits } from './letter-limits.ts';
+import { sniffLetter } from './letter-sniff.ts';
+import { runLimitedChild, type ChildReport, type LimitName, type ReadingChild } from './limited-child.ts';
+import type { OcrRequest, OcrResult } from './ocr-task.ts';
+import type { PdfTextReading } from './text-task.ts';
+
+export type { LetterLimits } from './letter-limits.ts';
+export type { ChildReport } from './limited-child.ts';
+
+export interface ReadLetterOptions {
+  readonly bytes: Uint8Array;
+  readonly limits: LetterLimits;
+  /** Root certificates for signatures, PEM, one after another. */
+  readonly trustRootsPem?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Told what each child took, once it has ended. */
+  readonly onChild?: ((report: ChildReport) => void) | undefined;
+}
+
+export interface RenderLetterOptions extends Omit<ReadLetterOptions, 'trustRootsPem'> {
+  /** Pages are drawn coarser where they would have more pixels than the limit. */
+  readonly dotsPerInch: number;
+}
+
+/** A page as a picture for a person's eyes. */
+export interface RenderedPage {
+  readonly page: number;
+  readonly png: Uint8Array;
+}
+
+/** Thrown inside this module where a letter is not read. */
+class Refusal extends Error {
+  readonly code: LetterRefusalCode;
+
+  constructor(code: LetterRefusalCode, problem: string) {
+    super(problem);
+    this.code = code;
+  }
+}
+
+/**
+ * Reads a letter: its text, its marks, its signatures and its embedded CSV. Only its first bytes are looked at here; all
+ * else happens in child processes with limits of time and memory, without a network. Every input ends in an outcome.
+ * @throws ServiceError `interrupted` when the signal fires, `internal` when a child cannot be started
+ */
+export async function readLetter(options: ReadLetterOptions): Promise<LetterReadingOutcome> {
+  try {
+    const format = judgeFile(options);
+    return { kind: 'read', reading: format === 'png' ? await readPng(options) : await readPdf(options) };
+  } catch (error) {
+    if (error instanceof Refusal) return { kind: 'refused', code: error.code, problem: error.message };
+    throw error;
+  }
+}
+
+/**
+ * Draws the pages of a letter for the review desk, in a child with limits. A letter that cannot be drawn has no pages.
+ * @throws ServiceError as {@link readLetter}
+ */
+export async function renderLetterPages(options: RenderLetterOptions): Promise<readonly RenderedPage[]> {
+  try {
+    const format = judgeFile(options);
+    const { drawn } = await runOcr(options, { task: 'draw', format, pages: null, dotsPerInch: options.dotsPerInch });
+    return drawn.map(({ page, png }) => ({ page, png: Buffer.from(png, 'base64') }));
+  } catch (error) {
+    if (error instanceof Refusal) return [];
+    throw error;
+  }
+}
+
+type Reading = Extract<LetterReadingOutcome, { kind: 'read' }>['reading'];
+type RunOptions = Pick<ReadLetterOptions, 'bytes' | 'limits' | 'signal' | 'onChild'>;
+
+function judgeFile({ bytes, limits }: RunOptions): 'pdf' | 'png' {
+  if (bytes.length > limits.letterBytesMax) throw new Refusal('letter_too_large', `The file has more than ${limits.letterBytesMax} bytes.`);
+  const sniffed = sniffLetter(bytes);
+  if ('refusal' in sniffed) throw new Refusal(sniffed.refusal, sniffed.problem);
+  return sniffed.format;
+}
+
+async function readPng(options: ReadLetterOptions): Promise<Reading> {
+  const { pages } = await runOcr(options, { task: 'recognise', format: 'png', pages: null, dotsPerInch: null });
+  return { format: 'png', pages, signatures: [], embeddedCsv: null };
+}
+
+async function readPdf(options: ReadLetterOptions): Promise<Reading> {
+  const { limits, trustRootsPem } = options;
+  const { letterTextSecondsMax: secondsMax, letterTextMemoryBytesMax: memoryBytesMax } = limits;
+  const text = await run<PdfTextReading>({ options, child: 'text-child', settings: { limits, trustRootsPem }, secondsMax, memoryBytesMax });
+  const scans = text.scans.length === 0 ? [] : (await runOcr(options, { task: 'recognise', format: 'pdf', pages: text.scans, dotsPerInch: null })).pages;
+  return { format: 'pdf', pages: replacePages(text.pages, scans), signatures: text.signatures, embeddedCsv: text.embeddedCsv };
+}
+
+/** Pages that were recognised take the place of those that had no text. */
+function replacePages(pages: readonly LetterPage[], scans: readonly LetterPage[]): LetterPage[] {
+  const byNumber = new Map(scans.map((page) => [page.page, page]));
+  return pages.map((page) => byNumber.get(page.page) ?? page);
+}
+
+function runOcr(options: RunOptions, request: Omit<OcrRequest, 'limits'>): Promise<OcrResult> {
+  const { letterOcrSecondsMax: secondsMax, letterOcrMemoryBytesMax: memoryBytesMax } = options.limits;
+  return run<OcrResult>({ options, child: 'ocr-child', settings: { ...request, limits: options.limits }, secondsMax, memoryBytesMax });
+}
+
+interface Run {
+  readonly options: RunOptions;
+  readonly child: ReadingChild;
+  readonly settings: unknown;
+  readonly secondsMax: number;
+  readonly memoryBytesMax: number;
+}
+
+async function run<Result>({ options, child, settings, secondsMax, memoryBytesMax }: Run): Promise<Result> {
+  const { bytes, limits, signal, onChild } = options;
+  const outcome = await runLimitedChild({ child, settings, bytes, signal, limits: { secondsMax, memoryBytesMax, outputBytesMax: limits.letterOutputBytesMax } });
+  onChild?.(outcome.report);
+  if ('limit' in outcome) throw new Refusal('letter_limit_exceeded', problemOf(outcome.limit, { secondsMax, memoryBytesMax, outputBytesMax: limits.letterOutputBytesMax }));
+  const answer = outcome.answer as ChildAnswer<Result>;
+  if ('refused' in answer) throw new Refusal(answer.refused, answer.problem);
+  return answer.result;
+}
+
+function problemOf(limit: LimitName, { secondsMax, memoryBytesMax, outputBytesMax }: { secondsMax: number; memoryBytesMax: number; outputBytesMax: number }): string {
+  if (limit === 'time') return `Reading the letter took more than ${secondsMax} seconds.`;
+  if (limit === 'memory') return `Reading the letter took more than ${memoryBytesMax} bytes of memory.`;
+  if (limit === 'output') return `The letter holds more text than ${outputBytesMax} bytes.`;
+  return 'Reading the letter ended before its time: it asked for more memory or time than there is.';
+}

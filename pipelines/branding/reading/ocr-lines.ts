@@ -1,0 +1,37 @@
+import type { Box, LetterLine, PageMark } from '../letter-reading.ts';
+import { wordBox } from './ink-marks.ts';
+import type { RecognisedWord } from './ocr-engine.ts';
+import { roundBox, unite } from './page-geometry.ts';
+import type { GrayImage } from './png.ts';
+import { layOut, type TextPiece } from './text-layout.ts';
+
+/** A word that recognition is less sure of than this, and that lies in ink, is a piece of a signature or a logo. */
+const inkConfidenceMax = 60;
+
+/** Part of the word that lies within the ink. */
+const inkShareMin = 0.6;
+
+interface WordPiece extends TextPiece {
+  readonly word: RecognisedWord;
+}
+
+/**
+ * Puts recognised words together to lines by the rules for text of a PDF, since the engine takes a column of labels and
+ * that of their values for two texts.
+ */
+export function makeOcrLines(words: readonly RecognisedWord[], marks: readonly PageMark[], image: GrayImage): LetterLine[] {
+  const printed = words.filter((word) => word.confidence >= inkConfidenceMax || !marks.some(({ box }) => shareWithin(wordBox(word, image), box) >= inkShareMin));
+  const pieces = printed.map((word): WordPiece => ({ word, text: word.text, left: word.left, right: word.right, baseline: word.baseline, height: Math.max(1, 0.75 * word.lineHeight) }));
+  return layOut(pieces).map(({ text, parts }) => {
+    const own = (parts as readonly WordPiece[]).map(({ word }) => word);
+    const box = own.map((word) => wordBox(word, image)).reduce(unite);
+    const letters = own.reduce((sum, word) => sum + word.text.length, 0);
+    return { text, box: roundBox(box), confidence: Math.round(own.reduce((sum, word) => sum + word.confidence * word.text.length, 0) / letters), font: null };
+  });
+}
+
+function shareWithin(inner: Box, outer: Box): number {
+  const width = Math.min(inner.left + inner.width, outer.left + outer.width) - Math.max(inner.left, outer.left);
+  const height = Math.min(inner.top + inner.height, outer.top + outer.height) - Math.max(inner.top, outer.top);
+  return width <= 0 || height <= 0 ? 0 : (width * height) / Math.max(Number.EPSILON, inner.width * inner.height);
+}

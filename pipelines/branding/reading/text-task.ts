@@ -1,0 +1,76 @@
+import type { LetterPage, PdfSignature } from '../letter-reading.ts';
+import type { LetterReading } from '../letter-reading.ts';
+import type { LetterLimits } from './letter-limits.ts';
+import { LetterRefused } from './letter-refused.ts';
+import { readContent, type PageContent } from './pdf-content.ts';
+import { readTypedTexts } from './pdf-fields.ts';
+import { readPdfFile, type PdfFile } from './pdf-file.ts';
+import { inspectPdf } from './pdf-inspection.ts';
+import { readPages, type PdfPage } from './pdf-pages.ts';
+import { readSignatures } from './pdf-signatures.ts';
+import { openPdfText, readLines, type PdfText } from './pdf-text.ts';
+
+export interface TextTask {
+  readonly bytes: Uint8Array;
+  readonly limits: LetterLimits;
+  readonly trustRootsPem: string | undefined;
+}
+
+/** What the text child finds in a PDF. */
+export interface PdfTextReading {
+  readonly pages: readonly LetterPage[];
+  /** Numbers of the pages that must be recognised from their pictures. */
+  readonly scans: readonly number[];
+  readonly signatures: readonly PdfSignature[];
+  readonly embeddedCsv: LetterReading['embeddedCsv'];
+}
+
+/** A page with less text than this and something else on it is a picture of text: a fax header has some 40 characters. */
+const pageCharactersMin = 60;
+
+/** From this part of the page on a picture is a scan, and text printed over it is a stamp of the scanner or a header. */
+const scanCover = 0.5;
+const scanCharactersMax = 250;
+
+/** A page whose text has more than this part of characters without meaning has fonts that hide their letters. */
+const garbageShareMax = 0.2;
+
+/**
+ * Reads a PDF: its structure is judged before any library sees it.
+ * @throws LetterRefused
+ */
+export async function readPdfText({ bytes, limits, trustRootsPem }: TextTask): Promise<PdfTextReading> {
+  const file = readPdfFile(bytes);
+  const embeddedCsv = await inspectPdf(file, { pixelsMax: limits.letterPixelsMax });
+  const pages = readPages(file, { pagesMax: limits.letterPagesMax, inchesMax: limits.letterPageInchesMax });
+  const contents = pages.map((page) => readContent(file, page));
+  const signatures = await readSignatures({ file, pages, trustRootsPem });
+  const text = await openPdfText(bytes);
+  if (text.pageCount !== pages.length) throw new LetterRefused('letter_damaged', 'Readers of the PDF do not agree on its pages.');
+  const read: LetterPage[] = [];
+  for (const [at, page] of pages.entries()) read.push(await readPage({ file, page, text, content: contents[at]!, number: at + 1 }));
+  const scans = read.filter((page, at) => isScan(page, contents[at]!)).map(({ page }) => page);
+  return { pages: read, scans, signatures, embeddedCsv };
+}
+
+interface PageTask {
+  readonly file: PdfFile;
+  readonly page: PdfPage;
+  readonly text: PdfText;
+  readonly content: PageContent;
+  readonly number: number;
+}
+
+async function readPage({ file, page, text, content, number }: PageTask): Promise<LetterPage> {
+  const lines = readLines({ page, items: await text.items(number), shown: content.texts, typed: readTypedTexts(file, page) });
+  return { page: number, width: page.width, height: page.height, source: 'text', lines, marks: content.marks };
+}
+
+/** True for a page whose text is in its picture, or in outlines and fonts that say nothing. */
+function isScan({ lines }: LetterPage, { marks, pictureCover }: PageContent): boolean {
+  const text = lines.map((line) => line.text).join('').replace(/\s/g, '');
+  if (text.length < pageCharactersMin) return marks.length > 0 || pictureCover > 0;
+  if (pictureCover >= scanCover && text.length < scanCharactersMax) return true;
+  const garbage = text.match(/[\p{Co}\p{Cn}\ufffd]/gu)?.length ?? 0;
+  return garbage > garbageShareMax * text.length;
+}

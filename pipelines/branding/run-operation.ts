@@ -1,0 +1,144 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ServiceError } from '../../runtime/errors.ts';
+import { inTransaction, queryRow, type Pool, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import { checkBrand } from './brand-check.ts';
+import { brandProfileSchema, needsApproval, type BrandProfile } from './brand-profile.ts';
+import type { Finding } from './finding.ts';
+import { lockBrand, type LockedBrand } from './locked-brand.ts';
+import { decideReadLetter, recordLetter, type DecidedLetter } from './letter-record.ts';
+import type { LetterReadingOutcome } from './letter-reading.ts';
+import { judgeNumbers, readNumberList, type NumberListLimits, type NumberRow } from './number-list.ts';
+import { readOperationRecord, type OperationRecord } from './operation.ts';
+import { claimNumbers, judgeClaims } from './number-claims.ts';
+import { makeResult } from './result-maker.ts';
+import type { OperationResult } from './operation-result.ts';
+import { settleBrand, type Cause } from './settle.ts';
+import type { Vault } from './vault.ts';
+
+/** What carries an operation out. */
+export interface RunOperationOptions {
+  readonly db: Pool;
+  readonly vault: Vault;
+  /** Reads a letter in processes of its own; see reading/letter-reader.ts. */
+  readonly readLetter: (bytes: Uint8Array) => Promise<LetterReadingOutcome>;
+  readonly limits: NumberListLimits;
+  readonly operationId: number;
+  readonly now: () => Date;
+}
+
+/** The lock under which brands claim numbers, so that two cannot take the same one at the same time. */
+const claimLock = 7_224_203; // any constant
+
+/**
+ * Carries out one operation: reads its files, then in one transaction makes or changes the brand, claims the numbers,
+ * decides the letter, settles every state, and records the result. Safe to run twice: a second run returns the result.
+ * @throws ServiceError `operation_unknown`, `brand_unknown`, `brand_handle_taken`, `brand_withdrawn`, `transition_refused`,
+ * `numbers_file_invalid`, `document_sealed`, `interrupted`
+ */
+export async function runOperation(options: RunOperationOptions): Promise<OperationResult> {
+  const { db, vault, operationId, limits } = options;
+  const operation = await readOperationRecord(db, operationId);
+  if (operation.state !== 'queued') return answerOf(operation);
+  const rows = operation.numbersDocumentId === null ? judgeNumbers(operation.request.numbers) : await readNumberList(await vault.open(db, operation.numbersDocumentId), limits);
+  const reading = operation.letterDocumentId === null ? null : await options.readLetter(await vault.open(db, operation.letterDocumentId));
+  return inTransaction(db, async (client) => {
+    if ((await queryRow(client, sql('branding/lock_operation'), [operationId])) === undefined) return answerOf(await readOperationRecord(client, operationId));
+    const result = await carryOut(client, options, { operation, rows, reading });
+    await client.query(sql('branding/finish_operation'), [operationId, JSON.stringify(result)]);
+    return result;
+  });
+}
+
+/** What an ended operation answers, also to a second run. */
+function answerOf({ result, failure, operationId }: OperationRecord): OperationResult {
+  if (result !== null) return result;
+  throw new ServiceError(failure!.code, { operation: 'run branding operation', object: String(operationId), problem: failure!.reason });
+}
+
+interface Work {
+  readonly operation: OperationRecord;
+  readonly rows: readonly NumberRow[];
+  readonly reading: LetterReadingOutcome | null;
+}
+
+async function carryOut(client: Queryable, { vault, now }: RunOperationOptions, { operation, rows, reading }: Work): Promise<OperationResult> {
+  const at = now();
+  const cause: Cause = { actor: operation.requestedBy, reason: `Asked for by operation ${operation.operationId}.`, operationId: operation.operationId };
+  await client.query('SELECT pg_advisory_xact_lock($1)', [claimLock]);
+  const brand = await applyRequest(client, operation, cause);
+  const claims = await judgeClaims(client, brand.brand_id, rows);
+  await claimNumbers(client, { brandId: brand.brand_id, operation, claims, cause });
+  const csvPhones = operation.numbersDocumentId === null ? null : claims.phones;
+  const target = letterTarget(brand, operation);
+  const decided = reading === null ? null : decideReadLetter({ reading, brand: target.profile, submittedAt: operation.requestedAt, claims, csvPhones });
+  const letterId = decided === null ? null : await recordLetter(client, { vault, brandId: brand.brand_id, revision: target.revision, operation, decided, at });
+  await settleBrand(client, brand.brand_id, { at, cause: automatic(cause, decided) });
+  return makeResult(client, { brandId: brand.brand_id, letterId, claims });
+}
+
+/** The revision that a letter is checked against: the one that waits, but for numbers the one that is published, if there is one. */
+function letterTarget(brand: LockedBrand, { kind }: OperationRecord): { revision: number; profile: BrandProfile } {
+  if (kind === 'add_phone_number' && brand.approved_revision !== null && brand.approved_profile !== null) return { revision: brand.approved_revision, profile: brand.approved_profile };
+  return { revision: brand.pending_revision ?? brand.approved_revision ?? brand.last_revision, profile: brand.profile };
+}
+
+function automatic(cause: Cause, decided: DecidedLetter | null): Cause {
+  return decided === null ? cause : { ...cause, actor: decided.ruleVersion, reason: decided.reason };
+}
+
+/** Makes or changes the brand as the request says; returns it locked. */
+async function applyRequest(client: Queryable, operation: OperationRecord, cause: Cause): Promise<LockedBrand> {
+  const { request } = operation;
+  if ('brand' in request) return addBrand(client, operation, { profile: request.brand, cause });
+  const brand = await lockBrand(client, request.handle, operation.owner);
+  if ('changes' in request) return updateBrand(client, brand, { operation, changes: request.changes, cause });
+  requireOpenFor(brand, 'add number');
+  return brand;
+}
+
+async function addBrand(client: Queryable, operation: OperationRecord, { profile, cause }: { profile: BrandProfile; cause: Cause }): Promise<LockedBrand> {
+  const { handle } = operation.request;
+  const findings = [checkBrand(profile)];
+  const values = [handle, operation.owner, JSON.stringify(profile), profile.displayName, JSON.stringify(findings), needsPerson(findings), cause.actor, cause.reason, cause.operationId];
+  const made = await queryRow(client, sql('branding/insert_brand'), values);
+  if (made === undefined) throw new ServiceError('brand_handle_taken', { operation: 'add brand', object: handle, hint: 'Give another handle, or update the brand if it is yours.' });
+  return lockBrand(client, handle, operation.owner);
+}
+
+function requireOpenFor({ state, handle }: LockedBrand, operation: string): void {
+  if (state === 'withdrawn') throw new ServiceError('brand_withdrawn', { operation, object: handle });
+  if (state === 'rejected' && operation === 'add number') {
+    throw new ServiceError('transition_refused', { operation, object: handle, problem: 'The brand is rejected, and takes no numbers.', hint: 'Update the brand with what its findings ask for.' });
+  }
+}
+
+/**
+ * A change of a name, or a new letter, makes a revision that must be approved; other changes are taken at once.
+ * An update of a brand that was never approved replaces what waits.
+ */
+async function updateBrand(client: Queryable, brand: LockedBrand, { operation, changes, cause }: { operation: OperationRecord; changes: object; cause: Cause }): Promise<LockedBrand> {
+  requireOpenFor(brand, 'update brand');
+  const profile = mergeProfile(brand.profile, changes);
+  const before = brand.approved_profile;
+  const renamed = before !== null && needsApproval(before, profile);
+  const withLetter = operation.letterDocumentId !== null;
+  if (isDeepStrictEqual(profile, brandProfileSchema.parse(brand.profile)) && !withLetter) return brand;
+  const findings = [checkBrand(profile)];
+  // A letter that names a new name has been checked against it; without one only a person can tell.
+  const needsDecision = needsPerson(findings) && (before === null || renamed) ? true : renamed && !withLetter;
+  const takenAtOnce = before !== null && !renamed && !withLetter && brand.pending_revision === null;
+  const values = [brand.brand_id, brand.last_revision + 1, JSON.stringify(profile), profile.displayName, JSON.stringify(findings), needsDecision, takenAtOnce, cause.actor, cause.reason, cause.operationId];
+  await client.query(sql('branding/insert_revision'), values);
+  // The letter that a first approval waits for is as good for the new revision, if the names stay.
+  if (before === null && !withLetter && !needsApproval(brand.profile, profile)) await client.query(sql('branding/carry_letters'), [brand.brand_id, brand.pending_revision, brand.last_revision + 1]);
+  return lockBrand(client, brand.handle, brand.owner);
+}
+
+function mergeProfile(profile: BrandProfile, changes: object): BrandProfile {
+  return brandProfileSchema.parse({ ...profile, ...changes });
+}
+
+function needsPerson(findings: readonly Finding[]): boolean {
+  return findings.some(({ severity }) => severity === 'review');
+}

@@ -1,0 +1,9 @@
+-- Purpose: what a person who approves a letter vouches for: every number that was requested with it is on it.
+-- Parameters: $1 letter id.
+-- Rows: none.
+INSERT INTO letter_number (letter_id, phone)
+SELECT DISTINCT l.letter_id, r.phone
+FROM letter AS l
+JOIN branding_operation_row AS r USING (operation_id)
+WHERE l.letter_id = $1 AND r.outcome IN ('accepted', 'known')
+ON CONFLICT DO NOTHING;

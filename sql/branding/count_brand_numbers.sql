@@ -1,0 +1,4 @@
+-- Purpose: how many numbers of a brand are in each state.
+-- Parameters: $1 brand id.
+-- Rows: state, count.
+SELECT state, count(*) AS count FROM brand_number WHERE brand_id = $1 GROUP BY state ORDER BY state;

@@ -1,0 +1,30 @@
+-- Purpose: moves numbers of a brand from some states to another, with an event for each.
+-- Parameters: $1 brand id, $2 phones or NULL for all, $3 states that are left, $4 standings that are meant, $5 the state
+--   that is reached, $6 action, $7 actor, $8 reason, $9 operation id or NULL, $10 instant at which letters must be in date.
+-- Rows: one: moved (numbers).
+WITH standing AS (
+  SELECT n.phone, n.state AS before,
+    CASE
+      WHEN EXISTS (
+        SELECT FROM letter_number AS c JOIN letter AS l USING (letter_id)
+        WHERE c.phone = n.phone AND l.brand_id = n.brand_id AND l.state IN ('approved', 'expiring') AND l.valid_until > $10) THEN 'covered'
+      WHEN EXISTS (
+        SELECT FROM letter AS l
+        WHERE l.brand_id = n.brand_id AND l.state IN ('submitted', 'in_review')
+          AND (EXISTS (SELECT FROM letter_number AS c WHERE c.letter_id = l.letter_id AND c.phone = n.phone)
+            OR EXISTS (SELECT FROM branding_operation_row AS r WHERE r.operation_id = l.operation_id AND r.phone = n.phone))) THEN 'pending'
+      ELSE 'none'
+    END AS standing
+  FROM brand_number AS n
+  WHERE n.brand_id = $1 AND n.state = ANY ($3) AND ($2::text[] IS NULL OR n.phone = ANY ($2))
+), moved AS (
+  UPDATE brand_number AS n
+  SET state = $5, changed_at = now(), verified_at = CASE WHEN $6::text IN ('verify', 'renew') THEN now() ELSE n.verified_at END
+  FROM standing AS s
+  WHERE n.brand_id = $1 AND n.phone = s.phone AND s.standing = ANY ($4)
+  RETURNING n.phone, s.before
+), recorded AS (
+  INSERT INTO branding_event (brand_id, subject, phone, action, before, after, actor, reason, operation_id)
+  SELECT $1, 'number', phone, $6, before, $5, $7, $8, $9 FROM moved ORDER BY phone
+)
+SELECT count(*) AS moved FROM moved;

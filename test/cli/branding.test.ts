@@ -1,0 +1,298 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BrandingEvent, BrandNumber, BrandRecord, BrandSummary, LetterRecord } from '../../pipelines/branding/brand-record.ts';
+import type { Operation, OperationRow } from '../../pipelines/branding/operation.ts';
+import { runCli, runCliJson, type CliResult } from '../support/cli.ts';
+import { useTestDatabase } from '../support/database.ts';
+import { letterFile } from '../support/letter-file.ts';
+
+const { db, url } = await useTestDatabase();
+const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-branding-'));
+const env = { DATABASE_URL: url, STATE_DIR: stateDir };
+afterAll(() => rm(stateDir, { recursive: true, force: true }));
+
+type AnsweredOperation = Operation & { repeated: boolean; refused: OperationRow[] };
+
+const phone = (at: number) => `+1212555${String(at).padStart(4, '0')}`;
+const file = async (name: string, content: string | Uint8Array) => {
+  const path = join(stateDir, name);
+  await writeFile(path, content);
+  return path;
+};
+const identity = ['--owner', 'northwind-agency', '--legal-name', 'Northwind Dental LLC', '--display-name', 'Northwind Dental', '--country', 'US'];
+const json = <Result>(...args: string[]) => runCliJson<Result>(env, ...args);
+const cli = (...args: string[]) => runCli(env, ...args);
+const refusedWith = (code: string): Partial<CliResult> => ({ code: 1, stderr: expect.stringContaining(`[${code}]`) as string });
+/** A command that prints an operation and ends with 1, because it was rejected or failed. */
+const rejected = async (...args: string[]): Promise<AnsweredOperation> => {
+  const { code, stdout, stderr } = await cli(...args, '--json');
+  expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+  return JSON.parse(stdout) as AnsweredOperation;
+};
+const actor = expect.stringMatching(/^cli \S/) as string;
+
+describe('brand add', () => {
+  it('makes a draft of a brand without a letter, and prints the key for a retry', async () => {
+    const added = await json<AnsweredOperation>('brand', 'add', ...identity, '--handle', 'draft');
+    expect(added).toMatchObject({ kind: 'add_managed_brand', state: 'done', requestedBy: actor, key: expect.stringMatching(/^cli-/) as string, result: { outcome: 'accepted', brand: { handle: 'draft', state: 'draft' } } });
+    const again = await json<AnsweredOperation>('brand', 'add', ...identity, '--handle', 'draft', '--key', added.key);
+    expect(again).toMatchObject({ operationId: added.operationId, repeated: true });
+    expect(await cli('brand', 'add', ...identity, '--handle', 'drafted', '--key', added.key)).toMatchObject(refusedWith('idempotency_conflict'));
+    const taken = await rejected('brand', 'add', ...identity, '--handle', 'draft');
+    expect(taken).toMatchObject({ state: 'failed', failure: { code: 'brand_handle_taken' } });
+  });
+
+  it('takes the request from a file or from standard input, and shows contact and tax id only to those who ask', async () => {
+    const request = { handle: 'private', brand: { legalName: 'Example Harbor LLC', displayName: 'Example Harbor', country: 'US', taxId: '00-1234567', contact: { name: 'Jane Sample', email: 'jane@harbor.example' } } };
+    const { code, stdout } = await withInput(JSON.stringify(request), 'brand', 'add', '-', '--owner', 'harbor');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/outcome\s+accepted/);
+    const shown = [stdout, (await cli('brand', 'show', 'private')).stdout, JSON.stringify(await json('brand', 'show', 'private')), (await cli('operation', 'show', operationIn(stdout))).stdout].join('\n');
+    expect(shown).not.toMatch(/jane|1234567/i);
+    expect(await json('brand', 'show', 'private', '--private')).toMatchObject({ profile: { taxId: '00-1234567', contact: { name: 'Jane Sample', email: 'jane@harbor.example' } } });
+    expect((await cli('brand', 'show', 'private', '--private')).stdout).toMatch(/contact\s+Jane Sample, jane@harbor\.example/);
+    const path = await file('request.json', `\uFEFF${JSON.stringify({ ...request, handle: 'from-file' })}`);
+    expect(await json('brand', 'add', path, '--owner', 'harbor', '--display-name', 'Harbor Example')).toMatchObject({ result: { brand: { handle: 'from-file' } } });
+    expect(await json('brand', 'show', 'from-file')).toMatchObject({ profile: { displayName: 'Harbor Example', legalName: 'Example Harbor LLC' } });
+  });
+
+  it('refuses a request that is not valid as a mistake in its use, without quoting it', async () => {
+    const wrong: [string, string][] = [
+      ['not JSON', '{"brand": {"contact": "secret person"'],
+      ['no object', '["secret person"]'],
+      ['an unknown field', '{"brand": {"legalName": "A", "displayName": "A", "country": "US", "color": "secret person"}}'],
+      ['a brand that is a text', '{"brand": "secret person"}'],
+      ['a contact without address', '{"brand": {"legalName": "A", "displayName": "A", "country": "US", "contact": {"name": "secret person", "email": "secret person"}}}'],
+    ];
+    for (const [what, text] of wrong) {
+      const result = await cli('brand', 'add', await file('wrong.json', text), '--owner', 'harbor');
+      expect(result, what).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('[brand_request_invalid]') as string });
+      expect(result.stderr, what).not.toContain('secret person');
+    }
+    const large = await file('large.json', JSON.stringify({ brand: {}, filling: 'x'.repeat(1024 * 1024) }));
+    expect(await cli('brand', 'add', large, '--owner', 'harbor')).toMatchObject({ code: 2, stderr: expect.stringContaining('larger than') as string });
+    await symlink(large, join(stateDir, 'link.json'));
+    expect(await cli('brand', 'add', join(stateDir, 'link.json'), '--owner', 'harbor')).toMatchObject({ code: 2, stderr: expect.stringContaining('symbolic link') as string });
+    expect(await cli('brand', 'add', ...identity.slice(2))).toMatchObject({ code: 2, stderr: expect.stringContaining('--owner') as string });
+  });
+
+  it('returns when the operation is queued if asked to, and shows later what became of it', async () => {
+    const queued = await json<{ operationId: number; state: string; key: string }>('brand', 'add', ...identity, '--handle', 'later', '--no-wait');
+    expect(queued.state).toBe('queued');
+    expect(await json('operation', 'show', String(queued.operationId))).toMatchObject({ state: 'queued', result: null });
+    const waited = await json<AnsweredOperation>('brand', 'add', ...identity, '--handle', 'later', '--key', queued.key);
+    expect(waited).toMatchObject({ operationId: queued.operationId, repeated: true, state: 'done', result: { outcome: 'accepted' } });
+  });
+});
+
+describe('a brand with a letter', () => {
+  const handle = 'northwind';
+  let letterId: number;
+
+  beforeAll(async () => {
+    const letter = await file('good.pdf', letterFile([phone(101), phone(102)]));
+    const csv = await file('numbers.csv', `phone,branch\n${phone(101)},north\n12,south\n${phone(102)},south\n${phone(101)},north\n`);
+    const { code, stdout, stderr } = await cli('brand', 'add', ...identity, '--handle', handle, '--letter', letter, '--numbers', csv);
+    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/outcome\s+approved/);
+    expect(stdout).toMatch(/numbers given\s+4\naccepted\s+2\nknown\s+0\nrejected\s+2\ntheir states\s+verified 2/);
+    expect(stdout).toMatch(/^3 .*phone_invalid/m);
+    expect(stdout).toMatch(/^5 .*number_repeated/m);
+    [{ letterId }] = await json<[LetterRecord]>('letter', 'list', '--brand', handle);
+  });
+
+  it('is approved, and shown with its letters and numbers', async () => {
+    expect(await json<BrandRecord>('brand', 'show', handle)).toMatchObject({ state: 'approved', owner: 'northwind-agency', numbers: { verified: 2 }, letters: [{ letterId, state: 'approved', numbers: 2 }] });
+    expect((await cli('brand', 'show', handle)).stdout).toMatch(/display name\s+Northwind Dental/);
+    expect(await json<BrandNumber[]>('brand', 'numbers', handle)).toMatchObject([{ phone: phone(101), state: 'verified' }, { phone: phone(102), state: 'verified' }]);
+    expect(await json<BrandNumber[]>('brand', 'numbers', handle, '--after', phone(101), '--limit', '1')).toMatchObject([{ phone: phone(102) }]);
+    expect(await json<BrandNumber[]>('brand', 'numbers', handle, '--state', 'suspended')).toEqual([]);
+    const brands = await json<BrandSummary[]>('brand', 'list', '--owner', 'northwind-agency', '--state', 'approved');
+    expect(brands).toMatchObject([{ handle, verifiedNumbers: 2 }]);
+    expect(await cli('brand', 'list', '--state', 'lost')).toMatchObject({ code: 2 });
+  });
+
+  it('does not verify a known number again, and takes none that another brand has or that is none', async () => {
+    const known = await json<AnsweredOperation>('number', 'add', handle, phone(102));
+    expect(known).toMatchObject({ owner: 'northwind-agency', result: { numbers: { given: 1, accepted: 0, known: 1, rejected: 0 } }, refused: [] });
+    await json('brand', 'add', ...identity, '--handle', 'rival');
+    const other = await rejected('number', 'add', 'rival', phone(101), '17');
+    expect(other.result).toMatchObject({ outcome: 'rejected', numbers: { given: 2, accepted: 0, rejected: 2 } });
+    expect(other.refused.map(({ line, outcome }) => [line, outcome])).toEqual([[1, 'number_of_other_brand'], [2, 'phone_invalid']]);
+    expect(await json<OperationRow[]>('operation', 'rows', String(other.operationId), '--refused', '--after', '1')).toMatchObject([{ line: 2, outcome: 'phone_invalid' }]);
+    expect((await cli('operation', 'rows', String(known.operationId), '--refused')).stdout).toBe('The operation has no refused row.\n');
+    expect(await cli('number', 'add', handle)).toMatchObject({ code: 2, stderr: expect.stringContaining('numbers: are missing') as string });
+    expect(await cli('number', 'add', 'nobody', phone(1))).toMatchObject(refusedWith('brand_unknown'));
+    const foreign = await rejected('number', 'add', handle, phone(1), '--owner', 'somebody-else');
+    expect(foreign).toMatchObject({ state: 'failed', failure: { code: 'brand_unknown' } });
+    expect(await cli('operation', 'show', '999999')).toMatchObject(refusedWith('operation_unknown'));
+    expect(await cli('operation', 'rows', '999999')).toMatchObject(refusedWith('operation_unknown'));
+  });
+
+  it('shows its letter, and the text of it only to those who ask', async () => {
+    const { stdout } = await cli('letter', 'show', String(letterId));
+    expect(stdout).toMatch(/state\s+approved/);
+    expect(stdout).toContain('signature_present');
+    expect(stdout).not.toMatch(/Jane Sample|Harbour Road/);
+    expect(JSON.stringify(await json('letter', 'show', String(letterId)))).not.toMatch(/Jane Sample|Harbour Road/);
+    expect((await cli('letter', 'show', String(letterId), '--text')).stdout).toMatch(/signer\s+Jane Sample/);
+    expect(await json('letter', 'show', String(letterId), '--text')).toMatchObject({ reading: { reading: { format: 'pdf', pages: [{ page: 1 }] } } });
+    expect(await json<LetterRecord[]>('letter', 'list', '--expiring')).toEqual([]);
+    expect(await json<LetterRecord[]>('letter', 'list', '--expiring', '--days', '400')).toMatchObject([{ letterId }]);
+    expect(await cli('letter', 'show', '999999')).toMatchObject(refusedWith('letter_unknown'));
+  });
+
+  it('gives the document back as it came, and its pages, to new files that only their owner reads', async () => {
+    const saved = join(stateDir, 'saved.pdf');
+    const pages = join(stateDir, 'pages');
+    const { files } = await json<{ files: string[] }>('letter', 'show', String(letterId), '--save', saved, '--pages', pages);
+    expect(files).toEqual([saved, join(pages, `letter-${letterId}-page-1.png`)]);
+    expect(await readFile(saved)).toEqual(await readFile(join(stateDir, 'good.pdf')));
+    expect((await readFile(files[1]!)).subarray(1, 4).toString()).toBe('PNG');
+    for (const path of files) expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(await cli('letter', 'show', String(letterId), '--save', saved)).toMatchObject({ code: 2, stderr: expect.stringContaining('is there already') as string });
+    await symlink(join(stateDir, 'nowhere.pdf'), join(stateDir, 'dangling.pdf'));
+    expect((await cli('letter', 'show', String(letterId), '--save', join(stateDir, 'dangling.pdf'))).code).toBe(2);
+    expect(await readdir(stateDir)).not.toContain('nowhere.pdf');
+  });
+});
+
+describe('the decisions of a person', () => {
+  const handle = 'reviewed';
+  let letterId: string;
+  const because = ['--reason', 'ticket 4711'];
+
+  it('begin with a letter that leaves a question, which is no failure', async () => {
+    const letter = await file('review.pdf', letterFile([phone(201), phone(202)], { signature: '' }));
+    const added = await json<AnsweredOperation>('brand', 'add', ...identity, '--handle', handle, '--letter', letter, '--numbers', await file('two.csv', `${phone(201)}\n${phone(202)}\n`));
+    expect(added.result).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review' }, numbers: { states: { in_review: 2 } } });
+    letterId = String(added.result!.letter!.letterId);
+    expect(await json('letter', 'list', '--state', 'in_review')).toMatchObject([{ handle }]);
+  });
+
+  it('name one verdict and a reason', async () => {
+    expect(await cli('letter', 'decide', letterId, '--approve', '--reject', ...because)).toMatchObject({ code: 2, stderr: expect.stringContaining('usage_invalid') as string });
+    expect(await cli('letter', 'decide', letterId, ...because)).toMatchObject({ code: 2 });
+    expect(await cli('letter', 'decide', letterId, '--approve')).toMatchObject({ code: 2, stderr: expect.stringContaining('--reason') as string });
+    expect(await cli('letter', 'decide', letterId, '--approve', '--reason', ' ')).toMatchObject({ code: 2, stderr: expect.stringContaining('reason_required') as string });
+  });
+
+  it('follow the tables of states, and a refused one names both states', async () => {
+    const steps: [string[], string][] = [
+      [['brand', 'decide', handle, '--approve'], 'transition_refused'], // its letter waits
+      [['letter', 'delete', letterId], 'transition_refused'],
+      [['brand', 'suspend', handle], 'transition_refused'],
+      [['letter', 'decide', letterId, '--approve'], 'approved'],
+      [['letter', 'decide', letterId, '--reject'], 'transition_refused'],
+      [['brand', 'decide', handle, '--reject'], 'transition_refused'],
+      [['brand', 'resume', handle], 'transition_refused'],
+      [['brand', 'suspend', handle], 'suspended'],
+      [['brand', 'resume', handle], 'approved'],
+      [['number', 'resume', handle, phone(201)], 'transition_refused'],
+      [['number', 'suspend', handle, phone(201)], 'suspended'],
+      [['number', 'resume', handle, phone(201)], 'verified'],
+      [['number', 'remove', handle, phone(201)], 'removed'],
+      [['number', 'remove', handle, phone(201)], 'transition_refused'],
+      [['number', 'reject', handle, phone(202)], 'permanently_rejected'],
+      [['number', 'suspend', handle, phone(299)], 'phone_unknown'],
+      [['letter', 'withdraw', letterId], 'withdrawn'],
+      [['letter', 'withdraw', letterId], 'transition_refused'],
+      [['brand', 'withdraw', handle], 'withdrawn'],
+      [['brand', 'withdraw', handle], 'transition_refused'],
+      [['letter', 'delete', letterId], 'deleted'],
+      [['letter', 'delete', letterId], 'document_destroyed'],
+      [['letter', 'show', letterId, '--save', join(stateDir, 'gone.pdf')], 'document_destroyed'],
+    ];
+    for (const [args, expected] of steps) {
+      const { code, stdout, stderr } = await cli(...args, ...(args.includes('--save') ? [] : because));
+      const what = `${args.join(' ')}: ${stdout}${stderr}`;
+      if (/_refused|_unknown|_destroyed/.test(expected)) expect([code, stderr], what).toEqual([1, expect.stringContaining(`[${expected}]`)]);
+      else expect([code, stdout], what).toEqual([0, expect.stringMatching(new RegExp(`\\b${expected}\\b`))]);
+      if (expected === 'transition_refused') expect(stderr, what).toMatch(/ is \w+, and | waits for a person/);
+    }
+    expect((await cli('letter', 'show', letterId, '--text')).stdout).toMatch(/deleted\s+20[\s\S]*Nothing is kept of its text/);
+    expect(await cli('number', 'suspend', handle, '12', ...because)).toMatchObject({ code: 2, stderr: expect.stringContaining('phone_invalid') as string });
+  });
+
+  it('are in the history with who, when, why, before and after', async () => {
+    const events = await json<BrandingEvent[]>('brand', 'history', handle);
+    const ofPersons = events.filter(({ reason }) => reason === 'ticket 4711').map(({ subject, action, before, after }) => [subject, action, before, after]);
+    expect(ofPersons).toEqual([
+      ['letter', 'approve', 'in_review', 'approved'],
+      ['brand', 'approve', 'in_review', 'approved'],
+      ['brand', 'suspend', 'approved', 'suspended'],
+      ['brand', 'resume', 'suspended', 'approved'],
+      ['number', 'suspend', 'verified', 'suspended'],
+      ['number', 'resume', 'suspended', 'verified'],
+      ['number', 'remove', 'verified', 'removed'],
+      ['number', 'reject', 'verified', 'permanently_rejected'],
+      ['letter', 'withdraw', 'approved', 'withdrawn'],
+      ['brand', 'expire', 'approved', 'expired'],
+      ['brand', 'withdraw', 'expired', 'withdrawn'],
+      ['letter', 'delete_document', 'withdrawn', 'withdrawn'],
+    ]);
+    for (const { reason, actor: who, at } of events) if (reason === 'ticket 4711') expect([who, Date.parse(String(at))]).toEqual([actor, expect.any(Number)]);
+    const page = await json<BrandingEvent[]>('brand', 'history', handle, '--after', String(events[1]!.eventId), '--limit', '2');
+    expect(page).toEqual(events.slice(2, 4));
+    expect((await cli('brand', 'history', handle)).stdout).toMatch(/letter \d+\s+withdraw\s+approved\s+withdrawn .* cli .* ticket 4711/);
+  });
+
+  it('cannot be taken out of the history, not by its owner in the database either', async () => {
+    for (const statement of ["UPDATE branding_event SET reason = 'x'", 'DELETE FROM branding_event', 'TRUNCATE branding_event']) {
+      await expect(db.query(statement), statement).rejects.toThrow(/only ever added/);
+    }
+  });
+});
+
+describe('a CSV of numbers', () => {
+  const lines = (count: number) => Array.from({ length: count }, (_, at) => `+1212${String(2_000_000 + at)}`).join('\n');
+
+  it('has at most 100,000 rows, each of which is accounted for', async () => {
+    await json('brand', 'add', ...identity, '--handle', 'many');
+    const started = performance.now();
+    const full = await json<AnsweredOperation>('number', 'add', 'many', '--file', await file('full.csv', lines(100_000)), '--call-reason', 'Delivery');
+    expect(full.result!.numbers).toMatchObject({ given: 100_000, accepted: 100_000, known: 0, rejected: 0, states: { submitted: 100_000 } });
+    expect(performance.now() - started).toBeLessThan(45_000);
+    const over = await rejected('number', 'add', 'many', '--file', await file('over.csv', lines(100_001)));
+    expect(over).toMatchObject({ state: 'failed', failure: { code: 'numbers_file_invalid', reason: expect.stringContaining('100000') as string } });
+    expect(await json<BrandNumber[]>('brand', 'numbers', 'many', '--limit', '1')).toMatchObject([{ callReason: 'Delivery', state: 'submitted' }]);
+    expect((await json<BrandNumber[]>('brand', 'numbers', 'many')).length).toBe(100_000);
+  }, 120_000);
+
+  it('gives every refused row, however many there are', async () => {
+    await json('brand', 'add', ...identity, '--handle', 'refusing');
+    const wrong = await rejected('number', 'add', 'refusing', '--file', await file('wrong.csv', `phone\n${'12\n'.repeat(6000)}`));
+    expect(wrong.result!.numbers).toMatchObject({ given: 6000, rejected: 6000 });
+    expect(wrong.result!.numbers!.rejects.length).toBe(100);
+    expect(wrong.refused.map(({ line }) => line)).toEqual(Array.from({ length: 6000 }, (_, at) => at + 2));
+  });
+});
+
+describe('brand update', () => {
+  it('changes fields, and refuses a file that names another brand', async () => {
+    await json('brand', 'add', ...identity, '--handle', 'changing', '--website', 'https://old.example/');
+    const updated = await json<AnsweredOperation>('brand', 'update', 'changing', await file('changes.json', '{"changes": {"relationship": "agency"}}'), '--website', '', '--dba', 'Northwind Smiles');
+    expect(updated).toMatchObject({ kind: 'update_managed_brand', result: { outcome: 'accepted' } });
+    expect(await json('brand', 'show', 'changing')).toMatchObject({ profile: { relationship: 'agency', website: null, dba: 'Northwind Smiles' } });
+    expect(await cli('brand', 'update', 'changing', await file('other.json', '{"handle": "draft"}'))).toMatchObject({ code: 2, stderr: expect.stringContaining('another handle') as string });
+    expect(await cli('brand', 'update', 'nobody', '--website', '')).toMatchObject(refusedWith('brand_unknown'));
+  });
+});
+
+function operationIn(stdout: string): string {
+  return /^operation\s+(\d+)/m.exec(stdout)![1]!;
+}
+
+async function withInput(input: string, ...args: string[]): Promise<{ code: number | null; stdout: string }> {
+  const child = spawn(process.execPath, ['dist/cli.js', ...args], { cwd: fileURLToPath(new URL('../..', import.meta.url)), env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } as NodeJS.ProcessEnv, stdio: ['pipe', 'pipe', 'inherit'] });
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  child.stdin.end(input);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout: Buffer.concat(chunks).toString() };
+}

@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { readLetter, type ChildReport } from '../../pipelines/branding/reading/letter-reader.ts';
+import { letterLimits } from '../pipelines/branding/reading/letter-limits.ts';
+import { hostileLetters } from './hostile-letters.ts';
+
+const memoryBytesMax = { 'text-child': letterLimits.letterTextMemoryBytesMax, 'ocr-child': letterLimits.letterOcrMemoryBytesMax } as const;
+const secondsMax = { 'text-child': letterLimits.letterTextSecondsMax, 'ocr-child': letterLimits.letterOcrSecondsMax } as const;
+
+describe.concurrent('a hostile letter', () => {
+  it.each(hostileLetters)('$name: $outcome', async ({ bytes, outcome }) => {
+    const reports: ChildReport[] = [];
+    const result = await readLetter({ bytes: bytes(), limits: letterLimits, onChild: (report) => reports.push(report) });
+    const ended = result.kind === 'read' ? 'read' : result.code;
+    if (outcome !== 'any') expect(ended).toBe(outcome);
+    expect(['read', ...Object.keys(memoryBytesMax)].length).toBe(3);
+    for (const { child, peakBytes, seconds } of reports) {
+      expect(peakBytes).toBeLessThanOrEqual(memoryBytesMax[child]);
+      expect(seconds).toBeLessThan(secondsMax[child] + 1);
+    }
+  });
+});

@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { makeSampleLetters } from '../../cli/sample-letters/sample-letters.ts';
+import { openQueues } from '../../jobs/backend.ts';
+import { requestBranding } from '../../jobs/branding-producer.ts';
+import { readOperation } from '../../pipelines/branding/operation.ts';
+import { openVault } from '../../pipelines/branding/vault.ts';
+import { loadConfig } from '../../runtime/config.ts';
+import { useTestDatabase } from '../support/database.ts';
+import { silentLog } from '../support/night.ts';
+import { killProcessesAfterEach, startProcess, until } from '../support/service-process.ts';
+
+const { db, url } = await useTestDatabase();
+const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-kill-branding-'));
+killProcessesAfterEach();
+afterAll(() => rm(stateDir, { recursive: true, force: true }));
+
+const samples = (await makeSampleLetters({ seed: 7, count: 12, asOf: new Date(), scans: true })).filter(({ scanned, forgery, request }) => scanned && forgery === null && request.csv === null);
+
+const startWorker = () =>
+  startProcess('jobs/worker-main.js', { DATABASE_URL: url, STATE_DIR: stateDir, JOB_LOCK_SECONDS: '2', JOB_STALLED_CHECK_SECONDS: '1', SHUTDOWN_GRACE_SECONDS: '1' });
+
+/** Processes that read a letter now. */
+function readers(): string[] {
+  return execFileSync('ps', ['-eo', 'pid,args']).toString().split('\n').filter((line) => /branding\/reading\/(text|ocr)-child/.test(line) && !/ sh -c /.test(line));
+}
+
+it.each(['SIGKILL', 'SIGTERM'] as const)('a request whose worker ends by %s while its letter is read is carried out once by the next worker', async (signal) => {
+  const sample = samples[signal === 'SIGKILL' ? 0 : 1]!;
+  const { legalName, dba, displayName, country, address, phones } = sample.request;
+  const queues = await openQueues(loadConfig({}), url, silentLog);
+  try {
+    const before = readers().length;
+    const worker = startWorker();
+    const vault = await openVault({ stateDir });
+    const handle = `killed-${signal.toLowerCase()}`;
+    const { operationId } = await requestBranding({ db, vault, queues, log: silentLog }, {
+      kind: 'add_managed_brand', owner: 'Test', key: handle, requestedBy: 'test', letter: sample.bytes,
+      request: { handle, brand: { legalName, dba, displayName, country, address }, numbers: [...phones] },
+    });
+    await until(async () => readers().length > before, 'the letter is being read');
+    await worker.end(signal);
+    expect((await readOperation(db, operationId)).state).toBe('queued');
+    expect((await db.query('SELECT count(*) FROM brand WHERE handle = $1', [handle])).rows).toEqual([{ count: 0 }]);
+    await until(async () => readers().length === before, 'the reading process of the ended worker is gone');
+    startWorker();
+    const operation = await until(async () => {
+      const read = await readOperation(db, operationId);
+      return read.state !== 'queued' && read;
+    }, 'the request is carried out');
+    expect(operation).toMatchObject({ state: 'done', result: { brand: { handle }, letter: { ruleVersion: 'letter-rules/1' } } });
+    const { rows: [count] } = await db.query('SELECT count(*) AS letters FROM letter WHERE operation_id = $1', [operationId]);
+    expect(count).toEqual({ letters: 1 });
+  } finally {
+    await queues.close();
+  }
+}, 120_000);

@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import { extractFields } from '../../../pipelines/branding/letter-fields.ts';
+import type { PageMark } from '../../../pipelines/branding/letter-reading.ts';
+import { pdfSignature, readLetter, topOf, type TestLetter, type TestLine } from '../../support/letter-reading.ts';
+
+const names = ['Acme Widgets, Inc.', 'Acme Fast'];
+const body = ['Acme Widgets, Inc.', '1 Main Street, Springfield, IL 62701', 'LETTER OF AUTHORIZATION', 'Acme Widgets, Inc. hereby authorizes Caller Trust to display its brand on calls.', ''];
+
+function fieldsOf(lines: readonly TestLine[], { country = 'US', ...letter }: TestLetter & { country?: string } = {}) {
+  return extractFields(readLetter(lines, letter), { country, names });
+}
+
+/** What a letter says of its signer, its date and its signature. */
+function signingOf(lines: readonly TestLine[], letter: TestLetter & { country?: string } = {}) {
+  const { signerName, signerTitle, signingDate, signature } = fieldsOf([...body, ...lines], letter);
+  return { name: signerName?.value, title: signerTitle?.value, date: signingDate?.date, kind: signature.kind, signed: signature.name };
+}
+
+const inkAt = (row: number, more: Partial<PageMark> = {}): PageMark => ({ kind: 'ink', box: { left: 0.12, top: topOf(body.length + row), width: 0.2, height: 0.025 }, ...more });
+
+describe('a signature block', () => {
+  const layouts: Readonly<Record<string, readonly TestLine[]>> = {
+    'labels with colons': ['Signature: /s/ Jane Doe', 'Name: Jane Doe', 'Title: CFO', 'Date: March 3, 2026'],
+    'labels in upper case': ['SIGNATURE: /s/ Jane Doe', 'PRINTED NAME: Jane Doe', 'TITLE: CFO', 'DATE SIGNED: 03/03/2026'],
+    'all in one line': ['By: /s/ Jane Doe   Name: Jane Doe   Title: CFO   Date: 3 March 2026'],
+    'all in one line with single spaces': ['By: /s/ Jane Doe Name: Jane Doe Title: CFO Dated: 2026-03-03'],
+    'underscores': ['By: ____/s/ Jane Doe____', 'Name: ____Jane Doe____', 'Title: ____CFO____', 'Date: __March 3, 2026__'],
+    'dots': ['Signature ............ /s/ Jane Doe', 'Name ........... Jane Doe', 'Title .......... CFO', 'Date ......... 03-Mar-2026'],
+    'captions under the values': ['/s/ Jane Doe', '______________', 'Signature', 'Jane Doe', '______________', 'Name', 'CFO', '_____________', 'Title', 'March 3, 2026', '_____________', 'Date'],
+    'captions over the values': ['Signature', '/s/ Jane Doe', 'Printed Name', 'Jane Doe', 'Title', 'CFO', 'Date', 'March 3, 2026'],
+    'two columns, captions under': [['/s/ Jane Doe', 'March 3, 2026'], ['______', '_______'], ['Signature', 'Date'], ['Jane Doe', 'CFO'], ['_____', '_____'], ['Name', 'Title']],
+    'two columns, captions over': [['Signature', 'Date'], ['/s/ Jane Doe', 'March 3, 2026'], ['Name', 'Title'], ['Jane Doe', 'CFO']],
+    'four columns': [['/s/ Jane Doe', 'Jane Doe', 'CFO', '3 March 2026'], ['Signature', 'Name', 'Title', 'Date']],
+    'two columns of labels': [['By: /s/ Jane Doe', 'Date: March 3, 2026'], ['Name: Jane Doe', 'Title: CFO']],
+    'labels with the value in the next column': [['Signature:', '/s/ Jane Doe'], ['Name:', 'Jane Doe'], ['Title:', 'CFO'], ['Date:', 'March 3, 2026']],
+    'labels with the value in the next line': ['/s/ Jane Doe', 'Name:', 'Jane Doe', 'Title:', 'CFO', 'Date:', 'March 3, 2026'],
+    'gaps in one line': ['Signature: /s/ Jane Doe      Date: March 3, 2026', 'Name: Jane Doe              Title: CFO'],
+    'name and title together': ['By: /s/ Jane Doe', 'Name and title: Jane Doe, CFO', 'Date: March 3, 2026'],
+    'notes in parentheses': ['Signature (authorized): /s/ Jane Doe', 'Name (please print): Jane Doe', 'Title (position): CFO', 'Date (of signature): March 3, 2026'],
+    'a person of authority': ['Authorized Signature: /s/ Jane Doe', 'Authorized Representative Name: Jane Doe', 'Job Title: CFO', 'Signature Date: March 3, 2026'],
+    'closing words': ['Sincerely,', '', '/s/ Jane Doe', 'Jane Doe', 'CFO', 'March 3, 2026'],
+    'closing words, name and title in one line': ['Best regards,', '/s/ Jane Doe', 'Jane Doe, CFO', 'Dated: March 3, 2026'],
+    'wording of a statute': ['IN WITNESS WHEREOF, signed this 3rd day of', 'March, 2026.', 'By: /s/ Jane Doe', 'Name: Jane Doe, CFO'],
+    'a sentence': ['I, Jane Doe, CFO of Acme Widgets, Inc., sign this on my own.', 'Dated this 3rd day of March 2026', '/s/ Jane Doe'],
+    'a middle name in the signature': ['Signature: /s/ Jane Doe', 'Name: Jane Doe', 'Its: CFO', 'Title: CFO', 'Date: 2026/03/03'],
+    'other labels between': ['Signature: /s/ Jane Doe', 'Email: jane@acme.example', 'Name: Jane Doe', 'Phone: 202-555-0199', 'Title: CFO', 'Date: March 3, 2026'],
+    'the company first': ['Company Name: Acme Widgets, Inc.', 'By: /s/ Jane Doe', 'Name: Jane Doe', 'Title: CFO', 'Date: March 3, 2026'],
+  };
+
+  it.each(Object.keys(layouts))('of %s is read', (layout) => {
+    expect(signingOf(layouts[layout]!)).toEqual({ name: 'Jane Doe', title: 'CFO', date: '2026-03-03', kind: 'electronic', signed: 'Jane Doe' });
+  });
+
+  const languages: Readonly<Record<string, { country: string; lines: readonly TestLine[]; title: string }>> = {
+    Spanish: { country: 'ES', lines: ['Firma: /s/ Jane Doe', 'Nombre: Jane Doe', 'Cargo: Directora general', 'Fecha: 3 de marzo de 2026'], title: 'Directora general' },
+    French: { country: 'FR', lines: ['Fait à Paris, le 3 mars 2026', 'Signé électroniquement par : Jane Doe', 'Nom : Jane Doe', 'Fonction : Gérante'], title: 'Gérante' },
+    German: { country: 'DE', lines: ['Ort, Datum: Berlin, den 3. März 2026', 'Unterschrift: /s/ Jane Doe', 'Name in Druckbuchstaben: Jane Doe', 'Funktion: Geschäftsführerin'], title: 'Geschäftsführerin' },
+    'German, after closing words': { country: 'DE', lines: ['Mit freundlichen Grüßen', '/s/ Jane Doe', 'Jane Doe', 'Geschäftsführerin', 'Berlin, den 3. März 2026'], title: 'Geschäftsführerin' },
+    Portuguese: { country: 'BR', lines: ['Assinatura: /s/ Jane Doe', 'Nome: Jane Doe', 'Cargo: Diretora', 'Data: 03/03/2026'], title: 'Diretora' },
+    Italian: { country: 'IT', lines: ['Luogo e data: Milano, 3 marzo 2026', 'Firmato elettronicamente da: Jane Doe', 'Nome e cognome: Jane Doe', 'Qualifica: Amministratrice'], title: 'Amministratrice' },
+  };
+
+  it.each(Object.keys(languages))('in %s is read', (language) => {
+    const { country, lines, title } = languages[language]!;
+    expect(signingOf(lines, { country })).toEqual({ name: 'Jane Doe', title, date: '2026-03-03', kind: 'electronic', signed: 'Jane Doe' });
+  });
+
+  it('gives the place and the line that each field was read from', () => {
+    const { signerName, signingDate } = fieldsOf([...body, `Name: Jane Doe ${'x'.repeat(300)}`, 'Date: March 3, 2026']);
+    expect(signerName?.excerpt.length).toBe(201);
+    expect(signingDate).toMatchObject({ place: { page: 1, line: body.length + 1, box: { left: 0.1 } }, excerpt: 'Date: March 3, 2026', role: 'signing' });
+  });
+
+  it.each([['Name: ____________', 'Title: ............'], ['Name: [Your name]', 'Title: <title>'], ['Name:', 'Title:'], ['Name: N/A', 'Title: TBD'], ['Company Name: Acme Widgets, Inc.', 'Subtitle: CFO?']])('of %j and %j names nobody', (name, title) => {
+    expect(signingOf([name, title])).toMatchObject({ name: undefined, title: undefined });
+  });
+
+  it('takes no company for the signer', () => {
+    expect(signingOf(['Company', 'Name: Acme Widgets, Inc.', 'Signer name: Jane Doe'])).toMatchObject({ name: 'Jane Doe' });
+  });
+});
+
+describe('a signature', () => {
+  const block = ['Name: Jane Doe', 'Title: CFO', 'Date: March 3, 2026'];
+
+  it.each([
+    ['/s/ Jane Doe', 'Jane Doe'], ['/S/ JANE DOE', 'JANE DOE'], ['s/ Jane Doe', 'Jane Doe'], ['//s// Jane Doe', 'Jane Doe'], ['Electronically signed by Jane Doe on March 3, 2026', 'Jane Doe'], ['Signed electronically by: Jane Doe', 'Jane Doe'],
+    ['DocuSigned by: Jane Doe', 'Jane Doe'], ['e-signed by Jane Doe, CFO', 'Jane Doe'], ['Firmado electrónicamente por Jane Doe', 'Jane Doe'], ['Elektronisch signiert von Jane Doe', 'Jane Doe'], ['Assinado eletronicamente por Jane Doe', 'Jane Doe'],
+  ])('written as %j is electronic', (line, name) => {
+    expect(signingOf([line, ...block])).toMatchObject({ kind: 'electronic', signed: name });
+  });
+
+  it('may have its name in the next line', () => {
+    expect(signingOf(['DocuSigned by:', 'Jane Doe', '4F2A9B1C3D', ...block])).toMatchObject({ kind: 'electronic', signed: 'Jane Doe' });
+  });
+
+  it('that is a verified PDF signature is one, whatever the page shows', () => {
+    expect(signingOf(['Signature: ______', ...block], { signatures: [pdfSignature()] })).toMatchObject({ kind: 'pdf', signed: 'Jane Doe' });
+  });
+
+  it.each([{ digestMatches: false }, { signatureValid: false }, { coversWholeFile: false }])('in the PDF that has %j is none that verifies', (change) => {
+    expect(signingOf(['Signature: ______', ...block], { signatures: [pdfSignature(change)] })).toMatchObject({ kind: 'none' });
+  });
+
+  const undetermined: Readonly<Record<string, readonly [readonly TestLine[], TestLetter]>> = {
+    'ink beside its label': [['', 'Signature: ____________', ...block], { marks: [inkAt(1)] }],
+    'ink over its label': [['', '', '______', 'Signature', ...block], { marks: [inkAt(1)] }],
+    'a picture under closing words': [['Sincerely,', '', '', 'Jane Doe', 'CFO'], { marks: [inkAt(1, { kind: 'image' })] }],
+    'drawn strokes': [['', 'By: ____________', ...block], { marks: [inkAt(1, { kind: 'drawing' })] }],
+    'a name in a script font': [['Signature:', { text: 'Jane Doe', font: 'ABCDEF+SegoeScript' }, ...block], {}],
+    'a name in italics': [['Sincerely,', { text: 'Jane Doe', font: 'Times-Italic' }, 'CFO'], {}],
+    'a typed name': [['Signature: Jane Doe', ...block], {}],
+    'the name twice under closing words': [['Sincerely,', 'Jane Doe', 'Jane Doe', 'CFO'], {}],
+    'letters that OCR makes of ink': [['Signature: Jqmc Dfe', ...block], { source: 'ocr' }],
+    'the printed picture of a PDF signature': [['Digitally signed by Jane Doe', 'Date: 2026.03.03 12:00:00', ...block], {}],
+    'ink without a label': [['', '', 'Jane Doe', 'CFO'], { marks: [inkAt(0, { box: { left: 0.1, top: 0.5, width: 0.2, height: 0.03 } })] }],
+    'a stamp at the label': [['', 'Signature', '', ...block], { marks: [inkAt(1, { kind: 'image' })] }],
+  };
+
+  it.each(Object.keys(undetermined))('that is %s is for a person to look at', (kind) => {
+    const [lines, letter] = undetermined[kind]!;
+    expect(signingOf(lines, letter)).toMatchObject({ kind: 'undetermined' });
+  });
+
+  const none: Readonly<Record<string, readonly [readonly TestLine[], TestLetter]>> = {
+    'an empty line to sign on': [['Signature: ____________', ...block], {}],
+    'the drawn line to sign on': [['', 'Signature', ...block], { marks: [inkAt(1, { kind: 'drawing', box: { left: 0.1, top: topOf(body.length + 1), width: 0.4, height: 0.002 } })] }],
+    'a logo in the letterhead': [['Signature:', ...block], { marks: [inkAt(0, { kind: 'image', box: { left: 0.1, top: 0.02, width: 0.2, height: 0.04 } })] }],
+    'a logo without a place to sign': [block, { marks: [inkAt(0, { kind: 'image', box: { left: 0.1, top: 0.02, width: 0.2, height: 0.04 } })] }],
+    'a picture under the whole page': [['Signature:', ...block], { marks: [inkAt(0, { kind: 'image', box: { left: 0, top: 0, width: 1, height: 1 } })] }],
+    'nothing after closing words': [['Sincerely,', '', 'Jane Doe', 'CFO'], {}],
+    'a wish to sign': [['Please sign with /s/ and your full legal name below.', 'Signature: ____'], {}],
+    'no place at all': [['Name: Jane Doe'], {}],
+    'ink on another page': [[], { pages: [[...body, 'Signature: ______', ...block], ['Notes']], marks: [inkAt(0)] }],
+  };
+
+  it.each(Object.keys(none))('is not %s', (kind) => {
+    const [lines, letter] = none[kind]!;
+    expect(signingOf(lines, letter)).toMatchObject({ kind: 'none' });
+  });
+});
+
+describe('the signing date', () => {
+  const dateOf = (lines: readonly TestLine[], letter: TestLetter & { country?: string } = {}) => fieldsOf([...body, ...lines], letter).signingDate?.date;
+  const block = ['Signature: /s/ Jane Doe', 'Name: Jane Doe', 'Title: CFO'];
+
+  it.each([
+    [['Date: March 3, 2026', 'This letter expires on March 3, 2027.', ...block]], [['Effective date: January 1, 2026', ...block, 'Date: March 3, 2026']], [['Valid until 2027-03-03', ...block, 'March 3, 2026']], [[...block, 'Dated this 3rd day of March, 2026']],
+    [['March 1, 2026', '', '', '', '', '', '', ...block, 'Date: March 3, 2026']], [['Electronically signed by Jane Doe on March 3, 2026', 'Form updated January 5, 2020']], [['Date', 'March 3, 2026', ...block]], [[['Signature: /s/ Jane Doe', '03/03/2026'], ['Jane Doe', '']]],
+    [['Date:', '', 'March 3, 2026', ...block]], [['Dated:', 'March 3, 2026', 'Expires:', 'March 3, 2027', ...block]], [['Date: 03/03/2026 Expiration: 03/03/2027', ...block]],
+  ])('of %j is 3 March', (lines) => {
+    expect(dateOf(lines)).toBe('2026-03-03');
+  });
+
+  it.each([
+    [['March 3, 2026', '', '', '', '', '', '', '', ...block]], [[...block, 'This authorization is effective March 3, 2026.']], [[...block, 'Expires: March 3, 2026']], [[...block, 'We have spoken with your team about this letter and the calls on March 3, 2026 in person.']], [block], [[...block, 'Date: ________']],
+  ])('of %j is not told', (lines) => {
+    expect(dateOf(lines)).toBe(undefined);
+  });
+
+  it('that stands elsewhere is kept as another date with its role', () => {
+    expect(fieldsOf(['March 3, 2026', 'Expires on March 4, 2027', '', '', '', '', '', ...block]).otherDates.map(({ date, role }) => [date, role])).toEqual([['2026-03-03', 'unlabelled'], ['2027-03-04', 'other']]);
+  });
+
+  it('of a PDF signature counts where the text has none', () => {
+    expect(dateOf(block, { signatures: [pdfSignature()] })).toBe('2026-03-03');
+    expect(dateOf(block, { signatures: [pdfSignature({ signedAt: null })] })).toBe(undefined);
+    expect(dateOf(block, { signatures: [pdfSignature({ digestMatches: false })] })).toBe(undefined);
+  });
+});
+
+describe('names of the company and the brand', () => {
+  it.each([
+    [['Legal name: Acme Widgets, Inc.', 'DBA: Acme Fast'], 'Acme Widgets, Inc.', ['Acme Fast']], [['Company: Acme Widgets, Inc. d/b/a Acme Fast'], 'Acme Widgets, Inc.', ['Acme Fast']], [['Acme Widgets, Inc. doing business as Acme Fast authorizes'], undefined, ['Acme Fast']],
+    [['Acme Widgets, Inc. doing business as', '“Acme Fast” authorizes'], undefined, ['Acme Fast']], [['Acme Widgets, Inc. dba Other Brand, authorizes'], undefined, ['Other Brand']], [['Brand name: Acme Fast   Display name: Acme'], undefined, ['Acme Fast', 'Acme']],
+    [['Legal Business Name', 'Acme Widgets, Inc.', 'Trade name', 'Acme Fast'], 'Acme Widgets, Inc.', ['Acme Fast']], [['Company name: ________'], undefined, []], [['Name of company: Acme Widgets, Inc.', 'Caller ID name: ACME FAST'], 'Acme Widgets, Inc.', ['ACME FAST']],
+  ])('of %j are found', (lines, legalName, brands) => {
+    const fields = fieldsOf(lines);
+    expect([fields.legalName?.value, fields.brandNames.map(({ value }) => value)]).toEqual([legalName, brands]);
+  });
+
+  it('a label Firma names the company in German, and is a place to sign in Spanish', () => {
+    expect(fieldsOf(['Firma: Acme Widgets'], { country: 'DE' })).toMatchObject({ legalName: { value: 'Acme Widgets' }, signature: { kind: 'none' } });
+    expect(fieldsOf(['Firma: Jane Doe'], { country: 'ES' })).toMatchObject({ legalName: null, signature: { kind: 'undetermined' } });
+  });
+});
+
+describe('wording', () => {
+  it.each(['LETTER OF AUTHORIZATION', 'Letter of Authorisation for branded calling', 'we hereby authorize you', 'Acme authorises', 'grants Caller Trust permission', 'Carta de autorización', 'autorizamos a', 'nous autorisons', 'ermächtigt hiermit', 'Vollmacht', 'autorizziamo'])('%j authorizes', (text) => {
+    expect(fieldsOf([text]).title).not.toBe(null);
+  });
+
+  it.each(['Dear Sir or Madam', 'An authorized dealer', 'Please find our letter of authorization in the mail on Monday', 'the author', ''])('%j does not', (text) => {
+    expect(fieldsOf([text]).title).toBe(null);
+  });
+
+  it.each(['SAMPLE', 'DRAFT', 'we do not authorize', 'no longer authorized', 'hereby revokes', '[Company Name]', '<your name>', 'No autorizamos', 'Entwurf'])('%j makes it no valid letter', (text) => {
+    expect(fieldsOf([text]).reservation).not.toBe(null);
+  });
+
+  it.each(['a sample of calls', 'the numbers in [brackets]', 'Draft beer company', 'we authorize'])('%j does not', (text) => {
+    expect(fieldsOf([text]).reservation).toBe(null);
+  });
+});
+
+describe('an address', () => {
+  it.each(['Address: 12 Harbor Way', '1 Main Street, Springfield, IL 62701', 'Hauptstraße 5, 10115 Berlin', '12 rue de la Paix, 75002 Paris', 'Calle Mayor 5, 28013 Madrid', 'PO Box 12', '10 High Street', 'London SW1A 1AA'])('%j is found', (text) => {
+    expect(fieldsOf([text]).address).not.toBe(null);
+  });
+
+  it.each(['Acme Widgets', '202-555-0100', 'March 3, 2026', '12 numbers'])('%j is none', (text) => {
+    expect(fieldsOf([text]).address).toBe(null);
+  });
+});
+
+describe('how sure the reading is', () => {
+  it('is the mean of the worst page that OCR read, weighted by characters', () => {
+    const pages = [[{ text: 'aaaa', confidence: 90 }, { text: 'bb', confidence: 60 }], [{ text: 'cc', confidence: 85 }]];
+    expect(fieldsOf([], { pages, source: 'ocr' })).toMatchObject({ confidence: 80, lines: 3 });
+    expect(fieldsOf(['text'])).toMatchObject({ confidence: null, lines: 1 });
+  });
+});

@@ -1,0 +1,383 @@
+import { describe, expect, it } from 'vitest';
+import { listEvents, readBrand, readLetterRecord } from '../../../pipelines/branding/brand-record.ts';
+import { destroyOldDocuments, expireLetters } from '../../../pipelines/branding/expiry.ts';
+import { listOperationRows, readOperation, submitOperation, type Submission } from '../../../pipelines/branding/operation.ts';
+import { runOperation } from '../../../pipelines/branding/run-operation.ts';
+import { changeNumber, decideBrand, decideLetter, deleteLetterDocument, resumeBrand, suspendBrand, withdrawBrand, withdrawLetter } from '../../../pipelines/branding/person-actions.ts';
+import { ask, fresh, goodLetter, letterForReview, owner, profile, testVault } from '../../support/branding.ts';
+import { useTestDatabase } from '../../support/database.ts';
+
+const { db } = await useTestDatabase();
+const by = { actor: 'test person', reason: 'because' };
+const dayMs = 86_400_000;
+
+/** What the branded cache would have at an instant, of one brand: phones with their display names. */
+async function published(handle: string, at = new Date()): Promise<Record<string, string>> {
+  const { rows } = await db.query<{ phone: string; display_name: string }>(
+    'SELECT phone, display_name FROM branded_number WHERE brand_handle = $1 AND live_from <= $2 AND live_until > $2 ORDER BY phone', [handle, at]);
+  return Object.fromEntries(rows.map(({ phone, display_name }) => [phone, display_name]));
+}
+
+async function approvedBrand(numbers = 2): Promise<{ handle: string; phones: string[]; letterId: number }> {
+  const { handle, phones } = fresh(numbers);
+  const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: goodLetter(phones) });
+  expect(result.outcome, JSON.stringify(result.letter?.findings.filter(({ severity }) => severity !== 'pass'))).toBe('approved');
+  return { handle, phones, letterId: result.letter!.letterId };
+}
+
+describe('Add Managed Brand', () => {
+  it('with a good letter approves brand, letter and numbers, which are published under the display name', async () => {
+    const { handle, phones } = fresh(2);
+    const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones, callReason: 'Your visit' }, { letter: goodLetter(phones) });
+    expect(result).toMatchObject({
+      outcome: 'approved',
+      brand: { handle, state: 'approved', approvedRevision: 1, pendingRevision: null },
+      letter: { state: 'approved', ruleVersion: 'letter-rules/1' },
+      numbers: { given: 2, accepted: 2, known: 0, rejected: 0, states: { verified: 2 }, rejects: [] },
+    });
+    expect(await published(handle)).toEqual(Object.fromEntries(phones.map((phone) => [phone, 'Northwind Dental'])));
+    const { rows } = await db.query('SELECT b.display_description, b.display_detail, p.country FROM branded_number AS b JOIN phone_number AS p USING (phone) WHERE brand_handle = $1', [handle]);
+    expect(rows[0]).toEqual({ display_description: 'Your visit', display_detail: 'https://northwind.example', country: 'US' });
+  });
+
+  it('without a letter is a draft whose numbers wait, until an update brings one', async () => {
+    const { handle, phones } = fresh(1);
+    const draft = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones });
+    expect(draft).toMatchObject({ outcome: 'accepted', brand: { state: 'draft' }, letter: null, numbers: { states: { submitted: 1 } } });
+    expect(await published(handle)).toEqual({});
+    const update = await ask(db, 'update_managed_brand', { handle }, { letter: goodLetter(phones) });
+    expect(update).toMatchObject({ outcome: 'approved', brand: { state: 'approved' } });
+    expect(Object.keys(await published(handle))).toEqual(phones);
+  });
+
+  it('with a letter that misses a number is rejected with the finding, and a better letter mends it', async () => {
+    const { handle, phones } = fresh(2);
+    const bad = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: goodLetter(phones.slice(0, 1)) });
+    expect(bad).toMatchObject({ outcome: 'rejected', brand: { state: 'rejected' }, letter: { state: 'rejected' }, numbers: { states: { unsuccessful: 2 } } });
+    expect(bad.letter!.findings.some(({ severity }) => severity === 'reject')).toBe(true);
+    expect(await published(handle)).toEqual({});
+    const good = await ask(db, 'update_managed_brand', { handle, numbers: phones }, { letter: goodLetter(phones) });
+    expect(good).toMatchObject({ outcome: 'approved', brand: { state: 'approved' }, numbers: { accepted: 2, states: { verified: 2 } } });
+    expect(Object.keys(await published(handle))).toEqual(phones);
+  });
+
+  it('with a file that cannot be read is rejected with its code', async () => {
+    const { handle } = fresh(0);
+    const result = await ask(db, 'add_managed_brand', { handle, brand: profile }, { letter: { kind: 'refused', code: 'letter_encrypted', problem: 'The PDF is encrypted.' } });
+    expect(result).toMatchObject({ outcome: 'rejected', letter: { state: 'rejected', findings: [{ code: 'letter_encrypted', severity: 'reject' }] } });
+  });
+
+  it('whose letter leaves a question waits for a person, who approves it', async () => {
+    const { handle, phones } = fresh(2);
+    const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: letterForReview(phones) });
+    expect(result).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review' }, letter: { state: 'in_review' }, numbers: { states: { in_review: 2 } } });
+    await expect(decideBrand({ db, handle, approve: true, ...by })).rejects.toMatchObject({ code: 'transition_refused', hint: expect.stringContaining(`letter decide ${result.letter!.letterId}`) });
+    expect(await decideLetter({ db, letterId: result.letter!.letterId, approve: true, ...by })).toBe('approved');
+    expect(await readBrand(db, handle)).toMatchObject({ state: 'approved', numbers: { verified: 2 } });
+    expect(Object.keys(await published(handle))).toEqual(phones);
+    await expect(decideLetter({ db, letterId: result.letter!.letterId, approve: false, ...by })).rejects.toMatchObject({ code: 'transition_refused' });
+  });
+
+  it('whose letter a person rejects is rejected with its numbers', async () => {
+    const { handle, phones } = fresh(1);
+    const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: letterForReview(phones) });
+    await decideLetter({ db, letterId: result.letter!.letterId, approve: false, ...by });
+    expect(await readBrand(db, handle)).toMatchObject({ state: 'rejected', numbers: { unsuccessful: 1 } });
+  });
+
+  it('under a name that is not related to the legal name waits for a person although the letter is good', async () => {
+    const { handle, phones } = fresh(1);
+    const result = await ask(db, 'add_managed_brand', { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones }, { letter: goodLetter(phones) });
+    expect(result).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review', findings: [{ code: 'display_name_related', severity: 'review' }] }, letter: { state: 'approved' } });
+    expect(await published(handle)).toEqual({});
+    expect(await decideBrand({ db, handle, approve: true, ...by })).toBe('approved');
+    expect(await published(handle)).toEqual({ [phones[0]!]: 'Meridian Bank' });
+  });
+
+  it('that a person rejects for its name stays rejected, whatever its letter says', async () => {
+    const { handle, phones } = fresh(1);
+    await ask(db, 'add_managed_brand', { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones }, { letter: goodLetter(phones) });
+    expect(await decideBrand({ db, handle, approve: false, ...by })).toBe('rejected');
+    await expireLetters(db, new Date());
+    expect(await readBrand(db, handle)).toMatchObject({ state: 'rejected', profile: { displayName: 'Meridian Bank' } });
+  });
+
+  it('under a handle that is taken fails, and the same key gives the same answer', async () => {
+    const { handle } = await approvedBrand(1);
+    const again = () => ask(db, 'add_managed_brand', { handle, brand: profile }, { key: `taken-${handle}` });
+    await expect(again()).rejects.toMatchObject({ code: 'brand_handle_taken' });
+  });
+});
+
+describe('Update Managed Brand', () => {
+  it('takes a new website at once', async () => {
+    const { handle, phones } = await approvedBrand(1);
+    const result = await ask(db, 'update_managed_brand', { handle, changes: { website: 'https://www.northwind.example/new' } });
+    expect(result).toMatchObject({ outcome: 'approved', brand: { state: 'approved', approvedRevision: 2, pendingRevision: null } });
+    const { rows } = await db.query('SELECT display_detail FROM branded_number WHERE phone = $1', [phones[0]]);
+    expect(rows).toEqual([{ display_detail: 'https://www.northwind.example/new' }]);
+  });
+
+  it('keeps the approved name published until a person approves the new one', async () => {
+    const { handle, phones } = await approvedBrand(1);
+    const result = await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });
+    expect(result).toMatchObject({ outcome: 'in_review', brand: { state: 'approved', approvedRevision: 1, pendingRevision: 2 } });
+    expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
+    await decideBrand({ db, handle, approve: true, ...by });
+    expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Smiles' });
+    await expect(decideBrand({ db, handle, approve: true, ...by })).rejects.toMatchObject({ code: 'transition_refused' });
+  });
+
+  it('drops a new name that is rejected, and takes one that a good letter names', async () => {
+    const { handle, phones } = await approvedBrand(1);
+    await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });
+    await decideBrand({ db, handle, approve: false, ...by });
+    expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
+    const result = await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Dental Care' } }, { letter: goodLetter(phones) });
+    expect(result).toMatchObject({ outcome: 'approved', brand: { approvedRevision: 3, pendingRevision: null } });
+    expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental Care' });
+  });
+
+  it('with a bad letter leaves an approved brand as it is', async () => {
+    const { handle, phones } = await approvedBrand(1);
+    const result = await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } }, { letter: goodLetter(phones, { date: '2020-01-01' }) });
+    expect(result).toMatchObject({ outcome: 'rejected', brand: { state: 'approved', approvedRevision: 1, pendingRevision: null }, letter: { state: 'rejected' } });
+    expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
+  });
+
+  it('of a brand that is not there, or is another owner’s, fails as unknown', async () => {
+    const { handle } = await approvedBrand(1);
+    await expect(ask(db, 'update_managed_brand', { handle: 'nobody-here', changes: {} })).rejects.toMatchObject({ code: 'brand_unknown' });
+    await expect(ask(db, 'update_managed_brand', { handle, changes: {} }, { owner: 'Somebody Else' })).rejects.toMatchObject({ code: 'brand_unknown' });
+  });
+});
+
+describe('Add Phone number for Branding', () => {
+  it('verifies a number that a letter in force names, and not one that none names', async () => {
+    const { handle, phones } = fresh(3);
+    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones.slice(0, 1) }, { letter: goodLetter(phones.slice(0, 2)) });
+    const result = await ask(db, 'add_phone_number', { handle, numbers: phones.slice(1) });
+    expect(result).toMatchObject({ outcome: 'approved', numbers: { accepted: 2, states: { verified: 1, unsuccessful: 1 } } });
+    expect(Object.keys(await published(handle))).toEqual(phones.slice(0, 2));
+  });
+
+  it('takes numbers with a letter of their own', async () => {
+    const { handle, phones } = await approvedBrand(1);
+    const more = fresh(2).phones;
+    const result = await ask(db, 'add_phone_number', { handle, numbers: more }, { letter: goodLetter(more) });
+    expect(result).toMatchObject({ outcome: 'approved', letter: { state: 'approved' }, numbers: { states: { verified: 2 } } });
+    expect(Object.keys(await published(handle))).toEqual([...phones, ...more]);
+  });
+
+  it('reports each row of a CSV by its line', async () => {
+    const first = await approvedBrand(1);
+    const { handle, phones } = fresh(2);
+    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: goodLetter(phones) });
+    const csv = `name,phone\nA,${phones[0]}\nB,not a number\nC,\nD,${first.phones[0]}\nE,${phones[0]}\nF,+1 (212) 555-${phones[1]!.slice(-4)}\n`;
+    const result = await ask(db, 'add_phone_number', { handle }, { numbersFile: csv });
+    expect(result.numbers).toMatchObject({ given: 6, accepted: 0, known: 2, rejected: 4, states: { verified: 2 } });
+    const rows = await listOperationRows(db, result.operationId, { refused: false, after: 0, limit: 100 });
+    expect(rows.map(({ line, outcome }) => [line, outcome])).toEqual([[2, 'known'], [3, 'phone_invalid'], [4, 'phone_missing'], [5, 'number_of_other_brand'], [6, 'number_repeated'], [7, 'known']]);
+    expect(await listOperationRows(db, result.operationId, { refused: true, after: 3, limit: 1 })).toMatchObject([{ line: 4, phone: null }]);
+  });
+
+  it('does not verify a known number again', async () => {
+    const { handle, phones } = await approvedBrand(1);
+    const before = (await db.query('SELECT * FROM brand_number WHERE phone = $1', [phones[0]])).rows;
+    expect(await ask(db, 'add_phone_number', { handle, numbers: phones })).toMatchObject({ outcome: 'approved', numbers: { known: 1, accepted: 0 } });
+    expect((await db.query('SELECT * FROM brand_number WHERE phone = $1', [phones[0]])).rows).toEqual(before);
+  });
+
+  it('never takes a number again that was rejected for good, with any brand', async () => {
+    const { handle, phones } = await approvedBrand(1);
+    expect(await changeNumber({ db, handle, phone: phones[0]!, action: 'reject', ...by })).toBe('permanently_rejected');
+    expect(await published(handle)).toEqual({});
+    const other = fresh(0).handle;
+    const result = await ask(db, 'add_managed_brand', { handle: other, brand: profile, numbers: phones });
+    expect(result.numbers).toMatchObject({ rejected: 1, rejects: [{ code: 'number_permanently_rejected' }] });
+    await expect(changeNumber({ db, handle, phone: phones[0]!, action: 'resume', ...by })).rejects.toMatchObject({ code: 'transition_refused' });
+  });
+
+  it('takes a number over when the brand that had it is withdrawn', async () => {
+    const first = await approvedBrand(1);
+    await withdrawBrand({ db, handle: first.handle, ...by });
+    const { handle } = fresh(0);
+    expect(await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: first.phones }, { letter: goodLetter(first.phones) })).toMatchObject({ outcome: 'approved' });
+    expect([await published(first.handle), Object.keys(await published(handle))]).toEqual([{}, first.phones]);
+  });
+
+  it('of two brands that ask for the same number at the same time gives it to one', async () => {
+    const [a, b] = [fresh(1), fresh(0)];
+    const results = await Promise.all([a.handle, b.handle].map((handle) => ask(db, 'add_managed_brand', { handle, brand: profile, numbers: a.phones })));
+    expect(results.map(({ numbers }) => numbers!.accepted).sort()).toEqual([0, 1]);
+  });
+});
+
+describe('an idempotency key', () => {
+  it('gives the same answer and does nothing twice, also when both come at once', async () => {
+    const { handle, phones } = fresh(1);
+    const once = () => ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: goodLetter(phones), key: `key-${handle}` });
+    const [first, second] = await Promise.all([once(), once()]);
+    expect(second).toEqual(first);
+    expect(await once()).toEqual(first);
+    const { rows: [counts] } = await db.query(
+      `SELECT (SELECT count(*) FROM branding_operation WHERE idempotency_key = $1) AS operations,
+         (SELECT count(*) FROM document AS d WHERE EXISTS (SELECT FROM branding_operation AS o WHERE o.idempotency_key = $1 AND o.letter_document_id = d.document_id)) AS documents,
+         (SELECT count(*) FROM letter JOIN brand USING (brand_id) WHERE handle = $2) AS letters`, [`key-${handle}`, handle]);
+    expect(counts).toEqual({ operations: 1, documents: 1, letters: 1 });
+  });
+
+  it('is refused for another request, and is free for another owner', async () => {
+    const { handle } = fresh(0);
+    await ask(db, 'add_managed_brand', { handle, brand: profile }, { key: `other-${handle}` });
+    await expect(ask(db, 'add_managed_brand', { handle, brand: { ...profile, website: null } }, { key: `other-${handle}` })).rejects.toMatchObject({ code: 'idempotency_conflict' });
+    await expect(ask(db, 'add_managed_brand', { handle, brand: profile }, { key: `other-${handle}`, letter: goodLetter([]) })).rejects.toMatchObject({ code: 'idempotency_conflict' });
+    expect(await ask(db, 'add_managed_brand', { handle: fresh(0).handle, brand: profile }, { key: `other-${handle}`, owner: 'Another' })).toMatchObject({ outcome: 'accepted' });
+  });
+
+  it('keeps the answer of an operation that failed for good', async () => {
+    const submission: Submission<'add_phone_number'> = { kind: 'add_phone_number', request: { handle: 'no-such-brand', numbers: ['+12125550100'] }, owner, key: 'failing', requestedBy: 'test' };
+    const { operationId } = await submitOperation({ db, vault: testVault }, submission);
+    const run = () => runOperation({ db, vault: testVault, operationId, readLetter: () => Promise.reject(new Error('no letter')), limits: { numbersRowsMax: 10, feedLineBytesMax: 1000 }, now: () => new Date() });
+    await expect(run()).rejects.toMatchObject({ code: 'brand_unknown' });
+    expect((await readOperation(db, operationId)).state).toBe('queued');
+    await db.query("UPDATE branding_operation SET state = 'failed', finished_at = now(), failure_code = 'brand_unknown', failure_reason = 'No brand.' WHERE operation_id = $1", [operationId]);
+    await expect(run()).rejects.toMatchObject({ code: 'brand_unknown', problem: 'No brand.' });
+    expect(await submitOperation({ db, vault: testVault }, submission)).toEqual({ operationId, repeated: true });
+  });
+});
+
+describe('a person', () => {
+  it('suspends and resumes a brand, and its numbers leave and come back', async () => {
+    const { handle, phones } = await approvedBrand(2);
+    expect(await suspendBrand({ db, handle, ...by })).toBe('suspended');
+    expect(await published(handle)).toEqual({});
+    await expect(suspendBrand({ db, handle, ...by })).rejects.toMatchObject({ code: 'transition_refused', problem: 'The brand is suspended, and cannot become suspended from there.' });
+    expect(await resumeBrand({ db, handle, ...by })).toBe('approved');
+    expect(Object.keys(await published(handle))).toEqual(phones);
+  });
+
+  it('suspends, resumes and removes one number', async () => {
+    const { handle, phones } = await approvedBrand(2);
+    await changeNumber({ db, handle, phone: phones[0]!, action: 'suspend', ...by });
+    expect(Object.keys(await published(handle))).toEqual(phones.slice(1));
+    await changeNumber({ db, handle, phone: phones[0]!, action: 'resume', ...by });
+    await changeNumber({ db, handle, phone: phones[1]!, action: 'remove', ...by });
+    expect(Object.keys(await published(handle))).toEqual(phones.slice(0, 1));
+    await expect(changeNumber({ db, handle, phone: '+12125559999', action: 'remove', ...by })).rejects.toMatchObject({ code: 'phone_unknown' });
+    expect(await ask(db, 'add_phone_number', { handle, numbers: phones.slice(1) })).toMatchObject({ numbers: { accepted: 1, states: { verified: 1 } } });
+  });
+
+  it('withdraws a brand for good', async () => {
+    const { handle, phones } = await approvedBrand(1);
+    expect(await withdrawBrand({ db, handle, ...by })).toBe('withdrawn');
+    expect(await readBrand(db, handle)).toMatchObject({ state: 'withdrawn', numbers: { removed: 1 } });
+    await expect(ask(db, 'add_phone_number', { handle, numbers: phones })).rejects.toMatchObject({ code: 'brand_withdrawn' });
+    await expect(resumeBrand({ db, handle, ...by })).rejects.toMatchObject({ code: 'transition_refused' });
+  });
+
+  it('withdraws a letter: what no other letter names is not published any more', async () => {
+    const { handle, phones, letterId } = await approvedBrand(2);
+    await ask(db, 'update_managed_brand', { handle }, { letter: goodLetter(phones.slice(0, 1)) });
+    await withdrawLetter({ db, letterId, ...by });
+    expect(Object.keys(await published(handle))).toEqual(phones.slice(0, 1));
+    expect(await readBrand(db, handle)).toMatchObject({ state: 'approved', numbers: { verified: 1, expired: 1 } });
+  });
+
+  it('must give a reason', async () => {
+    const { handle } = await approvedBrand(1);
+    await expect(suspendBrand({ db, handle, actor: 'test', reason: ' ' })).rejects.toMatchObject({ code: 'reason_required' });
+  });
+});
+
+describe('time', () => {
+  it('ends a letter at the end of the day 12 months after its signature, and its numbers with it', async () => {
+    const { handle, phones, letterId } = await approvedBrand(1);
+    const { validUntil } = await readLetterRecord(db, letterId);
+    const justBefore = new Date(validUntil!.getTime() - 1);
+    await expireLetters(db, new Date(validUntil!.getTime() - 30 * dayMs - 1));
+    expect(await readLetterRecord(db, letterId)).toMatchObject({ state: 'approved' });
+    await expireLetters(db, new Date(validUntil!.getTime() - 30 * dayMs));
+    expect(await readLetterRecord(db, letterId)).toMatchObject({ state: 'expiring' });
+    await expireLetters(db, justBefore);
+    expect(await readLetterRecord(db, letterId)).toMatchObject({ state: 'expiring' });
+    expect([Object.keys(await published(handle, justBefore)), Object.keys(await published(handle, validUntil!))]).toEqual([phones, []]);
+    await expireLetters(db, validUntil!);
+    expect(await readBrand(db, handle)).toMatchObject({ state: 'expired', numbers: { expired: 1 }, letters: [{ state: 'expired' }] });
+    expect([Object.keys(await published(handle, justBefore)), Object.keys(await published(handle, validUntil!))]).toEqual([phones, []]);
+  });
+
+  it('renews brand and numbers with a new letter', async () => {
+    const { handle, phones, letterId } = await approvedBrand(1);
+    await db.query("UPDATE letter SET valid_from = now() - interval '2 days', valid_until = now() - interval '1 day' WHERE letter_id = $1", [letterId]);
+    await db.query("UPDATE brand_number SET verified_at = now() - interval '2 days' WHERE phone = $1", [phones[0]]);
+    await expireLetters(db, new Date());
+    expect([await readBrand(db, handle), await published(handle)]).toMatchObject([{ state: 'expired', numbers: { expired: 1 } }, {}]);
+    expect(await ask(db, 'update_managed_brand', { handle }, { letter: goodLetter(phones) })).toMatchObject({ outcome: 'approved', brand: { state: 'approved' } });
+    expect(Object.keys(await published(handle))).toEqual(phones);
+  });
+});
+
+describe('a stored letter', () => {
+  it('is sealed, and what was read from it is with it', async () => {
+    const { letterId } = await approvedBrand(1);
+    const { opened, document } = await readLetterRecord(db, letterId, testVault);
+    expect(opened!.fields!.signerName!.value).toBe('Jane Sample');
+    expect((await testVault.open(db, document.documentId)).toString()).toMatch(/^letter /);
+    const { rows: [row] } = await db.query("SELECT encode(sealed_content, 'escape') AS content, encode(sealed_reading, 'escape') AS reading FROM document WHERE document_id = $1", [document.documentId]);
+    expect(`${row.content}${row.reading}`).not.toMatch(/letter |Jane|Sample/);
+    const { rows: [findings] } = await db.query('SELECT string_agg(message, $2) AS text FROM letter_finding WHERE letter_id = $1', [letterId, '\n']);
+    expect(findings.text).not.toContain('Jane');
+  });
+
+  it('is deleted by destroying its key, and cannot be opened again', async () => {
+    const { letterId } = await approvedBrand(1);
+    const { document } = await readLetterRecord(db, letterId);
+    await deleteLetterDocument({ db, letterId, vault: testVault, ...by });
+    await expect(testVault.open(db, document.documentId)).rejects.toMatchObject({ code: 'document_destroyed' });
+    expect(await readLetterRecord(db, letterId, testVault)).toMatchObject({ state: 'approved', opened: null, document: { destroyedAt: expect.any(Date) } });
+    const { rows } = await db.query('SELECT sealed_content, sealed_reading, wrapped_key FROM document WHERE document_id = $1', [document.documentId]);
+    expect(rows).toEqual([{ sealed_content: null, sealed_reading: null, wrapped_key: null }]);
+    await expect(deleteLetterDocument({ db, letterId, vault: testVault, ...by })).rejects.toMatchObject({ code: 'document_destroyed' });
+  });
+
+  it('is kept while it waits for a person', async () => {
+    const { handle, phones } = fresh(1);
+    const { letter } = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: letterForReview(phones) });
+    await expect(deleteLetterDocument({ db, letterId: letter!.letterId, vault: testVault, ...by })).rejects.toMatchObject({ code: 'transition_refused' });
+  });
+
+  it('is destroyed when its time of retention is over, and not before', async () => {
+    const live = await approvedBrand(1);
+    const { letterId } = await approvedBrand(1);
+    await withdrawLetter({ db, letterId, ...by });
+    const { decidedAt } = await readLetterRecord(db, letterId);
+    const opened = async (id: number) => (await readLetterRecord(db, id, testVault)).opened !== null;
+    await destroyOldDocuments({ db, vault: testVault, retentionDays: 10 }, new Date(decidedAt!.getTime() + 10 * dayMs));
+    expect(await opened(letterId)).toBe(true);
+    await destroyOldDocuments({ db, vault: testVault, retentionDays: 10 }, new Date(decidedAt!.getTime() + 10 * dayMs + 1));
+    expect([await opened(letterId), await opened(live.letterId)]).toEqual([false, true]);
+  });
+});
+
+describe('the audit trail', () => {
+  it('has who, when, why, before and after of every change', async () => {
+    const { handle, phones, letterId } = await approvedBrand(1);
+    await suspendBrand({ db, handle, ...by });
+    const { brandId } = await readBrand(db, handle);
+    const events = await listEvents(db, brandId, { after: 0, limit: 100 });
+    expect(events.map(({ subject, action, before, after }) => `${subject} ${action}: ${before} > ${after}`)).toEqual([
+      'brand add: null > draft', 'number submit: null > submitted', 'letter add: null > submitted', 'letter approve: submitted > approved',
+      'brand submit: draft > submitted', 'brand approve: submitted > approved', 'number verify: submitted > verified', 'brand suspend: approved > suspended',
+    ]);
+    expect(events.map(({ actor }) => actor)).toEqual(['test', 'test', 'test', ...Array.from({ length: 4 }, () => 'letter-rules/1'), 'test person']);
+    expect(events[1]).toMatchObject({ phone: phones[0], operationId: expect.any(Number) });
+    expect(events[3]).toMatchObject({ letterId, reason: 'Every rule passed.' });
+    expect(events.at(-1)).toMatchObject({ reason: 'because', at: expect.any(Date), operationId: null });
+  });
+
+  it.each(['UPDATE branding_event SET actor = $$nobody$$', 'DELETE FROM branding_event', 'TRUNCATE branding_event'])('refuses %s', async (statement) => {
+    await expect(db.query(statement)).rejects.toMatchObject({ code: '42501' });
+    await expect(db.query(`SET session_replication_role = replica; ${statement}`)).rejects.toMatchObject({ code: '42501' });
+  });
+});

@@ -1,0 +1,16 @@
+import type { LetterLimits } from '../../../../pipelines/branding/reading/letter-limits.ts';
+
+const mebibyte = 1024 * 1024;
+
+/** Limits as the service has them by default. */
+export const letterLimits: LetterLimits = {
+  letterBytesMax: 10 * mebibyte,
+  letterPagesMax: 20,
+  letterPageInchesMax: 30,
+  letterPixelsMax: 40_000_000,
+  letterTextSecondsMax: 20,
+  letterOcrSecondsMax: 180,
+  letterTextMemoryBytesMax: 256 * mebibyte,
+  letterOcrMemoryBytesMax: 512 * mebibyte,
+  letterOutputBytesMax: 16 * mebibyte,
+};
