@@ -30,12 +30,12 @@ interface BrandRow {
   approved_at: Date | null;
 }
 
-interface BrandDetailRow extends BrandRow {
-  number_states: Partial<Record<NumberState, number>> | null;
-  letter_states: Partial<Record<LetterState, number>> | null;
+interface LetterSummaryRow {
+  [column: string]: unknown;
+  state: LetterState;
+  count: number;
+  newest_letter_id: number;
   in_force_until: Date | null;
-  newest_letter_id: number | null;
-  newest_letter_state: LetterState | null;
 }
 
 interface NumberRow {
@@ -73,31 +73,45 @@ export async function listBrands(db: Queryable, { client, state, after, rows }: 
   return (await queryRows<BrandRow>(db, sql('api/list_brands'), [client, state ?? null, after, rows])).map(brandOf);
 }
 
+/** A brand that was found, for the reads of its numbers and letters. */
+export interface FoundBrand {
+  readonly brandId: number;
+  readonly brand: BrandAnswer;
+}
+
 /**
- * The id of a brand.
+ * Finds a brand.
  * @throws ServiceError `brand_unknown` if the client has none of this handle, whoever else has it.
  */
-export async function findBrand(db: Queryable, { client, handle }: BrandName): Promise<number> {
-  const row = await queryRow<{ brand_id: number }>(db, sql('api/find_brand'), [handle, client]);
+export async function findBrand(db: Queryable, { client, handle }: BrandName): Promise<FoundBrand> {
+  const row = await queryRow<BrandRow & { brand_id: number }>(db, sql('api/find_brand'), [handle, client]);
   if (row === undefined) throw unknownBrand();
-  return row.brand_id;
+  return { brandId: row.brand_id, brand: brandOf(row) };
 }
 
 /** A brand with its counts. @throws ServiceError `brand_unknown` */
-export async function readBrand(db: Queryable, { client, handle }: BrandName): Promise<BrandDetailAnswer> {
-  const row = await queryRow<BrandDetailRow>(db, sql('api/read_brand'), [handle, client]);
-  if (row === undefined) throw unknownBrand();
-  const newest = row.newest_letter_id === null || row.newest_letter_state === null ? null : { letterId: row.newest_letter_id, state: row.newest_letter_state, links: { self: letterPath(handle, row.newest_letter_id) } };
-  return {
-    ...brandOf(row),
-    numbers: countStates(NUMBER_TRANSITIONS.states, row.number_states),
-    letters: { ...countStates(LETTER_TRANSITIONS.states, row.letter_states), inForceUntil: timeOrNull(row.in_force_until), newest },
-  };
+export async function readBrand(db: Queryable, name: BrandName): Promise<BrandDetailAnswer> {
+  const { brandId, brand } = await findBrand(db, name);
+  const numbers = await queryRows<{ state: NumberState; count: number }>(db, sql('api/count_brand_numbers'), [brandId]);
+  const letters = await queryRows<LetterSummaryRow>(db, sql('api/summarize_brand_letters'), [brandId]);
+  return { ...brand, numbers: countStates(NUMBER_TRANSITIONS.states, numbers), letters: summarizeLetters(letters, name.handle) };
+}
+
+/** Which numbers of a brand to list; without a state those of every state. */
+export interface NumbersAsked {
+  readonly state: NumberState | undefined;
+  readonly after: string;
+  readonly rows: number;
 }
 
 /** Numbers of a brand by phone, after the one given ('' for the first). */
-export async function listNumbers(db: Queryable, { brandId, state, after, rows }: { brandId: number; state: NumberState | undefined; after: string; rows: number }): Promise<BrandNumberAnswer[]> {
-  return (await queryRows<NumberRow>(db, sql('api/list_brand_numbers'), [brandId, state ?? null, after, rows])).map((row) => ({
+export async function listNumbers(db: Queryable, { brandId, brand }: FoundBrand, { state, after, rows }: NumbersAsked): Promise<BrandNumberAnswer[]> {
+  const values = [brandId, after, rows, brand.handle];
+  const found =
+    state === undefined
+      ? await queryRows<NumberRow>(db, sql('api/list_brand_numbers'), values)
+      : await queryRows<NumberRow>(db, sql('api/list_brand_numbers_in_state'), [...values, state]);
+  return found.map((row) => ({
     phone: row.phone,
     country: row.country,
     state: row.state,
@@ -110,13 +124,13 @@ export async function listNumbers(db: Queryable, { brandId, state, after, rows }
 }
 
 /** Letters of a brand, newest first, from the id given on downwards. */
-export async function listLetters(db: Queryable, { brandId, handle, newest, rows }: { brandId: number; handle: string; newest: number; rows: number }): Promise<LetterAnswer[]> {
-  return (await queryRows<LetterRow>(db, sql('api/list_brand_letters'), [brandId, newest, rows])).map((row) => letterOf(row, handle));
+export async function listLetters(db: Queryable, { brandId, brand }: FoundBrand, { newest, rows }: { newest: number; rows: number }): Promise<LetterAnswer[]> {
+  return (await queryRows<LetterRow>(db, sql('api/list_brand_letters'), [brandId, newest, rows])).map((row) => letterOf(row, brand.handle));
 }
 
 /** One letter of a brand. @throws ServiceError `letter_unknown` if the brand has none of this id. */
-export async function readLetter(db: Queryable, { brandId, handle, letterId }: { brandId: number; handle: string; letterId: number }): Promise<LetterAnswer> {
-  const [letter] = await listLetters(db, { brandId, handle, newest: letterId, rows: 1 });
+export async function readLetter(db: Queryable, brand: FoundBrand, letterId: number): Promise<LetterAnswer> {
+  const [letter] = await listLetters(db, brand, { newest: letterId, rows: 1 });
   if (letter?.letterId !== letterId) throw unknownLetter();
   return letter;
 }
@@ -182,9 +196,19 @@ function letterPath(handle: string, letterId: number): string {
   return `/v1/brands/${handle}/letters/${letterId}`;
 }
 
-function countStates<State extends string>(states: readonly State[], counts: Partial<Record<State, number>> | null): { total: number; states: Record<State, number> } {
-  const all = Object.fromEntries(states.map((state) => [state, counts?.[state] ?? 0])) as Record<State, number>; // the states are its keys
-  return { total: Object.values<number>(all).reduce((sum, count) => sum + count, 0), states: all };
+function summarizeLetters(rows: readonly LetterSummaryRow[], handle: string): BrandDetailAnswer['letters'] {
+  const newest = rows.reduce<LetterSummaryRow | undefined>((best, row) => (best === undefined || row.newest_letter_id > best.newest_letter_id ? row : best), undefined);
+  const ends = rows.flatMap(({ in_force_until }) => (in_force_until === null ? [] : [in_force_until.getTime()]));
+  return {
+    ...countStates(LETTER_TRANSITIONS.states, rows),
+    inForceUntil: ends.length === 0 ? null : new Date(Math.max(...ends)).toISOString(),
+    newest: newest === undefined ? null : { letterId: newest.newest_letter_id, state: newest.state, links: { self: letterPath(handle, newest.newest_letter_id) } },
+  };
+}
+
+function countStates<State extends string>(states: readonly State[], rows: readonly { state: State; count: number }[]): { total: number; states: Record<State, number> } {
+  const all = Object.fromEntries(states.map((state) => [state, rows.find((row) => row.state === state)?.count ?? 0])) as Record<State, number>; // the states are its keys
+  return { total: rows.reduce((sum, { count }) => sum + count, 0), states: all };
 }
 
 function timeOrNull(time: Date | null): string | null {

@@ -5,7 +5,10 @@ import type { ErrorCode } from '../runtime/errors.ts';
 import { sendDocument } from './answer.ts';
 import { requireScope } from './authentication.ts';
 import { findBrand, listBrands, listLetters, listNumbers, readBrand, readLetter, unknownBrand, unknownLetter, type BrandName } from './brand-records.ts';
-import { brandDetailSchema, brandListQuery, brandListSchema, brandNumberListSchema, brandParameters, letterListQuery, letterListSchema, letterParameters, letterSchema, numberListQuery } from './branding-schemas.ts';
+import {
+  brandDetailSchema, brandListQuery, brandListSchema, brandNumberListSchema, brandParameters,
+  letterListQuery, letterListSchema, letterParameters, letterSchema, numberListQuery,
+} from './branding-schemas.ts';
 import type { PagedList } from './cursor.ts';
 import { describeDocument } from './descriptions.ts';
 import { makeJsonDocument } from './json-document.ts';
@@ -27,7 +30,8 @@ const handleForm = /^[a-z0-9-]{2,63}$/;
 const letterIdForm = /^[1-9][0-9]{0,14}$/;
 
 const databaseCodes = ['database_unavailable', 'database_unsuitable'] as const satisfies readonly ErrorCode[];
-const describe = (description: Omit<Parameters<typeof describeDocument>[0], 'tag'>) => describeDocument({ ...description, tag: 'Branding', codes: [...(description.codes ?? []), ...databaseCodes] });
+const describe = (description: Omit<Parameters<typeof describeDocument>[0], 'tag'>) =>
+  describeDocument({ ...description, tag: 'Branding', codes: [...(description.codes ?? []), ...databaseCodes] });
 
 interface PageQuery {
   readonly limit: number;
@@ -52,7 +56,8 @@ function registerBrands(app: FastifyInstance, { reads, metrics }: BrandingRoutes
     const list: PagedList = { list: 'brands', of: [client, state ?? null] };
     const after = startOfPage(list, { cursor, keyForm: handleForm }) ?? '';
     const rows = await reads.read((db) => listBrands(db, { client, state, after, rows: limit + 1 }));
-    sendPage(request, reply, { name: 'brands', page: makePage(rows, { list, limit, path: '/v1/brands', filters: { state } }, ({ handle }) => handle), metrics });
+    const page = makePage(rows, { list, limit, path: '/v1/brands', filters: { state } }, ({ handle }) => handle);
+    sendPage(request, reply, { name: 'brands', page, metrics });
   });
 }
 
@@ -71,8 +76,9 @@ function registerNumbers(app: FastifyInstance, { reads, metrics }: BrandingRoute
     const { state, limit, cursor } = request.query as PageQuery & { state?: NumberState };
     const list: PagedList = { list: 'numbers', of: [name.client, name.handle, state ?? null] };
     const after = startOfPage(list, { cursor, keyForm: phoneForm }) ?? '';
-    const rows = await reads.read(async (db) => listNumbers(db, { brandId: await findBrand(db, name), state, after, rows: limit + 1 }));
-    sendPage(request, reply, { name: 'numbers', page: makePage(rows, { list, limit, path: `/v1/brands/${name.handle}/numbers`, filters: { state } }, ({ phone }) => phone), metrics });
+    const rows = await reads.read(async (db) => listNumbers(db, await findBrand(db, name), { state, after, rows: limit + 1 }));
+    const page = makePage(rows, { list, limit, path: `/v1/brands/${name.handle}/numbers`, filters: { state } }, ({ phone }) => phone);
+    sendPage(request, reply, { name: 'numbers', page, metrics });
   });
 }
 
@@ -84,8 +90,9 @@ function registerLetters(app: FastifyInstance, { reads, metrics }: BrandingRoute
     const list: PagedList = { list: 'letters', of: [name.client, name.handle] };
     const last = startOfPage(list, { cursor, keyForm: letterIdForm });
     const newest = last === undefined ? Number.MAX_SAFE_INTEGER : Number(last) - 1;
-    const rows = await reads.read(async (db) => listLetters(db, { brandId: await findBrand(db, name), handle: name.handle, newest, rows: limit + 1 }));
-    sendPage(request, reply, { name: 'letters', page: makePage(rows, { list, limit, path: `/v1/brands/${name.handle}/letters`, filters: {} }, ({ letterId }) => String(letterId)), metrics });
+    const rows = await reads.read(async (db) => listLetters(db, await findBrand(db, name), { newest, rows: limit + 1 }));
+    const page = makePage(rows, { list, limit, path: `/v1/brands/${name.handle}/letters`, filters: {} }, ({ letterId }) => String(letterId));
+    sendPage(request, reply, { name: 'letters', page, metrics });
   });
 }
 
@@ -95,9 +102,9 @@ function registerLetter(app: FastifyInstance, { reads, metrics }: BrandingRoutes
     const name = brandNameOf(request);
     const { letterId } = request.params as { letterId: string };
     const body = await reads.read(async (db) => {
-      const brandId = await findBrand(db, name);
+      const brand = await findBrand(db, name);
       if (!letterIdForm.test(letterId)) throw unknownLetter();
-      return readLetter(db, { brandId, handle: name.handle, letterId: Number(letterId) });
+      return readLetter(db, brand, Number(letterId));
     });
     sendRead(request, reply, { body, metrics });
   });

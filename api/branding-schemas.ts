@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { RELATIONSHIPS } from '../pipelines/branding/brand-profile.ts';
 import { BRAND_TRANSITIONS, LETTER_TRANSITIONS, NUMBER_TRANSITIONS } from '../pipelines/branding/states.ts';
 import { pageParameters } from './paging.ts';
-import { countrySchema, namedSchemas } from './schemas.ts';
+import { countrySchema, nameSchemas } from './schemas.ts';
 
 const time = z.iso.datetime().describe('ISO 8601, UTC.');
 const count = z.int().nonnegative();
@@ -23,12 +23,13 @@ export const numberListQuery = z.strictObject({ state: numberState.optional().de
 export const letterListQuery = z.strictObject(pageParameters);
 
 /** How many rows are in each state; every state is there. */
-const countsOf = <const State extends string>(states: readonly State[]) => z.object(Object.fromEntries(states.map((state) => [state, count])) as { [Name in State]: typeof count });
+const countsOf = <const State extends string>(states: readonly State[]) =>
+  z.object(Object.fromEntries(states.map((state) => [state, count])) as { [Name in State]: typeof count });
 
 export const brandSchema = z.object({
   handle: z.string().describe('Names the brand in paths.'),
   state: brandState,
-  displayName: z.string().describe('What a called person sees: of the approved revision, or of the first one while none was approved.'),
+  displayName: z.string().describe('What a called person sees: of the approved revision, or of the newest while none was approved.'),
   legalName: z.string(),
   dba: z.string().nullable().describe('Doing business as.'),
   website: z.string().nullable(),
@@ -36,7 +37,10 @@ export const brandSchema = z.object({
   callReasons: z.array(z.string()),
   logo: z.string().nullable(),
   relationship: z.enum(RELATIONSHIPS),
-  pendingRevision: z.object({ revision: z.int().positive(), displayName: z.string() }).nullable().describe('A change of an approved brand that waits for a decision. What was approved stays published meanwhile.'),
+  pendingRevision: z
+    .object({ revision: z.int().positive(), displayName: z.string() })
+    .nullable()
+    .describe('A change of an approved brand that waits for a decision. What was approved stays published meanwhile.'),
   createdAt: time,
   changedAt: time,
   approvedAt: time.nullable(),
@@ -63,7 +67,7 @@ export const brandNumberSchema = z.object({
   submittedAt: time,
   changedAt: time,
   verifiedAt: time.nullable(),
-  liveUntil: time.nullable().describe('When the last letter that names the number ends, and with it its place in the caches. Null while the number is not published.'),
+  liveUntil: time.nullable().describe('When its place in the caches ends: with the last letter that names it. Past for a number that has expired; null for one that is not published.'),
 });
 
 export const brandNumberListSchema = z.object({ numbers: z.array(brandNumberSchema), next });
@@ -105,7 +109,7 @@ export type BrandNumberAnswer = z.output<typeof brandNumberSchema>;
 /** A letter of authorization, without anything of its text. */
 export type LetterAnswer = z.output<typeof letterSchema>;
 
-const schemaIds: readonly (readonly [z.ZodType, string])[] = [
+nameSchemas([
   [brandSchema, 'Brand'],
   [brandDetailSchema, 'BrandDetail'],
   [brandListSchema, 'BrandList'],
@@ -113,5 +117,4 @@ const schemaIds: readonly (readonly [z.ZodType, string])[] = [
   [brandNumberListSchema, 'BrandNumberList'],
   [letterSchema, 'Letter'],
   [letterListSchema, 'LetterList'],
-];
-for (const [schema, id] of schemaIds) namedSchemas.add(schema, { id }); // the OpenAPI document names them
+]);

@@ -10,7 +10,7 @@ export const pageParameters = {
   limit: z
     .preprocess((value) => (typeof value === 'string' && /^[1-9]\d{0,3}$/.test(value) ? Number(value) : value), z.int().min(1).max(pageRows.max))
     .default(pageRows.byDefault)
-    .describe(`Most rows of the page, 1 to ${pageRows.max}.`),
+    .describe(`Most rows of the page, 1 to ${pageRows.max}; without it ${pageRows.byDefault}.`),
   cursor: z.string().min(1).max(cursorCharactersMax).optional().describe('Where the page begins, from `next` of the page before. Opaque, and of this list with these filters only.'),
 };
 
@@ -36,7 +36,11 @@ export function startOfPage(list: PagedList, { cursor, keyForm }: { cursor: stri
   if (cursor === undefined) return undefined;
   const key = parseCursor(list, cursor);
   if (key !== undefined && keyForm.test(key)) return key;
-  throw new ServiceError('parameter_invalid', { operation: 'read parameters', problem: 'The parameter cursor is not one of this list with these filters.', hint: 'Follow `next` as it is, or begin anew without a cursor.' });
+  throw new ServiceError('parameter_invalid', {
+    operation: 'read parameters',
+    problem: 'The parameter cursor is not one of this list with these filters.',
+    hint: 'Follow `next` as it is, or begin anew without a cursor.',
+  });
 }
 
 /**

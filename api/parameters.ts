@@ -17,7 +17,10 @@ export function parameterError(issues: readonly Issue[], known: readonly string[
   const [issue] = issues;
   const name = issue?.path[0];
   if (issue === undefined || typeof name !== 'string') return new ServiceError('request_invalid', { operation });
-  if (name !== 'country') return new ServiceError('parameter_invalid', { operation, problem: `The parameter ${name} has a value that it cannot have, or was given twice.`, hint: '`/openapi.json` has the values of each parameter.' });
+  if (name !== 'country') {
+    const problem = `The parameter ${name} has a value that it cannot have, or was given twice.`;
+    return new ServiceError('parameter_invalid', { operation, problem, hint: '`/openapi.json` has the values of each parameter.' });
+  }
   return issue.code === 'invalid_type' && issue.input === undefined
     ? new ServiceError('country_required', { operation, hint: 'Add `?country=` with two letters, such as US.' })
     : new ServiceError('country_invalid', { operation, problem: 'The country is not two upper-case letters, or was given twice.' });

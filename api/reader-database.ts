@@ -17,7 +17,7 @@ const requestConnectionsMax = 8;
 /** A database that does not answer a statement of a poll for this long counts as away. */
 const pollStatementMsMax = 10_000;
 
-/** A statement of a request is ended by the server after this time. A page of 500 numbers takes some milliseconds (bench/brands.ts). */
+/** A statement of a request is ended by the server after this time. A page of 500 numbers takes milliseconds. */
 const requestStatementMsMax = 5000;
 
 /** How much longer the end of a statement by the server may take to arrive. */
@@ -58,7 +58,8 @@ export async function resolveReader(config: Config): Promise<ReaderAddress> {
  * @throws ServiceError `database_role_writes` if it can, `database_unsuitable` if the schema is not there yet.
  */
 export async function openReaderDatabase({ url, readOnlyRole }: ReaderAddress): Promise<ReaderDatabase> {
-  const open = (applicationName: string, connectionsMax: number) => createPool({ url, readOnlyRole, applicationName, connectionsMax, onIdleError: () => {} }); // the next statement meets the error
+  const open = (applicationName: string, connectionsMax: number) =>
+    createPool({ url, readOnlyRole, applicationName, connectionsMax, onIdleError: () => {} }); // the next statement meets the error
   const polls = open('caller-trust api', pollConnectionsMax);
   const requests = open('caller-trust api requests', requestConnectionsMax);
   const db = withTimeLimit(polls, pollStatementMsMax);

@@ -12,7 +12,14 @@ const releaseQuery = z.strictObject({ service: z.enum(RELEASE_SERVICES).optional
 /** The releases of the services, for everybody: no key is needed, and no database. */
 export function registerReleaseRoutes(app: FastifyInstance, { metrics }: { metrics: Metrics }): void {
   const documents = new Map<ReleaseService | undefined, JsonDocument>([undefined, ...RELEASE_SERVICES].map((service) => [service, describeReleases(service)]));
-  const description = describeDocument({ operationId: 'listReleases', summary: 'Releases of the services', tag: 'Releases', schema: releaseListSchema, codes: ['parameter_invalid'], access: 'open' });
+  const description = describeDocument({
+    operationId: 'listReleases',
+    summary: 'Releases of the services',
+    tag: 'Releases',
+    schema: releaseListSchema,
+    codes: ['parameter_invalid'],
+    access: 'open',
+  });
   app.get('/v1/releases', { schema: { querystring: releaseQuery, ...description } }, async (request, reply) => {
     const { service } = request.query as z.output<typeof releaseQuery>;
     sendDocument(request, reply, documents.get(service) as JsonDocument, { headers: { 'Cache-Control': 'no-cache' }, metrics }); // the query's schema has these services only

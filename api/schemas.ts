@@ -106,6 +106,12 @@ const schemaIds: readonly (readonly [z.ZodType, string])[] = [
   [readinessSchema, 'Readiness'],
 ];
 
-/** The schemas that the OpenAPI document names. */
-export const namedSchemas = z.registry<{ id: string }>();
-for (const [schema, id] of schemaIds) namedSchemas.add(schema, { id });
+/** The schemas by the names that the OpenAPI document gives them. It is the registry that keeps their descriptions: of another one the document would have none. */
+export const namedSchemas = z.globalRegistry;
+
+/** Gives schemas names in the OpenAPI document. */
+export function nameSchemas(ids: readonly (readonly [z.ZodType, string])[]): void {
+  for (const [schema, id] of ids) namedSchemas.add(schema, { ...namedSchemas.get(schema), id });
+}
+
+nameSchemas(schemaIds);

@@ -2,11 +2,11 @@
  * Claims: all numbers of a letter with text are read, and at least 98 of 100 of a clean scan at 200 dots an inch; no
  * forged letter is approved; and how much time and text that is beside pdftotext (poppler) and tesseract.
  *
- *   npm run build && node dist/bench/letters.js [--count 200] [--seed 1] [--show]
+ *   npm run build && node dist/bench/letters.js [--count 200] [--seed 1] [--show] [--alone]
  *
  * The letters are generated, so what they say is known. Each is read by the service and by the peer before the next
  * one. pdftotext, pdftoppm and tesseract are taken from the PATH; without them that half is left out. `--show` prints
- * what was read wrongly, letter by letter.
+ * what was read wrongly, letter by letter; `--alone` leaves the peers out.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -23,11 +23,13 @@ import { loadConfig } from '../runtime/config.ts';
 import { countFacts, countWords, isSameText, type Share } from './letter-text-score.ts';
 
 const run = promisify(execFile);
-const { values: options } = parseArgs({ options: { count: { type: 'string', default: '200' }, seed: { type: 'string', default: '1' }, show: { type: 'boolean', default: false } } });
+const { values: options } = parseArgs({
+  options: { count: { type: 'string', default: '200' }, seed: { type: 'string', default: '1' }, show: { type: 'boolean', default: false }, alone: { type: 'boolean', default: false } },
+});
 const asOf = new Date('2026-05-20T12:00:00Z');
 const config = loadConfig();
 const trustRootsPem = sampleTrustRootPem();
-const hasPeer = ['pdftotext', 'pdftoppm', 'tesseract'].every((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0);
+const hasPeer = !options.alone && ['pdftotext', 'pdftoppm', 'tesseract'].every((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0);
 
 /** One letter as the service read it; without a reading it was refused. */
 interface Judged {
@@ -62,6 +64,7 @@ try {
   for await (const letter of sampleLetters({ seed: Number(options.seed), count: Number(options.count), asOf })) {
     judged.push(withoutBytes(await judge(letter)));
     if (hasPeer) peers.push(withoutBytes(await readAsPeer(letter)));
+    if (judged.length % 10 === 0) console.error(`${judged.length} of ${options.count} letters`);
   }
   report(judged, peers);
 } finally {
@@ -121,7 +124,9 @@ function report(judged: readonly Judged[], peers: readonly PeerText[]): void {
 
 function reportGroup(name: string, group: readonly Judged[], peers: readonly PeerText[]): void {
   const seconds = sum(group.map((each) => each.seconds));
-  console.log(`\n${name}: ${group.length} letters, ${((group.length * 60) / seconds).toFixed(0)} a minute, highest memory of a child ${Math.round(Math.max(...group.map(({ peakBytes }) => peakBytes)) / 2 ** 20)} MiB, refused ${group.filter(({ refusal }) => refusal !== null).length}`);
+  const memory = Math.round(Math.max(...group.map(({ peakBytes }) => peakBytes)) / 2 ** 20);
+  const refused = group.filter(({ refusal }) => refusal !== null).length;
+  console.log(`\n${name}: ${group.length} letters, ${((group.length * 60) / seconds).toFixed(0)} a minute, highest memory of a child ${memory} MiB, refused ${refused}`);
   const numbers = group.map(scoreNumbers);
   console.log(`  numbers listed: recall ${percent(sumShares(numbers.map(({ recall }) => recall)))}, precision ${percent(sumShares(numbers.map(({ precision }) => precision)))}`);
   for (const [field, isRight] of Object.entries(fieldChecks)) console.log(`  ${field.padEnd(12)} right ${percent({ right: group.filter(isRight).length, all: group.length })}`);
@@ -133,14 +138,16 @@ function reportGroup(name: string, group: readonly Judged[], peers: readonly Pee
 function reportText(name: string, texts: readonly Pick<PeerText, 'letter' | 'text'>[], seconds: number, reference: number | null): void {
   const facts = sumShares(texts.map(({ letter, text }) => countFacts(letter, text)));
   const words = sumShares(texts.map(({ letter, text }) => countWords(letter, text)));
-  console.log(`${name.padEnd(26)} numbers in the text ${percent(facts)}  words ${percent(words)}  ${seconds.toFixed(1)} s${reference === null ? '' : `  x${(seconds / reference).toFixed(2)}`}`);
+  const ratio = reference === null ? '' : `  x${(seconds / reference).toFixed(2)}`;
+  console.log(`${name.padEnd(26)} numbers in the text ${percent(facts)}  words ${percent(words)}  ${seconds.toFixed(1)} s${ratio}`);
 }
 
-/** Numbers that the letter file itself authorizes; those of a CSV beside it are not in it. */
+/** Numbers that were found as listed for branding. Those of a CSV beside the letter need not be in the letter. */
 function scoreNumbers({ letter, fields }: Judged): { recall: Share; precision: Share } {
-  const truth = new Set(letter.layout === 'csv_beside' ? [] : letter.truth.phones);
+  const truth = new Set(letter.truth.phones);
   const found = (fields?.phones ?? []).map(({ phone }) => phone);
-  return { recall: { right: found.filter((phone) => truth.has(phone)).length, all: truth.size }, precision: { right: found.filter((phone) => truth.has(phone)).length, all: found.length } };
+  const right = found.filter((phone) => truth.has(phone)).length;
+  return { recall: letter.layout === 'csv_beside' ? { right: 0, all: 0 } : { right, all: truth.size }, precision: { right, all: found.length } };
 }
 
 function reportOutcomes(judged: readonly Judged[]): void {
@@ -162,10 +169,13 @@ function show(judged: Judged): void {
   const { letter, fields, decision, refusal } = judged;
   const { recall, precision } = scoreNumbers(judged);
   const wrong = Object.entries(fieldChecks).flatMap(([field, isRight]) => (isRight(judged) ? [] : [field]));
-  const hindered = letter.forgery === null ? (decision?.findings ?? []).filter(({ severity }) => severity === 'review' || severity === 'reject').map(({ code, severity, message }) => `${severity} ${code}: ${message}`) : [];
+  const findings = letter.forgery === null ? (decision?.findings ?? []) : [];
+  const hindered = findings.filter(({ severity }) => severity === 'review' || severity === 'reject').map(({ code, severity, message }) => `${severity} ${code}: ${message}`);
   if (refusal === null && wrong.length === 0 && recall.right === recall.all && precision.right === precision.all && hindered.length === 0) return;
   console.log(`\n${letter.name} (${letter.fileName}): ${decision?.outcome ?? refusal}; numbers ${recall.right} of ${recall.all}, ${precision.all - precision.right} wrong`);
-  if (wrong.length > 0) console.log(`  wrong: ${wrong.join(', ')}; read ${JSON.stringify([fields?.signerName?.value, fields?.signerTitle?.value, fields?.signingDate?.date, fields?.signature.kind])}, true ${JSON.stringify([letter.truth.signerName, letter.truth.signerTitle, letter.truth.signedOn, letter.truth.signature])}`);
+  const read = [fields?.signerName?.value, fields?.signerTitle?.value, fields?.signingDate?.date, fields?.signature.kind];
+  const { signerName, signerTitle, signedOn, signature } = letter.truth;
+  if (wrong.length > 0) console.log(`  wrong: ${wrong.join(', ')}; read ${JSON.stringify(read)}, true ${JSON.stringify([signerName, signerTitle, signedOn, signature])}`);
   for (const line of hindered) console.log(`  ${line}`);
 }
 

@@ -176,7 +176,7 @@ export function formatLetter(letter: LetterRecord & { readonly findings: readonl
     ['state', letter.state],
     ['submitted', `${formatTime(letter.submittedAt)} with operation ${letter.operationId}`],
     ['rules', letter.ruleVersion],
-    ['document', `${letter.format ?? 'not read'}, ${letter.pages === null ? '' : `${letter.pages} pages, `}${formatCount(document.bytes)} bytes, sha256 ${document.sha256}`],
+    ['document', `${letter.format ?? 'not read'}, ${letter.pages === null ? '' : `${letter.pages === 1 ? '1 page' : `${letter.pages} pages`}, `}${formatCount(document.bytes)} bytes, sha256 ${document.sha256}`],
     ['deleted', formatTime(document.destroyedAt)],
     ['signed', letter.signedOn],
     ['decided', letter.decidedAt && `${formatTime(letter.decidedAt)} by ${letter.decidedBy}: ${letter.decisionReason}`],

@@ -22,6 +22,11 @@ interface ProfileFlags {
   readonly address?: string;
 }
 
+const addExamples = `
+Examples:
+  caller-trust brand add acme.json --owner acme-agency --letter loa.pdf --numbers numbers.csv
+  caller-trust brand add --owner acme-agency --legal-name 'Acme Example Inc.' --display-name Acme --country US`;
+
 /** `brand add|update|show|list|decide|suspend|resume|withdraw|history|numbers`. */
 export function addBrandCommands(program: Command): void {
   const brand = program.command('brand').description('managed brands: register, change, decide, read');
@@ -39,7 +44,7 @@ function addChangingCommands(brand: Command): void {
     .option('--handle <handle>', 'name of the brand in commands and paths; by default made of the display name')
     .option('--numbers <csv>', 'CSV of its numbers');
   addProfileFlags(addRequestOptions(add))
-    .addHelpText('after', `\nExamples:\n  caller-trust brand add acme.json --owner acme-agency --letter loa.pdf --numbers numbers.csv\n  caller-trust brand add --owner acme-agency --legal-name 'Acme Example Inc.' --display-name 'Acme' --country US`)
+    .addHelpText('after', addExamples)
     .action((file: string | undefined, options: RequestOptions & ProfileFlags & { handle?: string }, command: Command) => runCommand(command, () => addBrand(file, options)));
   const update = brand
     .command('update')

@@ -81,7 +81,8 @@ async function untilEnded(db: Pool, { operationId, key }: Operation): Promise<Op
       if (operation.state !== 'queued') return operation;
       progress.show(`operation ${operationId}: ${operation.state}`);
       await sleep(pollMs, undefined, { signal: interruption.signal }).catch(() => {
-        throw new ServiceError('interrupted', { operation: 'wait for operation', object: String(operationId), hint: `It goes on, under the key ${key}: \`caller-trust operation show ${operationId}\`.` });
+        const hint = `It goes on, under the key ${key}: \`caller-trust operation show ${operationId}\`.`;
+        throw new ServiceError('interrupted', { operation: 'wait for operation', object: String(operationId), hint });
       });
     }
   } finally {

@@ -117,10 +117,14 @@ async function writeDocument({ db, config }: Services, { letterId, document }: L
   if (save !== undefined) written.push(await writeNewFile(save, bytes));
   if (pages === undefined) return written;
   const rendered = await renderLetterPages({ bytes, limits: config, dotsPerInch: pageDotsPerInch, signal: interruption.signal });
-  if (rendered.length === 0) throw new ServiceError('letter_file_invalid', { operation: 'draw letter', object: String(letterId), problem: 'The letter cannot be drawn.', hint: 'Its findings say why; --save gives the file as it came.' });
+  if (rendered.length === 0) throw notDrawn(letterId);
   await mkdir(pages, { recursive: true, mode: 0o700 });
   for (const { page, png } of rendered) written.push(await writeNewFile(join(pages, `letter-${letterId}-page-${page}.png`), png));
   return written;
+}
+
+function notDrawn(letterId: number): ServiceError {
+  return new ServiceError('letter_file_invalid', { operation: 'draw letter', object: String(letterId), problem: 'The letter cannot be drawn.', hint: 'Its findings say why; --save gives the file as it came.' });
 }
 
 async function act(letterId: number, reason: string, action: (options: LetterActionOptions) => Promise<LetterState>): Promise<Outcome> {
@@ -131,8 +135,8 @@ async function act(letterId: number, reason: string, action: (options: LetterAct
 }
 
 async function deleteLetter(letterId: number, reason: string): Promise<Outcome> {
-  return withServices(async ({ db, config }) => {
-    const state = await deleteLetterDocument({ db, vault: await openVault(config), letterId, reason, actor: currentActor() });
+  return withServices(async ({ db }) => {
+    const state = await deleteLetterDocument({ db, letterId, reason, actor: currentActor() });
     return { json: { letterId, state, deleted: true }, text: `The document of letter ${letterId} is deleted; the letter is ${state}.` };
   });
 }

@@ -16,6 +16,7 @@ import { readDroppedRequest, requesterOf, requestFilesMax, requestFilesOf, reque
 import { sightOfFile } from './feed-drop.ts';
 import { putFileAway, putFolderAway, replaceFile, statOrUndefined, type DropResult } from './put-away.ts';
 
+/** What the inbox of branding requests works with. */
 export interface BrandingInboxOptions {
   readonly config: Pick<Config, 'dropDir' | 'dropSettleSeconds' | 'letterBytesMax' | 'numbersFileBytesMax'>;
   readonly db: Pool;
@@ -79,6 +80,7 @@ async function advanceRequest(options: BrandingInboxOptions, client: Queryable, 
 }
 
 async function readOwnResult({ path, id }: TakenEntry): Promise<BrandingDropResult | null> {
+  if ((await statOrUndefined(path))?.isDirectory() !== true) return null; // a link to a folder is not followed
   const fields = await readRequestFile(join(path, requestNames.result)).catch((error: unknown) => {
     if (isServiceError(error)) return null;
     throw error;

@@ -36,6 +36,7 @@ export interface Inbox {
   advance(client: Queryable, entry: TakenEntry): Promise<void>;
 }
 
+/** What a watcher works with. */
 export interface DropFolderOptions {
   readonly config: Pick<Config, 'dropDir' | 'dropPollSeconds'>;
   readonly db: Pool;
@@ -69,6 +70,7 @@ interface Sighting {
   readonly since: number;
 }
 
+/** The watcher itself, which looks when it is told to; what it has seen of things that are yet to settle is in its memory. */
 export function openDropFolder(options: DropFolderOptions): DropFolder {
   const { config, inboxes, log } = options;
   const sightings = new Map<string, Sighting>();

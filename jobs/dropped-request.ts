@@ -94,7 +94,9 @@ function parseEnvelope(fields: Record<string, unknown>): z.output<typeof envelop
 
 async function requireFolder(path: string): Promise<void> {
   const stats = await lstat(path);
-  if (!stats.isDirectory()) throw invalid('brand_request_invalid', `A request is a folder with request.json, and this is ${describeKind(stats)}.`, 'Make a folder, put request.json and its files there, and move the folder in.');
+  if (stats.isDirectory()) return;
+  const problem = `A request is a folder with request.json, and this is ${describeKind(stats)}.`;
+  throw invalid('brand_request_invalid', problem, 'Make a folder, put request.json and its files there, and move the folder in.');
 }
 
 async function requireRegularFile(folder: string, name: string, code: RequestCode): Promise<void> {

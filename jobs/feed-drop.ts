@@ -15,6 +15,7 @@ import { describeKind, putFileAway, statOrUndefined, type DropResult } from './p
 /** Hands a file to the intake, which copies it and records its load; `submittedBy` is kept with the load. */
 export type SubmitDropped = (file: { feed: FeedName; path: string; submittedBy: string }) => Promise<{ loadId: number }>;
 
+/** What the inboxes of feeds work with. */
 export interface FeedInboxOptions {
   readonly config: Pick<Config, 'dropDir' | 'dropSettleSeconds'>;
   readonly queues: Queues;

@@ -88,7 +88,7 @@ function openNight({ config, db, database, queues }: HandlerServices): Handler<'
 async function prepareNight({ config, db }: Pick<HandlerServices, 'config' | 'db'>, evaluatedAt: Date, { log }: JobContext): Promise<void> {
   log.info({ evaluatedAt, ...(await scoreComplaints(db, evaluatedAt)) }, 'complaints are scored');
   log.info({ evaluatedAt, ...(await expireLetters(db, evaluatedAt)) }, 'letters are expired');
-  const destroyed = await destroyOldDocuments({ db, vault: await openVault(config), retentionDays: config.letterRetentionDays }, new Date());
+  const destroyed = await destroyOldDocuments(db, { retentionDays: config.letterRetentionDays, at: new Date() });
   if (destroyed > 0) log.info({ destroyed }, 'documents whose time of retention is over are destroyed');
 }
 

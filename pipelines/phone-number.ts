@@ -117,11 +117,18 @@ function findInRun(run: string, country: CountryCode | undefined): PhoneInText[]
   for (let first = 0; first < tokens.length; first++) {
     if (bullet.test(tokens[first]!.text)) continue;
     const last = lastTokenOfNumber(run, tokens.slice(first, first + numberTokensMax), country);
-    if (last === null) continue;
+    if (last === null || isIndex(run, tokens.slice(first), { end: last.end, country })) continue;
     found.push({ ...last.phone, start: tokens[first]!.start, end: last.end });
     first += last.tokens - 1;
   }
   return found;
+}
+
+/** True if the first token counts the row of a table: `1 03 53 01 36 72`, `2 089 99998-426`. */
+function isIndex(run: string, tokens: readonly Token[], { end, country }: { end: number; country: CountryCode | undefined }): boolean {
+  if (tokens.length < 2 || tokens.length > numberTokensMax + 1 || !/^[1-9]\d?$/.test(tokens[0]!.text)) return false;
+  const without = lastTokenOfNumber(run, tokens.slice(1), country);
+  return without !== null && (without.end > end || (without.end === end && /^[0(]/.test(tokens[1]!.text)));
 }
 
 interface Token {

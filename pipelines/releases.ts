@@ -18,10 +18,12 @@ export interface ReleaseName {
 const audioForm = /^([1-9]\d{3})\.(0[1-9]|1[0-2])\.r(0|[1-9]\d{0,3})(?:p(0|[1-9]\d{0,3}))?$/;
 const brandingForm = /^([1-9]\d{3})\.(0[1-9]|1[0-2])-p(0|[1-9]\d{0,3})$/;
 
-/** The parts of a release name, or undefined if the text is none. Every release has one name: numbers have no leading zeros but the month's. */
+/** The parts of a release name, or undefined if the text is none. A release has one name: no number has leading zeros but the month. */
 export function parseReleaseName(text: string): ReleaseName | undefined {
   const [, year, month, revision, patch] = audioForm.exec(text) ?? [];
-  if (year !== undefined) return { service: 'audio', name: text, year: Number(year), month: Number(month), revision: Number(revision), patch: patch === undefined ? null : Number(patch) };
+  if (year !== undefined) {
+    return { service: 'audio', name: text, year: Number(year), month: Number(month), revision: Number(revision), patch: patch === undefined ? null : Number(patch) };
+  }
   const [, brandingYear, brandingMonth, brandingPatch] = brandingForm.exec(text) ?? [];
   if (brandingYear === undefined) return undefined;
   return { service: 'branding', name: text, year: Number(brandingYear), month: Number(brandingMonth), revision: null, patch: Number(brandingPatch) };
@@ -56,7 +58,8 @@ export interface Release extends ReleaseName {
   readonly changes: readonly ReleaseChange[];
 }
 
-const change = (kind: ReleaseChange['kind'], subject: string, { replacedBy = null, note = null }: { replacedBy?: string | null; note?: string | null } = {}): ReleaseChange => ({ kind, subject, replacedBy, note });
+const change = (kind: ReleaseChange['kind'], subject: string, details: Partial<Pick<ReleaseChange, 'replacedBy' | 'note'>> = {}): ReleaseChange =>
+  ({ kind, subject, replacedBy: null, note: null, ...details });
 
 /**
  * The releases by name, append only. Those of the audio service are the table of the specification. Of branding it gives the

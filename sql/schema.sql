@@ -70,7 +70,8 @@ CREATE TABLE brand_number (
   state text COLLATE "C" NOT NULL,
   submitted_at timestamp with time zone NOT NULL DEFAULT now(),
   changed_at timestamp with time zone NOT NULL DEFAULT now(),
-  verified_at timestamp with time zone
+  verified_at timestamp with time zone,
+  ended_at timestamp with time zone
 );
 
 -- table brand_revision
@@ -438,15 +439,6 @@ ALTER TABLE branded_number ADD CONSTRAINT branded_number_pkey PRIMARY KEY (phone
 -- constraint branding_event.branding_event_actor_check
 ALTER TABLE branding_event ADD CONSTRAINT branding_event_actor_check CHECK ((actor ~ '\S'::text));
 
--- constraint branding_event.branding_event_brand_id_fkey
-ALTER TABLE branding_event ADD CONSTRAINT branding_event_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brand(brand_id);
-
--- constraint branding_event.branding_event_letter_id_fkey
-ALTER TABLE branding_event ADD CONSTRAINT branding_event_letter_id_fkey FOREIGN KEY (letter_id) REFERENCES letter(letter_id);
-
--- constraint branding_event.branding_event_operation_id_fkey
-ALTER TABLE branding_event ADD CONSTRAINT branding_event_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES branding_operation(operation_id);
-
 -- constraint branding_event.branding_event_pkey
 ALTER TABLE branding_event ADD CONSTRAINT branding_event_pkey PRIMARY KEY (event_id);
 
@@ -682,17 +674,26 @@ CREATE INDEX api_key_client ON public.api_key USING btree (client);
 -- index brand.brand_owner
 CREATE INDEX brand_owner ON public.brand USING btree (owner, handle);
 
+-- index brand.brand_owner_state
+CREATE INDEX brand_owner_state ON public.brand USING btree (owner, state, handle);
+
 -- index brand_number.brand_number_one_live_brand
 CREATE UNIQUE INDEX brand_number_one_live_brand ON public.brand_number USING btree (phone) WHERE (state = ANY (ARRAY['submitted'::text, 'in_review'::text, 'verified'::text, 'suspended'::text]));
 
 -- index brand_number.brand_number_phone
 CREATE INDEX brand_number_phone ON public.brand_number USING btree (phone);
 
+-- index brand_number.brand_number_state
+CREATE INDEX brand_number_state ON public.brand_number USING btree (brand_id, state, phone);
+
 -- index branding_event.branding_event_brand
 CREATE INDEX branding_event_brand ON public.branding_event USING btree (brand_id, event_id);
 
 -- index branding_operation.branding_operation_due
 CREATE INDEX branding_operation_due ON public.branding_operation USING btree (operation_id) WHERE (state = 'queued'::text);
+
+-- index branding_operation_row.branding_operation_row_phone
+CREATE INDEX branding_operation_row_phone ON public.branding_operation_row USING btree (operation_id, phone);
 
 -- index feed_load.feed_load_due
 CREATE INDEX feed_load_due ON public.feed_load USING btree (load_id) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
@@ -745,7 +746,11 @@ CREATE VIEW brand_overview AS
     (r.profile ->> 'relationship'::text) AS relationship,
     p.display_name AS pending_display_name
    FROM ((brand b
-     JOIN brand_revision r ON (((r.brand_id = b.brand_id) AND (r.revision = COALESCE(b.approved_revision, b.pending_revision, b.last_revision)))))
+     CROSS JOIN LATERAL ( SELECT brand_revision.display_name,
+            brand_revision.profile
+           FROM brand_revision
+          WHERE ((brand_revision.brand_id = b.brand_id) AND (brand_revision.revision = COALESCE(b.approved_revision, b.pending_revision, b.last_revision)))
+         LIMIT 1) r)
      LEFT JOIN brand_revision p ON (((p.brand_id = b.brand_id) AND (p.revision = b.pending_revision))));
 
 -- function refuse_change
@@ -773,6 +778,9 @@ GRANT SELECT ON brand_number TO caller_trust_reader;
 
 -- grant brand_overview.SELECT
 GRANT SELECT ON brand_overview TO caller_trust_reader;
+
+-- grant branded_number.SELECT
+GRANT SELECT ON branded_number TO caller_trust_reader;
 
 -- grant letter.SELECT
 GRANT SELECT ON letter TO caller_trust_reader;

@@ -30,7 +30,14 @@ const iso: DateForm = ({ year, month, day }) => `${year}-${two(month)}-${two(day
 const dayFirst: DateForm = ({ year, month, day }) => `${two(day)}/${two(month)}/${year}`;
 
 const dateForms: Readonly<Record<LetterCountry, readonly DateForm[]>> = {
-  US: [({ name, day, year }) => `${name} ${day}, ${year}`, ({ name, day, year }) => `${name} ${day}, ${year}`, ({ name, day, year }) => `${name} ${ordinal(day)}, ${year}`, ({ year, month, day }) => `${two(month)}/${two(day)}/${year}`, ({ year, month, day }) => `${month}/${day}/${year}`, iso],
+  US: [
+    ({ name, day, year }) => `${name} ${day}, ${year}`,
+    ({ name, day, year }) => `${name} ${day}, ${year}`,
+    ({ name, day, year }) => `${name} ${ordinal(day)}, ${year}`,
+    ({ year, month, day }) => `${two(month)}/${two(day)}/${year}`,
+    ({ year, month, day }) => `${month}/${day}/${year}`,
+    iso,
+  ],
   CA: [({ name, day, year }) => `${name} ${day}, ${year}`, iso],
   GB: [({ name, day, year }) => `${day} ${name} ${year}`, ({ name, day, year }) => `${ordinal(day)} ${name} ${year}`, dayFirst],
   DE: [({ name, day, year }) => `${day}. ${name} ${year}`, ({ year, month, day }) => `${two(day)}.${two(month)}.${year}`],

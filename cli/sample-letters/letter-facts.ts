@@ -46,11 +46,12 @@ export interface FactsRequest {
   /** Days from today to the signing date; below 0 is the past. */
   readonly signedDays: number;
   readonly asOf: Date;
+  /** Drawn without one. */
+  readonly country?: LetterCountry;
 }
 
 /** Draws what a letter says. */
-export function drawFacts(random: Seeded, { layout, signing, signedDays, asOf }: FactsRequest): LetterFacts {
-  const country = random.pick(countries);
+export function drawFacts(random: Seeded, { layout, signing, signedDays, asOf, country = random.pick(countries) }: FactsRequest): LetterFacts {
   const language = languages[country];
   const names = drawNames(random, country);
   const source = new PhoneSource({ random, country });
@@ -112,7 +113,10 @@ function drawAddress(random: Seeded, country: LetterCountry): string[] {
   const street = random.pick(streets);
   switch (country) {
     case 'US':
-      return [`${house} ${street} ${random.pick(['Avenue', 'Street', 'Blvd.', 'Road'])}${random.chance(0.5) ? `, Suite ${random.whole(100, 990)}` : ''}`, random.pick(['Fenwick Falls, CA 94999', 'Marlow Springs, TX 75999', 'Brackett Junction, OH 43999', 'New Alder, NY 10999'])];
+      return [
+        `${house} ${street} ${random.pick(['Avenue', 'Street', 'Blvd.', 'Road'])}${random.chance(0.5) ? `, Suite ${random.whole(100, 990)}` : ''}`,
+        random.pick(['Fenwick Falls, CA 94999', 'Marlow Springs, TX 75999', 'Brackett Junction, OH 43999', 'New Alder, NY 10999']),
+      ];
     case 'CA':
       return [`${house} ${street} Crescent`, random.pick(['Alderbrook, ON  K0Z 9Z9', 'Port Wexley, BC  V0Z 9Z9'])];
     case 'GB':

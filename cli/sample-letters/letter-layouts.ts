@@ -22,8 +22,8 @@ const layouts: Readonly<Record<Layout, Draw>> = {
   number_table: (letter) => letter.asLetter(() => letter.numberTable()),
   short_email: (letter) => letter.asEmail(),
   two_pages: (letter) => letter.asLetter(() => letter.say(letter.words.numbersOnNextPage), () => letter.scheduleOnNewPage()),
-  csv_embedded: (letter) => letter.asLetter(() => letter.say(letter.words.numbersAttached)),
-  csv_beside: (letter) => letter.asLetter(() => letter.say(letter.words.numbersAttached)),
+  csv_embedded: (letter) => letter.asLetter(() => letter.say(letter.random.pick(letter.words.numbersAttached))),
+  csv_beside: (letter) => letter.asLetter(() => letter.say(letter.random.pick(letter.words.numbersAttached))),
   number_ranges: (letter) => letter.asLetter(() => letter.numberRange()),
   dense_paragraph: (letter) => letter.asLetter(() => letter.say(letter.words.numbersInline)),
 };
@@ -43,13 +43,20 @@ class Letter {
   readonly sheet: Sheet;
   readonly csvName: string;
   signatureBox: { page: number; box: PageBox } | null = null;
-  private readonly random: Seeded;
+  readonly random: Seeded;
 
   constructor(facts: LetterFacts, random: Seeded, style: Partial<SheetStyle>) {
     this.facts = facts;
     this.random = random;
     this.csvName = random.pick(['numbers.csv', 'telephone-numbers.csv', 'loa-numbers.csv']);
-    this.sheet = new Sheet({ country: facts.country, serif: random.chance(0.4), size: random.pick([10, 10.5, 11, 12]), margin: random.pick([64, 72]), runs: random.pick(['plain', 'plain', 'kerned', 'words'] as const), ...style });
+    this.sheet = new Sheet({
+      country: facts.country,
+      serif: random.chance(0.4),
+      size: random.pick([10, 10.5, 11, 12]),
+      margin: random.pick([64, 72]),
+      runs: random.pick(['plain', 'plain', 'kerned', 'words'] as const),
+      ...style,
+    });
   }
 
   get words() {
@@ -162,7 +169,8 @@ class Letter {
     for (let row = 0; row < half; row++) {
       this.sheet.space();
       for (const [column, phone] of [phones[row], phones[row + half]].entries()) {
-        if (phone !== undefined) this.sheet.page.text(this.facts.writePhone(phone), { x: this.sheet.left + 20 + column * 190, y: this.sheet.y, font: this.sheet.font(), size: this.sheet.style.size });
+        const place = { x: this.sheet.left + 20 + column * 190, y: this.sheet.y, font: this.sheet.font(), size: this.sheet.style.size };
+        if (phone !== undefined) this.sheet.page.text(this.facts.writePhone(phone), place);
       }
     }
     this.sheet.space();
@@ -226,8 +234,10 @@ class Letter {
     sheet.line(this.random.pick(this.words.heading), { bold: true, size: 15, align: 'centre' });
     sheet.space();
     this.say(this.random.pick(this.words.grant));
-    const rows: [string, string][] = [[labels.company, facts.legalName], ...(facts.dba === null ? [] : [[labels.dba, facts.dba] as [string, string]]), [labels.display, facts.displayName], [labels.address, facts.address.join(', ')]];
-    for (const [label, value] of rows) this.formRow(label, value);
+    this.formRow(labels.company, facts.legalName);
+    if (facts.dba !== null) this.formRow(labels.dba, facts.dba);
+    this.formRow(labels.display, facts.displayName);
+    this.formRow(labels.address, facts.address.join(', '));
     this.formRow(labels.numbers, facts.phones.map(facts.writePhone).join(', '));
     this.formRow(labels.signer, facts.signerName);
     this.formRow(labels.title, facts.signerTitle);
@@ -272,9 +282,10 @@ class Letter {
     const { sheet, facts } = this;
     const { labels } = this.words;
     const sender = facts.signerName.normalize('NFD').replace(/[^A-Za-z ]/g, '').toLowerCase().trim().replaceAll(' ', '.');
-    for (const [label, value] of [[labels.from, `${facts.signerName} <${sender}@mail.example>`], [labels.to, 'letters@caller-trust.example'], [labels.date, facts.dateText], [labels.about, this.words.subject]] as const) {
-      sheet.line(this.labelled(label, value), { bold: label === labels.about });
-    }
+    sheet.line(this.labelled(labels.from, `${facts.signerName} <${sender}@mail.example>`));
+    sheet.line(this.labelled(labels.to, 'letters@caller-trust.example'));
+    sheet.line(this.labelled(labels.date, facts.dateText));
+    sheet.line(this.labelled(labels.about, this.words.subject), { bold: true });
     sheet.rule();
     sheet.space();
     this.say(this.random.pick(this.words.greeting));

@@ -42,7 +42,8 @@ export interface Phrases {
   readonly numbersBelow: readonly string[];
   readonly numbersInline: string;
   readonly numbersOnNextPage: string;
-  readonly numbersAttached: string;
+  /** The first does not say where the list begins and ends. */
+  readonly numbersAttached: readonly string[];
   readonly range: string;
   readonly closing: readonly string[];
   readonly contact: string;
@@ -68,7 +69,11 @@ export const phrases: Readonly<Record<LetterLanguage, Phrases>> = {
     numbersBelow: ['The telephone numbers are:', 'Authorized telephone numbers:', 'This authorization covers the following numbers:'],
     numbersInline: 'The authorized telephone numbers are {numbers}.',
     numbersOnNextPage: 'The telephone numbers are listed in Schedule A on the next page, which is part of this letter.',
-    numbersAttached: 'This authorization covers the {count} telephone numbers listed in the attached file {file}. Please see attached.',
+    numbersAttached: [
+      'This authorization covers the {count} telephone numbers listed in the attached file {file}. Please see attached.',
+      'This authorization covers the {count} telephone numbers listed in the attached file {file}, from {first} (first number) to {last} (last number).',
+      'Please see attached list {file}: {count} numbers, first number {first}, last number {last}.',
+    ],
     range: 'All numbers from {first} through {last}',
     closing: ['Sincerely,', 'Yours faithfully,', 'Kind regards,', 'Respectfully,'],
     contact: 'Tel. {phone}',
@@ -91,7 +96,10 @@ export const phrases: Readonly<Record<LetterLanguage, Phrases>> = {
     numbersBelow: ['Die Rufnummern lauten:', 'Die Vollmacht umfasst folgende Rufnummern:'],
     numbersInline: 'Die Vollmacht umfasst die Rufnummern {numbers}.',
     numbersOnNextPage: 'Die Rufnummern stehen in der Anlage A auf der nächsten Seite, die Teil dieses Schreibens ist.',
-    numbersAttached: 'Diese Vollmacht umfasst die {count} Rufnummern in der beigefügten Datei {file} (siehe Anlage).',
+    numbersAttached: [
+      'Diese Vollmacht umfasst die {count} Rufnummern in der beigefügten Datei {file} (siehe Anlage).',
+      'Die Vollmacht umfasst die {count} Rufnummern der beigefügten Datei {file}; erste Rufnummer {first}, letzte Rufnummer {last}.',
+    ],
     range: 'Alle Rufnummern von {first} bis {last}',
     closing: ['Mit freundlichen Grüßen'],
     contact: 'Telefon {phone}',
@@ -114,7 +122,10 @@ export const phrases: Readonly<Record<LetterLanguage, Phrases>> = {
     numbersBelow: ['Les numéros concernés sont les suivants :', 'Numéros de téléphone autorisés :'],
     numbersInline: 'Les numéros autorisés sont {numbers}.',
     numbersOnNextPage: "Les numéros figurent dans l'annexe A à la page suivante, qui fait partie de cette lettre.",
-    numbersAttached: "Cette autorisation concerne les {count} numéros du fichier {file} ci-joint (voir pièce jointe).",
+    numbersAttached: [
+      'Cette autorisation concerne les {count} numéros du fichier {file} ci-joint (voir pièce jointe).',
+      'Elle concerne les {count} numéros du fichier {file} ci-joint : premier numéro {first}, dernier numéro {last}.',
+    ],
     range: 'Tous les numéros de {first} à {last}',
     closing: ['Veuillez agréer, Madame, Monsieur, nos salutations distinguées.', 'Cordialement,'],
     contact: 'Tél. {phone}',
@@ -137,7 +148,10 @@ export const phrases: Readonly<Record<LetterLanguage, Phrases>> = {
     numbersBelow: ['Los números autorizados son los siguientes:', 'Números de teléfono autorizados:'],
     numbersInline: 'Los números autorizados son {numbers}.',
     numbersOnNextPage: 'Los números figuran en el anexo A de la página siguiente, que forma parte de esta carta.',
-    numbersAttached: 'Esta autorización comprende los {count} números del archivo adjunto {file} (véase adjunto).',
+    numbersAttached: [
+      'Esta autorización comprende los {count} números del archivo adjunto {file} (véase adjunto).',
+      'Comprende los {count} números del archivo adjunto {file}: primer número {first}, último número {last}.',
+    ],
     range: 'Todos los números desde {first} hasta {last}',
     closing: ['Atentamente,', 'Le saluda atentamente,'],
     contact: 'Tel. {phone}',

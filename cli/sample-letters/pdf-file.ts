@@ -39,12 +39,16 @@ export function writePdf(content: PdfContent): Uint8Array {
   const tree = file.reserve();
   const fontIds = Object.entries(fonts).map(([name, font]) => `/${name} ${file.add(`<< /Type /Font /Subtype /Type1 /BaseFont /${font} /Encoding /WinAnsiEncoding >>`)} 0 R`);
   const pageIds = content.pages.map(() => file.reserve());
-  const field = content.signing === undefined ? null : addSignature(file, { signing: content.signing, page: { id: pageIds[content.signing.page - 1]!, height: content.pages[content.signing.page - 1]!.height }, fontIds });
+  const { signing } = content;
+  const signedPage = (signing?.page ?? 1) - 1;
+  const field = signing === undefined ? null : addSignature(file, { signing, page: { id: pageIds[signedPage]!, height: content.pages[signedPage]!.height }, fontIds });
   for (const [index, page] of content.pages.entries()) {
-    const annotations = field !== null && content.signing!.page === index + 1 ? ` /Annots [${field} 0 R]` : '';
+    const annotations = field !== null && signedPage === index ? ` /Annots [${field} 0 R]` : '';
     const pictures = page.images.map((image, place) => `/Im${place + 1} ${addImage(file, image)} 0 R`).join(' ');
     const stream = file.addStream('', Buffer.from(page.content, 'latin1'), content.compress ?? true);
-    file.set(pageIds[index]!, `<< /Type /Page /Parent ${tree} 0 R /MediaBox [0 0 ${number(page.width)} ${number(page.height)}] /Resources << /Font << ${fontIds.join(' ')} >> /XObject << ${pictures} >> >> /Contents ${stream} 0 R${annotations} >>`);
+    const resources = `<< /Font << ${fontIds.join(' ')} >> /XObject << ${pictures} >> >>`;
+    const paper = `[0 0 ${number(page.width)} ${number(page.height)}]`;
+    file.set(pageIds[index]!, `<< /Type /Page /Parent ${tree} 0 R /MediaBox ${paper} /Resources ${resources} /Contents ${stream} 0 R${annotations} >>`);
   }
   const names = content.csv === undefined ? '' : ` /Names << /EmbeddedFiles << /Names [(${literal(content.csv.name)}) ${addCsv(file, content.csv)} 0 R] >> >>`;
   const form = field === null ? '' : ` /AcroForm << /Fields [${field} 0 R] /SigFlags 3 >>`;
@@ -52,7 +56,7 @@ export function writePdf(content: PdfContent): Uint8Array {
   file.set(catalog, `<< /Type /Catalog /Pages ${tree} 0 R${names}${form} >>`);
   const info = file.add(`<< /Title (${literal(content.title)}) /Producer (Caller Trust sample letters) /CreationDate (${pdfDate(content.created)}) >>`);
   const bytes = file.build({ catalog, info });
-  return content.signing === undefined ? bytes : fillSignature(bytes, content.signing);
+  return signing === undefined ? bytes : fillSignature(bytes, signing);
 }
 
 /**
@@ -127,7 +131,8 @@ function addImage(file: PdfObjects, { width, height, gray }: GrayImage): number 
     rows[row * (width + 1)] = 2;
     for (let x = 0; x < width; x++) rows[row * (width + 1) + 1 + x] = gray[row * width + x]! - (row === 0 ? 0 : gray[(row - 1) * width + x]!);
   }
-  const entries = ` /Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceGray /BitsPerComponent 8 /DecodeParms << /Predictor 12 /Colors 1 /BitsPerComponent 8 /Columns ${width} >>`;
+  const differences = `/DecodeParms << /Predictor 12 /Colors 1 /BitsPerComponent 8 /Columns ${width} >>`;
+  const entries = ` /Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceGray /BitsPerComponent 8 ${differences}`;
   return file.addStream(entries, rows, true);
 }
 
@@ -146,9 +151,11 @@ interface SignatureRoom {
 /** A signature field with its widget; the signature's value has room for what is filled in at the end. */
 function addSignature(file: PdfObjects, { signing, page, fontIds }: SignatureRoom): number {
   const { signedAt, box } = signing;
-  const appearance = file.addStream(` /Type /XObject /Subtype /Form /BBox [0 0 ${number(box.width)} ${number(box.height)}] /Resources << /Font << ${fontIds.join(' ')} >> >>`, Buffer.from(drawAppearance(signing), 'latin1'), false);
+  const entries = ` /Type /XObject /Subtype /Form /BBox [0 0 ${number(box.width)} ${number(box.height)}] /Resources << /Font << ${fontIds.join(' ')} >> >>`;
+  const appearance = file.addStream(entries, Buffer.from(drawAppearance(signing), 'latin1'), false);
   const room = `<${'0'.repeat(signatureBytesMax * 2)}>`;
-  const value = file.add(`<< /Type /Sig /Filter /Adobe.PPKLite /SubFilter /adbe.pkcs7.detached /ByteRange ${byteRangeRoom} /Contents ${room} /M (${pdfDate(signedAt)}) /Reason (Letter of authorization) >>`);
+  const kind = '/Type /Sig /Filter /Adobe.PPKLite /SubFilter /adbe.pkcs7.detached';
+  const value = file.add(`<< ${kind} /ByteRange ${byteRangeRoom} /Contents ${room} /M (${pdfDate(signedAt)}) /Reason (Letter of authorization) >>`);
   const corners = [box.x, page.height - box.y - box.height, box.x + box.width, page.height - box.y].map(number).join(' ');
   return file.add(`<< /Type /Annot /Subtype /Widget /FT /Sig /T (Signature1) /F 132 /Rect [${corners}] /P ${page.id} 0 R /V ${value} 0 R /AP << /N ${appearance} 0 R >> >>`);
 }

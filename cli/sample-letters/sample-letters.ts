@@ -86,6 +86,7 @@ export interface LetterPlan {
   readonly forgery: Forgery | null;
   /** Counts the forged letters, so that their varieties take turns. */
   readonly forgedBefore: number;
+  readonly country?: LetterCountry;
 }
 
 const forgedOfTen = [3, 6, 9];
@@ -119,10 +120,10 @@ const oldDays = [-31, -45, -200];
 const futureDays = [2, 9, 60];
 
 async function makeSampleLetter(plan: LetterPlan): Promise<SampleLetter> {
-  const { random, forgery, forgedBefore, layout, signing, asOf } = plan;
+  const { random, forgery, forgedBefore, layout, signing, asOf, country } = plan;
   const round = Math.floor(forgedBefore / FORGERIES.length);
   const signedDays = forgery === 'old_date' ? oldDays[round % oldDays.length]! : forgery === 'future_date' ? futureDays[round % futureDays.length]! : random.pick(honestDays);
-  const facts = drawFacts(random, { layout, signing, signedDays, asOf });
+  const facts = drawFacts(random, { layout, signing, signedDays, asOf, ...(country === undefined ? {} : { country }) });
   const csv = layout.startsWith('csv') ? writeCsv(facts, random) : null;
   const { bytes, format, altered } = await writeLetter(plan, facts, { csv, round });
   const number = String(plan.index + 1).padStart(4, '0');
@@ -139,7 +140,15 @@ async function makeSampleLetter(plan: LetterPlan): Promise<SampleLetter> {
   };
 }
 
-const trueSignatures: Readonly<Record<SigningStyle, TrueSignature>> = { pdf: 'pdf', slash_s: 'electronic', electronic_text: 'electronic', script: 'undetermined', picture: 'undetermined', strokes: 'undetermined', none: 'none' };
+const trueSignatures: Readonly<Record<SigningStyle, TrueSignature>> = {
+  pdf: 'pdf',
+  slash_s: 'electronic',
+  electronic_text: 'electronic',
+  script: 'undetermined',
+  picture: 'undetermined',
+  strokes: 'undetermined',
+  none: 'none',
+};
 
 function truthOf(facts: LetterFacts, altered: AlteredLetter | null): LetterTruth {
   return {
@@ -188,7 +197,8 @@ function signingOf(facts: LetterFacts, { signatureBox }: DrawnLetter): Pick<PdfC
   if (signatureBox === null) return {};
   const signedAt = new Date(`${facts.signedOn}T10:24:00Z`);
   const certificate = certifySigner({ name: facts.signerName, organization: facts.legalName });
-  return { signing: { certificate, signedAt, ...signatureBox, lines: [`Digitally signed by ${facts.signerName}`, `DN: cn=${facts.signerName}, o=${facts.legalName}`, `Date: ${facts.signedOn.replaceAll('-', '.')} 10:24:00 Z`] } };
+  const lines = [`Digitally signed by ${facts.signerName}`, `DN: cn=${facts.signerName}, o=${facts.legalName}`, `Date: ${facts.signedOn.replaceAll('-', '.')} 10:24:00 Z`];
+  return { signing: { certificate, signedAt, ...signatureBox, lines } };
 }
 
 const pointsPerDot = 72 / scanDotsPerInch;
@@ -221,7 +231,7 @@ export interface WrittenSamples {
 export async function writeSampleLetters(directory: string, { seed, asOf }: { seed: number; asOf: Date }): Promise<WrittenSamples> {
   await mkdir(directory, { recursive: true });
   const write = async (name: string, plan: Pick<LetterPlan, 'layout' | 'signing' | 'scanned' | 'forgery'>, index: number) => {
-    const letter = await makeSampleLetter({ ...plan, index, random: new Seeded(seed).fork(index), asOf, forgedBefore: 0 });
+    const letter = await makeSampleLetter({ ...plan, index, random: new Seeded(seed).fork(index), asOf, forgedBefore: 0, country: 'US' });
     const path = join(directory, `${name}.${letter.format}`);
     await writeFile(path, letter.bytes);
     const { phones, csv: _csv, ...brand } = letter.request;

@@ -5,7 +5,7 @@ import { expiringDays } from './letter-validity.ts';
 import { lockBrand } from './locked-brand.ts';
 import { settleBrand } from './settle.ts';
 import type { LetterState } from './states.ts';
-import type { Vault } from './vault.ts';
+import { destroyDocument } from './vault.ts';
 
 const dayMs = 86_400_000;
 const actor = 'expiry';
@@ -54,10 +54,10 @@ async function expireOfBrand(db: Pool, handle: string, at: Date): Promise<void> 
 }
 
 /** Destroys the documents whose time of retention is over at an instant; returns how many. */
-export async function destroyOldDocuments({ db, vault, retentionDays }: { db: Pool; vault: Vault; retentionDays: number }, at: Date): Promise<number> {
+export async function destroyOldDocuments(db: Pool, { retentionDays, at }: { retentionDays: number; at: Date }): Promise<number> {
   const before = new Date(at.getTime() - retentionDays * dayMs);
   const old = await queryRows<{ document_id: number }>(db, sql('branding/list_expired_documents'), [before]);
   let destroyed = 0;
-  for (const { document_id } of old) if (await vault.destroy(db, document_id, `Retention of ${retentionDays} days is over.`)) destroyed += 1;
+  for (const { document_id } of old) if (await destroyDocument(db, document_id, `Retention of ${retentionDays} days is over.`)) destroyed += 1;
   return destroyed;
 }

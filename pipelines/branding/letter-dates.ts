@@ -78,7 +78,10 @@ function withoutOverlaps(found: readonly DateInText[]): readonly DateInText[] {
 
 function readingsOf(groups: Readonly<Record<string, string | undefined>>, monthFirst: boolean): readonly string[] {
   const fullYear = yearOf(groups.year!); // each form has a year
-  if (groups.first !== undefined) return numericReadings({ first: Number(groups.first), second: Number(groups.second), year: fullYear, yearMayBeFirst: groups.year!.length === 2 && groups.separator === '-' }, monthFirst);
+  if (groups.first !== undefined) {
+    const yearMayBeFirst = groups.year!.length === 2 && groups.separator === '-';
+    return numericReadings({ first: Number(groups.first), second: Number(groups.second), year: fullYear, yearMayBeFirst }, monthFirst);
+  }
   const monthNumber = groups.month === undefined ? Number(groups.monthNumber) : monthOf.get(groups.month)!;
   return [calendarDay(fullYear, monthNumber, Number(groups.day))].filter((date) => date !== null);
 }
@@ -127,13 +130,20 @@ export type DateRole = 'signing' | 'other' | 'unlabelled';
 
 const signingLabel = new RegExp('(?:^|[^a-z])(?:'
   + 'date(?: ?/ ?time)?(?: (?:signed|of (?:signature|signing|execution)|de (?:la )?signature))?|dated|(?:signature|signing|execution) date|signed(?: and dated)?|executed'
-  + '|fecha(?: de(?: la)? firma)?|fechado|firmado|fait|signe|datum(?: der unterschrift)?|unterzeichnet|unterschrieben|data(?: d[ae](?:lla)? (?:assinatura|firma))?|datado|assinado|firmato|fatto|sottoscritto'
+  + '|fecha(?: de(?: la)? firma)?|fechado|firmado|fait|signe|datum(?: der unterschrift)?|unterzeichnet|unterschrieben|data(?: d[ae](?:lla)? (?:assinatura'
+  + '|firma))?|datado|assinado|firmato|fatto|sottoscritto'
   + ')(?: (?:electronically|digitally|by me))?[^a-z\\d]{0,40}(?:(?:on|this|the|le|el|il|den|am|em|o|dia|as of)[^a-z\\d]{1,5}){0,2}$');
 /** `Fait à Paris, le`, `Firmado en Madrid, a`, `Signed at Boston on`, `Ort, Datum: Berlin, den`. */
-const signedAtPlace = /(?:^|[^a-z])(?:fait|signed|executed|dated|firmado|fechado|fatto|firmato|assinado|unterzeichnet|ort(?:,| und) datum|luogo e data|lugar y fecha|local e data|lieu et date|place and date) ?:? {0,2}(?:a|at|in|en|em|zu|presso)? ?[a-z][a-z .'()-]{1,30},? {0,2}(?:on|this|the|le|el|il|den|am|em|a|,)? {0,2}$/;
-const otherBefore = new RegExp('(?:^|[^a-z])(?:effective|expir\\w*|valid\\w*|until|through|thru|term|begin\\w*|start\\w*|commenc\\w*|end|ends|ending|terminat\\w*|as of|since|founded|established|incorporated'
+const signedAtPlace = new RegExp([
+  String.raw`(?:^|[^a-z])(?:fait|signed|executed|dated|firmado|fechado|fatto|firmato|assinado|unterzeichnet|ort(?:,| und) datum|luogo e data|lugar y fecha`,
+  String.raw`|local e data|lieu et date|place and date) ?:? {0,2}(?:a|at|in|en|em|zu|presso)? ?[a-z][a-z .'()-]{1,30},? {0,2}(?:on|this|the|le|el|il|den|am|em|a`,
+  String.raw`|,)? {0,2}$`,
+].join(''));
+const otherBefore = new RegExp('(?:^|[^a-z])(?:'
+  + 'effective|expir\\w*|valid\\w*|until|through|thru|term|begin\\w*|start\\w*|commenc\\w*|end|ends|ending|terminat\\w*|as of|since|founded|established|incorporated'
   + '|born|birth|dob|rev|revised|revision|version|form|updated|printed|received|faxed|invoice|previous|prior|last'
-  + '|vigen\\w*|vence|vencimiento|hasta|desde|a partir|nacimiento|jusqu\\w*|a compter|echeance|nee?|gultig\\w*|bis|ab|seit|geboren|ablauf\\w*|ate|validade|vencimento|nascimento|scade\\w*|valid[oa]|fino|decorr\\w*|nato|nata'
+  + '|vigen\\w*|vence|vencimiento|hasta|desde|a partir|nacimiento|jusqu\\w*|a compter|echeance|nee?|gultig\\w*|bis|ab|seit|geboren|ablauf\\w*|ate|validade'
+  + '|vencimento|nascimento|scade\\w*|valid[oa]|fino|decorr\\w*|nato|nata'
   + ')(?![a-z])\\.?[^.;\\n]{0,40}$');
 const otherAfter = /^ ?[(,-] ?(?:effective|expir|until|through|thru|rev)|^ (?:until|through|thru|and (?:shall |will )?(?:expire|remain))(?![a-z])/;
 

@@ -5,7 +5,7 @@ import { LETTER_REFUSALS, type LetterReading, type LetterRefusalCode, type PdfSi
 import { LETTER_RULES, letterRuleLimits, letterRuleVersion, type LetterRule, type LetterRuleCase, type LetterRuleId } from './letter-rules.ts';
 import { isVerified } from './letter-signer.ts';
 import { foundIn, lineIndexAt, textOf, type LetterText } from './letter-text.ts';
-import { compareNames, comparePeople, findName, looksLikePerson, wordsOf, type NameComparison, type NameInText, type TextWord } from './name-match.ts';
+import { compareNames, comparePeople, findName, looksLikePerson, namesCompany, wordsOf, type NameComparison, type NameInText, type TextWord } from './name-match.ts';
 
 /** What a letter is decided by. */
 export interface LetterDecisionInput {
@@ -122,7 +122,8 @@ function judgeReadable({ fields, reading, letter }: LetterCase): readonly Findin
   if (!fields.complete) findings.push(report('text_readable', 'too_long'));
   for (const { place, excerpt } of decisiveFields(fields)) {
     const line = letter.lines.find((each) => each.page === place.page && each.line === place.line);
-    if (line !== undefined && line.confidence !== null && line.confidence < letterRuleLimits.lineConfidenceMin) findings.push(report('text_readable', 'unsure_line', { place, excerpt }));
+    const isUnsure = (line?.confidence ?? 100) < letterRuleLimits.lineConfidenceMin;
+    if (isUnsure) findings.push(report('text_readable', 'unsure_line', { place, excerpt }));
   }
   return orPass('text_readable', findings);
 }
@@ -134,8 +135,10 @@ function decisiveFields({ signerName, signerTitle, signingDate, legalName, brand
 }
 
 function judgeVisible({ reading, letter }: LetterCase): readonly Finding[] {
-  const covered = reading.pages.filter(({ source, lines }) => source === 'text' && lines.length > 0)
-    .flatMap(({ page, marks }) => marks.filter(({ kind, box }) => kind === 'image' && box.width * box.height > letterRuleLimits.pictureAreaMax).slice(0, 1).map((mark) => ({ page, line: 0, box: mark.box })));
+  const covered = reading.pages.filter(({ source, lines }) => source === 'text' && lines.length > 0).flatMap(({ page, marks }): Place[] => {
+    const picture = marks.find(({ kind, box }) => kind === 'image' && box.width * box.height > letterRuleLimits.pictureAreaMax);
+    return picture === undefined ? [] : [{ page, line: 0, box: picture.box }];
+  });
   const hidden = letter.lines.find(({ text, box }) => /[\p{L}\p{N}]/u.test(text) && (isOutside(box) || box.height < letterRuleLimits.textHeightMin));
   const findings = covered.map((place) => report('text_visible', 'under_picture', { place, excerpt: null }));
   return orPass('text_visible', [...findings, ...(hidden === undefined ? [] : [report('text_visible', 'hidden', foundIn(hidden, hidden.text))])]);
@@ -146,12 +149,25 @@ function isOutside({ left, top, width, height }: { left: number; top: number; wi
   return middle < 0 || middle > 1 || center < 0 || center > 1;
 }
 
-function judgeAuthorization({ fields, unsure }: LetterCase): readonly Finding[] {
+function judgeAuthorization({ fields, unsure, brand }: LetterCase): readonly Finding[] {
+  const { authorizer } = fields;
   const findings = [
+    ...(authorizer !== null && isAnotherCompany(authorizer.value, namesOf(brand)) ? [report('authorization_given', 'by_another', authorizer)] : []),
     ...(fields.title === null ? [report('authorization_given', unsure ? 'unread' : 'missing')] : []),
     ...(fields.reservation === null ? [] : [report('authorization_given', 'taken_back', fields.reservation)]),
   ];
   return orPass('authorization_given', findings, fields.title);
+}
+
+/** The subject of a sentence: capitalized words, and perhaps words between it and the verb. */
+const subjectOnly = /^(?:The )?\p{Lu}[\p{L}\p{N}&.'’-]*(?:,? (?:(?:and|of|&) )?\p{Lu}[\p{L}\p{N}&.'’-]*)*,?(?: hereby| does| do)*$/u;
+const pronoun = /^(?:I|We|Hereby|The Undersigned|Ich|Wir|Hiermit|Je|Nous|Yo|Nosotros|Eu|Io|Noi)(?![\p{L}])/iu;
+
+/** True if the words before "authorizes" name a company, and none of the brand's names. */
+function isAnotherCompany(authorizer: string, names: readonly string[]): boolean {
+  const words = wordsOf(authorizer);
+  if (names.some((name) => findName(authorizer, words, name, { near: true }) !== null)) return false;
+  return namesCompany(authorizer) || (subjectOnly.test(authorizer) && !pronoun.test(authorizer));
 }
 
 function judgePurpose({ fields: { purpose, otherPurpose } }: LetterCase): readonly Finding[] {
@@ -192,7 +208,7 @@ function judgeBrand(case_: LetterCase): readonly Finding[] {
   const { brand, fields, scanned, unsure } = case_;
   const names = namesOf(brand);
   const compared = fields.brandNames.map((name) => ({ name, comparison: bestComparison(name.value, names) }));
-  const same = compared.find(({ comparison }) => comparison === 'same') ?? fields.companyNames.map((name) => ({ name, comparison: bestComparison(name.value, names) })).find(({ comparison }) => comparison === 'same');
+  const same = [...fields.brandNames, ...fields.companyNames].find(({ value }) => bestComparison(value, names) === 'same');
   const others = compared.filter(({ comparison }) => comparison !== 'same');
   const [labelled] = others.filter(({ name }) => 'labelled' in name && name.labelled);
   const namedAsBrand = compared.some(({ comparison }) => comparison === 'same');
@@ -201,7 +217,7 @@ function judgeBrand(case_: LetterCase): readonly Finding[] {
     return [report('brand_named', kind, labelled.name)];
   }
   if (others[0] !== undefined) return [report('brand_named', others[0].comparison === 'near' ? 'near' : 'another_beside', others[0].name)];
-  if (same !== undefined) return [pass('brand_named', same.name)];
+  if (same !== undefined) return [pass('brand_named', same)];
   return [judgeBrandInText(case_, names)];
 }
 
@@ -266,10 +282,12 @@ function judgePdfSignature({ reading: { signatures }, fields: { signerName }, su
   return orPass('pdf_signature_valid', findings);
 }
 
-function problemOf({ digestMatches, signatureValid, coversWholeFile, problem }: PdfSignature): 'altered' | 'partial' | 'unverified' | null {
-  if (problem !== null) return 'unverified';
-  if (!digestMatches || !signatureValid) return 'altered';
-  return coversWholeFile ? null : 'partial';
+/** What is wrong with a signature itself; what is wrong with its chain is told by `chain`. */
+function problemOf({ digestMatches, signatureValid, coversWholeFile, chain, problem }: PdfSignature): 'altered' | 'partial' | 'unverified' | null {
+  if (signatureValid && !digestMatches) return 'altered';
+  if (!signatureValid) return problem === null ? 'altered' : 'unverified';
+  if (!coversWholeFile) return 'partial';
+  return problem !== null && chain === 'unchecked' ? 'unverified' : null;
 }
 
 /** A signature without time is judged by the date of the letter alone. */
@@ -297,13 +315,15 @@ function judgeDate({ fields, submittedOn, unsure }: LetterCase): readonly Findin
     ...(alternative === verdict ? [] : [report('date_unambiguous', 'two_readings', date)]),
     ...(rival === undefined ? [] : [report('date_unambiguous', 'two_dates', rival)]),
   ];
+  const readings = [verdict, alternative];
   const open = alternative !== verdict;
-  const days = daysBetween(date.date, submittedOn);
+  const future = verdict === 'future' ? [report('date_not_future', 'future', date)] : [];
+  const tooOld = verdict === 'too_old' ? [report('date_recent', 'too_old', date, { days: daysBetween(date.date, submittedOn) })] : [];
   return [
     pass('date_given', date),
     ...orPass('date_unambiguous', doubts, date),
-    open && [verdict, alternative].includes('future') ? report('date_not_future', 'unsure', date) : verdict === 'future' ? report('date_not_future', 'future', date) : pass('date_not_future', date),
-    open && [verdict, alternative].includes('too_old') ? report('date_recent', 'unsure', date) : verdict === 'too_old' ? report('date_recent', 'too_old', date, { days }) : pass('date_recent', date),
+    ...orPass('date_not_future', open && readings.includes('future') ? [report('date_not_future', 'unsure', date)] : future, date),
+    ...orPass('date_recent', open && readings.includes('too_old') ? [report('date_recent', 'unsure', date)] : tooOld, date),
   ];
 }
 

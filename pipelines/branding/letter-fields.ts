@@ -4,7 +4,7 @@ import { labelsOf, type LabelledValue } from './letter-labels.ts';
 import { findNumbers, type FoundAttachment, type FoundPhone } from './letter-numbers.ts';
 import type { LetterReading, Place } from './letter-reading.ts';
 import { findSignature, findSigner, isVerified, signaturePlaces, type FoundSignature, type SignaturePlace } from './letter-signer.ts';
-import { foundIn, lineIndexAt, placeOf, textOf, type FoundText, type LetterText, type TextLine } from './letter-text.ts';
+import { foldSameLength, foundIn, lineIndexAt, placeOf, textOf, type FoundText, type LetterText, type TextLine } from './letter-text.ts';
 import { compareNames, foldWords } from './name-match.ts';
 
 export type { FoundText } from './letter-text.ts';
@@ -32,6 +32,8 @@ export interface FoundName extends FoundText {
 export interface LetterFields {
   /** "Letter of Authorization", or wording that authorizes. */
   readonly title: FoundText | null;
+  /** What stands before the wording that authorizes in its sentence: who authorizes. */
+  readonly authorizer: FoundText | null;
   /** Words that say what is authorized: brand, display name, caller name. */
   readonly purpose: FoundText | null;
   /** Words of another authorization: porting. */
@@ -104,39 +106,91 @@ export function extractFields(reading: LetterReading, hints: LetterHints): Lette
   };
 }
 
-const titleWording = /(?<=^|\n)\W{0,10}(?:[a-z ]{0,30} )?(?:letter of (?:authori[sz]ation|agency)|authori[sz]ation letter|loa|carta de autoriza(?:cion|cao)|lettre d['’]autorisation|vollmacht|ermachtigung(?:sschreiben)?|bevollmachtigung|autorisierung(?:sschreiben)?|lettera di autorizzazione|delega)(?: (?:for|form|to|fur|para|pour|per|\()[^\n]{0,60})?[^a-z\n]{0,10}(?=\n|$)/;
-const authorizingWording = /(?<![a-z])(?:(?:hereby |do |duly )?(?:authori[sz](?:e|es|ing)|grants? (?:[a-z ]{0,40} )?(?:permission|authori(?:ty|[sz]ation)|consent|the right)|gives? (?:[a-z ]{0,40} )?(?:permission|authori(?:ty|[sz]ation)|consent)|consents? to)|autoriza(?:mos)?|autoris(?:e|ons|ent)|(?:ermachtig|bevollmachtig|autorisier)(?:t|en|e)|autorizz(?:a|o|iamo)|autorizo)(?![a-z])/;
-const brandingWording = /(?<![a-z])(?:brand(?:s|ed|ing)?|display(?:s|ed|ing)?|caller ?(?:id|name)|call(?:er)? identification|cnam|rich call data|rcd|logo|call reasons?|reputation|marca|mostrar|afficher|affichage|marque|anzeig\w+|anruferkennung|marken\w*|exibi\w+|identifica\w+|visualizza\w*|marchio)(?![a-z])/;
-const portingWording = /(?<![a-z])(?:port(?:ing|ed)? (?:of |out |in |my |our |the |these )?(?:the |following |telephone |phone )*numbers?|number port\w*|porting|port-?(?:in|out)|resp ?org|winning carrier|losing carrier|change (?:of )?carrier|switch (?:my|our) (?:carrier|provider)|portabilidad|portabilite|rufnummernmitnahme|portabilidade|portabilita)(?![a-z])/;
-const reservationWording = /(?<![a-z])(?:(?:do|does|did|is|are|has|have|shall|can) ?not (?:(?:hereby|been|yet) )?(?:authori[sz]\w*|grant|permit|consent)|cannot authori[sz]e|not authori[sz]ed to|no longer authori[sz]\w*|hereby (?:revoke|withdraw|cancel|terminate)s?|(?:revocation|withdrawal|cancellation|termination) of (?:the |our |this )?(?:letter of )?authori[sz]ation|unauthori[sz]ed to|no autoriza\w*|n['’]autoris\w*|nicht (?:ermachtigt|bevollmachtigt|autorisiert)|nao autoriz\w*|non autorizz\w*|lorem ipsum|for illustration only|do not use)(?![a-z])|(?<=^|\n)\W{0,6}(?:sample|specimen|draft|template|void|example|muster|entwurf|borrador|brouillon|rascunho|bozza)\W{0,6}(?=\n|$)|[[<{](?:your |insert |enter |company |legal |business |brand |signer'?s? |full |customer |phone |date|name|title|address)[a-z /'-]{0,40}[\]>}]/;
+const titleWording = new RegExp([
+  String.raw`(?<=^|\n)\W{0,10}(?:[a-z ]{0,30} )?(?:letter of (?:authori[sz]ation|agency)|authori[sz]ation letter|loa|carta de autoriza(?:cion|cao)`,
+  String.raw`|lettre d['’]autorisation|vollmacht|ermachtigung(?:sschreiben)?|bevollmachtigung|autorisierung(?:sschreiben)?|lettera di autorizzazione`,
+  String.raw`|delega)(?: (?:for|form|to|fur|para|pour|per|\()[^\n]{0,60})?[^a-z\n]{0,10}(?=\n|$)`,
+].join(''));
+const authorizingWording = new RegExp([
+  String.raw`(?<![a-z])(?:(?:hereby |do |duly )?(?:authori[sz](?:e|es|ing)|grants? (?:[a-z ]{0,40} )?(?:permission|authori(?:ty|[sz]ation)|consent|the right)`,
+  String.raw`|gives? (?:[a-z ]{0,40} )?(?:permission|authori(?:ty|[sz]ation)|consent)|consents? to|permits?)|autoriza(?:mos)?|permite|permet|donn(?:e`,
+  String.raw`|ons) (?:[a-z ]{0,40} )?l['’]autorisation|erlaub(?:t|en)|autoris(?:e|ons|ent)|(?:ermachtig|bevollmachtig|autorisier)(?:t|en|e)|autorizz(?:a|o|iamo)`,
+  String.raw`|autorizo)(?![a-z])`,
+].join(''));
+const brandingWording = new RegExp([
+  String.raw`(?<![a-z])(?:brand(?:s|ed|ing)?|display(?:s|ed|ing)?|caller ?(?:id|name)|call(?:er)? identification|cnam|rich call data|rcd|logo|call reasons?`,
+  String.raw`|reputation|marca|mostrar|afficher|affichage|marque|anzeig\w+|anruferkennung|marken\w*|exibi\w+|identifica\w+|visualizza\w*|marchio)(?![a-z])`,
+].join(''));
+const portingWording = new RegExp([
+  String.raw`(?<![a-z])(?:port(?:ing|ed)? (?:of |out |in |my |our |the |these )?(?:the |following |telephone |phone )*numbers?|number port\w*|porting|port-?(?:in`,
+  String.raw`|out)|resp ?org|winning carrier|losing carrier|change (?:of )?carrier|switch (?:my|our) (?:carrier|provider)|portabilidad|portabilite`,
+  String.raw`|rufnummernmitnahme|portabilidade|portabilita)(?![a-z])`,
+].join(''));
+const reservationWording = new RegExp([
+  String.raw`(?<![a-z])(?:(?:do|does|did|is|are|has|have|shall|can) ?not (?:(?:hereby|been|yet|an?|any|valid|letter of) )*(?:authori[sz]\w*|grant|permit|consent)|cannot authori[sz]e|(?:refus\w+|declin\w+) to (?:authori[sz]e|grant|permit)`,
+  String.raw`|not authori[sz]ed to|no longer authori[sz]\w*|hereby (?:revoke|withdraw|cancel|terminate)s?|(?:revocation|withdrawal|cancellation`,
+  String.raw`|termination) of (?:the |our |this )?(?:letter of )?authori[sz]ation|unauthori[sz]ed to|no autoriza\w*|n['’]autoris\w*|nicht (?:ermachtigt`,
+  String.raw`|bevollmachtigt|autorisiert)|nao autoriz\w*|non autorizz\w*|lorem ipsum|for illustration only|do not use)(?![a-z])|[[<{](?:your |insert |enter `,
+  String.raw`|company |legal |business |brand |signer'?s? |full |customer |phone |date|name|title|address)[a-z /'-]{0,40}[\]>}]`,
+].join(''));
+const draftMark = /(?<=^|\n)\W{0,6}(?:sample|specimen|draft|template|void|example|muster|entwurf|borrador|brouillon|rascunho|bozza)\W{0,6}(?=\n|$)/;
 
 /** The words that make it an authorization, and those that make it none. */
-function wordingOf(letter: LetterText): Pick<LetterFields, 'title' | 'purpose' | 'otherPurpose' | 'reservation'> {
-  const find = (wording: RegExp) => findWording(letter, wording);
-  return { title: find(authorizingWording) ?? find(titleWording), purpose: find(brandingWording), otherPurpose: find(portingWording), reservation: find(reservationWording) };
+function wordingOf(letter: LetterText): Pick<LetterFields, 'title' | 'authorizer' | 'purpose' | 'otherPurpose' | 'reservation'> {
+  const find = (wording: RegExp) => findWording(letter, letter.flat, wording);
+  const findLine = (wording: RegExp) => findWording(letter, letter.folded, wording);
+  return {
+    title: find(authorizingWording) ?? findLine(titleWording),
+    authorizer: authorizerOf(letter),
+    purpose: find(brandingWording),
+    otherPurpose: find(portingWording),
+    reservation: find(reservationWording) ?? findLine(draftMark),
+  };
 }
 
-function findWording(letter: LetterText, wording: RegExp): FoundText | null {
-  const match = wording.exec(letter.folded);
+/** A line of this length is likely to be continued by the next. */
+const fullLineCharacters = 60;
+const sentenceEnd = /(?<!(?:^|[^a-z])(?:inc|corp|ltd|co|llc|sa|no|st|mr|mrs|ms|dr|[a-z]))[.!?;:]\s/g;
+
+/** The words before the wording that authorizes, from the start of its sentence on; at most two lines. */
+function authorizerOf(letter: LetterText): FoundText | null {
+  const match = authorizingWording.exec(letter.flat);
+  if (match === null) return null;
+  const at = lineIndexAt(letter, match.index);
+  const line = letter.lines[at]!;
+  const above = letter.lines[at - 1];
+  const from = above !== undefined && above.text.length >= fullLineCharacters ? above.start : line.start;
+  const before = letter.text.slice(from, match.index).replaceAll('\n', ' ');
+  const end = [...foldSameLength(before).matchAll(sentenceEnd)].at(-1);
+  const value = before.slice(end === undefined ? 0 : end.index + 1).trim();
+  return value === '' ? null : foundIn(line, value);
+}
+
+function findWording(letter: LetterText, text: string, wording: RegExp): FoundText | null {
+  const match = wording.exec(text);
   if (match === null) return null;
   const start = match.index + (/^[^\p{L}\p{N}[<{]*/u.exec(match[0])?.[0].length ?? 0);
   return foundIn(letter.lines[lineIndexAt(letter, start)]!, letter.text.slice(start, match.index + match[0].length).trim());
 }
 
-const doingBusiness = /(?<![a-z])(?:doing business as|d ?\/ ?b ?\/ ?a|d\.b\.a\.?|dba|trading as|t\/a|operating as|que opera como|conocida como|exercant sous le nom|firmierend als|handelnd unter|nome fantasia)\s{0,3}:?\s{0,3}/;
+const doingBusiness = new RegExp([
+  String.raw`(?<![a-z])(?:doing business as|d ?\/ ?b ?\/ ?a|d\.b\.a\.?|dba|trading as|t\/a|operating as|que opera como|conocida como|exercant sous le nom`,
+  String.raw`|firmierend als|handelnd unter|nome fantasia)(?:\s{0,2}\((?:dba|d\/b\/a)\))?\s{0,3}:?\s{0,3}`,
+].join(''));
 
 function companiesOf(letter: LetterText, labels: readonly LabelledValue[]): readonly FoundText[] {
   return labels.filter(({ kind, value }) => kind === 'legal' && value !== '').map((label) => {
-    const cut = doingBusiness.exec(label.value.toLowerCase());
+    const cut = doingBusiness.exec(foldSameLength(label.value));
     return foundIn(letter.lines[label.lineIndex]!, tidyName(cut === null ? label.value : label.value.slice(0, cut.index)));
   }).filter(({ value }) => foldWords(value).length > 0);
 }
 
 /** Names with a label, and names after "doing business as". */
 function brandsOf(letter: LetterText, labels: readonly LabelledValue[], names: readonly string[]): readonly FoundName[] {
-  const labelled = labels.filter(({ kind, value }) => kind === 'brand' && value !== '').map((label) => ({ ...foundIn(letter.lines[label.lineIndex]!, tidyName(label.value)), labelled: true }));
+  const labelled = labels.filter(({ kind, value }) => kind === 'brand' && value !== '')
+    .map((label) => ({ ...foundIn(letter.lines[label.lineIndex]!, tidyName(label.value)), labelled: true }));
   const seen = new Set(labelled.map(({ value }) => foldWords(value).join(' ')));
-  const inText = [...letter.folded.matchAll(new RegExp(doingBusiness, 'g'))].slice(0, namesMax).flatMap((match) => {
+  const inText = [...letter.flat.matchAll(new RegExp(doingBusiness, 'g'))].slice(0, namesMax).flatMap((match) => {
     const start = match.index + match[0].length;
     const value = nameAtStart(letter.text.slice(start, start + nameCharactersMax), names);
     if (value === null || seen.has(foldWords(value).join(' '))) return [];
@@ -148,14 +202,14 @@ function brandsOf(letter: LetterText, labels: readonly LabelledValue[], names: r
 const namesMax = 50;
 const nameCharactersMax = 100;
 
-/** One of the brand's names, if the text begins with it, else its leading words with a capital. */
+/** One of the brand's names, if the text begins with it and it does not go on, else its leading words with a capital. */
 function nameAtStart(text: string, names: readonly string[]): string | null {
-  const plain = text.replace(/\n/g, ' ').replace(/^["“”'‘«(\s]+/, '');
+  const start = text.replace(/^["“”'‘«„(\s]+/, '');
   for (const name of names) {
-    const end = name.length;
-    if (compareNames(plain.slice(0, end), name) === 'same' && !/^[\p{L}\p{N}]|^ \p{Lu}/u.test(plain.slice(end))) return plain.slice(0, end);
+    const value = start.slice(0, name.length);
+    if (compareNames(value, name) === 'same' && !/^[\p{L}\p{N}]|^ (?:& )?\p{Lu}/u.test(start.slice(name.length))) return value.replace(/\n/g, ' ');
   }
-  const capitalized = /^\p{Lu}[^\s,;:()"”»]*(?: (?:and |of |the |& |de |del |la )?[\p{Lu}\p{N}][^\s,;:()"”»]*)*/u.exec(plain);
+  const capitalized = /^\p{Lu}[^\s,;:()"”»]*(?: (?:and |of |the |& |de |del |la )?[\p{Lu}\p{N}][^\s,;:()"”»]*)*/u.exec(start);
   return capitalized === null ? null : tidyName(capitalized[0]);
 }
 
@@ -163,13 +217,18 @@ function tidyName(value: string): string {
   return value.replace(/^["“”'‘’«\s(]+|["“”'‘’»\s),;]+$/g, '').trim();
 }
 
-const street = /\d{1,6}[a-z]?,? [\p{L} .'-]{2,40}(?:street|st|avenue|ave|road|rd|boulevard|blvd|lane|ln|drive|dr|way|court|ct|place|pl|square|parkway|pkwy|highway|hwy|suite|floor|terrace|close)(?![a-z])|(?:calle|avenida|avda|paseo|plaza|rue|boulevard|rua|via|viale|piazza|corso|platz)\.? [\p{L} .'-]{2,40},? ?\d|\p{L}{3,30}(?:str\.|straße|strasse|weg|gasse|allee|platz) ?\d|p\.? ?o\.? box \d/u;
+const street = new RegExp([
+  String.raw`\d{1,6}[a-z]?,? [\p{L} .'-]{2,40}(?:street|st|avenue|ave|road|rd|boulevard|blvd|lane|ln|drive|dr|way|court|ct|place|pl|square|parkway|pkwy|highway|hwy`,
+  String.raw`|suite|floor|terrace|close)(?![a-z])|(?:calle|avenida|avda|paseo|plaza|rue|boulevard|rua|via|viale|piazza|corso|platz)\.? [\p{L} .'-]{2,40},? ?\d`,
+  String.raw`|\p{L}{3,30}(?:str\.|straße|strasse|weg|gasse|allee|platz) ?\d|p\.? ?o\.? box \d`,
+].join(''), 'u');
 const postalCode = /(?:[a-z]{2},? \d{5}(?:-\d{4})?(?!\d))|(?:(?<!\d)\d{4,5} \p{L}{3})|(?:[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}(?![a-z]))/u;
 
 function addressOf(letter: LetterText, labels: readonly LabelledValue[]): FoundText | null {
   const labelled = labels.find(({ kind, value }) => kind === 'address' && value !== '');
   if (labelled !== undefined) return foundIn(letter.lines[labelled.lineIndex]!, labelled.value);
-  const line = letter.lines.find(({ folded }) => street.test(folded.slice(0, addressCharactersMax))) ?? letter.lines.find(({ folded }) => folded.length < 80 && postalCode.test(folded));
+  const line = letter.lines.find(({ folded }) => street.test(folded.slice(0, addressCharactersMax)))
+    ?? letter.lines.find(({ folded }) => folded.length < 80 && postalCode.test(folded));
   return line === undefined ? null : foundIn(line, line.text.trim());
 }
 
@@ -211,13 +270,20 @@ function candidatesOf({ letter, dates, labels, places, signature, signerName }: 
     before = date.end;
     const wrapped = context.trim() === '' && lineIndex > 0 ? `${letter.lines[lineIndex - 1]!.folded.slice(-80)} ` : context;
     const direct = roleOfDate(context, letter.folded.slice(date.end, Math.min(date.end + 40, line.start + line.text.length)));
-    const byLabel = labelledLines.some((label) => label.lineIndex === lineIndex && date.start >= line.start + label.start - 2 && date.start <= line.start + label.start + label.value.length);
-    const role = direct !== 'unlabelled' ? direct : byLabel || roleOfDate(wrapped, '') === 'signing' ? 'signing' : roleOfDate(wrapped, '') === 'other' ? 'other' : 'unlabelled';
+    const overWrap = roleOfDate(wrapped, '');
+    const byLabel = labelledLines.some((label) => label.lineIndex === lineIndex && isWithin(date.start - line.start, label));
+    const role = direct !== 'unlabelled' ? direct : byLabel ? 'signing' : overWrap;
     const distance = Math.min(...anchors.map((anchor) => distanceBetween(letter, anchor, lineIndex)), Number.POSITIVE_INFINITY);
     return candidateOf({ date, line, role, distance });
   });
 }
 
+/** True for an offset in a line that is in the value of a label, or two characters before it. */
+function isWithin(offset: number, { start, value }: LabelledValue): boolean {
+  return offset >= start - 2 && offset <= start + value.length;
+}
+
+/** How far from the signature its date may stand. */
 const signatureLines = 5;
 
 function candidateOf({ date, line, role, distance }: { date: DateInText; line: TextLine; role: DateRole; distance: number }): DateCandidate {
@@ -227,8 +293,13 @@ function candidateOf({ date, line, role, distance }: { date: DateInText; line: T
   return { found, rank, distance };
 }
 
+const abbreviations = /(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|inc|ltd|corp|co)\./g;
+const wordsOfBlockLineMax = 14;
+
 /** A line of a signature block, not of a sentence. */
-const isShort = (line: TextLine): boolean => line.text.trim().split(/\s+/).length <= 14 && !/[a-z]{2}\.(?:\s|$)/.test(line.folded.replace(/(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|inc|ltd|corp|co)\./g, ''));
+function isShort({ text, folded }: TextLine): boolean {
+  return text.trim().split(/\s+/).length <= wordsOfBlockLineMax && !/[a-z]{2}\.(?:\s|$)/.test(folded.replace(abbreviations, ''));
+}
 
 function anchorsOf(letter: LetterText, { places, signature, signerName }: Pick<DateSearch, 'places' | 'signature' | 'signerName'>): readonly number[] {
   const byPlace = [signature.place, signerName?.place ?? null].flatMap((place) => {

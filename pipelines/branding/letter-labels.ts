@@ -1,5 +1,5 @@
 import { findDates } from './letter-dates.ts';
-import type { LetterText, TextLine } from './letter-text.ts';
+import { foldSameLength, type LetterText, type TextLine } from './letter-text.ts';
 import { looksLikePerson } from './name-match.ts';
 import type { Box } from './letter-reading.ts';
 
@@ -11,23 +11,40 @@ export type LabelKind = 'signature' | 'name' | 'title' | 'date' | 'legal' | 'bra
  * Portuguese and Italian. `firma` is a signature in Spanish and Italian; in German it is the company (see `labelsOf`).
  */
 const labelWords: Readonly<Record<LabelKind, string>> = {
-  signature: "(?:(?:authori[sz]ed|customer|client|owner'?s?|signer'?s?|officer'?s?|your|electronic) )?(?:signatures?|signatory signature)(?: of [a-z ]{3,40})?|signed(?: by)?|sign here|by|x"
+  signature: "(?:(?:authori[sz]ed|customer|client|owner'?s?|signer'?s?|officer'?s?|your|electronic) )?(?:signatures?|signatory signature)(?: of [a-z ]{3,40})?"
+    + "|signed(?: by)?|sign here|by|x"
     + '|firma(?: autorizada| electronica)?|firmado(?: por)?|signe par|(?:eigenhandige |rechtsverbindliche )?unterschrift|gezeichnet|gez|assinatura|assinado por|firmato(?: da)?',
-  name: "(?:(?:please )?print(?:ed)?|(?:printed |full |typed |signer'?s? |signator(?:y'?s?|ies) |your |print |officer'?s? |representative'?s? |(?:authori[sz]ed (?:signer|signatory|representative|person|officer|agent)(?:'?s)? ))*name"
-    + '(?: (?:and|&|/) ?title| ?/ ?title)?(?: of (?:the )?(?:authori[sz]ed )?(?:signer|signatory|representative|officer|person(?: signing)?))?|name and title|authori[sz]ed (?:signer|signatory|representative|person|officer)|signer|signatory'
-    + '|nombre(?: completo| del firmante| y apellidos?| y cargo)?|firmante|nom(?: complet| du signataire| et prenom| et qualite)?|prenom et nom|signataire|name des unterzeichn\\w+|vor- und (?:nach|zu)name|unterzeichner|name in (?:druckbuchstaben|blockschrift)'
+  name: "(?:(?:please )?print(?:ed)?|(?:printed |full |typed |signer'?s? |signator(?:y'?s?|ies) |your |print |officer'?s? |representative'?s? "
+    + "|(?:authori[sz]ed (?:signer|signatory|representative|person|officer|agent)(?:'?s)? ))*name"
+    + '(?: (?:and|&|/) ?title| ?/ ?title)?(?: of (?:the )?(?:authori[sz]ed )?(?:signer|signatory|representative|officer|person(?: signing)?))?|name and title'
+    + '|authori[sz]ed (?:signer|signatory|representative|person|officer)|signer|signatory'
+    + '|nombre(?: completo| del firmante| y apellidos?| y cargo)?|firmante|nom(?: complet| du signataire| et prenom| et qualite)?|prenom et nom|signataire'
+    + '|name des unterzeichn\\w+|vor- und (?:nach|zu)name|unterzeichner|name in (?:druckbuchstaben|blockschrift)'
     + '|nome(?: completo| do signatario| e cargo| e cognome| del firmatario)?|signatario|firmatario|representante legal|legale rappresentante)',
-  title: '(?:job |official |business |your )?title|(?:title|position) ?/ ?(?:title|position)|position(?: held)?|role|designation|capacity|cargo|puesto|titulo|titre|fonction|qualite|funktion|stellung|berufsbezeichnung|funcao|titolo|carica|qualifica|ruolo|posizione',
-  date: 'date(?: ?/ ?time)?(?: signed| of (?:signature|signing)| de (?:la )?signature)?|dated|(?:signature|signing) date|signed on|executed on|fecha(?: de(?: la)? firma)?|firmado el|signe le|fait le|(?:ort,? (?:und )?)?datum(?: der unterschrift)?|unterzeichnet am'
+  title: '(?:job |official |business |your )?title|(?:title|position) ?/ ?(?:title|position)|position(?: held)?|role|designation|capacity|cargo|puesto|titulo'
+    + '|titre|fonction|qualite|funktion|stellung|berufsbezeichnung|funcao|titolo|carica|qualifica|ruolo|posizione',
+  date: 'date(?: ?/ ?time)?(?: signed| of (?:signature|signing)| de (?:la )?signature)?|dated|(?:signature|signing) date|signed on|executed on'
+    + '|fecha(?: de(?: la)? firma)?|firmado el|signe le|fait le|(?:ort,? (?:und )?)?datum(?: der unterschrift)?|unterzeichnet am'
     + '|data(?: d[ae](?:lla)? (?:assinatura|firma))?|luogo e data|lugar y fecha|local e data|lieu et date|place and date|assinado em|firmato il',
-  legal: "(?:(?:full |registered |complete )?(?:legal|corporate|registered) )(?:(?:business|company|entity|corporate) )?(?:name|entity)(?: of (?:the )?(?:business|company|entity|customer|brand))?|(?:company|customer|business|client|organi[sz]ation|entity|corporation|end user|subscriber)(?:'s)?(?: legal)?(?: name)?"
-    + '|name of (?:the )?(?:company|business|entity|customer|organi[sz]ation)|razon social|(?:nombre (?:legal )?de la )?empresa|nombre legal|(?:nom de la )?societe|raison sociale|denomination sociale|firmenname|name (?:des unternehmens|der firma|der gesellschaft)|unternehmen|gesellschaft'
+  legal: "(?:(?:full |registered |complete )?(?:legal|corporate|registered) )(?:(?:business|company|entity|corporate) )?(?:name"
+    + "|entity)(?: of (?:the )?(?:business|company|entity|customer|brand))?|(?:company|customer|business|client|organi[sz]ation|entity|corporation|end user"
+    + "|subscriber)(?:'s)?(?: legal)?(?: name)?"
+    + '|name of (?:the )?(?:company|business|entity|customer|organi[sz]ation)|razon social|(?:nombre (?:legal )?de la )?empresa|nombre legal'
+    + '|(?:nom de la )?societe|raison sociale|denomination sociale|firmenname|name (?:des unternehmens|der firma|der gesellschaft)|unternehmen|gesellschaft'
     + '|razao social|ragione sociale|denominazione(?: sociale)?|societa|azienda',
-  brand: '(?:managed )?brand(?: name)?|brand to (?:be )?display(?:ed)?|d ?[/.] ?b ?[/.] ?a ?\\.?(?: name)?|dba(?: name)?|doing business as|trade ?name|trading (?:as|name)|t/a|(?:brand(?:ed)? |call(?:er)? )?display name|name to (?:be )?display(?:ed)?|caller(?: ?id)? name|cnam'
+  brand: '(?:managed )?brand(?: name)?|brand to (?:be )?display(?:ed)?|d ?[/.] ?b ?[/.] ?a ?\\.?(?: name)?|dba(?: name)?|doing business as|trade ?name'
+    + '|trading (?:as|name)|t/a|(?:brand(?:ed)? |call(?:er)? )?display name|name to (?:be )?display(?:ed)?|caller(?: ?id)? name|cnam|nom affiche'
+    + '|nombre mostrado|nome exibido|nome visualizzato'
     + '|(?:nombre de la )?marca|nombre comercial|nom commercial|marque|enseigne|handelsname|markenname|marke|anzeigename|nome (?:fantasia|comercial|commerciale)|marchio|insegna',
-  address: '(?:(?:business|company|street|mailing|service|registered|corporate|physical|head office|principal|legal|full) )?address(?: of [a-z ]{3,30})?|registered office|direccion(?: fiscal)?|domicilio(?: social| fiscal)?|adresse(?: postale)?|siege(?: social)?|anschrift|firmensitz|sitz|endereco|indirizzo|sede(?: legale)?',
-  other: '(?:(?:contact|file|country|state|phone|project|campaign|product|service|domain|user|account|bank|department|event|program|first|middle|last)(?: name)?|(?:contact |business |office |main |tele|mobile |cell )?(?:phone|telephone|mobile|cell)(?: (?:no|number|numbers))?\\.?|tel|fax|e-?mail(?: address)?|web ?site|url|city|zip(?: code)?|postal code|tax id|ein|vat(?: no| number| id)?'
-    + '|account(?: (?:no|number))?|reference|re|subject|to|from|attn|attention|witness(?:ed by)?|notary|effective date|expir\\w+(?: date)?|date of birth|numbers?|(?:total|count|quantity)(?: of [a-z ]{3,30})?|numero|telefono|telefon|telefone|correo|website|agency|agent|carrier|provider|industry|use case|call reasons?)',
+  address: '(?:(?:business|company|street|mailing|service|registered|corporate|physical|head office|principal|legal|full) )?address(?: of [a-z ]{3,30})?'
+    + '|registered office|direccion(?: fiscal)?|domicilio(?: social| fiscal)?|adresse(?: postale)?|siege(?: social)?|anschrift|firmensitz|sitz|endereco'
+    + '|indirizzo|sede(?: legale)?',
+  other: '(?:(?:contact|file|country|state|phone|project|campaign|product|service|domain|user|account|bank|department|event|program|first|middle|last)(?: name)?'
+    + '|(?:contact |business |office |main |tele|mobile |cell )?(?:phone|telephone|mobile|cell)(?: (?:no|number|numbers))?\\.?|tel|fax|e-?mail(?: address)?'
+    + '|web ?site|url|city|zip(?: code)?|postal code|tax id|ein|vat(?: no| number| id)?'
+    + '|account(?: (?:no|number))?|reference|re|subject|to|from|attn|attention|witness(?:ed by)?|notary|effective date|expir\\w+(?: date)?|date of birth'
+    + '|numbers?|(?:total|count|quantity)(?: of [a-z ]{3,30})?|numero|telefono|telefon|telefone|correo|website|agency|agent|carrier|provider|industry'
+    + '|use case|call reasons?)',
 };
 
 /** `_____`, `.....`, dashes: what forms print to write on. */
@@ -85,7 +102,8 @@ export function labelsOf(letter: LetterText, country: string): readonly Labelled
     const kind = kindOf(labels.alone.exec(cell.folded));
     return kind === null ? [] : [{ kind, cell }];
   });
-  return [...inside.map((label) => page.complete(label, country)), ...page.readAlone(alone, country)].sort((a, b) => a.label.lineIndex - b.label.lineIndex || a.label.box.left - b.label.box.left);
+  const all = [...inside.map((label) => page.complete(label, country)), ...page.readAlone(alone, country)];
+  return all.sort((a, b) => a.label.lineIndex - b.label.lineIndex || a.label.box.left - b.label.box.left);
 }
 
 function kindOf(match: RegExpExecArray | null): LabelKind | null {
@@ -145,15 +163,14 @@ class CellGrid {
     return { kind, value: '', lineIndex: cell.lineIndex, start: cell.start, label };
   }
 
-  /** Labels that fill their cell: forms print them either all under their values or all over them. */
+  /** Labels that fill their cell: forms print all of them beside, over or under their values. */
   readAlone(labels: readonly { kind: LabelKind; cell: Cell }[], country: string): readonly LabelledValue[] {
-    const around = labels.map(({ kind, cell }) => ({ kind, cell, over: this.vertically(cell, -1), under: this.vertically(cell, 1) }));
-    const score = (side: 'over' | 'under') => around.reduce((sum, each) => sum + (each[side] === null ? 0 : likelihood(each.kind, withoutFill(each[side].text), country)), 0);
-    const side = score('over') > score('under') ? 'over' : 'under';
+    const around = labels.map(({ kind, cell }) => ({ kind, cell, beside: this.beside(cell), over: this.vertically(cell, -1), under: this.vertically(cell, 1) }));
+    const score = (side: Side) => around.reduce((sum, each) => sum + (each[side] === null ? 0 : likelihood(each.kind, withoutFill(each[side].text), country)), 0);
+    const side = sides.reduce((best, next) => (score(next) > score(best) ? next : best));
     return around.map((each) => {
       const label = { lineIndex: each.cell.lineIndex, box: each.cell.box };
-      const beside = side === 'under' && each.kind !== 'signature' ? this.beside(each.cell) : null;
-      const value = [beside, each[side]].find((cell) => cell !== null && isPlausible(each.kind, withoutFill(cell.text), country)) ?? null;
+      const value = [each[side], each.beside].find((cell) => cell !== null && isPlausible(each.kind, withoutFill(cell.text), country)) ?? null;
       return value === null ? { kind: each.kind, value: '', lineIndex: each.cell.lineIndex, start: each.cell.start, label } : valueOf(each.kind, value, label);
     });
   }
@@ -188,6 +205,10 @@ class CellGrid {
 
 const linesAround = 10;
 
+/** Where a label's value may stand; of equally likely ones the first. */
+const sides = ['beside', 'under', 'over'] as const;
+type Side = (typeof sides)[number];
+
 function valueOf(kind: LabelKind, cell: Cell, label: LabelledValue['label']): LabelledValue {
   const value = withoutFill(cell.text);
   return { kind, value, lineIndex: cell.lineIndex, start: cell.start + Math.max(0, cell.text.indexOf(value)), label };
@@ -219,24 +240,35 @@ function isBeyond(other: Cell, cell: Cell, direction: 1 | -1): boolean {
   return distance > 0 && distance <= Math.max(cell.box.height * 6, 0.08);
 }
 
-const titleWords = /\b(?:chief|c[efotmi]o|officer|president|vice|vp|director|manager|owner|founder|partner|principal|head of|counsel|secretary|treasurer|member|managing|administrator|supervisor|controller|executive|chair(?:man|woman|person)?|proprietor|representative|attorney|agent|geschaftsfuhr\w*|prokurist\w*|vorstand\w*|inhaber\w*|leiter\w*|gerente|director\w*|presidente|administrador\w*|apoderad\w*|jef[ea]|consejer\w*|gerant\w*|direct(?:eur|rice)|president\w*|responsable|socio|socia|diret\w*|procurador\w*|amministrat\w*|titolare|responsabile|direttor\w*)\b/;
+const titleWords = new RegExp([
+  String.raw`\b(?:chief|c[efotmi]o|officer|president|vice|vp|director|manager|owner|founder|partner|principal|head of|counsel|secretary|treasurer|member|managing`,
+  String.raw`|administrator|supervisor|controller|executive|chair(?:man|woman|person)?|proprietor|representative|attorney|agent|geschaftsfuhr\w*|prokurist\w*`,
+  String.raw`|vorstand\w*|inhaber\w*|leiter\w*|gerente|director\w*|presidente|administrador\w*|apoderad\w*|jef[ea]|consejer\w*|gerant\w*|direct(?:eur|rice)`,
+  String.raw`|president\w*|responsable|socio|socia|diret\w*|procurador\w*|amministrat\w*|titolare|responsabile|direttor\w*)\b`,
+].join(''));
 
 /** True if folded text holds a word of a title that a signer may have. */
 export function hasTitleWord(folded: string): boolean {
   return titleWords.test(folded);
 }
 
+/** True for a short line, not a sentence, that holds a word of a title. */
+export function isTitleLine(text: string): boolean {
+  const trimmed = text.trim();
+  return /^\p{Lu}/u.test(trimmed) && trimmed.split(/\s+/).length <= 8 && !/[.!?:]$|@/.test(trimmed) && hasTitleWord(foldSameLength(trimmed));
+}
+
 function isPlausible(kind: LabelKind, value: string, country: string): boolean {
   if (value === '' || value.length > 120 || !/[\p{L}\p{N}]/u.test(value)) return false;
   if (kind === 'date') return findDates(value, country).length > 0;
   if (kind === 'name' || kind === 'title') return /\p{L}{2}/u.test(value) && value.split(' ').length <= 9 && findDates(value, country).length === 0;
-  return true;
+  return value.split(' ').length <= 12;
 }
 
 function likelihood(kind: LabelKind, value: string, country: string): number {
   if (!isPlausible(kind, value, country)) return 0;
   if (kind === 'date') return 1;
-  const isTitle = hasTitleWord(value.toLowerCase());
+  const isTitle = hasTitleWord(foldSameLength(value));
   if (kind === 'name') return looksLikePerson(value) && !isTitle ? 1 : 0.1;
   if (kind === 'title') return isTitle ? 1 : 0.1;
   return kind === 'signature' ? 0 : 0.1;

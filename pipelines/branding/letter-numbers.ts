@@ -45,26 +45,42 @@ export const letterNumberLimits = {
 } as const;
 
 /** Ends a list, or makes what follows no list: closing words, labels of a signature block, contacts. */
-const endOfList = new RegExp('(?<![a-z])(?:sincerely|regards|yours (?:truly|faithfully)|respectfully|signature|signed|in witness whereof|contact(?! cent)|questions|call (?:us|me|our)|reach (?:us|me)|(?:further|more) information'
-  + '|fax|telefax|e-?mail|atentamente|cordialement|mit freundlichen|hochachtungsvoll|atenciosamente|(?:distinti|cordiali) saluti|unterschrift|assinatura|contacto|kontakt|ansprechpartner|contatto|contato'
+const endOfList = new RegExp('(?<![a-z])(?:'
+  + 'sincerely|regards|yours (?:truly|faithfully)|respectfully|signature|signed|in witness whereof|contact(?! cent)|questions|call (?:us|me|our)|reach (?:us|me)|(?:further|more) information'
+  + '|fax|telefax|e-?mail|atentamente|cordialement|mit freundlichen|hochachtungsvoll|atenciosamente|(?:distinti|cordiali) saluti|unterschrift|assinatura'
+  + '|contacto|kontakt|ansprechpartner|contatto|contato'
   + ')(?![a-z])|www\\.|https?:|\\n {0,8}(?:by|(?:print )?name|title|date|address|company|tax id|ein|phone|telephone|tel)\\.? {0,3}:', 'g');
 /** Says that the numbers that follow are not authorized. */
-const exclusion = /(?<![a-z])(?:except(?:ing|ed)?|exclud\w+|exclusi\w+|other than|but not|not including|no longer|(?:do|does|are|is|shall|may|must|will) not|cannot|not (?:authori\w+|covered|included|to be)|unauthori[sz]ed|revok\w+|withdr\w+|excepto|salvo|excluid\w*|sauf|hormis|ausser|ausgenommen|exceto|tranne|eccetto|esclus\w*)(?![a-z])/g;
+const exclusion = new RegExp([
+  String.raw`(?<![a-z])(?:except(?:ing|ed)?|exclud\w+|exclusi\w+|other than|but not|not including|no longer|(?:do|does|are|is|shall|may|must|will) not|cannot`,
+  String.raw`|not (?:authori\w+|covered|included|to be)|unauthori[sz]ed|revok\w+|withdr\w+|excepto|salvo|excluid\w*|sauf|hormis|ausser|ausgenommen|exceto|tranne`,
+  String.raw`|eccetto|esclus\w*)(?![a-z])`,
+].join(''), 'g');
 /** Announces numbers to be branded. */
 const startOfList = new RegExp([
-  '(?<![a-z])(?:following|listed|these|covered|authori[sz]ed|branded|outbound|calling|our|below|list of(?: the| our| all)?)[^.;\\n]{0,60}\\n?[^.;\\n]{0,40}(?<![a-z])(?:numbers|number\\(s\\)|tns|dids|anis)(?![a-z])',
-  '(?<![a-z])(?:tele|phone |telephone |calling |caller )?(?:numbers|number\\(s\\)|tns|dids)[^.;\\n]{0,40}(?:to be (?:branded|displayed|registered)|for brand\\w+|covered|authori[sz]ed|(?:listed )?below|as follows|to brand)',
-  '(?<=\\n|^)[^a-z\\n]{0,8}(?:list of |calling |outbound |business |authori[sz]ed )?(?:tele|phone |telephone |calling |call )?(?:phone )?(?:numbers|number\\(s\\)|tns|dids)(?:[^a-z\\n]{0,6}(?=\\n|$)|[^:\\n\\d+]{0,60}:)',
+  '(?<![a-z])(?:following|listed|these|covered|authori[sz]ed|branded|outbound|calling|our|below|list of(?: the| our'
+    + '| all)?)[^.;\\n]{0,60}\\n?[^.;\\n]{0,40}(?<![a-z])(?:numbers|number\\(s\\)|tns|dids|anis)(?![a-z])',
+  '(?<![a-z])(?:tele|phone |telephone |calling |caller )?(?:numbers|number\\(s\\)|tns|dids)[^.;\\n]{0,40}(?:to be (?:branded|displayed|registered)'
+    + '|for brand\\w+|covered|authori[sz]ed|(?:listed )?below|as follows|to brand)',
+  '(?<=\\n|^)[^a-z\\n]{0,8}(?:list of |calling |outbound |business |authori[sz]ed )?(?:tele|phone |telephone |calling |call )?(?:phone )?(?:numbers'
+    + '|number\\(s\\)|tns|dids)(?:[^a-z\\n]{0,6}(?=\\n|$)|[^:\\n\\d+]{0,60}:)',
+].join('|'), 'g');
+/** The same in wording that may be wrapped anywhere. */
+const startOfListWrapped = new RegExp([
   '(?<![a-z])calls?(?: that (?:are|is))? {0,2}(?:placed |made |originating |coming |which come )?\\s?from(?! us| our (?:company|business))',
   '(?<![a-z])(?:brand|register|label|display)\\w*[^.;]{0,120}(?<![a-z])(?:phone |telephone )?numbers?(?![a-z])',
-  '(?<![a-z])(?:siguientes|estos|nuestros) (?:numeros|telefonos)|numeros (?:de telefono|telefonicos)(?: autorizados)?|llamadas desde|(?:numeros|telefonos) (?:siguientes|autorizados)',
+  '(?<![a-z])(?:siguientes|estos|nuestros) (?:numeros|telefonos)|numeros (?:de telefono|telefonicos)(?: autorizados)?|llamadas desde|(?:numeros'
+    + '|telefonos) (?:siguientes|autorizados)',
   '(?<![a-z])numeros (?:de telephone )?suivants|(?:les|ces|nos) numeros (?:de telephone|suivants|autorises|ci-dessous)|numeros de telephone|appels (?:depuis|provenant|emis)',
   '(?<![a-z])(?:folgenden?|diese[nr]?|unsere[nr]?|nachstehenden?) [^.;\\n]{0,30}(?:nummern|rufnummern|telefonnummern)|(?:ruf|telefon)nummern(?=[^a-z])|anrufe von',
   '(?<![a-z])(?:seguintes|estes|nossos) (?:numeros|telefones)|numeros de telefone|chamadas (?:de|a partir)',
   '(?<![a-z])(?:seguenti|questi|nostri) numeri|numeri (?:di telefono|telefonici)|chiamate (?:da|dai)',
 ].join('|'), 'g');
 const noPhones = /(?<![a-z])(?:contact|fax|emergency|reference|tracking|account|tax|serial|invoice|order|case|registration|contacto|kontakt)(?![a-z])(?! cent)/;
-const authorizes = /(?<![a-z])(?<!(?:not|no longer|never)(?: [a-z]+)? )(?:authori[sz]es?|grants?|consents?|autoriza\w*|autorise\w*|ermachtig\w*|bevollmachtig\w*|autorisier\w*|autorizz\w*)(?![a-z])/g;
+const authorizes = new RegExp([
+  String.raw`(?<![a-z])(?<!(?:not|no longer|never)(?: [a-z]+)? )(?:authori[sz]es?|grants?|consents?|permits?|permite|permet|erlaub(?:t|en)|autoriza\w*|autorise\w*`,
+  String.raw`|ermachtig\w*|bevollmachtig\w*|autorisier\w*|autorizz\w*)(?![a-z])`,
+].join(''), 'g');
 
 type State = 'list' | 'bare' | 'closed';
 interface Change {
@@ -76,15 +92,15 @@ interface Change {
  * Where the numbers that follow are a list for branding. `bare`: after wording that authorizes, lines of nothing but
  * numbers count.
  */
-function changesOf({ folded }: LetterText): readonly Change[] {
-  const starts = [...folded.matchAll(startOfList)].map((match): Change => {
+function changesOf({ folded, flat }: LetterText): readonly Change[] {
+  const starts = [...folded.matchAll(startOfList), ...flat.matchAll(startOfListWrapped)].map((match): Change => {
     const before = folded.slice(Math.max(0, match.index - 30), match.index).split(/[.;\n]/).at(-1)!;
     const after = folded.slice(match.index + match[0].length, match.index + match[0].length + 60).split(/[:;\n+]|\. /)[0]!;
     const excluded = noPhones.test(`${before}${match[0]}`) || `${before}${match[0]}${after}`.search(exclusion) !== -1;
     return { offset: match.index + match[0].length, state: excluded ? 'closed' : 'list' };
   });
-  const ends = [...folded.matchAll(endOfList), ...folded.matchAll(exclusion)].map((match): Change => ({ offset: match.index, state: 'closed' }));
-  const wordings = [...folded.matchAll(authorizes)].map((match): Change => ({ offset: match.index, state: 'bare' }));
+  const ends = [...folded.matchAll(endOfList), ...flat.matchAll(exclusion)].map((match): Change => ({ offset: match.index, state: 'closed' }));
+  const wordings = [...flat.matchAll(authorizes)].map((match): Change => ({ offset: match.index, state: 'bare' }));
   const all = [...starts, ...ends, ...wordings].sort((a, b) => a.offset - b.offset);
   // wording in a sentence that already names a list does not end the list
   return all.filter((change, at) => change.state !== 'bare' || all[at - 1]?.state !== 'list');
@@ -174,7 +190,10 @@ function stateAt(changes: readonly Change[], offset: number): State {
   return changes[low - 1]?.state ?? 'closed';
 }
 
-const contactLabel = /(?:fax|telefax|contact|call (?:us|me)|reach(?: us| me)?|questions|voicemail|pager|whatsapp|hotline|help ?line|for (?:more|further) information|kontakt|contacto)(?![a-z])[^\d\n]{0,40}$/;
+const contactLabel = new RegExp([
+  String.raw`(?:fax|telefax|contact|call (?:us|me)|reach(?: us| me)?|questions|voicemail|pager|whatsapp|hotline|help ?line|for (?:more|further) information|kontakt`,
+  String.raw`|contacto)(?![a-z])[^\d\n]{0,40}$`,
+].join(''));
 const phoneLabel = /(?:^|[^a-z])(?:tel|phone|telephone|mobile|cell|office|direct|main|telefon|telefono|telefone|telephone|movil|mobil)(?![a-z])/;
 const excludedAfter = /^[ (,:-]{0,4}(?:not |except|exclud|fax|do not|cancel|remov|revok|inactive)/;
 const margin = { top: 0.06, bottom: 0.94 };
@@ -190,21 +209,73 @@ function isListed(letter: LetterText, phone: Phone, state: State): boolean {
 }
 
 /** A label that makes the digits after it something else than a phone number. */
-const otherIdentifier = /(?:^|[^a-z])(?:account|acct|a\/c|ein|fein|tax|vat|tin|iban|ssn|duns|d-u-n-s|invoice|inv|order|ref|reference|case|ticket|policy|contract|registration|reg|license|licence|serial|zip|postal|plz|p\.? ?o\.? box|envelope|id|iva|cif|nif|siret|siren|steuer\w{0,12}|ust-?id\w{0,6}|hrb|cnpj|cpf|partita|codice|konto\w{0,8}|cuenta|compte|conta|conto)(?: ?(?:code|no|number|num|nr|nummer|id|#))?\.?[ :#._-]{0,6}$/;
+const otherIdentifier = new RegExp([
+  String.raw`(?:^|[^a-z])(?:account|acct|a\/c|ein|fein|tax|vat|tin|iban|ssn|duns|d-u-n-s|invoice|inv|order|ref|reference|case|ticket|policy|contract|registration`,
+  String.raw`|reg|license|licence|serial|zip|postal|plz|p\.? ?o\.? box|envelope|id|iva|cif|nif|siret|siren|steuer\w{0,12}|ust-?id\w{0,6}|hrb|cnpj|cpf|partita`,
+  String.raw`|codice|konto\w{0,8}|cuenta|compte|conta|conto)(?: ?(?:code|no|number|num|nr|nummer|id|#))?\.?[ :#._-]{0,6}$`,
+].join(''));
 /** The last digits of a range: after a word, or after a dash. */
-const rangeTail = /(?<=\d)(?: {1,3}(?:through|thru|to|bis|hasta|ate|a|al|jusqu'a|fino a) {1,3}|\)? {0,2}[-\u2013\u2014] {0,2}| ?(?:\.{2,3}|\u2026) ?)(?:x|\.{2,3})?(\d{1,6})(?!\d|[-. ()\u2013\u2014]{1,2}\d)/g;
+const rangeTail = new RegExp([
+  String.raw`(?<=\d)(?: {1,3}(?:through|thru|to|bis|hasta|ate|a|al|jusqu'a|fino a) {1,3}|\)? {0,2}[-\u2013\u2014] {0,2}| ?(?:\.{2,3}|\u2026) ?)(?:x`,
+  String.raw`|\.{2,3})?(\d{1,6})(?!\d|[-. /()\u2013\u2014]{1,2}\d)`,
+].join(''), 'g');
 
-/** Numbers in all lines; dates and other identifiers are none. */
+/** Numbers in all lines, also those that go over the end of one; dates and other identifiers are none. */
 function phonesOf(letter: LetterText, dates: readonly DateInText[], country: string): readonly Phone[] {
-  const phones: Phone[] = [];
   const blanked = blankOut(letter.text, dates);
-  for (const line of letter.lines) {
+  const phones: Phone[] = [];
+  const wrapped: Phone[] = [];
+  for (const [at, line] of letter.lines.entries()) {
     const text = blanked.slice(line.start, line.start + line.text.length);
-    if (text.length >= 7 && /\d/.test(text)) phones.push(...phonesOfLine(line, text, country));
+    if (!/\d/.test(text)) continue;
+    const found = phonesOfLine(line, text, country);
+    phones.push(...found.filter(({ offset, offsetEnd }) => !wrapped.some((other) => offset < other.offsetEnd && offsetEnd > other.offset)));
+    const over = phoneOverEnd({ letter, at, text, found, blanked, country });
+    if (over === null) continue;
+    wrapped.push(over);
+    if (phones.at(-1)?.offset === over.offset) phones.pop(); // what stood at the end was a part of it
     if (phones.length > letterNumberLimits.textNumbersMax) break;
   }
-  return phones;
+  return wrapped.length === 0 ? phones : [...phones, ...wrapped].sort((a, b) => a.offset - b.offset);
 }
+
+/** The start of a number at the end of a line, and its rest at the start of the next. */
+const numberStart = /(?:^|[^\d+().-])((?:\+|\(|0)[\d ().-]{0,16}|\d{3}[\d ().-]{0,8})$/;
+const numberRest = /^ ?[(\d](?:[\d ().-]{0,16}\d)?/;
+const linesToRest = 3;
+
+interface LineEnd {
+  readonly letter: LetterText;
+  readonly at: number;
+  readonly text: string;
+  readonly found: readonly Phone[];
+  readonly blanked: string;
+  readonly country: string;
+}
+
+/** A number that is broken between a line and the next one under it: `030 23125-510, 089` and `99998-578`. */
+function phoneOverEnd({ letter, at, text, found, blanked, country }: LineEnd): Phone | null {
+  const line = letter.lines[at]!;
+  const next = letter.lines.slice(at + 1, at + 1 + linesToRest).find((other) => other.page === line.page && Math.abs(other.box.left - line.box.left) < 0.02);
+  const nextText = next === undefined ? '' : blanked.slice(next.start, next.start + next.text.length);
+  const rest = numberRest.exec(nextText)?.[0] ?? '';
+  const last = found.at(-1);
+  const start = last !== undefined && /^-?$/.test(text.slice(last.end)) && isLastDigits(text, rest, nextText) ? text.slice(last.start) : numberStart.exec(text)?.[1];
+  if (next === undefined || rest === '' || start === undefined) return null;
+  const from = text.length - start.length;
+  if (found.some((each) => each.end > from && each.start !== from)) return null;
+  if (last !== undefined && last.start === from && !isLastDigits(text, rest, nextText)) return null;
+  const phone = findPhones(`${start} ${rest}`, country).find((each) => each.start === 0 && each.end > start.length);
+  if (phone === undefined) return null;
+  return { ...phone, start: from, end: text.length, line, offset: line.start + from, offsetEnd: next.start + phone.end - start.length - 1, through: null };
+}
+
+/** True if a full line is followed by a few digits that end at a comma or the like: the last digits of its last number. */
+function isLastDigits(text: string, rest: string, nextText: string): boolean {
+  return text.length >= fullLineCharacters && /^ ?\d{1,5}$/.test(rest) && /^ ?(?:[,;.]|und |and |et |y |e |$)/.test(nextText.slice(rest.length));
+}
+
+const fullLineCharacters = 40;
 
 function blankOut(text: string, spans: readonly { readonly start: number; readonly end: number }[]): string {
   const parts: string[] = [];
@@ -224,7 +295,10 @@ function phonesOfLine(line: TextLine, text: string, country: string): readonly P
   const found = tails.length === 0 ? whole : findPhones(blankOut(text, tails), country);
   return found
     .filter((phone) => !otherIdentifier.test(line.folded.slice(Math.max(0, phone.start - 40), phone.start)))
-    .map((phone) => ({ ...phone, line, offset: line.start + phone.start, offsetEnd: line.start + phone.end, through: tails.find(({ start }) => start === phone.end)?.digits ?? null }));
+    .map((phone) => {
+      const through = tails.find(({ start }) => start === phone.end)?.digits ?? null;
+      return { ...phone, line, offset: line.start + phone.start, offsetEnd: line.start + phone.end, through };
+    });
 }
 
 const betweenEnds = /^\s{0,3}(?:,\s)?(?:through|thru|to|until|bis|hasta|ate|a|al|jusqu'a|fino a|-|\u2013|\u2014|\.{2,3}|\u2026)\s{0,3}(?:and including\s)?$/;
@@ -248,15 +322,21 @@ export function expandRange(first: string, last: string): readonly string[] | nu
 }
 
 const attachmentWording = new RegExp([
-  '(?<![a-z])(?:attached|enclosed|accompanying|appended|annexed|embedded)(?![a-z])[^.]{0,60}(?<![a-z])(?:list|csv|file|spreadsheet|schedule|exhibit|appendix|annex|numbers)(?![a-z])',
-  '(?<![a-z])(?:list|csv|file|spreadsheet|numbers|schedule|exhibit|appendix)(?![a-z])[^.]{0,60}(?<![a-z])(?:attached|enclosed|appended|accompan\\w+|embedded)(?![a-z])',
+  '(?<![a-z])(?:attached|enclosed|accompanying|appended|annexed|embedded)(?![a-z])[^.:+]{0,60}(?<![a-z])(?:list|csv|file|spreadsheet|schedule|exhibit'
+    + '|appendix|annex|numbers)(?![a-z])',
+  '(?<![a-z])(?:list|csv|file|spreadsheet|numbers|schedule|exhibit|appendix)(?![a-z])[^.:+]{0,60}(?<![a-z])(?:attached|enclosed|appended|accompan\\w+|embedded)(?![a-z])',
   '(?<![a-z])see (?:the )?(?:attached|enclosed)(?![a-z])', '[a-z0-9_-]\\.csv(?![a-z])', '(?<![a-z])in (?:the|its|our) csv(?: file)?(?![a-z])',
   '(?<![a-z])(?:lista|archivo|fichero|relacion)[^.]{0,40}(?:adjunt|anex)\\w*', '(?<![a-z])(?:liste|fichier)[^.]{0,40}(?:joint|annex)\\w*', '(?<![a-z])ci-joint\\w*',
   '(?<![a-z])(?:beigefugt|anliegend|angehangt|beiliegend)\\w*[^.]{0,40}(?:liste|datei|nummern)', '(?<![a-z])(?:liste|datei)[^.]{0,40}(?:beigefugt|anliegend|anhang|anlage)',
   '(?<![a-z])(?:lista|arquivo)[^.]{0,40}anex\\w*', '(?<![a-z])(?:elenco|lista)[^.]{0,40}allegat\\w*',
 ].join('|'), 'g');
 const noAttachment = /(?<![a-z])(?:no|not|nothing|without|none)(?![a-z])[^.\n]{0,30}$/;
-const countWording = /(?<![\d+.-] ?)(?<before>\d{1,3}(?:[,. ]\d{3}){1,2}|\d{1,6})\)? {1,2}(?:(?:tele)?phone |distinct |unique |different |total |calling |lines? )*(?:numbers|dids|tns|rows|entries|numeros|nummern|rufnummern|telefonnummern|numeri)(?![a-z])|(?<![a-z])(?:total(?: (?:count|numbers?|of))?|count|quantity|number of (?:tele)?(?:phone )?(?:numbers|rows)|numbers in (?:the )?(?:list|file|csv))[^\d\n+]{0,25}(?<after>\d{1,3}(?:[,. ]\d{3}){1,2}(?!\d)|\d{1,6})(?![\d-]|[ .(]\d)/;
+const countWording = new RegExp([
+  String.raw`(?<![\d+.-] ?)(?<before>\d{1,3}(?:[,. ]\d{3}){1,2}|\d{1,6})\)? {1,2}(?:(?:tele)?phone |distinct |unique |different |total |calling `,
+  String.raw`|lines? )*(?:numbers|dids|tns|rows|entries|numeros|nummern|rufnummern|telefonnummern|numeri)(?![a-z])|(?<![a-z])(?:total(?: (?:count|numbers?|of))?`,
+  String.raw`|count|quantity|number of (?:tele)?(?:phone )?(?:numbers|rows)|numbers in (?:the )?(?:list|file`,
+  String.raw`|csv))[^\d\n+]{0,25}(?<after>\d{1,3}(?:[,. ]\d{3}){1,2}(?!\d)|\d{1,6})(?![\d-]|[ .(]\d)`,
+].join(''));
 const firstWording = /(?:first|from|begin\w*|start\w*|between|desde|del|primer\w*|premier\w*|von|erste\w*|primeir\w*|prim[oa]|da|dal|du|de)(?![a-z])[^\d\n+(]{0,40}$/;
 const lastWording = /(?:last|to|through|thru|end\w*|until|and|hasta|al|ultim\w*|dernier\w*|bis|letzte\w*|ate|fino|au|-|\u2013|a)(?![a-z])[^\d\n+(]{0,40}$/;
 const labelledFirst = /(?:^|[^a-z])(?:first|primer|premier|erste|primeiro|primo)(?: [a-z]{2,10}){0,4}(?: is)? ?[:=]? {0,3}$/;
@@ -266,29 +346,29 @@ const sentenceCharactersMax = 400;
 
 /** What the letter says of a list, and the numbers that stand in it as the first and last of the list. */
 function findAttachment(letter: LetterText, phones: readonly Phone[]): { readonly found: FoundAttachment; readonly ends: readonly Phone[] } {
-  const { folded } = letter;
-  const statement = [...folded.matchAll(attachmentWording)].find((match) => !noAttachment.test(folded.slice(Math.max(0, match.index - 40), match.index)));
+  const { folded, flat } = letter;
+  const statement = [...flat.matchAll(attachmentWording)].find((match) => !noAttachment.test(folded.slice(Math.max(0, match.index - 40), match.index)));
   if (statement === undefined) return { found: { stated: false, first: null, last: null, count: null, place: null }, ends: [] };
   const [from, to] = sentenceAround(folded, statement.index, statement.index + statement[0].length);
   const inSentence = phones.filter(({ offset }) => offset >= from && offset < to);
-  const first = phones.find((phone) => labelledFirst.test(wordsBefore(folded, phone))) ?? inSentence.find((phone) => firstWording.test(wordsBefore(folded, phone)));
+  const first = phones.find((phone) => labelledFirst.test(wordsBefore(folded, phone))) ?? inSentence.find((phone) => firstWording.test(wordsBefore(folded, phone, from)));
   const last = phones.find((phone) => labelledLast.test(wordsBefore(folded, phone)))
-    ?? inSentence.find((phone) => first !== undefined && phone.offset > first.offset && lastWording.test(wordsBefore(folded, phone)));
+    ?? inSentence.find((phone) => first !== undefined && phone.offset > first.offset && lastWording.test(wordsBefore(folded, phone, from)));
   const lastPhone = last?.phone ?? (first?.through == null ? null : withLastDigits(first.phone, first.through));
   const place = placeOf(letter.lines[lineIndexAt(letter, statement.index)]!);
-  const count = countIn(folded.slice(from, to)) ?? countIn(folded.slice(to, to + sentenceCharactersMax));
+  const count = countIn(flat.slice(from, to)) ?? countIn(folded.slice(to, to + sentenceCharactersMax));
   return { found: { stated: true, first: first?.phone ?? null, last: lastPhone, count, place }, ends: [first, last].filter((phone) => phone !== undefined) };
 }
 
-/** The words before a number, from the number before it on. */
-function wordsBefore(folded: string, { offset }: Phone): string {
-  return folded.slice(Math.max(0, offset - 60), offset).replace(/\n/g, ' ');
+/** The words before a number, at most from a place on. */
+function wordsBefore(folded: string, { offset }: Phone, from = 0): string {
+  return folded.slice(Math.max(from, offset - 60), offset).replace(/\n/g, ' ');
 }
 
 /** Bounds of the sentence that holds a part of the text. */
 function sentenceAround(folded: string, start: number, end: number): readonly [from: number, to: number] {
   const least = Math.max(0, start - sentenceCharactersMax);
-  const before = [...folded.slice(least, start).matchAll(/[.!?;]\s/g)].at(-1);
+  const before = [...folded.slice(least, start).matchAll(/[.!?;]\s|:\s?\n/g)].at(-1);
   const after = /[.!?;](?=\s|$)/.exec(folded.slice(end, end + sentenceCharactersMax));
   return [before === undefined ? least : least + before.index + 1, end + (after?.index ?? sentenceCharactersMax)];
 }

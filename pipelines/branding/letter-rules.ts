@@ -61,11 +61,12 @@ export const LETTER_RULES = [
   },
   {
     id: 'authorization_given',
-    checks: 'The letter authorizes something, and nothing in it takes that back or marks it as a draft.',
+    checks: 'The letter authorizes something in the name of the company, and nothing in it takes that back or marks it as a draft.',
     passed: 'The letter authorizes.',
     cases: {
       missing: { severity: 'reject', message: 'The letter does not say that it authorizes anything. Write that the company authorizes the branding of its calls.' },
       unread: { severity: 'review', message: 'No wording that authorizes could be read in the scan. A person looks at it.' },
+      by_another: { severity: 'review', message: 'Another company than that of the brand seems to give the authorization. A person looks at it.' },
       taken_back: { severity: 'review', message: 'The letter has wording that takes an authorization back, a mark of a draft, or a form field that was not filled in. A person looks at it.' },
     },
   },

@@ -1,7 +1,7 @@
 import { makeExcerpt } from '../text-cleaning.ts';
-import { hasTitleWord, type LabelledValue } from './letter-labels.ts';
+import { hasTitleWord, isTitleLine, type LabelledValue } from './letter-labels.ts';
 import type { Box, LetterPage, LetterReading, PageMark, PdfSignature, Place } from './letter-reading.ts';
-import { foundIn, lineIndexAt, placeOf, type FoundText, type LetterText, type TextLine } from './letter-text.ts';
+import { foldSameLength, foundIn, lineIndexAt, placeOf, type FoundText, type LetterText, type TextLine } from './letter-text.ts';
 import { compareNames, comparePeople, looksLikePerson } from './name-match.ts';
 
 /**
@@ -28,7 +28,12 @@ export interface Signer {
   readonly possibleTitle: FoundText | null;
 }
 
-const closing = /^\W{0,3}(?:(?:very |yours )?(?:sincerely|truly|faithfully|respectfully)(?: (?:yours|submitted))?|(?:best|kind|warm)?(?: |est )?regards|with (?:best|kind) regards|(?:many )?thanks|thank you|(?:muy )?atentamente|(?:un )?cordial(?:es)? saludos?|saludos(?: cordiales)?|cordialement|(?:bien )?a vous|veuillez agreer.{0,80}|mit freundlichen gru(?:ss|ß)en|hochachtungsvoll|freundliche gru(?:ss|ß)e|atenciosamente|cordialmente|respeitosamente|(?:cordiali|distinti) saluti|in faith|in witness whereof.{0,80})\W{0,3}$/;
+const closing = new RegExp([
+  String.raw`^\W{0,3}(?:(?:very |yours )?(?:sincerely|truly|faithfully|respectfully)(?: (?:yours|submitted))?|(?:best|kind|warm)?(?: |est )?regards|with (?:best`,
+  String.raw`|kind) regards|(?:many )?thanks|thank you|(?:(?:le|les) saludan? )?(?:muy )?atentamente|(?:reciban? )?(?:un )?cordial(?:es)? saludos?`,
+  String.raw`|saludos(?: cordiales)?|cordialement|(?:bien )?a vous|veuillez agreer.{0,80}|mit freundlichen gru(?:ss|ß)en|hochachtungsvoll|freundliche gru(?:ss|ß)e`,
+  String.raw`|atenciosamente|cordialmente|respeitosamente|(?:cordiali|distinti) saluti|in faith|in witness whereof.{0,80})\W{0,3}$`,
+].join(''));
 
 /** Places where a signature is expected: a label, or the closing words. Line indexes with the part of the page to look at. */
 export interface SignaturePlace {
@@ -77,7 +82,7 @@ function leadingName(text: string): string {
 /** `Jane Doe, Chief Financial Officer` is a name and a title. */
 function splitNameAndTitle(value: string): { readonly name: string; readonly title: string | null } {
   const match = /^(.{3,60}?)(?:\s*[,/|;(]\s*|\s+-\s+|\s+–\s+)(.{2,80})$/.exec(value);
-  return match !== null && hasTitleWord(match[2]!.toLowerCase()) ? { name: match[1]!.trim(), title: match[2]!.replace(/\)$/, '').trim() } : { name: value, title: null };
+  return match !== null && hasTitleWord(foldSameLength(match[2]!)) ? { name: match[1]!.trim(), title: match[2]!.replace(/\)$/, '').trim() } : { name: value, title: null };
 }
 
 /** Name and title of the person who signs: labelled, after the closing words, or "I, Jane Doe, ...". */
@@ -114,10 +119,10 @@ function signerInBlock({ lines }: LetterText, isCompany: (text: string) => boole
   const at = lines.findLastIndex(({ folded, text }) => closing.test(folded) || electronicWords.test(text));
   const block = at === -1 ? [] : lines.slice(at + 1, at + 1 + blockLines).filter(({ text }) => !/[:@]/.test(text) && !electronicWords.test(text));
   const parts = block.map((line) => ({ line, ...splitNameAndTitle(line.text.trim()) }));
-  const named = parts.findIndex(({ name }) => looksLikePerson(name) && !hasTitleWord(name.toLowerCase()) && !isCompany(name));
+  const named = parts.findIndex(({ name }) => looksLikePerson(name) && !hasTitleWord(foldSameLength(name)) && !isCompany(name));
   if (named === -1) return { name: null, title: null };
   const { line, name, title } = parts[named]!;
-  const below = title === null ? parts.slice(named + 1).find((part) => hasTitleWord(part.line.folded) && part.line.text.length <= 80)?.line : undefined;
+  const below = title === null ? parts.slice(named + 1).find((part) => isTitleLine(part.line.text))?.line : undefined;
   return { name: foundIn(line, name), title: title !== null ? foundIn(line, title) : below === undefined ? null : foundIn(below, below.text.trim()) };
 }
 
@@ -128,24 +133,29 @@ function signerOfElectronic(letter: LetterText): NameAndTitle {
   const { line, name, at } = signature;
   const rest = line.text.slice(line.text.indexOf(name) + name.length);
   const behind = /^\s*[,(-]\s*([\p{L}][\p{L} &/-]{1,60}?)(?:[,;)]|\s+(?:on|at|of)\s|\s{2}|$)/u.exec(rest)?.[1] ?? '';
-  if (hasTitleWord(behind.toLowerCase())) return { name: foundIn(line, name), title: foundIn(line, behind) };
-  const next = letter.lines.slice(at + 1, at + 3).find(({ folded, text, page }) => page === line.page && hasTitleWord(folded) && text.length <= 80 && !/[:@]/.test(text));
+  if (hasTitleWord(foldSameLength(behind))) return { name: foundIn(line, name), title: foundIn(line, behind) };
+  const next = letter.lines.slice(at + 1, at + 3).find(({ text, page }) => page === line.page && isTitleLine(text));
   return { name: foundIn(line, name), title: next === undefined ? null : foundIn(next, next.text.trim()) };
 }
 
-const firstPerson = /(?<![\p{L}\d])(?:I|Yo|Je soussigné(?:e)?|Je|Ich|Eu|Io|The undersigned)\s?,\s(?:the undersigned,\s)?(\p{Lu}[\p{L}\p{M}.'’ -]{3,58}?)\s?,\s(?:(?:am|as|in my capacity as|acting as|being|the|duly authorized|en calidad de|als|na qualidade de|in qualita di|en qualité de)\s){0,3}([\p{L}][\p{L} ,&/-]{1,60}?)\s(?:of|at|for|de|der|von|da|di|do)\s/u;
+const firstPerson = new RegExp([
+  String.raw`(?<![\p{L}\d])(?:I|Yo|Je soussigné(?:e)?|Je|Ich|Eu|Io|The undersigned)\s?,\s(?:the undersigned,\s)?(\p{Lu}[\p{L}\p{M}.'’ -]{3,58}?)\s?,\s(?:(?:am|as`,
+  String.raw`|in my capacity as|acting as|being|the|duly authorized|en calidad de|als|na qualidade de|in qualita di`,
+  String.raw`|en qualité de)\s){0,3}([\p{L}][\p{L} ,&/-]{1,60}?)\s(?:of|at|for|de|der|von|da|di|do)\s`,
+].join(''), 'u');
 
 function signerInProse(letter: LetterText): NameAndTitle {
   const match = firstPerson.exec(letter.text.slice(0, proseCharactersMax));
   if (match === null || !looksLikePerson(match[1]!)) return { name: null, title: null };
   const line = letter.lines[lineIndexAt(letter, match.index)]!;
-  return { name: foundIn(line, match[1]!), title: hasTitleWord(match[2]!.toLowerCase()) ? foundIn(line, match[2]!) : null };
+  return { name: foundIn(line, match[1]!), title: hasTitleWord(foldSameLength(match[2]!)) ? foundIn(line, match[2]!) : null };
 }
 
 const proseCharactersMax = 20_000;
 
 function possibleName({ lines }: LetterText, isCompany: (text: string) => boolean): FoundText | null {
-  const line = lines.findLast(({ text, folded }) => looksLikePerson(splitNameAndTitle(text.trim()).name) && !isCompany(text) && !hasTitleWord(folded) && !/letter|authori|number|sincerely|regards/.test(folded));
+  const line = lines.findLast(({ text, folded }) => looksLikePerson(splitNameAndTitle(text.trim()).name)
+    && !isCompany(text) && !hasTitleWord(folded) && !/letter|authori|number|sincerely|regards/.test(folded));
   return line === undefined ? null : foundIn(line, line.text.trim());
 }
 
@@ -155,15 +165,26 @@ function possibleTitle({ lines }: LetterText): FoundText | null {
 }
 
 /** `/s/` and the wording of services that sign with a name. */
-const electronicWords = /(?:^|[\s:_])(?:\/s\/|\/\/s\/\/|s\/)|(?:(?:electronically|e-?)\s?signed|signed\s(?:electronically|digitally\svia\s\w{3,20}|via\s\w{3,20}|with\s\w{3,20})|docusigned)(?:\sby)?\s?:?|firmado\selectr[oó]nicamente\spor\s?:?|sign[eé](?:e)?\s[eé]lectroniquement\spar\s?:?|elektronisch\s(?:unterzeichnet|unterschrieben|signiert)\s(?:von|durch)\s?:?|assinado\seletr[oô]nicamente\spor\s?:?|firmato\selettronicamente\sda\s?:?/iu;
+const electronicWords = new RegExp([
+  String.raw`(?:^|[\s:_])(?:\/s\/|\/\/s\/\/|s\/)|(?:(?:electronically|e-?)\s?signed|signed\s(?:electronically|digitally\svia\s\w{3,20}|via\s\w{3,20}`,
+  String.raw`|with\s\w{3,20})|docusigned)(?:\sby)?\s?:?|firmado\selectr[oó]nicamente\spor\s?:?|sign[eé](?:e)?\s[eé]lectroniquement\spar\s?:?`,
+  String.raw`|elektronisch\s(?:unterzeichnet|unterschrieben|signiert)\s(?:von|durch)\s?:?|assinado\seletr[oô]nicamente\spor\s?:?|firmato\selettronicamente\sda\s?:?`,
+].join(''), 'iu');
 /** How viewers print a PDF signature. Without the signature itself it is only a picture of one. */
-const printedPdfSignature = /digitally\ssigned\sby|firmado\sdigitalmente\spor|sign[eé]\snum[eé]riquement\spar|digital\s(?:signiert|unterschrieben|unterzeichnet)\svon|assinado\s(?:digitalmente|de\sforma\sdigital)\spor|firmato\sdigitalmente\sda/iu;
-const scriptFonts = /script|handwrit|handwriting|brush|signature|cursive|calligra|chancery|corsiva|zapfino|mistral|vivaldi|allura|pacifico|dancing|sacramento|vibes|caveat|satisfy|kristi|homemade|bradley|snell|vladimir|edwardian|freestyle|parisienne|yellowtail|aurore|cedarville|reenie|haviland|lucidahand|inkfree|gabriola|kunstler/i;
+const printedPdfSignature = new RegExp([
+  String.raw`digitally\ssigned\sby|firmado\sdigitalmente\spor|sign[eé]\snum[eé]riquement\spar|digital\s(?:signiert|unterschrieben|unterzeichnet)\svon`,
+  String.raw`|assinado\s(?:digitalmente|de\sforma\sdigital)\spor|firmato\sdigitalmente\sda`,
+].join(''), 'iu');
+const scriptFonts = new RegExp([
+  String.raw`script|handwrit|handwriting|brush|signature|cursive|calligra|chancery|corsiva|zapfino|mistral|vivaldi|allura|pacifico|dancing|sacramento|vibes|caveat`,
+  String.raw`|satisfy|kristi|homemade|bradley|snell|vladimir|edwardian|freestyle|parisienne|yellowtail|aurore|cedarville|reenie|haviland|lucidahand|inkfree`,
+  String.raw`|gabriola|kunstler`,
+].join(''), 'i');
 
 /** How the letter is signed: the strongest sign at any of its places. */
 export function findSignature(reading: LetterReading, letter: LetterText, places: readonly SignaturePlace[], signer: Signer): FoundSignature {
-  return verifiedPdf(reading.signatures) ?? electronic(letter, signer) ?? printed(letter) ?? scriptFont(letter, places) ?? atPlaces(reading, letter, places)
-    ?? withoutPlace(reading, letter, places, signer) ?? nothing(letter, places);
+  return verifiedPdf(reading.signatures) ?? electronic(letter, signer) ?? printed(letter) ?? scriptFont(letter, places) ?? atPlaces(reading, letter, { places, signer })
+    ?? withoutPlace(reading, letter, places, signer) ?? unverifiedPdf(reading.signatures) ?? nothing(letter, places);
 }
 
 /** A signature that fits the bytes and its key, of the whole file. */
@@ -175,7 +196,8 @@ function verifiedPdf(signatures: readonly PdfSignature[]): FoundSignature | null
   const signature = signatures.findLast(isVerified);
   if (signature === undefined) return null;
   const name = signature.signerName ?? signature.signerOrganization;
-  return { kind: 'pdf', name, place: signature.page === null ? null : { page: signature.page, line: 0, box: null }, excerpt: name === null ? null : makeExcerpt(name), reason: 'The file has a PDF signature.' };
+  const place = signature.page === null ? null : { page: signature.page, line: 0, box: null };
+  return { kind: 'pdf', name, place, excerpt: name === null ? null : makeExcerpt(name), reason: 'The file has a PDF signature.' };
 }
 
 /** Lines with wording of an electronic signature and a name, in the same line or the next. */
@@ -189,10 +211,17 @@ function electronicSignatures({ lines }: LetterText): readonly { readonly line: 
   });
 }
 
+/** What is wrong with it is for the rule on PDF signatures to tell. */
+function unverifiedPdf([signature]: readonly PdfSignature[]): FoundSignature | null {
+  if (signature === undefined) return null;
+  return undetermined(null, signature.page === null ? null : { page: signature.page, line: 0, box: null }, 'The file has a PDF signature that does not verify.');
+}
+
 function electronic(letter: LetterText, { name: signer }: Signer): FoundSignature | null {
   const found = electronicSignatures(letter);
   const best = found.find(({ name }) => signer !== null && comparePeople(name, signer.value) === 'same') ?? found[0];
-  return best === undefined ? null : { kind: 'electronic', name: best.name, place: placeOf(best.line), excerpt: makeExcerpt(best.line.text), reason: 'The letter is signed electronically with a name.' };
+  if (best === undefined) return null;
+  return { kind: 'electronic', name: best.name, place: placeOf(best.line), excerpt: makeExcerpt(best.line.text), reason: 'The letter is signed electronically with a name.' };
 }
 
 function undetermined(line: TextLine | null, place: Place | null, reason: string): FoundSignature {
@@ -217,24 +246,26 @@ function isAt(line: TextLine, at: number, { lineIndex, lastLineIndex, page, area
   return line.page === page && ((at >= lineIndex - 2 && at <= lastLineIndex + 3) || contains(area, line.box));
 }
 
-function atPlaces(reading: LetterReading, letter: LetterText, places: readonly SignaturePlace[]): FoundSignature | null {
+function atPlaces(reading: LetterReading, letter: LetterText, { places, signer }: { places: readonly SignaturePlace[]; signer: Signer }): FoundSignature | null {
   for (const place of places) {
     const line = letter.lines[place.lineIndex]!;
     const mark = reading.pages.find(({ page }) => page === place.page)?.marks.find((each) => isStroke(each, pageOf(reading, place.page)) && contains(place.area, each.box));
     if (mark !== undefined) return undetermined(line, { page: place.page, line: line.line, box: mark.box }, 'There is ink, a drawing or a picture at the place of the signature.');
-    const typed = place.text === '' ? typedTwice(letter, place) : null;
+    const typed = place.text === '' ? typedTwice(letter, place, signer) : null;
     if (typed !== null) return undetermined(typed, placeOf(typed), 'The name is typed a second time at the place of the signature.');
-    if (/\p{L}/u.test(place.text)) return undetermined(letter.lines[place.lastLineIndex]!, placeOf(letter.lines[place.lastLineIndex]!), 'Text stands at the place of the signature that is no electronic signature.');
+    const last = letter.lines[place.lastLineIndex]!;
+    if (/\p{L}/u.test(place.text)) return undetermined(last, placeOf(last), 'Text stands at the place of the signature that is no electronic signature.');
   }
   return null;
 }
 
-/** The line after the closing words, if it is a person's name that the next lines repeat. */
-function typedTwice({ lines }: LetterText, { lineIndex }: SignaturePlace): TextLine | null {
-  const block = lines.slice(lineIndex + 1, lineIndex + 1 + blockLines);
-  const [first, ...rest] = block;
+/** The line after the closing words, if it is a person's name that the next lines repeat, or that is printed again as the signer's. */
+function typedTwice({ lines }: LetterText, { lineIndex }: SignaturePlace, { name: signer }: Signer): TextLine | null {
+  const [first, ...rest] = lines.slice(lineIndex + 1, lineIndex + 1 + blockLines);
   if (first === undefined || !looksLikePerson(first.text)) return null;
-  return rest.some(({ text }) => comparePeople(splitNameAndTitle(text.trim()).name, first.text) === 'same') ? first : null;
+  const isRepeated = rest.some(({ text }) => comparePeople(splitNameAndTitle(text.trim()).name, first.text) === 'same');
+  const isSigner = signer !== null && (signer.place.page !== first.page || signer.place.line !== first.line) && comparePeople(signer.value, first.text) !== 'other';
+  return isRepeated || isSigner ? first : null;
 }
 
 function pageOf(reading: LetterReading, page: number): LetterPage | undefined {

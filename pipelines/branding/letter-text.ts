@@ -30,6 +30,8 @@ export interface LetterText {
   readonly lines: readonly TextLine[];
   readonly text: string;
   readonly folded: string;
+  /** The folded text with a space for each line feed, for wording that may be wrapped. */
+  readonly flat: string;
   /** False if the letter has more text than is read. */
   readonly complete: boolean;
 }
@@ -54,7 +56,8 @@ export function textOf(reading: LetterReading): LetterText {
 }
 
 function joinLines(lines: readonly TextLine[], complete: boolean): LetterText {
-  return { lines, text: lines.map(({ text }) => text).join('\n'), folded: lines.map(({ folded }) => folded).join('\n'), complete };
+  const folded = lines.map((line) => line.folded).join('\n');
+  return { lines, text: lines.map(({ text }) => text).join('\n'), folded, flat: folded.replaceAll('\n', ' '), complete };
 }
 
 function cleanLine(text: string): string {

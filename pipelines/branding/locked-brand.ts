@@ -18,11 +18,20 @@ export interface LockedBrand {
   readonly last_revision: number;
 }
 
+/** One transaction at a time changes brands, letters or numbers, so that two cannot take the same number. */
+const changeLock = 7_224_203; // any constant
+
+/** Waits until no other transaction changes brands. Before any row is locked. */
+export async function takeChangeLock(client: Queryable): Promise<void> {
+  await client.query('SELECT pg_advisory_xact_lock($1)', [changeLock]);
+}
+
 /**
  * Takes a brand for the transaction. To an owner, another owner's brand is as unknown as none.
  * @throws ServiceError `brand_unknown`
  */
 export async function lockBrand(client: Queryable, handle: string, owner: string | null): Promise<LockedBrand> {
+  await takeChangeLock(client);
   const brand = await queryRow<LockedBrand & Record<string, unknown>>(client, sql('branding/lock_brand'), [handle]);
   if (brand === undefined || (owner !== null && brand.owner !== owner)) {
     throw new ServiceError('brand_unknown', { operation: 'find brand', object: handle, hint: '`caller-trust brand list` shows those there are.' });

@@ -106,8 +106,11 @@ export interface NameInText {
 const ranks: Readonly<Record<NameInText['kind'], number>> = { whole: 0, other_form: 1, longer: 2, near: 3 };
 
 /** Words with a capital that may stand before a name without being part of it. */
-const notPartOfNames = new Set(('i we our the for of by to at from on and or as is in re dear behalf company customer client brand name entity organization business legal that whereas hereby '
-  + 'authorizes authorises authorized authorise authorize authorization letter subject sincerely regards signed print title address this your my its a an with between if when while all any '
+const notPartOfNames = new Set((
+  'i we our the for of by to at from on and or as is in re dear behalf company customer client '
+  + 'brand name entity organization business legal that whereas hereby '
+  + 'authorizes authorises authorized authorise authorize authorization letter '
+  + 'subject sincerely regards signed print title address this your my its a an with between if when while all any '
   + 'la el le les der die das das die von de di da firma empresa societe societa unternehmen para por pour fur per').split(' '));
 
 /** Where a name stands best in a text, or null. */
@@ -152,15 +155,20 @@ function formAfter(words: readonly TextWord[], at: number): { form: string; word
   for (let count = formWordsMax; count > 0; count--) {
     const form = formOf.get(words.slice(at, at + count).map(({ word }) => word).join(' '));
     // `as`, `co`, `se` and others are words of their own in some language: small letters make no form
-    if (form !== undefined && /^\p{Lu}|^(?:gmbh|inc|llc|ltd|corp)/iu.test(words[at]!.written) && words[at]!.written !== words[at]!.written.toLowerCase()) return { form, words: count };
+    if (form !== undefined && words[at]!.written !== words[at]!.written.toLowerCase()) return { form, words: count };
   }
   return null;
 }
 
-/** True if a capitalized word follows with a single space between: the name may go on. */
+/** A line of this length is likely to go on in the next. */
+const fullLineCharacters = 60;
+
+/** True if a capitalized word follows with a single space between, or in the next line of a paragraph: the name may go on. */
 function isJoined(text: string, last: TextWord, next: TextWord | undefined): boolean {
-  if (next === undefined || !/^ ?(?:& |- ?)?$/.test(text.slice(last.end, next.start)) || next.start === last.end) return false;
-  return next.written === '&' || (/^\p{Lu}/u.test(next.written) && !notPartOfNames.has(next.word));
+  if (next === undefined || next.start === last.end) return false;
+  const between = text.slice(last.end, next.start);
+  const goesOn = /^ ?(?:& |- ?)?$/.test(between) || (between === '\n' && last.end - text.lastIndexOf('\n', last.start) > fullLineCharacters);
+  return goesOn && (next.written === '&' || (/^\p{Lu}/u.test(next.written) && !notPartOfNames.has(next.word)));
 }
 
 function isJoinedBefore(text: string, previous: TextWord | undefined, first: TextWord): boolean {
@@ -177,6 +185,12 @@ function findNear(words: readonly TextWord[], core: readonly string[]): NameInTe
     }
   }
   return null;
+}
+
+/** True if a text names a company by a capitalized word and a legal form behind it: `Acme Widgets, Inc.` */
+export function namesCompany(text: string): boolean {
+  const words = wordsOf(text);
+  return words.some((_, at) => at > 0 && /^\p{Lu}/u.test(words[at - 1]!.written) && formAfter(words, at) !== null);
 }
 
 const personTitles = new Set('mr mrs ms mx dr prof professor sir madam herr frau senor senora sr sra m mme monsieur madame dott dottssa ing jr ii iii iv esq phd mba cpa'.split(' '));
@@ -203,7 +217,8 @@ function personWords(name: string): readonly string[] {
 function isSubset(shorter: readonly string[], longer: readonly string[]): boolean {
   if (shorter.length < 2 || shorter.length > longer.length || shorter[0] !== longer[0] || shorter.at(-1) !== longer.at(-1)) return false;
   const middle = longer.slice(1, -1);
-  return shorter.slice(1, -1).every((word) => middle.some((other) => other === word || (word.length === 1 && other.startsWith(word)) || (other.length === 1 && word.startsWith(other))));
+  return shorter.slice(1, -1).every((word) => middle.some((other) => other === word
+    || (word.length === 1 && other.startsWith(word)) || (other.length === 1 && word.startsWith(other))));
 }
 
 const notInPersonNames = /[\d@:;/\\_<>[\]{}|#*=]/;

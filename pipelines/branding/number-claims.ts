@@ -1,4 +1,4 @@
-import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
+import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import type { NumberRow } from './number-list.ts';
 import type { OperationRecord } from './operation.ts';
@@ -19,6 +19,8 @@ export interface ClaimedRow {
   readonly line: number;
   readonly phone: string | null;
   readonly country: string | null;
+  /** State that the number had with the brand. */
+  readonly before: NumberState | null;
   readonly outcome: keyof typeof NUMBER_OUTCOMES | (string & {});
   readonly reason: string;
 }
@@ -39,18 +41,17 @@ interface Conflict {
   rejected_for_good: boolean;
 }
 
-const maySubmitAgain = NUMBER_TRANSITIONS.actions.submit.from;
-
 /** Says for each row what becomes of its number, under the lock of claims. */
 export async function judgeClaims(client: Queryable, brandId: number, rows: readonly NumberRow[]): Promise<NumberClaims> {
   const phones = [...new Set(rows.flatMap(({ phone }) => (phone === null ? [] : [phone])))];
   const conflicts = new Map((await queryRows<Conflict>(client, sql('branding/find_number_conflicts'), [brandId, phones])).map((conflict) => [conflict.phone, conflict]));
   const seen = new Set<string>();
   const judged = rows.map((row): ClaimedRow => {
-    if (row.phone === null) return { line: row.line, phone: null, country: null, outcome: row.code, reason: row.reason };
-    const outcome = seen.has(row.phone) ? 'number_repeated' : judgeConflict(conflicts.get(row.phone));
+    if (row.phone === null) return { line: row.line, phone: null, country: null, before: null, outcome: row.code, reason: row.reason };
+    const conflict = conflicts.get(row.phone);
+    const outcome = seen.has(row.phone) ? 'number_repeated' : judgeConflict(conflict);
     seen.add(row.phone);
-    return { line: row.line, phone: row.phone, country: row.country, outcome, reason: NUMBER_OUTCOMES[outcome] };
+    return { line: row.line, phone: row.phone, country: row.country, before: conflict?.own_state ?? null, outcome, reason: NUMBER_OUTCOMES[outcome] };
   });
   return { rows: judged, phones, ofOtherBrands: phones.filter((phone) => conflicts.get(phone)?.of_other_brand === true) };
 }
@@ -67,12 +68,12 @@ export async function claimNumbers(client: Queryable, { brandId, operation, clai
   const { rows } = claims;
   if (rows.length === 0) return;
   const accepted = rows.filter(({ outcome }) => outcome === 'accepted');
-  await queryRow(client, sql('branding/submit_numbers'), [
+  await client.query(sql('branding/submit_numbers'), [
     brandId,
     accepted.map(({ phone }) => phone),
     accepted.map(({ country }) => country),
+    accepted.map(({ before }) => before),
     operation.request.callReason,
-    maySubmitAgain,
     cause.actor,
     cause.reason,
     cause.operationId,

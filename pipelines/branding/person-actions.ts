@@ -6,7 +6,7 @@ import { moveLetter } from './letter-record.ts';
 import { lockBrand, type LockedBrand } from './locked-brand.ts';
 import { endRevision, moveBrand, moveNumbers, settleBrand, type Cause } from './settle.ts';
 import { NUMBER_TRANSITIONS, type BrandState, type LetterState, type NumberState } from './states.ts';
-import type { Vault } from './vault.ts';
+import { destroyDocument } from './vault.ts';
 
 /** Who decides, and why: both are kept in the audit trail. */
 export interface Decider {
@@ -51,9 +51,13 @@ export async function resumeBrand(options: BrandActionOptions): Promise<BrandSta
   return withBrand(options, (client, brand, cause) => moveBrand(client, moved(brand), { action: 'resume', cause }));
 }
 
-/** Ends a brand for good and frees its numbers. @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused` */
+/** Ends a brand and its letters for good, and frees its numbers. @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused` */
 export async function withdrawBrand(options: BrandActionOptions): Promise<BrandState> {
-  return withBrand(options, (client, brand, cause) => moveBrand(client, moved(brand), { action: 'withdraw', cause }));
+  return withBrand(options, async (client, brand, cause) => {
+    await moveBrand(client, moved(brand), { action: 'withdraw', cause });
+    const letters = await queryRows<{ letter_id: number; state: LetterState; signed_on: string | null }>(client, sql('branding/list_open_letters'), [brand.brand_id]);
+    for (const { letter_id, state, signed_on } of letters) await moveLetter(client, { letterId: letter_id, state, signedOn: signed_on }, { action: 'withdraw', at: new Date(), cause });
+  });
 }
 
 /**
@@ -76,10 +80,10 @@ export async function withdrawLetter(options: LetterActionOptions): Promise<Lett
  * Destroys the key of a letter: its file and what was read from it cannot be recovered. Its states and findings stay.
  * @throws ServiceError `letter_unknown`, `reason_required`, `transition_refused` while a person has yet to decide it, `document_destroyed`
  */
-export async function deleteLetterDocument({ vault, ...options }: LetterActionOptions & { vault: Vault }): Promise<LetterState> {
+export async function deleteLetterDocument(options: LetterActionOptions): Promise<LetterState> {
   return withLetter(options, async (client, letter, cause) => {
     if (letter.state === 'submitted' || letter.state === 'in_review') throw undecided(letter.letterId);
-    if (!(await vault.destroy(client, letter.documentId, cause.reason))) throw new ServiceError('document_destroyed', { operation: 'delete letter', object: String(letter.letterId) });
+    if (!(await destroyDocument(client, letter.documentId, cause.reason))) throw new ServiceError('document_destroyed', { operation: 'delete letter', object: String(letter.letterId) });
     await client.query(sql('branding/record_letter_event'), [letter.letterId, 'delete_document', cause.actor, cause.reason]);
     return letter.state;
   });

@@ -5,7 +5,7 @@ import { sql } from '../../sql/sql.ts';
 import { checkBrand } from './brand-check.ts';
 import { brandProfileSchema, needsApproval, type BrandProfile } from './brand-profile.ts';
 import type { Finding } from './finding.ts';
-import { lockBrand, type LockedBrand } from './locked-brand.ts';
+import { lockBrand, takeChangeLock, type LockedBrand } from './locked-brand.ts';
 import { decideReadLetter, recordLetter, type DecidedLetter } from './letter-record.ts';
 import type { LetterReadingOutcome } from './letter-reading.ts';
 import { judgeNumbers, readNumberList, type NumberListLimits, type NumberRow } from './number-list.ts';
@@ -26,9 +26,6 @@ export interface RunOperationOptions {
   readonly operationId: number;
   readonly now: () => Date;
 }
-
-/** The lock under which brands claim numbers, so that two cannot take the same one at the same time. */
-const claimLock = 7_224_203; // any constant
 
 /**
  * Carries out one operation: reads its files, then in one transaction makes or changes the brand, claims the numbers,
@@ -65,7 +62,7 @@ interface Work {
 async function carryOut(client: Queryable, { vault, now }: RunOperationOptions, { operation, rows, reading }: Work): Promise<OperationResult> {
   const at = now();
   const cause: Cause = { actor: operation.requestedBy, reason: `Asked for by operation ${operation.operationId}.`, operationId: operation.operationId };
-  await client.query('SELECT pg_advisory_xact_lock($1)', [claimLock]);
+  await takeChangeLock(client);
   const brand = await applyRequest(client, operation, cause);
   const claims = await judgeClaims(client, brand.brand_id, rows);
   await claimNumbers(client, { brandId: brand.brand_id, operation, claims, cause });

@@ -71,11 +71,6 @@ export class Vault {
     return JSON.parse(unseal(this.keyOf(documentId, row), row.sealed_reading, `reading ${row.sha256}`, documentId).toString('utf8'));
   }
 
-  /** Destroys the key and the sealed bytes of a document. False if that was done before. */
-  async destroy(db: Queryable, documentId: number, why: string): Promise<boolean> {
-    return (await queryRow(db, sql('branding/destroy_document'), [documentId, why])) !== undefined;
-  }
-
   private async read(db: Queryable, documentId: number): Promise<DocumentRow> {
     const row = await queryRow<DocumentRow & Record<string, unknown>>(db, sql('branding/read_document'), [documentId]);
     if (row === undefined || row.wrapped_key === null) {
@@ -88,6 +83,11 @@ export class Vault {
     if (master_key_id !== this.masterKeyId) throw sealed(documentId, 'It was sealed under another master key.');
     return unseal(this.masterKey, wrapped_key!, `key ${sha256}`, documentId);
   }
+}
+
+/** Destroys the key and the sealed bytes of a document, which takes no master key. False if that was done before. */
+export async function destroyDocument(db: Queryable, documentId: number, why: string): Promise<boolean> {
+  return (await queryRow(db, sql('branding/destroy_document'), [documentId, why])) !== undefined;
 }
 
 /**

@@ -5,15 +5,15 @@
 WITH live AS (
   SELECT n.phone, n.country, b.handle, r.display_name,
     coalesce(n.call_reason, r.profile -> 'callReasons' ->> 0) AS description, r.profile ->> 'website' AS detail, r.profile ->> 'logo' AS image,
-    n.verified_at AS live_from, max(l.valid_until) AS live_until
+    n.verified_at AS live_from, CASE n.state WHEN 'verified' THEN max(l.valid_until) ELSE least(max(l.valid_until), n.ended_at) END AS live_until
   FROM brand AS b
   JOIN brand_revision AS r ON r.brand_id = b.brand_id AND r.revision = b.approved_revision
   JOIN brand_number AS n ON n.brand_id = b.brand_id AND n.state IN ('verified', 'expired')
   JOIN letter_number AS c ON c.phone = n.phone
   JOIN letter AS l ON l.letter_id = c.letter_id AND l.brand_id = b.brand_id AND l.state IN ('approved', 'expiring', 'expired')
   WHERE b.brand_id = $1 AND b.state IN ('approved', 'expired')
-  GROUP BY n.phone, n.country, b.handle, r.display_name, n.call_reason, r.profile, n.verified_at
-  HAVING max(l.valid_until) > n.verified_at
+  GROUP BY n.phone, n.country, b.handle, r.display_name, n.call_reason, r.profile, n.verified_at, n.state, n.ended_at
+  HAVING max(l.valid_until) > n.verified_at AND (n.state = 'verified' OR n.ended_at > n.verified_at)
 ), known AS (
   INSERT INTO phone_number (phone, country)
   SELECT phone, country FROM live ORDER BY phone

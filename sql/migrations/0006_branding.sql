@@ -54,6 +54,7 @@ CREATE TABLE branding_operation_row (
   reason text NOT NULL,
   PRIMARY KEY (operation_id, line)
 );
+CREATE INDEX branding_operation_row_phone ON branding_operation_row (operation_id, phone);
 
 CREATE TABLE brand (
   brand_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -71,6 +72,7 @@ CREATE TABLE brand (
   CONSTRAINT brand_approved_has_revision CHECK (state NOT IN ('approved', 'suspended', 'expired') OR approved_revision IS NOT NULL)
 );
 CREATE INDEX brand_owner ON brand (owner, handle);
+CREATE INDEX brand_owner_state ON brand (owner, state, handle);
 
 CREATE TABLE brand_revision (
   brand_id bigint NOT NULL REFERENCES brand,
@@ -140,25 +142,29 @@ CREATE TABLE brand_number (
   submitted_at timestamptz NOT NULL DEFAULT now(),
   changed_at timestamptz NOT NULL DEFAULT now(),
   verified_at timestamptz,
+  -- When a verified number expired, at the latest.
+  ended_at timestamptz,
   PRIMARY KEY (brand_id, phone)
 );
 CREATE UNIQUE INDEX brand_number_one_live_brand ON brand_number (phone) WHERE state IN ('submitted', 'in_review', 'verified', 'suspended');
 CREATE INDEX brand_number_phone ON brand_number (phone);
+CREATE INDEX brand_number_state ON brand_number (brand_id, state, phone);
 
--- Who did what, when and why. Rows are only ever added.
+-- Who did what, when and why. Rows are only ever added. What they name is never deleted, so foreign keys would only cost:
+-- a request of 100,000 numbers adds 200,000 rows.
 CREATE TABLE branding_event (
   event_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at timestamptz NOT NULL DEFAULT now(),
-  brand_id bigint NOT NULL REFERENCES brand,
+  brand_id bigint NOT NULL,
   subject text COLLATE "C" NOT NULL CHECK (subject IN ('brand', 'letter', 'number')),
-  letter_id bigint REFERENCES letter,
+  letter_id bigint,
   phone e164,
   action text COLLATE "C" NOT NULL,
   before text COLLATE "C",
   after text COLLATE "C" NOT NULL,
   actor text NOT NULL CHECK (actor ~ '\S'),
   reason text NOT NULL CHECK (reason ~ '\S'),
-  operation_id bigint REFERENCES branding_operation,
+  operation_id bigint,
   CONSTRAINT branding_event_subject CHECK ((subject = 'letter') = (letter_id IS NOT NULL) AND (subject = 'number') = (phone IS NOT NULL))
 );
 CREATE INDEX branding_event_brand ON branding_event (brand_id, event_id);
@@ -180,6 +186,10 @@ CREATE VIEW brand_overview AS
     r.profile ->> 'country' AS country, r.profile -> 'callReasons' AS call_reasons, r.profile ->> 'logo' AS logo,
     r.profile ->> 'relationship' AS relationship, p.display_name AS pending_display_name
   FROM brand AS b
-  JOIN brand_revision AS r ON r.brand_id = b.brand_id AND r.revision = coalesce(b.approved_revision, b.pending_revision, b.last_revision)
+  -- Lateral with a limit: over a plain join the planner sorted all brands of an owner for a page, 955 ms instead of 9 for 100,000.
+  CROSS JOIN LATERAL (
+    SELECT display_name, profile FROM brand_revision
+    WHERE brand_id = b.brand_id AND revision = coalesce(b.approved_revision, b.pending_revision, b.last_revision)
+    LIMIT 1) AS r
   LEFT JOIN brand_revision AS p ON p.brand_id = b.brand_id AND p.revision = b.pending_revision;
-GRANT SELECT ON brand_overview, letter, letter_finding, brand_number, letter_number TO caller_trust_reader;
+GRANT SELECT ON brand_overview, letter, letter_finding, brand_number, letter_number, branded_number TO caller_trust_reader;

@@ -4,7 +4,7 @@ import { brandDetailSchema, brandListSchema, brandNumberListSchema, letterListSc
 import { formatCursor } from '../../api/cursor.ts';
 import { problemSchema } from '../../api/schemas.ts';
 import { useTestDatabase } from '../support/database.ts';
-import { addBrand, addLetter, addNumbers, phoneOf, ruleVersion, secrets } from './support/brands.ts';
+import { addBrand, addLetter, addNumbers, phoneOf, publishNumbers, ruleVersion, secrets } from './support/brands.ts';
 import { openRaw, useTestApi } from './support/running-api.ts';
 
 const database = await useTestDatabase();
@@ -39,6 +39,7 @@ await addNumbers(db, dental, { from: 1, to: 3 });
 await addNumbers(db, dental, { from: 4, to: 4, state: 'suspended' });
 await addNumbers(db, dental, { from: 5, to: 6, state: 'in_review' });
 await addNumbers(db, foreign, { from: 10, to: 12 });
+await publishNumbers(db, dental);
 
 const dentalBrand = {
   handle: 'northwind-dental',
@@ -114,6 +115,7 @@ it('gives no end to a number while its brand is suspended, since it is not publi
   const read = async () => brandNumberListSchema.parse(await (await ask('/v1/brands/suspended-one/numbers', nobody.key)).json()).numbers[0]?.liveUntil;
   expect(await read()).toBeNull();
   await db.query("UPDATE brand SET state = 'approved' WHERE brand_id = $1", [brandId]);
+  await publishNumbers(db, brandId);
   expect(await read()).toBe('2027-03-01T00:00:00.000Z');
 });
 

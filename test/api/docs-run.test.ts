@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
+import { brandNumberListSchema } from '../../api/branding-schemas.ts';
 import { ERRORS, type ErrorCode } from '../../runtime/errors.ts';
 import { childEnvironment } from '../../runtime/config.ts';
 import { useTestDatabase } from '../support/database.ts';
@@ -29,6 +30,14 @@ it('runs every example of docs/api.md, in the order of the page', async () => {
       throw new Error(`${block}\n${error.stdout}\n${error.stderr}`);
     });
   }
+  const pages = (await readFile(join(directory, 'numbers.jsonl'), 'utf8')).trim().split('\n').map((line) => brandNumberListSchema.parse(JSON.parse(line)));
+  expect(pages.map(({ numbers }) => numbers.length)).toEqual([500, 100]);
+});
+
+it('shows an answer in the form that it has', () => {
+  const examples = [...text.matchAll(/^```json\n([^]*?)^```$/gm)].map(([, example]) => JSON.parse(example ?? '') as unknown);
+  expect(examples).toHaveLength(1);
+  expect(brandNumberListSchema.strict().parse(examples[0])).toEqual(examples[0]);
 });
 
 it('names codes with the status that they have', () => {

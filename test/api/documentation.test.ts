@@ -39,7 +39,7 @@ it('describes the parameters, pages and errors of branding, and releases without
   const numbers = described['/v1/brands/{handle}/numbers']?.get;
   expect(numbers?.parameters).toMatchObject([
     { name: 'state', in: 'query', required: false, schema: { enum: expect.arrayContaining(['verified', 'permanently_rejected']) } },
-    { name: 'limit', in: 'query', required: false, schema: { type: 'integer', minimum: 1, maximum: 500, default: 100 } },
+    { name: 'limit', in: 'query', required: false, description: expect.stringContaining('without it 100'), schema: { type: 'integer', minimum: 1, maximum: 500 } },
     { name: 'cursor', in: 'query', required: false, schema: { type: 'string' } },
     { name: 'handle', in: 'path', required: true },
   ]);
@@ -52,6 +52,13 @@ it('describes the parameters, pages and errors of branding, and releases without
   const releases = described['/v1/releases']?.get;
   expect(releases?.security).toEqual([]);
   expect(Object.keys(releases?.responses ?? {})).toEqual(['200', '304', '400', '405', '412', '429', '500']);
+});
+
+it('says of parameters and fields what they mean', async () => {
+  const { components, paths: described } = (await (await fetch(`${url}/openapi.json`)).json()) as Document;
+  expect(described['/v1/caches/phones']?.get.parameters).toMatchObject([{ description: 'ISO 3166-1 alpha-2, two upper-case letters.' }]);
+  expect(components.schemas['Manifest']).toMatchObject({ properties: { version: { description: 'Rises only when the plain bytes change.' } } });
+  expect(components.schemas['BrandNumber']).toMatchObject({ properties: { liveUntil: { description: expect.stringContaining('not published') } } });
 });
 
 it('has every reference that it makes', async () => {
@@ -100,7 +107,9 @@ it('measures requests, bytes and artefacts, with no label that a stranger could 
   await fetch(`${url}/%zz`);
   const read = async () => (await fetch(`${api.metricsUrl}/metrics`)).text();
   await until(async () => /caller_trust_api_requests_total\{route="unknown",method="GET",status="404"\} \d+/.test(await read()));
+  await get('/v1/brands/northwind-dental/numbers'); // a key without the scope
   const text = await read();
+  expect(text).toMatch(/caller_trust_api_requests_total\{route="\/v1\/brands\/:handle\/numbers",method="GET",status="403"\} 1\n/);
   expect(text).toMatch(/caller_trust_api_requests_total\{route="\/v1\/caches\/spammer_phones",method="GET",status="200"\} 1\n/);
   expect(text).toMatch(/caller_trust_api_requests_total\{route="unknown",method="GET",status="400"\} 1\n/);
   expect(text).toMatch(/caller_trust_api_body_bytes_total\{route="\/v1\/caches\/spammer_phones"\} \d{4}/);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { LETTER_REFUSALS } from '../../pipelines/branding/letter-reading.ts';
 import { readLetter, type ChildReport } from '../../pipelines/branding/reading/letter-reader.ts';
 import { letterLimits } from '../pipelines/branding/reading/letter-limits.ts';
 import { hostileLetters } from './hostile-letters.ts';
@@ -11,8 +12,7 @@ describe.concurrent('a hostile letter', () => {
     const reports: ChildReport[] = [];
     const result = await readLetter({ bytes: bytes(), limits: letterLimits, onChild: (report) => reports.push(report) });
     const ended = result.kind === 'read' ? 'read' : result.code;
-    if (outcome !== 'any') expect(ended).toBe(outcome);
-    expect(['read', ...Object.keys(memoryBytesMax)].length).toBe(3);
+    expect(outcome === 'any' ? Object.keys({ read: '', ...LETTER_REFUSALS }) : [outcome]).toContain(ended);
     for (const { child, peakBytes, seconds } of reports) {
       expect(peakBytes).toBeLessThanOrEqual(memoryBytesMax[child]);
       expect(seconds).toBeLessThan(secondsMax[child] + 1);

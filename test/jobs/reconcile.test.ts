@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Queues } from '../../jobs/backend.ts';
-import { enqueueFeedLoad, enqueueNight, enqueueNightFlow } from '../../jobs/enqueue.ts';
+import { enqueueBranding, enqueueFeedLoad, enqueueNight, enqueueNightFlow } from '../../jobs/enqueue.ts';
 import { reconcile } from '../../jobs/reconcile.ts';
 import { queryRow } from '../../runtime/postgres.ts';
 import { backends, openBackend, silent, until, wipe, type TestBackend } from './backends.ts';
@@ -15,6 +15,8 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
     const insert = async (statement: string, values: unknown[] = []) => (await queryRow<{ id: number }>(backend.database.db, statement, values))!.id;
     const addLoad = (state = 'queued') =>
       insert(`INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, state) VALUES ('directory', 'a.csv', repeat('0', 64), 1, 'test', $1) RETURNING load_id AS id`, [state]);
+    const addOperation = () =>
+      insert(`INSERT INTO branding_operation (owner, idempotency_key, kind, request, request_sha256, requested_by) VALUES ('test', gen_random_uuid()::text, 'add_phone_number', '{}', repeat('0', 64), 'test') RETURNING operation_id AS id`);
     const addNight = (state = 'due', generation = 0) =>
       insert(`INSERT INTO night_run (night_date, trigger, requested_by, state, generation) VALUES ('2026-01-01', 'operator', 'test', $1, $2) RETURNING run_id AS id`, [state, generation]);
     const addBuild = (runId: number, generation: number) =>
@@ -25,7 +27,7 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
       queues = await backend.openQueues();
     });
     afterEach(async () => {
-      await backend.database.db.query('TRUNCATE feed_load, night_run, build RESTART IDENTITY CASCADE');
+      await backend.database.db.query('TRUNCATE feed_load, night_run, build, branding_operation RESTART IDENTITY CASCADE');
       await wipe(backend);
     });
     afterAll(async () => {
@@ -94,6 +96,24 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
       expect(await queues.state('feeds', `feed-${unrecorded}`)).toBe('waiting');
       expect(await queryRow(backend.database.db, 'SELECT state, failure_code FROM feed_load WHERE load_id = $1', [crashing])).toEqual({ state: 'failed', failure_code: 'job_lost' });
       expect(await queryRow(backend.database.db, 'SELECT state, failure_code FROM build WHERE build_id = $1', [buildId])).toEqual({ state: 'failed', failure_code: 'build_lost' });
+    });
+
+    it('queues a branding operation whose job is gone, and fails one whose job was given up after crashes', async () => {
+      const [forgotten, crashing] = [await addOperation(), await addOperation()];
+      await enqueueBranding(queues, { operationId: crashing });
+      for (let crash = 0; crash < 2; crash++) {
+        const victim = await startWorkerProcess(backend.env, 'hold');
+        await victim.line(`start ${crashing}`);
+        await victim.end('SIGKILL');
+      }
+      const worker = await backend.startWorker({ 'run-branding': async () => undefined });
+      await until(() => queues.state('branding', `branding-${crashing}`), (state) => state === 'failed');
+      await worker.stop();
+      expect(await look()).toEqual({ enqueued: 1, lost: 1 });
+      expect(await queues.state('branding', `branding-${forgotten}`)).toBe('waiting');
+      const row = (operationId: number) => queryRow(backend.database.db, 'SELECT state, failure_code FROM branding_operation WHERE operation_id = $1', [operationId]);
+      expect([await row(crashing), await row(forgotten)]).toEqual([{ state: 'failed', failure_code: 'job_lost' }, { state: 'queued', failure_code: null }]);
+      expect(await look()).toEqual({ enqueued: 0, lost: 0 });
     });
 
     it('fails a night whose opening was given up after crashes', async () => {

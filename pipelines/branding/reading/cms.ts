@@ -37,6 +37,7 @@ export const cmsLimits = {
   derNodesMax: 20_000,
   certificatesMax: 32,
   rootsMax: 500,
+  /** Certificates from the signer's to the root's, both included. */
   chainLengthMax: 8,
   /** Signatures that are tried while a chain is built; certificates may be made so that many chains seem possible. */
   chainChecksMax: 64,
@@ -290,7 +291,8 @@ function readSaltLength(algorithm: pkijs.AlgorithmIdentifier, hash: Hash): numbe
   const parameters = new pkijs.RSASSAPSSParams({ schema: algorithm.algorithmParams });
   const mask = childrenOf(parameters.maskGenAlgorithm.algorithmParams)[0];
   const maskHash = mask instanceof asn1js.ObjectIdentifier ? hashes[mask.valueBlock.toString()] : undefined;
-  if (hashes[parameters.hashAlgorithm.algorithmId] !== hash || parameters.maskGenAlgorithm.algorithmId !== oids.mgf1 || maskHash !== hash) throw new CmsProblem('The parameters of RSASSA-PSS do not fit the digest.');
+  const fits = hashes[parameters.hashAlgorithm.algorithmId] === hash && parameters.maskGenAlgorithm.algorithmId === oids.mgf1 && maskHash === hash;
+  if (!fits) throw new CmsProblem('The parameters of RSASSA-PSS do not fit the digest.');
   if (!(parameters.saltLength >= 0 && parameters.saltLength <= saltBytesMax)) throw new CmsProblem('The parameters of RSASSA-PSS are damaged.');
   return parameters.saltLength;
 }
@@ -449,7 +451,8 @@ export function signDetachedCms({ content, certificate, signedAt, alter, pss = f
   if (alter === 'digest') digest[0]! ^= 1;
   const attributes = ownAttributes({ digest, signedAt, contentType: alter === 'content_type' ? oids.signedData : oids.data });
   const isBare = alter === 'no_attributes';
-  const signature = sign(hash, isBare ? content : new Uint8Array(new asn1js.Set({ value: attributes.map((each) => each.toSchema()) }).toBER()), { key: certificate.privateKey, ...(pss ? pssPadding : {}) });
+  const signed = isBare ? content : new Uint8Array(new asn1js.Set({ value: attributes.map((each) => each.toSchema()) }).toBER());
+  const signature = sign(hash, signed, { key: certificate.privateKey, ...(pss ? pssPadding : {}) });
   if (alter === 'signature') signature[signature.length - 1]! ^= 1;
   const signer = new pkijs.SignerInfo({
     version: 1,
@@ -463,9 +466,10 @@ export function signDetachedCms({ content, certificate, signedAt, alter, pss = f
 }
 
 function encodeSignedData({ signer, certificate, attached }: { signer: pkijs.SignerInfo; certificate: OwnCertificate; attached: Uint8Array | null }): Uint8Array {
+  const eContent = attached === null ? {} : { eContent: new asn1js.OctetString({ valueHex: exactBuffer(attached) }) };
   const data = new pkijs.SignedData({
     version: 1,
-    encapContentInfo: new pkijs.EncapsulatedContentInfo({ eContentType: oids.data, ...(attached === null ? {} : { eContent: new asn1js.OctetString({ valueHex: exactBuffer(attached) }) }) }),
+    encapContentInfo: new pkijs.EncapsulatedContentInfo({ eContentType: oids.data, ...eContent }),
     digestAlgorithms: [signer.digestAlgorithm],
     signerInfos: [signer],
     certificates: withoutRoot(certificate),
@@ -497,7 +501,8 @@ function timeOf(value: Date): pkijs.Time {
 
 function ownAlgorithm(key: KeyObject): pkijs.AlgorithmIdentifier {
   const [rsaWithSha256, ecdsaWithSha256] = ['1.2.840.113549.1.1.11', '1.2.840.10045.4.3.2'];
-  return key.asymmetricKeyType === 'ec' ? new pkijs.AlgorithmIdentifier({ algorithmId: ecdsaWithSha256 }) : new pkijs.AlgorithmIdentifier({ algorithmId: rsaWithSha256, algorithmParams: new asn1js.Null() });
+  if (key.asymmetricKeyType === 'ec') return new pkijs.AlgorithmIdentifier({ algorithmId: ecdsaWithSha256 });
+  return new pkijs.AlgorithmIdentifier({ algorithmId: rsaWithSha256, algorithmParams: new asn1js.Null() });
 }
 
 const pssSaltBytes = 32;
@@ -506,7 +511,8 @@ const pssPadding = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: pssSa
 function pssAlgorithm(): pkijs.AlgorithmIdentifier {
   const sha256 = new pkijs.AlgorithmIdentifier({ algorithmId: '2.16.840.1.101.3.4.2.1', algorithmParams: new asn1js.Null() });
   const maskGenAlgorithm = new pkijs.AlgorithmIdentifier({ algorithmId: oids.mgf1, algorithmParams: sha256.toSchema() });
-  return new pkijs.AlgorithmIdentifier({ algorithmId: oids.rsaPss, algorithmParams: new pkijs.RSASSAPSSParams({ hashAlgorithm: sha256, maskGenAlgorithm, saltLength: pssSaltBytes }).toSchema() });
+  const parameters = new pkijs.RSASSAPSSParams({ hashAlgorithm: sha256, maskGenAlgorithm, saltLength: pssSaltBytes });
+  return new pkijs.AlgorithmIdentifier({ algorithmId: oids.rsaPss, algorithmParams: parameters.toSchema() });
 }
 
 function extensionsOf(ca: boolean): pkijs.Extension[] {

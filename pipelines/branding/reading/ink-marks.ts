@@ -1,8 +1,9 @@
 import type { Box, PageMark } from '../letter-reading.ts';
 import { cluster, roundBox } from './page-geometry.ts';
+import { shrink } from './picture-scale.ts';
 import type { RecognisedWord } from './ocr-engine.ts';
 import type { GrayImage } from './png.ts';
-import { darkLevel, shrink } from './straighten.ts';
+import { darkLevel } from './straighten.ts';
 
 /** Width of the grid on which ink is looked for: 100 cells an inch on a letter's page. */
 const gridWidth = 850;

@@ -2,7 +2,7 @@
 export interface LetterLimits {
   readonly letterBytesMax: number;
   readonly letterPagesMax: number;
-  /** Longest side of a page. */
+  /** Longest side of a page. Scans whose pixels were taken for points have 48.7 inches (A4 at 300 dots an inch). */
   readonly letterPageInchesMax: number;
   /** Pixels of a PNG, of a picture in a PDF, or of a rendered page. */
   readonly letterPixelsMax: number;

@@ -1,10 +1,11 @@
+import type { z } from 'zod';
 import type { LetterPage, LetterReadingOutcome, LetterRefusalCode } from '../letter-reading.ts';
+import { ocrAnswer, textAnswer } from './child-answer.ts';
 import type { ChildAnswer } from './child-protocol.ts';
 import type { LetterLimits } from './letter-limits.ts';
 import { sniffLetter } from './letter-sniff.ts';
-import { runLimitedChild, type ChildReport, type LimitName, type ReadingChild } from './limited-child.ts';
+import { runLimitedChild, type ChildLimits, type ChildReport, type LimitName, type ReadingChild } from './limited-child.ts';
 import type { OcrRequest, OcrResult } from './ocr-task.ts';
-import type { PdfTextReading } from './text-task.ts';
 
 export type { LetterLimits } from './letter-limits.ts';
 export type { ChildReport } from './limited-child.ts';
@@ -81,15 +82,15 @@ function judgeFile({ bytes, limits }: RunOptions): 'pdf' | 'png' {
 }
 
 async function readPng(options: ReadLetterOptions): Promise<Reading> {
-  const { pages } = await runOcr(options, { task: 'recognise', format: 'png', pages: null, dotsPerInch: null });
+  const { pages } = await runOcr(options, { task: 'recognise', format: 'png', pages: null, dotsPerInch: 0 });
   return { format: 'png', pages, signatures: [], embeddedCsv: null };
 }
 
 async function readPdf(options: ReadLetterOptions): Promise<Reading> {
   const { limits, trustRootsPem } = options;
-  const { letterTextSecondsMax: secondsMax, letterTextMemoryBytesMax: memoryBytesMax } = limits;
-  const text = await run<PdfTextReading>({ options, child: 'text-child', settings: { limits, trustRootsPem }, secondsMax, memoryBytesMax });
-  const scans = text.scans.length === 0 ? [] : (await runOcr(options, { task: 'recognise', format: 'pdf', pages: text.scans, dotsPerInch: null })).pages;
+  const { letterTextSecondsMax: secondsMax, letterTextMemoryBytesMax: memoryBytesMax, letterOutputBytesMax: outputBytesMax } = limits;
+  const text = await run({ options, child: 'text-child', answer: textAnswer, settings: { limits, trustRootsPem }, limits: { secondsMax, memoryBytesMax, outputBytesMax } });
+  const scans = text.scans.length === 0 ? [] : (await runOcr(options, { task: 'recognise', format: 'pdf', pages: text.scans, dotsPerInch: 0 })).pages;
   return { format: 'pdf', pages: replacePages(text.pages, scans), signatures: text.signatures, embeddedCsv: text.embeddedCsv };
 }
 
@@ -100,29 +101,33 @@ function replacePages(pages: readonly LetterPage[], scans: readonly LetterPage[]
 }
 
 function runOcr(options: RunOptions, request: Omit<OcrRequest, 'limits'>): Promise<OcrResult> {
-  const { letterOcrSecondsMax: secondsMax, letterOcrMemoryBytesMax: memoryBytesMax } = options.limits;
-  return run<OcrResult>({ options, child: 'ocr-child', settings: { ...request, limits: options.limits }, secondsMax, memoryBytesMax });
+  const { letterOcrSecondsMax: secondsMax, letterOcrMemoryBytesMax: memoryBytesMax, letterPagesMax, letterOutputBytesMax } = options.limits;
+  const outputBytesMax = request.task === 'draw' ? letterPagesMax * drawnPageBytesMax : letterOutputBytesMax;
+  return run({ options, child: 'ocr-child', answer: ocrAnswer, settings: { ...request, limits: options.limits }, limits: { secondsMax, memoryBytesMax, outputBytesMax } });
 }
 
-interface Run {
+/** A noisy page at 150 dots an inch has 1.6 megabytes as PNG, and a third more in base64. */
+const drawnPageBytesMax = 4 * 1024 * 1024;
+
+interface Run<Result> {
   readonly options: RunOptions;
   readonly child: ReadingChild;
+  readonly answer: z.ZodType<ChildAnswer<Result>>;
   readonly settings: unknown;
-  readonly secondsMax: number;
-  readonly memoryBytesMax: number;
+  readonly limits: ChildLimits;
 }
 
-async function run<Result>({ options, child, settings, secondsMax, memoryBytesMax }: Run): Promise<Result> {
-  const { bytes, limits, signal, onChild } = options;
-  const outcome = await runLimitedChild({ child, settings, bytes, signal, limits: { secondsMax, memoryBytesMax, outputBytesMax: limits.letterOutputBytesMax } });
+async function run<Result>({ options: { bytes, signal, onChild }, child, answer, settings, limits }: Run<Result>): Promise<Result> {
+  const outcome = await runLimitedChild({ child, settings, bytes, signal, limits });
   onChild?.(outcome.report);
-  if ('limit' in outcome) throw new Refusal('letter_limit_exceeded', problemOf(outcome.limit, { secondsMax, memoryBytesMax, outputBytesMax: limits.letterOutputBytesMax }));
-  const answer = outcome.answer as ChildAnswer<Result>;
-  if ('refused' in answer) throw new Refusal(answer.refused, answer.problem);
-  return answer.result;
+  if ('limit' in outcome) throw new Refusal('letter_limit_exceeded', problemOf(outcome.limit, limits));
+  const checked = answer.safeParse(outcome.answer);
+  if (!checked.success) throw new Refusal('letter_damaged', 'The process that read the letter gave no answer that makes sense.');
+  if ('refused' in checked.data) throw new Refusal(checked.data.refused, checked.data.problem);
+  return checked.data.result;
 }
 
-function problemOf(limit: LimitName, { secondsMax, memoryBytesMax, outputBytesMax }: { secondsMax: number; memoryBytesMax: number; outputBytesMax: number }): string {
+function problemOf(limit: LimitName, { secondsMax, memoryBytesMax, outputBytesMax }: ChildLimits): string {
   if (limit === 'time') return `Reading the letter took more than ${secondsMax} seconds.`;
   if (limit === 'memory') return `Reading the letter took more than ${memoryBytesMax} bytes of memory.`;
   if (limit === 'output') return `The letter holds more text than ${outputBytesMax} bytes.`;

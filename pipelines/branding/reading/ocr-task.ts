@@ -5,9 +5,12 @@ import { findInk } from './ink-marks.ts';
 import { openOcr, type OcrEngine } from './ocr-engine.ts';
 import { makeOcrLines } from './ocr-lines.ts';
 import { encodeGrayPng, type GrayImage } from './png.ts';
-import { openPdfImages } from './page-image.ts';
+import { openPdfImages, renderPixelsMax } from './page-image.ts';
+import { readPdfFile } from './pdf-file.ts';
+import { inspectPdf } from './pdf-inspection.ts';
+import { double, shrink } from './picture-scale.ts';
 import { decodePng, readPngSize } from './png-decoding.ts';
-import { shrink, straighten } from './straighten.ts';
+import { straighten } from './straighten.ts';
 
 export interface OcrRequest {
   /** `recognise`: text and ink; `draw`: pictures. */
@@ -15,8 +18,8 @@ export interface OcrRequest {
   readonly format: 'pdf' | 'png';
   /** Pages to take; null for all. */
   readonly pages: readonly number[] | null;
-  /** Resolution of drawn pages; null for that of recognition. */
-  readonly dotsPerInch: number | null;
+  /** Resolution of drawn pages; not used in recognition. */
+  readonly dotsPerInch: number;
   readonly limits: LetterLimits;
 }
 
@@ -28,18 +31,30 @@ export interface OcrResult {
 
 /**
  * Resolution at which pages are drawn for recognition. Letters of 10 points are then 42 pixels high; scans of 200 dots an
- * inch are enlarged by half, which Tesseract's models were trained for (figures in docs/letters.md).
+ * inch are enlarged by half, which Tesseract's models were trained for.
  */
 const recognitionDpi = 300;
 
 /** Largest picture that is recognised: a letter's page at 300 dots an inch has 8.4 million, legal 10.7. */
 const recognitionPixelsMax = 11_000_000;
 
+/** A PNG with fewer pixels is a page at less than 150 dots an inch, whose letters are too low for the engine as they are. */
+const enlargePixelsMax = 2_100_000;
+
+/** Sides are rounded to whole pixels, which may make a picture larger than was reckoned. */
+const roundingShare = 0.99;
+
+/** Inches that the width of a PNG is taken for when it is drawn. */
+const sheetInches = 8.5;
+
 interface PageSource {
   readonly page: number;
   readonly width: number;
   readonly height: number;
-  draw(dotsPerInch: number): Promise<GrayImage>;
+  /** For recognition. */
+  picture(): Promise<GrayImage>;
+  /** For a person. */
+  drawing(dotsPerInch: number): Promise<GrayImage>;
 }
 
 /**
@@ -51,39 +66,51 @@ export async function recogniseLetter(request: OcrRequest, bytes: Uint8Array): P
   const result = { pages: [] as LetterPage[], drawn: [] as { page: number; png: string }[] };
   let engine: OcrEngine | undefined;
   for await (const source of sources) {
-    const dotsPerInch = fitResolution(source, request.dotsPerInch ?? recognitionDpi, request.task === 'draw' ? request.limits.letterPixelsMax : recognitionPixelsMax);
-    const image = await source.draw(dotsPerInch);
-    if (request.task === 'draw') result.drawn.push({ page: source.page, png: Buffer.from(encodeGrayPng(image, { dotsPerInch })).toString('base64') });
-    else result.pages.push(await recognisePage(source, image, (engine ??= await openOcr())));
+    if (request.task === 'draw') result.drawn.push({ page: source.page, png: Buffer.from(encodeGrayPng(await source.drawing(request.dotsPerInch))).toString('base64') });
+    else result.pages.push(await recognisePage(source, (engine ??= await openOcr())));
   }
   return result;
 }
 
-async function recognisePage({ page, width, height }: PageSource, image: GrayImage, engine: OcrEngine): Promise<LetterPage> {
-  const straight = straighten(image);
+async function recognisePage({ page, width, height, picture }: PageSource, engine: OcrEngine): Promise<LetterPage> {
+  const straight = straighten(await picture());
   const words = await engine.recognise(straight);
   const marks = findInk(straight, words);
   return { page, width, height, source: 'ocr', lines: makeOcrLines(words, marks, straight), marks };
 }
 
-function fitResolution({ width, height }: PageSource, wanted: number, pixelsMax: number): number {
+function fitResolution({ width, height }: { width: number; height: number }, wanted: number, pixelsMax: number): number {
   return Math.min(wanted, Math.sqrt(pixelsMax / ((width / 72) * (height / 72))));
 }
 
 async function* openPdf(bytes: Uint8Array, { pages, limits }: OcrRequest): AsyncGenerator<PageSource> {
+  await inspectPdf(readPdfFile(bytes), { pixelsMax: limits.letterPixelsMax }); // here too: this child may be the first to see it
   const images = await openPdfImages(bytes);
   if (images.pageCount > limits.letterPagesMax) throw new LetterRefused('letter_too_many_pages', `The PDF has more than ${limits.letterPagesMax} pages.`);
   for (const page of pages ?? Array.from({ length: images.pageCount }, (_none, at) => at + 1)) {
-    const { width, height } = images.pageSize(page);
+    const size = images.pageSize(page);
+    const { width, height } = size;
     if (Math.max(width, height) > limits.letterPageInchesMax * 72) throw new LetterRefused('letter_page_too_large', `A page is longer than ${limits.letterPageInchesMax} inches.`);
-    yield { page, width, height, draw: (dotsPerInch) => images.render(page, dotsPerInch) };
+    yield {
+      page,
+      width,
+      height,
+      picture: () => images.render(page, fitResolution(size, recognitionDpi, recognitionPixelsMax)),
+      drawing: (dotsPerInch) => images.render(page, fitResolution(size, dotsPerInch, Math.min(limits.letterPixelsMax, renderPixelsMax) * roundingShare)),
+    };
   }
   images.close();
 }
 
-/** A PNG has pixels and no inches: it is taken as it is, and made smaller where it has more than recognition can use. */
-async function* openPng(bytes: Uint8Array, limits: LetterLimits): AsyncGenerator<PageSource> {
-  const { width, height } = readPngSize(bytes, { pixelsMax: limits.letterPixelsMax });
-  const image = await decodePng(bytes, { pixelsMax: limits.letterPixelsMax });
-  yield { page: 1, width, height, draw: (dotsPerInch) => Promise.resolve(shrink(image, Math.ceil(72 / dotsPerInch))) };
+/** A PNG has pixels and no inches: it is made smaller or larger where it has more or fewer than recognition can use. */
+async function* openPng(bytes: Uint8Array, { letterPixelsMax: pixelsMax }: LetterLimits): AsyncGenerator<PageSource> {
+  const { width, height } = readPngSize(bytes, { pixelsMax });
+  const image = await decodePng(bytes, { pixelsMax });
+  yield {
+    page: 1,
+    width,
+    height,
+    picture: async () => (width * height <= enlargePixelsMax ? double(image) : shrink(image, Math.ceil(Math.sqrt((width * height) / recognitionPixelsMax)))),
+    drawing: async (dotsPerInch) => shrink(image, Math.floor(width / (sheetInches * dotsPerInch))),
+  };
 }

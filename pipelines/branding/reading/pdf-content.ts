@@ -41,11 +41,21 @@ const markMin = { width: 0.02, height: 0.004 } as const;
 /** A path is drawn by hand, or is a logo, when at least this many of its segments are curved or slanted. */
 const slantedMin = 3;
 
+/** Text lower than this is no text for a person's eyes. */
+const readablePointsMin = 1.5;
+
+/** A colour this near to white cannot be read on paper; less opacity than this shows nothing. */
+const whiteMin = 0.94;
+const opacityMin = 0.06;
+
 interface State {
   matrix: Matrix;
   font: string | null;
+  fontSize: number;
   renderMode: number;
   leading: number;
+  fillsWhite: boolean;
+  opacity: number;
 }
 
 interface Path {
@@ -70,6 +80,8 @@ class ContentReader {
   private readonly page: PdfPage;
   private readonly pictures: Box[] = [];
   private readonly strokes: Box[] = [];
+  /** What is painted in a colour, on which white text can be read. */
+  private readonly fills: Box[] = [];
   private readonly texts: ShownText[] = [];
   private readonly budget: ValueBudget = { values: pageValuesMax };
   private readonly open = new Set<PdfObject>();
@@ -152,8 +164,9 @@ class ContentReader {
     const run = new ContentRun(matrix, {
       font: (name) => this.fontName(resources, name),
       picture: (at) => this.addPicture(at),
-      stroke: (path) => this.addStroke(path),
-      text: (text) => void (this.texts.length < 50_000 && this.texts.push(text)),
+      opacity: (name) => this.opacity(resources, name),
+      stroke: (path, isFilled) => this.addStroke(path, isFilled),
+      text: (text) => this.addText(text),
       object: (name, at) => this.drawObject(resources, name, at),
     });
     readOperators(bytes, this.budget, (operator, operands) => run.operate(operator, operands));
@@ -182,20 +195,44 @@ class ContentReader {
     const bounds = new Bounds();
     for (const [x, y] of [[0, 0], [1, 0], [0, 1], [1, 1]] as const) bounds.add(transform(matrix, x, y));
     const box = bounds.box();
-    if (box !== null && this.pictures.length < 10_000) this.pictures.push(box);
+    if (box !== null && this.pictures.length < 2_000) this.pictures.push(box);
   }
 
-  private addStroke({ bounds, slanted }: Path): void {
-    const box = slanted >= slantedMin ? bounds.box() : null;
-    if (box !== null && this.strokes.length < 20_000) this.strokes.push(box);
+  private addStroke({ bounds, slanted }: Path, isFilled: boolean): void {
+    const box = bounds.box();
+    if (box === null) return;
+    if (slanted >= slantedMin && this.strokes.length < 20_000) this.strokes.push(box);
+    if (isFilled && this.fills.length < 2_000) this.fills.push(box);
   }
+
+  private opacity(resources: PdfDict | null, name: string): number | null {
+    const parameters = this.file.resolve(this.resource(resources, 'ExtGState', name));
+    const opacity = isDict(parameters) ? this.file.entry(parameters, 'ca') : null;
+    return typeof opacity === 'number' ? opacity : null;
+  }
+
+  private addText({ height, isWhite, ...text }: DrawnText): void {
+    if (this.texts.length >= 50_000) return;
+    const points = Math.hypot(height[0] * this.page.width, height[1] * this.page.height);
+    const holds = (box: Box) => text.x >= box.left && text.x <= box.left + box.width && text.y >= box.top && text.y <= box.top + box.height;
+    const isOnColour = () => this.fills.some(holds) || this.pictures.some(holds);
+    this.texts.push({ ...text, visible: text.visible && points >= readablePointsMin && (!isWhite || isOnColour()) });
+  }
+}
+
+interface DrawnText extends ShownText {
+  /** The height of its font as a vector in fractions of the page. */
+  readonly height: readonly [number, number];
+  readonly isWhite: boolean;
 }
 
 interface Drawing {
   font(name: string): string | null;
+  /** The opacity that a set of parameters asks for, if it does. */
+  opacity(name: string): number | null;
   picture(matrix: Matrix): void;
-  stroke(path: Path): void;
-  text(text: ShownText): void;
+  stroke(path: Path, isFilled: boolean): void;
+  text(text: DrawnText): void;
   object(name: string, matrix: Matrix): void;
 }
 
@@ -211,7 +248,7 @@ class ContentRun {
   private readonly drawing: Drawing;
 
   constructor(matrix: Matrix, drawing: Drawing) {
-    this.state = { matrix, font: null, renderMode: 0, leading: 0 };
+    this.state = { matrix, font: null, fontSize: 1, renderMode: 0, leading: 0, fillsWhite: false, opacity: 1 };
     this.drawing = drawing;
   }
 
@@ -231,10 +268,15 @@ class ContentRun {
     c: (operands) => withNumbers(operands, 6, (points) => this.curveTo(points)),
     v: (operands) => withNumbers(operands, 4, (points) => this.curveTo(points)),
     y: (operands) => withNumbers(operands, 4, (points) => this.curveTo(points)),
-    ...Object.fromEntries(['S', 's', 'f', 'F', 'f*', 'B', 'B*', 'b', 'b*'].map((name) => [name, () => this.paint(true)])),
-    n: () => this.paint(false),
+    re: (operands) => withNumbers(operands, 4, ([x, y, width, height]) => this.rectangle(x!, y!, width!, height!)),
+    ...Object.fromEntries(['S', 's'].map((name) => [name, () => this.paint({ isFilled: false })])),
+    ...Object.fromEntries(['f', 'F', 'f*', 'B', 'B*', 'b', 'b*'].map((name) => [name, () => this.paint({ isFilled: true })])),
+    n: () => void (this.path = null),
+    ...Object.fromEntries(['g', 'rg', 'k', 'sc', 'scn'].map((name) => [name, (operands: Operands) => void (this.state.fillsWhite = isWhite(operands))])),
+    cs: () => void (this.state.fillsWhite = false),
+    gs: ([name]) => void (isName(name) && (this.state.opacity = this.drawing.opacity(name.name) ?? this.state.opacity)),
     BT: () => void (this.textMatrix = this.lineMatrix = identity),
-    Tf: ([name]) => void (isName(name) && (this.state.font = this.drawing.font(name.name))),
+    Tf: ([name, size]) => this.setFont(name, size),
     Tr: (operands) => withNumbers(operands, 1, ([mode]) => (this.state.renderMode = mode!)),
     TL: (operands) => withNumbers(operands, 1, ([leading]) => (this.state.leading = leading!)),
     Tm: (operands) => withNumbers(operands, 6, (matrix) => (this.textMatrix = this.lineMatrix = matrix as unknown as Matrix)),
@@ -267,8 +309,21 @@ class ContentRun {
 
   private show(bytes: number): void {
     if (bytes === 0) return;
-    const [x, y] = transform(multiply(this.textMatrix, this.state.matrix), 0, 0);
-    this.drawing.text({ x, y, font: this.state.font, bytes, visible: this.state.renderMode !== 3 && this.state.renderMode !== 7 });
+    const { font, fontSize, renderMode, opacity, fillsWhite } = this.state;
+    const matrix = multiply(this.textMatrix, this.state.matrix);
+    const [x, y] = transform(matrix, 0, 0);
+    const isDrawn = renderMode !== 3 && renderMode !== 7 && opacity >= opacityMin;
+    this.drawing.text({ x, y, font, bytes, visible: isDrawn, height: [matrix[2] * fontSize, matrix[3] * fontSize], isWhite: fillsWhite && renderMode % 4 === 0 });
+  }
+
+  private setFont(name: PdfValue | undefined, size: PdfValue | undefined): void {
+    if (isName(name)) this.state.font = this.drawing.font(name.name);
+    if (typeof size === 'number') this.state.fontSize = size;
+  }
+
+  private rectangle(x: number, y: number, width: number, height: number): void {
+    this.moveTo(x, y);
+    for (const [cornerX, cornerY] of [[x + width, y], [x + width, y + height], [x, y + height], [x, y]] as const) this.extend(transform(this.state.matrix, cornerX, cornerY), false);
   }
 
   private moveTo(x: number, y: number): void {
@@ -297,10 +352,20 @@ class ContentRun {
     if (slanted) path.slanted++;
   }
 
-  private paint(visible: boolean): void {
-    if (visible && this.path !== null) this.drawing.stroke(this.path);
+  private paint({ isFilled }: { isFilled: boolean }): void {
+    const { fillsWhite, opacity } = this.state;
+    const isSeen = !(isFilled && fillsWhite) && opacity >= opacityMin;
+    if (this.path !== null && isSeen) this.drawing.stroke(this.path, isFilled);
     this.path = null;
   }
+}
+
+/** White by its numbers: one of grey, three of red, green and blue, or four of inks. Names of patterns are none. */
+function isWhite(operands: Operands): boolean {
+  const numbers = operands.filter((each) => typeof each === 'number');
+  if (numbers.length !== operands.length) return false;
+  if (numbers.length === 4) return numbers.every((ink) => ink <= 1 - whiteMin);
+  return (numbers.length === 1 || numbers.length === 3) && numbers.every((light) => light >= whiteMin);
 }
 
 function withNumbers(operands: Operands, count: number, use: (numbers: readonly number[]) => void): void {

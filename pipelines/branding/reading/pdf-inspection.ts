@@ -83,12 +83,12 @@ async function measureStreams(file: PdfFile, pixelsMax: number): Promise<void> {
   if (streams.length > streamsMax) throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${streamsMax} streams.`);
   let left = unpackedBytesMax;
   for (const object of streams) {
-    left -= await measureStream(file, object, { pixelsMax, left });
+    left -= await measureStream(file, object, pixelsMax);
     if (left < 0) throw new LetterRefused('letter_limit_exceeded', `The streams of the PDF unpack to more than ${unpackedBytesMax} bytes.`);
   }
 }
 
-async function measureStream(file: PdfFile, { value, stream }: PdfObject, { pixelsMax, left }: { pixelsMax: number; left: number }): Promise<number> {
+async function measureStream(file: PdfFile, { value, stream }: PdfObject, pixelsMax: number): Promise<number> {
   if (stream === null || !isDict(value)) return 0;
   const external = value.entries.get('F');
   if (isString(external) || isDict(external) || isRef(external)) throw active('a stream lies in another file');
@@ -98,7 +98,7 @@ async function measureStream(file: PdfFile, { value, stream }: PdfObject, { pixe
   const names = file.filtersOf(value);
   const raw = file.bytes.subarray(stream.start, stream.end);
   if (names.some(isPictureFilter)) return measureFilters(raw, names.slice(0, names.findIndex(isPictureFilter)), { stepBytesMax: decodedBytesMax, bytesMax: decodedBytesMax });
-  return measureFilters(raw, names, { stepBytesMax: decodedBytesMax, bytesMax: Math.min(left, isPicture ? pixelsMax * bytesPerPixelMax : decodedBytesMax) });
+  return measureFilters(raw, names, { stepBytesMax: decodedBytesMax, bytesMax: isPicture ? Math.min(unpackedBytesMax, pixelsMax * bytesPerPixelMax) : decodedBytesMax });
 }
 
 function checkPixels(file: PdfFile, dict: PdfDict, pixelsMax: number): void {

@@ -133,13 +133,13 @@ export class PdfParser {
   /** `12 0 R` is one value; any other number stands for itself. */
   private referenceOr(number: number): number | PdfRef {
     if (!Number.isInteger(number) || number < 0 || !isDigit(this.peekAfterSpace())) return number;
-    const before = this.position;
+    const [before, values] = [this.position, this.budget.values];
     const generation = this.token();
     if (typeof generation === 'number' && Number.isInteger(generation) && this.peekAfterSpace() === 0x52 /* R */) {
       const word = this.token();
       if (word !== end && word !== null && typeof word === 'object' && word.kind === 'word' && word.word === 'R') return { kind: 'ref', number, generation };
     }
-    this.position = before;
+    [this.position, this.budget.values] = [before, values]; // what was looked at is read again
     return number;
   }
 

@@ -65,13 +65,10 @@ export interface PageText {
 /** The lines of a page in reading order. Text that is not drawn, or lies outside the page, is left out. */
 export function readLines({ page, items, shown, typed }: PageText): LetterLine[] {
   const matrix = multiply(toFractions(page), [page.width, 0, 0, page.height, 0, 0]);
-  const pieces = [...items.map((item) => placeItem(item, matrix)), ...typed.flatMap((each) => placeTyped(each, matrix))];
+  const index = new ShownIndex(shown, page);
+  const pieces = [...items.map((item) => placeItem(item, matrix)).filter((piece) => !index.isHidden(piece)), ...typed.flatMap((each) => placeTyped(each, matrix))];
   const onPage = pieces.filter(({ left, right, baseline }) => right > 0 && left < page.width && baseline > 0 && baseline < page.height * 1.01);
-  const fonts = new ShownIndex(shown, page);
-  return layOut(onPage).flatMap((line) => {
-    const font = fonts.fontOf(line);
-    return font === 'hidden' ? [] : [toLine(line, font, page)];
-  });
+  return layOut(onPage).map((line) => toLine(line, index.fontOf(line), page));
 }
 
 function placeItem({ str, transform: given, width }: TextItem, matrix: Matrix): TextPiece {
@@ -122,16 +119,20 @@ class ShownIndex {
     this.page = page;
   }
 
-  /** The font that most of a line is set in; null if unknown, `hidden` if nothing of it is drawn. */
+  /** True if nothing of a text is drawn so that a person sees it. */
+  isHidden(piece: TextPiece): boolean {
+    const found = this.within(piece);
+    return found.length > 0 && found.every(({ visible }) => !visible);
+  }
+
+  /** The font that most of a line is set in, or null. */
   fontOf(line: TextLine): string | null {
-    const found = this.within(line);
-    if (found.length > 0 && found.every(({ visible }) => !visible)) return 'hidden';
     const weights = new Map<string, number>();
-    for (const { font, bytes, visible } of found) if (font !== null && visible) weights.set(font, (weights.get(font) ?? 0) + bytes);
+    for (const { font, bytes, visible } of this.within(line)) if (font !== null && visible) weights.set(font, (weights.get(font) ?? 0) + bytes);
     return [...weights].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
   }
 
-  private within({ left, right, baseline, height }: TextLine): ShownText[] {
+  private within({ left, right, baseline, height }: TextPiece): ShownText[] {
     const { width: pageWidth, height: pageHeight } = this.page;
     const [from, to] = [(baseline - 0.5 * height) / pageHeight, (baseline + 0.5 * height) / pageHeight];
     const [west, east] = [(left - 0.5 * height) / pageWidth, (right + 0.1 * height) / pageWidth];

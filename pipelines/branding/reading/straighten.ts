@@ -1,3 +1,4 @@
+import { shrink } from './picture-scale.ts';
 import type { GrayImage } from './png.ts';
 
 /** Angles to which a sheet lies askew in a feeder; beyond, recognition copes or a person looks. */
@@ -88,20 +89,4 @@ export function rotate({ width, height, gray }: GrayImage, degrees: number): Gra
     }
   }
   return { width, height, gray: result };
-}
-
-/** A picture smaller by a whole factor: each pixel is the mean of a square. */
-export function shrink(image: GrayImage, factor: number): GrayImage {
-  if (factor <= 1) return image;
-  const [width, height] = [Math.max(1, Math.floor(image.width / factor)), Math.max(1, Math.floor(image.height / factor))];
-  const gray = new Uint8Array(width * height);
-  for (let y = 0; y < height; y++) for (let x = 0; x < width; x++) gray[y * width + x] = meanOf(image, { left: x * factor, top: y * factor, factor });
-  return { width, height, gray };
-}
-
-function meanOf({ width, height, gray }: GrayImage, { left, top, factor }: { left: number; top: number; factor: number }): number {
-  const [right, bottom] = [Math.min(width, left + factor), Math.min(height, top + factor)];
-  let sum = 0;
-  for (let y = top; y < bottom; y++) for (let x = left; x < right; x++) sum += gray[y * width + x]!;
-  return sum / Math.max(1, (right - left) * (bottom - top));
 }

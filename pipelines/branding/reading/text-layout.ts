@@ -51,10 +51,16 @@ function makeRows(pieces: readonly TextPiece[]): Row[] {
   const rows: Row[] = [];
   for (const piece of [...pieces].sort((a, b) => a.baseline - b.baseline || a.left - b.left)) {
     const row = rows.at(-1);
-    if (row !== undefined && piece.baseline - row.baseline <= rowTolerance * Math.min(row.height, piece.height)) row.pieces.push(piece);
+    if (row !== undefined && isSameRow(row, piece)) row.pieces.push(piece);
     else rows.push({ baseline: piece.baseline, height: piece.height, pieces: [piece] });
   }
   return rows;
+}
+
+/** A raised or lowered letter is judged by the size of its neighbours; a letter of less than half their size stands for itself. */
+function isSameRow(row: Row, piece: TextPiece): boolean {
+  const [smaller, larger] = [Math.min(row.height, piece.height), Math.max(row.height, piece.height)];
+  return piece.baseline - row.baseline <= rowTolerance * (smaller * 2 > larger ? larger : smaller);
 }
 
 function joinPieces({ pieces }: Row): TextLine[] {

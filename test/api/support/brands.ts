@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { BrandState, LetterState, NumberState } from '../../../pipelines/branding/states.ts';
+import { sql } from '../../../sql/sql.ts';
 import type { Pool } from '../../../runtime/postgres.ts';
 
 export interface BrandToAdd {
@@ -55,6 +56,11 @@ export interface LetterToAdd {
   readonly validUntil?: string | null;
   readonly phones?: readonly string[];
   readonly findings?: readonly { code: string; severity: string; message: string; page: number | null; line: number | null }[];
+}
+
+/** Brings the branded cache's rows of a brand to what its rows say, as every operation does at its end. */
+export async function publishNumbers(db: Pool, brandId: number): Promise<void> {
+  await db.query(sql('branding/publish_numbers'), [brandId]);
 }
 
 export const ruleVersion = 'letters/1';

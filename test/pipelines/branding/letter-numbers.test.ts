@@ -49,6 +49,15 @@ describe('numbers of a list', () => {
     }));
   });
 
+  it.each([
+    ['DE', 'Rufnummern: 030 23125-510, 0221 4710-703, 089', '99998-578 und 069 90009-589.', ['+493023125510', '+492214710703', '+498999998578', '+496990009589']],
+    ['DE', 'Rufnummern: 030 23125-510, 0221 4710-703, 0221 4710', '064, 069 90009-589.', ['+493023125510', '+492214710703', '+492214710064', '+496990009589']],
+    ['FR', 'Numéros de téléphone : +33 2 61 91 45 47, +33 3', '53 01 11 66, +33 2 61 91 91 93', ['+33261914547', '+33353011166', '+33261919193']],
+    ['US', 'Telephone numbers: 202-555-0100, 202-', '555-0101, 202-555-0102', us('0100', '0101', '0102')], ['US', 'Telephone numbers: 202-555-0100, 202-555-0101', '3 more may follow. 202-555-0102', us('0100', '0101', '0102')],
+  ])('of %s that go over the end of a line, %j and %j, are found', (country, first, second, expected) => {
+    expect(listed([first, second], country)).toEqual(expected);
+  });
+
   it('are each given once, with the place of the first', () => {
     const { phones } = numbersOf(['Telephone numbers:', '202-555-0100', '+1 202 555 0100', '2025550101']);
     expect(phones.map(({ phone, place }) => [phone, place?.line])).toEqual([['+12025550100', 2], ['+12025550101', 4]]);

@@ -276,6 +276,13 @@ describe('a person', () => {
     await expect(resumeBrand({ db, handle, ...by })).rejects.toMatchObject({ code: 'transition_refused' });
   });
 
+  it('withdraws the letters of a brand with it', async () => {
+    const { handle, letterId } = await approvedBrand(1);
+    const waiting = await ask(db, 'update_managed_brand', { handle }, { letter: letterForReview([]) });
+    await withdrawBrand({ db, handle, ...by });
+    expect([await readLetterRecord(db, letterId), await readLetterRecord(db, waiting.letter!.letterId)]).toMatchObject([{ state: 'withdrawn' }, { state: 'withdrawn' }]);
+  });
+
   it('withdraws a letter: what no other letter names is not published any more', async () => {
     const { handle, phones, letterId } = await approvedBrand(2);
     await ask(db, 'update_managed_brand', { handle }, { letter: goodLetter(phones.slice(0, 1)) });
@@ -318,6 +325,19 @@ describe('time', () => {
   });
 });
 
+describe('a number that has left its brand', () => {
+  it('is not renewed when another brand has it now', async () => {
+    const first = await approvedBrand(1);
+    await withdrawLetter({ db, letterId: first.letterId, ...by });
+    const { handle } = fresh(0);
+    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: first.phones }, { letter: goodLetter(first.phones) });
+    const renewed = await ask(db, 'update_managed_brand', { handle: first.handle }, { letter: goodLetter(first.phones) });
+    expect(renewed).toMatchObject({ outcome: 'approved', brand: { state: 'approved' } });
+    expect([await readBrand(db, first.handle), await readBrand(db, handle)]).toMatchObject([{ numbers: { expired: 1 } }, { numbers: { verified: 1 } }]);
+    expect([await published(first.handle), Object.keys(await published(handle))]).toEqual([{}, first.phones]);
+  });
+});
+
 describe('a stored letter', () => {
   it('is sealed, and what was read from it is with it', async () => {
     const { letterId } = await approvedBrand(1);
@@ -333,18 +353,18 @@ describe('a stored letter', () => {
   it('is deleted by destroying its key, and cannot be opened again', async () => {
     const { letterId } = await approvedBrand(1);
     const { document } = await readLetterRecord(db, letterId);
-    await deleteLetterDocument({ db, letterId, vault: testVault, ...by });
+    await deleteLetterDocument({ db, letterId, ...by });
     await expect(testVault.open(db, document.documentId)).rejects.toMatchObject({ code: 'document_destroyed' });
     expect(await readLetterRecord(db, letterId, testVault)).toMatchObject({ state: 'approved', opened: null, document: { destroyedAt: expect.any(Date) } });
     const { rows } = await db.query('SELECT sealed_content, sealed_reading, wrapped_key FROM document WHERE document_id = $1', [document.documentId]);
     expect(rows).toEqual([{ sealed_content: null, sealed_reading: null, wrapped_key: null }]);
-    await expect(deleteLetterDocument({ db, letterId, vault: testVault, ...by })).rejects.toMatchObject({ code: 'document_destroyed' });
+    await expect(deleteLetterDocument({ db, letterId, ...by })).rejects.toMatchObject({ code: 'document_destroyed' });
   });
 
   it('is kept while it waits for a person', async () => {
     const { handle, phones } = fresh(1);
     const { letter } = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: letterForReview(phones) });
-    await expect(deleteLetterDocument({ db, letterId: letter!.letterId, vault: testVault, ...by })).rejects.toMatchObject({ code: 'transition_refused' });
+    await expect(deleteLetterDocument({ db, letterId: letter!.letterId, ...by })).rejects.toMatchObject({ code: 'transition_refused' });
   });
 
   it('is destroyed when its time of retention is over, and not before', async () => {
@@ -353,9 +373,9 @@ describe('a stored letter', () => {
     await withdrawLetter({ db, letterId, ...by });
     const { decidedAt } = await readLetterRecord(db, letterId);
     const opened = async (id: number) => (await readLetterRecord(db, id, testVault)).opened !== null;
-    await destroyOldDocuments({ db, vault: testVault, retentionDays: 10 }, new Date(decidedAt!.getTime() + 10 * dayMs));
+    await destroyOldDocuments(db, { retentionDays: 10, at: new Date(decidedAt!.getTime() + 10 * dayMs) });
     expect(await opened(letterId)).toBe(true);
-    await destroyOldDocuments({ db, vault: testVault, retentionDays: 10 }, new Date(decidedAt!.getTime() + 10 * dayMs + 1));
+    await destroyOldDocuments(db, { retentionDays: 10, at: new Date(decidedAt!.getTime() + 10 * dayMs + 1) });
     expect([await opened(letterId), await opened(live.letterId)]).toEqual([false, true]);
   });
 });

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openVault, Vault } from '../../../pipelines/branding/vault.ts';
+import { destroyDocument, openVault, Vault } from '../../../pipelines/branding/vault.ts';
 import { useTestDatabase } from '../../support/database.ts';
 
 const { db } = await useTestDatabase();
@@ -56,7 +56,7 @@ describe('the vault', () => {
 
   it('destroys a document once', async () => {
     const id = await stored(Buffer.from('x'));
-    expect([await vault.destroy(db, id, 'asked'), await vault.destroy(db, id, 'asked')]).toEqual([true, false]);
+    expect([await destroyDocument(db, id, 'asked'), await destroyDocument(db, id, 'asked')]).toEqual([true, false]);
     await expect(vault.openReading(db, id)).rejects.toMatchObject({ code: 'document_destroyed' });
   });
 });

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { LETTER_REFUSALS, type LetterRefusalCode } from '../letter-reading.ts';
+import type { ChildAnswer } from './child-protocol.ts';
+import type { OcrResult } from './ocr-task.ts';
+import type { PdfTextReading } from './text-task.ts';
+
+// A child reads bytes that may be made to take it over: what it prints is checked like any input.
+
+const box = z.strictObject({ left: z.number(), top: z.number(), width: z.number(), height: z.number() });
+
+const page = z.strictObject({
+  page: z.int().positive(),
+  width: z.number().positive(),
+  height: z.number().positive(),
+  source: z.enum(['text', 'ocr']),
+  lines: z.array(z.strictObject({ text: z.string(), box, confidence: z.number().nullable(), font: z.string().nullable() })),
+  marks: z.array(z.strictObject({ kind: z.enum(['image', 'drawing', 'ink']), box })),
+});
+
+const signature = z.strictObject({
+  field: z.string(),
+  page: z.int().positive().nullable(),
+  subFilter: z.string(),
+  signerName: z.string().nullable(),
+  signerOrganization: z.string().nullable(),
+  signedAt: z.string().nullable(),
+  digestMatches: z.boolean(),
+  signatureValid: z.boolean(),
+  coversWholeFile: z.boolean(),
+  chain: z.enum(['trusted', 'untrusted', 'unchecked']),
+  problem: z.string().nullable(),
+});
+
+const refusal = z.strictObject({ refused: z.enum(Object.keys(LETTER_REFUSALS) as [LetterRefusalCode, ...LetterRefusalCode[]]), problem: z.string() });
+
+function answerOf<Result>(result: z.ZodType<Result>): z.ZodType<ChildAnswer<Result>> {
+  return z.union([refusal, z.strictObject({ result })]) as unknown as z.ZodType<ChildAnswer<Result>>;
+}
+
+/** The answer of the child that reads text. */
+export const textAnswer: z.ZodType<ChildAnswer<PdfTextReading>> = answerOf(
+  z.strictObject({
+    pages: z.array(page),
+    scans: z.array(z.int().positive()),
+    signatures: z.array(signature),
+    embeddedCsv: z.strictObject({ name: z.string(), text: z.string() }).nullable(),
+  }),
+);
+
+/** The answer of the child that draws and recognises. */
+export const ocrAnswer: z.ZodType<ChildAnswer<OcrResult>> = answerOf(
+  z.strictObject({ pages: z.array(page), drawn: z.array(z.strictObject({ page: z.int().positive(), png: z.base64() })) }),
+);

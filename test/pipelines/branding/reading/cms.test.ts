@@ -1,0 +1,166 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cmsLimits, makeCertificate, signDetachedCms, verifyDetachedCms, type CertificateRequest, type CmsDefect, type CmsVerdict, type OwnCertificate } from '../../../../pipelines/branding/reading/cms.ts';
+
+const rsaKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+const otherRsaKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+const ecKey = (namedCurve: string) => generateKeyPairSync('ec', { namedCurve }).privateKey;
+
+const validity = { validFrom: new Date('2025-01-01T00:00:00Z'), validUntil: new Date('2030-01-01T00:00:00Z') };
+const content = Buffer.from('I authorize the numbers below.');
+const signedAt = new Date('2026-05-01T10:00:00Z');
+
+function certify(request: Partial<CertificateRequest>): OwnCertificate {
+  return makeCertificate({ commonName: 'Leona Thornquill', organization: 'Brindlewick Freight LLC', privateKey: rsaKey, ...validity, ...request });
+}
+
+const root = certify({ commonName: 'Root', ca: true, privateKey: otherRsaKey });
+const middle = certify({ commonName: 'Middle', ca: true, issuer: root });
+const signer = certify({ issuer: middle });
+
+function signedBy(certificate: OwnCertificate, more: { alter?: CmsDefect; signedAt?: Date | null; pss?: boolean } = {}): Uint8Array {
+  return signDetachedCms({ content, certificate, signedAt, ...more });
+}
+
+const verified: Partial<CmsVerdict> = { digestMatches: true, signatureValid: true };
+
+describe('a detached CMS signature', () => {
+  it.each<[string, KeyObject, boolean]>([
+    ['RSA with PKCS #1 v1.5', rsaKey, false],
+    ['RSASSA-PSS', rsaKey, true],
+    ['ECDSA on P-256', ecKey('P-256'), false],
+    ['ECDSA on P-384', ecKey('P-384'), false],
+  ])('verifies with %s, and names its signer and time', async (_, privateKey, pss) => {
+    const cms = signedBy(certify({ issuer: root, privateKey }), { pss });
+    expect(await verifyDetachedCms({ cms, content, trustRootsPem: root.pem })).toEqual({
+      digestMatches: true, signatureValid: true, signerName: 'Leona Thornquill', signerOrganization: 'Brindlewick Freight LLC', signedAt: '2026-05-01T10:00:00.000Z', chain: 'trusted', problem: null,
+    });
+  });
+
+  it('may be followed by zero bytes, and by nothing else', async () => {
+    const cms = signedBy(signer);
+    expect(await verifyDetachedCms({ cms: Buffer.concat([cms, Buffer.alloc(5000)]), content })).toMatchObject({ ...verified, problem: null });
+    expect(await verifyDetachedCms({ cms: Buffer.concat([cms, Buffer.alloc(5000), Buffer.of(1)]), content })).toMatchObject({ digestMatches: false, problem: 'Something follows the signature.' });
+  });
+
+  it('does not verify for other content', async () => {
+    const verdict = await verifyDetachedCms({ cms: signedBy(signer), content: Buffer.from('I authorize the numbers below!'), trustRootsPem: root.pem });
+    expect(verdict).toMatchObject({ digestMatches: false, signatureValid: true, chain: 'untrusted', problem: 'The document is not the one that was signed.' });
+  });
+
+  it.each<[CmsDefect, Partial<CmsVerdict>]>([
+    ['digest', { digestMatches: false, signatureValid: true, problem: 'The document is not the one that was signed.' }],
+    ['signature', { digestMatches: true, signatureValid: false, problem: "The signature does not fit the certificate's key." }],
+    ['content_type', { digestMatches: false, signatureValid: false, problem: 'The signed attributes name another type of content.' }],
+    ['no_attributes', { digestMatches: false, signatureValid: false, problem: 'The signature has no signed attributes.' }],
+    ['sha1', { digestMatches: false, signatureValid: false, problem: 'The signature uses SHA-1, which can be forged.' }],
+    ['attached', { digestMatches: false, signatureValid: false, problem: 'The signature is not detached: it brings content of its own.' }],
+  ])('with the defect %s does not verify', async (alter, expected) => {
+    expect(await verifyDetachedCms({ cms: signedBy(signer, { alter }), content })).toMatchObject(expected);
+  });
+
+  it.each<[string, KeyObject]>([
+    ['The certificate has an RSA key of 1024 bits.', generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey],
+    ['The certificate has a key of an unknown kind.', ecKey('P-521')],
+  ])('with a weak or unknown key does not verify: %s', async (problem, privateKey) => {
+    expect(await verifyDetachedCms({ cms: signedBy(certify({ issuer: root, privateKey })), content })).toMatchObject({ signatureValid: false, problem });
+  });
+
+  it('is made of the same bytes each time', () => {
+    expect(signedBy(certify({ issuer: middle }))).toEqual(signedBy(certify({ issuer: middle })));
+  });
+});
+
+describe('the chain of a signature', () => {
+  it('is unchecked without roots', async () => {
+    expect(await verifyDetachedCms({ cms: signedBy(signer), content, trustRootsPem: ' \n' })).toMatchObject({ ...verified, chain: 'unchecked', problem: null });
+  });
+
+  it('leads over an authority in between to the one of several roots that it belongs to', async () => {
+    const stranger = certify({ commonName: 'Stranger', ca: true });
+    expect(await verifyDetachedCms({ cms: signedBy(signer), content, trustRootsPem: `${stranger.pem}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n${root.pem}` })).toMatchObject({ chain: 'trusted' });
+    expect(await verifyDetachedCms({ cms: signedBy(signer), content, trustRootsPem: stranger.pem })).toMatchObject({ ...verified, chain: 'untrusted', problem: 'No chain of valid certificates leads to a trusted root.' });
+  });
+
+  it('is not trusted for a root of the same name with another key', async () => {
+    const impostor = certify({ commonName: 'Root', ca: true, privateKey: rsaKey });
+    expect(await verifyDetachedCms({ cms: signedBy(signer), content, trustRootsPem: impostor.pem })).toMatchObject({ chain: 'untrusted' });
+  });
+
+  it('needs issuers that are authorities', async () => {
+    const person = certify({ commonName: 'No Authority', issuer: root });
+    expect(await verifyDetachedCms({ cms: signedBy(certify({ issuer: person })), content, trustRootsPem: root.pem })).toMatchObject({ ...verified, chain: 'untrusted' });
+  });
+
+  it.each<[string, Date, CmsVerdict['chain']]>([
+    ['the first second', validity.validFrom, 'trusted'],
+    ['the last second', validity.validUntil, 'trusted'],
+    ['a second before', new Date(validity.validFrom.getTime() - 1000), 'untrusted'],
+    ['a second after', new Date(validity.validUntil.getTime() + 1000), 'untrusted'],
+  ])('holds for a signature in %s of its validity: %s is %s', async (_, at, chain) => {
+    expect(await verifyDetachedCms({ cms: signedBy(signer, { signedAt: at }), content, trustRootsPem: root.pem })).toMatchObject({ ...verified, chain });
+  });
+
+  it('takes the time that is claimed beside a signature without one, and now without that', async () => {
+    const cms = signedBy(signer, { signedAt: null });
+    const at = (claimedAt: Date) => verifyDetachedCms({ cms, content, trustRootsPem: root.pem, claimedAt });
+    expect(await at(signedAt)).toMatchObject({ signedAt: null, chain: 'trusted' });
+    expect(await at(new Date('2031-01-01T00:00:00Z'))).toMatchObject({ chain: 'untrusted' });
+    const expired = certify({ issuer: root, validFrom: new Date('2020-01-01T00:00:00Z'), validUntil: new Date('2020-02-01T00:00:00Z') });
+    expect(await verifyDetachedCms({ cms: signedBy(expired, { signedAt: null }), content, trustRootsPem: root.pem })).toMatchObject({ ...verified, chain: 'untrusted' });
+  });
+
+  it('may have so many certificates as the limit and not one more', async () => {
+    const chainOf = (authorities: number) => Array.from({ length: authorities }).reduce<OwnCertificate>((issuer, _, index) => certify({ commonName: `Authority ${index}`, ca: true, issuer }), root);
+    const longest = certify({ issuer: chainOf(cmsLimits.chainLengthMax - 2) });
+    const tooLong = certify({ issuer: chainOf(cmsLimits.chainLengthMax - 1) });
+    expect(await verifyDetachedCms({ cms: signedBy(longest), content, trustRootsPem: root.pem })).toMatchObject({ chain: 'trusted' });
+    expect(await verifyDetachedCms({ cms: signedBy(tooLong), content, trustRootsPem: root.pem })).toMatchObject({ ...verified, chain: 'untrusted' });
+  });
+});
+
+describe('hostile DER', () => {
+  const cms = Buffer.from(signedBy(signer));
+  const millisecondsMax = 2000;
+
+  it.each<[string, Uint8Array]>([
+    ['nothing', new Uint8Array()],
+    ['zeros', new Uint8Array(4096)],
+    ['a hundred thousand nested sequences of no stated length', Buffer.alloc(200_000, Buffer.of(0x30, 0x80))],
+    ['nested sequences of stated lengths', Buffer.concat(Array.from({ length: 5000 }, () => Buffer.of(0x30, 0x84, 0x00, 0x01, 0x00, 0x00)))],
+    ['a length of 4 GB', Buffer.of(0x30, 0x84, 0xff, 0xff, 0xff, 0xff, 0x02, 0x01, 0x01)],
+    ['a length of 126 bytes', Buffer.concat([Buffer.of(0x30, 0xfe), Buffer.alloc(126, 0xff)])],
+    ['a million empty elements', Buffer.concat([Buffer.of(0x30, 0x83, 0x0f, 0x42, 0x40), Buffer.alloc(1_000_000, Buffer.of(0x05, 0x00))])],
+    ['other DER', Buffer.from(root.der)],
+  ])('ends in a problem: %s', async (_, bytes) => {
+    const start = performance.now();
+    expect(await verifyDetachedCms({ cms: bytes, content, trustRootsPem: root.pem })).toMatchObject({ digestMatches: false, signatureValid: false, problem: expect.stringMatching(/\w+\.$/) });
+    expect(performance.now() - start).toBeLessThan(millisecondsMax);
+  });
+
+  it('of the largest size is read, and of one byte more is not', async () => {
+    const padded = (bytes: number) => Buffer.concat([cms, Buffer.alloc(bytes - cms.length)]);
+    expect(await verifyDetachedCms({ cms: padded(cmsLimits.cmsBytesMax), content })).toMatchObject({ ...verified, problem: null });
+    expect(await verifyDetachedCms({ cms: padded(cmsLimits.cmsBytesMax + 1), content })).toMatchObject({ digestMatches: false, problem: 'The signature is larger than the limit.' });
+  });
+
+  it('that is cut off anywhere ends in a problem', async () => {
+    for (let length = 0; length < cms.length; length += 37) {
+      expect(await verifyDetachedCms({ cms: cms.subarray(0, length), content })).toMatchObject({ digestMatches: false, problem: expect.any(String) });
+    }
+  });
+
+  it('with changed bytes never throws, and never has other signed content', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(fc.nat({ max: cms.length - 1 }), fc.integer({ min: 1, max: 255 })), { minLength: 1, maxLength: 4 }), async (changes) => {
+        const changed = Buffer.from(cms);
+        for (const [place, mask] of changes) changed[place]! ^= mask;
+        const verdict = await verifyDetachedCms({ cms: changed, content: Buffer.from('other content'), trustRootsPem: root.pem });
+        expect(verdict.digestMatches && verdict.signatureValid).toBe(false);
+        expect(verdict.chain).toBe('untrusted');
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import type { PdfSignature } from '../../../../pipelines/branding/letter-reading.ts';
+import { makeCertificate } from '../../../../pipelines/branding/reading/cms.ts';
+import { readLetter } from '../../../../pipelines/branding/reading/letter-reader.ts';
+import { pdfTime } from '../../../../pipelines/branding/reading/pdf-signatures.ts';
+import { letterLimits } from './letter-limits.ts';
+import { letterPdf } from './pdf-builder.ts';
+import { addRevision, signAgain, signedPdf } from './signed-pdf.ts';
+
+const [validFrom, validUntil] = [new Date('2025-01-01T00:00:00Z'), new Date('2035-01-01T00:00:00Z')];
+const root = makeCertificate({ commonName: 'Example Root', organization: 'Example Trust Services', validFrom, validUntil, ca: true });
+const certificate = makeCertificate({ commonName: 'Marta Vance', organization: 'Example Harbor Bank LLC', issuer: root, validFrom, validUntil });
+const signedAt = new Date('2026-03-02T09:30:00Z');
+const plan = { certificate, signedAt };
+
+async function signaturesOf(bytes: Uint8Array, trustRootsPem?: string): Promise<readonly PdfSignature[]> {
+  const outcome = await readLetter({ bytes, limits: letterLimits, trustRootsPem });
+  if (outcome.kind !== 'read') throw new Error(outcome.problem);
+  return outcome.reading.signatures;
+}
+
+describe('the signatures of a letter', () => {
+  it('are none where nobody signed digitally', async () => {
+    expect(await signaturesOf(letterPdf())).toEqual([]);
+  });
+
+  it('are verified, with their signer, time, field and page', async () => {
+    expect(await signaturesOf(signedPdf(plan))).toEqual([
+      {
+        field: 'Signature1',
+        page: 1,
+        subFilter: 'adbe.pkcs7.detached',
+        signerName: 'Marta Vance',
+        signerOrganization: 'Example Harbor Bank LLC',
+        signedAt: '2026-03-02T09:30:00.000Z',
+        digestMatches: true,
+        signatureValid: true,
+        coversWholeFile: true,
+        chain: 'unchecked',
+        problem: null,
+      },
+    ]);
+  });
+
+  it('lead to a configured root, or do not', async () => {
+    const other = makeCertificate({ commonName: 'Other Root', organization: 'Other', validFrom, validUntil, ca: true });
+    const bytes = signedPdf(plan);
+    expect((await signaturesOf(bytes, root.pem))[0]).toMatchObject({ chain: 'trusted', signatureValid: true });
+    expect((await signaturesOf(bytes, other.pem))[0]).toMatchObject({ chain: 'untrusted', signatureValid: true });
+  });
+
+  it('of CAdES take their time from the dictionary where they hold none', async () => {
+    const [signature] = await signaturesOf(signedPdf({ certificate, signedAt: null, subFilter: 'ETSI.CAdES.detached', entries: "/M (D:20260302103000+01'00')" }));
+    expect(signature).toMatchObject({ subFilter: 'ETSI.CAdES.detached', digestMatches: true, signatureValid: true, signedAt: '2026-03-02T09:30:00.000Z' });
+  });
+
+  it('show a byte that was changed after signing', async () => {
+    const bytes = signedPdf(plan);
+    bytes.write('Zxample', bytes.indexOf('Example'));
+    expect((await signaturesOf(bytes))[0]).toMatchObject({ digestMatches: false, coversWholeFile: true });
+  });
+
+  it('do not cover the whole file when something was added later', async () => {
+    const [signature] = await signaturesOf(addRevision(signedPdf(plan), '30 0 obj\n(a later change)\nendobj\n'));
+    expect(signature).toMatchObject({ digestMatches: true, signatureValid: true, coversWholeFile: false });
+  });
+
+  it.each<[string, (range: number[]) => number[]]>([
+    ['does not begin at 0', ([, length, second, rest]) => [1, length! - 1, second!, rest!]],
+    ['leaves out more than the signature', ([start, length, second, rest]) => [start!, length! - 10, second!, rest!]],
+    ['leaves out bytes behind the signature', ([start, length, second, rest]) => [start!, length!, second! + 10, rest! - 10]],
+    ['ends before the end of the file', ([start, length, second, rest]) => [start!, length!, second!, rest! - 1]],
+  ])('do not cover the whole file when the byte range %s', async (_name, range) => {
+    expect((await signaturesOf(signedPdf({ ...plan, range })))[0]).toMatchObject({ coversWholeFile: false, digestMatches: false });
+  });
+
+  it('of two revisions both count when the later one covers the whole file', async () => {
+    const second = makeCertificate({ commonName: 'Teo Lindqvist', organization: 'Example Agency', issuer: root, validFrom, validUntil });
+    const signatures = await signaturesOf(signAgain(signedPdf(plan), { certificate: second, signedAt }), root.pem);
+    expect(signatures.map(({ field, signerName, digestMatches, coversWholeFile, chain }) => ({ field, signerName, digestMatches, coversWholeFile, chain }))).toEqual([
+      { field: 'Signature1', signerName: 'Marta Vance', digestMatches: true, coversWholeFile: true, chain: 'trusted' },
+      { field: 'Signature2', signerName: 'Teo Lindqvist', digestMatches: true, coversWholeFile: true, chain: 'trusted' },
+    ]);
+  });
+
+  it('of a type that is not supported have a problem', async () => {
+    expect((await signaturesOf(signedPdf({ ...plan, subFilter: 'adbe.x509.rsa_sha1' })))[0]).toMatchObject({ digestMatches: false, signatureValid: false, problem: 'The type of the signature is not supported.' });
+  });
+});
+
+describe('a time of a PDF', () => {
+  it.each([
+    ['D:20260302093000Z', '2026-03-02T09:30:00.000Z'],
+    ["D:20260302103000+01'00'", '2026-03-02T09:30:00.000Z'],
+    ["D:20260302043000-05'00", '2026-03-02T09:30:00.000Z'],
+    ['D:2026', '2026-01-01T00:00:00.000Z'],
+    ['D:20261345', null],
+    ['2 March 2026', null],
+  ])('%s is %s', (text, time) => {
+    expect(pdfTime(text)).toBe(time);
+  });
+});

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { measureSkew, rotate, straighten } from '../../../../pipelines/branding/reading/straighten.ts';
+
+const [width, height] = [850, 1100];
+
+/** A page of white with black rectangles: left, top, width and height in pixels. */
+function page(...boxes: readonly (readonly [number, number, number, number])[]) {
+  const gray = new Uint8Array(width * height).fill(250);
+  for (const [left, top, wide, high] of boxes) for (let y = top; y < top + high; y++) gray.fill(20, y * width + left, y * width + left + wide);
+  return { width, height, gray };
+}
+
+/** Lines of words, as text looks from afar. */
+const text = page(...Array.from({ length: 30 }, (_none, line) => [0, 1, 2, 3, 4].map((word) => [80 + word * 130, 90 + line * 28, 100, 9] as const)).flat());
+
+describe('a scanned page', () => {
+  it.each([-4, -2, -0.7, 0, 0.4, 1.5, 3, 4.5])('that lies askew by %d degrees is measured within a tenth', (degrees) => {
+    expect(Math.abs(measureSkew(rotate(text, degrees)) - degrees)).toBeLessThanOrEqual(0.11);
+  });
+
+  it('that is level stays as it is, and an empty one too', () => {
+    expect(straighten(text)).toBe(text);
+    const empty = page();
+    expect(straighten(empty)).toBe(empty);
+  });
+
+  it('that lies askew is laid level', () => {
+    expect(Math.abs(measureSkew(straighten(rotate(text, 2.3))))).toBeLessThanOrEqual(0.11);
+  });
+});
