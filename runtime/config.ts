@@ -29,7 +29,7 @@ export const SETTINGS = {
   stateDir: setting('STATE_DIR', text().default('var'), 'Directory of everything that the service writes, unless named otherwise below.'),
   artefactDir: setting('ARTEFACT_DIR', text().optional(), 'Directory of the published artefacts. Absent: artefacts in the state directory.'),
   feedDir: setting('FEED_DIR', text().optional(), 'Directory where accepted feed files wait for their load. Absent: feeds in the state directory.'),
-  dropDir: setting('DROP_DIR', text().optional(), 'Drop folder: a folder for each feed. Absent: drop in the state directory.'),
+  dropDir: setting('DROP_DIR', text().optional(), 'Drop folder: a folder for each feed, and branding for branding requests. Absent: drop in the state directory.'),
   apiKeySecret: setting('API_KEY_SECRET', z.string().min(32).optional(), 'Secret under which API keys are hashed, 32 characters or more. Absent: one is made and kept in the state directory.'),
   letterMasterKey: setting('LETTER_MASTER_KEY', z.string().regex(/^[0-9a-fA-F]{64}$/).optional(), 'Key under which the keys of letters are wrapped: 32 bytes as hex digits. Absent: one is made and kept in the state directory.'),
   letterTrustRoots: setting('LETTER_TRUST_ROOTS', text().optional(), 'PEM file of the root certificates that PDF signatures must lead to. Absent: the chain of a signature is not checked.'),
@@ -42,7 +42,7 @@ export const SETTINGS = {
   nightCatchUpHours: setting('NIGHT_CATCH_UP_HOURS', count(24, { min: 0, max: 168 }), 'A night that was missed at most this many hours ago is made up for when the scheduler starts.'),
   reconcileSeconds: setting('RECONCILE_SECONDS', count(30, { max: 60 }), 'Seconds between two comparisons of the due work in PostgreSQL with the queues.'),
   dropPollSeconds: setting('DROP_POLL_SECONDS', count(5), 'Seconds between two looks into the drop folder.'),
-  dropSettleSeconds: setting('DROP_SETTLE_SECONDS', count(10, { min: 0 }), 'A dropped file is taken when it has not changed for this many seconds.'),
+  dropSettleSeconds: setting('DROP_SETTLE_SECONDS', count(10, { min: 0 }), 'A dropped file or request is taken when it has not changed for this many seconds.'),
 
   buildConcurrency: setting('BUILD_CONCURRENCY', count(2, { max: 64 }), 'Builds that one worker runs at a time.'),
   feedConcurrency: setting('FEED_CONCURRENCY', count(1, { max: 16 }), 'Feed loads that one worker runs at a time.'),

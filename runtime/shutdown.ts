@@ -1,6 +1,9 @@
 import { ERRORS, errorCodeOf, ServiceError } from './errors.ts';
 import { createLog, type Log } from './log.ts';
 
+/** Whether this process was started with a channel, seen when the module is loaded: later the starting process may be gone. */
+const startedWithChannel = process.channel !== undefined;
+
 /**
  * The one way in which a process learns that it must stop: an abort signal that fires at the first SIGTERM or SIGINT,
  * or when the process that started this one with a channel (`caller-trust start`) is gone.
@@ -15,7 +18,8 @@ export function stopSignal(log: Log): AbortSignal {
   };
   process.on('SIGTERM', () => stop('SIGTERM'));
   process.on('SIGINT', () => stop('SIGINT'));
-  if (process.channel !== undefined) {
+  if (startedWithChannel && !process.connected) stop('the starting process is gone');
+  else if (startedWithChannel) {
     process.once('disconnect', () => {
       if (!controller.signal.aborted) stop('the starting process is gone');
     });

@@ -227,6 +227,7 @@ function phonesOf(letter: LetterText, dates: readonly DateInText[], country: str
   const wrapped: Phone[] = [];
   for (const [at, line] of letter.lines.entries()) {
     const text = blanked.slice(line.start, line.start + line.text.length);
+    if (phones.length > letterNumberLimits.textNumbersMax) break;
     if (!/\d/.test(text)) continue;
     const found = phonesOfLine(line, text, country);
     phones.push(...found.filter(({ offset, offsetEnd }) => !wrapped.some((other) => offset < other.offsetEnd && offsetEnd > other.offset)));
@@ -234,7 +235,6 @@ function phonesOf(letter: LetterText, dates: readonly DateInText[], country: str
     if (over === null) continue;
     wrapped.push(over);
     if (phones.at(-1)?.offset === over.offset) phones.pop(); // what stood at the end was a part of it
-    if (phones.length > letterNumberLimits.textNumbersMax) break;
   }
   return wrapped.length === 0 ? phones : [...phones, ...wrapped].sort((a, b) => a.offset - b.offset);
 }

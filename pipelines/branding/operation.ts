@@ -127,7 +127,7 @@ async function findRepeated(db: Queryable, { owner, key, digest }: { owner: stri
 }
 
 function checkRequest(kind: OperationKind, request: unknown): CheckedRequest {
-  const schema = OPERATIONS[kind] as z.ZodType<CheckedRequest> | undefined;
+  const schema = Object.hasOwn(OPERATIONS, kind) ? (OPERATIONS[kind] as z.ZodType<CheckedRequest>) : undefined;
   if (schema === undefined) throw invalid(String(kind), `The operations are ${Object.keys(OPERATIONS).join(', ')}.`);
   const parsed = schema.safeParse(request);
   if (!parsed.success) throw invalid(kind, parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'request'}: ${message}`).join('; ') + '.');
@@ -141,8 +141,8 @@ function suggestedHandle(kind: OperationKind, request: CheckedRequest): string {
   throw invalid(kind, 'handle: is missing, and the display name suggests none.');
 }
 
-function checkOwner(text: string): string {
-  const owner = cleanText(text);
+function checkOwner(text: unknown): string {
+  const owner = typeof text === 'string' ? cleanText(text) : null;
   if (owner !== null && owner.length <= 128) return owner;
   throw invalid('request', 'owner: is missing or longer than 128 characters.');
 }

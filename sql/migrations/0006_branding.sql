@@ -43,6 +43,7 @@ CREATE TABLE branding_operation (
   CONSTRAINT branding_operation_ended CHECK (
     (state = 'queued') = (finished_at IS NULL) AND (state = 'done') = (result IS NOT NULL) AND (state = 'failed') = (failure_code IS NOT NULL))
 );
+CREATE INDEX branding_operation_requested_by ON branding_operation (requested_by);
 CREATE INDEX branding_operation_due ON branding_operation (operation_id) WHERE state = 'queued';
 
 -- What became of each row of a request's numbers.

@@ -141,7 +141,7 @@ class ChildWatch {
 
   async outcome(): Promise<ChildOutcome> {
     const { signal, limits } = this.request;
-    const deadline = setTimeout(() => this.end('time'), limits.secondsMax * 1000);
+    const deadline = setTimeout(() => setImmediate(() => this.endLate()), limits.secondsMax * 1000);
     const poll = setInterval(() => void this.checkMemory(), pollMs);
     const abort = () => this.process.kill('SIGKILL');
     signal?.addEventListener('abort', abort, { once: true });
@@ -199,6 +199,11 @@ class ChildWatch {
     if (this.outputBytes > this.request.limits.outputBytesMax) return this.end('output');
     this.output.push(chunk);
     void this.checkMemory();
+  }
+
+  /** A child that ended in time may be seen late, when this process was busy: what came of it is looked at first. */
+  private endLate(): void {
+    if (this.process.exitCode === null && this.process.signalCode === null) this.end('time');
   }
 
   /** The first limit counts. */
