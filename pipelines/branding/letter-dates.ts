@@ -80,7 +80,7 @@ function readingsOf(groups: Readonly<Record<string, string | undefined>>, monthF
   const fullYear = yearOf(groups.year!); // each form has a year
   if (groups.first !== undefined) {
     const yearMayBeFirst = groups.year!.length === 2 && groups.separator === '-';
-    return numericReadings({ first: Number(groups.first), second: Number(groups.second), year: fullYear, yearMayBeFirst }, monthFirst);
+    return numericReadings({ first: Number(groups.first), second: Number(groups.second), year: fullYear, yearMayBeFirst, dotted: groups.separator === '.' }, monthFirst);
   }
   const monthNumber = groups.month === undefined ? Number(groups.monthNumber) : monthOf.get(groups.month)!;
   return [calendarDay(fullYear, monthNumber, Number(groups.day))].filter((date) => date !== null);
@@ -92,10 +92,13 @@ interface NumericDate {
   readonly year: number;
   /** 26-03-04 may be of 2026. */
   readonly yearMayBeFirst: boolean;
+  /** 4.3.2026: where the day comes first nobody writes a month before a dot. */
+  readonly dotted: boolean;
 }
 
-function numericReadings({ first, second, year: fullYear, yearMayBeFirst }: NumericDate, monthFirst: boolean): readonly string[] {
+function numericReadings({ first, second, year: fullYear, yearMayBeFirst, dotted }: NumericDate, monthFirst: boolean): readonly string[] {
   const [asMonthFirst, asDayFirst] = [calendarDay(fullYear, first, second), calendarDay(fullYear, second, first)];
+  if (dotted && !monthFirst && asDayFirst !== null) return [asDayFirst];
   const asYearFirst = yearMayBeFirst ? calendarDay(2000 + first, second, fullYear - 2000) : null;
   const ordered = [...(monthFirst ? [asMonthFirst, asDayFirst] : [asDayFirst, asMonthFirst]), asYearFirst];
   return [...new Set(ordered.filter((date) => date !== null))];

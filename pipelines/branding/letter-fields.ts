@@ -249,14 +249,27 @@ interface DateCandidate {
   /** Smaller is better: labelled at the signature, at the signature, labelled elsewhere; null: not a signing date. */
   readonly rank: number | null;
   readonly distance: number;
+  /** Nothing else stands in its line but a place, as in "Paris, 3 March 2026". */
+  readonly alone: boolean;
 }
 
-/** The signing date is labelled so or stands at the signature; without one, a verified PDF signature's own date is. */
+/**
+ * The signing date is labelled so or stands at the signature; without one, a verified PDF signature's own date is, or the
+ * date of the letter: the only one in it, alone in its line.
+ */
 function datesOf(search: DateSearch): Pick<LetterFields, 'signingDate' | 'otherDates'> {
   const candidates = candidatesOf(search);
   const best = candidates.filter(({ rank }) => rank !== null).sort((a, b) => a.rank! - b.rank! || a.distance - b.distance)[0];
-  const signingDate = best?.found ?? dateOfPdfSignature(search.reading);
-  return { signingDate, otherDates: candidates.filter((candidate) => candidate !== best).map(({ found }) => found) };
+  const ofLetter = best === undefined ? dateOfLetter(candidates) : undefined;
+  const signingDate = best?.found ?? dateOfPdfSignature(search.reading) ?? (ofLetter === undefined ? null : { ...ofLetter.found, role: 'signing' });
+  const used = best ?? (signingDate?.place === ofLetter?.found.place ? ofLetter : undefined);
+  return { signingDate, otherDates: candidates.filter((candidate) => candidate !== used).map(({ found }) => found) };
+}
+
+/** Of several dates without a label none is known to be that of the letter. */
+function dateOfLetter(candidates: readonly DateCandidate[]): DateCandidate | undefined {
+  const [only, ...others] = candidates.filter(({ found }) => found.role === 'unlabelled');
+  return others.length === 0 && only?.alone === true ? only : undefined;
 }
 
 function candidatesOf({ letter, dates, labels, places, signature, signerName }: DateSearch): readonly DateCandidate[] {
@@ -290,7 +303,15 @@ function candidateOf({ date, line, role, distance }: { date: DateInText; line: T
   const atSignature = distance <= signatureLines && (role === 'signing' || isShort(line));
   const rank = role === 'other' ? null : role === 'signing' ? (atSignature ? 0 : 2) : atSignature ? 1 : null;
   const found = { date: date.date, alternative: date.alternative, role: rank === null ? role : 'signing', place: placeOf(line), excerpt: makeExcerpt(line.text) } as const;
-  return { found, rank, distance };
+  return { found, rank, distance, alone: isAlone(line, date) };
+}
+
+const placeBeforeDateCharactersMax = 30;
+
+/** Of a line: the date, and before it at most a place with a comma. */
+function isAlone({ start, text }: TextLine, date: DateInText): boolean {
+  const [before, after] = [text.slice(0, Math.max(0, date.start - start)).trim(), text.slice(date.end - start).trim()];
+  return /^\.?$/.test(after) && (before === '' || (before.length <= placeBeforeDateCharactersMax && /^[\p{L} .'’-]+,(?: (?:the|le|den|am|il|el|em))?$/iu.test(before)));
 }
 
 const abbreviations = /(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|inc|ltd|corp|co)\./g;

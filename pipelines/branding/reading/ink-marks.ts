@@ -52,7 +52,7 @@ interface Grid {
 function makeGrid(image: GrayImage): Grid {
   const { width, height, gray } = shrink(image, Math.max(1, Math.round(image.width / gridWidth)));
   const level = Math.min(235, darkLevel(gray) * 1.2); // thin strokes are paler in the mean of a cell
-  return { width, height, dark: Uint8Array.from(gray, (value) => (value < level ? 1 : 0)) };
+  return { width, height, dark: gray.map((value) => (value < level ? 1 : 0)) };
 }
 
 function erase({ width, height, dark }: Grid, box: Box): void {
@@ -64,10 +64,29 @@ function erase({ width, height, dark }: Grid, box: Box): void {
 /** Long thin runs of dark cells, level and upright. */
 function eraseRules(grid: Grid): void {
   const { width, height, dark } = grid;
-  const rules: number[] = [];
-  for (let y = 0; y < height; y++) for (const [from, to] of runs(dark, { start: y * width, step: 1, count: width }, ruleLengthMin * width)) for (let x = from; x < to; x++) if (thickness(grid, x, y, width) <= ruleCellsMax) rules.push(y * width + x);
-  for (let x = 0; x < width; x++) for (const [from, to] of runs(dark, { start: x, step: width, count: height }, ruleLengthMin * height)) for (let y = from; y < to; y++) if (thickness(grid, x, y, 1) <= ruleCellsMax) rules.push(y * width + x);
+  const rules = [
+    ...findRules(grid, { lines: height, lineStep: width, count: width, step: 1, lengthMin: ruleLengthMin * width }),
+    ...findRules(grid, { lines: width, lineStep: 1, count: height, step: width, lengthMin: ruleLengthMin * height }),
+  ];
   for (const at of rules) dark[at] = 0;
+}
+
+interface Direction extends Omit<Walk, 'start'> {
+  readonly lines: number;
+  /** From a line to the next; across the runs. */
+  readonly lineStep: number;
+  readonly lengthMin: number;
+}
+
+function findRules({ dark }: Grid, { lines, lineStep, count, step, lengthMin }: Direction): number[] {
+  const found: number[] = [];
+  for (let line = 0; line < lines; line++) {
+    const start = line * lineStep;
+    for (const [from, to] of runs(dark, { start, step, count }, lengthMin)) {
+      for (let at = start + from * step; at < start + to * step; at += step) if (thickness(dark, at, lineStep) <= ruleCellsMax) found.push(at);
+    }
+  }
+  return found;
 }
 
 interface Walk {
@@ -89,9 +108,8 @@ function runs(dark: Uint8Array, { start, step, count }: Walk, lengthMin: number)
   return found;
 }
 
-/** Dark cells in a row through one cell, across: `step` is 1 or the width of the grid. */
-function thickness({ width, dark }: Grid, x: number, y: number, step: number): number {
-  const at = y * width + x;
+/** Dark cells in a row through one cell, across. */
+function thickness(dark: Uint8Array, at: number, step: number): number {
   let count = 1;
   for (let near = at - step; dark[near] === 1 && count <= ruleCellsMax; near -= step) count++;
   for (let near = at + step; dark[near] === 1 && count <= ruleCellsMax; near += step) count++;

@@ -118,7 +118,7 @@ async function probeIsolation(): Promise<readonly string[]> {
   const unshare = ['/usr/bin/unshare', '/bin/unshare'].find((path) => existsSync(path));
   if (process.platform !== 'linux' || unshare === undefined) return [];
   for (const flags of [['-n'], ['-r', '-n']]) {
-    const works = await promisify(execFile)(unshare, [...flags, '/bin/sh', '-c', ':'], { env: {}, timeout: 5000 }).then(() => true, () => false);
+    const works = await promisify(execFile)(unshare, [...flags, '/bin/sh', '-c', ':'], { env: {}, timeout: 20_000 }).then(() => true, () => false);
     if (works) return [unshare, ...flags];
   }
   return [];
@@ -171,10 +171,13 @@ class ChildWatch {
     const answer = code === 0 && this.limit === undefined ? this.answer() : undefined;
     if (answer !== undefined) return { report: this.report('answered'), answer };
     const limit = this.limit ?? 'crash';
-    if (limit === 'crash' && !this.isReady()) {
-      throw new ServiceError('internal', { operation: 'start letter reader', object: this.request.child, problem: `The child process ended before it was ready, with ${code ?? 'a signal'}.`, hint: 'Build the project; check the memory limits.' });
-    }
+    if (limit === 'crash' && !this.isReady()) throw this.startFault(code);
     return { report: this.report(limit), limit };
+  }
+
+  private startFault(code: number | null): ServiceError {
+    const problem = `The child process ended before it was ready, with ${code ?? 'a signal'}.`;
+    return new ServiceError('internal', { operation: 'start letter reader', object: this.request.child, problem, hint: 'Build the project; check the memory limits.' });
   }
 
   private report(outcome: ChildReport['outcome']): ChildReport {

@@ -130,7 +130,8 @@ async function verify({ options: { file, trustRootsPem }, dict, contents, covera
   const [start, length, second, rest] = coverage.ranges;
   const content = Buffer.concat([file.bytes.subarray(start, start + length), file.bytes.subarray(second, second + rest)]);
   const { verifyDetachedCms } = await import('./cms.ts'); // loaded only where a letter is signed
-  const verdict = await verifyDetachedCms({ cms: contents.bytes, content, ...(trustRootsPem === undefined ? {} : { trustRootsPem }), ...(claimedAt === null ? {} : { claimedAt: new Date(claimedAt) }) });
+  const options = { ...(trustRootsPem === undefined ? {} : { trustRootsPem }), ...(claimedAt === null ? {} : { claimedAt: new Date(claimedAt) }) };
+  const verdict = await verifyDetachedCms({ cms: contents.bytes, content, ...options });
   const { signerName, signerOrganization, digestMatches, signatureValid, chain, problem } = verdict;
   return { signerName, signerOrganization, signedAt: verdict.signedAt ?? claimedAt, digestMatches, signatureValid, chain, problem };
 }

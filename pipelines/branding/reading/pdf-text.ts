@@ -79,7 +79,9 @@ function placeItem({ str, transform: given, width }: TextItem, matrix: Matrix): 
   const [endX, endY] = transform(own, width / along, 0);
   const isLevel = Math.abs(endY - y) <= Math.abs(endX - x) && endX >= x;
   // Text up the side of a page is given the place of its box, so that it joins no line.
-  return isLevel ? { text: clean(str), left: x, right: endX, baseline: y, height: size } : { text: clean(str), left: Math.min(x, endX), right: Math.max(x, endX, Math.min(x, endX) + size), baseline: Math.max(y, endY), height: size };
+  const left = Math.min(x, endX);
+  if (isLevel) return { text: clean(str), left, right: endX, baseline: y, height: size };
+  return { text: clean(str), left, right: Math.max(x, endX, left + size), baseline: Math.max(y, endY), height: size };
 }
 
 /** Field values have no places of their own: their lines are laid into the field from its top, in a size that fits. */

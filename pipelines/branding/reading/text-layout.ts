@@ -87,7 +87,9 @@ function trimmed(piece: TextPiece): TextLine {
 
 /** Bold type is at times made by printing a text twice, a little aside. */
 function isPaintedTwice(last: TextLine, piece: TextPiece): boolean {
-  return last.text.endsWith(piece.text.trim()) && Math.abs(last.right - piece.right) < 0.1 * piece.height && piece.left >= last.left - 0.1 * piece.height && piece.left < last.right - 0.2 * piece.height;
+  const near = 0.1 * piece.height;
+  const isOver = piece.left >= last.left - near && piece.left < last.right - 2 * near && Math.abs(last.right - piece.right) < near;
+  return isOver && last.text.endsWith(piece.text.trim());
 }
 
 function isApart(last: TextLine, piece: TextPiece): boolean {

@@ -148,7 +148,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
   // date rules
   ['no date', { parts: { date: [] } }, ['date_given: reject']],
   ['no date on a bad scan', { source: 'ocr', confidence: 74, parts: { date: [] } }, ['text_readable: review', 'date_given: review']],
-  ['a date far from the signature without a label', { parts: { head: ['March 3, 2026', '', '', '', '', ...good.head], date: [] } }, ['date_given: review']],
+  ['two dates far from the signature without a label', { parts: { head: ['March 3, 2026', 'March 1, 2026', '', '', '', '', ...good.head], date: [] } }, ['date_given: review']],
   ['only a date of expiry', { parts: { date: ['Expires: March 3, 2027'] } }, ['date_given: reject']],
   ['a date of the day of submission', { submittedOn: '2026-03-03' }, []],
   ['a date of the day after submission', { submittedOn: '2026-03-02' }, ['date_not_future: reject']],

@@ -149,19 +149,19 @@ describe('the signing date', () => {
   it.each([
     [['Date: March 3, 2026', 'This letter expires on March 3, 2027.', ...block]], [['Effective date: January 1, 2026', ...block, 'Date: March 3, 2026']], [['Valid until 2027-03-03', ...block, 'March 3, 2026']], [[...block, 'Dated this 3rd day of March, 2026']],
     [['March 1, 2026', '', '', '', '', '', '', ...block, 'Date: March 3, 2026']], [['Electronically signed by Jane Doe on March 3, 2026', 'Form updated January 5, 2020']], [['Date', 'March 3, 2026', ...block]], [[['Signature: /s/ Jane Doe', '03/03/2026'], ['Jane Doe', '']]],
-    [['Date:', '', 'March 3, 2026', ...block]], [['Dated:', 'March 3, 2026', 'Expires:', 'March 3, 2027', ...block]], [['Date: 03/03/2026 Expiration: 03/03/2027', ...block]],
+    [['March 3, 2026', '', '', '', '', '', '', '', ...block]], [['Springfield, March 3, 2026', '', '', '', '', '', '', '', ...block, 'Expires: March 3, 2027']], [['Date:', '', 'March 3, 2026', ...block]], [['Dated:', 'March 3, 2026', 'Expires:', 'March 3, 2027', ...block]], [['Date: 03/03/2026 Expiration: 03/03/2027', ...block]],
   ])('of %j is 3 March', (lines) => {
     expect(dateOf(lines)).toBe('2026-03-03');
   });
 
   it.each([
-    [['March 3, 2026', '', '', '', '', '', '', '', ...block]], [[...block, 'This authorization is effective March 3, 2026.']], [[...block, 'Expires: March 3, 2026']], [[...block, 'We have spoken with your team about this letter and the calls on March 3, 2026 in person.']], [block], [[...block, 'Date: ________']],
+    [['March 3, 2026', 'March 1, 2026', '', '', '', '', '', '', '', ...block]], [['We met on March 3, 2026', '', '', '', '', '', '', ...block]], [[...block, 'This authorization is effective March 3, 2026.']], [[...block, 'Expires: March 3, 2026']], [[...block, 'We have spoken with your team about this letter and the calls on March 3, 2026 in person.']], [block], [[...block, 'Date: ________']],
   ])('of %j is not told', (lines) => {
     expect(dateOf(lines)).toBe(undefined);
   });
 
   it('that stands elsewhere is kept as another date with its role', () => {
-    expect(fieldsOf(['March 3, 2026', 'Expires on March 4, 2027', '', '', '', '', '', ...block]).otherDates.map(({ date, role }) => [date, role])).toEqual([['2026-03-03', 'unlabelled'], ['2027-03-04', 'other']]);
+    expect(fieldsOf(['We met on March 3, 2026', 'Expires on March 4, 2027', '', '', '', '', '', ...block]).otherDates.map(({ date, role }) => [date, role])).toEqual([['2026-03-03', 'unlabelled'], ['2027-03-04', 'other']]);
   });
 
   it('of a PDF signature counts where the text has none', () => {
