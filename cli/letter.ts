@@ -66,7 +66,7 @@ function addDecidingCommands(letter: Command): void {
     .argument('<letter>', 'id of the letter', parseId)
     .option('--approve', 'it authorizes the numbers that were asked for with it')
     .option('--reject', 'it does not')
-    .requiredOption('--reason <text>', 'why, kept in the audit trail')
+    .requiredOption('--reason <text>', 'why; kept in the audit trail, and shown to the owner of the brand')
     .addHelpText('after', "\nExample:\n  caller-trust letter decide 7 --approve --reason 'Called the signer back'")
     .action((letterId: number, options: VerdictOptions & { reason: string }, command: Command) =>
       runCommand(command, () => act(letterId, options.reason, (action) => decideLetter({ ...action, approve: parseVerdict(options) }))),
@@ -75,7 +75,7 @@ function addDecidingCommands(letter: Command): void {
     .command('withdraw')
     .description('revoke a letter; its numbers leave the next night unless another letter names them')
     .argument('<letter>', 'id of the letter', parseId)
-    .requiredOption('--reason <text>', 'why, kept in the audit trail')
+    .requiredOption('--reason <text>', 'why; kept in the audit trail, and shown to the owner of the brand')
     .addHelpText('after', "\nExample:\n  caller-trust letter withdraw 7 --reason 'Revoked by the customer'")
     .action((letterId: number, options: { reason: string }, command: Command) => runCommand(command, () => act(letterId, options.reason, withdrawLetter)));
   letter

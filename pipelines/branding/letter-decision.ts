@@ -11,6 +11,8 @@ import { compareNames, comparePeople, findName, looksLikePerson, namesCompany, w
 export interface LetterDecisionInput {
   /** YYYY-MM-DD, UTC. */
   readonly submittedOn: string;
+  /** The latest calendar day anywhere at that moment (UTC+14), which a letter signed there may carry. Default: submittedOn. */
+  readonly latestDay?: string;
   readonly brand: LetterBrand;
   /** E.164. */
   readonly requestedPhones: readonly string[];
@@ -298,19 +300,20 @@ function isTimely(signedAt: string | null, submittedOn: string): boolean {
 
 type DateVerdict = 'future' | 'too_old' | 'in_time';
 
-function judgeDay(date: string, submittedOn: string): DateVerdict {
+function judgeDay(date: string, { submittedOn, latestDay = submittedOn }: Pick<LetterDecisionInput, 'submittedOn' | 'latestDay'>): DateVerdict {
   const days = daysBetween(date, submittedOn);
-  if (days < 0) return 'future';
+  if (date > latestDay) return 'future';
   return days > letterRuleLimits.ageDaysMax ? 'too_old' : 'in_time';
 }
 
 /** The four rules on the signing date. */
-function judgeDate({ fields, submittedOn, unsure }: LetterCase): readonly Finding[] {
+function judgeDate(letterCase: LetterCase): readonly Finding[] {
+  const { fields, submittedOn, unsure } = letterCase;
   const { signingDate: date, otherDates } = fields;
   if (date === null) return judgeMissingDate(otherDates, unsure);
-  const verdict = judgeDay(date.date, submittedOn);
-  const alternative = date.alternative === null ? verdict : judgeDay(date.alternative, submittedOn);
-  const rival = otherDates.find((other) => other.role === 'signing' && [other.date, other.alternative ?? other.date].some((day) => judgeDay(day, submittedOn) !== verdict));
+  const verdict = judgeDay(date.date, letterCase);
+  const alternative = date.alternative === null ? verdict : judgeDay(date.alternative, letterCase);
+  const rival = otherDates.find((other) => other.role === 'signing' && [other.date, other.alternative ?? other.date].some((day) => judgeDay(day, letterCase) !== verdict));
   const doubts = [
     ...(alternative === verdict ? [] : [report('date_unambiguous', 'two_readings', date)]),
     ...(rival === undefined ? [] : [report('date_unambiguous', 'two_dates', rival)]),

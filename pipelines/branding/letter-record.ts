@@ -54,7 +54,8 @@ export function decideReadLetter({ reading: outcome, brand, submittedAt, claims,
   const names = [brand.legalName, brand.dba, brand.displayName].filter((name) => name !== null);
   const fields = extractFields(reading, { country: brand.country, names });
   const decision = decideLetter({
-    submittedOn: submittedAt.toISOString().slice(0, 10),
+    submittedOn: dayOf(submittedAt),
+    latestDay: dayOf(new Date(submittedAt.getTime() + mostAdvancedZoneMs)),
     brand,
     requestedPhones: claims.phones,
     csvPhones,
@@ -63,6 +64,13 @@ export function decideReadLetter({ reading: outcome, brand, submittedAt, claims,
     fields,
   });
   return { ...decision, reading, fields, reason: reasonOf(decision.findings) };
+}
+
+/** Kiribati's Line Islands are 14 hours ahead of UTC. */
+const mostAdvancedZoneMs = 14 * 3_600_000;
+
+function dayOf(instant: Date): string {
+  return instant.toISOString().slice(0, 10);
 }
 
 function reasonOf(findings: readonly Finding[]): string {

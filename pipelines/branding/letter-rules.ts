@@ -179,7 +179,7 @@ export const LETTER_RULES = [
   },
   {
     id: 'date_not_future',
-    checks: 'The signing date is not after the day of submission (UTC).',
+    checks: 'The signing date is not after the day of submission, anywhere on Earth (UTC+14).',
     passed: 'The signing date is not in the future.',
     cases: {
       future: { severity: 'reject', message: 'The signing date is after the day on which the letter was submitted.' },

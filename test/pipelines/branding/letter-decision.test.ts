@@ -24,6 +24,7 @@ interface Case extends TestLetter {
   readonly parts?: Partial<typeof good>;
   readonly brand?: Partial<LetterBrand>;
   readonly submittedOn?: string;
+  readonly latestDay?: string;
   readonly requested?: readonly string[];
   readonly csvPhones?: readonly string[] | null;
   readonly taken?: readonly string[];
@@ -32,11 +33,11 @@ interface Case extends TestLetter {
 const us = (...lastFour: readonly (string | number)[]) => lastFour.map((digits) => `+1202555${String(digits).padStart(4, '0')}`);
 const count = (from: number, numbers: number) => us(...Array.from({ length: numbers }, (_, at) => from + at));
 
-function decide({ parts = {}, brand: change = {}, submittedOn = '2026-03-10', requested = us('0100', '0101'), csvPhones = null, taken = [], ...letter }: Case = {}): LetterDecision {
+function decide({ parts = {}, brand: change = {}, submittedOn = '2026-03-10', latestDay = submittedOn, requested = us('0100', '0101'), csvPhones = null, taken = [], ...letter }: Case = {}): LetterDecision {
   const reading = readLetter(Object.values({ ...good, ...parts }).flat(), letter);
   const of = { ...brand, ...change };
   const fields = extractFields(reading, { country: of.country, names: [of.legalName, of.dba, of.displayName].filter((name) => name !== null) });
-  return decideLetter({ submittedOn, brand: of, requestedPhones: requested, csvPhones, phonesOfOtherBrands: taken, reading, fields });
+  return decideLetter({ submittedOn, latestDay, brand: of, requestedPhones: requested, csvPhones, phonesOfOtherBrands: taken, reading, fields });
 }
 
 /** The findings that did not pass, as `rule: severity`. */
@@ -152,6 +153,8 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
   ['only a date of expiry', { parts: { date: ['Expires: March 3, 2027'] } }, ['date_given: reject']],
   ['a date of the day of submission', { submittedOn: '2026-03-03' }, []],
   ['a date of the day after submission', { submittedOn: '2026-03-02' }, ['date_not_future: reject']],
+  ['a date of the day after submission, where that day has begun somewhere', { submittedOn: '2026-03-02', latestDay: '2026-03-03' }, []],
+  ['a date two days after submission', { submittedOn: '2026-03-01', latestDay: '2026-03-02' }, ['date_not_future: reject']],
   ['a date of 30 days before', { submittedOn: '2026-04-02' }, []],
   ['a date of 31 days before', { submittedOn: '2026-04-03' }, ['date_recent: reject']],
   ['an ambiguous date, one reading in the future', { parts: { date: ['Date: 03/04/2026'] } }, ['date_unambiguous: review', 'date_not_future: review']],
