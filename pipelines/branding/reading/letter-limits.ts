@@ -17,3 +17,20 @@ export interface LetterLimits {
   /** What a child may print. */
   readonly letterOutputBytesMax: number;
 }
+
+/** The limits alone, out of an object that may hold more: what goes to a child holds no other setting, and no secret. */
+export function onlyLimits(limits: LetterLimits): LetterLimits {
+  const { letterBytesMax, letterPagesMax, letterPageInchesMax, letterPixelsMax, letterOutputBytesMax } = limits;
+  const { letterTextSecondsMax, letterOcrSecondsMax, letterTextMemoryBytesMax, letterOcrMemoryBytesMax } = limits;
+  return {
+    letterBytesMax,
+    letterPagesMax,
+    letterPageInchesMax,
+    letterPixelsMax,
+    letterTextSecondsMax,
+    letterOcrSecondsMax,
+    letterTextMemoryBytesMax,
+    letterOcrMemoryBytesMax,
+    letterOutputBytesMax,
+  };
+}

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { LetterPage, LetterReadingOutcome, LetterRefusalCode } from '../letter-reading.ts';
 import { ocrAnswer, textAnswer } from './child-answer.ts';
 import type { ChildAnswer } from './child-protocol.ts';
-import type { LetterLimits } from './letter-limits.ts';
+import { onlyLimits, type LetterLimits } from './letter-limits.ts';
 import { sniffLetter } from './letter-sniff.ts';
 import { runLimitedChild, type ChildLimits, type ChildReport, type LimitName, type ReadingChild } from './limited-child.ts';
 import type { OcrRequest, OcrResult } from './ocr-task.ts';
@@ -89,7 +89,7 @@ async function readPng(options: ReadLetterOptions): Promise<Reading> {
 async function readPdf(options: ReadLetterOptions): Promise<Reading> {
   const { limits, trustRootsPem } = options;
   const { letterTextSecondsMax: secondsMax, letterTextMemoryBytesMax: memoryBytesMax, letterOutputBytesMax: outputBytesMax } = limits;
-  const text = await run({ options, child: 'text-child', answer: textAnswer, settings: { limits, trustRootsPem }, limits: { secondsMax, memoryBytesMax, outputBytesMax } });
+  const text = await run({ options, child: 'text-child', answer: textAnswer, settings: { limits: onlyLimits(limits), trustRootsPem }, limits: { secondsMax, memoryBytesMax, outputBytesMax } });
   const scans = text.scans.length === 0 ? [] : (await runOcr(options, { task: 'recognise', format: 'pdf', pages: text.scans, dotsPerInch: 0 })).pages;
   return { format: 'pdf', pages: replacePages(text.pages, scans), signatures: text.signatures, embeddedCsv: text.embeddedCsv };
 }
@@ -103,7 +103,7 @@ function replacePages(pages: readonly LetterPage[], scans: readonly LetterPage[]
 function runOcr(options: RunOptions, request: Omit<OcrRequest, 'limits'>): Promise<OcrResult> {
   const { letterOcrSecondsMax: secondsMax, letterOcrMemoryBytesMax: memoryBytesMax, letterPagesMax, letterOutputBytesMax } = options.limits;
   const outputBytesMax = request.task === 'draw' ? letterPagesMax * drawnPageBytesMax : letterOutputBytesMax;
-  return run({ options, child: 'ocr-child', answer: ocrAnswer, settings: { ...request, limits: options.limits }, limits: { secondsMax, memoryBytesMax, outputBytesMax } });
+  return run({ options, child: 'ocr-child', answer: ocrAnswer, settings: { ...request, limits: onlyLimits(options.limits) }, limits: { secondsMax, memoryBytesMax, outputBytesMax } });
 }
 
 /** A noisy page at 150 dots an inch has 1.6 megabytes as PNG, and a third more in base64. */
