@@ -77,6 +77,8 @@ interface LetterCase extends LetterDecisionInput {
   readonly scanned: boolean;
   /** The text is too uncertain for a thing that was not found to be missing. */
   readonly unsure: boolean;
+  /** Words and marks may stand on the page that recognition has not found: what is missing is not known to be. */
+  readonly mayBeUnread: boolean;
   readonly csv: readonly string[] | null;
   readonly covered: ReadonlySet<string>;
 }
@@ -89,7 +91,7 @@ function openCase(input: LetterDecisionInput): LetterCase {
     || (fields.confidence !== null && fields.confidence < letterRuleLimits.pageConfidenceMin);
   const embedded = fields.phones.filter(({ source }) => source === 'csv').map(({ phone }) => phone);
   const csv = csvPhones ?? (reading.embeddedCsv === null ? null : embedded);
-  return { ...input, letter, words: wordsOf(letter.text), scanned, unsure, csv, covered: new Set([...fields.phones.map(({ phone }) => phone), ...(csv ?? [])]) };
+  return { ...input, letter, words: wordsOf(letter.text), scanned, unsure, mayBeUnread: scanned || unsure, csv, covered: new Set([...fields.phones.map(({ phone }) => phone), ...(csv ?? [])]) };
 }
 
 const rules = new Map<LetterRuleId, LetterRule>(LETTER_RULES.map((rule) => [rule.id, rule]));
@@ -141,7 +143,8 @@ function judgeVisible({ reading, letter }: LetterCase): readonly Finding[] {
     const picture = marks.find(({ kind, box }) => kind === 'image' && box.width * box.height > letterRuleLimits.pictureAreaMax);
     return picture === undefined ? [] : [{ page, line: 0, box: picture.box }];
   });
-  const hidden = letter.lines.find(({ text, box }) => /[\p{L}\p{N}]/u.test(text) && (isOutside(box) || box.height < letterRuleLimits.textHeightMin));
+  const withText = new Set(reading.pages.filter(({ source }) => source === 'text').map(({ page }) => page));
+  const hidden = letter.lines.find(({ page, text, box }) => withText.has(page) && /[\p{L}\p{N}]/u.test(text) && (isOutside(box) || box.height < letterRuleLimits.textHeightMin));
   const findings = covered.map((place) => report('text_visible', 'under_picture', { place, excerpt: null }));
   return orPass('text_visible', [...findings, ...(hidden === undefined ? [] : [report('text_visible', 'hidden', foundIn(hidden, hidden.text))])]);
 }
@@ -151,11 +154,11 @@ function isOutside({ left, top, width, height }: { left: number; top: number; wi
   return middle < 0 || middle > 1 || center < 0 || center > 1;
 }
 
-function judgeAuthorization({ fields, unsure, brand }: LetterCase): readonly Finding[] {
+function judgeAuthorization({ fields, mayBeUnread, brand }: LetterCase): readonly Finding[] {
   const { authorizer } = fields;
   const findings = [
     ...(authorizer !== null && isAnotherCompany(authorizer.value, namesOf(brand)) ? [report('authorization_given', 'by_another', authorizer)] : []),
-    ...(fields.title === null ? [report('authorization_given', unsure ? 'unread' : 'missing')] : []),
+    ...(fields.title === null ? [report('authorization_given', mayBeUnread ? 'unread' : 'missing')] : []),
     ...(fields.reservation === null ? [] : [report('authorization_given', 'taken_back', fields.reservation)]),
   ];
   return orPass('authorization_given', findings, fields.title);
@@ -249,19 +252,19 @@ function judgeAddress({ fields: { address } }: LetterCase): readonly Finding[] {
   return [address === null ? report('address_given', 'missing') : pass('address_given', address)];
 }
 
-function judgeSigner({ fields: { signerName, possibleSignerName, signature }, unsure }: LetterCase): readonly Finding[] {
+function judgeSigner({ fields: { signerName, possibleSignerName, signature }, mayBeUnread }: LetterCase): readonly Finding[] {
   if (signerName !== null) return [looksLikePerson(signerName.value) ? pass('signer_named', signerName) : report('signer_named', 'unclear', signerName)];
   const possible = possibleSignerName ?? (signature.name === null ? null : signature);
-  return [possible === null && !unsure ? report('signer_named', 'missing') : report('signer_named', 'unclear', possible)];
+  return [possible === null && !mayBeUnread ? report('signer_named', 'missing') : report('signer_named', 'unclear', possible)];
 }
 
-function judgeTitle({ fields: { signerTitle, possibleSignerTitle }, unsure }: LetterCase): readonly Finding[] {
+function judgeTitle({ fields: { signerTitle, possibleSignerTitle }, mayBeUnread }: LetterCase): readonly Finding[] {
   if (signerTitle !== null) return [pass('signer_title_given', signerTitle)];
-  return [possibleSignerTitle === null && !unsure ? report('signer_title_given', 'missing') : report('signer_title_given', 'unclear', possibleSignerTitle)];
+  return [possibleSignerTitle === null && !mayBeUnread ? report('signer_title_given', 'missing') : report('signer_title_given', 'unclear', possibleSignerTitle)];
 }
 
-function judgeSigned({ fields: { signature, signerName }, unsure }: LetterCase): readonly Finding[] {
-  if (signature.kind === 'none') return [report('letter_signed', unsure ? 'unread' : 'missing', signature)];
+function judgeSigned({ fields: { signature, signerName }, mayBeUnread }: LetterCase): readonly Finding[] {
+  if (signature.kind === 'none') return [report('letter_signed', mayBeUnread ? 'unread' : 'missing', signature)];
   if (signature.kind === 'undetermined') return [report('letter_signed', 'undetermined', signature)];
   const fits = signature.kind === 'pdf' || (signerName !== null && signature.name !== null && comparePeople(signature.name, signerName.value) === 'same');
   return [fits ? pass('letter_signed', signature) : report('letter_signed', 'another_name', signature)];
@@ -309,9 +312,9 @@ function judgeDay(date: string, { submittedOn, latestDay = submittedOn }: Pick<L
 
 /** The four rules on the signing date. */
 function judgeDate(letterCase: LetterCase): readonly Finding[] {
-  const { fields, submittedOn, unsure } = letterCase;
+  const { fields, submittedOn, mayBeUnread } = letterCase;
   const { signingDate: date, otherDates } = fields;
-  if (date === null) return judgeMissingDate(otherDates, unsure);
+  if (date === null) return judgeMissingDate(otherDates, mayBeUnread);
   const verdict = judgeDay(date.date, letterCase);
   const alternative = date.alternative === null ? verdict : judgeDay(date.alternative, letterCase);
   const rival = otherDates.find((other) => other.role === 'signing' && [other.date, other.alternative ?? other.date].some((day) => judgeDay(day, letterCase) !== verdict));
@@ -332,9 +335,9 @@ function judgeDate(letterCase: LetterCase): readonly Finding[] {
 }
 
 /** Without a date the rules on it have nothing to say, and `date_given` decides. */
-function judgeMissingDate(otherDates: readonly FoundDate[], unsure: boolean): readonly Finding[] {
+function judgeMissingDate(otherDates: readonly FoundDate[], mayBeUnread: boolean): readonly Finding[] {
   const possible = otherDates.find(({ role }) => role === 'unlabelled');
-  const given = possible !== undefined ? report('date_given', 'unclear', possible) : report('date_given', unsure ? 'unread' : 'missing');
+  const given = possible !== undefined ? report('date_given', 'unclear', possible) : report('date_given', mayBeUnread ? 'unread' : 'missing');
   return [given, pass('date_unambiguous'), pass('date_not_future'), pass('date_recent')];
 }
 

@@ -20,13 +20,28 @@ interface WordPiece extends TextPiece {
  * that of their values for two texts.
  */
 export function makeOcrLines(words: readonly RecognisedWord[], marks: readonly PageMark[], image: GrayImage): LetterLine[] {
-  const printed = words.filter((word) => word.confidence >= inkConfidenceMax || !marks.some(({ box }) => shareWithin(wordBox(word, image), box) >= inkShareMin));
+  const printed = words.filter((word) => word.confidence >= inkConfidenceMax || standsInLine(word, words) || !marks.some(({ box }) => shareWithin(wordBox(word, image), box) >= inkShareMin));
   const pieces = printed.map((word): WordPiece => ({ word, text: word.text, left: word.left, right: word.right, baseline: word.baseline, height: Math.max(1, 0.75 * word.lineHeight) }));
   return layOut(pieces).map(({ text, parts }) => {
     const own = (parts as readonly WordPiece[]).map(({ word }) => word);
     const box = own.map((word) => wordBox(word, image)).reduce(unite);
     const letters = own.reduce((sum, word) => sum + word.text.length, 0);
     return { text, box: roundBox(box), confidence: Math.round(own.reduce((sum, word) => sum + word.confidence * word.text.length, 0) / letters), font: null };
+  });
+}
+
+/** Beside a word it may be apart by so many heights of its line, and off its base line by such a part of one. */
+const neighbour = { gapHeightsMax: 3, baselineHeightsMax: 0.35 } as const;
+
+/**
+ * True if a sure word stands beside it on its line: a piece of a signature stands alone. Without this rule unsure pieces
+ * of telephone numbers were lost, and what was left of a number was another number (bench/letters.ts).
+ */
+function standsInLine(word: RecognisedWord, words: readonly RecognisedWord[]): boolean {
+  return words.some((other) => {
+    const isSure = other !== word && (other.confidence >= inkConfidenceMax || /\d{3}/.test(other.text)) && /[\p{L}\p{N}]{2}/u.test(other.text);
+    const gap = Math.max(other.left - word.right, word.left - other.right);
+    return isSure && Math.abs(other.baseline - word.baseline) < neighbour.baselineHeightsMax * Math.min(other.lineHeight, word.lineHeight) && gap < neighbour.gapHeightsMax * word.lineHeight;
   });
 }
 

@@ -121,7 +121,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
   // letter_signed
   ['no signature', { parts: { signature: ['Signature: ________'] } }, ['letter_signed: reject']],
   ['no signature on a bad scan', { source: 'ocr', confidence: 74, parts: { signature: ['Signature: ________'] } }, ['text_readable: review', 'letter_signed: review']],
-  ['no signature on a good scan', { source: 'ocr', parts: { signature: ['Signature: ________'] } }, ['letter_signed: reject']],
+  ['no signature on a good scan', { source: 'ocr', parts: { signature: ['Signature: ________'] } }, ['letter_signed: review']],
   ['ink', { parts: { signature: ['', 'Signature: ________'] }, marks: [{ kind: 'ink', box: { left: 0.2, top: 0.265, width: 0.15, height: 0.02 } }] }, ['letter_signed: review']],
   ['a typed name', { parts: { signature: ['Signature: Jane Doe'] } }, ['letter_signed: review']],
   ['the signature of another person', { parts: { signature: ['Signature: /s/ John Roe'] } }, ['letter_signed: review']],
