@@ -692,6 +692,9 @@ CREATE INDEX branding_event_brand ON public.branding_event USING btree (brand_id
 -- index branding_operation.branding_operation_due
 CREATE INDEX branding_operation_due ON public.branding_operation USING btree (operation_id) WHERE (state = 'queued'::text);
 
+-- index branding_operation.branding_operation_requested_by
+CREATE INDEX branding_operation_requested_by ON public.branding_operation USING btree (requested_by);
+
 -- index branding_operation_row.branding_operation_row_phone
 CREATE INDEX branding_operation_row_phone ON public.branding_operation_row USING btree (operation_id, phone);
 

@@ -118,5 +118,5 @@ it('reads as a role that can read nothing of branding but what it shows', async 
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v') AND relname ~ '^(brand|letter|document)'
      AND has_any_column_privilege('caller_trust_reader', oid, 'SELECT') ORDER BY relname`,
   );
-  expect(rows.map(({ name }) => name)).toEqual(['brand_number', 'brand_overview', 'letter', 'letter_finding', 'letter_number']);
+  expect(rows.map(({ name }) => name)).toEqual(['brand_number', 'brand_overview', 'branded_number', 'letter', 'letter_finding', 'letter_number']);
 });
