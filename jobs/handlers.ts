@@ -11,7 +11,7 @@ import { failOperation } from '../pipelines/branding/operation.ts';
 import { readLetter } from '../pipelines/branding/reading/letter-reader.ts';
 import { runOperation } from '../pipelines/branding/run-operation.ts';
 import { scoreComplaints } from '../pipelines/intake/scoring.ts';
-import { errorCodeOf, isFinalFailure, publicReason } from '../runtime/errors.ts';
+import { errorCodeOf, isFinalFailure, publicReason, type ErrorCode } from '../runtime/errors.ts';
 import type { Services } from '../runtime/services.ts';
 import type { Queues } from './backend.ts';
 import { enqueueNight, enqueueNightFlow } from './enqueue.ts';
@@ -50,24 +50,26 @@ function loadFeed({ config, db }: HandlerServices): Handler<'load-feed'> {
     );
 }
 
+const faultsOfTheWorker: ReadonlySet<ErrorCode> = new Set(['setting_invalid', 'document_sealed']);
+
 function runBranding({ config, db }: HandlerServices): Handler<'run-branding'> {
   return ({ operationId }, context) =>
     recordingTheEnd(
       context,
       async () => {
         const vault = await openVault(config);
-        const trustRootsPem = await readTrustRoots(config);
         const { outcome } = await runOperation({
           db,
           vault,
           operationId,
           limits: config,
           now: () => new Date(),
-          readLetter: (bytes) => readLetter({ bytes, limits: config, trustRootsPem, signal: context.signal }),
+          readLetter: async (bytes) => readLetter({ bytes, limits: config, trustRootsPem: await readTrustRoots(config), signal: context.signal }),
         });
         return { outcome };
       },
-      (code, reason) => failOperation(db, operationId, { code, reason }),
+      // A worker that is set up wrongly has not decided anything: the operation waits for one that is not.
+      async (code, reason) => (faultsOfTheWorker.has(code) ? undefined : failOperation(db, operationId, { code, reason })),
     );
 }
 
@@ -87,9 +89,13 @@ function openNight({ config, db, database, queues }: HandlerServices): Handler<'
 
 async function prepareNight({ config, db }: Pick<HandlerServices, 'config' | 'db'>, evaluatedAt: Date, { log }: JobContext): Promise<void> {
   log.info({ evaluatedAt, ...(await scoreComplaints(db, evaluatedAt)) }, 'complaints are scored');
-  log.info({ evaluatedAt, ...(await expireLetters(db, evaluatedAt)) }, 'letters are expired');
-  const destroyed = await destroyOldDocuments(db, { retentionDays: config.letterRetentionDays, at: new Date() });
-  if (destroyed > 0) log.info({ destroyed }, 'documents whose time of retention is over are destroyed');
+  // Housekeeping: what the night publishes carries its own end, so no failure here may cost it.
+  const housekeep = async () => {
+    log.info({ evaluatedAt, ...(await expireLetters(db, evaluatedAt)) }, 'letters are expired');
+    const destroyed = await destroyOldDocuments(db, { retentionDays: config.letterRetentionDays, at: new Date() });
+    if (destroyed > 0) log.info({ destroyed }, 'documents whose time of retention is over are destroyed');
+  };
+  await housekeep().catch((error: unknown) => log.error({ err: error }, 'letters could not be expired; the next night tries again'));
 }
 
 function buildNightArtefact({ config, db, database }: HandlerServices, store: ArtefactStore): Handler<'build-artefact'> {

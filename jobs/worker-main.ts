@@ -1,5 +1,7 @@
 import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
 import { sweepUnfinishedFiles } from '../pipelines/caches/night-build.ts';
+import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
+import { openVault } from '../pipelines/branding/vault.ts';
 import { sweepUnfinished } from '../pipelines/intake/feed-spool.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { openServices } from '../runtime/services.ts';
@@ -15,6 +17,7 @@ await runProcess('worker', async () => {
   const services = await openServices(config, 'worker');
   const stopping = stopSignal(services.log);
   await requireMigrated(services.db);
+  await Promise.all([openVault(config), readTrustRoots(config)]); // a wrong setting is told now, and not by a letter
   await sweepUnfinishedFiles(services.db, new ArtefactStore(config.artefactDir));
   await sweepUnfinished(config.feedDir);
   const queues = await openQueues(config, services.database.url, services.log);

@@ -101,7 +101,7 @@ CREATE TABLE branded_number (
 -- table branding_event
 CREATE TABLE branding_event (
   event_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
-  at timestamp with time zone NOT NULL DEFAULT now(),
+  at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   brand_id bigint NOT NULL,
   subject text COLLATE "C" NOT NULL,
   letter_id bigint,
@@ -250,6 +250,7 @@ CREATE TABLE letter (
   letter_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   brand_id bigint NOT NULL,
   revision integer NOT NULL,
+  legal_name clean_text NOT NULL,
   document_id bigint NOT NULL,
   operation_id bigint NOT NULL,
   state text COLLATE "C" NOT NULL,
@@ -691,6 +692,12 @@ CREATE INDEX branding_event_brand ON public.branding_event USING btree (brand_id
 
 -- index branding_operation.branding_operation_due
 CREATE INDEX branding_operation_due ON public.branding_operation USING btree (operation_id) WHERE (state = 'queued'::text);
+
+-- index branding_operation.branding_operation_letter
+CREATE INDEX branding_operation_letter ON public.branding_operation USING btree (letter_document_id);
+
+-- index branding_operation.branding_operation_numbers
+CREATE INDEX branding_operation_numbers ON public.branding_operation USING btree (numbers_document_id);
 
 -- index branding_operation.branding_operation_requested_by
 CREATE INDEX branding_operation_requested_by ON public.branding_operation USING btree (requested_by);

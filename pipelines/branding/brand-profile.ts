@@ -64,7 +64,7 @@ const phone = z.string().transform((value, context) => {
 
 const contact = z.strictObject({
   name: text(brandLimits.nameCharactersMax),
-  email: z.string().trim().max(254).regex(/^[^\s@"<>\\]+@[^\s@"<>\\]+\.[^\s@"<>\\.]+$/, 'is not an e-mail address'),
+  email: z.string().trim().max(254).regex(/^[^\s@"<>\\\p{C}]+@[^\s@"<>\\\p{C}]+\.[^\s@"<>\\.\p{C}]+$/u, 'is not an e-mail address'),
   phone: phone.nullable().default(null),
 });
 

@@ -10,6 +10,9 @@ import { destroyDocument } from './vault.ts';
 const dayMs = 86_400_000;
 const actor = 'expiry';
 
+/** The night waits for this: a transaction that is stuck must not hold it. */
+const lockSecondsMax = 30;
+
 interface DueLetter {
   [column: string]: unknown;
   letter_id: number;
@@ -31,7 +34,7 @@ export interface Expired {
  * One transaction a brand; safe to run twice. What a night publishes does not wait for it: its rows carry their end.
  */
 export async function expireLetters(db: Pool, at: Date): Promise<Expired> {
-  const due = await queryRows<DueLetter>(db, sql('branding/list_due_letters'), [at, nearEnd(at)]);
+  const due = await queryRows<DueLetter>(db, sql('branding/list_due_letters'), [at, nearEnd(at), null]);
   for (const handle of new Set(due.map((letter) => letter.handle))) await expireOfBrand(db, handle, at);
   const expired = due.filter(({ ended }) => ended).length;
   return { expired, expiring: due.length - expired };
@@ -43,9 +46,9 @@ function nearEnd(at: Date): Date {
 
 async function expireOfBrand(db: Pool, handle: string, at: Date): Promise<void> {
   await inTransaction(db, async (client) => {
+    await client.query(`SET LOCAL lock_timeout = '${lockSecondsMax}s'`);
     const brand = await lockBrand(client, handle, null);
-    const due = await queryRows<DueLetter>(client, sql('branding/list_due_letters'), [at, nearEnd(at)]);
-    for (const letter of due.filter((one) => one.brand_id === brand.brand_id)) {
+    for (const letter of await queryRows<DueLetter>(client, sql('branding/list_due_letters'), [at, nearEnd(at), brand.brand_id])) {
       const reason = letter.ended ? 'Its validity is over.' : `Its validity ends within ${expiringDays} days.`;
       await moveLetter(client, { letterId: letter.letter_id, state: letter.state, signedOn: null }, { action: letter.ended ? 'expire' : 'warn', at, cause: { actor, reason, operationId: null } });
     }

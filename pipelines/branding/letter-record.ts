@@ -7,7 +7,9 @@ import { decideLetter, refusalFinding } from './letter-decision.ts';
 import { extractFields, type LetterFields } from './letter-fields.ts';
 import type { LetterReading, LetterReadingOutcome } from './letter-reading.ts';
 import { letterRuleVersion } from './letter-rules.ts';
+import { textOf } from './letter-text.ts';
 import { letterValidity } from './letter-validity.ts';
+import { findName, wordsOf } from './name-match.ts';
 import type { NumberClaims } from './number-claims.ts';
 import type { OperationRecord } from './operation.ts';
 import type { Cause } from './settle.ts';
@@ -66,6 +68,14 @@ export function decideReadLetter({ reading: outcome, brand, submittedAt, claims,
   return { ...decision, reading, fields, reason: reasonOf(decision.findings) };
 }
 
+/** True if the letter has each of some names, as whole words. */
+export function namesAll({ reading }: DecidedLetter, names: readonly string[]): boolean {
+  if (reading === null) return false;
+  const { text } = textOf(reading);
+  const words = wordsOf(text);
+  return names.every((name) => findName(text, words, name, { near: false })?.kind === 'whole');
+}
+
 /** Kiribati's Line Islands are 14 hours ahead of UTC. */
 const mostAdvancedZoneMs = 14 * 3_600_000;
 
@@ -82,18 +92,19 @@ interface RecordLetterOptions {
   readonly vault: Vault;
   readonly brandId: number;
   readonly revision: number;
+  readonly profile: BrandProfile;
   readonly operation: OperationRecord;
   readonly decided: DecidedLetter;
   readonly at: Date;
 }
 
 /** Stores a decided letter with its findings and numbers, the reading sealed, and moves it to its state. Returns its id. */
-export async function recordLetter(client: Queryable, { vault, brandId, revision, operation, decided, at }: RecordLetterOptions): Promise<number> {
+export async function recordLetter(client: Queryable, { vault, brandId, revision, profile, operation, decided, at }: RecordLetterOptions): Promise<number> {
   const { findings, reading, fields } = decided;
   const documentId = operation.letterDocumentId!; // a letter was read
   const row = await queryRow<{ letter_id: number }>(client, sql('branding/insert_letter'), [
     brandId, revision, documentId, operation.operationId, operation.requestedAt, decided.ruleVersion,
-    reading?.format ?? null, reading?.pages.length ?? null, decided.signedOn, operation.requestedBy, `Handed in with operation ${operation.operationId}.`,
+    reading?.format ?? null, reading?.pages.length ?? null, decided.signedOn, operation.requestedBy, `Handed in with operation ${operation.operationId}.`, profile.legalName,
   ]);
   const letterId = row!.letter_id;
   await client.query(sql('branding/insert_findings'), [

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../runtime/errors.ts';
-import { queryRow, type Queryable } from '../../runtime/postgres.ts';
+import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import type { BrandProfile } from './brand-profile.ts';
 import type { BrandState } from './states.ts';
@@ -16,6 +16,8 @@ export interface LockedBrand {
   readonly profile: BrandProfile;
   readonly approved_profile: BrandProfile | null;
   readonly last_revision: number;
+  /** Of the same revision as `profile`. */
+  readonly needs_decision: boolean;
 }
 
 /** One transaction at a time changes brands, letters or numbers, so that two cannot take the same number. */
@@ -37,4 +39,19 @@ export async function lockBrand(client: Queryable, handle: string, owner: string
     throw new ServiceError('brand_unknown', { operation: 'find brand', object: handle, hint: '`caller-trust brand list` shows those there are.' });
   }
   return brand;
+}
+
+/**
+ * While a person has yet to decide a letter of the pending revision, nothing takes its place.
+ * @throws ServiceError `transition_refused`
+ */
+export async function requireDecidedLetters(client: Queryable, brand: LockedBrand): Promise<void> {
+  const [letter] = await queryRows<{ letter_id: number }>(client, sql('branding/find_pending_letters'), [brand.brand_id]);
+  if (letter === undefined) return;
+  throw new ServiceError('transition_refused', {
+    operation: 'change brand',
+    object: brand.handle,
+    problem: `Letter ${letter.letter_id} of the brand waits for a person.`,
+    hint: `It is decided first: \`caller-trust letter decide ${letter.letter_id}\`.`,
+  });
 }

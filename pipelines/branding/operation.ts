@@ -11,7 +11,8 @@ import type { Vault } from './vault.ts';
 /** Numbers that a request may name itself; more come as a CSV. */
 export const namedNumbersMax = 1000;
 
-const numbers = z.array(z.string().max(64)).max(namedNumbersMax, `names more than ${namedNumbersMax} numbers: use a CSV`).default([]);
+const wellFormed = z.string().max(64).refine((value) => !/[\0\p{Cs}]/u.test(value), 'holds characters that no number has');
+const numbers = z.array(wellFormed).max(namedNumbersMax, `names more than ${namedNumbersMax} numbers: use a CSV`).default([]);
 const callReason = callReasonSchema.nullable().default(null);
 
 /** The closed list of operations, under the specification's names, with the form of their requests. */
@@ -89,7 +90,8 @@ export interface OperationRecord extends Operation {
  * @throws ServiceError `brand_request_invalid`, `idempotency_conflict`
  */
 export async function submitOperation({ db, vault }: { db: Pool; vault: Vault }, submission: Submission): Promise<{ operationId: number; repeated: boolean }> {
-  const { kind, key, letter, numbersFile, requestedBy } = submission;
+  const { kind, key, letter, numbersFile } = submission;
+  const requestedBy = cleanText(submission.requestedBy) ?? 'unknown';
   const request = checkRequest(kind, submission.request);
   const owner = checkOwner(submission.owner);
   if (!/^[!-~]{1,128}$/.test(key)) throw invalid(kind, 'The idempotency key is not 1 to 128 printable ASCII characters without spaces.');

@@ -3,7 +3,7 @@ import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '.
 import { sql } from '../../sql/sql.ts';
 import { cleanText } from '../text-cleaning.ts';
 import { moveLetter } from './letter-record.ts';
-import { lockBrand, type LockedBrand } from './locked-brand.ts';
+import { lockBrand, requireDecidedLetters, type LockedBrand } from './locked-brand.ts';
 import { endRevision, moveBrand, moveNumbers, settleBrand, type Cause } from './settle.ts';
 import { NUMBER_TRANSITIONS, type BrandState, type LetterState, type NumberState } from './states.ts';
 import { destroyDocument } from './vault.ts';
@@ -33,9 +33,11 @@ export type NumberPersonAction = 'suspend' | 'resume' | 'reject' | 'remove';
  */
 export async function decideBrand({ approve, ...options }: BrandActionOptions & { approve: boolean }): Promise<BrandState> {
   return withBrand(options, async (client, brand, cause) => {
+    if (brand.state === 'withdrawn') throw new ServiceError('brand_withdrawn', { operation: 'decide brand', object: brand.handle });
     await requireDecidedLetters(client, brand);
     const everApproved = brand.approved_revision !== null;
     if (everApproved && brand.pending_revision === null) throw nothingPending(brand);
+    if (everApproved && approve) await client.query(sql('branding/vouch_for_letters'), [brand.brand_id]);
     if (everApproved) return endRevision(client, brand.brand_id, { approve, cause });
     await moveBrand(client, moved(brand), { action: approve ? 'approve' : 'reject', cause });
   });
@@ -94,16 +96,17 @@ export async function deleteLetterDocument(options: LetterActionOptions): Promis
  * @throws ServiceError `brand_unknown`, `phone_unknown`, `reason_required`, `transition_refused`
  */
 export async function changeNumber({ action, phone, ...options }: BrandActionOptions & { action: NumberPersonAction; phone: string }): Promise<NumberState> {
-  let state: NumberState = 'removed';
+  const of = { brandId: 0 };
   await withBrand(options, async (client, brand, cause) => {
+    of.brandId = brand.brand_id;
     const { from, to } = NUMBER_TRANSITIONS.actions[action];
     const before = await queryRow<{ state: NumberState }>(client, sql('branding/read_brand_number'), [brand.brand_id, phone]);
     if (before === undefined) throw new ServiceError('phone_unknown', { operation: `${action} number`, object: brand.handle, problem: 'The brand does not have this number.' });
     const moves = await moveNumbers(client, brand.brand_id, { action, from, standing: ['covered', 'pending', 'none'], phones: [phone], at: new Date(), cause });
     if (moves === 0) throw numberRefused(action, before.state, to);
-    state = to;
   });
-  return state;
+  // What it came to: a resumed number that no letter names any more has expired.
+  return (await queryRow<{ state: NumberState }>(options.db, sql('branding/read_brand_number'), [of.brandId, phone]))!.state;
 }
 
 /** Runs an action on a brand under its lock, then brings everything to where it belongs; returns the brand's state. */
@@ -149,11 +152,6 @@ async function readLetterRow(client: Queryable, letterId: number): Promise<Lette
   const row = await queryRow<LetterRow>(client, sql('branding/lock_letter'), [letterId]);
   if (row === undefined) throw new ServiceError('letter_unknown', { operation: 'find letter', object: String(letterId), hint: '`caller-trust letter list` shows those there are.' });
   return row;
-}
-
-async function requireDecidedLetters(client: Queryable, brand: LockedBrand): Promise<void> {
-  const [letter] = await queryRows<{ letter_id: number }>(client, sql('branding/find_pending_letters'), [brand.brand_id]);
-  if (letter !== undefined) throw undecided(letter.letter_id);
 }
 
 function undecided(letterId: number): ServiceError {

@@ -2,6 +2,7 @@ import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import type { Finding } from './finding.ts';
 import type { ClaimedRow, NumberClaims } from './number-claims.ts';
+import type { OperationKind } from './operation.ts';
 import { rejectsShownMax, type NumbersResult, type OperationResult, type PublicFinding } from './operation-result.ts';
 import type { BrandState, LetterState, NumberState } from './states.ts';
 
@@ -20,13 +21,13 @@ interface ResultRow {
 }
 
 /** The answer to a request, from what its transaction has made of the brand. */
-export async function makeResult(client: Queryable, { brandId, letterId, claims }: { brandId: number; letterId: number | null; claims: NumberClaims }): Promise<OperationResult> {
+export async function makeResult(client: Queryable, { brandId, letterId, claims, kind }: { brandId: number; letterId: number | null; claims: NumberClaims; kind: OperationKind }): Promise<OperationResult> {
   const row = (await queryRow<ResultRow>(client, sql('branding/read_result'), [brandId, letterId]))!; // the caller holds the brand
   const letter = row.letter_id === null ? null : await letterResult(client, row.letter_id, row);
   const numbers = claims.rows.length === 0 ? null : await numbersResult(client, brandId, claims);
   return {
     schema: 'caller-trust/branding-result/1',
-    outcome: outcomeOf({ brand: row.state, pending: row.pending_revision !== null, letter: letter?.state ?? null, numbers }),
+    outcome: outcomeOf({ brand: row.state, pending: row.pending_revision !== null && kind !== 'add_phone_number', letter: letter?.state ?? null, numbers }),
     brand: {
       handle: row.handle,
       state: row.state,
@@ -44,7 +45,7 @@ function outcomeOf({ brand, pending, letter, numbers }: { brand: BrandState; pen
   if (letter === 'rejected' || brand === 'rejected') return 'rejected';
   if (numbers !== null && refusedAll(numbers)) return 'rejected';
   if (letter === 'in_review' || brand === 'in_review' || (numbers?.states.in_review ?? 0) > 0) return 'in_review';
-  if (brand === 'draft' || brand === 'suspended') return 'accepted';
+  if (brand === 'draft' || brand === 'suspended' || (brand === 'expired' && !pending)) return 'accepted';
   return pending ? 'in_review' : 'approved';
 }
 

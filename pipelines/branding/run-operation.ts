@@ -5,8 +5,8 @@ import { sql } from '../../sql/sql.ts';
 import { checkBrand } from './brand-check.ts';
 import { brandProfileSchema, needsApproval, type BrandProfile } from './brand-profile.ts';
 import type { Finding } from './finding.ts';
-import { lockBrand, takeChangeLock, type LockedBrand } from './locked-brand.ts';
-import { decideReadLetter, recordLetter, type DecidedLetter } from './letter-record.ts';
+import { lockBrand, requireDecidedLetters, takeChangeLock, type LockedBrand } from './locked-brand.ts';
+import { decideReadLetter, namesAll, recordLetter, type DecidedLetter } from './letter-record.ts';
 import type { LetterReadingOutcome } from './letter-reading.ts';
 import { judgeNumbers, readNumberList, type NumberListLimits, type NumberRow } from './number-list.ts';
 import { readOperationRecord, type OperationRecord } from './operation.ts';
@@ -60,18 +60,26 @@ interface Work {
 }
 
 async function carryOut(client: Queryable, { vault, now }: RunOperationOptions, { operation, rows, reading }: Work): Promise<OperationResult> {
-  const at = now();
   const cause: Cause = { actor: operation.requestedBy, reason: `Asked for by operation ${operation.operationId}.`, operationId: operation.operationId };
   await takeChangeLock(client);
+  const at = now();
   const brand = await applyRequest(client, operation, cause);
   const claims = await judgeClaims(client, brand.brand_id, rows);
   await claimNumbers(client, { brandId: brand.brand_id, operation, claims, cause });
   const csvPhones = operation.numbersDocumentId === null ? null : claims.phones;
   const target = letterTarget(brand, operation);
   const decided = reading === null ? null : decideReadLetter({ reading, brand: target.profile, submittedAt: operation.requestedAt, claims, csvPhones });
-  const letterId = decided === null ? null : await recordLetter(client, { vault, brandId: brand.brand_id, revision: target.revision, operation, decided, at });
+  const letterId = decided === null ? null : await recordLetter(client, { vault, brandId: brand.brand_id, ...target, operation, decided, at });
+  if (decided !== null && letterSettlesName(brand, decided)) await client.query(sql('branding/settle_decision'), [brand.brand_id, brand.pending_revision]);
   await settleBrand(client, brand.brand_id, { at, cause: automatic(cause, decided) });
-  return makeResult(client, { brandId: brand.brand_id, letterId, claims });
+  return makeResult(client, { brandId: brand.brand_id, letterId, claims, kind: operation.kind });
+}
+
+/** True if an approved letter has every new name of a brand that was approved before, and nothing else needs a person. */
+function letterSettlesName({ profile, approved_profile: published, pending_revision }: LockedBrand, decided: DecidedLetter): boolean {
+  if (published === null || pending_revision === null || decided.outcome !== 'approved' || needsPerson([checkBrand(profile)])) return false;
+  const changed = ([['legalName', profile.legalName], ['dba', profile.dba], ['displayName', profile.displayName]] as const).filter(([field, name]) => name !== published[field]);
+  return namesAll(decided, changed.flatMap(([, name]) => name ?? []));
 }
 
 /** The revision that a letter is checked against: the one that waits, but for numbers the one that is published, if there is one. */
@@ -111,24 +119,28 @@ function requireOpenFor({ state, handle }: LockedBrand, operation: string): void
 }
 
 /**
- * A change of a name, or a new letter, makes a revision that must be approved; other changes are taken at once.
- * An update of a brand that was never approved replaces what waits.
+ * A change of a name, or a new letter, makes a revision that must be approved; other changes are taken at once. An update
+ * replaces what waits, and the letters that wait with it go over, if the company stays.
  */
 async function updateBrand(client: Queryable, brand: LockedBrand, { operation, changes, cause }: { operation: OperationRecord; changes: object; cause: Cause }): Promise<LockedBrand> {
   requireOpenFor(brand, 'update brand');
-  const profile = mergeProfile(brand.profile, changes);
-  const before = brand.approved_profile;
-  const renamed = before !== null && needsApproval(before, profile);
+  const [current, profile] = [brandProfileSchema.parse(brand.profile), mergeProfile(brand.profile, changes)];
   const withLetter = operation.letterDocumentId !== null;
-  if (isDeepStrictEqual(profile, brandProfileSchema.parse(brand.profile)) && !withLetter) return brand;
+  if (isDeepStrictEqual(profile, current) && !withLetter) return brand;
+  const renamedWhileWaiting = brand.pending_revision !== null && needsApproval(current, profile);
+  if (withLetter || renamedWhileWaiting) await requireDecidedLetters(client, brand);
+  const published = brand.approved_profile;
+  const renamed = published !== null && needsApproval(published, profile);
   const findings = [checkBrand(profile)];
-  // A letter that names a new name has been checked against it; without one only a person can tell.
-  const needsDecision = needsPerson(findings) && (before === null || renamed) ? true : renamed && !withLetter;
-  const takenAtOnce = before !== null && !renamed && !withLetter && brand.pending_revision === null;
-  const values = [brand.brand_id, brand.last_revision + 1, JSON.stringify(profile), profile.displayName, JSON.stringify(findings), needsDecision, takenAtOnce, cause.actor, cause.reason, cause.operationId];
+  const carried = !withLetter && !needsApproval(current, profile) && brand.pending_revision !== null;
+  // Whether a letter names the new name is seen when it is decided; without one only a person can tell.
+  const needsDecision = carried ? brand.needs_decision : renamed || (needsPerson(findings) && published === null);
+  const takenAtOnce = published !== null && !renamed && !withLetter && brand.pending_revision === null;
+  const revision = brand.last_revision + 1;
+  const values = [brand.brand_id, revision, JSON.stringify(profile), profile.displayName, JSON.stringify(findings), needsDecision, takenAtOnce, cause.actor, cause.reason, cause.operationId];
   await client.query(sql('branding/insert_revision'), values);
-  // The letter that a first approval waits for is as good for the new revision, if the names stay.
-  if (before === null && !withLetter && !needsApproval(brand.profile, profile)) await client.query(sql('branding/carry_letters'), [brand.brand_id, brand.pending_revision, brand.last_revision + 1]);
+  const goesOver = carried || (published === null && !withLetter && current.legalName === profile.legalName);
+  if (goesOver) await client.query(sql('branding/carry_letters'), [brand.brand_id, brand.pending_revision ?? brand.last_revision, revision]);
   return lockBrand(client, brand.handle, brand.owner);
 }
 

@@ -5,12 +5,12 @@ export interface BrandStanding {
   readonly state: BrandState;
   /** The revision that waits for a decision; null if none does. */
   readonly pending: {
-    /** State of the newest letter that came with it; null if none did. */
+    /** State of the best letter that came with it; null if none did. One whose validity is over is `expired`. */
     readonly letter: LetterState | null;
     /** A finding about the brand itself, or a change of name without a letter, that a person must judge. */
     readonly needsDecision: boolean;
   } | null;
-  /** Some letter of the brand is approved and in date. */
+  /** Some letter of the published company is approved and in date. */
   readonly letterInForce: boolean;
 }
 
@@ -27,7 +27,7 @@ type Verdict = 'waits' | 'review' | 'approve' | 'reject';
 export function nextBrandStep(standing: BrandStanding): BrandStep | null {
   const { state, pending, letterInForce } = standing;
   if (pending !== null && state !== 'withdrawn') {
-    const step = stepOfPending(state, verdictOn(pending, letterInForce, state));
+    const step = stepOfPending(state, verdictOn(pending, state));
     if (step !== null) return step;
   }
   if (state === 'approved' && !letterInForce) return { kind: 'brand', action: 'expire' };
@@ -35,12 +35,12 @@ export function nextBrandStep(standing: BrandStanding): BrandStep | null {
   return null;
 }
 
-function verdictOn({ letter, needsDecision }: NonNullable<BrandStanding['pending']>, letterInForce: boolean, state: BrandState): Verdict {
+function verdictOn({ letter, needsDecision }: NonNullable<BrandStanding['pending']>, state: BrandState): Verdict {
   if (letter === 'rejected' || letter === 'withdrawn') return 'reject';
   if (letter === 'submitted' || letter === 'in_review') return 'review';
   if (letter === null && !wasApproved(state)) return 'waits';
   if (needsDecision) return 'review';
-  return letterInForce || letter === null ? 'approve' : 'waits';
+  return letter === 'expired' ? 'waits' : 'approve';
 }
 
 function stepOfPending(state: BrandState, verdict: Verdict): BrandStep | null {

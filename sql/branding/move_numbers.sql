@@ -1,19 +1,28 @@
 -- Purpose: moves numbers of a brand from some states to another, with an event for each. A number that another brand has
---   taken meanwhile is not renewed.
+--   taken meanwhile, or that was rejected for good with another, is not renewed.
 -- Parameters: $1 brand id, $2 phones or NULL for all, $3 states that are left, $4 standings that are meant, $5 the state
 --   that is reached, $6 action, $7 actor, $8 reason, $9 operation id or NULL, $10 instant at which letters must be in date.
 -- Rows: one: moved (numbers).
--- Each number asks the indexes by itself: a join would rest on estimates, which are wrong for rows that its own
+-- A number is covered by a letter in force of the company that is published; a letter of the company that waits in the pending
+-- revision makes it pending. Each number asks the indexes by itself: a join would rest on estimates, which are wrong for rows that its own
 -- transaction has made, and cost the square of 100,000 numbers.
-WITH standing AS (
+WITH company AS MATERIALIZED (
+  SELECT r.profile ->> 'legalName' AS legal_name
+  FROM brand AS b
+  JOIN brand_revision AS r ON r.brand_id = b.brand_id AND r.revision = coalesce(b.approved_revision, b.pending_revision, b.last_revision)
+  WHERE b.brand_id = $1
+), standing AS (
   SELECT n.phone, n.state AS before,
     CASE
       WHEN EXISTS (
         SELECT FROM letter_number AS c JOIN letter AS l USING (letter_id)
-        WHERE c.phone = n.phone AND l.brand_id = $1 AND l.state IN ('approved', 'expiring') AND l.valid_until > $10) THEN 'covered'
+        WHERE c.phone = n.phone AND l.brand_id = $1 AND l.state IN ('approved', 'expiring') AND l.valid_until > $10
+          AND l.legal_name = (SELECT legal_name FROM company)) THEN 'covered'
       WHEN EXISTS (
         SELECT FROM letter AS l
-        WHERE l.brand_id = $1 AND l.state IN ('submitted', 'in_review')
+        WHERE l.brand_id = $1
+          AND (l.state IN ('submitted', 'in_review')
+            OR (l.state IN ('approved', 'expiring') AND l.valid_until > $10 AND l.revision = (SELECT pending_revision FROM brand WHERE brand_id = $1)))
           AND (EXISTS (SELECT FROM letter_number AS c WHERE c.letter_id = l.letter_id AND c.phone = n.phone)
             OR EXISTS (SELECT FROM branding_operation_row AS r WHERE r.operation_id = l.operation_id AND r.phone = n.phone))) THEN 'pending'
       ELSE 'none'
@@ -22,11 +31,11 @@ WITH standing AS (
   WHERE n.brand_id = $1 AND n.state = ANY ($3) AND ($2::text[] IS NULL OR n.phone = ANY ($2))
     AND ($6::text <> 'renew' OR NOT EXISTS (
       SELECT FROM brand_number AS other
-      WHERE other.phone = n.phone AND other.brand_id <> $1 AND other.state IN ('submitted', 'in_review', 'verified', 'suspended')))
+      WHERE other.phone = n.phone AND other.brand_id <> $1 AND other.state IN ('submitted', 'in_review', 'verified', 'suspended', 'permanently_rejected')))
 ), moved AS (
   UPDATE brand_number AS n
-  SET state = $5, changed_at = now(),
-    verified_at = CASE WHEN $6::text IN ('verify', 'renew') THEN now() ELSE n.verified_at END,
+  SET state = $5, changed_at = clock_timestamp(),
+    verified_at = CASE WHEN $6::text IN ('verify', 'renew') THEN clock_timestamp() ELSE n.verified_at END,
     ended_at = CASE $6::text WHEN 'expire' THEN $10::timestamptz WHEN 'verify' THEN NULL WHEN 'renew' THEN NULL ELSE n.ended_at END
   FROM standing AS s
   WHERE n.brand_id = $1 AND n.phone = s.phone AND s.standing = ANY ($4)

@@ -43,6 +43,8 @@ CREATE TABLE branding_operation (
   CONSTRAINT branding_operation_ended CHECK (
     (state = 'queued') = (finished_at IS NULL) AND (state = 'done') = (result IS NOT NULL) AND (state = 'failed') = (failure_code IS NOT NULL))
 );
+CREATE INDEX branding_operation_letter ON branding_operation (letter_document_id);
+CREATE INDEX branding_operation_numbers ON branding_operation (numbers_document_id);
 CREATE INDEX branding_operation_requested_by ON branding_operation (requested_by);
 CREATE INDEX branding_operation_due ON branding_operation (operation_id) WHERE state = 'queued';
 
@@ -93,6 +95,8 @@ CREATE TABLE letter (
   brand_id bigint NOT NULL REFERENCES brand,
   -- The revision that it came with or was checked against.
   revision integer NOT NULL,
+  -- The company that gives the authorization. The letter holds for numbers only while the published revision is of this company.
+  legal_name clean_text NOT NULL,
   document_id bigint NOT NULL REFERENCES document,
   operation_id bigint NOT NULL UNIQUE REFERENCES branding_operation,
   state text COLLATE "C" NOT NULL CHECK (state IN ('submitted', 'in_review', 'approved', 'rejected', 'expiring', 'expired', 'withdrawn')),
@@ -155,7 +159,7 @@ CREATE INDEX brand_number_state ON brand_number (brand_id, state, phone);
 -- a request of 100,000 numbers adds 200,000 rows.
 CREATE TABLE branding_event (
   event_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  at timestamptz NOT NULL DEFAULT now(),
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
   brand_id bigint NOT NULL,
   subject text COLLATE "C" NOT NULL CHECK (subject IN ('brand', 'letter', 'number')),
   letter_id bigint,

@@ -13,6 +13,8 @@ export const owner = 'Northwind Agency';
 /** What a letter of the tests says; each field can be replaced. */
 export interface LetterText {
   readonly brand: string;
+  /** A name under which the company does business. */
+  readonly alias?: string;
   readonly signer: string;
   readonly date: string;
   readonly phones: readonly string[];
@@ -21,9 +23,9 @@ export interface LetterText {
 }
 
 /** A letter as it would have been read, line by line. */
-export function letterReading({ brand, signer, date, phones, signature }: LetterText): LetterReading {
+export function letterReading({ brand, alias = '', signer, date, phones, signature }: LetterText): LetterReading {
   const texts = [
-    'LETTER OF AUTHORIZATION', `Legal name: ${brand}`, 'Address: 12 Harbour Road, Springfield, IL 62701, United States', '',
+    'LETTER OF AUTHORIZATION', `Legal name: ${brand}`, alias === '' ? '' : `Brand: ${alias}`, 'Address: 12 Harbour Road, Springfield, IL 62701, United States', '',
     `${brand} authorizes the display of its name on calls from the following telephone numbers:`, ...phones, '',
     `Signature: ${signature}`, `Name: ${signer}`, 'Title: Chief Financial Officer', `Date: ${date}`,
   ].filter((text) => text !== '');

@@ -93,8 +93,8 @@ describe('a letter', () => {
     const text = await (await get('/v1/brands/signed/letters')).text();
     expect(JSON.parse(text)).toMatchObject({ letters: [{ state: 'approved', findings: expect.arrayContaining([expect.objectContaining({ code: 'letter_signed', severity: 'pass' })]) }] });
     const { letters: [letter] } = await runCliJson<{ letters: { letterId: number }[] }>(env, 'brand', 'show', 'signed');
-    const opened = await runCliJson<{ opened: { fields: { signerName: { value: string } } } }>(env, 'letter', 'show', String(letter!.letterId), '--text');
-    const signer = opened.opened.fields.signerName.value;
+    const shown = await runCliJson<{ reading: { fields: { signerName: { value: string } } } }>(env, 'letter', 'show', String(letter!.letterId), '--text');
+    const signer = shown.reading.fields.signerName.value;
     expect(signer.length).toBeGreaterThan(3);
     expect(text + service.log()).not.toContain(signer);
     const { key: other } = await runCliJson<{ key: string }>(env, 'keys', 'create', 'Somebody Else', '--scope', 'branding:read');

@@ -34,15 +34,21 @@ export function makeOcrLines(words: readonly RecognisedWord[], marks: readonly P
 const neighbour = { gapHeightsMax: 3, baselineHeightsMax: 0.35 } as const;
 
 /**
- * True if a sure word stands beside it on its line: a piece of a signature stands alone. Without this rule unsure pieces
- * of telephone numbers were lost, and what was left of a number was another number (bench/letters.ts).
+ * True if it stands in a line of print: between two sure words, or with digits beside digits. A piece of a signature stands
+ * after its label or alone. Without this rule unsure pieces of telephone numbers were lost, and what was left of a number
+ * was another number (bench/letters.ts).
  */
 function standsInLine(word: RecognisedWord, words: readonly RecognisedWord[]): boolean {
-  return words.some((other) => {
-    const isSure = other !== word && (other.confidence >= inkConfidenceMax || /\d{3}/.test(other.text)) && /[\p{L}\p{N}]{2}/u.test(other.text);
-    const gap = Math.max(other.left - word.right, word.left - other.right);
-    return isSure && Math.abs(other.baseline - word.baseline) < neighbour.baselineHeightsMax * Math.min(other.lineHeight, word.lineHeight) && gap < neighbour.gapHeightsMax * word.lineHeight;
-  });
+  const beside = words.filter((other) => other !== word && isBeside(word, other));
+  if (/\d/.test(word.text) && beside.some(({ text }) => /\d{3}/.test(text))) return true;
+  const sure = beside.filter(({ confidence, text }) => confidence >= inkConfidenceMax && /[\p{L}\p{N}]{2}/u.test(text));
+  return sure.some((other) => other.right <= word.left + 1) && sure.some((other) => other.left >= word.right - 1);
+}
+
+function isBeside(word: RecognisedWord, other: RecognisedWord): boolean {
+  const gap = Math.max(other.left - word.right, word.left - other.right);
+  const sameLine = Math.abs(other.baseline - word.baseline) < neighbour.baselineHeightsMax * Math.min(other.lineHeight, word.lineHeight);
+  return sameLine && gap < neighbour.gapHeightsMax * word.lineHeight;
 }
 
 function shareWithin(inner: Box, outer: Box): number {

@@ -133,7 +133,7 @@ describe('Update Managed Brand', () => {
     await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });
     await decideBrand({ db, handle, approve: false, ...by });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
-    const result = await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Dental Care' } }, { letter: goodLetter(phones) });
+    const result = await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Dental Care' } }, { letter: goodLetter(phones, { alias: 'Northwind Dental Care' }) });
     expect(result).toMatchObject({ outcome: 'approved', brand: { approvedRevision: 3, pendingRevision: null } });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental Care' });
   });
@@ -149,6 +149,83 @@ describe('Update Managed Brand', () => {
     const { handle } = await approvedBrand(1);
     await expect(ask(db, 'update_managed_brand', { handle: 'nobody-here', changes: {} })).rejects.toMatchObject({ code: 'brand_unknown' });
     await expect(ask(db, 'update_managed_brand', { handle, changes: {} }, { owner: 'Somebody Else' })).rejects.toMatchObject({ code: 'brand_unknown' });
+  });
+});
+
+describe('a new name', () => {
+  it('that the letter does not have waits for a person, also when the letter comes later', async () => {
+    const { handle, phones } = await approvedBrand(1);
+    const changes = { displayName: 'Northwind Bank of America' };
+    expect(await ask(db, 'update_managed_brand', { handle, changes }, { letter: goodLetter(phones) })).toMatchObject({ outcome: 'in_review', brand: { pendingRevision: 2 } });
+    expect(await ask(db, 'update_managed_brand', { handle }, { letter: goodLetter([]) })).toMatchObject({ outcome: 'in_review', brand: { state: 'approved' } });
+    expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
+  });
+
+  it('of another company takes no number along that this company has not authorized', async () => {
+    const { handle, phones } = await approvedBrand(2);
+    const changes = { legalName: 'Meridian Bank Inc', displayName: 'Meridian Bank' };
+    await ask(db, 'update_managed_brand', { handle, changes }, { letter: goodLetter(['+12125559901'], { brand: 'Meridian Bank Inc', alias: 'Meridian Bank' }) });
+    expect(await published(handle)).toEqual({});
+    expect(await readBrand(db, handle)).toMatchObject({ state: 'approved', profile: { legalName: 'Meridian Bank Inc' }, numbers: { expired: phones.length } });
+  });
+
+  it('that is rejected leaves nothing of its letter: numbers that came with it are not published', async () => {
+    const { handle, phones } = await approvedBrand(1);
+    const more = fresh(1).phones;
+    const changes = { legalName: 'Meridian Bank Inc', displayName: 'Acme Loans' };
+    const result = await ask(db, 'update_managed_brand', { handle, changes, numbers: more }, { letter: goodLetter(more, { brand: 'Meridian Bank Inc' }) });
+    expect(result).toMatchObject({ outcome: 'in_review', letter: { state: 'approved' }, numbers: { states: { in_review: 1 } } });
+    await decideBrand({ db, handle, approve: false, ...by });
+    expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
+    expect(await readBrand(db, handle)).toMatchObject({ numbers: { verified: 1, unsuccessful: 1 } });
+  });
+
+  it('that a person approves without a letter keeps the numbers: the person vouches for the letters', async () => {
+    const { handle, phones } = await approvedBrand(1);
+    await ask(db, 'update_managed_brand', { handle, changes: { legalName: 'Northwind Dental Holdings LLC' } });
+    await decideBrand({ db, handle, approve: true, ...by });
+    expect(Object.keys(await published(handle))).toEqual(phones);
+  });
+
+  it('waits on through a change of the website, and cannot be replaced while its letter waits', async () => {
+    const { handle, phones } = await approvedBrand(1);
+    const first = await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } }, { letter: letterForReview(phones) });
+    expect(await ask(db, 'update_managed_brand', { handle, changes: { website: null } })).toMatchObject({ outcome: 'in_review', brand: { pendingRevision: 3 } });
+    await expect(ask(db, 'update_managed_brand', { handle }, { letter: goodLetter(phones) })).rejects.toMatchObject({ code: 'transition_refused' });
+    await expect(ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Teeth' } })).rejects.toMatchObject({ code: 'transition_refused' });
+    await decideLetter({ db, letterId: first.letter!.letterId, approve: true, ...by });
+    await decideBrand({ db, handle, approve: true, ...by });
+    expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Smiles' });
+    expect(await readBrand(db, handle)).toMatchObject({ profile: { website: null }, pendingRevision: null });
+  });
+
+  it('of a brand that was rejected for its name is enough, where its letter was approved', async () => {
+    const { handle, phones } = fresh(1);
+    await ask(db, 'add_managed_brand', { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones }, { letter: goodLetter(phones) });
+    await decideBrand({ db, handle, approve: false, ...by });
+    expect(await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Dental' }, numbers: phones })).toMatchObject({ outcome: 'approved', brand: { state: 'approved' } });
+    expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
+  });
+});
+
+describe('a letter that comes with numbers', () => {
+  it('and cannot be read leaves a brand that waits for another letter as it is', async () => {
+    const { handle, phones } = fresh(2);
+    const first = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones.slice(0, 1) }, { letter: letterForReview(phones.slice(0, 1)) });
+    await ask(db, 'add_phone_number', { handle, numbers: phones.slice(1) }, { letter: { kind: 'refused', code: 'letter_encrypted', problem: '' } });
+    expect(await readBrand(db, handle)).toMatchObject({ state: 'in_review' });
+    await decideLetter({ db, letterId: first.letter!.letterId, approve: true, ...by });
+    expect(await readBrand(db, handle)).toMatchObject({ state: 'approved', numbers: { verified: 1, unsuccessful: 1 } });
+  });
+
+  it('and is withdrawn leaves a brand with its own letter as it is', async () => {
+    const { handle, phones } = await approvedBrand(1);
+    const more = fresh(1).phones;
+    const { letter } = await ask(db, 'add_phone_number', { handle, numbers: more }, { letter: goodLetter(more) });
+    await withdrawLetter({ db, letterId: letter!.letterId, ...by });
+    expect(await readBrand(db, handle)).toMatchObject({ state: 'approved', numbers: { verified: 1, expired: 1 } });
+    expect(Object.keys(await published(handle))).toEqual(phones);
+    expect(await changeNumber({ db, handle, phone: phones[0]!, action: 'suspend', ...by })).toBe('suspended');
   });
 });
 
@@ -210,6 +287,18 @@ describe('Add Phone number for Branding', () => {
     const [a, b] = [fresh(1), fresh(0)];
     const results = await Promise.all([a.handle, b.handle].map((handle) => ask(db, 'add_managed_brand', { handle, brand: profile, numbers: a.phones })));
     expect(results.map(({ numbers }) => numbers!.accepted).sort()).toEqual([0, 1]);
+  });
+});
+
+describe('a request', () => {
+  it.each<[string, object]>([
+    ['a NUL in a number', { numbers: ['+1212\u0000'] }],
+    ['a lone surrogate in a number', { numbers: ['\uD800'] }],
+    ['a NUL in an e-mail address', { brand: { ...profile, contact: { name: 'A', email: 'a\u0000b@northwind.example' } } }],
+    ['a number that is none', { numbers: [12125550100] }],
+  ])('with %s is refused with a typed error', async (_what, changes) => {
+    const request = { handle: fresh(0).handle, brand: profile, ...changes };
+    await expect(ask(db, 'add_managed_brand', request as never)).rejects.toMatchObject({ code: 'brand_request_invalid' });
   });
 });
 
@@ -281,6 +370,22 @@ describe('a person', () => {
     const waiting = await ask(db, 'update_managed_brand', { handle }, { letter: letterForReview([]) });
     await withdrawBrand({ db, handle, ...by });
     expect([await readLetterRecord(db, letterId), await readLetterRecord(db, waiting.letter!.letterId)]).toMatchObject([{ state: 'withdrawn' }, { state: 'withdrawn' }]);
+  });
+
+  it('cannot decide a brand that was withdrawn', async () => {
+    const { handle } = await approvedBrand(1);
+    await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });
+    await withdrawBrand({ db, handle, ...by });
+    await expect(decideBrand({ db, handle, approve: true, ...by })).rejects.toMatchObject({ code: 'brand_withdrawn' });
+    expect(await readBrand(db, handle)).toMatchObject({ approvedRevision: 1, pendingRevision: null });
+  });
+
+  it('is told what a resumed number came to', async () => {
+    const { handle, phones, letterId } = await approvedBrand(1);
+    await changeNumber({ db, handle, phone: phones[0]!, action: 'suspend', ...by });
+    await ask(db, 'update_managed_brand', { handle }, { letter: goodLetter(['+12125559902']) });
+    await withdrawLetter({ db, letterId, ...by });
+    expect(await changeNumber({ db, handle, phone: phones[0]!, action: 'resume', ...by })).toBe('expired');
   });
 
   it('withdraws a letter: what no other letter names is not published any more', async () => {

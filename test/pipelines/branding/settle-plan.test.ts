@@ -33,6 +33,7 @@ describe('the next step of a brand', () => {
     ['expired with a letter in force is renewed', { state: 'expired', pending: null, letterInForce: true }, brand('renew')],
     ['suspended with an approved revision takes it and stays suspended', { state: 'suspended', pending: pending('approved'), letterInForce: true }, revision('approve')],
     ['suspended without a letter in force stays', { state: 'suspended', pending: null, letterInForce: false }, null],
+    ['approved with a revision whose letter has ended waits', { state: 'approved', pending: pending('expired'), letterInForce: true }, null],
     ['withdrawn stays whatever comes', { state: 'withdrawn', pending: pending('approved'), letterInForce: true }, null],
   ])('%s', (_what, standing, step) => {
     expect(nextBrandStep(standing)).toEqual(step);
