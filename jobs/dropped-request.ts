@@ -35,6 +35,7 @@ export interface RequestFiles {
  */
 export function sortRequestFiles(names: readonly string[]): RequestFiles {
   if (names.length > requestFilesMax) throw invalid('brand_request_invalid', `The folder holds more than ${requestFilesMax} files.`, 'Give request.json, one letter and one CSV.');
+  if (names.some((name) => name.includes('\uFFFD'))) throw invalid('brand_request_invalid', 'The name of a file in the folder is not UTF-8.', 'Give it a name of plain letters and digits.');
   if (!names.includes(requestNames.request)) throw invalid('brand_request_invalid', 'The folder holds no request.json.', 'Add request.json and put the folder in again.');
   const others = names.filter((name) => name !== requestNames.request);
   const ofKind = (kind: 'json' | 'csv' | 'letter') => others.filter((name) => kindOf(name) === kind);

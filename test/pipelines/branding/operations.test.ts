@@ -443,6 +443,18 @@ describe('a number that has left its brand', () => {
   });
 });
 
+describe('a number that was rejected for good with another brand', () => {
+  it('is not renewed with the one that had it before', async () => {
+    const first = await approvedBrand(1);
+    await withdrawLetter({ db, letterId: first.letterId, ...by });
+    const { handle } = fresh(0);
+    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: first.phones }, { letter: goodLetter(first.phones) });
+    await changeNumber({ db, handle, phone: first.phones[0]!, action: 'reject', ...by });
+    await ask(db, 'update_managed_brand', { handle: first.handle }, { letter: goodLetter(first.phones) });
+    expect([await published(first.handle), await published(handle)]).toEqual([{}, {}]);
+  });
+});
+
 describe('a stored letter', () => {
   it('is sealed, and what was read from it is with it', async () => {
     const { letterId } = await approvedBrand(1);
