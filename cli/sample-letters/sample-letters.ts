@@ -115,7 +115,7 @@ function drawSigning(random: Seeded, { layout, scanned, forgery }: { layout: Lay
   return random.pick<SigningStyle>(scanned ? ['picture', 'strokes', 'strokes', 'script', 'slash_s'] : ['pdf', 'pdf', 'slash_s', 'electronic_text', 'script', 'picture', 'strokes']);
 }
 
-const honestDays = [0, -1, -2, -3, -5, -9, -14, -21, -28, -30];
+const honestDays = [0, -1, -2, -3, -5, -9, -14, -21, -28, -29];
 const oldDays = [-31, -45, -200];
 const futureDays = [2, 9, 60];
 
