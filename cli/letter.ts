@@ -118,9 +118,17 @@ async function writeDocument({ db, config }: Services, { letterId, document }: L
   if (pages === undefined) return written;
   const rendered = await renderLetterPages({ bytes, limits: config, dotsPerInch: pageDotsPerInch, signal: interruption.signal });
   if (rendered.length === 0) throw notDrawn(letterId);
-  await mkdir(pages, { recursive: true, mode: 0o700 });
+  await makeFolder(pages);
   for (const { page, png } of rendered) written.push(await writeNewFile(join(pages, `letter-${letterId}-page-${page}.png`), png));
   return written;
+}
+
+/** One folder, not those above it: Node makes several without end where the file system answers oddly, as /proc does. */
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') return;
+    throw new ServiceError('usage_invalid', { operation: 'write pages', object: path, problem: 'The folder cannot be made.', hint: 'Name one in a folder that exists and that you may write to.', cause: error });
+  });
 }
 
 function notDrawn(letterId: number): ServiceError {

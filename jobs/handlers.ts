@@ -8,7 +8,7 @@ import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
 import { openVault } from '../pipelines/branding/vault.ts';
 import { expireLetters, destroyOldDocuments } from '../pipelines/branding/expiry.ts';
 import { failOperation } from '../pipelines/branding/operation.ts';
-import { readLetter } from '../pipelines/branding/reading/letter-reader.ts';
+import { readLetter, recogniseLetterPages } from '../pipelines/branding/reading/letter-reader.ts';
 import { runOperation } from '../pipelines/branding/run-operation.ts';
 import { scoreComplaints } from '../pipelines/intake/scoring.ts';
 import { errorCodeOf, isFinalFailure, publicReason, type ErrorCode } from '../runtime/errors.ts';
@@ -64,6 +64,7 @@ function runBranding({ config, db }: HandlerServices): Handler<'run-branding'> {
           operationId,
           limits: config,
           now: () => new Date(),
+          drawPages: (bytes, pages) => recogniseLetterPages({ bytes, limits: config, pages, signal: context.signal }),
           readLetter: async (bytes) => readLetter({ bytes, limits: config, trustRootsPem: await readTrustRoots(config), signal: context.signal }),
         });
         return { outcome };

@@ -687,6 +687,9 @@ CREATE INDEX brand_number_phone ON public.brand_number USING btree (phone);
 -- index brand_number.brand_number_state
 CREATE INDEX brand_number_state ON public.brand_number USING btree (brand_id, state, phone);
 
+-- index branding_event.branding_event_at
+CREATE INDEX branding_event_at ON public.branding_event USING btree (at);
+
 -- index branding_event.branding_event_brand
 CREATE INDEX branding_event_brand ON public.branding_event USING btree (brand_id, event_id);
 
@@ -704,6 +707,9 @@ CREATE INDEX branding_operation_requested_by ON public.branding_operation USING 
 
 -- index branding_operation_row.branding_operation_row_phone
 CREATE INDEX branding_operation_row_phone ON public.branding_operation_row USING btree (operation_id, phone);
+
+-- index document.document_sha256
+CREATE INDEX document_sha256 ON public.document USING btree (sha256);
 
 -- index feed_load.feed_load_due
 CREATE INDEX feed_load_due ON public.feed_load USING btree (load_id) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));

@@ -5,7 +5,7 @@ import type { BrandProfile } from './brand-profile.ts';
 import type { Finding, LetterOutcome } from './finding.ts';
 import { decideLetter, refusalFinding } from './letter-decision.ts';
 import { extractFields, type LetterFields } from './letter-fields.ts';
-import type { LetterReading, LetterReadingOutcome } from './letter-reading.ts';
+import type { LetterReading, LetterReadingOutcome, Place } from './letter-reading.ts';
 import { letterRuleVersion } from './letter-rules.ts';
 import { textOf } from './letter-text.ts';
 import { letterValidity } from './letter-validity.ts';
@@ -68,12 +68,24 @@ export function decideReadLetter({ reading: outcome, brand, submittedAt, claims,
   return { ...decision, reading, fields, reason: reasonOf(decision.findings) };
 }
 
+/** The decision with more findings; one for a person turns an approval into a review. */
+export function addFindings(decided: DecidedLetter, more: readonly Finding[]): DecidedLetter {
+  const findings = [...decided.findings, ...more];
+  const outcome = decided.outcome === 'approved' && more.some(({ severity }) => severity === 'review') ? 'in_review' : decided.outcome;
+  return { ...decided, findings, outcome, reason: reasonOf(findings) };
+}
+
+/** Where the decision was read: the lines of its findings and of its numbers. */
+export function decisivePlaces({ findings, fields }: DecidedLetter): Place[] {
+  return [...findings.map(({ place }) => place), ...(fields?.phones ?? []).map(({ place }) => place)].filter((place) => place !== null);
+}
+
 /** True if the letter has each of some names, as whole words. */
 export function namesAll({ reading }: DecidedLetter, names: readonly string[]): boolean {
   if (reading === null) return false;
   const { text } = textOf(reading);
   const words = wordsOf(text);
-  return names.every((name) => findName(text, words, name, { near: false })?.kind === 'whole');
+  return names.every((name) => ['whole', 'other_form'].includes(findName(text, words, name, { near: false })?.kind ?? ''));
 }
 
 /** Kiribati's Line Islands are 14 hours ahead of UTC. */

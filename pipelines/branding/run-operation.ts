@@ -2,12 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
-import { checkBrand } from './brand-check.ts';
+import { brandFinding, checkBrand } from './brand-check.ts';
+import { readBrand } from './brand-record.ts';
 import { brandProfileSchema, needsApproval, type BrandProfile } from './brand-profile.ts';
 import type { Finding } from './finding.ts';
 import { lockBrand, requireDecidedLetters, takeChangeLock, type LockedBrand } from './locked-brand.ts';
-import { decideReadLetter, namesAll, recordLetter, type DecidedLetter } from './letter-record.ts';
-import type { LetterReadingOutcome } from './letter-reading.ts';
+import { addFindings, decideReadLetter, decisivePlaces, namesAll, recordLetter, type DecidedLetter } from './letter-record.ts';
+import { checkAsDrawn } from './letter-as-drawn.ts';
+import type { LetterPage, LetterReadingOutcome } from './letter-reading.ts';
 import { judgeNumbers, readNumberList, type NumberListLimits, type NumberRow } from './number-list.ts';
 import { readOperationRecord, type OperationRecord } from './operation.ts';
 import { claimNumbers, judgeClaims } from './number-claims.ts';
@@ -22,6 +24,8 @@ export interface RunOperationOptions {
   readonly vault: Vault;
   /** Reads a letter in processes of its own; see reading/letter-reader.ts. */
   readonly readLetter: (bytes: Uint8Array) => Promise<LetterReadingOutcome>;
+  /** Recognises pages of a letter as they are drawn. */
+  readonly drawPages: (bytes: Uint8Array, pages: readonly number[]) => Promise<readonly LetterPage[]>;
   readonly limits: NumberListLimits;
   readonly operationId: number;
   readonly now: () => Date;
@@ -38,10 +42,10 @@ export async function runOperation(options: RunOperationOptions): Promise<Operat
   const operation = await readOperationRecord(db, operationId);
   if (operation.state !== 'queued') return answerOf(operation);
   const rows = operation.numbersDocumentId === null ? judgeNumbers(operation.request.numbers) : await readNumberList(await vault.open(db, operation.numbersDocumentId), limits);
-  const reading = operation.letterDocumentId === null ? null : await options.readLetter(await vault.open(db, operation.letterDocumentId));
+  const letter = operation.letterDocumentId === null ? null : await readWithPages(options, operation, { rows, bytes: await vault.open(db, operation.letterDocumentId) });
   return inTransaction(db, async (client) => {
     if ((await queryRow(client, sql('branding/lock_operation'), [operationId])) === undefined) return answerOf(await readOperationRecord(client, operationId));
-    const result = await carryOut(client, options, { operation, rows, reading });
+    const result = await carryOut(client, options, { operation, rows, letter });
     await client.query(sql('branding/finish_operation'), [operationId, JSON.stringify(result)]);
     return result;
   });
@@ -56,10 +60,16 @@ function answerOf({ result, failure, operationId }: OperationRecord): OperationR
 interface Work {
   readonly operation: OperationRecord;
   readonly rows: readonly NumberRow[];
-  readonly reading: LetterReadingOutcome | null;
+  readonly letter: ReadLetter | null;
 }
 
-async function carryOut(client: Queryable, { vault, now }: RunOperationOptions, { operation, rows, reading }: Work): Promise<OperationResult> {
+/** A letter as it was read, and its pages as they are drawn where that could matter. */
+interface ReadLetter {
+  readonly reading: LetterReadingOutcome;
+  readonly drawn: readonly LetterPage[];
+}
+
+async function carryOut(client: Queryable, { vault, now }: RunOperationOptions, { operation, rows, letter }: Work): Promise<OperationResult> {
   const cause: Cause = { actor: operation.requestedBy, reason: `Asked for by operation ${operation.operationId}.`, operationId: operation.operationId };
   await takeChangeLock(client);
   const at = now();
@@ -68,18 +78,53 @@ async function carryOut(client: Queryable, { vault, now }: RunOperationOptions, 
   await claimNumbers(client, { brandId: brand.brand_id, operation, claims, cause });
   const csvPhones = operation.numbersDocumentId === null ? null : claims.phones;
   const target = letterTarget(brand, operation);
-  const decided = reading === null ? null : decideReadLetter({ reading, brand: target.profile, submittedAt: operation.requestedAt, claims, csvPhones });
+  const facts = { brand: target.profile, submittedAt: operation.requestedAt, claims, csvPhones };
+  const decided = letter === null ? null : await checkFurther(client, decideReadLetter({ reading: letter.reading, ...facts }), { operation, drawn: letter.drawn });
   const letterId = decided === null ? null : await recordLetter(client, { vault, brandId: brand.brand_id, ...target, operation, decided, at });
-  if (decided !== null && letterSettlesName(brand, decided)) await client.query(sql('branding/settle_decision'), [brand.brand_id, brand.pending_revision]);
+  if (decided !== null) await judgeNames(client, brand, decided);
   await settleBrand(client, brand.brand_id, { at, cause: automatic(cause, decided) });
   return makeResult(client, { brandId: brand.brand_id, letterId, claims, kind: operation.kind });
 }
 
-/** True if an approved letter has every new name of a brand that was approved before, and nothing else needs a person. */
-function letterSettlesName({ profile, approved_profile: published, pending_revision }: LockedBrand, decided: DecidedLetter): boolean {
-  if (published === null || pending_revision === null || decided.outcome !== 'approved' || needsPerson([checkBrand(profile)])) return false;
-  const changed = ([['legalName', profile.legalName], ['dba', profile.dba], ['displayName', profile.displayName]] as const).filter(([field, name]) => name !== published[field]);
-  return namesAll(decided, changed.flatMap(([, name]) => name ?? []));
+/** What the rules do not see: how the pages are drawn, and who else has handed the letter in. */
+async function checkFurther(client: Queryable, decided: DecidedLetter, { operation, drawn }: { operation: OperationRecord; drawn: readonly LetterPage[] }): Promise<DecidedLetter> {
+  if (decided.reading === null) return decided;
+  const reused = await queryRow(client, sql('branding/find_reused_letter'), [operation.letterDocumentId, operation.owner]);
+  const owner = brandFinding('letter_of_one_owner', reused === undefined ? 'pass' : 'review');
+  if (decided.outcome !== 'approved') return addFindings(decided, [owner]);
+  return addFindings(decided, [owner, checkAsDrawn({ pages: decided.reading.pages, drawn, places: decisivePlaces(decided) })]);
+}
+
+/** Reads a letter, and where the rules would approve it also its pages as a person sees them. Outside of the transaction: it takes seconds. */
+async function readWithPages(options: RunOperationOptions, operation: OperationRecord, { rows, bytes }: { rows: readonly NumberRow[]; bytes: Uint8Array }): Promise<ReadLetter> {
+  const reading = await options.readLetter(bytes);
+  const brand = await peekProfile(options.db, operation);
+  if (reading.kind === 'refused' || brand === null) return { reading, drawn: [] };
+  const phones = [...new Set(rows.flatMap(({ phone }) => phone ?? []))];
+  const decided = decideReadLetter({ reading, brand, submittedAt: operation.requestedAt, claims: { rows: [], phones, ofOtherBrands: [] }, csvPhones: operation.numbersDocumentId === null ? null : phones });
+  const withText = reading.reading.pages.filter(({ source }) => source === 'text').map(({ page }) => page);
+  return { reading, drawn: decided.outcome === 'approved' && withText.length > 0 ? await options.drawPages(bytes, withText) : [] };
+}
+
+/** The profile that a letter will be checked against, unless it changes meanwhile; null where the brand is not there. */
+async function peekProfile(db: Queryable, { request, kind }: OperationRecord): Promise<BrandProfile | null> {
+  if ('brand' in request) return request.brand;
+  const brand = await readBrand(db, request.handle).catch(() => null); // the transaction says what is wrong with it
+  if (brand === null) return null;
+  if (kind === 'add_phone_number') return brand.profile;
+  return mergeProfile(brand.pendingProfile ?? brand.profile, 'changes' in request ? request.changes : {});
+}
+
+/**
+ * A name that calls will show for the first time must stand in the approved letter, else a person decides; where it does,
+ * and nothing else needs a person, the letter is enough.
+ */
+async function judgeNames(client: Queryable, { brand_id, profile, approved_profile: published, pending_revision }: LockedBrand, decided: DecidedLetter): Promise<void> {
+  if (pending_revision === null || decided.outcome !== 'approved') return;
+  const fields = published === null ? [profile.displayName] : (['legalName', 'dba', 'displayName'] as const).filter((field) => profile[field] !== published[field]).map((field) => profile[field]);
+  const onLetter = brandFinding('display_name_on_letter', namesAll(decided, fields.flatMap((name) => name ?? [])) ? 'pass' : 'review');
+  const findings = [checkBrand(profile), onLetter];
+  await client.query(sql('branding/judge_revision'), [brand_id, pending_revision, JSON.stringify(findings), needsPerson(findings)]);
 }
 
 /** The revision that a letter is checked against: the one that waits, but for numbers the one that is published, if there is one. */

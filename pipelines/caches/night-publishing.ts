@@ -84,14 +84,22 @@ function lostSnapshot(builds: BuildRow[]): boolean {
   return builds.some(({ state, failure_code }) => state === 'failed' && failure_code === 'snapshot_gone');
 }
 
-async function publishBuilds(client: PoolClient, builds: BuildRow[], rules: PublishRules): Promise<ReportedArtefact[]> {
+async function publishBuilds(client: PoolClient, builds: BuildRow[], rules: Omit<PublishRules, 'rowsLeft'>): Promise<ReportedArtefact[]> {
   const artefacts: ReportedArtefact[] = [];
   for (const build of builds) {
-    const decision = decidePublication(outcomeOf(build), currentOf(build), rules);
+    const rowsLeft = await countRowsLeft(client, build);
+    const decision = decidePublication(outcomeOf(build), currentOf(build), { ...rules, rowsLeft });
     await carryOut(client, build, decision, rules.asOf);
     artefacts.push(reportOf(build, decision));
   }
   return artefacts;
+}
+
+/** Of the branded cache alone: no other loses rows by decisions. */
+async function countRowsLeft(client: PoolClient, { cache, published_as_of }: BuildRow): Promise<number> {
+  if (cache !== 'branded_phones' || published_as_of === null) return 0;
+  const row = await queryRow<{ numbers: number }>(client, sql('nights/count_numbers_left'), [published_as_of]);
+  return row!.numbers;
 }
 
 function outcomeOf(build: BuildRow): BuildOutcome {

@@ -19,6 +19,8 @@ export type PublishDecision =
   | { readonly action: 'keep'; readonly code: string; readonly reason: string };
 
 export interface PublishRules {
+  /** Rows that have left by decision since the published version: suspended, withdrawn, expired. Their loss is no accident. */
+  readonly rowsLeft: number;
   readonly asOf: Date;
   readonly acceptShrink: boolean;
   readonly shrinkPercentMax: number;
@@ -34,10 +36,10 @@ export function decidePublication(build: BuildOutcome, current: CurrentVersion |
   if (current === null) return { action: 'publish', version: 1 };
   if (current.asOf > rules.asOf) return keep('artefact_older', `The published version stands for ${current.asOf.toISOString()}, later than this night's snapshot.`);
   if (current.plainSha256 === build.plainSha256) return { action: 'confirm' };
-  if (!rules.acceptShrink && shrinksTooMuch(build.rows, current.rows, rules.shrinkPercentMax)) {
+  if (!rules.acceptShrink && shrinksTooMuch(build.rows, Math.max(0, current.rows - rules.rowsLeft), rules.shrinkPercentMax)) {
     return keep(
       'artefact_shrunk',
-      `${build.rows} rows instead of ${current.rows}: a loss of more than ${rules.shrinkPercentMax} %. If that is right, run the night with --accept-shrink.`,
+      `${build.rows} rows instead of ${current.rows}${rules.rowsLeft === 0 ? '' : `, of which ${rules.rowsLeft} left by decision`}: a loss of more than ${rules.shrinkPercentMax} %. If that is right, run the night with --accept-shrink.`,
     );
   }
   return { action: 'publish', version: current.version + 1 };

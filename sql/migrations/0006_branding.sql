@@ -19,6 +19,7 @@ CREATE TABLE document (
     CASE WHEN destroyed_at IS NULL THEN wrapped_key IS NOT NULL AND sealed_content IS NOT NULL
          ELSE wrapped_key IS NULL AND sealed_content IS NULL AND sealed_reading IS NULL AND destroyed_why ~ '\S' END)
 );
+CREATE INDEX document_sha256 ON document (sha256);
 ALTER TABLE document ALTER COLUMN sealed_content SET STORAGE EXTERNAL, ALTER COLUMN sealed_reading SET STORAGE EXTERNAL;
 
 -- One row a request. The same key of the same owner gives the same answer, and nothing happens twice.
@@ -173,6 +174,7 @@ CREATE TABLE branding_event (
   CONSTRAINT branding_event_subject CHECK ((subject = 'letter') = (letter_id IS NOT NULL) AND (subject = 'number') = (phone IS NOT NULL))
 );
 CREATE INDEX branding_event_brand ON branding_event (brand_id, event_id);
+CREATE INDEX branding_event_at ON branding_event (at);
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -44,7 +44,7 @@ const takenPaths = async () => (await readdir(drop('taken'), { recursive: true }
 async function carryOut(letter?: LetterReadingOutcome): Promise<void> {
   const due = (await operations()).filter(({ state }) => state === 'queued');
   for (const { operation_id: operationId } of due) {
-    const options = { db, vault: testVault, operationId, readLetter: async () => letter!, limits: { numbersRowsMax: 100, feedLineBytesMax: 65_536 }, now: () => new Date() };
+    const options = { db, vault: testVault, operationId, drawPages: async () => [], readLetter: async () => letter!, limits: { numbersRowsMax: 100, feedLineBytesMax: 65_536 }, now: () => new Date() };
     await runOperation(options).catch(async (error: unknown) => {
       if (!(error instanceof ServiceError)) throw error;
       await db.query(`UPDATE branding_operation SET state = 'failed', finished_at = now(), failure_code = $2, failure_reason = $3 WHERE operation_id = $1`, [operationId, error.code, error.problem]);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { LetterReading, LetterReadingOutcome } from '../../pipelines/branding/letter-reading.ts';
+import type { LetterPage, LetterReading, LetterReadingOutcome } from '../../pipelines/branding/letter-reading.ts';
 import { submitOperation, type OperationKind, type OperationRequest } from '../../pipelines/branding/operation.ts';
 import type { OperationResult } from '../../pipelines/branding/operation-result.ts';
 import { runOperation } from '../../pipelines/branding/run-operation.ts';
@@ -31,6 +31,13 @@ export function letterReading({ brand, alias = '', signer, date, phones, signatu
   ].filter((text) => text !== '');
   const lines = texts.map((text, at) => ({ text, box: { left: 0.1, top: 0.05 + at * 0.03, width: 0.8, height: 0.02 }, confidence: null, font: 'Helvetica' }));
   return { format: 'pdf', pages: [{ page: 1, width: 612, height: 792, source: 'text', lines, marks: [] }], signatures: [], embeddedCsv: null };
+}
+
+/** The pages as they would be drawn and recognised: what they carry, with the confidence of recognition. */
+function drawnAs(letter: LetterReadingOutcome, pages: readonly number[]): LetterPage[] {
+  if (letter.kind === 'refused') return [];
+  const drawn = letter.reading.pages.filter(({ page }) => pages.includes(page));
+  return drawn.map((page) => ({ ...page, source: 'ocr', lines: page.lines.map((line) => ({ ...line, confidence: 95 })) }));
 }
 
 /** Two days ago, as letters write it. */
@@ -75,6 +82,7 @@ export async function ask<Kind extends OperationKind>(db: Pool, kind: Kind, requ
   const result = await runOperation({
     db, vault: testVault, operationId,
     readLetter: async () => options.letter!,
+    drawPages: async (_bytes, pages) => drawnAs(options.letter!, pages),
     limits: { numbersRowsMax: 100_000, feedLineBytesMax: 65_536 },
     now: () => new Date(),
   });

@@ -76,7 +76,7 @@ describe('a letter', () => {
     return Object.fromEntries(lines.map((line) => line.split('\t') as [string, string]));
   }
 
-  const publish = () => runCliJson<{ lapsed: unknown[] }>(env, 'night', 'run', '--only', 'branded_phones', '--accept-shrink');
+  const publish = () => runCliJson<{ lapsed: unknown[] }>(env, 'night', 'run', '--only', 'branded_phones');
 
   it('from the drop folder is read, approved by the rules, and its numbers are in the next night’s file', async () => {
     const request = await requestOf(samples.signed);

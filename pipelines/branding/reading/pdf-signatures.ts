@@ -50,7 +50,19 @@ export async function readSignatures(options: SignatureOptions): Promise<PdfSign
     const verdict = await verify({ options, dict: field.dict, contents, coverage });
     signatures.push({ field: field.name, page: field.page, subFilter: subFilterOf(file, field.dict), ...verdict, coversWholeFile: isWhole && coverage !== null && coverage.leavesOutOnlyItself });
   }
-  return signatures;
+  const lost = countByteRanges(file.bytes) > judged.length;
+  return lost ? [...signatures, lostSignature] : signatures;
+}
+
+/** A file that was signed, and whose signature a later revision has taken away. */
+const lostSignature: PdfSignature = {
+  field: '', page: null, subFilter: '', signerName: null, signerOrganization: null, signedAt: null,
+  digestMatches: false, signatureValid: false, coversWholeFile: false, chain: 'unchecked',
+  problem: 'The file holds a signature that its last version does not show.',
+};
+
+function countByteRanges(bytes: Uint8Array): number {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1').match(/\/ByteRange\s*\[\s*\d+\s+\d+\s+\d+\s+\d+/g)?.length ?? 0;
 }
 
 /** Fields of the type Sig with a value, each value once. */

@@ -88,10 +88,26 @@ describe('Add Managed Brand', () => {
   it('under a name that is not related to the legal name waits for a person although the letter is good', async () => {
     const { handle, phones } = fresh(1);
     const result = await ask(db, 'add_managed_brand', { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones }, { letter: goodLetter(phones) });
-    expect(result).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review', findings: [{ code: 'display_name_related', severity: 'review' }] }, letter: { state: 'approved' } });
+    expect(result).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review', findings: [{ code: 'display_name_related', severity: 'review' }, { code: 'display_name_on_letter', severity: 'review' }] }, letter: { state: 'approved' } });
     expect(await published(handle)).toEqual({});
     expect(await decideBrand({ db, handle, approve: true, ...by })).toBe('approved');
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Meridian Bank' });
+  });
+
+  it('under a name that its letter does not have waits for a person, also where the name is a DBA by the sender’s word', async () => {
+    const { handle, phones } = fresh(1);
+    const brand = { ...profile, dba: 'Bank of Meridian', displayName: 'Bank of Meridian' };
+    expect(await ask(db, 'add_managed_brand', { handle, brand, numbers: phones }, { letter: goodLetter(phones) })).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review' } });
+    const named = fresh(1);
+    expect(await ask(db, 'add_managed_brand', { handle: named.handle, brand, numbers: named.phones }, { letter: goodLetter(named.phones, { alias: 'Bank of Meridian' }) })).toMatchObject({ outcome: 'approved' });
+  });
+
+  it('with a letter that another client has handed in waits for a person', async () => {
+    const [first, second] = [fresh(1), fresh(1)];
+    const letter = goodLetter([...first.phones, ...second.phones]);
+    expect(await ask(db, 'add_managed_brand', { handle: first.handle, brand: profile, numbers: first.phones }, { letter, key: 'the-same-letter' })).toMatchObject({ outcome: 'approved' });
+    const result = await ask(db, 'add_managed_brand', { handle: second.handle, brand: profile, numbers: second.phones }, { letter, key: 'the-same-letter', owner: 'Somebody Else' });
+    expect(result).toMatchObject({ outcome: 'in_review', letter: { findings: expect.arrayContaining([expect.objectContaining({ code: 'letter_of_one_owner', severity: 'review' })]) } });
   });
 
   it('that a person rejects for its name stays rejected, whatever its letter says', async () => {
@@ -327,7 +343,7 @@ describe('an idempotency key', () => {
   it('keeps the answer of an operation that failed for good', async () => {
     const submission: Submission<'add_phone_number'> = { kind: 'add_phone_number', request: { handle: 'no-such-brand', numbers: ['+12125550100'] }, owner, key: 'failing', requestedBy: 'test' };
     const { operationId } = await submitOperation({ db, vault: testVault }, submission);
-    const run = () => runOperation({ db, vault: testVault, operationId, readLetter: () => Promise.reject(new Error('no letter')), limits: { numbersRowsMax: 10, feedLineBytesMax: 1000 }, now: () => new Date() });
+    const run = () => runOperation({ db, vault: testVault, operationId, readLetter: () => Promise.reject(new Error('no letter')), drawPages: async () => [], limits: { numbersRowsMax: 10, feedLineBytesMax: 1000 }, now: () => new Date() });
     await expect(run()).rejects.toMatchObject({ code: 'brand_unknown' });
     expect((await readOperation(db, operationId)).state).toBe('queued');
     await db.query("UPDATE branding_operation SET state = 'failed', finished_at = now(), failure_code = 'brand_unknown', failure_reason = 'No brand.' WHERE operation_id = $1", [operationId]);

@@ -23,7 +23,16 @@ describe('decidePublication', () => {
     ['takes a lost first build as lost too', { state: 'lost' }, null, true, { action: 'keep', code: 'build_lost' }],
   ];
   it.each(cases)('%s', (_name, build, published, acceptShrink, expected) => {
-    expect(decidePublication(build, published, { asOf: night, acceptShrink, shrinkPercentMax: 20 })).toMatchObject(expected);
+    expect(decidePublication(build, published, { asOf: night, acceptShrink, shrinkPercentMax: 20, rowsLeft: 0 })).toMatchObject(expected);
+  });
+
+  it.each([
+    [20, 64, 'publish'],
+    [20, 63, 'keep'],
+    [100, 0, 'publish'],
+    [120, 0, 'publish'],
+  ])('counts %i rows of 100 that left by decision as no loss: %i rows left %s', (rowsLeft, rows, action) => {
+    expect(decidePublication(built(rows), current(), { asOf: night, acceptShrink: false, shrinkPercentMax: 20, rowsLeft })).toMatchObject({ action });
   });
 });
 
