@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { lstat, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, lstat, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
 import type { TakenEntry } from './drop-folder.ts';
 
@@ -23,20 +23,24 @@ export async function putFileAway(folder: string, entry: TakenEntry, result: Dro
 async function writeResultBeside(folder: string, entry: TakenEntry, text: string): Promise<string> {
   if ((await isOwnNameFree(folder, entry)) && (await writeOnce(join(folder, `${entry.name}.result.json`), text, entry.id))) return entry.name;
   const name = nameWithId(entry);
-  await writeFile(join(folder, `${name}.result.json`), text);
+  await replaceFile(join(folder, `${name}.result.json`), (append) => append(text));
   return name;
 }
 
-/** Writes a new file; true also if it is there from an earlier try for the same taken file. */
+/** Writes a new file, which whoever reads it sees whole; true also if it is there from an earlier try for the same taken file. */
 async function writeOnce(path: string, text: string, id: string): Promise<boolean> {
+  const unfinished = `${path}.${id}.tmp`;
+  await writeFile(unfinished, text);
   try {
-    await writeFile(path, text, { flag: 'wx' });
+    await link(unfinished, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     if (!(await readFile(path, 'utf8')).includes(`"id": "${id}"`)) return false;
-    await writeFile(path, text);
+    await rename(unfinished, path);
     return true;
+  } finally {
+    await rm(unfinished, { force: true });
   }
 }
 

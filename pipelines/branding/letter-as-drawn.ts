@@ -1,17 +1,20 @@
 import { brandFinding } from './brand-check.ts';
 import type { Finding } from './finding.ts';
 import type { LetterPage, Place } from './letter-reading.ts';
-import { foldWords } from './name-match.ts';
+import { editDistance, foldWords } from './name-match.ts';
 
 /** How far text that recognition read from the drawn page may differ from the text that the PDF carries. */
 const limits = {
-  /** Part of the words of a line that must be on the drawn page; recognition misreads some. */
-  lineWordsMin: 0.6,
+  /** Part of the words of a line that must be on the drawn page. */
+  lineWordsMin: 0.5,
   /** Part of the words on the drawn page that the PDF's text may lack: those of a logo. */
   strangeWordsMax: 0.15,
   strangeWordsAllowed: 4,
   /** Confidence, 0 to 100, from which on a recognised line counts as text. */
   lineConfidenceMin: 80,
+  /** Recognition misreads a letter in so many, accents above all; a word is compared with no more words than this. */
+  lettersAnError: 4,
+  comparedWordsMax: 2000,
 } as const;
 
 const lettersMin = 3;
@@ -56,12 +59,25 @@ function isSeen(text: string, { digits, words }: SeenPage): boolean {
   const groups = (text.match(digitGroups) ?? []).map((group) => group.replace(/\D/g, ''));
   if (groups.some((group) => !together.includes(group))) return false;
   const own = wordsOf(text);
-  return own.length === 0 || own.filter((word) => words.has(word)).length >= limits.lineWordsMin * own.length;
+  return own.length === 0 || own.filter((word) => hasLike(words, word)).length >= limits.lineWordsMin * own.length;
 }
 
 function hasStrangeWords(page: LetterPage, seen: LetterPage): boolean {
   const known = new Set(page.lines.flatMap(({ text }) => wordsOf(text)));
   const shown = seen.lines.filter(({ confidence }) => (confidence ?? 0) >= limits.lineConfidenceMin).flatMap(({ text }) => wordsOf(text)).filter((word) => word.length > lettersMin);
-  const strange = shown.filter((word) => !known.has(word)).length;
+  const strange = [...new Set(shown)].filter((word) => !hasLike(known, word)).length;
   return strange > Math.max(limits.strangeWordsAllowed, limits.strangeWordsMax * shown.length);
+}
+
+/** True if the words have this one, but for letters that recognition may have misread. */
+function hasLike(words: ReadonlySet<string>, word: string): boolean {
+  if (words.has(word)) return true;
+  const errors = Math.max(1, Math.floor(word.length / limits.lettersAnError));
+  let compared = 0;
+  for (const other of words) {
+    if (Math.abs(other.length - word.length) > errors) continue;
+    if (++compared > limits.comparedWordsMax) return false;
+    if (editDistance(word, other, errors) !== null) return true;
+  }
+  return false;
 }

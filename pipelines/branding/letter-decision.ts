@@ -154,12 +154,14 @@ function isOutside({ left, top, width, height }: { left: number; top: number; wi
   return middle < 0 || middle > 1 || center < 0 || center > 1;
 }
 
-function judgeAuthorization({ fields, mayBeUnread, brand }: LetterCase): readonly Finding[] {
+function judgeAuthorization({ fields, mayBeUnread, brand, submittedOn }: LetterCase): readonly Finding[] {
   const { authorizer } = fields;
+  const ended = fields.endDates.find(({ date, alternative }) => date < submittedOn || (alternative !== null && alternative < submittedOn));
   const findings = [
     ...(authorizer !== null && isAnotherCompany(authorizer.value, namesOf(brand)) ? [report('authorization_given', 'by_another', authorizer)] : []),
     ...(fields.title === null ? [report('authorization_given', mayBeUnread ? 'unread' : 'missing')] : []),
     ...(fields.reservation === null ? [] : [report('authorization_given', 'taken_back', fields.reservation)]),
+    ...(ended === undefined ? [] : [report('authorization_given', 'ended', ended)]),
   ];
   return orPass('authorization_given', findings, fields.title);
 }
@@ -221,9 +223,11 @@ function judgeBrand(case_: LetterCase): readonly Finding[] {
     const kind = labelled.comparison === 'other' ? (scanned && unsure ? 'unread' : 'another') : labelled.comparison === 'near' ? 'near' : 'part';
     return [report('brand_named', kind, labelled.name)];
   }
+  const inText = judgeBrandInText(case_, names);
+  if (others[0]?.comparison === 'other' && same === undefined && inText.severity === 'reject') return [inText];
   if (others[0] !== undefined) return [report('brand_named', others[0].comparison === 'near' ? 'near' : 'another_beside', others[0].name)];
   if (same !== undefined) return [pass('brand_named', same)];
-  return [judgeBrandInText(case_, names)];
+  return [inText];
 }
 
 function judgeBrandInText(case_: LetterCase, names: readonly string[]): Finding {
@@ -270,7 +274,7 @@ function judgeSigned({ fields: { signature, signerName }, mayBeUnread }: LetterC
   return [fits ? pass('letter_signed', signature) : report('letter_signed', 'another_name', signature)];
 }
 
-function judgePdfSignature({ reading: { signatures }, fields: { signerName }, submittedOn }: LetterCase): readonly Finding[] {
+function judgePdfSignature({ reading: { signatures }, fields: { signerName }, submittedOn, brand }: LetterCase): readonly Finding[] {
   const findings = signatures.flatMap((signature) => {
     const seen = { place: signature.page === null ? null : { page: signature.page, line: 0, box: null }, excerpt: null };
     const problem = problemOf(signature);
@@ -284,7 +288,8 @@ function judgePdfSignature({ reading: { signatures }, fields: { signerName }, su
   const verified = signatures.filter(isVerified);
   // Every one: what somebody changes and signs anew after the named signer is covered by the later signature only.
   const named = verified.every((signature) => signerName !== null && signature.signerName !== null && comparePeople(signature.signerName, signerName.value) === 'same');
-  if (verified.length > 0 && !named) findings.push(report('pdf_signature_valid', 'another_name'));
+  const ofCompany = verified.every(({ signerOrganization: company }) => company === null || bestComparison(company, namesOf(brand)) === 'same');
+  if (verified.length > 0 && !(named && ofCompany)) findings.push(report('pdf_signature_valid', 'another_name'));
   return orPass('pdf_signature_valid', findings);
 }
 
@@ -393,9 +398,14 @@ function differences(digits: string, at: number, wanted: string): number {
   return count;
 }
 
-function judgeCsvNeeded({ requestedPhones, csv }: LetterCase): readonly Finding[] {
+function judgeCsvNeeded({ requestedPhones, csv, fields }: LetterCase): readonly Finding[] {
   const requested = requestedPhones.length;
-  return [requested > letterRuleLimits.numbersWithoutCsvMax && csv === null ? report('csv_for_many', 'missing', nowhere, { requested }) : pass('csv_for_many')];
+  const inLetter = fields.phones.filter(({ source }) => source !== 'csv');
+  const findings = [
+    ...(requested > letterRuleLimits.numbersWithoutCsvMax && csv === null ? [report('csv_for_many', 'missing', nowhere, { requested })] : []),
+    ...(inLetter.length > letterRuleLimits.listedNumbersMax ? [report('csv_for_many', 'many_listed', { place: inLetter[0]!.place, excerpt: null }, { listed: inLetter.length })] : []),
+  ];
+  return orPass('csv_for_many', findings);
 }
 
 function judgeCsv({ csv, csvPhones, fields, reading, scanned }: LetterCase): readonly Finding[] {
@@ -407,8 +417,7 @@ function judgeCsv({ csv, csvPhones, fields, reading, scanned }: LetterCase): rea
   if (!agrees(attachment, csv)) return [report('csv_agrees', scanned ? 'unread' : 'disagrees', seen)];
   if (reading.embeddedCsv !== null && fields.signature.kind === 'pdf') return [pass('csv_agrees', seen)]; // the signature covers the CSV
   if (!attachment.stated) return [report('csv_agrees', 'not_stated')];
-  const pinned = attachment.first !== null && attachment.last !== null && attachment.count !== null;
-  return [pinned ? pass('csv_agrees', seen) : report('csv_agrees', 'not_pinned', seen)];
+  return [isPinned(attachment, csv) ? pass('csv_agrees', seen) : report('csv_agrees', 'not_pinned', seen)];
 }
 
 function sameNumbers(left: readonly string[], right: readonly string[]): boolean {
@@ -416,10 +425,21 @@ function sameNumbers(left: readonly string[], right: readonly string[]): boolean
   return a.size === b.size && [...a].every((phone) => b.has(phone));
 }
 
+/** The smallest and the largest number and the count are stated: by their place in the file, others may stand between. */
+function isPinned({ first, last, count }: LetterFields['attachment'], csv: readonly string[]): boolean {
+  const ordered = byValue(csv);
+  return count === ordered.length && first !== null && first === ordered[0] && last !== null && last === ordered.at(-1);
+}
+
+/** Each number once, from the smallest on. */
+function byValue(csv: readonly string[]): readonly string[] {
+  return [...new Set(csv)].sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
+}
+
 /** What the letter states of its list is true of the CSV; its first and last number by place in the file or by value. */
 function agrees({ first, last, count }: LetterFields['attachment'], csv: readonly string[]): boolean {
   const numbers = [...new Set(csv)];
-  const ordered = numbers.toSorted();
+  const ordered = byValue(csv);
   const isFirst = first === null || first === numbers[0] || first === ordered[0];
   const isLast = last === null || last === numbers.at(-1) || last === ordered.at(-1);
   return isFirst && isLast && (count === null || count === numbers.length);

@@ -9,6 +9,8 @@ export const letterRuleLimits = {
   ageDaysMax: 30,
   /** So many numbers may be requested without a CSV. */
   numbersWithoutCsvMax: 15,
+  /** So many numbers a letter may list itself, one by one and in ranges. */
+  listedNumbersMax: 100,
   /** Mean OCR confidence of a page, 0 to 100, under which its text proves neither that something is there nor that it is missing. */
   pageConfidenceMin: 75,
   /** The same for a line that a field was read from. */
@@ -61,13 +63,14 @@ export const LETTER_RULES = [
   },
   {
     id: 'authorization_given',
-    checks: 'The letter authorizes something in the name of the company, and nothing in it takes that back or marks it as a draft.',
+    checks: 'The letter authorizes something in the name of the company, and nothing in it denies, limits or takes that back or marks it as a draft.',
     passed: 'The letter authorizes.',
     cases: {
       missing: { severity: 'reject', message: 'The letter does not say that it authorizes anything. Write that the company authorizes the branding of its calls.' },
       unread: { severity: 'review', message: 'No wording that authorizes could be read in the scan. A person looks at it.' },
       by_another: { severity: 'review', message: 'Another company than that of the brand seems to give the authorization. A person looks at it.' },
-      taken_back: { severity: 'review', message: 'The letter has wording that takes an authorization back, a mark of a draft, or a form field that was not filled in. A person looks at it.' },
+      taken_back: { severity: 'review', message: 'The letter has wording that denies, limits or takes back an authorization, a mark of a draft, a form field that was not filled in, or a signer who seems to have no authority. A person looks at it.' },
+      ended: { severity: 'review', message: 'By its own words the authorization ended before the letter was submitted. A person looks at it.' },
     },
   },
   {
@@ -146,7 +149,7 @@ export const LETTER_RULES = [
   },
   {
     id: 'pdf_signature_valid',
-    checks: 'Each PDF signature fits the file, covers all of it, has a trusted certificate where trusted roots are configured, and is that of the signer.',
+    checks: 'Each PDF signature fits the file, covers all of it, has a trusted certificate where trusted roots are configured, and is that of the signer and of the company.',
     passed: 'The PDF signature is valid, or the letter has none.',
     cases: {
       altered: { severity: 'reject', message: 'The file was changed after it was signed. Sign it again as the last step, and send it unchanged.' },
@@ -154,7 +157,7 @@ export const LETTER_RULES = [
       unverified: { severity: 'review', message: 'The PDF signature is of a kind that could not be verified. A person looks at it.' },
       untrusted: { severity: 'review', message: 'The certificate of the PDF signature is not from a trusted authority. A person looks at it.' },
       unchecked: { severity: 'note', message: 'The PDF signature fits the file. Who issued its certificate was not checked: no trusted roots are configured.' },
-      another_name: { severity: 'review', message: 'The certificate of the PDF signature is in another name than that of the signer. A person looks at it.' },
+      another_name: { severity: 'review', message: 'The certificate of the PDF signature is in another name than that of the signer, or of another company. A person looks at it.' },
       another_time: { severity: 'review', message: 'By the time of the PDF signature the letter would be too old, or signed after it was submitted. A person looks at it.' },
     },
   },
@@ -209,21 +212,22 @@ export const LETTER_RULES = [
   },
   {
     id: 'csv_for_many',
-    checks: `More than ${letterRuleLimits.numbersWithoutCsvMax} requested numbers are listed in a CSV.`,
+    checks: `More than ${letterRuleLimits.numbersWithoutCsvMax} requested numbers are listed in a CSV, and the letter itself lists at most ${letterRuleLimits.listedNumbersMax}.`,
     passed: 'The numbers are few enough, or there is a CSV.',
     cases: {
       missing: { severity: 'reject', message: `{requested} numbers were requested; more than ${letterRuleLimits.numbersWithoutCsvMax} need a CSV that lists them.` },
+      many_listed: { severity: 'review', message: `The letter itself lists {listed} numbers, with those of its ranges; more than ${letterRuleLimits.listedNumbersMax} belong in a CSV. A person looks at it.` },
     },
   },
   {
     id: 'csv_agrees',
-    checks: 'The letter refers to the CSV, and its first number, last number and count are those that the letter states.',
+    checks: 'The letter refers to the CSV, and states its smallest number, its largest number and their count.',
     passed: 'The CSV is the one that the letter refers to, or there is none.',
     cases: {
       disagrees: { severity: 'reject', message: 'The first number, the last number or the count that the letter states is not that of the CSV.' },
       unread: { severity: 'review', message: 'The first number, the last number or the count that was read in the scan is not that of the CSV. A person looks at it.' },
       not_stated: { severity: 'review', message: 'The letter does not refer to a list of numbers, but a CSV came with it. A person looks at it.' },
-      not_pinned: { severity: 'review', message: 'The letter refers to a list, but does not state its first number, last number and count. A person looks at it.' },
+      not_pinned: { severity: 'review', message: 'The letter refers to a list, but does not state its smallest number, its largest number and their count. A person looks at it.' },
       no_csv: { severity: 'review', message: 'The letter refers to a list of numbers, but no CSV came with it. A person looks at it.' },
       two_lists: { severity: 'review', message: 'The CSV in the PDF and the CSV that came with it differ. A person looks at it.' },
     },

@@ -1,4 +1,5 @@
 import { makeExcerpt } from '../text-cleaning.ts';
+import { findDates } from './letter-dates.ts';
 import { hasTitleWord, isTitleLine, type LabelledValue } from './letter-labels.ts';
 import type { Box, LetterPage, LetterReading, PageMark, PdfSignature, Place } from './letter-reading.ts';
 import { foldSameLength, foundIn, lineIndexAt, placeOf, type FoundText, type LetterText, type TextLine } from './letter-text.ts';
@@ -181,9 +182,16 @@ const scriptFonts = new RegExp([
   String.raw`|gabriola|kunstler`,
 ].join(''), 'i');
 
+interface SignatureSearch {
+  readonly places: readonly SignaturePlace[];
+  readonly signer: Signer;
+  /** Of the brand: they may stand after a signer's title. */
+  readonly names: readonly string[];
+}
+
 /** How the letter is signed: the strongest sign at any of its places. */
-export function findSignature(reading: LetterReading, letter: LetterText, places: readonly SignaturePlace[], signer: Signer): FoundSignature {
-  return verifiedPdf(reading.signatures) ?? electronic(letter, signer) ?? printed(letter) ?? scriptFont(letter, places) ?? atPlaces(reading, letter, { places, signer })
+export function findSignature(reading: LetterReading, letter: LetterText, { places, signer, names }: SignatureSearch): FoundSignature {
+  return verifiedPdf(reading.signatures) ?? electronic(letter, signer, names) ?? printed(letter) ?? scriptFont(letter, places) ?? atPlaces(reading, letter, { places, signer })
     ?? withoutPlace(reading, letter, places, signer) ?? unverifiedPdf(reading.signatures) ?? nothing(letter, places);
 }
 
@@ -200,15 +208,54 @@ function verifiedPdf(signatures: readonly PdfSignature[]): FoundSignature | null
   return { kind: 'pdf', name, place, excerpt: name === null ? null : makeExcerpt(name), reason: 'The file has a PDF signature.' };
 }
 
+interface ElectronicSignature {
+  readonly line: TextLine;
+  readonly at: number;
+  readonly name: string;
+  /** What stands after the name in its line. */
+  readonly rest: string;
+}
+
 /** Lines with wording of an electronic signature and a name, in the same line or the next. */
-function electronicSignatures({ lines }: LetterText): readonly { readonly line: TextLine; readonly at: number; readonly name: string }[] {
+function electronicSignatures({ lines }: LetterText): readonly ElectronicSignature[] {
   return lines.flatMap((line, at) => {
     const match = electronicWords.exec(line.text);
     if (match === null) return [];
     const same = leadingName(line.text.slice(match.index + match[0].length));
-    const name = same.length >= 3 ? same : leadingName(lines[at + 1]?.page === line.page ? lines[at + 1]!.text : '');
-    return looksLikePerson(name) || /^\p{Lu}\p{L}+$/u.test(name) ? [{ line, at, name }] : [];
+    const next = lines[at + 1]?.page === line.page ? lines[at + 1]!.text : '';
+    const name = same.length >= 3 ? same : leadingName(next);
+    const nameLine = same.length >= 3 ? line.text.slice(match.index + match[0].length) : next;
+    const rest = nameLine.slice(nameLine.indexOf(name) + name.length);
+    return looksLikePerson(name) || /^\p{Lu}\p{L}+$/u.test(name) ? [{ line, at, name, rest }] : [];
   });
+}
+
+/** A label in the same line, and with it what follows. */
+const labelAfter = /(?:^|[\s,;|(])(?:print(?:ed)? name|name|title|position|its|date(?:d| signed)?|company|e-?mail|phone|tel|nombre|cargo|fecha|nom|fonction|name|funktion|datum|nome|data|qualifica)\s{0,2}\.?:/i;
+/** Words and figures of a time of signing. */
+const timeOfSigning = new RegExp('(?<![\\p{L}\\d])(?:\\d{1,2}:\\d{2}(?::\\d{2})?(?:\\.\\d+)?|[ap]\\.?m\\.?|utc|gmt|z|[ecmp][sd]?t|cest|[+-]\\d{1,2}:?\\d{2}|on|at|the|date|dated|signed|electronically|am|den|um|uhr|le|el|il|em|a|as|alle|ore|las|de|day|of)(?![\\p{L}\\d])', 'giu');
+/** No title has these: somebody else signs, or nobody yet. */
+const notInTitles = /(?<![a-z])(?:by|for|per|pp|p\.p|not|no|yet|without|pending|unsigned|sign\w*|behalf|draft|knowledge|assistant|proxy|absen\w+|authority|under|por|par|durch|fur|im auftrag|i\.a|da|su|nicht|sin|sans|ohne|sem|senza)(?![a-z])/;
+
+/** True if nothing follows the name of an electronic signature but a title, a date, the company, or labels of their own. */
+function isPlainRest(rest: string, names: readonly string[]): boolean {
+  const own = rest.slice(0, labelAfter.exec(rest)?.index ?? rest.length);
+  let plain = own;
+  for (const { start, end } of findDates(own, '').toReversed()) plain = `${plain.slice(0, start)}  ${plain.slice(end)}`;
+  for (const name of names) plain = withoutName(plain, name);
+  return plain.split(/\s{2,}|[|;()]/).every((part) => isPlainPart(part));
+}
+
+function isPlainPart(part: string): boolean {
+  const text = part.replace(/^[\s,._:/-]+|[\s,._:/-]+$/g, '');
+  if (!/[\p{L}\p{N}]/u.test(text.replace(timeOfSigning, ''))) return true;
+  return isTitleLine(text) && !/\d/.test(text) && !notInTitles.test(foldSameLength(text));
+}
+
+/** A text without the first occurrence of a company's name, and the "of" or comma before it. */
+function withoutName(text: string, name: string): string {
+  const at = foldSameLength(text).indexOf(foldSameLength(name));
+  return at === -1 ? text : `${text.slice(0, at).replace(/(?:,|\s(?:of|at|for|de|der|von|du|di|do|da))?\s*$/i, '')} ${text.slice(at + name.length)}`;
 }
 
 /** What is wrong with it is for the rule on PDF signatures to tell. */
@@ -217,10 +264,12 @@ function unverifiedPdf([signature]: readonly PdfSignature[]): FoundSignature | n
   return undetermined(null, signature.page === null ? null : { page: signature.page, line: 0, box: null }, 'The file has a PDF signature that does not verify.');
 }
 
-function electronic(letter: LetterText, { name: signer }: Signer): FoundSignature | null {
+function electronic(letter: LetterText, { name: signer }: Signer, names: readonly string[]): FoundSignature | null {
   const found = electronicSignatures(letter);
   const best = found.find(({ name }) => signer !== null && comparePeople(name, signer.value) === 'same') ?? found[0];
   if (best === undefined) return null;
+  const unclear = found.find((each) => !isPlainRest(each.rest, names));
+  if (unclear !== undefined) return undetermined(unclear.line, placeOf(unclear.line), 'After the name of the electronic signature stand words that are neither a title nor a date.');
   return { kind: 'electronic', name: best.name, place: placeOf(best.line), excerpt: makeExcerpt(best.line.text), reason: 'The letter is signed electronically with a name.' };
 }
 

@@ -10,7 +10,7 @@ import type { LetterReadingOutcome } from '../../pipelines/branding/letter-readi
 import { runOperation } from '../../pipelines/branding/run-operation.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRows } from '../../runtime/postgres.ts';
-import { fresh, goodLetter, letterForReview, owner, profile, testVault } from '../support/branding.ts';
+import { drawnAs, fresh, goodLetter, letterForReview, owner, profile, testVault } from '../support/branding.ts';
 import { letterFile } from '../support/letter-file.ts';
 import { killProcessesAfterEach, startProcess, until } from '../support/service-process.ts';
 import { openBackend, silent } from './backends.ts';
@@ -41,10 +41,10 @@ const result = async (...path: string[]) => JSON.parse(await readFile(drop(...pa
 const takenPaths = async () => (await readdir(drop('taken'), { recursive: true })).filter((path) => path.split('/').length > 2);
 
 /** Carries out what is queued, as a worker would; every letter counts as read with the outcome. */
-async function carryOut(letter?: LetterReadingOutcome): Promise<void> {
+async function carryOut(letter: LetterReadingOutcome = goodLetter([])): Promise<void> {
   const due = (await operations()).filter(({ state }) => state === 'queued');
   for (const { operation_id: operationId } of due) {
-    const options = { db, vault: testVault, operationId, drawPages: async () => [], readLetter: async () => letter!, limits: { numbersRowsMax: 100, feedLineBytesMax: 65_536 }, now: () => new Date() };
+    const options = { db, vault: testVault, operationId, drawPages: async (_bytes: Uint8Array, pages: readonly number[]) => drawnAs(letter, pages), readLetter: async () => letter, limits: { numbersRowsMax: 100, feedLineBytesMax: 65_536 }, now: () => new Date() };
     await runOperation(options).catch(async (error: unknown) => {
       if (!(error instanceof ServiceError)) throw error;
       await db.query(`UPDATE branding_operation SET state = 'failed', finished_at = now(), failure_code = $2, failure_reason = $3 WHERE operation_id = $1`, [operationId, error.code, error.problem]);

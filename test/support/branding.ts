@@ -34,7 +34,7 @@ export function letterReading({ brand, alias = '', signer, date, phones, signatu
 }
 
 /** The pages as they would be drawn and recognised: what they carry, with the confidence of recognition. */
-function drawnAs(letter: LetterReadingOutcome, pages: readonly number[]): LetterPage[] {
+export function drawnAs(letter: LetterReadingOutcome, pages: readonly number[]): LetterPage[] {
   if (letter.kind === 'refused') return [];
   const drawn = letter.reading.pages.filter(({ page }) => pages.includes(page));
   return drawn.map((page) => ({ ...page, source: 'ocr', lines: page.lines.map((line) => ({ ...line, confidence: 95 })) }));

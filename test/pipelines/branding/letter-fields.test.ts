@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { fill, nameWords, phrases } from '../../../cli/sample-letters/letter-words.ts';
 import { extractFields } from '../../../pipelines/branding/letter-fields.ts';
 import type { PageMark } from '../../../pipelines/branding/letter-reading.ts';
+import { compareNames } from '../../../pipelines/branding/name-match.ts';
 import { pdfSignature, readLetter, topOf, type TestLetter, type TestLine } from '../../support/letter-reading.ts';
 
 const names = ['Acme Widgets, Inc.', 'Acme Fast'];
@@ -202,6 +204,85 @@ describe('wording', () => {
 
   it.each(['a sample of calls', 'the numbers in [brackets]', 'Draft beer company', 'we authorize'])('%j does not', (text) => {
     expect(fieldsOf([text]).reservation).toBe(null);
+  });
+});
+
+describe('wording that denies, limits or takes back', () => {
+  const name = 'Acme Widgets, Inc.';
+  it.each([
+    'Acme never authorizes Caller Trust to display it', 'nothing in this letter authorizes Caller Trust', 'is still considering whether to authorize you', 'This authorization expired on January 31, 2026 and has no effect.', 'Acme does  not authorize it', "We don't authorize it",
+    'Subject to approval by the board, which has not been given,', 'This letter is null and void unless countersigned by the CEO.', 'Acme has since revoked the above authorization in full.', 'We may call you; Acme revoked it.', 'We withdraw this letter.', 'The letter was cancelled.',
+    'This is a training exercise.', 'None of what follows is real or has any effect.', 'We received the following forged letter and ask you to reject it:', 'DRAFT v3 for discussion purposes only', 'Not for execution.', 'Acme hereby prohibits and forbids anyone to display its brand',
+    'authorizes Caller Trust to block calls from', 'authorizes Caller Trust to mark as spam and', 'numbers, which are fraudulent:', 'The numbers are owned by our competitor Bravo LLC, who objects to this.', '+1 202 555 0101 (pending, do not brand)', '+1 202 555 0101 - owned by Bravo LLC',
+    'The numbers belong to Acme Widgets Rivals.', '/s/ Jane Doe, by her assistant Bob Roe without her knowledge', '/s/ Jane Doe (signature pending, not yet signed)', 'Title: Summer intern (no authority to bind the company)', 'Title: Former Chief Financial Officer', 'The last of these is not authorized.',
+    'Title: Directora (sin poder)', 'Titre : Ancienne directrice', 'Funktion: Ehemaliger Geschäftsführer', 'Funktion: Praktikant der Leitung', 'Cargo: Antigo diretor', 'Qualifica: Stagista',
+    'Acme nunca autoriza a Caller Trust', 'Acme no les autoriza a mostrar', 'La autorización ya fue revocada.', 'Esta carta queda sin efecto.', 'sujeta a la aprobación del consejo', 'Se prohíbe mostrar la marca.', 'La autorización ha caducado.', 'Es un borrador.',
+    "La société n'autorise personne", 'ne vous autorise pas à afficher', 'sous réserve de validation par le conseil', 'Cette autorisation a été révoquée.', 'Cette lettre est sans effet.', 'Il est interdit de marquer les appels.', "L'autorisation est expirée.", 'Ceci est un projet de lettre.',
+    'Wir ermächtigen Caller Trust nicht, den Namen anzuzeigen.', 'Es wird keine Vollmacht erteilt.', 'Die Vollmacht wurde widerrufen.', 'Diese Vollmacht ist abgelaufen.', 'vorbehaltlich der Zustimmung des Beirats', 'Wir untersagen die Anzeige.', 'Dies ist ein Entwurf.', 'Das Schreiben ist unwirksam.',
+    'A empresa não autoriza a Caller Trust', 'A autorização foi revogada.', 'Esta carta está sem efeito.', 'sujeito a aprovação do conselho', 'É proibido exibir a marca.', 'Isto é um rascunho da carta.', 'A autorização venceu.',
+    'La società non autorizza Caller Trust', "L'autorizzazione è stata revocata.", 'Lettera senza effetto.', 'subordinata a approvazione del consiglio', 'È vietato mostrare il marchio.', 'Questa è una bozza.', "L'autorizzazione è scaduta.",
+  ])('%j is for a person', (text) => {
+    expect(fieldsOf([text]).reservation).not.toBe(null);
+  });
+
+  it.each([
+    'We may revoke this authorization at any time by written notice.', 'This authorization remains valid until revoked.', 'It is valid until it is revoked in writing by us or until we withdraw it.', 'unless sooner terminated by either party', 'This letter expires on March 3, 2027.', 'On behalf of Acme Inc., I authorize',
+    'all calls comply with the laws that apply', 'subject to applicable law', 'We confirm that we hold the right to use each of these numbers', 'These numbers are owned by Acme Widgets, Inc. and used by it.', 'The numbers belong to us.', `The numbers are the property of the company, ${name}`,
+    'so that our calls are not marked as spam', 'to protect our customers from fraudulent calls', 'Pending orders', 'We honor the Do Not Call list.', 'Title: Owner', 'Title: VP, International Sales', 'This authorization is irrevocable for one year.', 'Fraud alerts', 'Cancelled appointments', 'We have the right to revoke it.',
+    'Esta autorización es válida salvo revocación por escrito.', 'Podemos revocarla en cualquier momento.', "Elle reste valable jusqu'au 3 mars 2027, sauf révocation écrite.", 'Wir können die Vollmacht jederzeit widerrufen.', 'sofern wir sie nicht vorher schriftlich widerrufen', 'Podemos revogá-la a qualquer momento.', 'Possiamo revocarla in qualsiasi momento.',
+  ])('%j is not', (text) => {
+    expect(fieldsOf([text]).reservation).toBe(null);
+  });
+
+  const facts: Readonly<Record<string, string>> = {
+    legal: name, display: 'Acme Fast', dba: 'Acme Fast', until: 'March 3, 2027', numbers: '+1 202 555 0100', count: '20', file: 'numbers.csv', first: '+1 202 555 0100', last: '+1 202 555 0119', phone: '+1 202 555 0100', name: 'Jane Doe', date: 'March 3, 2026', tradingAs: ', doing business as Acme Fast,',
+  };
+  const honest = Object.entries(phrases).flatMap(([language, words]) => Object.values(words).flat().flatMap((value): string[] => (typeof value === 'object' ? Object.values(value as Record<string, string>) : [value as string])).map((sentence) => [language, fill(sentence, facts)] as const));
+
+  it.each(honest)('no phrase of a sample letter in %s is: %j', (_, sentence) => {
+    const { reservation, brandNames } = fieldsOf([sentence]);
+    expect([reservation, brandNames.filter(({ value }) => !names.some((own) => compareNames(own, value) === 'same'))]).toEqual([null, []]);
+  });
+
+  it('no title of a sample letter is', () => {
+    expect(Object.values(nameWords.titles).flat().filter((title) => fieldsOf([`Title: ${title}`]).reservation !== null)).toEqual([]);
+  });
+});
+
+describe('a name to be displayed', () => {
+  const shown = (...lines: readonly string[]) => fieldsOf(lines).brandNames.map(({ value }) => value);
+
+  it.each([
+    ['to display the name First National Bank on calls', ['First National Bank']], ['to show “first national bank” to people', ['first national bank']], ['presents the display name of Acme Fast on calls', ['Acme Fast']], ['to display Zenith Loans on calls', ['Zenith Loans']], ['branded as Zenith Loans on calls', ['Zenith Loans']],
+    ['to display the names Acme Fast and Zenith Loans', ['Acme Fast', 'Zenith Loans']], ['den Namen „Zenith Loans“ anzuzeigen', ['Zenith Loans']], ['à afficher le nom « Zenith Loans » auprès', ['Zenith Loans']], ['a mostrar el nombre «Zenith Loans» a las personas', ['Zenith Loans']],
+    ['exibir o nome “Zenith Loans” nas chamadas', ['Zenith Loans']], ['visualizzare il nome “Zenith Loans” nelle chiamate', ['Zenith Loans']],
+  ])('is read in %j', (line, expected) => {
+    expect(shown(line)).toEqual(expected);
+  });
+
+  it.each(['to display its brand name on calls from', 'to show our name', 'to display the Caller Name', 'to display Caller ID and Logo', 'Display name', 'to display the name of the company'])('is not in %j', (line) => {
+    expect(shown(line)).toEqual([]);
+  });
+});
+
+describe('what stands after the name of an electronic signature', () => {
+  const kindOf = (rest: string) => fieldsOf([...body, `Signature: /s/ Jane Doe${rest}`, 'Name: Jane Doe', 'Title: CFO', 'Date: March 3, 2026']).signature.kind;
+
+  it.each(['', ', CFO', ', Chief Financial Officer, Acme Widgets, Inc.', ', CFO of Acme Widgets, Inc.', ' on March 3, 2026', ' on March 3, 2026 at 10:15 am UTC', ' (CFO)', '   March 3, 2026', ', VP, Customer Operations', ' Title: CFO Date: March 3, 2026', '____'])('%j may', (rest) => {
+    expect(kindOf(rest)).toBe('electronic');
+  });
+
+  it.each([', by her assistant Bob Roe', ' (signature pending)', ', for Bob Roe, President', ' - not yet', ' (copy)', ', 12345', ', CFO (unsigned)', '   void', ', Bravo LLC'])('%j is for a person', (rest) => {
+    expect(kindOf(rest)).toBe('undetermined');
+  });
+});
+
+describe('the end that a letter states', () => {
+  it.each([
+    ['This letter expires on March 3, 2027.', ['2027-03-03']], ['valid from January 1, 2020 until December 31, 2021 only', ['2021-12-31']], ['from January 1, 2020 to December 31, 2021', ['2021-12-31']], ['valid through 2021', ['2021-12-31']], ['Sie gilt bis zum 3. März 2027', ['2027-03-03']],
+    ["jusqu'au 3 mars 2027", ['2027-03-03']], ['hasta el 3 de marzo de 2027', ['2027-03-03']], ['+1 202 555 1000 through 1999', []], ['Date: March 3, 2026', []], ['since 2019', []], ['We met on March 3, 2020.', []],
+  ])('is read in %j', (line, expected) => {
+    expect(fieldsOf([line]).endDates.map(({ date }) => date)).toEqual(expected);
   });
 });
 
