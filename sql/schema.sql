@@ -259,6 +259,7 @@ CREATE TABLE letter (
   format text COLLATE "C",
   pages integer,
   signed_on date,
+  ends_on date,
   decided_at timestamp with time zone,
   decided_by text,
   decision_reason text,

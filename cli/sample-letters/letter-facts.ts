@@ -69,7 +69,7 @@ export function drawFacts(random: Seeded, { layout, signing, signedDays, asOf, c
     signedOn,
     dateText: writeDate(signedOn, written),
     untilText: writeDate(dayAfter(new Date(`${signedOn}T00:00:00Z`), 365), written),
-    phones: drawPhones(random, { source, layout }),
+    phones: drawPhones(random, { source, layout }).toSorted((a, b) => toE164(a).length - toE164(b).length || (toE164(a) < toE164(b) ? -1 : 1)),
     contactPhone: random.chance(0.6) ? source.next() : null,
     writePhone: random.pick(phoneForms[country]),
   };

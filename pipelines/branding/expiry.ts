@@ -50,7 +50,7 @@ async function expireOfBrand(db: Pool, handle: string, at: Date): Promise<void> 
     const brand = await lockBrand(client, handle, null);
     for (const letter of await queryRows<DueLetter>(client, sql('branding/list_due_letters'), [at, nearEnd(at), brand.brand_id])) {
       const reason = letter.ended ? 'Its validity is over.' : `Its validity ends within ${expiringDays} days.`;
-      await moveLetter(client, { letterId: letter.letter_id, state: letter.state, signedOn: null }, { action: letter.ended ? 'expire' : 'warn', at, cause: { actor, reason, operationId: null } });
+      await moveLetter(client, { letterId: letter.letter_id, state: letter.state }, { action: letter.ended ? 'expire' : 'warn', at, cause: { actor, reason, operationId: null } });
     }
     await settleBrand(client, brand.brand_id, { at, cause: { actor, reason: 'A letter has ended.', operationId: null } });
   });

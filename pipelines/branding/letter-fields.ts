@@ -403,7 +403,8 @@ function datesOf(search: DateSearch): Pick<LetterFields, 'signingDate' | 'otherD
 
 const endWords = String.raw`(?:expir\w*|until|till|through|thru|ends?|ended|ending|terminat\w*|no later than|up to|vence\w*|vencimiento|vigente hasta|hasta|caduca\w*|jusqu\w*|echeance|expire\w*|bis|ablauf\w*|endet\w*`
   + String.raw`|ate|validade|vencimento|scade\w*|scadenza|fino|termina)`;
-const endBefore = new RegExp(`(?:^|[^a-z])${endWords}(?![a-z])\\.?[^.;\\n\\d]{0,40}$`);
+/** In the line of the date, or at the end of the one before, unless the date has a label of its own. */
+const endBefore = new RegExp(`(?:^|[^a-z])${endWords}(?![a-z])\\.?[^.;\\n\\d]{0,40}(?:\\n(?! *(?:date|signed|executed|fecha|firmad|fait|signe|datum|unter|data|firmat|assinad|luogo|local))[^.;:\\n\\d]{0,30})?$`);
 /** `March 1, 2025 to March 1, 2026`: what stands between two dates. */
 const betweenDates = /^\s*(?:,\s)?(?:to|until|through|thru|-|\u2013|al?|au|bis(?: zum)?|ate|hasta(?: el)?|fino al)\s*(?:the\s|el\s|le\s|il\s|den\s)?$/;
 /** `until 2021`; not the last digits of a range of numbers, `555 1000 through 1999`. */
@@ -412,16 +413,18 @@ const endContextCharacters = 80;
 
 /** Dates at which the letter ends, whatever else they are. */
 function endDatesOf(letter: LetterText, dates: readonly DateInText[]): readonly FoundDate[] {
-  const found = dates.filter(({ start }, at) => {
-    const previous = dates[at - 1]?.end ?? 0;
-    const between = letter.flat.slice(Math.max(previous, start - endContextCharacters), start);
-    return endBefore.test(between) || (at > 0 && start - previous < endContextCharacters && betweenDates.test(between));
-  });
+  const found = dates.filter((_, at) => isEnd(letter, dates, at));
   const years = [...letter.flat.matchAll(endYear)].filter((match) => !dates.some(({ start, end }) => start < match.index + match[0].length && end > match.index));
   return [
     ...found.map(({ date, alternative, start }): FoundDate => ({ date, alternative, ...dateSeenAt(letter, start) })),
     ...years.map((match): FoundDate => ({ date: `${match.groups!.year!}-12-31`, alternative: null, ...dateSeenAt(letter, match.index) })),
   ];
+}
+
+function isEnd({ folded }: LetterText, dates: readonly DateInText[], at: number): boolean {
+  const [start, previous] = [dates[at]!.start, dates[at - 1]?.end ?? 0];
+  const between = folded.slice(Math.max(previous, start - endContextCharacters), start);
+  return endBefore.test(between) || (at > 0 && start - previous < endContextCharacters && betweenDates.test(between));
 }
 
 function dateSeenAt(letter: LetterText, offset: number): Pick<FoundDate, 'role' | 'place' | 'excerpt'> {
@@ -439,7 +442,7 @@ function candidatesOf({ letter, dates, labels, places, signature, signerName }: 
   const anchors = anchorsOf(letter, { places, signature, signerName });
   const labelledLines = labels.filter(({ kind, value }) => kind === 'date' && value !== '');
   let before = 0;
-  return dates.map((date) => {
+  return dates.map((date, at) => {
     const lineIndex = lineIndexAt(letter, date.start);
     const line = letter.lines[lineIndex]!;
     const context = letter.folded.slice(Math.max(before, line.start, date.start - 80), date.start);
@@ -448,7 +451,7 @@ function candidatesOf({ letter, dates, labels, places, signature, signerName }: 
     const direct = roleOfDate(context, letter.folded.slice(date.end, Math.min(date.end + 40, line.start + line.text.length)));
     const overWrap = roleOfDate(wrapped, '');
     const byLabel = labelledLines.some((label) => label.lineIndex === lineIndex && isWithin(date.start - line.start, label));
-    const role = direct !== 'unlabelled' ? direct : byLabel ? 'signing' : overWrap;
+    const role = isEnd(letter, dates, at) ? 'other' : direct !== 'unlabelled' ? direct : byLabel ? 'signing' : overWrap;
     const distance = Math.min(...anchors.map((anchor) => distanceBetween(letter, anchor, lineIndex)), Number.POSITIVE_INFINITY);
     return candidateOf({ date, line, role, distance });
   });

@@ -68,6 +68,12 @@ export function decideReadLetter({ reading: outcome, brand, submittedAt, claims,
   return { ...decision, reading, fields, reason: reasonOf(decision.findings) };
 }
 
+/** The first day on which the letter ends by its own words, by the earlier reading of an ambiguous one; null if it says none. */
+function endOf({ fields }: DecidedLetter): string | null {
+  const days = (fields?.endDates ?? []).flatMap(({ date, alternative }) => (alternative === null ? [date] : [date, alternative]));
+  return days.sort()[0] ?? null;
+}
+
 /** The decision with more findings; one for a person turns an approval into a review. */
 export function addFindings(decided: DecidedLetter, more: readonly Finding[]): DecidedLetter {
   const findings = [...decided.findings, ...more];
@@ -116,7 +122,7 @@ export async function recordLetter(client: Queryable, { vault, brandId, revision
   const documentId = operation.letterDocumentId!; // a letter was read
   const row = await queryRow<{ letter_id: number }>(client, sql('branding/insert_letter'), [
     brandId, revision, documentId, operation.operationId, operation.requestedAt, decided.ruleVersion,
-    reading?.format ?? null, reading?.pages.length ?? null, decided.signedOn, operation.requestedBy, `Handed in with operation ${operation.operationId}.`, profile.legalName,
+    reading?.format ?? null, reading?.pages.length ?? null, decided.signedOn, operation.requestedBy, `Handed in with operation ${operation.operationId}.`, profile.legalName, endOf(decided),
   ]);
   const letterId = row!.letter_id;
   await client.query(sql('branding/insert_findings'), [
@@ -131,7 +137,7 @@ export async function recordLetter(client: Queryable, { vault, brandId, revision
   await vault.storeReading(client, documentId, { findings, fields, reading } satisfies SealedReading);
   const action = { approved: 'approve', rejected: 'reject', in_review: 'review' } as const;
   const cause = { actor: decided.ruleVersion, reason: decided.reason, operationId: operation.operationId };
-  await moveLetter(client, { letterId, state: 'submitted', signedOn: decided.signedOn }, { action: action[decided.outcome], at, cause });
+  await moveLetter(client, { letterId, state: 'submitted', signedOn: decided.signedOn, endsOn: endOf(decided) }, { action: action[decided.outcome], at, cause });
   return letterId;
 }
 
@@ -141,13 +147,13 @@ export async function recordLetter(client: Queryable, { vault, brandId, revision
  */
 export async function moveLetter(
   client: Queryable,
-  letter: { letterId: number; state: LetterState; signedOn: string | null },
+  letter: { letterId: number; state: LetterState; signedOn?: string | null; endsOn?: string | null },
   { action, at, cause }: { action: LetterAction; at: Date; cause: Cause },
 ): Promise<LetterState> {
   const object = String(letter.letterId);
   const to = transition(LETTER_TRANSITIONS, letter.state, { action, object });
-  const validity = action === 'approve' ? letterValidity({ signedOn: letter.signedOn, approvedAt: at }) : undefined;
-  if (validity === null) throw new ServiceError('transition_refused', { operation: 'approve letter', object, problem: 'The letter was signed more than 12 months ago.', hint: 'Ask for a new letter.' });
+  const validity = action === 'approve' ? letterValidity({ signedOn: letter.signedOn ?? null, endsOn: letter.endsOn ?? null, approvedAt: at }) : undefined;
+  if (validity === null) throw new ServiceError('transition_refused', { operation: 'approve letter', object, problem: 'The letter was signed more than 12 months ago, or has ended by its own words.', hint: 'Ask for a new letter.' });
   await client.query(sql('branding/set_letter_state'), [letter.letterId, to, action, cause.actor, cause.reason, cause.operationId, validity?.from ?? null, validity?.until ?? null]);
   return to;
 }

@@ -15,10 +15,12 @@ export function addMonths(date: string, months: number): string {
 
 /**
  * From when to when an approved letter is valid: from its approval to the end (UTC) of the day 12 months after it was
- * signed, or after its approval where no signing date was read. Null if that is over already.
+ * signed, or after its approval where no signing date was read, or of the day on which the letter ends by its own words, if
+ * that is earlier. Null if that is over already.
  */
-export function letterValidity({ signedOn, approvedAt }: { signedOn: string | null; approvedAt: Date }): { from: Date; until: Date } | null {
-  const lastDay = addMonths(signedOn ?? approvedAt.toISOString().slice(0, 10), letterMonths);
+export function letterValidity({ signedOn, endsOn, approvedAt }: { signedOn: string | null; endsOn: string | null; approvedAt: Date }): { from: Date; until: Date } | null {
+  const longest = addMonths(signedOn ?? approvedAt.toISOString().slice(0, 10), letterMonths);
+  const lastDay = endsOn !== null && endsOn < longest ? endsOn : longest;
   const until = new Date(Date.parse(`${lastDay}T00:00:00Z`) + dayMs);
   return until > approvedAt ? { from: approvedAt, until } : null;
 }

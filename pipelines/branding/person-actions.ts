@@ -57,8 +57,8 @@ export async function resumeBrand(options: BrandActionOptions): Promise<BrandSta
 export async function withdrawBrand(options: BrandActionOptions): Promise<BrandState> {
   return withBrand(options, async (client, brand, cause) => {
     await moveBrand(client, moved(brand), { action: 'withdraw', cause });
-    const letters = await queryRows<{ letter_id: number; state: LetterState; signed_on: string | null }>(client, sql('branding/list_open_letters'), [brand.brand_id]);
-    for (const { letter_id, state, signed_on } of letters) await moveLetter(client, { letterId: letter_id, state, signedOn: signed_on }, { action: 'withdraw', at: new Date(), cause });
+    const letters = await queryRows<{ letter_id: number; state: LetterState }>(client, sql('branding/list_open_letters'), [brand.brand_id]);
+    for (const { letter_id, state } of letters) await moveLetter(client, { letterId: letter_id, state }, { action: 'withdraw', at: new Date(), cause });
   });
 }
 
@@ -126,6 +126,7 @@ interface LetterRow {
   document_id: number;
   state: LetterState;
   signed_on: string | null;
+  ends_on: string | null;
   handle: string;
 }
 
@@ -134,6 +135,7 @@ interface LockedLetter {
   readonly documentId: number;
   readonly state: LetterState;
   readonly signedOn: string | null;
+  readonly endsOn: string | null;
 }
 
 async function withLetter({ db, letterId, ...decider }: LetterActionOptions, work: (client: Queryable, letter: LockedLetter, cause: Cause) => Promise<LetterState>): Promise<LetterState> {
@@ -142,7 +144,7 @@ async function withLetter({ db, letterId, ...decider }: LetterActionOptions, wor
     const { handle } = await readLetterRow(client, letterId);
     const brand = await lockBrand(client, handle, null); // letters change under the lock of their brand
     const row = await readLetterRow(client, letterId);
-    const state = await work(client, { letterId, documentId: row.document_id, state: row.state, signedOn: row.signed_on }, cause);
+    const state = await work(client, { letterId, documentId: row.document_id, state: row.state, signedOn: row.signed_on, endsOn: row.ends_on }, cause);
     await settleBrand(client, brand.brand_id, { at: new Date(), cause });
     return state;
   });

@@ -93,7 +93,7 @@ const cases: readonly (readonly [what: string, given: Case, expected: readonly s
   ['an end on the day of submission', { parts: { title: ['LETTER OF AUTHORIZATION', 'This letter is valid until March 10, 2026.'] } }, []],
   ['an end on the day before submission', { parts: { title: ['LETTER OF AUTHORIZATION', 'This letter is valid until March 9, 2026.'] } }, ['authorization_given: review']],
   ['an end of which one reading is before submission', { parts: { title: ['LETTER OF AUTHORIZATION', 'Valid until 02/04/2026.'] } }, ['authorization_given: review']],
-  ['an end at the end of a time', { parts: { title: ['LETTER OF AUTHORIZATION', 'It is in force from January 1, 2020 to December 31, 2021.'] } }, ['authorization_given: review']],
+  ['an end at the end of a time', { parts: { title: ['LETTER OF AUTHORIZATION', 'It is valid from January 1, 2020 to December 31, 2021.'] } }, ['authorization_given: review']],
   ['an end in the year of submission', { parts: { title: ['LETTER OF AUTHORIZATION', 'It is in force until the end of 2026.'] } }, []],
   ['an end in the year before submission', { parts: { title: ['LETTER OF AUTHORIZATION', 'It is in force until the end of 2025.'] } }, ['authorization_given: review']],
   ['a date in the past that is no end', { parts: { title: ['LETTER OF AUTHORIZATION', 'It is in force since March 9, 2020.'] } }, []],

@@ -278,9 +278,17 @@ describe('what stands after the name of an electronic signature', () => {
 });
 
 describe('the end that a letter states', () => {
+  it('may go over the end of a line, and is not the date of signing under it', () => {
+    const datesOf = (...lines: readonly string[]) => fieldsOf([...body, ...lines]).endDates.map(({ date }) => date);
+    expect(datesOf('This letter is valid until', 'March 3, 2027.')).toEqual(['2027-03-03']);
+    expect(datesOf('This letter is valid until revoked', 'Date: March 3, 2026')).toEqual([]);
+    expect(datesOf('It ends when we say so', 'Signed on March 3, 2026')).toEqual([]);
+  });
+
   it.each([
     ['This letter expires on March 3, 2027.', ['2027-03-03']], ['valid from January 1, 2020 until December 31, 2021 only', ['2021-12-31']], ['from January 1, 2020 to December 31, 2021', ['2021-12-31']], ['valid through 2021', ['2021-12-31']], ['Sie gilt bis zum 3. März 2027', ['2027-03-03']],
     ["jusqu'au 3 mars 2027", ['2027-03-03']], ['hasta el 3 de marzo de 2027', ['2027-03-03']], ['+1 202 555 1000 through 1999', []], ['Date: March 3, 2026', []], ['since 2019', []], ['We met on March 3, 2020.', []],
+    ['Expiration date: March 3, 2027', ['2027-03-03']], ['Expires: 03/03/2027', ['2027-03-03']],
   ])('is read in %j', (line, expected) => {
     expect(fieldsOf([line]).endDates.map(({ date }) => date)).toEqual(expected);
   });

@@ -8,12 +8,19 @@ describe('the validity of a letter', () => {
     ['2024-02-29', '2024-03-01T00:00:00Z', '2025-03-01T00:00:00.000Z'],
     [null, '2026-12-31T23:59:59Z', '2028-01-01T00:00:00.000Z'],
   ])('signed %s and approved %s ends at %s', (signedOn, approvedAt, until) => {
-    expect(letterValidity({ signedOn, approvedAt: new Date(approvedAt) })).toEqual({ from: new Date(approvedAt), until: new Date(until) });
+    expect(letterValidity({ signedOn, endsOn: null, approvedAt: new Date(approvedAt) })).toEqual({ from: new Date(approvedAt), until: new Date(until) });
+  });
+
+  it.each([
+    ['2026-06-30', '2026-07-01T00:00:00.000Z'],
+    ['2028-01-01', '2027-03-11T00:00:00.000Z'],
+  ])('of a letter that says that it ends on %s is over at %s', (endsOn, until) => {
+    expect(letterValidity({ signedOn: '2026-03-10', endsOn, approvedAt: new Date('2026-03-20T12:00:00Z') })).toMatchObject({ until: new Date(until) });
   });
 
   it('does not begin where it would have ended', () => {
-    expect(letterValidity({ signedOn: '2026-03-10', approvedAt: new Date('2027-03-10T23:59:59.999Z') })).not.toBe(null);
-    expect(letterValidity({ signedOn: '2026-03-10', approvedAt: new Date('2027-03-11T00:00:00Z') })).toBe(null);
+    expect(letterValidity({ signedOn: '2026-03-10', endsOn: null, approvedAt: new Date('2027-03-10T23:59:59.999Z') })).not.toBe(null);
+    expect(letterValidity({ signedOn: '2026-03-10', endsOn: null, approvedAt: new Date('2027-03-11T00:00:00Z') })).toBe(null);
   });
 });
 
