@@ -75,8 +75,8 @@ export async function addLetter(db: Pool, { brandId, owner, state = 'approved', 
   );
   const decided = decidedBy === null ? [null, null, null] : ['2026-03-01T08:00:00Z', decidedBy, decidedBy === ruleVersion ? 'Every rule passed.' : 'Checked by telephone.'];
   const { rows } = await db.query<{ letter_id: number }>(
-    `INSERT INTO letter (brand_id, revision, document_id, operation_id, state, submitted_at, rule_version, format, pages, signed_on, decided_at, decided_by, decision_reason, valid_from, valid_until)
-     VALUES ($1, 1, $2, $3, $4, '2026-03-01T07:00:00Z', $5, 'pdf', 2, '2026-02-28', $6, $7, $8, CASE WHEN $9::timestamptz IS NULL THEN NULL ELSE timestamptz '2026-03-01T08:00:00Z' END, $9) RETURNING letter_id`,
+    `INSERT INTO letter (brand_id, revision, legal_name, document_id, operation_id, state, submitted_at, rule_version, format, pages, signed_on, decided_at, decided_by, decision_reason, valid_from, valid_until)
+     VALUES ($1, 1, (SELECT profile ->> 'legalName' FROM brand_revision WHERE brand_id = $1 AND revision = 1), $2, $3, $4, '2026-03-01T07:00:00Z', $5, 'pdf', 2, '2026-02-28', $6, $7, $8, CASE WHEN $9::timestamptz IS NULL THEN NULL ELSE timestamptz '2026-03-01T08:00:00Z' END, $9) RETURNING letter_id`,
     [brandId, document.rows[0]!.document_id, operation.rows[0]!.operation_id, state, ruleVersion, ...decided, validUntil],
   );
   const letterId = rows[0]!.letter_id;
