@@ -76,7 +76,7 @@ const startOfListWrapped = new RegExp([
   '(?<![a-z])(?:seguintes|estes|nossos) (?:numeros|telefones)|numeros de telefone|chamadas (?:de|a partir)',
   '(?<![a-z])(?:seguenti|questi|nostri) numeri|numeri (?:di telefono|telefonici)|chiamate (?:da|dai)',
 ].join('|'), 'g');
-const noPhones = /(?<![a-z])(?:contact|fax|emergency|reference|tracking|account|tax|serial|invoice|order|case|registration|contacto|kontakt)(?![a-z])(?! cent)/;
+const noPhones = /(?<![a-z])(?:contact|fax|emergency|reference|tracking|account|tax|serial|invoice|order|case|registration(?= ?(?:no|nr|num|id|code))|contacto|kontakt)(?![a-z])(?! cent)/;
 const authorizes = new RegExp([
   String.raw`(?<![a-z])(?<!(?:not|no longer|never)(?: [a-z]+)? )(?:authori[sz]es?|grants?|consents?|permits?|permite|permet|erlaub(?:t|en)|autoriza\w*|autorise\w*`,
   String.raw`|ermachtig\w*|bevollmachtig\w*|autorisier\w*|autorizz\w*)(?![a-z])`,
