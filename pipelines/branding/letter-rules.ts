@@ -163,7 +163,7 @@ export const LETTER_RULES = [
   },
   {
     id: 'date_given',
-    checks: 'The letter has a signing date: labelled as such, or at the signature.',
+    checks: 'The letter has a signing date: labelled as such, at the signature, or the only date of the letter, alone in its line.',
     passed: 'The letter has a signing date.',
     cases: {
       missing: { severity: 'reject', message: 'The letter has no date. Write the date of signing beside the signature.' },
