@@ -1,13 +1,14 @@
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
+import type { Vault } from '../vault.ts';
 import type { BrandProfile } from './brand-profile.ts';
+import { openReading } from './document-store.ts';
 import type { Finding } from './finding.ts';
 import type { PublicFinding } from './operation-result.ts';
 import { listFindings, publicFinding } from './result-maker.ts';
 import type { SealedReading } from './letter-record.ts';
 import type { BrandState, LetterState, NumberState } from './states.ts';
-import type { Vault } from './vault.ts';
 
 /** A brand in a list. */
 export interface BrandSummary {
@@ -145,7 +146,7 @@ export async function readLetterRecord(db: Queryable, letterId: number, vault?: 
   if (row === undefined) throw new ServiceError('letter_unknown', { operation: 'show letter', object: String(letterId), hint: '`caller-trust letter list` shows those there are.' });
   const letter = letterOf(row);
   const mayOpen = vault !== undefined && letter.document.destroyedAt === null;
-  const opened = mayOpen ? ((await vault.openReading(db, letter.document.documentId)) as SealedReading | null) : null;
+  const opened = mayOpen ? ((await openReading({ db, vault }, letter.document.documentId)) as SealedReading | null) : null;
   return { ...letter, findings: await listFindings(db, letterId), opened };
 }
 

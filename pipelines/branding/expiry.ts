@@ -5,7 +5,7 @@ import { expiringDays } from './letter-validity.ts';
 import { lockBrand } from './locked-brand.ts';
 import { settleBrand } from './settle.ts';
 import type { LetterState } from './states.ts';
-import { destroyDocument } from './vault.ts';
+import { destroyDocument } from './document-store.ts';
 
 const dayMs = 86_400_000;
 const actor = 'expiry';

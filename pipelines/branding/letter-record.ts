@@ -1,7 +1,9 @@
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
+import type { Vault } from '../vault.ts';
 import type { BrandProfile } from './brand-profile.ts';
+import { storeReading } from './document-store.ts';
 import type { Finding, LetterOutcome } from './finding.ts';
 import { decideLetter, refusalFinding } from './letter-decision.ts';
 import { extractFields, type LetterFields } from './letter-fields.ts';
@@ -14,7 +16,6 @@ import type { NumberClaims } from './number-claims.ts';
 import type { OperationRecord } from './operation.ts';
 import type { Cause } from './settle.ts';
 import { LETTER_TRANSITIONS, transition, type LetterAction, type LetterState } from './states.ts';
-import type { Vault } from './vault.ts';
 
 /** A letter that was read, or could not be, with what the rules make of it. */
 export interface DecidedLetter {
@@ -134,7 +135,7 @@ export async function recordLetter(client: Queryable, { vault, brandId, revision
     findings.map(({ place }) => place?.line ?? null),
   ]);
   await client.query(sql('branding/insert_letter_numbers'), [letterId, decided.coveredPhones]);
-  await vault.storeReading(client, documentId, { findings, fields, reading } satisfies SealedReading);
+  await storeReading({ db: client, vault }, documentId, { findings, fields, reading } satisfies SealedReading);
   const action = { approved: 'approve', rejected: 'reject', in_review: 'review' } as const;
   const cause = { actor: decided.ruleVersion, reason: decided.reason, operationId: operation.operationId };
   await moveLetter(client, { letterId, state: 'submitted', signedOn: decided.signedOn, endsOn: endOf(decided) }, { action: action[decided.outcome], at, cause });

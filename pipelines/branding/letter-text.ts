@@ -103,3 +103,8 @@ export function foundIn(line: TextLine, value: string): FoundText {
 export function placeOf({ page, line, box }: TextLine): Place {
   return { page, line, box };
 }
+
+/** Searches folded text for one of several wordings, with any spaces between two words, as wrapping and columns leave them. */
+export function wording(...alternatives: readonly string[]): RegExp {
+  return new RegExp(`(?<![a-z])(?:${alternatives.join('|').replaceAll(' ', ' +')})(?![a-z])`, 'g');
+}

@@ -4,9 +4,10 @@ import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { cleanText } from '../text-cleaning.ts';
+import type { Vault } from '../vault.ts';
 import { brandChangesSchema, brandProfileSchema, callReasonSchema, handleSchema, suggestHandle } from './brand-profile.ts';
+import { storeDocument } from './document-store.ts';
 import type { OperationResult } from './operation-result.ts';
-import type { Vault } from './vault.ts';
 
 /** Numbers that a request may name itself; more come as a CSV. */
 export const namedNumbersMax = 1000;
@@ -100,8 +101,8 @@ export async function submitOperation({ db, vault }: { db: Pool; vault: Vault },
   const repeated = await findRepeated(db, { owner, key, digest });
   if (repeated !== undefined) return { operationId: repeated, repeated: true };
   const recorded = await inTransaction(db, async (client) => {
-    const letterDocument = letter && (await vault.store(client, { kind: 'letter', content: letter }));
-    const numbersDocument = numbersFile && (await vault.store(client, { kind: 'numbers', content: numbersFile }));
+    const letterDocument = letter && (await storeDocument({ db: client, vault }, { kind: 'letter', content: letter }));
+    const numbersDocument = numbersFile && (await storeDocument({ db: client, vault }, { kind: 'numbers', content: numbersFile }));
     const values = [owner, key, kind, JSON.stringify(request), digest, letterDocument?.documentId ?? null, numbersDocument?.documentId ?? null, requestedBy];
     const row = await queryRow<{ operation_id: number }>(client, sql('branding/insert_operation'), values);
     if (row === undefined) throw new RepeatedMeanwhile();

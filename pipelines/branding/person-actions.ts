@@ -6,7 +6,7 @@ import { moveLetter } from './letter-record.ts';
 import { lockBrand, requireDecidedLetters, type LockedBrand } from './locked-brand.ts';
 import { endRevision, moveBrand, moveNumbers, settleBrand, type Cause } from './settle.ts';
 import { NUMBER_TRANSITIONS, type BrandState, type LetterState, type NumberState } from './states.ts';
-import { destroyDocument } from './vault.ts';
+import { destroyDocument } from './document-store.ts';
 
 /** Who decides, and why: both are kept in the audit trail. */
 export interface Decider {

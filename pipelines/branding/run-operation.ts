@@ -2,9 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
+import type { Vault } from '../vault.ts';
 import { brandFinding, checkBrand } from './brand-check.ts';
 import { readBrand } from './brand-record.ts';
 import { brandProfileSchema, needsApproval, type BrandProfile } from './brand-profile.ts';
+import { openDocument } from './document-store.ts';
 import type { Finding } from './finding.ts';
 import { lockBrand, requireDecidedLetters, takeChangeLock, type LockedBrand } from './locked-brand.ts';
 import { addFindings, decideReadLetter, decisivePlaces, namesAll, recordLetter, type DecidedLetter } from './letter-record.ts';
@@ -16,7 +18,6 @@ import { claimNumbers, judgeClaims } from './number-claims.ts';
 import { makeResult } from './result-maker.ts';
 import type { OperationResult } from './operation-result.ts';
 import { settleBrand, type Cause } from './settle.ts';
-import type { Vault } from './vault.ts';
 
 /** What carries an operation out. */
 export interface RunOperationOptions {
@@ -41,8 +42,8 @@ export async function runOperation(options: RunOperationOptions): Promise<Operat
   const { db, vault, operationId, limits } = options;
   const operation = await readOperationRecord(db, operationId);
   if (operation.state !== 'queued') return answerOf(operation);
-  const rows = operation.numbersDocumentId === null ? judgeNumbers(operation.request.numbers) : await readNumberList(await vault.open(db, operation.numbersDocumentId), limits);
-  const letter = operation.letterDocumentId === null ? null : await readWithPages(options, operation, { rows, bytes: await vault.open(db, operation.letterDocumentId) });
+  const rows = operation.numbersDocumentId === null ? judgeNumbers(operation.request.numbers) : await readNumberList(await openDocument({ db, vault }, operation.numbersDocumentId), limits);
+  const letter = operation.letterDocumentId === null ? null : await readWithPages(options, operation, { rows, bytes: await openDocument({ db, vault }, operation.letterDocumentId) });
   return inTransaction(db, async (client) => {
     if ((await queryRow(client, sql('branding/lock_operation'), [operationId])) === undefined) return answerOf(await readOperationRecord(client, operationId));
     const result = await carryOut(client, options, { operation, rows, letter });
