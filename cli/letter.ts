@@ -2,10 +2,11 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
 import { listLetters, readLetterRecord, type LetterRecord } from '../pipelines/branding/brand-record.ts';
+import { openDocument } from '../pipelines/branding/document-store.ts';
 import { decideLetter, deleteLetterDocument, withdrawLetter, type LetterActionOptions } from '../pipelines/branding/person-actions.ts';
 import { renderLetterPages } from '../pipelines/branding/reading/letter-reader.ts';
 import { LETTER_TRANSITIONS, type LetterState } from '../pipelines/branding/states.ts';
-import { openVault } from '../pipelines/branding/vault.ts';
+import { openVault } from '../pipelines/vault.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Services } from '../runtime/services.ts';
 import { formatLetter, formatLetters, formatParagraphs, formatReading } from './brand-tables.ts';
@@ -18,7 +19,7 @@ interface ListOptions {
   readonly brand?: string;
   readonly state?: string;
   readonly expiring?: boolean;
-  readonly days: number;
+  readonly days?: number;
   readonly before?: number;
   readonly limit: number;
 }
@@ -43,7 +44,7 @@ function addReadingCommands(letter: Command): void {
     .option('--brand <handle>', 'only letters of this brand')
     .addOption(new Option('--state <state>', 'only letters in this state').choices(LETTER_TRANSITIONS.states))
     .option('--expiring', 'only letters in force that end soon')
-    .option('--days <n>', 'how soon, in days', parseCount, 30)
+    .option('--days <n>', `with --expiring: how soon, in days; ${expiringDays} unless told`, parseCount)
     .option('--before <letter>', 'only letters before this one', parseId)
     .option('--limit <n>', 'at most so many', parseCount, 100)
     .addHelpText('after', '\nExamples:\n  caller-trust letter list --state in_review\n  caller-trust letter list --expiring --days 60')
@@ -88,9 +89,12 @@ function addDecidingCommands(letter: Command): void {
 }
 
 const dayMs = 24 * 3_600_000;
+/** The warning time. */
+const expiringDays = 30;
 
 async function listCommand({ brand, state, expiring = false, days, before, limit }: ListOptions): Promise<Outcome> {
-  const endingBy = expiring ? new Date(Date.now() + days * dayMs) : undefined;
+  if (days !== undefined && !expiring) throw new ServiceError('usage_invalid', { operation: 'list letters', problem: '--days says how soon a letter ends.', hint: 'Add --expiring, or leave it out.' });
+  const endingBy = expiring ? new Date(Date.now() + (days ?? expiringDays) * dayMs) : undefined;
   return withServices(async ({ db }) => {
     const letters = await listLetters(db, { handle: brand, state, endingBy, before, limit });
     return { json: letters, text: letters.length === 0 ? 'There is no such letter.' : formatLetters(letters) };
@@ -112,7 +116,7 @@ const pageDotsPerInch = 110;
 
 /** Writes the document and its pages to new files that only their owner may read; returns their paths. */
 async function writeDocument({ db, config }: Services, { letterId, document }: LetterRecord, { save, pages }: ShowOptions): Promise<string[]> {
-  const bytes = await (await openVault(config)).open(db, document.documentId);
+  const bytes = await openDocument({ db, vault: await openVault(config) }, document.documentId);
   const written: string[] = [];
   if (save !== undefined) written.push(await writeNewFile(save, bytes));
   if (pages === undefined) return written;

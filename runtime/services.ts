@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { Config } from './config.ts';
 import { acquireEmbeddedDatabase } from './embedded-postgres.ts';
+import { ServiceError } from './errors.ts';
 import { createLog, type Log } from './log.ts';
 import { createPool, unavailable, type Pool } from './postgres.ts';
 
@@ -38,11 +39,11 @@ export interface Services {
 
 /**
  * Opens log and database for one process. `close` gives everything back, the embedded database last.
- * @throws ServiceError `database_unavailable`
+ * @throws ServiceError `database_unavailable`, `setting_invalid` if the state directory cannot be made
  */
 export async function openServices(config: Config, process: string): Promise<Services> {
   const log = createLog({ level: config.logLevel, process });
-  await mkdir(config.stateDir, { recursive: true });
+  await makeStateDirectory(config.stateDir);
   const database = await resolveDatabase(config);
   const db = createPool({
     url: database.url,
@@ -61,4 +62,13 @@ export async function openServices(config: Config, process: string): Promise<Ser
     throw unavailable(error);
   }
   return { config, log, db, database, close };
+}
+
+async function makeStateDirectory(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ServiceError('setting_invalid', { operation: 'make state directory', problem: `STATE_DIR cannot be made (${code ?? 'unknown'}).`, hint: 'Name a directory that this user may write.', cause: error });
+  }
 }

@@ -24,7 +24,7 @@ const format = {
 /**
  * Reads a CSV or TSV of numbers: a column `phone` among others, or numbers alone without a header. Each row is a number
  * or a refusal with its line.
- * @throws ServiceError `numbers_file_invalid` if the header has no such column or there are more rows than the limit.
+ * @throws ServiceError `numbers_file_invalid` if the header has no such column, or there is no row, or there are more than the limit.
  */
 export async function readNumberList(bytes: Uint8Array, limits: NumberListLimits): Promise<NumberRow[]> {
   const rows: NumberRow[] = [];
@@ -37,6 +37,7 @@ export async function readNumberList(bytes: Uint8Array, limits: NumberListLimits
     if (isServiceError(error, 'feed_header_invalid')) throw invalid(error.problem, 'The file needs a column `phone`, or numbers alone without a header.');
     throw error;
   }
+  if (rows.length === 0) throw invalid('The file names no number.', 'Give at least one row.');
   return rows;
 }
 

@@ -23,7 +23,7 @@ describe('a list of numbers', () => {
     await expect(read('+12125550143\n'.repeat(6))).rejects.toMatchObject({ code: 'numbers_file_invalid', problem: 'The file has more than 5 rows.' });
   });
 
-  it.each([['that is empty', ''], ['without a column for numbers', 'name,city\nA,B\n'], ['that is no text', Buffer.from([0xff, 0xfe, 0, 1, 2, 3])]])('%s is refused', async (_what, text) => {
+  it.each([['that is empty', ''], ['of a header alone', 'phone\n'], ['without a column for numbers', 'name,city\nA,B\n'], ['that is no text', Buffer.from([0xff, 0xfe, 0, 1, 2, 3])]])('%s is refused', async (_what, text) => {
     await expect(read(text)).rejects.toMatchObject({ code: 'numbers_file_invalid' });
   });
 
