@@ -40,10 +40,10 @@ export async function registerDocumentation(app: FastifyInstance, { metrics }: {
       info: {
         title: 'Caller Trust',
         version: '1',
-        description: 'Nightly caches of phone reputation and branded calling, and the standing of brands. Read only: every path answers GET and HEAD. Errors are `application/problem+json`.',
+        description: 'Nightly caches of phone reputation and branded calling, the standing of brands, verifications of recordings, and the registry of their models. Read only: every path answers GET and HEAD. Errors are `application/problem+json`.',
       },
-      tags: [{ name: 'Caches' }, { name: 'Reputation' }, { name: 'Branding' }, { name: 'Releases' }, { name: 'Health' }],
-      components: { securitySchemes: { [keySecurity]: { type: 'http', scheme: 'bearer', description: 'A key from `caller-trust keys create`: with the scope `caches:read` for caches and categories, with `branding:read` for brands.' } } },
+      tags: [{ name: 'Caches' }, { name: 'Reputation' }, { name: 'Branding' }, { name: 'Verifications' }, { name: 'Models' }, { name: 'Releases' }, { name: 'Health' }],
+      components: { securitySchemes: { [keySecurity]: { type: 'http', scheme: 'bearer', description: 'A key from `caller-trust keys create`: with the scope `caches:read` for caches and categories, with `branding:read` for brands, with `verifications:read` for verifications and batches.' } } },
     },
     transform: createJsonSchemaTransform({ schemaRegistry: namedSchemas }),
     transformObject: createJsonSchemaTransformObject({ schemaRegistry: namedSchemas }),
@@ -107,7 +107,7 @@ const contentHeaders = {
 };
 const requestId = { 'X-Request-Id': text('Names this request in the log of the service.') };
 const link = { Link: text('`rel="next"`: the next page. Not on the last one.') };
-const pagedPaths: ReadonlySet<string> = new Set(['/v1/brands', '/v1/brands/{handle}/numbers', '/v1/brands/{handle}/letters']);
+const pagedPaths: ReadonlySet<string> = new Set(['/v1/brands', '/v1/brands/{handle}/numbers', '/v1/brands/{handle}/letters', '/v1/verifications', '/v1/batches', '/v1/batches/{id}']);
 const downloadPaths = new Set(CACHES.map(({ path }) => `/v1/caches/${path}`));
 
 function headersOf(path: string, status: string): Record<string, unknown> {

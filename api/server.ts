@@ -9,6 +9,7 @@ import { ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { routeOf, sendProblem } from './answer.ts';
 import { identifyCaller, type Caller } from './authentication.ts';
+import { registerBatchRoutes } from './batch-routes.ts';
 import { registerBrandingRoutes } from './branding-routes.ts';
 import { BufferPool } from './buffer-pool.ts';
 import { registerCacheRoutes } from './cache-routes.ts';
@@ -18,12 +19,14 @@ import { Downloads } from './downloads.ts';
 import { registerHealthRoutes } from './health-routes.ts';
 import type { KeyTable } from './key-table.ts';
 import type { Metrics } from './metrics.ts';
+import { registerModelRoutes } from './model-routes.ts';
 import { parameterError } from './parameters.ts';
 import { toServiceError, withHeaders } from './problem.ts';
 import type { PublicationIndex } from './publication-index.ts';
 import type { Readiness } from './readiness.ts';
 import { registerReleaseRoutes } from './release-routes.ts';
 import type { RequestReads } from './request-reads.ts';
+import { registerVerificationRoutes } from './verification-routes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -56,6 +59,8 @@ export interface ServerOptions {
   readonly publications: PublicationIndex;
   readonly keys: KeyTable;
   readonly reads: RequestReads;
+  /** Directory of the models that were added. */
+  readonly modelDir: string;
   readonly metrics: Metrics;
   readonly readiness: () => Readiness;
   readonly log: Log;
@@ -71,9 +76,9 @@ const timeoutCheckMs = 1000;
 /** Callers whose requests of the last minute are counted at a time; the one that was away longest is forgotten. */
 const countedCallersMax = 10_000;
 
-/** The HTTP server of the API, ready to listen. It reads no environment, and the database for branding alone, through `reads`. */
+/** The HTTP server of the API, ready to listen. It reads no environment, and for branding, verifications and models the database, through `reads`. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { publications, reads, metrics, readiness, log, now = Date.now } = options;
+  const { publications, reads, modelDir, metrics, readiness, log, now = Date.now } = options;
   const app = makeFramework(options);
   app.setSerializerCompiler(serializerCompiler);
   app.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'params' ? acceptPath : validateQuery(schema as z.ZodObject)));
@@ -89,6 +94,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const downloads = new Downloads({ downloadsMax, buffers: new BufferPool(apiReadBufferBytes), metrics, log });
   await app.register(async (scope) => registerCacheRoutes(scope, { publications, downloads, metrics, now }));
   await app.register(async (scope) => registerBrandingRoutes(scope, { reads, metrics }));
+  await app.register(async (scope) => registerVerificationRoutes(scope, { reads, metrics }));
+  await app.register(async (scope) => registerBatchRoutes(scope, { reads, metrics }));
+  registerModelRoutes(app, { reads, modelDir, metrics, now });
   registerReleaseRoutes(app, { metrics });
   return app;
 }

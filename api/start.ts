@@ -50,7 +50,7 @@ export async function startApi(config: Config, { log, now = Date.now }: { log: L
   const connection = new Connection(config);
   const metrics = createMetrics({ publications: state.publications, now });
   const reads = new RequestReads({ opened: () => connection.opened, metrics });
-  const app = await createServer({ limits: config, ...state, reads, metrics, readiness: () => readReadiness(state, config, now()), log, now });
+  const app = await createServer({ limits: config, ...state, reads, modelDir: config.modelDir, metrics, readiness: () => readReadiness(state, config, now()), log, now });
   await app.ready();
   const api = await openServer(app.server, { host: config.apiHost, port: config.apiPort });
   const metricsPort = await openServer(createMetricsServer(metrics), { host: config.metricsHost, port: config.metricsPort }).catch(async (error: unknown) => {

@@ -91,7 +91,7 @@ async function startOurs(directory: string, bytes: Buffer): Promise<{ url: strin
   await keys.refresh(db);
   const limits = loadConfig({ API_REQUESTS_PER_MINUTE_MAX: '100000000' });
   const metrics = createMetrics({ publications });
-  const app = await createServer({ limits, publications, keys, reads: new RequestReads({ opened: () => undefined, metrics }), metrics, readiness: () => { throw new Error('not asked'); }, log });
+  const app = await createServer({ limits, publications, keys, reads: new RequestReads({ opened: () => undefined, metrics }), modelDir: directory, metrics, readiness: () => { throw new Error('not asked'); }, log });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return { url: `${url}/v1/caches/spammer_phones`, key: formatKey(parts), etag: `"${sha256}"`, path: store.path(name), close: () => app.close() };
 }

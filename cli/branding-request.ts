@@ -6,7 +6,7 @@ import { requestBranding } from '../jobs/branding-producer.ts';
 import { readBrand } from '../pipelines/branding/brand-record.ts';
 import { listOperationRows, readOperation, type Operation, type OperationKind, type OperationRequest, type OperationRow } from '../pipelines/branding/operation.ts';
 import { readSubmittedFile } from '../pipelines/branding/submitted-file.ts';
-import { openVault } from '../pipelines/branding/vault.ts';
+import { openVault } from '../pipelines/vault.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Pool } from '../runtime/postgres.ts';

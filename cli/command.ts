@@ -6,7 +6,7 @@ import { openServices, type Services } from '../runtime/services.ts';
 import { connect, isConnectionLoss, unavailable } from '../runtime/postgres.ts';
 import { migrate, requireMigrated } from '../sql/migrate.ts';
 
-/** Exit codes: 0 done, 1 failed, 2 usage, 69 a service is missing (sysexits(3) EX_UNAVAILABLE). */
+/** Exit codes: 0 done, 1 failed, 2 usage, 3 some recordings could not be scored, 69 a service is missing (sysexits(3) EX_UNAVAILABLE). */
 export const exitCodes = { done: 0, failed: 1, usage: 2, unavailable: 69 } as const;
 
 /** What a command ends with: a result for `--json`, its form for people, and whether it is a failure. */
@@ -14,6 +14,8 @@ export interface Outcome {
   readonly json: unknown;
   readonly text: string;
   readonly failed?: boolean;
+  /** True if the body has written it to standard output itself, piece by piece. */
+  readonly written?: boolean;
 }
 
 /** Fires at Ctrl-C or SIGTERM: a command that waits gives up waiting; what it asked for goes on. */
@@ -28,8 +30,8 @@ export async function runCommand(command: Command, body: () => Promise<Outcome>)
   const interrupt = () => interruption.abort(new ServiceError('interrupted', { operation: command.name() }));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   try {
-    const { json, text, failed } = await body();
-    process.stdout.write(asJson ? `${JSON.stringify(json, null, 2)}\n` : text === '' ? '' : `${text}\n`);
+    const { json, text, failed, written } = await body();
+    if (written !== true) process.stdout.write(asJson ? `${JSON.stringify(json, null, 2)}\n` : text === '' ? '' : `${text}\n`);
     process.exitCode = failed === true ? exitCodes.failed : exitCodes.done;
   } catch (cause) {
     const error = !isServiceError(cause) && isConnectionLoss(cause) ? unavailable(cause) : cause;

@@ -13,6 +13,7 @@ import { removeStateDirectory } from '../runtime/embedded-postgres.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { processLives } from '../runtime/file-lock.ts';
 import { interruption, runCommand, type Outcome } from './command.ts';
+import { checkVerifications, compareVoices, formatVerifications, verifySamples, type ComparedVoices, type VerifiedSamples } from './demo-audio.ts';
 import { demoOwner, formatLetters, registerBrands, type DemoCommands, type ShownLetter } from './demo-branding.ts';
 import { packageRoot } from './operation.ts';
 import { writeSampleFeeds } from './sample-feeds.ts';
@@ -32,7 +33,7 @@ interface DemoOptions {
 export function addDemoCommand(program: Command): void {
   program
     .command('demo')
-    .description('run a whole night on sample feeds, download every file back and check it')
+    .description('run a whole night on sample feeds, download every file back, verify sample recordings')
     .option('--keep', 'leave the database and the files in place afterwards')
     .action((options: DemoOptions, command: Command) => runCommand(command, () => demo(options)));
 }
@@ -61,14 +62,19 @@ async function demo({ keep = false }: DemoOptions): Promise<Outcome> {
     for (const { file, outcome, because } of brands) say(`${file}: ${outcome} (${because})`);
     const { night } = await service.cli<{ night: { runId: number } }>('night', 'run');
     say(`night ${night.runId} is published`);
-    const { key } = await service.cli<{ key: string }>('keys', 'create', demoOwner, '--scope', 'caches:read', 'branding:read');
+    const { key } = await service.cli<{ key: string }>('keys', 'create', demoOwner, '--scope', 'caches:read', 'branding:read', 'verifications:read');
     const downloads = await downloadAll({ url: await service.url(), key, directory: join(directory, 'downloads') });
     await checkBranding(await service.url(), key, { brands, downloads });
     await service.cli('artefacts', 'verify');
     const again = await service.cli<{ counts: { published: number } }>('night', 'run');
     if (again.counts.published !== 0) throw failure('A second night over the same rows published something.');
     say('a second night over the same rows published nothing new');
-    return describe(directory, { brands, downloads });
+    const verified = await verifySamples(service);
+    await checkVerifications(await service.url(), key, verified);
+    say(`${verified.items.length} recordings were verified, a second batch of them took every result from the first, and the API shows the same scores`);
+    const voices = await compareVoices(service);
+    say(`a voice was enrolled, compared and deleted: identity ${formatScore(voices.same)} for the same reader, ${formatScore(voices.other)} for another`);
+    return describe(directory, { brands, downloads, verified, voices });
   } finally {
     await service.stop();
     if (!keep) await removeStateDirectory(join(directory, 'state'));
@@ -204,7 +210,18 @@ async function checkBranding(url: string, key: string, { brands, downloads }: { 
   say(`the branded cache has the ${verified} verified numbers, and the API shows the brands as they were decided`);
 }
 
-function describe(directory: string, { brands, downloads }: { brands: readonly ShownLetter[]; downloads: readonly Download[] }): Outcome {
+interface Made {
+  readonly brands: readonly ShownLetter[];
+  readonly downloads: readonly Download[];
+  readonly verified: VerifiedSamples;
+  readonly voices: ComparedVoices;
+}
+
+function formatScore(value: number | null): string {
+  return value?.toFixed(3) ?? 'none';
+}
+
+function describe(directory: string, { brands, downloads, verified, voices }: Made): Outcome {
   const table = formatTable(downloads, [
     { title: 'artefact', value: ({ name }) => name },
     { title: 'version', value: ({ manifest }) => manifest.version },
@@ -214,8 +231,8 @@ function describe(directory: string, { brands, downloads }: { brands: readonly S
     { title: 'sha256', value: ({ manifest }) => `${manifest.file.sha256.slice(0, 12)}...` },
     { title: 'checked', value: () => 'ok' },
   ]);
-  const text = `${formatLetters(brands)}\n\n${table}\n\nFeeds, letters, downloads and the log of the service are in ${directory}.`;
-  return { json: { brands, artefacts: downloads.map(({ name, manifest, path }) => ({ name, path, manifest })) }, text };
+  const text = `${formatLetters(brands)}\n\n${table}\n\n${formatVerifications(verified)}\n\nFeeds, letters, downloads and the log of the service are in ${directory}.`;
+  return { json: { brands, artefacts: downloads.map(({ name, manifest, path }) => ({ name, path, manifest })), verifications: verified, voices }, text };
 }
 
 function failure(problem: string, directory?: string): ServiceError {

@@ -1,4 +1,5 @@
 import { createHandlers } from '../jobs/handlers.ts';
+import { openLazyScoring } from '../jobs/lazy-scoring.ts';
 import { openQueues, type Queues } from '../jobs/backend.ts';
 import { queueNames } from '../jobs/queues.ts';
 import { startWorker } from '../jobs/worker.ts';
@@ -22,15 +23,17 @@ export async function withSomeWorker<Result>(services: Services, queues: Queues,
   const connected = await queues.workers();
   if (queueNames.every((queue) => connected[queue] > 0)) return work();
   if (process.stderr.isTTY) process.stderr.write('No worker is connected: the work is done in this process.\n');
+  const scoring = openLazyScoring(services);
   const worker = await startWorker({
     config: services.config,
     databaseUrl: services.database.url,
     log: services.log,
-    handlers: createHandlers({ ...services, queues }),
+    handlers: createHandlers({ ...services, queues, scoring }),
   });
   try {
     return await work();
   } finally {
     await worker.stop(0);
+    await scoring.close();
   }
 }

@@ -32,6 +32,8 @@ export interface NewJob {
   /** No `:`, and not an integer. */
   readonly id: string;
   readonly payload: unknown;
+  /** Jobs of a higher number wait for those of a lower one. Default: 0. */
+  readonly priority?: number | undefined;
 }
 
 /** A failed job, with the reason that the queue keeps. */
@@ -261,17 +263,22 @@ function wrapQueues(kind: Queues['kind'], config: Config, producers: Producers):
       return job === undefined ? undefined : { reason: job.failedReason ?? '', byCrashes: job.failedReason === crashedReason };
     },
     remove: (queue, id) => removeJob(producers.queue(queue), id),
-    counts: () => everyQueue(async (queue) => (await queue.getJobCounts('waiting', 'active', 'delayed', 'waiting-children', 'completed', 'failed')) as QueueCounts),
+    counts: () => everyQueue(countJobs),
     workers: () => everyQueue((queue) => queue.getWorkersCount()),
     close: () => producers.close(),
   };
+}
+
+async function countJobs(queue: BackendQueue): Promise<QueueCounts> {
+  const { prioritized = 0, waiting = 0, ...others } = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'waiting-children', 'completed', 'failed');
+  return { ...others, waiting: waiting + prioritized } as QueueCounts; // each state that was asked for
 }
 
 function flowNode(config: Config, job: NewJob) {
   return { queueName: job.queue, name: job.name, data: job.payload, opts: jobOptions(config, job) };
 }
 
-function jobOptions(config: Config, { queue, id }: NewJob): JobsOptions {
+function jobOptions(config: Config, { queue, id, priority }: NewJob): JobsOptions {
   const { retryDelayMs, completedKeptSeconds, failedKeptSeconds } = QUEUES[queue];
   return {
     jobId: id,
@@ -279,6 +286,7 @@ function jobOptions(config: Config, { queue, id }: NewJob): JobsOptions {
     backoff: { type: 'exponential', delay: retryDelayMs },
     removeOnComplete: { age: completedKeptSeconds },
     removeOnFail: { age: failedKeptSeconds },
+    ...(priority === undefined || priority === 0 ? {} : { priority }),
   };
 }
 

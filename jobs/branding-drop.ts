@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { listOperationRows, readOperation, type Operation, type OperationKind, type OperationRow } from '../pipelines/branding/operation.ts';
 import type { OperationResult } from '../pipelines/branding/operation-result.ts';
 import { readRequestFile } from '../pipelines/branding/request-file.ts';
-import type { Vault } from '../pipelines/branding/vault.ts';
+import type { Vault } from '../pipelines/vault.ts';
 import type { Config } from '../runtime/config.ts';
 import { isServiceError, ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';

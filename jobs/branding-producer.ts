@@ -1,5 +1,5 @@
 import { readOperation, submitOperation, type OperationKind, type Submission } from '../pipelines/branding/operation.ts';
-import type { Vault } from '../pipelines/branding/vault.ts';
+import type { Vault } from '../pipelines/vault.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Pool } from '../runtime/postgres.ts';
 import type { Queues } from './backend.ts';

@@ -1,4 +1,6 @@
-import type { NewJob, Queues } from './backend.ts';
+import { renewDueBatch, type DueBatch } from '../pipelines/audio/batch.ts';
+import type { Queryable } from '../runtime/postgres.ts';
+import type { JobState, NewJob, Queues } from './backend.ts';
 import { parsePayload, queueOf, type JobName, type Payloads } from './queues.ts';
 
 /** Ids are made from what the job does, so that the same work is never queued twice. */
@@ -8,6 +10,8 @@ export const jobIds = {
   night: (runId: number) => `night-${runId}`,
   build: (buildId: number) => `build-${buildId}`,
   publication: ({ runId, generation }: { runId: number; generation: number }) => `publish-${runId}-g${generation}`,
+  batchEnd: ({ batchId, generation }: { batchId: number; generation: number }) => `batch-${batchId}-g${generation}`,
+  chunk: ({ batchId, generation }: { batchId: number; generation: number }, chunk: number) => `verify-${batchId}-g${generation}-${chunk}`,
 } as const;
 
 /** Queues the load of a feed, unless it is queued or running. True if it was added. */
@@ -37,6 +41,35 @@ export async function enqueueNightFlow(queues: Queues, { runId, generation, buil
   if (children.length === 0) await queues.add(parent);
   else await queues.addFlow(parent, children);
   return true;
+}
+
+/** Highest priority number that the queue library takes. */
+const priorityMax = 2 ** 21;
+
+/**
+ * Queues the chunks of a batch with the job that ends it, which runs when each of them has ended, well or badly. A chunk's place in
+ * its batch is its priority, so that a small batch does not wait for all of a large one. Does nothing if these jobs are there.
+ */
+export async function enqueueBatch(queues: Queues, { batchId, generation, chunks }: DueBatch): Promise<void> {
+  const parent = newJob('finish-batch', jobIds.batchEnd({ batchId, generation }), { batchId, generation });
+  if ((await queues.state(parent.queue, parent.id)) !== 'missing') return;
+  const children = chunks.map((chunk) => ({ ...newJob('verify-items', jobIds.chunk({ batchId, generation }, chunk), { batchId, generation, chunk }), priority: Math.min(chunk, priorityMax) }));
+  if (children.length === 0) await queues.add(parent);
+  else await queues.addFlow(parent, children);
+}
+
+/** Queues a batch whose jobs are gone, under a new generation. True if that was needed; two may ask at a time. */
+export async function restoreBatch(queues: Queues, db: Queryable, batch: { batchId: number; generation: number }): Promise<boolean> {
+  if (lives(await queues.state('batches', jobIds.batchEnd(batch)))) return false;
+  const due = await renewDueBatch(db, batch);
+  if (due === undefined) return false;
+  await enqueueBatch(queues, due);
+  return true;
+}
+
+/** True for a job that will run, runs, or waits for others. */
+export function lives(state: JobState): boolean {
+  return state !== 'missing' && state !== 'completed' && state !== 'failed';
 }
 
 function newJob<Name extends JobName>(name: Name, id: string, payload: Payloads[Name]): NewJob {

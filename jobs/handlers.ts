@@ -1,3 +1,7 @@
+import { AudioStore } from '../pipelines/audio/audio-store.ts';
+import { finishBatch, renewDueBatch } from '../pipelines/audio/batch.ts';
+import { loadRegistry } from '../pipelines/audio/models/registry.ts';
+import { failChunk, performChunk } from '../pipelines/audio/perform-chunk.ts';
 import { collectGarbage } from '../pipelines/caches/artefact-check.ts';
 import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
 import { runNightBuild, sweepUnfinishedFiles } from '../pipelines/caches/night-build.ts';
@@ -5,7 +9,7 @@ import { failNight, withOpenNight } from '../pipelines/caches/night-opening.ts';
 import { publishNight } from '../pipelines/caches/night-publishing.ts';
 import { failFeedLoad, runFeedLoad } from '../pipelines/intake/feed-load.ts';
 import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
-import { openVault } from '../pipelines/branding/vault.ts';
+import { openVault } from '../pipelines/vault.ts';
 import { expireLetters, destroyOldDocuments } from '../pipelines/branding/expiry.ts';
 import { failOperation } from '../pipelines/branding/operation.ts';
 import { readLetter, recogniseLetterPages } from '../pipelines/branding/reading/letter-reader.ts';
@@ -14,10 +18,11 @@ import { scoreComplaints } from '../pipelines/intake/scoring.ts';
 import { errorCodeOf, isFinalFailure, publicReason, type ErrorCode } from '../runtime/errors.ts';
 import type { Services } from '../runtime/services.ts';
 import type { Queues } from './backend.ts';
-import { enqueueNight, enqueueNightFlow } from './enqueue.ts';
+import { enqueueBatch, enqueueNight, enqueueNightFlow } from './enqueue.ts';
+import type { LazyScoring } from './lazy-scoring.ts';
 import type { Handler, Handlers, JobContext } from './worker.ts';
 
-export type HandlerServices = Pick<Services, 'config' | 'db' | 'database' | 'log'> & { readonly queues: Queues };
+export type HandlerServices = Pick<Services, 'config' | 'db' | 'database' | 'log'> & { readonly queues: Queues; readonly scoring: LazyScoring };
 
 /** The handlers of every job: each joins the queue to a pipeline and does no work of its own. */
 export function createHandlers(services: HandlerServices): Handlers {
@@ -28,6 +33,8 @@ export function createHandlers(services: HandlerServices): Handlers {
     'open-night': openNight(services),
     'build-artefact': buildNightArtefact(services, store),
     'publish-night': publish(services, store),
+    'verify-items': verifyItems(services),
+    'finish-batch': finish(services),
   };
 }
 
@@ -112,6 +119,38 @@ function publish({ config, db, queues }: HandlerServices, store: ArtefactStore):
     await sweepUnfinishedFiles(db, store); // what killed workers left
     if (result.kind === 'published') await collectGarbage({ db, store, versionsKept: config.versionsKept, dryRun: false });
     return { kind: result.kind };
+  };
+}
+
+function verifyItems({ config, db, scoring }: HandlerServices): Handler<'verify-items'> {
+  const store = new AudioStore(config.audioDir);
+  return (job, context) =>
+    recordingTheEnd(
+      context,
+      async () => {
+        const { log, signal } = context;
+        const end = await performChunk({ db, store, registry: await loadRegistry(db, config), score: scoring.score, limits: config, log, signal }, job);
+        // At once: the job that ends the batch may wait behind others.
+        if ((await finishBatch(db, job)) === 'done') log.info({ batchId: job.batchId }, 'the batch is done');
+        return { ...end };
+      },
+      async (_code, reason) => {
+        await failChunk(db, job, reason);
+        await finishBatch(db, job);
+      },
+    );
+}
+
+/** Ends a batch, or queues again what crashed jobs have left. */
+function finish({ db, queues }: HandlerServices): Handler<'finish-batch'> {
+  return async (job, { log }) => {
+    const kind = await finishBatch(db, job);
+    const due = kind === 'missing' ? await renewDueBatch(db, job) : undefined;
+    if (due !== undefined) {
+      log.warn({ batchId: job.batchId, chunks: due.chunks.length }, 'items of the batch have no outcome and are queued again');
+      await enqueueBatch(queues, due);
+    }
+    return { kind };
   };
 }
 

@@ -58,6 +58,20 @@ export const QUEUES = {
     completedKeptSeconds: day,
     failedKeptSeconds: 7 * day,
   },
+  verifications: {
+    jobs: { 'verify-items': z.strictObject({ batchId: databaseId, generation, chunk: z.number().int().nonnegative() }) },
+    concurrency: (config) => config.verificationConcurrency,
+    retryDelayMs: 1000,
+    completedKeptSeconds: hour,
+    failedKeptSeconds: 7 * day,
+  },
+  batches: {
+    jobs: { 'finish-batch': z.strictObject({ batchId: databaseId, generation }) },
+    concurrency: () => 2,
+    retryDelayMs: 1000,
+    completedKeptSeconds: day,
+    failedKeptSeconds: 7 * day,
+  },
 } as const satisfies Record<string, QueueDefinition>;
 
 type Table = typeof QUEUES;

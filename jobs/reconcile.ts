@@ -6,7 +6,7 @@ import type { Log } from '../runtime/log.ts';
 import { queryRow, queryRows, type Pool } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
 import type { JobState, Queues } from './backend.ts';
-import { enqueueBranding, enqueueFeedLoad, enqueueNight, enqueueNightFlow, jobIds } from './enqueue.ts';
+import { enqueueBranding, enqueueFeedLoad, enqueueNight, enqueueNightFlow, jobIds, lives, restoreBatch } from './enqueue.ts';
 
 export interface ReconcileOptions {
   readonly db: Pool;
@@ -16,7 +16,7 @@ export interface ReconcileOptions {
 
 /** What a comparison has put right. */
 export interface Reconciled {
-  /** Loads, branding operations, nights and publications that were queued again. */
+  /** Loads, branding operations, nights, publications and batches of recordings that were queued again. */
   enqueued: number;
   /** Loads, branding operations, nights and builds whose job was given up after crashes, and that have failed now. */
   lost: number;
@@ -43,6 +43,9 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciled> 
   }
   for (const night of await queryRows<OpenNight>(options.db, sql('jobs/list_open_nights'), [null])) {
     await reconcileNight(options, night, done);
+  }
+  for (const { batch_id, generation } of await queryRows<{ batch_id: number; generation: number }>(options.db, sql('jobs/list_due_batches'))) {
+    if (await restoreBatch(options.queues, options.db, { batchId: batch_id, generation })) done.enqueued += 1;
   }
   if (done.enqueued + done.lost > 0) options.log.info(done, 'the queues were behind the database and are put right');
   return done;
@@ -111,8 +114,4 @@ function failureOf(code: ErrorCode): { code: ErrorCode; reason: string } {
 
 function publicationOf({ run_id, generation }: OpenNight): string {
   return jobIds.publication({ runId: run_id, generation });
-}
-
-function lives(state: JobState): boolean {
-  return state !== 'missing' && state !== 'completed' && state !== 'failed';
 }

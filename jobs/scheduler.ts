@@ -1,5 +1,5 @@
 import { createTask, parse, validate } from 'node-cron';
-import { openVault } from '../pipelines/branding/vault.ts';
+import { openVault } from '../pipelines/vault.ts';
 import { everything, requestNight } from '../pipelines/caches/night-request.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
@@ -7,12 +7,14 @@ import type { Log } from '../runtime/log.ts';
 import { queryRow, type Pool } from '../runtime/postgres.ts';
 import { repeat } from '../runtime/shutdown.ts';
 import { sql } from '../sql/sql.ts';
+import { keepAudioRetention } from './audio-retention.ts';
 import type { Queues } from './backend.ts';
 import { brandingInbox } from './branding-drop.ts';
 import { watchDropFolder } from './drop-folder.ts';
 import { enqueueNight } from './enqueue.ts';
 import { feedInboxes, type SubmitDropped } from './feed-drop.ts';
 import { reconcile } from './reconcile.ts';
+import { recordingsInbox } from './recordings-drop.ts';
 
 export interface SchedulerOptions {
   readonly config: Config;
@@ -34,7 +36,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 /**
- * Starts the clock of the nights, the reconciler and the watcher of the drop folder. Any number of schedulers may run:
+ * Starts the clock of the nights, the reconciler, the watcher of the drop folder and the retention of audio. Any number of schedulers may run:
  * the database lets each night, load and dropped file happen once.
  * @throws ServiceError `setting_invalid` if the schedule is not a cron expression
  */
@@ -45,11 +47,12 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
   const catchUp = () => catchUpNight({ config, db, queues, log, clock });
   const task = createTask(config.nightSchedule, () => catchUp().catch(onError), { timezone: 'UTC', suppressMissedWarning: true });
   await task.start();
-  const inboxes = [...feedInboxes({ config, queues, log, submit }), brandingInbox({ config, db, queues, log, openVault: () => openVault(config) })];
+  const inboxes = [...feedInboxes({ config, queues, log, submit }), brandingInbox({ config, db, queues, log, openVault: () => openVault(config) }), recordingsInbox({ config, db, queues, log })];
   const loops = [
     // A tick that the timer missed, for a sleeping machine or a database that was away, is made up for here.
     repeat({ seconds: config.reconcileSeconds, work: () => catchUp().then(() => reconcile({ db, queues, log })).then(() => {}), onError }),
     watchDropFolder({ config, db, log, inboxes, clock }),
+    keepAudioRetention({ config, db, log, clock }),
   ];
   return {
     async stop() {

@@ -1,7 +1,7 @@
 import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
 import { sweepUnfinishedFiles } from '../pipelines/caches/night-build.ts';
 import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
-import { openVault } from '../pipelines/branding/vault.ts';
+import { openVault } from '../pipelines/vault.ts';
 import { sweepUnfinished } from '../pipelines/intake/feed-spool.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { openServices } from '../runtime/services.ts';
@@ -9,6 +9,7 @@ import { runProcess, stopSignal, untilAborted } from '../runtime/shutdown.ts';
 import { requireMigrated } from '../sql/migrate.ts';
 import { openQueues } from './backend.ts';
 import { createHandlers } from './handlers.ts';
+import { openLazyScoring } from './lazy-scoring.ts';
 import { startWorker } from './worker.ts';
 
 /** The process of a worker: runs jobs of every queue until it is asked to stop. */
@@ -21,11 +22,13 @@ await runProcess('worker', async () => {
   await sweepUnfinishedFiles(services.db, new ArtefactStore(config.artefactDir));
   await sweepUnfinished(config.feedDir);
   const queues = await openQueues(config, services.database.url, services.log);
-  const worker = await startWorker({ config, databaseUrl: services.database.url, log: services.log, handlers: createHandlers({ ...services, queues }) });
+  const scoring = openLazyScoring(services);
+  const worker = await startWorker({ config, databaseUrl: services.database.url, log: services.log, handlers: createHandlers({ ...services, queues, scoring }) });
   services.log.info({ queues: queues.kind }, 'the worker runs');
   await untilAborted(stopping);
   // A job that did not heed its signal, such as one on a connection that fell silent, must not keep the process.
   if (!(await worker.stop())) return services.database.release();
+  await scoring.close();
   await queues.close();
   await services.close();
 });

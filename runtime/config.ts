@@ -29,13 +29,15 @@ export const SETTINGS = {
   stateDir: setting('STATE_DIR', text().default('var'), 'Directory of everything that the service writes, unless named otherwise below.'),
   artefactDir: setting('ARTEFACT_DIR', text().optional(), 'Directory of the published artefacts. Absent: artefacts in the state directory.'),
   feedDir: setting('FEED_DIR', text().optional(), 'Directory where accepted feed files wait for their load. Absent: feeds in the state directory.'),
-  dropDir: setting('DROP_DIR', text().optional(), 'Drop folder: a folder for each feed, and branding for branding requests. Absent: drop in the state directory.'),
+  dropDir: setting('DROP_DIR', text().optional(), 'Drop folder: a folder for each feed, branding for branding requests, and recordings for batches of recordings. Absent: drop in the state directory.'),
+  audioDir: setting('AUDIO_DIR', text().optional(), 'Directory of the stored recordings, which every worker must reach. Absent: audio in the state directory.'),
+  modelDir: setting('MODEL_DIR', text().optional(), 'Directory of the models that were added, which every worker must reach. Absent: models in the state directory.'),
   apiKeySecret: setting('API_KEY_SECRET', z.string().min(32).optional(), 'Secret under which API keys are hashed, 32 characters or more. Absent: one is made and kept in the state directory.'),
-  letterMasterKey: setting('LETTER_MASTER_KEY', z.string().regex(/^[0-9a-fA-F]{64}$/).optional(), 'Key under which the keys of letters are wrapped: 32 bytes as hex digits. Absent: one is made and kept in the state directory.'),
+  letterMasterKey: setting('LETTER_MASTER_KEY', z.string().regex(/^[0-9a-fA-F]{64}$/).optional(), 'Key under which the keys of letters and voiceprints are wrapped: 32 bytes as hex digits. Absent: one is made and kept in the state directory.'),
   letterTrustRoots: setting('LETTER_TRUST_ROOTS', text().optional(), 'PEM file of the root certificates that PDF signatures must lead to. Absent: the chain of a signature is not checked.'),
   logLevel: setting('LOG_LEVEL', z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'), 'Least level that is logged.'),
 
-  databaseConnectionsMax: setting('DATABASE_CONNECTIONS_MAX', count(10, { min: 5, max: 1000 }), 'Connections that one process keeps to PostgreSQL, the streams of the night and those of the queues (at most 17) not counted.'),
+  databaseConnectionsMax: setting('DATABASE_CONNECTIONS_MAX', count(10, { min: 5, max: 1000 }), 'Connections that one process keeps to PostgreSQL, the streams of the night and those of the queues (at most 23) not counted.'),
   shutdownGraceSeconds: setting('SHUTDOWN_GRACE_SECONDS', count(10, { min: 0, max: 3600 }), 'Seconds that a process which was asked to stop gives to the work in hand.'),
 
   nightSchedule: setting('NIGHT_SCHEDULE', text().default('0 1 * * *'), 'When the night runs, as a cron expression in UTC.'),
@@ -74,6 +76,17 @@ export const SETTINGS = {
   letterOutputBytesMax: setting('LETTER_OUTPUT_BYTES_MAX', count(8 * MiB, { min: 64 * KiB }), 'What the process that reads a letter may answer.'),
   letterRetentionDays: setting('LETTER_RETENTION_DAYS', count(730, { max: 36_500 }), 'Days for which a letter is kept after it was rejected, withdrawn or expired; then its key is destroyed.'),
 
+  audioScorers: setting('AUDIO_SCORERS', count(2, { max: 256 }), 'Processes that score recordings, in each worker; one for each core is as many as help.'),
+  audioBytesMax: setting('AUDIO_BYTES_MAX', count(512 * MiB), 'Largest recording.'),
+  audioChannelsMax: setting('AUDIO_CHANNELS_MAX', count(8, { max: 64 }), 'Channels that a recording may have.'),
+  audioSampleRateMax: setting('AUDIO_SAMPLE_RATE_MAX', count(192_000, { min: 8000, max: 192_000 }), 'Highest sample rate of a recording, in Hz.'),
+  audioSecondsMax: setting('AUDIO_SECONDS_MAX', count(4 * 3600, { max: 48 * 3600 }), 'Longest recording, in seconds.'),
+  audioWorkSecondsMax: setting('AUDIO_WORK_SECONDS_MAX', count(300, { max: 3600 }), 'Seconds after which scoring one recording is given up.'),
+  audioMemoryBytesMax: setting('AUDIO_MEMORY_BYTES_MAX', count(300 * MiB, { min: 200 * MiB }), 'Resident memory at which a process that scores recordings is ended.'),
+  audioRetentionDays: setting('AUDIO_RETENTION_DAYS', count(30, { max: 36_500 }), 'Days for which stored audio is kept after its last use.'),
+  batchItemsMax: setting('BATCH_ITEMS_MAX', count(100_000, { max: 10_000_000 }), 'Recordings that one batch may have.'),
+  verificationConcurrency: setting('VERIFICATION_CONCURRENCY', count(2, { max: 256 }), 'Jobs of recordings that one worker runs at a time; each has several recordings.'),
+
   apiHost: setting('API_HOST', text().default('127.0.0.1'), 'Address on which the API listens.'),
   apiPort: setting('API_PORT', port(8080), 'Port of the API; 0 takes a free one.'),
   metricsHost: setting('METRICS_HOST', text().default('127.0.0.1'), 'Address on which metrics are served.'),
@@ -96,10 +109,12 @@ type Settings = typeof SETTINGS;
 type Parsed = { readonly [Name in keyof Settings]: z.output<Settings[Name]['schema']> };
 
 /** All settings, parsed, with every directory resolved to an absolute path. */
-export type Config = Omit<Parsed, 'artefactDir' | 'feedDir' | 'dropDir'> & {
+export type Config = Omit<Parsed, 'artefactDir' | 'feedDir' | 'dropDir' | 'audioDir' | 'modelDir'> & {
   readonly artefactDir: string;
   readonly feedDir: string;
   readonly dropDir: string;
+  readonly audioDir: string;
+  readonly modelDir: string;
 };
 
 /**
@@ -130,6 +145,8 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     artefactDir: resolve(parsed.artefactDir ?? join(stateDir, 'artefacts')),
     feedDir: resolve(parsed.feedDir ?? join(stateDir, 'feeds')),
     dropDir: resolve(parsed.dropDir ?? join(stateDir, 'drop')),
+    audioDir: resolve(parsed.audioDir ?? join(stateDir, 'audio')),
+    modelDir: resolve(parsed.modelDir ?? join(stateDir, 'models')),
   };
 }
 

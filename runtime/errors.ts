@@ -3,7 +3,7 @@
  *
  * - `http`: status with which the API answers, where the API can meet it.
  * - `retry`: a job that failed with it may be tried again.
- * - `exit`: exit code of the CLI (1 failed, 2 usage, 69 a service is missing; sysexits(3) EX_UNAVAILABLE).
+ * - `exit`: exit code of the CLI (1 failed, 2 usage, 3 some recordings could not be scored, 69 a service is missing; sysexits(3) EX_UNAVAILABLE).
  */
 export const ERRORS = {
   // asking
@@ -59,7 +59,29 @@ export const ERRORS = {
   letter_file_invalid: { http: 400, retry: false, exit: 1, meaning: 'The letter is not a regular file of a PDF or PNG within the limit.' },
   numbers_file_invalid: { http: 400, retry: false, exit: 1, meaning: 'The CSV of numbers is not a regular file of rows within the limits.' },
   document_destroyed: { http: 410, retry: false, exit: 1, meaning: 'The document was deleted: its key is destroyed.' },
-  document_sealed: { http: 500, retry: false, exit: 1, meaning: 'A stored document cannot be opened with the master key.' },
+  document_sealed: { http: 500, retry: false, exit: 1, meaning: 'A stored document or voiceprint cannot be opened with the master key.' },
+  // audio
+  audio_request_invalid: { http: 400, retry: false, exit: 2, meaning: 'A batch of recordings lacks something, or has a field that is not valid.' },
+  audio_list_invalid: { http: 400, retry: false, exit: 1, meaning: 'The list of recordings is not a CSV or JSONL file with a path in each row.' },
+  batch_unknown: { http: 404, retry: false, exit: 1, meaning: 'No batch has this id.' },
+  batch_ended: { http: 409, retry: false, exit: 1, meaning: 'The state of the batch does not allow the action.' },
+  batch_too_large: { http: 400, retry: false, exit: 1, meaning: 'The batch has more recordings than the limit.' },
+  items_failed: { http: 500, retry: false, exit: 3, meaning: 'Some recordings of the batch could not be scored.' },
+  verification_unknown: { http: 404, retry: false, exit: 1, meaning: 'No verification has this id.' },
+  recording_unknown: { http: 404, retry: false, exit: 1, meaning: 'No recording with this digest is stored.' },
+  recording_refused: { http: 400, retry: false, exit: 1, meaning: 'The recording cannot be scored.' },
+  model_unknown: { http: 404, retry: false, exit: 2, meaning: 'No model has this name.' },
+  model_removed: { http: 410, retry: false, exit: 1, meaning: 'The model was removed; another one takes its place.' },
+  model_invalid: { http: 400, retry: false, exit: 1, meaning: 'The weights or the manifest of a model are not valid, or do not fit each other.' },
+  model_exists: { http: 409, retry: false, exit: 1, meaning: 'The registry has another model of this name.' },
+  release_unknown: { http: 404, retry: false, exit: 2, meaning: 'No release has this name.' },
+  drift_report_missing: { http: 409, retry: false, exit: 1, meaning: 'A default moves only after a drift report of the old and the new model.' },
+  scorer_unavailable: { http: 500, retry: true, exit: 69, meaning: 'The process that scores recordings could not be started.' },
+  voiceprint_unknown: { http: 404, retry: false, exit: 1, meaning: 'No voiceprint has this id.' },
+  voiceprint_exists: { http: 409, retry: false, exit: 1, meaning: 'This person has a voiceprint already.' },
+  voiceprint_refused: { http: 400, retry: false, exit: 1, meaning: 'No voiceprint can be made of these recordings.' },
+  consent_required: { http: 400, retry: false, exit: 2, meaning: 'A voiceprint needs the recorded consent of the person.' },
+  index_invalid: { http: 400, retry: false, exit: 1, meaning: 'The index of a test set is not a CSV with the columns that evaluation needs.' },
   // nights
   date_invalid: { http: 400, retry: false, exit: 2, meaning: 'The date is not a calendar date, or lies in the future.' },
   night_unknown: { http: 404, retry: false, exit: 1, meaning: 'No night run has this id or date.' },
@@ -88,7 +110,7 @@ export const ERRORS = {
 export interface ErrorFacts {
   readonly http: number;
   readonly retry: boolean;
-  readonly exit: 1 | 2 | 69;
+  readonly exit: 1 | 2 | 3 | 69;
   readonly meaning: string;
 }
 

@@ -79,7 +79,7 @@ async function compileIfNeeded({ tolerant = false } = {}) {
   say('compiling');
   const code = await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'], { quiet: true });
   if (code !== 0 && !tolerant) throw new Error('the sources have type errors');
-  removeOrphans(new Set(sources));
+  removeOrphans(new Set(listSources())); // another one may have come meanwhile
   if (code === 0) writeFileSync(stamp, digest);
 }
 
@@ -132,7 +132,8 @@ async function withLock(work) {
   try {
     return await work();
   } finally {
-    rmSync(lock, { recursive: true, force: true });
+    renameSync(lock, mine); // first out of the way: a lock that is half removed is an empty directory, which another one's replaces
+    rmSync(mine, { recursive: true, force: true });
   }
 }
 

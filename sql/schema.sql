@@ -18,6 +18,18 @@ CREATE DOMAIN e164 AS text COLLATE "C"
 CREATE DOMAIN reputation_level AS text COLLATE "C"
   CONSTRAINT reputation_level_known CHECK ((VALUE = ANY (ARRAY['NEUTRAL'::text, 'SPAM'::text, 'FRAUD'::text])));
 
+-- table added_model
+CREATE TABLE added_model (
+  model text COLLATE "C" NOT NULL,
+  family text COLLATE "C" NOT NULL,
+  manifest jsonb NOT NULL,
+  manifest_sha256 text COLLATE "C" NOT NULL,
+  weights_sha256 text COLLATE "C" NOT NULL,
+  added_at timestamp with time zone NOT NULL DEFAULT now(),
+  added_by text NOT NULL,
+  reason text NOT NULL
+);
+
 -- table api_key
 CREATE TABLE api_key (
   key_id text COLLATE "C" NOT NULL,
@@ -214,6 +226,18 @@ CREATE TABLE document (
   destroyed_why text
 );
 
+-- table drift_report
+CREATE TABLE drift_report (
+  report_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  old_model text COLLATE "C" NOT NULL,
+  new_model text COLLATE "C" NOT NULL,
+  batch_id bigint NOT NULL,
+  made_at timestamp with time zone NOT NULL DEFAULT now(),
+  made_by text NOT NULL,
+  items integer NOT NULL,
+  report jsonb NOT NULL
+);
+
 -- table feed_load
 CREATE TABLE feed_load (
   load_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -284,6 +308,18 @@ CREATE TABLE letter_number (
   phone e164 NOT NULL
 );
 
+-- table model_default
+CREATE TABLE model_default (
+  default_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  family text COLLATE "C" NOT NULL,
+  model text COLLATE "C" NOT NULL,
+  since timestamp with time zone NOT NULL DEFAULT now(),
+  set_by text NOT NULL,
+  reason text NOT NULL,
+  report_id bigint,
+  forced boolean NOT NULL DEFAULT false
+);
+
 -- table night_run
 CREATE TABLE night_run (
   run_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -336,6 +372,21 @@ CREATE TABLE publication (
   confirmed_as_of timestamp with time zone
 );
 
+-- table recording
+CREATE TABLE recording (
+  sha256 text COLLATE "C" NOT NULL,
+  bytes bigint NOT NULL,
+  stored_at timestamp with time zone NOT NULL DEFAULT now(),
+  last_used_at timestamp with time zone NOT NULL DEFAULT now(),
+  format text COLLATE "C",
+  codec text COLLATE "C",
+  sample_rate integer,
+  channels integer,
+  duration_seconds double precision,
+  deleted_at timestamp with time zone,
+  deleted_why text
+);
+
 -- table redress
 CREATE TABLE redress (
   redress_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -362,6 +413,140 @@ CREATE TABLE schema_migration (
   sha256 text NOT NULL,
   applied_at timestamp with time zone NOT NULL DEFAULT now()
 );
+
+-- table verification
+CREATE TABLE verification (
+  verification_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  public_id uuid NOT NULL DEFAULT gen_random_uuid(),
+  batch_id bigint NOT NULL,
+  line integer NOT NULL,
+  chunk integer NOT NULL,
+  source text NOT NULL,
+  audio_sha256 text COLLATE "C",
+  requested_model text COLLATE "C" NOT NULL,
+  model text COLLATE "C",
+  state text COLLATE "C" NOT NULL DEFAULT 'queued'::text,
+  result_id bigint,
+  reused boolean NOT NULL DEFAULT false,
+  reason text COLLATE "C",
+  reason_detail text,
+  attempts integer NOT NULL DEFAULT 0,
+  queued_at timestamp with time zone NOT NULL DEFAULT now(),
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone
+);
+
+-- table verification_batch
+CREATE TABLE verification_batch (
+  batch_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  public_id uuid NOT NULL DEFAULT gen_random_uuid(),
+  owner clean_text NOT NULL,
+  idempotency_key text COLLATE "C" NOT NULL,
+  request_sha256 text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  mode text COLLATE "C" NOT NULL,
+  requested_model text COLLATE "C" NOT NULL,
+  release text COLLATE "C" NOT NULL,
+  pinned_phone text COLLATE "C",
+  pinned_digital text COLLATE "C",
+  settings jsonb NOT NULL,
+  settings_sha256 text COLLATE "C" NOT NULL,
+  state text COLLATE "C" NOT NULL DEFAULT 'open'::text,
+  generation integer NOT NULL DEFAULT 1,
+  items integer NOT NULL DEFAULT 0,
+  requested_by text NOT NULL,
+  requested_at timestamp with time zone NOT NULL DEFAULT now(),
+  ended_at timestamp with time zone
+);
+
+-- table verification_result
+CREATE TABLE verification_result (
+  result_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  audio_sha256 text COLLATE "C" NOT NULL,
+  model text COLLATE "C" NOT NULL,
+  model_sha256 text COLLATE "C" NOT NULL,
+  settings_sha256 text COLLATE "C" NOT NULL,
+  state text COLLATE "C" NOT NULL,
+  reason text COLLATE "C",
+  sample_rate integer NOT NULL,
+  channels integer NOT NULL,
+  duration_seconds double precision NOT NULL,
+  voice_seconds double precision NOT NULL,
+  synthesis double precision,
+  replay double precision,
+  decision jsonb,
+  channel_scores jsonb NOT NULL DEFAULT '[]'::jsonb,
+  windows jsonb NOT NULL DEFAULT '[]'::jsonb,
+  notes jsonb NOT NULL DEFAULT '[]'::jsonb,
+  computed_ms double precision NOT NULL,
+  made_at timestamp with time zone NOT NULL DEFAULT now()
+);
+
+-- table voice_verification
+CREATE TABLE voice_verification (
+  voice_verification_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  public_id uuid NOT NULL DEFAULT gen_random_uuid(),
+  voiceprint_id bigint NOT NULL,
+  audio_sha256 text COLLATE "C" NOT NULL,
+  result_id bigint,
+  identity double precision,
+  decision jsonb,
+  reason text COLLATE "C",
+  verified_at timestamp with time zone NOT NULL DEFAULT now(),
+  verified_by text NOT NULL
+);
+
+-- table voiceprint
+CREATE TABLE voiceprint (
+  voiceprint_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  public_id uuid NOT NULL DEFAULT gen_random_uuid(),
+  owner clean_text NOT NULL,
+  subject clean_text NOT NULL,
+  model text COLLATE "C" NOT NULL,
+  model_sha256 text COLLATE "C" NOT NULL,
+  recordings integer NOT NULL,
+  voice_seconds double precision NOT NULL,
+  consent_reference clean_text NOT NULL,
+  consent_at timestamp with time zone NOT NULL,
+  consent_recorded_by text NOT NULL,
+  sealed_embedding bytea,
+  wrapped_key bytea,
+  master_key_id text COLLATE "C" NOT NULL,
+  enrolled_at timestamp with time zone NOT NULL DEFAULT now(),
+  deleted_at timestamp with time zone,
+  deleted_why text
+);
+
+-- table voiceprint_event
+CREATE TABLE voiceprint_event (
+  event_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  voiceprint_id bigint NOT NULL,
+  action text COLLATE "C" NOT NULL,
+  actor text NOT NULL,
+  reason text NOT NULL
+);
+
+-- constraint added_model.added_model_added_by_check
+ALTER TABLE added_model ADD CONSTRAINT added_model_added_by_check CHECK ((added_by ~ '\S'::text));
+
+-- constraint added_model.added_model_family_check
+ALTER TABLE added_model ADD CONSTRAINT added_model_family_check CHECK ((family = ANY (ARRAY['phone'::text, 'digital'::text])));
+
+-- constraint added_model.added_model_manifest_sha256_check
+ALTER TABLE added_model ADD CONSTRAINT added_model_manifest_sha256_check CHECK ((manifest_sha256 ~ '^[0-9a-f]{64}$'::text));
+
+-- constraint added_model.added_model_model_check
+ALTER TABLE added_model ADD CONSTRAINT added_model_model_check CHECK ((model ~ '^[a-z]+/v[0-9a-z.-]{1,40}$'::text));
+
+-- constraint added_model.added_model_pkey
+ALTER TABLE added_model ADD CONSTRAINT added_model_pkey PRIMARY KEY (model);
+
+-- constraint added_model.added_model_reason_check
+ALTER TABLE added_model ADD CONSTRAINT added_model_reason_check CHECK ((reason ~ '\S'::text));
+
+-- constraint added_model.added_model_weights_sha256_check
+ALTER TABLE added_model ADD CONSTRAINT added_model_weights_sha256_check CHECK ((weights_sha256 ~ '^[0-9a-f]{64}$'::text));
 
 -- constraint api_key.api_key_client_check
 ALTER TABLE api_key ADD CONSTRAINT api_key_client_check CHECK ((client ~ '\S'::text));
@@ -544,6 +729,15 @@ ALTER TABLE document ADD CONSTRAINT document_pkey PRIMARY KEY (document_id);
 -- constraint document.document_sha256_check
 ALTER TABLE document ADD CONSTRAINT document_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
 
+-- constraint drift_report.drift_report_batch_id_fkey
+ALTER TABLE drift_report ADD CONSTRAINT drift_report_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES verification_batch(batch_id);
+
+-- constraint drift_report.drift_report_items_check
+ALTER TABLE drift_report ADD CONSTRAINT drift_report_items_check CHECK ((items >= 0));
+
+-- constraint drift_report.drift_report_pkey
+ALTER TABLE drift_report ADD CONSTRAINT drift_report_pkey PRIMARY KEY (report_id);
+
 -- constraint feed_load.feed_load_adds_up
 ALTER TABLE feed_load ADD CONSTRAINT feed_load_adds_up CHECK (((state <> 'done'::text) OR ((rows_accepted + rows_rejected) = rows_given)));
 
@@ -610,6 +804,24 @@ ALTER TABLE letter_number ADD CONSTRAINT letter_number_letter_id_fkey FOREIGN KE
 -- constraint letter_number.letter_number_pkey
 ALTER TABLE letter_number ADD CONSTRAINT letter_number_pkey PRIMARY KEY (letter_id, phone);
 
+-- constraint model_default.model_default_family_check
+ALTER TABLE model_default ADD CONSTRAINT model_default_family_check CHECK ((family = ANY (ARRAY['phone'::text, 'digital'::text])));
+
+-- constraint model_default.model_default_pkey
+ALTER TABLE model_default ADD CONSTRAINT model_default_pkey PRIMARY KEY (default_id);
+
+-- constraint model_default.model_default_reason_check
+ALTER TABLE model_default ADD CONSTRAINT model_default_reason_check CHECK ((reason ~ '\S'::text));
+
+-- constraint model_default.model_default_report_id_fkey
+ALTER TABLE model_default ADD CONSTRAINT model_default_report_id_fkey FOREIGN KEY (report_id) REFERENCES drift_report(report_id);
+
+-- constraint model_default.model_default_reported
+ALTER TABLE model_default ADD CONSTRAINT model_default_reported CHECK ((forced OR (report_id IS NOT NULL)));
+
+-- constraint model_default.model_default_set_by_check
+ALTER TABLE model_default ADD CONSTRAINT model_default_set_by_check CHECK ((set_by ~ '\S'::text));
+
 -- constraint night_run.night_run_finished
 ALTER TABLE night_run ADD CONSTRAINT night_run_finished CHECK (((state = 'finished'::text) = (outcome IS NOT NULL)));
 
@@ -649,6 +861,27 @@ ALTER TABLE publication ADD CONSTRAINT publication_stale_has_reason CHECK (((sta
 -- constraint publication.publication_status_check
 ALTER TABLE publication ADD CONSTRAINT publication_status_check CHECK ((status = ANY (ARRAY['fresh'::text, 'stale'::text])));
 
+-- constraint recording.recording_bytes_check
+ALTER TABLE recording ADD CONSTRAINT recording_bytes_check CHECK ((bytes >= 0));
+
+-- constraint recording.recording_channels_check
+ALTER TABLE recording ADD CONSTRAINT recording_channels_check CHECK ((channels > 0));
+
+-- constraint recording.recording_deleted
+ALTER TABLE recording ADD CONSTRAINT recording_deleted CHECK (((deleted_at IS NULL) = (deleted_why IS NULL)));
+
+-- constraint recording.recording_duration_seconds_check
+ALTER TABLE recording ADD CONSTRAINT recording_duration_seconds_check CHECK ((duration_seconds >= (0)::double precision));
+
+-- constraint recording.recording_pkey
+ALTER TABLE recording ADD CONSTRAINT recording_pkey PRIMARY KEY (sha256);
+
+-- constraint recording.recording_sample_rate_check
+ALTER TABLE recording ADD CONSTRAINT recording_sample_rate_check CHECK ((sample_rate > 0));
+
+-- constraint recording.recording_sha256_check
+ALTER TABLE recording ADD CONSTRAINT recording_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
+
 -- constraint redress.redress_pkey
 ALTER TABLE redress ADD CONSTRAINT redress_pkey PRIMARY KEY (redress_id);
 
@@ -669,6 +902,164 @@ ALTER TABLE reputation_category ADD CONSTRAINT reputation_category_pkey PRIMARY 
 
 -- constraint schema_migration.schema_migration_pkey
 ALTER TABLE schema_migration ADD CONSTRAINT schema_migration_pkey PRIMARY KEY (number);
+
+-- constraint verification.verification_attempts_check
+ALTER TABLE verification ADD CONSTRAINT verification_attempts_check CHECK ((attempts >= 0));
+
+-- constraint verification.verification_audio_sha256_fkey
+ALTER TABLE verification ADD CONSTRAINT verification_audio_sha256_fkey FOREIGN KEY (audio_sha256) REFERENCES recording(sha256);
+
+-- constraint verification.verification_batch_id_fkey
+ALTER TABLE verification ADD CONSTRAINT verification_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES verification_batch(batch_id);
+
+-- constraint verification.verification_batch_id_line_key
+ALTER TABLE verification ADD CONSTRAINT verification_batch_id_line_key UNIQUE (batch_id, line);
+
+-- constraint verification.verification_chunk_check
+ALTER TABLE verification ADD CONSTRAINT verification_chunk_check CHECK ((chunk >= 0));
+
+-- constraint verification.verification_line_check
+ALTER TABLE verification ADD CONSTRAINT verification_line_check CHECK ((line > 0));
+
+-- constraint verification.verification_outcome
+ALTER TABLE verification ADD CONSTRAINT verification_outcome CHECK (
+CASE state
+    WHEN 'performed'::text THEN ((result_id IS NOT NULL) AND (reason IS NULL) AND (ended_at IS NOT NULL))
+    WHEN 'performedWithoutScore'::text THEN ((result_id IS NOT NULL) AND (reason IS NOT NULL) AND (ended_at IS NOT NULL))
+    WHEN 'error'::text THEN ((result_id IS NULL) AND (reason IS NOT NULL) AND (ended_at IS NOT NULL))
+    ELSE ((result_id IS NULL) AND (reason IS NULL) AND (ended_at IS NULL))
+END);
+
+-- constraint verification.verification_pkey
+ALTER TABLE verification ADD CONSTRAINT verification_pkey PRIMARY KEY (verification_id);
+
+-- constraint verification.verification_public_id_key
+ALTER TABLE verification ADD CONSTRAINT verification_public_id_key UNIQUE (public_id);
+
+-- constraint verification.verification_result_id_fkey
+ALTER TABLE verification ADD CONSTRAINT verification_result_id_fkey FOREIGN KEY (result_id) REFERENCES verification_result(result_id);
+
+-- constraint verification.verification_state_check
+ALTER TABLE verification ADD CONSTRAINT verification_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'performing'::text, 'performed'::text, 'performedWithoutScore'::text, 'error'::text])));
+
+-- constraint verification_batch.verification_batch_ended
+ALTER TABLE verification_batch ADD CONSTRAINT verification_batch_ended CHECK (((state = ANY (ARRAY['done'::text, 'cancelled'::text])) = (ended_at IS NOT NULL)));
+
+-- constraint verification_batch.verification_batch_generation_check
+ALTER TABLE verification_batch ADD CONSTRAINT verification_batch_generation_check CHECK ((generation > 0));
+
+-- constraint verification_batch.verification_batch_idempotency_key_check
+ALTER TABLE verification_batch ADD CONSTRAINT verification_batch_idempotency_key_check CHECK ((idempotency_key ~ '^[!-~]{1,128}$'::text));
+
+-- constraint verification_batch.verification_batch_items_check
+ALTER TABLE verification_batch ADD CONSTRAINT verification_batch_items_check CHECK ((items >= 0));
+
+-- constraint verification_batch.verification_batch_mode_check
+ALTER TABLE verification_batch ADD CONSTRAINT verification_batch_mode_check CHECK ((mode = ANY (ARRAY['api'::text, 'webDemo'::text])));
+
+-- constraint verification_batch.verification_batch_owner_idempotency_key_key
+ALTER TABLE verification_batch ADD CONSTRAINT verification_batch_owner_idempotency_key_key UNIQUE (owner, idempotency_key);
+
+-- constraint verification_batch.verification_batch_pkey
+ALTER TABLE verification_batch ADD CONSTRAINT verification_batch_pkey PRIMARY KEY (batch_id);
+
+-- constraint verification_batch.verification_batch_public_id_key
+ALTER TABLE verification_batch ADD CONSTRAINT verification_batch_public_id_key UNIQUE (public_id);
+
+-- constraint verification_batch.verification_batch_request_sha256_check
+ALTER TABLE verification_batch ADD CONSTRAINT verification_batch_request_sha256_check CHECK ((request_sha256 ~ '^[0-9a-f]{64}$'::text));
+
+-- constraint verification_batch.verification_batch_settings_sha256_check
+ALTER TABLE verification_batch ADD CONSTRAINT verification_batch_settings_sha256_check CHECK ((settings_sha256 ~ '^[0-9a-f]{64}$'::text));
+
+-- constraint verification_batch.verification_batch_state_check
+ALTER TABLE verification_batch ADD CONSTRAINT verification_batch_state_check CHECK ((state = ANY (ARRAY['open'::text, 'queued'::text, 'performing'::text, 'done'::text, 'cancelled'::text])));
+
+-- constraint verification_result.verification_result_audio_sha256_fkey
+ALTER TABLE verification_result ADD CONSTRAINT verification_result_audio_sha256_fkey FOREIGN KEY (audio_sha256) REFERENCES recording(sha256);
+
+-- constraint verification_result.verification_result_audio_sha256_model_model_sha256_setting_key
+ALTER TABLE verification_result ADD CONSTRAINT verification_result_audio_sha256_model_model_sha256_setting_key UNIQUE (audio_sha256, model, model_sha256, settings_sha256);
+
+-- constraint verification_result.verification_result_model_sha256_check
+ALTER TABLE verification_result ADD CONSTRAINT verification_result_model_sha256_check CHECK ((model_sha256 ~ '^[0-9a-f]{64}$'::text));
+
+-- constraint verification_result.verification_result_pkey
+ALTER TABLE verification_result ADD CONSTRAINT verification_result_pkey PRIMARY KEY (result_id);
+
+-- constraint verification_result.verification_result_replay_check
+ALTER TABLE verification_result ADD CONSTRAINT verification_result_replay_check CHECK (((replay >= (0)::double precision) AND (replay <= (1)::double precision)));
+
+-- constraint verification_result.verification_result_scores
+ALTER TABLE verification_result ADD CONSTRAINT verification_result_scores CHECK (
+CASE state
+    WHEN 'performed'::text THEN (((synthesis IS NOT NULL) OR (replay IS NOT NULL)) AND (decision IS NOT NULL) AND (reason IS NULL))
+    ELSE ((synthesis IS NULL) AND (replay IS NULL) AND (decision IS NULL) AND (reason IS NOT NULL))
+END);
+
+-- constraint verification_result.verification_result_settings_sha256_check
+ALTER TABLE verification_result ADD CONSTRAINT verification_result_settings_sha256_check CHECK ((settings_sha256 ~ '^[0-9a-f]{64}$'::text));
+
+-- constraint verification_result.verification_result_state_check
+ALTER TABLE verification_result ADD CONSTRAINT verification_result_state_check CHECK ((state = ANY (ARRAY['performed'::text, 'performedWithoutScore'::text])));
+
+-- constraint verification_result.verification_result_synthesis_check
+ALTER TABLE verification_result ADD CONSTRAINT verification_result_synthesis_check CHECK (((synthesis >= (0)::double precision) AND (synthesis <= (1)::double precision)));
+
+-- constraint voice_verification.voice_verification_identity_check
+ALTER TABLE voice_verification ADD CONSTRAINT voice_verification_identity_check CHECK (((identity >= (0)::double precision) AND (identity <= (1)::double precision)));
+
+-- constraint voice_verification.voice_verification_outcome
+ALTER TABLE voice_verification ADD CONSTRAINT voice_verification_outcome CHECK (((identity IS NULL) = (reason IS NOT NULL)));
+
+-- constraint voice_verification.voice_verification_pkey
+ALTER TABLE voice_verification ADD CONSTRAINT voice_verification_pkey PRIMARY KEY (voice_verification_id);
+
+-- constraint voice_verification.voice_verification_public_id_key
+ALTER TABLE voice_verification ADD CONSTRAINT voice_verification_public_id_key UNIQUE (public_id);
+
+-- constraint voice_verification.voice_verification_result_id_fkey
+ALTER TABLE voice_verification ADD CONSTRAINT voice_verification_result_id_fkey FOREIGN KEY (result_id) REFERENCES verification_result(result_id);
+
+-- constraint voice_verification.voice_verification_voiceprint_id_fkey
+ALTER TABLE voice_verification ADD CONSTRAINT voice_verification_voiceprint_id_fkey FOREIGN KEY (voiceprint_id) REFERENCES voiceprint(voiceprint_id);
+
+-- constraint voiceprint.voiceprint_consent_recorded_by_check
+ALTER TABLE voiceprint ADD CONSTRAINT voiceprint_consent_recorded_by_check CHECK ((consent_recorded_by ~ '\S'::text));
+
+-- constraint voiceprint.voiceprint_consent_reference_check
+ALTER TABLE voiceprint ADD CONSTRAINT voiceprint_consent_reference_check CHECK ((char_length((consent_reference)::text) <= 256));
+
+-- constraint voiceprint.voiceprint_deleted
+ALTER TABLE voiceprint ADD CONSTRAINT voiceprint_deleted CHECK (
+CASE
+    WHEN (deleted_at IS NULL) THEN ((wrapped_key IS NOT NULL) AND (sealed_embedding IS NOT NULL))
+    ELSE ((wrapped_key IS NULL) AND (sealed_embedding IS NULL) AND (deleted_why ~ '\S'::text))
+END);
+
+-- constraint voiceprint.voiceprint_pkey
+ALTER TABLE voiceprint ADD CONSTRAINT voiceprint_pkey PRIMARY KEY (voiceprint_id);
+
+-- constraint voiceprint.voiceprint_public_id_key
+ALTER TABLE voiceprint ADD CONSTRAINT voiceprint_public_id_key UNIQUE (public_id);
+
+-- constraint voiceprint.voiceprint_recordings_check
+ALTER TABLE voiceprint ADD CONSTRAINT voiceprint_recordings_check CHECK ((recordings >= 3));
+
+-- constraint voiceprint.voiceprint_subject_check
+ALTER TABLE voiceprint ADD CONSTRAINT voiceprint_subject_check CHECK ((char_length((subject)::text) <= 128));
+
+-- constraint voiceprint_event.voiceprint_event_action_check
+ALTER TABLE voiceprint_event ADD CONSTRAINT voiceprint_event_action_check CHECK ((action = ANY (ARRAY['enrolled'::text, 'verified'::text, 'deleted'::text])));
+
+-- constraint voiceprint_event.voiceprint_event_actor_check
+ALTER TABLE voiceprint_event ADD CONSTRAINT voiceprint_event_actor_check CHECK ((actor ~ '\S'::text));
+
+-- constraint voiceprint_event.voiceprint_event_pkey
+ALTER TABLE voiceprint_event ADD CONSTRAINT voiceprint_event_pkey PRIMARY KEY (event_id);
+
+-- constraint voiceprint_event.voiceprint_event_reason_check
+ALTER TABLE voiceprint_event ADD CONSTRAINT voiceprint_event_reason_check CHECK ((reason ~ '\S'::text));
 
 -- index api_key.api_key_client
 CREATE INDEX api_key_client ON public.api_key USING btree (client);
@@ -712,6 +1103,9 @@ CREATE INDEX branding_operation_row_phone ON public.branding_operation_row USING
 -- index document.document_sha256
 CREATE INDEX document_sha256 ON public.document USING btree (sha256);
 
+-- index drift_report.drift_report_models
+CREATE INDEX drift_report_models ON public.drift_report USING btree (old_model, new_model, report_id);
+
 -- index feed_load.feed_load_due
 CREATE INDEX feed_load_due ON public.feed_load USING btree (load_id) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
 
@@ -727,6 +1121,9 @@ CREATE INDEX letter_in_force ON public.letter USING btree (valid_until) WHERE (s
 -- index letter_number.letter_number_phone
 CREATE INDEX letter_number_phone ON public.letter_number USING btree (phone);
 
+-- index model_default.model_default_family
+CREATE INDEX model_default_family ON public.model_default USING btree (family, default_id);
+
 -- index night_run.night_run_open
 CREATE INDEX night_run_open ON public.night_run USING btree (run_id) WHERE (state <> 'finished'::text);
 
@@ -739,8 +1136,44 @@ CREATE INDEX phone_number_profile ON public.phone_number USING btree (country, p
 -- index phone_number.phone_number_spammer
 CREATE INDEX phone_number_spammer ON public.phone_number USING btree (phone) INCLUDE (reputation_level, reputation_category) WHERE ((reputation_level)::text <> 'NEUTRAL'::text);
 
+-- index recording.recording_retention
+CREATE INDEX recording_retention ON public.recording USING btree (last_used_at) WHERE (deleted_at IS NULL);
+
 -- index redress.redress_phone
 CREATE INDEX redress_phone ON public.redress USING btree (phone, cleared_at DESC);
+
+-- index verification.verification_audio
+CREATE INDEX verification_audio ON public.verification USING btree (audio_sha256);
+
+-- index verification.verification_chunk
+CREATE INDEX verification_chunk ON public.verification USING btree (batch_id, chunk) WHERE (state = ANY (ARRAY['queued'::text, 'performing'::text]));
+
+-- index verification.verification_model
+CREATE INDEX verification_model ON public.verification USING btree (batch_id, model, line);
+
+-- index verification.verification_result_of
+CREATE INDEX verification_result_of ON public.verification USING btree (result_id);
+
+-- index verification.verification_state
+CREATE INDEX verification_state ON public.verification USING btree (batch_id, state, line);
+
+-- index verification_batch.verification_batch_due
+CREATE INDEX verification_batch_due ON public.verification_batch USING btree (batch_id) WHERE (state = ANY (ARRAY['queued'::text, 'performing'::text]));
+
+-- index verification_batch.verification_batch_owner
+CREATE INDEX verification_batch_owner ON public.verification_batch USING btree (owner, batch_id);
+
+-- index verification_batch.verification_batch_requested_by
+CREATE INDEX verification_batch_requested_by ON public.verification_batch USING btree (requested_by);
+
+-- index voice_verification.voice_verification_voiceprint
+CREATE INDEX voice_verification_voiceprint ON public.voice_verification USING btree (voiceprint_id);
+
+-- index voiceprint.voiceprint_subject
+CREATE UNIQUE INDEX voiceprint_subject ON public.voiceprint USING btree (owner, subject) WHERE (deleted_at IS NULL);
+
+-- index voiceprint_event.voiceprint_event_voiceprint
+CREATE INDEX voiceprint_event_voiceprint ON public.voiceprint_event USING btree (voiceprint_id, event_id);
 
 -- view brand_overview
 CREATE VIEW brand_overview AS
@@ -784,6 +1217,17 @@ $function$;
 CREATE TRIGGER branding_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.branding_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE branding_event ENABLE ALWAYS TRIGGER branding_event_append_only;
 
+-- trigger model_default.model_default_append_only
+CREATE TRIGGER model_default_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.model_default FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE model_default ENABLE ALWAYS TRIGGER model_default_append_only;
+
+-- trigger voiceprint_event.voiceprint_event_append_only
+CREATE TRIGGER voiceprint_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.voiceprint_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE voiceprint_event ENABLE ALWAYS TRIGGER voiceprint_event_append_only;
+
+-- grant added_model.SELECT
+GRANT SELECT ON added_model TO caller_trust_reader;
+
 -- grant api_key.SELECT
 GRANT SELECT ON api_key TO caller_trust_reader;
 
@@ -808,8 +1252,23 @@ GRANT SELECT ON letter_finding TO caller_trust_reader;
 -- grant letter_number.SELECT
 GRANT SELECT ON letter_number TO caller_trust_reader;
 
+-- grant model_default.SELECT
+GRANT SELECT ON model_default TO caller_trust_reader;
+
 -- grant publication.SELECT
 GRANT SELECT ON publication TO caller_trust_reader;
 
+-- grant recording.SELECT
+GRANT SELECT ON recording TO caller_trust_reader;
+
 -- grant reputation_category.SELECT
 GRANT SELECT ON reputation_category TO caller_trust_reader;
+
+-- grant verification.SELECT
+GRANT SELECT ON verification TO caller_trust_reader;
+
+-- grant verification_batch.SELECT
+GRANT SELECT ON verification_batch TO caller_trust_reader;
+
+-- grant verification_result.SELECT
+GRANT SELECT ON verification_result TO caller_trust_reader;

@@ -5,15 +5,17 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
 import { brandNumberListSchema } from '../../api/branding-schemas.ts';
+import { verificationDetailSchema } from '../../api/verification-schemas.ts';
 import { ERRORS, type ErrorCode } from '../../runtime/errors.ts';
 import { childEnvironment } from '../../runtime/config.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { addBrand, addLetter, addNumbers } from './support/brands.ts';
 import { useTestApi } from './support/running-api.ts';
+import { addBatch, addItems } from './support/verifications.ts';
 
 const database = await useTestDatabase();
 const { url, makeKey, publish } = await useTestApi(database);
-const { key, client } = await makeKey(['caches:read', 'branding:read']);
+const { key, client } = await makeKey(['caches:read', 'branding:read', 'verifications:read']);
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-docs-'));
 afterAll(() => rm(directory, { recursive: true, force: true }));
 const text = await readFile(join(import.meta.dirname, '../../docs/api.md'), 'utf8');
@@ -24,6 +26,8 @@ it('runs every example of docs/api.md, in the order of the page', async () => {
   const brandId = await addBrand(database.db, { handle: 'northwind-dental', owner: client });
   await addNumbers(database.db, brandId, { from: 1, to: 600 });
   await addLetter(database.db, { brandId, owner: client, state: 'rejected', validUntil: null, findings: [{ code: 'signed', severity: 'reject', message: 'No signature was found. Sign the letter.', page: 1, line: null }] });
+  const batch = await addBatch(database.db, { owner: client });
+  await addItems(database.db, batch, { from: 1, to: 3 });
   expect(blocks.length).toBeGreaterThan(8);
   for (const block of blocks) {
     await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', block], { cwd: directory, env: childEnvironment({ URL: url, KEY: key }) }).catch((error: { stdout: string; stderr: string }) => {
@@ -36,8 +40,9 @@ it('runs every example of docs/api.md, in the order of the page', async () => {
 
 it('shows an answer in the form that it has', () => {
   const examples = [...text.matchAll(/^```json\n([^]*?)^```$/gm)].map(([, example]) => JSON.parse(example ?? '') as unknown);
-  expect(examples).toHaveLength(1);
+  expect(examples).toHaveLength(2);
   expect(brandNumberListSchema.strict().parse(examples[0])).toEqual(examples[0]);
+  expect(verificationDetailSchema.strict().parse(examples[1])).toEqual(examples[1]);
 });
 
 it('names codes with the status that they have', () => {

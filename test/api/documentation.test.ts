@@ -9,7 +9,7 @@ const { url, get, publish, api, key, config } = await useTestApi(database);
 interface Operation { operationId: string; responses: Record<string, { description: string; headers: Record<string, unknown>; content?: Record<string, unknown> }>; security?: unknown[]; parameters?: { name: string; required: boolean }[] }
 interface Document { openapi: string; paths: Record<string, { get: Operation; head: Operation }>; components: { securitySchemes: unknown; schemas: Record<string, unknown> } }
 
-const paths = ['/healthz', '/readyz', '/v1/brands', '/v1/brands/{handle}', '/v1/brands/{handle}/letters', '/v1/brands/{handle}/letters/{letterId}', '/v1/brands/{handle}/numbers', '/v1/caches', '/v1/caches/branded_phones', '/v1/caches/branded_phones/manifest', '/v1/caches/phones', '/v1/caches/phones/manifest', '/v1/caches/spammer_phones', '/v1/caches/spammer_phones/manifest', '/v1/releases', '/v1/reputation/categories'];
+const paths = ['/healthz', '/readyz', '/v1/batches', '/v1/batches/{id}', '/v1/brands', '/v1/brands/{handle}', '/v1/brands/{handle}/letters', '/v1/brands/{handle}/letters/{letterId}', '/v1/brands/{handle}/numbers', '/v1/caches', '/v1/caches/branded_phones', '/v1/caches/branded_phones/manifest', '/v1/caches/phones', '/v1/caches/phones/manifest', '/v1/caches/spammer_phones', '/v1/caches/spammer_phones/manifest', '/v1/models', '/v1/models/{family}', '/v1/models/{family}/{version}', '/v1/releases', '/v1/reputation/categories', '/v1/verifications', '/v1/verifications/{id}'];
 
 it('describes every route with its answers, headers and security, without a key', async () => {
   const response = await fetch(`${url}/openapi.json`);
@@ -26,7 +26,8 @@ it('describes every route with its answers, headers and security, without a key'
   expect(download?.responses['304']?.content).toBeUndefined();
   expect(download?.responses['400']).toMatchObject({ description: expect.stringContaining('country_required'), content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } });
   expect(Object.keys(document.components.schemas).sort()).toEqual([
-    'Brand', 'BrandDetail', 'BrandList', 'BrandNumber', 'BrandNumberList', 'CategoryList', 'Letter', 'LetterList', 'Manifest', 'ManifestList', 'Problem', 'Readiness', 'ReleaseList',
+    'Batch', 'BatchDetail', 'BatchList', 'Brand', 'BrandDetail', 'BrandList', 'BrandNumber', 'BrandNumberList', 'CategoryList', 'Letter', 'LetterList', 'Manifest', 'ManifestList', 'Model', 'ModelList',
+    'Problem', 'Readiness', 'ReleaseList', 'Verification', 'VerificationDetail', 'VerificationList',
   ]);
   const operations = Object.values(document.paths).flatMap((path) => [path.get, path.head]);
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(2 * paths.length);
@@ -52,6 +53,20 @@ it('describes the parameters, pages and errors of branding, and releases without
   const releases = described['/v1/releases']?.get;
   expect(releases?.security).toEqual([]);
   expect(Object.keys(releases?.responses ?? {})).toEqual(['200', '304', '400', '405', '412', '429', '500']);
+});
+
+it('describes the filters of verifications, and models without a key', async () => {
+  const { paths: described } = (await (await fetch(`${url}/openapi.json`)).json()) as Document;
+  const verifications = described['/v1/verifications']?.get;
+  expect(verifications?.parameters?.map(({ name }) => name)).toEqual(['state', 'model', 'batch', 'limit', 'cursor']);
+  expect(verifications?.responses['200']).toMatchObject({ headers: { Link: {}, ETag: {} }, content: { 'application/json': { schema: { $ref: '#/components/schemas/VerificationList' } } } });
+  expect(verifications?.security).toEqual([{ key: [] }]);
+  expect(described['/v1/batches/{id}']?.get.responses['200']?.headers).toHaveProperty('Link');
+  expect(described['/v1/verifications/{id}']?.get.responses['404']?.description).toContain('verification_unknown');
+  const model = described['/v1/models/{family}/{version}']?.get;
+  expect(model?.parameters?.map(({ name }) => name).sort()).toEqual(['family', 'release', 'version']);
+  expect(model?.security).toEqual([]);
+  expect(model?.responses['404']?.description).toMatch(/model_unknown.*release_unknown/);
 });
 
 it('says of parameters and fields what they mean', async () => {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { AUDIO_REASONS } from '../../pipelines/audio/reasons.ts';
 import { REJECTS } from '../../pipelines/reject.ts';
 import { SETTINGS } from '../../runtime/config.ts';
 import { ERRORS } from '../../runtime/errors.ts';
@@ -43,7 +44,7 @@ describe('docs/configuration.md', () => {
     const known = new Set<string>(settings.map(({ env }) => env));
     const named = documents.flatMap((path) => [...proseOf(path).matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)].map(([, name]) => ({ path, name: name! })));
     const inExample = [...readProjectFile('.env.example').matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => ({ path: '.env.example', name: name! }));
-    const notSettings = new Set(['DELAY_SECONDS_MAX', 'CI_REQUIRE_REDIS', 'LETTER_MUTATIONS', 'LETTER_SEED', 'LC_ALL']); // of an example, of the tests, of the shell
+    const notSettings = new Set(['DELAY_SECONDS_MAX', 'CI_REQUIRE_REDIS', 'LETTER_MUTATIONS', 'LETTER_SEED', 'AUDIO_MUTATIONS', 'AUDIO_SEED', 'LC_ALL']); // of an example, of the tests, of the shell
     expect([...named, ...inExample].filter(({ name }) => !known.has(name) && !notSettings.has(name))).toEqual([]);
   });
 
@@ -81,6 +82,20 @@ describe('docs/errors.md', () => {
   });
 });
 
+describe('docs/audio.md', () => {
+  const rows = tableRows(readProjectFile('docs/audio.md')).filter((cells) => cells.length === 5 && codeIn(cells[0]) !== undefined);
+
+  it('has one row for each reason why a recording has no score, and none for one that does not exist', () => {
+    const documented = rows.map(([reason, state, retry, meaning]) => [codeIn(reason), { state: codeIn(state), retry: retry === 'yes', meaning }]);
+    expect(Object.fromEntries(documented)).toEqual(AUDIO_REASONS);
+    expect(documented.length).toBe(Object.keys(AUDIO_REASONS).length);
+  });
+
+  it('says of each what to do', () => {
+    expect(rows.filter((cells) => (cells[4] ?? '').length < 10)).toEqual([]);
+  });
+});
+
 describe('a document', () => {
   it('links to files and headings that exist', () => {
     const broken = documents.flatMap((path) =>
@@ -100,7 +115,8 @@ describe('a document', () => {
         if (documents.includes(target)) linked.add(target);
       }
     }
-    expect(documents.filter((path) => !linked.has(path))).toEqual([]);
+    const partOfCard = /^models\/[^/]+\/about\.md$/; // its text stands in the card
+    expect(documents.filter((path) => !linked.has(path) && !partOfCard.test(path))).toEqual([]);
   });
 
   it('does not tell its readers that something is easy', () => {

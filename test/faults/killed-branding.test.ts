@@ -7,7 +7,7 @@ import { makeSampleLetters } from '../../cli/sample-letters/sample-letters.ts';
 import { openQueues } from '../../jobs/backend.ts';
 import { requestBranding } from '../../jobs/branding-producer.ts';
 import { readOperation } from '../../pipelines/branding/operation.ts';
-import { openVault } from '../../pipelines/branding/vault.ts';
+import { openVault } from '../../pipelines/vault.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { silentLog } from '../support/night.ts';

@@ -3,7 +3,7 @@ import type { LetterPage, LetterReading, LetterReadingOutcome } from '../../pipe
 import { submitOperation, type OperationKind, type OperationRequest } from '../../pipelines/branding/operation.ts';
 import type { OperationResult } from '../../pipelines/branding/operation-result.ts';
 import { runOperation } from '../../pipelines/branding/run-operation.ts';
-import { Vault } from '../../pipelines/branding/vault.ts';
+import { Vault } from '../../pipelines/vault.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 
 export const testVault = new Vault(Buffer.alloc(32, 7));

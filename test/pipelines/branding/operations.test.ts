@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listEvents, readBrand, readLetterRecord } from '../../../pipelines/branding/brand-record.ts';
+import { openDocument } from '../../../pipelines/branding/document-store.ts';
 import { destroyOldDocuments, expireLetters } from '../../../pipelines/branding/expiry.ts';
 import { listOperationRows, readOperation, submitOperation, type Submission } from '../../../pipelines/branding/operation.ts';
 import { runOperation } from '../../../pipelines/branding/run-operation.ts';
@@ -476,7 +477,7 @@ describe('a stored letter', () => {
     const { letterId } = await approvedBrand(1);
     const { opened, document } = await readLetterRecord(db, letterId, testVault);
     expect(opened!.fields!.signerName!.value).toBe('Jane Sample');
-    expect((await testVault.open(db, document.documentId)).toString()).toMatch(/^letter /);
+    expect((await openDocument({ db, vault: testVault }, document.documentId)).toString()).toMatch(/^letter /);
     const { rows: [row] } = await db.query("SELECT encode(sealed_content, 'escape') AS content, encode(sealed_reading, 'escape') AS reading FROM document WHERE document_id = $1", [document.documentId]);
     expect(`${row.content}${row.reading}`).not.toMatch(/letter |Jane|Sample/);
     const { rows: [findings] } = await db.query('SELECT string_agg(message, $2) AS text FROM letter_finding WHERE letter_id = $1', [letterId, '\n']);
@@ -487,7 +488,7 @@ describe('a stored letter', () => {
     const { letterId } = await approvedBrand(1);
     const { document } = await readLetterRecord(db, letterId);
     await deleteLetterDocument({ db, letterId, ...by });
-    await expect(testVault.open(db, document.documentId)).rejects.toMatchObject({ code: 'document_destroyed' });
+    await expect(openDocument({ db, vault: testVault }, document.documentId)).rejects.toMatchObject({ code: 'document_destroyed' });
     expect(await readLetterRecord(db, letterId, testVault)).toMatchObject({ state: 'approved', opened: null, document: { destroyedAt: expect.any(Date) } });
     const { rows } = await db.query('SELECT sealed_content, sealed_reading, wrapped_key FROM document WHERE document_id = $1', [document.documentId]);
     expect(rows).toEqual([{ sealed_content: null, sealed_reading: null, wrapped_key: null }]);

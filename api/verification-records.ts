@@ -1,0 +1,181 @@
+import type { BatchState } from '../pipelines/audio/batch.ts';
+import type { AudioReason } from '../pipelines/audio/reasons.ts';
+import { VERIFICATION_STATES, type ScoredWindow, type VerificationDecision, type VerificationState } from '../pipelines/audio/verification.ts';
+import { ServiceError } from '../runtime/errors.ts';
+import { queryRow, queryRows, type Queryable } from '../runtime/postgres.ts';
+import { sql } from '../sql/sql.ts';
+import type { BatchAnswer, BatchCounts, VerificationAnswer, VerificationDetailAnswer } from './verification-schemas.ts';
+
+/** A batch or a verification by the id that one client has for it. */
+export interface OwnedId {
+  readonly client: string;
+  readonly id: string;
+}
+
+/** Where a verification stands among those of its client. */
+export interface VerificationPlace {
+  readonly batchId: number;
+  readonly line: number;
+}
+
+/** Before the newest: where the first page of a list from the newest down begins. */
+export const newestPlace: VerificationPlace = { batchId: Number.MAX_SAFE_INTEGER, line: 2 ** 31 - 1 };
+
+/** A row of a list: what is answered, and the place that a cursor keeps. */
+export interface Placed<Answer, Place> {
+  readonly answer: Answer;
+  readonly place: Place;
+}
+
+interface VerificationRow {
+  [column: string]: unknown;
+  batch_id: number;
+  batch: string;
+  mode: VerificationAnswer['mode'];
+  release: string;
+  public_id: string;
+  line: number;
+  state: VerificationState;
+  requested_model: string;
+  model: string | null;
+  audio_sha256: string | null;
+  reason: AudioReason | null;
+  attempts: number;
+  queued_at: Date;
+  started_at: Date | null;
+  ended_at: Date | null;
+  sample_rate: number | null;
+  channels: number | null;
+  duration_seconds: number | null;
+  voice_seconds: number | null;
+  synthesis: number | null;
+  replay: number | null;
+  decision: VerificationDecision | null;
+}
+
+interface BatchRow {
+  [column: string]: unknown;
+  batch_id: number;
+  public_id: string;
+  name: string;
+  state: BatchState;
+  mode: BatchAnswer['mode'];
+  requested_model: string;
+  release: string;
+  pinned_phone: string | null;
+  pinned_digital: string | null;
+  settings: { channels: BatchAnswer['channels'] };
+  items: number;
+  requested_at: Date;
+  ended_at: Date | null;
+}
+
+/** Which verifications of a client to list; without a filter all of them. */
+export interface VerificationsAsked {
+  readonly client: string;
+  readonly state: VerificationState | undefined;
+  readonly model: string | undefined;
+  readonly batch: string | undefined;
+  readonly after: VerificationPlace;
+  readonly rows: number;
+}
+
+/** Verifications of a client from the newest down, after a place. */
+export async function listVerifications(db: Queryable, { client, state, model, batch, after, rows }: VerificationsAsked): Promise<Placed<VerificationAnswer, VerificationPlace>[]> {
+  const found = await queryRows<VerificationRow>(db, sql('api/list_verifications'), [client, state ?? null, model ?? null, batch ?? null, after.batchId, after.line, rows]);
+  return found.map((row) => ({ answer: verificationOf(row), place: { batchId: row.batch_id, line: row.line } }));
+}
+
+/** A verification with its windows. @throws ServiceError `verification_unknown` if the client has none of this id, whoever else has it. */
+export async function readVerification(db: Queryable, { client, id }: OwnedId): Promise<VerificationDetailAnswer> {
+  const row = await queryRow<VerificationRow & { windows: ScoredWindow[] | null }>(db, sql('api/find_verification'), [id, client]);
+  if (row === undefined) throw unknownVerification();
+  return { ...verificationOf(row), windows: (row.windows ?? []).map(({ channel, start, end, label, scores }) => ({ channel, start, end, label, scores })) };
+}
+
+/** Batches of a client from the newest down, before the id given. */
+export async function listBatches(db: Queryable, { client, state, before, rows }: { client: string; state: BatchState | undefined; before: number; rows: number }): Promise<Placed<BatchAnswer, number>[]> {
+  const found = await queryRows<BatchRow>(db, sql('api/list_batches'), [client, state ?? null, before, rows]);
+  return found.map((row) => ({ answer: batchOf(row), place: row.batch_id }));
+}
+
+/** A batch that was found, for the reads of its items. */
+export interface FoundBatch {
+  readonly batchId: number;
+  readonly batch: BatchAnswer;
+}
+
+/** Finds a batch. @throws ServiceError `batch_unknown` if the client has none of this id, whoever else has it. */
+export async function findBatch(db: Queryable, { client, id }: OwnedId): Promise<FoundBatch> {
+  const row = await queryRow<BatchRow>(db, sql('api/find_batch'), [id, client]);
+  if (row === undefined) throw unknownBatch();
+  return { batchId: row.batch_id, batch: batchOf(row) };
+}
+
+/** How many verifications of a batch are in each state; every state is there. */
+export async function countStates(db: Queryable, batchId: number): Promise<BatchCounts> {
+  const rows = await queryRows<{ state: VerificationState; count: number }>(db, sql('api/count_batch_states'), [batchId]);
+  return Object.fromEntries(VERIFICATION_STATES.map((state) => [state, rows.find((row) => row.state === state)?.count ?? 0])) as BatchCounts; // the states are its keys
+}
+
+/** Verifications of a batch by line, after the one given (0 for the first). */
+export async function listBatchVerifications(db: Queryable, batchId: number, { state, after, rows }: { state: VerificationState | undefined; after: number; rows: number }): Promise<Placed<VerificationAnswer, number>[]> {
+  const found = await queryRows<VerificationRow>(db, sql('api/list_batch_verifications'), [batchId, state ?? null, after, rows]);
+  return found.map((row) => ({ answer: verificationOf(row), place: row.line }));
+}
+
+/** The error of an id that names no verification of the client. */
+export function unknownVerification(): ServiceError {
+  return new ServiceError('verification_unknown', { operation: 'find verification' });
+}
+
+/** The error of an id that names no batch of the client. */
+export function unknownBatch(): ServiceError {
+  return new ServiceError('batch_unknown', { operation: 'find batch' });
+}
+
+function verificationOf(row: VerificationRow): VerificationAnswer {
+  const isPerformed = row.state === 'performed';
+  return {
+    id: row.public_id,
+    batch: row.batch,
+    state: row.state,
+    mode: row.mode,
+    requestedModel: row.requested_model,
+    model: row.model,
+    release: row.release,
+    audio: audioOf(row),
+    scores: isPerformed ? { synthesis: row.synthesis, replay: row.replay } : null,
+    scoreDirection: 'higher-is-authentic',
+    decision: isPerformed ? row.decision : null,
+    reason: row.reason,
+    attempts: row.attempts,
+    times: { queued: row.queued_at.toISOString(), started: timeOrNull(row.started_at), ended: timeOrNull(row.ended_at) },
+    links: { self: `/v1/verifications/${row.public_id}`, batch: `/v1/batches/${row.batch}` },
+  };
+}
+
+function audioOf({ audio_sha256, sample_rate, channels, duration_seconds, voice_seconds }: VerificationRow): VerificationAnswer['audio'] {
+  if (audio_sha256 === null) return null;
+  return { sha256: audio_sha256, sampleRate: sample_rate, channels, duration: duration_seconds, voiceDuration: voice_seconds };
+}
+
+function batchOf(row: BatchRow): BatchAnswer {
+  return {
+    id: row.public_id,
+    name: row.name,
+    state: row.state,
+    mode: row.mode,
+    requestedModel: row.requested_model,
+    release: row.release,
+    models: { phone: row.pinned_phone, digital: row.pinned_digital },
+    channels: row.settings.channels,
+    items: row.items,
+    times: { requested: row.requested_at.toISOString(), ended: timeOrNull(row.ended_at) },
+    links: { self: `/v1/batches/${row.public_id}`, verifications: `/v1/verifications?batch=${row.public_id}` },
+  };
+}
+
+function timeOrNull(time: Date | null): string | null {
+  return time === null ? null : time.toISOString();
+}

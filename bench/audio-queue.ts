@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import { openQueues } from '../jobs/backend.ts';
+import { createHandlers } from '../jobs/handlers.ts';
+import { requestVerification } from '../jobs/verification-producer.ts';
+import { startWorker } from '../jobs/worker.ts';
+import { hasEnded, readBatch } from '../pipelines/audio/batch.ts';
+import type { ScoringPool } from '../pipelines/audio/scoring/scoring-pool.ts';
+import { loadConfig } from '../runtime/config.ts';
+import { openServices } from '../runtime/services.ts';
+import { connect } from '../runtime/postgres.ts';
+import { migrate } from '../sql/migrate.ts';
+
+/** The queue with a database of its own, and a worker in this process that scores through a pool. */
+export interface QueueBench {
+  /** Hands recordings in as one batch and waits for its end. */
+  perform(files: readonly string[], model: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How often the batch is asked whether it has ended. */
+const pollMs = 10;
+
+/** Opens it under a directory, which may be removed after `close`. */
+export async function openQueueBench(directory: string, pool: ScoringPool): Promise<QueueBench> {
+  const config = { ...loadConfig({ ...process.env, STATE_DIR: join(directory, 'state'), LOG_LEVEL: 'warn' }), audioScorers: 1 };
+  const services = await openServices(config, 'bench');
+  const client = await connect({ url: services.database.url, applicationName: 'bench' });
+  await migrate(client);
+  await client.end();
+  const { db, log, database } = services;
+  const queues = await openQueues(config, database.url, log);
+  const scoring = { score: pool.score.bind(pool), close: async () => {} };
+  const worker = await startWorker({ config, databaseUrl: database.url, log, handlers: createHandlers({ ...services, queues, scoring }) });
+  let batches = 0;
+  return {
+    async perform(files, model) {
+      const key = `bench-${++batches}`;
+      const items = files.map((path) => ({ path, source: path }));
+      const { batch } = await requestVerification({ db, config, queues, log }, { owner: 'bench', key, name: key, requestedBy: 'bench', model, items });
+      for (let now = batch; !hasEnded(now); now = await readBatch(db, batch.id)) await new Promise((resolve) => setTimeout(resolve, pollMs));
+    },
+    async close() {
+      await worker.stop(0);
+      await queues.close();
+      await services.close();
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/** What a card of the detector is made of: the printed lines of the bench, and how they were made. */
+export interface CardFacts {
+  readonly parameters: number;
+  readonly bytes: number;
+  readonly printed: readonly string[];
+}
+
+/** The card of `telephone/2`: its figures are what the bench printed, never typed. */
+export function cardOf({ parameters, bytes, printed }: CardFacts): string {
+  return `# Voice activity detector telephone/2
+
+Says of each 10 ms of telephone audio whether there is voice. It belongs to phone/v8; the models before it use energy/1, which takes whatever comes and goes for voice.
+
+${parameters.toLocaleString('en')} parameters, ${Math.round(bytes / 1000)} kB. 64 mel bands of 8 kHz audio, dilated convolutions that see 2.5 s before and after a frame. A recording at 16 kHz is resampled to 8 kHz first.
+
+## Figures
+
+Written by \`node dist/bench/voice-activity.js --card\`: the scenes are made there, so that the truth of each frame is known. The speakers, and the recorded music, were not trained on; the synthesised music, tones and noises of the bench are made by other code than those of the training. Frames are 10 ms. A segment is missed if less than half of it was found, and false if less than half of it is voice.
+
+${printed.join('\n')}
+
+## Data
+
+Trained on mixtures that training/voice_activity makes: speech of the training corpus (human and synthesized, training/voice_activity/data-manifest.json has sources and licences) in noise, and line sounds and music without speech, through G.711, GSM 06.10, G.726 and Opus.
+
+## Not for
+
+Voices behind music or television: they are voice where they are as loud as a caller. Singing in hold music was not in the training. Laughter, coughs and children's voices were not measured. Noise as loud as the voice hides soft syllables: see the rows at 5 and 0 dB.
+`;
+}

@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Queues } from '../jobs/backend.ts';
+import { countStates, hasEnded, readBatch, type Batch, type StateCounts } from '../pipelines/audio/batch.ts';
+import { ServiceError } from '../runtime/errors.ts';
+import type { Pool } from '../runtime/postgres.ts';
+import type { Services } from '../runtime/services.ts';
+import { interruption } from './command.ts';
+import { formatBar, startProgress } from './progress.ts';
+import { formatCount } from './table.ts';
+import { withSomeWorker } from './with-worker.ts';
+
+/** Milliseconds between two looks: often at first, since a single recording takes some tenths of a second. */
+const pollMs = { first: 40, later: 500, firstLooks: 50 } as const;
+
+/** Waits until a batch has ended, with somebody to perform it. @throws ServiceError `interrupted`, `batch_ended` if its items are still being handed in */
+export async function waitForBatch(services: Services, queues: Queues, batch: Batch): Promise<Batch> {
+  if (hasEnded(batch)) return batch;
+  if (batch.state === 'open') {
+    throw new ServiceError('batch_ended', { operation: 'wait for batch', object: batch.id, problem: 'Its items are still being handed in.', hint: 'Hand them in to the end with the same command and key, or cancel it.' });
+  }
+  return withSomeWorker(services, queues, () => untilEnded(services.db, batch));
+}
+
+async function untilEnded(db: Pool, { id, batchId, items }: Batch): Promise<Batch> {
+  const progress = startProgress();
+  const since = Date.now();
+  try {
+    for (let looks = 0; ; looks++) {
+      const batch = await readBatch(db, id);
+      if (hasEnded(batch)) return batch;
+      if (looks % 5 === 0 && process.stderr.isTTY) progress.show(describe(await countStates(db, batchId), items, since));
+      await sleep(looks < pollMs.firstLooks ? pollMs.first : pollMs.later, undefined, { signal: interruption.signal }).catch(() => {
+        throw new ServiceError('interrupted', { operation: 'wait for batch', object: id, hint: `It goes on: \`caller-trust batch status ${id}\`.` });
+      });
+    }
+  } finally {
+    progress.end();
+  }
+}
+
+function describe({ queued, performing, error }: StateCounts, items: number, since: number): string {
+  const ended = items - queued - performing;
+  const rate = ended / Math.max(0.001, (Date.now() - since) / 1000);
+  return `${formatBar(ended / items)} ${formatCount(ended)} of ${formatCount(items)} recordings, ${rate.toFixed(1)} a second${error > 0 ? `, ${formatCount(error)} in error` : ''}`;
+}

@@ -1,0 +1,70 @@
+import { open, rename, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { ServiceError } from '../runtime/errors.ts';
+
+/** Where results are written, piece by piece: each piece waits until the one before has gone, so that none pile up. */
+export interface ResultOutput {
+  /** The file that is written; undefined for standard output. */
+  readonly path: string | undefined;
+  write(text: string): Promise<void>;
+  /** Gives a file its content, whole. */
+  end(): Promise<void>;
+  /** Leaves nothing behind, unless the file is whole. */
+  discard(): Promise<void>;
+}
+
+/**
+ * Opens standard output, or a new file, which stays empty until it is whole.
+ * @throws ServiceError `usage_invalid` if something of this name is there, or the file cannot be made
+ */
+export async function openOutput(path: string | undefined): Promise<ResultOutput> {
+  return path === undefined ? standardOutput() : newFile(resolve(path));
+}
+
+function standardOutput(): ResultOutput {
+  let gone = false;
+  const onError = (error: NodeJS.ErrnoException): void => {
+    gone = true; // the reader of a pipe has had enough, as `head` does
+    if (error.code !== 'EPIPE') throw error;
+  };
+  process.stdout.on('error', onError);
+  return {
+    path: undefined,
+    write: (text) => (gone ? Promise.resolve() : new Promise((written) => process.stdout.write(text, () => written()))),
+    end: async () => {},
+    discard: async () => {},
+  };
+}
+
+async function newFile(path: string): Promise<ResultOutput> {
+  const refuse = (cause: NodeJS.ErrnoException): never => {
+    const problem = cause.code === 'EEXIST' ? 'Something of this name is there already.' : 'The file cannot be made.';
+    throw new ServiceError('usage_invalid', { operation: 'write results', object: path, problem, hint: 'Give another name.', cause });
+  };
+  // The name is taken at once: whoever waits an hour for results must not be told then that it is not free.
+  const claim = await open(path, 'wx').catch(refuse);
+  await claim.close();
+  const unfinished = `${path}.${process.pid}.tmp`;
+  const file = await open(unfinished, 'wx').catch(async (cause: NodeJS.ErrnoException) => {
+    await rm(path, { force: true });
+    return refuse(cause);
+  });
+  let ended = false;
+  return {
+    path,
+    write: async (text) => void (await file.appendFile(text)),
+    async end() {
+      ended = true;
+      await file.sync();
+      await file.close();
+      await rename(unfinished, path);
+    },
+    async discard() {
+      if (ended) return;
+      ended = true;
+      await file.close();
+      await rm(unfinished, { force: true });
+      await rm(path, { force: true });
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { Option, type Command } from 'commander';
+import { defaultOwner } from '../jobs/dropped-recordings.ts';
+import { requestVerification } from '../jobs/verification-producer.ts';
+import { hasEnded } from '../pipelines/audio/batch.ts';
+import { openItemSource, type ItemSource } from '../pipelines/audio/batch-list.ts';
+import { CHANNEL_MODES, type ChannelMode } from '../pipelines/audio/verification.ts';
+import { isServiceError, ServiceError } from '../runtime/errors.ts';
+import { addOutputOptions, openResultOutput, outputForm, printEnd, type OutputForm, type OutputOptions } from './batch-output.ts';
+import { waitForBatch } from './batch-wait.ts';
+import { currentActor } from './branding-request.ts';
+import { commandConfig, interruption, runCommand, withServices, type Outcome } from './command.ts';
+import { formatBar, startProgress } from './progress.ts';
+import type { ResultOutput } from './result-output.ts';
+import { formatCount } from './table.ts';
+import { withQueues } from './with-worker.ts';
+
+interface VerifyOptions extends OutputOptions {
+  readonly model?: string;
+  readonly channels?: ChannelMode;
+  readonly owner: string;
+  readonly key?: string;
+  readonly name?: string;
+  readonly wait?: boolean;
+}
+
+const examples = `
+A list ends with .csv, .tsv, .jsonl or .ndjson and names a path in each row, relative to the list, with a model and a name if wanted.
+
+Examples:
+  caller-trust verify call.wav --wait
+  caller-trust verify recordings/ --model phone --wait --csv --output results.csv
+  caller-trust verify list.jsonl --key 2026-11-monday`;
+
+/** `verify`. */
+export function addVerifyCommand(program: Command): void {
+  const verify = program
+    .command('verify')
+    .description('verify recordings: was the voice synthesized, or replayed?')
+    .argument('<path>', 'a recording, a folder of recordings, or a list')
+    .option('--model <model>', 'such as phone/v8, phone or digital; by default the sample rate of each recording decides')
+    .addOption(new Option('--channels <mode>', 'score the channels apart (the two sides of a call; the default), or mixed into one').choices(CHANNEL_MODES))
+    .option('--owner <client>', 'whose batch it is, as API keys name the client', defaultOwner)
+    .option('--key <key>', 'idempotency key: the same recordings under the same key are one batch; by default a new one')
+    .option('--name <name>', 'name of the batch; by default that of the path')
+    .option('--wait', 'wait for the results');
+  addOutputOptions(verify)
+    .addHelpText('after', examples)
+    .action((path: string, options: VerifyOptions, command: Command) => runCommand(command, () => verifyCommand(path, options, outputForm(command, options))));
+}
+
+async function verifyCommand(path: string, options: VerifyOptions, form: OutputForm): Promise<Outcome> {
+  if (options.wait !== true && options.output !== undefined) throw new ServiceError('usage_invalid', { operation: 'verify', problem: '--output needs --wait.', hint: 'Or write the file later with `batch results`.' });
+  const source = await openItemSource(path, commandConfig());
+  const output = await openResultOutput(options);
+  try {
+    return await verifySource(source, { ...options, form, output });
+  } catch (error) {
+    await output.discard();
+    throw error;
+  }
+}
+
+async function verifySource(source: ItemSource, options: Omit<VerifyOptions, 'output'> & { readonly form: OutputForm; readonly output: ResultOutput }): Promise<Outcome> {
+  return withServices((services) =>
+    withQueues(services, async (queues) => {
+      const { db, config, log } = services;
+      const key = options.key ?? `cli-${randomUUID()}`;
+      const { batch, repeated } = await handIn(source, key, (onProgress) =>
+        requestVerification({ db, config, queues, log, onProgress, signal: interruption.signal }, {
+          owner: options.owner,
+          key,
+          name: options.name ?? source.name,
+          requestedBy: currentActor(),
+          model: options.model,
+          settings: options.channels === undefined ? {} : { channels: options.channels },
+          items: source.items(),
+        }));
+      if (options.wait === true || hasEnded(batch)) return printEnd(db, await waitForBatch(services, queues, batch), options);
+      const { id, state, items } = batch;
+      const text = [
+        `Batch ${id} with ${formatCount(items)} ${items === 1 ? 'recording' : 'recordings'} is ${state}, under the key ${key}.`,
+        `  caller-trust batch status ${id}     how far it is`,
+        `  caller-trust batch results ${id}    what came out`,
+      ].join('\n');
+      return { json: { batch: { id, key, owner: batch.owner, state, items, repeated } }, text };
+    }),
+  );
+}
+
+async function handIn<Result>({ count }: ItemSource, key: string, work: (onProgress: (items: number) => void) => Promise<Result>): Promise<Result> {
+  const progress = startProgress();
+  try {
+    return await work((items) => progress.show(`${formatBar(items / count)} ${formatCount(items)} of ${formatCount(count)} recordings handed in`));
+  } catch (error) {
+    if (!isServiceError(error, 'interrupted')) throw error;
+    throw new ServiceError('interrupted', { operation: 'hand recordings in', hint: `The batch is open: the same command with --key ${key} goes on where it ended.` });
+  } finally {
+    progress.end();
+  }
+}

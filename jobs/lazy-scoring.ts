@@ -1,0 +1,22 @@
+import type { ScoringRequest } from '../pipelines/audio/perform-chunk.ts';
+import type { ScoringPool } from '../pipelines/audio/scoring/scoring-pool.ts';
+import type { ScoredRecording } from '../pipelines/audio/verification.ts';
+import type { Services } from '../runtime/services.ts';
+
+/** The scoring processes of this process: started when the first recording is scored, and ended with it. */
+export interface LazyScoring {
+  /** @throws AudioRefusal */
+  score(request: ScoringRequest, signal: AbortSignal): Promise<ScoredRecording>;
+  /** Ends the processes, if there are any. */
+  close(): Promise<void>;
+}
+
+/** Scoring for a process that may never need it. */
+export function openLazyScoring({ config, log }: Pick<Services, 'config' | 'log'>): LazyScoring {
+  let opened: Promise<ScoringPool> | undefined;
+  const pool = (): Promise<ScoringPool> => (opened ??= import('../pipelines/audio/scoring/scoring-pool.ts').then(({ openScoringPool }) => openScoringPool({ config, log })));
+  return {
+    score: async (request, signal) => (await pool()).score(request, signal),
+    close: async () => (await opened)?.close(),
+  };
+}

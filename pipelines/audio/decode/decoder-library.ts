@@ -1,0 +1,65 @@
+import type { CodecContext, FormatContext, Frame, Packet } from 'node-av/lib';
+import { AudioRefusal } from '../reasons.ts';
+
+/** The optional package: its functions, and FFmpeg's constants. */
+export interface DecoderLibrary {
+  readonly functions: typeof import('node-av/lib');
+  readonly constants: typeof import('node-av/constants');
+}
+
+let loading: Promise<DecoderLibrary> | undefined;
+
+/**
+ * The optional package, loaded on first use: it maps 100 MB of FFmpeg, which those who score WAV alone need not have.
+ * @throws AudioRefusal `decoder_missing`
+ */
+export function loadDecoderLibrary(): Promise<DecoderLibrary> {
+  loading ??= Promise.all([import('node-av/lib'), import('node-av/constants')]).then(
+    ([functions, constants]) => {
+      functions.Log.setLevel(constants.AV_LOG_QUIET);
+      return { functions, constants };
+    },
+    (cause: unknown) => {
+      loading = undefined;
+      throw Object.assign(new AudioRefusal('decoder_missing', 'Install the optional package node-av (npm install node-av@6.1.1) to read this format.'), { cause });
+    },
+  );
+  return loading;
+}
+
+/** The FFmpeg inside the optional package: its version, and how it was configured. */
+export async function describeDecoder(): Promise<{ readonly version: string; readonly configuration: string }> {
+  const { version, configuration } = (await loadDecoderLibrary()).functions.getFFmpegInfo();
+  return { version, configuration };
+}
+
+/** The native objects of one recording, which live and die together. */
+export class DecoderHandles {
+  readonly library: DecoderLibrary;
+  readonly format: FormatContext;
+  readonly codec: CodecContext;
+  readonly packet: Packet;
+  readonly frame: Frame;
+  isFreed = false;
+
+  constructor(library: DecoderLibrary) {
+    const { FormatContext, CodecContext, Packet, Frame } = library.functions;
+    this.library = library;
+    this.format = new FormatContext();
+    this.codec = new CodecContext();
+    this.packet = new Packet();
+    this.frame = new Frame();
+    this.format.allocContext();
+    this.packet.alloc();
+    this.frame.alloc();
+  }
+
+  free(): void {
+    if (this.isFreed) return;
+    this.isFreed = true;
+    this.frame.free();
+    this.packet.free();
+    this.codec.freeContext();
+    this.format.closeInputSync();
+  }
+}

@@ -1,0 +1,28 @@
+import { AudioRefusal } from '../reasons.ts';
+import type { DecodeLimits } from './recording.ts';
+
+/** What a file declares before anything is decoded. */
+export interface Declared {
+  readonly channels: number;
+  readonly sampleRate: number;
+  /** Null where it declares none, or where it is a guess. */
+  readonly durationSeconds: number | null;
+}
+
+/**
+ * Refuses what a file declares beyond the limits, before anything is allocated for it.
+ * @throws AudioRefusal
+ */
+export function checkDeclared({ channels, sampleRate, durationSeconds }: Declared, limits: DecodeLimits): void {
+  if (channels < 1) throw new AudioRefusal('audio_damaged', 'It declares no channel.');
+  if (sampleRate < 1) throw new AudioRefusal('audio_damaged', 'It declares a sample rate of 0 Hz.');
+  if (channels > limits.channelsMax) throw new AudioRefusal('channels_too_many', `It has ${channels} channels; ${limits.channelsMax} are read at most.`);
+  if (sampleRate < limits.sampleRateMin) throw new AudioRefusal('sample_rate_too_low', `It has ${sampleRate} Hz; ${limits.sampleRateMin} Hz are read at least.`);
+  if (sampleRate > limits.sampleRateMax) throw new AudioRefusal('sample_rate_too_high', `It has ${sampleRate} Hz; ${limits.sampleRateMax} Hz are read at most.`);
+  if (durationSeconds !== null && durationSeconds > limits.secondsMax) throw tooLong(limits);
+}
+
+/** The refusal of audio that goes on past the limit, whatever the file declared. */
+export function tooLong({ secondsMax }: DecodeLimits): AudioRefusal {
+  return new AudioRefusal('recording_too_long', `It has more than ${secondsMax} s.`);
+}

@@ -1,0 +1,198 @@
+import { makeDotProduct, type DotProduct } from './dot-product.ts';
+
+/** Rates that are resampled, in Hz. The bounds keep a filter under 6,000 taps. */
+export const resampleRates = { min: 4_000, max: 192_000 } as const;
+
+/**
+ * The filter: a sinc under a Kaiser window, flat to `passBand` of the lower Nyquist frequency and down by
+ * `attenuationDb` from that frequency on (86, so that 80 are kept with room for rounding).
+ */
+const filterShape = { passBand: 0.9, attenuationDb: 86 } as const;
+
+/** Taps of a table of exact phases: 512 KiB. 44.1 kHz to 16 kHz has 49,000; a ratio like 44,099 to 16,000 would have 5 million. */
+const exactTapsMax = 131_072;
+
+/** Phases a sample of the lower rate where a ratio has too many: between two of them the taps are interpolated, with an error below -100 dB. */
+const interpolatedPhases = 256;
+
+/** Filters that are kept, the latest used. */
+const filtersMax = 8;
+
+/** Samples that are taken into a filter's memory at once. */
+const stepSamplesMax = 8_192;
+
+/**
+ * The samples at another rate: ceil(length * to / from) of them, the first at the time of the first.
+ * @throws RangeError for a rate outside `resampleRates`
+ */
+export function resample(samples: Float32Array, from: number, to: number): Float32Array {
+  const resampler = new Resampler(from, to);
+  const parts = [resampler.push(samples), resampler.end()];
+  const whole = new Float32Array(parts[0]!.length + parts[1]!.length);
+  whole.set(parts[0]!);
+  whole.set(parts[1]!, parts[0]!.length);
+  return whole;
+}
+
+/** Resamples block by block; what comes out, put together, is what `resample` gives of the whole. */
+export class Resampler {
+  private readonly filter: Filter | undefined;
+  /** Samples that later outputs need: what lies under the filter, from before the first sample (zeros) on. */
+  private held: Float32Array;
+  /** How far the filter of the next output is moved against held[0], in 1 / up of a sample. */
+  private part = 0;
+  private taken = 0;
+  private given = 0;
+
+  /** @throws RangeError for a rate outside `resampleRates` */
+  constructor(from: number, to: number) {
+    for (const rate of [from, to]) {
+      if (!Number.isInteger(rate) || rate < resampleRates.min || rate > resampleRates.max) throw new RangeError(`A rate of ${rate} Hz is not resampled.`);
+    }
+    this.filter = from === to ? undefined : filterFor(from, to);
+    this.held = new Float32Array(this.filter?.halfSamples ?? 0);
+  }
+
+  /** The outputs that the samples so far decide. */
+  push(block: Float32Array): Float32Array {
+    if (this.filter === undefined) return block.slice();
+    this.taken += block.length;
+    return this.run(this.filter, block);
+  }
+
+  /** The rest, as if zeros followed. */
+  end(): Float32Array {
+    if (this.filter === undefined) return new Float32Array(0);
+    const { up, down, taps } = this.filter;
+    const left = Math.ceil((this.taken * up) / down) - this.given;
+    return this.run(this.filter, new Float32Array(taps)).slice(0, left);
+  }
+
+  private run(filter: Filter, block: Float32Array): Float32Array {
+    const outputs = new Float32Array(Math.ceil(((this.held.length + block.length) * filter.up) / filter.down) + 1);
+    let written = 0;
+    for (let at = 0; at < block.length; at += stepSamplesMax) written += this.step(filter, block.subarray(at, at + stepSamplesMax), outputs.subarray(written));
+    this.given += written;
+    return outputs.slice(0, written);
+  }
+
+  /** Takes samples in and writes the outputs that they decide; returns how many those are. */
+  private step(filter: Filter, samples: Float32Array, outputs: Float32Array): number {
+    const { up, down, taps, work } = filter;
+    work.set(this.held);
+    work.set(samples, this.held.length);
+    const available = this.held.length + samples.length;
+
+    const [wholeStep, partStep] = [Math.floor(down / up), down % up];
+    let [index, part, written] = [0, this.part, 0];
+    for (; index + taps <= available; written++) {
+      outputs[written] = filter.output(index, part);
+      index += wholeStep;
+      part -= partStep;
+      if (part < 0) {
+        part += up;
+        index++;
+      }
+    }
+    this.held = work.slice(index, available);
+    this.part = part;
+    return written;
+  }
+}
+
+interface Filter {
+  /** The ratio in lowest terms: `up` outputs for `down` samples. */
+  readonly up: number;
+  readonly down: number;
+  /** Samples under the filter, a multiple of 16, and those before its middle. */
+  readonly taps: number;
+  readonly halfSamples: number;
+  /** Where `output` finds the samples. */
+  readonly work: Float32Array;
+  /** The filter over work[index] and on, moved by part / up of a sample. */
+  readonly output: (index: number, part: number) => number;
+}
+
+const filters = new Map<string, Filter>();
+
+function filterFor(from: number, to: number): Filter {
+  const key = `${from}:${to}`;
+  const filter = filters.get(key) ?? makeFilter(from, to);
+  filters.delete(key);
+  if (filters.size >= filtersMax) filters.delete(filters.keys().next().value!);
+  filters.set(key, filter);
+  return filter;
+}
+
+function makeFilter(from: number, to: number): Filter {
+  const divisor = greatestCommonDivisor(from, to);
+  const [up, down] = [to / divisor, from / divisor];
+  const halfSamples = Math.ceil(halfWidth(from, to));
+  const taps = Math.ceil((2 * halfSamples + 1) / 16) * 16;
+  const isExact = up * taps <= exactTapsMax;
+  const rows = isExact ? up : Math.ceil((interpolatedPhases * Math.min(from, to)) / from);
+  const table = filterTable({ from, to, rows, taps, halfSamples });
+
+  const product = makeDotProduct(table.length + taps + stepSamplesMax + taps);
+  product.numbers.set(table);
+  const place = { product, taps, workAt: table.length };
+  return { up, down, taps, halfSamples, work: product.numbers.subarray(table.length), output: isExact ? exactOutput(place) : interpolatedOutput({ ...place, rows, up }) };
+}
+
+interface Place {
+  readonly product: DotProduct;
+  readonly taps: number;
+  readonly workAt: number;
+}
+
+const bytes = Float32Array.BYTES_PER_ELEMENT;
+
+function exactOutput({ product: { dot }, taps, workAt }: Place): Filter['output'] {
+  return (index, part) => dot(part * taps * bytes, (workAt + index) * bytes, taps);
+}
+
+function interpolatedOutput({ product: { dot }, taps, workAt, rows, up }: Place & { readonly rows: number; readonly up: number }): Filter['output'] {
+  return (index, part) => {
+    const row = Math.floor((part * rows) / up);
+    const way = (part * rows) / up - row;
+    const samples = (workAt + index) * bytes;
+    return (1 - way) * dot(row * taps * bytes, samples, taps) + way * dot((row + 1) * taps * bytes, samples, taps);
+  };
+}
+
+/** Samples on each side of the filter's middle, by Kaiser's formula for attenuation and transition (Oppenheim and Schafer, "Discrete-Time Signal Processing", 7.5.3). */
+function halfWidth(from: number, to: number): number {
+  const transition = (Math.PI * (1 - filterShape.passBand) * Math.min(from, to)) / from;
+  return (filterShape.attenuationDb - 7.95) / (2.285 * transition) / 2;
+}
+
+/** rows + 1 phases of `taps`, each the filter moved by 1 / rows of a sample; on average a phase adds up to 1. */
+function filterTable({ from, to, rows, taps, halfSamples }: { readonly from: number; readonly to: number; readonly rows: number; readonly taps: number; readonly halfSamples: number }): Float32Array {
+  const width = halfWidth(from, to);
+  const cutOff = (((1 + filterShape.passBand) / 2) * Math.min(from, to)) / from; // in half cycles a sample
+  const beta = 0.1102 * (filterShape.attenuationDb - 8.7);
+  const table = Float64Array.from({ length: (rows + 1) * taps }, (_none, at) => {
+    const time = (at % taps) + Math.floor(at / taps) / rows - halfSamples;
+    return Math.abs(time) >= width ? 0 : sinc(cutOff * time) * bessel(beta * Math.sqrt(1 - (time / width) ** 2));
+  });
+  const sum = table.subarray(0, rows * taps).reduce((total, tap) => total + tap, 0);
+  return Float32Array.from(table, (tap) => (tap * rows) / sum);
+}
+
+function sinc(x: number): number {
+  return x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x);
+}
+
+/** The modified Bessel function of order 0, by its series. */
+function bessel(x: number): number {
+  let [sum, term] = [1, 1];
+  for (let k = 1; term > sum * 1e-12; k++) {
+    term *= (x / (2 * k)) ** 2;
+    sum += term;
+  }
+  return sum;
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}

@@ -1,0 +1,94 @@
+import type { RecordingNote } from './recording.ts';
+
+/** How samples lie in memory, little-endian: integers, floating point, and the two laws of G.711. */
+export type SampleFormat = 'u8' | 's16' | 's24' | 's32' | 'f32' | 'f64' | 'mulaw' | 'alaw';
+
+/** Samples that were changed so that all are numbers in [-1, 1]. */
+export interface SampleFaults {
+  clipped: number;
+  notFinite: number;
+}
+
+/** What the corrected samples are called in the notes. */
+export function faultNotes({ clipped, notFinite }: SampleFaults): RecordingNote[] {
+  return [...(clipped > 0 ? (['samples_clipped'] as const) : []), ...(notFinite > 0 ? (['samples_not_finite'] as const) : [])];
+}
+
+/** Where the samples of a channel lie: one each `step` samples of `bytes`, the first at sample `first`; as many as `into` has room for. */
+export interface SampleRun {
+  readonly bytes: Uint8Array;
+  readonly first: number;
+  readonly step: number;
+  readonly into: Float32Array;
+}
+
+/** Bytes of one sample. */
+export const sampleBytes = { u8: 1, s16: 2, s24: 3, s32: 4, f32: 4, f64: 8, mulaw: 1, alaw: 1 } as const satisfies Record<SampleFormat, number>;
+
+/** Writes the samples as numbers in [-1, 1]; floating point beyond is set to full scale, and what is no number to zero, and counted. */
+export function readSamples(format: SampleFormat, run: SampleRun, faults: SampleFaults): void {
+  readers[format](run, faults);
+}
+
+const readers: Record<SampleFormat, (run: SampleRun, faults: SampleFaults) => void> = {
+  u8: (run) => scaled(run.bytes, run, { offset: 128, scale: 1 / 128 }),
+  s16: (run) => scaled(new Int16Array(...view(run.bytes, 2)), run, { offset: 0, scale: 1 / 32_768 }),
+  s24: (run) => threeBytes(run),
+  s32: (run) => scaled(new Int32Array(...view(run.bytes, 4)), run, { offset: 0, scale: 1 / 2_147_483_648 }),
+  f32: (run, faults) => checked(new Float32Array(...view(run.bytes, 4)), run, faults),
+  f64: (run, faults) => checked(new Float64Array(...view(run.bytes, 8)), run, faults),
+  mulaw: (run) => looked(mulawTable, run),
+  alaw: (run) => looked(alawTable, run),
+};
+
+/** The bytes as numbers of `size` bytes; copied if they do not lie on a multiple of it. */
+function view(bytes: Uint8Array, size: number): [ArrayBuffer, number, number] {
+  const aligned = bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes);
+  return [aligned.buffer as ArrayBuffer, aligned.byteOffset, Math.floor(aligned.byteLength / size)];
+}
+
+function scaled(numbers: Uint8Array | Int16Array | Int32Array, { first, step, into }: SampleRun, { offset, scale }: { readonly offset: number; readonly scale: number }): void {
+  for (let at = 0, from = first; at < into.length; at++, from += step) into[at] = (numbers[from]! - offset) * scale;
+}
+
+function threeBytes({ bytes, first, step, into }: SampleRun): void {
+  for (let at = 0, from = first * 3; at < into.length; at++, from += step * 3) {
+    into[at] = ((bytes[from]! << 8) | (bytes[from + 1]! << 16) | (bytes[from + 2]! << 24)) / 2_147_483_648;
+  }
+}
+
+function checked(numbers: Float32Array | Float64Array, { first, step, into }: SampleRun, faults: SampleFaults): void {
+  for (let at = 0, from = first; at < into.length; at++, from += step) {
+    const number = numbers[from]!;
+    // One comparison for the many that are right; it is false for what is no number.
+    into[at] = number >= -1 && number <= 1 ? number : corrected(number, faults);
+  }
+}
+
+function corrected(number: number, faults: SampleFaults): number {
+  if (Number.isFinite(number)) {
+    faults.clipped++;
+    return Math.sign(number);
+  }
+  faults.notFinite++;
+  return 0;
+}
+
+function looked(table: Float32Array, { bytes, first, step, into }: SampleRun): void {
+  for (let at = 0, from = first; at < into.length; at++, from += step) into[at] = table[bytes[from]!]!;
+}
+
+/** ITU-T G.711, table 2a (mu-law): 14 bits of magnitude and sign. */
+const mulawTable = Float32Array.from({ length: 256 }, (_none, code) => {
+  const bits = ~code & 0xff;
+  const magnitude = ((((bits & 0x0f) << 3) + 0x84) << ((bits & 0x70) >> 4)) - 0x84;
+  return ((bits & 0x80) === 0 ? magnitude : -magnitude) / 32_768;
+});
+
+/** ITU-T G.711, table 1a (A-law): 13 bits of magnitude and sign. */
+const alawTable = Float32Array.from({ length: 256 }, (_none, code) => {
+  const bits = code ^ 0x55;
+  const [part, segment] = [(bits & 0x0f) << 4, (bits & 0x70) >> 4];
+  const magnitude = segment === 0 ? part + 8 : (part + 0x108) << (segment - 1);
+  return ((bits & 0x80) === 0 ? -magnitude : magnitude) / 32_768;
+});

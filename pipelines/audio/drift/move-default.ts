@@ -1,0 +1,142 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ServiceError } from '../../../runtime/errors.ts';
+import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../../runtime/postgres.ts';
+import { sql } from '../../../sql/sql.ts';
+import type { Family } from '../models/manifest.ts';
+import { loadRegistry, type RegistryEntry, type RegistrySources, type ResolvedModel } from '../models/registry.ts';
+import { requireModel, type NamedModel } from '../named-model.ts';
+import { findDriftReport, readDriftSummary } from './drift-record.ts';
+
+/** The default of a family that is to move. */
+export interface DefaultRequest {
+  readonly family: Family;
+  readonly model: string;
+  readonly by: string;
+  readonly reason: string;
+  /** The drift report that it rests on; without one the newest that fits. */
+  readonly reportId?: number | undefined;
+  /** Moves it without a report, which the row keeps. */
+  readonly force: boolean;
+}
+
+/** What became of a request. */
+export interface DefaultMove {
+  readonly family: Family;
+  readonly before: string | null;
+  readonly model: string;
+  /** Null where the model was the default already, and nothing was written. */
+  readonly since: Date | null;
+  readonly reportId: number | null;
+  readonly forced: boolean;
+}
+
+/** A default that was set, as it stays in the record. */
+export interface DefaultChange {
+  readonly family: Family;
+  readonly model: string;
+  readonly since: Date;
+  readonly setBy: string;
+  readonly reason: string;
+  readonly reportId: number | null;
+  readonly forced: boolean;
+}
+
+/** A report as the decision sees it. */
+export interface ReportFacts {
+  readonly reportId: number;
+  /** True if it is of the present default and the wanted model, both as they are now. */
+  readonly fits: boolean;
+  readonly compared: number;
+}
+
+/** What the decision to move a default rests on. */
+export interface DefaultFacts {
+  readonly before: string | null;
+  readonly model: string;
+  readonly report: ReportFacts | undefined;
+  readonly force: boolean;
+}
+
+export type DefaultDecision =
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'move'; readonly reportId: number | null; readonly forced: boolean }
+  | { readonly kind: 'refused'; readonly problem: string };
+
+/**
+ * Whether a default may move: to the model that it is already, always and without a trace; to another one with a report of the
+ * two that compared something, or by force. A report that fits is kept also where force was used, and then nothing was forced.
+ */
+export function decideDefault({ before, model, report, force }: DefaultFacts): DefaultDecision {
+  if (before === model) return { kind: 'unchanged' };
+  const problem = problemOf(report, { before, model });
+  if (problem === null) return { kind: 'move', reportId: report!.reportId, forced: false };
+  return force ? { kind: 'move', reportId: null, forced: true } : { kind: 'refused', problem };
+}
+
+function problemOf(report: ReportFacts | undefined, { before, model }: { before: string | null; model: string }): string | null {
+  if (before === null) return 'The family has no default that a report could compare it with.';
+  if (report === undefined) return `There is no drift report of ${before} and ${model} as they are now.`;
+  if (!report.fits) return `Drift report ${report.reportId} is not of ${before} and ${model} as they are now.`;
+  return report.compared === 0 ? `Drift report ${report.reportId} compared no recording.` : null;
+}
+
+/**
+ * Moves the default of a family, if a drift report of the present default and the new one is there, or by force. The row is
+ * added, never changed; batches that were handed in before keep their models.
+ * @throws ServiceError `drift_report_missing`, `model_unknown`, `model_removed`, `model_invalid`, `usage_invalid`, `reason_required`
+ */
+export async function moveDefault(db: Pool, sources: RegistrySources, request: DefaultRequest): Promise<DefaultMove> {
+  const { family, by, reason, force } = request;
+  if (!/\S/.test(reason) || !/\S/.test(by)) throw new ServiceError('reason_required', { operation: 'set default model', object: family });
+  return inTransaction(db, async (client) => {
+    await client.query(sql('audio/lock_model_defaults'));
+    const registry = await loadRegistry(client, sources);
+    const model = requireModel(registry, request.model);
+    if (model.family !== family) throw ofOtherFamily(model, family);
+    const present = registry.defaultOf(family);
+    const report = present && (await readReportFacts(client, { old: present, new: model, reportId: request.reportId }));
+    const move = { family, before: present?.model ?? null, model: model.name };
+    const decision = decideDefault({ ...move, report, force });
+    if (decision.kind === 'refused') throw reportMissing(move, decision.problem);
+    if (decision.kind === 'unchanged') return { ...move, since: null, reportId: null, forced: false };
+    const { reportId, forced } = decision;
+    const row = await queryRow<{ since: Date }>(client, sql('audio/insert_model_default'), [family, model.name, by, reason, reportId, forced]);
+    return { ...move, since: row!.since, reportId, forced };
+  });
+}
+
+/** Each time that a model became a default or stopped to be one, newest first. */
+export async function listDefaultChanges(db: Queryable, model: string): Promise<DefaultChange[]> {
+  interface Row extends Record<string, unknown> {
+    readonly family: Family;
+    readonly model: string;
+    readonly since: Date;
+    readonly set_by: string;
+    readonly reason: string;
+    readonly report_id: number | null;
+    readonly forced: boolean;
+  }
+  const rows = await queryRows<Row>(db, sql('audio/list_model_default_changes'), [model]);
+  return rows.map((row) => ({ family: row.family, model: row.model, since: row.since, setBy: row.set_by, reason: row.reason, reportId: row.report_id, forced: row.forced }));
+}
+
+/** Facts of the report that was named, else of the newest that fits. Nothing fits a present default whose weights are gone. */
+async function readReportFacts(db: Queryable, { old, new: now, reportId }: { old: RegistryEntry; new: ResolvedModel; reportId: number | undefined }): Promise<ReportFacts | undefined> {
+  const models = { old: { model: old.model, manifestSha256: old.manifestSha256 ?? '' }, new: { model: now.name, manifestSha256: now.manifestSha256 } };
+  if (reportId === undefined) {
+    const found = await findDriftReport(db, models);
+    return found && { ...found, fits: true };
+  }
+  const { counts, ...summary } = await readDriftSummary(db, reportId);
+  return { reportId, fits: isDeepStrictEqual({ old: summary.old, new: summary.new }, models), compared: counts.compared };
+}
+
+function ofOtherFamily({ name }: NamedModel, family: Family): ServiceError {
+  return new ServiceError('usage_invalid', { operation: 'set default model', object: name, problem: `It is not of the family ${family}.` });
+}
+
+function reportMissing({ before, model }: { before: string | null; model: string }, problem: string): ServiceError {
+  const report = `\`caller-trust models drift ${before} ${model} --batch ID\``;
+  const hint = before === null ? 'Set it with --force.' : `Make one with ${report}, where ID is a batch whose audio is stored; --force goes without.`;
+  return new ServiceError('drift_report_missing', { operation: 'set default model', object: model, problem, hint });
+}

@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises';
+import type { InferenceSession } from 'onnxruntime-node';
+import { ServiceError, errorMessageOf } from '../../../runtime/errors.ts';
+
+/** The names of the one input and the one output that are used of a graph. */
+export interface GraphNames {
+  readonly inputName: string;
+  readonly outputName: string;
+}
+
+/** An opened ONNX graph: one float32 tensor in, one out. */
+export interface Graph {
+  /**
+   * Runs the graph on one tensor. The caller may use `input` again once this resolves.
+   * @throws ServiceError `model_invalid` if the graph does not take the tensor, or answers anything but float32
+   */
+  run(input: Float32Array, shape: readonly number[]): Promise<Float32Array>;
+  close(): Promise<void>;
+}
+
+/**
+ * Weights from this size on are run without the arena, in which the runtime otherwise keeps the memory of the largest batch
+ * for ever: the activations of large models are large too (a published one took 11 GB in batches of 8).
+ */
+const arenaWeightsBytesMax = 16 * 1024 * 1024;
+
+const severityError = 3;
+
+/**
+ * One thread: a second one adds next to nothing to small graphs, and every process of the pool has a core of its own. Nothing is
+ * reported anywhere: the runtime has telemetry on Windows only.
+ */
+function sessionOptions(weightsBytes: number): InferenceSession.SessionOptions {
+  return {
+    executionProviders: ['cpu'],
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    graphOptimizationLevel: 'all',
+    enableCpuMemArena: weightsBytes <= arenaWeightsBytesMax,
+    enableMemPattern: weightsBytes <= arenaWeightsBytesMax,
+    logSeverityLevel: severityError,
+  };
+}
+
+/**
+ * Opens a graph, given by its file or the bytes of it: always from memory, so that what is run is what was checked, and so that weights in other
+ * files, which ONNX can name by path, are not found. Runs block the event loop of the process; the pool's processes are for it.
+ * @throws ServiceError `model_invalid` if the bytes are no graph that runs here, or it lacks a name
+ */
+export async function openGraph(file: string | Uint8Array, { inputName, outputName }: GraphNames): Promise<Graph> {
+  const weights = typeof file === 'string' ? await readFile(file) : file;
+  const { InferenceSession, Tensor } = await import('onnxruntime-node'); // 150 ms that only processes which score pay
+  const session = await InferenceSession.create(weights, sessionOptions(weights.byteLength)).catch((cause: unknown) => {
+    throw invalid(`The weights do not open: ${firstLine(cause)}.`, cause);
+  });
+  if (!session.inputNames.includes(inputName)) throw invalid(`The graph has no input "${inputName}" (input.name) but ${session.inputNames.join(', ')}.`);
+  if (session.inputNames.length > 1) throw invalid(`The graph has ${session.inputNames.length} inputs; one is given.`);
+  if (!session.outputNames.includes(outputName)) throw invalid(`The graph has no output "${outputName}" (output.name) but ${session.outputNames.join(', ')}.`);
+
+  return {
+    async run(input, shape) {
+      const outputs = await session.run({ [inputName]: new Tensor('float32', input, shape) }, [outputName]).catch((cause: unknown) => {
+        throw invalid(`The graph does not run on an input of ${shape.join(' x ')}: ${firstLine(cause)}.`, cause);
+      });
+      const output = outputs[outputName]!;
+      if (output.type !== 'float32') throw invalid(`The output "${outputName}" is ${output.type}, not float32.`);
+      return output.data as Float32Array;
+    },
+    close: () => session.release(),
+  };
+}
+
+function invalid(problem: string, cause?: unknown): ServiceError {
+  return new ServiceError('model_invalid', { operation: 'run model', problem, cause });
+}
+
+function firstLine(error: unknown): string {
+  return (errorMessageOf(error).split('\n')[0] ?? '').slice(0, 300).replace(/\.$/, '');
+}

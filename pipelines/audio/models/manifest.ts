@@ -1,0 +1,264 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { ServiceError } from '../../../runtime/errors.ts';
+import { SCORE_NAMES, type ScoreName } from '../verification.ts';
+
+/** What a manifest may ask for. Each number is named in docs/audio-models.md. */
+export const manifestLimits = {
+  /** Largest weights, in bytes; the shipped ones are a few MB. */
+  weightsBytesMax: 200 * 1000 * 1000,
+  windowSecondsMin: 0.5,
+  windowSecondsMax: 30,
+  /** Shortest hop as a share of the window: 16 windows over each moment of a recording. */
+  hopWindowShareMin: 1 / 16,
+  sampleRateMin: 4000,
+  sampleRateMax: 48_000,
+  targetDbfsMin: -60,
+  targetDbfsMax: 0,
+  fftSizeMin: 64,
+  fftSizeMax: 8192,
+  /** Most numbers in the input of one window: 30 s at 48 kHz as a waveform, or a spectrogram of 16 MB. */
+  inputValuesMax: 4_194_304,
+  batchMax: 64,
+  minimumVoiceSecondsMin: 0.5,
+  /** Calibration and biases outside of these are mistakes: a logit of 20 is a probability of 1 - 2e-9. */
+  slopeMax: 100,
+  interceptMax: 100,
+  dimensionsMax: 4096,
+  manifestBytesMax: 256 * 1024,
+} as const;
+
+const limits = manifestLimits;
+
+const tensorName = z.string().min(1).max(200);
+
+const rmsLevel = z.strictObject({ kind: z.literal('rms'), targetDbfs: z.number().min(limits.targetDbfsMin).max(limits.targetDbfsMax) });
+const noLevel = z.strictObject({ kind: z.literal('none') });
+
+const inputShared = {
+  name: tensorName,
+  sampleRate: z.number().int().min(limits.sampleRateMin).max(limits.sampleRateMax),
+  /** Lowest rate of a recording: one below it is refused, never made to look like more. */
+  sampleRateMin: z.number().int().min(limits.sampleRateMin),
+  windowSeconds: z.number().min(limits.windowSecondsMin).max(limits.windowSecondsMax),
+  hopSeconds: z.number().positive(),
+  padding: z.enum(['repeat', 'zero']),
+  level: z.discriminatedUnion('kind', [rmsLevel, noLevel]),
+};
+
+const powerOfTwo = z.number().int().min(limits.fftSizeMin).max(limits.fftSizeMax).refine((size) => Number.isInteger(Math.log2(size)), 'must be a power of two');
+
+const waveformInput = z.strictObject({ kind: z.literal('waveform'), ...inputShared });
+const spectrogramInput = z.strictObject({
+  kind: z.literal('power-spectrogram'),
+  ...inputShared,
+  frameSamples: z.number().int().positive(),
+  hopSamples: z.number().int().positive(),
+  fftSize: powerOfTwo,
+});
+
+const input = z.discriminatedUnion('kind', [waveformInput, spectrogramInput]).superRefine(checkInput);
+
+/** What a graph takes: see docs/audio-models.md. */
+export type ModelInput = z.output<typeof input>;
+
+function checkInput(given: z.output<typeof waveformInput> | z.output<typeof spectrogramInput>, context: z.RefinementCtx): void {
+  const refuse = (field: string, message: string) => context.addIssue({ code: 'custom', path: [field], message });
+  if (given.sampleRateMin > given.sampleRate) refuse('sampleRateMin', 'must not be above sampleRate');
+  if (given.hopSeconds > given.windowSeconds) refuse('hopSeconds', 'must not be above windowSeconds');
+  if (given.hopSeconds < given.windowSeconds * limits.hopWindowShareMin) refuse('hopSeconds', `must be at least ${limits.hopWindowShareMin} of windowSeconds`);
+  if (given.kind === 'power-spectrogram') {
+    if (given.frameSamples > given.fftSize) refuse('frameSamples', 'must not be above fftSize');
+    if (given.hopSamples > given.frameSamples) refuse('hopSamples', 'must not be above frameSamples');
+    if (given.frameSamples > windowSamples(given)) refuse('frameSamples', 'must not be longer than a window');
+  }
+  if (inputShape(given).reduce((product, size) => product * size, 1) > limits.inputValuesMax) refuse('windowSeconds', `makes an input of more than ${limits.inputValuesMax} values`);
+}
+
+/** Samples of one window at the model's rate. */
+export function windowSamples({ sampleRate, windowSeconds }: Pick<ModelInput, 'sampleRate' | 'windowSeconds'>): number {
+  return Math.round(windowSeconds * sampleRate);
+}
+
+/** Shape of the graph's input for one window, without the batch: [samples], or [frames, bins]. */
+export function inputShape(given: ModelInput): readonly number[] {
+  const samples = windowSamples(given);
+  if (given.kind === 'waveform') return [samples];
+  return [Math.floor((samples - given.frameSamples) / given.hopSamples) + 1, given.fftSize / 2 + 1];
+}
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits in lower case');
+
+const shared = {
+  schema: z.literal('model-manifest/1'),
+  file: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'must be the name of a file beside the manifest'),
+  sha256,
+  bytes: z.number().int().positive().max(limits.weightsBytesMax),
+  parameters: z.number().int().nonnegative(),
+  limits: z.strictObject({ batchMax: z.number().int().min(1).max(limits.batchMax) }),
+  training: z.looseObject({}).optional(),
+};
+
+/** What was done to the numbers before the graph gave them; see `columnsPerScore`. */
+export const ACTIVATIONS = ['logit', 'probability', 'softmax-pair', 'logit-pair'] as const;
+
+export type Activation = (typeof ACTIVATIONS)[number];
+
+const calibration = z.strictObject({
+  slope: z.number().positive().max(limits.slopeMax),
+  intercept: z.number().min(-limits.interceptMax).max(limits.interceptMax),
+});
+
+const scoresOf = <Value extends z.ZodType>(value: Value) => z.partialRecord(z.enum(SCORE_NAMES), value);
+
+/** Names of the families of models. */
+export const FAMILIES = ['phone', 'digital'] as const;
+
+export type Family = (typeof FAMILIES)[number];
+
+/** Canonical name of a model: `phone/v8`. */
+export const modelNameForm = /^(phone|digital)\/v[0-9a-z.-]{1,40}$/;
+
+const authenticity = z
+  .strictObject({
+    ...shared,
+    kind: z.literal('authenticity'),
+    model: z.string().regex(modelNameForm, 'must be a name such as phone/v9, in lower case'),
+    input,
+    output: z.strictObject({
+      name: tensorName,
+      layout: z.array(z.enum(SCORE_NAMES)).min(1).max(SCORE_NAMES.length).refine((names) => new Set(names).size === names.length, 'must name each score once'),
+      activation: z.enum(ACTIVATIONS),
+      polarity: z.enum(['higher-is-authentic', 'higher-is-spoof']),
+    }),
+    calibration: scoresOf(calibration),
+    thresholds: scoresOf(z.number().gt(0).lt(1)),
+    voiceActivity: z.enum(['energy/1', 'telephone/2']),
+    minimumVoiceSeconds: z.number().min(limits.minimumVoiceSecondsMin),
+  })
+  .superRefine((manifest, context) => {
+    for (const part of ['calibration', 'thresholds'] as const) {
+      const named = SCORE_NAMES.filter((name) => manifest[part][name] !== undefined);
+      const wanted = SCORE_NAMES.filter((name) => manifest.output.layout.includes(name));
+      if (named.join() !== wanted.join()) context.addIssue({ code: 'custom', path: [part], message: `must have exactly the scores of output.layout: ${wanted.join(', ')}` });
+    }
+    if (manifest.minimumVoiceSeconds > manifest.input.windowSeconds) context.addIssue({ code: 'custom', path: ['minimumVoiceSeconds'], message: 'must not be above input.windowSeconds' });
+  });
+
+const voiceprint = z.strictObject({
+  ...shared,
+  kind: z.literal('voiceprint'),
+  model: z.string().regex(/^voiceprint\/v?[0-9a-z.-]{1,40}$/, 'must be a name such as voiceprint/1'),
+  input,
+  output: z.looseObject({ name: tensorName, layout: z.tuple([z.literal('embedding')]), dimensions: z.number().int().min(2).max(limits.dimensionsMax) }),
+  calibration: z.looseObject({}).optional(),
+  thresholds: z.looseObject({}).optional(),
+  voiceActivity: z.enum(['energy/1', 'telephone/2']),
+  minimumVoiceSeconds: z.number().min(limits.minimumVoiceSecondsMin),
+}).refine(({ input: { sampleRate } }) => sampleRate === 8000 || sampleRate === 16_000, { path: ['input', 'sampleRate'], message: 'must be 8000 or 16000, the rates of the voice activity detectors' });
+
+const voiceActivity = z.looseObject({
+  ...shared,
+  kind: z.literal('voice-activity'),
+  model: z.string().min(1),
+  input: z.looseObject({ name: tensorName }),
+  output: z.looseObject({ name: tensorName }),
+  limits: z.looseObject({}).optional(),
+});
+
+/** The forms of manifests by their `kind`. */
+const manifestForms = { authenticity, voiceprint, 'voice-activity': voiceActivity } as const;
+
+export type ManifestKind = keyof typeof manifestForms;
+
+type Manifests = { readonly [Kind in ManifestKind]: z.output<(typeof manifestForms)[Kind]> };
+
+/** A model of authenticity: what it takes, what it answers, and how scores come of it. */
+export type ModelManifest = Manifests['authenticity'];
+
+/** A model of voiceprints. */
+export type VoiceprintManifest = Manifests['voiceprint'];
+
+/** A detector of voice activity that is a graph. */
+export type VoiceActivityManifest = Manifests['voice-activity'];
+
+/** How many columns of the output stand for one score. Of a pair, the second is the one that `polarity` speaks of. */
+export function columnsPerScore(activation: Activation): 1 | 2 {
+  return activation === 'softmax-pair' || activation === 'logit-pair' ? 2 : 1;
+}
+
+/** The scores that a model gives, in the order of its columns. */
+export function scoresIn({ output }: Pick<ModelManifest, 'output'>): readonly ScoreName[] {
+  return output.layout;
+}
+
+/**
+ * Checks a parsed manifest against the form of its kind.
+ * @throws ServiceError `model_invalid` that names the field
+ */
+export function parseManifest<Kind extends ManifestKind = 'authenticity'>(given: unknown, kind?: Kind): Manifests[Kind] {
+  const form = manifestForms[kind ?? 'authenticity'];
+  const parsed = form.safeParse(given);
+  if (!parsed.success) throw invalid(describeIssue(parsed.error.issues[0]), 'docs/audio-models.md has each field.');
+  return parsed.data as Manifests[Kind]; // zod does not follow which form the kind chose
+}
+
+/**
+ * Reads `manifest.json` of a directory. The weights are not read: `readWeights` does.
+ * @throws ServiceError `model_invalid` if it is missing, no JSON, or not of the form of its kind
+ */
+export async function readManifest<Kind extends ManifestKind = 'authenticity'>(directory: string, kind?: Kind): Promise<Manifests[Kind]> {
+  return parseManifest(await readManifestFile(join(directory, 'manifest.json')), kind);
+}
+
+/**
+ * The JSON of a manifest's file, unchecked.
+ * @throws ServiceError `model_invalid` if it is missing, too large or no JSON
+ */
+export async function readManifestFile(file: string): Promise<unknown> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw invalid('The manifest cannot be read.', undefined, cause);
+  });
+  if (text.length > limits.manifestBytesMax) throw invalid(`The manifest is larger than ${limits.manifestBytesMax} bytes.`);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw invalid('The manifest is no JSON.', undefined, cause);
+  }
+}
+
+/**
+ * The bytes of a model's weights, which are what the manifest says.
+ * @throws ServiceError `model_invalid` if they are missing or have another size or digest
+ */
+export async function readWeights(file: string, { bytes, sha256: digest }: { readonly bytes: number; readonly sha256: string }): Promise<Uint8Array> {
+  const weights = await readFile(file).catch((cause: unknown) => {
+    throw invalid('The weights cannot be read.', undefined, cause);
+  });
+  if (weights.byteLength !== bytes) throw invalid(`The manifest's bytes are ${bytes}, the weights have ${weights.byteLength}.`);
+  const found = createHash('sha256').update(weights).digest('hex');
+  if (found !== digest) throw invalid(`The manifest's sha256 is ${digest}, that of the weights is ${found}.`);
+  return weights;
+}
+
+/** Digest of a manifest, whatever the order and spacing of its JSON. It stands for the model whole: the digest of the weights is in it. */
+export function digestOfManifest(manifest: object): string {
+  return createHash('sha256').update(canonicalJson(manifest)).digest('hex');
+}
+
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
+  );
+}
+
+function describeIssue(issue: z.core.$ZodIssue | undefined): string {
+  const field = issue === undefined || issue.path.length === 0 ? '' : `'s ${issue.path.join('.')}`;
+  return `The manifest${field}: ${issue?.message ?? 'not valid'}.`;
+}
+
+function invalid(problem: string, hint?: string, cause?: unknown): ServiceError {
+  return new ServiceError('model_invalid', { operation: 'open model', problem, ...(hint === undefined ? {} : { hint }), cause });
+}

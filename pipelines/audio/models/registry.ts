@@ -1,0 +1,159 @@
+import { join } from 'node:path';
+import { queryRows, type Queryable } from '../../../runtime/postgres.ts';
+import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
+import { sql } from '../../../sql/sql.ts';
+import { addedWeightsFile } from './added-weights.ts';
+import { digestOfManifest, parseManifest, readManifest, type Family, type ModelManifest } from './manifest.ts';
+import { newestAudioRelease, resolveName, rowsAsOf, type DefaultRow, type NameResolution, type RegistryRow, type StandingRow } from './registry-rows.ts';
+import { readShippedRows, shippedModelsDirectory, type ShippedRow } from './shipped-models.ts';
+
+/** A model that can be scored with: what it is, and where its weights lie. */
+export interface ResolvedModel {
+  /** Canonical name: `phone/v8`. */
+  readonly name: string;
+  readonly manifest: ModelManifest;
+  /** Stands for the model whole: the manifest holds the digest of the weights. */
+  readonly manifestSha256: string;
+  readonly weightsFile: string;
+}
+
+/** What a requested name stands for. With `auto`, the sample rate of each recording decides. */
+export type Resolution =
+  | { readonly kind: 'model'; readonly model: ResolvedModel }
+  | { readonly kind: 'auto'; readonly phone: ResolvedModel; readonly digital: ResolvedModel }
+  | { readonly kind: 'removed'; readonly model: string; readonly replacedBy: string | null }
+  | { readonly kind: 'unknown'; readonly model: string };
+
+/** How a model came here, beside what its row says. */
+interface Origin {
+  readonly origin: 'shipped' | 'added';
+  /** Directory of its manifest and card; null for one that was added, or whose weights are not shipped. */
+  readonly directory: string | null;
+  /** Null where no weights are shipped. */
+  readonly manifest: ModelManifest | null;
+  readonly manifestSha256: string | null;
+  readonly weightsFile: string | null;
+  /** Why a model that ought to have weights has none that are usable. */
+  readonly fault: ServiceError | null;
+  readonly added: { readonly at: Date; readonly by: string; readonly reason: string } | null;
+}
+
+/** A model as it stood at a release. */
+export type RegistryEntry = StandingRow<RegistryRow & Origin>;
+
+/** The registry as it is now. */
+export interface ModelRegistry {
+  readonly newestRelease: string;
+  /** Models as of a release, oldest first. @throws ServiceError `release_unknown` */
+  models(release?: string): RegistryEntry[];
+  /** The default of a family as of a release. @throws ServiceError `release_unknown` */
+  defaultOf(family: Family, release?: string): RegistryEntry | undefined;
+  /** What `phone`, `phone/v7`, `auto` or nothing stands for; case does not matter. @throws ServiceError `model_invalid` if its weights are not there */
+  resolve(requested: string): Resolution;
+}
+
+/** Where the registry's parts are; the defaults are what is shipped. */
+export interface RegistrySources {
+  readonly modelDir: string;
+  readonly shippedDirectory?: string;
+}
+
+/**
+ * Reads the registry: the shipped rows with their manifests, and the models and defaults that were added. A shipped model whose
+ * manifest cannot be read stays in it with the fault, which whoever resolves it gets.
+ */
+export async function loadRegistry(db: Queryable, { modelDir, shippedDirectory = shippedModelsDirectory }: RegistrySources): Promise<ModelRegistry> {
+  const shipped = await readShippedRows(join(shippedDirectory, 'registry.json'));
+  const [added, told] = [await queryRows<AddedRow>(db, sql('audio/list_added_models')), await queryRows<ToldDefault>(db, sql('audio/list_model_defaults'))];
+  return makeRegistry({
+    models: [...(await Promise.all(shipped.models.map((row) => openShipped(row, shippedDirectory)))), ...added.map((row) => openAdded(row, modelDir))],
+    defaults: [...shipped.defaults, ...told.map(({ family, model }) => ({ family, model, release: null }))],
+  });
+}
+
+/** The shipped models alone, for work that needs no database: evaluation, benches. */
+export async function loadShippedRegistry(shippedDirectory = shippedModelsDirectory): Promise<ModelRegistry> {
+  const shipped = await readShippedRows(join(shippedDirectory, 'registry.json'));
+  return makeRegistry({ models: await Promise.all(shipped.models.map((row) => openShipped(row, shippedDirectory))), defaults: shipped.defaults });
+}
+
+interface AddedRow {
+  readonly model: string;
+  readonly family: Family;
+  readonly manifest: unknown;
+  readonly manifest_sha256: string;
+  readonly weights_sha256: string;
+  readonly added_at: Date;
+  readonly added_by: string;
+  readonly reason: string;
+}
+
+interface ToldDefault {
+  readonly family: Family;
+  readonly model: string;
+}
+
+async function openShipped(row: ShippedRow, shippedDirectory: string): Promise<RegistryRow & Origin> {
+  const origin = { origin: 'shipped', added: null, fault: null } as const;
+  if (row.directory === null) return { ...row, ...origin, directory: null, manifest: null, manifestSha256: null, weightsFile: null };
+  const directory = join(shippedDirectory, row.directory);
+  try {
+    const manifest = await readManifest(directory);
+    return { ...row, ...origin, directory, manifest, manifestSha256: digestOfManifest(manifest), weightsFile: join(directory, manifest.file) };
+  } catch (error) {
+    if (!isServiceError(error, 'model_invalid')) throw error;
+    return { ...row, ...origin, directory, fault: error, manifest: null, manifestSha256: null, weightsFile: null };
+  }
+}
+
+/** A manifest that this version does not take any more spoils its own model only. */
+function openAdded(row: AddedRow, modelDir: string): RegistryRow & Origin {
+  const known = addedRow(row);
+  try {
+    return { ...known, manifest: parseManifest(row.manifest), manifestSha256: row.manifest_sha256, weightsFile: addedWeightsFile(modelDir, row.weights_sha256) };
+  } catch (error) {
+    if (!isServiceError(error, 'model_invalid')) throw error;
+    return { ...known, fault: error };
+  }
+}
+
+function addedRow(row: AddedRow): RegistryRow & Origin {
+  return {
+    model: row.model,
+    family: row.family,
+    release: null,
+    removedIn: null,
+    replacedBy: null,
+    note: null,
+    origin: 'added',
+    directory: null,
+    manifest: null,
+    manifestSha256: null,
+    weightsFile: null,
+    fault: null,
+    added: { at: row.added_at, by: row.added_by, reason: row.reason },
+  };
+}
+
+function makeRegistry(rows: { readonly models: readonly (RegistryRow & Origin)[]; readonly defaults: readonly DefaultRow[] }): ModelRegistry {
+  const models = (release?: string) => rowsAsOf(rows, release);
+  return {
+    newestRelease: newestAudioRelease(),
+    models,
+    defaultOf: (family, release) => models(release).find((row) => row.isDefault && row.family === family),
+    resolve: (requested) => withModels(resolveName(rows, requested), new Map(rows.models.map((row) => [row.model, row]))),
+  };
+}
+
+function withModels(resolution: NameResolution, rows: ReadonlyMap<string, RegistryRow & Origin>): Resolution {
+  if (resolution.kind === 'model') return { kind: 'model', model: requireModel(rows.get(resolution.model)!) };
+  if (resolution.kind === 'auto') return { kind: 'auto', phone: requireModel(rows.get(resolution.phone)!), digital: requireModel(rows.get(resolution.digital)!) };
+  return resolution;
+}
+
+function requireModel({ model, manifest, manifestSha256, weightsFile, fault }: RegistryRow & Origin): ResolvedModel {
+  if (manifest === null || manifestSha256 === null || weightsFile === null) {
+    throw new ServiceError('model_invalid', { operation: 'open model', object: model, problem: fault?.problem ?? 'It has no weights here.', cause: fault ?? undefined });
+  }
+  return { name: model, manifest, manifestSha256, weightsFile };
+}

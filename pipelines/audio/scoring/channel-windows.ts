@@ -1,0 +1,119 @@
+import { Resampler } from '../decode/resample.ts';
+import { windowSamples, type ModelManifest } from '../models/manifest.ts';
+import { labelWindow, summarizeVoice, voiceFramesPerSecond, type VoiceDetector, type VoiceFrames, type VoiceSampleRate } from '../voice-activity/voice-activity.ts';
+import type { WindowLabel } from '../verification.ts';
+import { SlidingSamples } from './sliding-samples.ts';
+import { lastWindow, windowAt, type Cut, type Stretch } from './windows.ts';
+
+/**
+ * Least distance, in dB, from the level between the voice to that of the voice, noise included: 3 dB is where voice and noise
+ * are equally loud.
+ */
+export const signalToNoiseDbMin = 3;
+
+/** A window that is cut and labelled. */
+export interface CutWindow {
+  /** In seconds from the start of the recording. */
+  readonly start: number;
+  readonly end: number;
+  readonly label: WindowLabel;
+  /** At the model's rate; a view that holds until the next window is asked for. */
+  readonly samples: Float32Array;
+}
+
+/** What a channel is cut with. */
+export interface ChannelSettings {
+  readonly manifest: Pick<ModelManifest, 'input' | 'minimumVoiceSeconds'>;
+  /** Rate of the recording, in Hz. */
+  readonly sampleRate: number;
+  readonly detector: VoiceDetector;
+}
+
+/** Rate at which detectors listen for a model: its own where they can, else the higher one that they know, if the model has as much. */
+export function voiceRateOf(modelRate: number): VoiceSampleRate {
+  return modelRate >= 16_000 ? 16_000 : 8000;
+}
+
+/** Cuts one channel that arrives block by block into labelled windows; keeps a window and what the detector lags behind. */
+export class ChannelWindows {
+  private readonly settings: ChannelSettings;
+  private readonly cut: Cut;
+  private readonly rate: number;
+  private readonly toModel: Resampler | null;
+  private readonly toDetector: Resampler | null;
+  private readonly samples = new SlidingSamples<Float32Array>((length) => new Float32Array(length));
+  private readonly voiced = new SlidingSamples<Uint8Array>((length) => new Uint8Array(length));
+  private readonly levels = new SlidingSamples<Float32Array>((length) => new Float32Array(length));
+  private place = 0;
+  private voicedFrames = 0;
+
+  constructor(settings: ChannelSettings) {
+    const { input } = settings.manifest;
+    this.settings = settings;
+    this.rate = input.sampleRate;
+    this.cut = { window: windowSamples(input), hop: Math.round(input.hopSeconds * input.sampleRate) };
+    this.toModel = settings.sampleRate === input.sampleRate ? null : new Resampler(settings.sampleRate, input.sampleRate);
+    const voiceRate = voiceRateOf(input.sampleRate);
+    this.toDetector = voiceRate === input.sampleRate ? null : new Resampler(input.sampleRate, voiceRate);
+  }
+
+  /** Seconds of voice that were found so far. */
+  get voiceSeconds(): number {
+    return this.voicedFrames / voiceFramesPerSecond;
+  }
+
+  /** Takes the next samples; gives the windows that are complete by now. `onFrames` sees the frames of voice as they are decided. */
+  async *push(block: Float32Array, onFrames?: (voiced: Uint8Array) => void): AsyncGenerator<CutWindow> {
+    await this.take(this.toModel === null ? block : this.toModel.push(block), onFrames);
+    yield* this.complete();
+  }
+
+  /** The windows that were still open; the last one ends with the recording. Nothing may follow. */
+  async *finish(onFrames?: (voiced: Uint8Array) => void): AsyncGenerator<CutWindow> {
+    if (this.toModel !== null) await this.take(this.toModel.end(), onFrames);
+    if (this.toDetector !== null) this.decided(await this.settings.detector.push(this.toDetector.end()), onFrames);
+    this.decided(await this.settings.detector.finish(), onFrames);
+    yield* this.complete();
+    yield this.cutOut(lastWindow(this.samples.length, this.cut));
+  }
+
+  private async take(samples: Float32Array, onFrames: ((voiced: Uint8Array) => void) | undefined): Promise<void> {
+    this.samples.append(samples);
+    this.decided(await this.settings.detector.push(this.toDetector === null ? samples : this.toDetector.push(samples)), onFrames);
+  }
+
+  private decided({ voiced, levelsDbfs }: VoiceFrames, onFrames: ((voiced: Uint8Array) => void) | undefined): void {
+    this.voiced.append(voiced);
+    this.levels.append(levelsDbfs);
+    for (let at = 0; at < voiced.length; at++) this.voicedFrames += voiced[at]!;
+    onFrames?.(voiced);
+  }
+
+  /** The windows whose samples and frames are there. */
+  private *complete(): Generator<CutWindow> {
+    for (;;) {
+      const next = windowAt(this.place, this.samples.length, this.cut);
+      if (next === undefined || this.frameOf(next.to) > this.voiced.length) return;
+      yield this.cutOut(next);
+      this.place++;
+      this.forget(Math.min(this.place * this.cut.hop, this.samples.length - this.cut.window));
+    }
+  }
+
+  private cutOut({ from, to }: Stretch): CutWindow {
+    const [first, end] = [this.frameOf(from), Math.min(this.frameOf(to), this.voiced.length)];
+    const summary = summarizeVoice({ voiced: this.voiced.view(first, end), levelsDbfs: this.levels.view(first, end) });
+    const label = labelWindow(summary, { voicedSecondsMin: this.settings.manifest.minimumVoiceSeconds, signalToNoiseDbMin });
+    return { start: from / this.rate, end: to / this.rate, label, samples: this.samples.view(from, to) };
+  }
+
+  private forget(place: number): void {
+    this.samples.dropBefore(place);
+    this.voiced.dropBefore(this.frameOf(place));
+    this.levels.dropBefore(this.frameOf(place));
+  }
+
+  private frameOf(place: number): number {
+    return Math.floor((place * voiceFramesPerSecond) / this.rate);
+  }
+}

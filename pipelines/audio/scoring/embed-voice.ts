@@ -1,0 +1,95 @@
+import { openRecording } from '../decode/open-recording.ts';
+import type { DecodeLimits, Recording } from '../decode/recording.ts';
+import { Resampler } from '../decode/resample.ts';
+import { AudioRefusal } from '../reasons.ts';
+import type { AudioFacts } from '../verification.ts';
+import { voiceFramesPerSecond, type VoiceDetector } from '../voice-activity/voice-activity.ts';
+import { embedRecording, voicedSecondsUsedMax } from '../voiceprint/recording-embedding.ts';
+import { mixChannels } from './mixed-channels.ts';
+import type { OpenModels } from './open-models.ts';
+import { SlidingSamples } from './sliding-samples.ts';
+
+/** A voice as numbers, how much of it they were made of, and the audio that it is from. */
+export interface EmbeddedVoice {
+  readonly embedding: Float32Array;
+  readonly voiceSeconds: number;
+  readonly audio: AudioFacts;
+}
+
+export interface EmbeddingRequest {
+  readonly file: string;
+  /** Of the voiceprint model: its manifest and weights. */
+  readonly directory: string;
+  readonly limits: DecodeLimits;
+  readonly opened: OpenModels;
+}
+
+/**
+ * Makes numbers of the voice of a recording, whose channels are mixed. It is read until there is as much voice as is used.
+ * @throws AudioRefusal if it cannot be read, has too low a rate, or no voice
+ * @throws ServiceError `model_invalid` if the model does not fit its manifest
+ */
+export async function embedVoice({ file, directory, limits, opened }: EmbeddingRequest): Promise<EmbeddedVoice> {
+  const recording = await openRecording(file, limits);
+  try {
+    const model = await opened.openVoiceprint(directory);
+    const { sampleRate, sampleRateMin } = model.manifest.input;
+    if (recording.sampleRate < sampleRateMin) throw new AudioRefusal('sample_rate_too_low', `It has ${recording.sampleRate} Hz; ${model.manifest.model} needs ${sampleRateMin} Hz at least.`);
+    const { voice, seconds } = await readVoice(recording, sampleRate, model.detector());
+    const voiced = new Uint8Array(Math.floor((voice.length * voiceFramesPerSecond) / sampleRate)).fill(1);
+    const embedded = await embedRecording({ samples: voice, sampleRate, voiced }, model);
+    if (embedded === null) throw new AudioRefusal('no_voice');
+    const { format, codec, channels } = recording;
+    return { embedding: embedded.embedding, voiceSeconds: embedded.voicedSeconds, audio: { format, codec, channels, sampleRate: recording.sampleRate, durationSeconds: seconds } };
+  } finally {
+    await recording.close();
+  }
+}
+
+/** The samples of voice, one after another, at the model's rate; no more than is used. */
+async function readVoice(recording: Recording, rate: number, detector: VoiceDetector): Promise<{ voice: Float32Array; seconds: number }> {
+  const collector = new VoiceCollector(rate);
+  const resampler = new Resampler(recording.sampleRate, rate);
+  let read = 0;
+  for await (const block of recording.blocks()) {
+    read += block[0]!.length;
+    const samples = resampler.push(mixChannels(block));
+    collector.add(samples, (await detector.push(samples)).voiced);
+    if (collector.isFull) return { voice: collector.voice, seconds: recording.durationSeconds ?? read / recording.sampleRate };
+  }
+  const rest = resampler.end();
+  collector.add(rest, (await detector.push(rest)).voiced);
+  collector.add(new Float32Array(0), (await detector.finish()).voiced);
+  return { voice: collector.voice, seconds: read / recording.sampleRate };
+}
+
+/** Gathers the samples of voiced frames; those of frames that are not decided yet wait. */
+class VoiceCollector {
+  private readonly frameSamples: number;
+  private readonly waiting = new SlidingSamples<Float32Array>((length) => new Float32Array(length));
+  private readonly gathered = new SlidingSamples<Float32Array>((length) => new Float32Array(length));
+  private readonly samplesMax: number;
+  private frames = 0;
+
+  constructor(rate: number) {
+    this.frameSamples = rate / voiceFramesPerSecond;
+    this.samplesMax = voicedSecondsUsedMax * rate;
+  }
+
+  get isFull(): boolean {
+    return this.gathered.length + this.frameSamples > this.samplesMax;
+  }
+
+  get voice(): Float32Array {
+    return this.gathered.view(0, this.gathered.length);
+  }
+
+  add(samples: Float32Array, voiced: Uint8Array): void {
+    this.waiting.append(samples);
+    for (const isVoice of voiced) {
+      const from = this.frames++ * this.frameSamples;
+      if (isVoice === 1 && !this.isFull) this.gathered.append(this.waiting.view(from, from + this.frameSamples));
+    }
+    this.waiting.dropBefore(this.frames * this.frameSamples);
+  }
+}

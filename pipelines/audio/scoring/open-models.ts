@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import type { Graph } from '../inference/graph.ts';
+import { openGraph } from '../inference/graph.ts';
+import { digestOfManifest, readManifest, readWeights, type ModelManifest, type VoiceActivityManifest, type VoiceprintManifest } from '../models/manifest.ts';
+import type { ResolvedModel } from '../models/registry.ts';
+import { shippedModelsDirectory } from '../models/shipped-models.ts';
+import { makeVoiceDetector, type VoiceDetector } from '../voice-activity/voice-activity.ts';
+import { voiceRateOf } from './channel-windows.ts';
+import { WindowBatch } from './window-batch.ts';
+
+/** Directory of the graph of the detector `telephone/2`, among the shipped models. */
+const telephoneDetectorDirectory = 'voice-activity-telephone-2';
+
+/** A model that is ready to score: one recording at a time. */
+export interface OpenModel {
+  readonly manifest: ModelManifest;
+  readonly batch: WindowBatch;
+  /** A fresh detector of the model's voice activity for one channel. */
+  detector(): VoiceDetector;
+}
+
+/** A model of voiceprints that is ready: its graph, and a fresh detector for each recording. */
+export interface OpenVoiceprintModel {
+  readonly manifest: VoiceprintManifest;
+  readonly graph: Graph;
+  detector(): VoiceDetector;
+}
+
+interface Kept<Model> {
+  readonly model: Model;
+  readonly graph: Graph;
+}
+
+type AnyModel = OpenModel | OpenVoiceprintModel;
+
+/** Keeps the models that were used last open. */
+export class OpenModels {
+  private readonly modelsMax: number;
+  private readonly shippedDirectory: string;
+  /** By the kind and digest of the manifest, the longest unused first. */
+  private readonly kept = new Map<string, Kept<AnyModel>>();
+  private telephoneGraph: Graph | undefined;
+
+  constructor({ modelsMax = 4, shippedDirectory = shippedModelsDirectory }: { readonly modelsMax?: number; readonly shippedDirectory?: string } = {}) {
+    this.modelsMax = modelsMax;
+    this.shippedDirectory = shippedDirectory;
+  }
+
+  /**
+   * The open model; its weights are read and checked the first time.
+   * @throws ServiceError `model_invalid` if they are not what the manifest says
+   */
+  async open({ manifest, manifestSha256, weightsFile }: Pick<ResolvedModel, 'manifest' | 'manifestSha256' | 'weightsFile'>): Promise<OpenModel> {
+    return this.keep(`authenticity ${manifestSha256}`, () => this.load(manifest, weightsFile));
+  }
+
+  /**
+   * The open model of voiceprints of a directory.
+   * @throws ServiceError `model_invalid` if its manifest or weights are not as they must be
+   */
+  async openVoiceprint(directory: string): Promise<OpenVoiceprintModel> {
+    const manifest = await readManifest(directory, 'voiceprint');
+    return this.keep(`voiceprint ${digestOfManifest(manifest)}`, async () => {
+      const detector = await this.detectorMaker(manifest);
+      const graph = await openChecked(join(directory, manifest.file), manifest);
+      return { graph, model: { manifest, graph, detector } };
+    });
+  }
+
+  /** Closes every graph. */
+  async close(): Promise<void> {
+    const graphs = [...[...this.kept.values()].map(({ graph }) => graph), ...(this.telephoneGraph === undefined ? [] : [this.telephoneGraph])];
+    this.kept.clear();
+    this.telephoneGraph = undefined;
+    for (const graph of graphs) await graph.close();
+  }
+
+  /** The model of a key; what it stands for never changes. */
+  private async keep<Model extends AnyModel>(key: string, load: () => Promise<Kept<Model>>): Promise<Model> {
+    const kept = (this.kept.get(key) as Kept<Model> | undefined) ?? (await load());
+    this.kept.delete(key);
+    this.kept.set(key, kept);
+    await this.closeUnused();
+    return kept.model;
+  }
+
+  private async load(manifest: ModelManifest, weightsFile: string): Promise<Kept<OpenModel>> {
+    const detector = await this.detectorMaker(manifest);
+    const graph = await openChecked(weightsFile, manifest);
+    return { graph, model: { manifest, detector, batch: new WindowBatch({ manifest, graph }) } };
+  }
+
+  private async detectorMaker({ voiceActivity, input }: Pick<ModelManifest, 'voiceActivity' | 'input'>): Promise<() => VoiceDetector> {
+    const sampleRate = voiceRateOf(input.sampleRate);
+    if (voiceActivity === 'energy/1') return () => makeVoiceDetector({ name: 'energy/1', sampleRate });
+    const graph = (this.telephoneGraph ??= await this.openTelephone());
+    return () => makeVoiceDetector({ name: 'telephone/2', sampleRate, graph });
+  }
+
+  private async openTelephone(): Promise<Graph> {
+    const directory = join(this.shippedDirectory, telephoneDetectorDirectory);
+    const manifest = await readManifest(directory, 'voice-activity');
+    return openChecked(join(directory, manifest.file), manifest);
+  }
+
+  private async closeUnused(): Promise<void> {
+    for (const [digest, { graph }] of this.kept) {
+      if (this.kept.size <= this.modelsMax) return;
+      this.kept.delete(digest);
+      await graph.close();
+    }
+  }
+}
+
+/** Weights that are what their manifest says, opened. */
+async function openChecked(file: string, manifest: ModelManifest | VoiceprintManifest | VoiceActivityManifest): Promise<Graph> {
+  return openGraph(await readWeights(file, manifest), { inputName: manifest.input.name, outputName: manifest.output.name });
+}

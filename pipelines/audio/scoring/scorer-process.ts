@@ -1,0 +1,225 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { ServiceError } from '../../../runtime/errors.ts';
+import { AudioRefusal } from '../reasons.ts';
+import { answerForm, type ScorerAnswer, type ScorerTask } from './scorer-protocol.ts';
+
+/** What one task may take; over it, the process is killed. */
+export interface TaskLimits {
+  readonly secondsMax: number;
+  /** Resident memory of the process. */
+  readonly memoryBytesMax: number;
+}
+
+/** Time that a process may take to start: 0.3 s when nothing else runs. */
+const startSecondsMax = 60;
+
+/** How often memory is looked at while a task runs. The kernel keeps the high-water mark, so that no peak between two looks is missed. */
+const pollMs = 50;
+
+/** JavaScript's own heap, in MiB, beyond which V8 ends the process: what is large here are samples, which lie outside of it. */
+const heapMib = 128;
+
+/** What is kept of what a process that does not start prints. */
+const printedMax = 2000;
+
+type Ended = Exclude<ScorerAnswer, { kind: 'ready' }>;
+
+interface Running {
+  readonly id: number;
+  readonly resolve: (answer: Ended) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** One child process that scores. After a task that was given up, or that it did not survive, it is gone. */
+export class ScorerProcess {
+  private readonly child: ChildProcess;
+  private readonly limits: TaskLimits;
+  private readonly exited: Promise<void>;
+  private running: Running | undefined;
+  private ended = false;
+  private lastId = 0;
+  /** Resident memory after the last task; null before the first. */
+  private residentBytes: number | null = null;
+  /** High-water mark after the last task. What is over the limit then must not be charged to the next one. */
+  private peak = 0;
+
+  /**
+   * Starts a process and waits until it is up.
+   * @throws ServiceError `scorer_unavailable`
+   */
+  static async start(limits: TaskLimits): Promise<ScorerProcess> {
+    const child = await forkChild(limits);
+    let printed = '';
+    child.stderr!.on('data', (chunk: Buffer) => (printed = (printed + chunk.toString()).slice(-printedMax)));
+    const scorer = new ScorerProcess(child, limits);
+    try {
+      await scorer.up();
+      return scorer;
+    } catch (cause) {
+      await scorer.end();
+      throw new ServiceError('scorer_unavailable', { operation: 'start scorer', problem: `It did not start: ${printed.trim() || 'it printed nothing'}.`, hint: 'Build the project; check the packages and the memory limits.', cause });
+    }
+  }
+
+  private constructor(child: ChildProcess, limits: TaskLimits) {
+    this.child = child;
+    this.limits = limits;
+    this.exited = new Promise((resolve) => {
+      child.once('exit', () => resolve());
+      child.once('error', () => child.pid === undefined && resolve());
+    });
+    child.on('message', (message) => this.receive(message));
+    child.on('exit', (code, signal) => this.fell(signal ?? `code ${code}`));
+    child.on('error', () => {}); // a message that cannot be sent: the exit says more
+  }
+
+  get pid(): number | undefined {
+    return this.child.pid;
+  }
+
+  get isAlive(): boolean {
+    return !this.ended;
+  }
+
+  /** Resident bytes after the last task, whether it went over the limit unseen, and tasks so far. */
+  get wear(): { readonly residentBytes: number; readonly isOver: boolean; readonly tasks: number } {
+    return { residentBytes: this.residentBytes ?? 0, isOver: this.peak > this.limits.memoryBytesMax, tasks: this.lastId };
+  }
+
+  /**
+   * Performs one task; the next may be given when it has ended. When it is given up the process is killed.
+   * @throws AudioRefusal that the child made, or `time_exceeded`, `memory_exceeded`, `scorer_crashed`
+   * @throws ServiceError `interrupted` if the signal fires, `model_invalid`, or `internal` with what failed in the child
+   */
+  async run(task: ScorerTask, signal?: AbortSignal): Promise<unknown> {
+    if (signal?.aborted) throw interrupted();
+    const deadline = setTimeout(() => this.giveUp(new AudioRefusal('time_exceeded', `It took more than ${this.limits.secondsMax} s.`)), this.limits.secondsMax * 1000);
+    const poll = setInterval(() => this.checkMemory(), pollMs);
+    const abort = () => this.giveUp(interrupted());
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      return resultOf(await this.ask(task));
+    } finally {
+      clearTimeout(deadline);
+      clearInterval(poll);
+      signal?.removeEventListener('abort', abort);
+      if (this.ended) await this.exited;
+      else this.peak = peakBytes(this.child.pid!);
+    }
+  }
+
+  /** Kills the process; resolves when it is gone. A task in hand ends as interrupted. */
+  async end(): Promise<void> {
+    this.giveUp(interrupted());
+    await this.exited;
+  }
+
+  private async up(): Promise<void> {
+    const timeout = setTimeout(() => this.giveUp(new Error(`not up after ${startSecondsMax} s`)), startSecondsMax * 1000);
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.running = { id: 0, resolve: () => resolve(), reject };
+      });
+    } finally {
+      clearTimeout(timeout);
+    }
+  }
+
+  private ask(task: ScorerTask): Promise<Ended> {
+    return new Promise((resolve, reject) => {
+      if (this.ended) return reject(new AudioRefusal('scorer_crashed', 'The process was gone before the recording was handed to it.'));
+      const id = ++this.lastId;
+      this.running = { id, resolve, reject };
+      this.child.send({ id, task });
+    });
+  }
+
+  private receive(message: unknown): void {
+    const parsed = answerForm.safeParse(message);
+    const running = this.running;
+    if (!parsed.success || running === undefined || (parsed.data.kind === 'ready' ? 0 : parsed.data.id) !== running.id) {
+      return this.giveUp(new AudioRefusal('scorer_crashed', 'The process answered what is no answer.'));
+    }
+    this.running = undefined;
+    if (parsed.data.kind === 'ready') return running.resolve({ kind: 'done', id: 0, residentBytes: 0, result: undefined });
+    this.residentBytes = parsed.data.residentBytes;
+    running.resolve(parsed.data);
+  }
+
+  /** The process ended by itself. */
+  private fell(how: string): void {
+    this.ended = true;
+    this.running?.reject(new AudioRefusal('scorer_crashed', `The process ended with ${how}.`));
+    this.running = undefined;
+  }
+
+  /** The first reason counts. */
+  private giveUp(reason: Error): void {
+    this.ended = true;
+    this.child.kill('SIGKILL');
+    this.running?.reject(reason);
+    this.running = undefined;
+  }
+
+  /** Systems without /proc tell nothing: there the process is looked at between tasks only. */
+  private checkMemory(): void {
+    const { memoryBytesMax } = this.limits;
+    if (this.running !== undefined && peakBytes(this.child.pid!) > memoryBytesMax) this.giveUp(new AudioRefusal('memory_exceeded', `It needed more than ${Math.round(memoryBytesMax / 1024 / 1024)} MiB.`));
+  }
+}
+
+/** A system without processes, memory or descriptors to give throws, or reports an error instead of a process. */
+async function forkChild(limits: TaskLimits): Promise<ChildProcess> {
+  const unavailable = (cause: unknown) => new ServiceError('scorer_unavailable', { operation: 'start scorer', problem: 'The system made no process.', hint: 'Look at its limits of processes, memory and open files.', cause });
+  let child: ChildProcess;
+  try {
+    child = fork(entryPath, [], { execPath: '/bin/sh', execArgv: ['-c', limitScript(limits), 'sh', ...parentDeath(), process.execPath, ...nodeFlags], env: {}, cwd: '/', stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  } catch (cause) {
+    throw unavailable(cause);
+  }
+  if (child.pid === undefined) throw unavailable(await new Promise((resolve) => child.once('error', resolve)));
+  return child;
+}
+
+/** High-water mark of the resident memory of a process; 0 if that is not known. /proc is memory: to read it asynchronously costs ten times as much. */
+function peakBytes(pid: number): number {
+  try {
+    return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}
+
+function resultOf(answer: Ended): unknown {
+  if (answer.kind === 'done') return answer.result;
+  if (answer.kind === 'refused') throw new AudioRefusal(answer.reason, answer.detail);
+  throw new ServiceError(answer.isModelFault ? 'model_invalid' : 'internal', { operation: 'score recording', problem: answer.problem });
+}
+
+function interrupted(): ServiceError {
+  return new ServiceError('interrupted', { operation: 'score recording' });
+}
+
+const compiled = import.meta.url.endsWith('.js');
+
+/** The compiled module, from source too: Node 20 runs no TypeScript. */
+const entryPath = fileURLToPath(new URL(compiled ? './scorer-child.js' : '../../../dist/pipelines/audio/scoring/scorer-child.js', import.meta.url));
+
+const nodeFlags = ['--no-warnings', `--max-old-space-size=${heapMib}`, '--single-threaded-gc', '--v8-pool-size=1'];
+
+/**
+ * What the kernel bounds: no file written, no core, and written private memory, so that one great allocation fails before the
+ * next look at the memory. Resident memory is that and the pages of the programs' files, some 60 MiB: an honest recording that
+ * stays within its limit does not meet this one.
+ */
+function limitScript({ memoryBytesMax }: TaskLimits): string {
+  return `ulimit -c 0; ulimit -f 0; ulimit -d ${Math.ceil(memoryBytesMax / 1024)}; exec "$@"`;
+}
+
+/** Where the system can tie a process to its parent, it dies with it even in the middle of a native call. */
+function parentDeath(): string[] {
+  const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(path));
+  return process.platform !== 'linux' || setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--'];
+}

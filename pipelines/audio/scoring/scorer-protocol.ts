@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { AUDIO_REASONS, type AudioReason } from '../reasons.ts';
+import { CHANNEL_MODES, DECISION_LABELS, SCORE_NAMES, WINDOW_LABELS } from '../verification.ts';
+
+/**
+ * What the pool and its child processes say to each other, as JSON. Both sides check: a child may have been taken over by a file,
+ * and nothing else than these forms comes out of it.
+ */
+
+const modelForm = z.object({ name: z.string(), manifest: z.looseObject({}), manifestSha256: z.string(), weightsFile: z.string() });
+
+const limitsForm = z.object({
+  bytesMax: z.number(),
+  channelsMax: z.number(),
+  sampleRateMin: z.number(),
+  sampleRateMax: z.number(),
+  secondsMax: z.number(),
+  wallSecondsMax: z.number(),
+});
+
+const scoreTask = z.object({
+  kind: z.literal('score'),
+  file: z.string(),
+  models: z.object({ phone: modelForm.nullable(), digital: modelForm.nullable() }),
+  settings: z.object({ channels: z.enum(CHANNEL_MODES) }),
+  limits: limitsForm,
+});
+
+const embedTask = z.object({ kind: z.literal('embed'), file: z.string(), directory: z.string(), limits: limitsForm });
+
+const probeTask = z.object({ kind: z.literal('probe'), manifest: z.looseObject({}), weightsFile: z.string() });
+
+const taskForm = z.discriminatedUnion('kind', [scoreTask, embedTask, probeTask]);
+
+/** One thing to do, and the number under which it is answered. */
+export const requestForm = z.object({ id: z.number().int(), task: taskForm });
+
+export type ScorerRequest = z.output<typeof requestForm>;
+export type ScorerTask = ScorerRequest['task'];
+
+const share = z.number().min(0).max(1);
+const scoresForm = z.object(Object.fromEntries(SCORE_NAMES.map((name) => [name, share.nullable()])) as Record<(typeof SCORE_NAMES)[number], z.ZodNullable<z.ZodNumber>>);
+const seconds = z.number().nonnegative();
+const reasonForm = z.enum(Object.keys(AUDIO_REASONS) as [AudioReason, ...AudioReason[]]);
+const audioForm = z.object({ format: z.string(), codec: z.string(), sampleRate: z.number().int().positive(), channels: z.number().int().positive(), durationSeconds: seconds });
+
+/** What scoring made of a recording, as it comes from a child. */
+export const scoredForm = z.object({
+  state: z.enum(['performed', 'performedWithoutScore']),
+  model: z.string(),
+  audio: audioForm,
+  voiceSeconds: seconds,
+  scores: scoresForm.nullable(),
+  decision: z.object({ label: z.enum(DECISION_LABELS), thresholds: scoresForm, policy: z.literal('thresholds/1') }).nullable(),
+  reason: reasonForm.nullable(),
+  channelScores: z.array(z.object({ channel: z.number().int().nonnegative(), voiceSeconds: seconds, scores: scoresForm.nullable(), reason: reasonForm.nullable() })),
+  windows: z.array(z.object({ channel: z.number().int().nonnegative().nullable(), start: seconds, end: seconds, label: z.enum(WINDOW_LABELS), scores: scoresForm.nullable() })),
+  notes: z.array(z.string()),
+  computedMs: seconds,
+});
+
+/** A voice as numbers, as it comes from a child. */
+export const embeddedForm = z.object({ embedding: z.array(z.number()), voiceSeconds: seconds, audio: audioForm });
+
+/** What a model that is tried answered on a signal made for it. */
+export const probedForm = z.object({ logits: z.array(z.record(z.string(), z.number())) });
+
+/** What a child says: that it is up, or what came of a request, with its resident memory after it. */
+export const answerForm = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('ready') }),
+  z.object({ kind: z.literal('done'), id: z.number().int(), residentBytes: z.number(), result: z.unknown() }),
+  z.object({ kind: z.literal('refused'), id: z.number().int(), residentBytes: z.number(), reason: reasonForm, detail: z.string().max(1000) }),
+  z.object({ kind: z.literal('failed'), id: z.number().int(), residentBytes: z.number(), isModelFault: z.boolean(), problem: z.string().max(2000) }),
+]);
+
+export type ScorerAnswer = z.output<typeof answerForm>;

@@ -1,0 +1,201 @@
+import type { z } from 'zod';
+import type { Config } from '../../../runtime/config.ts';
+import { ServiceError, errorMessageOf, isServiceError } from '../../../runtime/errors.ts';
+import type { Log } from '../../../runtime/log.ts';
+import { resampleRates } from '../decode/resample.ts';
+import type { DecodeLimits } from '../decode/recording.ts';
+import type { ResolvedModel } from '../models/registry.ts';
+import { AudioRefusal } from '../reasons.ts';
+import type { ScoredRecording, ScoringSettings } from '../verification.ts';
+import type { EmbeddedVoice } from './embed-voice.ts';
+import { ScorerProcess } from './scorer-process.ts';
+import { embeddedForm, scoredForm, type ScorerTask } from './scorer-protocol.ts';
+
+/** One recording to score. With both models, its sample rate decides. */
+export interface PoolRequest {
+  readonly file: string;
+  readonly model: { readonly phone: ResolvedModel | null; readonly digital: ResolvedModel | null };
+  readonly settings: ScoringSettings;
+}
+
+/** Child processes that score recordings, several at a time, with a queue in front. */
+export interface ScoringPool {
+  /**
+   * Scores one recording in a child process of the pool.
+   * @throws AudioRefusal if it cannot be scored; `scoring_failed` for faults, whose cause is logged
+   * @throws ServiceError `interrupted` if the signal fires or the pool closes, `scorer_unavailable` if no process can be started
+   */
+  score(request: PoolRequest, signal?: AbortSignal): Promise<ScoredRecording>;
+  /**
+   * Makes numbers of the voice of a recording, by the voiceprint model of a directory.
+   * @throws AudioRefusal as `score`, and `no_voice`
+   * @throws ServiceError as `score`
+   */
+  embed(request: { readonly file: string; readonly directory: string }, signal?: AbortSignal): Promise<EmbeddedVoice>;
+  /** The processes that run now, for measurements. */
+  pids(): number[];
+  /** Ends every process; what was queued or running ends as interrupted. */
+  close(): Promise<void>;
+}
+
+type PoolConfig = Pick<Config, 'audioScorers' | 'audioBytesMax' | 'audioChannelsMax' | 'audioSampleRateMax' | 'audioSecondsMax' | 'audioWorkSecondsMax' | 'audioMemoryBytesMax'>;
+
+/** Lowest rate of a recording, in Hz, whatever the model. */
+const sampleRateMin = resampleRates.min;
+
+/** What a process may do before a fresh one takes its place: native code may leak, and memory may be cut into pieces. */
+const tasksMax = 5000;
+
+/** Share of the memory limit that a process may keep between tasks. */
+const idleMemoryShareMax = 0.7;
+
+/** The limits of decoding that the settings make. */
+export function decodeLimitsOf(config: PoolConfig): DecodeLimits {
+  return {
+    bytesMax: config.audioBytesMax,
+    channelsMax: config.audioChannelsMax,
+    sampleRateMin,
+    sampleRateMax: Math.min(config.audioSampleRateMax, resampleRates.max),
+    secondsMax: config.audioSecondsMax,
+    wallSecondsMax: config.audioWorkSecondsMax,
+  };
+}
+
+/** Opens a pool. Its processes are started when they are needed. */
+export function openScoringPool({ config, log }: { readonly config: PoolConfig; readonly log: Pick<Log, 'warn' | 'error'> }): ScoringPool {
+  return new Pool(config, log);
+}
+
+interface Waiting {
+  readonly task: ScorerTask;
+  readonly signal: AbortSignal | undefined;
+  /** Takes the request out of the queue, when its signal fires. */
+  readonly leave: () => void;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+class Pool implements ScoringPool {
+  private readonly config: PoolConfig;
+  private readonly log: Pick<Log, 'warn' | 'error'>;
+  private readonly idle: ScorerProcess[] = [];
+  private readonly busy = new Set<ScorerProcess>();
+  private readonly queue: Waiting[] = [];
+  private readonly starting = new Set<Promise<unknown>>();
+  private isClosed = false;
+
+  constructor(config: PoolConfig, log: Pick<Log, 'warn' | 'error'>) {
+    this.config = config;
+    this.log = log;
+  }
+
+  async score({ file, model, settings }: PoolRequest, signal?: AbortSignal): Promise<ScoredRecording> {
+    return this.perform({ kind: 'score', file, models: { phone: sent(model.phone), digital: sent(model.digital) }, settings, limits: decodeLimitsOf(this.config) }, scoredForm, signal);
+  }
+
+  async embed({ file, directory }: { readonly file: string; readonly directory: string }, signal?: AbortSignal): Promise<EmbeddedVoice> {
+    const { embedding, ...facts } = await this.perform({ kind: 'embed', file, directory, limits: decodeLimitsOf(this.config) }, embeddedForm, signal);
+    return { ...facts, embedding: Float32Array.from(embedding) };
+  }
+
+  pids(): number[] {
+    return [...this.idle, ...this.busy].flatMap(({ pid }) => pid ?? []);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    for (const { reject } of this.queue.splice(0)) reject(interrupted());
+    await Promise.all(this.starting);
+    await Promise.all([...this.idle.splice(0), ...this.busy].map((scorer) => scorer.end()));
+  }
+
+  private async perform<Form extends z.ZodType>(task: ScorerTask, form: Form, signal: AbortSignal | undefined): Promise<z.output<Form>> {
+    try {
+      const parsed = form.safeParse(await this.enqueue(task, signal));
+      if (parsed.success) return parsed.data;
+      throw new AudioRefusal('scorer_crashed', 'The process answered what is no result.');
+    } catch (error) {
+      if (error instanceof AudioRefusal || isServiceError(error, 'interrupted') || isServiceError(error, 'scorer_unavailable')) throw error;
+      this.log.error({ err: error }, 'a recording could not be scored');
+      throw new AudioRefusal('scoring_failed', isServiceError(error, 'model_invalid') ? errorMessageOf(error) : undefined);
+    }
+  }
+
+  private enqueue(task: ScorerTask, signal: AbortSignal | undefined): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.isClosed || signal?.aborted) return reject(interrupted());
+      const waiting: Waiting = { task, signal, resolve, reject, leave: () => this.leave(waiting) };
+      signal?.addEventListener('abort', waiting.leave, { once: true });
+      this.queue.push(waiting);
+      this.dispatch();
+    });
+  }
+
+  /** A request that is given up before its turn. */
+  private leave(waiting: Waiting): void {
+    const place = this.queue.indexOf(waiting);
+    if (place === -1) return;
+    this.queue.splice(place, 1);
+    waiting.reject(interrupted());
+  }
+
+  /** Hands the queue to idle processes, and starts others while there may be more. */
+  private dispatch(): void {
+    for (let place = this.idle.length - 1; place >= 0; place--) if (!this.idle[place]!.isAlive) this.idle.splice(place, 1); // died between two recordings
+    while (this.queue.length > 0 && this.idle.length > 0) void this.serve(this.idle.pop()!, this.queue.shift()!);
+    const more = Math.min(this.queue.length - this.starting.size, this.config.audioScorers - this.busy.size - this.idle.length - this.starting.size);
+    for (let started = 0; started < more && !this.isClosed; started++) this.startOne();
+  }
+
+  private startOne(): void {
+    const starting: Promise<unknown> = ScorerProcess.start({ secondsMax: this.config.audioWorkSecondsMax, memoryBytesMax: this.config.audioMemoryBytesMax })
+      .then(
+        async (scorer) => {
+          if (this.isClosed) await scorer.end();
+          else this.idle.push(scorer);
+        },
+        (error: unknown) => {
+          const first = this.queue.shift(); // the next one in the queue tries again
+          first?.signal?.removeEventListener('abort', first.leave);
+          first?.reject(error);
+        },
+      )
+      .finally(() => {
+        this.starting.delete(starting);
+        this.dispatch();
+      });
+    this.starting.add(starting);
+  }
+
+  private async serve(scorer: ScorerProcess, { task, signal, leave, resolve, reject }: Waiting): Promise<void> {
+    signal?.removeEventListener('abort', leave);
+    this.busy.add(scorer);
+    try {
+      resolve(await scorer.run(task, signal));
+    } catch (error) {
+      if (!scorer.isAlive && !isServiceError(error, 'interrupted')) this.log.warn({ err: error }, 'a scoring process was lost');
+      reject(error);
+    } finally {
+      this.busy.delete(scorer);
+      if (this.isWorn(scorer)) await scorer.end();
+      else if (scorer.isAlive) this.idle.push(scorer);
+      this.dispatch();
+    }
+  }
+
+  private isWorn(scorer: ScorerProcess): boolean {
+    const { residentBytes, isOver, tasks } = scorer.wear;
+    return scorer.isAlive && (this.isClosed || isOver || tasks >= tasksMax || residentBytes > idleMemoryShareMax * this.config.audioMemoryBytesMax);
+  }
+}
+
+/** What of a model goes to a child. */
+function sent(model: ResolvedModel | null): Extract<ScorerTask, { kind: 'score' }>['models']['phone'] {
+  if (model === null) return null;
+  const { name, manifest, manifestSha256, weightsFile } = model;
+  return { name, manifest, manifestSha256, weightsFile };
+}
+
+function interrupted(): ServiceError {
+  return new ServiceError('interrupted', { operation: 'score recording' });
+}

@@ -1,0 +1,55 @@
+/** Room that is taken first: some seconds of samples. */
+const roomMin = 16_384;
+
+type Numbers = Float32Array | Uint8Array;
+
+/** The latest part of an endless row of numbers, by their places from its start. What was dropped is used again as room. */
+export class SlidingSamples<Kind extends Numbers> {
+  private readonly makeRoom: (length: number) => Kind;
+  private room: Kind;
+  /** Place of the first number that is kept, and where in the room it lies. */
+  private firstKept = 0;
+  private offset = 0;
+  private count = 0;
+
+  constructor(makeRoom: (length: number) => Kind) {
+    this.makeRoom = makeRoom;
+    this.room = makeRoom(0);
+  }
+
+  /** How many numbers there were so far, with those that were dropped. */
+  get length(): number {
+    return this.firstKept + this.count;
+  }
+
+  append(numbers: Kind): void {
+    if (this.offset + this.count + numbers.length > this.room.length) this.compact(numbers.length);
+    this.room.set(numbers, this.offset + this.count);
+    this.count += numbers.length;
+  }
+
+  /** A view of the places `from` to `to`, which must be kept. It holds until the next `append`. */
+  view(from: number, to: number): Kind {
+    if (from < this.firstKept || to > this.length) throw new RangeError(`Places ${from} to ${to} are not kept.`);
+    const at = this.offset + from - this.firstKept;
+    return this.room.subarray(at, at + to - from) as Kind;
+  }
+
+  /** Forgets what is before a place. */
+  dropBefore(place: number): void {
+    const dropped = Math.min(Math.max(0, place - this.firstKept), this.count);
+    this.firstKept += dropped;
+    this.offset += dropped;
+    this.count -= dropped;
+  }
+
+  private compact(more: number): void {
+    const kept = this.room.subarray(this.offset, this.offset + this.count);
+    if ((this.count + more) * 2 > this.room.length) {
+      const room = this.makeRoom(Math.max(roomMin, (this.count + more) * 2));
+      room.set(kept);
+      this.room = room;
+    } else this.room.copyWithin(0, this.offset, this.offset + this.count);
+    this.offset = 0;
+  }
+}

@@ -1,0 +1,32 @@
+/** A stretch of one channel, in samples at the model's rate; `to` is not in it. */
+export interface Stretch {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How a recording is cut, in samples at the model's rate. */
+export interface Cut {
+  readonly window: number;
+  readonly hop: number;
+}
+
+/**
+ * The window of a place, from 0, while the recording goes on: `undefined` until more than the window is there, because the
+ * last window of a recording ends with it.
+ */
+export function windowAt(place: number, samplesSoFar: number, { window, hop }: Cut): Stretch | undefined {
+  const from = place * hop;
+  return from + window < samplesSoFar ? { from, to: from + window } : undefined;
+}
+
+/** The last window of a recording of so many samples: its last stretch of the window's length, or all of it if it is shorter. */
+export function lastWindow(samples: number, { window }: Cut): Stretch {
+  return { from: Math.max(0, samples - window), to: samples };
+}
+
+/** All windows of a recording that is known whole. */
+export function windowsOf(samples: number, cut: Cut): Stretch[] {
+  const windows: Stretch[] = [];
+  for (let next = windowAt(0, samples, cut); next !== undefined; next = windowAt(windows.length, samples, cut)) windows.push(next);
+  return [...windows, lastWindow(samples, cut)];
+}

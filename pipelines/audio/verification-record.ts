@@ -1,0 +1,131 @@
+import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import type { BatchMode } from './batch.ts';
+import type { AudioReason } from './reasons.ts';
+import { VERIFICATION_STATES, type ChannelScores, type ScoredWindow, type Scores, type VerificationDecision, type VerificationState } from './verification.ts';
+
+/** One item of a batch with what became of it. */
+export interface VerificationRecord {
+  readonly id: string;
+  readonly batch: string;
+  /** Its place in the batch, from 1. */
+  readonly line: number;
+  readonly source: string;
+  readonly state: VerificationState;
+  readonly mode: BatchMode;
+  readonly requestedModel: string;
+  readonly model: string | null;
+  readonly release: string;
+  /** Null where the file was refused; what is not known until it was opened is null too. Durations are in seconds. */
+  readonly audio: {
+    readonly sha256: string;
+    readonly sampleRate: number | null;
+    readonly channels: number | null;
+    readonly duration: number | null;
+    readonly voiceDuration: number | null;
+  } | null;
+  readonly scores: Scores | null;
+  readonly scoreDirection: 'higher-is-authentic';
+  readonly decision: VerificationDecision | null;
+  readonly reason: AudioReason | null;
+  readonly reasonDetail: string | null;
+  /** True if the result had been made before, so that nothing was computed. */
+  readonly reused: boolean;
+  readonly attempts: number;
+  readonly times: { readonly queued: Date; readonly started: Date | null; readonly ended: Date | null };
+  readonly channelScores: readonly ChannelScores[];
+  readonly notes: readonly string[];
+  /** Null where they were not asked for. */
+  readonly windows: readonly ScoredWindow[] | null;
+}
+
+/** Which items are listed. */
+export interface VerificationFilter {
+  /** Default: all. */
+  readonly states?: readonly VerificationState[] | undefined;
+  /** Line after which to begin. */
+  readonly after: number;
+  readonly limit: number;
+  readonly windows: boolean;
+}
+
+interface VerificationRow {
+  [column: string]: unknown;
+  public_id: string;
+  batch: string;
+  line: number;
+  source: string;
+  state: VerificationState;
+  mode: BatchMode;
+  requested_model: string;
+  model: string | null;
+  release: string;
+  audio_sha256: string | null;
+  sample_rate: number | null;
+  channels: number | null;
+  duration_seconds: number | null;
+  voice_seconds: number | null;
+  synthesis: number | null;
+  replay: number | null;
+  decision: VerificationDecision | null;
+  reason: AudioReason | null;
+  reason_detail: string | null;
+  reused: boolean;
+  attempts: number;
+  queued_at: Date;
+  started_at: Date | null;
+  ended_at: Date | null;
+  channel_scores: ChannelScores[] | null;
+  notes: string[] | null;
+  windows: ScoredWindow[] | null;
+}
+
+/** Items of a batch in its order. */
+export async function listVerifications(db: Queryable, batchId: number, { states = VERIFICATION_STATES, after, limit, windows }: VerificationFilter): Promise<VerificationRecord[]> {
+  return (await queryRows<VerificationRow>(db, sql('audio/list_verifications'), [batchId, states, after, limit, windows])).map(toRecord);
+}
+
+/** Records that are held at a time; one of a call of four hours has 14,400 windows. */
+const pageItems = { plain: 1000, windows: 5 } as const;
+
+/** Items of a batch in its order, page by page: memory does not grow with the batch. */
+export async function* readVerifications(db: Queryable, batchId: number, { states, windows }: Pick<VerificationFilter, 'states' | 'windows'>): AsyncGenerator<VerificationRecord[]> {
+  const limit = windows ? pageItems.windows : pageItems.plain;
+  for (let after = 0; ; ) {
+    const page = await listVerifications(db, batchId, { states, after, limit, windows });
+    if (page.length > 0) yield page;
+    if (page.length < limit) return;
+    after = page.at(-1)!.line;
+  }
+}
+
+/** Characters of the longest source and model of a batch. */
+export async function measureSources(db: Queryable, batchId: number): Promise<{ source: number; model: number }> {
+  return (await queryRow<{ source: number; model: number }>(db, sql('audio/measure_sources'), [batchId]))!;
+}
+
+function toRecord(row: VerificationRow): VerificationRecord {
+  return {
+    id: row.public_id,
+    batch: row.batch,
+    line: row.line,
+    source: row.source,
+    state: row.state,
+    mode: row.mode,
+    requestedModel: row.requested_model,
+    model: row.model,
+    release: row.release,
+    audio: row.audio_sha256 === null ? null : { sha256: row.audio_sha256, sampleRate: row.sample_rate, channels: row.channels, duration: row.duration_seconds, voiceDuration: row.voice_seconds },
+    scores: row.state === 'performed' ? { synthesis: row.synthesis, replay: row.replay } : null,
+    scoreDirection: 'higher-is-authentic',
+    decision: row.decision,
+    reason: row.reason,
+    reasonDetail: row.reason_detail,
+    reused: row.reused,
+    attempts: row.attempts,
+    times: { queued: row.queued_at, started: row.started_at, ended: row.ended_at },
+    channelScores: row.channel_scores ?? [],
+    notes: row.notes ?? [],
+    windows: row.windows,
+  };
+}

@@ -1,0 +1,84 @@
+import type { AudioReason } from './reasons.ts';
+
+/** What a model says beside each other. A score is the probability that the voice is NOT synthesized, or NOT replayed: higher is authentic. */
+export const SCORE_NAMES = ['synthesis', 'replay'] as const;
+
+export type ScoreName = (typeof SCORE_NAMES)[number];
+
+/** Scores between 0 and 1; null where the model has no such output. */
+export type Scores = Readonly<Record<ScoreName, number | null>>;
+
+/** The states of a verification. */
+export const VERIFICATION_STATES = ['queued', 'performing', 'performed', 'performedWithoutScore', 'error'] as const;
+
+export type VerificationState = (typeof VERIFICATION_STATES)[number];
+
+/** How the channels of a recording are taken: each scored on its own (the two sides of a call), or mixed into one. */
+export const CHANNEL_MODES = ['apart', 'mixed'] as const;
+
+export type ChannelMode = (typeof CHANNEL_MODES)[number];
+
+/** What a batch asks for beside the model. Part of what makes a result the same. */
+export interface ScoringSettings {
+  readonly channels: ChannelMode;
+}
+
+export const WINDOW_LABELS = ['validVoice', 'insufficientVoice', 'excessiveNoise'] as const;
+
+export type WindowLabel = (typeof WINDOW_LABELS)[number];
+
+/** A stretch of a recording, in seconds from its start. Scores only where the label is `validVoice`. */
+export interface ScoredWindow {
+  /** From 0; null where the channels were mixed. */
+  readonly channel: number | null;
+  readonly start: number;
+  readonly end: number;
+  readonly label: WindowLabel;
+  readonly scores: Scores | null;
+}
+
+/** The scores of one channel, where channels are scored apart. */
+export interface ChannelScores {
+  readonly channel: number;
+  readonly voiceSeconds: number;
+  readonly scores: Scores | null;
+  /** Why it has none. */
+  readonly reason: AudioReason | null;
+}
+
+export const DECISION_LABELS = ['authentic', 'synthesized', 'replayed', 'synthesizedAndReplayed'] as const;
+
+export type DecisionLabel = (typeof DECISION_LABELS)[number];
+
+/** What the scores say against the thresholds: a score below its threshold is not authentic. */
+export interface VerificationDecision {
+  readonly label: DecisionLabel;
+  readonly thresholds: Scores;
+  readonly policy: 'thresholds/1';
+}
+
+/** Facts of the audio that was opened. */
+export interface AudioFacts {
+  readonly format: string;
+  readonly codec: string;
+  readonly sampleRate: number;
+  readonly channels: number;
+  readonly durationSeconds: number;
+}
+
+/** What scoring made of one recording. */
+export interface ScoredRecording {
+  readonly state: 'performed' | 'performedWithoutScore';
+  readonly model: string;
+  readonly audio: AudioFacts;
+  readonly voiceSeconds: number;
+  /** Of the whole recording; with channels apart, the lower score of its channels. */
+  readonly scores: Scores | null;
+  readonly decision: VerificationDecision | null;
+  readonly reason: AudioReason | null;
+  readonly channelScores: readonly ChannelScores[];
+  readonly windows: readonly ScoredWindow[];
+  /** What was odd but did not stop the scoring, such as `truncated`. */
+  readonly notes: readonly string[];
+  readonly computedMs: number;
+}

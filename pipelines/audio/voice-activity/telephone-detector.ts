@@ -1,0 +1,124 @@
+import { Resampler } from '../decode/resample.ts';
+import { powerSpectrogram } from '../power-spectrogram.ts';
+import { FrameLevels } from './frame-levels.ts';
+import { joinFrames, type VoiceFrames, type VoiceSampleRate } from './voice-frames.ts';
+
+/** A graph that is open for inference: one input, one output. */
+export interface Graph {
+  run(input: Float32Array, shape: readonly number[]): Promise<Float32Array>;
+}
+
+/** Rate, in Hz, at which the graph listens; a recording at 16 kHz is resampled to it: what tells voice from a line's other sounds lies below 4 kHz. */
+const graphRate = 8000;
+
+/** Spectrogram that the graph was trained on: windows of 25 ms, one every 10 ms. */
+const spectrogram = { frameSamples: 200, hopSamples: 80, fftSize: 256 };
+
+/** Samples of a window before and after the 10 ms that it speaks for, so that a frame lies in the middle of its window. */
+const marginSamples = (spectrogram.frameSamples - spectrogram.hopSamples) / 2;
+
+/** The graph takes a number of frames that is a multiple of this (`framesMultiple` of its manifest). */
+const framesMultiple = 4;
+
+/** Frames that are decided in one run of the graph: 20 s, long beside the context. */
+const runFrames = 2000;
+
+/** Frames of context on each side: more than the 246 that the graph sees, so that a frame's logit does not depend on where runs begin. */
+const contextFrames = 256;
+
+/** Logits of the graph from which on voice begins, and below which it ends: two, so that a frame that wavers does not tear a word. */
+const beginLogit = 0.5;
+const endLogit = -0.5;
+
+/**
+ * `telephone/2`: a small trained network over the spectrum of the 2.5 s before and after each frame (training/voice_activity).
+ * It knows the sounds of a telephone line that are no voice: music on hold, dial and ring tones, keys, hum, comfort noise.
+ * Lags up to 23 s behind the samples and keeps 25 s of them.
+ */
+export class TelephoneDetector {
+  readonly #graph: Graph;
+  readonly #levels: FrameLevels;
+  readonly #resampler: Resampler;
+  /** Samples at the graph's rate from the first frame of context before the open ones on, in parts. */
+  #samples: Float32Array[] = [new Float32Array(marginSamples)];
+  #framesBefore = 0;
+  #openLevels: Float32Array[] = [];
+  #isVoice = false;
+
+  constructor({ graph, sampleRate }: { readonly graph: Graph; readonly sampleRate: VoiceSampleRate }) {
+    this.#graph = graph;
+    this.#levels = new FrameLevels(sampleRate);
+    this.#resampler = new Resampler(sampleRate, graphRate);
+  }
+
+  /** Takes the next samples; gives the frames that are decided by now. */
+  async push(samples: Float32Array): Promise<VoiceFrames> {
+    const decided: VoiceFrames[] = [];
+    for (let at = 0; at < samples.length; at += runFrames * spectrogram.hopSamples) {
+      const block = finite(samples.subarray(at, at + runFrames * spectrogram.hopSamples));
+      this.#openLevels.push(this.#levels.push(block));
+      this.#samples.push(this.#resampler.push(block));
+      while (framesIn(this.#samples) >= this.#framesBefore + runFrames + contextFrames) decided.push(await this.#decide(runFrames));
+    }
+    return joinFrames(decided);
+  }
+
+  /** The frames that were still open at the end. Nothing may follow. */
+  async finish(): Promise<VoiceFrames> {
+    this.#samples.push(this.#resampler.end(), new Float32Array(marginSamples));
+    const decided: VoiceFrames[] = [];
+    for (let open = lengthOf(this.#openLevels); open > 0; open = lengthOf(this.#openLevels)) decided.push(await this.#decide(Math.min(runFrames, open)));
+    return joinFrames(decided);
+  }
+
+  async #decide(frames: number): Promise<VoiceFrames> {
+    const [before, samples, levels] = [this.#framesBefore, joined(this.#samples), joined(this.#openLevels)];
+    const logits = await this.#logits(samples.subarray(0, samplesOf(before + frames + contextFrames)));
+    this.#framesBefore = Math.min(contextFrames, before + frames);
+    this.#samples = [samples.slice((before + frames - this.#framesBefore) * spectrogram.hopSamples)];
+    this.#openLevels = [levels.slice(frames)];
+    return { voiced: this.#voicedOf(logits.subarray(before, before + frames)), levelsDbfs: levels.slice(0, frames) };
+  }
+
+  async #logits(samples: Float32Array): Promise<Float32Array> {
+    const { values, frames, bins } = powerSpectrogram(samples, spectrogram);
+    const rows = Math.ceil(frames / framesMultiple) * framesMultiple;
+    const input = rows === frames ? values : new Float32Array(rows * bins);
+    if (input !== values) input.set(values);
+    return this.#graph.run(input, [1, rows, bins]);
+  }
+
+  #voicedOf(logits: Float32Array): Uint8Array {
+    return Uint8Array.from(logits, (logit) => {
+      this.#isVoice = logit > (this.#isVoice ? endLogit : beginLogit);
+      return this.#isVoice ? 1 : 0;
+    });
+  }
+}
+
+/** The samples with silence for what is no number: one of them would silence all frames of its context. */
+function finite(samples: Float32Array): Float32Array {
+  return samples.every(Number.isFinite) ? samples : samples.map((sample) => (Number.isFinite(sample) ? sample : 0));
+}
+
+function samplesOf(frames: number): number {
+  return (frames - 1) * spectrogram.hopSamples + spectrogram.frameSamples;
+}
+
+function framesIn(parts: readonly Float32Array[]): number {
+  return Math.max(0, Math.floor((lengthOf(parts) - spectrogram.frameSamples) / spectrogram.hopSamples) + 1);
+}
+
+function lengthOf(parts: readonly Float32Array[]): number {
+  return parts.reduce((sum, part) => sum + part.length, 0);
+}
+
+function joined(parts: readonly Float32Array[]): Float32Array {
+  const whole = new Float32Array(lengthOf(parts));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

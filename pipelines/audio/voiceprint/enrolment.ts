@@ -1,0 +1,82 @@
+import { cosine, meanDirection } from './directions.ts';
+import type { RecordingEmbedding } from './recording-embedding.ts';
+
+/** What an enrolment must hold. */
+export const enrolmentLimits = {
+  /** Fewest recordings: with fewer nobody can say which one does not belong. */
+  recordingsMin: 3,
+  /** More recordings add nothing, and each is biometric data. */
+  recordingsMax: 20,
+  /** Least voice of a recording and of all together, in seconds. */
+  recordingVoicedSecondsMin: 1.5,
+  voicedSecondsMin: 6,
+} as const;
+
+/** A person's voice: the mean direction of the recordings, and how near to it they were. */
+export interface Voiceprint {
+  readonly centroid: Float32Array;
+  /** Cosine of each recording with the mean of the others: the least one, and the mean. */
+  readonly spread: { readonly least: number; readonly mean: number };
+  readonly recordings: number;
+  readonly voicedSeconds: number;
+}
+
+/** Why there is no voiceprint. `recordings` are places in the list, from 0. */
+export type EnrolmentFinding =
+  | { readonly code: 'recordings_too_few' | 'recordings_too_many'; readonly recordings: readonly number[]; readonly detail: string }
+  | { readonly code: 'recording_voice_too_little'; readonly recordings: readonly number[]; readonly detail: string }
+  | { readonly code: 'voice_too_little'; readonly recordings: readonly number[]; readonly detail: string }
+  | { readonly code: 'recordings_disagree'; readonly recordings: readonly number[]; readonly detail: string };
+
+/** A voiceprint, or what stands against one. */
+export type Enrolment = { readonly voiceprint: Voiceprint; readonly findings: readonly [] } | { readonly voiceprint: null; readonly findings: readonly EnrolmentFinding[] };
+
+/**
+ * Makes a voiceprint of recordings of one person; null stands for a recording without voice. `agreementMin` is the least
+ * cosine of a recording with the mean of the others (`thresholds.agreement` of the model's manifest): below it somebody
+ * else may be speaking, and nothing is enrolled.
+ */
+export function enrolVoice(recordings: readonly (RecordingEmbedding | null)[], { agreementMin }: { readonly agreementMin: number }): Enrolment {
+  const findings = [...countFindings(recordings), ...voiceFindings(recordings)];
+  const usable = recordings.filter((recording) => recording !== null);
+  if (findings.length > 0) return { voiceprint: null, findings };
+  const agreements = usable.map((recording, index) => cosine(recording.embedding, meanDirection(usable.filter((_other, at) => at !== index).map((other) => other.embedding))));
+  const disagreeing = placesWhere(agreements, (agreement) => agreement < agreementMin);
+  if (disagreeing.length > 0) {
+    return { voiceprint: null, findings: [{ code: 'recordings_disagree', recordings: disagreeing, detail: `These recordings are too unlike the others to be of one voice (${agreementMin} is needed): ${disagreeing.map((at) => agreements[at]!.toFixed(2)).join(', ')}.` }] };
+  }
+  return { voiceprint: voiceprintOf(usable, agreements), findings: [] };
+}
+
+function voiceprintOf(recordings: readonly RecordingEmbedding[], agreements: readonly number[]): Voiceprint {
+  return {
+    centroid: meanDirection(recordings.map((recording) => recording.embedding)),
+    spread: { least: Math.min(...agreements), mean: agreements.reduce((sum, agreement) => sum + agreement, 0) / agreements.length },
+    recordings: recordings.length,
+    voicedSeconds: secondsOf(recordings),
+  };
+}
+
+function countFindings({ length }: readonly unknown[]): EnrolmentFinding[] {
+  const { recordingsMin, recordingsMax } = enrolmentLimits;
+  if (length < recordingsMin) return [{ code: 'recordings_too_few', recordings: [], detail: `${length} of at least ${recordingsMin} recordings.` }];
+  return length > recordingsMax ? [{ code: 'recordings_too_many', recordings: [], detail: `${length} of at most ${recordingsMax} recordings.` }] : [];
+}
+
+function voiceFindings(recordings: readonly (RecordingEmbedding | null)[]): EnrolmentFinding[] {
+  const { recordingVoicedSecondsMin, voicedSecondsMin } = enrolmentLimits;
+  const short = placesWhere(recordings, (recording) => (recording?.voicedSeconds ?? 0) < recordingVoicedSecondsMin);
+  const seconds = secondsOf(recordings);
+  return [
+    ...(short.length > 0 ? [{ code: 'recording_voice_too_little' as const, recordings: short, detail: `Each recording needs ${recordingVoicedSecondsMin} s of voice.` }] : []),
+    ...(seconds < voicedSecondsMin ? [{ code: 'voice_too_little' as const, recordings: [], detail: `${seconds.toFixed(1)} of at least ${voicedSecondsMin} s of voice in all.` }] : []),
+  ];
+}
+
+function placesWhere<Item>(items: readonly Item[], holds: (item: Item) => boolean): number[] {
+  return items.flatMap((item, index) => (holds(item) ? [index] : []));
+}
+
+function secondsOf(recordings: readonly (RecordingEmbedding | null)[]): number {
+  return recordings.reduce((sum, recording) => sum + (recording?.voicedSeconds ?? 0), 0);
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { ServiceError } from '../../runtime/errors.ts';
+import { queryRow, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import type { SealedThing, SealingKey, Vault } from '../vault.ts';
+
+/** A file that is kept sealed: a letter, or a list of numbers. */
+export interface StoredDocument {
+  readonly documentId: number;
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/** What documents are stored with. */
+export interface DocumentStore {
+  readonly db: Queryable;
+  readonly vault: Vault;
+}
+
+interface DocumentRow {
+  sha256: string;
+  sealed_content: Buffer | null;
+  sealed_reading: Buffer | null;
+  wrapped_key: Buffer | null;
+  master_key_id: string;
+}
+
+/** Seals and stores a file, under a key of its own. */
+export async function storeDocument({ db, vault }: DocumentStore, { kind, content }: { kind: 'letter' | 'numbers'; content: Uint8Array }): Promise<StoredDocument> {
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  const { key, wrapped, masterKeyId } = vault.makeKey(`key ${sha256}`);
+  const sealed = key.seal(content, `content ${sha256}`);
+  const row = await queryRow<{ document_id: number }>(db, sql('branding/store_document'), [kind, sha256, content.length, sealed, wrapped, masterKeyId]);
+  return { documentId: row!.document_id, sha256, bytes: content.length };
+}
+
+/** @throws ServiceError `document_destroyed`, `document_sealed` */
+export async function openDocument(store: DocumentStore, documentId: number): Promise<Buffer> {
+  const { key, row } = await readDocument(store, documentId);
+  return key.open(row.sealed_content!, `content ${row.sha256}`, thing(documentId));
+}
+
+/** Seals what was read from a document beside it, under the same key. */
+export async function storeReading(store: DocumentStore, documentId: number, reading: unknown): Promise<void> {
+  const { key, row } = await readDocument(store, documentId);
+  const sealed = key.seal(Buffer.from(JSON.stringify(reading)), `reading ${row.sha256}`);
+  await store.db.query(sql('branding/store_reading'), [documentId, sealed]);
+}
+
+/**
+ * What was read from a document, or null if nothing was.
+ * @throws ServiceError `document_destroyed`, `document_sealed`
+ */
+export async function openReading(store: DocumentStore, documentId: number): Promise<unknown> {
+  const { key, row } = await readDocument(store, documentId);
+  if (row.sealed_reading === null) return null;
+  return JSON.parse(key.open(row.sealed_reading, `reading ${row.sha256}`, thing(documentId)).toString('utf8'));
+}
+
+/** Destroys the key and the sealed bytes of a document, which takes no master key. False if that was done before. */
+export async function destroyDocument(db: Queryable, documentId: number, why: string): Promise<boolean> {
+  return (await queryRow(db, sql('branding/destroy_document'), [documentId, why])) !== undefined;
+}
+
+async function readDocument({ db, vault }: DocumentStore, documentId: number): Promise<{ key: SealingKey; row: DocumentRow }> {
+  const row = await queryRow<DocumentRow & Record<string, unknown>>(db, sql('branding/read_document'), [documentId]);
+  if (row === undefined || row.wrapped_key === null) {
+    throw new ServiceError('document_destroyed', { operation: 'open document', object: String(documentId) });
+  }
+  return { key: vault.unwrapKey({ wrapped: row.wrapped_key, masterKeyId: row.master_key_id }, `key ${row.sha256}`, thing(documentId)), row };
+}
+
+function thing(documentId: number): SealedThing {
+  return { kind: 'document', id: String(documentId) };
+}

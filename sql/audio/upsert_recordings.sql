@@ -1,0 +1,7 @@
+-- Purpose: records audio that was handed in; audio that was deleted is there again. In the order of the digests, so that
+--   two batches with the same audio do not wait for each other in a circle.
+-- Parameters: $1 digests, $2 bytes of each.
+-- Rows: none.
+INSERT INTO recording (sha256, bytes)
+SELECT given.sha256, given.bytes FROM unnest($1::text[], $2::bigint[]) AS given (sha256, bytes) ORDER BY given.sha256
+ON CONFLICT (sha256) DO UPDATE SET last_used_at = now(), deleted_at = NULL, deleted_why = NULL;

@@ -1,0 +1,185 @@
+import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { describeDecoder } from '../../../../pipelines/audio/decode/decoder-library.ts';
+import { openRecording } from '../../../../pipelines/audio/decode/open-recording.ts';
+import { blockSamplesMax } from '../../../../pipelines/audio/decode/recording.ts';
+import { AudioRefusal, type AudioReason } from '../../../../pipelines/audio/reasons.ts';
+import { pcm16, readWhole, RecordingFolder, sampleRecording, sampleRecordingPath, tone, wavFile, wideLimits } from '../../../support/audio-file.ts';
+
+const folder = new RecordingFolder();
+afterAll(() => folder.remove());
+
+const reasonOf = (reading: Promise<unknown>) => reading.then(() => 'read', (error: unknown) => (error instanceof AudioRefusal ? error.reason : error));
+
+/** How far the samples are from the sine, in dB below it, at the place where it belongs. */
+function distance(samples: Float32Array, sampleRate: number, hertz = 440): number {
+  const wanted = tone({ sampleRate, hertz, seconds: samples.length / sampleRate });
+  const inside = [...samples.keys()].filter((at) => at > sampleRate * 0.1 && at < sampleRate * 0.9);
+  const noise = inside.reduce((sum, at) => sum + (samples[at]! - wanted[at]!) ** 2, 0);
+  return 10 * Math.log10(inside.reduce((sum, at) => sum + wanted[at]! ** 2, 0) / noise);
+}
+
+describe('a recording', () => {
+  it.each([
+    // file, container, codec, rate, samples of the second that went in, and how near they come to it
+    ['tone-24.flac', 'flac', 'flac', 16_000, 16_000, 100],
+    ['tone.mp3', 'mp3', 'mp3', 16_000, 16_000, 25],
+    ['tone.opus', 'ogg', 'opus', 48_000, 48_000, 10],
+    ['tone.ogg', 'ogg', 'vorbis', 16_000, 16_000, 15],
+    ['tone.m4a', 'mp4', 'aac', 16_000, 16_000, 10],
+    ['tone-alac.m4a', 'mp4', 'alac', 16_000, 16_000, 90],
+    ['tone-gsm.wav', 'wav', 'gsm_ms', 8_000, 8_000, 15],
+    // The last block is filled up.
+    ['tone-ima.wav', 'wav', 'adpcm_ima_wav', 8_000, 8_164, 20],
+  ])('%s is decoded, each sample in its place', async (name, format, codec, sampleRate, length, nearDb) => {
+    const whole = await readWhole(sampleRecordingPath(name));
+    expect(whole).toMatchObject({ format, codec, sampleRate, channels: 1, notes: [] });
+    expect(whole.samples[0]!.length).toBe(length);
+    expect(distance(whole.samples[0]!, sampleRate)).toBeGreaterThan(nearDb);
+    expect(whole.durationSeconds).toBe(format === 'mp3' ? null : length / sampleRate);
+  });
+
+  it.each(['tone-stereo.flac', 'tone-stereo-flac.ogg'])('%s keeps its channels apart', async (name) => {
+    const whole = await readWhole(sampleRecordingPath(name));
+    expect(whole).toMatchObject({ codec: 'flac', channels: 2, notes: [] });
+    expect(whole.samples.map(({ length }) => length)).toEqual([8_000, 8_000]);
+  });
+
+  it('without a header that says so keeps what an MP3 encoder puts before the start', async () => {
+    const [counted, plain] = [await readWhole(sampleRecordingPath('tone.mp3')), await readWhole(sampleRecordingPath('tone-no-header.mp3'))];
+    expect(plain.samples[0]!.length).toBeGreaterThan(counted.samples[0]!.length);
+  });
+
+  it('is what its content says, whatever its name says', async () => {
+    expect((await readWhole(folder.write('speech.wav', sampleRecording('tone.mp3')))).format).toBe('mp3');
+    expect((await readWhole(folder.write('speech.mp3', wavFile()))).format).toBe('wav');
+    expect((await readWhole(folder.write('http:speech.m3u8', sampleRecording('tone.opus')))).format).toBe('ogg');
+  });
+
+  it('of an hour of silence in 14 KB is read in short blocks', async () => {
+    const recording = await openRecording(sampleRecordingPath('silence-hour.flac'), wideLimits);
+    let [samples, longest] = [0, 0];
+    for await (const [block] of recording.blocks()) {
+      samples += block!.length;
+      longest = Math.max(longest, block!.length);
+    }
+    await recording.close();
+    expect(samples).toBe(3_600 * 8_000);
+    expect(longest).toBeLessThanOrEqual(blockSamplesMax);
+  });
+
+  it.each<[string, object, AudioReason | 'read']>([
+    ['silence-hour.flac', { secondsMax: 3_600 }, 'read'],
+    ['silence-hour.flac', { secondsMax: 3_599.99 }, 'recording_too_long'],
+    ['tone.mp3', { secondsMax: 1 }, 'read'],
+    ['tone.mp3', { secondsMax: 0.99 }, 'recording_too_long'], // known only while it is decoded
+    ['tone-stereo.flac', { channelsMax: 2 }, 'read'],
+    ['tone-stereo.flac', { channelsMax: 1 }, 'channels_too_many'],
+    ['tone.opus', { sampleRateMax: 48_000 }, 'read'],
+    ['tone.opus', { sampleRateMax: 47_999 }, 'sample_rate_too_high'],
+    ['tone.mp3', { sampleRateMin: 16_000 }, 'read'],
+    ['tone.mp3', { sampleRateMin: 16_001 }, 'sample_rate_too_low'],
+    ['tone.ogg', { bytesMax: 4_266 }, 'read'],
+    ['tone.ogg', { bytesMax: 4_265 }, 'file_too_large'],
+    ['silence-hour.flac', { wallSecondsMax: 0.001 }, 'decoding_too_slow'],
+  ])('%s with %j ends in: %s', async (name, limits, outcome) => {
+    expect(await reasonOf(readWhole(sampleRecordingPath(name), limits))).toBe(outcome);
+  });
+
+  it('that is cut short is read as far as it goes, and says so', async () => {
+    const flac = sampleRecording('tone-24.flac');
+    const whole = await readWhole(folder.write('cut', flac.subarray(0, flac.length / 2)));
+    expect(whole.notes).toContain('truncated');
+    expect(whole.samples[0]!.length).toBeGreaterThan(3_000);
+  });
+
+  it('can be closed before its end, between blocks and twice', async () => {
+    const recording = await openRecording(sampleRecordingPath('silence-hour.flac'), wideLimits);
+    let blocks = 0;
+    for await (const block of recording.blocks()) {
+      blocks += block.length;
+      await recording.close();
+    }
+    await recording.close();
+    expect(blocks).toBe(1);
+  });
+
+  it('gives nothing when it is closed', async () => {
+    for (const path of [sampleRecordingPath('tone.mp3'), folder.write('closed.wav', wavFile())]) {
+      const recording = await openRecording(path, wideLimits);
+      await recording.close();
+      await expect(recording.blocks()[Symbol.asyncIterator]().next()).rejects.toThrow();
+    }
+  });
+
+  it('leaves no file open, refused or read', async () => {
+    const openFiles = () => readdirSync('/proc/self/fd').length;
+    await readWhole(sampleRecordingPath('tone.mp3'));
+    const before = openFiles();
+    for (let round = 0; round < 5; round++) {
+      await readWhole(sampleRecordingPath('tone.mp3'));
+      await readWhole(folder.write('a.wav', wavFile()));
+      await reasonOf(readWhole(sampleRecordingPath('tone.mp3'), { channelsMax: 0 }));
+      await reasonOf(readWhole(folder.write('b', Buffer.from('nothing'))));
+      await reasonOf(readWhole(folder.write('c', Buffer.concat([sampleRecording('tone.m4a').subarray(0, 60), Buffer.alloc(4_000)]))));
+    }
+    expect(openFiles()).toBe(before);
+  });
+
+  it('is decoded beside others, each as if alone', async () => {
+    const names = ['tone.mp3', 'tone.opus', 'tone.ogg', 'tone.m4a', 'tone-24.flac'];
+    const alone = [];
+    for (const name of names) alone.push(await readWhole(sampleRecordingPath(name)));
+    expect(await Promise.all(names.map((name) => readWhole(sampleRecordingPath(name))))).toEqual(alone);
+  });
+});
+
+describe('a path', () => {
+  it.each<[string, () => string, AudioReason]>([
+    ['of no file', () => join(folder.path, 'none'), 'file_missing'],
+    ['through a file', () => join(folder.write('f', wavFile()), 'none'), 'file_missing'],
+    ['too long', () => join(folder.path, 'n'.repeat(300)), 'file_missing'],
+    ['with a zero byte', () => join(folder.path, 'a\0b'), 'file_missing'],
+    ['of a folder', () => folder.path, 'file_unreadable'],
+    ['of a device', () => '/dev/zero', 'file_unreadable'],
+    ['of an empty file', () => folder.write('empty', Buffer.alloc(0)), 'file_empty'],
+    [
+      'of a symbolic link',
+      () => {
+        symlinkSync(folder.write('target', wavFile()), join(folder.path, 'link'));
+        return join(folder.path, 'link');
+      },
+      'file_unreadable',
+    ],
+  ])('%s is refused', async (_name, path, reason) => {
+    expect(await reasonOf(openRecording(path(), wideLimits))).toBe(reason);
+  });
+});
+
+describe('the optional decoder', () => {
+  it('tells which FFmpeg it is', async () => {
+    const { version, configuration } = await describeDecoder();
+    expect(version).toMatch(/^\d+\.\d+/);
+    expect(configuration).toContain('--enable-gpl');
+  });
+
+  it('that is not installed is asked for by name, and WAV is read without it', async () => {
+    // The compiled product in a place from where no package is found.
+    const place = join(folder.path, 'product');
+    mkdirSync(place);
+    cpSync(join(import.meta.dirname, '../../../../dist/pipelines/audio'), join(place, 'pipelines/audio'), { recursive: true });
+    folder.write('product/package.json', Buffer.from('{"type":"module"}'));
+    const script = `
+      import { openRecording } from ${JSON.stringify(pathToFileURL(join(place, 'pipelines/audio/decode/open-recording.js')).href)};
+      for (const path of process.argv.slice(1)) {
+        await openRecording(path, ${JSON.stringify(wideLimits)}).then(({ format }) => console.log(format), ({ message }) => console.log(message));
+      }`;
+    const paths = [folder.write('tone.wav', wavFile({ data: pcm16(tone()) })), sampleRecordingPath('tone.mp3')];
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script, ...paths]);
+    expect(stdout.split('\n')).toEqual(['wav', 'decoder_missing: Install the optional package node-av (npm install node-av@6.1.1) to read this format.', '']);
+  });
+});

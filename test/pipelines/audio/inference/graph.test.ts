@@ -1,0 +1,73 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openGraph } from '../../../../pipelines/audio/inference/graph.ts';
+import { encodeOnnx, spectrogramGraph, waveformGraph } from '../../../support/onnx-file.ts';
+
+const names = { inputName: 'input', outputName: 'output' };
+
+describe('a graph', () => {
+  it('runs on a batch of waveforms', async () => {
+    const graph = await openGraph(waveformGraph(), names);
+    const even = new Float32Array(20).fill(0.05); // mean of |x| 0.05: logits 0.5, -0.5, -0.25, 0.25
+    const output = await graph.run(even, [2, 10]);
+    const share = 1 / (1 + Math.exp(-1));
+    const expected = [share, 1 - share, 1 / (1 + Math.exp(0.5)), 1 / (1 + Math.exp(-0.5))];
+    expect(Array.from(output)).toEqual([...expected, ...expected].map((value) => expect.closeTo(value, 5)));
+    await graph.close();
+  });
+
+  it('runs on batches of different sizes, one after the other', async () => {
+    const graph = await openGraph(spectrogramGraph(5), names);
+    const one = await graph.run(Float32Array.from([1, 1, 1, 1, 1]), [1, 1, 5]);
+    const three = await graph.run(new Float32Array(30).fill(Math.E), [3, 2, 5]);
+    expect(Array.from(one)).toEqual([0, 0].map((value) => expect.closeTo(value, 4)));
+    expect(Array.from(three)).toEqual([0.2, -1, 0.2, -1, 0.2, -1].map((value) => expect.closeTo(value, 4)));
+    await graph.close();
+  });
+
+  it('is opened from its file too', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'graph-test-'));
+    await writeFile(join(directory, 'model.onnx'), waveformGraph());
+    const graph = await openGraph(join(directory, 'model.onnx'), names);
+    expect(await graph.run(new Float32Array(8), [2, 4])).toHaveLength(8);
+    await graph.close();
+    await rm(directory, { recursive: true });
+  });
+
+  it.each([
+    ['no ONNX at all', Buffer.from('not a graph'), names, /do not open/],
+    ['a file that was cut', waveformGraph().subarray(0, 300), names, /do not open/],
+    ['an input of another name', waveformGraph(), { ...names, inputName: 'x' }, /no input "x" \(input\.name\) but input/],
+    ['an output of another name', waveformGraph(), { ...names, outputName: 'y' }, /no output "y" \(output\.name\) but output/],
+  ])('is refused: %s', async (_name, bytes, given, message) => {
+    await expect(openGraph(bytes, given)).rejects.toMatchObject({ code: 'model_invalid', message: expect.stringMatching(message) as string });
+  });
+
+  it('is refused if it wants two inputs', async () => {
+    const bytes = encodeOnnx({
+      inputs: [{ name: 'input', shape: [1] }, { name: 'second', shape: [1] }],
+      outputs: [{ name: 'output', shape: [1] }],
+      weights: [],
+      nodes: [{ op: 'Add', inputs: ['input', 'second'], outputs: ['output'] }],
+    });
+    await expect(openGraph(bytes, names)).rejects.toThrow(/2 inputs/);
+  });
+
+  it.each(['/etc/hostname', '../../../../etc/hostname', 'package.json'])('reads no weights from another file: %s', async (location) => {
+    const bytes = encodeOnnx({
+      inputs: [{ name: 'input', shape: ['batch', 1] }],
+      outputs: [{ name: 'output', shape: ['batch', 1] }],
+      weights: [{ name: 'outside', dims: [1], values: [], location }],
+      nodes: [{ op: 'Add', inputs: ['input', 'outside'], outputs: ['output'] }],
+    });
+    await expect(openGraph(bytes, names)).rejects.toMatchObject({ code: 'model_invalid' });
+  });
+
+  it('says what it does not run on', async () => {
+    const graph = await openGraph(spectrogramGraph(5), names);
+    await expect(graph.run(new Float32Array(4), [1, 1, 4])).rejects.toMatchObject({ code: 'model_invalid', message: expect.stringContaining('1 x 1 x 4') as string });
+    await graph.close();
+  });
+});
