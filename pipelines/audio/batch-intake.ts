@@ -63,6 +63,14 @@ const readersAtOnce = 8;
 export async function submitBatch(intake: BatchIntake, submission: BatchSubmission): Promise<{ batch: Batch; repeated: boolean }> {
   const request = checkRequest(submission);
   const pieces = piecesOf(submission.items);
+  try {
+    return await submitPieces(intake, request, pieces);
+  } finally {
+    await pieces.return(undefined); // a source that was not read to its end is told so
+  }
+}
+
+async function submitPieces(intake: BatchIntake, request: CheckedRequest, pieces: ReturnType<typeof piecesOf>): Promise<{ batch: Batch; repeated: boolean }> {
   let piece = await pieces.next();
   if (piece.done === true) throw invalid('It names no recording.');
   const found = await findOrMakeBatch(intake, request);
@@ -226,7 +234,8 @@ async function takePiece(intake: BatchIntake, batch: Batch, items: readonly Plac
   const incoming = new Map<string, IncomingAudio>();
   try {
     const taken = await receiveItems(intake, store, fresh, incoming);
-    await inTransaction(intake.db, (client) => recordItems(client, store, { batch, taken, incoming }));
+    const isTaken = await inTransaction(intake.db, (client) => recordItems(client, store, { batch, taken, incoming }));
+    if (!isTaken) await compareItems(intake, batch, items);
   } finally {
     await performSeveral(incoming.values(), readersAtOnce, (audio) => store.discard(audio));
   }
@@ -261,12 +270,13 @@ interface PieceRecord {
   readonly incoming: ReadonlyMap<string, IncomingAudio>;
 }
 
-/** The rows of the recordings are held while their files get their names: nothing is deleted in between. */
-async function recordItems(client: PoolClient, store: AudioStore, { batch, taken, incoming }: PieceRecord): Promise<void> {
+/** The rows of the recordings are held while their files get their names: nothing is deleted in between. False if another process has ended the same submission meanwhile. */
+async function recordItems(client: PoolClient, store: AudioStore, { batch, taken, incoming }: PieceRecord): Promise<boolean> {
   const now = await queryRow<{ state: BatchState; items: number }>(client, sql('audio/lock_batch'), [batch.batchId]);
-  if (now!.state !== 'open') throw ended({ ...batch, state: now!.state });
+  if (now!.state === 'cancelled') throw ended({ ...batch, state: now!.state });
+  if (now!.state !== 'open') return false;
   const fresh = taken.filter(({ line }) => line > now!.items).sort((a, b) => a.line - b.line); // another process may do the same
-  if (fresh.length === 0) return;
+  if (fresh.length === 0) return true;
   const audio = [...incoming.values()];
   await client.query(sql('audio/upsert_recordings'), [audio.map(({ sha256 }) => sha256), audio.map(({ bytes }) => bytes)]);
   await performSeveral(audio, readersAtOnce, (each) => store.keep(each));
@@ -276,6 +286,7 @@ async function recordItems(client: PoolClient, store: AudioStore, { batch, taken
     column((item) => item.requestedModel), column(({ model }) => model), column(({ refusal }) => refusal?.reason ?? null), column(({ refusal }) => refusal?.detail ?? null),
   ]);
   await client.query(sql('audio/set_batch_items'), [batch.batchId, fresh.at(-1)!.line]);
+  return true;
 }
 
 interface SourceRow {

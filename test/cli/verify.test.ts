@@ -39,9 +39,9 @@ describe('verify --wait', () => {
     expect(rows.at(-1)).toBe('2 recordings, batch done: performed 1, performedWithoutScore 1.');
   });
 
-  it('ends with 1 if an item could not be scored, after the results, and says what to do', async () => {
+  it('ends with 3 if an item could not be scored, after the results, and says what to do', async () => {
     const { code, stdout, stderr } = await cli('verify', at('list.csv'), '--model', testModel, '--wait', '--csv');
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(stdout.trimEnd().split('\n').map((line) => line.split(',').slice(0, 3).join())).toEqual(['line,source,state', '1,Voice,performed', '2,text.wav,error', '3,none.wav,error', '4,calls/voice.wav,error']);
     expect(stderr).toMatch(/3 of 4 recordings could not be scored: .*file_missing 1.*\[items_failed\]/);
     expect(stderr).toMatch(/batch results [0-9a-f-]{36} --failed/);

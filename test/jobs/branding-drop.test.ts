@@ -340,11 +340,11 @@ describe('the processes of the service', () => {
       await scheduler.end('SIGKILL');
     }
     const schedulers = [startProcess('jobs/scheduler-main.js', env), startProcess('jobs/scheduler-main.js', env)];
-    await until(async () => (await readdir(drop('done'))).length === 6, 'every request is done', 60);
+    await until(async () => (await readdir(drop('done'))).length === 6, 'every request is done', 150);
     const results = await Promise.all(brands.map((_brand, at) => result('done', `request-${at}`, 'result.json')));
     expect(results.map(({ outcome, brand }) => [outcome, (brand as { handle: string }).handle])).toEqual(brands.map(({ handle }) => ['approved', handle]));
     expect(await operations()).toHaveLength(before + 6);
     expect((await readdir(drop('done', 'request-0'))).toSorted()).toEqual(['numbers.result.csv', 'request.json', 'result.json']);
     expect(await Promise.all([...schedulers, worker].map((each) => each.end('SIGTERM')))).toEqual([0, 0, 0]);
-  }, 120_000);
+  }, 240_000);
 });
