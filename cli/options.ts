@@ -16,8 +16,15 @@ export function parseCount(text: string): number {
 /** A calendar date or an instant of ISO 8601; a date means its first moment in UTC. */
 export function parseInstant(text: string): Date {
   const instant = new Date(text);
-  if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(instant.getTime())) throw new InvalidArgumentError('Give a date as YYYY-MM-DD, or a time of ISO 8601.');
+  const day = /^(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}[\d:.]*(?:Z|[+-]\d{2}:?\d{2})?)?$/.exec(text)?.[1];
+  if (day === undefined || Number.isNaN(instant.getTime()) || !isCalendarDay(day)) throw new InvalidArgumentError('Give a date as YYYY-MM-DD, or a time of ISO 8601.');
   return instant;
+}
+
+/** `Date` takes 30 February for 2 March. */
+function isCalendarDay(day: string): boolean {
+  const at = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day);
 }
 
 /** A person's decision as two flags. */

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, utimes, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ServiceError } from '../../runtime/errors.ts';
 import { AudioRefusal } from './reasons.ts';
 
 /** A path as the file system has it: names need not be UTF-8. */
@@ -42,7 +43,12 @@ export class AudioStore {
 
   /** Makes its directory, if there is none. Before anything is received. */
   async open(): Promise<this> {
-    await mkdir(this.directory, { recursive: true });
+    try {
+      await mkdir(this.directory, { recursive: true });
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw new ServiceError('setting_invalid', { operation: 'open audio store', problem: `AUDIO_DIR cannot be made (${code ?? 'unknown'}).`, hint: 'Name a directory that this user may write.', cause: error });
+    }
     return this;
   }
 

@@ -148,6 +148,7 @@ export function hasEnded({ state }: Pick<Batch, 'state'>): boolean {
  * @throws ServiceError `batch_unknown`, `batch_ended`
  */
 export async function cancelBatch(db: Pool, id: string): Promise<{ cancelled: number }> {
+  await finishBatch(db, await readBatch(db, id)); // every item may have an outcome by now: then there is nothing to cancel
   return inTransaction(db, async (client) => {
     const batch = await readBatch(client, id);
     if ((await queryRow(client, sql('audio/cancel_batch'), [batch.batchId])) === undefined) throw refused('cancel batch', await readBatch(client, id));

@@ -34,9 +34,10 @@ type AddConfig = Pick<Config, 'modelDir' | 'audioWorkSecondsMax' | 'audioMemoryB
 /**
  * Adds a model to the registry: checks its manifest, runs its graph in a child process on a signal made for it, keeps the weights
  * under their digest and enters the row. The same model again changes nothing.
- * @throws ServiceError `model_invalid` with what is wrong in it, `model_exists` if the registry has another model of its name
+ * @throws ServiceError `model_invalid` with what is wrong in it, `model_exists` if the registry has another model of its name, `reason_required`
  */
 export async function addModel(db: Queryable, config: AddConfig, { manifestFile, weightsFile, by, reason }: ModelAddition): Promise<AddedModel> {
+  if (!/\S/.test(reason) || !/\S/.test(by)) throw new ServiceError('reason_required', { operation: 'add model' });
   const manifest = parseManifest(await readManifestFile(manifestFile));
   const manifestSha256 = digestOfManifest(manifest);
   const added: AddedModel = { model: manifest.model, manifestSha256, weightsSha256: manifest.sha256, isNew: true };

@@ -16,6 +16,13 @@ const file = async (name: string, content: string) => {
 let stores = 0;
 const newStore = () => new AudioStore(join(folder, `store-${++stores}`)).open();
 
+describe('a store', () => {
+  it('that cannot be made is a wrong setting', async () => {
+    const store = new AudioStore(join(await file('no-folder', 'x'), 'store'));
+    await expect(store.open()).rejects.toMatchObject({ code: 'setting_invalid', problem: 'AUDIO_DIR cannot be made (ENOTDIR).' });
+  });
+});
+
 describe('a recording that is handed in', () => {
   it('is kept under the digest of its content, once', async () => {
     const store = await newStore();

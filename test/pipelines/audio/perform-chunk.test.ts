@@ -143,6 +143,14 @@ describe('a job that is not wanted any more', () => {
     expect(await endsOf(batch)).toEqual([['error', 'batch_cancelled', false]]);
   });
 
+  it('cannot be cancelled any more when every item has an outcome: the batch is done', async () => {
+    const batch = await submit([await silence()]);
+    await perform(batch, { score: counting(async () => verdict()).score });
+    await db.query(`UPDATE verification_batch SET state = 'performing', ended_at = NULL WHERE batch_id = $1`, [batch.batchId]);
+    await expect(cancelBatch(db, batch.id)).rejects.toMatchObject({ code: 'batch_ended' });
+    expect(await readBatch(db, batch.id)).toMatchObject({ state: 'done' });
+  });
+
   it('stops before the next item when the batch is cancelled, and what it had in hand does not count', async () => {
     const batch = await submit([await silence(), await silence(), await silence()]);
     const { asked, score } = counting(async (asked) => {

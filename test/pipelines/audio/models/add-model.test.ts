@@ -22,6 +22,11 @@ async function prepare(model: TestModel): Promise<{ manifestFile: string; weight
 }
 
 describe('an own model', () => {
+  it.each(['by', 'reason'] as const)('needs to say %s', async (missing) => {
+    const given = await prepare({ graph: waveformGraph(), manifest: { ...waveformPart, model: 'phone/v9-unsaid' } });
+    await expect(addModel(db, config, { ...given, [missing]: ' ' })).rejects.toMatchObject({ code: 'reason_required' });
+  });
+
   it.each([
     ['phone/v9-pairs', { graph: waveformGraph(), manifest: { ...waveformPart, model: 'phone/v9-pairs' } }, 4],
     ['digital/v9-spectrum', { graph: spectrogramGraph(), manifest: { ...spectrogramPart, model: 'digital/v9-spectrum' } }, 2],
