@@ -3,7 +3,7 @@ import { drawNames, letterPhones, type BrandNames, type LetterFacts } from './le
 import { appendToPdf } from './pdf-file.ts';
 import { literal } from './pdf-page.ts';
 import { PhoneSource, toE164 } from './sample-phones.ts';
-import type { Seeded } from './seeded.ts';
+import type { Seeded } from '../../pipelines/seeded.ts';
 
 /** Ways in which a sample letter is not what its request says. Closed list. */
 export const FORGERIES = ['number_missing', 'other_brand', 'old_date', 'future_date', 'unsigned', 'altered_after_signing'] as const;

@@ -1,7 +1,7 @@
 import { dateFormCount, dayAfter, writeDate } from './letter-dates.ts';
 import { nameWords, type LetterLanguage } from './letter-words.ts';
 import { PhoneSource, phoneForms, toE164, type LetterCountry, type PhoneForm, type SamplePhone } from './sample-phones.ts';
-import type { Seeded } from './seeded.ts';
+import type { Seeded } from '../../pipelines/seeded.ts';
 
 /** The looks of a letter. Closed list. */
 export const LAYOUTS = ['block_letter', 'two_column_form', 'number_table', 'short_email', 'two_pages', 'csv_embedded', 'csv_beside', 'number_ranges', 'dense_paragraph'] as const;

@@ -3,7 +3,7 @@ import { fill, phrases } from './letter-words.ts';
 import type { PageBox } from './pdf-page.ts';
 import { drawScrawl, paintScrawl } from './pen-stroke.ts';
 import type { SamplePhone } from './sample-phones.ts';
-import type { Seeded } from './seeded.ts';
+import type { Seeded } from '../../pipelines/seeded.ts';
 import { breakLines, Sheet, type SheetStyle } from './sheet.ts';
 
 /** A letter on its pages, and where its PDF signature goes if it gets one. */

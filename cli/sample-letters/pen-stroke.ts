@@ -1,5 +1,5 @@
 import type { GrayImage } from '../../pipelines/branding/reading/png.ts';
-import type { Seeded } from './seeded.ts';
+import type { Seeded } from '../../pipelines/seeded.ts';
 
 /** Points of a scrawl, from 0 to 1 in both directions. */
 export type Scrawl = readonly (readonly [number, number])[];

@@ -9,7 +9,7 @@ import { PdfPage } from './pdf-page.ts';
 import { certifySigner, sampleTrustRootPem } from './sample-keys.ts';
 import { toE164, type LetterCountry } from './sample-phones.ts';
 import { scanDotsPerInch, scanPdf } from './scan.ts';
-import { Seeded } from './seeded.ts';
+import { Seeded } from '../../pipelines/seeded.ts';
 
 export { sampleTrustRootPem } from './sample-keys.ts';
 

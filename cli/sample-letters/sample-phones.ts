@@ -1,5 +1,5 @@
 import { isPhoneRefusal, judgePhone } from '../../pipelines/phone-number.ts';
-import type { Seeded } from './seeded.ts';
+import type { Seeded } from '../../pipelines/seeded.ts';
 
 /** Countries of which the sample letters are. */
 export type LetterCountry = 'US' | 'CA' | 'GB' | 'DE' | 'FR' | 'ES';

@@ -1,6 +1,6 @@
 import { openPdfImages } from '../../pipelines/branding/reading/page-image.ts';
 import type { GrayImage } from '../../pipelines/branding/reading/png.ts';
-import type { Seeded } from './seeded.ts';
+import type { Seeded } from '../../pipelines/seeded.ts';
 
 /** What an office scanner makes of white paper. */
 const scanning = { dotsPerInch: 200, degreesMax: 1.5, paperFrom: 238, paperTo: 252, inkDarkest: 28, noise: 7, noisyShare: 0.35, specks: 12, greyStep: 4 } as const;

@@ -1,4 +1,4 @@
-import { Seeded } from './seeded.ts';
+import { Seeded } from '../../seeded.ts';
 
 /** What a resample of a test set draws anew: who speaks, and which synthesizer made it ('' for none). */
 export interface ClusterNames {

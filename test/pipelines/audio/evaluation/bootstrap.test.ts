@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { bootstrapIntervals, percentile } from '../../../../pipelines/audio/evaluation/bootstrap.ts';
 import { equalErrorRate, rankTrials } from '../../../../pipelines/audio/evaluation/error-curve.ts';
-import { Seeded } from '../../../../pipelines/audio/evaluation/seeded.ts';
+import { Seeded } from '../../../../pipelines/seeded.ts';
 
 const settings = { resamples: 400, seed: 3 };
 const human = (speaker: string) => ({ speaker, synthesizer: '' });

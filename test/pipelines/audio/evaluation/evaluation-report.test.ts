@@ -5,7 +5,7 @@ import { makeReport, thinCurve } from '../../../../pipelines/audio/evaluation/ev
 import { errorCurve, rankTrials } from '../../../../pipelines/audio/evaluation/error-curve.ts';
 import type { IndexRow } from '../../../../pipelines/audio/evaluation/index-file.ts';
 import { probit } from '../../../../pipelines/audio/evaluation/probit.ts';
-import { Seeded } from '../../../../pipelines/audio/evaluation/seeded.ts';
+import { Seeded } from '../../../../pipelines/seeded.ts';
 import { formatEvaluation } from '../../../../pipelines/audio/evaluation/stored-evaluation.ts';
 
 const row = (at: number, part: Partial<IndexRow>): IndexRow => ({

@@ -3,7 +3,7 @@ import { equalErrorRate, rankTrials } from '../../../../pipelines/audio/evaluati
 import { fitLogisticRegression } from '../../../../pipelines/audio/evaluation/logistic-regression.ts';
 import { nuisanceScores, type NuisanceTrial } from '../../../../pipelines/audio/evaluation/nuisance-baseline.ts';
 import { NuisanceMeter, type NuisanceFeatures } from '../../../../pipelines/audio/evaluation/nuisance-features.ts';
-import { Seeded } from '../../../../pipelines/audio/evaluation/seeded.ts';
+import { Seeded } from '../../../../pipelines/seeded.ts';
 
 const rate = 8000;
 const measure = (samples: Float32Array, block = samples.length) => {

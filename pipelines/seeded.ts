@@ -19,6 +19,11 @@ export class Seeded {
     return from + Math.floor(this.next() * (to - from + 1));
   }
 
+  /** A whole number from 0 to below `end`. */
+  below(end: number): number {
+    return Math.floor(this.next() * end);
+  }
+
   between(from: number, to: number): number {
     return from + this.next() * (to - from);
   }
@@ -31,7 +36,7 @@ export class Seeded {
     return among[Math.floor(this.next() * among.length)]!;
   }
 
-  /** A generator of its own, so that what one letter draws does not shift the next one. */
+  /** A generator of its own, so that what one draws does not shift the other. */
   fork(label: number): Seeded {
     return new Seeded(Math.imul(this.state ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(label + 1, 0xc2b2ae35));
   }
