@@ -28,10 +28,10 @@ function scorersOf(pid: number): string[] {
 }
 
 it.each(['SIGKILL', 'SIGTERM'] as const)('a batch whose worker ends by %s in the middle is completed by the next one, each item once', async (signal) => {
-  const items = 60;
+  const items = 400; // a scorer takes some 10 ms for each: more than are done before the signal arrives
   const voices = await Promise.all(Array.from({ length: items }, async (_none, at) => {
     const path = join(folder, `${signal}-${at}.wav`);
-    await writeVoice(path, { seconds: 3, pitch: (signal === 'SIGKILL' ? 100 : 230) + at });
+    await writeVoice(path, { seconds: 3, pitch: (signal === 'SIGKILL' ? 100 : 230) + at / 4 });
     return { path, source: String(at) };
   }));
   const queues = await openQueues(loadConfig({}), url, silentLog);
@@ -49,7 +49,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('a batch whose worker ends by %s in the
     startWorker();
     await until(async () => hasEnded(await readBatch(db, batch.id)), 'the batch has ended', 150);
     expect(await countStates(db, batch.batchId)).toEqual({ queued: 0, performing: 0, performed: items, performedWithoutScore: 0, error: 0 });
-    const records = await listVerifications(db, batch.batchId, { after: 0, limit: 200, windows: false });
+    const records = await listVerifications(db, batch.batchId, { after: 0, limit: items, windows: false });
     expect(records.every(({ attempts }) => attempts === 1 || (signal === 'SIGKILL' && attempts === 2))).toBe(true);
     const { rows: [count] } = await db.query('SELECT count(*) AS results, count(DISTINCT verification_result.audio_sha256) AS recordings FROM verification_result JOIN verification USING (result_id) WHERE batch_id = $1', [batch.batchId]);
     expect(count).toEqual({ results: items, recordings: items });
