@@ -5,7 +5,7 @@ import { requestVerification } from '../jobs/verification-producer.ts';
 import { startWorker } from '../jobs/worker.ts';
 import { hasEnded, readBatch } from '../pipelines/audio/batch.ts';
 import type { ScoringPool } from '../pipelines/audio/scoring/scoring-pool.ts';
-import { loadConfig } from '../runtime/config.ts';
+import { childEnvironment, loadConfig } from '../runtime/config.ts';
 import { openServices } from '../runtime/services.ts';
 import { connect } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
@@ -22,7 +22,7 @@ const pollMs = 10;
 
 /** Opens it under a directory, which may be removed after `close`. */
 export async function openQueueBench(directory: string, pool: ScoringPool): Promise<QueueBench> {
-  const config = { ...loadConfig({ ...process.env, STATE_DIR: join(directory, 'state'), LOG_LEVEL: 'warn' }), audioScorers: 1 };
+  const config = { ...loadConfig(childEnvironment({ STATE_DIR: join(directory, 'state'), LOG_LEVEL: 'warn' })), audioScorers: 1 };
   const services = await openServices(config, 'bench');
   const client = await connect({ url: services.database.url, applicationName: 'bench' });
   await migrate(client);
