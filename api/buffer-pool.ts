@@ -1,21 +1,40 @@
-/** Idle buffers that are kept; more are left to the garbage collector. 32 of 256 KiB are 8 MiB. */
-const idleBuffersMax = 32;
-
-/** Large buffers that downloads borrow one at a time. */
+/** Large buffers that downloads borrow one at a time: so many at most, whatever the number of downloads. */
 export class BufferPool {
   readonly bufferBytes: number;
+  readonly #buffersMax: number;
   readonly #idle: Buffer[] = [];
+  readonly #waiting: ((buffer: Buffer) => void)[] = [];
+  #borrowed = 0;
 
-  constructor(bufferBytes: number) {
+  constructor({ bufferBytes, buffersMax }: { bufferBytes: number; buffersMax: number }) {
     this.bufferBytes = bufferBytes;
+    this.#buffersMax = buffersMax;
   }
 
-  take(): Buffer {
+  /** Buffers that are borrowed now. */
+  get borrowed(): number {
+    return this.#borrowed;
+  }
+
+  /** A buffer, at once if one is left; else when one comes back, in the order of asking. The one used last comes first: its bytes are in the processor's cache. */
+  take(): Buffer | Promise<Buffer> {
+    if (this.#borrowed >= this.#buffersMax) return new Promise((resolve) => this.#waiting.push(resolve));
+    this.#borrowed++;
     return this.#idle.pop() ?? Buffer.allocUnsafeSlow(this.bufferBytes);
   }
 
   /** Gives a buffer back. Only one that nothing reads any more: a write that was not confirmed may still read it. */
   giveBack(buffer: Buffer): void {
-    if (this.#idle.length < idleBuffersMax) this.#idle.push(buffer);
+    const next = this.#waiting.shift();
+    if (next !== undefined) return next(buffer);
+    this.#borrowed--;
+    this.#idle.push(buffer);
+  }
+
+  /** Gives up a buffer that something may still read: another takes its place. */
+  abandon(): void {
+    const next = this.#waiting.shift();
+    if (next !== undefined) return next(Buffer.allocUnsafeSlow(this.bufferBytes));
+    this.#borrowed--;
   }
 }

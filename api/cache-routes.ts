@@ -3,13 +3,14 @@ import { CACHES, findCache, type CacheName } from '../pipelines/caches/definitio
 import { ServiceError } from '../runtime/errors.ts';
 import { sendAnswer, sendDocument } from './answer.ts';
 import { requireScope } from './authentication.ts';
-import { describeDocument, describeDownload } from './descriptions.ts';
-import { planDownload, type DownloadRequest } from './download-plan.ts';
+import { describeDelta, describeDocument, describeDownload, describeIndex } from './descriptions.ts';
+import { planDownload, type DownloadPlan, type DownloadRequest, type Representation } from './download-plan.ts';
 import type { Downloads } from './downloads.ts';
 import type { Metrics } from './metrics.ts';
 import { withHeaders } from './problem.ts';
-import type { PublicationIndex } from './publication-index.ts';
-import { cacheQuery, categoryListSchema, manifestListSchema, manifestSchema, noQuery } from './schemas.ts';
+import type { PublicationIndex, ServedArtefact } from './publication-index.ts';
+import { cacheQuery, categoryListSchema, deltaQuery, manifestListSchema, manifestSchema, noQuery } from './schemas.ts';
+import type { VersionFile } from './version-files.ts';
 
 /** What the routes of the caches answer from. */
 export interface CacheRoutesOptions {
@@ -27,9 +28,11 @@ export function registerCacheRoutes(app: FastifyInstance, options: CacheRoutesOp
   for (const { name, path } of CACHES) {
     registerDownload(app, name, `/v1/caches/${path}`, options);
     registerManifest(app, name, `/v1/caches/${path}/manifest`, options);
+    registerDelta(app, name, `/v1/caches/${path}/delta`, options);
+    registerIndex(app, name, `/v1/caches/${path}/index`, options);
   }
   registerLists(app, options);
-  app.get('/v1/caches/:cache/manifest', { schema: { hide: true } }, (request) => findCache((request.params as { cache: string }).cache));
+  for (const part of ['manifest', 'delta', 'index']) app.get(`/v1/caches/:cache/${part}`, { schema: { hide: true } }, (request) => findCache((request.params as { cache: string }).cache));
 }
 
 function registerDownload(app: FastifyInstance, cache: CacheName, url: string, { publications, downloads, metrics, now }: CacheRoutesOptions): void {
@@ -37,12 +40,69 @@ function registerDownload(app: FastifyInstance, cache: CacheName, url: string, {
   const schema = { querystring: cacheQuery(definition), ...describeDownload(definition) };
   app.get(url, { schema }, async (request, reply) => {
     const artefact = publications.find({ cache, country: countryOf(request) });
-    const plan = planDownload(request as DownloadRequest, artefact.representation, now());
-    if ('refusal' in plan) throw withHeaders(new ServiceError(plan.refusal, { operation: 'read artefact' }), plan.headers);
-    const { status, headers, send } = plan;
+    const { status, headers, send } = planAnswer(request, artefact.representation, now());
     if (send === undefined) sendAnswer(request, reply, { status, headers }, metrics);
     else await downloads.send(request, reply, { artefact, status, headers, span: send });
   });
+}
+
+/** @throws ServiceError `precondition_failed`, `range_not_satisfiable` */
+function planAnswer(request: FastifyRequest, representation: Representation, now: number): Exclude<DownloadPlan, { refusal: unknown }> {
+  const plan = planDownload(request as DownloadRequest, representation, now);
+  if ('refusal' in plan) throw withHeaders(new ServiceError(plan.refusal, { operation: 'read artefact' }), plan.headers);
+  return plan;
+}
+
+function registerDelta(app: FastifyInstance, cache: CacheName, url: string, options: CacheRoutesOptions): void {
+  const definition = findCache(cache);
+  const schema = { querystring: deltaQuery(definition), ...describeDelta(definition) };
+  app.get(url, { schema }, async (request, reply) => {
+    const artefact = options.publications.find({ cache, country: countryOf(request) });
+    const delta = artefact.deltas.get((request.query as { from: number }).from);
+    const unavailable = deltaGone(artefact);
+    if (delta === undefined) throw unavailable;
+    await sendVersionFile(request, reply, { artefact, file: delta, unavailable, ...options });
+  });
+}
+
+function deltaGone({ manifest }: ServedArtefact): ServiceError {
+  return new ServiceError('delta_gone', {
+    operation: 'read delta',
+    problem: `No delta leads from that version to version ${manifest.version}.`,
+    hint: `Take the whole file: ${manifest.file.href}`,
+  });
+}
+
+function registerIndex(app: FastifyInstance, cache: CacheName, url: string, options: CacheRoutesOptions): void {
+  const definition = findCache(cache);
+  const schema = { querystring: cacheQuery(definition), ...describeIndex(definition) };
+  app.get(url, { schema }, async (request, reply) => {
+    const artefact = options.publications.find({ cache, country: countryOf(request) });
+    if (artefact.index === undefined) throw new ServiceError('artefact_not_found', { operation: 'read segment index', problem: 'The published version has no segment index.' });
+    const unavailable = new ServiceError('not_ready', { operation: 'read segment index', problem: 'The segment index cannot be read at the moment.' });
+    await sendVersionFile(request, reply, { artefact, file: artefact.index, unavailable, ...options });
+  });
+}
+
+/** A file of a version that was asked for, and the error for the case that it cannot be opened. */
+interface VersionFileAnswer extends CacheRoutesOptions {
+  readonly artefact: ServedArtefact;
+  readonly file: VersionFile;
+  readonly unavailable: ServiceError;
+}
+
+/** Answers with a file of a version, which is open for this answer alone. */
+async function sendVersionFile(request: FastifyRequest, reply: FastifyReply, { artefact, file, unavailable, ...options }: VersionFileAnswer): Promise<void> {
+  const { publications, downloads, metrics, now } = options;
+  const { status, headers, send } = planAnswer(request, file.representation, now());
+  if (send === undefined) return sendAnswer(request, reply, { status, headers }, metrics);
+  const opened = await publications.openVersionFile(file);
+  if (opened === undefined) throw unavailable;
+  try {
+    await downloads.send(request, reply, { artefact: { ...artefact, file: opened }, status, headers, span: send });
+  } finally {
+    opened.retire();
+  }
 }
 
 function registerManifest(app: FastifyInstance, cache: CacheName, url: string, { publications, metrics }: CacheRoutesOptions): void {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { CacheDefinition } from '../pipelines/caches/definition.ts';
+import { indexMediaType } from '../pipelines/caches/manifest.ts';
+import { segmentColumns } from '../pipelines/caches/segment-index.ts';
 import { ERRORS, type ErrorCode } from '../runtime/errors.ts';
 import { problemMediaType } from './problem.ts';
 import { problemSchema } from './schemas.ts';
@@ -40,18 +42,55 @@ const gzip = z.string().meta({ format: 'binary' });
 
 /** The operation that downloads a cache. */
 export function describeDownload({ name, title, perCountry, columns }: CacheDefinition): OperationDescription {
-  const bytes = { 'application/gzip': { schema: gzip } };
-  return {
+  return describeFile({
     operationId: `download_${name}`,
     summary: `Download the ${title.toLowerCase()}`,
     description: `One gzip member of UTF-8 text, tab separated, LF after every line, no header line. Columns in order: ${columns.map((column) => column.name).join(', ')}. Answers one range; several are answered with the whole file.`,
+    content: { 'application/gzip': { schema: gzip } },
+    codes: perCountry ? countryCodes : [],
+  });
+}
+
+/** The operation that downloads what changed in a cache since a version. */
+export function describeDelta({ name, title, perCountry }: CacheDefinition): OperationDescription {
+  return describeFile({
+    operationId: `downloadDelta_${name}`,
+    summary: `Download what changed in the ${title.toLowerCase()} since a version`,
+    description: 'One gzip member of lines, ascending by phone: `+`, tab, a row that was added; `~`, tab, the new row of a number; `-`, tab, a phone that was removed. The manifest lists the versions that there are deltas from.',
+    content: { 'application/gzip': { schema: gzip } },
+    codes: [...(perCountry ? countryCodes : []), 'parameter_invalid', 'delta_gone'],
+  });
+}
+
+/** The operation that downloads the segment index of a cache. */
+export function describeIndex({ name, title, perCountry }: CacheDefinition): OperationDescription {
+  return describeFile({
+    operationId: `downloadIndex_${name}`,
+    summary: `Download the segment index of the ${title.toLowerCase()}`,
+    description: `Lines, ascending by prefix, tab separated. Columns in order: ${segmentColumns.join(', ')}. With it one range of the file can be read and decompressed alone.`,
+    content: { [indexMediaType]: { schema: z.string() } },
+    codes: perCountry ? countryCodes : [],
+  });
+}
+
+interface FileOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly content: Record<string, unknown>;
+  readonly codes: readonly ErrorCode[];
+}
+
+function describeFile({ content, codes, ...operation }: FileOperation): OperationDescription {
+  return {
+    ...operation,
     tags: ['Caches'],
     security: [{ [keySecurity]: [] }],
     response: {
-      200: { description: 'The whole file.', content: bytes },
-      206: { description: 'The bytes that Range asked for.', content: bytes },
+      200: { description: 'The whole file.', content },
+      206: { description: 'The bytes that Range asked for.', content },
       304: notModified,
-      ...problemResponses([...guardedCodes, ...(perCountry ? countryCodes : []), 'artefact_not_found', 'range_not_satisfiable', 'overloaded']),
+      ...problemResponses([...guardedCodes, ...codes, 'artefact_not_found', 'range_not_satisfiable', 'overloaded']),
     },
   };
 }

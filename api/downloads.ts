@@ -1,36 +1,55 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { formatArtefact } from '../pipelines/caches/definition.ts';
+import { formatStoredName } from '../pipelines/caches/stored-name.ts';
 import { errorMessageOf, ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { routeOf } from './answer.ts';
 import type { BufferPool } from './buffer-pool.ts';
+import { decideDelivery, handOver, redirect, type DeliverySettings } from './delivery.ts';
 import type { Headers } from './download-plan.ts';
 import type { DownloadOutcome, Metrics } from './metrics.ts';
 import type { ServedArtefact } from './publication-index.ts';
 import type { ByteSpan } from './range.ts';
+import { ReaderPace, type PaceLimits } from './reader-pace.ts';
 import { sendSpan, waitForTurn } from './send-file.ts';
 
 /** A download that was decided on: header and bytes of one version. */
 export interface Download {
-  readonly artefact: ServedArtefact;
+  readonly artefact: Pick<ServedArtefact, 'name' | 'file'>;
   readonly status: number;
   readonly headers: Headers;
   readonly span: ByteSpan;
 }
 
-/** Sends downloads, at most `downloadsMax` at a time. */
-export class Downloads {
-  readonly #downloadsMax: number;
-  readonly #buffers: BufferPool;
-  readonly #metrics: Metrics;
-  readonly #log: Log;
-  #running = 0;
+/** What {@link Downloads} works with. */
+export interface DownloadsOptions {
+  readonly downloadsMax: number;
+  readonly buffers: BufferPool;
+  readonly pace: PaceLimits;
+  readonly delivery: DeliverySettings;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
 
-  constructor({ downloadsMax, buffers, metrics, log }: { downloadsMax: number; buffers: BufferPool; metrics: Metrics; log: Log }) {
-    this.#downloadsMax = downloadsMax;
-    this.#buffers = buffers;
-    this.#metrics = metrics;
-    this.#log = log;
+/** How often readers that are too slow are looked for. */
+const paceCheckMs = 1000;
+
+/** A download that is being sent. */
+interface RunningDownload {
+  readonly pace: ReaderPace;
+  readonly response: ServerResponse;
+  tooSlow: boolean;
+}
+
+/** Sends downloads, at most `downloadsMax` at a time, and cuts readers off that are too slow. */
+export class Downloads {
+  readonly #options: DownloadsOptions;
+  readonly #running = new Set<RunningDownload>();
+  #checking: NodeJS.Timeout | undefined;
+
+  constructor(options: DownloadsOptions) {
+    this.#options = options;
   }
 
   /**
@@ -42,28 +61,67 @@ export class Downloads {
     const letGo = download.artefact.file.hold();
     try {
       if (!(await waitForTurn(reply.raw, request.raw.socket))) return void reply.hijack();
-      if (this.#running >= this.#downloadsMax) throw new ServiceError('overloaded', { operation: 'send artefact' });
+      const { stored } = download.artefact.file;
+      const delivery = decideDelivery(request.headers, this.#options.delivery, stored.signUrl !== undefined);
+      if (delivery !== 'api') return await this.#handOver(reply, download, delivery);
+      if (this.#running.size >= this.#options.downloadsMax) throw new ServiceError('overloaded', { operation: 'send artefact' });
       await this.#sendNow(request, reply, download);
     } finally {
       letGo();
     }
   }
 
+  /** Answers with the place of the bytes. */
+  async #handOver(reply: FastifyReply, { artefact, headers }: Download, delivery: 'proxy' | 'object store'): Promise<void> {
+    const { stored } = artefact.file;
+    const { apiAccelPrefix, apiSignedUrlSeconds } = this.#options.delivery;
+    const url = delivery === 'proxy' ? undefined : await stored.signUrl?.({ seconds: apiSignedUrlSeconds, contentType: String(headers['Content-Type']), contentDisposition: String(headers['Content-Disposition']) });
+    const standing = reply.getHeaders() as Headers;
+    reply.hijack();
+    if (url === undefined) reply.raw.writeHead(200, { ...standing, ...handOver(headers, { prefix: apiAccelPrefix ?? '', path: formatStoredName(stored.name) }) });
+    else reply.raw.writeHead(307, { ...standing, ...redirect(headers, url) });
+    reply.raw.end();
+  }
+
   async #sendNow(request: FastifyRequest, reply: FastifyReply, { artefact, status, headers, span }: Download): Promise<void> {
-    this.#running++;
-    this.#metrics.downloadStarted();
+    const { buffers, pace: limits, metrics, log } = this.#options;
+    const pace = new ReaderPace(limits, buffers.bufferBytes);
+    const running = this.#begin({ pace, response: reply.raw, tooSlow: false });
     let outcome: DownloadOutcome = 'damaged';
     reply.hijack();
     try {
       reply.raw.writeHead(status, { ...(reply.getHeaders() as Headers), ...headers });
-      const onBytes = (bytes: number) => this.#metrics.bytesSent(routeOf(request), bytes);
-      const whole = await sendSpan({ response: reply.raw, file: artefact.file, span, buffers: this.#buffers, onBytes });
-      outcome = whole ? 'sent' : 'client_gone';
+      const onBytes = (bytes: number) => metrics.bytesSent(routeOf(request), bytes);
+      const whole = await sendSpan({ response: reply.raw, file: artefact.file, span, buffers, pace, onBytes });
+      outcome = whole ? 'sent' : running.tooSlow ? 'too_slow' : 'client_gone';
     } catch (error) {
-      this.#log.error({ err: error, requestId: request.id, artefact: formatArtefact(artefact.name) }, `a download was cut: ${errorMessageOf(error)}`);
+      log.error({ err: error, requestId: request.id, artefact: formatArtefact(artefact.name) }, `a download was cut: ${errorMessageOf(error)}`);
     } finally {
-      this.#running--;
-      this.#metrics.downloadEnded(outcome);
+      this.#end(running, outcome);
+    }
+  }
+
+  #begin(running: RunningDownload): RunningDownload {
+    this.#options.metrics.downloadStarted();
+    this.#running.add(running);
+    this.#checking ??= setInterval(() => this.#cutSlowReaders(), paceCheckMs).unref();
+    return running;
+  }
+
+  #end(running: RunningDownload, outcome: DownloadOutcome): void {
+    this.#options.metrics.downloadEnded(outcome);
+    this.#running.delete(running);
+    if (this.#running.size > 0) return;
+    clearInterval(this.#checking);
+    this.#checking = undefined;
+  }
+
+  #cutSlowReaders(): void {
+    const now = performance.now();
+    for (const running of this.#running) {
+      if (!running.pace.isTooSlow(now)) continue;
+      running.tooSlow = true;
+      running.response.destroy();
     }
   }
 }

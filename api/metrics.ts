@@ -6,7 +6,7 @@ import type { PublicationIndex } from './publication-index.ts';
 export const unknownRoute = 'unknown';
 
 /** How the body of a download ended. */
-export type DownloadOutcome = 'sent' | 'client_gone' | 'damaged';
+export type DownloadOutcome = 'sent' | 'client_gone' | 'too_slow' | 'damaged';
 
 /** What the API counts and measures; names begin with `caller_trust_`. No label holds a key, an address or a number. */
 export interface Metrics {

@@ -1,6 +1,6 @@
-import type { FileHandle } from 'node:fs/promises';
 import type { ArtefactStore, StoredName } from '../pipelines/caches/artefact-store.ts';
 import { formatArtefact, type ArtefactName } from '../pipelines/caches/definition.ts';
+import type { StoredFile } from '../pipelines/caches/stored-file.ts';
 import { listPublications, makeManifest, type Manifest, type Publication, type PublishedVersion } from '../pipelines/caches/manifest.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
@@ -9,6 +9,7 @@ import { readCategories } from './categories.ts';
 import { describeFile, type Representation } from './download-plan.ts';
 import { makeJsonDocument, type JsonDocument } from './json-document.ts';
 import { SharedFile } from './shared-file.ts';
+import { describeVersionFiles, type VersionFile, type VersionFiles } from './version-files.ts';
 
 /** Version of the form of the list of manifests. */
 export const manifestListSchema = 'caller-trust/manifests/1';
@@ -16,7 +17,7 @@ export const manifestListSchema = 'caller-trust/manifests/1';
 type LivePublication = Publication & { readonly published: PublishedVersion };
 
 /** Everything that answers about one artefact need: facts, bytes and headers of the same version. */
-export interface ServedArtefact {
+export interface ServedArtefact extends VersionFiles {
   readonly name: ArtefactName;
   readonly publication: LivePublication;
   readonly manifest: Manifest;
@@ -85,6 +86,18 @@ export class PublicationIndex {
     throw new ServiceError('artefact_not_found', { operation: 'find artefact', object: key });
   }
 
+  /**
+   * Opens a file that belongs to a served version for one answer, which retires it. Those are many, and most are never asked
+   * for: 200 countries with 14 deltas each would keep 2,800 descriptors open. Undefined, and logged, if it cannot be opened
+   * or is not as long as was published.
+   */
+  async openVersionFile({ stored, representation }: VersionFile): Promise<SharedFile | undefined> {
+    const opened = await openStored(this.#store, { stored, bytes: representation.size, object: formatArtefact(stored) });
+    if (!(opened instanceof ServiceError)) return opened;
+    this.#log.error({ err: opened, artefact: formatArtefact(stored), kind: stored.kind }, 'a file of a published version cannot be served');
+    return undefined;
+  }
+
   /** Reads the publications and replaces what is known, all at once. On any error nothing changes. One call at a time. */
   async refresh(db: Queryable): Promise<void> {
     const [publications, categories] = [await listPublications(db), await readCategories(db)];
@@ -128,11 +141,11 @@ export class PublicationIndex {
   async #serve(publication: LivePublication, previous: ServedArtefact | undefined): Promise<ServedArtefact | ServiceError> {
     if (previous !== undefined && samePublication(previous.publication, publication)) return previous;
     if (previous !== undefined && sameVersion(previous.publication.published, publication.published)) {
-      const mended = await openStored(this.#store, publication);
+      const mended = await openArtefact(this.#store, publication);
       if (mended instanceof ServiceError) this.#log.error({ err: mended, artefact: formatArtefact(publication) }, 'a confirmed version cannot be opened again; it is served from the file that is open');
-      return { ...previous, publication, ...describeManifest(publication), file: mended instanceof ServiceError ? previous.file : mended };
+      return { ...previous, publication, ...describeManifest(publication), ...describeVersionFiles(publication, previous.representation), file: mended instanceof ServiceError ? previous.file : mended };
     }
-    const file = await openStored(this.#store, publication);
+    const file = await openArtefact(this.#store, publication);
     return file instanceof ServiceError ? file : makeEntry({ publication, file, previous, now: this.#now() });
   }
 }
@@ -154,19 +167,20 @@ function sameVersion(a: PublishedVersion, b: PublishedVersion): boolean {
   return a.version === b.version && a.file.sha256 === b.file.sha256;
 }
 
-async function openStored(store: ArtefactStore, { cache, country, published }: LivePublication): Promise<SharedFile | ServiceError> {
-  const name: StoredName = { cache, country, sha256: published.file.sha256 };
-  const unusable = (problem: string, cause?: unknown) =>
-    new ServiceError('artefact_damaged', { operation: 'open artefact', object: `${formatArtefact({ cache, country })} v${published.version}`, problem, cause });
-  let handle: FileHandle | undefined;
+function openArtefact(store: ArtefactStore, { cache, country, published: { version, file } }: LivePublication): Promise<SharedFile | ServiceError> {
+  return openStored(store, { stored: { cache, country, sha256: file.sha256 }, bytes: file.bytes, object: `${formatArtefact({ cache, country })} v${version}` });
+}
+
+async function openStored(store: ArtefactStore, { stored, bytes, object }: { stored: StoredName; bytes: number; object: string }): Promise<SharedFile | ServiceError> {
+  const unusable = (problem: string, cause?: unknown) => new ServiceError('artefact_damaged', { operation: 'open artefact', object, problem, cause });
+  let file: StoredFile | undefined;
   try {
-    handle = await store.open(name);
-    const { size } = await handle.stat();
-    if (size === published.file.bytes) return new SharedFile(handle);
-    await handle.close();
-    return unusable(`The file has ${size} bytes, its manifest says ${published.file.bytes}.`);
+    file = await store.openToServe(stored);
+    if (file.size === bytes) return new SharedFile(file);
+    await file.close();
+    return unusable(`The file has ${file.size} bytes, its manifest says ${bytes}.`);
   } catch (error) {
-    await handle?.close();
+    await file?.close();
     return unusable('The file cannot be opened.', error);
   }
 }
@@ -185,7 +199,7 @@ function makeEntry({ publication, file, previous, now }: { publication: LivePubl
     lastModified,
     dateIsStrong: previous === undefined || second(previous.representation.lastModified) !== second(lastModified),
   });
-  return { name: { cache, country }, publication, ...describeManifest(publication), representation, file };
+  return { name: { cache, country }, publication, ...describeManifest(publication), ...describeVersionFiles(publication, representation), representation, file };
 }
 
 function second(date: Date): number {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CACHES, type CacheDefinition } from '../pipelines/caches/definition.ts';
+import { indexMediaType } from '../pipelines/caches/manifest.ts';
 import { RELEASE_SERVICES } from '../pipelines/releases.ts';
 import { ERRORS, type ErrorCode } from '../runtime/errors.ts';
 
@@ -13,6 +14,14 @@ export const countrySchema = z.string().regex(/^[A-Z]{2}$/).describe('ISO 3166-1
 /** Query of the requests for a cache: the country where the cache is split by country, else nothing. */
 export function cacheQuery({ perCountry }: CacheDefinition) {
   return perCountry ? z.strictObject({ country: countrySchema }) : noQuery;
+}
+
+/** Query of the requests for a delta: those for the cache, and the version that it begins at. Digits only: `1e2` and ` 5` are refused. */
+export function deltaQuery({ perCountry }: CacheDefinition) {
+  const from = z
+    .preprocess((value) => (typeof value === 'string' && /^[1-9]\d{0,8}$/.test(value) ? Number(value) : value), z.int().positive())
+    .describe('The version that you have.');
+  return perCountry ? z.strictObject({ country: countrySchema, from }) : z.strictObject({ from });
 }
 
 /** Query of a resource without parameters. */
@@ -42,7 +51,30 @@ export const manifestSchema = z.object({
     plainBytes: count,
   }),
   previous: z.object({ version: z.int().positive(), plainSha256: sha256 }).nullable(),
-  deltas: z.array(z.never()).describe('Empty in this release.'),
+  deltas: z
+    .array(
+      z.object({
+        from: z.int().positive().describe('The version that it begins at.'),
+        href: z.string().describe('Path and query of the delta.'),
+        bytes: count,
+        sha256,
+        added: count.describe('Rows that it adds.'),
+        changed: count.describe('Rows that it replaces.'),
+        removed: count.describe('Rows that it removes.'),
+      }),
+    )
+    .describe('Deltas that lead to this version, newest first.'),
+  index: z
+    .object({
+      href: z.string().describe('Path and query of the segment index.'),
+      mediaType: z.literal(indexMediaType),
+      sha256,
+      bytes: count,
+      segments: count,
+      columns: z.array(z.string()),
+    })
+    .nullable()
+    .describe('Where each range of phones is in the file; null for a version from before there was an index.'),
   status: z.enum(['fresh', 'stale']),
   stale: z.object({ code: z.string(), reason: z.string(), since: time }).nullable().describe('Why the last build failed, if it did.'),
 });

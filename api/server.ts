@@ -51,6 +51,11 @@ export type ApiLimits = Pick<
   | 'apiKeepAliveSecondsMax'
   | 'apiStalledSecondsMax'
   | 'apiReadBufferBytes'
+  | 'apiReadBuffersMax'
+  | 'apiReaderBytesPerSecondMin'
+  | 'apiReaderSeconds'
+  | 'apiAccelPrefix'
+  | 'apiSignedUrlSeconds'
 >;
 
 /** What the server answers from. */
@@ -78,7 +83,7 @@ const countedCallersMax = 10_000;
 
 /** The HTTP server of the API, ready to listen. It reads no environment, and for branding, verifications and models the database, through `reads`. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { publications, reads, modelDir, metrics, readiness, log, now = Date.now } = options;
+  const { publications, reads, modelDir, metrics, readiness, now = Date.now } = options;
   const app = makeFramework(options);
   app.setSerializerCompiler(serializerCompiler);
   app.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'params' ? acceptPath : validateQuery(schema as z.ZodObject)));
@@ -90,8 +95,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   });
   await registerDocumentation(app, { metrics });
   registerHealthRoutes(app, { readiness, metrics });
-  const { apiDownloadsMax: downloadsMax, apiReadBufferBytes } = options.limits;
-  const downloads = new Downloads({ downloadsMax, buffers: new BufferPool(apiReadBufferBytes), metrics, log });
+  const downloads = makeDownloads(options);
   await app.register(async (scope) => registerCacheRoutes(scope, { publications, downloads, metrics, now }));
   await app.register(async (scope) => registerBrandingRoutes(scope, { reads, metrics }));
   await app.register(async (scope) => registerVerificationRoutes(scope, { reads, metrics }));
@@ -99,6 +103,12 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   registerModelRoutes(app, { reads, modelDir, metrics, now });
   registerReleaseRoutes(app, { metrics });
   return app;
+}
+
+function makeDownloads({ limits, metrics, log }: ServerOptions): Downloads {
+  const buffers = new BufferPool({ bufferBytes: limits.apiReadBufferBytes, buffersMax: limits.apiReadBuffersMax });
+  const pace = { bytesPerSecondMin: limits.apiReaderBytesPerSecondMin, seconds: limits.apiReaderSeconds };
+  return new Downloads({ downloadsMax: limits.apiDownloadsMax, buffers, pace, delivery: limits, metrics, log });
 }
 
 function makeFramework({ limits, metrics, log }: ServerOptions): FastifyInstance {

@@ -1,14 +1,14 @@
-import type { FileHandle } from 'node:fs/promises';
+import type { StoredFile } from '../pipelines/caches/stored-file.ts';
 
 /** One open file that many responses read at once; closed when it is retired and the last of them has let go. */
 export class SharedFile {
-  readonly #handle: FileHandle;
+  readonly stored: StoredFile;
   #readers = 0;
   #retired = false;
   #closed: Promise<void> | undefined;
 
-  constructor(handle: FileHandle) {
-    this.#handle = handle;
+  constructor(stored: StoredFile) {
+    this.stored = stored;
   }
 
   get readers(): number {
@@ -27,12 +27,6 @@ export class SharedFile {
     };
   }
 
-  /** Bytes read at a position into a buffer; 0 at the end of the file. */
-  async read(buffer: Buffer, { position, length }: { position: number; length: number }): Promise<number> {
-    const { bytesRead } = await this.#handle.read(buffer, 0, length, position);
-    return bytesRead;
-  }
-
   /** The file is not served any more. */
   retire(): void {
     this.#retired = true;
@@ -46,6 +40,6 @@ export class SharedFile {
 
   #closeIfDone(): void {
     if (!this.#retired || this.#readers > 0) return;
-    this.#closed ??= this.#handle.close();
+    this.#closed ??= this.stored.close();
   }
 }

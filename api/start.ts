@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
+import { openArtefactStore } from '../pipelines/caches/open-artefact-store.ts';
 import type { Config } from '../runtime/config.ts';
 import { errorCodeOf, isServiceError, ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
@@ -43,7 +43,7 @@ const silenceMsMin = 3000;
 export async function startApi(config: Config, { log, now = Date.now }: { log: Log; now?: () => number }): Promise<RunningApi> {
   await mkdir(config.stateDir, { recursive: true });
   const state: ApiState = {
-    publications: new PublicationIndex({ store: new ArtefactStore(config.artefactDir), log, now }),
+    publications: new PublicationIndex({ store: openArtefactStore(config), log, now }),
     keys: new KeyTable({ secret: await loadKeySecret(config), now }),
     stopping: false,
   };

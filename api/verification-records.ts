@@ -1,6 +1,6 @@
 import type { BatchState } from '../pipelines/audio/batch.ts';
-import type { AudioReason } from '../pipelines/audio/reasons.ts';
-import { VERIFICATION_STATES, type ScoredWindow, type VerificationDecision, type VerificationState } from '../pipelines/audio/verification.ts';
+import { VERIFICATION_STATES, type ScoredWindow, type VerificationState } from '../pipelines/audio/verification.ts';
+import { itemOf, type ItemColumns } from '../pipelines/audio/verification-record.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
@@ -27,30 +27,9 @@ export interface Placed<Answer, Place> {
   readonly place: Place;
 }
 
-interface VerificationRow {
+interface VerificationRow extends ItemColumns {
   [column: string]: unknown;
   batch_id: number;
-  batch: string;
-  mode: VerificationAnswer['mode'];
-  release: string;
-  public_id: string;
-  line: number;
-  state: VerificationState;
-  requested_model: string;
-  model: string | null;
-  audio_sha256: string | null;
-  reason: AudioReason | null;
-  attempts: number;
-  queued_at: Date;
-  started_at: Date | null;
-  ended_at: Date | null;
-  sample_rate: number | null;
-  channels: number | null;
-  duration_seconds: number | null;
-  voice_seconds: number | null;
-  synthesis: number | null;
-  replay: number | null;
-  decision: VerificationDecision | null;
 }
 
 interface BatchRow {
@@ -135,29 +114,11 @@ export function unknownBatch(): ServiceError {
 }
 
 function verificationOf(row: VerificationRow): VerificationAnswer {
-  const isPerformed = row.state === 'performed';
   return {
-    id: row.public_id,
-    batch: row.batch,
-    state: row.state,
-    mode: row.mode,
-    requestedModel: row.requested_model,
-    model: row.model,
-    release: row.release,
-    audio: audioOf(row),
-    scores: isPerformed ? { synthesis: row.synthesis, replay: row.replay } : null,
-    scoreDirection: 'higher-is-authentic',
-    decision: isPerformed ? row.decision : null,
-    reason: row.reason,
-    attempts: row.attempts,
+    ...itemOf(row),
     times: { queued: row.queued_at.toISOString(), started: timeOrNull(row.started_at), ended: timeOrNull(row.ended_at) },
     links: { self: `/v1/verifications/${row.public_id}`, batch: `/v1/batches/${row.batch}` },
   };
-}
-
-function audioOf({ audio_sha256, sample_rate, channels, duration_seconds, voice_seconds }: VerificationRow): VerificationAnswer['audio'] {
-  if (audio_sha256 === null) return null;
-  return { sha256: audio_sha256, sampleRate: sample_rate, channels, duration: duration_seconds, voiceDuration: voice_seconds };
 }
 
 function batchOf(row: BatchRow): BatchAnswer {

@@ -12,7 +12,7 @@
  * ffmpeg is taken from the PATH; without it only WAV is measured, and beside nothing.
  */
 import { execFile, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -103,13 +103,21 @@ async function decodeAll(list: string): Promise<void> {
 async function measured(work: () => Promise<void>): Promise<ChildFigures> {
   const before = cpuMs();
   await work();
-  return { cpuMs: cpuMs() - before, peakRssBytes: Math.max(...pool.pids().map(peakBytes)) };
+  return { cpuMs: cpuMs() - before, peakRssBytes: Math.max(0, ...pool.pids().map(peakBytes)) };
 }
 
+/** Processes of the pool that were seen: one that it has let go of counts as long as it is there, and then among those that ended. */
+const seen = new Set<number>();
+
 function cpuMs(): number {
-  const own = statOf('self');
-  const children = pool.pids().map((pid) => statOf(String(pid)));
-  return tickMs * (own.own + own.ended + children.reduce((sum, each) => sum + each.own, 0));
+  for (const pid of pool.pids()) seen.add(pid);
+  const own = statOf('self'); // none moves from the one to the other between the two looks: the event loop takes ended processes in
+  const children = [...seen].map((pid) => (isThere(pid) ? statOf(String(pid)).own : 0));
+  return tickMs * (own.own + own.ended + children.reduce((sum, each) => sum + each, 0));
+}
+
+function isThere(pid: number): boolean {
+  return existsSync(`/proc/${pid}`);
 }
 
 /** CPU ticks of a process, and of its children that ended. */

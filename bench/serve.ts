@@ -1,125 +1,192 @@
 /**
- * Claim: a nightly client that has the file already costs the API well under a millisecond and no disk, and a download
- * is not slower than `fs.createReadStream().pipe(response)` on a bare `node:http` server.
+ * Claims: one download of 500 MB runs at 0.7 or more of the rate of nginx with sendfile; 100 downloads at a time at 0.9 or
+ * more of nginx without, in 150 MiB; answers of 304 at 0.45 or more of nginx; all at 6 times or more of @fastify/static.
  *
- *   npx tsc -p tsconfig.build.json && node dist/bench/serve.js [MiB=256] [rounds=3]
+ *   npm run build && node dist/bench/serve.js [MB=500] [rounds=5]
  *
- * The clients run in a process of their own; the CPU time is that of the server.
+ * nginx and wrk are taken from the PATH (Debian: nginx-light, wrk). Every server is one process of its own with one
+ * thread that answers; the clients run in another. Only ours checks keys, counts requests and writes metrics.
  */
-import { fork } from 'node:child_process';
+import { execFile, fork, spawn, type ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { Agent, createServer as createHttpServer, get } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { formatKey, generateKey, hashKey } from '../api/key-text.ts';
-import { KeyTable } from '../api/key-table.ts';
-import { createMetrics } from '../api/metrics.ts';
-import { PublicationIndex } from '../api/publication-index.ts';
-import { RequestReads } from '../api/request-reads.ts';
-import { createServer } from '../api/server.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
-import { loadConfig } from '../runtime/config.ts';
-import { createLog } from '../runtime/log.ts';
-import type { Queryable } from '../runtime/postgres.ts';
-import { sql } from '../sql/sql.ts';
-import { printSideBySide, runSideBySide } from './side-by-side.ts';
+import type { DownloadLoad } from './serve-client.ts';
+import type { ServerToStart, StartedServer } from './serve-contender.ts';
+import { printSideBySide, runSideBySide, type ChildFigures, type Contender } from './side-by-side.ts';
 
-/** So many requests over so many connections that are kept alive. */
-interface Load {
-  readonly url: string;
-  readonly headers: Record<string, string>;
-  readonly requests: number;
-  readonly connections: number;
-  readonly status: number;
+const run = promisify(execFile);
+const megabytes = Number(process.argv[2] ?? 500);
+const rounds = Number(process.argv[3] ?? 5);
+const manyClients = 100;
+const conditionalSeconds = 4;
+const conditionalConnections = 32;
+const programs = { client: '../bench/serve-client.js', contender: '../bench/serve-contender.js' };
+const pathOf = (program: keyof typeof programs) => fileURLToPath(new URL(programs[program], import.meta.url));
+
+/** A file as it is served, whole or in a smaller one for many clients. */
+interface ServedFile {
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly path: string;
 }
 
-const secret = 'x'.repeat(32);
-const conditionalRequests = 20_000;
-const downloads = 4;
+/** A server that runs, and what it has used so far. */
+interface Server extends StartedServer {
+  readonly name: string;
+  readonly etag: string;
+  used(): Promise<ChildFigures>;
+  stop(): Promise<void>;
+}
 
-async function runClient(load: Load): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: load.connections });
-  let left = load.requests;
-  const one = () =>
-    new Promise<void>((resolve, reject) => {
-      get(load.url, { agent, headers: load.headers }, (response) => {
-        if (response.statusCode !== load.status) reject(new Error(`status ${response.statusCode}`));
-        response.resume().once('end', resolve);
-      }).once('error', reject);
-    });
-  await Promise.all(
-    Array.from({ length: load.connections }, async () => {
-      while (left-- > 0) await one();
-    }),
+async function storeFile(directory: string, bytes: number): Promise<ServedFile> {
+  const content = randomBytes(bytes);
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  const store = new ArtefactStore(directory);
+  const name = { cache: 'spammer_phones', country: '', sha256 };
+  const file = await store.start('bench');
+  await file.handle.writeFile(content);
+  await file.keep(name);
+  return { sha256, bytes, path: store.path(name) };
+}
+
+async function startContender(name: string, toStart: ServerToStart): Promise<Server> {
+  const child = fork(pathOf('contender'), [JSON.stringify(toStart)]);
+  const [started] = (await once(child, 'message')) as [StartedServer];
+  return { name, ...started, etag: await etagOf(started), used: () => usedByProcess(child.pid!), stop: () => end(child) };
+}
+
+/** One worker of nginx, with the settings of Debian's but no access log. */
+async function startNginx(name: string, { path }: ServedFile, { directory, sendfile }: { directory: string; sendfile: 'on' | 'off' }): Promise<Server> {
+  const port = await freePort();
+  const home = await mkdtemp(join(directory, 'nginx-'));
+  await chmod(home, 0o755);
+  const root = path.slice(0, path.lastIndexOf('/'));
+  await writeFile(
+    join(home, 'nginx.conf'),
+    `worker_processes 1; pid ${home}/pid; error_log ${home}/error.log; daemon off; user root;
+events { worker_connections 1024; }
+http { access_log off; sendfile ${sendfile}; tcp_nopush on; output_buffers 2 256k; keepalive_requests 100000000; client_body_temp_path ${home}/b; proxy_temp_path ${home}/p; fastcgi_temp_path ${home}/f; uwsgi_temp_path ${home}/u; scgi_temp_path ${home}/s;
+  open_file_cache max=10; server { listen 127.0.0.1:${port}; root ${root}; } }`,
   );
-  agent.destroy();
+  const child = spawn('nginx', ['-c', join(home, 'nginx.conf'), '-p', home], { stdio: ['ignore', 'inherit', 'inherit'] });
+  const started = { url: `http://127.0.0.1:${port}${path.slice(root.length)}`, headers: {} };
+  const etag = await etagOf(started);
+  const workers = (await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')).trim().split(' ').map(Number);
+  return { name, ...started, etag, used: () => usedByProcess(workers[0]!), stop: () => end(child) };
 }
 
-async function runLoad(load: Load): Promise<void> {
-  const client = fork(import.meta.filename, ['client', JSON.stringify(load)]);
+/** CPU and peak memory of a process of Linux by its id. */
+async function usedByProcess(pid: number): Promise<ChildFigures> {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ');
+  const peak = /VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8'));
+  return { cpuMs: (Number(fields[11]) + Number(fields[12])) * 10, peakRssBytes: Number(peak![1]) * 1024 };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+/** The tag of the file, as soon as the server answers. */
+async function etagOf({ url, headers }: StartedServer): Promise<string> {
+  for (let tries = 0; ; tries++) {
+    const response = await fetch(url, { method: 'HEAD', headers }).catch(() => undefined);
+    const etag = response?.headers.get('etag');
+    if (typeof etag === 'string') return etag;
+    if (tries === 100) throw new Error(`${url} does not answer: ${response?.status ?? 'no connection'}`);
+    await sleep(50);
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit');
+  child.kill();
+  await ended;
+}
+
+/** A contender of a load; its figures are what the server used during the run. */
+function under(server: Server, load: (server: Server) => Promise<void>): Contender {
+  return {
+    name: server.name,
+    async run() {
+      const before = await server.used();
+      await load(server);
+      const after = await server.used();
+      return { cpuMs: after.cpuMs - before.cpuMs, peakRssBytes: after.peakRssBytes ?? 0 };
+    },
+  };
+}
+
+async function download({ url, headers }: Server, { clients, bytes }: { clients: number; bytes: number }): Promise<void> {
+  const load: DownloadLoad = { url, headers, clients, bytes };
+  const client = fork(pathOf('client'), [JSON.stringify(load)]);
   const [code] = (await once(client, 'exit')) as [number];
   if (code !== 0) throw new Error('the clients failed');
 }
 
-/** Stands for the database: the rows of one publication and one key. */
-function makeRows(answers: Record<string, unknown[]>): Queryable {
-  return { query: async (text: string) => ({ rows: answers[text] ?? [] }) } as unknown as Queryable;
+/** Answers of 304 a second, as wrk counts them. */
+async function conditionalRate({ url, headers, etag }: Server): Promise<number> {
+  const fields = Object.entries({ ...headers, 'if-none-match': etag }).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  const { stdout } = await run('wrk', ['-t1', `-c${conditionalConnections}`, `-d${conditionalSeconds}s`, ...fields, url]);
+  if (/Non-2xx or 3xx/.test(stdout) || !/Requests\/sec/.test(stdout)) throw new Error(stdout);
+  return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)![1]);
 }
 
-async function startOurs(directory: string, bytes: Buffer): Promise<{ url: string; key: string; etag: string; path: string; close(): Promise<unknown> }> {
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  const store = new ArtefactStore(directory);
-  const name = { cache: 'spammer_phones', country: '', sha256 };
-  const file = await store.start('bench');
-  await file.handle.writeFile(bytes);
-  await file.keep(name);
-  const at = new Date();
-  const parts = generateKey();
-  const published = { ...name, version: 1, status: 'fresh', stale_code: null, confirmed_as_of: at, build_id: 1, as_of: at, built_at: at, published_at: at, rows: 1, levels: {}, categories_version: 1 };
-  const db = makeRows({
-    [sql('caches/list_publications')]: [{ ...published, file_sha256: sha256, file_bytes: bytes.length, plain_sha256: sha256, plain_bytes: bytes.length, previous_version: null }],
-    [sql('api/list_usable_keys')]: [{ key_id: parts.keyId, client: 'bench', key_hash: hashKey(parts.random, secret), scopes: ['caches:read'], expires_at: null }],
+async function compareConditional(servers: readonly Server[]): Promise<void> {
+  const rates = servers.map(() => [] as number[]);
+  for (let round = 0; round < rounds; round++) {
+    for (const [at, server] of servers.entries()) rates[at]!.push(await conditionalRate(server));
+  }
+  const medians = rates.map((each) => [...each].sort((a, b) => a - b)[each.length >> 1]!);
+  console.log(`answers of 304, ${conditionalConnections} connections`);
+  servers.forEach(({ name }, at) => console.log(`${name.padEnd(24)} ${Math.round(medians[at]!)} a second  x${(medians[at]! / medians[0]!).toFixed(2)}`));
+}
+
+async function startAll(file: ServedFile, directory: string): Promise<Server[]> {
+  const contender = (name: string, kind: ServerToStart['contender']) => startContender(name, { ...file, directory, contender: kind });
+  return [
+    await startNginx('nginx, sendfile', file, { directory, sendfile: 'on' }),
+    await startNginx('nginx, no sendfile', file, { directory, sendfile: 'off' }),
+    await contender('ours', 'ours'),
+    await contender('@fastify/static', 'static'),
+    await contender('createReadStream().pipe()', 'pipe'),
+  ];
+}
+
+/** Runs one load against servers of one file. */
+async function compare(directory: string, bytes: number, load: (servers: readonly Server[]) => Promise<void>): Promise<void> {
+  const servers = await startAll(await storeFile(directory, bytes), directory);
+  try {
+    await load(servers);
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+}
+
+const directory = await mkdtemp(join(tmpdir(), 'caller-trust-serve-'));
+await chmod(directory, 0o755);
+try {
+  await compare(directory, megabytes * 1e6, async (servers) => {
+    await compareConditional(servers);
+    console.log(`one download of ${megabytes} MB`);
+    printSideBySide(await runSideBySide(servers.map((server) => under(server, (each) => download(each, { clients: 1, bytes: megabytes * 1e6 }))), rounds), 'nginx, sendfile');
   });
-  const log = createLog({ level: 'silent', process: 'bench' });
-  const publications = new PublicationIndex({ store, log });
-  const keys = new KeyTable({ secret });
-  await publications.refresh(db);
-  await keys.refresh(db);
-  const limits = loadConfig({ API_REQUESTS_PER_MINUTE_MAX: '100000000' });
-  const metrics = createMetrics({ publications });
-  const app = await createServer({ limits, publications, keys, reads: new RequestReads({ opened: () => undefined, metrics }), modelDir: directory, metrics, readiness: () => { throw new Error('not asked'); }, log });
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  return { url: `${url}/v1/caches/spammer_phones`, key: formatKey(parts), etag: `"${sha256}"`, path: store.path(name), close: () => app.close() };
-}
-
-async function main(mib: number, rounds: number): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'caller-trust-serve-'));
-  const ours = await startOurs(directory, randomBytes(mib * 1024 * 1024));
-  const plain = createHttpServer((request, response) => {
-    if (request.headers['if-none-match'] === ours.etag) return void response.writeHead(304, { ETag: ours.etag }).end();
-    response.writeHead(200, { 'Content-Length': mib * 1024 * 1024 });
-    createReadStream(ours.path).pipe(response);
-  }).listen(0, '127.0.0.1');
-  await once(plain, 'listening');
-  const plainUrl = `http://127.0.0.1:${(plain.address() as AddressInfo).port}/`;
-
-  const authorization = { authorization: `Bearer ${ours.key}` };
-  const known = { headers: { ...authorization, 'if-none-match': ours.etag }, requests: conditionalRequests, connections: 32, status: 304 };
-  console.log(`${conditionalRequests} conditional requests, answered 304`);
-  printSideBySide(await runSideBySide([{ name: 'ours', run: () => runLoad({ url: ours.url, ...known }) }, { name: 'node:http, no checks', run: () => runLoad({ url: plainUrl, ...known }) }], rounds), 'node:http, no checks');
-
-  const whole = { headers: authorization, requests: downloads, connections: downloads, status: 200 };
-  console.log(`${downloads} downloads of ${mib} MiB at a time`);
-  printSideBySide(await runSideBySide([{ name: 'ours', run: () => runLoad({ url: ours.url, ...whole }) }, { name: 'createReadStream().pipe()', run: () => runLoad({ url: plainUrl, ...whole }) }], rounds), 'createReadStream().pipe()');
-
-  await ours.close();
-  plain.close();
+  const each = (megabytes * 1e6) / 20;
+  await compare(directory, each, async (servers) => {
+    console.log(`${manyClients} downloads of ${each / 1e6} MB at a time`);
+    printSideBySide(await runSideBySide(servers.map((server) => under(server, (one) => download(one, { clients: manyClients, bytes: each }))), rounds), 'nginx, no sendfile');
+  });
+} finally {
   await rm(directory, { recursive: true });
 }
-
-if (process.argv[2] === 'client') await runClient(JSON.parse(process.argv[3] ?? '') as Load);
-else await main(Number(process.argv[2] ?? 256), Number(process.argv[3] ?? 3));

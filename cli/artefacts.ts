@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { checkVersion, collectGarbage, keptVersions, listVersions, type CheckedVersion } from '../pipelines/caches/artefact-check.ts';
-import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
+import { openArtefactStore } from '../pipelines/caches/open-artefact-store.ts';
 import { formatArtefact } from '../pipelines/caches/definition.ts';
 import { listPublications, makeManifest } from '../pipelines/caches/manifest.ts';
 import { sweepUnfinishedFiles } from '../pipelines/caches/night-build.ts';
@@ -26,7 +26,7 @@ export function addArtefactCommands(program: Command): void {
 
 async function list(): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
-    const store = new ArtefactStore(config.artefactDir);
+    const store = openArtefactStore(config);
     const published = (await listPublications(db)).flatMap(({ published: version, ...rest }) => (version === null ? [] : [{ ...rest, published: version }]));
     const text = formatTable(published, [
       { title: 'artefact', value: formatArtefact },
@@ -43,7 +43,7 @@ async function list(): Promise<Outcome> {
 
 async function verify(currentOnly: boolean): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
-    const store = new ArtefactStore(config.artefactDir);
+    const store = openArtefactStore(config);
     const versions = keptVersions(await listVersions(db), config.versionsKept).filter(({ current }) => current || !currentOnly);
     const progress = startProgress();
     const checked: CheckedVersion[] = [];
@@ -67,7 +67,7 @@ async function verify(currentOnly: boolean): Promise<Outcome> {
 
 async function gc(dryRun: boolean): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
-    const store = new ArtefactStore(config.artefactDir);
+    const store = openArtefactStore(config);
     const { files, bytes } = await collectGarbage({ db, store, versionsKept: config.versionsKept, dryRun });
     const unfinished = dryRun ? [] : await sweepUnfinishedFiles(db, store);
     const text = `${files.length} files of ${formatCount(bytes)} bytes ${dryRun ? 'would be' : 'were'} removed${dryRun ? '' : `, and ${unfinished.length} unfinished ones`}.`;

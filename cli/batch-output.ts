@@ -31,6 +31,13 @@ export function outputForm(command: Command, { csv = false }: OutputOptions): Ou
   return csv ? 'csv' : json ? 'json' : 'table';
 }
 
+/** Without waiting there are no results to print. @throws ServiceError `usage_invalid` */
+export function requireWait(operation: string, { csv, output, wait }: OutputOptions & { readonly wait?: boolean }): void {
+  if (wait === true || (csv !== true && output === undefined)) return;
+  const option = output === undefined ? '--csv' : '--output';
+  throw new ServiceError('usage_invalid', { operation, problem: `${option} needs --wait.`, hint: 'Or print the results later with `caller-trust batch results`.' });
+}
+
 /** A batch with its counts, for `--json`. */
 export function batchFacts({ batchId: _batchId, settingsSha256: _settings, generation: _generation, ...batch }: Batch, counts: StateCounts) {
   return { ...batch, counts };

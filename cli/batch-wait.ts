@@ -7,7 +7,7 @@ import type { Services } from '../runtime/services.ts';
 import { interruption } from './command.ts';
 import { formatBar, startProgress } from './progress.ts';
 import { formatCount } from './table.ts';
-import { withSomeWorker } from './with-worker.ts';
+import { noWorkerText, withSomeWorker } from './with-worker.ts';
 
 /** Milliseconds between two looks: often at first, since a single recording takes some tenths of a second. */
 const pollMs = { first: 40, later: 500, firstLooks: 50 } as const;
@@ -18,10 +18,10 @@ export async function waitForBatch(services: Services, queues: Queues, batch: Ba
   if (batch.state === 'open') {
     throw new ServiceError('batch_ended', { operation: 'wait for batch', object: batch.id, problem: 'Its items are still being handed in.', hint: 'Hand them in to the end with the same command and key, or cancel it.' });
   }
-  return withSomeWorker(services, queues, () => untilEnded(services.db, batch));
+  return withSomeWorker(services, queues, (isOwnWorker) => untilEnded(services.db, batch, isOwnWorker));
 }
 
-async function untilEnded(db: Pool, { id, batchId, items }: Batch): Promise<Batch> {
+async function untilEnded(db: Pool, { id, batchId, items }: Batch, isOwnWorker: boolean): Promise<Batch> {
   const progress = startProgress();
   const since = Date.now();
   try {
@@ -30,7 +30,7 @@ async function untilEnded(db: Pool, { id, batchId, items }: Batch): Promise<Batc
       if (hasEnded(batch)) return batch;
       if (looks % 5 === 0 && process.stderr.isTTY) progress.show(describe(await countStates(db, batchId), items, since));
       await sleep(looks < pollMs.firstLooks ? pollMs.first : pollMs.later, undefined, { signal: interruption.signal }).catch(() => {
-        throw new ServiceError('interrupted', { operation: 'wait for batch', object: id, hint: `It goes on: \`caller-trust batch status ${id}\`.` });
+        throw new ServiceError('interrupted', { operation: 'wait for batch', object: id, hint: `${isOwnWorker ? noWorkerText : 'It goes on.'} \`caller-trust batch status ${id}\` says how far it is.` });
       });
     }
   } finally {

@@ -1,14 +1,14 @@
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { requestRetry } from '../jobs/verification-producer.ts';
-import { BATCH_STATES, cancelBatch, countReasons, countStates, hasEnded, listBatches, readBatch, type BatchState } from '../pipelines/audio/batch.ts';
-import { ServiceError } from '../runtime/errors.ts';
+import { BATCH_STATES, cancelBatch, countReasons, countStates, hasEnded, listBatches, readBatch, type BatchState, type StateCounts } from '../pipelines/audio/batch.ts';
 import type { Pool } from '../runtime/postgres.ts';
-import { addOutputOptions, batchFacts, openResultOutput, outputForm, printEnd, printResults, type OutputForm, type OutputOptions } from './batch-output.ts';
+import type { Services } from '../runtime/services.ts';
+import { addOutputOptions, batchFacts, openResultOutput, outputForm, printEnd, printResults, requireWait, type OutputForm, type OutputOptions } from './batch-output.ts';
 import { waitForBatch } from './batch-wait.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';
 import { parseCount } from './options.ts';
 import { formatCount, formatFacts, formatTable, formatTime } from './table.ts';
-import { withQueues } from './with-worker.ts';
+import { hasWorker, noWorkerText, withQueues } from './with-worker.ts';
 
 interface ListOptions {
   readonly owner?: string;
@@ -52,14 +52,14 @@ function addReadingCommands(batch: Command): void {
     .description('list the latest batches')
     .option('--owner <client>', 'only batches of this client')
     .addOption(new Option('--state <state>', 'only batches in this state').choices(BATCH_STATES))
-    .option('--limit <n>', 'at most so many', parseCount, 20)
+    .option('--limit <n>', 'at most so many', parseLimit, 20)
     .addHelpText('after', '\nExample:\n  caller-trust batch list --state performing')
     .action((options: ListOptions, command: Command) => runCommand(command, () => withServices(({ db }) => listCommand(db, options))));
   batch
     .command('status')
     .description('show how far a batch is')
     .argument('<batch>', 'id of the batch')
-    .action((id: string, _options: object, command: Command) => runCommand(command, () => withServices(({ db }) => statusCommand(db, id))));
+    .action((id: string, _options: object, command: Command) => runCommand(command, () => withServices((services) => statusCommand(services, id))));
   const results = batch
     .command('results')
     .description('print the items of a batch with what became of them')
@@ -69,6 +69,13 @@ function addReadingCommands(batch: Command): void {
   addOutputOptions(results)
     .addHelpText('after', '\nExample:\n  caller-trust batch results 5f0c2a9e-6a0c-4d5e-9f6e-0d8f4f3f7a10 --csv --output results.csv')
     .action((id: string, options: ResultOptions, command: Command) => runCommand(command, () => resultsCommand(id, options, outputForm(command, options))));
+}
+
+/** A list of at most nothing is a slip of the hand. */
+function parseLimit(text: string): number {
+  const limit = parseCount(text);
+  if (limit === 0) throw new InvalidArgumentError('Give an integer of 1 or more.');
+  return limit;
 }
 
 async function listCommand(db: Pool, options: ListOptions): Promise<Outcome> {
@@ -85,7 +92,8 @@ async function listCommand(db: Pool, options: ListOptions): Promise<Outcome> {
   return { json: batches.map(({ batchId: _batchId, settingsSha256: _settings, generation: _generation, ...batch }) => batch), text: batches.length === 0 ? 'There is no batch.' : text };
 }
 
-async function statusCommand(db: Pool, id: string): Promise<Outcome> {
+async function statusCommand(services: Services, id: string): Promise<Outcome> {
+  const { db } = services;
   const batch = await readBatch(db, id);
   const [counts, reasons] = [await countStates(db, batch.batchId), await countReasons(db, batch.batchId)];
   const text = formatFacts([
@@ -105,7 +113,10 @@ async function statusCommand(db: Pool, id: string): Promise<Outcome> {
     ['requested', `${formatTime(batch.requestedAt)} by ${batch.requestedBy}`],
     ['ended', formatTime(batch.endedAt)],
   ]);
-  return { json: { ...batchFacts(batch, counts), reasons: Object.fromEntries(reasons.map(({ reason, items }) => [reason, items])) }, text };
+  const isWaiting = batch.state === 'queued' || batch.state === 'performing';
+  const workerConnected = isWaiting ? await withQueues(services, hasWorker) : null; // of no matter to one that has ended
+  const json = { ...batchFacts(batch, counts), reasons: Object.fromEntries(reasons.map(({ reason, items }) => [reason, items])), workerConnected };
+  return { json, text: workerConnected === false ? `${text}\n\n${noWorkerText}` : text };
 }
 
 async function resultsCommand(id: string, options: ResultOptions, form: OutputForm): Promise<Outcome> {
@@ -118,20 +129,27 @@ async function resultsCommand(id: string, options: ResultOptions, form: OutputFo
 }
 
 async function retryCommand(id: string, options: RetryOptions, form: OutputForm): Promise<Outcome> {
-  if (options.wait !== true && options.output !== undefined) throw new ServiceError('usage_invalid', { operation: 'retry batch', problem: '--output needs --wait.', hint: 'Or write the file later with `batch results`.' });
+  requireWait('retry batch', options);
   return withServices((services) =>
     withQueues(services, async (queues) => {
       const { db, log } = services;
       const { batch, retried } = await requestRetry({ db, queues, log }, id, { all: options.all === true });
       if (options.wait === true && !hasEnded(batch)) return printEnd(db, await waitForBatch(services, queues, batch), { form, output: await openResultOutput(options) });
-      const none = `No item of batch ${id} can be tried again${options.all === true ? '' : ' without --all'}.`;
-      const text = retried === 0 ? none : `${formatCount(retried)} items of batch ${id} are queued again.`;
-      return { json: { batch: id, retried, state: batch.state }, text };
+      if (retried === 0) return { json: { batch: id, retried, state: batch.state }, text: describeNone(id, await countStates(db, batch.batchId)) };
+      const isPerformed = await hasWorker(queues);
+      const text = `${formatCount(retried)} ${retried === 1 ? 'item' : 'items'} of batch ${id} ${retried === 1 ? 'is' : 'are'} queued again.${isPerformed ? '' : ` ${noWorkerText}`}`;
+      return { json: { batch: id, retried, state: batch.state, workerConnected: isPerformed }, text };
     }),
   );
 }
 
+/** Why nothing was queued again: there is nothing in error, or what is would fail again. */
+function describeNone(id: string, { error }: StateCounts): string {
+  if (error === 0) return `No item of batch ${id} ended in error: there is nothing to try again.`;
+  return `${formatCount(error)} ${error === 1 ? 'item' : 'items'} of batch ${id} ended in error, for causes in the recordings; --all tries ${error === 1 ? 'it' : 'them'} again all the same.`;
+}
+
 async function cancelCommand(db: Pool, id: string): Promise<Outcome> {
   const { cancelled } = await cancelBatch(db, id);
-  return { json: { batch: id, state: 'cancelled', cancelled }, text: `Batch ${id} is cancelled; ${formatCount(cancelled)} items had no outcome yet.` };
+  return { json: { batch: id, state: 'cancelled', cancelled }, text: `Batch ${id} is cancelled; ${formatCount(cancelled)} ${cancelled === 1 ? 'item' : 'items'} had no outcome yet.` };
 }

@@ -12,12 +12,14 @@ import { loadRegistry, type RegistryEntry } from '../pipelines/audio/models/regi
 import { requireEntry } from '../pipelines/audio/named-model.ts';
 import { openScoringPool } from '../pipelines/audio/scoring/scoring-pool.ts';
 import type { Services } from '../runtime/services.ts';
+import { formatParagraphs } from './brand-tables.ts';
 import { currentActor } from './branding-request.ts';
 import { interruption, runCommand, withServices, type Outcome } from './command.ts';
 import { formatDefaultMove, formatDrift, formatModel, formatModels, type ShownModel, type ShownModelDetails } from './model-tables.ts';
-import { writeNewFile } from './new-file.ts';
 import { parseId } from './options.ts';
 import { formatBar, startProgress } from './progress.ts';
+import { readableLog } from './readable-log.ts';
+import { openOutput, type ResultOutput } from './result-output.ts';
 
 /** Drift reports that `models show` lists. */
 const reportsShownMax = 20;
@@ -94,7 +96,9 @@ async function listCommand(release?: string): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
     const registry = await loadRegistry(db, config);
     const models = registry.models(release).map(shownModel);
-    return { json: { release: release ?? registry.newestRelease, models }, text: formatModels(models) };
+    const text = formatModels(models);
+    if (release === undefined || release === registry.newestRelease) return { json: { release: registry.newestRelease, models }, text };
+    return { json: { release, models }, text: formatParagraphs(text, `As of ${release}, by the registry alone; today is ${registry.newestRelease}, and defaults that were set here count only for today.`) };
   });
 }
 
@@ -137,18 +141,34 @@ async function addCommand(manifest: string, { weights, by = currentActor(), reas
 
 async function driftCommand(models: { old: string; new: string }, { batch, by = currentActor(), picture, output }: DriftOptions): Promise<Outcome> {
   return withServices(async (services) => {
-    const result = await compareWithProgress(services, { ...models, batch, by });
-    const files: string[] = [];
-    if (picture !== undefined) files.push(await writeNewFile(picture, Buffer.from(drawDrift(result.report))));
-    if (output !== undefined) files.push(await writeNewFile(output, Buffer.from(`${JSON.stringify(result.report, null, 2)}\n`)));
+    const { result, files } = await withNewFiles([picture, output], async (outputs) => {
+      const compared = await compareWithProgress(services, { ...models, batch, by });
+      await outputs[0]?.write(drawDrift(compared.report));
+      await outputs[1]?.write(`${JSON.stringify(compared.report, null, 2)}\n`);
+      return compared;
+    });
     const { reportId, madeAt, computed, itemsWithoutAudio } = result;
     return { json: { reportId, madeAt, computed, itemsWithoutAudio, files, ...result.report }, text: formatDrift(result, files) };
   });
 }
 
+/** Takes the names of files before the work of an hour that they are for; they are made whole, or none of them. */
+async function withNewFiles<Result>(paths: readonly (string | undefined)[], work: (outputs: readonly (ResultOutput | undefined)[]) => Promise<Result>): Promise<{ result: Result; files: string[] }> {
+  const outputs: (ResultOutput | undefined)[] = [];
+  try {
+    for (const path of paths) outputs.push(path === undefined ? undefined : await openOutput(path));
+    const result = await work(outputs);
+    for (const output of outputs) await output?.end();
+    return { result, files: outputs.flatMap((output) => output?.path ?? []) };
+  } catch (error) {
+    for (const output of outputs) await output?.discard();
+    throw error;
+  }
+}
+
 async function compareWithProgress({ db, config, log }: Services, request: { old: string; new: string; batch: string; by: string }): Promise<ComparisonResult> {
   const registry = await loadRegistry(db, config);
-  const pool = openScoringPool({ config, log });
+  const pool = openScoringPool({ config, log: readableLog(log) });
   const progress = startProgress();
   const onProgress = (done: number, recordings: number) => progress.show(`${formatBar(done / recordings)} ${done} of ${recordings} recordings scored`);
   try {

@@ -18,6 +18,7 @@ interface RunOptions {
   date?: string;
   only?: string;
   acceptShrink?: boolean;
+  full?: boolean;
   wait: boolean;
 }
 
@@ -29,6 +30,7 @@ export function addNightCommands(program: Command): void {
     .description('run a night now')
     .option('--date <YYYY-MM-DD>', 'evaluate scores and brands as of 01:00 UTC of a past date')
     .option('--only <cache[/country]>', 'build only this')
+    .option('--full', 'read all rows, where else only those are read that changed, and compare')
     .option('--accept-shrink', 'publish files that lose more rows than the shrink guard allows')
     .option('--no-wait', 'return when the night is queued')
     .addHelpText('after', '\nExamples:\n  caller-trust night run\n  caller-trust night run --only phones/US\n  caller-trust night run --date 2021-07-08 --accept-shrink')
@@ -58,6 +60,7 @@ async function runNight(options: RunOptions): Promise<Outcome> {
         trigger: 'operator',
         scope,
         acceptShrink: options.acceptShrink === true,
+        fullBuild: options.full === true,
         evaluatedAt,
         requestedBy: `cli ${userInfo().username}`,
       });

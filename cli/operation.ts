@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { openQueues, queueLibraryVersion } from '../jobs/backend.ts';
 import { queueNames } from '../jobs/queues.ts';
-import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
+import { openArtefactStore } from '../pipelines/caches/open-artefact-store.ts';
 import { errorMessageOf } from '../runtime/errors.ts';
 import { queryRow } from '../runtime/postgres.ts';
 import { openServices, type Services } from '../runtime/services.ts';
@@ -117,6 +117,6 @@ async function describeQueues({ config, database, log }: Services): Promise<stri
 }
 
 async function describeStore({ config }: Services): Promise<string> {
-  const files = await new ArtefactStore(config.artefactDir).list();
-  return `${files.length} files in ${config.artefactDir}`;
+  const files = await openArtefactStore(config).list();
+  return `${files.length} files in ${config.artefactStoreUrl ?? config.artefactDir}`;
 }

@@ -3,17 +3,18 @@ import { Option, type Command } from 'commander';
 import { defaultOwner } from '../jobs/dropped-recordings.ts';
 import { requestVerification } from '../jobs/verification-producer.ts';
 import { hasEnded } from '../pipelines/audio/batch.ts';
+import { batchNameCharactersMax } from '../pipelines/audio/batch-intake.ts';
 import { openItemSource, type ItemSource } from '../pipelines/audio/batch-list.ts';
 import { CHANNEL_MODES, type ChannelMode } from '../pipelines/audio/verification.ts';
 import { isServiceError, ServiceError } from '../runtime/errors.ts';
-import { addOutputOptions, openResultOutput, outputForm, printEnd, type OutputForm, type OutputOptions } from './batch-output.ts';
+import { addOutputOptions, openResultOutput, outputForm, printEnd, requireWait, type OutputForm, type OutputOptions } from './batch-output.ts';
 import { waitForBatch } from './batch-wait.ts';
 import { currentActor } from './branding-request.ts';
 import { commandConfig, interruption, runCommand, withServices, type Outcome } from './command.ts';
 import { formatBar, startProgress } from './progress.ts';
 import type { ResultOutput } from './result-output.ts';
 import { formatCount } from './table.ts';
-import { withQueues } from './with-worker.ts';
+import { hasWorker, noWorkerText, withQueues } from './with-worker.ts';
 
 interface VerifyOptions extends OutputOptions {
   readonly model?: string;
@@ -50,7 +51,8 @@ export function addVerifyCommand(program: Command): void {
 }
 
 async function verifyCommand(path: string, options: VerifyOptions, form: OutputForm): Promise<Outcome> {
-  if (options.wait !== true && options.output !== undefined) throw new ServiceError('usage_invalid', { operation: 'verify', problem: '--output needs --wait.', hint: 'Or write the file later with `batch results`.' });
+  requireWait('verify', options);
+  if (options.name !== undefined && options.name.length > batchNameCharactersMax) throw new ServiceError('usage_invalid', { operation: 'verify', problem: `--name has ${options.name.length} characters, and at most ${batchNameCharactersMax} are kept (batchNameCharactersMax).` });
   const source = await openItemSource(path, commandConfig());
   const output = await openResultOutput(options);
   try {
@@ -78,12 +80,14 @@ async function verifySource(source: ItemSource, options: Omit<VerifyOptions, 'ou
         }));
       if (options.wait === true || hasEnded(batch)) return printEnd(db, await waitForBatch(services, queues, batch), options);
       const { id, state, items } = batch;
+      const isPerformed = await hasWorker(queues);
       const text = [
         `Batch ${id} with ${formatCount(items)} ${items === 1 ? 'recording' : 'recordings'} is ${state}, under the key ${key}.`,
         `  caller-trust batch status ${id}     how far it is`,
         `  caller-trust batch results ${id}    what came out`,
+        ...(isPerformed ? [] : [noWorkerText]),
       ].join('\n');
-      return { json: { batch: { id, key, owner: batch.owner, state, items, repeated } }, text };
+      return { json: { batch: { id, key, owner: batch.owner, state, items, repeated }, workerConnected: isPerformed }, text };
     }),
   );
 }

@@ -13,6 +13,7 @@ import { currentActor } from './branding-request.ts';
 import { formatParagraphs } from './brand-tables.ts';
 import { interruption, runCommand, withServices, type Outcome } from './command.ts';
 import { parseCount, parseInstant } from './options.ts';
+import { readableLog } from './readable-log.ts';
 import { formatFacts, formatTable, formatTime } from './table.ts';
 
 interface EnrolOptions {
@@ -116,7 +117,7 @@ async function verifyCommand(id: string, file: string, { model, by = currentActo
 /** Opens the vault, the voiceprint model and the processes for one command. */
 async function withVoiceWork<Result>({ db, config, log }: Services, directory: string | undefined, work: (work: VoiceWork & { pool: ScoringPool }) => Promise<Result>): Promise<Result> {
   const [model, vault] = [await openVoiceModel(directory === undefined ? undefined : resolve(directory)), await openVault(config)];
-  const pool = openScoringPool({ config, log });
+  const pool = openScoringPool({ config, log: readableLog(log) });
   try {
     return await work({ db, vault, model, pool, limits: config, signal: interruption.signal, now: () => new Date() });
   } finally {
@@ -127,7 +128,7 @@ async function withVoiceWork<Result>({ db, config, log }: Services, directory: s
 /** @throws ServiceError `model_unknown`, `model_removed`, `model_invalid` */
 function authenticityModels(registry: ModelRegistry, name: string): AuthenticityModels {
   const resolution = registry.resolve(name);
-  if (resolution.kind === 'auto') return { phone: resolution.phone, digital: resolution.digital };
+  if (resolution.kind === 'auto') return { phone: resolution.phone, digital: resolution.digital, byRate: true };
   const { family, ...model } = requireModel(registry, name);
   return { phone: null, digital: null, [family]: model };
 }

@@ -4,10 +4,11 @@ import { openQueues, type Queues } from '../jobs/backend.ts';
 import { queueNames } from '../jobs/queues.ts';
 import { startWorker } from '../jobs/worker.ts';
 import type { Services } from '../runtime/services.ts';
+import { readableLog } from './readable-log.ts';
 
 /** Opens the queues for one command. */
 export async function withQueues<Result>(services: Services, work: (queues: Queues) => Promise<Result>): Promise<Result> {
-  const queues = await openQueues(services.config, services.database.url, services.log);
+  const queues = await openQueues(services.config, services.database.url, readableLog(services.log));
   try {
     return await work(queues);
   } finally {
@@ -15,13 +16,22 @@ export async function withQueues<Result>(services: Services, work: (queues: Queu
   }
 }
 
+/** True if a worker is connected to the queues, whichever backend holds them. */
+export async function hasWorker(queues: Queues): Promise<boolean> {
+  const connected = await queues.workers();
+  return queueNames.every((queue) => connected[queue] > 0);
+}
+
+/** What to do where no worker runs. */
+export const noWorkerText = 'No worker runs: nothing is performed until one is started, with `caller-trust start`.';
+
 /**
  * Runs `work`, which waits for jobs, with somebody to do them: the workers that are connected, or if there are none a
- * worker in this process for as long as it takes.
+ * worker in this process for as long as it takes. `work` is told whether that ends with it.
  */
-export async function withSomeWorker<Result>(services: Services, queues: Queues, work: () => Promise<Result>): Promise<Result> {
-  const connected = await queues.workers();
-  if (queueNames.every((queue) => connected[queue] > 0)) return work();
+export async function withSomeWorker<Result>(given: Services, queues: Queues, work: (isOwnWorker: boolean) => Promise<Result>): Promise<Result> {
+  if (await hasWorker(queues)) return work(false);
+  const services = { ...given, log: readableLog(given.log) };
   if (process.stderr.isTTY) process.stderr.write('No worker is connected: the work is done in this process.\n');
   const scoring = openLazyScoring(services);
   const worker = await startWorker({
@@ -31,7 +41,7 @@ export async function withSomeWorker<Result>(services: Services, queues: Queues,
     handlers: createHandlers({ ...services, queues, scoring }),
   });
   try {
-    return await work();
+    return await work(true);
   } finally {
     await worker.stop(0);
     await scoring.close();

@@ -36,6 +36,14 @@ export interface NewJob {
   readonly priority?: number | undefined;
 }
 
+/** A job that waits for its turn among those with a priority. */
+export interface WaitingJob {
+  readonly priority: number;
+  readonly payload: unknown;
+  /** In ms since 1970. */
+  readonly queuedAt: number;
+}
+
 /** A failed job, with the reason that the queue keeps. */
 export interface FailedJob {
   readonly reason: string;
@@ -55,6 +63,8 @@ export interface Queues {
   state(queue: QueueName, id: string): Promise<JobState>;
   /** Why a job failed, or undefined if it is not there or has not failed. */
   failure(queue: QueueName, id: string): Promise<FailedJob | undefined>;
+  /** The next one of the jobs that wait with a priority, if there is one. */
+  firstWaiting(queue: QueueName): Promise<WaitingJob | undefined>;
   /** Removes a job that is not being worked on, with its children; false if there is none or a worker has it. */
   remove(queue: QueueName, id: string): Promise<boolean>;
   counts(): Promise<Record<QueueName, QueueCounts>>;
@@ -207,6 +217,7 @@ interface Producers {
 
 type BackendQueue = Pick<Queue, 'getJobState' | 'remove' | 'getJobCounts' | 'getWorkersCount' | 'close'> & {
   add(name: string, payload: unknown, options: JobsOptions): Promise<unknown>;
+  getJobs(states: 'prioritized'[], start: number, end: number, ascending: boolean): Promise<{ opts: JobsOptions; data: unknown; timestamp: number }[]>;
   getJob(id: string): Promise<{ failedReason?: string | undefined } | undefined>;
 };
 
@@ -261,6 +272,10 @@ function wrapQueues(kind: Queues['kind'], config: Config, producers: Producers):
       if (stateOf(await producers.queue(queue).getJobState(id)) !== 'failed') return undefined;
       const job = await producers.queue(queue).getJob(id);
       return job === undefined ? undefined : { reason: job.failedReason ?? '', byCrashes: job.failedReason === crashedReason };
+    },
+    async firstWaiting(queue) {
+      const [job] = await producers.queue(queue).getJobs(['prioritized'], 0, 0, true);
+      return job === undefined ? undefined : { priority: job.opts.priority ?? 0, payload: job.data, queuedAt: job.timestamp };
     },
     remove: (queue, id) => removeJob(producers.queue(queue), id),
     counts: () => everyQueue(countJobs),

@@ -1,6 +1,6 @@
 import { renewDueBatch, type DueBatch } from '../pipelines/audio/batch.ts';
 import type { Queryable } from '../runtime/postgres.ts';
-import type { JobState, NewJob, Queues } from './backend.ts';
+import type { JobState, NewJob, Queues, WaitingJob } from './backend.ts';
 import { parsePayload, queueOf, type JobName, type Payloads } from './queues.ts';
 
 /** Ids are made from what the job does, so that the same work is never queued twice. */
@@ -47,13 +47,44 @@ export async function enqueueNightFlow(queues: Queues, { runId, generation, buil
 const priorityMax = 2 ** 21;
 
 /**
- * Queues the chunks of a batch with the job that ends it, which runs when each of them has ended, well or badly. A chunk's place in
- * its batch is its priority, so that a small batch does not wait for all of a large one. Does nothing if these jobs are there.
+ * Seconds by which each chunk of a batch stands behind the one before, in the order of the queue: what is handed in within that time
+ * goes first. A small batch so waits for hardly more than one chunk of a large one, whose chunks have their turn in the end however
+ * many small ones come. A chunk takes from a second (50 files of 8 s) to minutes (of 10 min).
+ */
+const chunkSpacingSeconds = 60;
+
+/** A chunk that waits. */
+type WaitingChunk = Pick<WaitingJob, 'priority' | 'queuedAt'> & { readonly chunk: number };
+
+/**
+ * The priority at which a batch begins that is queued now: the seconds since the first chunk of this queue, which any of those that
+ * wait tells, by when it was queued and what of its priority is not its place in its batch. Without one the count begins anew.
+ */
+export function startOfBatch(waiting: WaitingChunk | undefined, now: number): number {
+  if (waiting === undefined) return 1; // what has no priority goes before all others
+  const start = waiting.priority - waiting.chunk * chunkSpacingSeconds;
+  return Math.max(1, start + Math.max(0, Math.floor((now - waiting.queuedAt) / 1000)));
+}
+
+/** The priorities of chunks, which a batch of 10 million items does not exhaust. */
+export function chunkPriority(start: number, chunk: number): number {
+  return Math.min(priorityMax, start + chunk * chunkSpacingSeconds);
+}
+
+async function nextStart(queues: Queues): Promise<number> {
+  const waiting = await queues.firstWaiting('verifications');
+  return startOfBatch(waiting && { ...waiting, chunk: parsePayload('verify-items', waiting.payload).chunk }, Date.now());
+}
+
+/**
+ * Queues the chunks of a batch with the job that ends it, which runs when each of them has ended, well or badly. Does nothing if
+ * these jobs are there.
  */
 export async function enqueueBatch(queues: Queues, { batchId, generation, chunks }: DueBatch): Promise<void> {
   const parent = newJob('finish-batch', jobIds.batchEnd({ batchId, generation }), { batchId, generation });
   if ((await queues.state(parent.queue, parent.id)) !== 'missing') return;
-  const children = chunks.map((chunk) => ({ ...newJob('verify-items', jobIds.chunk({ batchId, generation }, chunk), { batchId, generation, chunk }), priority: Math.min(chunk, priorityMax) }));
+  const start = await nextStart(queues);
+  const children = chunks.map((chunk) => ({ ...newJob('verify-items', jobIds.chunk({ batchId, generation }, chunk), { batchId, generation, chunk }), priority: chunkPriority(start, chunk) }));
   if (children.length === 0) await queues.add(parent);
   else await queues.addFlow(parent, children);
 }

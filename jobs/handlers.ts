@@ -3,7 +3,8 @@ import { finishBatch, renewDueBatch } from '../pipelines/audio/batch.ts';
 import { loadRegistry } from '../pipelines/audio/models/registry.ts';
 import { failChunk, performChunk } from '../pipelines/audio/perform-chunk.ts';
 import { collectGarbage } from '../pipelines/caches/artefact-check.ts';
-import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
+import type { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
+import { openArtefactStore } from '../pipelines/caches/open-artefact-store.ts';
 import { runNightBuild, sweepUnfinishedFiles } from '../pipelines/caches/night-build.ts';
 import { failNight, withOpenNight } from '../pipelines/caches/night-opening.ts';
 import { publishNight } from '../pipelines/caches/night-publishing.ts';
@@ -26,11 +27,11 @@ export type HandlerServices = Pick<Services, 'config' | 'db' | 'database' | 'log
 
 /** The handlers of every job: each joins the queue to a pipeline and does no work of its own. */
 export function createHandlers(services: HandlerServices): Handlers {
-  const store = new ArtefactStore(services.config.artefactDir);
+  const store = openArtefactStore(services.config);
   return {
     'load-feed': loadFeed(services),
     'run-branding': runBranding(services),
-    'open-night': openNight(services),
+    'open-night': openNight(services, store),
     'build-artefact': buildNightArtefact(services, store),
     'publish-night': publish(services, store),
     'verify-items': verifyItems(services),
@@ -82,12 +83,12 @@ function runBranding({ config, db }: HandlerServices): Handler<'run-branding'> {
 }
 
 /** Opens the night, queues its builds with the publication that follows them, and holds the snapshot until they are done. */
-function openNight({ config, db, database, queues }: HandlerServices): Handler<'open-night'> {
+function openNight({ config, db, database, queues }: HandlerServices, store: ArtefactStore): Handler<'open-night'> {
   return ({ runId }, context) =>
     recordingTheEnd(
       context,
       () =>
-        withOpenNight({ db, databaseUrl: database.url, runId, prepare: (evaluatedAt) => prepareNight({ config, db }, evaluatedAt, context) }, async (night) => {
+        withOpenNight({ db, databaseUrl: database.url, store, settings: config, runId, prepare: (evaluatedAt) => prepareNight({ config, db }, evaluatedAt, context) }, async (night) => {
           await enqueueNightFlow(queues, night);
           await night.untilBuilt(context.signal);
         }),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { countStates, hasEnded, readBatch, type Batch, type StateCounts } from '../pipelines/audio/batch.ts';
+import type { SubmittedItem } from '../pipelines/audio/batch-intake.ts';
 import { formatResults, resultsHeader } from '../pipelines/audio/batch-results.ts';
 import { listVerifications, readVerifications, type VerificationRecord } from '../pipelines/audio/verification-record.ts';
 import type { Config } from '../runtime/config.ts';
@@ -14,6 +15,7 @@ import { isOffered, type Inbox, type Sight, type TakenEntry } from './drop-folde
 import { readDroppedRecordings, recordingNames, recordingsIn, requesterOf } from './dropped-recordings.ts';
 import { sightOfFile } from './feed-drop.ts';
 import { putFileAway, putFolderAway, replaceFile, statOrUndefined, type DropResult } from './put-away.ts';
+import { SlicedSubmission } from './sliced-submission.ts';
 import { requestVerification } from './verification-producer.ts';
 
 /** What the inbox of recordings works with. */
@@ -22,7 +24,19 @@ export interface RecordingsInboxOptions {
   readonly db: Pool;
   readonly queues: Queues;
   readonly log: Log;
+  /** Fires when the watcher stops: what is being handed in goes on at its next start. */
+  readonly signal?: AbortSignal | undefined;
+  /** Default: 10,000. */
+  readonly sliceMs?: number | undefined;
 }
+
+/** Milliseconds for which one folder is handed in before the other inboxes have their turn, and a piece of it longer at most. */
+const sliceMsDefault = 10_000;
+
+type Submissions = Map<string, SlicedSubmission<SubmittedItem, { batch: Batch }>>;
+
+/** The inbox with what is being handed in, by the id of the taken thing. */
+type OpenInbox = RecordingsInboxOptions & { readonly submissions: Submissions };
 
 /**
  * The inbox of recordings: a recording is a batch of one, a folder is a batch of all that lie in it, with the wishes of its
@@ -30,7 +44,8 @@ export interface RecordingsInboxOptions {
  * single recording lies there beside `<name>.result.json`. What no batch could be made of lies in `rejected/`.
  */
 export function recordingsInbox(options: RecordingsInboxOptions): Inbox {
-  return { name: 'recordings', sight: (path) => sightOfRecordings(path, options.config), advance: (client, entry) => advanceRecordings(options, client, entry) };
+  const inbox = { ...options, submissions: new Map() as Submissions };
+  return { name: 'recordings', sight: (path) => sightOfRecordings(path, options.config), advance: (client, entry) => advanceRecordings(inbox, client, entry) };
 }
 
 /** Changes while anything in the folder does; null while a name in it says that it is being written. */
@@ -62,10 +77,12 @@ interface RecordingsDropResult extends DropResult {
 }
 
 /** The results are written before anything is moved: a watcher that was killed in between does both again. */
-async function advanceRecordings(options: RecordingsInboxOptions, client: Queryable, entry: TakenEntry): Promise<void> {
+async function advanceRecordings(options: OpenInbox, client: Queryable, entry: TakenEntry): Promise<void> {
   const found = await findBatch(client, entry);
   const batch = found === undefined || found.state === 'open' ? await submit(options, entry) : found;
-  if (batch === undefined || !hasEnded(batch)) return;
+  if (batch === undefined) return;
+  if (batch === found) await forget(options, entry); // another watcher may have handed it in
+  if (!hasEnded(batch)) return;
   await putAway(options, entry, await resultOf(client, entry, batch), batch);
 }
 
@@ -74,17 +91,35 @@ async function findBatch(client: Queryable, { id }: TakenEntry): Promise<Batch |
   return row === undefined ? undefined : readBatch(client, row.public_id);
 }
 
-/** The batch of what was taken, which another one may have asked for under the same key; undefined if it was refused. */
-async function submit(options: RecordingsInboxOptions, entry: TakenEntry): Promise<Batch | undefined> {
+/** The batch of what was taken, which another one may have asked for under the same key; undefined if it was refused, or there is more to hand in. */
+async function submit(options: OpenInbox, entry: TakenEntry): Promise<Batch | undefined> {
   try {
-    const { batch } = await requestVerification(options, await readDroppedRecordings(entry));
+    const end = await (await submissionOf(options, entry)).goOn(options.sliceMs ?? sliceMsDefault);
+    if (end === undefined) return undefined;
+    const { batch } = end.result;
+    options.submissions.delete(entry.id);
     options.log.info({ name: entry.name, batch: batch.id, items: batch.items }, 'dropped recordings are queued');
     return batch;
   } catch (error) {
+    options.submissions.delete(entry.id);
     if (!isServiceError(error) || error.facts.retry || error.code === 'setting_invalid') throw error;
     await putAway(options, entry, refusalOf(entry, error), null);
     return undefined;
   }
+}
+
+async function submissionOf(options: OpenInbox, entry: TakenEntry): Promise<SlicedSubmission<SubmittedItem, { batch: Batch }>> {
+  const begun = options.submissions.get(entry.id);
+  if (begun !== undefined) return begun;
+  const { items, ...submission } = await readDroppedRecordings(entry);
+  const started = new SlicedSubmission(items, (paced) => requestVerification(options, { ...submission, items: paced }));
+  options.submissions.set(entry.id, started);
+  return started;
+}
+
+async function forget({ submissions }: OpenInbox, { id }: TakenEntry): Promise<void> {
+  await submissions.get(id)?.abandon();
+  submissions.delete(id);
 }
 
 function refusalOf({ id, name }: TakenEntry, { code, problem, hint = '' }: ServiceError): RecordingsDropResult {

@@ -79,7 +79,7 @@ export async function catchUpNight({ config, db, queues, log, clock }: CatchUpOp
   if (tick === undefined) return undefined;
   const nightDate = tick.toISOString().slice(0, 10);
   if ((await queryRow(db, sql('jobs/find_scheduled_night'), [nightDate])) !== undefined) return undefined;
-  const runId = await requestNight(db, { nightDate, trigger: 'schedule', scope: everything, acceptShrink: false, evaluatedAt: null, requestedBy: 'scheduler' });
+  const runId = await requestNight(db, { nightDate, trigger: 'schedule', scope: everything, acceptShrink: false, fullBuild: false, evaluatedAt: null, requestedBy: 'scheduler' });
   if (runId === undefined) return undefined; // another scheduler was faster
   log.info({ runId, nightDate, lateSeconds: Math.round((now.getTime() - tick.getTime()) / 1000) }, 'the night is due');
   await enqueueNight(queues, { runId });

@@ -1,4 +1,4 @@
-import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
+import { openArtefactStore } from '../pipelines/caches/open-artefact-store.ts';
 import { sweepUnfinishedFiles } from '../pipelines/caches/night-build.ts';
 import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
 import { openVault } from '../pipelines/vault.ts';
@@ -19,7 +19,7 @@ await runProcess('worker', async () => {
   const stopping = stopSignal(services.log);
   await requireMigrated(services.db);
   await Promise.all([openVault(config), readTrustRoots(config)]); // a wrong setting is told now, and not by a letter
-  await sweepUnfinishedFiles(services.db, new ArtefactStore(config.artefactDir));
+  await sweepUnfinishedFiles(services.db, openArtefactStore(config));
   await sweepUnfinished(config.feedDir);
   const queues = await openQueues(config, services.database.url, services.log);
   const scoring = openLazyScoring(services);

@@ -41,6 +41,19 @@ CREATE TABLE api_key (
   revoked_at timestamp with time zone
 );
 
+-- table artefact_delta
+CREATE TABLE artefact_delta (
+  cache text COLLATE "C" NOT NULL,
+  country text COLLATE "C" NOT NULL,
+  from_version integer NOT NULL,
+  version integer NOT NULL,
+  file_sha256 text COLLATE "C" NOT NULL,
+  file_bytes bigint NOT NULL,
+  added bigint NOT NULL,
+  changed bigint NOT NULL,
+  removed bigint NOT NULL
+);
+
 -- table artefact_version
 CREATE TABLE artefact_version (
   cache text COLLATE "C" NOT NULL,
@@ -56,7 +69,11 @@ CREATE TABLE artefact_version (
   file_sha256 text COLLATE "C" NOT NULL,
   file_bytes bigint NOT NULL,
   plain_sha256 text COLLATE "C" NOT NULL,
-  plain_bytes bigint NOT NULL
+  plain_bytes bigint NOT NULL,
+  format text COLLATE "C",
+  index_sha256 text COLLATE "C",
+  index_bytes bigint,
+  segments integer
 );
 
 -- table brand
@@ -173,7 +190,23 @@ CREATE TABLE build (
   plain_sha256 text COLLATE "C",
   plain_bytes bigint,
   failure_code text,
-  failure_reason text
+  failure_reason text,
+  plan jsonb NOT NULL DEFAULT '{"kind": "full"}'::jsonb,
+  format text COLLATE "C",
+  index_sha256 text COLLATE "C",
+  index_bytes bigint,
+  segments integer,
+  rows_read bigint,
+  segments_differing integer,
+  deltas jsonb NOT NULL DEFAULT '[]'::jsonb
+);
+
+-- table change_mark
+CREATE TABLE change_mark (
+  changed_by xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  cache text COLLATE "C" NOT NULL,
+  country text COLLATE "C" NOT NULL,
+  prefix text COLLATE "C" NOT NULL
 );
 
 -- table complaint
@@ -340,7 +373,10 @@ CREATE TABLE night_run (
   finished_at timestamp with time zone,
   failure_code text,
   failure_reason text,
-  report jsonb
+  report jsonb,
+  full_build boolean NOT NULL DEFAULT false,
+  transactions text,
+  cluster text COLLATE "C"
 );
 
 -- table phone_number
@@ -369,7 +405,11 @@ CREATE TABLE publication (
   stale_code text,
   stale_reason text,
   stale_since timestamp with time zone,
-  confirmed_as_of timestamp with time zone
+  confirmed_as_of timestamp with time zone,
+  basis_transactions text,
+  basis_cluster text COLLATE "C",
+  basis_evaluated_at timestamp with time zone,
+  full_as_of timestamp with time zone
 );
 
 -- table recording
@@ -566,6 +606,15 @@ ALTER TABLE api_key ADD CONSTRAINT api_key_pkey PRIMARY KEY (key_id);
 -- constraint api_key.api_key_scopes_check
 ALTER TABLE api_key ADD CONSTRAINT api_key_scopes_check CHECK ((cardinality(scopes) > 0));
 
+-- constraint artefact_delta.artefact_delta_cache_country_version_fkey
+ALTER TABLE artefact_delta ADD CONSTRAINT artefact_delta_cache_country_version_fkey FOREIGN KEY (cache, country, version) REFERENCES artefact_version(cache, country, version);
+
+-- constraint artefact_delta.artefact_delta_check
+ALTER TABLE artefact_delta ADD CONSTRAINT artefact_delta_check CHECK ((from_version < version));
+
+-- constraint artefact_delta.artefact_delta_pkey
+ALTER TABLE artefact_delta ADD CONSTRAINT artefact_delta_pkey PRIMARY KEY (cache, country, version, from_version);
+
 -- constraint artefact_version.artefact_version_build_id_fkey
 ALTER TABLE artefact_version ADD CONSTRAINT artefact_version_build_id_fkey FOREIGN KEY (build_id) REFERENCES build(build_id);
 
@@ -685,6 +734,9 @@ ALTER TABLE build ADD CONSTRAINT build_run_id_generation_cache_country_key UNIQU
 
 -- constraint build.build_state_check
 ALTER TABLE build ADD CONSTRAINT build_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'running'::text, 'built'::text, 'published'::text, 'unchanged'::text, 'failed'::text])));
+
+-- constraint change_mark.change_mark_cache_check
+ALTER TABLE change_mark ADD CONSTRAINT change_mark_cache_check CHECK ((cache = ANY (ARRAY['phones'::text, 'branded_phones'::text, 'spammer_phones'::text])));
 
 -- constraint complaint.complaint_load_id_fkey
 ALTER TABLE complaint ADD CONSTRAINT complaint_load_id_fkey FOREIGN KEY (load_id) REFERENCES feed_load(load_id);
@@ -1079,6 +1131,12 @@ CREATE INDEX brand_number_phone ON public.brand_number USING btree (phone);
 -- index brand_number.brand_number_state
 CREATE INDEX brand_number_state ON public.brand_number USING btree (brand_id, state, phone);
 
+-- index branded_number.branded_number_live_from
+CREATE INDEX branded_number_live_from ON public.branded_number USING btree (live_from);
+
+-- index branded_number.branded_number_live_until
+CREATE INDEX branded_number_live_until ON public.branded_number USING btree (live_until) WHERE (live_until IS NOT NULL);
+
 -- index branding_event.branding_event_at
 CREATE INDEX branding_event_at ON public.branding_event USING btree (at);
 
@@ -1203,6 +1261,113 @@ CREATE VIEW brand_overview AS
          LIMIT 1) r)
      LEFT JOIN brand_revision p ON (((p.brand_id = b.brand_id) AND (p.revision = b.pending_revision))));
 
+-- function mark_brands_deleted
+CREATE OR REPLACE FUNCTION public.mark_brands_deleted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO change_mark (cache, country, prefix)
+  SELECT DISTINCT 'branded_phones', '', left(phone, 8) FROM old_rows
+  UNION ALL
+  SELECT DISTINCT 'phones', n.country, left(n.phone, 8) FROM old_rows JOIN phone_number AS n USING (phone) WHERE n.country IS NOT NULL;
+  RETURN NULL;
+END $function$;
+
+-- function mark_brands_inserted
+CREATE OR REPLACE FUNCTION public.mark_brands_inserted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO change_mark (cache, country, prefix)
+  SELECT DISTINCT 'branded_phones', '', left(phone, 8) FROM new_rows
+  UNION ALL
+  SELECT DISTINCT 'phones', n.country, left(n.phone, 8) FROM new_rows JOIN phone_number AS n USING (phone) WHERE n.country IS NOT NULL;
+  RETURN NULL;
+END $function$;
+
+-- function mark_brands_truncated
+CREATE OR REPLACE FUNCTION public.mark_brands_truncated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO change_mark (cache, country, prefix) VALUES ('phones', '*', '+'), ('branded_phones', '', '+');
+  RETURN NULL;
+END $function$;
+
+-- function mark_brands_updated
+CREATE OR REPLACE FUNCTION public.mark_brands_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO change_mark (cache, country, prefix)
+  WITH changed AS (SELECT phone FROM old_rows UNION SELECT phone FROM new_rows)
+  SELECT DISTINCT 'branded_phones', '', left(phone, 8) FROM changed
+  UNION ALL
+  SELECT DISTINCT 'phones', n.country, left(n.phone, 8) FROM changed JOIN phone_number AS n USING (phone) WHERE n.country IS NOT NULL;
+  RETURN NULL;
+END $function$;
+
+-- function mark_numbers_deleted
+CREATE OR REPLACE FUNCTION public.mark_numbers_deleted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO change_mark (cache, country, prefix)
+  SELECT DISTINCT 'phones', country, left(phone, 8) FROM old_rows WHERE country IS NOT NULL
+  UNION ALL
+  SELECT DISTINCT 'spammer_phones', '', left(phone, 8) FROM old_rows WHERE reputation_level <> 'NEUTRAL';
+  RETURN NULL;
+END $function$;
+
+-- function mark_numbers_inserted
+CREATE OR REPLACE FUNCTION public.mark_numbers_inserted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO change_mark (cache, country, prefix)
+  SELECT DISTINCT 'phones', country, left(phone, 8) FROM new_rows WHERE country IS NOT NULL
+  UNION ALL
+  SELECT DISTINCT 'spammer_phones', '', left(phone, 8) FROM new_rows WHERE reputation_level <> 'NEUTRAL';
+  RETURN NULL;
+END $function$;
+
+-- function mark_numbers_truncated
+CREATE OR REPLACE FUNCTION public.mark_numbers_truncated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO change_mark (cache, country, prefix) VALUES ('phones', '*', '+'), ('spammer_phones', '', '+');
+  RETURN NULL;
+END $function$;
+
+-- function mark_numbers_updated
+CREATE OR REPLACE FUNCTION public.mark_numbers_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO change_mark (cache, country, prefix)
+  SELECT 'phones', country, prefix FROM (
+    SELECT DISTINCT country, left(phone, 8) AS prefix FROM old_rows WHERE country IS NOT NULL
+    UNION
+    SELECT DISTINCT country, left(phone, 8) FROM new_rows WHERE country IS NOT NULL
+  ) AS profile
+  UNION ALL
+  SELECT 'spammer_phones', '', prefix FROM (
+    SELECT DISTINCT left(phone, 8) AS prefix FROM old_rows WHERE reputation_level <> 'NEUTRAL'
+    UNION
+    SELECT DISTINCT left(phone, 8) FROM new_rows WHERE reputation_level <> 'NEUTRAL'
+  ) AS spammer;
+  RETURN NULL;
+END $function$;
+
 -- function refuse_change
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
@@ -1213,6 +1378,22 @@ BEGIN
 END
 $function$;
 
+-- trigger branded_number.branded_number_mark_delete
+CREATE TRIGGER branded_number_mark_delete AFTER DELETE ON public.branded_number REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_brands_deleted();
+ALTER TABLE branded_number ENABLE ALWAYS TRIGGER branded_number_mark_delete;
+
+-- trigger branded_number.branded_number_mark_insert
+CREATE TRIGGER branded_number_mark_insert AFTER INSERT ON public.branded_number REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_brands_inserted();
+ALTER TABLE branded_number ENABLE ALWAYS TRIGGER branded_number_mark_insert;
+
+-- trigger branded_number.branded_number_mark_truncate
+CREATE TRIGGER branded_number_mark_truncate AFTER TRUNCATE ON public.branded_number FOR EACH STATEMENT EXECUTE FUNCTION mark_brands_truncated();
+ALTER TABLE branded_number ENABLE ALWAYS TRIGGER branded_number_mark_truncate;
+
+-- trigger branded_number.branded_number_mark_update
+CREATE TRIGGER branded_number_mark_update AFTER UPDATE ON public.branded_number REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_brands_updated();
+ALTER TABLE branded_number ENABLE ALWAYS TRIGGER branded_number_mark_update;
+
 -- trigger branding_event.branding_event_append_only
 CREATE TRIGGER branding_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.branding_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE branding_event ENABLE ALWAYS TRIGGER branding_event_append_only;
@@ -1220,6 +1401,22 @@ ALTER TABLE branding_event ENABLE ALWAYS TRIGGER branding_event_append_only;
 -- trigger model_default.model_default_append_only
 CREATE TRIGGER model_default_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.model_default FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE model_default ENABLE ALWAYS TRIGGER model_default_append_only;
+
+-- trigger phone_number.phone_number_mark_delete
+CREATE TRIGGER phone_number_mark_delete AFTER DELETE ON public.phone_number REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_numbers_deleted();
+ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_mark_delete;
+
+-- trigger phone_number.phone_number_mark_insert
+CREATE TRIGGER phone_number_mark_insert AFTER INSERT ON public.phone_number REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_numbers_inserted();
+ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_mark_insert;
+
+-- trigger phone_number.phone_number_mark_truncate
+CREATE TRIGGER phone_number_mark_truncate AFTER TRUNCATE ON public.phone_number FOR EACH STATEMENT EXECUTE FUNCTION mark_numbers_truncated();
+ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_mark_truncate;
+
+-- trigger phone_number.phone_number_mark_update
+CREATE TRIGGER phone_number_mark_update AFTER UPDATE ON public.phone_number REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_numbers_updated();
+ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_mark_update;
 
 -- trigger voiceprint_event.voiceprint_event_append_only
 CREATE TRIGGER voiceprint_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.voiceprint_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -1230,6 +1427,9 @@ GRANT SELECT ON added_model TO caller_trust_reader;
 
 -- grant api_key.SELECT
 GRANT SELECT ON api_key TO caller_trust_reader;
+
+-- grant artefact_delta.SELECT
+GRANT SELECT ON artefact_delta TO caller_trust_reader;
 
 -- grant artefact_version.SELECT
 GRANT SELECT ON artefact_version TO caller_trust_reader;

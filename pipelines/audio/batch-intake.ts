@@ -47,6 +47,9 @@ export interface BatchIntake {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Characters that are kept of the name of a batch; one that comes from a path is cut. */
+export const batchNameCharactersMax = 200;
+
 /** Items of one transaction: many enough that it costs little, few enough that a cancel does not wait for it. */
 const pieceItems = 500;
 
@@ -109,7 +112,7 @@ function checkRequest(submission: BatchSubmission): CheckedRequest {
   return {
     owner,
     key,
-    name: (cleanText(submission.name) ?? 'batch').slice(0, 200),
+    name: (cleanText(submission.name) ?? 'batch').slice(0, batchNameCharactersMax),
     mode,
     model: canonicalName(submission.model),
     settings,
@@ -326,7 +329,7 @@ async function requireRoom({ db, config }: BatchIntake, { id }: Batch, items: nu
   await cancelBatch(db, id).catch((error: unknown) => {
     if (!isServiceError(error, 'batch_ended')) throw error;
   });
-  throw new ServiceError('batch_too_large', { operation: 'submit batch', object: id, problem: `It has more than ${config.batchItemsMax} recordings.`, hint: 'Split it. The batch is cancelled.' });
+  throw new ServiceError('batch_too_large', { operation: 'submit batch', object: id, problem: `It has more than ${config.batchItemsMax} recordings.`, hint: 'Split it, or raise BATCH_ITEMS_MAX. The batch is cancelled.' });
 }
 
 /** Ends the handing in; a batch of which every item was refused is done. True if this submission has ended it. */

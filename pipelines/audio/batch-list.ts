@@ -1,5 +1,5 @@
 import { createReadStream, type Dirent } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat, open, readdir } from 'node:fs/promises';
 import { basename, dirname, extname, resolve } from 'node:path';
 import { z } from 'zod';
 import { isServiceError, ServiceError } from '../../runtime/errors.ts';
@@ -19,7 +19,7 @@ export interface ItemSource {
 /** Bytes of a row of a list: a path of 4,096 bytes is the longest that Linux takes. */
 const lineBytesMax = 16 * 1024;
 
-/** Characters that results show of a source. */
+/** Characters that results show of a source; longer paths are cut, a longer `name` of a list is refused. */
 const sourceCharactersMax = 4096;
 
 /**
@@ -36,7 +36,7 @@ export async function openItemSource(path: string, { batchItemsMax }: { batchIte
   let count = 0;
   for await (const _item of items()) {
     count += 1;
-    if (count > batchItemsMax) throw new ServiceError('batch_too_large', { operation: 'open recordings', object: path, problem: `There are more than ${batchItemsMax} recordings.`, hint: 'Split them into several batches.' });
+    if (count > batchItemsMax) throw new ServiceError('batch_too_large', { operation: 'open recordings', object: path, problem: `There are more than ${batchItemsMax} recordings.`, hint: 'Split them into several batches, or raise BATCH_ITEMS_MAX.' });
   }
   return { kind, name: basename(resolve(path)), count, items };
 }
@@ -92,10 +92,29 @@ function rowReaderOf(path: string): RowReader | undefined {
 /** Paths of a list are relative to the list. */
 async function* readList(path: string): AsyncGenerator<SubmittedItem> {
   if (!(await lstat(path)).isFile()) throw listInvalid('The list is not a regular file.');
+  await requireForm(path);
   for await (const { line, path: given, model, name } of rowReaderOf(path)!(path)) {
     if (given === '') throw listInvalid(`Line ${line}: the path is missing.`);
     if (/[\0\p{Cs}]/u.test(`${given}${model ?? ''}${name ?? ''}`)) throw listInvalid(`Line ${line}: a text holds characters that none may have.`);
+    if (name !== undefined && name.length > sourceCharactersMax) throw listInvalid(`Line ${line}: the name has ${name.length} characters, and at most ${sourceCharactersMax} are kept (sourceCharactersMax).`);
     yield { path: resolve(dirname(path), given), source: shorten(name === undefined || name === '' ? given : name), model: model === '' ? undefined : model };
+  }
+}
+
+/** Bytes in which a header stands: three names of columns. */
+const headerBytes = 512;
+
+/** What a spreadsheet exports in some countries, told by its name: every row of it would be refused for another reason. */
+async function requireForm(path: string): Promise<void> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(headerBytes), 0, headerBytes, 0);
+    const start = buffer.subarray(0, bytesRead);
+    if (/^(\xff\xfe|\xfe\xff)/.test(start.toString('latin1')) || start.includes(0)) throw listInvalid('The list is in UTF-16, and must be in UTF-8. Save it as "CSV UTF-8", or convert it.');
+    const header = start.toString('latin1').split(/\r?\n|\r/, 1)[0]!;
+    if (rowReaderOf(path) === readCsvRows && header.includes(';') && !/[,\t]/.test(header)) throw listInvalid('The columns of the list are separated by semicolons, and must be by commas or tabs.');
+  } finally {
+    await file.close();
   }
 }
 

@@ -10,10 +10,10 @@ import { performSeveral } from './perform-several.ts';
 import { AUDIO_REASONS, AudioRefusal } from './reasons.ts';
 import type { ScoredRecording, ScoringSettings } from './verification.ts';
 
-/** What is asked of the scoring processes. With both families the sample rate decides; with one, that one. */
+/** What is asked of the scoring processes. With both families, or `byRate`, the sample rate decides; else the one that is given is taken. */
 export interface ScoringRequest {
   readonly file: string;
-  readonly model: { readonly phone: ResolvedModel | null; readonly digital: ResolvedModel | null };
+  readonly model: { readonly phone: ResolvedModel | null; readonly digital: ResolvedModel | null; readonly byRate?: boolean | undefined };
   readonly settings: ScoringSettings;
 }
 
@@ -178,7 +178,8 @@ async function whyMissing({ db }: Run, { audio_sha256 }: Item): Promise<AudioRef
 function refusalBeforeScoring(run: Run, item: Item): AudioRefusal | null {
   if (item.deleted) return new AudioRefusal('recording_deleted');
   const models = modelNames(run, item).map((name) => findModel(run, name));
-  return models.find((model) => model instanceof AudioRefusal) ?? null;
+  const refusals = models.filter((model) => model instanceof AudioRefusal);
+  return refusals.length === models.length ? (refusals[0] ?? null) : null; // where the rate decides, it may need the other one
 }
 
 async function refuse({ db, job, end }: Run, items: readonly Item[], { reason, detail }: AudioRefusal): Promise<'ended all' | 'ended one'> {
@@ -198,7 +199,7 @@ function modelsOf(run: Run, item: Item): ScoringRequest['model'] {
     const name = item.model === null ? run.batch.pinned[family] : item.model.startsWith(`${family}/`) ? item.model : null;
     return name === null ? null : usableModel(run, name);
   });
-  return { phone, digital };
+  return { phone, digital, byRate: item.model === null };
 }
 
 function usableModels(run: Run, page: readonly Item[]): ResolvedModel[] {

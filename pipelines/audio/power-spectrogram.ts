@@ -21,20 +21,33 @@ export interface PowerSpectrogram {
  * @throws RangeError if the settings fit no spectrogram
  */
 export function powerSpectrogram(samples: Float32Array, settings: SpectrogramSettings): PowerSpectrogram {
-  const { frameSamples, hopSamples, fftSize } = settings;
+  const [frames, bins] = [framesOf(samples.length, settings), settings.fftSize / 2 + 1];
+  const values = new Float32Array(frames * bins);
+  writePowerSpectrogram(samples, settings, values);
+  return { values, frames, bins };
+}
+
+/** Rows that the spectrogram of so many samples has. @throws RangeError if the hop is none */
+export function framesOf(samples: number, { frameSamples, hopSamples }: SpectrogramSettings): number {
   if (!Number.isInteger(hopSamples) || hopSamples < 1) throw new RangeError(`A hop of ${hopSamples} samples is no hop.`);
+  return Math.max(0, Math.floor((samples - frameSamples) / hopSamples) + 1);
+}
+
+/**
+ * Writes the values of `powerSpectrogram` to the start of `into`, which has room for them.
+ * @throws RangeError as `powerSpectrogram`
+ */
+export function writePowerSpectrogram(samples: Float32Array, settings: SpectrogramSettings, into: Float32Array): void {
+  const { frameSamples, hopSamples, fftSize } = settings;
+  const frames = framesOf(samples.length, settings);
   const powers = framePowers({ frameSamples, fftSize });
   const bins = fftSize / 2 + 1;
-  const frames = Math.max(0, Math.floor((samples.length - frameSamples) / hopSamples) + 1);
-  const values = new Float32Array(frames * bins);
-
   const framesAtOnce = Math.max(1, Math.floor((powers.samples.length - frameSamples) / hopSamples) + 1);
   for (let done = 0; done < frames; done += framesAtOnce) {
     const count = Math.min(framesAtOnce, frames - done);
     powers.samples.set(samples.subarray(done * hopSamples, (done + count - 1) * hopSamples + frameSamples));
-    writeRows(powers, { values: values.subarray(done * bins), count, hopSamples });
+    writeRows(powers, { values: into.subarray(done * bins), count, hopSamples });
   }
-  return { values, frames, bins };
 }
 
 interface Rows {

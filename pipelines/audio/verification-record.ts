@@ -49,32 +49,36 @@ export interface VerificationFilter {
   readonly windows: boolean;
 }
 
-interface VerificationRow {
+/** Columns of an item that every list of items has, that of the API too. */
+export interface ItemColumns {
+  readonly batch: string;
+  readonly public_id: string;
+  readonly line: number;
+  readonly state: VerificationState;
+  readonly mode: BatchMode;
+  readonly requested_model: string;
+  readonly model: string | null;
+  readonly release: string;
+  readonly audio_sha256: string | null;
+  readonly sample_rate: number | null;
+  readonly channels: number | null;
+  readonly duration_seconds: number | null;
+  readonly voice_seconds: number | null;
+  readonly synthesis: number | null;
+  readonly replay: number | null;
+  readonly decision: VerificationDecision | null;
+  readonly reason: AudioReason | null;
+  readonly attempts: number;
+  readonly queued_at: Date;
+  readonly started_at: Date | null;
+  readonly ended_at: Date | null;
+}
+
+interface VerificationRow extends ItemColumns {
   [column: string]: unknown;
-  public_id: string;
-  batch: string;
-  line: number;
   source: string;
-  state: VerificationState;
-  mode: BatchMode;
-  requested_model: string;
-  model: string | null;
-  release: string;
-  audio_sha256: string | null;
-  sample_rate: number | null;
-  channels: number | null;
-  duration_seconds: number | null;
-  voice_seconds: number | null;
-  synthesis: number | null;
-  replay: number | null;
-  decision: VerificationDecision | null;
-  reason: AudioReason | null;
   reason_detail: string | null;
   reused: boolean;
-  attempts: number;
-  queued_at: Date;
-  started_at: Date | null;
-  ended_at: Date | null;
   channel_scores: ChannelScores[] | null;
   notes: string[] | null;
   windows: ScoredWindow[] | null;
@@ -106,10 +110,23 @@ export async function measureSources(db: Queryable, batchId: number): Promise<{ 
 
 function toRecord(row: VerificationRow): VerificationRecord {
   return {
-    id: row.public_id,
-    batch: row.batch,
+    ...itemOf(row),
     line: row.line,
     source: row.source,
+    reasonDetail: row.reason_detail,
+    reused: row.reused,
+    times: { queued: row.queued_at, started: row.started_at, ended: row.ended_at },
+    channelScores: row.channel_scores ?? [],
+    notes: row.notes ?? [],
+    windows: row.windows,
+  };
+}
+
+/** What every list of items says of one. */
+export function itemOf(row: ItemColumns) {
+  return {
+    id: row.public_id,
+    batch: row.batch,
     state: row.state,
     mode: row.mode,
     requestedModel: row.requested_model,
@@ -117,15 +134,9 @@ function toRecord(row: VerificationRow): VerificationRecord {
     release: row.release,
     audio: row.audio_sha256 === null ? null : { sha256: row.audio_sha256, sampleRate: row.sample_rate, channels: row.channels, duration: row.duration_seconds, voiceDuration: row.voice_seconds },
     scores: row.state === 'performed' ? { synthesis: row.synthesis, replay: row.replay } : null,
-    scoreDirection: 'higher-is-authentic',
-    decision: row.decision,
+    scoreDirection: 'higher-is-authentic' as const,
+    decision: row.state === 'performed' ? row.decision : null,
     reason: row.reason,
-    reasonDetail: row.reason_detail,
-    reused: row.reused,
     attempts: row.attempts,
-    times: { queued: row.queued_at, started: row.started_at, ended: row.ended_at },
-    channelScores: row.channel_scores ?? [],
-    notes: row.notes ?? [],
-    windows: row.windows,
   };
 }

@@ -1,4 +1,4 @@
-import type { AudioReason } from './reasons.ts';
+import { AUDIO_REASONS, type AudioReason } from './reasons.ts';
 import type { DecisionLabel } from './verification.ts';
 
 /** Whether the voice is that of the enrolled person: a probability, or why there is none. */
@@ -31,7 +31,7 @@ const shownAs = {
 
 /** Reads identity and authenticity together: a copied voice sounds like the person, so that one without the other proves nothing. */
 export function judgeVoice({ identity, identityThreshold, authenticity }: { identity: IdentityAnswer; identityThreshold: number; authenticity: AuthenticityAnswer }): VoiceJudgement {
-  if (identity.score === null) return { label: 'undecided', advice: 'The voice could not be compared. Ask for another recording, with more voice and less noise.' };
+  if (identity.score === null) return { label: 'undecided', advice: adviceWithoutIdentity(identity.reason) };
   const isAlike = identity.score >= identityThreshold;
   if (!isAlike) return { label: 'mismatch', advice: adviceOnOtherVoice(authenticity) };
   if (authenticity.label === null) {
@@ -44,6 +44,14 @@ export function judgeVoice({ identity, identityThreshold, authenticity }: { iden
     label: 'copySuspected',
     advice: `The voice is like the enrolled person’s, but the recording looks ${shownAs[authenticity.label]}. Treat it as a copied voice: do not accept it, and ask for a proof that a recording cannot give, such as a call back.`,
   };
+}
+
+/** More voice is of help only where the recording could be heard. */
+function adviceWithoutIdentity(reason: AudioReason): string {
+  const { state, retry, meaning } = AUDIO_REASONS[reason];
+  if (state === 'performedWithoutScore') return 'The voice could not be compared. Ask for another recording, with more voice and less noise.';
+  if (retry) return `The recording could not be compared: ${meaning} Try again when the cause is mended.`;
+  return `The recording cannot be compared: ${meaning} Hand in another file; docs/audio-formats.md says what is read.`;
 }
 
 function adviceOnOtherVoice({ label }: AuthenticityAnswer): string {

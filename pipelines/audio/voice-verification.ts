@@ -10,10 +10,11 @@ import { judgeVoice, type AuthenticityAnswer, type IdentityAnswer, type VoiceJud
 import { scoreIdentity } from './voiceprint/identity-score.ts';
 import { openVoiceprint, readVoiceprint, recordVoiceVerification, type OpenedVoiceprint } from './voiceprint-store.ts';
 
-/** Models of authenticity that a recording may be scored with. With both, its sample rate decides. */
+/** Models of authenticity that a recording may be scored with. With both, or `byRate`, its sample rate decides. */
 export interface AuthenticityModels {
   readonly phone: ResolvedModel | null;
   readonly digital: ResolvedModel | null;
+  readonly byRate?: boolean | undefined;
 }
 
 /** What a recording is compared with. */

@@ -170,7 +170,7 @@ export async function deleteVoiceprint(db: Pool, id: string, { actor, reason }: 
   if (!/\S/.test(reason)) throw new ServiceError('reason_required', { operation: 'delete voiceprint', object: id });
   const deleted = await inTransaction(db, async (client) => {
     const row = isId(id) ? await queryRow<{ voiceprint_id: number; deleted_at: Date }>(client, sql('audio/delete_voiceprint'), [id, reason]) : undefined;
-    if (row === undefined) throw unknown(id);
+    if (row === undefined) throw deletedBefore(await readVoiceprint(client, id));
     await recordEvent(client, { voiceprintId: row.voiceprint_id, action: 'deleted', actor, reason });
     return row.deleted_at;
   });
@@ -283,6 +283,11 @@ function consentRequired(problem: string): ServiceError {
 
 function exists(of: string): ServiceError {
   return new ServiceError('voiceprint_exists', { operation: 'enrol voice', object: of, hint: 'Delete it first with `caller-trust voice delete`, if it is to be made anew.' });
+}
+
+function deletedBefore({ id, deletedAt, deletedWhy }: VoiceprintRecord): ServiceError {
+  const problem = `The voiceprint was deleted on ${deletedAt?.toISOString().slice(0, 10)}: ${deletedWhy}`;
+  return new ServiceError('voiceprint_unknown', { operation: 'delete voiceprint', object: id, problem, hint: `\`caller-trust voice show ${id}\` shows what is kept of it.` });
 }
 
 function unknown(id: string): ServiceError {

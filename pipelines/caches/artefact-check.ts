@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { inTransaction, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
@@ -7,6 +6,7 @@ import { sql } from '../../sql/sql.ts';
 import type { ArtefactStore, StoredName } from './artefact-store.ts';
 import type { CacheName } from './definition.ts';
 import type { ArtefactFile } from './manifest.ts';
+import { readWhole, type StoredFile } from './stored-file.ts';
 
 /** What a file turned out to be. */
 export interface MeasuredFile extends ArtefactFile {
@@ -23,6 +23,8 @@ export interface ListedVersion {
   readonly rows: number;
   readonly publishedAt: Date;
   readonly file: ArtefactFile;
+  /** Digest of its segment index; null in versions that were published before there were segments. */
+  readonly indexSha256: string | null;
 }
 
 /** The verdict on one stored version: `ok`, or what is wrong. */
@@ -41,6 +43,7 @@ interface VersionRow {
   file_bytes: number;
   plain_sha256: string;
   plain_bytes: number;
+  index_sha256: string | null;
 }
 
 /** Every version that was published, newest first in each artefact. */
@@ -54,6 +57,7 @@ export async function listVersions(db: Queryable): Promise<ListedVersion[]> {
     rows: row.rows,
     publishedAt: row.published_at,
     file: { sha256: row.file_sha256, bytes: row.file_bytes, plainSha256: row.plain_sha256, plainBytes: row.plain_bytes },
+    indexSha256: row.index_sha256,
   }));
 }
 
@@ -70,16 +74,16 @@ export function keptVersions(versions: readonly ListedVersion[], versionsKept: n
 
 /**
  * Reads a gzip file whole and tells its sizes, digests and lines.
- * @throws the error of node:fs or node:zlib if it cannot be read or decompressed.
+ * @throws the error of the store or of node:zlib if it cannot be read or decompressed.
  */
-export async function measureFile(path: string): Promise<MeasuredFile> {
+export async function measureFile(stored: StoredFile): Promise<MeasuredFile> {
   const file = createHash('sha256');
   const plain = createHash('sha256');
   let bytes = 0;
   let plainBytes = 0;
   let rows = 0;
   await pipeline(
-    createReadStream(path, { highWaterMark: 1 << 20 }),
+    readWhole(stored),
     async function* (chunks: AsyncIterable<Buffer>) {
       for await (const chunk of chunks) {
         file.update(chunk);
@@ -107,9 +111,10 @@ function countLines(chunk: Buffer): number {
 
 /** Reads the file of a version again and compares it with what was published. */
 export async function checkVersion(store: ArtefactStore, version: ListedVersion): Promise<CheckedVersion> {
-  const path = store.path({ ...version, sha256: version.file.sha256 });
+  let stored: StoredFile | undefined;
   try {
-    const { rows, ...file } = await measureFile(path);
+    stored = await store.openToServe({ cache: version.cache, country: version.country, sha256: version.file.sha256 });
+    const { rows, ...file } = await measureFile(stored);
     const differences = [
       ...(Object.keys(file) as (keyof ArtefactFile)[]).filter((fact) => file[fact] !== version.file[fact]),
       ...(rows === version.rows ? [] : ['rows']),
@@ -119,6 +124,8 @@ export async function checkVersion(store: ArtefactStore, version: ListedVersion)
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
     return code === 'ENOENT' ? { ...version, verdict: 'missing', detail: 'no file' } : { ...version, verdict: 'damaged', detail: code };
+  } finally {
+    await stored?.close();
   }
 }
 
@@ -150,11 +157,21 @@ export function collectGarbage(options: CollectGarbageOptions): Promise<Collecte
 async function removeUnneeded(db: Queryable, options: CollectGarbageOptions): Promise<CollectedGarbage> {
   const { store } = options;
   const files = await store.list();
-  const needed = new Set(keptVersions(await listVersions(db), options.versionsKept).map(({ cache, country, file }) => store.path({ cache, country, sha256: file.sha256 })));
+  const needed = new Set((await neededFiles(db, options.versionsKept)).map((file) => store.path(file)));
   const live = await queryRows<{ cache: string; country: string; file_sha256: string | null }>(db, sql('nights/list_live_builds'));
   for (const { cache, country, file_sha256 } of live) if (file_sha256 !== null) needed.add(store.path({ cache, country, sha256: file_sha256 }));
   const openArtefacts = new Set(live.map(({ cache, country }) => `${cache}/${country}`));
   const garbage = files.filter((file) => !needed.has(store.path(file)) && !openArtefacts.has(`${file.cache}/${file.country}`));
   if (!options.dryRun) await Promise.all(garbage.map((file) => store.remove(file)));
   return { files: garbage, bytes: garbage.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+/** The files of the kept versions with their indexes, and the deltas that lead to the current ones. */
+async function neededFiles(db: Queryable, versionsKept: number): Promise<StoredName[]> {
+  const versions = keptVersions(await listVersions(db), versionsKept).flatMap(({ cache, country, file, indexSha256 }): StoredName[] => [
+    { cache, country, sha256: file.sha256 },
+    ...(indexSha256 === null ? [] : [{ cache, country, sha256: indexSha256, kind: 'index' } as const]),
+  ]);
+  const deltas = await queryRows<{ cache: string; country: string; file_sha256: string }>(db, sql('caches/list_current_deltas'));
+  return [...versions, ...deltas.map(({ cache, country, file_sha256 }) => ({ cache, country, sha256: file_sha256, kind: 'delta' }) as const)];
 }

@@ -1,18 +1,25 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { ServiceError } from '../../runtime/errors.ts';
 import { connect, destroy } from '../../runtime/postgres.ts';
 import { sqlWithLiterals } from '../../sql/sql.ts';
 import type { ArtefactStore, UnfinishedFile } from './artefact-store.ts';
+import { openBasis, type OpenBasis } from './basis.ts';
+import { noBasis, type BuildPlan } from './build-plan.ts';
 import { CopyOut } from './copy-out.ts';
 import { findCache, formatArtefact, isCountryCode, type ArtefactName } from './definition.ts';
-import { compressBlock, GzipMember, type CompressedBlock } from './gzip-member.ts';
-import type { ArtefactFile } from './manifest.ts';
+import { stepsOf, type BuildStep } from './dirty-regions.ts';
+import { allPhones, endOfPrefix } from './key-range.ts';
+import type { LevelCounts } from './manifest.ts';
+import { SegmentCutter } from './segment-cutter.ts';
+import { formatSegmentIndex } from './segment-index.ts';
+import { SegmentWriter, type WrittenArtefact } from './segment-writer.ts';
 import { enterSnapshot } from './snapshot.ts';
 
 /** How a build works; see the settings of the same names. */
 export interface BuildSettings {
-  readonly blockPlainBytes: number;
+  readonly segmentRowsMax: number;
   readonly blockCompressionLevel: number;
   readonly blocksInFlight: number;
   readonly copyIdleSecondsMax: number;
@@ -22,76 +29,160 @@ export interface BuildOptions {
   readonly databaseUrl: string;
   readonly store: ArtefactStore;
   readonly artefact: ArtefactName;
+  /** Absent: all rows are read. */
+  readonly plan?: BuildPlan;
   /** Snapshot of the night, held elsewhere for as long as the build runs. */
   readonly snapshotId: string;
   /** Instant at which brands must be live. */
   readonly evaluatedAt: Date;
-  /** Rows that SQL counted in the same snapshot. */
+  /** Rows that SQL counted in the same snapshot; in the unchanged part, rows of the basis. */
   readonly rowsExpected: number;
+  /** The same by level. Absent: not compared. */
+  readonly levelsExpected?: LevelCounts | undefined;
   /** Name of this build among the unfinished files. */
   readonly owner: string;
   readonly settings: BuildSettings;
   readonly signal?: AbortSignal | undefined;
-  /** Told the rows written so far, after each block. */
+  /** Told the rows written so far, from time to time. */
   readonly onProgress?: ((rows: number) => void) | undefined;
 }
 
-/** A stored file that nothing points to yet. */
-export interface BuiltArtefact {
-  readonly rows: number;
-  readonly file: ArtefactFile;
+/** A stored file, with its stored index, that nothing points to yet. */
+export interface BuiltArtefact extends WrittenArtefact {
+  readonly index: { readonly sha256: string; readonly bytes: number };
+  /** Rows that were read from the database; the others were copied from the basis. */
+  readonly rowsRead: number;
 }
 
+/** Plain bytes that are collected from the COPY before they are cut into segments. */
+const copyBlockBytes = 1024 * 1024;
+
 /**
- * Builds one artefact: COPY in the night's snapshot, compression block by block, a stored file.
+ * Builds one artefact: COPY in the night's snapshot, compression segment by segment, a stored file. An incremental build
+ * reads the regions of its plan and copies the other segments from the basis; the bytes are those of a full build.
  *
  * The file gets its name only after the transaction has committed and the rows counted by SQL, the lines written and
  * COPY's own count agree. A connection whose stream was cut is destroyed, never used again.
- * @throws ServiceError `snapshot_gone`, `copy_cut`, `copy_stalled`, `rows_differ`, `artefact_not_stored`, `interrupted`,
- * `database_unavailable`
+ * @throws ServiceError `snapshot_gone`, `copy_cut`, `copy_stalled`, `rows_differ`, `basis_unusable`, `artefact_not_stored`,
+ * `interrupted`, `database_unavailable`
  */
 export async function buildArtefact(options: BuildOptions): Promise<BuiltArtefact> {
+  const { plan = noBasis } = options;
   try {
-    const file = await options.store.start(options.owner);
+    if (plan.kind === 'full') return await buildFrom(undefined, options);
+    const basis = await openBasis(options.store, options.artefact, plan.basis);
     try {
-      return await buildFile(file, options);
-    } catch (error) {
-      await file.discard();
-      throw error;
+      return plan.kind === 'keep' ? await keepBasis(basis) : await buildFrom({ basis, regions: plan.regions }, options);
+    } finally {
+      await basis.close();
     }
   } catch (error) {
     throw asBuildError(error);
   }
 }
 
-async function buildFile(file: UnfinishedFile, options: BuildOptions): Promise<BuiltArtefact> {
+/** Nothing changed: the stored file is the result, once its bytes are found to be what they were. */
+async function keepBasis(basis: OpenBasis): Promise<BuiltArtefact> {
+  await basis.check();
+  const { file, rows, levels, index, segments } = basis;
+  return { file, rows, levels, index, segments, rowsRead: 0 };
+}
+
+/** The part of the basis that is copied. */
+interface Unchanged {
+  readonly basis: OpenBasis;
+  readonly regions: readonly string[];
+}
+
+async function buildFrom(unchanged: Unchanged | undefined, options: BuildOptions): Promise<BuiltArtefact> {
+  const file = await options.store.start(options.owner);
+  try {
+    return await buildFile(file, unchanged, options);
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
+}
+
+async function buildFile(file: UnfinishedFile, unchanged: Unchanged | undefined, options: BuildOptions): Promise<BuiltArtefact> {
   const client = await connect({ url: options.databaseUrl, applicationName: `caller-trust build ${formatArtefact(options.artefact)}` });
-  const built = await writeRows(client, file, options).catch((error: unknown) => {
+  const built = await writeRows({ client, file, unchanged, options }).catch((error: unknown) => {
     destroy(client);
     throw error;
   });
   await client.end();
   await file.keep({ ...options.artefact, sha256: built.file.sha256 });
-  return built;
+  return { ...built, index: await storeIndex(built, options) };
 }
 
-async function writeRows(client: Client, file: UnfinishedFile, options: BuildOptions): Promise<BuiltArtefact> {
-  await enterSnapshot(client, options.snapshotId);
-  const { settings, signal } = options;
-  const member = new GzipMember();
-  await writeAll(file, member.begin());
+async function storeIndex({ segments }: WrittenArtefact, { store, artefact, owner }: BuildOptions): Promise<BuiltArtefact['index']> {
+  const bytes = formatSegmentIndex(segments);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const file = await store.start(`${owner}.index`);
+  try {
+    await file.handle.writeFile(bytes);
+    await file.keep({ ...artefact, sha256, kind: 'index' });
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
+  return { sha256, bytes: bytes.length };
+}
+
+interface Writing {
+  readonly client: Client;
+  readonly file: UnfinishedFile;
+  readonly unchanged: Unchanged | undefined;
+  readonly options: BuildOptions;
+}
+
+async function writeRows({ client, file, unchanged, options }: Writing): Promise<Omit<BuiltArtefact, 'index'>> {
+  const { settings, snapshotId } = options;
+  await enterSnapshot(client, snapshotId);
+  const writer = await SegmentWriter.begin(file.handle, { blocksInFlight: settings.blocksInFlight, level: settings.blockCompressionLevel });
+  try {
+    let rowsRead = 0;
+    for (const step of steps(unchanged)) {
+      if (step.kind === 'copy') await writer.copy(step.segment, await unchanged!.basis.read(step.segment));
+      else rowsRead += await readRegions({ client, writer, options }, step.regions);
+    }
+    const written = await writer.end();
+    await commitWithin(client, settings.copyIdleSecondsMax);
+    requireSameCount(options, written);
+    return { ...written, rowsRead };
+  } finally {
+    await writer.settle(); // nothing works on the file when it is discarded
+  }
+}
+
+function steps(unchanged: Unchanged | undefined): BuildStep[] {
+  return unchanged === undefined ? [{ kind: 'read', regions: [allPhones] }] : stepsOf(unchanged.basis.segments, unchanged.regions);
+}
+
+/** Reads the rows of neighbouring regions with one COPY. Returns COPY's own count of them. */
+async function readRegions({ client, writer, options }: { client: Client; writer: SegmentWriter; options: BuildOptions }, regions: readonly string[]): Promise<number> {
+  const { settings, signal, artefact, onProgress } = options;
   const copy = CopyOut.start({
     client,
-    statement: copyStatement(options),
-    blockBytes: settings.blockPlainBytes,
+    statement: copyStatement(options, { from: regions[0]!, to: endOfPrefix(regions.at(-1)!) }),
+    blockBytes: copyBlockBytes,
     idleSecondsMax: settings.copyIdleSecondsMax,
     signal,
   });
-  const rows = await writeBlocks({ copy, file, member, options });
-  await writeAll(file, member.end());
-  await commitWithin(client, settings.copyIdleSecondsMax);
-  requireSameCount({ artefact: options.artefact, expected: options.rowsExpected, written: rows, copied: copy.rowsCopied });
-  return { rows, file: member.facts() };
+  const cutter = new SegmentCutter({ regions, rowsMax: settings.segmentRowsMax, hasLevels: hasLevels(artefact), recycle: (block) => copy.recycle(block) });
+  let rows = 0;
+  for await (const block of copy) {
+    rows += block.rows;
+    for (const segment of cutter.push(block)) await writer.add(segment);
+    onProgress?.(writer.rows);
+  }
+  for (const segment of cutter.end()) await writer.add(segment);
+  if (copy.rowsCopied !== rows) throw rowsDiffer(artefact, `${rows} lines came, COPY said ${copy.rowsCopied ?? 'nothing'}.`);
+  return rows;
+}
+
+function hasLevels({ cache }: ArtefactName): boolean {
+  return findCache(cache).columns.some(({ type }) => type === 'level');
 }
 
 /** @throws ServiceError `copy_stalled` if the database does not confirm the end of the transaction in time. */
@@ -110,56 +201,27 @@ async function commitWithin(client: Client, seconds: number): Promise<void> {
   }
 }
 
-/** Compresses up to `blocksInFlight` blocks at a time, and writes them in order. Returns the rows written. */
-async function writeBlocks({ copy, file, member, options }: { copy: CopyOut; file: UnfinishedFile; member: GzipMember; options: BuildOptions }): Promise<number> {
-  const { settings, onProgress } = options;
-  const inFlight: Promise<CompressedBlock>[] = [];
-  let rows = 0;
-
-  const writeOldest = async () => {
-    const block = await inFlight.shift()!;
-    await writeAll(file, member.append(block));
-    copy.recycle(block);
-    onProgress?.(rows);
-  };
-  try {
-    for await (const block of copy) {
-      rows += block.rows;
-      const compressing = compressBlock(block.plain, settings.blockCompressionLevel);
-      compressing.catch(() => {}); // awaited in its turn
-      inFlight.push(compressing);
-      if (inFlight.length >= settings.blocksInFlight) await writeOldest();
-    }
-    while (inFlight.length > 0) await writeOldest();
-  } finally {
-    await Promise.allSettled(inFlight);
-  }
-  return rows;
-}
-
-async function writeAll({ handle }: UnfinishedFile, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten;
-}
-
-function copyStatement({ artefact, evaluatedAt }: BuildOptions): string {
+function copyStatement({ artefact, evaluatedAt }: BuildOptions, range: { from: string; to: string }): string {
   const { copyStatement: name, perCountry } = findCache(artefact.cache);
   if (perCountry && !isCountryCode(artefact.country)) {
     throw new ServiceError('country_invalid', { operation: 'build artefact', object: formatArtefact(artefact) });
   }
-  return sqlWithLiterals(name, { country: artefact.country, evaluatedAt: evaluatedAt.toISOString() });
+  return sqlWithLiterals(name, { country: artefact.country, evaluatedAt: evaluatedAt.toISOString(), ...range });
 }
 
 /**
- * The rule before a file gets its name: three independent counts agree.
+ * The rule before a file gets its name: the rows that SQL counted are the lines written. That COPY's own count is that of the
+ * lines was found range by range.
  * @throws ServiceError `rows_differ`
  */
-export function requireSameCount({ artefact, expected, written, copied }: { artefact: ArtefactName; expected: number; written: number; copied: number | undefined }): void {
-  if (expected === written && written === copied) return;
-  throw new ServiceError('rows_differ', {
-    operation: 'build artefact',
-    object: formatArtefact(artefact),
-    problem: `SQL counted ${expected} rows, ${written} lines were written, COPY said ${copied ?? 'nothing'}.`,
-  });
+export function requireSameCount({ artefact, rowsExpected, levelsExpected }: Pick<BuildOptions, 'artefact' | 'rowsExpected' | 'levelsExpected'>, written: Pick<WrittenArtefact, 'rows' | 'levels'>): void {
+  if (rowsExpected !== written.rows) throw rowsDiffer(artefact, `SQL counted ${rowsExpected} rows, ${written.rows} lines were written.`);
+  const levels = (Object.keys({ ...levelsExpected, ...written.levels }) as (keyof LevelCounts)[]).filter((level) => levelsExpected !== undefined && levelsExpected[level] !== written.levels[level]);
+  if (levels.length > 0) throw rowsDiffer(artefact, `SQL counted other rows of level ${levels.join(', ')} than were written.`);
+}
+
+function rowsDiffer(artefact: ArtefactName, problem: string): ServiceError {
+  return new ServiceError('rows_differ', { operation: 'build artefact', object: formatArtefact(artefact), problem });
 }
 
 /** A file that cannot be written is told as that; anything else that breaks means that the rows cannot be trusted. */

@@ -5,6 +5,8 @@ import { ServiceError } from '../../runtime/errors.ts';
 export interface RowBlock {
   readonly plain: Buffer;
   readonly rows: number;
+  /** Where each row begins in `plain`, and after the last row its end: `rows + 1` places. The array may be longer. */
+  readonly starts: Int32Array;
 }
 
 export interface CopyOutOptions {
@@ -22,6 +24,8 @@ const message = { copyData: 0x64, copyDone: 0x63, copyOutResponse: 0x48, error: 
 const headerBytes = 5; // type, then a length that counts itself but not the type
 const newline = 0x0a;
 const blocksWaitingMax = 2;
+/** No row is shorter: a phone of 8 digits with its plus sign, and a line end. */
+const rowBytesMin = 10;
 /** Below this length copying in JavaScript beats the call into Buffer.copy. */
 const shortPayloadBytes = 96;
 
@@ -56,7 +60,8 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
   private block: Buffer;
   private filled = 0;
   private rows = 0;
-  private readonly free: Buffer[] = [];
+  private starts: Int32Array;
+  private readonly free: Pick<RowBlock, 'plain' | 'starts'>[] = [];
 
   private readonly waiting: RowBlock[] = [];
   private wake: (() => void) | undefined;
@@ -74,6 +79,7 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
     this.idleSecondsMax = idleSecondsMax;
     this.signal = signal;
     this.block = Buffer.allocUnsafeSlow(blockBytes);
+    this.starts = this.emptyStarts();
     this.watchdog = setInterval(() => this.checkIdle(), Math.min(1000, idleSecondsMax * 250));
     if (signal?.aborted) this.onAbort();
     else signal?.addEventListener('abort', this.onAbort);
@@ -85,8 +91,8 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
   }
 
   /** Gives a block's memory back for the rows to come, when nothing reads it any more. */
-  recycle({ plain }: Pick<RowBlock, 'plain'>): void {
-    if (plain.buffer.byteLength === this.blockBytes) this.free.push(Buffer.from(plain.buffer));
+  recycle({ plain, starts }: RowBlock): void {
+    if (plain.buffer.byteLength === this.blockBytes) this.free.push({ plain: Buffer.from(plain.buffer), starts });
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<RowBlock> {
@@ -200,24 +206,30 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
     if (end - start < shortPayloadBytes) for (let at = start; at < end; at++) block[filled++] = chunk[at]!;
     else filled += chunk.copy(block, filled, start, end);
     this.filled = filled;
-    if (end > start && this.payloadLeft === 0 && block[filled - 1] === newline) this.rows++;
+    if (end > start && this.payloadLeft === 0 && block[filled - 1] === newline) this.starts[++this.rows] = filled;
     return end;
   }
 
   /** Makes sure that a row of this length fits into the block: cuts before it if it does not. */
   private makeRoom(bytes: number): void {
-    if (this.filled + bytes <= this.block.length) return;
+    if (this.filled + bytes <= this.block.length && this.rows + 1 < this.starts.length) return;
     this.cutBlock();
     if (bytes > this.block.length) this.block = Buffer.allocUnsafeSlow(bytes);
   }
 
   private cutBlock(): void {
     if (this.filled === 0) return;
-    this.waiting.push({ plain: this.block.subarray(0, this.filled), rows: this.rows });
-    this.block = this.free.pop() ?? Buffer.allocUnsafeSlow(this.blockBytes);
+    this.waiting.push({ plain: this.block.subarray(0, this.filled), rows: this.rows, starts: this.starts });
+    const free = this.free.pop();
+    this.block = free?.plain ?? Buffer.allocUnsafeSlow(this.blockBytes);
+    this.starts = free?.starts ?? this.emptyStarts();
     this.filled = 0;
     this.rows = 0;
     this.wake?.();
+  }
+
+  private emptyStarts(): Int32Array {
+    return new Int32Array(Math.ceil(this.blockBytes / rowBytesMin) + 1);
   }
 
   /** Gives the socket back to the driver with the bytes that are its to read. */

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { constants, deflateRaw } from 'node:zlib';
 import { crc32, joinCrc32 } from './crc32.ts';
 import type { ArtefactFile } from './manifest.ts';
+import { deflateRows, type BuildProfile } from './row-deflate.ts';
 
 /**
  * One gzip member (RFC 1952) of independent deflate blocks (RFC 1951): each piece is compressed alone and ends in a
@@ -16,8 +15,6 @@ export const gzipHeader = Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 0xff]
 /** An empty deflate block with the final bit set, fixed codes. */
 const finalBlock = Buffer.from([0x03, 0x00]);
 
-const deflate = promisify(deflateRaw) as (plain: Uint8Array, options: object) => Promise<Buffer>;
-
 /** A piece of plain text and its deflate block. */
 export interface CompressedBlock {
   readonly plain: Buffer;
@@ -26,13 +23,9 @@ export interface CompressedBlock {
   readonly crc: number;
 }
 
-/**
- * Compresses whole plain bytes into one block on the libuv pool, off the event loop.
- * The output is taken in one piece: the default of 16 KiB a piece would cross to the pool and back for each.
- */
-export async function compressBlock(plain: Buffer, level: number): Promise<CompressedBlock> {
-  const deflated = await deflate(plain, { level, memLevel: 9, finishFlush: constants.Z_FULL_FLUSH, chunkSize: Math.max(64 * 1024, plain.length) });
-  return { plain, deflated, crc: crc32(plain) };
+/** Compresses whole plain bytes into blocks that decompress alone. */
+export async function compressBlock(plain: Buffer, profile: BuildProfile | number): Promise<CompressedBlock> {
+  return { plain, deflated: await deflateRows(plain, profile === 'fast' ? 'fast' : 'compact'), crc: crc32(plain) };
 }
 
 /** Joins blocks into a member, in order; every method returns the bytes to write next. */

@@ -1,6 +1,8 @@
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { findCache, type CacheName, type Column } from './definition.ts';
+import type { StoredDelta } from './delta-files.ts';
+import { segmentColumns } from './segment-index.ts';
 
 /** Version of the manifest's own form. */
 export const manifestSchema = 'caller-trust/manifest/1';
@@ -31,6 +33,17 @@ export interface PublishedVersion {
   readonly levels: LevelCounts;
   readonly categoriesVersion: number;
   readonly file: ArtefactFile;
+  /** Null for a version from before there were segments. */
+  readonly index: IndexFile | null;
+  /** Those that lead to this version, newest first. */
+  readonly deltas: readonly StoredDelta[];
+}
+
+/** The stored segment index of a version. */
+export interface IndexFile {
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly segments: number;
 }
 
 /** The bytes of a version: as stored (gzip) and after decompression (plain). */
@@ -62,9 +75,22 @@ export interface Manifest {
   readonly categoriesVersion: number;
   readonly file: { readonly href: string; readonly mediaType: string } & ArtefactFile;
   readonly previous: { readonly version: number; readonly plainSha256: string } | null;
-  readonly deltas: readonly never[];
+  readonly deltas: readonly ManifestDelta[];
+  readonly index: ManifestIndex | null;
   readonly status: 'fresh' | 'stale';
   readonly stale: { readonly code: string; readonly reason: string; readonly since: string } | null;
+}
+
+/** A delta in a manifest: it makes the file of the manifest from that of version `from`. */
+export interface ManifestDelta extends StoredDelta {
+  readonly href: string;
+}
+
+/** The segment index in a manifest. */
+export interface ManifestIndex extends IndexFile {
+  readonly href: string;
+  readonly mediaType: string;
+  readonly columns: readonly string[];
 }
 
 interface PublicationRow {
@@ -87,6 +113,10 @@ interface PublicationRow {
   file_bytes: number;
   plain_sha256: string;
   plain_bytes: number;
+  index_sha256: string | null;
+  index_bytes: number;
+  segments: number;
+  deltas: StoredDelta[];
   previous_version: number | null;
   previous_plain_sha256: string;
 }
@@ -116,6 +146,8 @@ function publishedVersion(row: PublicationRow, version: number): PublishedVersio
     levels: row.levels,
     categoriesVersion: row.categories_version,
     file: { sha256: row.file_sha256, bytes: row.file_bytes, plainSha256: row.plain_sha256, plainBytes: row.plain_bytes },
+    index: row.index_sha256 === null ? null : { sha256: row.index_sha256, bytes: row.index_bytes, segments: row.segments },
+    deltas: row.deltas,
   };
 }
 
@@ -125,9 +157,25 @@ export function artefactHref({ cache, country }: { cache: string; country: strin
   return `/v1/caches/${path}${perCountry ? `?country=${country}` : ''}`;
 }
 
+/** Path and query of the delta from a version to the published one. */
+export function deltaHref({ cache, country, from }: { cache: string; country: string; from: number }): string {
+  const { path, perCountry } = findCache(cache);
+  return `/v1/caches/${path}/delta?from=${from}${perCountry ? `&country=${country}` : ''}`;
+}
+
+/** Path and query of the segment index of an artefact. */
+export function indexHref({ cache, country }: { cache: string; country: string }): string {
+  const { path, perCountry } = findCache(cache);
+  return `/v1/caches/${path}/index${perCountry ? `?country=${country}` : ''}`;
+}
+
+/** Media type of a segment index. */
+export const indexMediaType = 'text/tab-separated-values';
+
 /** The manifest of an artefact that has a published version. */
 export function makeManifest(publication: Publication & { readonly published: PublishedVersion }): Manifest {
   const { cache, country, published, stale } = publication;
+  const { index, deltas } = published;
   return {
     schema: manifestSchema,
     cache,
@@ -145,7 +193,8 @@ export function makeManifest(publication: Publication & { readonly published: Pu
     categoriesVersion: published.categoriesVersion,
     file: { href: artefactHref(publication), mediaType: 'application/gzip', ...published.file },
     previous: publication.previous,
-    deltas: [],
+    deltas: deltas.map(({ from, sha256, bytes, ...counts }) => ({ from, href: deltaHref({ cache, country, from }), bytes, sha256, ...counts })),
+    index: index === null ? null : { href: indexHref(publication), mediaType: indexMediaType, ...index, columns: segmentColumns },
     status: publication.status,
     stale: stale === null ? null : { code: stale.code, reason: stale.reason, since: stale.since.toISOString() },
   };

@@ -3,8 +3,11 @@ import type { Client } from 'pg';
 import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { connect, queryRow, queryRows, type Pool } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
+import type { ArtefactStore } from './artefact-store.ts';
+import type { PlannedBuild } from './build-plan.ts';
 import { CACHES, formatArtefact, type ArtefactName } from './definition.ts';
-import { listPublications, type LevelCounts } from './manifest.ts';
+import { listPublications } from './manifest.ts';
+import { expectsFullBuild, planBuilds, readSeenTransactions, type PlanOptions, type PlanSettings, type SeenTransactions } from './night-planning.ts';
 import type { NightScope } from './night-request.ts';
 import { exportSnapshot, type Snapshot } from './snapshot.ts';
 
@@ -27,15 +30,11 @@ export interface OpenNight extends Attempt {
 export interface OpenNightOptions {
   readonly db: Pool;
   readonly databaseUrl: string;
+  readonly store: ArtefactStore;
+  readonly settings: PlanSettings;
   readonly runId: number;
   /** Runs after the fence is raised and before the snapshot is taken: what it writes is in the night. */
   readonly prepare: (evaluatedAt: Date) => Promise<void>;
-}
-
-/** An artefact that a night must account for, with the rows that SQL counted for it in the snapshot. */
-interface ExpectedArtefact extends ArtefactName {
-  readonly rows: number;
-  readonly levels: LevelCounts;
 }
 
 interface RunRow {
@@ -44,6 +43,7 @@ interface RunRow {
   evaluated_at: Date;
   only_cache: NightScope['cache'];
   only_country: string | null;
+  full_build: boolean;
 }
 
 const lockClass = 7_224_202; // any constant: the advisory locks of nights
@@ -97,22 +97,23 @@ function tooManyAttempts({ run_id }: RunRow): ServiceError {
  * One night at a time from its scores to its snapshot: they are written to the table that the snapshot reads, so another
  * night, evaluated at another instant, must not write its own in between.
  */
-async function prepareAndTakeSnapshot(holder: Client, run: RunRow, { db, prepare }: OpenNightOptions): Promise<OpenNight> {
+async function prepareAndTakeSnapshot(holder: Client, run: RunRow, options: OpenNightOptions): Promise<OpenNight> {
   await holder.query('SET lock_timeout = 0');
   await holder.query('SELECT pg_advisory_lock($1, $2)', [lockClass, preparing]);
-  await prepare(run.evaluated_at);
-  return takeSnapshot(holder, run, db);
+  await options.prepare(run.evaluated_at);
+  return takeSnapshot(holder, run, options);
 }
 
-async function takeSnapshot(holder: Client, run: RunRow, db: Pool): Promise<OpenNight> {
+async function takeSnapshot(holder: Client, run: RunRow, options: OpenNightOptions): Promise<OpenNight> {
+  const { db } = options;
   const broken = new AbortController();
   holder.once('end', () => broken.abort());
-  await vacuum(db);
+  if (await expectsFullBuild(holder, await planOptions(holder, run, options))) await vacuum(db);
   const snapshot = await exportSnapshot(holder);
   await holder.query('SELECT pg_advisory_unlock($1, $2)', [lockClass, preparing]);
-  const expected = await expectArtefacts(holder, run);
-  if (expected.length === 0) throw new ServiceError('night_empty', { operation: 'open night', object: formatArtefact({ cache: run.only_cache ?? '', country: run.only_country ?? '' }) });
-  const buildIds = await recordSnapshot(db, run, snapshot, expected);
+  const planned = await planBuilds(holder, await planOptions(holder, run, options));
+  if (planned.length === 0) throw new ServiceError('night_empty', { operation: 'open night', object: formatArtefact({ cache: run.only_cache ?? '', country: run.only_country ?? '' }) });
+  const buildIds = await recordSnapshot(db, run, { ...snapshot, ...(await readSeenTransactions(holder)) }, planned);
   return {
     runId: run.run_id,
     generation: run.generation,
@@ -123,48 +124,46 @@ async function takeSnapshot(holder: Client, run: RunRow, db: Pool): Promise<Open
 
 /**
  * An index-only scan reads a row from the heap unless its page is known to be all visible, so the rows that changed since
- * the last VACUUM would cost the night a random read each. See docs/architecture.md for what it costs.
+ * the last VACUUM would cost a full build a random read each. See docs/architecture.md for what it costs. A night that reads
+ * changed regions alone reads mostly rows that changed, and goes without.
  */
 async function vacuum(db: Pool): Promise<void> {
   await db.query('VACUUM (ANALYZE) phone_number, branded_number');
+}
+
+async function planOptions(holder: Client, run: RunRow, { store, settings }: OpenNightOptions): Promise<PlanOptions> {
+  return { store, settings, artefacts: await expectedArtefacts(holder, run), evaluatedAt: run.evaluated_at, fullBuild: run.full_build };
 }
 
 /**
  * Every artefact of the night's scope: those with rows in the snapshot, those published before (whose rows may all be
  * gone), and the caches that are not split by country, which exist even when empty.
  */
-async function expectArtefacts(holder: Client, run: RunRow): Promise<ExpectedArtefact[]> {
-  const expected = new Map<string, ExpectedArtefact & { levels: Record<string, number> }>();
-  const at = ({ cache, country }: ArtefactName) => {
-    const key = `${cache}/${country}`;
-    const entry = expected.get(key) ?? { cache, country, rows: 0, levels: {} };
-    expected.set(key, entry);
-    return entry;
-  };
-  for (const { name, perCountry } of CACHES) if (!perCountry) at({ cache: name, country: '' });
-  for (const { cache, country, published } of await listPublications(holder)) if (published !== null) at({ cache, country });
-  const counts = await queryRows<ArtefactName & { level: string | null; rows: number }>(holder, sql('caches/count_rows'), [run.evaluated_at]);
-  for (const { cache, country, level, rows } of counts) {
-    const entry = at({ cache, country });
-    expected.set(`${cache}/${country}`, { ...entry, rows: entry.rows + rows, levels: level === null ? entry.levels : { ...entry.levels, [level]: rows } });
-  }
-  return [...expected.values()].filter(
+async function expectedArtefacts(holder: Client, run: RunRow): Promise<ArtefactName[]> {
+  const published = (await listPublications(holder)).filter((publication) => publication.published !== null);
+  const countries = await queryRows<{ country: string }>(holder, sql('caches/list_countries'));
+  const names: ArtefactName[] = CACHES.flatMap(({ name, perCountry }): ArtefactName[] => (perCountry ? countries.map(({ country }) => ({ cache: name, country })) : [{ cache: name, country: '' }]));
+  const byName = new Map([...names, ...published].map(({ cache, country }) => [formatArtefact({ cache, country }), { cache, country }]));
+  return [...byName.values()].filter(
     ({ cache, country }) => (run.only_cache === null || run.only_cache === cache) && (run.only_country === null || run.only_country === country),
   );
 }
 
-/** Records the snapshot and the builds, the largest first, so that no long build starts last. */
-async function recordSnapshot(db: Pool, run: RunRow, snapshot: Snapshot, expected: ExpectedArtefact[]): Promise<number[]> {
-  const largestFirst = expected.toSorted((a, b) => b.rows - a.rows);
+/** Records the snapshot and the builds, those that read the most first, so that no long build starts last. */
+async function recordSnapshot(db: Pool, run: RunRow, snapshot: Snapshot & SeenTransactions, planned: PlannedBuild[]): Promise<number[]> {
+  const largestFirst = planned.toSorted((a, b) => Number(b.plan.kind === 'full') - Number(a.plan.kind === 'full') || b.rows - a.rows);
   const rows = await queryRows<{ build_id: number }>(db, sql('nights/record_snapshot'), [
     run.run_id,
     run.generation,
     snapshot.asOf,
     snapshot.id,
+    snapshot.transactions,
+    snapshot.cluster,
     largestFirst.map(({ cache }) => cache),
     largestFirst.map(({ country }) => country),
-    largestFirst.map((artefact) => artefact.rows),
+    largestFirst.map((build) => build.rows),
     largestFirst.map(({ levels }) => JSON.stringify(levels)),
+    largestFirst.map(({ plan }) => JSON.stringify(plan)),
   ]);
   return rows.map(({ build_id }) => build_id);
 }

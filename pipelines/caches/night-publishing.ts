@@ -1,5 +1,6 @@
 import { inTransaction, queryRow, queryRows, type Pool, type PoolClient } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
+import type { BuildPlan } from './build-plan.ts';
 import type { CacheName } from './definition.ts';
 import { categoriesVersion, type LevelCounts } from './manifest.ts';
 import type { Attempt } from './night-opening.ts';
@@ -30,6 +31,9 @@ interface BuildRow {
   state: 'pending' | 'running' | 'built' | 'failed';
   rows_expected: number;
   levels_expected: LevelCounts;
+  plan: BuildPlan;
+  rows_read: number | null;
+  segments_differing: number | null;
   attempts: number;
   started_at: Date | null;
   built_at: Date | null;
@@ -70,6 +74,7 @@ export async function publishNight({ db, runId, generation, shrinkPercentMax }: 
     const artefacts = await publishBuilds(client, builds, { asOf: run.as_of, acceptShrink: run.accept_shrink, shrinkPercentMax });
     const report = makeReport({ run: describeRun(run), artefacts, lapsed: await listLapsed(client, runId), finishedAt: new Date() });
     await client.query(sql('nights/finish_night_run'), [runId, report.outcome, JSON.stringify(report)]);
+    await client.query(sql('nights/sweep_marks'));
     return { kind: 'published', report };
   });
 }
@@ -143,6 +148,9 @@ function reportOf(build: BuildRow, decision: PublishDecision): ReportedArtefact 
     rowsExpected: build.rows_expected,
     rows: build.built_at === null ? null : build.rows,
     rowsBefore: build.published_version === null ? null : build.published_rows,
+    build: build.plan.kind,
+    rowsRead: build.built_at === null ? null : build.rows_read,
+    segmentsDiffering: build.segments_differing,
     levels: build.levels_expected,
     bytes: build.built_at === null ? null : build.file_bytes,
     plainBytes: build.built_at === null ? null : build.plain_bytes,

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
+import type { BuildPlan } from './build-plan.ts';
 import type { CacheName } from './definition.ts';
 import type { LevelCounts } from './manifest.ts';
 
@@ -14,6 +15,11 @@ export interface ReportedArtefact {
   readonly rowsExpected: number;
   readonly rows: number | null;
   readonly rowsBefore: number | null;
+  /** How it was built, and the rows that were read from the database for it; the others were copied from the version before. */
+  readonly build: BuildPlan['kind'];
+  readonly rowsRead: number | null;
+  /** Segments that a full build found changed though nothing had marked them; null where that was not to be seen. */
+  readonly segmentsDiffering: number | null;
   readonly levels: LevelCounts;
   readonly bytes: number | null;
   readonly plainBytes: number | null;

@@ -17,6 +17,8 @@ export interface NightRequest {
   readonly trigger: 'schedule' | 'operator';
   readonly scope: NightScope;
   readonly acceptShrink: boolean;
+  /** Reads all rows, where else only those would be read that changed. */
+  readonly fullBuild: boolean;
   /** Instant at which complaints decay and brands must be live; null: when the night opens. */
   readonly evaluatedAt: Date | null;
   readonly requestedBy: string;
@@ -33,6 +35,7 @@ export async function requestNight(db: Queryable, request: NightRequest): Promis
     request.scope.cache,
     request.scope.country,
     request.acceptShrink,
+    request.fullBuild,
     request.evaluatedAt,
     request.requestedBy,
   ]);

@@ -1,10 +1,11 @@
--- Purpose: the rows of the branded cache.
--- Parameters: evaluatedAt (a literal: COPY takes no parameters).
+-- Purpose: the rows of the branded cache in a range of phones.
+-- Parameters: evaluatedAt, from, to (literals: COPY takes no parameters).
 -- Rows: phone, display name; ascending by phone in byte order.
 COPY (
   SELECT phone, display_name
   FROM branded_number
   WHERE live_from <= :'evaluatedAt'::timestamptz
     AND (live_until IS NULL OR live_until > :'evaluatedAt'::timestamptz)
+    AND phone >= :'from' AND phone < :'to'
   ORDER BY phone
 ) TO STDOUT WITH (FORMAT text, NULL '', ENCODING 'UTF8')

@@ -1,5 +1,7 @@
--- Purpose: the rows of one country's profile cache. A live brand's display info replaces the directory's as a whole.
--- Parameters: country, evaluatedAt (literals: COPY takes no parameters).
+-- Purpose: the rows of one country's profile cache in a range of phones. A live brand's display info replaces the directory's
+--   as a whole.
+-- Parameters: country, evaluatedAt, from (first phone or its beginning), to (what follows the last) (literals: COPY takes no
+--   parameters).
 -- Rows: phone, level, category, display name, description, detail, image; ascending by phone in byte order.
 COPY (
   SELECT
@@ -13,6 +15,7 @@ COPY (
     ON b.phone = n.phone
     AND b.live_from <= :'evaluatedAt'::timestamptz
     AND (b.live_until IS NULL OR b.live_until > :'evaluatedAt'::timestamptz)
-  WHERE n.country = :'country'
+    AND b.phone >= :'from' AND b.phone < :'to'
+  WHERE n.country = :'country' AND n.phone >= :'from' AND n.phone < :'to'
   ORDER BY n.phone
 ) TO STDOUT WITH (FORMAT text, NULL '', ENCODING 'UTF8')

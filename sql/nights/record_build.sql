@@ -1,7 +1,10 @@
 -- Purpose: records that a build has stored its file. Nothing points to the file yet.
--- Parameters: $1 build id, $2 rows, $3 file sha256, $4 file bytes, $5 plain sha256, $6 plain bytes, $7 try.
+-- Parameters: $1 build id, $2 try, $3 rows, $4 file sha256, $5 file bytes, $6 plain sha256, $7 plain bytes, $8 format, $9 index sha256,
+--   $10 index bytes, $11 segments, $12 segments that differ from what was taken to be unchanged, $13 deltas (JSON text),
+--   $14 rows that were read.
 -- Rows: none.
 UPDATE build
-SET state = 'built', built_at = now(), rows = $2, file_sha256 = $3, file_bytes = $4, plain_sha256 = $5, plain_bytes = $6,
+SET state = 'built', built_at = now(), rows = $3, file_sha256 = $4, file_bytes = $5, plain_sha256 = $6, plain_bytes = $7,
+  format = $8, index_sha256 = $9, index_bytes = $10, segments = $11, segments_differing = $12, deltas = $13::jsonb, rows_read = $14,
   failure_code = NULL, failure_reason = NULL
-WHERE build_id = $1 AND attempts = $7 AND state = 'running';
+WHERE build_id = $1 AND attempts = $2 AND state = 'running';

@@ -9,12 +9,13 @@ import { verificationDetailSchema } from '../../api/verification-schemas.ts';
 import { ERRORS, type ErrorCode } from '../../runtime/errors.ts';
 import { childEnvironment } from '../../runtime/config.ts';
 import { useTestDatabase } from '../support/database.ts';
+import { inventedRows, PublishedHistory } from '../support/segmented-artefacts.ts';
 import { addBrand, addLetter, addNumbers } from './support/brands.ts';
 import { useTestApi } from './support/running-api.ts';
 import { addBatch, addItems } from './support/verifications.ts';
 
 const database = await useTestDatabase();
-const { url, makeKey, publish } = await useTestApi(database);
+const { url, makeKey, publish, store } = await useTestApi(database);
 const { key, client } = await makeKey(['caches:read', 'branding:read', 'verifications:read']);
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-docs-'));
 afterAll(() => rm(directory, { recursive: true, force: true }));
@@ -22,7 +23,9 @@ const text = await readFile(join(import.meta.dirname, '../../docs/api.md'), 'utf
 const blocks = [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, script]) => script ?? '');
 
 it('runs every example of docs/api.md, in the order of the page', async () => {
-  for (const artefact of [{ cache: 'phones', country: 'US' }, { cache: 'branded_phones' }, { cache: 'spammer_phones' }] as const) await publish(artefact);
+  const phones = new PublishedHistory({ db: database.db, store, artefact: { cache: 'phones', country: 'US' } });
+  for (const rows of [900, 905]) await phones.publish(inventedRows(rows, () => 'SPAM\t1\t\t\t\t'));
+  for (const artefact of [{ cache: 'branded_phones' }, { cache: 'spammer_phones' }] as const) await publish(artefact);
   const brandId = await addBrand(database.db, { handle: 'northwind-dental', owner: client });
   await addNumbers(database.db, brandId, { from: 1, to: 600 });
   await addLetter(database.db, { brandId, owner: client, state: 'rejected', validUntil: null, findings: [{ code: 'signed', severity: 'reject', message: 'No signature was found. Sign the letter.', page: 1, line: null }] });

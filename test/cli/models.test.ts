@@ -43,6 +43,7 @@ describe('models list', () => {
   it('answers as of a release, and refuses one that there was none', async () => {
     const { models } = await json<{ models: ShownModel[] }>('models', 'list', '--release', '2025.11.r1p0');
     expect(models.find(({ isDefault, family }) => isDefault && family === 'phone')?.model).toBe('phone/v5');
+    expect((await cli('models', 'list', '--release', '2025.11.r1p0')).stdout).toMatch(/\n\nAs of 2025\.11\.r1p0, by the registry alone; today is 2026\.04\.r1p0/);
     expect(await cli('models', 'list', '--release', '2024.01.r1')).toMatchObject(refusedWith('release_unknown', 2));
   });
 });
@@ -102,6 +103,9 @@ describe('models drift', () => {
 
   it('does not write over a file that is there', async () => {
     expect(await cli('models', 'drift', 'phone/v1.1', 'phone/v3', '--batch', batch, '--picture', join(folder, 'drift.svg'))).toMatchObject(refusedWith('usage_invalid', 2));
+    expect(await cli('models', 'drift', 'phone/v1.1', 'phone/v3', '--batch', 'no-such', '--picture', join(folder, 'none', 'a.svg'))).toMatchObject(refusedWith('usage_invalid', 2));
+    expect(await cli('models', 'drift', 'phone/v1.1', 'phone/v3', '--batch', 'no-such', '--picture', join(folder, 'new.svg'))).toMatchObject({ code: 1 });
+    await expect(readFile(join(folder, 'new.svg'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it('refuses a model that was removed, and says what takes its place', async () => {

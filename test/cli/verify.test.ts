@@ -67,9 +67,11 @@ describe('verify --wait', () => {
 });
 
 describe('verify', () => {
-  it('says the id of the batch and how to ask, and the same key is the same batch', async () => {
+  it('says the id of the batch and how to ask, that no worker runs, and the same key is the same batch', async () => {
     const first = await cli('verify', at('calls'), '--model', testModel, '--key', 'monday', '--owner', 'Northwind');
-    expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(/^Batch ([0-9a-f-]{36}) with 2 recordings is queued, under the key monday\.\n.*batch status \1.*\n.*batch results \1/)]);
+    expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(/^Batch ([0-9a-f-]{36}) with 2 recordings is queued, under the key monday\.\n.*batch status \1.*\n.*batch results \1.*\nNo worker runs: nothing is performed until one is started/s)]);
+    const [id] = /[0-9a-f-]{36}/.exec(first.stdout)!;
+    expect((await cli('batch', 'status', id)).stdout).toMatch(/state +queued[^]*\n\nNo worker runs/);
     const again = await json<{ batch: { id: string; repeated: boolean } }>('verify', at('calls'), '--model', testModel, '--key', 'monday', '--owner', 'Northwind');
     expect([first.stdout.includes(again.batch.id), again.batch.repeated]).toEqual([true, true]);
     const other = await cli('verify', at('text.wav'), '--model', testModel, '--key', 'monday', '--owner', 'Northwind');
@@ -83,6 +85,7 @@ describe('verify', () => {
     [['calls', '--model', 'phone/v5'], 1, 'model_removed'],
     [['calls', '--key', 'a b', '--model', testModel], 2, 'audio_request_invalid'],
     [['calls', '--output', 'x.csv'], 2, 'usage_invalid'],
+    [['calls', '--csv'], 2, '--csv needs --wait.'],
     [['calls', '--channels', 'left'], 2, "argument 'left' is invalid"],
     [['calls', '--wait', '--csv', '--json'], 2, 'Give one of --csv and --json.'],
     [[], 2, 'missing required argument'],
@@ -106,12 +109,18 @@ describe('batch', () => {
     expect(await json<{ id: string }[]>('batch', 'list', '--state', 'queued')).toMatchObject([{ id: batch.id, name: 'One', items: 1 }]);
     expect((await cli('batch', 'status', batch.id)).stdout).toMatch(/state +queued/);
     expect((await cli('batch', 'retry', batch.id)).stderr).toContain('[batch_ended]');
-    expect((await cli('batch', 'cancel', batch.id)).stdout).toContain('1 items had no outcome yet');
+    expect((await cli('batch', 'cancel', batch.id)).stdout).toContain('1 item had no outcome yet');
     expect(await json('batch', 'status', batch.id)).toMatchObject({ state: 'cancelled', counts: { error: 1 }, reasons: { batch_cancelled: 1 } });
     expect((await cli('batch', 'results', batch.id, '--failed', '--csv')).stdout).toContain(',batch_cancelled,');
     const end = await cli('batch', 'retry', batch.id, '--wait', '--csv');
     expect([end.code, end.stdout]).toEqual([0, expect.stringContaining(',performedWithoutScore,')]);
-    expect((await cli('batch', 'retry', batch.id)).stdout).toContain('can be tried again');
+    expect((await cli('batch', 'retry', batch.id)).stdout).toContain('ended in error: there is nothing to try again.');
+    expect((await cli('batch', 'status', batch.id)).stdout).not.toContain('No worker runs');
+    const bad = await cli('verify', at('text.wav'), '--model', testModel, '--wait', '--json');
+    const failed = (JSON.parse(bad.stdout) as Results).batch.id;
+    expect((await cli('batch', 'retry', failed)).stdout).toContain('1 item of batch ' + failed + ' ended in error, for causes in the recordings; --all tries it again all the same.');
+    expect((await cli('batch', 'retry', failed, '--all')).stdout).toMatch(/^1 item of batch .* is queued again\. No worker runs/);
+    expect((await cli('batch', 'list', '--limit', '0')).stderr).toContain('Give an integer of 1 or more.');
     expect((await cli('batch', 'status', 'no-such')).stderr).toContain('[batch_unknown]');
   });
 });

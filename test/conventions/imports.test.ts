@@ -60,6 +60,7 @@ const doors: Record<string, { readonly where: RegExp; readonly types?: 'anywhere
   ioredis: { where: /^runtime\/redis\.ts$/ },
   pg: { where: /^runtime\/postgres\.ts$/, types: 'anywhere' },
   'pg-copy-streams': { where: /^pipelines\/intake\/copy-in\.ts$/ },
+  aws4fetch: { where: /^pipelines\/caches\/object-store\.ts$/ },
   'fast-csv': { where: /^pipelines\/quoted-record\.ts$/ },
   'libphonenumber-js': { where: /^pipelines\/(phone-number|numbering-plan)\.ts$/ },
   unpdf: { where: /^pipelines\/branding\/reading\/pdf-text\.ts$/ },

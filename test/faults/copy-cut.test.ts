@@ -62,15 +62,16 @@ describe('a build whose connection breaks', () => {
 describe('requireSameCount', () => {
   const artefact = { cache: 'phones', country: 'US' } as const;
   it.each([
-    [{ expected: 5, written: 4, copied: 4 }],
-    [{ expected: 4, written: 5, copied: 4 }],
-    [{ expected: 4, written: 4, copied: 5 }],
-    [{ expected: 0, written: 0, copied: undefined }],
-  ])('refuses %o', (counts) => {
-    expect(() => requireSameCount({ artefact, ...counts })).toThrow(expect.objectContaining({ code: 'rows_differ' }));
+    [{ rowsExpected: 5 }, { rows: 4, levels: {} }],
+    [{ rowsExpected: 4 }, { rows: 5, levels: {} }],
+    [{ rowsExpected: 4, levelsExpected: { SPAM: 4 } }, { rows: 4, levels: { SPAM: 3, FRAUD: 1 } }],
+    [{ rowsExpected: 4, levelsExpected: {} }, { rows: 4, levels: { SPAM: 4 } }],
+  ])('refuses %o where %o were written', (expected, written) => {
+    expect(() => requireSameCount({ artefact, ...expected }, written)).toThrow(expect.objectContaining({ code: 'rows_differ' }));
   });
 
-  it('accepts three equal counts, also of nothing', () => {
-    expect(() => requireSameCount({ artefact, expected: 0, written: 0, copied: 0 })).not.toThrow();
+  it('accepts equal counts, also of nothing', () => {
+    expect(() => requireSameCount({ artefact, rowsExpected: 0, levelsExpected: {} }, { rows: 0, levels: {} })).not.toThrow();
+    expect(() => requireSameCount({ artefact, rowsExpected: 3, levelsExpected: { SPAM: 3 } }, { rows: 3, levels: { SPAM: 3 } })).not.toThrow();
   });
 });

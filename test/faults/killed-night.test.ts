@@ -59,13 +59,13 @@ function startWorkerProcess(url: string, settings: Record<string, string> = {}):
     JOB_LOCK_SECONDS: '2',
     JOB_STALLED_CHECK_SECONDS: '1',
     SHUTDOWN_GRACE_SECONDS: '1',
-    BLOCK_PLAIN_BYTES: '65536',
+    SEGMENT_ROWS_MAX: '1000',
     ...settings,
   });
 }
 
 async function askForNight(): Promise<number> {
-  const runId = await requestNight(db, { nightDate: '2026-01-02', trigger: 'operator', scope: everything, acceptShrink: false, evaluatedAt: null, requestedBy: 'test' });
+  const runId = await requestNight(db, { nightDate: '2026-01-02', trigger: 'operator', scope: everything, acceptShrink: false, fullBuild: false, evaluatedAt: null, requestedBy: 'test' });
   await enqueueNight(queues, { runId: runId! });
   return runId!;
 }

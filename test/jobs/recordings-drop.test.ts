@@ -22,9 +22,9 @@ let now: number;
 let made = 0;
 
 const drop = (...path: string[]) => join(directory, 'drop', ...path);
-const open = (): DropFolder => {
+const open = (sliceMs?: number): DropFolder => {
   const config = { ...backend.config, dropDir: drop(), dropSettleSeconds: 10, audioDir: join(directory, 'audio') };
-  return openDropFolder({ config, db, log: silent, inboxes: [recordingsInbox({ config, db, queues, log: silent })], clock: () => new Date(now) });
+  return openDropFolder({ config, db, log: silent, inboxes: [recordingsInbox({ config, db, queues, log: silent, sliceMs })], clock: () => new Date(now) });
 };
 /** Looks at once, and again when everything that lies there has settled. */
 const settle = async (...folders: DropFolder[]) => {
@@ -81,6 +81,22 @@ describe('a dropped folder', () => {
     expect(lines[0]).toMatch(/^line,source,state,synthesis,replay,decision,reason,/);
     expect(lines.slice(1, 3).map((line) => line.split(',').slice(0, 3).join())).toEqual(['1,b.wav,error', '2,sub/a.wav,error']);
     expect(await taken()).toEqual([]);
+  });
+
+  it('is handed in a slice at a look, also by several watchers and after one was killed', async () => {
+    const sliced = async () => (await batches()).filter(({ name }) => name === 'Sliced');
+    await dropped('calls', { 'request.json': wishes({ name: 'Sliced' }), ...Object.fromEntries(Array.from({ length: 8 }, (_none, at) => [`${at}.wav`, tinyRecording(++made)])) });
+    const [first, second] = [open(0), open(0)];
+    await settle(first);
+    await first.look();
+    await second.look();
+    expect(await sliced()).toEqual([]); // a look took one recording, and 500 make a piece
+    for (let looks = 0; looks < 9; looks++) await second.look();
+    expect(await sliced()).toMatchObject([{ state: 'queued', items: 8 }]);
+    await first.look();
+    await carryOut();
+    await first.look();
+    expect(await result('done', 'calls', 'result.json')).toMatchObject({ outcome: 'done', batch: { items: 8 } });
   });
 
   it('is taken when nothing in it has changed for a while, at any depth, and no name says that it is being written', async () => {

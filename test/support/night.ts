@@ -27,6 +27,7 @@ export interface WholeNightOptions {
   readonly store: ArtefactStore;
   readonly only?: string;
   readonly acceptShrink?: boolean;
+  readonly fullBuild?: boolean;
   readonly evaluatedAt?: Date;
   /** URL that the builds connect to, for example of a proxy. */
   readonly buildUrl?: string;
@@ -43,19 +44,21 @@ export async function buildNight(options: WholeNightOptions): Promise<Attempt> {
     trigger: 'operator',
     scope: options.only === undefined ? everything : parseScope(options.only),
     acceptShrink: options.acceptShrink ?? false,
+    fullBuild: options.fullBuild ?? false,
     evaluatedAt: options.evaluatedAt ?? null,
     requestedBy: 'test',
   });
   const signal = new AbortController().signal;
   let generation = 0;
-  await withOpenNight({ db, databaseUrl: url, runId: runId!, prepare: options.prepare ?? (async () => {}) }, async (night) => {
+  const settings = loadConfig(options.settings ?? {});
+  await withOpenNight({ db, databaseUrl: url, store, settings, runId: runId!, prepare: options.prepare ?? (async () => {}) }, async (night) => {
     generation = night.generation;
     for (const buildId of night.buildIds) {
       await runNightBuild({
         db,
         databaseUrl: options.buildUrl ?? url,
         store,
-        settings: loadConfig(options.settings ?? {}),
+        settings,
         buildId,
         lastAttempt: true,
         signal,

@@ -1,4 +1,4 @@
-import { makeDotProduct, type DotProduct } from './dot-product.ts';
+import { makeResampleKernel, type ResampleKernel } from './resample-kernel.ts';
 
 /** Rates that are resampled, in Hz. The bounds keep a filter under 6,000 taps. */
 export const resampleRates = { min: 4_000, max: 192_000 } as const;
@@ -69,35 +69,36 @@ export class Resampler {
   }
 
   private run(filter: Filter, block: Float32Array): Float32Array {
-    const outputs = new Float32Array(Math.ceil(((this.held.length + block.length) * filter.up) / filter.down) + 1);
+    const outputs = new Float32Array(countOutputs(filter, this.part, this.held.length + block.length));
     let written = 0;
-    for (let at = 0; at < block.length; at += stepSamplesMax) written += this.step(filter, block.subarray(at, at + stepSamplesMax), outputs.subarray(written));
+    for (let at = 0; at < block.length; at += stepSamplesMax) {
+      const decided = this.step(filter, block.subarray(at, at + stepSamplesMax));
+      outputs.set(decided, written);
+      written += decided.length;
+    }
     this.given += written;
-    return outputs.slice(0, written);
+    return outputs;
   }
 
-  /** Takes samples in and writes the outputs that they decide; returns how many those are. */
-  private step(filter: Filter, samples: Float32Array, outputs: Float32Array): number {
-    const { up, down, taps, work } = filter;
+  /** Takes samples in and gives the outputs that they decide: a view that holds until the next step. */
+  private step(filter: Filter, samples: Float32Array): Float32Array {
+    const { up, down, work } = filter;
     work.set(this.held);
     work.set(samples, this.held.length);
     const available = this.held.length + samples.length;
-
-    const [wholeStep, partStep] = [Math.floor(down / up), down % up];
-    let [index, part, written] = [0, this.part, 0];
-    for (; index + taps <= available; written++) {
-      outputs[written] = filter.output(index, part);
-      index += wholeStep;
-      part -= partStep;
-      if (part < 0) {
-        part += up;
-        index++;
-      }
-    }
+    const count = countOutputs(filter, this.part, available);
+    const outputs = filter.outputs(this.part, count);
+    const moved = count * down - this.part; // in 1 / up of a sample
+    const index = Math.ceil(moved / up);
     this.held = work.slice(index, available);
-    this.part = part;
-    return written;
+    this.part = index * up - moved;
+    return outputs;
   }
+}
+
+/** The outputs whose samples are there, of which the first one's filter lies over the first sample, moved by part / up. */
+function countOutputs({ up, down, taps }: Filter, part: number, available: number): number {
+  return available < taps ? 0 : Math.floor(((available - taps) * up + part) / down) + 1;
 }
 
 interface Filter {
@@ -107,10 +108,10 @@ interface Filter {
   /** Samples under the filter, a multiple of 16, and those before its middle. */
   readonly taps: number;
   readonly halfSamples: number;
-  /** Where `output` finds the samples. */
+  /** Where `outputs` finds the samples. */
   readonly work: Float32Array;
-  /** The filter over work[index] and on, moved by part / up of a sample. */
-  readonly output: (index: number, part: number) => number;
+  /** The next `count` outputs, the first by the filter over work[0] and on, moved by part / up of a sample: a view that holds until the next call. */
+  readonly outputs: (part: number, count: number) => Float32Array;
 }
 
 const filters = new Map<string, Filter>();
@@ -133,30 +134,61 @@ function makeFilter(from: number, to: number): Filter {
   const rows = isExact ? up : Math.ceil((interpolatedPhases * Math.min(from, to)) / from);
   const table = filterTable({ from, to, rows, taps, halfSamples });
 
-  const product = makeDotProduct(table.length + taps + stepSamplesMax + taps);
-  product.numbers.set(table);
-  const place = { product, taps, workAt: table.length };
-  return { up, down, taps, halfSamples, work: product.numbers.subarray(table.length), output: isExact ? exactOutput(place) : interpolatedOutput({ ...place, rows, up }) };
+  // In memory: the table, the samples of a step with those held and those that `decimate` reads beyond, and its outputs.
+  const [workAt, workLength] = [table.length, stepSamplesMax + 2 * taps + outputsBeyond * down];
+  const outputsMax = Math.ceil(((stepSamplesMax + taps) * up) / down) + outputsBeyond;
+  const kernel = makeResampleKernel(workAt + workLength + outputsMax);
+  kernel.numbers.set(table);
+  const place = { kernel, taps, up, down, workAt: workAt * bytes, out: (workAt + workLength) * bytes };
+  const write = !isExact ? interpolatedOutputs(place, rows) : up === 1 ? decimatedOutputs(place) : phasedOutputs(place);
+  return {
+    up,
+    down,
+    taps,
+    halfSamples,
+    work: kernel.numbers.subarray(workAt, workAt + workLength),
+    outputs(part, count) {
+      if (count > 0) write(part, count);
+      return kernel.numbers.subarray(workAt + workLength, workAt + workLength + count);
+    },
+  };
 }
 
-interface Place {
-  readonly product: DotProduct;
-  readonly taps: number;
-  readonly workAt: number;
-}
+/** Outputs behind the last one that `decimate` may write. */
+const outputsBeyond = 3;
 
 const bytes = Float32Array.BYTES_PER_ELEMENT;
 
-function exactOutput({ product: { dot }, taps, workAt }: Place): Filter['output'] {
-  return (index, part) => dot(part * taps * bytes, (workAt + index) * bytes, taps);
+interface Place {
+  readonly kernel: ResampleKernel;
+  readonly taps: number;
+  readonly up: number;
+  readonly down: number;
+  /** Addresses of the samples and of the outputs. */
+  readonly workAt: number;
+  readonly out: number;
 }
 
-function interpolatedOutput({ product: { dot }, taps, workAt, rows, up }: Place & { readonly rows: number; readonly up: number }): Filter['output'] {
-  return (index, part) => {
-    const row = Math.floor((part * rows) / up);
-    const way = (part * rows) / up - row;
-    const samples = (workAt + index) * bytes;
-    return (1 - way) * dot(row * taps * bytes, samples, taps) + way * dot((row + 1) * taps * bytes, samples, taps);
+/** Writes `count` outputs, one at least, from `out` on. */
+type Write = (part: number, count: number) => void;
+
+function decimatedOutputs({ kernel, taps, down, workAt, out }: Place): Write {
+  return (_part, count) => kernel.decimate(0, workAt, taps, down * bytes, out, out + count * bytes);
+}
+
+function phasedOutputs({ kernel, taps, up, down, workAt, out }: Place): Write {
+  return (part, count) => kernel.phases(0, workAt, taps, part, up, Math.floor(down / up) * bytes, down % up, out, out + count * bytes);
+}
+
+function interpolatedOutputs({ kernel: { numbers, dot }, taps, up, down, workAt, out }: Place, rows: number): Write {
+  return (part, count) => {
+    for (let at = 0; at < count; at++) {
+      const index = Math.ceil((at * down - part) / up);
+      const place = ((index * up - at * down + part) * rows) / up;
+      const [row, way] = [Math.floor(place), place - Math.floor(place)];
+      const samples = workAt + index * bytes;
+      numbers[out / bytes + at] = (1 - way) * dot(row * taps * bytes, samples, taps) + way * dot((row + 1) * taps * bytes, samples, taps);
+    }
   };
 }
 

@@ -219,13 +219,13 @@ export async function readManifest<Kind extends ManifestKind = 'authenticity'>(d
  */
 export async function readManifestFile(file: string): Promise<unknown> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw invalid('The manifest cannot be read.', undefined, cause);
+    throw unusable(file, 'The manifest cannot be read.', cause);
   });
-  if (text.length > limits.manifestBytesMax) throw invalid(`The manifest is larger than ${limits.manifestBytesMax} bytes.`);
+  if (text.length > limits.manifestBytesMax) throw unusable(file, `The manifest is larger than ${limits.manifestBytesMax} bytes.`);
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw invalid('The manifest is no JSON.', undefined, cause);
+    throw unusable(file, 'The manifest is no JSON.', cause);
   }
 }
 
@@ -235,11 +235,11 @@ export async function readManifestFile(file: string): Promise<unknown> {
  */
 export async function readWeights(file: string, { bytes, sha256: digest }: { readonly bytes: number; readonly sha256: string }): Promise<Uint8Array> {
   const weights = await readFile(file).catch((cause: unknown) => {
-    throw invalid('The weights cannot be read.', undefined, cause);
+    throw unusable(file, 'The weights cannot be read.', cause);
   });
-  if (weights.byteLength !== bytes) throw invalid(`The manifest's bytes are ${bytes}, the weights have ${weights.byteLength}.`);
+  if (weights.byteLength !== bytes) throw unusable(file, `The manifest's bytes are ${bytes}, the weights have ${weights.byteLength}.`);
   const found = createHash('sha256').update(weights).digest('hex');
-  if (found !== digest) throw invalid(`The manifest's sha256 is ${digest}, that of the weights is ${found}.`);
+  if (found !== digest) throw unusable(file, `The manifest's sha256 is ${digest}, that of the weights is ${found}.`);
   return weights;
 }
 
@@ -257,6 +257,11 @@ function canonicalJson(value: unknown): string {
 function describeIssue(issue: z.core.$ZodIssue | undefined): string {
   const field = issue === undefined || issue.path.length === 0 ? '' : `'s ${issue.path.join('.')}`;
   return `The manifest${field}: ${issue?.message ?? 'not valid'}.`;
+}
+
+/** The path is beside the problem, which goes into results. */
+function unusable(file: string, problem: string, cause?: unknown): ServiceError {
+  return new ServiceError('model_invalid', { operation: 'open model', object: file, problem, cause });
 }
 
 function invalid(problem: string, hint?: string, cause?: unknown): ServiceError {

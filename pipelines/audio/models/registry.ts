@@ -17,10 +17,13 @@ export interface ResolvedModel {
   readonly weightsFile: string;
 }
 
-/** What a requested name stands for. With `auto`, the sample rate of each recording decides. */
+/**
+ * What a requested name stands for. With `auto`, the sample rate of each recording decides; a default that cannot be used is null, which
+ * matters to the recordings of its rates only.
+ */
 export type Resolution =
   | { readonly kind: 'model'; readonly model: ResolvedModel }
-  | { readonly kind: 'auto'; readonly phone: ResolvedModel; readonly digital: ResolvedModel }
+  | { readonly kind: 'auto'; readonly phone: ResolvedModel | null; readonly digital: ResolvedModel | null }
   | { readonly kind: 'removed'; readonly model: string; readonly replacedBy: string | null }
   | { readonly kind: 'unknown'; readonly model: string };
 
@@ -48,7 +51,7 @@ export interface ModelRegistry {
   models(release?: string): RegistryEntry[];
   /** The default of a family as of a release. @throws ServiceError `release_unknown` */
   defaultOf(family: Family, release?: string): RegistryEntry | undefined;
-  /** What `phone`, `phone/v7`, `auto` or nothing stands for; case does not matter. @throws ServiceError `model_invalid` if its weights are not there */
+  /** What `phone`, `phone/v7`, `auto` or nothing stands for; case does not matter. @throws ServiceError `model_invalid` if its manifest is not usable */
   resolve(requested: string): Resolution;
 }
 
@@ -147,13 +150,18 @@ function makeRegistry(rows: { readonly models: readonly (RegistryRow & Origin)[]
 
 function withModels(resolution: NameResolution, rows: ReadonlyMap<string, RegistryRow & Origin>): Resolution {
   if (resolution.kind === 'model') return { kind: 'model', model: requireModel(rows.get(resolution.model)!) };
-  if (resolution.kind === 'auto') return { kind: 'auto', phone: requireModel(rows.get(resolution.phone)!), digital: requireModel(rows.get(resolution.digital)!) };
-  return resolution;
+  return resolution.kind === 'auto' ? withDefaults(rows.get(resolution.phone)!, rows.get(resolution.digital)!) : resolution;
+}
+
+/** @throws ServiceError `model_invalid` if neither can be used */
+function withDefaults(phone: RegistryRow & Origin, digital: RegistryRow & Origin): Resolution {
+  const usable = (row: RegistryRow & Origin) => (row.manifest === null ? null : requireModel(row));
+  return { kind: 'auto', phone: digital.manifest === null ? requireModel(phone) : usable(phone), digital: usable(digital) };
 }
 
 function requireModel({ model, manifest, manifestSha256, weightsFile, fault }: RegistryRow & Origin): ResolvedModel {
   if (manifest === null || manifestSha256 === null || weightsFile === null) {
-    throw new ServiceError('model_invalid', { operation: 'open model', object: model, problem: fault?.problem ?? 'It has no weights here.', cause: fault ?? undefined });
+    throw new ServiceError('model_invalid', { operation: 'open model', object: model, problem: fault?.problem ?? 'It has no weights here.', hint: fault?.object && `Look at ${fault.object}.`, cause: fault ?? undefined });
   }
   return { name: model, manifest, manifestSha256, weightsFile };
 }

@@ -1,5 +1,5 @@
 import { inputShape, windowSamples, type ModelInput } from '../models/manifest.ts';
-import { powerSpectrogram } from '../power-spectrogram.ts';
+import { writePowerSpectrogram } from '../power-spectrogram.ts';
 import { pad, setLevel } from './level.ts';
 
 /** Makes what a graph takes of one window of samples. Its buffers are used again: one for each model, and one call at a time. */
@@ -25,6 +25,7 @@ export class InputMaker {
     given.set(samples);
     setLevel(given, input.level);
     pad(window, samples.length, input.padding);
-    into.set(input.kind === 'waveform' ? window : powerSpectrogram(window, input).values, at);
+    if (input.kind === 'waveform') into.set(window, at);
+    else writePowerSpectrogram(window, input, into.subarray(at, at + this.values));
   }
 }

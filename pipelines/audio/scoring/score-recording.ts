@@ -10,8 +10,10 @@ import { mixChannels } from './mixed-channels.ts';
 import type { OpenModel, OpenModels } from './open-models.ts';
 import { VoiceUnion } from './voice-union.ts';
 
-/** The models that a recording may be scored with. With both, its sample rate decides. */
+/** The models that a recording may be scored with. With both, its sample rate decides; with one, that one is taken. */
 export interface ModelChoice {
+  /** True if the rate decides also where one of the two is missing, because it cannot be used. */
+  readonly byRate?: boolean | undefined;
   readonly phone: ResolvedModel | null;
   readonly digital: ResolvedModel | null;
 }
@@ -53,9 +55,11 @@ export async function scoreRecording({ file, models, settings, limits, opened }:
 
 /**
  * The model for a rate: with both families, `digital` from 16 kHz on.
- * @throws AudioRefusal `sample_rate_too_low` if the model needs a higher one
+ * @throws AudioRefusal `sample_rate_too_low` if the model needs a higher one, `scoring_failed` if the one of the rate cannot be used
  */
-export function chooseModel({ phone, digital }: ModelChoice, sampleRate: number): ResolvedModel {
+export function chooseModel({ phone, digital, byRate = false }: ModelChoice, sampleRate: number): ResolvedModel {
+  const family = sampleRate >= digitalSampleRateMin ? 'digital' : 'phone';
+  if (byRate && (family === 'digital' ? digital : phone) === null) throw new AudioRefusal('scoring_failed', `At ${sampleRate} Hz it needs the default of ${family}, which cannot be used here.`);
   const chosen = phone === null || (digital !== null && sampleRate >= digitalSampleRateMin) ? digital : phone;
   if (chosen === null) throw new Error('a recording is scored with one model at least');
   const { sampleRateMin } = chosen.manifest.input;

@@ -21,7 +21,7 @@ const limitsForm = z.object({
 const scoreTask = z.object({
   kind: z.literal('score'),
   file: z.string(),
-  models: z.object({ phone: modelForm.nullable(), digital: modelForm.nullable() }),
+  models: z.object({ phone: modelForm.nullable(), digital: modelForm.nullable(), byRate: z.boolean() }),
   settings: z.object({ channels: z.enum(CHANNEL_MODES) }),
   limits: limitsForm,
 });

@@ -14,7 +14,7 @@ type SentModel = Extract<ScorerTask, { kind: 'score' }>['models']['phone'];
 export async function performTask(task: ScorerTask, opened: OpenModels): Promise<unknown> {
   switch (task.kind) {
     case 'score':
-      return scoreRecording({ ...task, models: { phone: received(task.models.phone), digital: received(task.models.digital) }, opened });
+      return scoreRecording({ ...task, models: { phone: received(task.models.phone), digital: received(task.models.digital), byRate: task.models.byRate }, opened });
     case 'embed':
       return sendable(await embedVoice({ ...task, opened }));
     case 'probe':

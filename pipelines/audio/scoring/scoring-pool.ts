@@ -11,10 +11,10 @@ import type { EmbeddedVoice } from './embed-voice.ts';
 import { ScorerProcess } from './scorer-process.ts';
 import { embeddedForm, scoredForm, type ScorerTask } from './scorer-protocol.ts';
 
-/** One recording to score. With both models, its sample rate decides. */
+/** One recording to score. With both models, or `byRate`, its sample rate decides. */
 export interface PoolRequest {
   readonly file: string;
-  readonly model: { readonly phone: ResolvedModel | null; readonly digital: ResolvedModel | null };
+  readonly model: { readonly phone: ResolvedModel | null; readonly digital: ResolvedModel | null; readonly byRate?: boolean | undefined };
   readonly settings: ScoringSettings;
 }
 
@@ -46,8 +46,11 @@ const sampleRateMin = resampleRates.min;
 /** What a process may do before a fresh one takes its place: native code may leak, and memory may be cut into pieces. */
 const tasksMax = 5000;
 
-/** Share of the memory limit that a process may keep between tasks. */
-const idleMemoryShareMax = 0.7;
+/**
+ * Share of the memory limit that a process may keep between tasks. One that has scored Opus with digital/v3 keeps 200 MiB of the
+ * limit's 300, and uses them again for the next recording; a fresh process costs 0.5 s, as much as a minute of audio.
+ */
+const idleMemoryShareMax = 0.8;
 
 /** The limits of decoding that the settings make. */
 export function decodeLimitsOf(config: PoolConfig): DecodeLimits {
@@ -90,7 +93,7 @@ class Pool implements ScoringPool {
   }
 
   async score({ file, model, settings }: PoolRequest, signal?: AbortSignal): Promise<ScoredRecording> {
-    return this.perform({ kind: 'score', file, models: { phone: sent(model.phone), digital: sent(model.digital) }, settings, limits: decodeLimitsOf(this.config) }, scoredForm, signal);
+    return this.perform({ kind: 'score', file, models: { phone: sent(model.phone), digital: sent(model.digital), byRate: model.byRate === true }, settings, limits: decodeLimitsOf(this.config) }, scoredForm, signal);
   }
 
   async embed({ file, directory }: { readonly file: string; readonly directory: string }, signal?: AbortSignal): Promise<EmbeddedVoice> {
@@ -116,7 +119,7 @@ class Pool implements ScoringPool {
       throw new AudioRefusal('scorer_crashed', 'The process answered what is no result.');
     } catch (error) {
       if (error instanceof AudioRefusal || isServiceError(error, 'interrupted') || isServiceError(error, 'scorer_unavailable')) throw error;
-      this.log.error({ err: error }, 'a recording could not be scored');
+      this.log.error({ err: error, ...fileFacts(task) }, 'a recording could not be scored');
       throw new AudioRefusal('scoring_failed', isServiceError(error, 'model_invalid') ? errorMessageOf(error) : undefined);
     }
   }
@@ -187,6 +190,13 @@ class Pool implements ScoringPool {
     const { residentBytes, isOver, tasks } = scorer.wear;
     return scorer.isAlive && (this.isClosed || isOver || tasks >= tasksMax || residentBytes > idleMemoryShareMax * this.config.audioMemoryBytesMax);
   }
+}
+
+/** The files that a task needs, for whoever looks for its fault. */
+function fileFacts(task: ScorerTask): Record<string, string> {
+  if (task.kind !== 'score') return {};
+  const weights = [task.models.phone, task.models.digital].flatMap((model) => model?.weightsFile ?? []);
+  return { recording: task.file, weights: weights.join(', ') };
 }
 
 /** What of a model goes to a child. */

@@ -16,20 +16,42 @@ export class FrameLevels {
   /** Levels in dBFS, without the frame's own offset, of the frames that `block` completes. A sample that is no number counts as silence. */
   push(block: Float32Array): Float32Array {
     const levels = new Float32Array(Math.floor((this.#samples + block.length) / this.#frameSamples));
-    let [written, samples, sum, squares] = [0, this.#samples, this.#sum, this.#squares];
-    for (let at = 0; at < block.length; at++) {
-      const sample = block[at]!;
-      if (Math.abs(sample) < Infinity) {
-        sum += sample;
-        squares += sample * sample;
-      }
-      if (++samples < this.#frameSamples) continue;
-      levels[written++] = levelOf(squares / samples - (sum / samples) ** 2);
-      [samples, sum, squares] = [0, 0, 0];
+    for (let at = 0, frame = 0; at < block.length; ) {
+      const end = Math.min(block.length, at + this.#frameSamples - this.#samples);
+      this.#add(block, at, end);
+      at = end;
+      if (this.#samples === this.#frameSamples) levels[frame++] = this.#takeLevel();
     }
-    [this.#samples, this.#sum, this.#squares] = [samples, sum, squares];
     return levels;
   }
+
+  /** Adds samples of one frame. The loop has nothing in it that can be kept out: with a test of each sample it took six times as long. */
+  #add(block: Float32Array, from: number, to: number): void {
+    let sum = this.#sum;
+    let squares = this.#squares;
+    for (let at = from; at < to; at++) {
+      const sample = block[at]!;
+      sum += sample;
+      squares += sample * sample;
+    }
+    if (!Number.isFinite(sum)) return this.#add(finite(block.subarray(from, to)), 0, to - from);
+    this.#samples += to - from;
+    this.#sum = sum;
+    this.#squares = squares;
+  }
+
+  #takeLevel(): number {
+    const level = levelOf(this.#squares / this.#samples - (this.#sum / this.#samples) ** 2);
+    this.#samples = 0;
+    this.#sum = 0;
+    this.#squares = 0;
+    return level;
+  }
+}
+
+/** The samples with silence for what is no number. */
+function finite(samples: Float32Array): Float32Array {
+  return samples.map((sample) => (Number.isFinite(sample) ? sample : 0));
 }
 
 function levelOf(power: number): number {

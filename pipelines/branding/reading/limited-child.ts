@@ -1,11 +1,10 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { ServiceError } from '../../../runtime/errors.ts';
+import { isolation } from '../../network-isolation.ts';
 import { encodeRequest, readyLine } from './child-protocol.ts';
 
 /** The child processes that read letters. */
@@ -104,24 +103,6 @@ function readablePaths(): string[] {
   const unpdf = createRequire(import.meta.url).resolve('unpdf');
   const packages = unpdf.slice(0, unpdf.lastIndexOf(`${sep}node_modules${sep}`)) + `${sep}node_modules`;
   return [`${root}dist/*`, `${packages}/*`, `${root}package.json`];
-}
-
-let probe: Promise<readonly string[]> | undefined;
-
-/** The words before a command that take its network away: none where the system has no such namespaces. Asked once. */
-export function isolation(): Promise<readonly string[]> {
-  probe ??= probeIsolation();
-  return probe;
-}
-
-async function probeIsolation(): Promise<readonly string[]> {
-  const unshare = ['/usr/bin/unshare', '/bin/unshare'].find((path) => existsSync(path));
-  if (process.platform !== 'linux' || unshare === undefined) return [];
-  for (const flags of [['-n'], ['-r', '-n']]) {
-    const works = await promisify(execFile)(unshare, [...flags, '/bin/sh', '-c', ':'], { env: {}, timeout: 20_000 }).then(() => true, () => false);
-    if (works) return [unshare, ...flags];
-  }
-  return [];
 }
 
 /** One running child: what it prints, how long it runs, how much memory it has. */

@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 import { createKey, type Scope } from '../../../api/keys.ts';
 import { startApi, type RunningApi } from '../../../api/start.ts';
-import { ArtefactStore } from '../../../pipelines/caches/artefact-store.ts';
+import type { ArtefactStore } from '../../../pipelines/caches/artefact-store.ts';
+import { openArtefactStore } from '../../../pipelines/caches/open-artefact-store.ts';
 import { loadConfig, type Config } from '../../../runtime/config.ts';
 import { createLog } from '../../../runtime/log.ts';
 import type { TestDatabase } from '../../support/database.ts';
@@ -51,7 +52,7 @@ export async function useTestApi(database: TestDatabase, settings: Record<string
     await api.close();
     await rm(stateDir, { recursive: true, force: true });
   });
-  const store = new ArtefactStore(config.artefactDir);
+  const store = openArtefactStore(config);
   const makeKey = async (scopes: Scope[] = ['caches:read'], expiresAt?: Date, client = `client ${++clients}`) => {
     const made = await createKey(database.db, { client, scopes, expiresAt: expiresAt ?? null, secret });
     await until(async () => [200, 403].includes((await fetch(`${api.url}/v1/caches`, { headers: { authorization: `Bearer ${made.key}` } })).status));

@@ -14,7 +14,9 @@ import type { ScoredRecording } from '../../../pipelines/audio/verification.ts';
 import { listVerifications } from '../../../pipelines/audio/verification-record.ts';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { useTestDatabase } from '../../support/database.ts';
+import { writeModelDirectory } from '../../support/model-directory.ts';
 import { silentLog } from '../../support/night.ts';
+import { speechLike, writeWav } from '../../support/speech-like.ts';
 import { configIn, submissionOf, testModel, tinyRecording, useFolder, writeVoice } from '../../support/recording-batch.ts';
 
 const { db } = await useTestDatabase();
@@ -62,6 +64,24 @@ describe('a chunk', () => {
     expect({ ...fourth, id: '', line: 0, source: '', attempts: 0, reused: false, times: null }).toEqual({ ...first, id: '', line: 0, source: '', attempts: 0, reused: false, times: null });
     expect(fourth!.reused).toBe(true);
     expect(await finishBatch(db, batch)).toBe('done');
+  });
+
+  it('is not stopped by a default that cannot be used and that it does not need', async () => {
+    const shippedDirectory = await writeModelDirectory(join(folder, 'broken'));
+    await rm(join(shippedDirectory, 'digital-v3', 'manifest.json'));
+    const broken = { ...config, shippedDirectory };
+    const registry = await loadRegistry(db, broken);
+    const wide = await writeWav(join(folder, 'wide.wav'), [speechLike({ sampleRate: 16_000, seconds: 3 })], 16_000);
+    const items = [{ path: await writeVoice(join(folder, 'narrow.wav'), { pitch: 170 }), source: 'narrow' }, { path: wide, source: 'wide' }];
+    const { batch } = await submitBatch({ db, config: broken }, submissionOf(items, { key: randomUUID(), model: 'auto' }));
+    await perform(batch, { registry });
+    const [narrow, other] = await itemsOf(batch);
+    expect(narrow).toMatchObject({ state: 'performed', model: 'phone/v8' });
+    expect(other).toMatchObject({ state: 'error', reason: 'scoring_failed', reasonDetail: 'At 16000 Hz it needs the default of digital, which cannot be used here.' });
+    expect(() => registry.resolve('digital')).toThrowError(expect.objectContaining({ code: 'model_invalid', problem: 'The manifest cannot be read.', hint: `Look at ${join(shippedDirectory, 'digital-v3', 'manifest.json')}.` }) as Error);
+    await rm(join(shippedDirectory, 'phone-v8', 'manifest.json'));
+    const none = await loadRegistry(db, broken);
+    expect(() => none.resolve('auto')).toThrowError(expect.objectContaining({ code: 'model_invalid' }) as Error);
   });
 
   it('computes nothing that is stored, and nothing twice within itself', async () => {

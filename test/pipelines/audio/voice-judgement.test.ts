@@ -25,6 +25,14 @@ describe('identity and authenticity together', () => {
     expect(judgeVoice({ identity: { score: null, reason: 'no_voice' }, identityThreshold: 0.6, authenticity: looks('authentic') }).label).toBe('undecided');
   });
 
+  it.each([
+    ['no_voice', /^The voice could not be compared\. Ask for another recording/],
+    ['format_unknown', /^The recording cannot be compared: The content is of no format that is read here\. Hand in another file; docs\/audio-formats\.md/],
+    ['time_exceeded', /Scoring took longer than the limit\. Try again when the cause is mended\.$/],
+  ] as const)('without an identity for %s say what helps', (reason, advice) => {
+    expect(judgeVoice({ identity: { score: null, reason }, identityThreshold: 0.6, authenticity: unknown }).advice).toMatch(advice);
+  });
+
   it('come with what to do, which never takes the voice alone for a proof', () => {
     for (const score of [0.1, 0.9]) {
       for (const authenticity of [...DECISION_LABELS.map(looks), unknown]) {

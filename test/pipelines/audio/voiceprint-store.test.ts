@@ -164,7 +164,7 @@ describe('the deletion of a voiceprint', () => {
     const { id } = await storeVoiceprint(store, someone());
     await expect(deleteVoiceprint(db, id, { actor: 'cli test', reason: ' ' })).rejects.toMatchObject({ code: 'reason_required' });
     await deleteVoiceprint(db, id, { actor: 'cli test', reason: 'asked for' });
-    await expect(deleteVoiceprint(db, id, { actor: 'cli test', reason: 'again' })).rejects.toMatchObject({ code: 'voiceprint_unknown' });
+    await expect(deleteVoiceprint(db, id, { actor: 'cli test', reason: 'again' })).rejects.toMatchObject({ code: 'voiceprint_unknown', problem: expect.stringMatching(/^The voiceprint was deleted on \d{4}-\d{2}-\d{2}: /) as string });
   });
 
   it('leaves nothing to compare with', async () => {

@@ -40,9 +40,9 @@ interface Copied {
 async function copyAll(client: pg.Client, query: string, options: Partial<CopyOutOptions> = {}): Promise<Copied> {
   const copy = CopyOut.start({ client, statement: `COPY (${query}) TO STDOUT`, blockBytes: 4096, idleSecondsMax: 10, ...options });
   const blocks: RowBlock[] = [];
-  for await (const { plain, rows } of copy) {
-    blocks.push({ plain: Buffer.from(plain), rows });
-    copy.recycle({ plain });
+  for await (const block of copy) {
+    blocks.push({ plain: Buffer.from(block.plain), rows: block.rows, starts: block.starts.slice(0, block.rows + 1) });
+    copy.recycle(block);
   }
   return { blocks, text: Buffer.concat(blocks.map(({ plain }) => plain)).toString(), rowsCopied: copy.rowsCopied };
 }

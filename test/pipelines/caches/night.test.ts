@@ -77,7 +77,7 @@ describe('a night', () => {
   });
 
   it('gives byte-identical files from two databases with the same rows, for any number of blocks in flight', async () => {
-    const settings = { BLOCK_PLAIN_BYTES: '65536' };
+    const settings = { SEGMENT_ROWS_MAX: '300' };
     await putNumbers(db, manyNumbers(5000));
     await night({ settings: { ...settings, BLOCKS_IN_FLIGHT: '1' } });
     const first = await manifest('phones', 'US');

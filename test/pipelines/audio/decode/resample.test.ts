@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makeDotProduct } from '../../../../pipelines/audio/decode/dot-product.ts';
+import { makeResampleKernel } from '../../../../pipelines/audio/decode/resample-kernel.ts';
 import { resample, resampleRates, Resampler } from '../../../../pipelines/audio/decode/resample.ts';
 
 const ratios: readonly (readonly [number, number])[] = [
@@ -101,12 +101,25 @@ describe('resampling', () => {
 
 describe('the product of numbers in memory', () => {
   it('is the sum of the products', () => {
-    const { numbers, dot } = makeDotProduct(40_000);
+    const { numbers, dot } = makeResampleKernel(40_000);
     expect(numbers.length).toBeGreaterThanOrEqual(40_000);
     numbers.set(Float32Array.from({ length: 40_000 }, (_none, at) => Math.sin(at)));
     for (const [taps, samples, length] of [[0, 39_000, 16], [17, 20_001, 208], [1_000, 2_000, 1_008]] as const) {
       const wanted = numbers.subarray(taps, taps + length).reduce((sum, tap, at) => sum + tap * numbers[samples + at]!, 0);
       expect(dot(taps * 4, samples * 4, length)).toBeCloseTo(wanted, 3);
+    }
+  });
+
+  it.each([1, 3, 4, 5, 9])('is each of %i outputs that share their taps, and of those that do not', (count) => {
+    const kernel = makeResampleKernel(4_000);
+    const [length, samples, out] = [32, 100, 3_000];
+    kernel.numbers.set(Float32Array.from({ length: 2_000 }, (_none, at) => Math.sin(at * at)));
+    kernel.decimate(0, samples * 4, length, 3 * 4, out * 4, (out + count) * 4);
+    for (let at = 0; at < count; at++) expect(kernel.numbers[out + at]).toBeCloseTo(kernel.dot(0, (samples + 3 * at) * 4, length), 5);
+    kernel.phases(0, samples * 4, length, 1, 2, 4, 1, out * 4, (out + count) * 4); // 3 samples for 2 outputs, in two rows
+    for (let at = 0; at < count; at++) {
+      const index = Math.ceil((3 * at - 1) / 2);
+      expect(kernel.numbers[out + at]).toBeCloseTo(kernel.dot((index * 2 - 3 * at + 1) * length * 4, (samples + index) * 4, length), 5);
     }
   });
 });

@@ -16,6 +16,16 @@ describe('the level', () => {
     expect(meanOf(samples)).toBeCloseTo(0, 6);
   });
 
+  it.each([1, 2, 3, 4, 5, 7, 8001])('of %i samples is that of the definition, whatever was set before', (length) => {
+    setLevel(new Float32Array(length + 5).fill(9), { kind: 'rms', targetDbfs: -26 });
+    const samples = Float32Array.from({ length }, (_none, at) => Math.sin(at * 1.7) * 0.4 + 0.1);
+    const mean = meanOf(samples);
+    const wanted = samples.map((value) => value - mean);
+    const gain = length === 1 ? 1 : 10 ** (-26 / 20) / rmsOf(wanted);
+    setLevel(samples, { kind: 'rms', targetDbfs: -26 });
+    for (const [at, value] of samples.entries()) expect(value).toBeCloseTo(wanted[at]! * gain, 6);
+  });
+
   it('of silence stays what it is', () => {
     const samples = new Float32Array(100);
     setLevel(samples, { kind: 'rms', targetDbfs: -26 });

@@ -171,6 +171,13 @@ describe('the model', () => {
     expect([8000, 48_000].map((rate) => chooseModel({ phone: spectrogram, digital: null }, rate).name)).toEqual(['phone/v9-test', 'phone/v9-test']);
   });
 
+  it('where the rate decides, is not another one because its own cannot be used', () => {
+    const phoneOnly = { phone: spectrogram, digital: null, byRate: true };
+    expect(chooseModel(phoneOnly, 15_999).name).toBe('phone/v9-test');
+    expect(() => chooseModel(phoneOnly, 16_000)).toThrowError(expect.objectContaining({ reason: 'scoring_failed', detail: 'At 16000 Hz it needs the default of digital, which cannot be used here.' }) as Error);
+    expect(() => chooseModel({ phone: null, digital: spectrogram, byRate: true }, 8000)).toThrowError(expect.objectContaining({ reason: 'scoring_failed' }) as Error);
+  });
+
   it('refuses a rate below its minimum', () => {
     const digital = { ...spectrogram, manifest: { ...spectrogram.manifest, input: { ...spectrogram.manifest.input, sampleRateMin: 16_000, sampleRate: 16_000 } } };
     expect(() => chooseModel({ phone: null, digital }, 15_999)).toThrowError(expect.objectContaining({ reason: 'sample_rate_too_low' }) as Error);

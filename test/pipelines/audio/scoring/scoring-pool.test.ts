@@ -1,10 +1,11 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PoolRequest } from '../../../../pipelines/audio/scoring/scoring-pool.ts';
 import { OpenModels } from '../../../../pipelines/audio/scoring/open-models.ts';
 import { scoreRecording } from '../../../../pipelines/audio/scoring/score-recording.ts';
 import { decodeLimitsOf } from '../../../../pipelines/audio/scoring/scoring-pool.ts';
+import { isolation } from '../../../../pipelines/network-isolation.ts';
 import { loadConfig } from '../../../../runtime/config.ts';
 import { spectrogramGraph, spectrogramPart, testManifest, waveformGraph, waveformPart } from '../../../support/onnx-file.ts';
 import { hungryGraph, makeTestModel, slowGraph, useScoringPool, useTestDirectory } from '../../../support/scoring.ts';
@@ -43,6 +44,16 @@ describe('the pool', () => {
     const [refused, scored] = await Promise.allSettled([pool.score(request({ file: text })), pool.score(request())]);
     expect(refused).toMatchObject({ status: 'rejected', reason: { name: 'AudioRefusal', reason: 'format_unknown' } });
     expect(scored).toMatchObject({ status: 'fulfilled', value: { state: 'performed' } });
+  });
+
+  it('has no network where the system can take it away', async () => {
+    await pool.score(request());
+    const words = await isolation();
+    for (const pid of words.length === 0 ? [] : pool.pids()) {
+      const devices = (await readFile(`/proc/${pid}/net/dev`, 'utf8')).split('\n').filter((line) => line.includes(':'));
+      expect(devices.map((line) => line.trim().split(':')[0])).toEqual(['lo']);
+    }
+    expect(pool.pids().length).toBeGreaterThan(0);
   });
 
   it('says that a missing file is missing', async () => {

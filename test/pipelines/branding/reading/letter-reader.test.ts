@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { LetterReading } from '../../../../pipelines/branding/letter-reading.ts';
 import { readLetter, renderLetterPages, type ChildReport, type LetterLimits } from '../../../../pipelines/branding/reading/letter-reader.ts';
-import { isolation } from '../../../../pipelines/branding/reading/limited-child.ts';
+import { isolation } from '../../../../pipelines/network-isolation.ts';
 import { encodeGrayPng } from '../../../../pipelines/branding/reading/png.ts';
 import { letterLimits } from './letter-limits.ts';
 import { at, flate, letterPdf, packedPdf, pagesPdf, pdf, plainText, stream, textAt } from './pdf-builder.ts';

@@ -1,0 +1,111 @@
+/**
+ * Claims: a night after 1 % of the rows changed in one range of numbers takes at most a tenth of a full night, after 0.1 % at most
+ * a twentieth, and hardly more as the table grows.
+ *
+ *   npm run build && node dist/bench/night-incremental.js [rows=5000000] [rounds=3] [changed rows, instead of shares]
+ *
+ * A night is all of it but the queue: planning, counting by SQL, COPY, compression, the delta, publishing. One country, one new
+ * cluster of PostgreSQL. Before each night some rows get another name, which is not timed: "clustered" are numbers that follow one
+ * another, "spread" are picked by a hash, so that they lie in as many segments as they can. Every night is followed by the
+ * others in turn, round by round. The last line says whether a full build gives the bytes that the last incremental one published.
+ */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
+import { runNightBuild } from '../pipelines/caches/night-build.ts';
+import { withOpenNight } from '../pipelines/caches/night-opening.ts';
+import { publishNight } from '../pipelines/caches/night-publishing.ts';
+import type { ReportedArtefact } from '../pipelines/caches/night-report.ts';
+import { requestNight } from '../pipelines/caches/night-request.ts';
+import { loadConfig } from '../runtime/config.ts';
+import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/embedded-postgres.ts';
+import { createLog } from '../runtime/log.ts';
+import { connect, createPool } from '../runtime/postgres.ts';
+import { migrate } from '../sql/migrate.ts';
+import { fillNumbers } from './night-data.ts';
+import { printSideBySide, runSideBySide, type Contender } from './side-by-side.ts';
+
+const rows = Number(process.argv[2] ?? 5_000_000);
+const rounds = Number(process.argv[3] ?? 3);
+const fixed = process.argv[4] === undefined ? undefined : Number(process.argv[4]);
+
+const directory = await mkdtemp(join(tmpdir(), 'caller-trust-bench-'));
+const embedded = await acquireEmbeddedDatabase(join(directory, 'state'));
+const client = await connect({ url: embedded.url, applicationName: 'bench' });
+await migrate(client);
+const db = createPool({ url: embedded.url, applicationName: 'bench', connectionsMax: 5, onIdleError: () => {} });
+const store = new ArtefactStore(join(directory, 'artefacts'));
+const settings = loadConfig({ VERSIONS_KEPT: process.argv[5] ?? '14' });
+const log = createLog({ level: 'warn', process: 'bench' });
+let changes = 0;
+/** What was said of how contenders were built. */
+const noted = new Set<string>();
+
+try {
+  await fillNumbers(client, rows);
+  const first = await night(false);
+  console.log(`${rows.toLocaleString('en-US')} rows, ${first.bytes?.toLocaleString('en-US')} bytes`);
+  const shares = fixed === undefined ? [0.001, 0.01, 0.1] : [fixed / rows];
+  const contenders: Contender[] = [
+    { name: 'full night', prepare: () => changeClustered(shares[0]!), run: async () => void (await night(true)) },
+    ...shares.flatMap((share) => [
+      { name: `${label(share)} changed, clustered`, prepare: () => changeClustered(share), run: async () => note(await night(false)) },
+      { name: `${label(share)} changed, spread`, prepare: () => changeSpread(share), run: async () => note(await night(false)) },
+    ]),
+    { name: 'nothing changed', run: async () => note(await night(false)) },
+  ];
+  printSideBySide(await runSideBySide(contenders, rounds), 'full night');
+  await changeClustered(shares[0]!);
+  const last = await night(false);
+  const { outcome, segmentsDiffering } = await night(true);
+  console.log(`after ${last.build}: a full build is ${outcome}, ${segmentsDiffering} segments differ`);
+} finally {
+  await client.end();
+  await db.end();
+  await embedded.release();
+  await removeStateDirectory(join(directory, 'state'));
+}
+
+function label(share: number): string {
+  return fixed === undefined ? `${share * 100} %` : `${fixed.toLocaleString('en-US')} rows`;
+}
+
+async function night(fullBuild: boolean): Promise<ReportedArtefact> {
+  const runId = await requestNight(db, {
+    nightDate: '2026-01-02',
+    trigger: 'operator',
+    scope: { cache: 'phones', country: 'US' },
+    acceptShrink: false,
+    fullBuild,
+    evaluatedAt: new Date('2026-01-01T01:00:00Z'),
+    requestedBy: 'bench',
+  });
+  const signal = new AbortController().signal;
+  let generation = 0;
+  await withOpenNight({ db, databaseUrl: embedded.url, store, settings, runId: runId!, prepare: async () => {} }, async (open) => {
+    generation = open.generation;
+    for (const buildId of open.buildIds) await runNightBuild({ db, databaseUrl: embedded.url, store, settings, buildId, lastAttempt: true, signal, log });
+  });
+  const published = await publishNight({ db, runId: runId!, generation, shrinkPercentMax: 20 });
+  if (published.kind !== 'published' || published.report.outcome !== 'ok') throw new Error(`the night ended as ${JSON.stringify(published)}`);
+  return published.report.artefacts[0]!;
+}
+
+/** Says once a contender how it was built. */
+function note({ build, rowsRead }: ReportedArtefact): void {
+  const text = `${build}, ${rowsRead?.toLocaleString('en-US')} rows read`;
+  if (!noted.has(text)) console.log(text);
+  noted.add(text);
+}
+
+/** Numbers of {@link fillNumbers} lie at equal distances from +12010000000 on; the range begins at 40 % of them, and further up each time. */
+async function changeClustered(share: number): Promise<void> {
+  const step = Math.floor(7_900_000_000 / rows);
+  const from = Math.floor(rows * (0.4 + 0.05 * (changes++ % 8)));
+  await client.query('UPDATE phone_number SET display_name = $1 WHERE phone >= $2 AND phone < $3', [`Name ${changes}`, ...[from, from + Math.ceil(rows * share)].map((at) => `+1${2_010_000_000 + at * step}`)]);
+}
+
+async function changeSpread(share: number): Promise<void> {
+  await client.query('UPDATE phone_number SET display_name = $1 WHERE (hashtextextended(phone, $2) & 1048575) < $3', [`Name ${changes++}`, changes, Math.round(share * 1_048_576)]);
+}

@@ -1,0 +1,29 @@
+import { errorMessageOf } from '../runtime/errors.ts';
+import type { Log } from '../runtime/log.ts';
+
+/** Levels that a command prints as lines; what lies below them is for whoever looks for a fault. */
+const levels = ['info', 'warn', 'error', 'fatal'] as const;
+
+/**
+ * The log of a command that works in this process, for whoever reads it in a terminal: one line each, without a stack. With
+ * `LOG_LEVEL=debug` or `trace` it is the log itself, JSON lines with stacks.
+ */
+export function readableLog(log: Log): Log {
+  if (log.isLevelEnabled('debug')) return log;
+  const lines = Object.fromEntries(levels.map((level) => [level, (facts: unknown, message?: string) => log.isLevelEnabled(level) && process.stderr.write(`${formatEntry(facts, message)}\n`)]));
+  const readable = Object.assign(Object.create(log) as Log, lines);
+  return Object.assign(readable, { child: () => readable });
+}
+
+/** One line of what was logged: the message, why, and what it is about. */
+export function formatEntry(facts: unknown, message?: string): string {
+  if (typeof facts === 'string') return `caller-trust: ${oneLine(facts)}`;
+  const { err, ...others } = { ...(facts as Record<string, unknown> | null) };
+  const about = Object.entries(others).flatMap(([name, value]) => (typeof value === 'string' || typeof value === 'number' ? [`${name} ${value}`] : []));
+  const parts = [message, err === undefined ? undefined : errorMessageOf(err)].filter((part) => part !== undefined && part !== '');
+  return `caller-trust: ${oneLine(parts.join(': '))}${about.length === 0 ? '' : ` (${oneLine(about.join(', '))})`}`;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s*\n\s*/g, ' ').trim();
+}

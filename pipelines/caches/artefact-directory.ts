@@ -1,0 +1,78 @@
+import { open, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
+import type { ArtefactStore, UnfinishedFile } from './artefact-store.ts';
+import { LocalFile, type StoredFile } from './stored-file.ts';
+import { formatStoredName, parseStoredName, type StoredName } from './stored-name.ts';
+
+/** Files of artefacts in a directory: `<cache>[/<country>]/<sha256>` with the ending of its kind, and unfinished ones in `unfinished/`. */
+export class ArtefactDirectory implements ArtefactStore {
+  readonly directory: string;
+
+  constructor(directory: string) {
+    this.directory = directory;
+  }
+
+  path(name: StoredName): string {
+    return join(this.directory, formatStoredName(name));
+  }
+
+  /** Its bytes stay readable through the handle when the file is removed. */
+  open(name: StoredName): Promise<FileHandle> {
+    return open(this.path(name), 'r');
+  }
+
+  async openToServe(name: StoredName): Promise<StoredFile> {
+    const handle = await this.open(name);
+    return new LocalFile({ name, handle, size: (await handle.stat()).size });
+  }
+
+  async start(owner: string): Promise<UnfinishedFile> {
+    await mkdir(this.unfinishedDirectory, { recursive: true });
+    const path = join(this.unfinishedDirectory, owner);
+    const handle = await open(path, 'w+', 0o644);
+    return {
+      handle,
+      keep: async (name) => {
+        await handle.sync();
+        await handle.close();
+        const directory = dirname(this.path(name));
+        await mkdir(directory, { recursive: true });
+        await rename(path, this.path(name));
+        for (const changed of [directory, join(this.directory, name.cache), this.directory]) await syncDirectory(changed);
+      },
+      discard: async () => {
+        await handle.close().catch(() => {});
+        await rm(path, { force: true });
+      },
+    };
+  }
+
+  listUnfinished(): Promise<string[]> {
+    return readdir(this.unfinishedDirectory).catch(() => []);
+  }
+
+  removeUnfinished(owner: string): Promise<void> {
+    return rm(join(this.unfinishedDirectory, owner), { force: true });
+  }
+
+  async list(): Promise<(StoredName & { readonly bytes: number })[]> {
+    const paths = await readdir(this.directory, { recursive: true }).catch(() => []);
+    const names = paths.map(parseStoredName).filter((name) => name !== undefined);
+    return Promise.all(names.map(async (name) => ({ ...name, bytes: (await stat(this.path(name))).size })));
+  }
+
+  remove(name: StoredName): Promise<void> {
+    return rm(this.path(name), { force: true });
+  }
+
+  private get unfinishedDirectory(): string {
+    return join(this.directory, 'unfinished');
+  }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r');
+  await directory.sync();
+  await directory.close();
+}

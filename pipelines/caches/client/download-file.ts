@@ -1,0 +1,145 @@
+import { open, readFile, rm, stat, type FileHandle } from 'node:fs/promises';
+import { ServiceError } from '../../../runtime/errors.ts';
+import { CutShort, type FetchedBytes, type ServiceClient } from './service-client.ts';
+
+/** A file of the service as its manifest names it. */
+export interface RemoteFile {
+  readonly href: string;
+  /** Its entity tag as well. */
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+export interface DownloadOptions {
+  readonly client: ServiceClient;
+  readonly remote: RemoteFile;
+  /** Where the bytes are put; what an earlier run left there is gone on with. */
+  readonly path: string;
+  /** Ranges that are downloaded at a time. */
+  readonly parallel: number;
+}
+
+/** The served file is another one than the manifest says: a new version was published meanwhile. */
+export class VersionMoved extends Error {}
+
+/**
+ * A file is downloaded in pieces, and each whole piece is noted, so that a run that was killed loses the pieces in its hands.
+ * At most so many pieces, so that the notes and the requests are few; no piece is smaller than it pays to ask for.
+ */
+const piecesMax = 64;
+const pieceBytesMin = 1024 * 1024;
+
+/**
+ * Downloads a file in parallel ranges of one version. Resolves to the bytes that were there from an earlier run. The digest
+ * is not checked here.
+ * @throws VersionMoved; ServiceError `download_failed`, or what the service answers
+ */
+export async function downloadFile({ client, remote, path, parallel }: DownloadOptions): Promise<{ resumedBytes: number }> {
+  const pieceBytes = Math.max(pieceBytesMin, Math.ceil(remote.bytes / piecesMax));
+  const notes = await PieceNotes.open(path, `${remote.sha256} ${remote.bytes} ${pieceBytes}`);
+  const missing = Array.from({ length: Math.ceil(remote.bytes / pieceBytes) }, (_, piece) => piece).filter((piece) => !notes.done.has(piece));
+  const bytesOf = (piece: number) => Math.min(remote.bytes, (piece + 1) * pieceBytes) - piece * pieceBytes;
+  const resumedBytes = [...notes.done].reduce((sum, piece) => sum + bytesOf(piece), 0);
+  const file = await open(path, notes.done.size === 0 ? 'w' : 'r+');
+  try {
+    await file.truncate(remote.bytes);
+    const work = async () => {
+      for (let piece = missing.shift(); piece !== undefined; piece = missing.shift()) {
+        await downloadPiece({ client, remote, file, start: piece * pieceBytes, bytes: bytesOf(piece) });
+        await notes.add(piece);
+      }
+    };
+    const workers = Array.from({ length: Math.min(parallel, missing.length) }, async () =>
+      work().catch((error: unknown) => {
+        missing.length = 0; // the others end with what they have in hand
+        throw error;
+      }),
+    );
+    const failed = (await Promise.allSettled(workers)).find((result) => result.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  } finally {
+    await file.close();
+    await notes.close();
+  }
+  return { resumedBytes };
+}
+
+/** Removes what {@link downloadFile} left at a path. */
+export async function discardDownload(path: string): Promise<void> {
+  await rm(path, { force: true });
+  await rm(notesPath(path), { force: true });
+}
+
+interface PieceToDownload {
+  readonly client: ServiceClient;
+  readonly remote: RemoteFile;
+  readonly file: FileHandle;
+  readonly start: number;
+  readonly bytes: number;
+}
+
+/** Downloads one piece; what arrived before a connection was cut is not asked for again. */
+function downloadPiece({ client, remote, file, start, bytes }: PieceToDownload): Promise<void> {
+  let at = start;
+  const end = start + bytes;
+  return client.getInPieces(remote.href, {
+    headers: () => ({ Range: `bytes=${at}-${end - 1}`, 'If-Range': `"${remote.sha256}"` }),
+    async take(answer) {
+      requireRange(answer, { remote, start: at, end });
+      for await (const chunk of answer.chunks) {
+        if (at + chunk.length > end) throw new ServiceError('download_failed', { operation: 'download', object: remote.href, problem: 'The service sends more bytes than were asked for.' });
+        for (let written = 0; written < chunk.length; ) {
+          const { bytesWritten } = await file.write(chunk, written, chunk.length - written, at);
+          written += bytesWritten;
+          at += bytesWritten;
+        }
+      }
+      if (at < end) throw new CutShort('it ended too early');
+    },
+  });
+}
+
+/** @throws VersionMoved, ServiceError `download_failed` unless the answer is the range that was asked for, of the version that is wanted. */
+function requireRange({ status, headers }: FetchedBytes, { remote, start, end }: { remote: RemoteFile; start: number; end: number }): void {
+  const [etag, range] = [headers.get('etag'), headers.get('content-range')];
+  if (status === 206 && range === `bytes ${start}-${end - 1}/${remote.bytes}`) return;
+  if (etag !== null && etag !== `"${remote.sha256}"`) throw new VersionMoved();
+  if (status === 206) throw new VersionMoved();
+  throw new ServiceError('download_failed', { operation: 'download', object: remote.href, problem: `The service answers ${status} to a request for a range.` });
+}
+
+const notesPath = (path: string) => `${path}.pieces`;
+
+/** The pieces of a download that are whole, in a file beside it: what is being downloaded in the first line, then a number a line. */
+class PieceNotes {
+  readonly done: ReadonlySet<number>;
+  readonly #file: FileHandle;
+
+  static async open(path: string, subject: string): Promise<PieceNotes> {
+    const done = await readNotes(path, subject);
+    const file = await open(notesPath(path), done === undefined ? 'w' : 'a');
+    if (done === undefined) await file.write(`${subject}\n`);
+    return new PieceNotes(file, done ?? new Set());
+  }
+
+  private constructor(file: FileHandle, done: ReadonlySet<number>) {
+    this.#file = file;
+    this.done = done;
+  }
+
+  async add(piece: number): Promise<void> {
+    await this.#file.write(`${piece}\n`);
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+}
+
+/** Undefined if there are none of this subject, or the file beside them is gone. A last line without an end was cut off. */
+async function readNotes(path: string, subject: string): Promise<Set<number> | undefined> {
+  const lines = (await readFile(notesPath(path), 'utf8').catch(() => '')).split('\n').slice(0, -1);
+  if (lines.shift() !== subject) return undefined;
+  const there = await stat(path).catch(() => undefined);
+  return there === undefined || there.size !== Number(subject.split(' ')[1]) ? undefined : new Set(lines.map(Number));
+}

@@ -1,0 +1,126 @@
+import { rename } from 'node:fs/promises';
+import { isServiceError, publicReason, ServiceError } from '../../../runtime/errors.ts';
+import { findCache, formatArtefact, type ArtefactName } from '../definition.ts';
+import { applyDeltaFile } from './apply-delta-file.ts';
+import { checkFile } from './check-file.ts';
+import { discardDownload, downloadFile, VersionMoved, type DownloadOptions } from './download-file.ts';
+import type { CopyState, LocalCopy } from './local-copy.ts';
+import { parseManifest, type OfferedDelta, type ServedManifest } from './served-manifest.ts';
+import type { ServiceClient } from './service-client.ts';
+import { planUpdate } from './update-plan.ts';
+
+/** So many new versions may be published while one artefact is being pulled. */
+const movesMax = 3;
+
+/** What {@link bringUpToDate} did. */
+export interface UpdatedCopy {
+  readonly how: 'unchanged' | 'delta' | 'full';
+  readonly manifest: ServedManifest;
+  readonly deltaRefused: string | null;
+}
+
+export interface UpdateOptions {
+  readonly client: ServiceClient;
+  readonly copy: LocalCopy;
+  /** Ranges of one file that are downloaded at a time. */
+  readonly parallel: number;
+  readonly local: CopyState | undefined;
+}
+
+/**
+ * Brings a copy to the served version. Begins again where a new version is published while it works.
+ * @throws ServiceError `download_failed`, `download_damaged`, or what the service answers
+ */
+export async function bringUpToDate(options: UpdateOptions, { manifest, ...artefact }: Target): Promise<UpdatedCopy> {
+  let known = manifest === undefined ? undefined : { manifest, etag: null as string | null };
+  for (let moves = 0; ; moves++) {
+    const current = known ?? (await readManifest(options, artefact));
+    try {
+      return await updateTo(options, current);
+    } catch (error) {
+      if (!(error instanceof VersionMoved)) throw error;
+      if (moves === movesMax) throw new ServiceError('download_failed', { operation: 'pull', object: formatArtefact(artefact), problem: 'New versions are published faster than they can be downloaded.', cause: error });
+      known = undefined;
+    }
+  }
+}
+
+/** An artefact, with its manifest if that is known already. */
+export interface Target extends ArtefactName {
+  readonly manifest?: ServedManifest;
+}
+
+interface KnownManifest {
+  readonly manifest: ServedManifest;
+  readonly etag: string | null;
+}
+
+async function readManifest({ client, local }: UpdateOptions, artefact: ArtefactName): Promise<KnownManifest> {
+  const answer = await client.getDocument(manifestHref(artefact), local?.manifestEtag);
+  return answer.isKnown ? { manifest: local!.manifest, etag: local!.manifestEtag } : { manifest: parseManifest(answer.body), etag: answer.etag };
+}
+
+/** Path and query of a manifest. */
+export function manifestHref({ cache, country }: ArtefactName): string {
+  return `/v1/caches/${findCache(cache).path}/manifest${country === '' ? '' : `?country=${country}`}`;
+}
+
+async function updateTo(options: UpdateOptions, { manifest, etag }: KnownManifest): Promise<UpdatedCopy> {
+  const { copy, local } = options;
+  const plan = planUpdate(local && { version: local.manifest.version, plainSha256: local.manifest.file.plainSha256 }, manifest);
+  if (plan.kind === 'unchanged') {
+    if (etag === null || etag !== local!.manifestEtag) await copy.confirm({ bytes: local!.bytes, manifestEtag: etag, manifest });
+    return { how: 'unchanged', manifest, deltaRefused: null };
+  }
+  const applied = plan.kind === 'delta' ? await tryDelta(options, plan.delta, manifest) : undefined;
+  const bytes = applied !== undefined && 'bytes' in applied ? applied.bytes : await downloadWhole(options, manifest);
+  await copy.replace({ bytes, manifestEtag: etag, manifest });
+  for (const kind of ['full', 'delta'] as const) await discardDownload(await copy.downloadPath(kind));
+  if (applied === undefined) return { how: 'full', manifest, deltaRefused: null };
+  return 'bytes' in applied ? { how: 'delta', manifest, deltaRefused: null } : { how: 'full', manifest, deltaRefused: applied.refused };
+}
+
+async function tryDelta(options: UpdateOptions, delta: OfferedDelta, manifest: ServedManifest): Promise<{ bytes: number } | { refused: string }> {
+  try {
+    return { bytes: await applyOffered(options, delta, manifest) };
+  } catch (error) {
+    if (!isRefusedDelta(error)) throw error;
+    return { refused: publicReason(error) };
+  }
+}
+
+/** The whole file cures what is wrong with a delta; what is wrong with the disk or the connection it does not. */
+function isRefusedDelta(error: unknown): boolean {
+  return isServiceError(error, 'delta_invalid') || isServiceError(error, 'delta_gone') || isServiceError(error, 'download_damaged');
+}
+
+/** Makes the rows of the next version of those that are here; returns the bytes of the new file. */
+async function applyOffered({ client, copy, parallel }: UpdateOptions, delta: OfferedDelta, { file }: ServedManifest): Promise<number> {
+  const path = await copy.downloadPath('delta');
+  await downloadChecked({ client, path, parallel, remote: delta });
+  const { bytes } = await applyDeltaFile({ oldPath: copy.rowsPath, deltaPath: path, outputPath: await copy.begin(), expected: file.plainSha256 });
+  return bytes;
+}
+
+/** Returns the bytes of the file. */
+async function downloadWhole({ client, copy, parallel }: UpdateOptions, { file }: ServedManifest): Promise<number> {
+  const path = await copy.downloadPath('full');
+  await downloadChecked({ client, path, parallel, remote: file, plainSha256: file.plainSha256 });
+  await rename(path, await copy.begin());
+  return file.bytes;
+}
+
+type CheckedDownload = DownloadOptions & { readonly plainSha256?: string };
+
+/** Downloads and checks. What an earlier run left may be damaged by a crash of the machine: without it there is one more try. */
+async function downloadChecked({ plainSha256, ...download }: CheckedDownload): Promise<void> {
+  for (;;) {
+    const { resumedBytes } = await downloadFile(download);
+    try {
+      return await checkFile(download.path, { sha256: download.remote.sha256, plainSha256 });
+    } catch (error) {
+      await discardDownload(download.path);
+      if (resumedBytes === 0 || !isServiceError(error, 'download_damaged')) throw error;
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { isServiceError, ServiceError } from '../../runtime/errors.ts';
+import type { ArtefactStore, StoredName } from './artefact-store.ts';
+import { formatArtefact, type ArtefactName } from './definition.ts';
+import { applyDelta, composeDeltas, differenceOf, OperationCounter, type DeltaCounts } from './delta-lines.ts';
+import { readGzip, writeGzip } from './gzip-text.ts';
+import { inflateSegment } from './inflate-segment.ts';
+import type { Segment } from './segment-index.ts';
+
+/** A stored artefact with its segment index. */
+export interface IndexedFile {
+  readonly sha256: string;
+  readonly segments: readonly Segment[];
+}
+
+/** A stored delta from an earlier version. */
+export interface StoredDelta extends DeltaCounts {
+  readonly from: number;
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+export interface WriteDeltasOptions {
+  readonly store: ArtefactStore;
+  readonly artefact: ArtefactName;
+  /** Name among the unfinished files; one is written at a time. */
+  readonly owner: string;
+  /** The version that was published before. */
+  readonly basis: IndexedFile & { readonly version: number };
+  readonly built: IndexedFile;
+  /** The deltas that lead to the basis. */
+  readonly earlier: readonly { readonly from: number; readonly sha256: string }[];
+  /** Told of an earlier delta that is missing or damaged: there is none from that version then. */
+  readonly onLost?: ((from: number, error: unknown) => void) | undefined;
+}
+
+/**
+ * Writes the deltas that lead to a new version: from its basis, made of the segments that differ and checked against them,
+ * and from each version that has a delta to the basis. Memory does not grow with the files: one segment of each is held.
+ * Returns them newest first.
+ * @throws ServiceError `delta_invalid` if the delta does not give the new rows, `segment_index_invalid` if a file is not as its
+ * index says, or the error of the disk. The artefact itself is whole in all these cases, and can be published without deltas.
+ */
+export async function writeDeltas({ basis, built, earlier, ...options }: WriteDeltasOptions): Promise<StoredDelta[]> {
+  const step = await writeStep(options, basis, built);
+  const deltas = [step];
+  for (const { from, sha256 } of [...earlier].sort((a, b) => b.from - a.from)) {
+    const composed = await composeStored(options, { from, first: sha256, second: step.sha256 }).catch((error: unknown) => {
+      if (!isLost(error)) throw error;
+      options.onLost?.(from, error);
+    });
+    if (composed !== undefined) deltas.push(composed);
+  }
+  return deltas;
+}
+
+type Place = Pick<WriteDeltasOptions, 'store' | 'artefact' | 'owner' | 'onLost'>;
+
+async function writeStep(place: Place, basis: IndexedFile & { version: number }, built: IndexedFile): Promise<StoredDelta> {
+  const { store, artefact } = place;
+  const old = await store.open({ ...artefact, sha256: basis.sha256 });
+  const fresh = await store.open({ ...artefact, sha256: built.sha256 }).catch(async (error: unknown) => {
+    await old.close();
+    throw error;
+  });
+  try {
+    const differing = await differingSegments({ handle: old, segments: basis.segments }, { handle: fresh, segments: built.segments });
+    const [before, after] = [{ handle: old, segments: differing.before }, { handle: fresh, segments: differing.after }];
+    const step = await writeDelta(place, basis.version, differenceOf(rowsOf(before), rowsOf(after)));
+    await requireLeadsTo(place, step, { before, after });
+    return step;
+  } finally {
+    await Promise.all([old.close(), fresh.close()]);
+  }
+}
+
+/** Segments of an open file. */
+interface OpenSegments {
+  readonly handle: FileHandle;
+  readonly segments: readonly Segment[];
+}
+
+/** The segments of each file that the other does not have with the same bytes. */
+async function differingSegments(before: OpenSegments, after: OpenSegments): Promise<{ before: Segment[]; after: Segment[] }> {
+  const candidates = new Map(after.segments.map((segment) => [segment.prefix, segment]));
+  const same = new Set<string>();
+  for (const segment of before.segments) {
+    const candidate = candidates.get(segment.prefix);
+    if (candidate !== undefined && sameFacts(segment, candidate) && (await sameBytes({ handle: before.handle, segment }, { handle: after.handle, segment: candidate }))) same.add(segment.prefix);
+  }
+  const differs = ({ prefix }: Segment) => !same.has(prefix);
+  return { before: before.segments.filter(differs), after: after.segments.filter(differs) };
+}
+
+function sameFacts(a: Segment, b: Segment): boolean {
+  return a.crc === b.crc && a.bytes === b.bytes && a.plainBytes === b.plainBytes && a.rows === b.rows;
+}
+
+interface OneSegment {
+  readonly handle: FileHandle;
+  readonly segment: Segment;
+}
+
+async function sameBytes(a: OneSegment, b: OneSegment): Promise<boolean> {
+  const [first, second] = await Promise.all([readSegment(a), readSegment(b)]);
+  return first.equals(second);
+}
+
+/** The compressed bytes of a segment. */
+async function readSegment({ handle, segment }: OneSegment): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(segment.bytes);
+  const { bytesRead } = await handle.read(bytes, 0, segment.bytes, segment.offset);
+  if (bytesRead < segment.bytes) throw new ServiceError('segment_index_invalid', { operation: 'read segment', problem: 'The file ends within a segment.' });
+  return bytes;
+}
+
+/** The rows of segments one after another; since each holds the rows of a range, they ascend. */
+async function* rowsOf({ handle, segments }: OpenSegments): AsyncGenerator<Buffer> {
+  for (const segment of segments) yield await inflateSegment(await readSegment({ handle, segment }), segment);
+}
+
+/** Stores the text of a delta. */
+async function writeDelta({ store, artefact, owner }: Place, from: number, texts: AsyncIterable<Buffer>): Promise<StoredDelta> {
+  const file = await store.start(owner);
+  try {
+    const counter = new OperationCounter();
+    const { sha256, bytes } = await writeGzip(counter.watch(texts), async (piece) => {
+      for (let at = 0; at < piece.length; ) at += (await file.handle.write(piece, at)).bytesWritten;
+    });
+    await file.keep({ ...artefact, sha256, kind: 'delta' });
+    const { added, changed, removed } = counter;
+    return { from, sha256, bytes, added, changed, removed };
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
+}
+
+/** Reads a stored delta again and applies it to the old segments that differ: that must give the new ones, byte for byte. */
+async function requireLeadsTo({ store, artefact }: Place, delta: StoredDelta, { before, after }: { before: OpenSegments; after: OpenSegments }): Promise<void> {
+  const made = await digestOf(applyDelta(rowsOf(before), readStored(store, { ...artefact, sha256: delta.sha256, kind: 'delta' })));
+  if (made === (await digestOf(rowsOf(after)))) return;
+  throw new ServiceError('delta_invalid', { operation: 'check delta', object: formatArtefact(artefact), problem: `The delta from version ${delta.from} does not give the rows of the new version.` });
+}
+
+async function digestOf(texts: AsyncIterable<Buffer>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const text of texts) hash.update(text);
+  return hash.digest('hex');
+}
+
+/** The text of a stored delta; its end is reached only if every byte of the file is what its name says. */
+async function* readStored(store: ArtefactStore, name: StoredName): AsyncGenerator<Buffer> {
+  const handle = await store.open(name);
+  const hash = createHash('sha256');
+  try {
+    yield* readGzip(hashing(handle.createReadStream({ autoClose: false, highWaterMark: 1 << 18 }), hash));
+  } finally {
+    await handle.close();
+  }
+  if (hash.digest('hex') !== name.sha256) throw new ServiceError('delta_invalid', { operation: 'read delta', problem: 'The file is not what its name says.' });
+}
+
+async function* hashing(chunks: AsyncIterable<Buffer>, hash: { update(bytes: Buffer): unknown }): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
+  }
+}
+
+function composeStored(place: Place, { from, first, second }: { from: number; first: string; second: string }): Promise<StoredDelta> {
+  const read = (sha256: string) => readStored(place.store, { ...place.artefact, sha256, kind: 'delta' });
+  return writeDelta(place, from, composeDeltas(read(first), read(second)));
+}
+
+function isLost(error: unknown): boolean {
+  return isServiceError(error, 'delta_invalid') || (error instanceof Error && 'code' in error && error.code === 'ENOENT');
+}

@@ -1,0 +1,26 @@
+/** Which file holds the bytes of an artefact: named by what it holds, so that it never changes. */
+export interface StoredName {
+  readonly cache: string;
+  readonly country: string;
+  readonly sha256: string;
+  /** Absent: the artefact itself. */
+  readonly kind?: StoredKind;
+}
+
+/** The artefact, its segment index, or a delta that leads to it. */
+export type StoredKind = 'artefact' | 'index' | 'delta';
+
+const endings: Readonly<Record<StoredKind, string>> = { artefact: '.tsv.gz', index: '.index.tsv', delta: '.delta.tsv.gz' };
+const storedKey = /^([a-z_]+)\/(?:([A-Z]{2})\/)?([0-9a-f]{64})(\.tsv\.gz|\.index\.tsv|\.delta\.tsv\.gz)$/;
+
+/** The name of a stored file below the root of its store: `<cache>[/<country>]/<sha256>` with the ending of its kind. */
+export function formatStoredName({ cache, country, sha256, kind = 'artefact' }: StoredName): string {
+  return `${cache}/${country === '' ? '' : `${country}/`}${sha256}${endings[kind]}`;
+}
+
+/** The name that a path below the root stands for; undefined for anything else that lies there. */
+export function parseStoredName(path: string): (StoredName & { readonly kind: StoredKind }) | undefined {
+  const [, cache, country = '', sha256, ending] = storedKey.exec(path) ?? [];
+  const kind = (Object.keys(endings) as StoredKind[]).find((each) => endings[each] === ending);
+  return cache === undefined || sha256 === undefined || kind === undefined ? undefined : { cache, country, sha256, kind };
+}

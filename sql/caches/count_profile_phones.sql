@@ -1,0 +1,11 @@
+-- Purpose: rows of one country's profile cache in ranges of phones, by level.
+-- Parameters: $1 country, $2 beginnings of the ranges, $3 what follows each range.
+-- Rows: range (from 1), level, rows; none for a range without rows.
+SELECT r.range::integer AS range, c.level, c.rows
+FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS r (first, after, range)
+CROSS JOIN LATERAL (
+  SELECT n.reputation_level AS level, count(*) AS rows
+  FROM phone_number AS n
+  WHERE n.country = $1 AND n.phone >= r.first AND n.phone < r.after
+  GROUP BY n.reputation_level
+) AS c

@@ -1,0 +1,13 @@
+-- Purpose: what is published of each artefact, as far as a build can start from it, with the deltas that lead to it.
+-- Parameters: none.
+-- Rows: one an artefact with a published version; index and basis columns are NULL where the version has none.
+SELECT
+  p.cache, p.country, p.version, p.basis_transactions, p.basis_cluster, p.basis_evaluated_at, p.full_as_of,
+  v.rows, v.levels, v.format, v.file_sha256, v.file_bytes, v.plain_sha256, v.plain_bytes, v.index_sha256, v.index_bytes,
+  coalesce((
+    SELECT jsonb_agg(jsonb_build_object('from', d.from_version, 'sha256', d.file_sha256) ORDER BY d.from_version DESC)
+    FROM artefact_delta AS d
+    WHERE d.cache = p.cache AND d.country = p.country AND d.version = p.version), '[]') AS deltas
+FROM publication AS p
+JOIN artefact_version AS v USING (cache, country, version)
+ORDER BY p.cache, p.country;

@@ -1,0 +1,120 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { useTestDatabase } from '../support/database.ts';
+import { noise } from './support/artefacts.ts';
+import { until, useTestApi } from './support/running-api.ts';
+
+const missing = spawnSync('nginx', ['-v']).error !== undefined;
+if (missing && process.env['CI_REQUIRE_NGINX'] === '1') throw new Error('nginx is missing');
+
+/** The locations of docs/operations.md. */
+const locations = (api: string, artefactDir: string) => `
+  location / {
+    proxy_pass ${api};
+    proxy_http_version 1.1;
+    proxy_set_header Connection "";
+    proxy_set_header Host $http_host;
+    proxy_buffering off;
+  }
+  location /artefacts/ {
+    internal;
+    alias ${artefactDir}/;
+    etag off;
+    if_modified_since off;
+    max_ranges 1;
+    add_header ETag $upstream_http_etag;
+    add_header Last-Modified $upstream_http_last_modified;
+    add_header Repr-Digest $upstream_http_repr_digest;
+    add_header Vary $upstream_http_vary;
+    add_header X-Cache-Version $upstream_http_x_cache_version;
+    add_header X-Cache-From $upstream_http_x_cache_from;
+    add_header X-Cache-Rows $upstream_http_x_cache_rows;
+    add_header X-Cache-As-Of $upstream_http_x_cache_as_of;
+    add_header X-Request-Id $upstream_http_x_request_id;
+    add_header X-Content-Type-Options nosniff;
+  }`;
+
+async function startNginx(api: string, artefactDir: string): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), 'caller-trust-nginx-'));
+  const reserved = createServer().listen(0, '127.0.0.1');
+  await once(reserved, 'listening');
+  const { port } = reserved.address() as AddressInfo;
+  reserved.close();
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${home}/${name};`).join(' ');
+  await chmod(home, 0o755);
+  const user = process.getuid?.() === 0 ? 'user root;' : '';
+  await writeFile(
+    join(home, 'nginx.conf'),
+    `${user} worker_processes 1; pid ${home}/pid; error_log ${home}/error.log; daemon off; events {}
+http { access_log off; sendfile on; default_type application/octet-stream; ${temporary} server { listen 127.0.0.1:${port}; ${locations(api, artefactDir)} } }`,
+  );
+  const child = spawn('nginx', ['-c', join(home, 'nginx.conf'), '-p', home], { stdio: 'inherit' });
+  afterAll(async () => {
+    child.kill();
+    if (child.exitCode === null) await once(child, 'exit');
+    await rm(home, { recursive: true });
+  });
+  return `http://127.0.0.1:${port}`;
+}
+
+describe.skipIf(missing)(missing ? 'nginx is not on the PATH' : 'behind nginx that sends the files', async () => {
+  if (missing) return;
+  const database = await useTestDatabase();
+  const { url, config, key, publish } = await useTestApi(database, { API_ACCEL_PREFIX: '/artefacts' });
+  const proxy = await startNginx(url, config.artefactDir);
+  const path = '/v1/caches/phones?country=US';
+  const bytes = noise(300_000);
+  const us = await publish({ cache: 'phones', country: 'US', gzip: bytes });
+  await until(() => fetch(`${proxy}/healthz`).then(({ ok }) => ok, () => false));
+  const get = (headers: Record<string, string> = {}, method = 'GET') => fetch(`${proxy}${path}`, { method, headers: { authorization: `Bearer ${key}`, ...headers } });
+  const bodyOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
+
+  it('a download has the bytes and the headers that the API gives', async () => {
+    const [direct, through] = [await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}`, 'if-range': '"none"' } }), await get()];
+    expect((await bodyOf(direct)).equals(bytes)).toBe(true);
+    expect((await bodyOf(through)).equals(bytes)).toBe(true);
+    const names = ['content-type', 'content-disposition', 'content-length', 'etag', 'last-modified', 'repr-digest', 'accept-ranges', 'cache-control', 'vary', 'x-cache-version', 'x-cache-rows', 'x-cache-as-of', 'x-content-type-options'];
+    for (const name of names) expect([name, through.headers.get(name)]).toEqual([name, direct.headers.get(name)]);
+    expect(through.headers.has('x-accel-redirect')).toBe(false);
+    expect(through.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('a range is that range, and several ranges are the whole file', async () => {
+    const part = await get({ range: 'bytes=1000-1999' });
+    expect({ status: part.status, range: part.headers.get('content-range') }).toEqual({ status: 206, range: `bytes 1000-1999/${bytes.length}` });
+    expect((await bodyOf(part)).equals(bytes.subarray(1000, 2000))).toBe(true);
+    const several = await get({ range: 'bytes=0-1,5-6' });
+    expect(several.status).toBe(200);
+    expect((await bodyOf(several)).equals(bytes)).toBe(true);
+  });
+
+  it('a resumed download goes on where the version is the same, and begins anew where it is not', async () => {
+    const rest = await get({ range: 'bytes=299000-', 'if-range': `"${us.sha256}"` });
+    expect(rest.status).toBe(206);
+    expect((await bodyOf(rest)).equals(bytes.subarray(299_000))).toBe(true);
+    const anew = await get({ range: 'bytes=299000-', 'if-range': '"another"' });
+    expect(anew.status).toBe(200);
+    expect((await bodyOf(anew)).equals(bytes)).toBe(true);
+  });
+
+  it('conditions, HEAD and errors are answered by the API', async () => {
+    expect((await get({ 'if-none-match': `"${us.sha256}"` })).status).toBe(304);
+    const other = await get({ 'if-none-match': '"another"', 'if-modified-since': new Date(Date.now() + 60_000).toUTCString() });
+    expect(other.status).toBe(200);
+    expect(await bodyOf(other)).toHaveLength(bytes.length);
+    expect((await get({ 'if-match': '"another"' })).status).toBe(412);
+    expect((await get({ range: `bytes=${bytes.length}-` })).status).toBe(416);
+    const head = await get({}, 'HEAD');
+    expect({ status: head.status, length: head.headers.get('content-length') }).toEqual({ status: 200, length: String(bytes.length) });
+    expect((await fetch(`${proxy}${path}`)).status).toBe(401);
+  });
+
+  it('the files cannot be asked for without the API', async () => {
+    expect((await fetch(`${proxy}/artefacts/phones/US/${us.sha256}.tsv.gz`)).status).toBe(404);
+  });
+});

@@ -1,0 +1,271 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { pull, type PulledArtefact, type Wanted } from '../../../../pipelines/caches/client/pull.ts';
+import { ServiceClient, type ClientPatience } from '../../../../pipelines/caches/client/service-client.ts';
+import { isServiceError } from '../../../../runtime/errors.ts';
+import { until, useTestApi } from '../../../api/support/running-api.ts';
+import { useTestDatabase } from '../../../support/database.ts';
+import { inventedRows, PublishedHistory } from '../../../support/segmented-artefacts.ts';
+import { useTroubledRoad } from '../../../support/troubled-road.ts';
+
+const database = await useTestDatabase();
+const { url, key, get, store } = await useTestApi(database);
+const road = await useTroubledRoad(url);
+const root = await mkdtemp(join(tmpdir(), 'caller-trust-pull-'));
+afterAll(() => rm(root, { recursive: true }));
+beforeEach(() => road.set({}));
+
+const spammers = { cache: 'spammer_phones', country: '' } as const;
+const wantSpammers: Wanted = { caches: ['spammer_phones'], countries: 'all' };
+const hurried: ClientPatience = { triesMax: 4, firstWaitMs: 5, waitMsMax: 1500, silenceMsMax: 400 };
+const history = new PublishedHistory({ db: database.db, store, artefact: spammers });
+
+/** Publishes the next version, and waits until the API serves it. */
+async function publish(plain: Buffer, options: { deltasKept?: number } = {}) {
+  const published = await history.publish(plain, options);
+  await until(async () => (await get('/v1/caches/spammer_phones', {}, 'HEAD')).headers.get('x-cache-version') === String(published.version));
+  return { ...published, plain };
+}
+
+async function newDirectory(): Promise<string> {
+  return mkdtemp(join(root, 'copy-'));
+}
+
+function run(directory: string, { wanted = wantSpammers, key: secret = key, patience = hurried, parallel = 4, signal }: { wanted?: Wanted; key?: string; patience?: ClientPatience; parallel?: number; signal?: AbortSignal } = {}): Promise<PulledArtefact[]> {
+  return pull({ client: new ServiceClient({ url: road.url, key: secret, patience, signal }), directory, wanted, parallel });
+}
+
+const rowsOf = async (directory: string, name = 'spammer_phones') => gunzipSync(await readFile(join(directory, name, 'rows.tsv.gz')));
+const stateOf = async (directory: string, name = 'spammer_phones') => JSON.parse(await readFile(join(directory, name, 'state.json'), 'utf8')) as { manifest: { version: number; file: { plainSha256: string } } };
+const random = (rows: number) => inventedRows(rows, () => `SPAM\t1\t${randomBytes(150).toString('hex')}`);
+
+describe('pull', () => {
+  it('takes the whole file first, then nothing, then a delta', async () => {
+    const directory = await newDirectory();
+    const first = await publish(inventedRows(4000));
+    expect(await run(directory)).toMatchObject([{ how: 'full', from: null, version: first.version, rows: 4000, failure: null }]);
+    expect((await rowsOf(directory)).equals(first.plain)).toBe(true);
+
+    const [again] = await run(directory);
+    expect(again).toMatchObject({ how: 'unchanged', version: first.version, bytesReceived: 0 });
+
+    const second = await publish(inventedRows(4000, (n) => (n % 100 === 0 ? 'FRAUD\t7' : `SPAM\t${1 + (n % 5)}`)));
+    const [updated] = await run(directory);
+    expect(updated).toMatchObject({ how: 'delta', from: first.version, version: second.version, rows: 4000, deltaRefused: null });
+    expect(updated!.bytesReceived).toBeLessThan(second.stored.file.bytes);
+    expect((await rowsOf(directory)).equals(second.plain)).toBe(true);
+    expect((await stateOf(directory)).manifest.file.plainSha256).toBe(second.stored.file.plainSha256);
+
+    // What was made with a delta is the basis of the next one, over several versions.
+    await publish(inventedRows(4100));
+    const fourth = await publish(inventedRows(3900, (n) => (n % 50 === 0 ? null : 'SPAM\t2')));
+    expect(await run(directory)).toMatchObject([{ how: 'delta', from: second.version, version: fourth.version }]);
+    expect((await rowsOf(directory)).equals(fourth.plain)).toBe(true);
+    expect((await readdir(join(directory, '.partial')))).toEqual([]);
+    expect(await readdir(join(directory, '.versions', 'spammer_phones'))).toHaveLength(2);
+  });
+
+  it('takes the whole file where that is fewer bytes, or no delta leads from what it has', async () => {
+    const directory = await newDirectory();
+    const first = await publish(random(3000));
+    await run(directory);
+    const second = await publish(Buffer.from(random(3000).toString().replaceAll('+1202', '+1302'))); // its delta is larger: it names what is gone as well
+    expect(await run(directory)).toMatchObject([{ how: 'full', from: first.version, version: second.version, deltaRefused: null }]);
+    await publish(inventedRows(500), { deltasKept: 1 });
+    const last = await publish(inventedRows(501), { deltasKept: 1 });
+    expect(await run(directory)).toMatchObject([{ how: 'full', from: second.version, version: last.version }]);
+    expect((await rowsOf(directory)).equals(last.plain)).toBe(true);
+  });
+
+  it('takes the whole file where the copy or the delta is damaged, and says so', async () => {
+    const directory = await newDirectory();
+    const first = await publish(inventedRows(3000));
+    await run(directory);
+    const path = join(directory, 'spammer_phones', 'rows.tsv.gz');
+    const bytes = await readFile(path);
+    bytes[bytes.length >> 1]! ^= 0x20;
+    await writeFile(path, bytes);
+    const second = await publish(inventedRows(3001));
+    const [mended] = await run(directory);
+    expect(mended).toMatchObject({ how: 'full', from: first.version, version: second.version, failure: null });
+    expect(mended!.deltaRefused).toMatch(/damaged|not those of the expected version/);
+    expect((await rowsOf(directory)).equals(second.plain)).toBe(true);
+
+    const third = await publish(inventedRows(3002));
+    const deltaPath = store.path({ ...spammers, sha256: third.deltas[0]!.sha256, kind: 'delta' });
+    const delta = await readFile(deltaPath);
+    delta[20]! ^= 1;
+    await writeFile(deltaPath, delta);
+    expect(await run(directory)).toMatchObject([{ how: 'full', version: third.version, deltaRefused: 'The downloaded file is not as it was published.' }]);
+
+    const fourth = await publish(inventedRows(3003));
+    await rm(store.path({ ...spammers, sha256: fourth.deltas[0]!.sha256, kind: 'delta' }));
+    expect(await run(directory)).toMatchObject([{ how: 'full', version: fourth.version }]);
+    expect((await rowsOf(directory)).equals(fourth.plain)).toBe(true);
+  });
+
+  it('does not put a damaged download in the place of the copy', async () => {
+    const directory = await newDirectory();
+    const first = await publish(inventedRows(2000));
+    await run(directory);
+    const second = await publish(random(2000), { deltasKept: 0 });
+    const path = store.path({ ...spammers, sha256: second.stored.file.sha256 });
+    const bytes = await readFile(path);
+    await writeFile(path, Buffer.concat([bytes.subarray(0, 1000), Buffer.alloc(10), bytes.subarray(1010)]));
+    expect(await run(directory)).toMatchObject([{ how: 'failed', from: first.version, failure: { code: 'download_damaged' } }]);
+    expect((await rowsOf(directory)).equals(first.plain)).toBe(true);
+    await writeFile(path, bytes);
+    expect(await run(directory)).toMatchObject([{ how: 'full', version: second.version }]);
+    expect((await rowsOf(directory)).equals(second.plain)).toBe(true);
+  });
+
+  it('notes a manifest that says more without touching the rows', async () => {
+    const directory = await newDirectory();
+    const published = await publish(inventedRows(1000));
+    await run(directory);
+    const link = await readlink(join(directory, 'spammer_phones'));
+    await database.db.query("UPDATE publication SET confirmed_as_of = confirmed_as_of + interval '1 hour' WHERE cache = 'spammer_phones'");
+    const etag = (await get('/v1/caches/spammer_phones/manifest')).headers.get('etag');
+    await until(async () => (await get('/v1/caches/spammer_phones/manifest')).headers.get('etag') !== etag);
+    const [again] = await run(directory);
+    expect(again).toMatchObject({ how: 'unchanged', version: published.version });
+    expect(again!.bytesReceived).toBeGreaterThan(0);
+    expect(await run(directory)).toMatchObject([{ how: 'unchanged', bytesReceived: 0 }]);
+    expect(await readlink(join(directory, 'spammer_phones'))).toBe(link);
+  });
+});
+
+describe('pull of many artefacts', () => {
+  it('finds the published countries itself, and asks for one list', async () => {
+    for (const country of ['US', 'DE']) await new PublishedHistory({ db: database.db, store, artefact: { cache: 'phones', country } }).publish(inventedRows(30, () => 'SPAM\t1\t\t\t\t'));
+    await publish(inventedRows(10));
+    await until(async () => (await get('/v1/caches/phones?country=DE', {}, 'HEAD')).status === 200 && (await get('/v1/caches/phones?country=US', {}, 'HEAD')).status === 200);
+    const directory = await newDirectory();
+    const wanted: Wanted = { caches: ['phones', 'branded_phones', 'spammer_phones'], countries: 'all' };
+    const pulled = await run(directory, { wanted });
+    expect(pulled.map(({ cache, country, how }) => [cache, country, how])).toEqual([['phones', 'DE', 'full'], ['phones', 'US', 'full'], ['spammer_phones', '', 'full']]);
+    expect((await rowsOf(directory, 'phones-DE')).equals(inventedRows(30, () => 'SPAM\t1\t\t\t\t'))).toBe(true);
+    const client = new ServiceClient({ url, key, patience: hurried });
+    expect((await pull({ client, directory, wanted, parallel: 4 })).map(({ how }) => how)).toEqual(['unchanged', 'unchanged', 'unchanged']);
+    expect(client.bytesReceived).toBe(0);
+  });
+
+  it('goes on with the others where one fails', async () => {
+    const directory = await newDirectory();
+    const pulled = await run(directory, { wanted: { caches: ['phones', 'spammer_phones'], countries: ['FR', 'US'] } });
+    expect(pulled.map(({ country, how, failure }) => [country, how, failure?.code])).toEqual([['FR', 'failed', 'artefact_not_found'], ['US', 'full', undefined], ['', 'full', undefined]]);
+  });
+
+  it('refuses a cache that there is not', async () => {
+    await expect(run(await newDirectory(), { wanted: { caches: ['numbers'], countries: 'all' } })).rejects.toMatchObject({ code: 'cache_unknown' });
+  });
+});
+
+describe('pull over a bad connection', () => {
+  it('goes on where it was cut off, again and again, and asks for no byte twice', async () => {
+    const published = await publish(random(18_000));
+    expect(published.stored.file.bytes).toBeGreaterThan(2_500_000);
+    const directory = await newDirectory();
+    road.set({ cutAfterBytes: 150_000 });
+    const [pulled] = await run(directory);
+    expect(pulled).toMatchObject({ how: 'full', failure: null });
+    expect(pulled!.bytesReceived).toBeLessThan(published.stored.file.bytes + 20_000);
+    expect(road.connections()).toBeGreaterThan(15);
+    expect((await rowsOf(directory)).equals(published.plain)).toBe(true);
+  });
+
+  it('gives up on a service that is not there, or says nothing, and keeps what it has for the next run', async () => {
+    const published = await publish(random(18_000));
+    const directory = await newDirectory();
+    road.set({ silent: true });
+    expect(await run(directory)).toMatchObject([{ how: 'failed', failure: { code: 'download_failed' } }]);
+    road.set({ bytesPerSecond: 1_500_000 });
+    const interruption = new AbortController();
+    const running = run(directory, { parallel: 1, signal: interruption.signal });
+    await until(async () => (await readFile(join(directory, '.partial', 'spammer_phones.full.pieces'), 'utf8').catch(() => '')).split('\n').length > 2);
+    interruption.abort(new Error('enough'));
+    await running.catch(() => {});
+    road.set({});
+    const [resumed] = await run(directory);
+    expect(resumed).toMatchObject({ how: 'full', failure: null });
+    expect(resumed!.bytesReceived).toBeLessThan(published.stored.file.bytes - 700_000);
+    expect((await rowsOf(directory)).equals(published.plain)).toBe(true);
+  });
+
+  it('waits as long as it is told to, but not for ever', async () => {
+    const published = await publish(inventedRows(100));
+    const instead = (seconds: number) => `HTTP/1.1 503 Service Unavailable\r\nRetry-After: ${seconds}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
+    road.set({ answerInstead: { text: instead(1), times: 1 } });
+    const started = performance.now();
+    expect(await run(await newDirectory())).toMatchObject([{ how: 'full', version: published.version }]);
+    expect(performance.now() - started).toBeGreaterThanOrEqual(1000);
+    road.set({ answerInstead: { text: instead(2), times: 1 } });
+    expect(await run(await newDirectory())).toMatchObject([{ how: 'failed', failure: { code: 'download_failed', reason: 'The service answers 503' } }]);
+  });
+
+  it('begins again with the new version where one is published meanwhile', async () => {
+    await publish(random(18_000));
+    const directory = await newDirectory();
+    road.set({ bytesPerSecond: 800_000 });
+    const running = run(directory, { parallel: 1, patience: { ...hurried, silenceMsMax: 5000 } });
+    await until(async () => (await readFile(join(directory, '.partial', 'spammer_phones.full.pieces'), 'utf8').catch(() => '')) !== '');
+    const next = await publish(inventedRows(200));
+    expect(await running).toMatchObject([{ how: 'full', version: next.version, failure: null }]);
+    expect((await rowsOf(directory)).equals(next.plain)).toBe(true);
+  });
+
+  it('says what the service says to a wrong key, and writes the key nowhere', async () => {
+    const directory = await newDirectory();
+    expect(await run(directory, { key: 'not-a-key' })).toMatchObject([{ how: 'failed', failure: { code: 'unauthenticated' } }]);
+    await run(directory);
+    for (const name of await readdir(directory, { recursive: true, withFileTypes: true })) {
+      if (name.isFile()) expect((await readFile(join(name.parentPath, name.name))).includes(key)).toBe(false);
+    }
+  });
+});
+
+describe('a directory of copies', () => {
+  it('is worked in by one process at a time', async () => {
+    const directory = await newDirectory();
+    road.set({ bytesPerSecond: 50_000 });
+    const first = run(directory, { patience: { ...hurried, silenceMsMax: 5000 } });
+    await until(async () => (await readFile(join(directory, '.lock'), 'utf8').catch(() => '')) !== '');
+    await expect(run(directory)).rejects.toMatchObject({ code: 'directory_busy' });
+    expect((await first)[0]!.failure).toBeNull();
+    expect((await readdir(directory)).filter((name) => name.startsWith('.lock'))).toEqual([]);
+  });
+
+  it.each([
+    ['a process that has ended', { pid: 2 ** 22 + 1, host: hostname(), token: 'a' }],
+    ['an earlier process with our id', { pid: process.pid, host: hostname(), token: 'a' }],
+  ])('is taken over from %s', async (_what, holder) => {
+    const directory = await newDirectory();
+    await writeFile(join(directory, '.lock'), JSON.stringify(holder));
+    expect((await run(directory))[0]!.failure).toBeNull();
+  });
+
+  it('is not taken over from a process of another machine that showed a sign of life', async () => {
+    const directory = await newDirectory();
+    await writeFile(join(directory, '.lock'), JSON.stringify({ pid: 1, host: 'another', token: 'a' }));
+    await expect(run(directory)).rejects.toSatisfy((error) => isServiceError(error, 'directory_busy'));
+  });
+
+  it('is repaired where a run stopped between two steps', async () => {
+    const directory = await newDirectory();
+    const published = await publish(inventedRows(700));
+    await run(directory);
+    await mkdir(join(directory, '.versions', 'spammer_phones', '.unfinished'), { recursive: true });
+    await writeFile(join(directory, '.versions', 'spammer_phones', '.unfinished', 'rows.tsv.gz'), 'half');
+    await writeFile(join(directory, '.versions', 'spammer_phones', '.link'), 'half');
+    await writeFile(join(directory, 'spammer_phones', 'state.json.new'), 'half');
+    const next = await publish(inventedRows(701));
+    expect(await run(directory)).toMatchObject([{ how: 'delta', from: published.version, version: next.version }]);
+    await writeFile(join(directory, 'spammer_phones', 'state.json'), '{"schema":');
+    expect(await run(directory)).toMatchObject([{ how: 'full', from: null, version: next.version }]);
+    expect((await rowsOf(directory)).equals(next.plain)).toBe(true);
+  });
+});

@@ -1,0 +1,229 @@
+import { readFile, truncate } from 'node:fs/promises';
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { listPublications } from '../../../pipelines/caches/manifest.ts';
+import type { NightReport, ReportedArtefact } from '../../../pipelines/caches/night-report.ts';
+import { readIndex } from '../../../pipelines/caches/basis.ts';
+import { queryRows } from '../../../runtime/postgres.ts';
+import { useTestDatabase } from '../../support/database.ts';
+import { runWholeNight, useStore } from '../../support/night.ts';
+import { manyNumbers, putBranded, putNumbers } from '../../support/numbers.ts';
+import { Seeded } from '../../../pipelines/seeded.ts';
+
+const { db, url } = await useTestDatabase();
+const store = await useStore();
+const settings = { SEGMENT_ROWS_MAX: '40' };
+const night = (options: Partial<Parameters<typeof runWholeNight>[0]> = {}) => runWholeNight({ db, url, store, settings, ...options });
+
+beforeEach(async () => {
+  await db.query('TRUNCATE phone_number, branded_number, change_mark, artefact_delta, publication, artefact_version, build, night_run CASCADE');
+});
+
+/** 500 numbers in each of four area codes; marks tell these apart, since they name 7 digits. */
+const numbersOfFourAreas = () => [12_025_550_000, 12_035_550_000, 12_045_550_000, 12_055_550_000].flatMap((first) => manyNumbers(500, first));
+
+function of(report: NightReport, name: string): ReportedArtefact {
+  const found = report.artefacts.find(({ cache, country }) => (country === '' ? cache : `${cache}/${country}`) === name);
+  if (found === undefined) throw new Error(`${name} is not in the report`);
+  return found;
+}
+
+async function fileOf(cache: string, country: string): Promise<{ sha256: string; plain: string }> {
+  const published = (await listPublications(db)).find((entry) => entry.cache === cache && entry.country === country)!.published!;
+  return { sha256: published.file.sha256, plain: gunzipSync(await readFile(store.path({ cache, country, sha256: published.file.sha256 }))).toString() };
+}
+
+/** Builds everything again from all rows, and compares the bytes with the published ones. */
+async function expectSameAsFullBuild(): Promise<void> {
+  const report = await night({ fullBuild: true });
+  expect(report.artefacts.map(({ cache, country, outcome, build, segmentsDiffering }) => ({ cache, country, outcome, build, segmentsDiffering: segmentsDiffering ?? 0 }))).toEqual(
+    report.artefacts.map(({ cache, country }) => ({ cache, country, outcome: 'unchanged', build: 'full', segmentsDiffering: 0 })),
+  );
+  const builds = await queryRows<{ built: string; published: string; name: string }>(
+    db,
+    `SELECT b.cache || b.country AS name, b.file_sha256 || b.index_sha256 AS built, v.file_sha256 || v.index_sha256 AS published
+     FROM build AS b JOIN publication AS p USING (cache, country) JOIN artefact_version AS v USING (cache, country, version) WHERE b.run_id = $1`,
+    [report.night.runId],
+  );
+  expect(builds.map(({ name, built }) => ({ name, bytes: built }))).toEqual(builds.map(({ name, published }) => ({ name, bytes: published })));
+}
+
+describe('an incremental night', () => {
+  it('reads only the segments of changed numbers, and gives the bytes of a full build', async () => {
+    await putNumbers(db, numbersOfFourAreas());
+    expect(of(await night(), 'phones/US')).toMatchObject({ outcome: 'published', build: 'full', rowsRead: 2000 });
+    await putNumbers(db, [{ phone: '+12035550003', name: 'New name' }]);
+    expect(of(await night(), 'phones/US')).toMatchObject({ outcome: 'published', build: 'incremental', version: 2, rows: 2000, rowsRead: 500 });
+    expect((await fileOf('phones', 'US')).plain).toContain('+12035550003\tNEUTRAL\t\tNew name\t');
+    await expectSameAsFullBuild();
+  });
+
+  it('reads nothing and keeps the file where nothing changed, and says so for each artefact', async () => {
+    await putNumbers(db, manyNumbers(300));
+    await night();
+    const report = await night();
+    expect(report.artefacts.map(({ outcome, build, rowsRead }) => ({ outcome, build, rowsRead }))).toEqual(report.artefacts.map(() => ({ outcome: 'unchanged', build: 'keep', rowsRead: 0 })));
+    expect((await listPublications(db)).every(({ status }) => status === 'fresh')).toBe(true);
+  });
+
+  const changes: [string, string, (string | RegExp)[]][] = [
+    ['an INSERT', "INSERT INTO phone_number (phone, country) VALUES ('+12025559999', 'US')", ['phones/US']],
+    ['an UPDATE', "UPDATE phone_number SET display_name = 'Other' WHERE phone = '+12025550001'", ['phones/US']],
+    ['an UPDATE of the reputation', "UPDATE phone_number SET reputation_level = 'FRAUD', reputation_category = 7 WHERE phone = '+12025550001'", ['phones/US', 'spammer_phones']],
+    ['an UPDATE that takes the reputation away', "UPDATE phone_number SET reputation_level = 'NEUTRAL', reputation_category = NULL WHERE phone = '+12025550000'", ['phones/US', 'spammer_phones']],
+    ['an UPDATE of the country', "UPDATE phone_number SET country = 'CA' WHERE phone = '+12025550001'", ['phones/CA', 'phones/US']],
+    ['an UPDATE of the phone', "UPDATE phone_number SET phone = '+12035550001' WHERE phone = '+12025550000'", ['phones/US', 'spammer_phones']],
+    ['a DELETE', "DELETE FROM phone_number WHERE phone = '+12025550001'", ['phones/US']],
+    ['a DELETE of a spammer', "DELETE FROM phone_number WHERE phone = '+12025550000'", ['phones/US', 'spammer_phones']],
+    ['a brand that begins', "INSERT INTO branded_number (phone, brand_handle, display_name, live_from) VALUES ('+12025550007', 'b', 'Bank', '2000-01-01')", ['branded_phones', 'phones/US']],
+    ['a new name of a brand', "UPDATE branded_number SET display_name = 'Other' WHERE phone = '+12025550005'", ['branded_phones', 'phones/US']],
+    ['a brand that is taken away', "DELETE FROM branded_number WHERE phone = '+12025550005'", ['branded_phones', 'phones/US']],
+    ['a TRUNCATE of the brands', 'TRUNCATE branded_number', ['branded_phones', 'phones/US']],
+    ['a TRUNCATE of the numbers', 'TRUNCATE phone_number', ['phones/US', 'spammer_phones']],
+    ['an UPDATE in a session that replays', "SET session_replication_role = replica; UPDATE phone_number SET display_name = 'Other' WHERE phone = '+12025550001'; SET session_replication_role = origin", ['phones/US']],
+  ];
+  it.each(changes)('publishes what %s changes, and nothing else', async (_name, statement, published) => {
+    await putNumbers(db, [...manyNumbers(300), { phone: '+4930123456', country: 'DE' }]);
+    await putBranded(db, '+12025550005', 'Bank');
+    await night();
+    await db.query(statement);
+    const report = await night({ acceptShrink: true });
+    const outcomes = report.artefacts.map(({ cache, country, outcome }) => `${country === '' ? cache : `${cache}/${country}`} ${outcome}`);
+    const all = ['branded_phones', 'phones/CA', 'phones/DE', 'phones/US', 'spammer_phones'].filter((name) => name !== 'phones/CA' || published.includes(name));
+    // A TRUNCATE takes every country's rows.
+    const expected = statement.startsWith('TRUNCATE phone_number') ? [...published, 'phones/DE'] : published;
+    expect(outcomes).toEqual(all.map((name) => `${name} ${expected.includes(name) ? 'published' : 'unchanged'}`));
+    await expectSameAsFullBuild();
+  });
+
+  it('sees brands that begin or end between two nights, also backwards, though nobody writes', async () => {
+    await putNumbers(db, manyNumbers(200));
+    await db.query(
+      `INSERT INTO branded_number (phone, brand_handle, display_name, live_from, live_until)
+       VALUES ('+12025550001', 'a', 'Begins', '2026-01-02T12:00:00Z', NULL), ('+12025550002', 'a', 'Ends', '2026-01-01T00:00:00Z', '2026-01-02T12:00:00Z')`,
+    );
+    await night({ evaluatedAt: new Date('2026-01-02T01:00:00Z') });
+    expect((await fileOf('branded_phones', '')).plain).toBe('+12025550002\tEnds\n');
+    for (const [evaluatedAt, plain] of [['2026-01-02T12:00:00Z', '+12025550001\tBegins\n'], ['2026-01-02T01:00:00Z', '+12025550002\tEnds\n']] as const) {
+      const report = await night({ evaluatedAt: new Date(evaluatedAt) });
+      expect(of(report, 'branded_phones')).toMatchObject({ outcome: 'published' });
+      expect(of(report, 'phones/US')).toMatchObject({ outcome: 'published' });
+      expect((await fileOf('branded_phones', '')).plain).toBe(plain);
+    }
+  });
+
+  it.each([
+    ['more than half of the rows changed', "UPDATE phone_number SET display_name = 'Other' WHERE phone < '+12055550000'", {}],
+    ['the rows of a segment are fewer by a setting', "UPDATE phone_number SET display_name = 'Other' WHERE phone = '+12025550001'", { SEGMENT_ROWS_MAX: '30' }],
+    ['the level of compression is another one', "UPDATE phone_number SET display_name = 'Other' WHERE phone = '+12025550001'", { BLOCK_COMPRESSION_LEVEL: '9' }],
+    ['full builds are due every night', "UPDATE phone_number SET display_name = 'Other' WHERE phone = '+12025550001'", { FULL_BUILD_DAYS: '0' }],
+  ])('reads all rows when %s', async (_name, statement, changed) => {
+    await putNumbers(db, numbersOfFourAreas());
+    await night();
+    await db.query(statement);
+    expect(of(await night({ settings: { ...settings, ...changed } }), 'phones/US')).toMatchObject({ outcome: 'published', build: 'full', rowsRead: 2000 });
+  });
+
+  it('builds in full again after FULL_BUILD_DAYS, and not before', async () => {
+    await putNumbers(db, manyNumbers(100));
+    await night({ only: 'phones/US', evaluatedAt: new Date() });
+    await db.query("UPDATE publication SET full_as_of = now() - interval '6 days'");
+    expect(of(await night({ only: 'phones/US' }), 'phones/US').build).toBe('keep');
+    await db.query("UPDATE publication SET full_as_of = now() - interval '7 days'");
+    expect(of(await night({ only: 'phones/US' }), 'phones/US').build).toBe('full');
+    expect(of(await night({ only: 'phones/US' }), 'phones/US').build).toBe('keep');
+  });
+
+  it('finds with a full build what changed without a mark, tells how many segments, and publishes the full one', async () => {
+    await putNumbers(db, manyNumbers(500));
+    await night();
+    await db.query("ALTER TABLE phone_number DISABLE TRIGGER USER; UPDATE phone_number SET display_name = 'Unmarked' WHERE phone = '+12025550001'; ALTER TABLE phone_number ENABLE TRIGGER USER");
+    await db.query('ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_mark_insert, ENABLE ALWAYS TRIGGER phone_number_mark_update, ENABLE ALWAYS TRIGGER phone_number_mark_delete, ENABLE ALWAYS TRIGGER phone_number_mark_truncate');
+    expect(of(await night(), 'phones/US')).toMatchObject({ outcome: 'unchanged', build: 'keep' });
+    expect(of(await night({ fullBuild: true }), 'phones/US')).toMatchObject({ outcome: 'published', build: 'full', segmentsDiffering: 1 });
+    expect((await fileOf('phones', 'US')).plain).toContain('Unmarked');
+    await expectSameAsFullBuild();
+  });
+
+  it.each(['file', 'index'] as const)('reads all rows when the %s of the basis is damaged', async (what) => {
+    await putNumbers(db, numbersOfFourAreas());
+    await night({ only: 'phones/US' });
+    const [row] = await queryRows<{ file: string; index: string }>(db, 'SELECT file_sha256 AS file, index_sha256 AS index FROM artefact_version');
+    await truncate(what === 'file' ? store.path({ cache: 'phones', country: 'US', sha256: row!.file }) : store.path({ cache: 'phones', country: 'US', sha256: row!.index, kind: 'index' }), 60);
+    await putNumbers(db, [{ phone: '+12025550003', name: 'New name' }]);
+    expect(of(await night({ only: 'phones/US' }), 'phones/US')).toMatchObject({ outcome: 'published', version: 2, rowsRead: 2000 });
+    await putNumbers(db, [{ phone: '+12025550003', name: 'Newer name' }]);
+    expect(of(await night({ only: 'phones/US' }), 'phones/US')).toMatchObject({ outcome: 'published', version: 3, build: 'incremental' });
+  });
+
+  it('loses nothing of a night that failed or was kept back: its marks count from the version that is published', async () => {
+    await putNumbers(db, manyNumbers(500));
+    await night({ only: 'phones/US' });
+    await db.query("DELETE FROM phone_number WHERE phone >= '+12025550300'");
+    expect(of(await night({ only: 'phones/US' }), 'phones/US')).toMatchObject({ outcome: 'failed', failure: { code: 'artefact_shrunk' } });
+    await putNumbers(db, [{ phone: '+12025550001', name: 'Later' }]);
+    expect(of(await night({ only: 'phones/US', acceptShrink: true }), 'phones/US')).toMatchObject({ outcome: 'published', rows: 300 });
+    expect((await fileOf('phones', 'US')).plain.match(/\n/g)).toHaveLength(300);
+  });
+
+  it('keeps a mark until every artefact was built after it, and no longer', async () => {
+    await putNumbers(db, manyNumbers(50));
+    await night();
+    await putNumbers(db, [{ phone: '+12025550001', name: 'Other' }]);
+    const marks = async () => (await queryRows<{ marks: number }>(db, 'SELECT count(*)::integer AS marks FROM change_mark'))[0]!.marks;
+    expect(await marks()).toBeGreaterThan(0);
+    await night({ only: 'phones/US' });
+    expect(await marks()).toBeGreaterThan(0); // the other caches have not seen it
+    await night();
+    await night();
+    expect(await marks()).toBe(0);
+  });
+
+  it('takes changes that were made under another cluster of databases for unknown, and reads all rows', async () => {
+    await putNumbers(db, manyNumbers(500));
+    await night({ only: 'phones/US' });
+    await db.query("UPDATE publication SET basis_cluster = 'restored elsewhere'");
+    expect(of(await night({ only: 'phones/US' }), 'phones/US')).toMatchObject({ outcome: 'unchanged', build: 'full' });
+  });
+
+  it('gives the index of what it built: offsets, lengths and counts of each segment', async () => {
+    await putNumbers(db, numbersOfFourAreas());
+    await night({ only: 'phones/US' });
+    await putNumbers(db, [{ phone: '+12025550003', name: 'New name' }, { phone: '+13035550000' }]);
+    await night({ only: 'phones/US' });
+    const [row] = await queryRows<{ file: string; index: string; bytes: number }>(db, 'SELECT file_sha256 AS file, index_sha256 AS index, file_bytes AS bytes FROM artefact_version WHERE version = 2');
+    const segments = await readIndex(store, { cache: 'phones', country: 'US' }, row!.index);
+    expect(segments.reduce((sum, { rows }) => sum + rows, 0)).toBe(2001);
+    expect(segments.at(-1)!.offset + segments.at(-1)!.bytes).toBe(row!.bytes - 10); // the final block and the trailer
+    expect(Math.max(...segments.map(({ rows }) => rows))).toBeLessThanOrEqual(40);
+  });
+});
+
+describe('nights over a random history', () => {
+  it('give the bytes of a full build each time, whatever changed before', { timeout: 240_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 1_000_000 }), async (seed) => {
+        await db.query('TRUNCATE phone_number, branded_number, change_mark, artefact_delta, publication, artefact_version, build, night_run CASCADE');
+        const choose = new Seeded(seed);
+        const phone = () => `+1${2 + choose.below(3)}0${choose.below(3)}555${String(choose.below(400)).padStart(4, '0')}`;
+        await putNumbers(db, [...new Map(Array.from({ length: 600 }, () => phone()).map((one) => [one, { phone: one, name: 'A' }])).values()]);
+        await night();
+        for (let day = 0; day < 4; day++) {
+          for (let change = choose.below(6); change >= 0; change--) await changeSomething(choose.below(5), phone());
+          await night({ acceptShrink: true });
+          await expectSameAsFullBuild();
+        }
+      }),
+      { seed: 4, numRuns: 4 },
+    );
+  });
+});
+
+async function changeSomething(kind: number, phone: string): Promise<void> {
+  if (kind === 0) await db.query('DELETE FROM phone_number WHERE phone >= $1 AND phone < $2', [phone, `${phone.slice(0, -2)}:`]);
+  else if (kind === 1) await putNumbers(db, [{ phone, level: 'SPAM', category: 6 }]);
+  else if (kind === 2) await db.query("INSERT INTO branded_number (phone, brand_handle, display_name, live_from) VALUES ($1, 'b', 'Bank', '2000-01-01') ON CONFLICT (phone) DO UPDATE SET display_name = 'Bank 2'", [phone]);
+  else if (kind === 3) await db.query("UPDATE phone_number SET country = CASE country WHEN 'US' THEN 'CA' ELSE 'US' END WHERE phone >= $1 AND phone < $2", [phone, `${phone.slice(0, -1)}:`]);
+  else await putNumbers(db, manyNumbers(60, Number(phone.slice(1))));
+}

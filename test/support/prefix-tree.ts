@@ -1,0 +1,14 @@
+/** A range of rows as the definition of segments gives it: by counting under every prefix. */
+export interface Leaf {
+  readonly prefix: string;
+  readonly phones: readonly string[];
+}
+
+/** The segments of ascending phones, straight from their definition and without any streaming. */
+export function leavesOf(phones: readonly string[], rowsMax: number, prefix = '+'): Leaf[] {
+  const under = phones.filter((phone) => phone.startsWith(prefix));
+  if (under.length === 0) return [];
+  if (under.length <= rowsMax) return [{ prefix, phones: under }];
+  const own = under.filter((phone) => phone === prefix).map((phone) => ({ prefix, phones: [phone] }));
+  return [...own, ...Array.from('0123456789').flatMap((digit) => leavesOf(under, rowsMax, prefix + digit))];
+}

@@ -1,0 +1,113 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { ArtefactStore } from '../../pipelines/caches/artefact-store.ts';
+import type { ArtefactName } from '../../pipelines/caches/definition.ts';
+import { writeDeltas, type StoredDelta } from '../../pipelines/caches/delta-files.ts';
+import type { ArtefactFile } from '../../pipelines/caches/manifest.ts';
+import { SegmentCutter } from '../../pipelines/caches/segment-cutter.ts';
+import { formatSegmentIndex, type Segment } from '../../pipelines/caches/segment-index.ts';
+import { SegmentWriter } from '../../pipelines/caches/segment-writer.ts';
+import type { Pool } from '../../runtime/postgres.ts';
+
+/** An artefact in a store, with its index. */
+export interface StoredArtefact {
+  readonly file: ArtefactFile;
+  readonly segments: readonly Segment[];
+  readonly index: { readonly sha256: string; readonly bytes: number };
+  readonly rows: number;
+}
+
+const newline = 0x0a;
+
+/** Stores rows as an artefact of segments, and its index. */
+export async function storeArtefact(store: ArtefactStore, artefact: ArtefactName, { plain, segmentRowsMax = 500 }: { plain: Buffer; segmentRowsMax?: number }): Promise<StoredArtefact> {
+  const unfinished = await store.start(`test-${randomBytes(6).toString('hex')}`);
+  const writer = await SegmentWriter.begin(unfinished.handle, { blocksInFlight: 2, level: 5 });
+  const cutter = new SegmentCutter({ regions: ['+'], rowsMax: segmentRowsMax, hasLevels: artefact.cache !== 'branded_phones', recycle: () => {} });
+  for (const segment of [...cutter.push(rowBlock(plain)), ...cutter.end()]) await writer.add(segment);
+  const { file, segments, rows } = await writer.end();
+  await unfinished.keep({ ...artefact, sha256: file.sha256 });
+  const text = formatSegmentIndex(segments);
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  const index = await store.start(`test-${randomBytes(6).toString('hex')}`);
+  await index.handle.writeFile(text);
+  await index.keep({ ...artefact, sha256, kind: 'index' });
+  return { file, segments, rows, index: { sha256, bytes: text.length } };
+}
+
+function rowBlock(plain: Buffer) {
+  const starts = [0];
+  for (let at = plain.indexOf(newline); at !== -1; at = plain.indexOf(newline, at + 1)) starts.push(at + 1);
+  return { plain, rows: starts.length - 1, starts: Int32Array.from(starts) };
+}
+
+interface PublishOptions {
+  readonly segmentRowsMax?: number;
+  /** 0: none. */
+  readonly deltasKept?: number;
+}
+
+/** Versions of one artefact, published the way nights do it: files first, then the rows, the pointer last. */
+export class PublishedHistory {
+  readonly #db: Pool;
+  readonly #store: ArtefactStore;
+  readonly #artefact: ArtefactName;
+  #current: { version: number; stored: StoredArtefact; deltas: readonly StoredDelta[] } | undefined;
+
+  constructor({ db, store, artefact }: { db: Pool; store: ArtefactStore; artefact: ArtefactName }) {
+    this.#db = db;
+    this.#store = store;
+    this.#artefact = artefact;
+  }
+
+  /** Publishes rows as the next version, with deltas from the versions before. */
+  async publish(plain: Buffer | string, { segmentRowsMax, deltasKept = 14 }: PublishOptions = {}): Promise<{ version: number; stored: StoredArtefact; deltas: readonly StoredDelta[] }> {
+    const stored = await storeArtefact(this.#store, this.#artefact, { plain: Buffer.from(plain), ...(segmentRowsMax === undefined ? {} : { segmentRowsMax }) });
+    const basis = this.#current;
+    const deltas =
+      basis === undefined || deltasKept === 0
+        ? []
+        : await writeDeltas({
+            store: this.#store,
+            artefact: this.#artefact,
+            owner: `test-${randomBytes(6).toString('hex')}`,
+            basis: { version: basis.version, sha256: basis.stored.file.sha256, segments: basis.stored.segments },
+            built: { sha256: stored.file.sha256, segments: stored.segments },
+            earlier: basis.deltas.slice(0, deltasKept - 1),
+          });
+    this.#current = { version: (basis?.version ?? 0) + 1, stored, deltas };
+    await this.#record(this.#current);
+    return this.#current;
+  }
+
+  async #record({ version, stored, deltas }: { version: number; stored: StoredArtefact; deltas: readonly StoredDelta[] }): Promise<void> {
+    const { cache, country } = this.#artefact;
+    const run = await this.#db.query<{ run_id: number }>("INSERT INTO night_run (night_date, trigger, requested_by) VALUES (current_date, 'operator', 'test') RETURNING run_id");
+    const build = await this.#db.query<{ build_id: number }>(
+      "INSERT INTO build (run_id, generation, cache, country, rows_expected, levels_expected) VALUES ($1, 1, $2, $3, 0, '{}') RETURNING build_id",
+      [run.rows[0]!.run_id, cache, country],
+    );
+    await this.#db.query(
+      `INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, published_at, rows, levels, categories_version, file_sha256, file_bytes, plain_sha256, plain_bytes, index_sha256, index_bytes, segments)
+       VALUES ($1, $2, $3, $4, now(), now(), now(), $5, '{}', 1, $6, $7, $8, $9, $10, $11, $12)`,
+      [cache, country, version, build.rows[0]!.build_id, stored.rows, stored.file.sha256, stored.file.bytes, stored.file.plainSha256, stored.file.plainBytes, stored.index.sha256, stored.index.bytes, stored.segments.length],
+    );
+    for (const { from, sha256, bytes, added, changed, removed } of deltas) {
+      await this.#db.query('INSERT INTO artefact_delta VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)', [cache, country, from, version, sha256, bytes, added, changed, removed]);
+    }
+    await this.#db.query(
+      `INSERT INTO publication (cache, country, version, status, confirmed_as_of) VALUES ($1, $2, $3, 'fresh', now())
+       ON CONFLICT (cache, country) DO UPDATE SET version = excluded.version, confirmed_as_of = excluded.confirmed_as_of`,
+      [cache, country, version],
+    );
+  }
+}
+
+/** Rows of invented numbers, ascending: the n-th of a country's area codes. `of` gives what stands behind the phone. */
+export function inventedRows(count: number, of: (n: number) => string | null = (n) => `SPAM\t${1 + (n % 5)}`): Buffer {
+  const lines: string[] = [];
+  for (let n = 0; n < count; n++) {
+    const rest = of(n);
+    if (rest !== null) lines.push(`+1202${String(5_000_000 + n * 3)}\t${rest}\n`);
+  }
+  return Buffer.from(lines.join(''));
+}
