@@ -20,7 +20,8 @@ export interface CacheRoutesOptions {
   readonly now: () => number;
 }
 
-const documentHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
+/** Headers of the documents about caches. */
+export const documentHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
 
 /** The caches: their files, their manifests, and the categories. Everything needs the scope `caches:read`. */
 export function registerCacheRoutes(app: FastifyInstance, options: CacheRoutesOptions): void {

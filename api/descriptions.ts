@@ -56,7 +56,7 @@ export function describeDelta({ name, title, perCountry }: CacheDefinition): Ope
   return describeFile({
     operationId: `downloadDelta_${name}`,
     summary: `Download what changed in the ${title.toLowerCase()} since a version`,
-    description: 'One gzip member of lines, ascending by phone: `+`, tab, a row that was added; `~`, tab, the new row of a number; `-`, tab, a phone that was removed. The manifest lists the versions that there are deltas from.',
+    description: 'One gzip member of lines: `+`, tab, a row that was added; `~`, tab, the new row of a number; `-`, tab, a phone that was removed. They ascend by phone; where they do not, the step to the next version begins. The manifest lists the versions that there are deltas from.',
     content: { 'application/gzip': { schema: gzip } },
     codes: [...(perCountry ? countryCodes : []), 'parameter_invalid', 'delta_gone'],
   });

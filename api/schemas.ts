@@ -58,9 +58,9 @@ export const manifestSchema = z.object({
         href: z.string().describe('Path and query of the delta.'),
         bytes: count,
         sha256,
-        added: count.describe('Rows that it adds.'),
-        changed: count.describe('Rows that it replaces.'),
-        removed: count.describe('Rows that it removes.'),
+        added: count.describe('Lines that add a row.'),
+        changed: count.describe('Lines that replace a row.'),
+        removed: count.describe('Lines that remove a row.'),
       }),
     )
     .describe('Deltas that lead to this version, newest first.'),

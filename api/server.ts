@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { serializerCompiler } from 'fastify-type-provider-zod';
@@ -26,6 +26,7 @@ import type { PublicationIndex } from './publication-index.ts';
 import type { Readiness } from './readiness.ts';
 import { registerReleaseRoutes } from './release-routes.ts';
 import type { RequestReads } from './request-reads.ts';
+import { Unchanged } from './unchanged.ts';
 import { registerVerificationRoutes } from './verification-routes.ts';
 
 declare module 'fastify' {
@@ -141,11 +142,14 @@ function makeFramework({ limits, metrics, log }: ServerOptions): FastifyInstance
 }
 
 /** What happens to each request before its route: names, measures, identifies, limits, and refuses what is not a read. */
-function registerEntry(app: FastifyInstance, { keys, metrics, log }: ServerOptions): void {
+function registerEntry(app: FastifyInstance, options: ServerOptions): void {
+  const { keys, metrics, log } = options;
   const limiter = app.createRateLimit();
+  answerUnchangedFirst(app.server, limiter, options);
   app.decorateRequest('caller');
   app.addHook('onRequest', async (request, reply) => {
     begin(request, reply, { metrics, log });
+    if (overLimit.has(request.raw)) throw tooMany(overLimit.get(request.raw) ?? 1);
     request.caller = identifyCaller(request.headers.authorization, keys);
     if (request.routeOptions.config?.unlimited !== true) await limitRequests(request, limiter);
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) throw new ServiceError('request_invalid', { operation: 'read request', problem: 'The request has no Host header.' });
@@ -156,9 +160,45 @@ function registerEntry(app: FastifyInstance, { keys, metrics, log }: ServerOptio
 type Limiter = ReturnType<FastifyInstance['createRateLimit']>;
 
 async function limitRequests(request: FastifyRequest, limiter: Limiter): Promise<void> {
-  const count = await limiter(request);
-  if (count.isAllowed || !count.isExceeded) return;
-  throw withHeaders(new ServiceError('rate_limited', { operation: 'limit requests' }), { 'Retry-After': String(Math.max(1, count.ttlInSeconds)) });
+  const seconds = await secondsOverLimit(request, limiter);
+  if (seconds > 0) throw tooMany(seconds);
+}
+
+/** Counts a request. Seconds after which its caller may ask again; 0 if it may ask now. */
+async function secondsOverLimit(request: Pick<FastifyRequest, 'caller' | 'ip' | 'routeOptions'>, limiter: Limiter): Promise<number> {
+  const count = await limiter(request as FastifyRequest); // it reads no more of it than callerName does
+  return count.isAllowed || !count.isExceeded ? 0 : Math.max(1, count.ttlInSeconds);
+}
+
+function tooMany(seconds: number): ServiceError {
+  return withHeaders(new ServiceError('rate_limited', { operation: 'limit requests' }), { 'Retry-After': String(seconds) });
+}
+
+/** Requests that were counted before they reached the framework and are too many, with the seconds to wait. */
+const overLimit = new WeakMap<IncomingMessage, number>();
+
+/** Puts {@link Unchanged} before the framework's listener. */
+function answerUnchangedFirst(server: Server, limiter: Limiter, { publications, keys, metrics, log }: ServerOptions): void {
+  const unchanged = new Unchanged({
+    publications,
+    keys,
+    async admit(caller, request) {
+      const seconds = await secondsOverLimit({ caller, ip: request.socket.remoteAddress ?? '', routeOptions: {} as FastifyRequest['routeOptions'] }, limiter);
+      if (seconds > 0) overLimit.set(request, seconds);
+      return seconds === 0;
+    },
+    onAnswer({ request, response, caller, route, requestId }) {
+      const startedAt = performance.now();
+      const { keyId } = caller.principal;
+      const { method = 'GET' } = request;
+      response.once('close', () => recordEnd({ response, route, method, startedAt, requestId, keyId, level: 'info' }, { metrics, log }));
+    },
+  });
+  const [next] = server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[];
+  server.removeAllListeners('request');
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (!unchanged.take(request, response, () => next!(request, response))) next!(request, response);
+  });
 }
 
 /** By whom requests are counted: the key, or the address of a caller without a valid one. */
@@ -171,14 +211,28 @@ function begin(request: FastifyRequest, reply: FastifyReply, { metrics, log }: P
   reply.headers({ ...securityHeaders, 'X-Request-Id': request.id });
   const startedAt = performance.now();
   reply.raw.once('close', () => {
-    const seconds = (performance.now() - startedAt) / 1000;
-    const { statusCode: status, writableFinished: whole } = reply.raw;
-    const route = routeOf(request);
-    metrics.requestEnded({ route, method: request.method, status, seconds });
     const keyId = request.caller?.kind === 'key' ? request.caller.principal.keyId : undefined;
     const level = request.routeOptions.config?.unlimited === true ? 'debug' : 'info'; // probes ask every few seconds
-    log[level]({ requestId: request.id, method: request.method, route, status, ms: Math.round(seconds * 1000), keyId, ...(whole ? {} : { cut: true }) }, 'request');
+    recordEnd({ response: reply.raw, route: routeOf(request), method: request.method, startedAt, requestId: request.id, keyId, level }, { metrics, log });
   });
+}
+
+/** A request whose answer has ended. */
+interface EndedRequest {
+  readonly response: ServerResponse;
+  readonly route: string;
+  readonly method: string;
+  readonly startedAt: number;
+  readonly requestId: string;
+  readonly keyId: string | undefined;
+  readonly level: 'info' | 'debug';
+}
+
+function recordEnd({ response, route, method, startedAt, requestId, keyId, level }: EndedRequest, { metrics, log }: Pick<ServerOptions, 'metrics' | 'log'>): void {
+  const seconds = (performance.now() - startedAt) / 1000;
+  const { statusCode: status, writableFinished: whole } = response;
+  metrics.requestEnded({ route, method, status, seconds });
+  log[level]({ requestId, method, route, status, ms: Math.round(seconds * 1000), keyId, ...(whole ? {} : { cut: true }) }, 'request');
 }
 
 function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, { metrics, log }: Pick<ServerOptions, 'metrics' | 'log'>): void {

@@ -43,6 +43,9 @@ const filesMin = 2;
 /** Ticks of the CPU times in /proc, in ms: the kernel's USER_HZ is 100 everywhere. */
 const tickMs = 10;
 
+/** Processes of the pool that were seen: one that it has let go of counts as long as it is there, and then among those that ended. */
+const seen = new Set<number>();
+
 const hasPeer = spawnSync('sh', ['-c', 'command -v ffmpeg']).status === 0;
 const formats = (Object.keys(FORMATS) as Format[]).filter((format) => (options.format ?? format) === format && (hasPeer || FORMATS[format].encode === null));
 
@@ -105,9 +108,6 @@ async function measured(work: () => Promise<void>): Promise<ChildFigures> {
   await work();
   return { cpuMs: cpuMs() - before, peakRssBytes: Math.max(0, ...pool.pids().map(peakBytes)) };
 }
-
-/** Processes of the pool that were seen: one that it has let go of counts as long as it is there, and then among those that ended. */
-const seen = new Set<number>();
 
 function cpuMs(): number {
   for (const pid of pool.pids()) seen.add(pid);

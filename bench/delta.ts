@@ -4,7 +4,7 @@
  *
  *   npx tsc -p tsconfig.build.json && node dist/bench/delta.js [rows=2000000] [rounds=3]
  *
- * Every contender is a process of its own, on the same machine as the server. rsync and zsync come from the system
+ * Every contender is a process of its own, on the same machine as the server; what starting ours takes is measured beside it. rsync and zsync come from the system
  * (`apt-get install rsync zsync`); one that is missing is left out.
  */
 import { execFile, spawnSync } from 'node:child_process';
@@ -235,6 +235,7 @@ async function compareNight(scene: Scene, { before, rounds }: { before: string; 
   const contenders: Contender[] = [
     pullContender(scene, { name: 'pull, whole file', before: undefined }),
     pullContender(scene, { name: 'pull, delta', before }),
+    { name: 'start of the program', run: async () => runProgram(process.execPath, [join(import.meta.dirname, '../cli.js'), '--version'], scene.directory) },
   ];
   if (isInstalled('rsync')) {
     contenders.push(rsyncContender(scene, { name: 'rsync of the gzip file', old: files.old, fresh: files.fresh, options: [] }));
@@ -244,7 +245,7 @@ async function compareNight(scene: Scene, { before, rounds }: { before: string; 
   const measured = await runSideBySide(contenders, rounds);
   const whole = measured[0]!;
   for (const { name, wallMs, cpuMs } of measured) {
-    const bytes = scene.bytes.get(name)!;
+    const bytes = scene.bytes.get(name) ?? 0;
     console.log(`  ${name.padEnd(24)} ${String(bytes).padStart(11)} bytes  x${(bytes / scene.bytes.get(whole.name)!).toFixed(4)}   ${(wallMs / 1000).toFixed(2)} s  x${(wallMs / whole.wallMs).toFixed(2)}   CPU ${(cpuMs / 1000).toFixed(2)} s`);
   }
 }

@@ -1,4 +1,5 @@
 import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { to } from 'pg-copy-streams';
@@ -10,7 +11,7 @@ import { exportSnapshot } from '../pipelines/caches/snapshot.ts';
 
 /**
  * One contender of bench/night.ts in a process of its own, so that its CPU and peak memory are its own:
- * `night-contender.js ours|pg-copy-streams URL DIRECTORY ROWS STATEMENT`. Prints one JSON line.
+ * `night-contender.js compact|fast|pg-copy-streams URL DIRECTORY ROWS STATEMENT`. Prints one JSON line.
  */
 const [contender, url, directory, rows, statement] = process.argv.slice(2) as [string, string, string, string, string];
 
@@ -26,7 +27,7 @@ const build = async (): Promise<number> => {
     evaluatedAt: new Date('2026-01-01T01:00:00Z'),
     rowsExpected: Number(rows),
     owner: 'bench',
-    settings: loadConfig({}),
+    settings: loadConfig({ BUILD_PROFILE: contender }),
   });
   await holder.end();
   return file.bytes;
@@ -35,12 +36,13 @@ const build = async (): Promise<number> => {
 const stream = async (): Promise<number> => {
   const client = await connect({ url, applicationName: 'bench' });
   const gzip = createGzip({ level: 6 });
+  await mkdir(directory, { recursive: true });
   await pipeline(client.query(to(statement)), gzip, createWriteStream(`${directory}/streamed.gz`));
   await client.end();
   return 0;
 };
 
 const startedAt = performance.now();
-const bytes = await (contender === 'ours' ? build() : stream());
+const bytes = await (contender === 'pg-copy-streams' ? stream() : build());
 const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
 console.log(JSON.stringify({ seconds: (performance.now() - startedAt) / 1000, cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, peakMiB: maxRSS / 1024, bytes }));

@@ -47,7 +47,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
   const catchUp = () => catchUpNight({ config, db, queues, log, clock });
   const task = createTask(config.nightSchedule, () => catchUp().catch(onError), { timezone: 'UTC', suppressMissedWarning: true });
   await task.start();
-  const inboxes = [...feedInboxes({ config, queues, log, submit }), brandingInbox({ config, db, queues, log, openVault: () => openVault(config) }), recordingsInbox({ config, db, queues, log })];
+  const stopping = new AbortController();
+  const inboxes = [...feedInboxes({ config, queues, log, submit }), brandingInbox({ config, db, queues, log, openVault: () => openVault(config) }), recordingsInbox({ config, db, queues, log, signal: stopping.signal })];
   const loops = [
     // A tick that the timer missed, for a sleeping machine or a database that was away, is made up for here.
     repeat({ seconds: config.reconcileSeconds, work: () => catchUp().then(() => reconcile({ db, queues, log })).then(() => {}), onError }),
@@ -56,6 +57,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
   ];
   return {
     async stop() {
+      stopping.abort(new ServiceError('interrupted', { operation: 'hand recordings in' }));
       await task.destroy();
       await Promise.all(loops.map((loop) => loop.stop()));
     },

@@ -37,9 +37,9 @@ export class ArtefactDirectory implements ArtefactStore {
         await handle.sync();
         await handle.close();
         const directory = dirname(this.path(name));
-        await mkdir(directory, { recursive: true });
+        const isNew = (await mkdir(directory, { recursive: true })) !== undefined;
         await rename(path, this.path(name));
-        for (const changed of [directory, join(this.directory, name.cache), this.directory]) await syncDirectory(changed);
+        for (const changed of isNew ? [directory, join(this.directory, name.cache), this.directory] : [directory]) await syncDirectory(changed);
       },
       discard: async () => {
         await handle.close().catch(() => {});

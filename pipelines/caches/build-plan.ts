@@ -1,4 +1,5 @@
 import type { ArtefactName } from './definition.ts';
+import type { StoredDelta } from './delta-files.ts';
 import type { ArtefactFile, LevelCounts } from './manifest.ts';
 
 /** A published version that a build can start from. */
@@ -9,7 +10,7 @@ export interface Basis {
   readonly file: ArtefactFile;
   readonly index: { readonly sha256: string; readonly bytes: number };
   /** The deltas that lead to it. */
-  readonly deltas: readonly { readonly from: number; readonly sha256: string }[];
+  readonly deltas: readonly StoredDelta[];
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Client, Connection, Submittable } from 'pg';
 import { ServiceError } from '../../runtime/errors.ts';
+import { payloadBytesMax, takeRows } from './copy-rows.ts';
 
 /** Whole rows of a COPY, at most the asked number of bytes unless a single row is longer. */
 export interface RowBlock {
@@ -26,15 +27,13 @@ const newline = 0x0a;
 const blocksWaitingMax = 2;
 /** No row is shorter: a phone of 8 digits with its plus sign, and a line end. */
 const rowBytesMin = 10;
-/** Below this length copying in JavaScript beats the call into Buffer.copy. */
-const shortPayloadBytes = 96;
 
 /**
  * Streams a COPY into row-aligned blocks.
  *
  * The server sends a message a row. The driver's parser and a general stream cost an object or more for each, which for
- * millions of short rows is more work than compressing them; here the payloads of a socket chunk are moved straight into
- * the block that is going to be compressed (bench/night.ts). The server's word that the COPY succeeded comes after the
+ * millions of short rows is more work than compressing them; here the rows of a socket chunk are moved all at once into
+ * the block that is going to be compressed (copy-rows.ts, bench/night.ts). The server's word that the COPY succeeded comes after the
  * last row: `rowsCopied` is set then, and nothing may be published before the transaction has committed as well.
  *
  * @throws ServiceError `copy_stalled`, `copy_cut` or `interrupted`; after any of them the client must be destroyed.
@@ -149,6 +148,10 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
     let at = 0;
     while (at < chunk.length) {
       if (this.payloadLeft === 0) {
+        if (this.hasWholeRow(chunk, at)) {
+          at += this.takeRows(chunk, at);
+          continue;
+        }
         const start = at;
         at = this.readHeader(chunk, at);
         if (this.headerFilled < headerBytes) return;
@@ -159,6 +162,22 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
       at = this.readPayload(chunk, at);
     }
     if (this.waiting.length >= blocksWaitingMax) this.socket.pause();
+  }
+
+  /** True if a message of a row begins here that ends in the chunk and fits into the block. */
+  private hasWholeRow(chunk: Buffer, at: number): boolean {
+    if (this.headerFilled > 0 || chunk.length - at < headerBytes || chunk[at] !== message.copyData) return false;
+    const payload = chunk.readUInt32BE(at + 1) - 4;
+    return at + headerBytes + payload <= chunk.length && payload <= payloadBytesMax && this.hasRoom(payload);
+  }
+
+  /** Takes the rows that are whole, all at once, and returns how many bytes of the chunk they are. */
+  private takeRows(chunk: Buffer, at: number): number {
+    const { block, starts } = this;
+    const { taken, filled, rows } = takeRows(chunk, at, { block, starts, filled: this.filled, rows: this.rows });
+    this.filled = filled;
+    this.rows = rows;
+    return taken;
   }
 
   /** Reads what the chunk has of the next header, and returns the place after it. */
@@ -201,20 +220,20 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
     const end = Math.min(chunk.length, start + this.payloadLeft);
     this.payloadLeft -= end - start;
     if (this.type !== message.copyData) return end;
-    const { block } = this;
-    let { filled } = this;
-    if (end - start < shortPayloadBytes) for (let at = start; at < end; at++) block[filled++] = chunk[at]!;
-    else filled += chunk.copy(block, filled, start, end);
-    this.filled = filled;
-    if (end > start && this.payloadLeft === 0 && block[filled - 1] === newline) this.starts[++this.rows] = filled;
+    this.filled += chunk.copy(this.block, this.filled, start, end);
+    if (end > start && this.payloadLeft === 0 && chunk[end - 1] === newline) this.starts[++this.rows] = this.filled;
     return end;
   }
 
   /** Makes sure that a row of this length fits into the block: cuts before it if it does not. */
   private makeRoom(bytes: number): void {
-    if (this.filled + bytes <= this.block.length && this.rows + 1 < this.starts.length) return;
+    if (this.hasRoom(bytes)) return;
     this.cutBlock();
     if (bytes > this.block.length) this.block = Buffer.allocUnsafeSlow(bytes);
+  }
+
+  private hasRoom(bytes: number): boolean {
+    return this.filled + bytes <= this.block.length && this.rows + 1 < this.starts.length;
   }
 
   private cutBlock(): void {

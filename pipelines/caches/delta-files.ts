@@ -3,8 +3,8 @@ import type { FileHandle } from 'node:fs/promises';
 import { isServiceError, ServiceError } from '../../runtime/errors.ts';
 import type { ArtefactStore, StoredName } from './artefact-store.ts';
 import { formatArtefact, type ArtefactName } from './definition.ts';
-import { applyDelta, composeDeltas, differenceOf, OperationCounter, type DeltaCounts } from './delta-lines.ts';
-import { readGzip, writeGzip } from './gzip-text.ts';
+import { applyDelta, differenceOf, OperationCounter, type DeltaCounts } from './delta-lines.ts';
+import { joinGzip, readGzip, writeGzip } from './gzip-text.ts';
 import { inflateSegment } from './inflate-segment.ts';
 import type { Segment } from './segment-index.ts';
 
@@ -24,40 +24,49 @@ export interface StoredDelta extends DeltaCounts {
 export interface WriteDeltasOptions {
   readonly store: ArtefactStore;
   readonly artefact: ArtefactName;
-  /** Name among the unfinished files; one is written at a time. */
+  /** Beginning of the names among the unfinished files. */
   readonly owner: string;
   /** The version that was published before. */
   readonly basis: IndexedFile & { readonly version: number };
   readonly built: IndexedFile;
   /** The deltas that lead to the basis. */
-  readonly earlier: readonly { readonly from: number; readonly sha256: string }[];
+  readonly earlier: readonly StoredDelta[];
   /** Told of an earlier delta that is missing or damaged: there is none from that version then. */
   readonly onLost?: ((from: number, error: unknown) => void) | undefined;
 }
 
 /**
  * Writes the deltas that lead to a new version: from its basis, made of the segments that differ and checked against them,
- * and from each version that has a delta to the basis. Memory does not grow with the files: one segment of each is held.
- * Returns them newest first.
+ * and from each version that has a delta to the basis, by putting the new one behind that. Neither costs more than the
+ * deltas are long, however long the files are; one segment of each is held in memory. Returns them newest first.
  * @throws ServiceError `delta_invalid` if the delta does not give the new rows, `segment_index_invalid` if a file is not as its
  * index says, or the error of the disk. The artefact itself is whole in all these cases, and can be published without deltas.
  */
 export async function writeDeltas({ basis, built, earlier, ...options }: WriteDeltasOptions): Promise<StoredDelta[]> {
   const step = await writeStep(options, basis, built);
-  const deltas = [step];
-  for (const { from, sha256 } of [...earlier].sort((a, b) => b.from - a.from)) {
-    const composed = await composeStored(options, { from, first: sha256, second: step.sha256 }).catch((error: unknown) => {
-      if (!isLost(error)) throw error;
-      options.onLost?.(from, error);
-    });
-    if (composed !== undefined) deltas.push(composed);
-  }
-  return deltas;
+  const chains = await Promise.all(
+    [...earlier].sort((a, b) => b.from - a.from).map((delta) =>
+      chainDeltas(options, delta, step).catch((error: unknown) => {
+        if (!isLost(error)) throw error;
+        options.onLost?.(delta.from, error);
+      }),
+    ),
+  );
+  return [toStored(step), ...chains.filter((chain) => chain !== undefined)];
+}
+
+/** A delta that was written from one version to the next. */
+interface Step extends StoredDelta {
+  readonly plainBytes: number;
+}
+
+function toStored({ from, sha256, bytes, added, changed, removed }: StoredDelta): StoredDelta {
+  return { from, sha256, bytes, added, changed, removed };
 }
 
 type Place = Pick<WriteDeltasOptions, 'store' | 'artefact' | 'owner' | 'onLost'>;
 
-async function writeStep(place: Place, basis: IndexedFile & { version: number }, built: IndexedFile): Promise<StoredDelta> {
+async function writeStep(place: Place, basis: IndexedFile & { version: number }, built: IndexedFile): Promise<Step> {
   const { store, artefact } = place;
   const old = await store.open({ ...artefact, sha256: basis.sha256 });
   const fresh = await store.open({ ...artefact, sha256: built.sha256 }).catch(async (error: unknown) => {
@@ -121,16 +130,14 @@ async function* rowsOf({ handle, segments }: OpenSegments): AsyncGenerator<Buffe
 }
 
 /** Stores the text of a delta. */
-async function writeDelta({ store, artefact, owner }: Place, from: number, texts: AsyncIterable<Buffer>): Promise<StoredDelta> {
+async function writeDelta({ store, artefact, owner }: Place, from: number, texts: AsyncIterable<Buffer>): Promise<Step> {
   const file = await store.start(owner);
   try {
     const counter = new OperationCounter();
-    const { sha256, bytes } = await writeGzip(counter.watch(texts), async (piece) => {
-      for (let at = 0; at < piece.length; ) at += (await file.handle.write(piece, at)).bytesWritten;
-    });
+    const { sha256, bytes, plainBytes } = await writeGzip(counter.watch(texts), (piece) => writeAll(file.handle, piece));
     await file.keep({ ...artefact, sha256, kind: 'delta' });
     const { added, changed, removed } = counter;
-    return { from, sha256, bytes, added, changed, removed };
+    return { from, sha256, bytes, plainBytes, added, changed, removed };
   } catch (error) {
     await file.discard();
     throw error;
@@ -151,11 +158,16 @@ async function digestOf(texts: AsyncIterable<Buffer>): Promise<string> {
 }
 
 /** The text of a stored delta; its end is reached only if every byte of the file is what its name says. */
-async function* readStored(store: ArtefactStore, name: StoredName): AsyncGenerator<Buffer> {
+function readStored(store: ArtefactStore, name: StoredName): AsyncGenerator<Buffer> {
+  return readGzip(readWhole(store, name));
+}
+
+/** The bytes of a stored delta; their end is reached only if they are what its name says. */
+async function* readWhole(store: ArtefactStore, name: StoredName): AsyncGenerator<Buffer> {
   const handle = await store.open(name);
   const hash = createHash('sha256');
   try {
-    yield* readGzip(hashing(handle.createReadStream({ autoClose: false, highWaterMark: 1 << 18 }), hash));
+    yield* hashing(handle.createReadStream({ autoClose: false, highWaterMark: 1 << 18 }), hash);
   } finally {
     await handle.close();
   }
@@ -169,9 +181,29 @@ async function* hashing(chunks: AsyncIterable<Buffer>, hash: { update(bytes: Buf
   }
 }
 
-function composeStored(place: Place, { from, first, second }: { from: number; first: string; second: string }): Promise<StoredDelta> {
-  const read = (sha256: string) => readStored(place.store, { ...place.artefact, sha256, kind: 'delta' });
-  return writeDelta(place, from, composeDeltas(read(first), read(second)));
+/** Puts a delta behind one that leads to where it begins: the compressed bytes of both, as one gzip member. */
+async function chainDeltas({ store, artefact, owner }: Place, earlier: StoredDelta, step: Step): Promise<StoredDelta> {
+  const file = await store.start(`${owner}-${earlier.from}`);
+  try {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    const read = (sha256: string) => readWhole(store, { ...artefact, sha256, kind: 'delta' });
+    for await (const piece of joinGzip(read(earlier.sha256), read(step.sha256), step.plainBytes)) {
+      hash.update(piece);
+      bytes += piece.length;
+      await writeAll(file.handle, piece);
+    }
+    const sha256 = hash.digest('hex');
+    await file.keep({ ...artefact, sha256, kind: 'delta' });
+    return { from: earlier.from, sha256, bytes, added: earlier.added + step.added, changed: earlier.changed + step.changed, removed: earlier.removed + step.removed };
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
+}
+
+async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten;
 }
 
 function isLost(error: unknown): boolean {

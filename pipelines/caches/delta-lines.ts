@@ -2,7 +2,8 @@ import { ServiceError } from '../../runtime/errors.ts';
 
 /**
  * Deltas as text: a line for each row that differs, ascending by phone. `+<tab>row` was added, `~<tab>row` is the new row
- * of a number that had another one, `-<tab>phone` was removed.
+ * of a number that had another one, `-<tab>phone` was removed. A delta over several versions is the deltas of the steps one
+ * after another: where the phones do not ascend, the next step begins.
  *
  * Everything here works on streams of bytes that are cut anywhere, holds one chunk of each in memory, and compares rows as
  * bytes: a tab and a line feed sort before every digit, so the order by phone is the order of the bytes of whole rows.
@@ -125,6 +126,34 @@ function carryOut(text: GatheredText, lines: Lines, at: { block: Buffer; place: 
   return endOfLine(at.block, at.place);
 }
 
+/** A piece of whole lines of one step of a delta; the steps count from 0. */
+export interface StepPiece {
+  readonly step: number;
+  readonly text: Buffer;
+}
+
+/**
+ * Divides a delta over several versions into the deltas of its steps.
+ * @throws ServiceError `delta_invalid` if a line is not well formed
+ */
+export async function* divideSteps(delta: Chunks): AsyncGenerator<StepPiece> {
+  const lines = await Lines.open(delta, chainForm);
+  let step = 0;
+  while (!lines.done) {
+    const { block, start } = lines;
+    let end = start;
+    let begins = false;
+    do {
+      begins = lines.beginsStep && end > start;
+      if (begins) break;
+      if (lines.beginsStep) step++;
+      end = lines.end;
+    } while (lines.step());
+    yield { step, text: block.subarray(start, end) };
+    if (!begins) await lines.load();
+  }
+}
+
 /** Counts the operations of a delta as its text passes. */
 export class OperationCounter implements DeltaCounts {
   added = 0;
@@ -159,12 +188,15 @@ export class OperationCounter implements DeltaCounts {
 /** What stands before the phone in a line, and what is asked of the line. */
 interface LineForm {
   readonly name: 'rows' | 'delta';
+  /** Each line is behind the one before. */
+  readonly ascends: boolean;
   readonly bytesBefore: number;
   readonly isValid: (lines: Lines) => boolean;
 }
 
-const rowForm: LineForm = { name: 'rows', bytesBefore: 0, isValid: () => true };
-const deltaForm: LineForm = { name: 'delta', bytesBefore: 2, isValid: isDeltaLine };
+const rowForm: LineForm = { name: 'rows', ascends: true, bytesBefore: 0, isValid: () => true };
+const deltaForm: LineForm = { name: 'delta', ascends: true, bytesBefore: 2, isValid: isDeltaLine };
+const chainForm: LineForm = { ...deltaForm, ascends: false };
 
 function isDeltaLine({ block, start, keyStart, keyEnd, end, operation }: Lines): boolean {
   const length = keyEnd - keyStart;
@@ -185,6 +217,8 @@ class Lines {
   /** Counts from 1. */
   number = 0;
   done = false;
+  /** The line is not behind the one before. */
+  beginsStep = false;
   readonly #blocks: AsyncIterator<Buffer>;
   readonly #form: LineForm;
   #keyBefore: Buffer | undefined;
@@ -235,7 +269,8 @@ class Lines {
   }
 
   #requireOrder(block: Buffer, keyStart: number, keyEnd: number): void {
-    if (this.number > 1 && compareKeys({ block, keyStart, keyEnd }, this) >= 0) throw invalid(`Line ${this.number} of the ${this.#form.name} is not behind the line before it.`);
+    this.beginsStep = this.number > 1 && compareKeys({ block, keyStart, keyEnd }, this) >= 0;
+    if (this.beginsStep && this.#form.ascends) throw invalid(`Line ${this.number} of the ${this.#form.name} is not behind the line before it.`);
   }
 }
 

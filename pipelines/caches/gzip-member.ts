@@ -13,7 +13,17 @@ import { deflateRows, type BuildProfile } from './row-deflate.ts';
 export const gzipHeader = Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 0xff]);
 
 /** An empty deflate block with the final bit set, fixed codes. */
-const finalBlock = Buffer.from([0x03, 0x00]);
+export const finalBlock = Buffer.from([0x03, 0x00]);
+
+export const trailerBytes = 8;
+
+/** The last bytes of a member: CRC-32 and length of its text modulo 2^32. */
+export function gzipTrailer(crc: number, plainBytes: number): Buffer {
+  const trailer = Buffer.alloc(trailerBytes);
+  trailer.writeUInt32LE(crc, 0);
+  trailer.writeUInt32LE(plainBytes % 2 ** 32, 4);
+  return trailer;
+}
 
 /** A piece of plain text and its deflate block. */
 export interface CompressedBlock {
@@ -49,10 +59,7 @@ export class GzipMember {
 
   /** The end of the member: final block, CRC and length modulo 2^32. */
   end(): Buffer {
-    const trailer = Buffer.alloc(8);
-    trailer.writeUInt32LE(this.crc, 0);
-    trailer.writeUInt32LE(this.plainBytes % 2 ** 32, 4);
-    return this.emit(Buffer.concat([finalBlock, trailer]));
+    return this.emit(Buffer.concat([finalBlock, gzipTrailer(this.crc, this.plainBytes)]));
   }
 
   /** Sizes and digests, after `end`. */

@@ -1,8 +1,8 @@
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { ServiceError } from '../../runtime/errors.ts';
-import { crc32 } from './crc32.ts';
-import { compressBlock, gzipHeader, GzipMember, type CompressedBlock } from './gzip-member.ts';
+import { crc32, joinCrc32 } from './crc32.ts';
+import { compressBlock, finalBlock, gzipHeader, GzipMember, gzipTrailer, trailerBytes, type CompressedBlock } from './gzip-member.ts';
 import type { ArtefactFile } from './manifest.ts';
 
 /** Plain bytes that are compressed as one block, and blocks that are compressed at a time: what the two buffers hold at most. */
@@ -11,8 +11,6 @@ const blocksInFlight = 3;
 
 /** Deflate level of what is written here: deltas, and files that a client makes of them. */
 const compressionLevel = 5;
-
-const trailerBytes = 8;
 
 /**
  * Writes text as one gzip member, piece by piece, and returns the sizes and digests of file and text.
@@ -73,10 +71,44 @@ export async function* readGzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<B
   } catch (error) {
     throw isZlibError(error) ? notWhole(error) : error;
   }
-  const trailer = Buffer.alloc(trailerBytes);
-  trailer.writeUInt32LE(crc, 0);
-  trailer.writeUInt32LE(bytes % 2 ** 32, 4);
-  if (!ends.first.equals(gzipHeader) || !ends.last.equals(trailer)) throw notWhole();
+  if (!ends.first.equals(gzipHeader) || !ends.last.equals(gzipTrailer(crc, bytes))) throw notWhole();
+}
+
+/**
+ * The text of two gzip files of {@link writeGzip} in a row, as one member: their blocks are copied as they are.
+ * `secondPlainBytes`: length of the second text.
+ */
+export async function* joinGzip(first: AsyncIterable<Buffer>, second: AsyncIterable<Buffer>, secondPlainBytes: number): AsyncGenerator<Buffer> {
+  const [before, after] = [new MemberBody(), new MemberBody()];
+  yield gzipHeader;
+  yield* before.of(first);
+  yield* after.of(second);
+  yield finalBlock;
+  yield gzipTrailer(joinCrc32(before.crc, after.crc, secondPlainBytes), before.plainBytes + after.plainBytes);
+}
+
+/** The blocks of a member without its header and its end. */
+class MemberBody {
+  /** What the trailer says, when the body was read. */
+  crc = 0;
+  plainBytes = 0;
+
+  async *of(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    const endBytes = finalBlock.length + trailerBytes;
+    let held: Buffer = Buffer.alloc(0); // what may be the end
+    let skip = gzipHeader.length;
+    for await (const chunk of chunks) {
+      const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+      const to = Math.max(0, bytes.length - endBytes);
+      const from = Math.min(skip, to);
+      skip -= from;
+      if (from < to) yield bytes.subarray(from, to);
+      held = Buffer.from(bytes.subarray(to));
+    }
+    if (skip > 0 || held.length < endBytes) throw notWhole();
+    this.crc = held.readUInt32LE(finalBlock.length);
+    this.plainBytes = held.readUInt32LE(finalBlock.length + 4);
+  }
 }
 
 async function* watchEnds(chunks: AsyncIterable<Buffer>, ends: { first: Buffer; last: Buffer }): AsyncGenerator<Buffer> {

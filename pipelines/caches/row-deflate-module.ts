@@ -1,4 +1,4 @@
-/** assembly/row-deflate.ts, compiled by scripts/compile-row-deflate.mjs. */
+/** assembly/row-deflate.ts, compiled by scripts/compile-assembly.mjs. */
 export const rowDeflateModule = Buffer.from(
   'AGFzbQEAAAABJwhgAX8Bf2AAAGAAAX9gAn9/AGAEf39/fwBgAAF+YAF/AGACf38BfwMTEgMEAQUBBgECAgECAgAAAAAABwUDAQABBkwPfwFBAAt/AUEAC38B' +
   'QQALfwFBAAt/AUEAC38BQQALfwFBAAt/AUEAC38BQQALfwFBAAt/AUEAC38BQQALfwFBAAt+AUIAC34BQgALB0wGCmlucHV0UGxhY2UACgtvdXRwdXRQbGFj' +

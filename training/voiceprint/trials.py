@@ -2,7 +2,7 @@
 import numpy as np
 import torch
 
-from recordings import Channel, bands_of, corpus_paths, read_recording, windows_of
+from recordings import Channel, features_of, corpus_paths, read_recording, windows_of
 
 ENROLMENT, TESTS_MAX = 3, 8
 
@@ -30,15 +30,15 @@ def deal_corpus(speakers, corpus, rng):
 
 
 def prepared(dealt):
-    """The same with the log bands of each recording's windows in place of its samples."""
-    return [(speaker, [bands_of(windows_of(samples)) for samples in enrolment], [bands_of(windows_of(samples)) for samples in tests]) for speaker, enrolment, tests in dealt]
+    """The same with the features of each recording's windows in place of its samples."""
+    return [(speaker, [features_of(windows_of(samples)) for samples in enrolment], [features_of(windows_of(samples)) for samples in tests]) for speaker, enrolment, tests in dealt]
 
 
 def embeddings_of(network, recordings):
     """The mean of the embeddings of each recording's windows, at length 1."""
     with torch.no_grad():
-        each = network.embed(torch.cat(recordings).float())
-    return torch.stack([torch.nn.functional.normalize(part.mean(dim=0), dim=0) for part in each.split([len(part) for part in recordings])]).numpy()
+        each = network.embed(torch.cat([bands for bands, _ in recordings]).float(), torch.cat([periods for _, periods in recordings]))
+    return torch.stack([torch.nn.functional.normalize(part.mean(dim=0), dim=0) for part in each.split([len(bands) for bands, _ in recordings])]).numpy()
 
 
 def scores_of(network, deals):

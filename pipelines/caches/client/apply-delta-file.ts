@@ -1,9 +1,11 @@
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { applyDelta, OperationCounter, type DeltaCounts } from '../delta-lines.ts';
+import { applyDelta, composeDeltas, divideSteps, OperationCounter, type Chunks, type DeltaCounts } from '../delta-lines.ts';
 import { readGzip, writeGzip } from '../gzip-text.ts';
 import type { ArtefactFile } from '../manifest.ts';
 
@@ -28,21 +30,67 @@ export interface AppliedDelta extends ArtefactFile, DeltaCounts {}
  */
 export async function applyDeltaFile({ oldPath, deltaPath, outputPath, expected }: ApplyDeltaOptions): Promise<AppliedDelta> {
   const counter = new OperationCounter();
+  const steps = await countSteps(counter.watch(readDelta(deltaPath)));
+  const file = await withOneDelta(deltaPath, steps, (delta) => writeNewFile({ outputPath, expected }, applyDelta(rowsOf(oldPath), delta)));
+  const { added, changed, removed } = counter;
+  return { ...file, added, changed, removed };
+}
+
+async function writeNewFile({ outputPath, expected }: Pick<ApplyDeltaOptions, 'outputPath' | 'expected'>, rows: AsyncIterable<Buffer>): Promise<ArtefactFile> {
   const output = await open(outputPath, 'w', 0o644);
   try {
-    const delta = counter.watch(readGzip(createReadStream(deltaPath)));
-    const file = await writeGzip(applyDelta(rowsOf(oldPath), delta), async (bytes) => {
-      for (let at = 0; at < bytes.length; ) at += (await output.write(bytes, at)).bytesWritten;
-    });
+    const file = await writeGzip(rows, (bytes) => writeAll(output, bytes));
     if (expected !== undefined && file.plainSha256 !== expected) {
       throw new ServiceError('delta_invalid', { operation: 'apply delta', problem: 'The rows that come out are not those of the expected version.', hint: 'The old file is another version, or damaged: download the whole file.' });
     }
     await output.sync();
-    const { added, changed, removed } = counter;
-    return { ...file, added, changed, removed };
+    return file;
   } finally {
     await output.close();
   }
+}
+
+async function countSteps(delta: AsyncIterable<Buffer>): Promise<number> {
+  let steps = 0;
+  for await (const { step } of divideSteps(delta)) steps = step + 1;
+  return steps;
+}
+
+/** Gives a delta as one that ascends: that of several steps is divided into a file for each, which are composed as they are read. */
+async function withOneDelta<Result>(path: string, steps: number, work: (delta: Chunks) => Promise<Result>): Promise<Result> {
+  if (steps <= 1) return work(readDelta(path));
+  const directory = await mkdtemp(join(tmpdir(), 'caller-trust-delta-'));
+  try {
+    const stepPath = (step: number) => join(directory, String(step));
+    await writeSteps(divideSteps(readDelta(path)), stepPath);
+    const first: Chunks = createReadStream(stepPath(0));
+    return await work(Array.from({ length: steps - 1 }, (_, at) => at + 1).reduce<Chunks>((delta, step) => composeDeltas(delta, createReadStream(stepPath(step))), first));
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+async function writeSteps(pieces: ReturnType<typeof divideSteps>, stepPath: (step: number) => string): Promise<void> {
+  let current: { readonly step: number; readonly handle: FileHandle } | undefined;
+  try {
+    for await (const { step, text } of pieces) {
+      if (current?.step !== step) {
+        await current?.handle.close();
+        current = { step, handle: await open(stepPath(step), 'w', 0o600) };
+      }
+      await writeAll(current.handle, text);
+    }
+  } finally {
+    await current?.handle.close();
+  }
+}
+
+async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten;
+}
+
+function readDelta(path: string): AsyncIterable<Buffer> {
+  return readGzip(createReadStream(path));
 }
 
 /** The rows of a gzip file, whoever compressed them. */

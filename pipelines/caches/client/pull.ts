@@ -1,6 +1,6 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCodeOf, isServiceError, publicReason, type ErrorCode } from '../../../runtime/errors.ts';
+import { errorCodeOf, isServiceError, publicReason, ServiceError, type ErrorCode } from '../../../runtime/errors.ts';
 import { CACHES, findCache, formatArtefact } from '../definition.ts';
 import { withDirectoryLock } from './directory-lock.ts';
 import { LocalCopy, nameOf } from './local-copy.ts';
@@ -46,10 +46,12 @@ export interface PulledArtefact {
 /**
  * Brings local copies to the served versions, each with the least bytes: nothing, a delta, or the whole file. A copy is
  * checked against the digests of its manifest and replaced in one step. An artefact that fails stays as it was; the others go on.
- * @throws ServiceError `directory_busy`, `cache_unknown`, `country_invalid`, or the error that the service cannot be asked at all
+ * @throws ServiceError `directory_busy`, `cache_unknown`, `usage_invalid`, or that the list of manifests cannot be read
  */
 export async function pull(options: PullOptions): Promise<PulledArtefact[]> {
-  await mkdir(options.directory, { recursive: true });
+  await mkdir(options.directory, { recursive: true }).catch((cause: unknown) => {
+    throw new ServiceError('usage_invalid', { operation: 'pull', object: options.directory, problem: 'The directory of the copies cannot be made.', cause });
+  });
   return withDirectoryLock(options.directory, async () => {
     const pulled: PulledArtefact[] = [];
     for (const target of await listTargets(options)) pulled.push(await pullOne(options, target));
@@ -102,8 +104,15 @@ async function pullOne(options: PullOptions, target: Target): Promise<PulledArte
     return report(await bringUpToDate({ ...options, copy, local }, target), null);
   } catch (error) {
     if (isServiceError(error, 'interrupted')) throw error;
-    return report(undefined, { code: errorCodeOf(error), reason: publicReason(error) });
+    const named = asDiskError(error) ?? error;
+    return report(undefined, { code: errorCodeOf(named), reason: publicReason(named) });
   }
+}
+
+/** An error of the directory, told as that; undefined for another one. */
+function asDiskError(error: unknown): ServiceError | undefined {
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined;
+  return new ServiceError('download_failed', { operation: 'pull', problem: `The copy cannot be read or written: ${String(error.code)}.`, cause: error });
 }
 
 /** Every cache, by name. */

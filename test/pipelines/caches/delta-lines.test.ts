@@ -77,7 +77,7 @@ describe('a delta', () => {
         const steps = await Promise.all(texts.slice(1).map((text, at) => diff(texts[at]!, text, lengths)));
         const target = texts.at(-1)!;
         for (let from = 0; from < steps.length; from++) {
-          let content = texts[from]!;
+          let content: Buffer = texts[from]!;
           for (const step of steps.slice(from)) content = await apply(content, step, lengths);
           expect(content).toEqual(target);
           let leftFirst = steps[from]!;

@@ -1,6 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { crc32, constants, gunzipSync, inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -209,12 +207,5 @@ describe('endOfPiece', () => {
     [11, 5, 11],
   ])('from %d with at most %d bytes is %d', (from, bytesMax, expected) => {
     expect(endOfPiece(text, from, bytesMax)).toBe(expected);
-  });
-});
-
-describe('the compiled encoder', () => {
-  it('is what the compiler makes of its source', () => {
-    const compiled = execFileSync(process.execPath, [fileURLToPath(new URL('../../../scripts/compile-row-deflate.mjs', import.meta.url)), '--print']);
-    expect(compiled.toString()).toBe(readFileSync(new URL('../../../pipelines/caches/row-deflate-module.ts', import.meta.url), 'utf8'));
   });
 });

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -42,6 +45,19 @@ function run(directory: string, { wanted = wantSpammers, key: secret = key, pati
 const rowsOf = async (directory: string, name = 'spammer_phones') => gunzipSync(await readFile(join(directory, name, 'rows.tsv.gz')));
 const stateOf = async (directory: string, name = 'spammer_phones') => JSON.parse(await readFile(join(directory, name, 'state.json'), 'utf8')) as { manifest: { version: number; file: { plainSha256: string } } };
 const random = (rows: number) => inventedRows(rows, () => `SPAM\t1\t${randomBytes(150).toString('hex')}`);
+
+const servers: Server[] = [];
+afterAll(() => {
+  for (const server of servers) server.close().closeAllConnections();
+});
+
+/** A server of a test's own; it is closed after the last test of the file. */
+async function listen(answer: RequestListener): Promise<{ url: string }> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  servers.push(server);
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
 
 describe('pull', () => {
   it('takes the whole file first, then nothing, then a delta', async () => {
@@ -228,7 +244,40 @@ describe('pull over a bad connection', () => {
   });
 });
 
+describe('pull from a service that redirects to an object store', () => {
+  it('takes the ranges there, without the key', async () => {
+    const published = await publish(random(18_000));
+    const bytes = await readFile(store.path({ ...spammers, sha256: published.stored.file.sha256 }));
+    const keysSeen: (string | undefined)[] = [];
+    const objects = await listen((request, response) => {
+      keysSeen.push(request.headers.authorization);
+      const [, start = '', end = ''] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
+      if (request.headers['if-range'] !== undefined) return void response.writeHead(200, { ETag: '"md5"' }).end(bytes);
+      response.writeHead(206, { ETag: '"md5"', 'Content-Range': `bytes ${start}-${end}/${bytes.length}` }).end(bytes.subarray(Number(start), Number(end) + 1));
+    });
+    const front = await listen(async (request, response) => {
+      if (request.url === '/v1/caches/spammer_phones') return void response.writeHead(307, { Location: `${objects.url}/bucket/object?signature=x` }).end();
+      const answer = await fetch(`${url}${request.url}`, { headers: { authorization: request.headers.authorization ?? '' } });
+      response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text());
+    });
+    const directory = await newDirectory();
+    const pulled = await pull({ client: new ServiceClient({ url: front.url, key, patience: hurried }), directory, wanted: wantSpammers, parallel: 4 });
+    expect(pulled).toMatchObject([{ how: 'full', failure: null }]);
+    expect((await rowsOf(directory)).equals(published.plain)).toBe(true);
+    expect(keysSeen.length).toBeGreaterThan(1);
+    expect(new Set(keysSeen)).toEqual(new Set([undefined]));
+  });
+});
+
 describe('a directory of copies', () => {
+  it('that cannot be written is named', async () => {
+    const directory = await newDirectory();
+    await writeFile(join(directory, '.partial'), 'a file in the way');
+    await publish(inventedRows(20));
+    expect(await run(directory)).toMatchObject([{ how: 'failed', failure: { code: 'download_failed', reason: expect.stringMatching(/^The copy cannot be read or written: E[A-Z]+\.$/) as string } }]);
+    await expect(run(join(directory, '.partial', 'below'))).rejects.toMatchObject({ code: 'usage_invalid' });
+  });
+
   it('is worked in by one process at a time', async () => {
     const directory = await newDirectory();
     road.set({ bytesPerSecond: 50_000 });
