@@ -100,7 +100,7 @@ async function sendVersionFile(request: FastifyRequest, reply: FastifyReply, { a
   const opened = await publications.openVersionFile(file);
   if (opened === undefined) throw unavailable;
   try {
-    await downloads.send(request, reply, { artefact: { ...artefact, file: opened }, status, headers, span: send });
+    await downloads.send(request, reply, { artefact: { name: artefact.name, file: opened }, status, headers, span: send });
   } finally {
     opened.retire();
   }

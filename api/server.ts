@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { serializerCompiler } from 'fastify-type-provider-zod';
@@ -16,6 +16,7 @@ import { registerCacheRoutes } from './cache-routes.ts';
 import { answerConnect, answerUnreadable, securityHeaders } from './client-errors.ts';
 import { registerDocumentation } from './documentation.ts';
 import { Downloads } from './downloads.ts';
+import { lookFirst } from './first-look.ts';
 import { registerHealthRoutes } from './health-routes.ts';
 import type { KeyTable } from './key-table.ts';
 import type { Metrics } from './metrics.ts';
@@ -149,7 +150,6 @@ function registerEntry(app: FastifyInstance, options: ServerOptions): void {
   app.decorateRequest('caller');
   app.addHook('onRequest', async (request, reply) => {
     begin(request, reply, { metrics, log });
-    if (overLimit.has(request.raw)) throw tooMany(overLimit.get(request.raw) ?? 1);
     request.caller = identifyCaller(request.headers.authorization, keys);
     if (request.routeOptions.config?.unlimited !== true) await limitRequests(request, limiter);
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) throw new ServiceError('request_invalid', { operation: 'read request', problem: 'The request has no Host header.' });
@@ -160,45 +160,25 @@ function registerEntry(app: FastifyInstance, options: ServerOptions): void {
 type Limiter = ReturnType<FastifyInstance['createRateLimit']>;
 
 async function limitRequests(request: FastifyRequest, limiter: Limiter): Promise<void> {
-  const seconds = await secondsOverLimit(request, limiter);
-  if (seconds > 0) throw tooMany(seconds);
+  const count = await limiter(request);
+  if (count.isAllowed || !count.isExceeded) return;
+  throw withHeaders(new ServiceError('rate_limited', { operation: 'limit requests' }), { 'Retry-After': String(Math.max(1, count.ttlInSeconds)) });
 }
 
-/** Counts a request. Seconds after which its caller may ask again; 0 if it may ask now. */
-async function secondsOverLimit(request: Pick<FastifyRequest, 'caller' | 'ip' | 'routeOptions'>, limiter: Limiter): Promise<number> {
-  const count = await limiter(request as FastifyRequest); // it reads no more of it than callerName does
-  return count.isAllowed || !count.isExceeded ? 0 : Math.max(1, count.ttlInSeconds);
-}
-
-function tooMany(seconds: number): ServiceError {
-  return withHeaders(new ServiceError('rate_limited', { operation: 'limit requests' }), { 'Retry-After': String(seconds) });
-}
-
-/** Requests that were counted before they reached the framework and are too many, with the seconds to wait. */
-const overLimit = new WeakMap<IncomingMessage, number>();
-
-/** Puts {@link Unchanged} before the framework's listener. */
-function answerUnchangedFirst(server: Server, limiter: Limiter, { publications, keys, metrics, log }: ServerOptions): void {
+/** Answers simple conditional requests before they reach the framework. What it counts and logs is what a route would. */
+function answerUnchangedFirst(server: Server, limiter: Limiter, { publications, keys, metrics, log, limits }: ServerOptions): void {
+  const keepAliveSecondsMax = limits.apiKeepAliveSecondsMax;
   const unchanged = new Unchanged({
     publications,
     keys,
-    async admit(caller, request) {
-      const seconds = await secondsOverLimit({ caller, ip: request.socket.remoteAddress ?? '', routeOptions: {} as FastifyRequest['routeOptions'] }, limiter);
-      if (seconds > 0) overLimit.set(request, seconds);
-      return seconds === 0;
+    keepAliveSecondsMax,
+    async admit(caller) {
+      const count = await limiter({ caller, ip: '', routeOptions: {} } as FastifyRequest); // it reads no more of a request with a key
+      return count.isAllowed || !count.isExceeded;
     },
-    onAnswer({ request, response, caller, route, requestId }) {
-      const startedAt = performance.now();
-      const { keyId } = caller.principal;
-      const { method = 'GET' } = request;
-      response.once('close', () => recordEnd({ response, route, method, startedAt, requestId, keyId, level: 'info' }, { metrics, log }));
-    },
+    onAnswer: ({ keyId, method, route, requestId }) => recordEnd({ route, method, status: 304, whole: true, seconds: 0, requestId, keyId, level: 'info' }, { metrics, log }),
   });
-  const [next] = server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[];
-  server.removeAllListeners('request');
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (!unchanged.take(request, response, () => next!(request, response))) next!(request, response);
-  });
+  lookFirst(server, { answer: (request) => unchanged.answer(request), headersSecondsMax: limits.apiHeadersSecondsMax, keepAliveSecondsMax });
 }
 
 /** By whom requests are counted: the key, or the address of a caller without a valid one. */
@@ -213,24 +193,26 @@ function begin(request: FastifyRequest, reply: FastifyReply, { metrics, log }: P
   reply.raw.once('close', () => {
     const keyId = request.caller?.kind === 'key' ? request.caller.principal.keyId : undefined;
     const level = request.routeOptions.config?.unlimited === true ? 'debug' : 'info'; // probes ask every few seconds
-    recordEnd({ response: reply.raw, route: routeOf(request), method: request.method, startedAt, requestId: request.id, keyId, level }, { metrics, log });
+    const { statusCode: status, writableFinished: whole } = reply.raw;
+    const seconds = (performance.now() - startedAt) / 1000;
+    recordEnd({ route: routeOf(request), method: request.method, status, whole, seconds, requestId: request.id, keyId, level }, { metrics, log });
   });
 }
 
 /** A request whose answer has ended. */
 interface EndedRequest {
-  readonly response: ServerResponse;
   readonly route: string;
   readonly method: string;
-  readonly startedAt: number;
+  readonly status: number;
+  /** False: the client was gone before the end. */
+  readonly whole: boolean;
+  readonly seconds: number;
   readonly requestId: string;
   readonly keyId: string | undefined;
   readonly level: 'info' | 'debug';
 }
 
-function recordEnd({ response, route, method, startedAt, requestId, keyId, level }: EndedRequest, { metrics, log }: Pick<ServerOptions, 'metrics' | 'log'>): void {
-  const seconds = (performance.now() - startedAt) / 1000;
-  const { statusCode: status, writableFinished: whole } = response;
+function recordEnd({ route, method, status, whole, seconds, requestId, keyId, level }: EndedRequest, { metrics, log }: Pick<ServerOptions, 'metrics' | 'log'>): void {
   metrics.requestEnded({ route, method, status, seconds });
   log[level]({ requestId, method, route, status, ms: Math.round(seconds * 1000), keyId, ...(whole ? {} : { cut: true }) }, 'request');
 }

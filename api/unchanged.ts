@@ -1,28 +1,28 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { artefactHref } from '../pipelines/caches/manifest.ts';
 import { findCache } from '../pipelines/caches/definition.ts';
 import { identifyCaller, type Caller } from './authentication.ts';
 import { documentHeaders } from './cache-routes.ts';
 import { securityHeaders } from './client-errors.ts';
 import type { Headers } from './download-plan.ts';
+import { formatHttpDate } from './http-date.ts';
 import type { KeyTable } from './key-table.ts';
 import type { PublicationIndex, PublicationSnapshot, ServedArtefact } from './publication-index.ts';
+import type { SimpleRequest } from './simple-request.ts';
 
 /** A thing that a client may have already, by the one address that its manifest gives. */
 interface KnownAnswer {
   readonly etag: string;
   /** Pattern of the route, for metrics and the log. */
   readonly route: string;
-  /** Names and values of the header, one after the other. */
-  readonly header: readonly string[];
+  /** First line and header of the answer, but what changes from one to the next. */
+  readonly header: string;
 }
 
-/** A request that is answered here: who made it, and what is told of it. */
+/** An answer that is given: by whom it was asked for, and what is told of it. */
 export interface AnsweredUnchanged {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly caller: Caller & { readonly kind: 'key' };
+  readonly keyId: string;
+  readonly method: string;
   readonly route: string;
   readonly requestId: string;
 }
@@ -31,47 +31,46 @@ export interface AnsweredUnchanged {
 export interface UnchangedOptions {
   readonly publications: PublicationIndex;
   readonly keys: KeyTable;
-  /** Counts the request; false if it is one too many. */
-  readonly admit: (caller: Caller, request: IncomingMessage) => Promise<boolean>;
-  /** Told of each answer before it is sent. */
+  /** Counts a request; false if it is one too many. */
+  readonly admit: (caller: Caller) => Promise<boolean>;
+  /** Told of each answer. */
   readonly onAnswer: (answered: AnsweredUnchanged) => void;
+  readonly keepAliveSecondsMax: number;
 }
 
 /**
- * Answers by far the commonest request, before it reaches the framework: a client with a key asks, with the tag that it
- * has, whether a file or a manifest has changed, and it has not. That takes half the time (bench/serve.ts). Whatever is
- * unusual about a request, an unknown key or a second condition, leaves it to the routes, which decide the same.
+ * Answers by far the commonest request: a client with a key asks, with the tag that it has, whether a file or a manifest
+ * has changed, and it has not. Whatever is unusual, another tag, an unknown key or a limit that is reached, is left to
+ * the routes.
  */
 export class Unchanged {
   readonly #options: UnchangedOptions;
   readonly #known = new WeakMap<PublicationSnapshot, ReadonlyMap<string, KnownAnswer>>();
+  #date = '';
+  #dateSecond = 0;
 
   constructor(options: UnchangedOptions) {
     this.#options = options;
   }
 
-  /** Takes the request over, or returns false. `refuse` is called where it was counted and is one too many. */
-  take(request: IncomingMessage, response: ServerResponse, refuse: () => void): boolean {
-    const answer = this.#answerTo(request);
-    if (answer === undefined) return false;
-    const caller = identifyCaller(request.headers.authorization, this.#options.keys);
-    if (caller.kind !== 'key' || !caller.principal.scopes.includes('caches:read')) return false;
-    this.#options.admit(caller, request).then((admitted) => {
-      if (!admitted) return refuse();
-      const requestId = randomUUID();
-      this.#options.onAnswer({ request, response, caller, route: answer.route, requestId });
-      response.writeHead(304, [...answer.header, 'X-Request-Id', requestId]);
-      response.end();
-    }, refuse);
-    return true;
+  /** The bytes of the answer, or undefined if a route is to give it. */
+  async answer({ method, url, authorization, ifNoneMatch }: SimpleRequest): Promise<string | undefined> {
+    const { publications, keys, admit, onAnswer, keepAliveSecondsMax } = this.#options;
+    const known = publications.known ? this.#answersOf(publications.snapshot).get(url) : undefined;
+    if (known?.etag !== ifNoneMatch) return undefined;
+    const caller = identifyCaller(authorization, keys);
+    if (caller.kind !== 'key' || !caller.principal.scopes.includes('caches:read') || !(await admit(caller))) return undefined;
+    const requestId = randomUUID();
+    onAnswer({ keyId: caller.principal.keyId, method, route: known.route, requestId });
+    return `${known.header}X-Request-Id: ${requestId}\r\nDate: ${this.#now()}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSecondsMax}\r\n\r\n`;
   }
 
-  #answerTo({ method, url, headers, httpVersion }: IncomingMessage): KnownAnswer | undefined {
-    const tag = headers['if-none-match'];
-    if (tag === undefined || (method !== 'GET' && method !== 'HEAD') || (httpVersion === '1.1' && headers.host === undefined)) return undefined;
-    if (headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined || !this.#options.publications.known) return undefined;
-    const answer = this.#answersOf(this.#options.publications.snapshot).get(url ?? '');
-    return answer?.etag === tag ? answer : undefined;
+  /** The time as HTTP writes it, made once a second. */
+  #now(): string {
+    const second = Math.floor(Date.now() / 1000);
+    if (second !== this.#dateSecond) this.#date = formatHttpDate(new Date(second * 1000));
+    this.#dateSecond = second;
+    return this.#date;
   }
 
   #answersOf(snapshot: PublicationSnapshot): ReadonlyMap<string, KnownAnswer> {
@@ -88,11 +87,12 @@ function answersOf({ name, representation, manifestDocument }: ServedArtefact): 
   const href = artefactHref(name);
   const { etag } = manifestDocument;
   return [
-    [href, { etag: representation.etag, route, header: listHeader(representation.versionHeaders) }],
-    [href.replace(route, `${route}/manifest`), { etag, route: `${route}/manifest`, header: listHeader({ ETag: etag, ...documentHeaders }) }],
+    [href, { etag: representation.etag, route, header: writeHeader(representation.versionHeaders) }],
+    [href.replace(route, `${route}/manifest`), { etag, route: `${route}/manifest`, header: writeHeader({ ETag: etag, ...documentHeaders }) }],
   ];
 }
 
-function listHeader(headers: Headers): string[] {
-  return Object.entries({ ...securityHeaders, ...headers }).flatMap(([name, value]) => [name, String(value)]);
+function writeHeader(headers: Headers): string {
+  const lines = Object.entries({ ...securityHeaders, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 304 Not Modified\r\n${lines.join('')}`;
 }

@@ -25,7 +25,8 @@ import { createMetrics } from '../api/metrics.ts';
 import { PublicationIndex } from '../api/publication-index.ts';
 import { RequestReads } from '../api/request-reads.ts';
 import { createServer } from '../api/server.ts';
-import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
+import { ArtefactDirectory } from '../pipelines/caches/artefact-directory.ts';
+import type { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
 import { writeDeltas, type StoredDelta } from '../pipelines/caches/delta-files.ts';
 import type { ArtefactFile } from '../pipelines/caches/manifest.ts';
 import { SegmentCutter } from '../pipelines/caches/segment-cutter.ts';
@@ -252,7 +253,7 @@ async function compareNight(scene: Scene, { before, rounds }: { before: string; 
 
 async function main(rows: number, rounds: number): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'caller-trust-delta-'));
-  const store = new ArtefactStore(join(directory, 'store'));
+  const store = new ArtefactDirectory(join(directory, 'store'));
   const service = await startService(store);
   const keyFile = join(directory, 'key');
   await writeFile(keyFile, service.key);

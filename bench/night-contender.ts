@@ -5,7 +5,7 @@ import { createGzip } from 'node:zlib';
 import { to } from 'pg-copy-streams';
 import { loadConfig } from '../runtime/config.ts';
 import { connect } from '../runtime/postgres.ts';
-import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
+import { ArtefactDirectory } from '../pipelines/caches/artefact-directory.ts';
 import { buildArtefact } from '../pipelines/caches/build.ts';
 import { exportSnapshot } from '../pipelines/caches/snapshot.ts';
 
@@ -18,7 +18,7 @@ const [contender, url, directory, rows, statement] = process.argv.slice(2) as [s
 const build = async (): Promise<number> => {
   const holder = await connect({ url, applicationName: 'bench' });
   const snapshot = await exportSnapshot(holder);
-  const store = new ArtefactStore(directory);
+  const store = new ArtefactDirectory(directory);
   const { file } = await buildArtefact({
     databaseUrl: url,
     store,

@@ -12,7 +12,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
+import { ArtefactDirectory } from '../pipelines/caches/artefact-directory.ts';
 import { runNightBuild } from '../pipelines/caches/night-build.ts';
 import { withOpenNight } from '../pipelines/caches/night-opening.ts';
 import { publishNight } from '../pipelines/caches/night-publishing.ts';
@@ -35,7 +35,7 @@ const embedded = await acquireEmbeddedDatabase(join(directory, 'state'));
 const client = await connect({ url: embedded.url, applicationName: 'bench' });
 await migrate(client);
 const db = createPool({ url: embedded.url, applicationName: 'bench', connectionsMax: 5, onIdleError: () => {} });
-const store = new ArtefactStore(join(directory, 'artefacts'));
+const store = new ArtefactDirectory(join(directory, 'artefacts'));
 const settings = loadConfig({ VERSIONS_KEPT: process.argv[5] ?? '14' });
 const log = createLog({ level: 'warn', process: 'bench' });
 let changes = 0;

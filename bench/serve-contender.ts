@@ -11,7 +11,7 @@ import { createMetrics } from '../api/metrics.ts';
 import { PublicationIndex } from '../api/publication-index.ts';
 import { RequestReads } from '../api/request-reads.ts';
 import { createServer } from '../api/server.ts';
-import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
+import { ArtefactDirectory } from '../pipelines/caches/artefact-directory.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { createLog } from '../runtime/log.ts';
 import type { Queryable } from '../runtime/postgres.ts';
@@ -48,7 +48,7 @@ async function startOurs({ directory, sha256, bytes }: ServerToStart): Promise<S
     [sql('api/list_usable_keys')]: [{ key_id: parts.keyId, client: 'bench', key_hash: hashKey(parts.random, secret), scopes: ['caches:read'], expires_at: null }],
   });
   const log = createLog({ level: 'silent', process: 'bench' });
-  const publications = new PublicationIndex({ store: new ArtefactStore(directory), log });
+  const publications = new PublicationIndex({ store: new ArtefactDirectory(directory), log });
   const keys = new KeyTable({ secret });
   await publications.refresh(db);
   await keys.refresh(db);

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { ArtefactStore } from '../pipelines/caches/artefact-store.ts';
+import { ArtefactDirectory } from '../pipelines/caches/artefact-directory.ts';
 import type { DownloadLoad } from './serve-client.ts';
 import type { ServerToStart, StartedServer } from './serve-contender.ts';
 import { printSideBySide, runSideBySide, type ChildFigures, type Contender } from './side-by-side.ts';
@@ -49,7 +49,7 @@ interface Server extends StartedServer {
 async function storeFile(directory: string, bytes: number): Promise<ServedFile> {
   const content = randomBytes(bytes);
   const sha256 = createHash('sha256').update(content).digest('hex');
-  const store = new ArtefactStore(directory);
+  const store = new ArtefactDirectory(directory);
   const name = { cache: 'spammer_phones', country: '', sha256 };
   const file = await store.start('bench');
   await file.handle.writeFile(content);
@@ -135,22 +135,37 @@ async function download({ url, headers }: Server, { clients, bytes }: { clients:
   if (code !== 0) throw new Error('the clients failed');
 }
 
-/** Answers of 304 a second, as wrk counts them. */
-async function conditionalRate({ url, headers, etag }: Server): Promise<number> {
+/** How many answers of 304 a server gave. */
+interface ConditionalFigures {
+  readonly perSecond: number;
+  /** Of the server's process. */
+  readonly cpuMicrosecondsEach: number;
+}
+
+/** Asks with wrk for a while. */
+async function conditionalRate({ url, headers, etag, used }: Server): Promise<ConditionalFigures> {
   const fields = Object.entries({ ...headers, 'if-none-match': etag }).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  const before = await used();
   const { stdout } = await run('wrk', ['-t1', `-c${conditionalConnections}`, `-d${conditionalSeconds}s`, ...fields, url]);
-  if (/Non-2xx or 3xx/.test(stdout) || !/Requests\/sec/.test(stdout)) throw new Error(stdout);
-  return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)![1]);
+  const after = await used();
+  const [, requests] = /(\d+) requests in/.exec(stdout) ?? [];
+  const [, perSecond] = /Requests\/sec:\s+([\d.]+)/.exec(stdout) ?? [];
+  if (/Non-2xx or 3xx/.test(stdout) || perSecond === undefined) throw new Error(stdout);
+  return { perSecond: Number(perSecond), cpuMicrosecondsEach: ((after.cpuMs - before.cpuMs) * 1000) / Number(requests) };
 }
 
 async function compareConditional(servers: readonly Server[]): Promise<void> {
-  const rates = servers.map(() => [] as number[]);
+  const figures = servers.map(() => [] as ConditionalFigures[]);
   for (let round = 0; round < rounds; round++) {
-    for (const [at, server] of servers.entries()) rates[at]!.push(await conditionalRate(server));
+    for (const [at, server] of servers.entries()) figures[at]!.push(await conditionalRate(server));
   }
-  const medians = rates.map((each) => [...each].sort((a, b) => a - b)[each.length >> 1]!);
-  console.log(`answers of 304, ${conditionalConnections} connections`);
-  servers.forEach(({ name }, at) => console.log(`${name.padEnd(24)} ${Math.round(medians[at]!)} a second  x${(medians[at]! / medians[0]!).toFixed(2)}`));
+  const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1]!;
+  const medians = figures.map((each) => ({ perSecond: median(each.map(({ perSecond }) => perSecond)), cpu: median(each.map(({ cpuMicrosecondsEach }) => cpuMicrosecondsEach)) }));
+  console.log(`answers of 304, ${conditionalConnections} connections, medians of ${rounds}`);
+  servers.forEach(({ name }, at) => {
+    const { perSecond, cpu } = medians[at]!;
+    console.log(`${name.padEnd(25)} ${Math.round(perSecond)} a second  x${(perSecond / medians[0]!.perSecond).toFixed(2)}  own CPU ${cpu.toFixed(0)} us each`);
+  });
 }
 
 async function startAll(file: ServedFile, directory: string): Promise<Server[]> {

@@ -134,13 +134,17 @@ export function formatReport(report: NightReport): string {
     { title: 'version', value: ({ version }) => version },
     { title: 'rows', value: ({ rows }) => rows },
     { title: 'before', value: ({ rowsBefore }) => rowsBefore },
+    { title: 'read', value: ({ rowsRead }) => rowsRead },
     { title: 'bytes', value: ({ bytes }) => bytes },
     { title: 'plain bytes', value: ({ plainBytes }) => plainBytes },
     { title: 'seconds', value: (artefact) => artefact.seconds?.toFixed(2) },
   ]);
   const reasons = report.artefacts.flatMap(({ failure, ...artefact }) => (failure === null ? [] : [`${formatArtefact(artefact)}: ${failure.reason} [${failure.code}]`]));
+  const differing = report.artefacts.flatMap(({ segmentsDiffering, ...artefact }) =>
+    (segmentsDiffering ?? 0) > 0 ? [`${formatArtefact(artefact)}: ALARM: ${segmentsDiffering} segments changed without a mark, and nights since the last full build may have published old rows; this file is right`] : [],
+  );
   // Reports of the first releases have no such list.
   const lapsed = (report.lapsed ?? []).map(({ brand, validUntil, numbers }) => `brand ${brand}: ${numbers} numbers left the files, because their letter ended ${formatTime(validUntil)}`);
   const sum = `${counts.published} published, ${counts.unchanged} unchanged, ${counts.failed} failed.`;
-  return [head, '', table, '', ...reasons, ...lapsed, sum].join('\n');
+  return [head, '', table, '', ...reasons, ...differing, ...lapsed, sum].join('\n');
 }

@@ -9,7 +9,7 @@ from corpus import WORK
 from dataset import Set
 from export import write
 from measure import logits_of, report, show
-from networks import Cepstral, Convolutional, Fusion, Mixtures, Statistics, Temporal
+from networks import Cepstral, Convolutional, Fusion, Mixtures, Statistics
 from train_cepstral import cepstral_logits
 
 # The front of each version, and its parts with the weight of their logits (scaled to a deviation of one on dev) for
@@ -32,10 +32,8 @@ def loaded(kind: str, front: str, bands: int):
     state = torch.load(WORK / f"{kind}-{front}.pt")
     if "transform" in state:
         net = Cepstral(front)
-    elif kind.startswith("statistics"):
+    elif kind == "statistics":
         net = Statistics(front, bands)
-    elif kind == "temporal":
-        net = Temporal(front, bands)
     elif kind.startswith("mixtures"):
         net = Mixtures(front, bands, len(state["synthesis_spoof_constant"]))
     else:

@@ -10,8 +10,6 @@ from features import CEPSTRAL_STRIDE, LOG_FLOOR, SINGLE_BANDS, band_bins, cepstr
 
 CEPSTRA = 20
 CEPSTRAL_BANDS = 40
-TEMPORAL_GROUPS = 24
-TEMPORAL_LAGS = (1, 2, 4, 8, 16)    # frames, of 20 ms in the long fronts
 
 
 class Front(nn.Module):
@@ -64,51 +62,6 @@ class Statistics(Scorer):
 
     def from_bands(self, bands):
         return self.linear((self.statistics(bands) - self.mean) * self.scale)
-
-
-class Temporal(Scorer):
-    """How the loudness of 24 groups of bands moves: moments, differences over 20 to 320 ms, correlations of the groups.
-
-    Rooms let sound die away more slowly than it comes, so that differences are lopsided; one logistic regression a score.
-    """
-
-    def __init__(self, front: str, bands: int):
-        super().__init__(front)
-        size = TEMPORAL_GROUPS * (4 + 3 * len(TEMPORAL_LAGS)) + TEMPORAL_GROUPS * (TEMPORAL_GROUPS - 1) // 2
-        edges = np.linspace(0, bands, TEMPORAL_GROUPS + 1).round().astype(int)
-        share = np.zeros((bands, TEMPORAL_GROUPS), np.float32)
-        for group, (low, high) in enumerate(zip(edges, edges[1:])):
-            share[low:high, group] = 1 / (high - low)
-        self.register_buffer("share", torch.from_numpy(share))
-        self.register_buffer("pairs", torch.from_numpy(np.flatnonzero(np.triu(np.ones((TEMPORAL_GROUPS, TEMPORAL_GROUPS)), 1))))
-        self.linear = nn.Linear(size, 2)
-        self.register_buffer("mean", torch.zeros(size))
-        self.register_buffer("scale", torch.ones(size))
-
-    def statistics(self, bands):
-        groups = torch.matmul(bands, self.share)
-        mean = groups.mean(1)
-        centred = groups - mean.unsqueeze(1)
-        spread = torch.sqrt((centred * centred).mean(1) + 1e-3)
-        even = centred / spread.unsqueeze(1)
-        square = even * even
-        parts = [mean - mean.mean(1, keepdim=True), torch.log(spread), (square * even).mean(1), (square * square).mean(1)]
-        for lag in TEMPORAL_LAGS:
-            parts += lopsidedness(centred[:, lag:] - centred[:, :-lag])
-        alike = torch.matmul(even.transpose(1, 2), even) / bands.shape[1]
-        return torch.cat(parts + [alike.flatten(1).index_select(1, self.pairs)], dim=1)
-
-    def from_bands(self, bands):
-        values = (self.statistics(bands) - self.mean) * self.scale
-        return self.linear(values.clamp(-5, 5))
-
-
-def lopsidedness(change) -> list:
-    """Of changes in time [batch, frames, groups]: their size, how much of it is rises, and their skewness."""
-    square = change * change
-    power = square.mean(1) + 1e-3
-    rises = F.relu(change)
-    return [0.5 * torch.log(power), 2 * (rises * rises).mean(1) / power - 1, (square * change).mean(1) / (power * torch.sqrt(power))]
 
 
 def cepstral_matrix(bands: int) -> np.ndarray:

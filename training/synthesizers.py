@@ -1,10 +1,5 @@
-"""Runs the synthesizers that Debian carries over our own sentences, and stores what they say at 16 kHz.
-
-    synthesizers.py         the first voices, `generated`
-    synthesizers.py more    further voices of the same engines, `generated-more-voices`
-"""
+"""Runs the synthesizers that Debian carries over our own sentences, and stores what they say at 16 kHz."""
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -18,11 +13,6 @@ FESTIVAL = {"cmu_us_slt_arctic_hts": "festival-HTS", "upc_ca_ona_hts": "festival
             "czech_krb": "festival-diphone-cs", "ked_diphone": "festival-diphone-ked", "suo_fi_lj_diphone": "festival-diphone-fi",
             "hindi_NSK_diphone": "festival-diphone-hi", "msu_ru_nsh_clunits": "festival-clunits-ru"}
 ESPEAK = ("en-us+f3", "en-gb+m5", "es+f2", "fr+m2", "de+f1", "ru+m3", "it+f4", "en-us+croak", "pl+m7", "en-us+klatt2", "en-us+klatt4")
-# Of Italian diphones and of Flite's cluster units (`flite-CG`) there is nothing here: they are held out.
-FESTIVAL_MORE = {"czech_machac": "festival-diphone-cs", "czech_ph": "festival-diphone-cs", "hy_fi_mv_diphone": "festival-diphone-fi",
-                 "marathi_NSK_diphone": "festival-diphone-hi", "telugu_NSK_diphone": "festival-diphone-hi"}
-ESPEAK_MORE = ("de+m1", "nl+f2", "sv+m4", "cs+f3", "hu+m2", "tr+f1", "pt-br+m6", "ro+f5", "fi+m8", "el+f2", "en-us+adam", "en-us+belinda", "en-gb+edward",
-               "en-us+linda", "en-gb-scotland+max", "en-us+paul", "fr+steph", "es+marcelo", "en-us+klatt", "en-gb+klatt3", "de+klatt5", "en-us+klatt6")
 SENTENCES_A_VOICE = 24
 TIMEOUT_SECONDS = 60
 OPENINGS = ("Good morning, this is a message about", "Please call us back concerning", "We would like to inform you about", "Your attention is needed for",
@@ -68,15 +58,12 @@ def spoken(run, voice: str, kind: str):
             yield Clip(0, 0, "synthetic", f"debian-{voice}", kind, "generated (Debian)", False, "train", 16000, segment=f"{voice}-{file.stem}"), wave
 
 
-def all_voices(festival: dict, espeak: tuple):
-    for voice, kind in festival.items():
+def all_voices():
+    for voice, kind in FESTIVAL.items():
         yield from spoken(run_festival, voice, kind)
-    for voice in espeak:
+    for voice in ESPEAK:
         yield from spoken(run_espeak, voice, "eSpeak-NG-klatt" if "klatt" in voice else "eSpeak-NG")
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["more"]:
-        Store("generated-more-voices").write(all_voices(FESTIVAL_MORE, ESPEAK_MORE))
-    else:
-        Store("generated").write(all_voices(FESTIVAL, ESPEAK))
+    Store("generated").write(all_voices())

@@ -1,4 +1,4 @@
-"""Trains the statistics with logistic regression (`statistics`, `temporal`), and Gaussian mixtures (`mixtures`, or `mixtures-large` with
+"""Trains the statistics with logistic regression (`statistics`), and Gaussian mixtures (`mixtures`, or `mixtures-large` with
 twice the components): `train_classic.py KIND FRONT [--first]`. `--first` leaves out what `synthesizers.py` generated, which came
 later than the first models of `phone`.
 """
@@ -12,7 +12,7 @@ from sklearn.mixture import GaussianMixture
 from corpus import WORK
 from dataset import Set
 from measure import BATCH, logits_of, report, show
-from networks import Mixtures, Statistics, Temporal
+from networks import Mixtures, Statistics
 
 FRAMES_A_MIXTURE = 120_000
 COMPONENTS = {"mixtures": 64, "mixtures-large": 128}
@@ -32,20 +32,6 @@ def train_statistics(front: str, data) -> Statistics:
         fit = LogisticRegression(C=0.003, class_weight="balanced", max_iter=300).fit((values - mean) * scale, target)
         net.linear.weight.data[row] = torch.from_numpy(fit.coef_[0].astype(np.float32))
         net.linear.bias.data[row] = float(fit.intercept_[0])
-    return net
-
-
-@torch.no_grad()
-def train_temporal(front: str, data) -> Temporal:
-    net = Temporal(front, data.bands)
-    values = np.concatenate([net.statistics(torch.from_numpy(data.features(range(a, min(a + BATCH, len(data)))))).numpy() for a in range(0, len(data), BATCH)])
-    net.mean.copy_(torch.from_numpy(values.mean(0)))
-    net.scale.copy_(torch.from_numpy(1 / (values.std(0) + 1e-3)))
-    values = np.clip((values - net.mean.numpy()) * net.scale.numpy(), -5, 5)
-    for row, target in enumerate((data.human(), data.live())):
-        fit = LogisticRegression(C=0.02, class_weight="balanced", max_iter=100).fit(values, target)
-        net.linear.weight[row] = torch.from_numpy(fit.coef_[0].astype(np.float32))
-        net.linear.bias[row] = float(fit.intercept_[0])
     return net
 
 
@@ -75,10 +61,7 @@ if __name__ == "__main__":
     kind, front = sys.argv[1], sys.argv[2]
     first = "--first" in sys.argv
     data = Set(front, "train", keep=lambda c: not c.maker and not (first and c.source.startswith("generated (Debian)")))
-    if kind in ("statistics", "temporal"):
-        net = (train_statistics if kind == "statistics" else train_temporal)(front, data)
-    else:
-        net = train_mixtures(front, data, COMPONENTS[kind])
+    net = train_statistics(front, data) if kind == "statistics" else train_mixtures(front, data, COMPONENTS[kind])
     torch.save(net.state_dict(), WORK / f"{kind}-{front}.pt")
     dev = Set(front, "dev")
     show(f"{kind} {front}", report(dev, logits_of(net, dev)))

@@ -1,5 +1,4 @@
 import type { FileHandle } from 'node:fs/promises';
-import { ArtefactDirectory } from './artefact-directory.ts';
 import type { StoredFile } from './stored-file.ts';
 import type { StoredName } from './stored-name.ts';
 
@@ -46,5 +45,3 @@ export interface ArtefactStore {
 
   remove(name: StoredName): Promise<void>;
 }
-
-export const ArtefactStore = ArtefactDirectory;

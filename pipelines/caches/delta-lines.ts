@@ -48,7 +48,8 @@ export async function* differenceOf(before: Chunks, after: Chunks): AsyncGenerat
     const order = compareLines(old, fresh);
     if (order < 0) text.addRemoval(old);
     else if (order > 0) text.addRow(added, fresh);
-    else if (!sameRow(old, fresh)) text.addRow(changed, fresh);
+    else if (sameRow(old, fresh)) passSameRows(old, fresh);
+    else text.addRow(changed, fresh);
     if (order <= 0 && !old.step()) await old.load();
     if (order >= 0 && !fresh.step()) await fresh.load();
     if (text.isFull) yield text.take();
@@ -214,7 +215,7 @@ class Lines {
   keyEnd = 0;
   /** Behind the line feed. */
   end = 0;
-  /** Counts from 1. */
+  /** Counts from 1; lines that were passed are not counted. */
   number = 0;
   done = false;
   /** The line is not behind the one before. */
@@ -248,6 +249,15 @@ class Lines {
     return true;
   }
 
+  /** Moves to the last of the lines behind this one that have so many bytes together. They are not looked at. */
+  pass(bytes: number): void {
+    if (bytes === 0) return;
+    this.end += bytes;
+    this.start = this.block.lastIndexOf(newline, this.end - 2) + 1;
+    this.keyStart = this.start + this.#form.bytesBefore;
+    this.keyEnd = endOfKey(this.block, this.keyStart);
+  }
+
   /** Moves to the first line of the next block. `done` is true when there is none. */
   async load(): Promise<void> {
     this.#keyBefore = Buffer.from(this.block.subarray(this.keyStart, this.keyEnd));
@@ -270,7 +280,7 @@ class Lines {
 
   #requireOrder(block: Buffer, keyStart: number, keyEnd: number): void {
     this.beginsStep = this.number > 1 && compareKeys({ block, keyStart, keyEnd }, this) >= 0;
-    if (this.beginsStep && this.#form.ascends) throw invalid(`Line ${this.number} of the ${this.#form.name} is not behind the line before it.`);
+    if (this.beginsStep && this.#form.ascends) throw invalid(`${this.#form.name === 'rows' ? 'A line' : `Line ${this.number}`} of the ${this.#form.name} is not behind the line before it.`);
   }
 }
 
@@ -316,6 +326,24 @@ function compareKeys(a: Key, b: Key): number {
 
 function sameRow(a: Lines, b: Lines): boolean {
   return a.end - a.start === b.end - b.start && a.block.compare(b.block, b.start, b.end, a.start, a.end) === 0;
+}
+
+/** Bytes that are compared at a time where rows are the same: most rows of most nights are, and each costs more to look at than to compare. */
+const comparedBytes = { max: 8192, min: 128 } as const;
+
+/** Passes the rows behind the current ones that are the same in both, as far as both blocks reach. */
+function passSameRows(a: Lines, b: Lines): void {
+  const reach = Math.min(a.block.length - a.end, b.block.length - b.end);
+  let same = 0;
+  for (let window: number = comparedBytes.max; window >= comparedBytes.min && same < reach; ) {
+    const length = Math.min(window, reach - same);
+    const [from, to] = [a.end + same, b.end + same];
+    if (a.block.compare(b.block, to, to + length, from, from + length) === 0) same += length;
+    else window /= 4;
+  }
+  const rows = same === 0 ? 0 : a.block.lastIndexOf(newline, a.end + same - 1) + 1 - a.end;
+  a.pass(rows);
+  b.pass(rows);
 }
 
 /** Order of the row that begins at a place and the phone of a line. */

@@ -5,7 +5,8 @@ import { instantiate } from './web-assembly.ts';
 
 /**
  * How rows are compressed. `fast` takes only what rows have in common: numbers, whole rests of lines, and words. `compact`
- * also looks for matches within names and texts, which costs twice the time and gains where they seldom repeat.
+ * also looks for matches within names and texts, which costs up to twice the time and gains where they seldom repeat
+ * (bench/row-deflate.ts).
  */
 export const buildProfiles = ['compact', 'fast'] as const;
 export type BuildProfile = (typeof buildProfiles)[number];

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { PublicationIndex } from '../../api/publication-index.ts';
-import { ArtefactStore } from '../../pipelines/caches/artefact-store.ts';
+import { ArtefactDirectory } from '../../pipelines/caches/artefact-directory.ts';
 import { createLog } from '../../runtime/log.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { publish } from './support/artefacts.ts';
@@ -11,7 +11,7 @@ import { publish } from './support/artefacts.ts';
 const { db } = await useTestDatabase();
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-index-'));
 afterAll(() => rm(directory, { recursive: true, force: true }));
-const store = new ArtefactStore(directory);
+const store = new ArtefactDirectory(directory);
 const log = createLog({ level: 'silent', process: 'test' });
 const us = { cache: 'phones', country: 'US' } as const;
 
@@ -51,7 +51,7 @@ it('serves a damaged file no more once a night has stored it again, and keeps th
   await writeFile(path, Buffer.alloc(good.length));
   const firstByte = async () => {
     const buffer = Buffer.alloc(1);
-    await index.find(us).file.read(buffer, { position: 0, length: 1 });
+    await index.find(us).file.stored.readSpan({ start: 0, length: 1 }).read(buffer);
     return buffer[0];
   };
   expect(await firstByte()).toBe(0);
@@ -79,7 +79,7 @@ it('closes the file of a replaced version when its last reader has let go, and n
   first();
   first();
   expect([file.readers, file.closed]).toEqual([1, false]);
-  expect(await file.read(Buffer.alloc(4), { position: 0, length: 4 })).toBe(4);
+  expect(await file.stored.readSpan({ start: 0, length: 4 }).read(Buffer.alloc(4))).toBe(4);
   second();
   expect(file.closed).toBe(true);
   expect(index.find(us).file.closed).toBe(false);

@@ -12,7 +12,7 @@ import { noise, publish, sha256Of } from './support/artefacts.ts';
 import { useCuttableRoad } from './support/cuttable-road.ts';
 import { openRaw, secret, until, useTestApi } from './support/running-api.ts';
 import { createKey } from '../../api/keys.ts';
-import { ArtefactStore } from '../../pipelines/caches/artefact-store.ts';
+import { ArtefactDirectory } from '../../pipelines/caches/artefact-directory.ts';
 
 const database = await useTestDatabase();
 const log = createLog({ level: 'silent', process: 'api' });
@@ -29,7 +29,7 @@ it('answers 503 until the database is there, serves from memory when it goes awa
   const road = await useCuttableRoad(database.apiUrl);
   road.cut();
   const config = loadConfig({ ...settings, API_DATABASE_URL: road.url });
-  const store = new ArtefactStore(config.artefactDir);
+  const store = new ArtefactDirectory(config.artefactDir);
   const { key } = await createKey(database.db, { client: 'Away', scopes: ['caches:read'], secret });
   const headers = { authorization: `Bearer ${key}` };
   const api = await startApi(config, { log });
@@ -127,7 +127,7 @@ it('reports artefacts that are stale or that no night has confirmed for too long
 it('runs as a process: says where it listens, lets a download end on SIGTERM, and exits with 0', async () => {
   const processState = await mkdtemp(join(tmpdir(), 'caller-trust-process-'));
   const config = loadConfig({ ...settings, STATE_DIR: processState });
-  const store = new ArtefactStore(config.artefactDir);
+  const store = new ArtefactDirectory(config.artefactDir);
   const big = await publish(database.db, store, { cache: 'phones', country: 'FR', gzip: noise(24 * 1024 * 1024) });
   const { key } = await createKey(database.db, { client: 'Process', scopes: ['caches:read'], secret });
   const child = spawn(process.execPath, [join(import.meta.dirname, "../../dist/api/main.js")], {

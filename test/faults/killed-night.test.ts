@@ -6,7 +6,7 @@ import { openQueues, type Queues } from '../../jobs/backend.ts';
 import { enqueueNight } from '../../jobs/enqueue.ts';
 import { reconcile } from '../../jobs/reconcile.ts';
 import { checkVersion, listVersions } from '../../pipelines/caches/artefact-check.ts';
-import { ArtefactStore } from '../../pipelines/caches/artefact-store.ts';
+import { ArtefactDirectory } from '../../pipelines/caches/artefact-directory.ts';
 import { readNight, type NightReport } from '../../pipelines/caches/night-report.ts';
 import { everything, requestNight } from '../../pipelines/caches/night-request.ts';
 import { loadConfig } from '../../runtime/config.ts';
@@ -22,7 +22,7 @@ import { killProcessesAfterEach, startProcess, until, type ServiceProcess } from
 const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-kill-'));
 const embedded = await acquireEmbeddedDatabase(stateDir);
 const artefactDir = join(stateDir, 'artefacts');
-const store = new ArtefactStore(artefactDir);
+const store = new ArtefactDirectory(artefactDir);
 const db: Pool = createPool({ url: embedded.url, applicationName: 'test', connectionsMax: 5, onIdleError: () => {} });
 const client = await connect({ url: embedded.url, applicationName: 'test' });
 await migrate(client);

@@ -143,7 +143,7 @@ describe('what comes late', () => {
     await db.query("UPDATE build SET state = 'running', attempts = 2 WHERE run_id = $1", [attempt.runId]);
     const { rows } = await db.query<{ build_id: number }>('SELECT build_id FROM build WHERE run_id = $1', [attempt.runId]);
     await db.query(sql('nights/record_try_failure'), [rows[0]!.build_id, 1, 'copy_cut', 'late']);
-    await db.query(sql('nights/record_build'), [rows[0]!.build_id, 1, 'x', 1, 'x', 1, 1]);
+    await db.query(sql('nights/record_build'), [rows[0]!.build_id, 1, 1, 'x', 1, 'x', 1, 'format', 'x', 1, 1, null, '[]', 1]);
     expect((await db.query('SELECT state FROM build WHERE build_id = $1', [rows[0]!.build_id])).rows).toEqual([{ state: 'running' }]);
     await db.query(sql('nights/record_try_failure'), [rows[0]!.build_id, 2, 'copy_cut', 'in time']);
     expect((await db.query('SELECT state FROM build WHERE build_id = $1', [rows[0]!.build_id])).rows).toEqual([{ state: 'failed' }]);

@@ -5,7 +5,8 @@ import { afterAll } from 'vitest';
 import { loadConfig } from '../../runtime/config.ts';
 import { createLog } from '../../runtime/log.ts';
 import type { Pool } from '../../runtime/postgres.ts';
-import { ArtefactStore } from '../../pipelines/caches/artefact-store.ts';
+import { ArtefactDirectory } from '../../pipelines/caches/artefact-directory.ts';
+import type { ArtefactStore } from '../../pipelines/caches/artefact-store.ts';
 import { runNightBuild } from '../../pipelines/caches/night-build.ts';
 import { withOpenNight, type Attempt } from '../../pipelines/caches/night-opening.ts';
 import { publishNight } from '../../pipelines/caches/night-publishing.ts';
@@ -18,7 +19,7 @@ export const silentLog = createLog({ level: 'silent', process: 'test' });
 export async function useStore(): Promise<ArtefactStore> {
   const directory = await mkdtemp(join(tmpdir(), 'caller-trust-store-'));
   afterAll(() => rm(directory, { recursive: true, force: true }));
-  return new ArtefactStore(directory);
+  return new ArtefactDirectory(directory);
 }
 
 export interface WholeNightOptions {

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ArtefactStore } from '../../../pipelines/caches/artefact-store.ts';
+import { ArtefactDirectory } from '../../../pipelines/caches/artefact-directory.ts';
 import { applyDeltaFile } from '../../../pipelines/caches/client/apply-delta-file.ts';
 import { writeDeltas, type StoredDelta } from '../../../pipelines/caches/delta-files.ts';
 import { isServiceError } from '../../../runtime/errors.ts';
 import { inventedRows, storeArtefact, type StoredArtefact } from '../../support/segmented-artefacts.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-deltas-'));
-const store = new ArtefactStore(join(directory, 'store'));
+const store = new ArtefactDirectory(join(directory, 'store'));
 afterAll(() => rm(directory, { recursive: true }));
 
 const artefact = { cache: 'spammer_phones', country: '' } as const;

@@ -11,7 +11,7 @@ const seed = 20_261_121;
 const phone = fc.tuple(fc.constantFrom('+1202555', '+12025550', '+491', '+4915112345678'), fc.integer({ min: 0, max: 40 })).map(([start, n]) => `${start}${n}`.padEnd(9, '0').slice(0, 16));
 const tail = fc.oneof(fc.constantFrom('SPAM\t1', 'FRAUD\t12', 'NEUTRAL\t', 'Zahnärzte "Nord"'), fc.string({ unit: 'grapheme-ascii', maxLength: 30 }).map((text) => text.replace(/[\t\n]/g, ' ')));
 const rows = fc.array(fc.tuple(phone, tail), { maxLength: 60 }).map((entries): Rows => new Map(entries));
-const cuts = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 5 });
+const cuts = fc.array(fc.oneof(fc.integer({ min: 1, max: 90 }), fc.integer({ min: 300, max: 3000 })), { minLength: 1, maxLength: 5 });
 
 const textOf = (content: Rows) => Buffer.from([...content].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, rest]) => `${key}\t${rest}\n`).join(''));
 
@@ -147,7 +147,7 @@ describe('a delta that does not fit', () => {
 
   it('is not made of rows that are out of order or stand twice', async () => {
     const twice = Buffer.concat([content, content]);
-    expect(await refusal(diff(twice, content))).toBe('Line 3 of the rows is not behind the line before it.');
-    expect(await refusal(diff(content, Buffer.from('+12025550100\ta\n+12025550100\tb\n')))).toBe('Line 2 of the rows is not behind the line before it.');
+    expect(await refusal(diff(twice, content))).toBe('A line of the rows is not behind the line before it.');
+    expect(await refusal(diff(content, Buffer.from('+12025550100\ta\n+12025550100\tb\n')))).toBe('A line of the rows is not behind the line before it.');
   });
 });

@@ -2,7 +2,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { checkVersion, collectGarbage, listVersions } from '../../../pipelines/caches/artefact-check.ts';
-import { ArtefactStore } from '../../../pipelines/caches/artefact-store.ts';
+import { ArtefactDirectory } from '../../../pipelines/caches/artefact-directory.ts';
 import { listPublications, makeManifest, type Manifest } from '../../../pipelines/caches/manifest.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { outcomes, runWholeNight, useStore } from '../../support/night.ts';
@@ -177,7 +177,7 @@ describe('a night that cannot do what it was asked for', () => {
 
   it('names the file system, not the database, when the file cannot be written', async () => {
     await putNumbers(db, manyNumbers(10));
-    const unwritable = new ArtefactStore(import.meta.filename); // a file, where a directory should be
+    const unwritable = new ArtefactDirectory(import.meta.filename); // a file, where a directory should be
     const report = await night({ only: 'phones/US', store: unwritable });
     expect(report.artefacts[0]!.failure).toMatchObject({ code: 'artefact_not_stored', reason: expect.stringMatching(/EEXIST|ENOTDIR/) as string });
   });
