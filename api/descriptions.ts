@@ -90,6 +90,7 @@ function describeFile({ content, codes, ...operation }: FileOperation): Operatio
       200: { description: 'The whole file.', content },
       206: { description: 'The bytes that Range asked for.', content },
       304: notModified,
+      307: { description: 'The bytes are at the address in Location for a short time, where the operator has set that. It needs no key.' },
       ...problemResponses([...guardedCodes, ...codes, 'artefact_not_found', 'range_not_satisfiable', 'overloaded']),
     },
   };

@@ -85,7 +85,7 @@ function changeOf(n: number, rows: number, { share, pattern }: Night): 'change' 
 
 async function writeVersion(store: ArtefactStore, rows: number, night?: Night): Promise<Version> {
   const unfinished = await store.start('bench');
-  const writer = await SegmentWriter.begin(unfinished.handle, { blocksInFlight: 3, level: 5 });
+  const writer = await SegmentWriter.begin(unfinished.handle, { blocksInFlight: 3, profile: 'compact' });
   const cutter = new SegmentCutter({ regions: ['+'], rowsMax: segmentRowsMax, hasLevels: true, recycle: () => {} });
   for (let from = 0; from < rows; from += blockRows) {
     const lines = linesOf(from, Math.min(rows, from + blockRows), { rows, night });

@@ -9,7 +9,7 @@ const statements = new Map<string, string>();
 export const sqlDirectory = dirname(resolveSql('#sql/schema.sql'));
 
 /**
- * The text of one statement of `sql/`, by its path without ending: `sql('caches/count_rows')`.
+ * The text of one statement of `sql/`, by its path without ending: `sql('caches/list_countries')`.
  * Files are read once.
  */
 export function sql(name: string): string {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ServiceError } from '../../runtime/errors.ts';
 import { ArtefactDirectory } from './artefact-directory.ts';
@@ -110,6 +110,7 @@ export class ArtefactBucket implements ArtefactStore {
     const { objects, copies } = this.#options;
     const unfinished = join(copies.directory, 'fetching', randomBytes(12).toString('hex'));
     await mkdir(dirname(unfinished), { recursive: true });
+    await removeLeftovers(dirname(unfinished));
     const size = await this.#sizeOf(name);
     const reader = new ObjectFile({ name, objects, key: this.#key(name), size }).readSpan({ start: 0, length: size });
     const digest = createHash('sha256');
@@ -143,3 +144,13 @@ export class ArtefactBucket implements ArtefactStore {
 }
 
 const fetchBufferBytes = 1024 * 1024;
+
+/** A fetch that has not written for so long was killed. */
+const fetchSilentMsMax = 3_600_000;
+
+async function removeLeftovers(directory: string): Promise<void> {
+  for (const file of await readdir(directory)) {
+    const written = await stat(join(directory, file)).catch(() => undefined); // another fetch has ended meanwhile
+    if (written !== undefined && Date.now() - written.mtimeMs > fetchSilentMsMax) await rm(join(directory, file), { force: true });
+  }
+}

@@ -25,6 +25,8 @@ export interface ListedVersion {
   readonly file: ArtefactFile;
   /** Digest of its segment index; null in versions that were published before there were segments. */
   readonly indexSha256: string | null;
+  /** The deltas that lead to it and are offered; those of earlier versions are not kept. */
+  readonly deltas: readonly { readonly from: number; readonly sha256: string }[];
 }
 
 /** The verdict on one stored version: `ok`, or what is wrong. */
@@ -49,6 +51,7 @@ interface VersionRow {
 /** Every version that was published, newest first in each artefact. */
 export async function listVersions(db: Queryable): Promise<ListedVersion[]> {
   const rows = await queryRows<VersionRow>(db, sql('caches/list_versions'));
+  const deltas = await listCurrentDeltas(db);
   return rows.map((row, at) => ({
     cache: row.cache,
     country: row.country,
@@ -58,6 +61,7 @@ export async function listVersions(db: Queryable): Promise<ListedVersion[]> {
     publishedAt: row.published_at,
     file: { sha256: row.file_sha256, bytes: row.file_bytes, plainSha256: row.plain_sha256, plainBytes: row.plain_bytes },
     indexSha256: row.index_sha256,
+    deltas: deltas.filter((delta) => delta.cache === row.cache && delta.country === row.country && delta.version === row.version).map((delta) => ({ from: delta.from_version, sha256: delta.file_sha256 })),
   }));
 }
 
@@ -119,13 +123,36 @@ export async function checkVersion(store: ArtefactStore, version: ListedVersion)
       ...(Object.keys(file) as (keyof ArtefactFile)[]).filter((fact) => file[fact] !== version.file[fact]),
       ...(rows === version.rows ? [] : ['rows']),
     ];
-    if (differences.length === 0) return { ...version, verdict: 'ok', detail: '' };
-    return { ...version, verdict: 'different', detail: `${differences.join(', ')} not as published` };
+    if (differences.length > 0) return { ...version, verdict: 'different', detail: `${differences.join(', ')} not as published` };
+    const damaged = await damagedAttachments(store, version);
+    return damaged.length === 0 ? { ...version, verdict: 'ok', detail: '' } : { ...version, verdict: 'damaged', detail: damaged.join(', ') };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
     return code === 'ENOENT' ? { ...version, verdict: 'missing', detail: 'no file' } : { ...version, verdict: 'damaged', detail: code };
   } finally {
     await stored?.close();
+  }
+}
+
+/** The files beside that of a version, its index and its deltas, that are missing or not what their names say. */
+async function damagedAttachments(store: ArtefactStore, { cache, country, indexSha256, deltas }: ListedVersion): Promise<string[]> {
+  const attachments = [
+    ...(indexSha256 === null ? [] : [{ title: 'segment index', name: { cache, country, sha256: indexSha256, kind: 'index' } as const }]),
+    ...deltas.map(({ from, sha256 }) => ({ title: `delta from version ${from}`, name: { cache, country, sha256, kind: 'delta' } as const })),
+  ];
+  const damaged: string[] = [];
+  for (const { title, name } of attachments) if ((await digestOf(store, name).catch(() => undefined)) !== name.sha256) damaged.push(title);
+  return damaged;
+}
+
+async function digestOf(store: ArtefactStore, name: StoredName): Promise<string> {
+  const stored = await store.openToServe(name);
+  try {
+    const hash = createHash('sha256');
+    for await (const chunk of readWhole(stored)) hash.update(chunk);
+    return hash.digest('hex');
+  } finally {
+    await stored.close();
   }
 }
 
@@ -172,6 +199,17 @@ async function neededFiles(db: Queryable, versionsKept: number): Promise<StoredN
     { cache, country, sha256: file.sha256 },
     ...(indexSha256 === null ? [] : [{ cache, country, sha256: indexSha256, kind: 'index' } as const]),
   ]);
-  const deltas = await queryRows<{ cache: string; country: string; file_sha256: string }>(db, sql('caches/list_current_deltas'));
-  return [...versions, ...deltas.map(({ cache, country, file_sha256 }) => ({ cache, country, sha256: file_sha256, kind: 'delta' }) as const)];
+  return [...versions, ...(await listCurrentDeltas(db)).map(({ cache, country, file_sha256 }) => ({ cache, country, sha256: file_sha256, kind: 'delta' }) as const)];
+}
+
+interface DeltaRow {
+  cache: string;
+  country: string;
+  from_version: number;
+  version: number;
+  file_sha256: string;
+}
+
+function listCurrentDeltas(db: Queryable): Promise<DeltaRow[]> {
+  return queryRows<DeltaRow>(db, sql('caches/list_current_deltas'));
 }

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { sql } from '../../sql/sql.ts';
 import { findCache, type CacheName } from './definition.ts';
 import { categoriesVersion } from './manifest.ts';
+import { rowDeflateVersion, type BuildProfile } from './row-deflate.ts';
 
 /** The settings that the bytes of an artefact depend on, beside its rows. */
 export interface FormatSettings {
   readonly segmentRowsMax: number;
-  readonly blockCompressionLevel: number;
+  readonly buildProfile: BuildProfile;
 }
 
 /** Rises when the code cuts or compresses in another way. */
@@ -17,7 +18,7 @@ const layout = 1;
  * cut and compressed. A build copies segments of the published version only where both are the same.
  */
 export function buildFormat(cache: CacheName, settings: FormatSettings): string {
-  return `${contentFormat(cache)}-${digest([layout, settings.segmentRowsMax, settings.blockCompressionLevel, process.versions.zlib])}`;
+  return `${contentFormat(cache)}-${digest([layout, settings.segmentRowsMax, settings.buildProfile, rowDeflateVersion])}`;
 }
 
 /** True if a format differs from another at most in how rows are cut and compressed, so that unchanged data means unchanged rows. */

@@ -12,6 +12,7 @@ import { findCache, formatArtefact, isCountryCode, type ArtefactName } from './d
 import { stepsOf, type BuildStep } from './dirty-regions.ts';
 import { allPhones, endOfPrefix } from './key-range.ts';
 import type { LevelCounts } from './manifest.ts';
+import type { BuildProfile } from './row-deflate.ts';
 import { SegmentCutter } from './segment-cutter.ts';
 import { formatSegmentIndex } from './segment-index.ts';
 import { SegmentWriter, type WrittenArtefact } from './segment-writer.ts';
@@ -20,7 +21,7 @@ import { enterSnapshot } from './snapshot.ts';
 /** How a build works; see the settings of the same names. */
 export interface BuildSettings {
   readonly segmentRowsMax: number;
-  readonly blockCompressionLevel: number;
+  readonly buildProfile: BuildProfile;
   readonly blocksInFlight: number;
   readonly copyIdleSecondsMax: number;
 }
@@ -139,7 +140,7 @@ interface Writing {
 async function writeRows({ client, file, unchanged, options }: Writing): Promise<Omit<BuiltArtefact, 'index'>> {
   const { settings, snapshotId } = options;
   await enterSnapshot(client, snapshotId);
-  const writer = await SegmentWriter.begin(file.handle, { blocksInFlight: settings.blocksInFlight, level: settings.blockCompressionLevel });
+  const writer = await SegmentWriter.begin(file.handle, { blocksInFlight: settings.blocksInFlight, profile: settings.buildProfile });
   try {
     let rowsRead = 0;
     for (const step of steps(unchanged)) {

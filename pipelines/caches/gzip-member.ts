@@ -34,8 +34,8 @@ export interface CompressedBlock {
 }
 
 /** Compresses whole plain bytes into blocks that decompress alone. */
-export async function compressBlock(plain: Buffer, profile: BuildProfile | number): Promise<CompressedBlock> {
-  return { plain, deflated: await deflateRows(plain, profile === 'fast' ? 'fast' : 'compact'), crc: crc32(plain) };
+export async function compressBlock(plain: Buffer, profile: BuildProfile): Promise<CompressedBlock> {
+  return { plain, deflated: await deflateRows(plain, profile), crc: crc32(plain) };
 }
 
 /** Joins blocks into a member, in order; every method returns the bytes to write next. */

@@ -9,9 +9,6 @@ import type { ArtefactFile } from './manifest.ts';
 const blockPlainBytes = 1024 * 1024;
 const blocksInFlight = 3;
 
-/** Deflate level of what is written here: deltas, and files that a client makes of them. */
-const compressionLevel = 5;
-
 /**
  * Writes text as one gzip member, piece by piece, and returns the sizes and digests of file and text.
  * The pieces must stay as they are until they are written.
@@ -23,7 +20,7 @@ export async function writeGzip(texts: AsyncIterable<Buffer>, write: (bytes: Buf
   try {
     await write(member.begin());
     for await (const block of joinPieces(texts)) {
-      const compressing = compressBlock(block, compressionLevel);
+      const compressing = compressBlock(block, 'compact');
       compressing.catch(() => {}); // awaited in its turn
       inFlight.push(compressing);
       if (inFlight.length >= blocksInFlight) await writeOldest();

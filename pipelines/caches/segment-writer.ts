@@ -3,13 +3,14 @@ import { compressBlock, GzipMember, type CompressedBlock } from './gzip-member.t
 import { sumLevels } from './level-counts.ts';
 import { inflateSegment } from './inflate-segment.ts';
 import type { ArtefactFile, LevelCounts } from './manifest.ts';
+import type { BuildProfile } from './row-deflate.ts';
 import type { CutSegment } from './segment-cutter.ts';
 import type { Segment } from './segment-index.ts';
 
 /** How much is compressed at the same time. */
 export interface SegmentWriterLimits {
   readonly blocksInFlight: number;
-  readonly level: number;
+  readonly profile: BuildProfile;
 }
 
 /** A finished artefact that has no name yet. */
@@ -54,7 +55,7 @@ export class SegmentWriter {
 
   /** Takes rows that were read. Resolves when there is room for more. */
   async add({ prefix, plain, rows, levels }: CutSegment): Promise<void> {
-    await this.enqueue(plain.length, async () => ({ ...(await compressBlock(plain, this.limits.level)), prefix, rows, levels }));
+    await this.enqueue(plain.length, async () => ({ ...(await compressBlock(plain, this.limits.profile)), prefix, rows, levels }));
   }
 
   /**

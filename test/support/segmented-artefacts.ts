@@ -21,7 +21,7 @@ const newline = 0x0a;
 /** Stores rows as an artefact of segments, and its index. */
 export async function storeArtefact(store: ArtefactStore, artefact: ArtefactName, { plain, segmentRowsMax = 500 }: { plain: Buffer; segmentRowsMax?: number }): Promise<StoredArtefact> {
   const unfinished = await store.start(`test-${randomBytes(6).toString('hex')}`);
-  const writer = await SegmentWriter.begin(unfinished.handle, { blocksInFlight: 2, level: 5 });
+  const writer = await SegmentWriter.begin(unfinished.handle, { blocksInFlight: 2, profile: 'compact' });
   const cutter = new SegmentCutter({ regions: ['+'], rowsMax: segmentRowsMax, hasLevels: artefact.cache !== 'branded_phones', recycle: () => {} });
   for (const segment of [...cutter.push(rowBlock(plain)), ...cutter.end()]) await writer.add(segment);
   const { file, segments, rows } = await writer.end();

@@ -2,6 +2,7 @@ import { readFile, truncate } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { checkVersion, listVersions } from '../../../pipelines/caches/artefact-check.ts';
 import { listPublications } from '../../../pipelines/caches/manifest.ts';
 import type { NightReport, ReportedArtefact } from '../../../pipelines/caches/night-report.ts';
 import { readIndex } from '../../../pipelines/caches/basis.ts';
@@ -116,7 +117,7 @@ describe('an incremental night', () => {
   it.each([
     ['more than half of the rows changed', "UPDATE phone_number SET display_name = 'Other' WHERE phone < '+12055550000'", {}],
     ['the rows of a segment are fewer by a setting', "UPDATE phone_number SET display_name = 'Other' WHERE phone = '+12025550001'", { SEGMENT_ROWS_MAX: '30' }],
-    ['the level of compression is another one', "UPDATE phone_number SET display_name = 'Other' WHERE phone = '+12025550001'", { BLOCK_COMPRESSION_LEVEL: '9' }],
+    ['the compression is another one', "UPDATE phone_number SET display_name = 'Other' WHERE phone = '+12025550001'", { BUILD_PROFILE: 'fast' }],
     ['full builds are due every night', "UPDATE phone_number SET display_name = 'Other' WHERE phone = '+12025550001'", { FULL_BUILD_DAYS: '0' }],
   ])('reads all rows when %s', async (_name, statement, changed) => {
     await putNumbers(db, numbersOfFourAreas());
@@ -178,6 +179,19 @@ describe('an incremental night', () => {
     await night();
     await night();
     expect(await marks()).toBe(0);
+  });
+
+  it.each(['index', 'delta'] as const)('is told by the check of versions when its %s is damaged', async (kind) => {
+    await putNumbers(db, manyNumbers(50));
+    await night({ only: 'phones/US' });
+    await putNumbers(db, [{ phone: '+12025550001', name: 'Other' }]);
+    await night({ only: 'phones/US' });
+    const [current] = await listVersions(db);
+    expect(await checkVersion(store, current!)).toMatchObject({ verdict: 'ok' });
+    expect(current!.deltas.map(({ from }) => from)).toEqual([1]);
+    const sha256 = kind === 'index' ? current!.indexSha256! : current!.deltas[0]!.sha256;
+    await truncate(store.path({ cache: 'phones', country: 'US', sha256, kind }), 5);
+    expect(await checkVersion(store, current!)).toMatchObject({ verdict: 'damaged', detail: kind === 'index' ? 'segment index' : 'delta from version 1' });
   });
 
   it('takes changes that were made under another cluster of databases for unknown, and reads all rows', async () => {

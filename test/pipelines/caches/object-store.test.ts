@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -128,6 +128,21 @@ describe('an artefact in an object store', () => {
     expect(await readdir(join(elsewhere.directory, 'fetching'))).toEqual([]);
     await expect(elsewhere.open({ ...made.name, sha256: 'b'.repeat(64) })).rejects.toMatchObject({ code: 'ENOENT' });
     await store.remove(wrong.name);
+  });
+
+  it('is fetched after what a killed process has left of a fetch was removed', async () => {
+    const made = content(10);
+    await keep(store, made);
+    const elsewhere = await openStore();
+    const fetching = join(elsewhere.directory, 'fetching');
+    await mkdir(fetching);
+    for (const [file, minutes] of [['old', 61], ['young', 59]] as const) {
+      await writeFile(join(fetching, file), 'x');
+      const at = new Date(Date.now() - minutes * 60_000);
+      await utimes(join(fetching, file), at, at);
+    }
+    await (await elsewhere.open(made.name)).close();
+    expect(await readdir(fetching)).toEqual(['young']);
   });
 
   it('leaves copies of the newest two on the machine that built it', async () => {
