@@ -38,6 +38,7 @@ const countryCodes = ['country_required', 'country_invalid'] as const satisfies 
 export const keySecurity = 'key';
 
 const notModified = z.undefined().describe('The client has it already: If-None-Match or If-Modified-Since still holds.');
+const elsewhere = z.undefined().describe('The bytes are at the address in Location for a short time, where the operator has set that. It needs no key.');
 const gzip = z.string().meta({ format: 'binary' });
 
 /** The operation that downloads a cache. */
@@ -90,7 +91,7 @@ function describeFile({ content, codes, ...operation }: FileOperation): Operatio
       200: { description: 'The whole file.', content },
       206: { description: 'The bytes that Range asked for.', content },
       304: notModified,
-      307: { description: 'The bytes are at the address in Location for a short time, where the operator has set that. It needs no key.' },
+      307: elsewhere,
       ...problemResponses([...guardedCodes, ...codes, 'artefact_not_found', 'range_not_satisfiable', 'overloaded']),
     },
   };

@@ -15,6 +15,7 @@ import { processLives } from '../runtime/file-lock.ts';
 import { interruption, runCommand, type Outcome } from './command.ts';
 import { checkVerifications, compareVoices, formatVerifications, verifySamples, type ComparedVoices, type VerifiedSamples } from './demo-audio.ts';
 import { demoOwner, formatLetters, registerBrands, type DemoCommands, type ShownLetter } from './demo-branding.ts';
+import { followChange, type FollowedChange } from './demo-updates.ts';
 import { packageRoot } from './operation.ts';
 import { writeSampleFeeds } from './sample-feeds.ts';
 import { writeSampleLetters } from './sample-letters/sample-letters.ts';
@@ -33,7 +34,7 @@ interface DemoOptions {
 export function addDemoCommand(program: Command): void {
   program
     .command('demo')
-    .description('run a whole night on sample feeds, download every file back, verify sample recordings')
+    .description('run nights on sample feeds, download every file back, follow a change, verify sample recordings')
     .option('--keep', 'leave the database and the files in place afterwards')
     .action((options: DemoOptions, command: Command) => runCommand(command, () => demo(options)));
 }
@@ -69,12 +70,14 @@ async function demo({ keep = false }: DemoOptions): Promise<Outcome> {
     const again = await service.cli<{ counts: { published: number } }>('night', 'run');
     if (again.counts.published !== 0) throw failure('A second night over the same rows published something.');
     say('a second night over the same rows published nothing new');
+    const followed = await followChange(service, { url: await service.url(), key, phone: await firstSpammer(downloads), directory });
+    say(`one number was cleared: a client that had pulled ${followed.bytesFirst} bytes took ${followed.bytesSecond} for ${followed.deltas} deltas, a look-up without a copy ${followed.bytesLookedUp}`);
     const verified = await verifySamples(service);
     await checkVerifications(await service.url(), key, verified);
     say(`${verified.items.length} recordings were verified, a second batch of them took every result from the first, and the API shows the same scores`);
     const voices = await compareVoices(service);
     say(`a voice was enrolled, compared and deleted: identity ${formatScore(voices.same)} for the same reader, ${formatScore(voices.other)} for another`);
-    return describe(directory, { brands, downloads, verified, voices });
+    return describe(directory, { brands, downloads, followed, verified, voices });
   } finally {
     await service.stop();
     if (!keep) await removeStateDirectory(join(directory, 'state'));
@@ -210,9 +213,16 @@ async function checkBranding(url: string, key: string, { brands, downloads }: { 
   say(`the branded cache has the ${verified} verified numbers, and the API shows the brands as they were decided`);
 }
 
+/** The first number of the spammer cache; they begin with +1, which has countries. */
+async function firstSpammer(downloads: readonly Download[]): Promise<string> {
+  const plain = gunzipSync(await readFile(downloads.find(({ name }) => name === 'spammer_phones')!.path)).toString('utf8');
+  return plain.split('\t', 1)[0]!;
+}
+
 interface Made {
   readonly brands: readonly ShownLetter[];
   readonly downloads: readonly Download[];
+  readonly followed: FollowedChange;
   readonly verified: VerifiedSamples;
   readonly voices: ComparedVoices;
 }
@@ -221,7 +231,7 @@ function formatScore(value: number | null): string {
   return value?.toFixed(3) ?? 'none';
 }
 
-function describe(directory: string, { brands, downloads, verified, voices }: Made): Outcome {
+function describe(directory: string, { brands, downloads, followed, verified, voices }: Made): Outcome {
   const table = formatTable(downloads, [
     { title: 'artefact', value: ({ name }) => name },
     { title: 'version', value: ({ manifest }) => manifest.version },
@@ -231,8 +241,8 @@ function describe(directory: string, { brands, downloads, verified, voices }: Ma
     { title: 'sha256', value: ({ manifest }) => `${manifest.file.sha256.slice(0, 12)}...` },
     { title: 'checked', value: () => 'ok' },
   ]);
-  const text = `${formatLetters(brands)}\n\n${table}\n\n${formatVerifications(verified)}\n\nFeeds, letters, downloads and the log of the service are in ${directory}.`;
-  return { json: { brands, artefacts: downloads.map(({ name, manifest, path }) => ({ name, path, manifest })), verifications: verified, voices }, text };
+  const text = `${formatLetters(brands)}\n\n${table}\n\n${formatVerifications(verified)}\n\nFeeds, letters, downloads, copies and the log of the service are in ${directory}.`;
+  return { json: { brands, artefacts: downloads.map(({ name, manifest, path }) => ({ name, path, manifest })), followed, verifications: verified, voices }, text };
 }
 
 function failure(problem: string, directory?: string): ServiceError {

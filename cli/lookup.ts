@@ -3,6 +3,7 @@ import { findCache, formatArtefact, isCountryCode, type ArtefactName } from '../
 import { lookUp } from '../pipelines/caches/client/look-up.ts';
 import { ServiceClient } from '../pipelines/caches/client/service-client.ts';
 import { isPhoneRefusal, judgePhone } from '../pipelines/phone-number.ts';
+import { loadConfig } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { interruption, runCommand, type Outcome } from './command.ts';
 import { readKeyFile } from './key-file.ts';
@@ -25,14 +26,14 @@ export function addLookupCommand(program: Command): void {
     .option('--cache <cache>', 'phones, branded_phones or spammer_phones', 'phones')
     .option('--country <XX>', 'country of the profile phones; by default that of the number')
     .option('--dir <directory>', 'keep the index here, so that the next look-up fetches less')
-    .option('--key-file <file>', 'file that holds the API key')
+    .option('--key-file <file>', 'file that holds the API key; by default CALLER_TRUST_KEY')
     .addHelpText('after', '\nThe exit code is 1 if the number is not listed.\n\nExample:\n  caller-trust lookup https://caches.example +12122187292 --key-file key')
     .action((url: string, phone: string, options: LookupOptions, command: Command) => runCommand(command, () => runLookup({ url, phone, ...options })));
 }
 
 async function runLookup({ url, phone: text, dir, keyFile, ...options }: LookupOptions & { url: string; phone: string }): Promise<Outcome> {
   const { phone, artefact } = whereToLook(text, options);
-  const client = new ServiceClient({ url, key: keyFile === undefined ? undefined : await readKeyFile(keyFile), signal: interruption.signal });
+  const client = new ServiceClient({ url, key: keyFile === undefined ? loadConfig().clientKey : await readKeyFile(keyFile), signal: interruption.signal });
   const { version, row } = await lookUp({ client, artefact, phone, directory: dir });
   const { bytesReceived } = client;
   const facts = row === null ? [] : Object.entries(row).map(([name, value]): [string, string | null] => [name, value === '' ? null : value]);

@@ -4,6 +4,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { formatArtefact, isCountryCode } from '../pipelines/caches/definition.ts';
 import { allCaches, pull, type PulledArtefact, type Wanted } from '../pipelines/caches/client/pull.ts';
 import { ServiceClient } from '../pipelines/caches/client/service-client.ts';
+import { loadConfig } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { interruption, runCommand, type Outcome } from './command.ts';
 import { readKeyFile } from './key-file.ts';
@@ -32,7 +33,7 @@ export function addPullCommand(program: Command): void {
     .requiredOption('--dir <directory>', 'where the copies are kept')
     .option('--cache <cache...>', `caches to pull: ${allCaches.join(', ')}`, [...allCaches])
     .option('--country <XX...>', 'countries of the profile phones, or all', ['all'])
-    .option('--key-file <file>', 'file that holds the API key')
+    .option('--key-file <file>', 'file that holds the API key; by default CALLER_TRUST_KEY')
     .option('--parallel <count>', 'ranges that are downloaded at a time', parseParallel, parallelLimits.byDefault)
     .option('--random-delay <seconds>', 'wait a random time first, so that not every client asks at once', parseCount, 0)
     .addHelpText('after', '\nExample, for every night:\n  caller-trust pull https://caches.example --dir numbers --cache phones --country US CA --key-file key --random-delay 3600')
@@ -47,7 +48,7 @@ function parseParallel(text: string): number {
 
 async function runPull(url: string, options: PullCommandOptions): Promise<Outcome> {
   const wanted = wantedOf(options);
-  const key = options.keyFile === undefined ? undefined : await readKeyFile(options.keyFile);
+  const key = options.keyFile === undefined ? loadConfig().clientKey : await readKeyFile(options.keyFile);
   const client = new ServiceClient({ url, key, signal: interruption.signal });
   await sleep(Math.random() * options.randomDelay * 1000, undefined, { signal: interruption.signal }).catch(() => interruption.signal.throwIfAborted());
   const progress = startProgress();

@@ -43,6 +43,7 @@ export const SETTINGS = {
   apiKeySecret: setting('API_KEY_SECRET', z.string().min(32).optional(), 'Secret under which API keys are hashed, 32 characters or more. Absent: one is made and kept in the state directory.'),
   letterMasterKey: setting('LETTER_MASTER_KEY', z.string().regex(/^[0-9a-fA-F]{64}$/).optional(), 'Key under which the keys of letters and voiceprints are wrapped: 32 bytes as hex digits. Absent: one is made and kept in the state directory.'),
   letterTrustRoots: setting('LETTER_TRUST_ROOTS', text().optional(), 'PEM file of the root certificates that PDF signatures must lead to. Absent: the chain of a signature is not checked.'),
+  clientKey: setting('CALLER_TRUST_KEY', z.string().regex(/^[\x21-\x7e]{1,512}$/).optional(), 'Key that pull and lookup send where no --key-file is given.'),
   logLevel: setting('LOG_LEVEL', z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'), 'Least level that is logged.'),
 
   databaseConnectionsMax: setting('DATABASE_CONNECTIONS_MAX', count(10, { min: 5, max: 1000 }), 'Connections that one process keeps to PostgreSQL, the streams of the night and those of the queues (at most 23) not counted.'),

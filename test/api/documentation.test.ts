@@ -18,7 +18,7 @@ it('describes every route with its answers, headers and security, without a key'
   expect(document.openapi).toBe('3.1.0');
   expect(Object.keys(document.paths).sort()).toEqual(paths);
   const download = document.paths['/v1/caches/phones']?.get;
-  expect(Object.keys(download?.responses ?? {})).toEqual(['200', '206', '304', '400', '401', '403', '404', '405', '412', '416', '429', '500', '503']);
+  expect(Object.keys(download?.responses ?? {})).toEqual(['200', '206', '304', '307', '400', '401', '403', '404', '405', '412', '416', '429', '500', '503']);
   expect(download?.parameters).toMatchObject([{ name: 'country', in: 'query', required: true }]);
   expect(document.paths['/v1/caches/branded_phones']?.get.parameters ?? []).toEqual([]);
   expect(download?.security).toEqual([{ key: [] }]);
@@ -30,7 +30,7 @@ it('describes every route with its answers, headers and security, without a key'
     'Problem', 'Readiness', 'ReleaseList', 'Verification', 'VerificationDetail', 'VerificationList',
   ]);
   const delta = document.paths['/v1/caches/phones/delta']?.get;
-  expect(Object.keys(delta?.responses ?? {})).toEqual(['200', '206', '304', '400', '401', '403', '404', '405', '410', '412', '416', '429', '500', '503']);
+  expect(Object.keys(delta?.responses ?? {})).toEqual(['200', '206', '304', '307', '400', '401', '403', '404', '405', '410', '412', '416', '429', '500', '503']);
   expect(delta?.parameters).toMatchObject([{ name: 'country', in: 'query', required: true }, { name: 'from', in: 'query', required: true, schema: { type: 'integer' } }]);
   expect(Object.keys(document.paths['/v1/caches/spammer_phones/index']?.get.responses['200']?.content ?? {})).toEqual(['text/tab-separated-values']);
   const operations = Object.values(document.paths).flatMap((path) => [path.get, path.head]);

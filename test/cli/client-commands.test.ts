@@ -111,6 +111,7 @@ describe('caller-trust lookup', () => {
   let listed: string;
   beforeAll(async () => {
     await publish(us, usRows(20_000));
+    await publish(spammers, inventedRows(20));
     listed = '+12025000000';
   });
 
