@@ -10,6 +10,7 @@ import type { Metrics } from './metrics.ts';
 import { withHeaders } from './problem.ts';
 import type { PublicationIndex, ServedArtefact } from './publication-index.ts';
 import { cacheQuery, categoryListSchema, deltaQuery, manifestListSchema, manifestSchema, noQuery } from './schemas.ts';
+import { waitForTurn } from './send-file.ts';
 import type { VersionFile } from './version-files.ts';
 
 /** What the routes of the caches answer from. */
@@ -92,11 +93,15 @@ interface VersionFileAnswer extends CacheRoutesOptions {
   readonly unavailable: ServiceError;
 }
 
-/** Answers with a file of a version, which is open for this answer alone. */
+/**
+ * Answers with a file of a version, which is open for this answer alone: behind other answers of a pipelining client only
+ * when it is its turn, so that one connection holds one descriptor however many requests it sends at once.
+ */
 async function sendVersionFile(request: FastifyRequest, reply: FastifyReply, { artefact, file, unavailable, ...options }: VersionFileAnswer): Promise<void> {
   const { publications, downloads, metrics, now } = options;
   const { status, headers, send } = planAnswer(request, file.representation, now());
   if (send === undefined) return sendAnswer(request, reply, { status, headers }, metrics);
+  if (!(await waitForTurn(reply.raw, request.raw.socket))) return void reply.hijack();
   const opened = await publications.openVersionFile(file);
   if (opened === undefined) throw unavailable;
   try {

@@ -88,13 +88,15 @@ export class PublicationIndex {
 
   /**
    * Opens a file that belongs to a served version for one answer, which retires it. Those are many, and most are never asked
-   * for: 200 countries with 14 deltas each would keep 2,800 descriptors open. Undefined, and logged, if it cannot be opened
-   * or is not as long as was published.
+   * for: 200 countries with 14 deltas each would keep 2,800 descriptors open. Undefined, and logged, if it is gone or not as
+   * long as was published.
+   * @throws ServiceError `not_ready` if that cannot be told at the moment.
    */
   async openVersionFile({ stored, representation }: VersionFile): Promise<SharedFile | undefined> {
     const opened = await openStored(this.#store, { stored, bytes: representation.size, object: formatArtefact(stored) });
     if (!(opened instanceof ServiceError)) return opened;
     this.#log.error({ err: opened, artefact: formatArtefact(stored), kind: stored.kind }, 'a file of a published version cannot be served');
+    if (opened.code === 'not_ready') throw opened;
     return undefined;
   }
 
@@ -171,17 +173,18 @@ function openArtefact(store: ArtefactStore, { cache, country, published: { versi
   return openStored(store, { stored: { cache, country, sha256: file.sha256 }, bytes: file.bytes, object: `${formatArtefact({ cache, country })} v${version}` });
 }
 
+/** Opens a stored file, or says why not: `artefact_damaged` if it is gone or of another size, `not_ready` if another try can find it. */
 async function openStored(store: ArtefactStore, { stored, bytes, object }: { stored: StoredName; bytes: number; object: string }): Promise<SharedFile | ServiceError> {
-  const unusable = (problem: string, cause?: unknown) => new ServiceError('artefact_damaged', { operation: 'open artefact', object, problem, cause });
   let file: StoredFile | undefined;
   try {
     file = await store.openToServe(stored);
     if (file.size === bytes) return new SharedFile(file);
     await file.close();
-    return unusable(`The file has ${file.size} bytes, its manifest says ${bytes}.`);
+    return new ServiceError('artefact_damaged', { operation: 'open artefact', object, problem: `The file has ${file.size} bytes, its manifest says ${bytes}.` });
   } catch (error) {
     await file?.close();
-    return unusable('The file cannot be opened.', error);
+    const code = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'artefact_damaged' : 'not_ready';
+    return new ServiceError(code, { operation: 'open artefact', object, problem: 'The file cannot be opened.', cause: error });
   }
 }
 

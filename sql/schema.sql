@@ -1267,10 +1267,7 @@ CREATE OR REPLACE FUNCTION public.mark_brands_deleted()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  INSERT INTO change_mark (cache, country, prefix)
-  SELECT DISTINCT 'branded_phones', '', left(phone, 8) FROM old_rows
-  UNION ALL
-  SELECT DISTINCT 'phones', n.country, left(n.phone, 8) FROM old_rows JOIN phone_number AS n USING (phone) WHERE n.country IS NOT NULL;
+  INSERT INTO change_mark (cache, country, prefix) SELECT DISTINCT 'branded_phones', '', left(phone, 8) FROM old_rows;
   RETURN NULL;
 END $function$;
 
@@ -1280,10 +1277,7 @@ CREATE OR REPLACE FUNCTION public.mark_brands_inserted()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  INSERT INTO change_mark (cache, country, prefix)
-  SELECT DISTINCT 'branded_phones', '', left(phone, 8) FROM new_rows
-  UNION ALL
-  SELECT DISTINCT 'phones', n.country, left(n.phone, 8) FROM new_rows JOIN phone_number AS n USING (phone) WHERE n.country IS NOT NULL;
+  INSERT INTO change_mark (cache, country, prefix) SELECT DISTINCT 'branded_phones', '', left(phone, 8) FROM new_rows;
   RETURN NULL;
 END $function$;
 
@@ -1304,10 +1298,7 @@ CREATE OR REPLACE FUNCTION public.mark_brands_updated()
 AS $function$
 BEGIN
   INSERT INTO change_mark (cache, country, prefix)
-  WITH changed AS (SELECT phone FROM old_rows UNION SELECT phone FROM new_rows)
-  SELECT DISTINCT 'branded_phones', '', left(phone, 8) FROM changed
-  UNION ALL
-  SELECT DISTINCT 'phones', n.country, left(n.phone, 8) FROM changed JOIN phone_number AS n USING (phone) WHERE n.country IS NOT NULL;
+  SELECT 'branded_phones', '', prefix FROM (SELECT left(phone, 8) AS prefix FROM old_rows UNION SELECT left(phone, 8) FROM new_rows) AS sides;
   RETURN NULL;
 END $function$;
 

@@ -60,18 +60,24 @@ export class ArtefactBucket implements ArtefactStore {
   }
 
   async start(owner: string): Promise<UnfinishedFile> {
-    const { objects, copies } = this.#options;
-    const file = await copies.start(owner);
+    const file = await this.#options.copies.start(owner);
     return {
       ...file,
       keep: async (name) => {
-        const key = this.#key(name);
-        const { size } = await file.handle.stat();
-        if ((await objects.size(key)) !== size) await objects.upload(key, { handle: file.handle, size });
+        await this.#uploadUnlessThere(name, file.handle);
         await file.keep(name);
-        await this.#removeOldCopies(name);
+        await this.#removeOldCopies(name).catch(() => {}); // the file is stored; a copy too many goes with the next one
       },
     };
+  }
+
+  async restore(name: StoredName): Promise<void> {
+    const handle = await this.#options.copies.open(name);
+    try {
+      await this.#uploadUnlessThere(name, handle);
+    } finally {
+      await handle.close();
+    }
   }
 
   listUnfinished(): Promise<string[]> {
@@ -97,6 +103,14 @@ export class ArtefactBucket implements ArtefactStore {
 
   #key(name: StoredName): string {
     return `${this.#options.prefix}${formatStoredName(name)}`;
+  }
+
+  /** Names say what objects hold: one of the same size is taken for the same bytes. */
+  async #uploadUnlessThere(name: StoredName, handle: FileHandle): Promise<void> {
+    const { objects } = this.#options;
+    const key = this.#key(name);
+    const { size } = await handle.stat();
+    if ((await objects.size(key)) !== size) await objects.upload(key, { handle, size });
   }
 
   async #sizeOf(name: StoredName): Promise<number> {
@@ -134,12 +148,15 @@ export class ArtefactBucket implements ArtefactStore {
     }
   }
 
-  async #removeOldCopies({ cache, country, kind = 'artefact' }: StoredName): Promise<void> {
+  /** Looks at one directory only: builds of other artefacts write and remove copies at the same time. */
+  async #removeOldCopies({ kind = 'artefact', ...name }: StoredName): Promise<void> {
     const { copies } = this.#options;
-    const same = (await copies.list()).filter((each) => each.cache === cache && each.country === country && each.kind === kind);
-    const dated = await Promise.all(same.map(async (name) => ({ name, at: (await stat(copies.path(name)).catch(() => undefined))?.mtimeMs ?? 0 })));
+    const files = await readdir(dirname(copies.path(name)));
+    const names = files.map((file) => parseStoredName(`${dirname(formatStoredName(name))}/${file}`)).filter((each) => each !== undefined);
+    const same = names.filter((each) => each.kind === kind);
+    const dated = await Promise.all(same.map(async (each) => ({ name: each, at: (await stat(copies.path(each)).catch(() => undefined))?.mtimeMs ?? 0 })));
     const old = dated.sort((a, b) => b.at - a.at).slice(copiesKept[kind]);
-    await Promise.all(old.map(({ name }) => copies.remove(name)));
+    await Promise.all(old.map((each) => copies.remove(each.name)));
   }
 }
 

@@ -59,8 +59,12 @@ export class ArtefactDirectory implements ArtefactStore {
   async list(): Promise<(StoredName & { readonly bytes: number })[]> {
     const paths = await readdir(this.directory, { recursive: true }).catch(() => []);
     const names = paths.map(parseStoredName).filter((name) => name !== undefined);
-    return Promise.all(names.map(async (name) => ({ ...name, bytes: (await stat(this.path(name))).size })));
+    const files = await Promise.all(names.map(async (name) => ({ name, size: await sizeOf(this.path(name)) })));
+    return files.flatMap(({ name, size }) => (size === undefined ? [] : [{ ...name, bytes: size }]));
   }
+
+  /** What is on this machine is all that there is: nothing to do. */
+  async restore(): Promise<void> {}
 
   remove(name: StoredName): Promise<void> {
     return rm(this.path(name), { force: true });
@@ -68,6 +72,16 @@ export class ArtefactDirectory implements ArtefactStore {
 
   private get unfinishedDirectory(): string {
     return join(this.directory, 'unfinished');
+  }
+}
+
+/** Bytes of a file, or undefined if it was removed since its directory was read. */
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
   }
 }
 

@@ -35,6 +35,13 @@ export interface ArtefactStore {
   /** Starts a file. `owner` names the build that writes it. */
   start(owner: string): Promise<UnfinishedFile>;
 
+  /**
+   * Stores a file of this machine again where the store has lost it: an object that is missing, or of another size.
+   * The caller has checked the bytes of the file here; those of an object of the right size are not read.
+   * @throws ServiceError `storage_unavailable`, or an error with the code `ENOENT` if the file is not on this machine.
+   */
+  restore(name: StoredName): Promise<void>;
+
   /** The owners of all unfinished files of this machine. */
   listUnfinished(): Promise<string[]>;
 

@@ -73,7 +73,7 @@ export async function buildArtefact(options: BuildOptions): Promise<BuiltArtefac
     if (plan.kind === 'full') return await buildFrom(undefined, options);
     const basis = await openBasis(options.store, options.artefact, plan.basis);
     try {
-      return plan.kind === 'keep' ? await keepBasis(basis) : await buildFrom({ basis, regions: plan.regions }, options);
+      return plan.kind === 'keep' ? await keepBasis(basis, options) : await buildFrom({ basis, regions: plan.regions }, options);
     } finally {
       await basis.close();
     }
@@ -82,10 +82,12 @@ export async function buildArtefact(options: BuildOptions): Promise<BuiltArtefac
   }
 }
 
-/** Nothing changed: the stored file is the result, once its bytes are found to be what they were. */
-async function keepBasis(basis: OpenBasis): Promise<BuiltArtefact> {
-  await basis.check();
+/** Nothing changed: the stored file is the result, once its bytes are found to be what they were, and to be in the store. */
+async function keepBasis(basis: OpenBasis, { store, artefact }: BuildOptions): Promise<BuiltArtefact> {
   const { file, rows, levels, index, segments } = basis;
+  await basis.check();
+  await store.restore({ ...artefact, sha256: file.sha256 });
+  await store.restore({ ...artefact, sha256: index.sha256, kind: 'index' });
   return { file, rows, levels, index, segments, rowsRead: 0 };
 }
 

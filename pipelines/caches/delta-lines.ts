@@ -41,20 +41,25 @@ const phoneBytes = { min: 9, max: 16 } as const;
  * @throws ServiceError `delta_invalid` if one of them does not.
  */
 export async function* differenceOf(before: Chunks, after: Chunks): AsyncGenerator<Buffer> {
-  const old = await Lines.open(before, rowForm);
-  const fresh = await Lines.open(after, rowForm);
+  const old = new Lines(before, rowForm);
+  const fresh = new Lines(after, rowForm);
   const text = new GatheredText();
-  while (!old.done || !fresh.done) {
-    const order = compareLines(old, fresh);
-    if (order < 0) text.addRemoval(old);
-    else if (order > 0) text.addRow(added, fresh);
-    else if (sameRow(old, fresh)) passSameRows(old, fresh);
-    else text.addRow(changed, fresh);
-    if (order <= 0 && !old.step()) await old.load();
-    if (order >= 0 && !fresh.step()) await fresh.load();
-    if (text.isFull) yield text.take();
+  try {
+    await loadBoth(old, fresh);
+    while (!old.done || !fresh.done) {
+      const order = compareLines(old, fresh);
+      if (order < 0) text.addRemoval(old);
+      else if (order > 0) text.addRow(added, fresh);
+      else if (sameRow(old, fresh)) passSameRows(old, fresh);
+      else text.addRow(changed, fresh);
+      if (order <= 0 && !old.step()) await old.load();
+      if (order >= 0 && !fresh.step()) await fresh.load();
+      if (text.isFull) yield text.take();
+    }
+    if (!text.isEmpty) yield text.take();
+  } finally {
+    await closeBoth(old, fresh);
   }
-  if (!text.isEmpty) yield text.take();
 }
 
 /**
@@ -63,19 +68,24 @@ export async function* differenceOf(before: Chunks, after: Chunks): AsyncGenerat
  * @throws ServiceError `delta_invalid` if one is not well formed, or the second cannot follow the first.
  */
 export async function* composeDeltas(first: Chunks, second: Chunks): AsyncGenerator<Buffer> {
-  const earlier = await Lines.open(first, deltaForm);
-  const later = await Lines.open(second, deltaForm);
+  const earlier = new Lines(first, deltaForm);
+  const later = new Lines(second, deltaForm);
   const text = new GatheredText();
-  while (!earlier.done || !later.done) {
-    const order = compareLines(earlier, later);
-    if (order < 0) text.addLine(earlier);
-    else if (order > 0) text.addLine(later);
-    else addBoth(text, earlier, later);
-    if (order <= 0 && !earlier.step()) await earlier.load();
-    if (order >= 0 && !later.step()) await later.load();
-    if (text.isFull) yield text.take();
+  try {
+    await loadBoth(earlier, later);
+    while (!earlier.done || !later.done) {
+      const order = compareLines(earlier, later);
+      if (order < 0) text.addLine(earlier);
+      else if (order > 0) text.addLine(later);
+      else addBoth(text, earlier, later);
+      if (order <= 0 && !earlier.step()) await earlier.load();
+      if (order >= 0 && !later.step()) await later.load();
+      if (text.isFull) yield text.take();
+    }
+    if (!text.isEmpty) yield text.take();
+  } finally {
+    await closeBoth(earlier, later);
   }
-  if (!text.isEmpty) yield text.take();
 }
 
 function addBoth(text: GatheredText, earlier: Lines, later: Lines): void {
@@ -94,27 +104,32 @@ function addBoth(text: GatheredText, earlier: Lines, later: Lines): void {
  * begins at, only the digest of the result tells.
  */
 export async function* applyDelta(rows: Chunks, delta: Chunks): AsyncGenerator<Buffer> {
-  const lines = await Lines.open(delta, deltaForm);
+  const lines = new Lines(delta, deltaForm);
   const text = new GatheredText();
-  for await (const block of wholeLines(rows, 'rows')) {
-    let at = 0;
-    while (!lines.done) {
-      const place = findRow(block, at, lines);
-      if (place === block.length) break; // the line is about a row behind this block
-      text.addBytes(block, at, place);
-      at = carryOut(text, lines, { block, place });
+  try {
+    await lines.load();
+    for await (const block of wholeLines(rows, 'rows')) {
+      let at = 0;
+      while (!lines.done) {
+        const place = findRow(block, at, lines);
+        if (place === block.length) break; // the line is about a row behind this block
+        text.addBytes(block, at, place);
+        at = carryOut(text, lines, { block, place });
+        if (!lines.step()) await lines.load();
+        if (text.isFull) yield text.take();
+      }
+      text.addBytes(block, at, block.length);
+      if (text.isFull) yield text.take();
+    }
+    for (; !lines.done; ) {
+      carryOut(text, lines, undefined);
       if (!lines.step()) await lines.load();
       if (text.isFull) yield text.take();
     }
-    text.addBytes(block, at, block.length);
-    if (text.isFull) yield text.take();
+    if (!text.isEmpty) yield text.take();
+  } finally {
+    await lines.close();
   }
-  for (; !lines.done; ) {
-    carryOut(text, lines, undefined);
-    if (!lines.step()) await lines.load();
-    if (text.isFull) yield text.take();
-  }
-  if (!text.isEmpty) yield text.take();
 }
 
 /** Writes what a line of a delta makes of the row at its place; returns where the rows go on that it leaves as they are. */
@@ -138,20 +153,25 @@ export interface StepPiece {
  * @throws ServiceError `delta_invalid` if a line is not well formed
  */
 export async function* divideSteps(delta: Chunks): AsyncGenerator<StepPiece> {
-  const lines = await Lines.open(delta, chainForm);
+  const lines = new Lines(delta, chainForm);
   let step = 0;
-  while (!lines.done) {
-    const { block, start } = lines;
-    let end = start;
-    let begins = false;
-    do {
-      begins = lines.beginsStep && end > start;
-      if (begins) break;
-      if (lines.beginsStep) step++;
-      end = lines.end;
-    } while (lines.step());
-    yield { step, text: block.subarray(start, end) };
-    if (!begins) await lines.load();
+  try {
+    await lines.load();
+    while (!lines.done) {
+      const { block, start } = lines;
+      let end = start;
+      let begins = false;
+      do {
+        begins = lines.beginsStep && end > start;
+        if (begins) break;
+        if (lines.beginsStep) step++;
+        end = lines.end;
+      } while (lines.step());
+      yield { step, text: block.subarray(start, end) };
+      if (!begins) await lines.load();
+    }
+  } finally {
+    await lines.close();
   }
 }
 
@@ -207,7 +227,10 @@ function isDeltaLine({ block, start, keyStart, keyEnd, end, operation }: Lines):
   return (operation === added || operation === changed) && block[keyEnd] === tab;
 }
 
-/** The lines of a stream one after another: the current one is `block` from `start` to `end`, its phone from `keyStart` to `keyEnd`. */
+/**
+ * The lines of a stream one after another: the current one is `block` from `start` to `end`, its phone from `keyStart` to
+ * `keyEnd`. There is none before the first {@link load}. Whoever reads them closes them, whatever happens.
+ */
 class Lines {
   block: Buffer = Buffer.alloc(0);
   start = 0;
@@ -220,18 +243,12 @@ class Lines {
   done = false;
   /** The line is not behind the one before. */
   beginsStep = false;
-  readonly #blocks: AsyncIterator<Buffer>;
+  readonly #blocks: AsyncGenerator<Buffer>;
   readonly #form: LineForm;
   #keyBefore: Buffer | undefined;
 
-  static async open(chunks: Chunks, form: LineForm): Promise<Lines> {
-    const lines = new Lines(wholeLines(chunks, form.name), form);
-    await lines.load();
-    return lines;
-  }
-
-  private constructor(blocks: AsyncIterator<Buffer>, form: LineForm) {
-    this.#blocks = blocks;
+  constructor(chunks: Chunks, form: LineForm) {
+    this.#blocks = wholeLines(chunks, form.name);
     this.#form = form;
   }
 
@@ -269,6 +286,11 @@ class Lines {
     this.#requireOrder(this.#keyBefore, 0, this.#keyBefore.length);
   }
 
+  /** Ends the stream where it was not read to its end, so that what is behind it is closed: files, most of all. */
+  async close(): Promise<void> {
+    await this.#blocks.return(undefined);
+  }
+
   #moveTo(start: number): void {
     this.number++;
     this.start = start;
@@ -282,6 +304,16 @@ class Lines {
     this.beginsStep = this.number > 1 && compareKeys({ block, keyStart, keyEnd }, this) >= 0;
     if (this.beginsStep && this.#form.ascends) throw invalid(`${this.#form.name === 'rows' ? 'A line' : `Line ${this.number}`} of the ${this.#form.name} is not behind the line before it.`);
   }
+}
+
+/** One after another: where the first is refused, the second is not begun. */
+async function loadBoth(first: Lines, second: Lines): Promise<void> {
+  await first.load();
+  await second.load();
+}
+
+async function closeBoth(first: Lines, second: Lines): Promise<void> {
+  await Promise.all([first.close(), second.close()]);
 }
 
 /** Pieces of whole lines of the bytes of a stream. Only a line that is cut between two chunks is copied. */

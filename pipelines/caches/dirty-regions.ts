@@ -84,16 +84,22 @@ export type BuildStep = { readonly kind: 'copy'; readonly segment: Segment } | {
 /** The steps of an incremental build in the order of the keys; regions that follow one another without a copied segment are read at once. */
 export function stepsOf(segments: readonly Segment[], regions: readonly string[]): BuildStep[] {
   const steps: BuildStep[] = [];
+  let reading: string[] | undefined;
   let at = 0;
   const copyUntil = (to: number) => {
-    for (; at < to; at++) steps.push({ kind: 'copy', segment: segments[at]! });
+    for (; at < to; at++) {
+      steps.push({ kind: 'copy', segment: segments[at]! });
+      reading = undefined;
+    }
   };
   for (const region of regions) {
     const { from, to } = segmentsUnder(segments, region);
     copyUntil(from);
-    const last = steps.at(-1);
-    if (last?.kind === 'read') steps[steps.length - 1] = { kind: 'read', regions: [...last.regions, region] };
-    else steps.push({ kind: 'read', regions: [region] });
+    if (reading === undefined) {
+      reading = [];
+      steps.push({ kind: 'read', regions: reading });
+    }
+    reading.push(region);
     at = to;
   }
   copyUntil(segments.length);
@@ -102,7 +108,11 @@ export function stepsOf(segments: readonly Segment[], regions: readonly string[]
 
 /** How many segments outside the regions are not the same in two indexes, or are in one of them only. */
 export function countDiffering(before: readonly Segment[], after: readonly Segment[], regions: readonly string[]): number {
-  const outside = (segment: Segment) => !regions.some((region) => segment.prefix.startsWith(region));
+  // Regions ascend and none is within another, so the last one that is not behind the segment is the only one that can hold it.
+  const outside = ({ prefix }: Segment) => {
+    const region = regions[firstNotBefore(regions, (each) => each <= prefix) - 1];
+    return region === undefined || !prefix.startsWith(region);
+  };
   const known = new Map(before.filter(outside).map((segment) => [segment.prefix, segment]));
   let differing = 0;
   for (const segment of after.filter(outside)) {

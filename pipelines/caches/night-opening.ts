@@ -7,7 +7,7 @@ import type { ArtefactStore } from './artefact-store.ts';
 import type { PlannedBuild } from './build-plan.ts';
 import { CACHES, formatArtefact, type ArtefactName } from './definition.ts';
 import { listPublications } from './manifest.ts';
-import { expectsFullBuild, planBuilds, readSeenTransactions, type PlanOptions, type PlanSettings, type SeenTransactions } from './night-planning.ts';
+import { isVacuumWorthwhile, planBuilds, readSeenTransactions, type PlanOptions, type PlanSettings, type SeenTransactions } from './night-planning.ts';
 import type { NightScope } from './night-request.ts';
 import { exportSnapshot, type Snapshot } from './snapshot.ts';
 
@@ -108,7 +108,7 @@ async function takeSnapshot(holder: Client, run: RunRow, options: OpenNightOptio
   const { db } = options;
   const broken = new AbortController();
   holder.once('end', () => broken.abort());
-  if (await expectsFullBuild(holder, await planOptions(holder, run, options))) await vacuum(db);
+  if (await isVacuumWorthwhile(holder, await planOptions(holder, run, options))) await vacuum(db);
   const snapshot = await exportSnapshot(holder);
   await holder.query('SELECT pg_advisory_unlock($1, $2)', [lockClass, preparing]);
   const planned = await planBuilds(holder, await planOptions(holder, run, options));
@@ -124,8 +124,8 @@ async function takeSnapshot(holder: Client, run: RunRow, options: OpenNightOptio
 
 /**
  * An index-only scan reads a row from the heap unless its page is known to be all visible, so the rows that changed since
- * the last VACUUM would cost a full build a random read each. See docs/architecture.md for what it costs. A night that reads
- * changed regions alone reads mostly rows that changed, and goes without.
+ * the last VACUUM would cost a build a random read each. See docs/architecture.md for what it costs. A night that reads few rows
+ * goes without.
  */
 async function vacuum(db: Pool): Promise<void> {
   await db.query('VACUUM (ANALYZE) phone_number, branded_number');

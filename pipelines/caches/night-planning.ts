@@ -52,6 +52,8 @@ interface BasisRow extends ArtefactName {
 /** What the marks alone tell of a build. `regions`: where rows may have changed, null if that is not known. */
 interface Sketch extends ArtefactName {
   readonly kind: BuildPlan['kind'];
+  /** Of the published version; null if there is none. */
+  readonly rowsPublished: number | null;
   readonly basis: Basis | null;
   readonly segments: readonly Segment[];
   readonly regions: readonly string[] | null;
@@ -68,9 +70,22 @@ export async function readSeenTransactions(db: Queryable): Promise<SeenTransacti
   return (await queryRow<SeenTransactions>(db, sql('nights/describe_snapshot')))!;
 }
 
-/** True if a build of the night would read all rows of its artefact, by the marks that this connection sees. Counts nothing. */
-export async function expectsFullBuild(db: Queryable, options: PlanOptions): Promise<boolean> {
-  return (await sketchBuilds(db, options)).some(({ kind }) => kind === 'full');
+/** Rows from which on a full build is worth a VACUUM before it. */
+const fullRowsMin = 100_000;
+/** Rows, and their share of the artefact, from which on reading changed regions is: 10 % of a million took 1.8 times as long as all of them after a VACUUM. */
+const regionRows = { min: 10_000, percent: 5 } as const;
+
+/**
+ * True if a build of the night would read so many rows that a VACUUM before the snapshot is worth its time, by the marks that
+ * this connection sees. Counts nothing.
+ */
+export async function isVacuumWorthwhile(db: Queryable, options: PlanOptions): Promise<boolean> {
+  return (await sketchBuilds(db, options)).some(({ kind, rowsPublished, segments, regions }) => {
+    if (kind === 'keep') return false;
+    if (kind === 'full') return rowsPublished === null || rowsPublished >= fullRowsMin;
+    const rows = regions!.reduce((sum, region) => sum + rowsUnder(segments, region), 0);
+    return rows >= regionRows.min && rows * 100 >= rowsPublished! * regionRows.percent;
+  });
 }
 
 /** Plans the build of each artefact and counts its rows by SQL, all in the snapshot of this connection. */
@@ -87,7 +102,7 @@ async function sketchBuilds(db: Queryable, options: PlanOptions): Promise<Sketch
   const sketches: Sketch[] = [];
   for (const artefact of options.artefacts) {
     const row = bases.get(formatArtefact(artefact));
-    sketches.push({ cache: artefact.cache, country: artefact.country, ...(await sketchBuild(row, { cluster, changes, options })) });
+    sketches.push({ cache: artefact.cache, country: artefact.country, rowsPublished: row?.rows ?? null, ...(await sketchBuild(row, { cluster, changes, options })) });
   }
   return sketches;
 }
@@ -98,7 +113,7 @@ interface Sketching {
   readonly options: PlanOptions;
 }
 
-async function sketchBuild(row: BasisRow | undefined, { cluster, changes, options }: Sketching): Promise<Omit<Sketch, keyof ArtefactName>> {
+async function sketchBuild(row: BasisRow | undefined, { cluster, changes, options }: Sketching): Promise<Omit<Sketch, keyof ArtefactName | 'rowsPublished'>> {
   const basis = row === undefined ? null : basisOf(row);
   const segments = basis === null ? null : await readIndex(options.store, row!, basis.index.sha256).catch(() => null); // a full build makes it anew
   if (basis === null || segments === null) return { kind: 'full', basis: null, segments: [], regions: null };
@@ -192,11 +207,13 @@ async function countRegions(db: Queryable, { cache, country }: ArtefactName, { p
   const ranges = [prefixes, prefixes.map(endOfPrefix)];
   const parameters = { phones: [country, ...ranges], branded_phones: [evaluatedAt, ...ranges], spammer_phones: ranges }[cache];
   const rows = await queryRows<{ range: number; level: keyof LevelCounts | null; rows: number }>(db, sql(countStatements[cache]), parameters);
-  return prefixes.map((prefix, at) => {
-    const own = rows.filter(({ range }) => range === at + 1);
-    const levels = own.map(({ level, rows: counted }): LevelCounts => (level === null ? {} : { [level]: counted }));
-    return { prefix, rows: own.reduce((sum, { rows: counted }) => sum + counted, 0), levels: sumLevels(levels) };
-  });
+  const counts = prefixes.map((prefix) => ({ prefix, rows: 0, levels: {} as LevelCounts }));
+  for (const { range, level, rows: counted } of rows) {
+    const count = counts[range - 1]!;
+    count.rows += counted;
+    if (level !== null) count.levels[level] = counted;
+  }
+  return counts;
 }
 
 const countStatements = {

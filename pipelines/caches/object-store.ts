@@ -127,6 +127,8 @@ export class ObjectStore {
       // S3 can begin its answer with 200 and find the failure later.
       if (/<Error>/.test(answer)) throw unavailable('upload', key, `It could not join the parts: ${elementOf(answer, 'Code') ?? 'no code'}.`);
     } catch (error) {
+      // The parts were joined and the answer to that was lost: asked again, the store knows no such upload.
+      if ((await this.size(key).catch(() => undefined)) === size) return;
       await this.#ask({ method: 'DELETE', key, query: { uploadId } }).catch(() => {}); // a rule of the bucket removes parts that stay
       throw error;
     }

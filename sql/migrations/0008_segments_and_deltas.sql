@@ -50,32 +50,24 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- A brand shows in the branded cache, and in the profile cache of the country that its number is known in.
+-- A brand shows in the profile cache of its number's country too. Which one that is the night finds out: here another
+-- transaction may be about to change it.
 CREATE FUNCTION mark_brands_inserted() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO change_mark (cache, country, prefix)
-  SELECT DISTINCT 'branded_phones', '', left(phone, 8) FROM new_rows
-  UNION ALL
-  SELECT DISTINCT 'phones', n.country, left(n.phone, 8) FROM new_rows JOIN phone_number AS n USING (phone) WHERE n.country IS NOT NULL;
+  INSERT INTO change_mark (cache, country, prefix) SELECT DISTINCT 'branded_phones', '', left(phone, 8) FROM new_rows;
   RETURN NULL;
 END $$;
 
 CREATE FUNCTION mark_brands_deleted() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO change_mark (cache, country, prefix)
-  SELECT DISTINCT 'branded_phones', '', left(phone, 8) FROM old_rows
-  UNION ALL
-  SELECT DISTINCT 'phones', n.country, left(n.phone, 8) FROM old_rows JOIN phone_number AS n USING (phone) WHERE n.country IS NOT NULL;
+  INSERT INTO change_mark (cache, country, prefix) SELECT DISTINCT 'branded_phones', '', left(phone, 8) FROM old_rows;
   RETURN NULL;
 END $$;
 
 CREATE FUNCTION mark_brands_updated() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO change_mark (cache, country, prefix)
-  WITH changed AS (SELECT phone FROM old_rows UNION SELECT phone FROM new_rows)
-  SELECT DISTINCT 'branded_phones', '', left(phone, 8) FROM changed
-  UNION ALL
-  SELECT DISTINCT 'phones', n.country, left(n.phone, 8) FROM changed JOIN phone_number AS n USING (phone) WHERE n.country IS NOT NULL;
+  SELECT 'branded_phones', '', prefix FROM (SELECT left(phone, 8) AS prefix FROM old_rows UNION SELECT left(phone, 8) FROM new_rows) AS sides;
   RETURN NULL;
 END $$;
 

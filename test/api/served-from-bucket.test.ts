@@ -89,3 +89,27 @@ it('old versions leave the object store', async () => {
   expect(left).toHaveLength(1);
   for (const version of (await listVersions(database.db)).filter(({ current }) => current)) expect(await checkVersion(store, version)).toMatchObject({ verdict: 'ok' });
 });
+
+it('an unchanged night puts back what the object store has lost', async () => {
+  const elsewhere = openArtefactStore(loadConfig({ ...objects.settings, ARTEFACT_DIR: join(directory, 'elsewhere') }));
+  const spammers = async () => (await listVersions(database.db)).find(({ cache, current }) => cache === 'spammer_phones' && current)!;
+  const { file, indexSha256 } = await spammers();
+  const name = { cache: 'spammer_phones', country: '' };
+  await elsewhere.remove({ ...name, sha256: file.sha256 });
+  await elsewhere.remove({ ...name, sha256: indexSha256!, kind: 'index' });
+  expect(await checkVersion(store, await spammers())).toMatchObject({ verdict: 'missing' });
+  const report = await runWholeNight({ db: database.db, url: database.url, store, only: 'spammer_phones' });
+  expect(report.artefacts.find(({ cache }) => cache === 'spammer_phones')).toMatchObject({ outcome: 'unchanged', rowsRead: 0 });
+  expect(await checkVersion(store, await spammers())).toMatchObject({ verdict: 'ok' });
+});
+
+it('deltas and indexes are answered 503 while the object store is away, and are there when it is back', async () => {
+  const paths = ['/v1/caches/phones/delta?from=1&country=US', '/v1/caches/phones/index?country=US'];
+  await until(async () => (await served.get(paths[0]!, {}, 'HEAD')).status === 200);
+  objects.fault = () => ({ status: 503 });
+  for (const answer of await Promise.all(paths.map((each) => served.get(each)))) {
+    expect([answer.status, ((await answer.json()) as { code: string }).code, answer.headers.get('retry-after')]).toEqual([503, 'not_ready', '5']);
+  }
+  objects.fault = () => 'pass';
+  for (const each of paths) expect((await served.get(each)).status).toBe(200);
+});

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, readlink, rm, symlink } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { manifestSchema } from '../../api/schemas.ts';
@@ -116,8 +116,8 @@ it.each([
   ['/v1/caches/phones/delta?from=3&country=US', 410, 'delta_gone'],
   ['/v1/caches/phones/delta?from=4&country=US', 410, 'delta_gone'],
   ['/v1/caches/phones/delta?from=999999999&country=US', 410, 'delta_gone'],
-  ['/v1/caches/phones/delta?from=1&country=DE', 404, 'artefact_not_found'],
-  ['/v1/caches/phones/index?country=DE', 404, 'artefact_not_found'],
+  ['/v1/caches/phones/delta?from=1&country=FR', 404, 'artefact_not_found'],
+  ['/v1/caches/phones/index?country=FR', 404, 'artefact_not_found'],
   ['/v1/caches/phones/index', 400, 'country_required'],
   ['/v1/caches/branded_phones/index?country=US', 400, 'parameter_unknown'],
   ['/v1/caches/other/delta?from=1', 404, 'cache_unknown'],
@@ -156,6 +156,42 @@ it('answers 410 where the file of a delta cannot be read, and 503 where that of 
   expect([delta.status, ((await delta.json()) as { code: string }).code]).toEqual([410, 'delta_gone']);
   expect([index.status, ((await index.json()) as { code: string }).code, index.headers.get('retry-after')]).toEqual([503, 'not_ready', '5']);
 });
+
+it('does not say that a delta is gone while that cannot be told', async () => {
+  const germany = new PublishedHistory({ db: database.db, store, artefact: { cache: 'phones', country: 'DE' } });
+  await germany.publish(inventedRows(50, () => `SPAM\t1${tail}`));
+  const { deltas } = await germany.publish(inventedRows(51, () => `SPAM\t1${tail}`));
+  const path = '/v1/caches/phones/delta?from=1&country=DE';
+  await until(async () => (await get(path, {}, 'HEAD')).status === 200);
+  const file = store.path({ cache: 'phones', country: 'DE', sha256: deltas[0]!.sha256, kind: 'delta' });
+  await rm(file);
+  await symlink(file, file); // opening it fails with ELOOP
+  const response = await get(path);
+  expect([response.status, ((await response.json()) as { code: string }).code, response.headers.get('retry-after')]).toEqual([503, 'not_ready', '5']);
+});
+
+it('holds one descriptor for a connection, however many deltas and indexes it asks for at once', async () => {
+  const large = new PublishedHistory({ db: database.db, store, artefact: { cache: 'phones', country: 'GB' } });
+  await large.publish(inventedRows(10, () => `SPAM\t1${tail}`));
+  await large.publish(inventedRows(160_000, () => `SPAM\t1\t${randomBytes(64).toString('hex')}\t\t\t`), { segmentRowsMax: 8000 });
+  const path = '/v1/caches/phones/delta?from=1&country=GB';
+  await until(async () => (await get(path, {}, 'HEAD')).status === 200);
+  const connection = await openRaw(url);
+  connection.socket.pause();
+  const ask = (target: string, connectionHeader = '') => `GET ${target} HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${key}\r\n${connectionHeader}\r\n`;
+  connection.send(ask(path) + `${ask(deltaPath(1))}${ask('/v1/caches/phones/index?country=US')}`.repeat(15) + ask(deltaPath(2), 'Connection: close\r\n'));
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(await openVersionFiles()).toBe(1);
+  connection.socket.resume();
+  expect((await connection.closed()).toString('latin1').split('HTTP/1.1 200 OK\r\n')).toHaveLength(33);
+  await until(async () => (await openVersionFiles()) === 0);
+});
+
+/** Deltas and indexes that are open in this process. */
+async function openVersionFiles(): Promise<number> {
+  const links = await Promise.all((await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+  return links.filter((link) => /\.(delta\.tsv\.gz|index\.tsv)$/.test(link)).length;
+}
 
 it('sends the bytes of one delta to the end while a new version is published and the old files are removed', async () => {
   const large = new PublishedHistory({ db: database.db, store, artefact: { cache: 'phones', country: 'CA' } });

@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { ServiceError } from '../../../runtime/errors.ts';
@@ -31,7 +30,7 @@ export interface AppliedDelta extends ArtefactFile, DeltaCounts {}
 export async function applyDeltaFile({ oldPath, deltaPath, outputPath, expected }: ApplyDeltaOptions): Promise<AppliedDelta> {
   const counter = new OperationCounter();
   const steps = await countSteps(counter.watch(readDelta(deltaPath)));
-  const file = await withOneDelta(deltaPath, steps, (delta) => writeNewFile({ outputPath, expected }, applyDelta(rowsOf(oldPath), delta)));
+  const file = await withOneDelta({ path: deltaPath, steps, beside: dirname(outputPath) }, (delta) => writeNewFile({ outputPath, expected }, applyDelta(rowsOf(oldPath), delta)));
   const { added, changed, removed } = counter;
   return { ...file, added, changed, removed };
 }
@@ -56,15 +55,22 @@ async function countSteps(delta: AsyncIterable<Buffer>): Promise<number> {
   return steps;
 }
 
+interface DeltaOfSteps {
+  readonly path: string;
+  readonly steps: number;
+  /** Directory of the new file, where there is room: the steps have the size of the delta's text. */
+  readonly beside: string;
+}
+
 /** Gives a delta as one that ascends: that of several steps is divided into a file for each, which are composed as they are read. */
-async function withOneDelta<Result>(path: string, steps: number, work: (delta: Chunks) => Promise<Result>): Promise<Result> {
+async function withOneDelta<Result>({ path, steps, beside }: DeltaOfSteps, work: (delta: Chunks) => Promise<Result>): Promise<Result> {
   if (steps <= 1) return work(readDelta(path));
-  const directory = await mkdtemp(join(tmpdir(), 'caller-trust-delta-'));
+  const directory = await mkdtemp(join(beside, '.steps-'));
   try {
     const stepPath = (step: number) => join(directory, String(step));
     await writeSteps(divideSteps(readDelta(path)), stepPath);
-    const first: Chunks = createReadStream(stepPath(0));
-    return await work(Array.from({ length: steps - 1 }, (_, at) => at + 1).reduce<Chunks>((delta, step) => composeDeltas(delta, createReadStream(stepPath(step))), first));
+    const deltas = Array.from({ length: steps }, (_, step): Chunks => readLazily(stepPath(step)));
+    return await work(deltas.reduce((earlier, later) => composeDeltas(earlier, later)));
   } finally {
     await rm(directory, { recursive: true });
   }
@@ -89,8 +95,13 @@ async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten;
 }
 
+/** Opens the file when it is first read: one that is never read, because another was refused, needs not be closed. */
+async function* readLazily(path: string): AsyncGenerator<Buffer> {
+  yield* createReadStream(path) as AsyncIterable<Buffer>;
+}
+
 function readDelta(path: string): AsyncIterable<Buffer> {
-  return readGzip(createReadStream(path));
+  return readGzip(readLazily(path));
 }
 
 /** The rows of a gzip file, whoever compressed them. */

@@ -18,22 +18,31 @@ interface Holder {
   readonly token: string;
 }
 
+/** The lock of a directory, while `work` runs. */
+export interface DirectoryLock {
+  /**
+   * Called before what cannot be undone: a process that was stopped for longer than a minute may have lost the lock meanwhile.
+   * @throws ServiceError `directory_busy`
+   */
+  readonly requireHeld: () => Promise<void>;
+}
+
 /**
  * Runs `work` while no other process works in the directory. The lock of a process that was killed is taken over.
  * @throws ServiceError `directory_busy`, at once, if another one does.
  */
-export async function withDirectoryLock<Result>(directory: string, work: () => Promise<Result>): Promise<Result> {
+export async function withDirectoryLock<Result>(directory: string, work: (lock: DirectoryLock) => Promise<Result>): Promise<Result> {
   const path = join(directory, '.lock');
   const mine: Holder = { pid: process.pid, host: hostname(), token: randomBytes(8).toString('hex') };
   ours.add(mine.token);
   try {
     await withFileLock(`${path}.taking`, () => take(path, mine));
-    const signs = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => {}), signOfLifeMs);
+    const signs = setInterval(() => void showLife(path, mine).catch(() => {}), signOfLifeMs);
     try {
-      return await work();
+      return await work({ requireHeld: () => requireHeld(path, mine) });
     } finally {
       clearInterval(signs);
-      await unlink(path).catch(() => {});
+      await withFileLock(`${path}.taking`, () => giveBack(path, mine)).catch(() => {}); // one that stays is taken over, since its process has ended
     }
   } finally {
     ours.delete(mine.token);
@@ -46,6 +55,24 @@ async function take(path: string, mine: Holder): Promise<void> {
     throw new ServiceError('directory_busy', { operation: 'lock directory', object: path, problem: `Process ${holder.pid} of ${holder.host} works in this directory.` });
   }
   await writeFile(path, JSON.stringify(mine));
+}
+
+async function isHeld(path: string, mine: Holder): Promise<boolean> {
+  return (await readHolder(path))?.token === mine.token;
+}
+
+async function requireHeld(path: string, mine: Holder): Promise<void> {
+  if (await isHeld(path, mine)) return;
+  throw new ServiceError('directory_busy', { operation: 'check lock', object: path, problem: 'Another process has taken this directory over, because this one showed no sign of life for a minute.' });
+}
+
+async function showLife(path: string, mine: Holder): Promise<void> {
+  if (await isHeld(path, mine)) await utimes(path, new Date(), new Date());
+}
+
+/** Leaves the lock of another process where it is. */
+async function giveBack(path: string, mine: Holder): Promise<void> {
+  if (await isHeld(path, mine)) await unlink(path);
 }
 
 /** Undefined if nobody holds it, or what is there was cut off while it was written. */

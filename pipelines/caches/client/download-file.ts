@@ -84,6 +84,7 @@ function downloadPiece({ client, remote, file, start, bytes }: PieceToDownload):
   const end = start + bytes;
   return client.getInPieces(remote.href, {
     headers: () => ({ Range: `bytes=${at}-${end - 1}`, 'If-Range': `"${remote.sha256}"` }),
+    progress: () => at,
     async take(answer) {
       requireRange(answer, { remote, start: at, end });
       for await (const chunk of answer.chunks) {

@@ -1,6 +1,7 @@
 import { mkdir, open, readdir, readFile, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { DirectoryLock } from './directory-lock.ts';
 import { manifestInFile, type ServedManifest } from './served-manifest.ts';
 
 /** Form of the state file. */
@@ -34,10 +35,12 @@ export interface CopyState {
 export class LocalCopy {
   readonly #directory: string;
   readonly #name: string;
+  readonly #lock: DirectoryLock;
 
-  constructor(directory: string, name: string) {
+  constructor(directory: string, name: string, lock: DirectoryLock) {
     this.#directory = directory;
     this.#name = name;
+    this.#lock = lock;
   }
 
   /** Path under which readers find the rows. */
@@ -61,15 +64,20 @@ export class LocalCopy {
     return join(directory, `${this.#name}.${kind}`);
   }
 
-  /** A path for the rows of the next version, in a directory that becomes the copy with {@link replace}. */
+  /**
+   * A path for the rows of the next version, in a directory that becomes the copy with {@link replace}.
+   * @throws ServiceError `directory_busy` if another process has taken the directory over
+   */
   async begin(): Promise<string> {
+    await this.#lock.requireHeld();
     await rm(this.#unfinished, { recursive: true, force: true });
     await mkdir(this.#unfinished, { recursive: true });
     return join(this.#unfinished, copyFiles.rows);
   }
 
-  /** Makes what was begun the copy, in one step. */
+  /** Makes what was begun the copy, in one step. @throws as {@link begin} */
   async replace(state: CopyState): Promise<void> {
+    await this.#lock.requireHeld();
     await writeDurably(join(this.#unfinished, copyFiles.state), formatState(state));
     await syncPath(join(this.#unfinished, copyFiles.rows));
     await syncPath(this.#unfinished);
@@ -82,8 +90,9 @@ export class LocalCopy {
     await this.#removeOthers([target, ...(before === undefined ? [] : [before.split('/').at(-1)!])]);
   }
 
-  /** Replaces the state alone, where the rows stay as they are. */
+  /** Replaces the state alone, where the rows stay as they are. @throws as {@link begin} */
   async confirm(state: CopyState): Promise<void> {
+    await this.#lock.requireHeld();
     const path = join(this.#directory, this.#name, copyFiles.state);
     await writeDurably(`${path}.new`, formatState(state));
     await rename(`${path}.new`, path);

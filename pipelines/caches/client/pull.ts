@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCodeOf, isServiceError, publicReason, ServiceError, type ErrorCode } from '../../../runtime/errors.ts';
 import { CACHES, findCache, formatArtefact } from '../definition.ts';
-import { withDirectoryLock } from './directory-lock.ts';
+import { withDirectoryLock, type DirectoryLock } from './directory-lock.ts';
 import { LocalCopy, nameOf } from './local-copy.ts';
 import { parseManifestList, type ServedManifest } from './served-manifest.ts';
 import type { ServiceClient } from './service-client.ts';
@@ -52,9 +52,9 @@ export async function pull(options: PullOptions): Promise<PulledArtefact[]> {
   await mkdir(options.directory, { recursive: true }).catch((cause: unknown) => {
     throw new ServiceError('usage_invalid', { operation: 'pull', object: options.directory, problem: 'The directory of the copies cannot be made.', cause });
   });
-  return withDirectoryLock(options.directory, async () => {
+  return withDirectoryLock(options.directory, async (lock) => {
     const pulled: PulledArtefact[] = [];
-    for (const target of await listTargets(options)) pulled.push(await pullOne(options, target));
+    for (const target of await listTargets(options)) pulled.push(await pullOne({ ...options, lock }, target));
     return pulled;
   });
 }
@@ -72,18 +72,27 @@ async function listTargets({ client, directory, wanted }: PullOptions): Promise<
 /** The manifests of everything; the list is kept in the directory, so that one that did not change is not sent again. */
 async function readList(client: ServiceClient, directory: string): Promise<ServedManifest[]> {
   const path = join(directory, '.manifests.json');
-  const known = JSON.parse(await readFile(path, 'utf8').catch(() => '{}')) as { etag?: string; body?: unknown };
-  const answer = await client.getDocument('/v1/caches', known.etag);
-  if (answer.isKnown) return parseManifestList(known.body);
+  const known = await readKeptList(path);
+  const answer = await client.getDocument('/v1/caches', known?.etag);
+  if (answer.isKnown) return known!.manifests;
   await writeFile(`${path}.new`, JSON.stringify({ etag: answer.etag, body: answer.body }));
   await rename(`${path}.new`, path);
   return parseManifestList(answer.body);
 }
 
-async function pullOne(options: PullOptions, target: Target): Promise<PulledArtefact> {
-  const { client, directory } = options;
+async function readKeptList(path: string): Promise<{ etag: string; manifests: ServedManifest[] } | undefined> {
+  try {
+    const kept = JSON.parse(await readFile(path, 'utf8')) as { etag?: unknown; body?: unknown };
+    return typeof kept.etag === 'string' ? { etag: kept.etag, manifests: parseManifestList(kept.body) } : undefined;
+  } catch {
+    return undefined; // there is none, or it is not whole
+  }
+}
+
+async function pullOne(options: PullOptions & { readonly lock: DirectoryLock }, target: Target): Promise<PulledArtefact> {
+  const { client, directory, lock } = options;
   const [startedAt, bytesBefore] = [performance.now(), client.bytesReceived];
-  const copy = new LocalCopy(directory, nameOf(target));
+  const copy = new LocalCopy(directory, nameOf(target), lock);
   options.onProgress?.(formatArtefact(target));
   const local = await copy.read();
   const report = (outcome: UpdatedCopy | undefined, failure: PulledArtefact['failure']): PulledArtefact => ({
@@ -103,7 +112,7 @@ async function pullOne(options: PullOptions, target: Target): Promise<PulledArte
   try {
     return report(await bringUpToDate({ ...options, copy, local }, target), null);
   } catch (error) {
-    if (isServiceError(error, 'interrupted')) throw error;
+    if (isServiceError(error, 'interrupted') || isServiceError(error, 'directory_busy')) throw error; // the others would end with it too
     const named = asDiskError(error) ?? error;
     return report(undefined, { code: errorCodeOf(named), reason: publicReason(named) });
   }

@@ -3,7 +3,7 @@ import { ERRORS, errorMessageOf, ServiceError, type ErrorCode } from '../../../r
 
 /** How a client of the service behaves where nothing else is said. Tests make the times short. */
 export interface ClientPatience {
-  /** Tries of a request in a row that bring nothing; one more and it is given up. */
+  /** Tries of a request in a row that bring nothing of what is asked for; then it is given up. */
   readonly triesMax: number;
   /** Milliseconds before the second try; they double with each one, to {@link waitMsMax}. */
   readonly firstWaitMs: number;
@@ -34,6 +34,15 @@ export interface FetchedBytes {
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Ends the connection of an answer that is not read to its end. */
   readonly discard: () => void;
+}
+
+/** A request that goes on where a connection was cut. */
+export interface PiecewiseRequest<Result> {
+  /** Of the next try: they name what is still missing. */
+  readonly headers: () => Record<string, string>;
+  readonly take: (answer: FetchedBytes) => Promise<Result>;
+  /** Grows with what was taken and is not asked for again; without it, each try begins anew. */
+  readonly progress?: () => number;
 }
 
 /** A connection that ended or fell silent before everything had come. Another try may bring the rest. */
@@ -87,10 +96,10 @@ export class ServiceClient {
 
   /**
    * Hands the bytes of an answer to `take` as they arrive, again and again until it has what it needs: `take` is called anew,
-   * and asks for what is still missing, when a connection was cut. A try that brought bytes does not count as one in vain.
+   * and asks for what is still missing, when a connection was cut. A try after which `progress` is more does not count as one in vain.
    * @throws as {@link getDocument}, and what `take` throws
    */
-  async getInPieces<Result>(href: string, { headers, take }: { headers: () => Record<string, string>; take: (answer: FetchedBytes) => Promise<Result> }): Promise<Result> {
+  async getInPieces<Result>(href: string, { headers, take, progress }: PiecewiseRequest<Result>): Promise<Result> {
     return this.#trying(async () => {
       const answer = await this.#ask(href, headers());
       try {
@@ -98,19 +107,23 @@ export class ServiceClient {
       } finally {
         answer.discard();
       }
-    });
+    }, progress);
   }
 
-  async #trying<Result>(work: () => Promise<Result>): Promise<Result> {
+  /**
+   * Only what `progress` says is gained. The bytes received are no measure: the bodies of refusals are among them, those of other
+   * requests, and those of a document that begins anew with each try.
+   */
+  async #trying<Result>(work: () => Promise<Result>, progress: () => number = () => 0): Promise<Result> {
     for (let inVain = 1; ; inVain++) {
-      const before = this.bytesReceived;
+      const before = progress();
       try {
         return await work();
       } catch (error) {
         this.#signal?.throwIfAborted();
         const wait = waitAfter(error);
         if (wait === undefined) throw error;
-        if (this.bytesReceived > before) inVain = 1;
+        if (progress() > before) inVain = 1;
         if (inVain >= this.#patience.triesMax || (wait.asked ?? 0) > this.#patience.waitMsMax) throw wait.error;
         const ms = wait.asked ?? Math.min(this.#patience.firstWaitMs * 2 ** (inVain - 1), this.#patience.waitMsMax);
         await sleep(ms + Math.random() * this.#patience.firstWaitMs, undefined, { signal: this.#signal });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -135,6 +135,31 @@ describe('the deltas of a version', () => {
     expect(versions[1]!.deltas).toMatchObject([{ from: 1, added: 0, changed: 0, removed: 120 }]);
     expect(versions[2]!.deltas).toMatchObject([{ from: 2, added: 120, changed: 0, removed: 0 }, { from: 1, added: 120, changed: 0, removed: 120 }]);
     expect((await apply(versions[0]!, versions[2]!.deltas[1]!)).equals(versions[2]!.plain)).toBe(true);
+  });
+});
+
+/** What this process has open of the files of tests, and of temporary ones. */
+async function openFiles(): Promise<string[]> {
+  const targets = await Promise.all((await readdir('/proc/self/fd')).map((descriptor) => readlink(join('/proc/self/fd', descriptor)).catch(() => '')));
+  return targets.filter((target) => target.startsWith(`${tmpdir()}/`));
+}
+
+describe('a delta over several versions', () => {
+  it('leaves no file open and no step behind, where it is applied and where it is refused', async () => {
+    // Steps longer than what is read of a file at once, so that none is read to its end before the refusal.
+    const versions = await publishAll([0, 1, 2, 3].map((turn) => inventedRows(9000, (n) => ((n + turn) % 2 === 0 ? null : `SPAM\t${turn + 1}`))), 1000);
+    const [first, second, , last] = versions as [Version, Version, Version, Version];
+    const chain = last.deltas.find(({ from }) => from === 1)!;
+    const outputPath = join(directory, 'chained.tsv.gz');
+    const openBefore = await openFiles();
+    for (let time = 0; time < 5; time++) {
+      expect(await refusal(applyDeltaFile({ oldPath: artefactPath(second.stored), deltaPath: path(chain), outputPath }))).toBe('delta_invalid');
+      expect(await refusal(applyDeltaFile({ oldPath: path(chain), deltaPath: path(chain), outputPath }))).toBe('delta_invalid');
+      expect(await refusal(applyDeltaFile({ oldPath: join(directory, 'missing'), deltaPath: path(chain), outputPath }))).toMatchObject({ code: 'ENOENT' });
+    }
+    expect((await apply(first, chain, last.stored.file.plainSha256)).equals(last.plain)).toBe(true);
+    await expect.poll(openFiles).toEqual(openBefore);
+    expect((await readdir(directory)).filter((name) => name.startsWith('.steps-'))).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyDelta, composeDeltas, deltaLineBytesMax, differenceOf, OperationCounter } from '../../../pipelines/caches/delta-lines.ts';
+import { applyDelta, composeDeltas, deltaLineBytesMax, differenceOf, divideSteps, OperationCounter } from '../../../pipelines/caches/delta-lines.ts';
 import { isServiceError } from '../../../runtime/errors.ts';
 
 /** Rows by phone: what stands behind it. */
@@ -149,5 +149,43 @@ describe('a delta that does not fit', () => {
     const twice = Buffer.concat([content, content]);
     expect(await refusal(diff(twice, content))).toBe('A line of the rows is not behind the line before it.');
     expect(await refusal(diff(content, Buffer.from('+12025550100\ta\n+12025550100\tb\n')))).toBe('A line of the rows is not behind the line before it.');
+  });
+});
+
+describe('what is read of a stream', () => {
+  const lines = (count: number, of: (phone: string) => string) => Buffer.from(Array.from({ length: count }, (_, n) => `${of(`+1202555${1000 + n}`)}\n`).join(''));
+  const [rowLines, added, removed] = [lines(99, (key) => `${key}\tSPAM\t1`), lines(99, (key) => `+\t${key}\tSPAM\t1`), lines(99, (key) => `-\t${key}`)];
+  // Longer than what is gathered before it is passed on.
+  const [manyAdded, manyRemoved] = [lines(9000, (key) => `+\t${key}\tSPAM\t1`), lines(9000, (key) => `-\t${key}0`)];
+  const wrong = Buffer.from('wrong\n');
+
+  it.each<[string, (read: (bytes: Buffer) => AsyncGenerator<Buffer>) => AsyncIterable<unknown>]>([
+    ['a difference, where the second file is refused', (read) => differenceOf(read(rowLines), read(Buffer.concat([rowLines.subarray(-100), rowLines])))],
+    ['a composition, where the deltas do not follow each other', (read) => composeDeltas(read(added), read(added))],
+    ['a composition, where the second delta is refused', (read) => composeDeltas(read(added), read(wrong))],
+    ['a composition in a composition', (read) => composeDeltas(composeDeltas(read(manyAdded), read(manyRemoved)), read(wrong))],
+    ['an application, where the delta does not fit', (read) => applyDelta(read(rowLines), read(added))],
+    ['an application, where the rows are cut off', (read) => applyDelta(read(rowLines.subarray(0, -1)), read(lines(99, (key) => `~\t${key}\tFRAUD\t7`)))],
+    ['the steps of a delta, where a line is refused', (read) => divideSteps(read(Buffer.concat([added, removed, wrong, added])))],
+    ['the steps of a delta, where no more are wanted', (read) => divideSteps(read(Buffer.concat([added, removed])))],
+  ])('is closed with %s', async (what, work) => {
+    let begun = 0;
+    let open = 0;
+    const read = async function* (bytes: Buffer) {
+      begun++;
+      open++;
+      try {
+        yield* chunked(bytes);
+      } finally {
+        open--;
+      }
+    };
+    const takeOne = async () => {
+      for await (const _piece of work(read)) if (what.includes('no more')) break;
+    };
+    if (what.includes('no more')) await takeOne();
+    else await expect(takeOne()).rejects.toSatisfy((error) => isServiceError(error, 'delta_invalid'));
+    expect(begun).toBeGreaterThan(0);
+    expect(open).toBe(0);
   });
 });

@@ -6,7 +6,7 @@ import { checkVersion, listVersions } from '../../../pipelines/caches/artefact-c
 import { listPublications } from '../../../pipelines/caches/manifest.ts';
 import type { NightReport, ReportedArtefact } from '../../../pipelines/caches/night-report.ts';
 import { readIndex } from '../../../pipelines/caches/basis.ts';
-import { queryRows } from '../../../runtime/postgres.ts';
+import { connect, queryRows } from '../../../runtime/postgres.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { runWholeNight, useStore } from '../../support/night.ts';
 import { manyNumbers, putBranded, putNumbers } from '../../support/numbers.ts';
@@ -179,6 +179,31 @@ describe('an incremental night', () => {
     await night();
     await night();
     expect(await marks()).toBe(0);
+  });
+
+  it('sees the new name of a brand in the country that another transaction moved its number to meanwhile', async () => {
+    await putNumbers(db, [...manyNumbers(50), { phone: '+14165550000', country: 'CA' }]);
+    await putBranded(db, '+12025550001', 'Old name');
+    await night();
+    const [mover, renamer] = [await connect({ url, applicationName: 'mover' }), await connect({ url, applicationName: 'renamer' })];
+    for (const client of [mover, renamer]) await client.query('BEGIN');
+    await mover.query("UPDATE phone_number SET country = 'CA' WHERE phone = '+12025550001'");
+    await renamer.query("UPDATE branded_number SET display_name = 'New name' WHERE phone = '+12025550001'");
+    await mover.query('COMMIT');
+    await night();
+    await renamer.query('COMMIT');
+    await night();
+    expect((await fileOf('phones', 'CA')).plain).toContain('+12025550001\tNEUTRAL\t\tNew name\t');
+    for (const client of [mover, renamer]) await client.end();
+    await expectSameAsFullBuild();
+  });
+
+  it('is not misled by marks that were restored from another cluster, and sweeps them', async () => {
+    await putNumbers(db, numbersOfFourAreas());
+    await night({ only: 'phones/US' });
+    await db.query("INSERT INTO change_mark (changed_by, cache, country, prefix) VALUES ('99999999999', 'phones', 'US', '+')");
+    expect(of(await night({ only: 'phones/US' }), 'phones/US').build).toBe('keep');
+    expect(await queryRows(db, "SELECT FROM change_mark WHERE changed_by = '99999999999'")).toEqual([]);
   });
 
   it.each(['index', 'delta'] as const)('is told by the check of versions when its %s is damaged', async (kind) => {

@@ -28,8 +28,8 @@ function content(bytes: number): { bytes: Buffer; name: StoredName } {
   return { bytes: random, name: { cache: 'phones', country: 'US', sha256: createHash('sha256').update(random).digest('hex') } };
 }
 
-async function keep(store: ArtefactStore, { bytes, name }: { bytes: Buffer; name: StoredName }): Promise<void> {
-  const file = await store.start('build-1-1');
+async function keep(store: ArtefactStore, { bytes, name }: { bytes: Buffer; name: StoredName }, owner = 'build-1-1'): Promise<void> {
+  const file = await store.start(owner);
   await file.handle.writeFile(bytes);
   try {
     await file.keep(name);
@@ -154,6 +154,41 @@ describe('an artefact in an object store', () => {
     for (const { name, bytes } of made) expect((await readStored(own, name)).equals(bytes)).toBe(true);
   });
 
+  it('is kept while builds of other artefacts keep files and remove their old copies', async () => {
+    const own = await openStore();
+    await Promise.all(
+      ['CA', 'DE', 'FR', 'GB', 'JP', 'US'].map(async (country) => {
+        for (let version = 0; version < 6; version++) {
+          const { bytes, name } = content(10);
+          await keep(own, { bytes, name: { ...name, country } }, `build-${country}`);
+        }
+        expect(await readdir(join(own.directory, 'phones', country))).toHaveLength(2);
+      }),
+    );
+  });
+
+  it.each(['is missing', 'has another size'])('is stored again from the copy of this machine where its object %s', async (damage) => {
+    const made = content(1000);
+    await keep(store, made);
+    const elsewhere = await openStore();
+    await elsewhere.remove(made.name);
+    if (damage !== 'is missing') await keep(elsewhere, { bytes: made.bytes.subarray(1), name: made.name });
+    await store.restore(made.name);
+    expect((await readStored(store, made.name)).equals(made.bytes)).toBe(true);
+  });
+
+  it('is not stored again where its object has the right size', async () => {
+    const made = content(1000);
+    await keep(store, made);
+    server.requests.length = 0;
+    await store.restore(made.name);
+    expect(server.requests.map((request) => request.split(' ')[0])).toEqual(['HEAD']);
+  });
+
+  it('cannot be stored again by a machine without a copy', async () => {
+    await expect((await openStore()).restore(content(10).name)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
   it('is gone after it was removed', async () => {
     const made = content(10);
     await keep(store, made);
@@ -197,6 +232,14 @@ describe('an object store that fails', () => {
     expect((await store.list()).some(({ sha256 }) => sha256 === made.name.sha256)).toBe(false);
     expect(await store.listUnfinished()).toEqual([]);
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('S3RVER');
+  });
+
+  it('and joins the parts, but whose answer to that is lost, has stored the file', async () => {
+    const made = content(partBytes + 100);
+    failFirst(/^POST .*uploadId=/, { cutAfter: 1 });
+    await keep(store, made);
+    expect((await readStored(store, made.name)).equals(made.bytes)).toBe(true);
+    expect(server.requests.filter((request) => request.startsWith('DELETE'))).toEqual([]);
   });
 
   it('because the key is wrong is not asked again', async () => {

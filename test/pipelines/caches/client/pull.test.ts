@@ -7,6 +7,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { downloadFile } from '../../../../pipelines/caches/client/download-file.ts';
 import { pull, type PulledArtefact, type Wanted } from '../../../../pipelines/caches/client/pull.ts';
 import { ServiceClient, type ClientPatience } from '../../../../pipelines/caches/client/service-client.ts';
 import { isServiceError } from '../../../../runtime/errors.ts';
@@ -170,6 +171,15 @@ describe('pull of many artefacts', () => {
     expect(client.bytesReceived).toBe(0);
   });
 
+  it.each(['', 'null', '{"etag":', '{"etag":ETAG}', '{"etag":ETAG,"body":{"manifests":[{}]}}'])('reads the list anew where what it kept of it is %j', async (kept) => {
+    const directory = await newDirectory();
+    const etag = (await get('/v1/caches')).headers.get('etag');
+    await writeFile(join(directory, '.manifests.json'), kept.replace('ETAG', JSON.stringify(etag)));
+    const wanted: Wanted = { caches: ['phones'], countries: 'all' };
+    expect((await run(directory, { wanted })).map(({ country, how }) => [country, how])).toEqual([['DE', 'full'], ['US', 'full']]);
+    expect((JSON.parse(await readFile(join(directory, '.manifests.json'), 'utf8')) as { etag: string }).etag).toBe(etag);
+  });
+
   it('goes on with the others where one fails', async () => {
     const directory = await newDirectory();
     const pulled = await run(directory, { wanted: { caches: ['phones', 'spammer_phones'], countries: ['FR', 'US'] } });
@@ -221,6 +231,37 @@ describe('pull over a bad connection', () => {
     expect(performance.now() - started).toBeGreaterThanOrEqual(1000);
     road.set({ answerInstead: { text: instead(2), times: 1 } });
     expect(await run(await newDirectory())).toMatchObject([{ how: 'failed', failure: { code: 'download_failed', reason: 'The service answers 503' } }]);
+  });
+
+  it.each<[string, RequestListener]>([
+    ['is only told why not', (_request, response) => response.writeHead(503, { 'Content-Type': 'application/problem+json' }).end(JSON.stringify({ code: 'not_ready', detail: 'The service starts.' }))],
+    ['gets the beginning of a document again and again', (_request, response) => response.writeHead(200, { 'Content-Length': '1000' }).write('{"schema":', () => setTimeout(() => response.destroy(), 10))],
+  ])('gives up after the promised tries where it %s', async (_what, answer) => {
+    let requests = 0;
+    const service = await listen((request, response) => {
+      requests++;
+      answer(request, response);
+    });
+    const client = new ServiceClient({ url: service.url, key, patience: hurried });
+    expect(await pull({ client, directory: await newDirectory(), wanted: wantSpammers, parallel: 4 })).toMatchObject([{ how: 'failed', failure: { code: 'download_failed' } }]);
+    expect(client.bytesReceived).toBeGreaterThan(0);
+    expect(requests).toBe(hurried.triesMax);
+  });
+
+  it('gives a piece up that does not come on, although the others do', async () => {
+    const [sha256, bytes] = ['a'.repeat(64), 2 * 1024 * 1024];
+    let triesOfFirst = 0;
+    const service = await listen((request, response) => {
+      const [, start = '', end = ''] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
+      if (start === '0') return void response.writeHead(503).end(`busy for the ${++triesOfFirst}. time`);
+      response.writeHead(206, { ETag: `"${sha256}"`, 'Content-Range': `bytes ${start}-${end}/${bytes}`, 'Content-Length': Number(end) - Number(start) + 1 });
+      response.write(Buffer.alloc(Math.min(65_536, Number(end) - Number(start) + 1)), () => setTimeout(() => response.destroy(), 10));
+    });
+    const client = new ServiceClient({ url: service.url, patience: hurried });
+    const downloading = downloadFile({ client, remote: { href: '/file', sha256, bytes }, path: join(await newDirectory(), 'file'), parallel: 2 });
+    await expect(downloading).rejects.toMatchObject({ code: 'download_failed', problem: 'The service answers 503' });
+    expect(triesOfFirst).toBe(hurried.triesMax);
+    expect(client.bytesReceived).toBeGreaterThan(bytes / 4);
   });
 
   it('begins again with the new version where one is published meanwhile', async () => {
@@ -301,6 +342,23 @@ describe('a directory of copies', () => {
     const directory = await newDirectory();
     await writeFile(join(directory, '.lock'), JSON.stringify({ pid: 1, host: 'another', token: 'a' }));
     await expect(run(directory)).rejects.toSatisfy((error) => isServiceError(error, 'directory_busy'));
+  });
+
+  it('is left to the process that took it over while a run stood still', async () => {
+    const directory = await newDirectory();
+    const before = await publish(inventedRows(900));
+    await run(directory);
+    await publish(random(4000));
+    road.set({ bytesPerSecond: 500_000 });
+    const running = run(directory, { patience: { ...hurried, silenceMsMax: 5000 } });
+    const refused = expect(running).rejects.toMatchObject({ code: 'directory_busy' });
+    const path = join(directory, '.lock');
+    await until(async () => (await readFile(path, 'utf8').catch(() => '')) !== '');
+    const lockOfOther = JSON.stringify({ pid: 1, host: 'another', token: 'b' });
+    await writeFile(path, lockOfOther);
+    await refused;
+    expect(await readFile(path, 'utf8')).toBe(lockOfOther);
+    expect((await rowsOf(directory)).equals(before.plain)).toBe(true);
   });
 
   it('is repaired where a run stopped between two steps', async () => {
