@@ -1306,12 +1306,19 @@ END $function$;
 CREATE OR REPLACE FUNCTION public.mark_numbers_deleted()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET work_mem TO '32MB'
 AS $function$
 BEGIN
   INSERT INTO change_mark (cache, country, prefix)
-  SELECT DISTINCT 'phones', country, left(phone, 8) FROM old_rows WHERE country IS NOT NULL
+  WITH changed AS MATERIALIZED (
+    SELECT country, left(phone, 8) AS prefix, bool_or(reputation_level <> 'NEUTRAL') AS spammer FROM old_rows GROUP BY country, left(phone, 8)
+  ), marked AS MATERIALIZED (
+    SELECT country, CASE WHEN (SELECT count(*) FROM changed) > 10000 THEN left(prefix, 6) ELSE prefix END AS prefix, bool_or(spammer) AS spammer
+    FROM changed GROUP BY 1, 2
+  )
+  SELECT 'phones', country, prefix FROM marked WHERE country IS NOT NULL
   UNION ALL
-  SELECT DISTINCT 'spammer_phones', '', left(phone, 8) FROM old_rows WHERE reputation_level <> 'NEUTRAL';
+  SELECT DISTINCT 'spammer_phones', '', prefix FROM marked WHERE spammer;
   RETURN NULL;
 END $function$;
 
@@ -1319,12 +1326,19 @@ END $function$;
 CREATE OR REPLACE FUNCTION public.mark_numbers_inserted()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET work_mem TO '32MB'
 AS $function$
 BEGIN
   INSERT INTO change_mark (cache, country, prefix)
-  SELECT DISTINCT 'phones', country, left(phone, 8) FROM new_rows WHERE country IS NOT NULL
+  WITH changed AS MATERIALIZED (
+    SELECT country, left(phone, 8) AS prefix, bool_or(reputation_level <> 'NEUTRAL') AS spammer FROM new_rows GROUP BY country, left(phone, 8)
+  ), marked AS MATERIALIZED (
+    SELECT country, CASE WHEN (SELECT count(*) FROM changed) > 10000 THEN left(prefix, 6) ELSE prefix END AS prefix, bool_or(spammer) AS spammer
+    FROM changed GROUP BY 1, 2
+  )
+  SELECT 'phones', country, prefix FROM marked WHERE country IS NOT NULL
   UNION ALL
-  SELECT DISTINCT 'spammer_phones', '', left(phone, 8) FROM new_rows WHERE reputation_level <> 'NEUTRAL';
+  SELECT DISTINCT 'spammer_phones', '', prefix FROM marked WHERE spammer;
   RETURN NULL;
 END $function$;
 
@@ -1342,20 +1356,21 @@ END $function$;
 CREATE OR REPLACE FUNCTION public.mark_numbers_updated()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET work_mem TO '32MB'
 AS $function$
 BEGIN
   INSERT INTO change_mark (cache, country, prefix)
-  SELECT 'phones', country, prefix FROM (
-    SELECT DISTINCT country, left(phone, 8) AS prefix FROM old_rows WHERE country IS NOT NULL
-    UNION
-    SELECT DISTINCT country, left(phone, 8) FROM new_rows WHERE country IS NOT NULL
-  ) AS profile
+  WITH changed AS MATERIALIZED (
+    SELECT country, left(phone, 8) AS prefix, bool_or(reputation_level <> 'NEUTRAL') AS spammer FROM old_rows GROUP BY country, left(phone, 8)
+    UNION ALL
+    SELECT country, left(phone, 8) AS prefix, bool_or(reputation_level <> 'NEUTRAL') AS spammer FROM new_rows GROUP BY country, left(phone, 8)
+  ), marked AS MATERIALIZED (
+    SELECT country, CASE WHEN (SELECT count(*) FROM changed) > 10000 THEN left(prefix, 6) ELSE prefix END AS prefix, bool_or(spammer) AS spammer
+    FROM changed GROUP BY 1, 2
+  )
+  SELECT 'phones', country, prefix FROM marked WHERE country IS NOT NULL
   UNION ALL
-  SELECT 'spammer_phones', '', prefix FROM (
-    SELECT DISTINCT left(phone, 8) AS prefix FROM old_rows WHERE reputation_level <> 'NEUTRAL'
-    UNION
-    SELECT DISTINCT left(phone, 8) FROM new_rows WHERE reputation_level <> 'NEUTRAL'
-  ) AS spammer;
+  SELECT DISTINCT 'spammer_phones', '', prefix FROM marked WHERE spammer;
   RETURN NULL;
 END $function$;
 

@@ -9,44 +9,59 @@ CREATE TABLE change_mark (
   cache text COLLATE "C" NOT NULL CHECK (cache IN ('phones', 'branded_phones', 'spammer_phones')),
   -- '' for a cache that is not split by country, '*' for every country.
   country text COLLATE "C" NOT NULL,
-  -- The first characters of the phone: the plus sign and 7 digits; the plus sign alone after a TRUNCATE.
+  -- The first characters of the phone: the plus sign and 7 digits, or 5 if a statement changed very much; the plus sign
+  -- alone after a TRUNCATE.
   prefix text COLLATE "C" NOT NULL
 );
 COMMENT ON TABLE change_mark IS 'Ranges of keys whose rows changed, until every artefact is built from a later snapshot.';
 
-CREATE FUNCTION mark_numbers_inserted() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Each side of a change is read once: the rows are kept for it by the statement, and reading them is most of what marks cost.
+-- A statement that touches more than 10,000 ranges marks ranges of 5 digits, since most segments have changed then anyway.
+CREATE FUNCTION mark_numbers_inserted() RETURNS trigger LANGUAGE plpgsql SET work_mem = '32MB' AS $$
 BEGIN
   INSERT INTO change_mark (cache, country, prefix)
-  SELECT DISTINCT 'phones', country, left(phone, 8) FROM new_rows WHERE country IS NOT NULL
+  WITH changed AS MATERIALIZED (
+    SELECT country, left(phone, 8) AS prefix, bool_or(reputation_level <> 'NEUTRAL') AS spammer FROM new_rows GROUP BY country, left(phone, 8)
+  ), marked AS MATERIALIZED (
+    SELECT country, CASE WHEN (SELECT count(*) FROM changed) > 10000 THEN left(prefix, 6) ELSE prefix END AS prefix, bool_or(spammer) AS spammer
+    FROM changed GROUP BY 1, 2
+  )
+  SELECT 'phones', country, prefix FROM marked WHERE country IS NOT NULL
   UNION ALL
-  SELECT DISTINCT 'spammer_phones', '', left(phone, 8) FROM new_rows WHERE reputation_level <> 'NEUTRAL';
+  SELECT DISTINCT 'spammer_phones', '', prefix FROM marked WHERE spammer;
   RETURN NULL;
 END $$;
 
-CREATE FUNCTION mark_numbers_deleted() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION mark_numbers_deleted() RETURNS trigger LANGUAGE plpgsql SET work_mem = '32MB' AS $$
 BEGIN
   INSERT INTO change_mark (cache, country, prefix)
-  SELECT DISTINCT 'phones', country, left(phone, 8) FROM old_rows WHERE country IS NOT NULL
+  WITH changed AS MATERIALIZED (
+    SELECT country, left(phone, 8) AS prefix, bool_or(reputation_level <> 'NEUTRAL') AS spammer FROM old_rows GROUP BY country, left(phone, 8)
+  ), marked AS MATERIALIZED (
+    SELECT country, CASE WHEN (SELECT count(*) FROM changed) > 10000 THEN left(prefix, 6) ELSE prefix END AS prefix, bool_or(spammer) AS spammer
+    FROM changed GROUP BY 1, 2
+  )
+  SELECT 'phones', country, prefix FROM marked WHERE country IS NOT NULL
   UNION ALL
-  SELECT DISTINCT 'spammer_phones', '', left(phone, 8) FROM old_rows WHERE reputation_level <> 'NEUTRAL';
+  SELECT DISTINCT 'spammer_phones', '', prefix FROM marked WHERE spammer;
   RETURN NULL;
 END $$;
 
--- Both sides of a change: the number may have moved to another country, or its phone may be another one.
-CREATE FUNCTION mark_numbers_updated() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Both sides: the number may have moved to another country, or its phone may be another one.
+CREATE FUNCTION mark_numbers_updated() RETURNS trigger LANGUAGE plpgsql SET work_mem = '32MB' AS $$
 BEGIN
   INSERT INTO change_mark (cache, country, prefix)
-  SELECT 'phones', country, prefix FROM (
-    SELECT DISTINCT country, left(phone, 8) AS prefix FROM old_rows WHERE country IS NOT NULL
-    UNION
-    SELECT DISTINCT country, left(phone, 8) FROM new_rows WHERE country IS NOT NULL
-  ) AS profile
+  WITH changed AS MATERIALIZED (
+    SELECT country, left(phone, 8) AS prefix, bool_or(reputation_level <> 'NEUTRAL') AS spammer FROM old_rows GROUP BY country, left(phone, 8)
+    UNION ALL
+    SELECT country, left(phone, 8) AS prefix, bool_or(reputation_level <> 'NEUTRAL') AS spammer FROM new_rows GROUP BY country, left(phone, 8)
+  ), marked AS MATERIALIZED (
+    SELECT country, CASE WHEN (SELECT count(*) FROM changed) > 10000 THEN left(prefix, 6) ELSE prefix END AS prefix, bool_or(spammer) AS spammer
+    FROM changed GROUP BY 1, 2
+  )
+  SELECT 'phones', country, prefix FROM marked WHERE country IS NOT NULL
   UNION ALL
-  SELECT 'spammer_phones', '', prefix FROM (
-    SELECT DISTINCT left(phone, 8) AS prefix FROM old_rows WHERE reputation_level <> 'NEUTRAL'
-    UNION
-    SELECT DISTINCT left(phone, 8) FROM new_rows WHERE reputation_level <> 'NEUTRAL'
-  ) AS spammer;
+  SELECT DISTINCT 'spammer_phones', '', prefix FROM marked WHERE spammer;
   RETURN NULL;
 END $$;
 

@@ -219,6 +219,15 @@ describe('an incremental night', () => {
     expect(await checkVersion(store, current!)).toMatchObject({ verdict: 'damaged', detail: kind === 'index' ? 'segment index' : 'delta from version 1' });
   });
 
+  it.each([
+    [10_000, 8],
+    [10_001, 6],
+  ])('marks the ranges of a statement that changes %d of them by %d characters', async (ranges, characters) => {
+    await db.query('DELETE FROM change_mark');
+    await db.query("INSERT INTO phone_number (phone, country) SELECT '+1' || 2000000000 + i * 10000, 'US' FROM generate_series(1, $1::bigint) AS i", [ranges]);
+    expect(await queryRows(db, 'SELECT DISTINCT length(prefix) AS characters FROM change_mark')).toEqual([{ characters }]);
+  });
+
   it('takes changes that were made under another cluster of databases for unknown, and reads all rows', async () => {
     await putNumbers(db, manyNumbers(500));
     await night({ only: 'phones/US' });

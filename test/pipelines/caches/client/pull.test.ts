@@ -365,12 +365,13 @@ describe('a directory of copies', () => {
     const directory = await newDirectory();
     const published = await publish(inventedRows(700));
     await run(directory);
-    await mkdir(join(directory, '.versions', 'spammer_phones', '.unfinished'), { recursive: true });
+    await mkdir(join(directory, '.versions', 'spammer_phones', '.unfinished', '.steps-killed'), { recursive: true });
     await writeFile(join(directory, '.versions', 'spammer_phones', '.unfinished', 'rows.tsv.gz'), 'half');
     await writeFile(join(directory, '.versions', 'spammer_phones', '.link'), 'half');
     await writeFile(join(directory, 'spammer_phones', 'state.json.new'), 'half');
     const next = await publish(inventedRows(701));
     expect(await run(directory)).toMatchObject([{ how: 'delta', from: published.version, version: next.version }]);
+    expect((await readdir(join(directory, 'spammer_phones'))).sort()).toEqual(['rows.tsv.gz', 'state.json']);
     await writeFile(join(directory, 'spammer_phones', 'state.json'), '{"schema":');
     expect(await run(directory)).toMatchObject([{ how: 'full', from: null, version: next.version }]);
     expect((await rowsOf(directory)).equals(next.plain)).toBe(true);
