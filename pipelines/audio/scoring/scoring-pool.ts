@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { Config } from '../../../runtime/config.ts';
 import { ServiceError, errorMessageOf, isServiceError } from '../../../runtime/errors.ts';
@@ -170,9 +171,16 @@ class Pool implements ScoringPool {
     this.starting.add(starting);
   }
 
-  private async serve(scorer: ScorerProcess, { task, signal, leave, resolve, reject }: Waiting): Promise<void> {
-    signal?.removeEventListener('abort', leave);
+  private async serve(scorer: ScorerProcess, waiting: Waiting): Promise<void> {
+    const { task, signal, leave, resolve, reject } = waiting;
     this.busy.add(scorer);
+    await nextTurn(); // the end of a process that died while it was idle is known by then, and costs no recording
+    if (!scorer.isAlive) {
+      this.busy.delete(scorer);
+      this.queue.unshift(waiting);
+      return this.dispatch();
+    }
+    signal?.removeEventListener('abort', leave);
     try {
       resolve(await scorer.run(task, signal));
     } catch (error) {

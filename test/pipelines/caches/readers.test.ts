@@ -29,7 +29,7 @@ beforeAll(async () => {
   await putNumbers(db, expected.map(([phone, , , name]) => ({ phone: phone!, name: name === '' ? null : name! })));
   const report = await runWholeNight({ db, url, store, only: 'phones/US' });
   expect(report.outcome).toBe('ok');
-  const [stored] = await store.list();
+  const stored = (await store.list()).find(({ kind }) => kind === 'artefact');
   path = store.path(stored!);
   file = await readFile(path);
 });
