@@ -15,5 +15,5 @@ it('runs a whole night on sample feeds twice in a row, prints what it made, and 
     expect(stdout).toMatch(/^phones\/US +1 +[\d,]+ +[\d,]+ +[\d,]+ +[0-9a-f]{12}\.\.\. +ok$/m);
   }
   expect(execFileSync('ps', ['-eo', 'args']).toString()).not.toContain(stateDir);
-  expect((await readdir(join(stateDir, 'demo'))).sort()).toEqual(['downloads', 'feeds', 'letters', 'pid', 'service.log']);
-}, 180_000);
+  expect((await readdir(join(stateDir, 'demo'))).sort()).toEqual(['copies', 'downloads', 'feeds', 'letters', 'pid', 'service.log']);
+}, 300_000);
