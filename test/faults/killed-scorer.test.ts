@@ -17,6 +17,14 @@ const request = (phone: typeof quick): PoolRequest => ({ file, model: { phone, d
 
 /** The processes that the tests look for are in /proc. */
 const isLinux = process.platform === 'linux';
+/** False once the process has ended and its parent, which is this process, has taken note of that. */
+const isKnown = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
 const aMoment = () => new Promise((resolve) => setTimeout(resolve, 2000));
 
 describe.skipIf(!isLinux)('a scoring process that dies (needs /proc)', () => {
@@ -39,7 +47,7 @@ describe.skipIf(!isLinux)('a scoring process that dies (needs /proc)', () => {
     await pool.score(request(quick));
     const [pid] = await scorerPids();
     process.kill(pid!, 'SIGKILL');
-    await until(async () => !(await scorerPids()).includes(pid!), 'the process is gone');
+    await until(async () => !isKnown(pid!), 'the process is gone, and its parent has been told');
     expect((await pool.score(request(quick))).state).toBe('performed');
   });
 });
