@@ -65,7 +65,7 @@ export const SETTINGS = {
   segmentRowsMax: setting('SEGMENT_ROWS_MAX', count(16_000, { min: 16, max: 1_000_000 }), 'Rows in one segment of an artefact; a range of numbers with more is split by their next digit.'),
   fullBuildDays: setting('FULL_BUILD_DAYS', count(7, { min: 0, max: 365 }), 'Days after which an artefact is built from all rows again, which checks the nights between; 0 does so every night.'),
   buildProfile: setting('BUILD_PROFILE', z.enum(['compact', 'fast']).default('compact'), 'How artefacts are compressed: compact also looks for what names and texts share, fast only for what rows share.'),
-  blocksInFlight: setting('BLOCKS_IN_FLIGHT', count(4, { max: 64 }), 'Blocks of one build that are compressed at the same time.'),
+  blocksInFlight: setting('BLOCKS_IN_FLIGHT', count(4, { max: 64 }), 'Segments of one build that are in work at the same time.'),
   shrinkPercentMax: setting('SHRINK_PERCENT_MAX', count(20, { min: 0, max: 100 }), 'A build that would drop more than this share of the published rows needs --accept-shrink.'),
   versionsKept: setting('VERSIONS_KEPT', count(14, { max: 1000 }), 'Versions of each artefact whose files are kept.'),
 
