@@ -1,26 +1,36 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
-import { addArtefactCommands } from './cli/artefacts.ts';
-import { addBatchCommands } from './cli/batch.ts';
-import { addBrandCommands } from './cli/brand.ts';
-import { addBrandingOperationCommands } from './cli/branding-operation.ts';
-import { addCacheCommands } from './cli/cache.ts';
 import { exitCodes } from './cli/command.ts';
-import { addDemoCommand } from './cli/demo.ts';
-import { addEvaluateCommand } from './cli/evaluate.ts';
-import { addFeedCommands } from './cli/feed.ts';
-import { addKeyCommands } from './cli/keys.ts';
-import { addLetterCommands } from './cli/letter.ts';
-import { addLookupCommand } from './cli/lookup.ts';
-import { addModelCommands } from './cli/models.ts';
-import { addNightCommands } from './cli/night.ts';
-import { addNumberCommands } from './cli/number.ts';
-import { addOperationCommands, packageVersion } from './cli/operation.ts';
-import { addPullCommand } from './cli/pull.ts';
-import { addRecordingCommands } from './cli/recording.ts';
-import { addStartCommand } from './cli/start.ts';
-import { addVerifyCommand } from './cli/verify.ts';
-import { addVoiceCommands } from './cli/voice.ts';
+import { packageVersion } from './cli/package-root.ts';
+
+/** Adds commands to the program. */
+type AddCommands = (program: Command) => void;
+
+/** What adds each command, in the order of the help. A module is loaded when its command is asked for: all of them take a second. */
+const COMMANDS: Record<string, () => Promise<AddCommands>> = {
+  migrate: async () => (await import('./cli/operation.ts')).addOperationCommands,
+  doctor: async () => (await import('./cli/operation.ts')).addOperationCommands,
+  feed: async () => (await import('./cli/feed.ts')).addFeedCommands,
+  number: async () => (await import('./cli/number.ts')).addNumberCommands,
+  brand: async () => (await import('./cli/brand.ts')).addBrandCommands,
+  letter: async () => (await import('./cli/letter.ts')).addLetterCommands,
+  operation: async () => (await import('./cli/branding-operation.ts')).addBrandingOperationCommands,
+  verify: async () => (await import('./cli/verify.ts')).addVerifyCommand,
+  batch: async () => (await import('./cli/batch.ts')).addBatchCommands,
+  recording: async () => (await import('./cli/recording.ts')).addRecordingCommands,
+  models: async () => (await import('./cli/models.ts')).addModelCommands,
+  voice: async () => (await import('./cli/voice.ts')).addVoiceCommands,
+  evaluate: async () => (await import('./cli/evaluate.ts')).addEvaluateCommand,
+  night: async () => (await import('./cli/night.ts')).addNightCommands,
+  artefacts: async () => (await import('./cli/artefacts.ts')).addArtefactCommands,
+  cache: async () => (await import('./cli/cache.ts')).addCacheCommands,
+  pull: async () => (await import('./cli/pull.ts')).addPullCommand,
+  lookup: async () => (await import('./cli/lookup.ts')).addLookupCommand,
+  keys: async () => (await import('./cli/keys.ts')).addKeyCommands,
+  console: async () => (await import('./cli/console.ts')).addConsoleCommands,
+  start: async () => (await import('./cli/start.ts')).addStartCommand,
+  demo: async () => (await import('./cli/demo.ts')).addDemoCommand,
+};
 
 const program = new Command('caller-trust')
   .description('Phone reputation caches, branded calling and the authenticity of recordings')
@@ -30,26 +40,7 @@ const program = new Command('caller-trust')
   .exitOverride()
   .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 usage, 3 some recordings could not be scored, 69 a service is missing.\nSettings come from the environment: docs/configuration.md.');
 
-addOperationCommands(program);
-addFeedCommands(program);
-addNumberCommands(program);
-addBrandCommands(program);
-addLetterCommands(program);
-addBrandingOperationCommands(program);
-addVerifyCommand(program);
-addBatchCommands(program);
-addRecordingCommands(program);
-addModelCommands(program);
-addVoiceCommands(program);
-addEvaluateCommand(program);
-addNightCommands(program);
-addArtefactCommands(program);
-addCacheCommands(program);
-addPullCommand(program);
-addLookupCommand(program);
-addKeyCommands(program);
-addStartCommand(program);
-addDemoCommand(program);
+for (const add of new Set(await loadCommands(process.argv.slice(2)))) add(program);
 inheritExit(program);
 
 try {
@@ -66,4 +57,10 @@ function inheritExit(command: Command): void {
     if (child.commands.length === 0) child.option('--json', 'print results as JSON');
     inheritExit(child);
   }
+}
+
+/** The command that the words name, or all of them where they name none: for help, or to say what there is. */
+async function loadCommands(words: readonly string[]): Promise<AddCommands[]> {
+  const word = words.find((each) => !each.startsWith('-')) ?? '';
+  return Object.hasOwn(COMMANDS, word) ? [await COMMANDS[word]!()] : Promise.all(Object.values(COMMANDS).map((load) => load()));
 }

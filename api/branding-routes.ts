@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { requireScope } from '../pipelines/access/authentication.ts';
 import { handleSchema } from '../pipelines/branding/brand-profile.ts';
 import type { BrandState, NumberState } from '../pipelines/branding/states.ts';
 import type { ErrorCode } from '../runtime/errors.ts';
 import { sendDocument } from './answer.ts';
-import { requireScope } from './authentication.ts';
 import { findBrand, listBrands, listLetters, listNumbers, readBrand, readLetter, unknownBrand, unknownLetter, type BrandName } from './brand-records.ts';
 import {
   brandDetailSchema, brandListQuery, brandListSchema, brandNumberListSchema, brandParameters,

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { requireScope } from '../pipelines/access/authentication.ts';
 import { CACHES, findCache, type CacheName } from '../pipelines/caches/definition.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { sendAnswer, sendDocument } from './answer.ts';
-import { requireScope } from './authentication.ts';
 import { describeDelta, describeDocument, describeDownload, describeIndex } from './descriptions.ts';
 import { planDownload, type DownloadPlan, type DownloadRequest, type Representation } from './download-plan.ts';
 import type { Downloads } from './downloads.ts';

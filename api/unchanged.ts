@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { identifyCaller, type Caller } from '../pipelines/access/authentication.ts';
+import type { KeyTable } from '../pipelines/access/key-table.ts';
 import { artefactHref } from '../pipelines/caches/manifest.ts';
 import { findCache } from '../pipelines/caches/definition.ts';
-import { identifyCaller, type Caller } from './authentication.ts';
 import { documentHeaders } from './cache-routes.ts';
 import { securityHeaders } from './client-errors.ts';
 import type { Headers } from './download-plan.ts';
 import { formatHttpDate } from './http-date.ts';
-import type { KeyTable } from './key-table.ts';
 import type { PublicationIndex, PublicationSnapshot, ServedArtefact } from './publication-index.ts';
 import type { SimpleRequest } from './simple-request.ts';
 

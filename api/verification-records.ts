@@ -1,10 +1,11 @@
 import type { BatchState } from '../pipelines/audio/batch.ts';
-import { VERIFICATION_STATES, type ScoredWindow, type VerificationState } from '../pipelines/audio/verification.ts';
-import { itemOf, type ItemColumns } from '../pipelines/audio/verification-record.ts';
+import { answerOf, findVerification, type VerificationAnswer, type VerificationDetailAnswer } from '../pipelines/audio/verification-answer.ts';
+import type { ItemColumns } from '../pipelines/audio/verification-record.ts';
+import { VERIFICATION_STATES, type VerificationState } from '../pipelines/audio/verification.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
-import type { BatchAnswer, BatchCounts, VerificationAnswer, VerificationDetailAnswer } from './verification-schemas.ts';
+import type { BatchAnswer, BatchCounts } from './verification-schemas.ts';
 
 /** A batch or a verification by the id that one client has for it. */
 export interface OwnedId {
@@ -62,14 +63,14 @@ export interface VerificationsAsked {
 /** Verifications of a client from the newest down, after a place. */
 export async function listVerifications(db: Queryable, { client, state, model, batch, after, rows }: VerificationsAsked): Promise<Placed<VerificationAnswer, VerificationPlace>[]> {
   const found = await queryRows<VerificationRow>(db, sql('api/list_verifications'), [client, state ?? null, model ?? null, batch ?? null, after.batchId, after.line, rows]);
-  return found.map((row) => ({ answer: verificationOf(row), place: { batchId: row.batch_id, line: row.line } }));
+  return found.map((row) => ({ answer: answerOf(row), place: { batchId: row.batch_id, line: row.line } }));
 }
 
 /** A verification with its windows. @throws ServiceError `verification_unknown` if the client has none of this id, whoever else has it. */
 export async function readVerification(db: Queryable, { client, id }: OwnedId): Promise<VerificationDetailAnswer> {
-  const row = await queryRow<VerificationRow & { windows: ScoredWindow[] | null }>(db, sql('api/find_verification'), [id, client]);
-  if (row === undefined) throw unknownVerification();
-  return { ...verificationOf(row), windows: (row.windows ?? []).map(({ channel, start, end, label, scores }) => ({ channel, start, end, label, scores })) };
+  const verification = await findVerification(db, { client, id });
+  if (verification === undefined) throw unknownVerification();
+  return verification;
 }
 
 /** Batches of a client from the newest down, before the id given. */
@@ -100,7 +101,7 @@ export async function countStates(db: Queryable, batchId: number): Promise<Batch
 /** Verifications of a batch by line, after the one given (0 for the first). */
 export async function listBatchVerifications(db: Queryable, batchId: number, { state, after, rows }: { state: VerificationState | undefined; after: number; rows: number }): Promise<Placed<VerificationAnswer, number>[]> {
   const found = await queryRows<VerificationRow>(db, sql('api/list_batch_verifications'), [batchId, state ?? null, after, rows]);
-  return found.map((row) => ({ answer: verificationOf(row), place: row.line }));
+  return found.map((row) => ({ answer: answerOf(row), place: row.line }));
 }
 
 /** The error of an id that names no verification of the client. */
@@ -111,14 +112,6 @@ export function unknownVerification(): ServiceError {
 /** The error of an id that names no batch of the client. */
 export function unknownBatch(): ServiceError {
   return new ServiceError('batch_unknown', { operation: 'find batch' });
-}
-
-function verificationOf(row: VerificationRow): VerificationAnswer {
-  return {
-    ...itemOf(row),
-    times: { queued: row.queued_at.toISOString(), started: timeOrNull(row.started_at), ended: timeOrNull(row.ended_at) },
-    links: { self: `/v1/verifications/${row.public_id}`, batch: `/v1/batches/${row.batch}` },
-  };
 }
 
 function batchOf(row: BatchRow): BatchAnswer {

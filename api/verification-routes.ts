@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { requireScope } from '../pipelines/access/authentication.ts';
 import type { ErrorCode } from '../runtime/errors.ts';
-import { requireScope } from './authentication.ts';
 import type { PagedList } from './cursor.ts';
 import { describeDocument } from './descriptions.ts';
 import type { Metrics } from './metrics.ts';

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { BATCH_STATES } from '../pipelines/audio/batch.ts';
-import { AUDIO_REASONS, type AudioReason } from '../pipelines/audio/reasons.ts';
-import { CHANNEL_MODES, DECISION_LABELS, VERIFICATION_STATES, WINDOW_LABELS } from '../pipelines/audio/verification.ts';
+import { verificationDetailForm, verificationForm } from '../pipelines/audio/verification-answer.ts';
+import { CHANNEL_MODES, VERIFICATION_STATES } from '../pipelines/audio/verification.ts';
 import { pageParameters } from './paging.ts';
 import { nameSchemas } from './schemas.ts';
 
 const time = z.iso.datetime().describe('ISO 8601, UTC.');
 const count = z.int().nonnegative();
-const seconds = z.number().nonnegative().describe('Seconds.');
 const path = z.string().describe('Path on this service.');
 const next = z.string().nullable().describe('Path and query of the next page; null where this is the last. The same as the header `Link` with `rel="next"`.');
 const model = z.string().describe('`family/version` in lower case.');
@@ -15,12 +14,6 @@ const verificationState = z.enum(VERIFICATION_STATES);
 
 const batchState = z.enum(BATCH_STATES).describe('`open`: recordings are still being handed in. `done`: each has an outcome.');
 const mode = z.enum(['api', 'webDemo']);
-
-const probability = z.number().min(0).max(1);
-const scores = z.object({
-  synthesis: probability.nullable().describe('Probability that the voice is NOT synthesized; null where the model has no such score.'),
-  replay: probability.nullable().describe('Probability that the recording is NOT a replay; null where the model has no such score.'),
-});
 
 /** Names a model in a filter; case does not matter. */
 const modelFilter = z.string().regex(/^(phone|digital)\/v[0-9a-z.-]{1,40}$/i).transform((name) => name.toLowerCase());
@@ -38,52 +31,9 @@ export const verificationListQuery = z.strictObject({
 export const batchListQuery = z.strictObject({ state: batchState.optional().describe('Batches in this state only.'), ...pageParameters });
 export const batchQuery = z.strictObject({ state: verificationState.optional().describe('Verifications in this state only. The counts are of all.'), ...pageParameters });
 
-export const verificationSchema = z.object({
-  id: z.guid(),
-  batch: z.guid().describe('Id of the batch that it belongs to.'),
-  state: verificationState,
-  mode,
-  requestedModel: z.string().describe('As it was asked for: a model, a family, or `auto`.'),
-  model: model.nullable().describe('The model that performs it, decided when it was queued; null while the sample rate is still to decide, or where no model could be.'),
-  release: z.string().describe('Release of the model registry that decided.'),
-  audio: z
-    .object({
-      sha256: z.string().regex(/^[0-9a-f]{64}$/).describe('SHA-256 of the file in lower-case hex.'),
-      sampleRate: z.int().positive().nullable().describe('Hz.'),
-      channels: z.int().positive().nullable(),
-      duration: seconds.nullable(),
-      voiceDuration: seconds.nullable().describe('Seconds of voice that were found.'),
-    })
-    .nullable()
-    .describe('Null for a file that could not be read. What is not known yet is null.'),
-  scores: scores.nullable().describe('Null unless `performed`.'),
-  scoreDirection: z.literal('higher-is-authentic'),
-  decision: z
-    .object({
-      label: z.enum(DECISION_LABELS),
-      thresholds: scores.describe('A score below its threshold is not authentic.'),
-      policy: z.literal('thresholds/1'),
-    })
-    .nullable(),
-  reason: z.enum(Object.keys(AUDIO_REASONS) as [AudioReason, ...AudioReason[]]).nullable().describe('Why there is no score.'),
-  attempts: count.describe('How often scoring was begun; 0 where the same audio had been scored before.'),
-  times: z.object({ queued: time, started: time.nullable(), ended: time.nullable() }),
-  links: z.object({ self: path, batch: path }),
-});
-
-export const verificationDetailSchema = verificationSchema.extend({
-  windows: z
-    .array(
-      z.object({
-        channel: count.nullable().describe('From 0; null where the channels were mixed.'),
-        start: seconds,
-        end: seconds,
-        label: z.enum(WINDOW_LABELS),
-        scores: scores.nullable().describe('Null unless the label is `validVoice`.'),
-      }),
-    )
-    .describe('Stretches of the recording in the order of time within a channel; empty until there is a result.'),
-});
+/** A verification as it is listed, and with its windows. */
+export const verificationSchema = verificationForm;
+export const verificationDetailSchema = verificationDetailForm;
 
 export const verificationListSchema = z.object({ verifications: z.array(verificationSchema), next });
 
@@ -109,10 +59,6 @@ export const batchDetailSchema = batchSchema.extend({
   next,
 });
 
-/** A verification as it is listed. */
-export type VerificationAnswer = z.output<typeof verificationSchema>;
-/** A verification with its windows. */
-export type VerificationDetailAnswer = z.output<typeof verificationDetailSchema>;
 /** A batch as it is listed. */
 export type BatchAnswer = z.output<typeof batchSchema>;
 /** How many verifications of a batch are in each state. */

@@ -19,8 +19,8 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { createGunzip } from 'node:zlib';
-import { formatKey, generateKey, hashKey } from '../api/key-text.ts';
-import { KeyTable } from '../api/key-table.ts';
+import { formatKey, generateKey, hashKey } from '../pipelines/access/key-text.ts';
+import { KeyTable } from '../pipelines/access/key-table.ts';
 import { createMetrics } from '../api/metrics.ts';
 import { PublicationIndex } from '../api/publication-index.ts';
 import { RequestReads } from '../api/request-reads.ts';
@@ -115,7 +115,7 @@ interface Service {
 
 async function startService(store: ArtefactStore): Promise<Service> {
   const parts = generateKey();
-  const keyRows = { [sql('api/list_usable_keys')]: [{ key_id: parts.keyId, client: 'bench', key_hash: hashKey(parts.random, secret), scopes: ['caches:read'], expires_at: null }] };
+  const keyRows = { [sql('access/list_usable_keys')]: [{ key_id: parts.keyId, client: 'bench', key_hash: hashKey(parts.random, secret), scopes: ['caches:read'], expires_at: null }] };
   const log = createLog({ level: 'silent', process: 'bench' });
   const publications = new PublicationIndex({ store, log });
   const keys = new KeyTable({ secret });

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { basename, dirname } from 'node:path';
 import staticFiles from '@fastify/static';
 import fastify from 'fastify';
-import { formatKey, generateKey, hashKey } from '../api/key-text.ts';
-import { KeyTable } from '../api/key-table.ts';
+import { formatKey, generateKey, hashKey } from '../pipelines/access/key-text.ts';
+import { KeyTable } from '../pipelines/access/key-table.ts';
 import { createMetrics } from '../api/metrics.ts';
 import { PublicationIndex } from '../api/publication-index.ts';
 import { RequestReads } from '../api/request-reads.ts';
@@ -45,7 +45,7 @@ async function startOurs({ directory, sha256, bytes }: ServerToStart): Promise<S
   const published = { cache: 'spammer_phones', country: '', version: 1, status: 'fresh', stale_code: null, confirmed_as_of: at, build_id: 1, as_of: at, built_at: at, published_at: at, rows: 1, levels: {}, categories_version: 1 };
   const db = makeRows({
     [sql('caches/list_publications')]: [{ ...published, file_sha256: sha256, file_bytes: bytes, plain_sha256: sha256, plain_bytes: bytes, previous_version: null, index_sha256: null, deltas: [] }],
-    [sql('api/list_usable_keys')]: [{ key_id: parts.keyId, client: 'bench', key_hash: hashKey(parts.random, secret), scopes: ['caches:read'], expires_at: null }],
+    [sql('access/list_usable_keys')]: [{ key_id: parts.keyId, client: 'bench', key_hash: hashKey(parts.random, secret), scopes: ['caches:read'], expires_at: null }],
   });
   const log = createLog({ level: 'silent', process: 'bench' });
   const publications = new PublicationIndex({ store: new ArtefactDirectory(directory), log });

@@ -9,7 +9,7 @@ import { ServiceError } from '../runtime/errors.ts';
 import { formatBrand, formatBrands, formatEvents, formatNumbers, type ShownBrand, type ShownProfile } from './brand-tables.ts';
 import { addRequestOptions, currentActor, runRequest, type RequestOptions } from './branding-request.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';
-import { parseCount, parseVerdict, type VerdictOptions } from './options.ts';
+import { parseCount, parseId, parseVerdict, type VerdictOptions } from './options.ts';
 import { readPages } from './paging.ts';
 
 /** Flags that stand for fields of a profile. */
@@ -112,9 +112,10 @@ function addDecidingCommands(brand: Command): void {
     .option('--approve', 'it may be shown')
     .option('--reject', 'it may not')
     .requiredOption('--reason <text>', 'why, kept in the audit trail')
-    .addHelpText('after', "\nExample:\n  caller-trust brand decide acme --approve --reason 'Name checked in the register'")
-    .action((handle: string, options: VerdictOptions & { reason: string }, command: Command) =>
-      runCommand(command, () => act(handle, options.reason, (action) => decideBrand({ ...action, approve: parseVerdict(options) }))),
+    .option('--revision <n>', 'only if this revision is the one that waits, as `brand show` names it', parseId)
+    .addHelpText('after', "\nExample:\n  caller-trust brand decide acme --approve --revision 2 --reason 'Name checked in the register'")
+    .action((handle: string, options: VerdictOptions & { reason: string; revision?: number }, command: Command) =>
+      runCommand(command, () => act(handle, options.reason, (action) => decideBrand({ ...action, approve: parseVerdict(options), revision: options.revision }))),
     );
   for (const [name, description, action] of [
     ['suspend', "take an approved brand's numbers out of the next night", suspendBrand],

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { migrateQueues } from '../jobs/backend.ts';
 import { loadConfig, type Config } from '../runtime/config.ts';
 import { ERRORS, errorCodeOf, errorMessageOf, isServiceError, ServiceError } from '../runtime/errors.ts';
 import { openServices, type Services } from '../runtime/services.ts';
@@ -65,6 +64,7 @@ export async function migrateDatabase({ database, config }: Pick<Services, 'data
   const client = await connect({ url: database.url, applicationName: 'caller-trust migrate' });
   try {
     const applied = await migrate(client);
+    const { migrateQueues } = await import('../jobs/backend.ts'); // a client's commands never need the queues
     await migrateQueues(database.url, config);
     return applied;
   } finally {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { VerificationState } from '../pipelines/audio/verification.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { demoOwner, type DemoCommands } from './demo-branding.ts';
-import { packageRoot } from './operation.ts';
+import { packageRoot } from './package-root.ts';
 import { formatTable } from './table.ts';
 
 /** One item as `verify --json` prints it. */
@@ -23,7 +23,8 @@ export interface VerifiedSamples {
   readonly items: readonly ShownVerification[];
 }
 
-const recordings = join(packageRoot, 'samples', 'recordings');
+/** The recordings that the package has. */
+export const sampleRecordings = join(packageRoot, 'samples', 'recordings');
 
 /** How each sample must end; what the scores are is up to the models. */
 const withoutScore: Readonly<Record<string, string>> = { 'dial-tone.wav': 'no_voice', 'not-a-recording.wav': 'format_unknown' };
@@ -33,7 +34,7 @@ const withoutScore: Readonly<Record<string, string>> = { 'dial-tone.wav': 'no_vo
  * @throws ServiceError `items_failed` if an item does not end as it must
  */
 export async function verifySamples({ outcome }: DemoCommands): Promise<VerifiedSamples> {
-  const verify = () => outcome<VerifiedSamples>('verify', recordings, '--owner', demoOwner, '--wait');
+  const verify = () => outcome<VerifiedSamples>('verify', sampleRecordings, '--owner', demoOwner, '--wait');
   const first = await verify();
   const wrong = first.items.filter(({ source, state, reason }) => (withoutScore[source] ?? null) !== reason || (reason === null && state !== 'performed'));
   if (first.items.length === 0 || wrong.length > 0) throw failure(`${wrong.map(({ source, state, reason }) => `${source} ended as ${state} (${reason ?? 'with a score'})`).join(', ') || 'There are no samples'}.`);
@@ -68,7 +69,7 @@ interface Comparison {
 
 /** Enrols the reader of three samples, compares a fourth of the same reader and one of another, and deletes the voiceprint. */
 export async function compareVoices({ cli, outcome }: DemoCommands): Promise<ComparedVoices> {
-  const file = (name: string) => join(recordings, name);
+  const file = (name: string) => join(sampleRecordings, name);
   const enrolled = await cli<{ id: string }>('voice', 'enrol', file('reader-a-1.wav'), file('reader-a-2.wav'), file('reader-a-3.flac'),
     '--subject', 'reader-a', '--owner', demoOwner, '--consent', 'CC BY 4.0 recording, samples/README.md', '--consent-at', '2026-01-01');
   const same = await outcome<Comparison>('voice', 'verify', enrolled.id, file('reader-a-4.opus'));

@@ -15,8 +15,9 @@ import { processLives } from '../runtime/file-lock.ts';
 import { interruption, runCommand, type Outcome } from './command.ts';
 import { checkVerifications, compareVoices, formatVerifications, verifySamples, type ComparedVoices, type VerifiedSamples } from './demo-audio.ts';
 import { demoOwner, formatLetters, registerBrands, type DemoCommands, type ShownLetter } from './demo-branding.ts';
+import { streamSample } from './demo-stream.ts';
 import { followChange, type FollowedChange } from './demo-updates.ts';
-import { packageRoot } from './operation.ts';
+import { packageRoot } from './package-root.ts';
 import { writeSampleFeeds } from './sample-feeds.ts';
 import { writeSampleLetters } from './sample-letters/sample-letters.ts';
 import { formatTable } from './table.ts';
@@ -75,6 +76,8 @@ async function demo({ keep = false }: DemoOptions): Promise<Outcome> {
     const verified = await verifySamples(service);
     await checkVerifications(await service.url(), key, verified);
     say(`${verified.items.length} recordings were verified, a second batch of them took every result from the first, and the API shows the same scores`);
+    const streamed = await streamSample(service, { directory, verified });
+    say(`${streamed.source} was streamed to the console: ${streamed.windows} windows came back while it was sent, and the scores of the batch at its end`);
     const voices = await compareVoices(service);
     say(`a voice was enrolled, compared and deleted: identity ${formatScore(voices.same)} for the same reader, ${formatScore(voices.other)} for another`);
     return describe(directory, { brands, downloads, followed, verified, voices });
@@ -102,7 +105,7 @@ interface Service extends DemoCommands {
 
 async function startService(directory: string, settings: Record<string, string>): Promise<Service> {
   const state = join(directory, 'state');
-  const env = childEnvironment({ STATE_DIR: state, DATABASE_URL: undefined, API_DATABASE_URL: undefined, ARTEFACT_DIR: undefined, API_PORT: '0', METRICS_PORT: '0', NIGHT_CATCH_UP_HOURS: '0', ...settings });
+  const env = childEnvironment({ STATE_DIR: state, DATABASE_URL: undefined, API_DATABASE_URL: undefined, ARTEFACT_DIR: undefined, API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0', NIGHT_CATCH_UP_HOURS: '0', ...settings });
   const cli = join(packageRoot, 'dist', 'cli.js');
   const log = await open(join(directory, 'service.log'), 'w');
   const child = spawn(process.execPath, [cli, 'start'], { env: env as NodeJS.ProcessEnv, stdio: ['ignore', log.fd, log.fd] });

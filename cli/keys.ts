@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { createKey, listKeys, revokeKey, SCOPES } from '../api/keys.ts';
-import { loadKeySecret } from '../api/key-secret.ts';
+import { createKey, listKeys, revokeKey, SCOPES } from '../pipelines/access/keys.ts';
+import { loadKeySecret } from '../pipelines/access/key-secret.ts';
 import { runCommand, withServices } from './command.ts';
 import { parseInstant } from './options.ts';
 import { formatFacts, formatTable, formatTime } from './table.ts';

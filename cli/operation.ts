@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { openQueues, queueLibraryVersion } from '../jobs/backend.ts';
 import { queueNames } from '../jobs/queues.ts';
@@ -9,12 +7,9 @@ import { queryRow } from '../runtime/postgres.ts';
 import { openServices, type Services } from '../runtime/services.ts';
 import { dumpSchema } from '../sql/dump-schema.ts';
 import { listMigrations, requireMigrated } from '../sql/migrate.ts';
-import { sqlDirectory } from '../sql/sql.ts';
 import { commandConfig, migrateDatabase, runCommand, type Outcome } from './command.ts';
+import { packageVersion } from './package-root.ts';
 import { formatFacts } from './table.ts';
-
-/** Root of the package, the same from source and from dist. */
-export const packageRoot = dirname(sqlDirectory);
 
 /** `migrate` and `doctor`. */
 export function addOperationCommands(program: Command): void {
@@ -83,11 +78,6 @@ async function look(thing: string, describe: () => Promise<string>): Promise<Fin
   } catch (error) {
     return { thing, good: false, detail: errorMessageOf(error) };
   }
-}
-
-export async function packageVersion(): Promise<string> {
-  const text = await readFile(join(packageRoot, 'package.json'), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 async function describeDatabase({ db, database }: Services): Promise<string> {

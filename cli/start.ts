@@ -8,7 +8,7 @@ import { createLog } from '../runtime/log.ts';
 import { openServices, type Services } from '../runtime/services.ts';
 import { repeat, stopSignal } from '../runtime/shutdown.ts';
 import { migrateDatabase, runCommand } from './command.ts';
-import { packageRoot } from './operation.ts';
+import { packageRoot } from './package-root.ts';
 
 /** `start`: every process of the Procfile, with one signal path, until SIGTERM or Ctrl-C. */
 export function addStartCommand(program: Command): void {

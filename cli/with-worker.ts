@@ -1,13 +1,11 @@
-import { createHandlers } from '../jobs/handlers.ts';
-import { openLazyScoring } from '../jobs/lazy-scoring.ts';
-import { openQueues, type Queues } from '../jobs/backend.ts';
+import type { Queues } from '../jobs/backend.ts';
 import { queueNames } from '../jobs/queues.ts';
-import { startWorker } from '../jobs/worker.ts';
 import type { Services } from '../runtime/services.ts';
 import { readableLog } from './readable-log.ts';
 
 /** Opens the queues for one command. */
 export async function withQueues<Result>(services: Services, work: (queues: Queues) => Promise<Result>): Promise<Result> {
+  const { openQueues } = await import('../jobs/backend.ts'); // commands that only read never load the queues
   const queues = await openQueues(services.config, services.database.url, readableLog(services.log));
   try {
     return await work(queues);
@@ -31,6 +29,7 @@ export const noWorkerText = 'No worker runs: nothing is performed until one is s
  */
 export async function withSomeWorker<Result>(given: Services, queues: Queues, work: (isOwnWorker: boolean) => Promise<Result>): Promise<Result> {
   if (await hasWorker(queues)) return work(false);
+  const [{ createHandlers }, { openLazyScoring }, { startWorker }] = await Promise.all([import('../jobs/handlers.ts'), import('../jobs/lazy-scoring.ts'), import('../jobs/worker.ts')]);
   const services = { ...given, log: readableLog(given.log) };
   if (process.stderr.isTTY) process.stderr.write('No worker is connected: the work is done in this process.\n');
   const scoring = openLazyScoring(services);

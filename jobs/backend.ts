@@ -70,6 +70,8 @@ export interface Queues {
   counts(): Promise<Record<QueueName, QueueCounts>>;
   /** Workers that are connected, by queue. */
   workers(): Promise<Record<QueueName, number>>;
+  /** The queues as the library has them, for the board that shows them; nothing else works on them past this interface. */
+  libraryQueues(): readonly Queue[];
   close(): Promise<void>;
 }
 
@@ -280,6 +282,7 @@ function wrapQueues(kind: Queues['kind'], config: Config, producers: Producers):
     remove: (queue, id) => removeJob(producers.queue(queue), id),
     counts: () => everyQueue(countJobs),
     workers: () => everyQueue((queue) => queue.getWorkersCount()),
+    libraryQueues: () => queueNames.map((name) => producers.queue(name) as Queue), // of one backend or the other: the same class
     close: () => producers.close(),
   };
 }

@@ -14,7 +14,7 @@ export interface BrandingProducer {
 }
 
 /**
- * Hands a branding request in: stored first, then queued. The producer of the CLI and the drop folder, and of any service
+ * Hands a branding request in: stored first, then queued. The producer of the CLI, the console and the drop folder, and of any service
  * that has this package. Wait for the answer with `readOperation`.
  * @throws ServiceError `brand_request_invalid`, `idempotency_conflict`, `database_unavailable`
  */

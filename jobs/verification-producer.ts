@@ -1,4 +1,4 @@
-import { hasEnded, readDueBatch, retryBatch, readBatch, type Batch } from '../pipelines/audio/batch.ts';
+import { hasEnded, readDueBatch, retryBatch, readBatch, type Batch, type RecordChange } from '../pipelines/audio/batch.ts';
 import { submitBatch, type BatchIntake, type BatchSubmission } from '../pipelines/audio/batch-intake.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Queues } from './backend.ts';
@@ -26,8 +26,8 @@ export async function requestVerification(producer: VerificationProducer, submis
  * Queues the items of an ended batch again that are in error; with `all` also those whose recording is at fault.
  * @throws ServiceError `batch_unknown`, `batch_ended`
  */
-export async function requestRetry(producer: Pick<VerificationProducer, 'db' | 'queues' | 'log'>, id: string, { all }: { all: boolean }): Promise<{ batch: Batch; retried: number }> {
-  const { retried } = await retryBatch(producer.db, id, { all });
+export async function requestRetry(producer: Pick<VerificationProducer, 'db' | 'queues' | 'log'>, id: string, { all, record }: { all: boolean; record?: RecordChange | undefined }): Promise<{ batch: Batch; retried: number }> {
+  const { retried } = await retryBatch(producer.db, id, { all, record });
   const batch = await readBatch(producer.db, id);
   await queueBatch(producer, { batch, repeated: retried === 0 });
   return { batch, retried };

@@ -71,13 +71,18 @@ function readPackages(file) {
   return new Map(Object.entries(packages).filter(([path]) => path !== ''));
 }
 
+/** What is compiled: the programs, and the pages of the console for browsers. */
+const projects = ['tsconfig.build.json', 'console/pages/tsconfig.build.json'];
+
 async function compileIfNeeded({ tolerant = false } = {}) {
   const sources = listSources();
   const digest = digestOf(sources);
   const stamp = join(root, 'dist', '.sources');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
   say('compiling');
-  const code = await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'], { quiet: true });
+  const codes = [];
+  for (const project of projects) codes.push(await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', project], { quiet: true }));
+  const code = Math.max(...codes);
   if (code !== 0 && !tolerant) throw new Error('the sources have type errors');
   removeOrphans(new Set(listSources())); // another one may have come meanwhile
   if (code === 0) writeFileSync(stamp, digest);
@@ -99,7 +104,7 @@ function listFiles(directory) {
 
 function digestOf(sources) {
   const hash = createHash('sha256');
-  for (const file of ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', ...sources]) {
+  for (const file of ['package-lock.json', 'tsconfig.json', 'console/pages/tsconfig.json', ...projects, ...sources]) {
     hash.update(`${file}\0`).update(readFileSync(join(root, file))).update('\0');
   }
   return hash.digest('hex');

@@ -1,4 +1,4 @@
-// npm test: sets up, runs the tests with coverage, and ends with one line of numbers.
+// npm test: sets up, runs the tests with coverage (--no-coverage: without), and ends with one line of numbers.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,9 @@ await runScript(async () => {
   await setUp();
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-  process.exitCode = await run(process.execPath, [vitest, 'run', '--coverage', ...reporters, ...process.argv.slice(2)]);
+  const given = process.argv.slice(2);
+  const coverage = given.includes('--no-coverage') ? [] : ['--coverage'];
+  process.exitCode = await run(process.execPath, [vitest, 'run', ...coverage, ...reporters, ...given.filter((word) => word !== '--no-coverage')]);
 });
 const { passed, failed, skipped } = readResults(file);
 rmSync(directory, { recursive: true, force: true });

@@ -100,7 +100,8 @@ CREATE TABLE brand_number (
   submitted_at timestamp with time zone NOT NULL DEFAULT now(),
   changed_at timestamp with time zone NOT NULL DEFAULT now(),
   verified_at timestamp with time zone,
-  ended_at timestamp with time zone
+  ended_at timestamp with time zone,
+  number_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY
 );
 
 -- table brand_revision
@@ -242,6 +243,36 @@ CREATE TABLE complaint_score (
 CREATE TABLE complaint_subject (
   subject text COLLATE "C" NOT NULL,
   category smallint
+);
+
+-- table console_event
+CREATE TABLE console_event (
+  event_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  actor text NOT NULL,
+  action text COLLATE "C" NOT NULL,
+  object text,
+  detail jsonb NOT NULL DEFAULT '{}'::jsonb,
+  address inet
+);
+
+-- table console_session
+CREATE TABLE console_session (
+  session_hash bytea NOT NULL,
+  user_id integer NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  seen_at timestamp with time zone NOT NULL DEFAULT now(),
+  ends_at timestamp with time zone NOT NULL
+);
+
+-- table console_user
+CREATE TABLE console_user (
+  user_id integer NOT NULL GENERATED ALWAYS AS IDENTITY,
+  name text COLLATE "C" NOT NULL,
+  role text COLLATE "C" NOT NULL,
+  password_hash text COLLATE "C" NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  password_changed_at timestamp with time zone NOT NULL DEFAULT now()
 );
 
 -- table document
@@ -473,7 +504,8 @@ CREATE TABLE verification (
   attempts integer NOT NULL DEFAULT 0,
   queued_at timestamp with time zone NOT NULL DEFAULT now(),
   started_at timestamp with time zone,
-  ended_at timestamp with time zone
+  ended_at timestamp with time zone,
+  label text COLLATE "C"
 );
 
 -- table verification_batch
@@ -761,6 +793,33 @@ ALTER TABLE complaint_subject ADD CONSTRAINT complaint_subject_pkey PRIMARY KEY 
 
 -- constraint complaint_subject.complaint_subject_subject_check
 ALTER TABLE complaint_subject ADD CONSTRAINT complaint_subject_subject_check CHECK (((subject = lower(subject)) AND (subject !~ '  '::text)));
+
+-- constraint console_event.console_event_actor_check
+ALTER TABLE console_event ADD CONSTRAINT console_event_actor_check CHECK ((actor ~ '\S'::text));
+
+-- constraint console_event.console_event_pkey
+ALTER TABLE console_event ADD CONSTRAINT console_event_pkey PRIMARY KEY (event_id);
+
+-- constraint console_session.console_session_pkey
+ALTER TABLE console_session ADD CONSTRAINT console_session_pkey PRIMARY KEY (session_hash);
+
+-- constraint console_session.console_session_session_hash_check
+ALTER TABLE console_session ADD CONSTRAINT console_session_session_hash_check CHECK ((octet_length(session_hash) = 32));
+
+-- constraint console_session.console_session_user_id_fkey
+ALTER TABLE console_session ADD CONSTRAINT console_session_user_id_fkey FOREIGN KEY (user_id) REFERENCES console_user(user_id) ON DELETE CASCADE;
+
+-- constraint console_user.console_user_name_check
+ALTER TABLE console_user ADD CONSTRAINT console_user_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9._-]{0,39}$'::text));
+
+-- constraint console_user.console_user_name_key
+ALTER TABLE console_user ADD CONSTRAINT console_user_name_key UNIQUE (name);
+
+-- constraint console_user.console_user_pkey
+ALTER TABLE console_user ADD CONSTRAINT console_user_pkey PRIMARY KEY (user_id);
+
+-- constraint console_user.console_user_role_check
+ALTER TABLE console_user ADD CONSTRAINT console_user_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'reviewer'::text, 'operator'::text])));
 
 -- constraint document.document_bytes_check
 ALTER TABLE document ADD CONSTRAINT document_bytes_check CHECK ((bytes >= 0));
@@ -1122,6 +1181,12 @@ CREATE INDEX brand_owner ON public.brand USING btree (owner, handle);
 -- index brand.brand_owner_state
 CREATE INDEX brand_owner_state ON public.brand USING btree (owner, state, handle);
 
+-- index brand.brand_waiting
+CREATE INDEX brand_waiting ON public.brand USING btree (handle) WHERE (pending_revision IS NOT NULL);
+
+-- index brand_number.brand_number_number_id
+CREATE UNIQUE INDEX brand_number_number_id ON public.brand_number USING btree (number_id);
+
 -- index brand_number.brand_number_one_live_brand
 CREATE UNIQUE INDEX brand_number_one_live_brand ON public.brand_number USING btree (phone) WHERE (state = ANY (ARRAY['submitted'::text, 'in_review'::text, 'verified'::text, 'suspended'::text]));
 
@@ -1149,6 +1214,15 @@ CREATE INDEX branding_operation_due ON public.branding_operation USING btree (op
 -- index branding_operation.branding_operation_letter
 CREATE INDEX branding_operation_letter ON public.branding_operation USING btree (letter_document_id);
 
+-- index branding_operation.branding_operation_newest_of_brand
+CREATE INDEX branding_operation_newest_of_brand ON public.branding_operation USING btree (((request ->> 'handle'::text)), operation_id);
+
+-- index branding_operation.branding_operation_newest_of_owner
+CREATE INDEX branding_operation_newest_of_owner ON public.branding_operation USING btree (owner, operation_id);
+
+-- index branding_operation.branding_operation_newest_standing
+CREATE INDEX branding_operation_newest_standing ON public.branding_operation USING btree (COALESCE((result ->> 'outcome'::text), state), operation_id);
+
 -- index branding_operation.branding_operation_numbers
 CREATE INDEX branding_operation_numbers ON public.branding_operation USING btree (numbers_document_id);
 
@@ -1157,6 +1231,15 @@ CREATE INDEX branding_operation_requested_by ON public.branding_operation USING 
 
 -- index branding_operation_row.branding_operation_row_phone
 CREATE INDEX branding_operation_row_phone ON public.branding_operation_row USING btree (operation_id, phone);
+
+-- index console_event.console_event_actor
+CREATE INDEX console_event_actor ON public.console_event USING btree (actor, event_id);
+
+-- index console_event.console_event_at
+CREATE INDEX console_event_at ON public.console_event USING btree (at);
+
+-- index console_session.console_session_user
+CREATE INDEX console_session_user ON public.console_session USING btree (user_id);
 
 -- index document.document_sha256
 CREATE INDEX document_sha256 ON public.document USING btree (sha256);
@@ -1175,6 +1258,9 @@ CREATE INDEX letter_document ON public.letter USING btree (document_id);
 
 -- index letter.letter_in_force
 CREATE INDEX letter_in_force ON public.letter USING btree (valid_until) WHERE (state = ANY (ARRAY['approved'::text, 'expiring'::text]));
+
+-- index letter.letter_waiting
+CREATE INDEX letter_waiting ON public.letter USING btree (letter_id) WHERE (state = ANY (ARRAY['submitted'::text, 'in_review'::text]));
 
 -- index letter_number.letter_number_phone
 CREATE INDEX letter_number_phone ON public.letter_number USING btree (phone);
@@ -1209,6 +1295,15 @@ CREATE INDEX verification_chunk ON public.verification USING btree (batch_id, ch
 -- index verification.verification_model
 CREATE INDEX verification_model ON public.verification USING btree (batch_id, model, line);
 
+-- index verification.verification_newest_in_state
+CREATE INDEX verification_newest_in_state ON public.verification USING btree (state, batch_id, line);
+
+-- index verification.verification_newest_of_model
+CREATE INDEX verification_newest_of_model ON public.verification USING btree (model, batch_id, line) WHERE (model IS NOT NULL);
+
+-- index verification.verification_newest_with_label
+CREATE INDEX verification_newest_with_label ON public.verification USING btree (label, batch_id, line) WHERE (label IS NOT NULL);
+
 -- index verification.verification_result_of
 CREATE INDEX verification_result_of ON public.verification USING btree (result_id);
 
@@ -1218,17 +1313,29 @@ CREATE INDEX verification_state ON public.verification USING btree (batch_id, st
 -- index verification_batch.verification_batch_due
 CREATE INDEX verification_batch_due ON public.verification_batch USING btree (batch_id) WHERE (state = ANY (ARRAY['queued'::text, 'performing'::text]));
 
+-- index verification_batch.verification_batch_of_demo
+CREATE INDEX verification_batch_of_demo ON public.verification_batch USING btree (batch_id) WHERE (mode = 'webDemo'::text);
+
 -- index verification_batch.verification_batch_owner
 CREATE INDEX verification_batch_owner ON public.verification_batch USING btree (owner, batch_id);
 
+-- index verification_batch.verification_batch_requested_at
+CREATE INDEX verification_batch_requested_at ON public.verification_batch USING btree (requested_at);
+
 -- index verification_batch.verification_batch_requested_by
 CREATE INDEX verification_batch_requested_by ON public.verification_batch USING btree (requested_by);
+
+-- index voice_verification.voice_verification_audio
+CREATE INDEX voice_verification_audio ON public.voice_verification USING btree (audio_sha256, voice_verification_id);
 
 -- index voice_verification.voice_verification_voiceprint
 CREATE INDEX voice_verification_voiceprint ON public.voice_verification USING btree (voiceprint_id);
 
 -- index voiceprint.voiceprint_subject
 CREATE UNIQUE INDEX voiceprint_subject ON public.voiceprint USING btree (owner, subject) WHERE (deleted_at IS NULL);
+
+-- index voiceprint_event.voiceprint_event_uncompared
+CREATE INDEX voiceprint_event_uncompared ON public.voiceprint_event USING btree (voiceprint_id, event_id) WHERE (action <> 'verified'::text);
 
 -- index voiceprint_event.voiceprint_event_voiceprint
 CREATE INDEX voiceprint_event_voiceprint ON public.voiceprint_event USING btree (voiceprint_id, event_id);
@@ -1384,6 +1491,16 @@ BEGIN
 END
 $function$;
 
+-- function set_verification_label
+CREATE OR REPLACE FUNCTION public.set_verification_label()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  NEW.label := (SELECT decision ->> 'label' FROM verification_result WHERE result_id = NEW.result_id);
+  RETURN NEW;
+END $function$;
+
 -- trigger branded_number.branded_number_mark_delete
 CREATE TRIGGER branded_number_mark_delete AFTER DELETE ON public.branded_number REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_brands_deleted();
 ALTER TABLE branded_number ENABLE ALWAYS TRIGGER branded_number_mark_delete;
@@ -1404,6 +1521,10 @@ ALTER TABLE branded_number ENABLE ALWAYS TRIGGER branded_number_mark_update;
 CREATE TRIGGER branding_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.branding_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE branding_event ENABLE ALWAYS TRIGGER branding_event_append_only;
 
+-- trigger console_event.console_event_append_only
+CREATE TRIGGER console_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.console_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE console_event ENABLE ALWAYS TRIGGER console_event_append_only;
+
 -- trigger model_default.model_default_append_only
 CREATE TRIGGER model_default_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.model_default FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE model_default ENABLE ALWAYS TRIGGER model_default_append_only;
@@ -1423,6 +1544,9 @@ ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_mark_truncate;
 -- trigger phone_number.phone_number_mark_update
 CREATE TRIGGER phone_number_mark_update AFTER UPDATE ON public.phone_number REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_numbers_updated();
 ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_mark_update;
+
+-- trigger verification.verification_label
+CREATE TRIGGER verification_label BEFORE INSERT OR UPDATE OF result_id ON public.verification FOR EACH ROW WHEN ((new.result_id IS NOT NULL)) EXECUTE FUNCTION set_verification_label();
 
 -- trigger voiceprint_event.voiceprint_event_append_only
 CREATE TRIGGER voiceprint_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.voiceprint_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

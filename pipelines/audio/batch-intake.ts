@@ -45,6 +45,8 @@ export interface BatchIntake {
   readonly onProgress?: ((items: number) => void) | undefined;
   /** Fires when the sender gives up; the batch stays open. */
   readonly signal?: AbortSignal | undefined;
+  /** Writes a record of its own in the transaction that stores the first items of a batch: if it fails, they are not stored. */
+  readonly record?: ((client: Queryable, batch: Batch) => Promise<void>) | undefined;
 }
 
 /** Characters that are kept of the name of a batch; one that comes from a path is cut. */
@@ -237,7 +239,7 @@ async function takePiece(intake: BatchIntake, batch: Batch, items: readonly Plac
   const incoming = new Map<string, IncomingAudio>();
   try {
     const taken = await receiveItems(intake, store, fresh, incoming);
-    const isTaken = await inTransaction(intake.db, (client) => recordItems(client, store, { batch, taken, incoming }));
+    const isTaken = await inTransaction(intake.db, (client) => recordItems(client, store, { batch, taken, incoming, record: intake.record }));
     if (!isTaken) await compareItems(intake, batch, items);
   } finally {
     await performSeveral(incoming.values(), readersAtOnce, (audio) => store.discard(audio));
@@ -271,10 +273,11 @@ interface PieceRecord {
   readonly batch: Batch;
   readonly taken: readonly TakenItem[];
   readonly incoming: ReadonlyMap<string, IncomingAudio>;
+  readonly record: BatchIntake['record'];
 }
 
 /** The rows of the recordings are held while their files get their names: nothing is deleted in between. False if another process has ended the same submission meanwhile. */
-async function recordItems(client: PoolClient, store: AudioStore, { batch, taken, incoming }: PieceRecord): Promise<boolean> {
+async function recordItems(client: PoolClient, store: AudioStore, { batch, taken, incoming, record }: PieceRecord): Promise<boolean> {
   const now = await queryRow<{ state: BatchState; items: number }>(client, sql('audio/lock_batch'), [batch.batchId]);
   if (now!.state === 'cancelled') throw ended({ ...batch, state: now!.state });
   if (now!.state !== 'open') return false;
@@ -289,6 +292,7 @@ async function recordItems(client: PoolClient, store: AudioStore, { batch, taken
     column((item) => item.requestedModel), column(({ model }) => model), column(({ refusal }) => refusal?.reason ?? null), column(({ refusal }) => refusal?.detail ?? null),
   ]);
   await client.query(sql('audio/set_batch_items'), [batch.batchId, fresh.at(-1)!.line]);
+  if (now!.items === 0) await record?.(client, batch);
   return true;
 }
 

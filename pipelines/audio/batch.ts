@@ -142,17 +142,22 @@ export function hasEnded({ state }: Pick<Batch, 'state'>): boolean {
   return state === 'done' || state === 'cancelled';
 }
 
+/** Writes a record of its own in the transaction that changes a batch, with how many items were changed: if it fails, none is. */
+export type RecordChange = (client: Queryable, items: number) => Promise<void>;
+
 /**
  * Cancels a batch: items without an outcome end in error at once, and what a worker has in hand no longer counts. Returns how many
  * items were cancelled.
  * @throws ServiceError `batch_unknown`, `batch_ended`
  */
-export async function cancelBatch(db: Pool, id: string): Promise<{ cancelled: number }> {
+export async function cancelBatch(db: Pool, id: string, record?: RecordChange): Promise<{ cancelled: number }> {
   await finishBatch(db, await readBatch(db, id)); // every item may have an outcome by now: then there is nothing to cancel
   return inTransaction(db, async (client) => {
     const batch = await readBatch(client, id);
     if ((await queryRow(client, sql('audio/cancel_batch'), [batch.batchId])) === undefined) throw refused('cancel batch', await readBatch(client, id));
-    return { cancelled: await cancelItems(client, batch.batchId) };
+    const cancelled = await cancelItems(client, batch.batchId);
+    await record?.(client, cancelled);
+    return { cancelled };
   });
 }
 
@@ -180,15 +185,19 @@ export function reasonsToRetry(all: boolean): AudioReason[] {
  * stored stay as they are. Returns how many, and the new generation; none leaves the batch as it is.
  * @throws ServiceError `batch_unknown`, `batch_ended`
  */
-export async function retryBatch(db: Pool, id: string, { all }: { all: boolean }): Promise<{ retried: number }> {
+export async function retryBatch(db: Pool, id: string, { all, record }: { all: boolean; record?: RecordChange | undefined }): Promise<{ retried: number }> {
   return inTransaction(db, async (client) => {
     const { batchId } = await readBatch(client, id);
     await client.query(sql('audio/lock_batch'), [batchId]);
     const batch = await readBatch(client, id);
     if (!hasEnded(batch)) throw refused('retry batch', batch);
     const { rowCount } = await client.query(sql('audio/retry_verifications'), [batchId, reasonsToRetry(all)]);
-    if (rowCount !== null && rowCount > 0) await client.query(sql('audio/reopen_batch'), [batchId]);
-    return { retried: rowCount ?? 0 };
+    const retried = rowCount ?? 0;
+    if (retried > 0) {
+      await client.query(sql('audio/reopen_batch'), [batchId]);
+      await record?.(client, retried);
+    }
+    return { retried };
   });
 }
 

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../runtime/errors.ts';
-import { inTransaction, queryRow, queryRows, type Pool } from '../../runtime/postgres.ts';
+import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { cleanText } from '../text-cleaning.ts';
 import type { AudioStore } from './audio-store.ts';
@@ -18,17 +18,26 @@ interface LockedRecording {
   readonly deleted_why: string | null;
 }
 
+/** What a recording is deleted with. */
+export interface Deletion {
+  readonly db: Pool;
+  readonly store: AudioStore;
+  /** Writes a record of its own in the transaction of the deletion, which fails with it. */
+  readonly record?: ((client: Queryable) => Promise<void>) | undefined;
+}
+
 /**
  * Deletes stored audio. The row says so and why; results stay, and items that wait for the audio end in error `recording_deleted`.
  * Deleting it again changes nothing.
  * @throws ServiceError `recording_unknown`, `audio_request_invalid`
  */
-export async function deleteRecording({ db, store }: { db: Pool; store: AudioStore }, sha256: string, reason: string): Promise<{ deleted: boolean; at: Date; reason: string }> {
+export async function deleteRecording({ db, store, record }: Deletion, sha256: string, reason: string): Promise<{ deleted: boolean; at: Date; reason: string }> {
   const why = cleanText(reason);
   if (why === null) throw new ServiceError('audio_request_invalid', { operation: 'delete recording', object: sha256, problem: 'The reason is empty.' });
   return inTransaction(db, async (client) => {
     const row = await queryRow<LockedRecording>(client, sql('audio/lock_recording'), [sha256]);
     if (row === undefined) throw new ServiceError('recording_unknown', { operation: 'delete recording', object: sha256, hint: 'Give the SHA-256 of the audio: `caller-trust batch results` shows it with --json.' });
+    if (row.deleted_at === null) await record?.(client);
     await store.remove(sha256); // first: if this process dies, the row still says that there is something to delete
     if (row.deleted_at !== null) return { deleted: false, at: row.deleted_at, reason: row.deleted_why! };
     await client.query(sql('audio/delete_recordings'), [[sha256], why]);

@@ -68,7 +68,7 @@ export async function verifyVoice(work: VoiceComparison, { id, file, actor }: { 
     authenticityReason: authenticity.reason,
   };
   const decision = { label: judgement.label, policy: 'voice/1', authenticity: authenticity.label, ...shown };
-  const stored = await recordVoiceVerification(work.db, id, { verification: { audioSha256: sha256, identity: identity.score, decision, reason: identity.reason }, actor });
+  const stored = await recordVoiceVerification(work, id, { verification: { audioSha256: sha256, identity: identity.score, decision, reason: identity.reason }, actor });
   return { ...stored, ...judgement, voiceprint: id, subject, identity: identity.score, identityReason: identity.reason, ...shown };
 }
 

@@ -60,6 +60,8 @@ export interface VoiceprintRecord extends VoiceprintSubject {
 export interface VoiceprintStore {
   readonly db: Pool;
   readonly vault: Vault;
+  /** Writes a record of its own in the transaction that stores a voiceprint, or what a comparison came to (with its id): if it fails, nothing is stored. */
+  readonly record?: ((client: Queryable, id: string) => Promise<void>) | undefined;
 }
 
 /** Who did something to a voiceprint, and why; kept for good. */
@@ -105,7 +107,7 @@ export async function requireNoVoiceprint(db: Queryable, { owner, subject }: Voi
  * those that `checkEnrolment` gave.
  * @throws ServiceError `voiceprint_exists`
  */
-export async function storeVoiceprint({ db, vault }: VoiceprintStore, voiceprint: NewVoiceprint): Promise<{ id: string; enrolledAt: Date }> {
+export async function storeVoiceprint({ db, vault, record }: VoiceprintStore, voiceprint: NewVoiceprint): Promise<{ id: string; enrolledAt: Date }> {
   const { owner, subject, model, modelSha256, recordings, voiceSeconds, consent, embedding } = voiceprint;
   const id = randomUUID();
   const { key, wrapped, masterKeyId } = vault.makeKey(keyPurpose(id));
@@ -118,6 +120,7 @@ export async function storeVoiceprint({ db, vault }: VoiceprintStore, voiceprint
       throw exists(subject); // deleted in this moment
     }
     await recordEvent(client, { voiceprintId: row.voiceprint_id, action: 'enrolled', actor: consent.recordedBy, reason: `Consent ${consent.reference}` });
+    await record?.(client, id);
     return { id, enrolledAt: row.enrolled_at };
   });
 }
@@ -139,11 +142,20 @@ export interface VoiceprintFilter {
   readonly owner?: string | undefined;
   readonly withDeleted: boolean;
   readonly limit: number;
+  /** Where an older page begins: the `next` of the one before. */
+  readonly before?: number | undefined;
 }
 
 /** Voiceprints without the voice, newest first. */
-export async function listVoiceprints(db: Queryable, { owner, withDeleted, limit }: VoiceprintFilter): Promise<VoiceprintRecord[]> {
-  return (await queryRows<RecordRow>(db, sql('audio/list_voiceprints'), [null, owner ?? null, withDeleted, null, limit])).map(recordOf);
+export async function listVoiceprints(db: Queryable, filter: VoiceprintFilter): Promise<VoiceprintRecord[]> {
+  return (await listVoiceprintPage(db, filter)).voiceprints;
+}
+
+/** The same, with where the page after it begins; null for the last one. */
+export async function listVoiceprintPage(db: Queryable, { owner, withDeleted, limit, before }: VoiceprintFilter): Promise<{ voiceprints: VoiceprintRecord[]; next: number | null }> {
+  const rows = await queryRows<RecordRow>(db, sql('audio/list_voiceprints'), [null, owner ?? null, withDeleted, before ?? null, limit + 1]);
+  const shown = rows.slice(0, limit);
+  return { voiceprints: shown.map(recordOf), next: rows.length > limit ? shown.at(-1)!.voiceprint_id : null };
 }
 
 /**
@@ -166,12 +178,13 @@ export async function listVoiceprintEvents(db: Queryable, id: string): Promise<V
  * Destroys the key and the sealed bytes of a voiceprint, which takes no master key. The row stays with its consent and its trail.
  * @throws ServiceError `voiceprint_unknown` also if it was deleted before, `reason_required`
  */
-export async function deleteVoiceprint(db: Pool, id: string, { actor, reason }: { actor: string; reason: string }): Promise<{ deletedAt: Date }> {
+export async function deleteVoiceprint(db: Pool, id: string, { actor, reason, record }: { actor: string; reason: string; record?: (client: Queryable) => Promise<void> }): Promise<{ deletedAt: Date }> {
   if (!/\S/.test(reason)) throw new ServiceError('reason_required', { operation: 'delete voiceprint', object: id });
   const deleted = await inTransaction(db, async (client) => {
     const row = isId(id) ? await queryRow<{ voiceprint_id: number; deleted_at: Date }>(client, sql('audio/delete_voiceprint'), [id, reason]) : undefined;
     if (row === undefined) throw deletedBefore(await readVoiceprint(client, id));
     await recordEvent(client, { voiceprintId: row.voiceprint_id, action: 'deleted', actor, reason });
+    await record?.(client);
     return row.deleted_at;
   });
   await db.query(sql('audio/vacuum_voiceprints')).catch(() => {}); // autovacuum comes later: what is left in the table is sealed, and its key is gone from the row
@@ -191,7 +204,7 @@ export interface VoiceVerification {
  * Stores what came of a comparison, with a row of the audit trail. The recording itself is not kept.
  * @throws ServiceError `voiceprint_unknown` if it was deleted meanwhile
  */
-export async function recordVoiceVerification(db: Pool, id: string, { verification, actor }: { verification: VoiceVerification; actor: string }): Promise<{ verificationId: string; verifiedAt: Date }> {
+export async function recordVoiceVerification({ db, record }: Pick<VoiceprintStore, 'db' | 'record'>, id: string, { verification, actor }: { verification: VoiceVerification; actor: string }): Promise<{ verificationId: string; verifiedAt: Date }> {
   const { audioSha256, identity, decision, reason } = verification;
   return inTransaction(db, async (client) => {
     const row = await queryRow<SealedRow>(client, sql('audio/read_voiceprint'), [id]);
@@ -199,6 +212,7 @@ export async function recordVoiceVerification(db: Pool, id: string, { verificati
     const values = [row.voiceprint_id, audioSha256, identity, decision && JSON.stringify(decision), reason, actor];
     const stored = await queryRow<{ public_id: string; verified_at: Date }>(client, sql('audio/insert_voice_verification'), values);
     await recordEvent(client, { voiceprintId: row.voiceprint_id, action: 'verified', actor, reason: `Verification ${stored!.public_id}` });
+    await record?.(client, stored!.public_id);
     return { verificationId: stored!.public_id, verifiedAt: stored!.verified_at };
   });
 }
@@ -213,6 +227,7 @@ interface SealedRow extends Record<string, unknown> {
 }
 
 interface RecordRow extends Record<string, unknown> {
+  readonly voiceprint_id: number;
   readonly public_id: string;
   readonly owner: string;
   readonly subject: string;

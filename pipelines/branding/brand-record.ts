@@ -162,6 +162,6 @@ function letterOf(raw: Raw): LetterRecord {
 }
 
 /** The one place where a row of these statements becomes a record: its columns are the record's fields in snake_case. */
-function inCamelCase<Result>(row: Raw): Result {
+export function inCamelCase<Result>(row: Raw): Result {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()), value])) as Result;
 }

@@ -51,6 +51,8 @@ export interface Submission<Kind extends OperationKind = OperationKind> {
   readonly letter?: Uint8Array | undefined;
   /** Bytes of a CSV of numbers. */
   readonly numbersFile?: Uint8Array | undefined;
+  /** Writes a record of its own in the transaction that stores the request, unless that was stored before: if it fails, nothing is. */
+  readonly record?: (client: Queryable, operationId: number) => Promise<void>;
 }
 
 /** An operation as it stands. */
@@ -106,6 +108,7 @@ export async function submitOperation({ db, vault }: { db: Pool; vault: Vault },
     const values = [owner, key, kind, JSON.stringify(request), digest, letterDocument?.documentId ?? null, numbersDocument?.documentId ?? null, requestedBy];
     const row = await queryRow<{ operation_id: number }>(client, sql('branding/insert_operation'), values);
     if (row === undefined) throw new RepeatedMeanwhile();
+    await submission.record?.(client, row.operation_id);
     return row.operation_id;
   }).catch((error: unknown) => {
     if (error instanceof RepeatedMeanwhile) return undefined;

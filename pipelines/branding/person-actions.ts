@@ -12,6 +12,8 @@ import { destroyDocument } from './document-store.ts';
 export interface Decider {
   readonly actor: string;
   readonly reason: string;
+  /** Writes a record of its own in the transaction of the action: if it fails, nothing is done. */
+  readonly record?: (client: Queryable) => Promise<void>;
 }
 
 export interface BrandActionOptions extends Decider {
@@ -28,12 +30,15 @@ export interface LetterActionOptions extends Decider {
 export type NumberPersonAction = 'suspend' | 'resume' | 'reject' | 'remove';
 
 /**
- * Approves or rejects a brand that waits for a person, or the pending revision of one that was approved before.
- * @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused`: also while a letter of it is undecided
+ * Approves or rejects a brand that waits for a person, or the pending revision of one that was approved before. A revision never
+ * changes: who names the one that was looked at decides no other.
+ * @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused`: also while a letter of it is undecided, and if it is
+ *   another revision that waits
  */
-export async function decideBrand({ approve, ...options }: BrandActionOptions & { approve: boolean }): Promise<BrandState> {
+export async function decideBrand({ approve, revision, ...options }: BrandActionOptions & { approve: boolean; revision?: number | undefined }): Promise<BrandState> {
   return withBrand(options, async (client, brand, cause) => {
     if (brand.state === 'withdrawn') throw new ServiceError('brand_withdrawn', { operation: 'decide brand', object: brand.handle });
+    if (revision !== undefined && brand.pending_revision !== revision) throw anotherPending(brand, revision);
     await requireDecidedLetters(client, brand);
     const everApproved = brand.approved_revision !== null;
     if (everApproved && brand.pending_revision === null) throw nothingPending(brand);
@@ -115,6 +120,7 @@ async function withBrand({ db, handle, ...decider }: BrandActionOptions, work: (
   return inTransaction(db, async (client) => {
     const brand = await lockBrand(client, handle, null);
     await work(client, brand, cause);
+    await decider.record?.(client);
     return settleBrand(client, brand.brand_id, { at: new Date(), cause });
   });
 }
@@ -145,6 +151,7 @@ async function withLetter({ db, letterId, ...decider }: LetterActionOptions, wor
     const brand = await lockBrand(client, handle, null); // letters change under the lock of their brand
     const row = await readLetterRow(client, letterId);
     const state = await work(client, { letterId, documentId: row.document_id, state: row.state, signedOn: row.signed_on, endsOn: row.ends_on }, cause);
+    await decider.record?.(client);
     await settleBrand(client, brand.brand_id, { at: new Date(), cause });
     return state;
   });
@@ -167,6 +174,15 @@ function undecided(letterId: number): ServiceError {
 
 function nothingPending({ handle, state }: LockedBrand): ServiceError {
   return new ServiceError('transition_refused', { operation: 'decide brand', object: handle, problem: `The brand is ${state}, and no revision of it waits for a decision.`, hint: 'Use suspend, resume or withdraw.' });
+}
+
+function anotherPending({ handle, pending_revision: pending }: LockedBrand, revision: number): ServiceError {
+  return new ServiceError('transition_refused', {
+    operation: 'decide brand',
+    object: handle,
+    problem: pending === null ? `Revision ${revision} does not wait for a decision any more.` : `Revision ${pending} waits for a decision, in place of revision ${revision}.`,
+    hint: 'Load the page again, or run `caller-trust brand show`, and decide what is shown then.',
+  });
 }
 
 function numberRefused(action: NumberPersonAction, from: NumberState, to: NumberState): ServiceError {

@@ -51,7 +51,8 @@ interface VersionRow {
 /** Every version that was published, newest first in each artefact. */
 export async function listVersions(db: Queryable): Promise<ListedVersion[]> {
   const rows = await queryRows<VersionRow>(db, sql('caches/list_versions'));
-  const deltas = await listCurrentDeltas(db);
+  const deltas = new Map<string, { from: number; sha256: string }[]>();
+  for (const delta of await listCurrentDeltas(db)) deltas.set(versionKey(delta), [...(deltas.get(versionKey(delta)) ?? []), { from: delta.from_version, sha256: delta.file_sha256 }]);
   return rows.map((row, at) => ({
     cache: row.cache,
     country: row.country,
@@ -61,8 +62,12 @@ export async function listVersions(db: Queryable): Promise<ListedVersion[]> {
     publishedAt: row.published_at,
     file: { sha256: row.file_sha256, bytes: row.file_bytes, plainSha256: row.plain_sha256, plainBytes: row.plain_bytes },
     indexSha256: row.index_sha256,
-    deltas: deltas.filter((delta) => delta.cache === row.cache && delta.country === row.country && delta.version === row.version).map((delta) => ({ from: delta.from_version, sha256: delta.file_sha256 })),
+    deltas: deltas.get(versionKey(row)) ?? [],
   }));
+}
+
+function versionKey({ cache, country, version }: { cache: string; country: string; version: number }): string {
+  return `${cache}/${country}/${version}`;
 }
 
 /** The versions of each artefact whose files are kept: the newest ones, `versionsKept` of them. */

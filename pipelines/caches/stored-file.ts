@@ -1,5 +1,6 @@
 import { readSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import type { StoredName } from './artefact-store.ts';
 
 /** Bytes of a stored file: the first one and how many. */
@@ -38,11 +39,12 @@ export interface SignedUrlOptions {
 
 const wholeReadBytes = 1024 * 1024;
 
-/** All bytes of a stored file, in pieces that stay as they are. */
+/** All bytes of a stored file, in pieces that stay as they are. Between two of them other work of the process has its turn, also where reads need no wait. */
 export async function* readWhole(file: StoredFile): AsyncGenerator<Buffer> {
   const reader = file.readSpan({ start: 0, length: file.size });
   try {
     for (let left = file.size; left > 0; ) {
+      await setImmediate();
       const buffer = Buffer.allocUnsafe(Math.min(left, wholeReadBytes));
       const bytes = await reader.read(buffer);
       if (bytes === 0) return; // shorter than it was when it was opened: whoever compares finds out

@@ -11,7 +11,7 @@ import { useTestDatabase } from '../support/database.ts';
 import { noise, publish, sha256Of } from './support/artefacts.ts';
 import { useCuttableRoad } from './support/cuttable-road.ts';
 import { openRaw, secret, until, useTestApi } from './support/running-api.ts';
-import { createKey } from '../../api/keys.ts';
+import { createKey } from '../../pipelines/access/keys.ts';
 import { ArtefactDirectory } from '../../pipelines/caches/artefact-directory.ts';
 
 const database = await useTestDatabase();

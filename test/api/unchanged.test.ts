@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { revokeKey } from '../../api/keys.ts';
+import { revokeKey } from '../../pipelines/access/keys.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { openRaw, until, useTestApi, type RawConnection } from './support/running-api.ts';
 

@@ -183,6 +183,7 @@ describe('the decisions of a person', () => {
   it('follow the tables of states, and a refused one names both states', async () => {
     const steps: [string[], string][] = [
       [['brand', 'decide', handle, '--approve'], 'transition_refused'], // its letter waits
+      [['brand', 'decide', handle, '--approve', '--revision', '2'], 'transition_refused'], // another one waits
       [['letter', 'delete', letterId], 'transition_refused'],
       [['brand', 'suspend', handle], 'transition_refused'],
       [['letter', 'decide', letterId, '--approve'], 'approved'],
@@ -211,7 +212,7 @@ describe('the decisions of a person', () => {
       const what = `${args.join(' ')}: ${stdout}${stderr}`;
       if (/_refused|_unknown|_destroyed/.test(expected)) expect([code, stderr], what).toEqual([1, expect.stringContaining(`[${expected}]`)]);
       else expect([code, stdout], what).toEqual([0, expect.stringMatching(new RegExp(`\\b${expected}\\b`))]);
-      if (expected === 'transition_refused') expect(stderr, what).toMatch(/ is \w+, and | waits for a person/);
+      if (expected === 'transition_refused') expect(stderr, what).toMatch(/ is \w+, and | waits for a (person|decision)/);
     }
     expect((await cli('letter', 'show', letterId, '--text')).stdout).toMatch(/deleted\s+20[\s\S]*Nothing is kept of its text/);
     expect(await cli('number', 'suspend', handle, '12', ...because)).toMatchObject({ code: 2, stderr: expect.stringContaining('phone_invalid') as string });

@@ -52,9 +52,9 @@ function onlyTypes(names: string): boolean {
   return list !== undefined && list.split(',').map((name) => name.trim()).filter((name) => name !== '').every((name) => name.startsWith('type '));
 }
 
-/** The package of an import: `libphonenumber-js` for `libphonenumber-js/max`; undefined for our own files and Node's. */
+/** The package of an import: `libphonenumber-js` for `libphonenumber-js/max`; undefined for our own files, Node's, and what pages import by the path at which it is served. */
 export function packageOf(specifier: string): string | undefined {
-  if (/^(\.|#|node:)/.test(specifier)) return undefined;
+  if (/^(\.|\/|#|node:)/.test(specifier)) return undefined;
   return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
 }
 

@@ -19,7 +19,7 @@ describe('a client', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'caller-trust-walk-'));
-    env = { STATE_DIR: directory, API_PORT: '0', METRICS_PORT: '0', PUBLICATION_POLL_MS: '100', KEY_POLL_MS: '100', SEGMENT_ROWS_MAX: '50' };
+    env = { STATE_DIR: directory, API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0', PUBLICATION_POLL_MS: '100', KEY_POLL_MS: '100', SEGMENT_ROWS_MAX: '50' };
     service = startProcess('cli.js', env, ['start']);
     ({ url } = await until(async () => JSON.parse(await readFile(join(directory, 'api.json'), 'utf8').catch(() => 'null')) as { url: string } | null, 'the API listens'));
     ({ key } = await runCliJson<{ key: string }>(env, 'keys', 'create', 'walker'));

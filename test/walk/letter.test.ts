@@ -33,7 +33,7 @@ describe('a letter', () => {
     await writeFile(trustRoots, sampleTrustRootPem());
     env = {
       DATABASE_URL: url, API_DATABASE_URL: apiUrl, STATE_DIR: stateDir, LETTER_TRUST_ROOTS: trustRoots, NIGHT_CATCH_UP_HOURS: '0',
-      API_PORT: '0', METRICS_PORT: '0', DROP_SETTLE_SECONDS: '0', DROP_POLL_SECONDS: '1', PUBLICATION_POLL_MS: '100', KEY_POLL_MS: '100', LOG_LEVEL: 'debug',
+      API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0', DROP_SETTLE_SECONDS: '0', DROP_POLL_SECONDS: '1', PUBLICATION_POLL_MS: '100', KEY_POLL_MS: '100', LOG_LEVEL: 'debug',
     };
     service = startProcess('cli.js', env, ['start']);
     api = await until(async () => JSON.parse(await readFile(join(stateDir, 'api.json'), 'utf8').catch(() => 'null')) as typeof api | null, 'the API listens');

@@ -35,7 +35,7 @@ describe.each([
     if (skipped !== undefined) return;
     stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-walk-'));
     if (redis) redisServer = await startRedis();
-    env = { STATE_DIR: stateDir, API_PORT: '0', METRICS_PORT: '0', DROP_SETTLE_SECONDS: '0', DROP_POLL_SECONDS: '1', PUBLICATION_POLL_MS: '100', KEY_POLL_MS: '100' };
+    env = { STATE_DIR: stateDir, API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0', DROP_SETTLE_SECONDS: '0', DROP_POLL_SECONDS: '1', PUBLICATION_POLL_MS: '100', KEY_POLL_MS: '100' };
     if (redisServer !== undefined) env['REDIS_URL'] = redisServer.url;
     service = startProcess('cli.js', env, ['start']);
     api = await until(async () => JSON.parse(await readFile(join(stateDir, 'api.json'), 'utf8').catch(() => 'null')) as typeof api | null, 'the API listens');

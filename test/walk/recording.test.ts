@@ -32,7 +32,7 @@ describe('a recording', () => {
   beforeAll(async () => {
     stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-recording-'));
     env = {
-      DATABASE_URL: url, API_DATABASE_URL: apiUrl, STATE_DIR: stateDir, NIGHT_CATCH_UP_HOURS: '0', API_PORT: '0', METRICS_PORT: '0',
+      DATABASE_URL: url, API_DATABASE_URL: apiUrl, STATE_DIR: stateDir, NIGHT_CATCH_UP_HOURS: '0', API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0',
       DROP_SETTLE_SECONDS: '0', DROP_POLL_SECONDS: '1', KEY_POLL_MS: '100', LOG_LEVEL: 'debug',
     };
     service = startProcess('cli.js', env, ['start']);

@@ -2,6 +2,9 @@ import { AudioRefusal } from '../reasons.ts';
 import type { RecordingFile } from './recording-file.ts';
 import { sampleBytes, type SampleFormat } from './sample-formats.ts';
 
+/** What is read of a file, or of what arrives of one. */
+export type ReadAtPlaces = Pick<RecordingFile, 'bytes' | 'read'>;
+
 /** What the chunks before a WAV file's audio say about it. */
 export interface WavHeader {
   readonly encoding: WavEncoding;
@@ -44,7 +47,7 @@ interface Format {
  * Chunks may come in any order, except that the format has to stand before the audio.
  * @throws AudioRefusal `audio_damaged` or `codec_unsupported`
  */
-export async function readWavHeader(file: RecordingFile): Promise<WavHeader> {
+export async function readWavHeader(file: ReadAtPlaces): Promise<WavHeader> {
   const riff = await file.read(0, Buffer.alloc(12));
   if (riff.length < 12) throw damaged('It ends within its header.');
   let format: Format | undefined;
@@ -64,7 +67,7 @@ function damaged(detail: string): AudioRefusal {
   return new AudioRefusal('audio_damaged', detail);
 }
 
-async function* chunksOf(file: RecordingFile): AsyncGenerator<Chunk> {
+async function* chunksOf(file: ReadAtPlaces): AsyncGenerator<Chunk> {
   const head = Buffer.alloc(8);
   let at = 12;
   for (let count = 0; count < wavChunksMax; count++) {
@@ -78,7 +81,7 @@ async function* chunksOf(file: RecordingFile): AsyncGenerator<Chunk> {
 }
 
 /** The length of the audio from a chunk `ds64`: after that of the file, 8 bytes each. */
-async function readLongSize(file: RecordingFile, chunk: Chunk): Promise<number> {
+async function readLongSize(file: ReadAtPlaces, chunk: Chunk): Promise<number> {
   const content = await file.read(chunk.at, Buffer.alloc(16));
   if (chunk.bytes < 16 || content.length < 16) throw damaged('Its chunk of 64-bit lengths is too short.');
   const bytes = content.readBigUInt64LE(8);
@@ -90,7 +93,7 @@ const tags = { pcm: 1, float: 3, alaw: 6, mulaw: 7, imaAdpcm: 0x11, gsm: 0x31, e
 /** What follows the tag in the GUID of an extensible format. */
 const guidTail = Buffer.from('000000001000800000aa00389b71', 'hex');
 
-async function readFormat(file: RecordingFile, chunk: Chunk): Promise<Format> {
+async function readFormat(file: ReadAtPlaces, chunk: Chunk): Promise<Format> {
   const content = await file.read(chunk.at, Buffer.alloc(Math.min(chunk.bytes, 40)));
   if (content.length < 16) throw damaged('Its format chunk is too short.');
   const tag = content.readUInt16LE(0);
@@ -102,7 +105,7 @@ async function readFormat(file: RecordingFile, chunk: Chunk): Promise<Format> {
 }
 
 interface Found {
-  readonly file: RecordingFile;
+  readonly file: ReadAtPlaces;
   readonly format: Format | undefined;
   readonly chunk: Chunk;
   readonly longDataBytes: number | undefined;
@@ -124,7 +127,7 @@ function headerOf({ file, format, chunk, longDataBytes, riffBytes }: Found): Wav
 }
 
 /** An audio chunk of no byte is believed where the length of the file agrees with it; else a recorder died before it wrote the lengths. */
-function isWhole({ file, chunk, riffBytes }: { readonly file: RecordingFile; readonly chunk: Chunk; readonly riffBytes: number }): boolean {
+function isWhole({ file, chunk, riffBytes }: { readonly file: ReadAtPlaces; readonly chunk: Chunk; readonly riffBytes: number }): boolean {
   return chunk.at >= file.bytes || (riffBytes + 8 > chunk.at && Math.abs(riffBytes + 8 - file.bytes) <= 1);
 }
 

@@ -1,6 +1,6 @@
 import { Resampler } from '../decode/resample.ts';
 import { windowSamples, type ModelManifest } from '../models/manifest.ts';
-import { labelWindow, summarizeVoice, voiceFramesPerSecond, type VoiceDetector, type VoiceFrames, type VoiceSampleRate } from '../voice-activity/voice-activity.ts';
+import { joinFrames, labelWindow, summarizeVoice, voiceFramesPerSecond, type VoiceDetector, type VoiceFrames, type VoiceSampleRate } from '../voice-activity/voice-activity.ts';
 import type { WindowLabel } from '../verification.ts';
 import { SlidingSamples } from './sliding-samples.ts';
 import { lastWindow, windowAt, type Cut, type Stretch } from './windows.ts';
@@ -45,6 +45,8 @@ export class ChannelWindows {
   private readonly voiced = new SlidingSamples<Uint8Array>((length) => new Uint8Array(length));
   private readonly levels = new SlidingSamples<Float32Array>((length) => new Float32Array(length));
   private place = 0;
+  /** Place of the next window that `early` gives. */
+  private ahead = 0;
   private voicedFrames = 0;
 
   constructor(settings: ChannelSettings) {
@@ -66,6 +68,20 @@ export class ChannelWindows {
   async *push(block: Float32Array, onFrames?: (voiced: Uint8Array) => void): AsyncGenerator<CutWindow> {
     await this.take(this.toModel === null ? block : this.toModel.push(block), onFrames);
     yield* this.complete();
+  }
+
+  /**
+   * The windows whose samples are there while the detector has not decided all of their frames, each once, as they would be if the
+   * recording ended here. One that ends with the samples so far is among them: it is the last one then.
+   */
+  async *early(): AsyncGenerator<CutWindow> {
+    this.ahead = Math.max(this.ahead, this.place);
+    let open: VoiceFrames | undefined;
+    for (let next = this.nextEarly(); next !== undefined; next = this.nextEarly()) {
+      open ??= await this.settings.detector.preview();
+      yield this.labelled(next, joinFrames([this.framesBetween(this.frameOf(next.from), this.voiced.length), openFrames(open, this.frameOf(next.from) - this.voiced.length, this.frameOf(next.to) - this.voiced.length)]));
+      this.ahead++;
+    }
   }
 
   /** The windows that were still open; the last one ends with the recording. Nothing may follow. */
@@ -100,10 +116,23 @@ export class ChannelWindows {
     }
   }
 
-  private cutOut({ from, to }: Stretch): CutWindow {
-    const [first, end] = [this.frameOf(from), Math.min(this.frameOf(to), this.voiced.length)];
-    const summary = summarizeVoice({ voiced: this.voiced.view(first, end), levelsDbfs: this.levels.view(first, end) });
-    const label = labelWindow(summary, { voicedSecondsMin: this.settings.manifest.minimumVoiceSeconds, signalToNoiseDbMin });
+  private nextEarly(): Stretch | undefined {
+    return windowAt(this.ahead, this.samples.length + 1, this.cut);
+  }
+
+  private cutOut(stretch: Stretch): CutWindow {
+    return this.labelled(stretch, this.framesBetween(this.frameOf(stretch.from), this.frameOf(stretch.to)));
+  }
+
+  /** Frames that are decided; views. */
+  private framesBetween(first: number, end: number): VoiceFrames {
+    const to = Math.min(end, this.voiced.length);
+    const from = Math.min(first, to);
+    return { voiced: this.voiced.view(from, to), levelsDbfs: this.levels.view(from, to) };
+  }
+
+  private labelled({ from, to }: Stretch, frames: VoiceFrames): CutWindow {
+    const label = labelWindow(summarizeVoice(frames), { voicedSecondsMin: this.settings.manifest.minimumVoiceSeconds, signalToNoiseDbMin });
     return { start: from / this.rate, end: to / this.rate, label, samples: this.samples.view(from, to) };
   }
 
@@ -116,4 +145,10 @@ export class ChannelWindows {
   private frameOf(place: number): number {
     return Math.floor((place * voiceFramesPerSecond) / this.rate);
   }
+}
+
+/** Of frames that are open, the places `first` to `end`. */
+function openFrames({ voiced, levelsDbfs }: VoiceFrames, first: number, end: number): VoiceFrames {
+  const from = Math.max(0, first);
+  return { voiced: voiced.subarray(from, end), levelsDbfs: levelsDbfs.subarray(from, end) };
 }

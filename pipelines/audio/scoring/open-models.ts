@@ -4,19 +4,21 @@ import { openGraph } from '../inference/graph.ts';
 import { digestOfManifest, readManifest, readWeights, type ModelManifest, type VoiceActivityManifest, type VoiceprintManifest } from '../models/manifest.ts';
 import type { ResolvedModel } from '../models/registry.ts';
 import { shippedModelsDirectory } from '../models/shipped-models.ts';
-import { makeVoiceDetector, type VoiceDetector } from '../voice-activity/voice-activity.ts';
+import { makeVoiceDetector, voiceFramesPerSecond, type VoiceDetector } from '../voice-activity/voice-activity.ts';
 import { voiceRateOf } from './channel-windows.ts';
 import { WindowBatch } from './window-batch.ts';
 
 /** Directory of the graph of the detector `telephone/2`, among the shipped models. */
 const telephoneDetectorDirectory = 'voice-activity-telephone-2';
 
-/** A model that is ready to score: one recording at a time. */
+/** A model that is ready to score: one recording at a time, or several in turn whose windows are scored at once. */
 export interface OpenModel {
   readonly manifest: ModelManifest;
   readonly batch: WindowBatch;
   /** A fresh detector of the model's voice activity for one channel. */
   detector(): VoiceDetector;
+  /** The same for audio that is scored while it arrives: it decides as often as a window ends. */
+  promptDetector(): VoiceDetector;
 }
 
 /** A model of voiceprints that is ready: its graph, and a fresh detector for each recording. */
@@ -63,7 +65,7 @@ export class OpenModels {
     return this.keep(`voiceprint ${digestOfManifest(manifest)}`, async () => {
       const detector = await this.detectorMaker(manifest);
       const graph = await openChecked(join(directory, manifest.file), manifest);
-      return { graph, model: { manifest, graph, detector } };
+      return { graph, model: { manifest, graph, detector: () => detector() } };
     });
   }
 
@@ -87,14 +89,14 @@ export class OpenModels {
   private async load(manifest: ModelManifest, weightsFile: string): Promise<Kept<OpenModel>> {
     const detector = await this.detectorMaker(manifest);
     const graph = await openChecked(weightsFile, manifest);
-    return { graph, model: { manifest, detector, batch: new WindowBatch({ manifest, graph }) } };
+    return { graph, model: { manifest, detector: () => detector(), promptDetector: () => detector(promptRunFrames(manifest.input)), batch: new WindowBatch({ manifest, graph }) } };
   }
 
-  private async detectorMaker({ voiceActivity, input }: Pick<ModelManifest, 'voiceActivity' | 'input'>): Promise<() => VoiceDetector> {
+  private async detectorMaker({ voiceActivity, input }: Pick<ModelManifest, 'voiceActivity' | 'input'>): Promise<(runFrames?: number) => VoiceDetector> {
     const sampleRate = voiceRateOf(input.sampleRate);
     if (voiceActivity === 'energy/1') return () => makeVoiceDetector({ name: 'energy/1', sampleRate });
     const graph = (this.telephoneGraph ??= await this.openTelephone());
-    return () => makeVoiceDetector({ name: 'telephone/2', sampleRate, graph });
+    return (runFrames) => makeVoiceDetector({ name: 'telephone/2', sampleRate, graph, runFrames });
   }
 
   private async openTelephone(): Promise<Graph> {
@@ -110,6 +112,11 @@ export class OpenModels {
       await graph.close();
     }
   }
+}
+
+/** Frames that a prompt detector decides at a time: those of a step from one window to the next, as a multiple of 4. */
+function promptRunFrames({ hopSeconds }: ModelManifest['input']): number {
+  return Math.max(4, Math.round((hopSeconds * voiceFramesPerSecond) / 4) * 4);
 }
 
 /** Weights that are what their manifest says, opened. */

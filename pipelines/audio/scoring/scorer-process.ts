@@ -1,9 +1,8 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import type { ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { isolation } from '../../network-isolation.ts';
 import { AudioRefusal } from '../reasons.ts';
+import { forkScorer, startSecondsMax } from './forked-scorer.ts';
 import { answerForm, type ScorerAnswer, type ScorerTask } from './scorer-protocol.ts';
 
 /** What one task may take; over it, the process is killed. */
@@ -13,14 +12,8 @@ export interface TaskLimits {
   readonly memoryBytesMax: number;
 }
 
-/** Time that a process may take to start: 0.3 s when nothing else runs. */
-const startSecondsMax = 60;
-
 /** How often memory is looked at while a task runs. The kernel keeps the high-water mark, so that no peak between two looks is missed. */
 const pollMs = 50;
-
-/** JavaScript's own heap, in MiB, beyond which V8 ends the process: what is large here are samples, which lie outside of it. */
-const heapMib = 128;
 
 /** What is kept of what a process that does not start prints. */
 const printedMax = 2000;
@@ -51,7 +44,7 @@ export class ScorerProcess {
    * @throws ServiceError `scorer_unavailable`
    */
   static async start(limits: TaskLimits): Promise<ScorerProcess> {
-    const child = await forkChild(limits);
+    const child = await forkScorer('scoring/scorer-child', limits);
     let printed = '';
     child.stderr!.on('data', (chunk: Buffer) => (printed = (printed + chunk.toString()).slice(-printedMax)));
     const scorer = new ScorerProcess(child, limits);
@@ -171,22 +164,6 @@ export class ScorerProcess {
   }
 }
 
-/**
- * Starts the process without a network where the system can take it away, which takes 9 ms of its 500. A system without processes, memory or descriptors to give throws, or reports an error instead of a process.
- */
-async function forkChild(limits: TaskLimits): Promise<ChildProcess> {
-  const unavailable = (cause: unknown) => new ServiceError('scorer_unavailable', { operation: 'start scorer', problem: 'The system made no process.', hint: 'Look at its limits of processes, memory and open files.', cause });
-  const [execPath, ...execArgv] = [...(await isolation()), '/bin/sh', '-c', limitScript(limits), 'sh', ...parentDeath(), process.execPath, ...nodeFlags];
-  let child: ChildProcess;
-  try {
-    child = fork(entryPath, [], { execPath: execPath!, execArgv, env: {}, cwd: '/', stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
-  } catch (cause) {
-    throw unavailable(cause);
-  }
-  if (child.pid === undefined) throw unavailable(await new Promise((resolve) => child.once('error', resolve)));
-  return child;
-}
-
 /** High-water mark of the resident memory of a process; 0 if that is not known. /proc is memory: to read it asynchronously costs ten times as much. */
 function peakBytes(pid: number): number {
   try {
@@ -204,26 +181,4 @@ function resultOf(answer: Ended): unknown {
 
 function interrupted(): ServiceError {
   return new ServiceError('interrupted', { operation: 'score recording' });
-}
-
-const compiled = import.meta.url.endsWith('.js');
-
-/** The compiled module, from source too: Node 20 runs no TypeScript. */
-const entryPath = fileURLToPath(new URL(compiled ? './scorer-child.js' : '../../../dist/pipelines/audio/scoring/scorer-child.js', import.meta.url));
-
-const nodeFlags = ['--no-warnings', `--max-old-space-size=${heapMib}`, '--single-threaded-gc', '--v8-pool-size=1'];
-
-/**
- * What the kernel bounds: no file written, no core, and written private memory, so that one great allocation fails before the
- * next look at the memory. Resident memory is that and the pages of the programs' files, some 60 MiB: an honest recording that
- * stays within its limit does not meet this one.
- */
-function limitScript({ memoryBytesMax }: TaskLimits): string {
-  return `ulimit -c 0; ulimit -f 0; ulimit -d ${Math.ceil(memoryBytesMax / 1024)}; exec "$@"`;
-}
-
-/** Where the system can tie a process to its parent, it dies with it even in the middle of a native call. */
-function parentDeath(): string[] {
-  const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(path));
-  return process.platform !== 'linux' || setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--'];
 }

@@ -1,13 +1,15 @@
 import { z } from 'zod';
 import { AUDIO_REASONS, type AudioReason } from '../reasons.ts';
 import { CHANNEL_MODES, DECISION_LABELS, SCORE_NAMES, WINDOW_LABELS } from '../verification.ts';
+import { waveformBucketsMax } from './waveform-limits.ts';
 
 /**
  * What the pool and its child processes say to each other, as JSON. Both sides check: a child may have been taken over by a file,
  * and nothing else than these forms comes out of it.
  */
 
-const modelForm = z.object({ name: z.string(), manifest: z.looseObject({}), manifestSha256: z.string(), weightsFile: z.string() });
+/** A model as it is sent: its manifest was checked when the registry was read. */
+export const modelForm = z.object({ name: z.string(), manifest: z.looseObject({}), manifestSha256: z.string(), weightsFile: z.string() });
 
 const limitsForm = z.object({
   bytesMax: z.number(),
@@ -28,9 +30,11 @@ const scoreTask = z.object({
 
 const embedTask = z.object({ kind: z.literal('embed'), file: z.string(), directory: z.string(), limits: limitsForm });
 
+const waveformTask = z.object({ kind: z.literal('waveform'), file: z.string(), model: modelForm.nullable(), settings: z.object({ channels: z.enum(CHANNEL_MODES) }), limits: limitsForm });
+
 const probeTask = z.object({ kind: z.literal('probe'), manifest: z.looseObject({}), weightsFile: z.string() });
 
-const taskForm = z.discriminatedUnion('kind', [scoreTask, embedTask, probeTask]);
+const taskForm = z.discriminatedUnion('kind', [scoreTask, embedTask, waveformTask, probeTask]);
 
 /** One thing to do, and the number under which it is answered. */
 export const requestForm = z.object({ id: z.number().int(), task: taskForm });
@@ -41,8 +45,12 @@ export type ScorerTask = ScorerRequest['task'];
 const share = z.number().min(0).max(1);
 const scoresForm = z.object(Object.fromEntries(SCORE_NAMES.map((name) => [name, share.nullable()])) as Record<(typeof SCORE_NAMES)[number], z.ZodNullable<z.ZodNumber>>);
 const seconds = z.number().nonnegative();
-const reasonForm = z.enum(Object.keys(AUDIO_REASONS) as [AudioReason, ...AudioReason[]]);
+/** A reason of the closed list. */
+export const reasonForm = z.enum(Object.keys(AUDIO_REASONS) as [AudioReason, ...AudioReason[]]);
 const audioForm = z.object({ format: z.string(), codec: z.string(), sampleRate: z.number().int().positive(), channels: z.number().int().positive(), durationSeconds: seconds });
+
+/** A window with its scores. */
+export const windowForm = z.object({ channel: z.number().int().nonnegative().nullable(), start: seconds, end: seconds, label: z.enum(WINDOW_LABELS), scores: scoresForm.nullable() });
 
 /** What scoring made of a recording, as it comes from a child. */
 export const scoredForm = z.object({
@@ -54,13 +62,25 @@ export const scoredForm = z.object({
   decision: z.object({ label: z.enum(DECISION_LABELS), thresholds: scoresForm, policy: z.literal('thresholds/1') }).nullable(),
   reason: reasonForm.nullable(),
   channelScores: z.array(z.object({ channel: z.number().int().nonnegative(), voiceSeconds: seconds, scores: scoresForm.nullable(), reason: reasonForm.nullable() })),
-  windows: z.array(z.object({ channel: z.number().int().nonnegative().nullable(), start: seconds, end: seconds, label: z.enum(WINDOW_LABELS), scores: scoresForm.nullable() })),
+  windows: z.array(windowForm),
   notes: z.array(z.string()),
   computedMs: seconds,
 });
 
 /** A voice as numbers, as it comes from a child. */
 export const embeddedForm = z.object({ embedding: z.array(z.number()), voiceSeconds: seconds, audio: audioForm });
+
+const sample = z.number().min(-1).max(1);
+const drawnStretches = z.array(sample).max(waveformBucketsMax);
+
+/** A recording as it is drawn, as it comes from a child. */
+export const waveformForm = z.object({
+  durationSeconds: seconds,
+  bucketSeconds: seconds,
+  channels: z.array(
+    z.object({ channel: z.number().int().nonnegative().nullable(), lows: drawnStretches, highs: drawnStretches, voice: z.array(z.tuple([seconds, seconds])).max(waveformBucketsMax).nullable() }),
+  ),
+});
 
 /** What a model that is tried answered on a signal made for it. */
 export const probedForm = z.object({ logits: z.array(z.record(z.string(), z.number())) });

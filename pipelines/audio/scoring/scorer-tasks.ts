@@ -4,6 +4,7 @@ import type { ResolvedModel } from '../models/registry.ts';
 import { embedVoice, type EmbeddedVoice } from './embed-voice.ts';
 import type { Logits } from './logits.ts';
 import type { OpenModels } from './open-models.ts';
+import { readWaveform } from './recording-waveform.ts';
 import { scoreRecording } from './score-recording.ts';
 import type { ScorerTask } from './scorer-protocol.ts';
 import { WindowBatch } from './window-batch.ts';
@@ -17,6 +18,8 @@ export async function performTask(task: ScorerTask, opened: OpenModels): Promise
       return scoreRecording({ ...task, models: { phone: received(task.models.phone), digital: received(task.models.digital), byRate: task.models.byRate }, opened });
     case 'embed':
       return sendable(await embedVoice({ ...task, opened }));
+    case 'waveform':
+      return readWaveform({ ...task, model: received(task.model), opened });
     case 'probe':
       return { logits: await probeModel(parseManifest(task.manifest), task.weightsFile) };
   }

@@ -9,8 +9,9 @@ import type { ResolvedModel } from '../models/registry.ts';
 import { AudioRefusal } from '../reasons.ts';
 import type { ScoredRecording, ScoringSettings } from '../verification.ts';
 import type { EmbeddedVoice } from './embed-voice.ts';
+import type { RecordingWaveform } from './recording-waveform.ts';
 import { ScorerProcess } from './scorer-process.ts';
-import { embeddedForm, scoredForm, type ScorerTask } from './scorer-protocol.ts';
+import { embeddedForm, scoredForm, waveformForm, type ScorerTask } from './scorer-protocol.ts';
 
 /** One recording to score. With both models, or `byRate`, its sample rate decides. */
 export interface PoolRequest {
@@ -33,6 +34,12 @@ export interface ScoringPool {
    * @throws ServiceError as `score`
    */
   embed(request: { readonly file: string; readonly directory: string }, signal?: AbortSignal): Promise<EmbeddedVoice>;
+  /**
+   * Reads a recording for a picture of it, with the voice that scoring by the model finds.
+   * @throws AudioRefusal as `score`
+   * @throws ServiceError as `score`
+   */
+  waveform(request: { readonly file: string; readonly model: ResolvedModel | null; readonly settings: ScoringSettings }, signal?: AbortSignal): Promise<RecordingWaveform>;
   /** The processes that run now, for measurements. */
   pids(): number[];
   /** Ends every process; what was queued or running ends as interrupted. */
@@ -100,6 +107,10 @@ class Pool implements ScoringPool {
   async embed({ file, directory }: { readonly file: string; readonly directory: string }, signal?: AbortSignal): Promise<EmbeddedVoice> {
     const { embedding, ...facts } = await this.perform({ kind: 'embed', file, directory, limits: decodeLimitsOf(this.config) }, embeddedForm, signal);
     return { ...facts, embedding: Float32Array.from(embedding) };
+  }
+
+  waveform({ file, model, settings }: { readonly file: string; readonly model: ResolvedModel | null; readonly settings: ScoringSettings }, signal?: AbortSignal): Promise<RecordingWaveform> {
+    return this.perform({ kind: 'waveform', file, model: sent(model), settings, limits: decodeLimitsOf(this.config) }, waveformForm, signal);
   }
 
   pids(): number[] {

@@ -30,6 +30,7 @@ const onsetFrames = 3;
  * anything that comes and goes for voice: music, ringing, keys.
  */
 export class EnergyDetector {
+  readonly #sampleRate: VoiceSampleRate;
   readonly #levels: FrameLevels;
   /** Levels that are not decided yet, oldest first. */
   #open: number[] = [];
@@ -40,6 +41,7 @@ export class EnergyDetector {
   #hangover = 0;
 
   constructor(sampleRate: VoiceSampleRate) {
+    this.#sampleRate = sampleRate;
     this.#levels = new FrameLevels(sampleRate);
   }
 
@@ -52,6 +54,17 @@ export class EnergyDetector {
       if (this.#softOpen.length > partsAhead) decided.push(this.#decide(partFrames));
     }
     return joinFrames(decided);
+  }
+
+  /** The frames that are open, as `finish` would decide them now. */
+  preview(): VoiceFrames {
+    const copy = new EnergyDetector(this.#sampleRate);
+    copy.#open = [...this.#open];
+    copy.#softBefore = [...this.#softBefore];
+    copy.#softOpen = [...this.#softOpen];
+    copy.#loudInRow = this.#loudInRow;
+    copy.#hangover = this.#hangover;
+    return copy.finish();
   }
 
   /** The frames that were still open at the end. Nothing may follow. */

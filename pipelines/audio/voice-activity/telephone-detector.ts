@@ -20,8 +20,8 @@ const marginSamples = (spectrogram.frameSamples - spectrogram.hopSamples) / 2;
 /** The graph takes a number of frames that is a multiple of this (`framesMultiple` of its manifest). */
 const framesMultiple = 4;
 
-/** Frames that are decided in one run of the graph: 20 s, long beside the context. */
-const runFrames = 2000;
+/** Frames that are decided in one run of the graph, unless told otherwise: 20 s, long beside the context. */
+const longRunFrames = 2000;
 
 /** Frames of context on each side: more than the 246 that the graph sees, so that a frame's logit does not depend on where runs begin. */
 const contextFrames = 256;
@@ -33,10 +33,11 @@ const endLogit = -0.5;
 /**
  * `telephone/2`: a small trained network over the spectrum of the 2.5 s before and after each frame (training/voice_activity).
  * It knows the sounds of a telephone line that are no voice: music on hold, dial and ring tones, keys, hum, comfort noise.
- * Lags up to 23 s behind the samples and keeps 25 s of them.
+ * Lags `runFrames` and 2.6 s behind the samples, by default up to 23 s, and keeps 2 s more of them than that.
  */
 export class TelephoneDetector {
   readonly #graph: Graph;
+  readonly #runFrames: number;
   readonly #levels: FrameLevels;
   readonly #resampler: Resampler;
   /** Samples at the graph's rate from the first frame of context before the open ones on, in parts. */
@@ -45,8 +46,10 @@ export class TelephoneDetector {
   #openLevels: Float32Array[] = [];
   #isVoice = false;
 
-  constructor({ graph, sampleRate }: { readonly graph: Graph; readonly sampleRate: VoiceSampleRate }) {
+  /** Frames that are decided at a time, `runFrames`, are a multiple of 4. Fewer lag less, and cost more: each run takes in 512 frames of context. */
+  constructor({ graph, sampleRate, runFrames = longRunFrames }: { readonly graph: Graph; readonly sampleRate: VoiceSampleRate; readonly runFrames?: number | undefined }) {
     this.#graph = graph;
+    this.#runFrames = runFrames;
     this.#levels = new FrameLevels(sampleRate);
     this.#resampler = new Resampler(sampleRate, graphRate);
   }
@@ -54,20 +57,31 @@ export class TelephoneDetector {
   /** Takes the next samples; gives the frames that are decided by now. */
   async push(samples: Float32Array): Promise<VoiceFrames> {
     const decided: VoiceFrames[] = [];
-    for (let at = 0; at < samples.length; at += runFrames * spectrogram.hopSamples) {
-      const block = finite(samples.subarray(at, at + runFrames * spectrogram.hopSamples));
+    for (let at = 0; at < samples.length; at += this.#runFrames * spectrogram.hopSamples) {
+      const block = finite(samples.subarray(at, at + this.#runFrames * spectrogram.hopSamples));
       this.#openLevels.push(this.#levels.push(block));
       this.#samples.push(this.#resampler.push(block));
-      while (framesIn(this.#samples) >= this.#framesBefore + runFrames + contextFrames) decided.push(await this.#decide(runFrames));
+      while (framesIn(this.#samples) >= this.#framesBefore + this.#runFrames + contextFrames) decided.push(await this.#decide(this.#runFrames));
     }
     return joinFrames(decided);
+  }
+
+  /** The frames that are open, decided by what there is of their context. */
+  async preview(): Promise<VoiceFrames> {
+    const [before, levelsDbfs] = [this.#framesBefore, joined(this.#openLevels)];
+    if (levelsDbfs.length === 0) return { voiced: new Uint8Array(0), levelsDbfs };
+    const samples = new Float32Array(samplesOf(before + levelsDbfs.length)); // zeros for what the resampler and the window of the last frame lack
+    const there = joined(this.#samples);
+    samples.set(there.subarray(0, samples.length));
+    const logits = await this.#logits(samples);
+    return { voiced: voicedOf(logits.subarray(before, before + levelsDbfs.length), this.#isVoice), levelsDbfs };
   }
 
   /** The frames that were still open at the end. Nothing may follow. */
   async finish(): Promise<VoiceFrames> {
     this.#samples.push(this.#resampler.end(), new Float32Array(marginSamples));
     const decided: VoiceFrames[] = [];
-    for (let open = lengthOf(this.#openLevels); open > 0; open = lengthOf(this.#openLevels)) decided.push(await this.#decide(Math.min(runFrames, open)));
+    for (let open = lengthOf(this.#openLevels); open > 0; open = lengthOf(this.#openLevels)) decided.push(await this.#decide(Math.min(this.#runFrames, open)));
     return joinFrames(decided);
   }
 
@@ -77,7 +91,9 @@ export class TelephoneDetector {
     this.#framesBefore = Math.min(contextFrames, before + frames);
     this.#samples = [samples.slice((before + frames - this.#framesBefore) * spectrogram.hopSamples)];
     this.#openLevels = [levels.slice(frames)];
-    return { voiced: this.#voicedOf(logits.subarray(before, before + frames)), levelsDbfs: levels.slice(0, frames) };
+    const voiced = voicedOf(logits.subarray(before, before + frames), this.#isVoice);
+    this.#isVoice = voiced[frames - 1] === 1;
+    return { voiced, levelsDbfs: levels.slice(0, frames) };
   }
 
   async #logits(samples: Float32Array): Promise<Float32Array> {
@@ -87,13 +103,15 @@ export class TelephoneDetector {
     writePowerSpectrogram(samples, spectrogram, input);
     return this.#graph.run(input, [1, rows, bins]);
   }
+}
 
-  #voicedOf(logits: Float32Array): Uint8Array {
-    return Uint8Array.from(logits, (logit) => {
-      this.#isVoice = logit > (this.#isVoice ? endLogit : beginLogit);
-      return this.#isVoice ? 1 : 0;
-    });
-  }
+/** Voice by frames, after one that was voice or not. */
+function voicedOf(logits: Float32Array, wasVoice: boolean): Uint8Array {
+  let isVoice = wasVoice;
+  return Uint8Array.from(logits, (logit) => {
+    isVoice = logit > (isVoice ? endLogit : beginLogit);
+    return isVoice ? 1 : 0;
+  });
 }
 
 /** The samples with silence for what is no number: one of them would silence all frames of its context. */

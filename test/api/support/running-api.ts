@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
-import { createKey, type Scope } from '../../../api/keys.ts';
+import { createKey, type Scope } from '../../../pipelines/access/keys.ts';
 import { startApi, type RunningApi } from '../../../api/start.ts';
 import type { ArtefactStore } from '../../../pipelines/caches/artefact-store.ts';
 import { openArtefactStore } from '../../../pipelines/caches/open-artefact-store.ts';

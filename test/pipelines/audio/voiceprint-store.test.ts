@@ -171,13 +171,13 @@ describe('the deletion of a voiceprint', () => {
     const { id } = await storeVoiceprint(store, someone());
     await deleteVoiceprint(db, id, { actor: 'cli test', reason: 'asked for' });
     const verification = { audioSha256: 'c'.repeat(64), identity: 0.9, decision: null, reason: null };
-    await expect(recordVoiceVerification(db, id, { verification, actor: 'cli test' })).rejects.toMatchObject({ code: 'voiceprint_unknown' });
+    await expect(recordVoiceVerification({ db }, id, { verification, actor: 'cli test' })).rejects.toMatchObject({ code: 'voiceprint_unknown' });
   });
 
   it('leaves its trail: who enrolled, compared and deleted it, and when', async () => {
     const { id } = await storeVoiceprint(store, someone());
     const verification = { audioSha256: 'c'.repeat(64), identity: 0.9, decision: { label: 'accepted' }, reason: null };
-    const { verificationId } = await recordVoiceVerification(db, id, { verification, actor: 'cli agent' });
+    const { verificationId } = await recordVoiceVerification({ db }, id, { verification, actor: 'cli agent' });
     expect((await readVoiceprint(db, id)).verifications).toBe(1);
     await deleteVoiceprint(db, id, { actor: 'cli officer', reason: 'asked for' });
     expect((await listVoiceprintEvents(db, id)).map(({ action, actor, reason }) => [action, actor, reason])).toEqual([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { calibrate, decide, lowestScores } from '../../../../pipelines/audio/scoring/decision.ts';
-import { reasonOf, reasonOfAll } from '../../../../pipelines/audio/scoring/score-recording.ts';
+import { reasonOf, reasonOfAll } from '../../../../pipelines/audio/scoring/recording-scorer.ts';
 
 describe('a score', () => {
   it.each([

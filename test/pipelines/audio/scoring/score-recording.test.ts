@@ -193,7 +193,7 @@ describe('the model', () => {
 
   it('is refused if its graph does not answer what its manifest says', async () => {
     const wrong = await makeModel('wrong', { graph: spectrogramGraph(), manifest: { ...spectrogramPart, output: { ...spectrogramPart.output, activation: 'logit-pair' } } });
-    await expect(score([speechLike({ sampleRate: 8000, seconds: 3 })], { models: { phone: wrong, digital: null } })).rejects.toMatchObject({ code: 'model_invalid', message: expect.stringContaining('2 numbers for 1 windows') as string });
+    await expect(score([speechLike({ sampleRate: 8000, seconds: 3 })], { models: { phone: wrong, digital: null } })).rejects.toMatchObject({ code: 'model_invalid', message: expect.stringContaining('4 numbers for 2 windows') as string });
   });
 
   it('is refused if its weights are not those of the manifest', async () => {

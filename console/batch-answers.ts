@@ -1,0 +1,52 @@
+import type { Queues } from '../jobs/backend.ts';
+import { countReasons, countStates, listBatches, readBatch, type Batch, type BatchState, type StateCounts } from '../pipelines/audio/batch.ts';
+import { formatResults, resultsHeader } from '../pipelines/audio/batch-results.ts';
+import { readVerifications } from '../pipelines/audio/verification-record.ts';
+import type { VerificationState } from '../pipelines/audio/verification.ts';
+import { queryRows, type Pool, type Queryable } from '../runtime/postgres.ts';
+import { sql } from '../sql/sql.ts';
+import { pageOf } from './paging.ts';
+import { describeReason, type ReasonFacts } from './verification-answers.ts';
+import { isWorkerConnected } from './worker-presence.ts';
+
+/** A batch as pages are told it. */
+export type BatchAnswer = ReturnType<typeof batchOf>;
+
+function batchOf({ settingsSha256: _settings, batchId: _batchId, ...batch }: Batch) {
+  return batch;
+}
+
+/** A batch in a list, with how many of its items have no outcome yet. */
+export type ListedBatch = BatchAnswer & { readonly open: number };
+
+/** Batches of all clients, the newest first. */
+export async function listAllBatches(db: Queryable, { state, before, limit }: { readonly state?: BatchState | undefined; readonly before?: number | undefined; readonly limit: number }): Promise<{ batches: ListedBatch[]; next: string | null }> {
+  const found = await listBatches(db, { state, before, limit: limit + 1 });
+  const { rows: shown, next } = pageOf(found, limit, ({ batchId }) => batchId);
+  const running = shown.filter((batch) => batch.endedAt === null).map(({ batchId }) => batchId);
+  const open = new Map((await queryRows<{ batch_id: number; items: number }>(db, sql('console/count_open_items'), [running])).map(({ batch_id, items }) => [batch_id, items]));
+  return { batches: shown.map((batch) => ({ ...batchOf(batch), open: open.get(batch.batchId) ?? 0 })), next };
+}
+
+/** A batch as it stands at this moment. */
+export interface LiveBatch {
+  readonly batch: BatchAnswer;
+  readonly counts: StateCounts;
+  readonly reasons: readonly (ReasonFacts & { readonly items: number })[];
+  /** Null where nobody is needed any more. */
+  readonly workerConnected: boolean | null;
+}
+
+/** @throws ServiceError `batch_unknown` */
+export async function readLiveBatch({ db, queues }: { readonly db: Queryable; readonly queues: Queues }, id: string): Promise<LiveBatch> {
+  const batch = await readBatch(db, id);
+  const [counts, reasons] = [await countStates(db, batch.batchId), await countReasons(db, batch.batchId)];
+  const isWaiting = batch.state === 'queued' || batch.state === 'performing';
+  return { batch: batchOf(batch), counts, reasons: reasons.map(({ reason, items }) => ({ ...describeReason(reason), items })), workerConnected: isWaiting ? await isWorkerConnected(queues) : null };
+}
+
+/** The results of a batch as CSV with a header, page by page, as `batch results --csv` prints them. */
+export async function* writeResults(db: Pool, batchId: number, states: readonly VerificationState[] | undefined): AsyncGenerator<string> {
+  yield resultsHeader;
+  for await (const page of readVerifications(db, batchId, { states, windows: false })) yield formatResults(page);
+}

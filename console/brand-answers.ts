@@ -1,0 +1,69 @@
+import { inCamelCase, type BrandingEvent, type BrandNumber, type BrandRecord, type BrandSummary } from '../pipelines/branding/brand-record.ts';
+import type { BrandProfile } from '../pipelines/branding/brand-profile.ts';
+import { allows, BRAND_TRANSITIONS } from '../pipelines/branding/states.ts';
+import { queryRows, type Queryable } from '../runtime/postgres.ts';
+import { sql } from '../sql/sql.ts';
+
+type Raw = { [column: string]: unknown };
+
+/** What a list of brands is narrowed to. */
+export interface BrandFilter {
+  readonly owner?: string | undefined;
+  readonly state?: string | undefined;
+  readonly prefix: string;
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** Brands by handle, after one of them. */
+export async function listBrandsFor(db: Queryable, { owner, state, prefix, after, limit }: BrandFilter): Promise<BrandSummary[]> {
+  const rows = await queryRows<Raw>(db, sql('console/list_brands'), [owner ?? null, state ?? null, prefix, after, limit]);
+  return rows.map((row) => inCamelCase<BrandSummary>(row));
+}
+
+/** A number with its id, which can stand in an address where a phone number may not. */
+export type IdentifiedNumber = BrandNumber & { readonly numberId: number };
+
+/** Numbers of a brand by phone, after one of them. */
+export async function listIdentifiedNumbers(db: Queryable, brandId: number, { state, after, limit }: { state?: string | undefined; after: number; limit: number }): Promise<IdentifiedNumber[]> {
+  const rows = await queryRows<Raw>(db, sql('console/list_brand_numbers'), [brandId, state ?? null, after, limit]);
+  return rows.map((row) => inCamelCase<IdentifiedNumber>(row));
+}
+
+/** The audit trail of a brand, newest first, before one event. */
+export async function listBrandHistory(db: Queryable, brandId: number, { before, limit }: { before?: number | undefined; limit: number }): Promise<BrandingEvent[]> {
+  const rows = await queryRows<Raw>(db, sql('console/list_brand_events'), [brandId, before ?? null, limit]);
+  return rows.map((row) => inCamelCase<BrandingEvent>(row));
+}
+
+/** A profile as everybody sees it, and which private fields there are. */
+export type ShownProfile = Omit<BrandProfile, 'contact' | 'taxId'> & { readonly hasPrivate: boolean };
+
+/** What those who may see private fields are shown of a profile. */
+export type PrivateFields = Pick<BrandProfile, 'contact' | 'taxId'>;
+
+/** A brand as everybody sees it, with what can be done to it now. */
+export type ShownBrand = Omit<BrandRecord, 'profile' | 'pendingProfile'> & {
+  readonly profile: ShownProfile;
+  readonly pendingProfile: ShownProfile | null;
+  readonly can: { readonly decide: boolean; readonly suspend: boolean; readonly resume: boolean; readonly withdraw: boolean };
+};
+
+/** A profile without the fields that are shown on demand only. */
+export function shownProfile({ contact, taxId, ...profile }: BrandProfile): ShownProfile {
+  return { ...profile, hasPrivate: contact !== null || taxId !== null };
+}
+
+/** A brand without private fields. */
+export function shownBrand(brand: BrandRecord): ShownBrand {
+  const { profile, pendingProfile, state } = brand;
+  const can = { decide: waitsForPerson(brand), suspend: allows(BRAND_TRANSITIONS, state, 'suspend'), resume: allows(BRAND_TRANSITIONS, state, 'resume'), withdraw: allows(BRAND_TRANSITIONS, state, 'withdraw') };
+  return { ...brand, profile: shownProfile(profile), pendingProfile: pendingProfile && shownProfile(pendingProfile), can };
+}
+
+/** True if a person can decide the brand, or its pending revision, now: its letters are decided first. */
+function waitsForPerson({ state, approvedRevision, pendingRevision, letters }: BrandRecord): boolean {
+  if (pendingRevision === null || state === 'withdrawn') return false;
+  if (approvedRevision === null && !allows(BRAND_TRANSITIONS, state, 'approve')) return false;
+  return !letters.some((letter) => letter.revision === pendingRevision && (letter.state === 'submitted' || letter.state === 'in_review'));
+}

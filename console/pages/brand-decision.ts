@@ -1,0 +1,25 @@
+import type { Brand } from './brand-types.ts';
+import { ActionButton, Section } from './components.ts';
+import { ReasonField } from './reason-dialog.ts';
+import { sendJson } from './request.ts';
+import { html, useState, type VNode } from './view.ts';
+import { countAgain } from './waiting-count.ts';
+
+/** Where a person decides a brand that waits, or the pending revision of one that was approved before. */
+export function BrandDecision({ brand, onDecided }: { brand: Brand; onDecided: () => void }): VNode {
+  const [reason, setReason] = useState('');
+  const decide = (approve: boolean) => async () => {
+    await sendJson('POST', `/api/brands/${brand.handle}/decision`, { approve, revision: brand.pendingRevision, reason });
+    setReason('');
+    countAgain();
+    onDecided();
+  };
+  const [what, effect] = brand.approvedRevision === null
+    ? ['The brand waits for a decision', 'Approved, its verified numbers show its name from the next night on.']
+    : ['A revision waits for a decision', `The approved revision ${brand.approvedRevision} stays published until revision ${brand.pendingRevision} is approved. Who approves a new name vouches for it.`];
+  return html`<${Section} title=${what}>
+    <p>${effect}</p>
+    <${ReasonField} reason=${reason} onInput=${setReason} hint="Required. Kept in the audit trail." />
+    <div class="actions"><${ActionButton} kind="primary" disabled=${reason.trim() === ''} act=${decide(true)}>Approve</${ActionButton}><${ActionButton} kind="danger" disabled=${reason.trim() === ''} act=${decide(false)}>Reject</${ActionButton}></div>
+  </${Section}>`;
+}

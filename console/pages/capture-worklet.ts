@@ -1,0 +1,51 @@
+/** What the scope of an audio worklet has (Web Audio API, section 1.32); the types of pages do not know it. */
+declare class AudioWorkletProcessor {
+  readonly port: MessagePort;
+}
+declare function registerProcessor(name: string, processor: new () => AudioWorkletProcessor): void;
+
+/** Samples of one message: 43 ms at 48 kHz. */
+const messageSamples = 2048;
+
+/** What goes to the page: samples of 16 bits, and their loudest. */
+export interface CapturedAudio {
+  readonly samples: ArrayBuffer;
+  /** Between 0 and 1. */
+  readonly peak: number;
+}
+
+/** Takes the first channel of its input and sends it to the page as 16-bit samples, which this computer holds in little-endian order. Any message to it asks for the rest, after which it hears nothing more. */
+class Capture extends AudioWorkletProcessor {
+  private held = new Int16Array(messageSamples);
+  private count = 0;
+  private peak = 0;
+  private isOver = false;
+
+  constructor() {
+    super();
+    this.port.onmessage = () => {
+      this.isOver = true;
+      this.send();
+      this.port.postMessage(null);
+    };
+  }
+
+  process([input]: readonly (readonly Float32Array[])[]): boolean {
+    if (this.isOver) return false;
+    for (const sample of input?.[0] ?? []) {
+      const bounded = Math.max(-1, Math.min(1, sample));
+      this.peak = Math.max(this.peak, Math.abs(bounded));
+      this.held[this.count++] = Math.max(-32_768, Math.min(32_767, Math.round(bounded * 32_768)));
+      if (this.count === messageSamples) this.send();
+    }
+    return true;
+  }
+
+  private send(): void {
+    const samples = this.held.buffer.slice(0, this.count * 2);
+    this.port.postMessage({ samples, peak: this.peak } satisfies CapturedAudio, [samples]);
+    [this.count, this.peak] = [0, 0];
+  }
+}
+
+registerProcessor('capture', Capture);

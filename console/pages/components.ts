@@ -1,0 +1,168 @@
+import type { Problem } from './request.ts';
+import type { Reading } from './reading.ts';
+import { asWords, visible } from './text.ts';
+import { html, useEffect, useId, useRef, useState, type Shown, type VNode } from './view.ts';
+
+/** The head of a page and what is below; sets the title of the window, and moves the focus to the heading after a change of page. */
+export function Page({ title, lead, actions, children }: { title: string; lead?: Shown; actions?: Shown; children?: Shown }): VNode {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${visible(title)} · Caller Trust`;
+    heading.current?.focus({ preventScroll: true });
+  }, [title]);
+  return html`<div class="page">
+    <header class="page-head">
+      <div><h1 ref=${heading} tabindex="-1">${visible(title)}</h1>${lead ? html`<p class="lead">${lead}</p>` : null}</div>
+      ${actions ? html`<div class="actions">${actions}</div>` : null}
+    </header>
+    ${children}
+  </div>`;
+}
+
+/** A part of a page under a heading of its own. */
+export function Section({ title, actions, children }: { title: string; actions?: Shown; children?: Shown }): VNode {
+  const id = useId();
+  return html`<section class="section" aria-labelledby=${id}>
+    <div class="section-head"><h2 id=${id}>${title}</h2>${actions ? html`<div class="actions">${actions}</div>` : null}</div>
+    ${children}
+  </section>`;
+}
+
+/** What a reading came to: its problem, that it is on its way, or what `show` makes of the value. An older value stays in sight under a problem. */
+export function Read<Value>({ reading, show, what }: { reading: Reading<Value>; show: (value: Value) => Shown; what: string }): VNode {
+  const { value, problem, readAgain } = reading;
+  return html`<div aria-busy=${reading.isReading ? 'true' : 'false'}>
+    ${problem ? html`<${ProblemNotice} problem=${problem} onAgain=${readAgain} />` : null}
+    ${value === undefined ? (problem ? null : html`<p class="loading" role="status">Reading ${what} …</p>`) : show(value)}
+  </div>` as VNode;
+}
+
+/** What went wrong and what to do about it. */
+export function ProblemNotice({ problem, onAgain }: { problem: Problem; onAgain?: () => void }): VNode {
+  return html`<div class="notice bad" role="alert">
+    <p><strong>${visible(problem.message)}</strong>${problem.hint ? html` <span>${visible(problem.hint)}</span>` : null} <code>${problem.code}</code></p>
+    ${onAgain ? html`<button type="button" onClick=${onAgain}>Try again</button>` : null}
+  </div>`;
+}
+
+/** Something that the page says by itself. */
+export function Notice({ kind = 'info', children }: { kind?: 'info' | 'good' | 'warn' | 'bad'; children?: Shown }): VNode {
+  return html`<div class=${`notice ${kind}`} role=${kind === 'bad' ? 'alert' : 'status'}>${children}</div>`;
+}
+
+/** There is nothing to show; the children say how something comes here. */
+export function Empty({ title, children }: { title: string; children?: Shown }): VNode {
+  return html`<div class="empty"><p><strong>${title}</strong></p>${children ? html`<p>${children}</p>` : null}</div>`;
+}
+
+/** A column of a table. */
+export interface Column<Row> {
+  readonly title: string;
+  readonly show: (row: Row) => Shown;
+  /** Numbers are set to the right. */
+  readonly isNumber?: boolean;
+}
+
+/** A table that scrolls sideways in its own box where it is too wide; the caption is for those who do not see it. */
+export function Table<Row>({ caption, columns, rows, keyOf, rowClass }: { caption: string; columns: readonly Column<Row>[]; rows: readonly Row[]; keyOf: (row: Row) => string | number; rowClass?: (row: Row) => string }): VNode {
+  return html`<div class="table-box" role="region" aria-label=${caption} tabindex="0">
+    <table>
+      <caption class="unseen">${caption}</caption>
+      <thead><tr>${columns.map(({ title, isNumber }) => html`<th scope="col" class=${isNumber ? 'number' : ''}>${title}</th>`)}</tr></thead>
+      <tbody>${rows.map((row) => html`<tr key=${keyOf(row)} class=${rowClass?.(row) ?? ''}>${columns.map(({ show, isNumber }) => html`<td class=${isNumber ? 'number' : ''}>${show(row)}</td>`)}</tr>`)}</tbody>
+    </table>
+  </div>`;
+}
+
+/** Names with their values. Entries whose value is null are left out. */
+export function Facts({ entries }: { entries: readonly (readonly [string, Shown])[] }): VNode {
+  const given = entries.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  return html`<dl class="facts">${given.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** How a state looks; a state that is not here is shown plainly. The words are there for those who see no colours. */
+const stateKinds: Record<string, 'good' | 'warn' | 'bad' | 'busy' | 'calm'> = {
+  performed: 'good', published: 'good', ok: 'good', approved: 'good', verified: 'good', authentic: 'good', match: 'good', fresh: 'good', live: 'good', validVoice: 'good', available: 'good', finished: 'calm',
+  unchanged: 'calm', draft: 'calm', withdrawn: 'calm', removed: 'calm', expired: 'warn', cancelled: 'calm', insufficientVoice: 'calm',
+  queued: 'busy', performing: 'busy', open: 'busy', running: 'busy', due: 'busy', submitted: 'busy', in_review: 'warn', pending: 'busy',
+  performedWithoutScore: 'warn', stale: 'warn', partial: 'warn', expiring: 'warn', suspended: 'warn', undetermined: 'warn', excessiveNoise: 'warn',
+  error: 'bad', failed: 'bad', rejected: 'bad', synthesized: 'bad', replayed: 'bad', synthesizedAndReplayed: 'bad', permanently_rejected: 'bad', unsuccessful: 'bad', noMatch: 'bad', mismatch: 'bad', copySuspected: 'bad', undecided: 'warn', enrolled: 'good', deleted: 'calm',
+};
+
+/** A state in words, with a colour for a first look. */
+export function State({ name }: { name: string }): VNode {
+  return html`<span class=${`state ${stateKinds[name] ?? 'calm'}`}>${asWords(name)}</span>`;
+}
+
+/** An instant in UTC, with local time where it differs. */
+export function When({ at }: { at: string | null | undefined }): VNode {
+  if (!at) return html`<span>–</span>`;
+  const date = new Date(at);
+  const local = date.getTimezoneOffset() === 0 ? null : `${isSameDay(date) ? '' : `${date.toLocaleDateString('sv-SE')} `}${date.toLocaleTimeString('sv-SE', { hour: '2-digit', minute: '2-digit' })}`;
+  return html`<time dateTime=${date.toISOString()} class="when">${date.toISOString().slice(0, 19).replace('T', ' ')} UTC${local === null ? null : html` <span class="local">${local} local</span>`}</time>`;
+}
+
+function isSameDay(date: Date): boolean {
+  return date.toISOString().slice(0, 10) === date.toLocaleDateString('sv-SE');
+}
+
+/** A field of a form with its label, what it is for, and what is wrong with it. */
+export function Field({ label, hint, problem, children }: { label: string; hint?: Shown; problem?: string | null; children: (ids: { id: string; 'aria-describedby': string }) => Shown }): VNode {
+  const id = useId();
+  return html`<div class="field">
+    <label for=${id}>${label}</label>
+    ${children({ id, 'aria-describedby': `${id}-hint` })}
+    <p class="hint" id=${`${id}-hint`}>${problem ? html`<span class="wrong">${problem}</span>` : hint}</p>
+  </div>`;
+}
+
+/** A button that does something which takes a while: it cannot be pressed again meanwhile, and shows what went wrong. */
+export function ActionButton({ children, busyText = 'Working …', kind = '', disabled = false, act }: { children?: Shown; busyText?: string; kind?: 'primary' | 'danger' | ''; disabled?: boolean; act: () => Promise<void> }): VNode {
+  const [state, setState] = useState<{ isBusy: boolean; problem: Problem | null }>({ isBusy: false, problem: null });
+  const press = async () => {
+    setState({ isBusy: true, problem: null });
+    try {
+      await act();
+      setState({ isBusy: false, problem: null });
+    } catch (error) {
+      const { asProblem } = await import('./request.ts');
+      setState({ isBusy: false, problem: asProblem(error) });
+    }
+  };
+  return html`<span class="action">
+    <button type="button" class=${kind} disabled=${disabled || state.isBusy} onClick=${press}>${state.isBusy ? busyText : children}</button>
+    ${state.problem ? html`<${ProblemNotice} problem=${state.problem} />` : null}
+  </span>`;
+}
+
+/** A dialog that asks before something is done; Escape and the first button leave it. */
+export function Dialog({ title, isOpen, onClose, children }: { title: string; isOpen: boolean; onClose: () => void; children?: Shown }): VNode | null {
+  const element = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    if (isOpen && element.current?.open === false) element.current.showModal();
+    if (!isOpen && element.current?.open === true) element.current.close();
+  }, [isOpen]);
+  return html`<dialog ref=${element} aria-labelledby=${id} onClose=${onClose}>
+    <h2 id=${id}>${title}</h2>
+    ${isOpen ? children : null}
+  </dialog>`;
+}
+
+/** The page after this one of a list, and the way back to its start. */
+export function Pager({ next, isFirst, onFirst, onNext, moreText = 'Older', label = 'Pages of the list' }: { next: string | null; isFirst: boolean; onFirst: () => void; onNext: (next: string) => void; moreText?: string; label?: string }): VNode {
+  return html`<nav class="pager" aria-label=${label}>
+    <button type="button" disabled=${isFirst} onClick=${onFirst}>To the start</button>
+    <button type="button" disabled=${next === null} onClick=${() => next !== null && onNext(next)}>${moreText}</button>
+  </nav>`;
+}
+
+/** Says whether newer values come by themselves. */
+export function LiveMark({ isLive }: { isLive: boolean }): VNode {
+  return html`<span class=${`live-mark ${isLive ? 'on' : ''}`} role="status">${isLive ? 'live' : 'not live'}</span>`;
+}
+
+/** Text of outside, in one line that wraps anywhere. */
+export function Name({ text }: { text: string | null | undefined }): VNode {
+  return html`<span class="name">${visible(text)}</span>`;
+}

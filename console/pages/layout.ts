@@ -1,0 +1,75 @@
+import { ActionButton, Empty, Page, ProblemNotice } from './components.ts';
+import { asProblem, sendJson, type Problem, type SessionFacts } from './request.ts';
+import { Link, matchRoute, PlaceProvider, useAddress, type PageProps } from './router.ts';
+import { navigationFor, routes, type NavigationPart } from './routes.ts';
+import { Component, html, useEffect, useState, type ComponentType, type Shown, type VNode } from './view.ts';
+
+/** The frame of every page: the way to the others, who is logged in, and the page itself. */
+export function Layout({ session, onLeave }: { session: SessionFacts; onLeave: () => void }): VNode {
+  const place = useAddress();
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [place.path]);
+  const leave = async () => {
+    await sendJson('DELETE', '/api/session'); // one that failed leaves the session open, and says so
+    onLeave();
+  };
+  return html`<div class="frame">
+    <a class="skip" href="#content">Skip to the page</a>
+    <header class="bar">
+      <button type="button" class="menu" aria-expanded=${isOpen ? 'true' : 'false'} aria-controls="navigation" onClick=${() => setOpen(!isOpen)}>Menu</button>
+      <${Link} href="/" class="brand-mark">Caller Trust</${Link}>
+      <span class="who">${session.user.name} <span class="role">${session.user.role}</span></span>
+      <${ActionButton} busyText="Logging out …" act=${leave}>Log out</${ActionButton}>
+    </header>
+    <nav id="navigation" class=${isOpen ? 'navigation open' : 'navigation'} aria-label="Parts of the console">
+      ${navigationFor(session.user.role).map(({ title, links }) => html`<div class="navigation-part"><h2>${title}</h2><ul>
+        ${links.map((link) => html`<li><${NavigationLink} link=${link} isCurrent=${place.path === link.href || place.path.startsWith(`${link.href}/`)} /></li>`)}
+      </ul></div>`)}
+    </nav>
+    <main id="content" tabindex="-1"><${PlaceProvider} value=${place}><${FaultBoundary} key=${place.path}><${CurrentPage} path=${place.path} query=${place.query} /></${FaultBoundary}></${PlaceProvider}></main>
+  </div>`;
+}
+
+/** A link of the navigation; one that leads elsewhere loads its own document. */
+export function NavigationLink({ link: { href, text, isElsewhere, mark }, isCurrent = false }: { link: NavigationPart['links'][number]; isCurrent?: boolean }): VNode {
+  return isElsewhere ? html`<a href=${href}>${text}</a>` : html`<${Link} href=${href} current=${isCurrent}>${text}${mark ? html`<${mark} />` : null}</${Link}>`;
+}
+
+/** Shows a fault of a page in its place; the rest of the console goes on. */
+class FaultBoundary extends Component<{ children?: Shown }, { problem: Problem | null }> {
+  override state = { problem: null };
+
+  override componentDidCatch(error: unknown): void {
+    this.setState({ problem: asProblem(error) });
+  }
+
+  override render(): Shown {
+    const { problem } = this.state;
+    return problem === null ? this.props.children : html`<${ProblemNotice} problem=${problem} onAgain=${() => this.setState({ problem: null })} />`;
+  }
+}
+
+interface Loaded {
+  readonly path: string;
+  readonly component: ComponentType<PageProps>;
+}
+
+/** Loads the module of a page when it is first needed; the page before stays until then. */
+function CurrentPage({ path, query }: { path: string; query: URLSearchParams }): VNode {
+  const match = matchRoute(routes, path);
+  const [loaded, setLoaded] = useState<Loaded | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    if (match === undefined) return;
+    setProblem(null);
+    match.route.load().then(
+      (module) => setLoaded({ path: match.route.path, component: module.default }),
+      (error: unknown) => setProblem(asProblem(error)),
+    );
+  }, [match?.route.path, round]);
+  if (match === undefined) return html`<${Page} title="No such page"><${Empty} title=${`There is no page ${path}.`}>The navigation leads to every page.</${Empty}></${Page}>`;
+  if (problem !== null) return html`<${ProblemNotice} problem=${problem} onAgain=${() => setRound(round + 1)} />`;
+  if (loaded === null || loaded.path !== match.route.path) return html`<p class="loading" role="status">Loading the page …</p>`;
+  return html`<${loaded.component} key=${path} params=${match.params} query=${query} />`;
+}

@@ -1,0 +1,59 @@
+import { severities, type FoundField, type Place, type PlacedFinding } from './brand-types.ts';
+
+/** A rectangle on a page with all that was read there. */
+export interface Mark {
+  readonly id: string;
+  /** As it stands on the page and beside each finding; in reading order through the letter. */
+  readonly number: number;
+  readonly page: number;
+  readonly box: NonNullable<Place['box']>;
+  /** The worst of its findings; `field` where something was found there and nothing was judged. */
+  readonly severity: string;
+  /** What was read there, in words. */
+  readonly words: string;
+}
+
+/** The mark of a place; null if the place has no rectangle. */
+export function markIdOf(place: Place | null): string | null {
+  if (place === null || place.box === null) return null;
+  const { top, left } = place.box;
+  return `mark-${place.page}-${Math.round(top * 10_000)}-${Math.round(left * 10_000)}`;
+}
+
+interface Entry {
+  readonly place: Place | null;
+  readonly severity: string;
+  readonly words: string;
+}
+
+/** The marks of a letter: one for each line in which something was found. */
+export function marksOf(findings: readonly PlacedFinding[], fields: readonly FoundField[]): Mark[] {
+  const entries: Entry[] = [
+    ...findings.map(({ place, severity, code }) => ({ place, severity, words: code })),
+    ...fields.map(({ place, name }) => ({ place, severity: 'field', words: name })),
+  ];
+  const groups = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const id = markIdOf(entry.place);
+    if (id !== null) groups.set(id, [...(groups.get(id) ?? []), entry]);
+  }
+  const unnumbered = [...groups].map(([id, group]) => ({ id, page: group[0]!.place!.page, box: group[0]!.place!.box!, severity: worstOf(group), words: [...new Set(group.map(({ words }) => words))].join(', ') }));
+  unnumbered.sort((a, b) => a.page - b.page || a.box.top - b.box.top || a.box.left - b.box.left);
+  return unnumbered.map((mark, at) => ({ ...mark, number: at + 1 }));
+}
+
+function worstOf(group: readonly Entry[]): string {
+  return severities.find((severity) => group.some((entry) => entry.severity === severity)) ?? 'field';
+}
+
+/** Tops of things that want to stand at given heights, so that no two are closer than the gap and all fit; heights in ascending order. */
+export function spread(wanted: readonly number[], { gap, height }: { gap: number; height: number }): number[] {
+  const apart = Math.min(gap, wanted.length === 0 ? gap : height / wanted.length);
+  const tops: number[] = [];
+  for (const top of wanted) tops.push(Math.max(top, (tops.at(-1) ?? -apart) + apart));
+  for (let at = tops.length - 1, most = height - apart; at >= 0; at--, most -= apart) {
+    tops[at] = Math.min(tops[at]!, most);
+    most = tops[at]!;
+  }
+  return tops;
+}

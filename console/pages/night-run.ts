@@ -1,0 +1,51 @@
+import { ActionButton, Dialog, Field } from './components.ts';
+import { useReading } from './reading.ts';
+import { sendJson } from './request.ts';
+import { goTo } from './router.ts';
+import { html, useId, useState, type VNode } from './view.ts';
+
+/** What is asked of a night. */
+interface NightChoice {
+  readonly only: string;
+  readonly full: boolean;
+  readonly acceptShrink: boolean;
+}
+
+/** A button that asks what to run, runs it, and shows that night. `choices`: artefacts to choose from beside everything. */
+export function RunNight({ choices, label, only = '', kind = 'primary' }: { choices: readonly string[]; label: string; only?: string; kind?: 'primary' | '' }): VNode {
+  const [isOpen, setOpen] = useState(false);
+  return html`<span>
+    <button type="button" class=${kind} onClick=${() => setOpen(true)}>${label}</button>
+    <${Dialog} title="Run a night now" isOpen=${isOpen} onClose=${() => setOpen(false)}><${Choices} choices=${choices} only=${only} onLeave=${() => setOpen(false)} /></${Dialog}>
+  </span>`;
+}
+
+function Choices({ choices, only, onLeave }: { choices: readonly string[]; only: string; onLeave: () => void }): VNode {
+  const [choice, setChoice] = useState<NightChoice>({ only, full: false, acceptShrink: false });
+  const { value: settings } = useReading<{ shrinkPercentMax: number }>('/api/nights/settings');
+  const run = async () => {
+    const { runId } = await sendJson<{ runId: number }>('POST', '/api/nights', { ...choice, only: choice.only === '' ? null : choice.only });
+    onLeave();
+    goTo(`/nights/${runId}`);
+  };
+  const caches = [...new Set(choices.map((name) => name.split('/')[0]!))];
+  const names = [...new Set([...caches, ...choices, ...(only === '' ? [] : [only])])].sort();
+  return html`
+    <p>It builds from the data as they are when a worker opens it, as today's night. Readers keep what is published until a file is whole.</p>
+    <${Field} label="What to build">${(ids: object) => html`<select value=${choice.only} onChange=${(event: Event) => setChoice({ ...choice, only: (event.target as HTMLSelectElement).value })} ...${ids}>
+      <option value="">everything</option>${names.map((name) => html`<option value=${name}>${name}</option>`)}
+    </select>`}</${Field}>
+    <${Check} label="Read all rows" isOn=${choice.full} onChange=${(full: boolean) => setChoice({ ...choice, full })}
+      hint="Otherwise only ranges are read that changed, and the rest is copied from the version before. A full build takes longer and compares: it finds changes that were not marked, and writes a damaged file again." />
+    <${Check} label="Accept files that shrink" isOn=${choice.acceptShrink} onChange=${(acceptShrink: boolean) => setChoice({ ...choice, acceptShrink })}
+      hint=${`Otherwise a file that would lose more than ${settings === undefined ? 'the allowed share' : `${settings.shrinkPercentMax} %`} of its rows is not published. Find out why rows are missing before.`} />
+    <div class="actions"><button type="button" onClick=${onLeave}>Cancel</button><${ActionButton} kind="primary" busyText="Asking …" act=${run}>Run the night</${ActionButton}></div>`;
+}
+
+function Check({ label, hint, isOn, onChange }: { label: string; hint: string; isOn: boolean; onChange: (isOn: boolean) => void }): VNode {
+  const id = useId();
+  return html`<div class="night-choice">
+    <input id=${id} type="checkbox" checked=${isOn} aria-describedby=${`${id}-hint`} onChange=${(event: Event) => onChange((event.target as HTMLInputElement).checked)} />
+    <div><label for=${id}>${label}</label><p class="hint" id=${`${id}-hint`}>${hint}</p></div>
+  </div>`;
+}

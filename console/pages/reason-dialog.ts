@@ -1,0 +1,43 @@
+import { ActionButton, Dialog, Field } from './components.ts';
+import { html, useState, type Shown, type VNode } from './view.ts';
+
+/** What a dialog asks before something is done for a reason. */
+export interface ReasonDialogProps {
+  readonly title: string;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  /** The words of the button that does it. */
+  readonly confirm: string;
+  readonly isDanger?: boolean;
+  /** Does it; the dialog stays open with the problem if that fails. */
+  readonly act: (reason: string) => Promise<void>;
+  /** What it leads to. */
+  readonly children?: Shown;
+}
+
+/** Asks for the reason of something that changes a brand, a letter or a number: it is kept in the audit trail. */
+export function ReasonDialog({ title, isOpen, onClose, confirm, isDanger = false, act, children }: ReasonDialogProps): VNode {
+  return html`<${Dialog} title=${title} isOpen=${isOpen} onClose=${onClose}><${ReasonForm} onClose=${onClose} confirm=${confirm} isDanger=${isDanger} act=${act}>${children}</${ReasonForm}></${Dialog}>`;
+}
+
+function ReasonForm({ onClose, confirm, isDanger, act, children }: Omit<ReasonDialogProps, 'title' | 'isOpen'>): VNode {
+  const [reason, setReason] = useState('');
+  const confirmed = async () => {
+    await act(reason);
+    onClose();
+  };
+  return html`${children}
+    <${ReasonField} reason=${reason} onInput=${setReason} />
+    <div class="actions"><button type="button" onClick=${onClose}>Leave it as it is</button><${ActionButton} kind=${isDanger ? 'danger' : 'primary'} disabled=${reason.trim() === ''} act=${confirmed}>${confirm}</${ActionButton}></div>` as VNode;
+}
+
+/** Where a reason is written. */
+export function ReasonField({ reason, onInput, hint = 'Required. Kept in the audit trail.' }: { reason: string; onInput: (reason: string) => void; hint?: string }): VNode {
+  return html`<${Field} label="Reason" hint=${hint}>${(ids: object) => html`<textarea rows="3" maxlength="500" required value=${reason} onInput=${({ target }: Event) => onInput((target as HTMLTextAreaElement).value)} ...${ids}></textarea>`}</${Field}>`;
+}
+
+/** A button that opens such a dialog. */
+export function ReasonButton({ label, kind = '', ...dialog }: Omit<ReasonDialogProps, 'isOpen' | 'onClose'> & { label: string; kind?: '' | 'danger' }): VNode {
+  const [isOpen, setOpen] = useState(false);
+  return html`<button type="button" class=${kind} onClick=${() => setOpen(true)}>${label}</button><${ReasonDialog} ...${dialog} isOpen=${isOpen} onClose=${() => setOpen(false)} />` as VNode;
+}

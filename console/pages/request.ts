@@ -1,0 +1,85 @@
+import { mayActAs, type Role } from './roles.ts';
+
+/** An error of the console as it was answered: what is wrong and what to do. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string | null;
+
+  constructor({ status, code, detail, hint }: { status: number; code: string; detail: string; hint: string | null }) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+/** Who is logged in, and what requests that change something carry. */
+export interface SessionFacts {
+  readonly user: { readonly name: string; readonly role: Role };
+  readonly endsAt: string;
+  readonly csrfToken: string;
+}
+
+let session: SessionFacts | undefined;
+let onEnd = (): void => {};
+
+/** Keeps the session for later requests. `whenEnded` is called when an answer says that it has ended. */
+export function keepSession(facts: SessionFacts | undefined, whenEnded: () => void): void {
+  session = facts;
+  onEnd = whenEnded;
+}
+
+/** The session; pages are shown with one only. */
+export function currentSession(): SessionFacts {
+  if (session === undefined) throw new Error('nobody is logged in');
+  return session;
+}
+
+/** True if the user who is logged in may do what a role may. */
+export function mayDo(needed: Role): boolean {
+  return mayActAs(currentSession().user.role, needed);
+}
+
+/** The token of the session, for what does not go through these functions, such as an upload with progress. */
+export function csrfToken(): string {
+  return session?.csrfToken ?? '';
+}
+
+/** Reads JSON. @throws Problem */
+export function getJson<Value>(path: string, signal?: AbortSignal): Promise<Value> {
+  return request<Value>(path, { method: 'GET', signal: signal ?? null });
+}
+
+/** Sends JSON and reads the answer. @throws Problem */
+export function sendJson<Value>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body: unknown = {}): Promise<Value> {
+  return request<Value>(path, { method, body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } });
+}
+
+/** Sends a form with files and reads the answer. @throws Problem */
+export function sendForm<Value>(path: string, form: FormData): Promise<Value> {
+  return request<Value>(path, { method: 'POST', body: form });
+}
+
+async function request<Value>(path: string, init: RequestInit): Promise<Value> {
+  const headers = { ...(init.headers as Record<string, string> | undefined), Accept: 'application/json', ...(init.method === 'GET' ? {} : { 'X-CSRF-Token': csrfToken() }) };
+  const response = await fetch(path, { ...init, headers, credentials: 'same-origin' }).catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new Problem({ status: 0, code: 'unreachable', detail: 'The console cannot be reached.', hint: 'Check the network, and that its process runs; then try again.' });
+  });
+  if (response.ok) return (await response.json()) as Value;
+  throw await readProblem(response);
+}
+
+/** The problem of an answer that is not ok. One that says that nobody is logged in ends the session of the pages. */
+export async function readProblem(response: Response): Promise<Problem> {
+  if (response.status === 401 && session !== undefined) onEnd();
+  const body = (await response.json().catch(() => ({}))) as Partial<{ code: string; detail: string; hint: string | null }>;
+  return new Problem({ status: response.status, code: body.code ?? 'unknown', detail: body.detail ?? `The console answered ${response.status}.`, hint: body.hint ?? null });
+}
+
+/** A caught value as a problem. */
+export function asProblem(error: unknown): Problem {
+  return error instanceof Problem ? error : new Problem({ status: 0, code: 'page_fault', detail: 'A fault of this page.', hint: error instanceof Error ? error.message : null });
+}

@@ -1,0 +1,63 @@
+import { mayActAs, type Role } from './roles.ts';
+import type { Route } from './router.ts';
+import type { ComponentType } from './view.ts';
+import { WaitingCount } from './waiting-count.ts';
+
+/** Every page of the console. */
+export const routes: readonly Route[] = [
+  { path: '/', load: () => import('./start-page.ts') },
+  { path: '/verifications', load: () => import('./verifications-page.ts') },
+  { path: '/verifications/:id', load: () => import('./verification-page.ts') },
+  { path: '/batches', load: () => import('./batches-page.ts') },
+  { path: '/batches/:id', load: () => import('./batch-page.ts') },
+  { path: '/detect', load: () => import('./detect-page.ts') },
+  { path: '/nights', load: () => import('./nights-page.ts') },
+  { path: '/nights/:run', load: () => import('./night-page.ts') },
+  { path: '/artefacts', load: () => import('./artefacts-page.ts') },
+  { path: '/artefacts/:cache/:country', load: () => import('./artefact-page.ts') },
+  { path: '/brands', load: () => import('./brands-page.ts') },
+  { path: '/new-brand', load: () => import('./brand-new-page.ts') },
+  { path: '/brands/:handle', load: () => import('./brand-page.ts') },
+  { path: '/brands/:handle/update', load: () => import('./brand-update-page.ts') },
+  { path: '/letters', load: () => import('./letters-page.ts') },
+  { path: '/letters/:id', load: () => import('./letter-page.ts') },
+  { path: '/review', load: () => import('./review-page.ts') },
+  { path: '/review/letters/:id', load: () => import('./review-letter-page.ts') },
+  { path: '/operations', load: () => import('./operations-page.ts') },
+  { path: '/operations/:id', load: () => import('./operation-page.ts') },
+  { path: '/voices', load: () => import('./voices-page.ts') },
+  { path: '/voices/:id', load: () => import('./voice-page.ts') },
+  { path: '/models', load: () => import('./models-page.ts') },
+  { path: '/models/voiceprint', load: () => import('./model-voiceprint-page.ts') },
+  { path: '/models/:family/:version', load: () => import('./model-page.ts') },
+  { path: '/drift/:report', load: () => import('./model-drift-page.ts') },
+  { path: '/audit', load: () => import('./audit-page.ts') },
+];
+
+/** A part of the console in the navigation. */
+export interface NavigationPart {
+  readonly title: string;
+  readonly links: readonly {
+    readonly href: string;
+    readonly text: string;
+    /** Least role that may open it; without one, every user. */
+    readonly role?: Role;
+    /** True for pages that are not of this document. */
+    readonly isElsewhere?: boolean;
+    /** What stands behind the text, such as how much waits there. */
+    readonly mark?: ComponentType;
+  }[];
+}
+
+const navigation: readonly NavigationPart[] = [
+  { title: 'Voices', links: [{ href: '/verifications', text: 'Verifications' }, { href: '/batches', text: 'Batches' }, { href: '/detect', text: 'AI Voice Detection', role: 'reviewer' }, { href: '/voices', text: 'Voice Authentication' }, { href: '/models', text: 'Models' }] },
+  { title: 'Nights', links: [{ href: '/nights', text: 'Nights' }, { href: '/artefacts', text: 'Artefacts' }] },
+  { title: 'Branding', links: [{ href: '/brands', text: 'Brands' }, { href: '/letters', text: 'Letters' }, { href: '/review', text: 'Review desk', role: 'reviewer', mark: WaitingCount }, { href: '/operations', text: 'Requests' }] },
+  { title: 'Service', links: [{ href: '/queues/', text: 'Queues', role: 'operator', isElsewhere: true }, { href: '/audit', text: 'Audit trail', role: 'operator' }] },
+];
+
+/** The parts of the console that a role may open. */
+export function navigationFor(role: Role): NavigationPart[] {
+  const parts = navigation.map(({ title, links }) => ({ title, links: links.filter((link) => link.role === undefined || mayActAs(role, link.role)) }));
+  return parts.filter(({ links }) => links.length > 0);
+}

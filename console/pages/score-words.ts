@@ -1,0 +1,101 @@
+import type { DecisionLabel, ReasonFacts, ScoreFigures, ScoreName, VerificationState } from './verification-types.ts';
+
+/** What is scored, for people. */
+export const scoreTitles: Readonly<Record<ScoreName | 'identity', string>> = { synthesis: 'Synthesis', replay: 'Replay', identity: 'Identity' };
+
+/** What each score is the probability of. */
+export const scoreMeanings: Readonly<Record<ScoreName | 'identity', string>> = {
+  synthesis: 'probability that the voice is not synthesized',
+  replay: 'probability that the recording is not replayed',
+  identity: 'probability that the voice is the enrolled person’s',
+};
+
+/** How a score stands to its threshold. */
+export function standingOf(score: number | null, threshold: number | null): 'below' | 'above' | 'unknown' {
+  if (score === null || threshold === null) return 'unknown';
+  return score < threshold ? 'below' : 'above';
+}
+
+/** The same in words, with what it stands for. */
+export function describeStanding(name: ScoreName | 'identity', score: number | null, threshold: number | null): string {
+  const standing = standingOf(score, threshold);
+  if (score === null) return 'no score';
+  if (standing === 'unknown') return 'no threshold';
+  const at = `threshold ${threshold!.toFixed(2)}`;
+  if (name === 'identity') return standing === 'below' ? `below ${at}: another voice` : `${at} reached: like the person’s`;
+  const found = name === 'synthesis' ? 'synthesized' : 'replayed';
+  return standing === 'below' ? `below ${at}: ${found}` : `${at} reached: not ${found}`;
+}
+
+/** The same where there is little room, below a title that says what the score is of. */
+export function describeBriefly(name: ScoreName | 'identity', score: number | null, threshold: number | null): string {
+  const standing = standingOf(score, threshold);
+  if (score === null) return 'no score';
+  if (standing === 'unknown') return 'no threshold';
+  const found = { synthesis: 'synthesized', replay: 'replayed', identity: 'another voice' }[name];
+  return standing === 'below' ? `below ${threshold!.toFixed(2)}: ${found}` : `${threshold!.toFixed(2)} is reached`;
+}
+
+/** A share as a percentage: 19 %, under 1 %; no line breaks within it. */
+export function percent(share: number): string {
+  const rounded = Math.round(share * 100);
+  if (rounded === 0 && share > 0) return 'under 1\u00A0%';
+  if (rounded === 100 && share < 1) return 'over 99\u00A0%';
+  return `${rounded}\u00A0%`;
+}
+
+/** What one score says of one recording, in sentences. */
+export function explainScore(name: ScoreName, score: number, threshold: number | null): string {
+  const [is, isNot] = name === 'synthesis' ? ['synthesized', 'not synthesized'] : ['played back by a loudspeaker', 'not played back'];
+  const odds = `The model gives ${percent(score)} that the voice is ${isNot}, and ${percent(1 - score)} that it is ${is}, as if one recording of two were an attack.`;
+  if (threshold === null) return odds;
+  const standing = score < threshold ? `That is below the threshold of ${threshold.toFixed(2)}, so the recording counts as ${name === 'synthesis' ? 'synthesized' : 'replayed'}.` : `That reaches the threshold of ${threshold.toFixed(2)}, so the recording counts as ${isNot}.`;
+  return `${odds} ${standing}`;
+}
+
+/** How often the score errs, by the card of the model. */
+export function explainErrors({ score, equalError: { rate, interval }, atThreshold, bonafide, attacks }: ScoreFigures): string {
+  const what = score === 'synthesis' ? 'synthesized voices' : 'replays';
+  const set = `On the ${bonafide} authentic recordings and ${attacks} ${what} of the model’s card`;
+  const range = interval === null ? '' : ` (between ${percent(interval.low)} and ${percent(interval.high)})`;
+  const equal = `where both errors are as frequent, each is ${percent(rate)}${range}`;
+  if (atThreshold === null) return `${set}, ${equal}.`;
+  return `${set}, ${percent(atThreshold.miss)} of the authentic ones were taken for attacks at this threshold, and ${percent(atThreshold.falseAlarm)} of the attacks were let through; ${equal}.`;
+}
+
+/** A decision in one sentence. */
+export const decisionSentences: Readonly<Record<DecisionLabel, string>> = {
+  authentic: 'Nothing was found that speaks against the recording.',
+  synthesized: 'The voice looks made by a machine.',
+  replayed: 'The recording looks played back by a loudspeaker.',
+  synthesizedAndReplayed: 'The voice looks made by a machine and played back by a loudspeaker.',
+};
+
+/** What to do after a decision. */
+export function adviseOn(label: DecisionLabel): string {
+  if (label === 'authentic') return 'Take it as one sign among others: an attack that the model does not know can look authentic.';
+  return 'Do not decide about a person on this alone. Listen to it, ask for another recording, or for a proof that a recording cannot give, such as a call back.';
+}
+
+/** What to do about a recording without a score. */
+export function adviseOnReason({ reason, retryHelps }: ReasonFacts, voiceSecondsMin: number | null): string {
+  const voice = voiceSecondsMin === null ? 'more voice' : `at least ${voiceSecondsMin} s of voice within a few seconds`;
+  if (reason === 'no_voice' || reason === 'insufficient_voice') return `Hand in a recording with ${voice}: speech of one person, not music, tones or silence. No score is made up for the rest.`;
+  if (reason === 'excessive_noise') return 'Hand in a recording with less noise, or one that was made closer to the person.';
+  if (reason === 'sample_rate_too_low') return 'Ask for a model of the family phone, or hand in a recording of a higher sample rate.';
+  if (reason === 'model_removed' || reason === 'model_unknown') return 'Ask for a model that is available; the family names its default.';
+  if (reason === 'recording_deleted') return 'Hand the recording in again.';
+  return retryHelps ? 'Try it again: the cause may lie in the service. If it stays, the log of the worker has it under the id of the verification.' : 'Hand in another file; docs/audio-formats.md says what is read.';
+}
+
+/** A state that is not an outcome yet, in words for whoever waits. */
+export function describeWaiting(state: VerificationState): string {
+  return state === 'performing' ? 'The recording is being scored.' : 'The recording waits for its turn.';
+}
+
+/** What scores never say, whatever they are. */
+export const notMeant: readonly string[] = [
+  'It is no proof that a machine or a person spoke, and it does not say who spoke.',
+  'How many of the recordings that are found synthesized or replayed really are depends on how rare attacks are among yours: where one in a thousand is an attack, most of those found are not.',
+  'Synthesizers, languages and channels unlike those of the model’s card can be judged wrongly more often than its numbers say.',
+];

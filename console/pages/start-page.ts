@@ -1,0 +1,13 @@
+import { Page } from './components.ts';
+import { NavigationLink } from './layout.ts';
+import { currentSession } from './request.ts';
+import { navigationFor } from './routes.ts';
+import { html, type VNode } from './view.ts';
+
+/** What the parts of the console are. */
+export default function StartPage(): VNode {
+  const { user } = currentSession();
+  return html`<${Page} title="Caller Trust" lead=${`You are ${user.name}, ${user.role === 'operator' ? 'an' : 'a'} ${user.role}.`}>
+    <div class="cards">${navigationFor(user.role).map(({ title, links }) => html`<section class="card"><h2>${title}</h2><ul class="plain">${links.map((link) => html`<li><${NavigationLink} link=${link} /></li>`)}</ul></section>`)}</div>
+  </${Page}>`;
+}

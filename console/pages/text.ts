@@ -1,0 +1,42 @@
+/** Bidi controls and other invisible characters, with which a name could look like another one. */
+const invisible = /[\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF\u{E0000}-\u{E007F}]/gu;
+
+/** Text that came from outside, for the page: nothing invisible is left in it, nor any control character. Preact escapes the rest. */
+export function visible(text: string | null | undefined): string {
+  return (text ?? '').replace(invisible, '').replace(/[\u0000-\u001F\u007F-\u009F]+/g, ' ');
+}
+
+const plainNumber = new Intl.NumberFormat('en-GB');
+
+/** 1,234,567 */
+export function formatCount(count: number | null | undefined): string {
+  return count === null || count === undefined ? '–' : plainNumber.format(count);
+}
+
+const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** 31.8 MiB */
+export function formatBytes(bytes: number | null | undefined): string {
+  if (bytes === null || bytes === undefined) return '–';
+  const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
+  return `${step === 0 ? bytes : (bytes / 1024 ** step).toFixed(1)} ${units[step]}`;
+}
+
+/** 12.4 s, 3 min 05 s, 1 h 02 min */
+export function formatSeconds(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined) return '–';
+  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`;
+  const whole = Math.round(seconds);
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60), whole % 60].map((part) => String(part)) as [string, string, string];
+  return hours === '0' ? `${minutes} min ${rest.padStart(2, '0')} s` : `${hours} h ${minutes.padStart(2, '0')} min`;
+}
+
+/** A score between 0 and 1 with three digits. */
+export function formatScore(score: number | null | undefined): string {
+  return score === null || score === undefined ? '–' : score.toFixed(3);
+}
+
+/** `performedWithoutScore`, `in_review` as words: "performed without score", "in review". */
+export function asWords(name: string): string {
+  return name.replace(/([a-z])([A-Z])/g, '$1 $2').replaceAll('_', ' ').toLowerCase();
+}

@@ -1,0 +1,20 @@
+import type { ScoredWindow, WindowLabel } from './verification-types.ts';
+
+/** Windows in a row that have the same label. */
+export interface LabelRun {
+  readonly start: number;
+  end: number;
+  readonly label: WindowLabel;
+}
+
+/** Windows overlap: each is shown until the next one begins. */
+export function runsOf(windows: readonly ScoredWindow[]): readonly LabelRun[] {
+  const runs: LabelRun[] = [];
+  for (const [at, { start, end, label }] of windows.entries()) {
+    const until = windows[at + 1]?.start ?? end;
+    const last = runs.at(-1);
+    if (last?.label === label) last.end = until;
+    else runs.push({ start, end: until, label });
+  }
+  return runs;
+}

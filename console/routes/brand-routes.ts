@@ -1,0 +1,80 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { readBrand } from '../../pipelines/branding/brand-record.ts';
+import { changeNumber, decideBrand, resumeBrand, suspendBrand, withdrawBrand } from '../../pipelines/branding/person-actions.ts';
+import { BRAND_TRANSITIONS, NUMBER_TRANSITIONS } from '../../pipelines/branding/states.ts';
+import { isPhoneRefusal, judgePhone } from '../../pipelines/phone-number.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import type { Queryable } from '../../runtime/postgres.ts';
+import { actorOf, recordAction } from '../access.ts';
+import { parseBody } from '../body.ts';
+import { listBrandHistory, listBrandsFor, listIdentifiedNumbers, shownBrand } from '../brand-answers.ts';
+import { brandPath, brandVerdictBody, handlePrefix, idCursor, idParameter, limitParameter, ownerParameter, pageOf, reasonBody, reasonField } from '../branding-parameters.ts';
+import type { ConsoleWork } from '../console-work.ts';
+
+const listQuery = z.strictObject({ owner: ownerParameter, state: z.enum(BRAND_TRANSITIONS.states).optional(), prefix: handlePrefix, after: handlePrefix, limit: limitParameter });
+const numbersQuery = z.strictObject({ state: z.enum(NUMBER_TRANSITIONS.states).optional(), after: idCursor, limit: limitParameter });
+const historyQuery = z.strictObject({ before: idParameter.optional(), limit: limitParameter });
+const numberBody = z.strictObject({ phone: z.string().max(40), action: z.enum(['suspend', 'resume', 'reject', 'remove']), reason: reasonField });
+
+/** `/api/brands`: managed brands with their numbers and histories, and what persons decide about them. */
+export function registerBrandRoutes(app: FastifyInstance, { db }: Pick<ConsoleWork, 'db'>): void {
+  app.get('/api/brands', { config: { access: 'viewer' } }, async (request) => {
+    const query = parseBody(listQuery, request.query);
+    const { rows: brands, next } = pageOf(await listBrandsFor(db, { ...query, limit: query.limit + 1 }), query.limit, ({ handle }) => handle);
+    return { brands, next };
+  });
+  app.get('/api/brands/:handle', { config: { access: 'viewer' } }, async (request) => shownBrand(await readBrand(db, handleOf(request))));
+  app.get('/api/brands/:handle/numbers', { config: { access: 'viewer' } }, async (request) => {
+    const { limit, ...query } = parseBody(numbersQuery, request.query);
+    const { brandId } = await readBrand(db, handleOf(request));
+    const { rows: numbers, next } = pageOf(await listIdentifiedNumbers(db, brandId, { ...query, limit: limit + 1 }), limit, ({ numberId }) => String(numberId));
+    return { numbers, next };
+  });
+  app.get('/api/brands/:handle/history', { config: { access: 'viewer' } }, async (request) => {
+    const { limit, before } = parseBody(historyQuery, request.query);
+    const { brandId } = await readBrand(db, handleOf(request));
+    const { rows: events, next } = pageOf(await listBrandHistory(db, brandId, { before, limit: limit + 1 }), limit, ({ eventId }) => String(eventId));
+    return { events, next };
+  });
+  registerBrandActions(app, { db });
+}
+
+function registerBrandActions(app: FastifyInstance, { db }: Pick<ConsoleWork, 'db'>): void {
+  // A look that is recorded: a POST, so that nothing but a page of this session can make it.
+  app.post('/api/brands/:handle/private', { config: { access: 'reviewer' } }, async (request) => {
+    const { handle, profile, pendingProfile } = await readBrand(db, handleOf(request));
+    await recordAction(db, request, { action: 'view_private_fields', object: `brand ${handle}` });
+    const pick = ({ contact, taxId }: typeof profile) => ({ contact, taxId });
+    return { profile: pick(profile), pendingProfile: pendingProfile && pick(pendingProfile) };
+  });
+  app.post('/api/brands/:handle/decision', { config: { access: 'reviewer' } }, async (request) => {
+    const { approve, revision, reason } = parseBody(brandVerdictBody, request.body);
+    const handle = handleOf(request);
+    const record = (client: Queryable) => recordAction(client, request, { action: 'decide_brand', object: `brand ${handle}`, detail: { approve, revision } });
+    const state = await decideBrand({ db, handle, approve, revision, reason, actor: actorOf(request), record });
+    return { handle, state };
+  });
+  const actions = [['suspend', suspendBrand, 'suspend_brand'], ['resume', resumeBrand, 'resume_brand'], ['withdraw', withdrawBrand, 'withdraw_brand']] as const;
+  for (const [name, act, action] of actions) {
+    app.post(`/api/brands/:handle/${name}`, { config: { access: 'reviewer' } }, async (request) => {
+      const handle = handleOf(request);
+      const { reason } = parseBody(reasonBody, request.body);
+      const record = (client: Queryable) => recordAction(client, request, { action, object: `brand ${handle}` });
+      return { handle, state: await act({ db, handle, reason, actor: actorOf(request), record }) };
+    });
+  }
+  app.post('/api/brands/:handle/numbers/action', { config: { access: 'reviewer' } }, async (request) => {
+    const { phone: text, action, reason } = parseBody(numberBody, request.body);
+    const handle = handleOf(request);
+    const judged = judgePhone(text);
+    if (isPhoneRefusal(judged)) throw new ServiceError('phone_invalid', { operation: `${action} number`, problem: judged.reason, hint: 'Write the number in international form: +12025550143.' });
+    const record = (client: Queryable) => recordAction(client, request, { action: 'change_number', object: `brand ${handle}`, detail: { action } });
+    const state = await changeNumber({ db, handle, phone: judged.phone, action, reason, actor: actorOf(request), record });
+    return { handle, phone: judged.phone, state };
+  });
+}
+
+function handleOf({ params }: FastifyRequest): string {
+  return parseBody(brandPath, params).handle;
+}

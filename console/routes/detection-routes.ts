@@ -1,0 +1,46 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { requestVerification } from '../../jobs/verification-producer.ts';
+import { consoleClient } from '../../pipelines/access/keys.ts';
+import type { Batch } from '../../pipelines/audio/batch.ts';
+import { FAMILIES } from '../../pipelines/audio/models/manifest.ts';
+import { loadRegistry } from '../../pipelines/audio/models/registry.ts';
+import { listVerifications } from '../../pipelines/audio/verification-record.ts';
+import { CHANNEL_MODES } from '../../pipelines/audio/verification.ts';
+import { cleanText } from '../../pipelines/text-cleaning.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import type { Queryable } from '../../runtime/postgres.ts';
+import { actorOf, recordAction } from '../access.ts';
+import { parseBody } from '../body.ts';
+import type { ConsoleWork } from '../console-work.ts';
+import { withForm } from '../uploads.ts';
+import { isWorkerConnected } from '../worker-presence.ts';
+
+/** Longest name of a recording that is kept, in characters. */
+const nameCharactersMax = 200;
+
+const fields = z.strictObject({ key: z.string().regex(/^[A-Za-z0-9-]{8,64}$/, 'is not a key of 8 to 64 letters, digits and hyphens'), model: z.string().trim().toLowerCase().max(80).default('auto'), channels: z.enum(CHANNEL_MODES).default(CHANNEL_MODES[0]) });
+
+/** `/api/detection`: a recording from a web page, to be verified like any other. */
+export function registerDetectionRoutes(app: FastifyInstance, work: ConsoleWork): void {
+  const { db, config, queues } = work;
+  app.get('/api/detection', { config: { access: 'viewer' } }, async () => {
+    const registry = await loadRegistry(db, config);
+    const models = registry.models().map(({ model, family, release, state, isDefault, replacedBy, manifest }) => ({ model, family, release, state, isDefault, replacedBy, isUsable: manifest !== null, voiceSecondsMin: manifest?.minimumVoiceSeconds ?? null }));
+    return { families: FAMILIES, models, limits: { bytesMax: config.audioBytesMax, secondsMax: config.audioSecondsMax }, workerConnected: await isWorkerConnected(queues) };
+  });
+  app.post('/api/detection', { config: { access: 'reviewer' } }, (request) =>
+    withForm(request, { filesMax: 1, fileBytesMax: config.audioBytesMax }, async (form) => {
+      const { key, model, channels } = parseBody(fields, form.fields);
+      const [file] = form.files;
+      if (file === undefined) throw new ServiceError('parameter_invalid', { operation: 'receive recording', problem: 'The form has no file.', hint: 'Choose a recording.' });
+      const source = (cleanText(file.name) ?? 'recording').slice(0, nameCharactersMax);
+      const record = async (client: Queryable, { batchId }: Batch) => {
+        const [item] = await listVerifications(client, batchId, { after: 0, limit: 1, windows: false });
+        await recordAction(client, request, { action: 'hand_in_recording', object: `verification ${item!.id}`, detail: { model, channels, bytes: file.bytes } });
+      };
+      const { batch, repeated } = await requestVerification({ ...work, record }, { owner: consoleClient, key: `web-${key}`, name: source, requestedBy: actorOf(request), mode: 'webDemo', model, settings: { channels }, items: [{ path: file.path, source }] });
+      const [item] = await listVerifications(db, batch.batchId, { after: 0, limit: 1, windows: false });
+      return { batch: batch.id, verification: item!.id, repeated };
+    }));
+}

@@ -1,0 +1,73 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { handleSchema } from '../../pipelines/branding/brand-profile.ts';
+import { listLetters, readLetterRecord } from '../../pipelines/branding/brand-record.ts';
+import { openDocument } from '../../pipelines/branding/document-store.ts';
+import { decideLetter, deleteLetterDocument, withdrawLetter, type Decider } from '../../pipelines/branding/person-actions.ts';
+import { LETTER_TRANSITIONS } from '../../pipelines/branding/states.ts';
+import type { Queryable } from '../../runtime/postgres.ts';
+import { actorOf, recordAction } from '../access.ts';
+import type { NewEvent } from '../audit.ts';
+import { parseBody } from '../body.ts';
+import { flagParameter, idParameter, idPath, limitParameter, lineParameter, pageOf, reasonBody, verdictBody } from '../branding-parameters.ts';
+import type { ConsoleWork } from '../console-work.ts';
+import { explained, listRequestedNumbers, readLetterRequest } from '../letter-answers.ts';
+
+const dayMs = 24 * 3_600_000;
+const listQuery = z.strictObject({ brand: handleSchema.optional(), state: z.enum(LETTER_TRANSITIONS.states).optional(), days: z.coerce.number().int().min(0).max(400).optional(), before: idParameter.optional(), limit: limitParameter });
+const numbersQuery = z.strictObject({ missing: flagParameter, after: lineParameter, limit: limitParameter });
+
+/** `/api/letters`: letters of authorization with their findings, without their text, and what persons decide about them. */
+export function registerLetterRoutes(app: FastifyInstance, { db, vault }: Pick<ConsoleWork, 'db' | 'vault'>): void {
+  app.get('/api/letters', { config: { access: 'viewer' } }, async (request) => {
+    const { brand: handle, state, days, before, limit } = parseBody(listQuery, request.query);
+    const endingBy = days === undefined ? undefined : new Date(Date.now() + days * dayMs);
+    const { rows: letters, next } = pageOf(await listLetters(db, { handle, state, endingBy, before, limit: limit + 1 }), limit, ({ letterId }) => String(letterId));
+    return { letters, next };
+  });
+  app.get('/api/letters/:id', { config: { access: 'viewer' } }, async (request) => {
+    const { opened: _nothing, ...letter } = await readLetterRecord(db, letterOf(request));
+    return { ...letter, findings: letter.findings.map(explained), request: await readLetterRequest(db, letter.letterId) };
+  });
+  app.get('/api/letters/:id/numbers', { config: { access: 'viewer' } }, async (request) => {
+    const { limit, ...query } = parseBody(numbersQuery, request.query);
+    const { letterId } = await readLetterRecord(db, letterOf(request));
+    const { rows: numbers, next } = pageOf(await listRequestedNumbers(db, letterId, { ...query, limit: limit + 1 }), limit, ({ line }) => String(line));
+    return { numbers, next };
+  });
+  app.get('/api/letters/:id/file', { config: { access: 'reviewer' } }, async (request, reply) => {
+    const { letterId, format, document } = await readLetterRecord(db, letterOf(request));
+    const bytes = await openDocument({ db, vault }, document.documentId);
+    await recordAction(db, request, { action: 'save_letter', object: `letter ${letterId}` }); // before anything of it is sent
+    void reply.headers({ 'Content-Disposition': `attachment; filename="letter-${letterId}.${format ?? 'bin'}"`, 'Content-Security-Policy': "default-src 'none'; sandbox" });
+    return reply.type('application/octet-stream').send(bytes); // never shown by the browser itself
+  });
+  registerLetterActions(app, { db });
+}
+
+function registerLetterActions(app: FastifyInstance, { db }: Pick<ConsoleWork, 'db'>): void {
+  app.post('/api/letters/:id/decision', { config: { access: 'reviewer' } }, async (request) => {
+    const { approve, reason } = parseBody(verdictBody, request.body);
+    const letterId = letterOf(request);
+    return { letterId, state: await decideLetter({ db, letterId, approve, ...deciderOf(request, { action: 'decide_letter', detail: { approve }, reason }) }) };
+  });
+  app.post('/api/letters/:id/withdraw', { config: { access: 'reviewer' } }, async (request) => {
+    const letterId = letterOf(request);
+    const { reason } = parseBody(reasonBody, request.body);
+    return { letterId, state: await withdrawLetter({ db, letterId, ...deciderOf(request, { action: 'withdraw_letter', reason }) }) };
+  });
+  app.post('/api/letters/:id/delete', { config: { access: 'operator' } }, async (request) => {
+    const letterId = letterOf(request);
+    const { reason } = parseBody(reasonBody, request.body);
+    return { letterId, state: await deleteLetterDocument({ db, letterId, ...deciderOf(request, { action: 'delete_letter', reason }) }) };
+  });
+}
+
+/** Who decides a letter, why, and the record of it. */
+function deciderOf(request: FastifyRequest, { reason, ...event }: Pick<NewEvent, 'action' | 'detail'> & { reason: string }): Decider {
+  return { actor: actorOf(request), reason, record: (client: Queryable) => recordAction(client, request, { ...event, object: `letter ${letterOf(request)}` }) };
+}
+
+function letterOf({ params }: FastifyRequest): number {
+  return parseBody(idPath, params).id;
+}

@@ -1,0 +1,78 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { requestBranding } from '../../jobs/branding-producer.ts';
+import { handleSchema } from '../../pipelines/branding/brand-profile.ts';
+import { readBrand } from '../../pipelines/branding/brand-record.ts';
+import { listOperationRows, OPERATIONS, readOperation, type OperationKind, type OperationRequest } from '../../pipelines/branding/operation.ts';
+import { parseRequestFile, type RequestFields } from '../../pipelines/branding/request-file.ts';
+import { readSubmittedFile } from '../../pipelines/branding/submitted-file.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import type { Queryable } from '../../runtime/postgres.ts';
+import { actorOf, recordAction } from '../access.ts';
+import { parseBody } from '../body.ts';
+import { flagParameter, idParameter, idPath, limitParameter, lineParameter, ownerParameter, pageOf } from '../branding-parameters.ts';
+import type { ConsoleWork } from '../console-work.ts';
+import { sendLive } from '../live.ts';
+import { listOperations, OPERATION_STANDINGS, writeRejects } from '../operation-answers.ts';
+import { withForm, type UploadedFile } from '../uploads.ts';
+
+const listQuery = z.strictObject({ before: idParameter.optional(), owner: ownerParameter, standing: z.enum(OPERATION_STANDINGS).optional(), handle: handleSchema.optional(), limit: limitParameter });
+const rowsQuery = z.strictObject({ refused: flagParameter, after: lineParameter, limit: limitParameter });
+const submission = z.strictObject({ kind: z.enum(Object.keys(OPERATIONS) as [OperationKind, ...OperationKind[]]), owner: z.string().max(256).default(''), key: z.string().max(256), request: z.string() });
+
+/** `/api/operations`: requests for branding, handed in as the CLI hands them in, and what became of each. */
+export function registerOperationRoutes(app: FastifyInstance, work: ConsoleWork): void {
+  const { db, config } = work;
+  const fileBytesMax = Math.max(config.letterBytesMax, config.numbersFileBytesMax) + 1; // which of the two it is over is told by its own error
+  app.get('/api/operations', { config: { access: 'viewer' } }, async (request) => {
+    const query = parseBody(listQuery, request.query);
+    const { rows: operations, next } = pageOf(await listOperations(db, { ...query, limit: query.limit + 1 }), query.limit, ({ operationId }) => String(operationId));
+    return { operations, next };
+  });
+  app.post('/api/operations', { config: { access: 'reviewer' } }, (request) =>
+    withForm(request, { filesMax: 2, fileBytesMax }, async ({ fields, files }) => {
+      const { kind, owner, key, request: text } = parseBody(submission, fields);
+      const fieldsOfRequest = parseRequestFile(Buffer.from(text));
+      const asked = fieldsOfRequest as OperationRequest; // checked at the submission
+      const record = (client: Queryable, operationId: number) => recordAction(client, request, { action: 'request_branding', object: `operation ${operationId}`, detail: { kind } });
+      return requestBranding(work, { kind, request: asked, owner: kind === 'add_managed_brand' ? owner : await ownerOf(work, owner, fieldsOfRequest), key, requestedBy: actorOf(request), record, ...(await readFiles(work, files)) });
+    }));
+  app.get('/api/operations/:id', { config: { access: 'viewer' } }, (request) => readOperation(db, idOf(request)));
+  app.get('/api/operations/:id/live', { config: { access: 'viewer' } }, (request, reply) => {
+    const id = idOf(request);
+    return sendLive(request, reply, { work, read: () => readOperation(db, id), isLast: ({ state }) => state !== 'queued' });
+  });
+  app.get('/api/operations/:id/rows', { config: { access: 'viewer' } }, async (request) => {
+    const { refused, after, limit } = parseBody(rowsQuery, request.query);
+    const { operationId } = await readOperation(db, idOf(request)); // an unknown one has no rows either
+    const { rows, next } = pageOf(await listOperationRows(db, operationId, { refused, after, limit: limit + 1 }), limit, ({ line }) => String(line));
+    return { rows, next };
+  });
+  app.get('/api/operations/:id/rejects.csv', { config: { access: 'viewer' }, exposeHeadRoute: false }, async (request, reply) => {
+    const { operationId } = await readOperation(db, idOf(request));
+    await recordAction(db, request, { action: 'save_rejects', object: `operation ${operationId}` });
+    void reply.header('Content-Disposition', `attachment; filename="operation-${operationId}-rejects.csv"`);
+    return reply.type('text/csv; charset=utf-8').send(Readable.from(writeRejects(db, operationId)));
+  });
+}
+
+function idOf({ params }: FastifyRequest): number {
+  return parseBody(idPath, params).id;
+}
+
+/** The owner that the form names, else that of the brand that is there already. */
+async function ownerOf({ db }: ConsoleWork, given: string, { handle }: RequestFields): Promise<string> {
+  const parsed = handleSchema.safeParse(handle);
+  return given.trim() !== '' || !parsed.success ? given : (await readBrand(db, parsed.data)).owner;
+}
+
+async function readFiles({ config: { letterBytesMax, numbersFileBytesMax } }: ConsoleWork, files: readonly UploadedFile[]): Promise<{ letter?: Buffer; numbersFile?: Buffer }> {
+  const wrong = files.find(({ field }, at) => !['letter', 'numbers'].includes(field) || files.findIndex((each) => each.field === field) !== at);
+  if (wrong !== undefined) throw new ServiceError('parameter_invalid', { operation: 'receive form', problem: 'The files are one letter and one CSV of numbers, under the names letter and numbers.' });
+  const [letter, numbers] = ['letter', 'numbers'].map((name) => files.find(({ field }) => field === name));
+  return {
+    ...(letter && { letter: await readSubmittedFile(letter.path, { code: 'letter_file_invalid', bytesMax: letterBytesMax }) }),
+    ...(numbers && { numbersFile: await readSubmittedFile(numbers.path, { code: 'numbers_file_invalid', bytesMax: numbersFileBytesMax }) }),
+  };
+}

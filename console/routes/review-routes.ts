@@ -1,0 +1,57 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { readLetterRecord } from '../../pipelines/branding/brand-record.ts';
+import { openDocument } from '../../pipelines/branding/document-store.ts';
+import { renderLetterPages } from '../../pipelines/branding/reading/letter-reader.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import { recordAction } from '../access.ts';
+import { parseBody } from '../body.ts';
+import { handlePrefix, idCursor, idParameter, idPath, limitParameter, pageOf } from '../branding-parameters.ts';
+import type { ConsoleWork } from '../console-work.ts';
+import { countWaiting, listWaitingBrands, listWaitingLetters, readLetterRequest, shownReading } from '../letter-answers.ts';
+import { LetterPages } from '../letter-pages.ts';
+
+const lettersQuery = z.strictObject({ after: idCursor, limit: limitParameter });
+const brandsQuery = z.strictObject({ after: handlePrefix, limit: limitParameter });
+const pagePath = z.strictObject({ id: idParameter, page: z.string().regex(/^[1-9][0-9]{0,3}$/, 'is not a page').transform(Number) });
+
+/** Fine enough to read small print enlarged: a page of A4 is 1240 pixels wide. */
+const pageDotsPerInch = 150;
+
+/** `/api/review`: what waits for a person, and letters with their text and pages for those who decide. */
+export function registerReviewRoutes(app: FastifyInstance, { db, vault, config, signal }: ConsoleWork): void {
+  app.get('/api/review/counts', { config: { access: 'viewer' } }, () => countWaiting(db));
+  app.get('/api/review/letters', { config: { access: 'reviewer' } }, async (request) => {
+    const { after, limit } = parseBody(lettersQuery, request.query);
+    const { rows: letters, next } = pageOf(await listWaitingLetters(db, { after, limit: limit + 1 }), limit, ({ letterId }) => String(letterId));
+    return { letters, next };
+  });
+  app.get('/api/review/brands', { config: { access: 'reviewer' } }, async (request) => {
+    const { after, limit } = parseBody(brandsQuery, request.query);
+    const { rows: brands, next } = pageOf(await listWaitingBrands(db, { after, limit: limit + 1 }), limit, ({ handle }) => handle);
+    return { brands, next };
+  });
+  app.get('/api/review/letters/:id', { config: { access: 'reviewer' } }, async (request) => {
+    const { id } = parseBody(idPath, request.params);
+    const { opened, findings, ...letter } = await readLetterRecord(db, id, vault);
+    if (opened !== null) await recordAction(db, request, { action: 'view_letter', object: `letter ${id}` });
+    return { letter, request: await readLetterRequest(db, id), reading: shownReading(opened, findings) };
+  });
+  const pages = new LetterPages(async (documentId) => renderLetterPages({ bytes: await openDocument({ db, vault }, documentId), limits: config, dotsPerInch: pageDotsPerInch, signal }));
+  app.get('/api/review/letters/:id/pages/:page', { config: { access: 'reviewer' } }, async (request, reply) => {
+    const { id, page } = parseBody(pagePath, request.params);
+    const { document } = await readLetterRecord(db, id);
+    if (document.destroyedAt !== null) pages.forget(document.documentId); // then opening it says so
+    const drawn = await pages.pagesOf(document.documentId);
+    const picture = drawn.find((each) => each.page === page);
+    if (picture === undefined) throw notDrawn(id, drawn.length);
+    await recordAction(db, request, { action: 'view_letter_page', object: `letter ${id}`, detail: { page } });
+    void reply.header('Content-Security-Policy', "default-src 'none'; sandbox");
+    return reply.type('image/png').send(Buffer.from(picture.png));
+  });
+}
+
+function notDrawn(letterId: number, pages: number): ServiceError {
+  const [problem, hint] = pages === 0 ? ['The letter cannot be drawn.', 'Its findings say why; its file can be saved as it came.'] : ['The letter has no such page.', `It has ${pages}.`];
+  return new ServiceError('letter_file_invalid', { operation: 'draw letter', object: String(letterId), problem, hint });
+}

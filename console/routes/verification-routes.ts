@@ -1,0 +1,136 @@
+import { open } from 'node:fs/promises';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { AudioStore } from '../../pipelines/audio/audio-store.ts';
+import { loadRegistry } from '../../pipelines/audio/models/registry.ts';
+import { deleteRecording } from '../../pipelines/audio/retention.ts';
+import { DECISION_LABELS, VERIFICATION_STATES } from '../../pipelines/audio/verification.ts';
+import { cleanText } from '../../pipelines/text-cleaning.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import type { Queryable } from '../../runtime/postgres.ts';
+import { recordAction, userOf } from '../access.ts';
+import { parseBody } from '../body.ts';
+import type { ConsoleWork } from '../console-work.ts';
+import { parseRange } from '../file-range.ts';
+import { leavingOf } from '../leaving.ts';
+import { sendLive } from '../live.ts';
+import { readModelFigures, type ModelFigures } from '../model-figures.ts';
+import { listVerifications, readVerification, type VerificationDetail, type VerificationPlace } from '../verification-answers.ts';
+import { notHere, requireStored, Waveforms } from '../waveforms.ts';
+import { isWorkerConnected } from '../worker-presence.ts';
+
+const instant = z.iso.datetime({ offset: true }).or(z.iso.date()).transform((text) => new Date(text));
+
+/** A day means all of it. */
+const endInstant = z.iso.datetime({ offset: true }).transform((text) => new Date(text)).or(z.iso.date().transform((text) => new Date(Date.parse(text) + 86_400_000)));
+
+const listQuery = z.strictObject({
+  state: z.enum(VERIFICATION_STATES).optional(),
+  model: z.string().trim().toLowerCase().regex(/^[a-z0-9/.-]{1,80}$/, 'is not a name of a model').optional(),
+  mode: z.enum(['api', 'webDemo']).optional(),
+  batch: z.string().max(100).optional(),
+  label: z.enum(DECISION_LABELS).optional(),
+  from: instant.optional(),
+  to: endInstant.optional(),
+  before: z.string().regex(/^[1-9]\d{0,14}\.[1-9]\d{0,8}$/, 'is not a place in the list').transform(placeOf).optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+});
+
+const deletion = z.strictObject({ reason: z.string().max(500) });
+
+function placeOf(text: string): VerificationPlace {
+  const [batchId, line] = text.split('.').map(Number) as [number, number];
+  return { batchId, line };
+}
+
+/** `/api/verifications`: the verifications of all clients, with what was recorded, and `/api/recordings`. */
+export function registerVerificationRoutes(app: FastifyInstance, work: ConsoleWork): void {
+  const { db } = work;
+  const waveforms = new Waveforms(work);
+  const listeners = new Listeners();
+  app.get('/api/verifications', { config: { access: 'viewer' } }, (request) => {
+    const { to, ...query } = parseBody(listQuery, request.query);
+    return listVerifications(db, { ...query, until: to });
+  });
+  app.get('/api/verifications/:id', { config: { access: 'viewer' } }, async (request) => withFigures(work, await readVerification(db, idOf(request))));
+  app.get('/api/verifications/:id/live', { config: { access: 'viewer' } }, (request, reply) => {
+    const id = idOf(request);
+    return sendLive(request, reply, { work, read: () => readLive(work, id), isLast: ({ verification }) => verification.times.ended !== null });
+  });
+  app.get('/api/verifications/:id/waveform', { config: { access: 'viewer' } }, async (request, reply) => waveforms.read(await readVerification(db, idOf(request)), leavingOf(reply, 'draw recording')));
+  app.get('/api/verifications/:id/audio', { config: { access: 'viewer' } }, async (request, reply) => {
+    const verification = await readVerification(db, idOf(request));
+    const { sha256 } = requireStored(verification);
+    await listeners.hear(`${userOf(request).name} ${sha256}`, () => recordAction(db, request, { action: 'listen_to_recording', object: `recording ${sha256}`, detail: { verification: verification.id } }));
+    return sendAudio(request, reply, work, verification);
+  });
+  app.delete('/api/recordings/:sha256', { config: { access: 'operator' } }, async (request) => {
+    const { sha256 } = parseBody(z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/, 'is not a SHA-256 in lower-case hex') }), request.params);
+    const { reason } = parseBody(deletion, request.body);
+    const record = (client: Queryable) => recordAction(client, request, { action: 'delete_recording', object: `recording ${sha256}`, detail: { reason: cleanText(reason) } });
+    const end = await deleteRecording({ db, store: new AudioStore(work.config.audioDir), record }, sha256, reason);
+    return { sha256, ...end };
+  });
+}
+
+function idOf({ params }: FastifyRequest): string {
+  return (params as { id: string }).id;
+}
+
+async function withFigures({ db, config }: Pick<ConsoleWork, 'db' | 'config'>, verification: VerificationDetail): Promise<VerificationDetail & { figures: ModelFigures | null }> {
+  const entry = verification.model === null ? undefined : (await loadRegistry(db, config)).models().find(({ model }) => model === verification.model);
+  return { ...verification, figures: await readModelFigures(entry) };
+}
+
+/** A verification while it is performed, and whether somebody performs it. */
+async function readLive(work: ConsoleWork, id: string): Promise<{ verification: VerificationDetail & { figures: ModelFigures | null }; workerConnected: boolean | null }> {
+  const verification = await withFigures(work, await readVerification(work.db, id));
+  return { verification, workerConnected: verification.times.ended === null ? await isWorkerConnected(work.queues) : null };
+}
+
+/** Media types of the containers that are taken, by their names in the service. */
+const mediaTypes: Readonly<Record<string, string>> = { wav: 'audio/wav', flac: 'audio/flac', mp3: 'audio/mpeg', ogg: 'audio/ogg', mp4: 'audio/mp4' };
+
+/** Sends the stored file, or the part of it that was asked for, as it was handed in. */
+async function sendAudio(request: FastifyRequest, reply: FastifyReply, { config }: Pick<ConsoleWork, 'config'>, { audio, recording }: VerificationDetail): Promise<FastifyReply> {
+  const type = mediaTypes[recording?.format ?? ''];
+  if (type === undefined) throw new ServiceError('recording_refused', { operation: 'play recording', problem: 'Its format is not known, because it has not been opened yet or could not be.' });
+  const file = await open(new AudioStore(config.audioDir).pathOf(audio!.sha256)).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? notHere() : error;
+  });
+  const { size } = await file.stat();
+  const etag = `"${audio!.sha256}"`;
+  const ifRange = request.headers['if-range'];
+  const range = ifRange === undefined || ifRange === etag ? parseRange(request.headers.range, size) : undefined;
+  if (range === 'unsatisfiable') {
+    await file.close();
+    void reply.header('Content-Range', `bytes */${size}`);
+    throw new ServiceError('range_not_satisfiable', { operation: 'play recording' });
+  }
+  const { start, end } = range ?? { start: 0, end: size - 1 };
+  void reply.headers({ 'Accept-Ranges': 'bytes', ETag: etag, 'Content-Length': end - start + 1, ...(range === undefined ? {} : { 'Content-Range': `bytes ${start}-${end}/${size}` }) });
+  return reply.code(range === undefined ? 200 : 206).type(type).send(file.createReadStream({ start, end }));
+}
+
+/** Milliseconds in which looks of a user at the same recording count as one: a browser asks for it in parts. */
+const sameListeningMs = 10 * 60_000;
+
+/** Listeners that are remembered. */
+const listenersMax = 10_000;
+
+/** Who listened to what of late. */
+class Listeners {
+  private readonly since = new Map<string, number>();
+  private readonly recordings = new Map<string, Promise<void>>();
+
+  /** Records a listening with its first request, and remembers it when the record is written; requests of the same moment wait for it. */
+  async hear(who: string, record: () => Promise<void>): Promise<void> {
+    if (performance.now() - (this.since.get(who) ?? -Infinity) < sameListeningMs) return;
+    const recording = this.recordings.get(who) ?? record().finally(() => this.recordings.delete(who));
+    this.recordings.set(who, recording);
+    await recording;
+    this.since.delete(who);
+    this.since.set(who, performance.now());
+    if (this.since.size > listenersMax) this.since.delete(this.since.keys().next().value!);
+  }
+}

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import fastifyCookie from '@fastify/cookie';
+import fastifyMultipart from '@fastify/multipart';
+import rateLimit from '@fastify/rate-limit';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { ServiceError } from '../runtime/errors.ts';
+import { guardRoutes } from './access.ts';
+import type { ConsoleAddress } from './address.ts';
+import type { ConsoleWork } from './console-work.ts';
+import { asServiceError, sendProblem } from './problem.ts';
+import type { Role } from './roles.ts';
+import { registerBrandRoutes } from './routes/brand-routes.ts';
+import { registerArtefactRoutes } from './routes/artefact-routes.ts';
+import { registerBatchRoutes } from './routes/batch-routes.ts';
+import { registerDetectionRoutes } from './routes/detection-routes.ts';
+import { registerEventRoutes } from './routes/event-routes.ts';
+import { registerModelRoutes } from './routes/model-routes.ts';
+import { registerVoiceRoutes } from './routes/voice-routes.ts';
+import { registerVerificationRoutes } from './routes/verification-routes.ts';
+import { registerNightRoutes } from './routes/night-routes.ts';
+import { registerQueueRoutes } from './routes/queue-routes.ts';
+import { registerLetterRoutes } from './routes/letter-routes.ts';
+import { registerOperationRoutes } from './routes/operation-routes.ts';
+import { registerReviewRoutes } from './routes/review-routes.ts';
+import { securityHeaders, transportSecurity } from './security-headers.ts';
+import { registerSessionRoutes } from './session-routes.ts';
+import { registerStaticFiles } from './static-files.ts';
+import { registerStreaming } from './streaming.ts';
+import { registerUploads } from './uploads.ts';
+
+/** A route with who may use it. */
+export interface RouteRule {
+  readonly method: string;
+  readonly url: string;
+  readonly access: Role | 'nobody';
+  /** True for one that takes the origin of the console for a token. */
+  readonly originOnly: boolean;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Every route, in the order in which they were made. */
+    routeRules: readonly RouteRule[];
+  }
+}
+
+/** What the server answers from. */
+export interface ConsoleServerOptions {
+  readonly work: ConsoleWork;
+  /** Known once the server listens. */
+  readonly address: () => ConsoleAddress;
+}
+
+/** Longest body that is not a form with files. */
+const bodyBytesMax = 1024 * 1024;
+
+/** Requests that one address may make in a minute; pages that are followed live make one. */
+const requestsPerMinuteMax = 1200;
+
+/** Seconds in which a request must arrive; one with a recording of 512 MiB at 10 Mbit/s takes seven minutes. */
+const requestSecondsMax = 900;
+const headersSecondsMax = 10;
+
+/** The HTTP server of the console, ready to listen. */
+export async function createConsoleServer({ work, address }: ConsoleServerOptions): Promise<FastifyInstance> {
+  const { db, config, log } = work;
+  const app = fastify({
+    trustProxy: config.consoleOrigin === undefined ? false : config.consoleProxies, // else every user has the address of the proxy, and its limits
+    bodyLimit: bodyBytesMax,
+    requestTimeout: requestSecondsMax * 1000,
+    http: { headersTimeout: headersSecondsMax * 1000 },
+    forceCloseConnections: true, // live answers never end by themselves
+    genReqId: () => randomUUID(),
+    frameworkErrors: (thrown, request, reply) => void answerError(thrown, request, setHeaders(request, reply)), // before any hook
+  });
+  const setHeaders = (request: FastifyRequest, reply: FastifyReply) => reply.headers({ ...securityHeaders, 'X-Request-Id': request.id, 'Cache-Control': 'no-store', ...(address().secure ? { 'Strict-Transport-Security': transportSecurity } : {}) });
+  const answerError = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const error = asServiceError(thrown);
+    if (error.code === 'internal') log.error({ err: error.cause, requestId: request.id, route: request.routeOptions.url }, 'a request failed');
+    if (error.code === 'parameter_invalid' && error.cause !== undefined) log.warn({ err: error.cause, requestId: request.id, route: request.routeOptions.url }, 'the database refused a value');
+    return sendProblem(request, reply, error);
+  };
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler(() => {
+    throw new ServiceError('route_unknown', { operation: 'route request' });
+  });
+  app.removeContentTypeParser('text/plain'); // forms of other pages can send it
+  app.addHook('onRequest', async (request, reply) => void setHeaders(request, reply));
+  await app.register(fastifyCookie);
+  await app.register(rateLimit, { global: false });
+  const countRequest = app.createRateLimit({ max: requestsPerMinuteMax, timeWindow: 60_000 });
+  app.addHook('onRequest', async (request) => {
+    const count = await countRequest(request); // before anything is read for it
+    if (!count.isAllowed && count.isExceeded) throw new ServiceError('rate_limited', { operation: 'limit requests', problem: 'Too many requests from this address.', hint: 'Try again in a minute.' });
+  });
+  await app.register(fastifyMultipart, { throwFileSizeLimit: false }); // uploads.ts says it in our words
+  registerUploads(app, config.stateDir);
+  guardRoutes(app, { db, limits: config, address });
+  requireAccessOfRoutes(app);
+  registerSessionRoutes(app, { db, limits: config, address });
+  registerEventRoutes(app, work);
+  registerBrandRoutes(app, work);
+  registerLetterRoutes(app, work);
+  registerOperationRoutes(app, work);
+  registerReviewRoutes(app, work);
+  await registerStreaming(app, work, { address });
+  registerNightRoutes(app, work);
+  registerArtefactRoutes(app, work);
+  registerQueueRoutes(app, work);
+  registerVerificationRoutes(app, work);
+  registerBatchRoutes(app, work);
+  registerDetectionRoutes(app, work);
+  registerModelRoutes(app, work);
+  registerVoiceRoutes(app, work);
+  await registerStaticFiles(app);
+  return app;
+}
+
+/** A route that does not say who may use it is a fault of the program, found when it starts. */
+function requireAccessOfRoutes(app: FastifyInstance): void {
+  const rules: RouteRule[] = [];
+  app.decorate('routeRules', rules);
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.access === undefined) throw new Error(`the route ${url} does not say who may use it`);
+    for (const each of [method].flat()) rules.push({ method: each, url, access: config.access, originOnly: config.originOnly === true });
+  });
+}

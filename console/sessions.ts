@@ -1,0 +1,72 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { queryRow, type Queryable } from '../runtime/postgres.ts';
+import { sql } from '../sql/sql.ts';
+import type { Role } from './roles.ts';
+import type { ConsoleUser } from './users.ts';
+
+const tokenBytes = 32;
+const tokenForm = /^[A-Za-z0-9_-]{43}$/;
+
+/** How long sessions last. */
+export interface SessionLimits {
+  readonly consoleSessionHoursMax: number;
+  readonly consoleIdleMinutesMax: number;
+}
+
+/** A session that a request belongs to. */
+export interface Session {
+  readonly user: ConsoleUser;
+  readonly endsAt: Date;
+  /** What requests that change something must carry. */
+  readonly csrfToken: string;
+}
+
+/** Opens a session; the token is for the browser's cookie alone. */
+export async function openSession(db: Queryable, userId: number, { consoleSessionHoursMax }: SessionLimits): Promise<{ token: string; endsAt: Date }> {
+  const token = randomBytes(tokenBytes).toString('base64url');
+  const row = await queryRow<{ ends_at: Date }>(db, sql('console/insert_session'), [digestOf(token), userId, consoleSessionHoursMax]);
+  return { token, endsAt: row!.ends_at };
+}
+
+/** The session of a token, unless it has ended or was idle for too long. Notes that it is in use. */
+export async function findSession(db: Queryable, token: string, limits: SessionLimits): Promise<Session | undefined> {
+  const found = await readSession(db, token, limits);
+  if (found?.seenRecently === false) await db.query(sql('console/touch_session'), [digestOf(token)]);
+  return found?.session;
+}
+
+/** The same, without noting that it is in use. */
+export async function lookAtSession(db: Queryable, token: string, limits: SessionLimits): Promise<Session | undefined> {
+  return (await readSession(db, token, limits))?.session;
+}
+
+async function readSession(db: Queryable, token: string, { consoleIdleMinutesMax }: SessionLimits): Promise<{ session: Session; seenRecently: boolean } | undefined> {
+  if (!tokenForm.test(token)) return undefined;
+  const row = await queryRow<{ name: string; role: Role; ends_at: Date; seen_recently: boolean }>(db, sql('console/find_session'), [digestOf(token), consoleIdleMinutesMax]);
+  return row && { session: { user: { name: row.name, role: row.role }, endsAt: row.ends_at, csrfToken: csrfTokenOf(token) }, seenRecently: row.seen_recently };
+}
+
+/** Ends a session; doing it again changes nothing. */
+export async function endSession(db: Queryable, token: string): Promise<void> {
+  await db.query(sql('console/delete_session'), [digestOf(token)]);
+}
+
+/** Forgets sessions that have ended. */
+export async function sweepSessions(db: Queryable, { consoleIdleMinutesMax }: SessionLimits): Promise<void> {
+  await db.query(sql('console/sweep_sessions'), [consoleIdleMinutesMax]);
+}
+
+/** The token against forged requests: bound to the session, and of no use to find it. */
+export function csrfTokenOf(token: string): string {
+  return createHmac('sha256', token).update('caller-trust console: requests that change something').digest('base64url');
+}
+
+/** True if a request carries the token of its session. */
+export function isCsrfToken(given: unknown, { csrfToken }: Session): boolean {
+  const [left, right] = [Buffer.from(typeof given === 'string' ? given : ''), Buffer.from(csrfToken)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { openQueues } from '../jobs/backend.ts';
+import { openScoringPool } from '../pipelines/audio/scoring/scoring-pool.ts';
+import { openArtefactStore } from '../pipelines/caches/open-artefact-store.ts';
+import { openVault } from '../pipelines/vault.ts';
+import { ServiceError } from '../runtime/errors.ts';
+import type { Services } from '../runtime/services.ts';
+import { addressOf, requireOrigin, type ConsoleAddress } from './address.ts';
+import type { ConsoleWork } from './console-work.ts';
+import { createConsoleServer } from './server.ts';
+import { sweepUploads } from './uploads.ts';
+
+/** A running console. */
+export interface RunningConsole {
+  readonly url: string;
+  /** Stops accepting, ends live answers, and gives everything back. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the console on its address.
+ * @throws ServiceError `setting_invalid` if it would be open to a network without TLS, `address_unavailable` if the port is taken
+ */
+export async function startConsole(services: Services): Promise<RunningConsole> {
+  const { config, db, log, database } = services;
+  requireOrigin(config.consoleHost, config.consoleOrigin);
+  const stopping = new AbortController();
+  await sweepUploads(config.stateDir);
+  const queues = await openQueues(config, database.url, log);
+  const work: ConsoleWork = { config, db, queues, log, vault: await openVault(config), store: openArtefactStore(config), scoring: openScoringPool({ config, log }), signal: stopping.signal };
+  let address: ConsoleAddress | undefined;
+  const app = await createConsoleServer({ work, address: () => address! });
+  const { consoleHost: host, consolePort } = config;
+  await app.listen({ host, port: consolePort }).catch(async (cause: unknown) => {
+    await queues.close();
+    throw new ServiceError('address_unavailable', { operation: 'listen', object: `${host}:${consolePort}`, hint: 'Set CONSOLE_PORT to a free port, or to 0.', cause });
+  });
+  const { port } = app.server.address() as AddressInfo;
+  address = addressOf(config, port);
+  const url = config.consoleOrigin ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const discovery = await writeDiscovery(config.stateDir, { url, pid: process.pid });
+  log.info({ url, host, port }, 'listening');
+  const close = async () => {
+    stopping.abort(new ServiceError('interrupted', { operation: 'run console' }));
+    await app.close();
+    await work.scoring.close();
+    await queues.close();
+    await discovery.remove();
+  };
+  let closing: Promise<void> | undefined;
+  return { url, close: () => (closing ??= close()) };
+}
+
+/** Tells other processes of this machine where the console listens, in `console.json` of the state directory. */
+async function writeDiscovery(stateDir: string, facts: { url: string; pid: number }): Promise<{ remove(): Promise<void> }> {
+  const path = join(stateDir, 'console.json');
+  const unfinished = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  const text = `${JSON.stringify(facts)}\n`;
+  await writeFile(unfinished, text);
+  await rename(unfinished, path);
+  return {
+    async remove() {
+      if ((await readFile(path, 'utf8').catch(() => '')) === text) await unlink(path).catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { VoiceLabel } from '../pipelines/audio/voice-judgement.ts';
+import type { Scores } from '../pipelines/audio/verification.ts';
+import type { VoiceprintEvent } from '../pipelines/audio/voiceprint-store.ts';
+import { queryRows, type Queryable } from '../runtime/postgres.ts';
+import { sql } from '../sql/sql.ts';
+import { pageOf } from './paging.ts';
+
+/** Rows of comparisons that a history shows; the list of comparisons has all of them. */
+const comparisonsInHistoryMax = 50;
+
+/** Other rows of a history: an enrolment, and a deletion. */
+const othersInHistoryMax = 50;
+
+/** The history of a voiceprint, newest first: all of it but older comparisons, which are counted. */
+export async function readVoiceHistory(db: Queryable, voiceprint: string): Promise<{ events: VoiceprintEvent[]; eventsLeftOut: number }> {
+  const rows = await queryRows<Omit<VoiceprintEvent, 'eventId'> & { event_id: number; events: number }>(db, sql('console/list_voiceprint_events'), [voiceprint, comparisonsInHistoryMax, othersInHistoryMax]);
+  return { events: rows.map(({ event_id, events: _all, ...event }) => ({ eventId: event_id, ...event })), eventsLeftOut: (rows[0]?.events ?? 0) - rows.length };
+}
+
+/** What a comparison of a recording with a voiceprint came to, as it was stored. */
+export interface StoredComparison {
+  readonly verificationId: string;
+  readonly verifiedAt: Date;
+  readonly verifiedBy: string;
+  /** Null with a reason. */
+  readonly identity: number | null;
+  readonly reason: string | null;
+  readonly decision: {
+    readonly label: VoiceLabel;
+    readonly identityThreshold: number;
+    readonly model: string | null;
+    readonly voiceModel: string;
+    readonly scores: Scores | null;
+    readonly thresholds: Scores | null;
+    readonly authenticityReason: string | null;
+  } | null;
+}
+
+interface ComparisonRow extends Record<string, unknown> {
+  readonly voice_verification_id: number;
+  readonly public_id: string;
+  readonly verified_at: Date;
+  readonly verified_by: string;
+  readonly identity: number | null;
+  readonly reason: string | null;
+  readonly decision: StoredComparison['decision'];
+}
+
+/** Comparisons with a voiceprint, newest first. */
+export async function listComparisons(db: Queryable, voiceprint: string, { before, limit }: { readonly before?: number | undefined; readonly limit: number }): Promise<{ comparisons: StoredComparison[]; next: string | null }> {
+  const rows = await queryRows<ComparisonRow>(db, sql('console/list_voice_comparisons'), [voiceprint, before ?? null, limit + 1]);
+  const page = pageOf(rows, limit, ({ voice_verification_id }) => voice_verification_id);
+  return { comparisons: page.rows.map(comparisonOf), next: page.next };
+}
+
+function comparisonOf({ public_id, verified_at, verified_by, identity, reason, decision }: ComparisonRow): StoredComparison {
+  return { verificationId: public_id, verifiedAt: verified_at, verifiedBy: verified_by, identity, reason, decision };
+}

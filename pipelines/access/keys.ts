@@ -1,0 +1,123 @@
+import { ServiceError } from '../../runtime/errors.ts';
+import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import { cleanText } from '../text-cleaning.ts';
+import { formatKey, generateKey, hashKey } from './key-text.ts';
+
+/** The closed list of scopes: what a key may read, and with `verifications:stream` that it may send audio to the console. */
+export const SCOPES = ['caches:read', 'branding:read', 'verifications:read', 'verifications:stream'] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+/** Live keys that a client may have: two, so that a new one can be tried before the old one is revoked. */
+export const liveKeysMax = 2;
+
+const clientLengthMax = 200;
+
+/** The client of what is handed in with the console. It has no keys: with one, a program would take the console's place. */
+export const consoleClient = 'console';
+
+/** A key that was made now. `key` is shown once and cannot be read again. */
+export interface CreatedKey {
+  readonly keyId: string;
+  readonly key: string;
+  readonly client: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+}
+
+/** A key as the operator sees it. */
+export interface ListedKey {
+  readonly keyId: string;
+  readonly client: string;
+  readonly scopes: readonly string[];
+  readonly state: 'live' | 'expired' | 'revoked';
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+/** What to make; `secret` is the one of {@link loadKeySecret}. */
+export interface NewKey {
+  readonly client: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt?: Date | null;
+  readonly secret: string;
+}
+
+/**
+ * Makes a key and stores its hash.
+ * @throws ServiceError `usage_invalid` for a blank client or the {@link consoleClient}, no scope or an expiry that has passed, `scope_unknown`,
+ * `key_limit_reached` if the client has two live keys.
+ */
+export async function createKey(db: Pool, { client, scopes, expiresAt = null, secret }: NewKey): Promise<CreatedKey> {
+  const name = checkClient(client);
+  const checkedScopes = checkScopes(scopes);
+  checkExpiry(expiresAt);
+  const parts = generateKey();
+  const createdAt = await inTransaction(db, async (transaction) => {
+    await transaction.query(sql('access/lock_client_keys'), [name]);
+    await refuseThirdKey(transaction, name);
+    const row = await queryRow<{ created_at: Date }>(transaction, sql('access/insert_key'), [parts.keyId, name, hashKey(parts.random, secret), checkedScopes, expiresAt]);
+    return row?.created_at ?? new Date();
+  });
+  return { keyId: parts.keyId, key: formatKey(parts), client: name, scopes: checkedScopes, createdAt, expiresAt };
+}
+
+/** Every key that was ever made, by client and age. */
+export async function listKeys(db: Queryable): Promise<ListedKey[]> {
+  const rows = await queryRows<{ key_id: string; client: string; scopes: string[]; state: ListedKey['state']; created_at: Date; expires_at: Date | null; revoked_at: Date | null }>(db, sql('access/list_keys'));
+  return rows.map((row) => ({
+    keyId: row.key_id,
+    client: row.client,
+    scopes: row.scopes,
+    state: row.state,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+  }));
+}
+
+/**
+ * Revokes a key. Doing it again changes nothing.
+ * @throws ServiceError `key_unknown`
+ */
+export async function revokeKey(db: Queryable, keyId: string): Promise<{ keyId: string; client: string; revokedAt: Date }> {
+  const row = await queryRow<{ key_id: string; client: string; revoked_at: Date }>(db, sql('access/revoke_key'), [keyId]);
+  if (row === undefined) throw new ServiceError('key_unknown', { operation: 'revoke key', hint: '`caller-trust keys list` shows the ids.' });
+  return { keyId: row.key_id, client: row.client, revokedAt: row.revoked_at };
+}
+
+function checkClient(client: string): string {
+  const name = cleanText(client) ?? '';
+  if (name === '' || name.length > clientLengthMax) {
+    throw new ServiceError('usage_invalid', { operation: 'create key', problem: `The client needs a name of 1 to ${clientLengthMax} characters.` });
+  }
+  if (name.toLowerCase() === consoleClient) {
+    throw new ServiceError('usage_invalid', { operation: 'create key', problem: `The name ${consoleClient} is that of the console itself.`, hint: 'Give the client another name.' });
+  }
+  return name;
+}
+
+function checkScopes(scopes: readonly string[]): Scope[] {
+  if (scopes.length === 0) throw new ServiceError('usage_invalid', { operation: 'create key', problem: 'A key needs a scope.', hint: `The scopes are ${SCOPES.join(', ')}.` });
+  return [...new Set(scopes)].map((given) => {
+    const known = SCOPES.find((scope) => scope === given);
+    if (known === undefined) throw new ServiceError('scope_unknown', { operation: 'create key', object: given, hint: `The scopes are ${SCOPES.join(', ')}.` });
+    return known;
+  });
+}
+
+function checkExpiry(expiresAt: Date | null): void {
+  if (expiresAt !== null && !(expiresAt.getTime() > Date.now())) {
+    throw new ServiceError('usage_invalid', { operation: 'create key', problem: 'The expiry is not a time in the future.' });
+  }
+}
+
+async function refuseThirdKey(db: Queryable, client: string): Promise<void> {
+  const row = await queryRow<{ live: number }>(db, sql('access/count_live_keys'), [client]);
+  if ((row?.live ?? 0) >= liveKeysMax) {
+    throw new ServiceError('key_limit_reached', { operation: 'create key', object: client, hint: 'Revoke one with `caller-trust keys revoke`.' });
+  }
+}

@@ -1,0 +1,166 @@
+import type { ModelManifest } from '../models/manifest.ts';
+import { AudioRefusal, type AudioReason } from '../reasons.ts';
+import type { ChannelScores, ScoredRecording, ScoredWindow, ScoringSettings } from '../verification.ts';
+import type { VoiceDetector } from '../voice-activity/voice-activity.ts';
+import { ChannelWindows, type CutWindow } from './channel-windows.ts';
+import { calibrate, decide, lowestScores } from './decision.ts';
+import { meanLogits, type Logits } from './logits.ts';
+import { mixChannels } from './mixed-channels.ts';
+import { VoiceUnion } from './voice-union.ts';
+import type { WindowBatch } from './window-batch.ts';
+
+/** Most windows of one recording, over all of its channels: 27 hours of a call's two sides at one window each 2 s. Each takes some 200 bytes of the result. */
+export const windowsMax = 100_000;
+
+/** What a recording is scored with, whether it comes from a file or while it is recorded. */
+export interface RecordingScorerOptions {
+  readonly manifest: ModelManifest;
+  /** Nothing of another recording waits in it. */
+  readonly batch: WindowBatch;
+  /** A fresh detector for a channel. */
+  readonly detector: () => VoiceDetector;
+  readonly sampleRate: number;
+  readonly channels: number;
+  readonly settings: ScoringSettings;
+  /** Told of each window at once, which is scored alone then, and again if more of the recording changes its label. Absent: windows wait until a batch is full. */
+  readonly onWindow?: ((window: ScoredWindow) => void) | undefined;
+}
+
+/** What the scores come to. */
+export type ScoringOutcome = Pick<ScoredRecording, 'state' | 'scores' | 'decision' | 'reason' | 'channelScores' | 'windows' | 'voiceSeconds'> & { readonly durationSeconds: number };
+
+/** A channel while it is scored. */
+interface Channel {
+  /** Null where the channels are mixed. */
+  readonly number: number | null;
+  readonly cutter: ChannelWindows;
+  readonly windows: OpenWindow[];
+  /** Windows that were told before their voice was decided, by their start. */
+  readonly early: Map<number, OpenWindow>;
+}
+
+/** A window whose logits may still be on their way. */
+interface OpenWindow extends Omit<CutWindow, 'samples'> {
+  logits: Logits | null;
+}
+
+/**
+ * Scores one recording whose samples come block by block: what comes out does not depend on where the blocks begin. Memory does not grow
+ * with its length, but by the list of its windows. Blocks the event loop while the graph runs.
+ */
+export class RecordingScorer {
+  private readonly options: RecordingScorerOptions;
+  private readonly channels: readonly Channel[];
+  private readonly union: VoiceUnion;
+  private windows = 0;
+  private samples = 0;
+
+  constructor(options: RecordingScorerOptions) {
+    const { manifest, sampleRate, settings, detector } = options;
+    const numbers = settings.channels === 'mixed' ? [null] : Array.from({ length: options.channels }, (_none, number) => number);
+    this.options = options;
+    this.channels = numbers.map((number) => ({ number, windows: [], early: new Map(), cutter: new ChannelWindows({ manifest, sampleRate, detector: detector() }) }));
+    this.union = new VoiceUnion(this.channels.length);
+  }
+
+  /** Seconds with voice on any channel, as far as that is decided. */
+  get voiceSeconds(): number {
+    return this.union.seconds;
+  }
+
+  /**
+   * Takes the next samples: one array a channel, all as long.
+   * @throws AudioRefusal `recording_too_long` if there are more than {@link windowsMax} windows
+   * @throws ServiceError `model_invalid` if the graph does not answer as its manifest says
+   */
+  async push(block: readonly Float32Array[]): Promise<void> {
+    this.samples += block[0]!.length;
+    for (const [place, channel] of this.channels.entries()) {
+      const samples = channel.number === null ? mixChannels(block) : block[channel.number]!;
+      await this.gather(channel, channel.cutter.push(samples, (voiced) => this.union.add(place, voiced)));
+    }
+    if (this.options.onWindow !== undefined) for (const channel of this.channels) await this.tellEarly(channel);
+  }
+
+  /**
+   * Ends the recording. Nothing may follow.
+   * @throws AudioRefusal as `push`, and `audio_damaged` if there was no sample
+   * @throws ServiceError as `push`
+   */
+  async finish(): Promise<ScoringOutcome> {
+    if (this.samples === 0) throw new AudioRefusal('audio_damaged', 'It holds no sample.');
+    for (const [place, channel] of this.channels.entries()) await this.gather(channel, channel.cutter.finish((voiced) => this.union.add(place, voiced)));
+    await this.options.batch.flush();
+    return { ...this.outcome(), voiceSeconds: this.union.seconds, durationSeconds: this.samples / this.options.sampleRate };
+  }
+
+  private async gather(channel: Channel, cut: AsyncGenerator<CutWindow>): Promise<void> {
+    for await (const { samples, ...facts } of cut) {
+      if (++this.windows > windowsMax) throw new AudioRefusal('recording_too_long', `It has more than ${windowsMax} windows.`);
+      const told = channel.early.get(facts.start);
+      const window: OpenWindow = { ...facts, logits: null };
+      channel.windows.push(window);
+      channel.early.delete(facts.start);
+      if (window.label === 'validVoice') await this.score(window, samples, told?.logits ?? null);
+      if (told?.label !== window.label) this.tell(channel, window);
+    }
+  }
+
+  /** Windows that are complete, as their voice looks now: the decision of some detectors comes seconds later. */
+  private async tellEarly(channel: Channel): Promise<void> {
+    for await (const { samples, ...facts } of channel.cutter.early()) {
+      const window: OpenWindow = { ...facts, logits: null };
+      channel.early.set(window.start, window);
+      if (window.label === 'validVoice') await this.score(window, samples, null);
+      this.tell(channel, window);
+    }
+  }
+
+  private async score(window: OpenWindow, samples: Float32Array, known: Logits | null): Promise<void> {
+    const { batch, onWindow } = this.options;
+    if (known !== null) window.logits = known;
+    else await batch.add(samples, (logits) => void (window.logits = logits));
+    if (onWindow !== undefined) await batch.flush();
+  }
+
+  private tell({ number }: Channel, window: OpenWindow): void {
+    this.options.onWindow?.(showWindow(window, number, this.options.manifest.calibration));
+  }
+
+  private outcome(): Omit<ScoringOutcome, 'voiceSeconds' | 'durationSeconds'> {
+    const { manifest, settings } = this.options;
+    const windows = this.channels.flatMap((channel) => channel.windows.map((window) => showWindow(window, channel.number, manifest.calibration)));
+    const scored = this.channels.map((channel) => scoreChannel(channel, manifest.calibration));
+    const channelScores = settings.channels === 'mixed' ? [] : scored.map((each, channel) => ({ channel, ...each }));
+    const given = scored.flatMap(({ scores }) => scores ?? []);
+    if (given.length === 0) {
+      return { state: 'performedWithoutScore', scores: null, decision: null, reason: reasonOfAll(scored.flatMap(({ reason }) => reason ?? [])), channelScores, windows };
+    }
+    const scores = lowestScores(given);
+    return { state: 'performed', scores, decision: decide(scores, manifest.thresholds), reason: null, channelScores, windows };
+  }
+}
+
+function showWindow({ start, end, label, logits }: OpenWindow, channel: number | null, calibration: ModelManifest['calibration']): ScoredWindow {
+  return { channel, start, end, label, scores: logits === null ? null : calibrate(logits, calibration) };
+}
+
+function scoreChannel({ windows, cutter }: Channel, calibration: ModelManifest['calibration']): Omit<ChannelScores, 'channel'> {
+  const logits = meanLogits(windows.flatMap((window) => window.logits ?? []));
+  const voiceSeconds = cutter.voiceSeconds;
+  if (logits !== null) return { voiceSeconds, scores: calibrate(logits, calibration), reason: null };
+  return { voiceSeconds, scores: null, reason: reasonOf(windows, voiceSeconds) };
+}
+
+/** Why a channel has no score: the nearest that it came to one. */
+export function reasonOf(windows: readonly Pick<ScoredWindow, 'label'>[], voiceSeconds: number): AudioReason {
+  if (windows.some(({ label }) => label === 'excessiveNoise')) return 'excessive_noise';
+  return voiceSeconds > 0 ? 'insufficient_voice' : 'no_voice';
+}
+
+const nearness = ['excessive_noise', 'insufficient_voice', 'no_voice'] as const satisfies readonly AudioReason[];
+
+/** Why a recording has no score: the nearest that one of its channels came to one. */
+export function reasonOfAll(reasons: readonly AudioReason[]): AudioReason {
+  return nearness.find((reason) => reasons.includes(reason)) ?? 'no_voice';
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { ERRORS, type ErrorCode } from '../../../runtime/errors.ts';
+import { CHANNEL_MODES, WINDOW_LABELS } from '../verification.ts';
+import { scoresForm, verificationDetailForm } from '../verification-answer.ts';
+import { STREAM_ENCODINGS } from './stream-format.ts';
+
+/**
+ * The messages of an audio stream: what the console, the command line and the tests send and take. docs/streaming.md shows them.
+ * A client's text is checked to the last field; fields that are added to answers are no break, so a client passes over those that it does not know.
+ */
+
+/** Path of the WebSocket on the console. */
+export const streamPath = '/api/stream';
+
+const seconds = z.number().nonnegative();
+
+const startForm = z.strictObject({
+  type: z.literal('start'),
+  /** `phone/v8`, `phone`, `digital`; `auto` takes the family by the sample rate. */
+  model: z.string().min(1).max(80).default('auto'),
+  format: z.strictObject({
+    encoding: z.enum(STREAM_ENCODINGS),
+    /** In Hz. */
+    sampleRate: z.int().positive(),
+    channels: z.int().positive(),
+  }),
+  channels: z.enum(CHANNEL_MODES).default(CHANNEL_MODES[0]),
+  /** Of the recording, in lists. */
+  name: z.string().min(1).max(200).default('stream'),
+});
+
+/** What a client sends as text; all else is audio. */
+export const clientMessageForm = z.discriminatedUnion('type', [startForm, z.strictObject({ type: z.literal('end') })]);
+
+export type ClientMessage = z.output<typeof clientMessageForm>;
+
+/** The first message, in full and as a client may send it. */
+export type StartMessage = z.output<typeof startForm>;
+export type StartRequest = z.input<typeof startForm>;
+
+const readyForm = z.object({
+  type: z.literal('ready'),
+  stream: z.guid(),
+  /** `family/version`. */
+  model: z.string(),
+  /** Scores below them are not authentic. */
+  thresholds: scoresForm,
+  limits: z.object({
+    secondsMax: z.number(),
+    frameBytesMax: z.number(),
+    idleSecondsMax: z.number(),
+    /** Seconds of audio in a second, in the long run, and what may come at once beyond that. */
+    speedMax: z.number(),
+    burstSeconds: z.number(),
+  }),
+});
+
+/** One with the channel and the start of an earlier one takes its place: more was heard of the voice in it. */
+const windowMessageForm = z.object({
+  type: z.literal('window'),
+  channel: z.int().nonnegative().nullable(),
+  start: seconds,
+  end: seconds,
+  label: z.enum(WINDOW_LABELS),
+  scores: scoresForm.nullable(),
+});
+
+const progressForm = z.object({ type: z.literal('progress'), receivedSeconds: seconds, voiceSeconds: seconds });
+
+const verificationMessageForm = z.object({ type: z.literal('verification'), verification: verificationDetailForm });
+
+const errorForm = z.object({
+  type: z.literal('error'),
+  code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]),
+  problem: z.string(),
+  hint: z.string().nullable(),
+});
+
+/** What the console answers. */
+export const serverMessageForm = z.discriminatedUnion('type', [readyForm, windowMessageForm, progressForm, verificationMessageForm, errorForm]);
+
+export type ServerMessage = z.output<typeof serverMessageForm>;
+export type ReadyMessage = z.output<typeof readyForm>;
+export type WindowMessage = z.output<typeof windowMessageForm>;
+export type ErrorMessage = z.output<typeof errorForm>;
+
+/** Status with which a stream ends that was verified. */
+export const verifiedStatus = 1000;
+
+/** Statuses (RFC 6455 section 7.4.1) of errors that have one of their own. */
+const statuses: Partial<Record<ErrorCode, number>> = { stream_frame_too_large: 1009, internal: 1011, interrupted: 1012 };
+
+/** Status with which a stream ends after an error: 1013 where it may be tried again later, 1008 where it may not, or one of its own. */
+export function closeStatusOf(code: ErrorCode): number {
+  return statuses[code] ?? (ERRORS[code].retry ? 1013 : 1008);
+}

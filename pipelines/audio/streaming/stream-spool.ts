@@ -1,0 +1,308 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readFile, readdir, rename, rm, stat, utimes, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { ServiceError } from '../../../runtime/errors.ts';
+import type { Log } from '../../../runtime/log.ts';
+import { CHANNEL_MODES } from '../verification.ts';
+import { STREAM_ENCODINGS, frameBytesOf, wavHeader, wavHeaderBytes, type StreamFormat } from './stream-format.ts';
+import { becomeHolder, endHolder, holderForm, holderLives, type Holder } from './stream-holder.ts';
+
+const factsForm = z.strictObject({
+  id: z.guid(),
+  owner: z.string(),
+  requestedBy: z.string(),
+  mode: z.enum(['api', 'webDemo']),
+  model: z.string(),
+  channels: z.enum(CHANNEL_MODES),
+  name: z.string(),
+  format: z.strictObject({ encoding: z.enum(STREAM_ENCODINGS), sampleRate: z.int(), channels: z.int() }),
+  startedAt: z.iso.datetime(),
+  /** The process that receives it. */
+  holder: holderForm,
+});
+
+/** What a stream is, beside its audio. */
+export type StreamFacts = Readonly<Omit<z.output<typeof factsForm>, 'holder'>>;
+
+/** Where the audio and the facts of a stream lie while it is not handed in. */
+export interface SpooledStream {
+  readonly facts: StreamFacts;
+  readonly audioPath: string;
+}
+
+/** What the directory is opened with. */
+export interface SpoolDirectoryOptions {
+  readonly log: Pick<Log, 'warn' | 'error'>;
+}
+
+/** The directory of the streams that arrive: `<id>.wav` as far as it has come, and `<id>.json` with its facts. Several processes may share it. */
+export class SpoolDirectory {
+  private readonly directory: string;
+  private readonly log: SpoolDirectoryOptions['log'];
+  private readonly holder: Holder;
+
+  /** Makes the directory, if there is none. */
+  static async open(directory: string, { log }: SpoolDirectoryOptions): Promise<SpoolDirectory> {
+    await mkdir(directory, { recursive: true, mode: 0o750 });
+    return new SpoolDirectory(directory, log, await becomeHolder());
+  }
+
+  private constructor(directory: string, log: SpoolDirectoryOptions['log'], holder: Holder) {
+    this.directory = directory;
+    this.log = log;
+    this.holder = holder;
+  }
+
+  /** Leaves what is here to whoever shares the directory, or opens it next. */
+  close(): void {
+    endHolder(this.holder);
+  }
+
+  /** Begins the spool of a stream: its facts first, since audio without them can never be handed in. */
+  async create(facts: StreamFacts): Promise<StreamSpool> {
+    const spooled = this.spooled(facts);
+    await this.writeFacts(facts);
+    const spool = new StreamSpool(spooled, await open(spooled.audioPath, 'wx+', 0o640));
+    await spool.begin().catch(async (error: unknown) => {
+      await spool.close();
+      throw error;
+    });
+    return spool;
+  }
+
+  /** Says that streams are still received, for those who cannot see this process. */
+  async touch(ids: Iterable<string>): Promise<void> {
+    const now = new Date();
+    for (const id of ids) await utimes(this.factsPath(id), now, now).catch(() => {}); // it was handed in meanwhile
+  }
+
+  /**
+   * The streams of processes that are dead, and of this one those that `isOurs` does not know. One whose facts cannot be read as such is
+   * put aside, and does not hold up the others.
+   */
+  async orphans(isOurs: (id: string) => boolean): Promise<SpooledStream[]> {
+    const orphans: SpooledStream[] = [];
+    for (const name of await readdir(this.directory)) {
+      const [, id] = /^([0-9a-f-]{36})\.json$/.exec(name) ?? [];
+      if (id === undefined || isOurs(id)) continue;
+      try {
+        const facts = await this.readOrphan(id);
+        if (facts !== undefined) orphans.push(this.spooled(facts));
+      } catch (error) {
+        this.log.warn({ err: error, stream: id }, 'the facts of a stream cannot be read now');
+      }
+    }
+    return orphans;
+  }
+
+  /** Makes a whole WAV file of the audio of a stream whose process has died, also if that was doing the same; false if no whole sample of it came. */
+  async mend({ facts: { format }, audioPath }: SpooledStream): Promise<boolean> {
+    const file = await whereThere(open(audioPath, 'r+'));
+    if (file === undefined) return false;
+    try {
+      const received = await receivedBytes(file, format);
+      if (received < frameBytesOf(format)) return false;
+      await completeFile(file, format, received);
+      return true;
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Forgets a stream that is handed in. */
+  async remove({ facts, audioPath }: SpooledStream): Promise<void> {
+    await rm(this.factsPath(facts.id), { force: true });
+    await rm(audioPath, { force: true });
+  }
+
+  /** Puts a stream aside that can never be handed in, for a person to look at. */
+  async setAside({ facts: { id } }: { readonly facts: Pick<StreamFacts, 'id'> }): Promise<void> {
+    await whereThere(rename(this.audioPath(id), join(this.directory, `${id}.refused.wav`)));
+    await whereThere(rename(this.factsPath(id), join(this.directory, `${id}.refused.json`)));
+  }
+
+  /** The facts of a stream that nobody receives any more. */
+  private async readOrphan(id: string): Promise<StreamFacts | undefined> {
+    const path = this.factsPath(id);
+    const read = await whereThere(Promise.all([readFile(path, 'utf8'), stat(path)]));
+    if (read === undefined) return undefined; // it was handed in meanwhile
+    const [text, { mtimeMs }] = read;
+    const parsed = parseFacts(text);
+    if (parsed?.id !== id) {
+      this.log.error({ stream: id }, 'the facts of a stream are damaged; it is put aside');
+      return void (await this.setAside({ facts: { id } }));
+    }
+    const { holder, ...facts } = parsed;
+    return holder.token !== this.holder.token && (await holderLives(holder, mtimeMs)) ? undefined : facts;
+  }
+
+  /** Under their name they are whole, whatever happens. */
+  private async writeFacts(facts: StreamFacts): Promise<void> {
+    const unfinished = join(this.directory, `incoming-${randomBytes(8).toString('hex')}`);
+    try {
+      const file = await open(unfinished, 'wx', 0o640);
+      try {
+        await file.writeFile(`${JSON.stringify({ ...facts, holder: this.holder })}\n`);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(unfinished, this.factsPath(facts.id));
+    } catch (cause) {
+      await rm(unfinished, { force: true });
+      throw notWritten(cause);
+    }
+  }
+
+  private spooled(facts: StreamFacts): SpooledStream {
+    return { facts, audioPath: this.audioPath(facts.id) };
+  }
+
+  private audioPath(id: string): string {
+    return join(this.directory, `${id}.wav`);
+  }
+
+  private factsPath(id: string): string {
+    return join(this.directory, `${id}.json`);
+  }
+}
+
+/** What a spool needs of its file. */
+export type SpoolFile = Pick<FileHandle, 'read' | 'write' | 'truncate' | 'sync' | 'close'>;
+
+/** The audio of one stream on the disk, as it comes. */
+export class StreamSpool {
+  readonly spooled: SpooledStream;
+  private readonly file: SpoolFile;
+  private readonly headerBytes: number;
+  private waiting: Buffer[] = [];
+  private writing: Promise<void> | undefined;
+  private written = 0;
+  private pending = 0;
+  /** Why no more can be written: what followed would be in the wrong place. */
+  private failure: ServiceError | undefined;
+
+  constructor(spooled: SpooledStream, file: SpoolFile) {
+    this.spooled = spooled;
+    this.file = file;
+    this.headerBytes = wavHeaderBytes(spooled.facts.format);
+  }
+
+  /** Bytes of audio that are in the file. */
+  get bytes(): number {
+    return this.written;
+  }
+
+  /** Bytes of audio that were given. */
+  get received(): number {
+    return this.written + this.pending;
+  }
+
+  /** Writes the header. @throws ServiceError `internal` if the disk does not take it */
+  async begin(): Promise<void> {
+    await writeWhole(this.file, wavHeader(this.spooled.facts.format), 0);
+  }
+
+  /**
+   * Appends bytes; resolves when these and all before are in the file. What comes while it is written goes in one piece.
+   * @throws ServiceError `internal` if the disk does not take them; nothing can be appended then
+   */
+  async append(bytes: Buffer): Promise<void> {
+    if (this.failure !== undefined) throw this.failure;
+    this.waiting.push(bytes);
+    this.pending += bytes.length;
+    while (this.waiting.length > 0) await (this.writing ??= this.write());
+    await this.writing;
+  }
+
+  /** Bytes of audio from a place on, of those that are in the file. */
+  async read(from: number, bytesMax: number): Promise<Buffer<ArrayBuffer>> {
+    const length = Math.max(0, Math.min(bytesMax, this.written - from));
+    const { bytesRead, buffer } = await this.file.read(Buffer.allocUnsafe(length), 0, length, this.headerBytes + from);
+    return buffer.subarray(0, bytesRead);
+  }
+
+  /** Makes a whole WAV file of it, durable; false if no whole sample came. */
+  async complete(): Promise<boolean> {
+    await this.writing?.catch(() => {}); // what came before is a stream all the same
+    if (this.written < frameBytesOf(this.spooled.facts.format)) return false;
+    await completeFile(this.file, this.spooled.facts.format, this.written);
+    return true;
+  }
+
+  async close(): Promise<void> {
+    await this.writing?.catch(() => {});
+    await this.file.close();
+  }
+
+  private async write(): Promise<void> {
+    const pieces = this.waiting.splice(0);
+    const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+    try {
+      await writeWhole(this.file, bytes, this.headerBytes + this.written);
+      this.written += bytes.length;
+      this.pending -= bytes.length;
+    } catch (error) {
+      this.failure = error as ServiceError;
+      this.waiting = [];
+      this.pending = 0;
+      throw error;
+    } finally {
+      this.writing = undefined;
+    }
+  }
+}
+
+/** Writes all of the bytes: a file may take fewer at a time than it is given. @throws ServiceError `internal` */
+async function writeWhole(file: SpoolFile, bytes: Buffer, at: number): Promise<void> {
+  for (let written = 0; written < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, written, bytes.length - written, at + written).catch((cause: unknown) => {
+      throw notWritten(cause);
+    });
+    if (bytesWritten === 0) throw notWritten(new Error('the file takes no more bytes'));
+    written += bytesWritten;
+  }
+}
+
+function notWritten(cause: unknown): ServiceError {
+  return new ServiceError('internal', { operation: 'store stream', problem: 'The audio could not be written to the disk.', hint: 'What came until then is verified. Look at the space below STATE_DIR.', cause });
+}
+
+/** The outcome, or undefined where there is no such file. */
+async function whereThere<Value>(work: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Undefined of a text that is none. */
+function parseFacts(text: string): z.output<typeof factsForm> | undefined {
+  try {
+    return factsForm.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bytes of audio in the file of a stream: all that follow its header, unless that says already how many. */
+async function receivedBytes(file: FileHandle, format: StreamFormat): Promise<number> {
+  const headerBytes = wavHeaderBytes(format);
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(headerBytes), 0, headerBytes, 0);
+  if (bytesRead < headerBytes) return 0;
+  const declared = buffer.readUInt32LE(headerBytes - 4);
+  return declared === wavHeader(format).readUInt32LE(headerBytes - 4) ? (await file.stat()).size - headerBytes : declared;
+}
+
+/** Lengths in the header, whole samples only, and the byte after an odd number of them; the same however often it is done. */
+async function completeFile(file: SpoolFile, format: StreamFormat, received: number): Promise<void> {
+  const dataBytes = received - (received % frameBytesOf(format));
+  const header = wavHeader(format, dataBytes);
+  await writeWhole(file, header, 0);
+  await file.truncate(header.length + dataBytes);
+  if (dataBytes % 2 === 1) await writeWhole(file, Buffer.alloc(1), header.length + dataBytes);
+  await file.sync();
+}

@@ -1,0 +1,32 @@
+-- Purpose: a page of the verifications of all clients, the newest first. An index in this order begins with the state, the model or the
+--   label, so that a rare one is found without a look at the others.
+-- Parameters: $1 state or NULL for all, $2 model or NULL for all, $3 label of the decision or NULL for all, $4 mode or NULL for all,
+--   $5 lowest batch id, $6 batch id and $7 line after which the page begins, $8 and $9 instants between which a batch was handed in,
+--   the last one left out, or NULL, $10 most rows.
+-- Rows: one a verification, by batch and line from the newest down, with the latest identity score of its audio.
+WITH page AS MATERIALIZED (
+  SELECT v.batch_id, b.public_id AS batch, b.mode, b.release, b.requested_at, v.public_id, v.line, v.source, v.state, v.requested_model, v.model,
+    v.audio_sha256, v.result_id, v.reason, v.attempts, v.queued_at, v.started_at, v.ended_at
+  FROM verification AS v
+  JOIN verification_batch AS b USING (batch_id)
+  WHERE (v.batch_id, v.line) < ($6::bigint, $7::integer) AND v.batch_id >= $5
+    AND ($1::text IS NULL OR v.state = $1) AND ($2::text IS NULL OR v.model = $2) AND ($3::text IS NULL OR v.label = $3)
+    AND ($4::text IS NULL OR b.mode = $4)
+    AND ($8::timestamptz IS NULL OR b.requested_at >= $8) AND ($9::timestamptz IS NULL OR b.requested_at < $9)
+  ORDER BY v.batch_id DESC, v.line DESC
+  LIMIT $10
+)
+SELECT page.*, coalesce(result.sample_rate, recording.sample_rate) AS sample_rate, coalesce(result.channels, recording.channels) AS channels,
+  coalesce(result.duration_seconds, recording.duration_seconds) AS duration_seconds, result.voice_seconds, result.synthesis, result.replay, result.decision,
+  identity.identity, identity.identity_threshold
+FROM page
+LEFT JOIN verification_result AS result USING (result_id)
+LEFT JOIN recording ON recording.sha256 = page.audio_sha256
+LEFT JOIN LATERAL (
+  SELECT voice.identity, (voice.decision ->> 'identityThreshold')::double precision AS identity_threshold
+  FROM voice_verification AS voice
+  WHERE voice.audio_sha256 = page.audio_sha256 AND voice.identity IS NOT NULL
+  ORDER BY voice.voice_verification_id DESC
+  LIMIT 1
+) AS identity ON true
+ORDER BY page.batch_id DESC, page.line DESC;

@@ -1,0 +1,9 @@
+-- Purpose: list what comparisons with a voiceprint came to, newest first
+-- Parameters: $1 public id of the voiceprint, $2 only those before this one (null: from the newest), $3 at most so many
+-- Rows: voice_verification_id, public_id, verified_at, verified_by, identity, reason, decision
+SELECT c.voice_verification_id, c.public_id, c.verified_at, c.verified_by, c.identity, c.reason, c.decision
+FROM voice_verification AS c
+JOIN voiceprint AS v USING (voiceprint_id)
+WHERE v.public_id = $1 AND ($2::bigint IS NULL OR c.voice_verification_id < $2)
+ORDER BY c.voice_verification_id DESC
+LIMIT $3

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { findBarriers, noChromium, useBrowser } from './support/browser.ts';
+import { queryRow } from '../../runtime/postgres.ts';
+import { logIn, passwordOf, useConsole } from './support/console-process.ts';
+
+const running = await useConsole();
+/** When a session of a user was last in use: each look-up notes it, once a minute. */
+async function seenAt(name: string): Promise<string> {
+  const row = await queryRow<{ seen: string }>(running.database.db, 'SELECT max(s.seen_at)::text AS seen FROM console_session AS s JOIN console_user USING (user_id) WHERE name = $1', [name]);
+  return row!.seen;
+}
+
+const browser = await useBrowser(running);
+
+// A machine without Chromium skips this; .ci/run installs it.
+describe.skipIf(noChromium)('the frame of the console', () => {
+  it('lets a user in with name and password, by the keyboard alone, and out again', async () => {
+    const page = await browser.open('/');
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByLabel('Name').fill('viewer');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(passwordOf('viewer'));
+    await page.keyboard.press('Enter');
+    await page.getByText('You are viewer, a viewer.').waitFor();
+    await page.reload();
+    await page.getByText('You are viewer, a viewer.').waitFor();
+    expect(await page.getByRole('link', { name: 'Audit trail' }).count()).toBe(0);
+  });
+
+  it('shows the operator what was done, in the browser', async () => {
+    const page = await browser.open('/audit');
+    await page.getByRole('cell', { name: 'logged in' }).first().waitFor();
+    expect(await page.title()).toBe('Audit trail · Caller Trust');
+  });
+
+  it('says of a path without a page that there is none', async () => {
+    const page = await browser.open('/no/such/page');
+    await page.getByRole('heading', { name: 'No such page' }).waitFor();
+  });
+
+  it('serves its modules without asking the database, so that the page can say what is wrong', async () => {
+    const { cookie } = await logIn(running, 'viewer');
+    await running.database.db.query("UPDATE console_session SET seen_at = now() - interval '5 minutes'");
+    const before = await seenAt('viewer');
+    for (const path of ['/', '/pages/main.js', '/modules/preact.js']) expect((await fetch(`${running.url}${path}`, { headers: { Cookie: cookie } })).status).toBe(200);
+    expect(await seenAt('viewer')).toBe(before);
+  });
+
+  it.each([
+    { width: 1280, dark: false },
+    { width: 360, dark: true },
+  ])('has no barrier that axe finds, and scrolls in one direction alone, at $width px (dark: $dark)', async ({ width, dark }) => {
+    for (const path of ['/', '/audit']) {
+      const page = await browser.open(path, { width, dark });
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      expect(await findBarriers(page)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBeLessThanOrEqual(0);
+    }
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { adviseOnReason, describeBriefly, describeStanding, explainErrors, explainScore, percent } from '../../console/pages/score-words.ts';
+import { runsOf } from '../../console/pages/waveform-runs.ts';
+import { AUDIO_REASONS, type AudioReason } from '../../pipelines/audio/reasons.ts';
+
+describe('a score in words', () => {
+  it('is the probability that the recording is authentic, and stands below its threshold or not', () => {
+    expect(explainScore('synthesis', 0.25, 0.5)).toBe('The model gives 25\u00A0% that the voice is not synthesized, and 75\u00A0% that it is synthesized, as if one recording of two were an attack. That is below the threshold of 0.50, so the recording counts as synthesized.');
+    expect(explainScore('replay', 0.5, 0.5)).toContain('That reaches the threshold of 0.50, so the recording counts as not played back.');
+    expect(explainScore('replay', 0.5, null)).not.toContain('threshold');
+  });
+
+  it.each([
+    ['synthesis', 0.49, 0.5, 'below threshold 0.50: synthesized', 'below 0.50: synthesized'],
+    ['synthesis', 0.5, 0.5, 'threshold 0.50 reached: not synthesized', '0.50 is reached'],
+    ['replay', 0.1, 0.4, 'below threshold 0.40: replayed', 'below 0.40: replayed'],
+    ['identity', 0.1, 0.6, 'below threshold 0.60: another voice', 'below 0.60: another voice'],
+    ['identity', 0.9, 0.6, 'threshold 0.60 reached: like the person’s', '0.60 is reached'],
+    ['replay', null, 0.4, 'no score', 'no score'],
+    ['replay', 0.4, null, 'no threshold', 'no threshold'],
+  ] as const)('%s %d at a threshold of %d', (name, score, threshold, words, brief) => {
+    expect([describeStanding(name, score, threshold), describeBriefly(name, score, threshold)]).toEqual([words, brief]);
+  });
+
+  it('never rounds to what is certain', () => {
+    expect([0, 0.001, 0.004999, 0.5, 0.996, 0.999, 1].map(percent)).toEqual(['0\u00A0%', 'under 1\u00A0%', 'under 1\u00A0%', '50\u00A0%', 'over 99\u00A0%', 'over 99\u00A0%', '100\u00A0%']);
+  });
+
+  it('comes with how often it errs, by the card of its model', () => {
+    expect(explainErrors({ score: 'replay', equalError: { rate: 0.14, interval: { low: 0.09, high: 0.18 } }, atThreshold: { threshold: 0.4, miss: 0.11, falseAlarm: 0.19 }, bonafide: 313, attacks: 266 }).replaceAll('\u00A0', ' ')).toBe(
+      'On the 313 authentic recordings and 266 replays of the model’s card, 11 % of the authentic ones were taken for attacks at this threshold, and 19 % of the attacks were let through; where both errors are as frequent, each is 14 % (between 9 % and 18 %).',
+    );
+  });
+});
+
+describe('a recording without a score', () => {
+  it.each(Object.keys(AUDIO_REASONS) as AudioReason[])('has advice for %s', (reason) => {
+    expect(adviseOnReason({ reason, meaning: '', retryHelps: AUDIO_REASONS[reason].retry }, 1.5)).toMatch(/\.$/);
+  });
+
+  it('is told how much voice the model needs', () => {
+    expect(adviseOnReason({ reason: 'insufficient_voice', meaning: '', retryHelps: false }, 1.5)).toContain('at least 1.5 s of voice');
+  });
+});
+
+describe('windows that overlap', () => {
+  const window = (start: number, label: 'validVoice' | 'insufficientVoice') => ({ channel: 0, start, end: start + 4, label, scores: null });
+
+  it('are shown as stretches of the same label, each until the next begins', () => {
+    expect(runsOf([window(0, 'validVoice'), window(2, 'validVoice'), window(4, 'insufficientVoice'), window(6, 'validVoice')])).toEqual([
+      { start: 0, end: 4, label: 'validVoice' },
+      { start: 4, end: 6, label: 'insufficientVoice' },
+      { start: 6, end: 10, label: 'validVoice' },
+    ]);
+    expect(runsOf([])).toEqual([]);
+  });
+});
