@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { enqueueNight } from '../jobs/enqueue.ts';
 import { formatArtefact } from '../pipelines/caches/definition.ts';
 import { readNight, type BuildState, type NightReport, type NightState } from '../pipelines/caches/night-report.ts';
-import { evaluationInstant, everything, parseScope, requestNight } from '../pipelines/caches/night-request.ts';
+import { evaluationInstant, everything, parseScope, requestNightOnce } from '../pipelines/caches/night-request.ts';
 import type { Pool } from '../runtime/postgres.ts';
 import { interruption, runCommand, withServices, type Outcome } from './command.ts';
 import { parseId } from './options.ts';
@@ -19,6 +20,7 @@ interface RunOptions {
   only?: string;
   acceptShrink?: boolean;
   full?: boolean;
+  key?: string;
   wait: boolean;
 }
 
@@ -32,6 +34,7 @@ export function addNightCommands(program: Command): void {
     .option('--only <cache[/country]>', 'build only this')
     .option('--full', 'read all rows, where else only those are read that changed, and compare')
     .option('--accept-shrink', 'publish files that lose more rows than the shrink guard allows')
+    .option('--key <key>', 'idempotency key: the same request under the same key is one night; by default a new one')
     .option('--no-wait', 'return when the night is queued')
     .addHelpText('after', '\nExamples:\n  caller-trust night run\n  caller-trust night run --only phones/US\n  caller-trust night run --date 2021-07-08 --accept-shrink')
     .action((options: RunOptions, command: Command) => runCommand(command, () => runNight(options)));
@@ -53,20 +56,22 @@ async function runNight(options: RunOptions): Promise<Outcome> {
   const nightDate = options.date ?? now.toISOString().slice(0, 10);
   const evaluatedAt = evaluationInstant(nightDate, now);
   const scope = options.only === undefined ? everything : parseScope(options.only);
+  const key = options.key ?? `cli-${randomUUID()}`;
   return withServices((services) =>
     withQueues(services, async (queues) => {
-      const runId = await requestNight(services.db, {
+      const { runId, repeated, state } = await requestNightOnce(services.db, {
+        key,
         nightDate,
-        trigger: 'operator',
         scope,
         acceptShrink: options.acceptShrink === true,
         fullBuild: options.full === true,
         evaluatedAt,
         requestedBy: `cli ${userInfo().username}`,
       });
-      await enqueueNight(queues, { runId: runId! }); // only a scheduled night can be there already
-      if (!options.wait) return { json: { runId, state: 'due' }, text: `Night ${runId} is queued.` };
-      return nightOutcome(await withSomeWorker(services, queues, () => untilFinished(services.db, runId!)));
+      if (state === 'finished') return nightOutcome(await readNight(services.db, { runId }));
+      await enqueueNight(queues, { runId });
+      if (!options.wait) return { json: { runId, key, state, repeated }, text: `Night ${runId} is queued under the key ${key}.` };
+      return nightOutcome(await withSomeWorker(services, queues, () => untilFinished(services.db, runId)));
     }),
   );
 }

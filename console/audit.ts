@@ -67,6 +67,14 @@ export async function recordEvent(db: Queryable, { actor, action, object = null,
   await db.query(sql('console/insert_event'), [actor, action, object, JSON.stringify(detail), address?.replace(/%.*$/, '') ?? null]);
 }
 
+/** An event with its action in words. */
+export type ShownEvent = ConsoleEvent & { readonly what: string };
+
+/** What the page of the trail is told of an event. */
+export function shownEvent(event: ConsoleEvent): ShownEvent {
+  return { ...event, what: ACTIONS[event.action] };
+}
+
 /** What was done, newest first. */
 export async function listEvents(db: Queryable, { before = null, actor = null, limit }: { readonly before?: number | null; readonly actor?: string | null; readonly limit: number }): Promise<ConsoleEvent[]> {
   const rows = await queryRows<{ event_id: number; at: Date; actor: string; action: Action; object: string | null; detail: Record<string, unknown>; address: string | null }>(db, sql('console/list_events'), [before, actor, limit]);

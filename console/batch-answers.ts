@@ -1,7 +1,7 @@
 import type { Queues } from '../jobs/backend.ts';
 import { countReasons, countStates, listBatches, readBatch, type Batch, type BatchState, type StateCounts } from '../pipelines/audio/batch.ts';
 import { formatResults, resultsHeader } from '../pipelines/audio/batch-results.ts';
-import { readVerifications } from '../pipelines/audio/verification-record.ts';
+import { listVerifications, readVerifications, type VerificationRecord } from '../pipelines/audio/verification-record.ts';
 import type { VerificationState } from '../pipelines/audio/verification.ts';
 import { queryRows, type Pool, type Queryable } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
@@ -43,6 +43,20 @@ export async function readLiveBatch({ db, queues }: { readonly db: Queryable; re
   const [counts, reasons] = [await countStates(db, batch.batchId), await countReasons(db, batch.batchId)];
   const isWaiting = batch.state === 'queued' || batch.state === 'performing';
   return { batch: batchOf(batch), counts, reasons: reasons.map(({ reason, items }) => ({ ...describeReason(reason), items })), workerConnected: isWaiting ? await isWorkerConnected(queues) : null };
+}
+
+/** An item of a batch, with what its reason means. */
+export type ListedItem = VerificationRecord & { readonly why: ReasonFacts | null };
+
+/**
+ * Items of a batch in its order, after a line; of one state if that is given.
+ * @throws ServiceError `batch_unknown`
+ */
+export async function listItems(db: Queryable, id: string, { state, after, limit }: { readonly state?: VerificationState | undefined; readonly after: number; readonly limit: number }): Promise<{ items: ListedItem[]; next: string | null }> {
+  const { batchId } = await readBatch(db, id);
+  const found = await listVerifications(db, batchId, { states: state === undefined ? undefined : [state], after, limit: limit + 1, windows: false });
+  const { rows, next } = pageOf(found, limit, ({ line }) => line);
+  return { items: rows.map((item) => ({ ...item, why: item.reason === null ? null : describeReason(item.reason) })), next };
 }
 
 /** The results of a batch as CSV with a header, page by page, as `batch results --csv` prints them. */

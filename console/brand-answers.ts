@@ -42,6 +42,18 @@ export type ShownProfile = Omit<BrandProfile, 'contact' | 'taxId'> & { readonly 
 /** What those who may see private fields are shown of a profile. */
 export type PrivateFields = Pick<BrandProfile, 'contact' | 'taxId'>;
 
+/** Private fields of a brand, of both revisions. */
+export interface RevealedFields {
+  readonly profile: PrivateFields;
+  readonly pendingProfile: PrivateFields | null;
+}
+
+/** What those who asked for private fields are shown. */
+export function revealedFields({ profile, pendingProfile }: Pick<BrandRecord, 'profile' | 'pendingProfile'>): RevealedFields {
+  const pick = ({ contact, taxId }: BrandProfile): PrivateFields => ({ contact, taxId });
+  return { profile: pick(profile), pendingProfile: pendingProfile && pick(pendingProfile) };
+}
+
 /** A brand as everybody sees it, with what can be done to it now. */
 export type ShownBrand = Omit<BrandRecord, 'profile' | 'pendingProfile'> & {
   readonly profile: ShownProfile;

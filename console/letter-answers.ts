@@ -1,5 +1,5 @@
 import { BRAND_CHECKS } from '../pipelines/branding/brand-check.ts';
-import { inCamelCase } from '../pipelines/branding/brand-record.ts';
+import { inCamelCase, readLetterRecord, type LetterRecord } from '../pipelines/branding/brand-record.ts';
 import type { Finding } from '../pipelines/branding/finding.ts';
 import { LETTER_REFUSALS, type LetterReading, type Place } from '../pipelines/branding/letter-reading.ts';
 import type { LetterFields } from '../pipelines/branding/letter-fields.ts';
@@ -100,6 +100,15 @@ export function explained<Any extends PublicFinding>(finding: Any): Any & { read
   return { ...finding, meaning: meanings.get(finding.code) ?? '' };
 }
 
+/** A letter with its findings and what was asked for with it, without its text. */
+export type ShownLetter = LetterRecord & { readonly findings: readonly (PublicFinding & { readonly meaning: string })[]; readonly request: LetterRequest };
+
+/** @throws ServiceError `letter_unknown` */
+export async function readShownLetter(db: Queryable, letterId: number): Promise<ShownLetter> {
+  const { opened: _nothing, ...letter } = await readLetterRecord(db, letterId);
+  return { ...letter, findings: letter.findings.map(explained), request: await readLetterRequest(db, letterId) };
+}
+
 /** A finding with the text and the place that it was read from. */
 export interface PlacedFinding extends PublicFinding {
   readonly meaning: string;
@@ -133,6 +142,18 @@ export interface ShownReading {
   readonly pages: readonly ShownPage[];
   readonly signatures: LetterReading['signatures'];
   readonly embeddedCsv: string | null;
+}
+
+/** A letter as those see it who decide. */
+export interface ReviewedLetter {
+  readonly letter: LetterRecord;
+  readonly request: LetterRequest;
+  readonly reading: ShownReading;
+}
+
+/** What those who decide are shown of a letter that was opened for them. */
+export async function reviewedLetter(db: Queryable, { opened, findings, ...letter }: Awaited<ReturnType<typeof readLetterRecord>>): Promise<ReviewedLetter> {
+  return { letter, request: await readLetterRequest(db, letter.letterId), reading: shownReading(opened, findings) };
 }
 
 /** What was read from a letter; its findings alone where nothing is kept of its text. */

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DefaultChange } from '../pipelines/audio/drift/move-default.ts';
+import { listDefaultChanges, type DefaultChange } from '../pipelines/audio/drift/move-default.ts';
 import type { DriftReport } from '../pipelines/audio/drift/drift-report.ts';
 import type { ModelManifest } from '../pipelines/audio/models/manifest.ts';
-import type { RegistryEntry } from '../pipelines/audio/models/registry.ts';
+import type { ModelRegistry, RegistryEntry } from '../pipelines/audio/models/registry.ts';
+import { openVoiceModel, type VoiceModel } from '../pipelines/audio/voice-model.ts';
 import { queryRow, queryRows, type Queryable } from '../runtime/postgres.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { sql } from '../sql/sql.ts';
@@ -46,6 +47,48 @@ export async function listAllDefaultChanges(db: Queryable, limit: number): Promi
   return rows.map(({ set_by, report_id, ...change }) => ({ ...change, setBy: set_by, reportId: report_id }));
 }
 
+/** Changes of defaults that the page of the models shows. */
+const changesShownMax = 50;
+
+/** The registry as of a release, with the model that voices are compared by, and the defaults that were set here. */
+export interface ShownRegistry {
+  readonly release: string;
+  readonly newestRelease: string;
+  readonly models: readonly ListedModel[];
+  readonly voiceprint: { readonly model: string; readonly identityThreshold: number };
+  readonly changes: readonly ListedDefaultChange[];
+}
+
+/** @throws ServiceError `release_unknown` */
+export async function readRegistry(db: Queryable, registry: ModelRegistry, release?: string): Promise<ShownRegistry> {
+  const { newestRelease } = registry;
+  const { name, identityThreshold } = await openVoiceModel();
+  return { release: release ?? newestRelease, newestRelease, models: registry.models(release).map(listedModel), voiceprint: { model: name, identityThreshold }, changes: await listAllDefaultChanges(db, changesShownMax) };
+}
+
+/** A model with its card, and when it became the default or ceased to be it. */
+export type ShownModel = ListedModel & Pick<RegistryEntry, 'manifest' | 'manifestSha256'> & {
+  readonly card: string | null;
+  /** True if there is a picture of its error rates. */
+  readonly hasCurve: boolean;
+  readonly defaults: readonly DefaultChange[];
+};
+
+/** What the page of a model is told of it. */
+export async function readModel(db: Queryable, entry: RegistryEntry): Promise<ShownModel> {
+  const { model, manifest, manifestSha256, directory } = entry;
+  return { ...listedModel(entry), manifest, manifestSha256, card: await readBeside(directory, 'card.md'), hasCurve: (await readBeside(directory, 'det.svg')) !== null, defaults: await listDefaultChanges(db, model) };
+}
+
+/** The model that voices are compared by, with its card. */
+export type ShownVoiceModel = Pick<VoiceModel, 'identityThreshold' | 'agreementMin'> & { readonly model: string; readonly card: string | null };
+
+/** @throws ServiceError `model_invalid` */
+export async function readVoiceModel(): Promise<ShownVoiceModel> {
+  const { name, directory, identityThreshold, agreementMin } = await openVoiceModel();
+  return { model: name, identityThreshold, agreementMin, card: await readBeside(directory, 'card.md') };
+}
+
 /** A drift report in a list. */
 export interface ListedReport {
   readonly reportId: number;
@@ -84,7 +127,10 @@ export async function readReport(db: Queryable, reportId: number): Promise<Store
 const rowsShownMax = 100;
 
 /** A report as its page is told it: without the points of the picture, and with the first of its lists. */
-export function shownReport({ report, ...facts }: StoredReport): object {
+export type ShownReport = Omit<StoredReport, 'report'> & Omit<DriftReport, 'points'> & { readonly pointsDrawn: number };
+
+/** What the page of a report is told of it. */
+export function shownReport({ report, ...facts }: StoredReport): ShownReport {
   const { points, flips, notCompared, ...rest } = report;
   return { ...facts, ...rest, pointsDrawn: points.length, flips: flips.slice(0, rowsShownMax), notCompared: notCompared.slice(0, rowsShownMax) };
 }

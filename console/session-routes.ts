@@ -42,15 +42,16 @@ export function registerSessionRoutes(app: FastifyInstance, options: SessionRout
     const name = nameIn(given);
     for (const count of [addresses, names]) requireFewTries(await count(request));
     const { user, isKnown } = await turns.take(() => findUser(db, name, given.password));
-    if (user === undefined) {
+    const opened = user && (await openSession(db, user, options.limits));
+    if (user === undefined || opened === undefined) {
       await recordEvent(db, { actor: 'nobody', action: 'log_in_refused', object: isKnown ? `user ${name}` : null, address: request.ip }); // what is no name may be a password in the wrong field
       throw new ServiceError('unauthenticated', { operation: 'log in', problem: 'The name or the password is not right.', hint: '`caller-trust console users list` shows the names; `caller-trust console users password` sets another password.' });
     }
     await sweepSessions(db, options.limits);
-    const { token, endsAt } = await openSession(db, user.userId, options.limits);
+    const { token, endsAt, role } = opened;
     await recordEvent(db, { actor: user.name, action: 'log_in', address: request.ip });
     setCookie(reply, token, { address: address(), expires: endsAt });
-    return { user: { name: user.name, role: user.role }, endsAt, csrfToken: csrfTokenOf(token) };
+    return { user: { name: user.name, role }, endsAt, csrfToken: csrfTokenOf(token) };
   });
   app.get('/api/session', { config: { access: 'nobody', readsSession: true } }, async ({ session }) => session ?? { user: null, hasUsers: await hasUsers(db) });
   app.delete('/api/session', { config: { access: 'viewer' } }, async (request, reply) => {

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import { queryRow, type Queryable } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
 import type { Role } from './roles.ts';
-import type { ConsoleUser } from './users.ts';
+import type { ComparedUser, ConsoleUser } from './users.ts';
 
 const tokenBytes = 32;
 const tokenForm = /^[A-Za-z0-9_-]{43}$/;
@@ -21,11 +21,20 @@ export interface Session {
   readonly csrfToken: string;
 }
 
-/** Opens a session; the token is for the browser's cookie alone. */
-export async function openSession(db: Queryable, userId: number, { consoleSessionHoursMax }: SessionLimits): Promise<{ token: string; endsAt: Date }> {
+/** A session that was opened. */
+export interface OpenedSession {
+  /** For the browser's cookie alone. */
+  readonly token: string;
+  readonly endsAt: Date;
+  /** Of its user, at this moment. */
+  readonly role: Role;
+}
+
+/** Opens a session; undefined if the password that was compared is no longer that of its user, or the user is gone. */
+export async function openSession(db: Queryable, { userId, passwordHash }: Pick<ComparedUser, 'userId' | 'passwordHash'>, { consoleSessionHoursMax }: SessionLimits): Promise<OpenedSession | undefined> {
   const token = randomBytes(tokenBytes).toString('base64url');
-  const row = await queryRow<{ ends_at: Date }>(db, sql('console/insert_session'), [digestOf(token), userId, consoleSessionHoursMax]);
-  return { token, endsAt: row!.ends_at };
+  const row = await queryRow<{ ends_at: Date; role: Role }>(db, sql('console/insert_session'), [digestOf(token), userId, passwordHash, consoleSessionHoursMax]);
+  return row && { token, endsAt: row.ends_at, role: row.role };
 }
 
 /** The session of a token, unless it has ended or was idle for too long. Notes that it is in use. */

@@ -1,4 +1,4 @@
-import { queryRow, queryRows, type Queryable } from '../runtime/postgres.ts';
+import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../runtime/postgres.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { sql } from '../sql/sql.ts';
 import { hashPassword, isPassword, passwordCharactersMax, passwordCharactersMin, wasteComparison } from './password.ts';
@@ -52,12 +52,16 @@ export async function hasUsers(db: Queryable): Promise<boolean> {
 }
 
 /**
- * Gives a user another password and ends all sessions of the old one.
+ * Gives a user another password and ends all sessions of the old one, also one that a log-in is about to open.
  * @throws ServiceError `console_user_unknown`, `console_user_invalid`
  */
-export async function changePassword(db: Queryable, name: string, password: string): Promise<void> {
+export async function changePassword(db: Pool, name: string, password: string): Promise<void> {
   requirePassword('change password', name, password);
-  await requireUser(db, 'change password', name, sql('console/set_password'), [name, await hashPassword(password)]);
+  const hash = await hashPassword(password);
+  await inTransaction(db, async (client) => {
+    const { user_id: userId } = await requireUser<{ user_id: number }>(client, 'change password', name, sql('console/set_password'), [name, hash]);
+    await client.query(sql('console/delete_sessions_of_user'), [userId]);
+  });
 }
 
 /**
@@ -78,10 +82,17 @@ export async function removeUser(db: Queryable, name: string): Promise<void> {
   await requireUser(db, 'remove user', name, sql('console/delete_user'), [name]);
 }
 
+/** A user whose password was compared. */
+export interface ComparedUser extends ConsoleUser {
+  readonly userId: number;
+  /** What it was compared with: no session is opened once this has changed. */
+  readonly passwordHash: string;
+}
+
 /** What a name and a password came to. */
 export interface FoundUser {
   /** Undefined if nobody has the name, or the password is another one. */
-  readonly user: (ConsoleUser & { readonly userId: number }) | undefined;
+  readonly user: ComparedUser | undefined;
   /** True if a user has the name. */
   readonly isKnown: boolean;
 }
@@ -93,12 +104,14 @@ export async function findUser(db: Queryable, name: string, password: string): P
     await wasteComparison(password);
     return { user: undefined, isKnown: false };
   }
-  const user = (await isPassword(password, row.password_hash)) ? { userId: row.user_id, name: row.name, role: row.role } : undefined;
+  const user = (await isPassword(password, row.password_hash)) ? { userId: row.user_id, name: row.name, role: row.role, passwordHash: row.password_hash } : undefined;
   return { user, isKnown: true };
 }
 
-async function requireUser(db: Queryable, operation: string, name: string, statement: string, values: unknown[]): Promise<void> {
-  if ((await queryRow(db, statement, values)) === undefined) throw new ServiceError('console_user_unknown', { operation, object: name, hint: '`caller-trust console users list` shows the names.' });
+async function requireUser<Row extends object>(db: Queryable, operation: string, name: string, statement: string, values: unknown[]): Promise<Row> {
+  const row = await queryRow<Row>(db, statement, values);
+  if (row === undefined) throw new ServiceError('console_user_unknown', { operation, object: name, hint: '`caller-trust console users list` shows the names.' });
+  return row;
 }
 
 function requireRole(operation: string, role: string): Role {

@@ -6,6 +6,7 @@ import { ServiceError } from '../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
 import { pageOf } from './paging.ts';
+import { playbackOf } from './playback-formats.ts';
 
 /** Why there is no score, in words, and whether another try may help. */
 export interface ReasonFacts {
@@ -178,7 +179,7 @@ function detailOf(row: DetailRow) {
     channelScores: row.channel_scores ?? [],
     notes: row.notes ?? [],
     windows: row.windows ?? [],
-    recording: row.audio_sha256 === null ? null : { bytes: row.bytes, format: row.format, codec: row.codec, storedAt: row.stored_at, deletedAt: row.deleted_at, deletedWhy: row.deleted_why },
+    recording: row.audio_sha256 === null ? null : { bytes: row.bytes, format: row.format, codec: row.codec, playback: playbackOf(row), storedAt: row.stored_at, deletedAt: row.deleted_at, deletedWhy: row.deleted_why },
   };
 }
 

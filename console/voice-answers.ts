@@ -1,6 +1,9 @@
 import type { VoiceLabel } from '../pipelines/audio/voice-judgement.ts';
 import type { Scores } from '../pipelines/audio/verification.ts';
-import type { VoiceprintEvent } from '../pipelines/audio/voiceprint-store.ts';
+import { openVoiceModel } from '../pipelines/audio/voice-model.ts';
+import { enrolmentLimits } from '../pipelines/audio/voiceprint/enrolment.ts';
+import { listVoiceprintPage, readVoiceprint, type VoiceprintEvent, type VoiceprintFilter, type VoiceprintRecord } from '../pipelines/audio/voiceprint-store.ts';
+import type { Config } from '../runtime/config.ts';
 import { queryRows, type Queryable } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
 import { pageOf } from './paging.ts';
@@ -15,6 +18,29 @@ const othersInHistoryMax = 50;
 export async function readVoiceHistory(db: Queryable, voiceprint: string): Promise<{ events: VoiceprintEvent[]; eventsLeftOut: number }> {
   const rows = await queryRows<Omit<VoiceprintEvent, 'eventId'> & { event_id: number; events: number }>(db, sql('console/list_voiceprint_events'), [voiceprint, comparisonsInHistoryMax, othersInHistoryMax]);
   return { events: rows.map(({ event_id, events: _all, ...event }) => ({ eventId: event_id, ...event })), eventsLeftOut: (rows[0]?.events ?? 0) - rows.length };
+}
+
+/** A part of the list of voiceprints, and the place of the next one. */
+export async function listVoiceprints(db: Queryable, filter: VoiceprintFilter): Promise<{ voiceprints: VoiceprintRecord[]; next: string | null }> {
+  const { voiceprints, next } = await listVoiceprintPage(db, filter);
+  return { voiceprints, next: next === null ? null : String(next) };
+}
+
+/** A voiceprint with its history. */
+export type ShownVoiceprint = VoiceprintRecord & Awaited<ReturnType<typeof readVoiceHistory>>;
+
+/** @throws ServiceError `voiceprint_unknown` */
+export async function readShownVoiceprint(db: Queryable, id: string): Promise<ShownVoiceprint> {
+  return { ...(await readVoiceprint(db, id)), ...(await readVoiceHistory(db, id)) };
+}
+
+/** What an enrolment takes, and by which model. */
+export type ShownEnrolmentLimits = typeof enrolmentLimits & { readonly fileBytesMax: number; readonly model: string; readonly identityThreshold: number };
+
+/** @throws ServiceError `model_invalid` */
+export async function readEnrolmentLimits({ audioBytesMax }: Pick<Config, 'audioBytesMax'>): Promise<ShownEnrolmentLimits> {
+  const { name, identityThreshold } = await openVoiceModel();
+  return { ...enrolmentLimits, fileBytesMax: audioBytesMax, model: name, identityThreshold };
 }
 
 /** What a comparison of a recording with a voiceprint came to, as it was stored. */

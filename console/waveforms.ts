@@ -4,6 +4,7 @@ import { AudioRefusal } from '../pipelines/audio/reasons.ts';
 import type { RecordingWaveform } from '../pipelines/audio/scoring/recording-waveform.ts';
 import { isServiceError, ServiceError } from '../runtime/errors.ts';
 import type { ConsoleWork } from './console-work.ts';
+import { SharedWork } from './shared-work.ts';
 import { Turns } from './turns.ts';
 import type { VerificationDetail } from './verification-answers.ts';
 
@@ -14,15 +15,6 @@ const keptMax = 32;
 const drawnAtOnceMax = 2;
 const waitingMax = 20;
 
-/** A picture, kept or being drawn. */
-interface KeptPicture {
-  readonly picture: Promise<RecordingWaveform>;
-  readonly stop: AbortController;
-  /** Requests that wait for it. */
-  waiting: number;
-  isDrawn: boolean;
-}
-
 interface DrawnRecording {
   readonly sha256: string;
   readonly model: ResolvedModel | null;
@@ -32,11 +24,12 @@ interface DrawnRecording {
 /** Pictures of recordings: each is read by a child process, once for all who look at the same moment. */
 export class Waveforms {
   private readonly work: Pick<ConsoleWork, 'config' | 'db' | 'scoring' | 'signal'>;
-  private readonly kept = new Map<string, KeptPicture>();
+  private readonly pictures: SharedWork<RecordingWaveform>;
   private readonly turns = new Turns({ runningMax: drawnAtOnceMax, waitingMax, refusal: { code: 'overloaded', operation: 'draw recording', problem: 'Other recordings are being drawn.' } });
 
   constructor(work: Pick<ConsoleWork, 'config' | 'db' | 'scoring' | 'signal'>) {
     this.work = work;
+    this.pictures = new SharedWork({ signal: work.signal, keptMax });
   }
 
   /**
@@ -49,37 +42,7 @@ export class Waveforms {
     const { config, db } = this.work;
     const usable = model === null ? null : usableModel(await loadRegistry(db, config), model);
     const key = `${sha256} ${usable?.manifestSha256 ?? ''} ${settings.channels}`;
-    const found = this.kept.get(key) ?? this.begin(key, { sha256, model: usable, settings });
-    this.kept.delete(key);
-    this.kept.set(key, found);
-    if (this.kept.size > keptMax) this.kept.delete(this.kept.keys().next().value!);
-    return this.awaitPicture(key, found, signal);
-  }
-
-  private begin(key: string, drawn: DrawnRecording): KeptPicture {
-    const stop = new AbortController();
-    const kept: KeptPicture = { picture: this.draw(drawn, AbortSignal.any([this.work.signal, stop.signal])), stop, waiting: 0, isDrawn: false };
-    kept.picture.then(
-      () => (kept.isDrawn = true),
-      () => this.forget(key, kept),
-    );
-    return kept;
-  }
-
-  private async awaitPicture(key: string, kept: KeptPicture, signal: AbortSignal): Promise<RecordingWaveform> {
-    kept.waiting++;
-    const leave = () => {
-      if (--kept.waiting > 0 || kept.isDrawn) return;
-      this.forget(key, kept); // who asks from now on has it drawn anew
-      kept.stop.abort(signal.reason);
-    };
-    if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave, { once: true });
-    return kept.picture;
-  }
-
-  private forget(key: string, kept: KeptPicture): void {
-    if (this.kept.get(key) === kept) this.kept.delete(key);
+    return this.pictures.take(key, signal, (left) => this.draw({ sha256, model: usable, settings }, left));
   }
 
   private async draw({ sha256, model, settings }: DrawnRecording, signal: AbortSignal): Promise<RecordingWaveform> {

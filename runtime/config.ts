@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { resolve, join } from 'node:path';
 import { z } from 'zod';
 import { ServiceError } from './errors.ts';
@@ -15,6 +16,19 @@ const text = () => z.string().min(1);
 const count = (fallback: number, options: { min?: number; max?: number } = {}) =>
   z.coerce.number().int().min(options.min ?? 1).max(options.max ?? Number.MAX_SAFE_INTEGER).default(fallback);
 const port = (fallback: number) => count(fallback, { min: 0, max: 65_535 });
+
+/** Ranges of addresses that have a name. */
+const namedNetworks = ['loopback', 'linklocal', 'uniquelocal'];
+
+/** True for an address, a network (`10.0.0.0/8`), or the name of one. */
+function isNetwork(name: string): boolean {
+  if (namedNetworks.includes(name)) return true;
+  const [, address, bits] = /^([^/%]+)(?:\/([1-9]\d{0,2}))?$/.exec(name) ?? [];
+  const version = isIP(address ?? '');
+  return version !== 0 && Number(bits ?? 1) <= (version === 4 ? 32 : 128);
+}
+
+const networks = () => text().refine((list) => list.split(',').every((name) => isNetwork(name.trim())), `expected addresses, networks such as 10.0.0.0/8, ${namedNetworks.join(', ')}, separated by commas`);
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -114,8 +128,8 @@ export const SETTINGS = {
   metricsPort: setting('METRICS_PORT', port(9464), 'Port of the metrics; 0 takes a free one.'),
   consoleHost: setting('CONSOLE_HOST', text().default('127.0.0.1'), 'Address on which the console listens. Beyond the loopback interface it needs CONSOLE_ORIGIN.'),
   consolePort: setting('CONSOLE_PORT', port(8090), 'Port of the console; 0 takes a free one.'),
-  consoleOrigin: setting('CONSOLE_ORIGIN', z.string().regex(/^https?:\/\/[^/?#@]+$/).optional(), 'Address under which browsers reach the console through a reverse proxy with TLS, such as https://console.example.com. Absent: http on the loopback interface.'),
-  consoleProxies: setting('CONSOLE_PROXIES', text().default('loopback'), 'Addresses of the reverse proxies in front of the console, separated by commas, such as loopback or 10.0.0.0/8; what they say of the address of a browser is believed. Read only with CONSOLE_ORIGIN.'),
+  consoleOrigin: setting('CONSOLE_ORIGIN', z.string().regex(/^https?:\/\/[^/?#@]+$/).refine((origin) => URL.canParse(origin), 'expected the address of a host').optional(), 'Address under which browsers reach the console through a reverse proxy with TLS, such as https://console.example.com. Absent: http on the loopback interface.'),
+  consoleProxies: setting('CONSOLE_PROXIES', networks().default('loopback'), 'Addresses of the reverse proxies in front of the console, separated by commas, such as loopback or 10.0.0.0/8; what they say of the address of a browser is believed. Read only with CONSOLE_ORIGIN.'),
   consoleSessionHoursMax: setting('CONSOLE_SESSION_HOURS_MAX', count(12, { max: 720 }), 'Hours after which a user of the console must log in again.'),
   consoleIdleMinutesMax: setting('CONSOLE_IDLE_MINUTES_MAX', count(60, { max: 10_080 }), 'A session of the console that made no request for this many minutes has ended.'),
   consoleLogInsPerMinuteMax: setting('CONSOLE_LOG_INS_PER_MINUTE_MAX', count(10, { max: 1000 }), 'Times that one address, or one name, may try to log in to the console in a minute.'),

@@ -407,7 +407,9 @@ CREATE TABLE night_run (
   report jsonb,
   full_build boolean NOT NULL DEFAULT false,
   transactions text,
-  cluster text COLLATE "C"
+  cluster text COLLATE "C",
+  idempotency_key text COLLATE "C",
+  request_sha256 text COLLATE "C"
 );
 
 -- table phone_number
@@ -936,11 +938,20 @@ ALTER TABLE model_default ADD CONSTRAINT model_default_set_by_check CHECK ((set_
 -- constraint night_run.night_run_finished
 ALTER TABLE night_run ADD CONSTRAINT night_run_finished CHECK (((state = 'finished'::text) = (outcome IS NOT NULL)));
 
+-- constraint night_run.night_run_idempotency_key_check
+ALTER TABLE night_run ADD CONSTRAINT night_run_idempotency_key_check CHECK ((idempotency_key ~ '^[!-~]{1,128}$'::text));
+
+-- constraint night_run.night_run_key_has_request
+ALTER TABLE night_run ADD CONSTRAINT night_run_key_has_request CHECK (((idempotency_key IS NULL) = (request_sha256 IS NULL)));
+
 -- constraint night_run.night_run_outcome_check
 ALTER TABLE night_run ADD CONSTRAINT night_run_outcome_check CHECK ((outcome = ANY (ARRAY['ok'::text, 'partial'::text, 'failed'::text])));
 
 -- constraint night_run.night_run_pkey
 ALTER TABLE night_run ADD CONSTRAINT night_run_pkey PRIMARY KEY (run_id);
+
+-- constraint night_run.night_run_request_sha256_check
+ALTER TABLE night_run ADD CONSTRAINT night_run_request_sha256_check CHECK ((request_sha256 ~ '^[0-9a-f]{64}$'::text));
 
 -- constraint night_run.night_run_state_check
 ALTER TABLE night_run ADD CONSTRAINT night_run_state_check CHECK ((state = ANY (ARRAY['due'::text, 'running'::text, 'finished'::text])));
@@ -1270,6 +1281,9 @@ CREATE INDEX model_default_family ON public.model_default USING btree (family, d
 
 -- index night_run.night_run_open
 CREATE INDEX night_run_open ON public.night_run USING btree (run_id) WHERE (state <> 'finished'::text);
+
+-- index night_run.night_run_requested_once
+CREATE UNIQUE INDEX night_run_requested_once ON public.night_run USING btree (requested_by, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 -- index night_run.night_run_scheduled_once
 CREATE UNIQUE INDEX night_run_scheduled_once ON public.night_run USING btree (night_date) WHERE (trigger = 'schedule'::text);

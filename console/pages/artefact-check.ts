@@ -1,26 +1,9 @@
+import type { ArtefactCheckFacts, Verdict } from './artefact-types.ts';
 import { ActionButton, Notice, ProblemNotice, Section, Table, When } from './components.ts';
 import { useLive } from './reading.ts';
 import { mayDo, sendJson } from './request.ts';
 import { formatBytes, formatCount } from './text.ts';
 import { html, type Shown, type VNode } from './view.ts';
-
-interface Verdict {
-  readonly artefact: string;
-  readonly version: number;
-  readonly verdict: 'ok' | 'missing' | 'damaged' | 'different';
-  readonly detail: string;
-  readonly rows: number;
-  readonly bytes: number;
-}
-
-interface ArtefactCheckFacts {
-  readonly state: 'running' | 'finished' | 'failed';
-  readonly startedAt: string;
-  readonly finishedAt: string | null;
-  readonly versions: number;
-  readonly verdicts: readonly Verdict[];
-  readonly problem: string | null;
-}
 
 /** Reads stored files again and compares them with what was published. `path`: of the check in the console's interface. */
 export function ArtefactCheckSection({ path, lead }: { path: string; lead: string }): VNode {

@@ -1,49 +1,12 @@
 import { SizesChart } from './artefact-chart.ts';
 import { ArtefactCheckSection } from './artefact-check.ts';
 import { nameOf } from './artefact-name.ts';
-import type { ListedArtefact } from './artefacts-page.ts';
+import type { Delta, Manifest, ToldArtefact, ToldVersion } from './artefact-types.ts';
 import { Empty, Facts, Name, Notice, Page, Pager, Read, Section, State, Table, When } from './components.ts';
 import { useReading } from './reading.ts';
 import { goTo, Link, usePlace, withQuery, type PageProps } from './router.ts';
 import { formatBytes, formatCount } from './text.ts';
 import { html, type VNode } from './view.ts';
-
-interface Manifest {
-  readonly version: number;
-  readonly buildId: number;
-  readonly asOf: string;
-  readonly builtAt: string;
-  readonly levels: Readonly<Record<string, number>>;
-  readonly categoriesVersion: number;
-  readonly columns: readonly { readonly name: string; readonly meaning: string }[];
-  readonly file: { readonly href: string; readonly bytes: number; readonly sha256: string; readonly plainBytes: number; readonly plainSha256: string };
-  readonly previous: { readonly version: number } | null;
-  readonly deltas: readonly Delta[];
-  readonly index: { readonly bytes: number; readonly segments: number } | null;
-}
-
-interface Delta {
-  readonly from: number;
-  readonly bytes: number;
-  readonly added: number;
-  readonly changed: number;
-  readonly removed: number;
-}
-
-interface ToldArtefact extends ListedArtefact {
-  readonly manifest: Manifest | null;
-}
-
-interface ToldVersion {
-  readonly version: number;
-  readonly runId: number;
-  readonly asOf: string;
-  readonly publishedAt: string;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly delta: Omit<Delta, 'from'> | null;
-}
 
 /** One artefact: its manifest, its sizes over time, its deltas, and what can be done with its files. */
 export default function ArtefactPage({ params, query }: PageProps): VNode {

@@ -1,25 +1,11 @@
 import { ArtefactCheckSection } from './artefact-check.ts';
 import { nameOf, pathOf } from './artefact-name.ts';
+import type { ListedArtefact } from './artefact-types.ts';
 import { Empty, Page, Read, State, Table, When } from './components.ts';
 import { useReading } from './reading.ts';
 import { Link } from './router.ts';
 import { formatBytes, formatCount } from './text.ts';
 import { html, type VNode } from './view.ts';
-
-/** An artefact in the list. */
-export interface ListedArtefact {
-  readonly cache: string;
-  readonly country: string;
-  readonly title: string;
-  readonly status: 'fresh' | 'stale';
-  readonly stale: { readonly code: string; readonly reason: string; readonly since: string; readonly advice: string | null } | null;
-  readonly version: number | null;
-  readonly rows: number | null;
-  readonly bytes: number | null;
-  readonly confirmedAsOf: string | null;
-  readonly publishedAt: string | null;
-  readonly deltas: number;
-}
 
 /** What readers are given. */
 export default function ArtefactsPage(): VNode {

@@ -1,16 +1,8 @@
+import type { AuditEvent } from './audit-types.ts';
 import { Empty, Name, Page, Pager, Read, Table, When } from './components.ts';
 import { useReading } from './reading.ts';
 import { goTo, usePlace, withQuery } from './router.ts';
 import { html, type VNode } from './view.ts';
-
-interface AuditEvent {
-  readonly eventId: number;
-  readonly at: string;
-  readonly actor: string;
-  readonly what: string;
-  readonly object: string | null;
-  readonly address: string | null;
-}
 
 const pageEvents = 100;
 

@@ -1,4 +1,5 @@
 import { BatchBar, BatchKey, describeRate, useRate } from './batch-progress.ts';
+import type { BatchItem, LiveBatch, RetriedBatch } from './batch-types.ts';
 import { ActionButton, Dialog, Empty, Facts, Field, LiveMark, Name, Notice, Page, Read, Section, State, Table, When } from './components.ts';
 import { useLive, useReading } from './reading.ts';
 import { mayDo, sendJson } from './request.ts';
@@ -6,33 +7,10 @@ import { goTo, Link, usePlace, withQuery, type PageProps } from './router.ts';
 import { asWords, formatCount, formatScore, formatSeconds } from './text.ts';
 import { modeTitles } from './verification-page.ts';
 import { NoWorkerNotice } from './verification-result.ts';
-import type { Decision, ReasonFacts, Scores, VerificationState } from './verification-types.ts';
+import type { ReasonFacts, VerificationState } from './verification-types.ts';
 import { html, useEffect, useRef, useState, type VNode } from './view.ts';
 
 const states: readonly VerificationState[] = ['performed', 'performedWithoutScore', 'error', 'performing', 'queued'];
-
-interface LiveBatch {
-  readonly batch: {
-    readonly id: string;
-    readonly name: string;
-    readonly owner: string;
-    readonly key: string;
-    readonly mode: 'api' | 'webDemo';
-    readonly requestedModel: string;
-    readonly release: string;
-    readonly pinned: { readonly phone: string | null; readonly digital: string | null };
-    readonly settings: { readonly channels: string };
-    readonly state: string;
-    readonly generation: number;
-    readonly items: number;
-    readonly requestedBy: string;
-    readonly requestedAt: string;
-    readonly endedAt: string | null;
-  };
-  readonly counts: Readonly<Record<VerificationState, number>>;
-  readonly reasons: readonly (ReasonFacts & { readonly items: number })[];
-  readonly workerConnected: boolean | null;
-}
 
 /** One batch, followed to its end. */
 export default function BatchPage({ params }: PageProps): VNode {
@@ -73,7 +51,7 @@ function Actions({ path, live: { batch, counts, reasons }, onDone }: { path: str
   const isEnded = batch.endedAt !== null;
   const retryable = reasons.filter(({ retryHelps }) => retryHelps).reduce((sum, { items }) => sum + items, 0);
   const retry = async () => {
-    const { retried } = await sendJson<{ retried: number }>('POST', `${path}/retry`, { all: withAll });
+    const { retried } = await sendJson<RetriedBatch>('POST', `${path}/retry`, { all: withAll });
     setSaid(retried === 0 ? 'Nothing was queued: what failed would fail again, or its audio is gone.' : `${formatCount(retried)} ${retried === 1 ? 'recording is' : 'recordings are'} queued again.`);
     onDone();
   };
@@ -108,19 +86,6 @@ function Reasons({ reasons }: { reasons: LiveBatch['reasons'] }): VNode {
   ]} /></${Section}>`;
 }
 
-interface Item {
-  readonly id: string;
-  readonly line: number;
-  readonly source: string;
-  readonly state: VerificationState;
-  readonly model: string | null;
-  readonly requestedModel: string;
-  readonly scores: Scores | null;
-  readonly decision: Decision | null;
-  readonly why: ReasonFacts | null;
-  readonly audio: { readonly duration: number | null } | null;
-}
-
 /** Milliseconds between two readings of the items while a batch goes on. */
 const itemsAgainMs = 3000;
 
@@ -128,7 +93,7 @@ function Items({ path, isOpen }: { path: string; isOpen: boolean }): VNode {
   const place = usePlace();
   const [state, after] = [place.query.get('state') ?? '', place.query.get('after')];
   const query = new URLSearchParams({ ...(state === '' ? {} : { state }), ...(after === null ? {} : { after }) });
-  const reading = useReading<{ items: Item[]; next: string | null }>(`${path}/items?${query.toString()}`);
+  const reading = useReading<{ items: BatchItem[]; next: string | null }>(`${path}/items?${query.toString()}`);
   const wasOpen = useRef(isOpen);
   const isReading = useRef(false);
   isReading.current = reading.isReading;
@@ -142,7 +107,7 @@ function Items({ path, isOpen }: { path: string; isOpen: boolean }): VNode {
   const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }) => goTo(withQuery(place, { state: currentTarget.value, after: null }), { replace: true });
   return html`<${Section} title="Recordings">
     <div class="filters"><${Field} label="State">${(ids: object) => html`<select value=${state} onChange=${choose} ...${ids}><option value="">all</option>${states.map((each) => html`<option value=${each} selected=${each === state}>${each === 'error' ? 'error (failed)' : asWords(each)}</option>`)}</select>`}</${Field}></div>
-    <${Read} reading=${reading} what="the recordings" show=${({ items, next }: { items: Item[]; next: string | null }) => html`
+    <${Read} reading=${reading} what="the recordings" show=${({ items, next }: { items: BatchItem[]; next: string | null }) => html`
       ${items.length === 0 ? html`<${Empty} title="No recording of the batch is in this state.">Choose another one.</${Empty}>` : html`<${ItemTable} items=${items} />`}
       <nav class="pager" aria-label="Pages of the recordings">
         <button type="button" disabled=${after === null} onClick=${() => goTo(withQuery(place, { after: null }))}>To the start</button>
@@ -151,16 +116,16 @@ function Items({ path, isOpen }: { path: string; isOpen: boolean }): VNode {
   </${Section}>`;
 }
 
-function ItemTable({ items }: { items: readonly Item[] }): VNode {
-  return html`<${Table} caption="Recordings of the batch" rows=${items} keyOf=${({ line }: Item) => line} columns=${[
-    { title: 'Line', isNumber: true, show: ({ line }: Item) => formatCount(line) },
-    { title: 'Recording', show: ({ id, source }: Item) => html`<${Link} href=${`/verifications/${id}`}><${Name} text=${source} /></${Link}>` },
-    { title: 'State', show: ({ state }: Item) => html`<${State} name=${state} />` },
-    { title: 'Model', show: ({ model, requestedModel }: Item) => model ?? requestedModel },
-    { title: 'Synthesis', isNumber: true, show: ({ scores }: Item) => formatScore(scores?.synthesis) },
-    { title: 'Replay', isNumber: true, show: ({ scores }: Item) => formatScore(scores?.replay) },
-    { title: 'Decision or reason', show: ({ decision, why }: Item) => (decision !== null ? html`<${State} name=${decision.label} />` : why !== null ? html`<span class="reason">${why.meaning}</span>` : '–') },
-    { title: 'Length', isNumber: true, show: ({ audio }: Item) => (audio?.duration == null ? '–' : formatSeconds(audio.duration)) },
+function ItemTable({ items }: { items: readonly BatchItem[] }): VNode {
+  return html`<${Table} caption="Recordings of the batch" rows=${items} keyOf=${({ line }: BatchItem) => line} columns=${[
+    { title: 'Line', isNumber: true, show: ({ line }: BatchItem) => formatCount(line) },
+    { title: 'Recording', show: ({ id, source }: BatchItem) => html`<${Link} href=${`/verifications/${id}`}><${Name} text=${source} /></${Link}>` },
+    { title: 'State', show: ({ state }: BatchItem) => html`<${State} name=${state} />` },
+    { title: 'Model', show: ({ model, requestedModel }: BatchItem) => model ?? requestedModel },
+    { title: 'Synthesis', isNumber: true, show: ({ scores }: BatchItem) => formatScore(scores?.synthesis) },
+    { title: 'Replay', isNumber: true, show: ({ scores }: BatchItem) => formatScore(scores?.replay) },
+    { title: 'Decision or reason', show: ({ decision, why }: BatchItem) => (decision !== null ? html`<${State} name=${decision.label} />` : why !== null ? html`<span class="reason">${why.meaning}</span>` : '–') },
+    { title: 'Length', isNumber: true, show: ({ audio }: BatchItem) => (audio?.duration == null ? '–' : formatSeconds(audio.duration)) },
   ]} />`;
 }
 

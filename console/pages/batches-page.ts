@@ -1,25 +1,11 @@
 import { Empty, Field, Name, Page, Pager, Read, State, Table, When } from './components.ts';
 import { BatchBar } from './batch-progress.ts';
+import { batchStates, type ListedBatch } from './batch-types.ts';
 import { useReading } from './reading.ts';
 import { goTo, Link, usePlace, withQuery } from './router.ts';
 import { asWords, formatCount } from './text.ts';
 import { modeTitles } from './verification-page.ts';
 import { html, type VNode } from './view.ts';
-
-interface ListedBatch {
-  readonly id: string;
-  readonly owner: string;
-  readonly name: string;
-  readonly mode: 'api' | 'webDemo';
-  readonly requestedModel: string;
-  readonly state: string;
-  readonly items: number;
-  readonly open: number;
-  readonly requestedAt: string;
-  readonly endedAt: string | null;
-}
-
-const states = ['open', 'queued', 'performing', 'done', 'cancelled'];
 
 /** Batches of all clients, the newest first. */
 export default function BatchesPage(): VNode {
@@ -30,7 +16,7 @@ export default function BatchesPage(): VNode {
   const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }) => goTo(withQuery(place, { state: currentTarget.value, before: null }), { replace: true });
   return html`<${Page} title="Batches" lead="Recordings that were handed in together, the newest first." actions=${html`<button type="button" onClick=${reading.readAgain}>Read again</button>`}>
     <form class="section filters" aria-label="Filters" onSubmit=${(event: Event) => event.preventDefault()}>
-      <${Field} label="State">${(ids: object) => html`<select value=${state} onChange=${choose} ...${ids}><option value="">all</option>${states.map((each) => html`<option value=${each} selected=${each === state}>${asWords(each)}</option>`)}</select>`}</${Field}>
+      <${Field} label="State">${(ids: object) => html`<select value=${state} onChange=${choose} ...${ids}><option value="">all</option>${batchStates.map((each) => html`<option value=${each} selected=${each === state}>${asWords(each)}</option>`)}</select>`}</${Field}>
     </form>
     <${Read} reading=${reading} what="the batches" show=${({ batches, next }: { batches: ListedBatch[]; next: string | null }) => html`
       ${batches.length === 0 ? html`<${Empty} title=${state === '' ? 'No batch was handed in yet.' : 'No batch is in this state.'}>${state === '' ? html`Hand recordings in with <code>caller-trust verify FOLDER</code>, through the drop folder, or one under AI Voice Detection.` : 'Choose another state.'}</${Empty}>` : html`<div class="batch-table"><${Table} caption="Batches" rows=${batches} keyOf=${({ id }: ListedBatch) => id} columns=${[

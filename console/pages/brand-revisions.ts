@@ -1,4 +1,4 @@
-import type { Brand, PrivateFields, Profile } from './brand-types.ts';
+import type { Brand, PrivateFields, Profile, RevealedFields } from './brand-types.ts';
 import { ActionButton, Section } from './components.ts';
 import { mayDo, sendJson } from './request.ts';
 import { visible } from './text.ts';
@@ -23,21 +23,15 @@ interface Row {
   readonly pending: string | null;
 }
 
-/** Private fields, once they were asked for. */
-interface Revealed {
-  readonly profile: PrivateFields;
-  readonly pendingProfile: PrivateFields | null;
-}
-
 /** The approved and the pending revision side by side; the one there is, if there is one only. */
 export function BrandRevisions({ brand }: { brand: Brand }): VNode {
-  const [revealed, setRevealed] = useState<Revealed | null>(null);
+  const [revealed, setRevealed] = useState<RevealedFields | null>(null);
   const { profile, pendingProfile, approvedRevision, pendingRevision } = brand;
   const isPair = approvedRevision !== null && pendingProfile !== null;
   const shown = pendingProfile ?? profile;
   const rows = fields.map(([name, of]): Row => ({ name, approved: isPair ? of(profile) : null, pending: of(shown) }));
   const hasPrivate = profile.hasPrivate || pendingProfile?.hasPrivate === true;
-  const reveal = async () => setRevealed(await sendJson<Revealed>('POST', `/api/brands/${brand.handle}/private`));
+  const reveal = async () => setRevealed(await sendJson<RevealedFields>('POST', `/api/brands/${brand.handle}/private`));
   const title = isPair ? 'Revisions side by side' : approvedRevision === null ? 'What was asked for' : `Approved revision ${approvedRevision}`;
   return html`<${Section} title=${title} actions=${hasPrivate && revealed === null && mayDo('reviewer') ? html`<${ActionButton} act=${reveal}>Show contact and tax id</${ActionButton}>` : null}>
     <div class="wide-list"><div class="table-box" role="region" aria-label="Fields of the brand" tabindex="0"><table>
@@ -58,7 +52,7 @@ function shownValue(text: string | null): Shown {
   return text === null || text === '' ? html`<span class="soft">none</span>` : html`<span class="name">${visible(text)}</span>`;
 }
 
-function privateRows({ approvedRevision, pendingProfile }: Brand, revealed: Revealed | null): Row[] {
+function privateRows({ approvedRevision, pendingProfile }: Brand, revealed: RevealedFields | null): Row[] {
   if (revealed === null) return [];
   const isPair = approvedRevision !== null && pendingProfile !== null;
   const shown = revealed.pendingProfile ?? revealed.profile;

@@ -9,7 +9,7 @@ export interface Listed {
 export interface BrandSummary {
   readonly handle: string;
   readonly owner: string;
-  readonly state: string;
+  readonly state: BrandState;
   readonly displayName: string;
   readonly legalName: string;
   readonly pendingDisplayName: string | null;
@@ -38,10 +38,16 @@ export interface PrivateFields {
   readonly taxId: string | null;
 }
 
+/** Private fields, once they were asked for. */
+export interface RevealedFields {
+  readonly profile: PrivateFields;
+  readonly pendingProfile: PrivateFields | null;
+}
+
 /** One thing that was checked, without the text that it was read from. */
 export interface PublicFinding {
   readonly code: string;
-  readonly severity: string;
+  readonly severity: Severity;
   readonly message: string;
   readonly page: number | null;
   readonly line: number | null;
@@ -51,7 +57,7 @@ export interface PublicFinding {
 export interface Brand {
   readonly handle: string;
   readonly owner: string;
-  readonly state: string;
+  readonly state: BrandState;
   readonly approvedRevision: number | null;
   readonly pendingRevision: number | null;
   readonly createdAt: string;
@@ -70,7 +76,7 @@ export interface BrandNumber {
   readonly numberId: number;
   readonly phone: string;
   readonly country: string | null;
-  readonly state: string;
+  readonly state: NumberState;
   readonly callReason: string | null;
   readonly changedAt: string;
   readonly verifiedAt: string | null;
@@ -99,7 +105,7 @@ export interface Letter {
   readonly owner: string;
   readonly revision: number;
   readonly operationId: number;
-  readonly state: string;
+  readonly state: LetterState;
   readonly submittedAt: string;
   readonly ruleVersion: string;
   readonly format: string | null;
@@ -121,7 +127,7 @@ export interface LetterRequest {
   readonly requestedAt: string;
   readonly callReason: string | null;
   readonly profile: Profile;
-  readonly brandState: string;
+  readonly brandState: BrandState;
   readonly requested: number;
   readonly authorized: number;
 }
@@ -137,7 +143,7 @@ export interface RequestedNumber {
   readonly line: number;
   readonly phone: string;
   readonly authorized: boolean;
-  readonly state: string | null;
+  readonly state: NumberState | null;
 }
 
 /** A rectangle of a page as fractions of its width and height. */
@@ -216,11 +222,22 @@ export interface WaitingLetter {
 export interface WaitingBrand {
   readonly handle: string;
   readonly owner: string;
-  readonly state: string;
+  readonly state: BrandState;
   readonly approvedDisplayName: string | null;
   readonly pendingDisplayName: string;
   readonly waitingSince: string;
   readonly findings: readonly string[];
+}
+
+/** How many wait for a person. */
+export interface WaitingCounts {
+  readonly letters: number;
+  readonly brands: number;
+}
+
+/** A request for branding that was taken. */
+export interface TakenRequest {
+  readonly operationId: number;
 }
 
 /** A request for branding in a list. */
@@ -231,7 +248,7 @@ export interface OperationSummary {
   readonly handle: string;
   readonly requestedBy: string;
   readonly requestedAt: string;
-  readonly standing: string;
+  readonly standing: OperationStanding;
   readonly failureCode: string | null;
   readonly hasLetter: boolean;
   readonly numbers: number | null;
@@ -250,8 +267,8 @@ export interface Operation {
   readonly failure: { readonly code: string; readonly reason: string } | null;
   readonly result: {
     readonly outcome: 'approved' | 'rejected' | 'in_review' | 'accepted';
-    readonly brand: { readonly handle: string; readonly state: string; readonly findings: readonly PublicFinding[] };
-    readonly letter: { readonly letterId: number; readonly state: string; readonly signedOn: string | null; readonly validUntil: string | null; readonly findings: readonly PublicFinding[] } | null;
+    readonly brand: { readonly handle: string; readonly state: BrandState; readonly findings: readonly PublicFinding[] };
+    readonly letter: { readonly letterId: number; readonly state: LetterState; readonly signedOn: string | null; readonly validUntil: string | null; readonly findings: readonly PublicFinding[] } | null;
     readonly numbers: { readonly given: number; readonly accepted: number; readonly known: number; readonly rejected: number; readonly states: Readonly<Record<string, number>> } | null;
   } | null;
 }
@@ -272,10 +289,18 @@ export const operationTitles: Readonly<Record<string, string>> = {
 };
 
 /** States of brands, letters, numbers and requests, for filters. */
-export const brandStates = ['draft', 'submitted', 'in_review', 'approved', 'rejected', 'suspended', 'expired', 'withdrawn'];
-export const letterStates = ['submitted', 'in_review', 'approved', 'rejected', 'expiring', 'expired', 'withdrawn'];
-export const numberStates = ['submitted', 'in_review', 'verified', 'unsuccessful', 'permanently_rejected', 'suspended', 'expired', 'removed'];
-export const operationStandings = ['queued', 'approved', 'in_review', 'accepted', 'rejected', 'failed'];
+export const brandStates = ['draft', 'submitted', 'in_review', 'approved', 'rejected', 'suspended', 'expired', 'withdrawn'] as const;
+export const letterStates = ['submitted', 'in_review', 'approved', 'rejected', 'expiring', 'expired', 'withdrawn'] as const;
+export const numberStates = ['submitted', 'in_review', 'verified', 'unsuccessful', 'permanently_rejected', 'suspended', 'expired', 'removed'] as const;
+export const operationStandings = ['queued', 'approved', 'in_review', 'accepted', 'rejected', 'failed'] as const;
+
+/** One of each. */
+export type BrandState = (typeof brandStates)[number];
+export type LetterState = (typeof letterStates)[number];
+export type NumberState = (typeof numberStates)[number];
+export type OperationStanding = (typeof operationStandings)[number];
 
 /** Severities of findings from the worst to the best. */
-export const severities = ['reject', 'review', 'note', 'pass'];
+export const severities = ['reject', 'review', 'note', 'pass'] as const;
+
+export type Severity = (typeof severities)[number];

@@ -1,5 +1,5 @@
 import { BrandFields, PrivateBrandFields, privateIn, profileIn } from './brand-fields.ts';
-import type { Brand, PrivateFields, Profile } from './brand-types.ts';
+import type { Brand, PrivateFields, Profile, RevealedFields } from './brand-types.ts';
 import { betweenNumbers, fileIn, listIn, textIn, useSubmission } from './branding-submission.ts';
 import { ActionButton, Empty, Notice, Page, ProblemNotice, Read, Section } from './components.ts';
 import { LetterField, NumberFields } from './number-fields.ts';
@@ -25,7 +25,7 @@ function UpdateForm({ brand }: { brand: Brand }): VNode {
   const [revealed, setRevealed] = useState<PrivateFields | null>(profile.hasPrivate ? null : { contact: null, taxId: null });
   const [isEmpty, setEmpty] = useState(false);
   const reveal = async () => {
-    const fields = await sendJson<{ profile: PrivateFields; pendingProfile: PrivateFields | null }>('POST', `/api/brands/${handle}/private`);
+    const fields = await sendJson<RevealedFields>('POST', `/api/brands/${handle}/private`);
     setRevealed(fields.pendingProfile ?? fields.profile);
   };
   const hand = (event: SubmitEvent) => {

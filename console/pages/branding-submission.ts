@@ -1,3 +1,4 @@
+import type { TakenRequest } from './brand-types.ts';
 import { Problem, asProblem, sendForm } from './request.ts';
 import { goTo } from './router.ts';
 import { useState } from './view.ts';
@@ -30,7 +31,7 @@ export function useSubmission(): Submission {
   const submit = async (request: BrandingRequest) => {
     setState({ isBusy: true, problem: null });
     try {
-      const { operationId } = await sendForm<{ operationId: number }>('/api/operations', formOf(request, key));
+      const { operationId } = await sendForm<TakenRequest>('/api/operations', formOf(request, key));
       goTo(`/operations/${operationId}`);
     } catch (error) {
       const problem = asProblem(error);

@@ -1,13 +1,6 @@
+import type { StreamMessage } from './detection-types.ts';
 import { Problem } from './request.ts';
 import type { Scores, ScoredWindow } from './verification-types.ts';
-
-/** What the service says while audio goes up: docs/streaming.md. */
-type ServerMessage =
-  | { readonly type: 'ready'; readonly stream: string; readonly model: string; readonly thresholds: Scores; readonly limits: { readonly secondsMax: number } }
-  | ({ readonly type: 'window' } & ScoredWindow)
-  | { readonly type: 'progress'; readonly receivedSeconds: number; readonly voiceSeconds: number }
-  | { readonly type: 'verification'; readonly verification: { readonly id: string } }
-  | { readonly type: 'error'; readonly code: string; readonly problem: string; readonly hint: string | null };
 
 /** What a stream is asked for. */
 export interface StreamRequest {
@@ -43,7 +36,7 @@ export class CaptureStream {
     this.socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/api/stream`);
     this.socket.binaryType = 'arraybuffer';
     this.socket.addEventListener('open', () => this.say({ type: 'start', model, format: { encoding: 'pcm_s16le', sampleRate, channels: 1 }, channels, name }));
-    this.socket.addEventListener('message', ({ data }: MessageEvent<string>) => this.take(JSON.parse(data) as ServerMessage));
+    this.socket.addEventListener('message', ({ data }: MessageEvent<string>) => this.take(JSON.parse(data) as StreamMessage));
     this.socket.addEventListener('close', () => this.fail(new Problem({ status: 0, code: 'stream_lost', detail: 'The connection of the stream broke off.', hint: 'What came until then is verified: look under Verifications.' })));
   }
 
@@ -70,7 +63,7 @@ export class CaptureStream {
     if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
-  private take(message: ServerMessage): void {
+  private take(message: StreamMessage): void {
     if (this.isOver) return;
     const { listener } = this;
     if (message.type === 'ready') listener.onReady({ model: message.model, thresholds: message.thresholds, secondsMax: message.limits.secondsMax });

@@ -1,11 +1,5 @@
+import type { HandedIn } from './detection-types.ts';
 import { Problem, csrfToken, readProblem } from './request.ts';
-
-/** What a recording becomes when it was handed in. */
-export interface HandedIn {
-  readonly batch: string;
-  readonly verification: string;
-  readonly repeated: boolean;
-}
 
 /** What is asked of a recording. */
 export interface DetectionRequest {

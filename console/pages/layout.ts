@@ -1,5 +1,6 @@
 import { ActionButton, Empty, Page, ProblemNotice } from './components.ts';
-import { asProblem, sendJson, type Problem, type SessionFacts } from './request.ts';
+import { asProblem, sendJson, type Problem } from './request.ts';
+import type { SessionFacts } from './request-types.ts';
 import { Link, matchRoute, PlaceProvider, useAddress, type PageProps } from './router.ts';
 import { navigationFor, routes, type NavigationPart } from './routes.ts';
 import { Component, html, useEffect, useState, type ComponentType, type Shown, type VNode } from './view.ts';

@@ -1,5 +1,6 @@
 import { Layout } from './layout.ts';
-import { asProblem, getJson, keepSession, type Problem, type SessionFacts } from './request.ts';
+import { asProblem, getJson, keepSession, type Problem } from './request.ts';
+import type { NoSession, SessionFacts } from './request-types.ts';
 import { ProblemNotice } from './components.ts';
 import { SignIn } from './sign-in.ts';
 import { html, render, useEffect, useState, type VNode } from './view.ts';
@@ -20,7 +21,7 @@ function Console(): VNode {
   };
   const ask = () => {
     setProblem(null);
-    getJson<SessionFacts | { user: null; hasUsers: boolean }>('/api/session').then(
+    getJson<SessionFacts | NoSession>('/api/session').then(
       (facts) => (facts.user === null ? leave(facts.hasUsers) : enter(facts)),
       (error: unknown) => setProblem(asProblem(error)),
     );

@@ -1,32 +1,10 @@
 import { Empty, Facts, Name, Page, Read, Section, State, Table, When } from './components.ts';
+import type { DriftReport } from './model-types.ts';
 import { useReading } from './reading.ts';
 import { Link, type PageProps } from './router.ts';
 import { asWords, formatCount, formatScore } from './text.ts';
 import { html, type VNode } from './view.ts';
 import type { ShownScores } from './voice-types.ts';
-
-type Interval = readonly [low: number, high: number] | null;
-
-interface DriftReport {
-  readonly reportId: number;
-  readonly madeAt: string;
-  readonly madeBy: string;
-  readonly batch: string;
-  readonly old: { readonly model: string };
-  readonly new: { readonly model: string };
-  readonly counts: { readonly items: number; readonly recordings: number; readonly compared: number; readonly notCompared: number; readonly flips: number };
-  readonly classes: readonly { readonly label: string; readonly old: number; readonly new: number; readonly change: number | null; readonly interval: Interval; readonly p: number | null }[];
-  readonly moves: readonly { readonly old: string; readonly new: string; readonly recordings: number }[];
-  readonly shifts: readonly { readonly score: string; readonly compared: number; readonly mean: number | null; readonly interval: Interval; readonly fifthPercentile: number | null; readonly median: number | null; readonly ninetyFifthPercentile: number | null; readonly largest: number | null; readonly rankCorrelation: number | null }[];
-  readonly flips: readonly { readonly line: number; readonly source: string; readonly old: Judged; readonly new: Judged }[];
-  readonly notComparedReasons: readonly { readonly old: string | null; readonly new: string | null; readonly recordings: number }[];
-  readonly pointsDrawn: number;
-}
-
-interface Judged {
-  readonly label: string;
-  readonly scores: ShownScores;
-}
 
 /** What changes if one model takes the place of another, on the recordings of a batch. */
 export default function DriftPage({ params: { report } }: PageProps): VNode {

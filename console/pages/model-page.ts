@@ -1,28 +1,19 @@
 import { Empty, Facts, Name, Notice, Page, Read, Section, State, Table, When } from './components.ts';
 import { ModelCard } from './model-card.ts';
-import type { ListedModel } from './model-options.ts';
-import { DriftReportTable, type ReportPage } from './model-reports.ts';
+import { DriftReportTable } from './model-reports.ts';
+import type { DefaultChange, ModelFacts, ReportPage } from './model-types.ts';
 import { useReading } from './reading.ts';
 import { Link, type PageProps } from './router.ts';
 import { formatBytes, formatCount } from './text.ts';
 import { html, type Shown, type VNode } from './view.ts';
 
-interface Model extends ListedModel {
-  readonly manifestSha256: string | null;
-  readonly manifest: { readonly voiceActivity: string; readonly minimumVoiceSeconds: number; readonly input: { readonly sampleRate: number; readonly sampleRateMin: number; readonly windowSeconds: number } } | null;
-  readonly card: string | null;
-  readonly defaults: readonly { readonly model: string; readonly since: string; readonly setBy: string; readonly reason: string; readonly reportId: number | null; readonly forced: boolean }[];
-}
-
-type DefaultChange = Model['defaults'][number];
-
 /** A model: what it is, its card, and its history. */
 export default function ModelPage({ params: { family, version } }: PageProps): VNode {
   const path = `/api/models/${encodeURIComponent(family!)}/${encodeURIComponent(version!)}`;
-  const reading = useReading<Model>(path);
+  const reading = useReading<ModelFacts>(path);
   const reports = useReading<ReportPage>(`/api/drift-reports?limit=20&model=${encodeURIComponent(`${family}/${version}`)}`);
   return html`<${Page} title=${`Model ${family}/${version}`}>
-    <${Read} reading=${reading} what="the model" show=${(model: Model) => html`<div class="page">
+    <${Read} reading=${reading} what="the model" show=${(model: ModelFacts) => html`<div class="page">
       ${model.state === 'removed' ? html`<${Notice} kind="warn"><p>It was removed in ${model.removedIn}. ${model.replacedBy === null ? 'Nothing takes its place.' : html`<${Link} href=${`/models/${model.replacedBy}`}>${model.replacedBy}</${Link}> takes its place, where it is asked for.`}</p></${Notice}>` : null}
       ${model.fault === null ? null : html`<${Notice} kind="bad"><p>It cannot be used: <${Name} text=${model.fault} /></p></${Notice}>`}
       <${Section} title="Facts"><${Facts} entries=${factsOf(model)} /></${Section}>
@@ -33,7 +24,7 @@ export default function ModelPage({ params: { family, version } }: PageProps): V
   </${Page}>`;
 }
 
-function factsOf({ family, release, state, isDefault, note, added, parameters, bytes, thresholds, manifest, manifestSha256 }: Model): readonly (readonly [string, Shown])[] {
+function factsOf({ family, release, state, isDefault, note, added, parameters, bytes, thresholds, manifest, manifestSha256 }: ModelFacts): readonly (readonly [string, Shown])[] {
   return [
     ['State', html`<${State} name=${state} />`],
     ['Release', release ?? 'added here'],

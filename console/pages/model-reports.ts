@@ -1,24 +1,8 @@
 import { Name, Table, When } from './components.ts';
+import type { ListedReport } from './model-types.ts';
 import { Link } from './router.ts';
 import { formatCount } from './text.ts';
 import { html, type VNode } from './view.ts';
-
-/** A drift report in a list. */
-export interface ListedReport {
-  readonly reportId: number;
-  readonly old: string;
-  readonly new: string;
-  readonly batch: string;
-  readonly madeAt: string;
-  readonly madeBy: string;
-  readonly counts: { readonly compared: number; readonly notCompared: number; readonly flips: number };
-}
-
-/** A page of the list. */
-export interface ReportPage {
-  readonly reports: readonly ListedReport[];
-  readonly next: string | null;
-}
 
 /** Drift reports, newest first. */
 export function DriftReportTable({ reports }: { reports: readonly ListedReport[] }): VNode {

@@ -1,14 +1,8 @@
 import { Empty, Facts, Page, Read, Section } from './components.ts';
 import { ModelCard } from './model-card.ts';
+import type { VoiceprintModel } from './model-types.ts';
 import { useReading } from './reading.ts';
 import { html, type VNode } from './view.ts';
-
-interface VoiceprintModel {
-  readonly model: string;
-  readonly identityThreshold: number;
-  readonly agreementMin: number;
-  readonly card: string | null;
-}
 
 /** The model that compares voices, with its card. */
 export default function VoiceprintModelPage(): VNode {

@@ -1,23 +1,10 @@
 import { Empty, Field, Name, Page, Pager, Read, Section, State, Table, When } from './components.ts';
-import type { ListedModel, ModelList } from './model-options.ts';
-import { DriftReportTable, type ReportPage } from './model-reports.ts';
+import { DriftReportTable } from './model-reports.ts';
+import type { ListedDefaultChange, ListedModel, ModelList, Registry, ReportPage } from './model-types.ts';
 import { useReading } from './reading.ts';
 import { goTo, Link, usePlace, withQuery } from './router.ts';
 import { formatCount, visible } from './text.ts';
 import { html, type VNode } from './view.ts';
-
-interface DefaultChange {
-  readonly family: string;
-  readonly model: string;
-  readonly before: string | null;
-  readonly since: string;
-  readonly setBy: string;
-  readonly reason: string;
-  readonly reportId: number | null;
-  readonly forced: boolean;
-}
-
-type Registry = ModelList & { readonly voiceprint: { readonly model: string }; readonly changes: readonly DefaultChange[] };
 
 /** The registry of models, how they differ, and who moved a default when and why. */
 export default function ModelsPage(): VNode {
@@ -56,14 +43,14 @@ function ReleaseChoice({ models, release, newest }: { models: readonly ListedMod
   return html`<div class="filters"><${Field} label="As of release" hint=${release === newest ? 'Today.' : 'As the registry was then; defaults that were set here count for today only.'}>${(ids: object) => html`<select value=${release} onChange=${({ target }: Event) => goTo(withQuery(place, { release: (target as HTMLSelectElement).value === newest ? null : (target as HTMLSelectElement).value }), { replace: true })} ...${ids}>${releases.map((each) => html`<option key=${each} value=${each}>${each}</option>`)}</select>`}</${Field}></div>`;
 }
 
-function Changes({ changes }: { changes: readonly DefaultChange[] }): VNode {
+function Changes({ changes }: { changes: readonly ListedDefaultChange[] }): VNode {
   if (changes.length === 0) return html`<${Empty} title="No default was set here.">The defaults are those of the registry. <code>caller-trust models default FAMILY MODEL --reason TEXT</code> sets another one, which needs a drift report.</${Empty}>`;
-  return html`<${Table} caption="Changes of defaults, newest first" rows=${changes} keyOf=${({ family, since }: DefaultChange) => `${family} ${since}`} columns=${[
-    { title: 'Since', show: ({ since }: DefaultChange) => html`<${When} at=${since} />` },
-    { title: 'Family', show: ({ family }: DefaultChange) => family },
-    { title: 'Model', show: ({ model, before }: DefaultChange) => html`<${Link} href=${`/models/${model}`}>${model}</${Link}>${before === null ? '' : `, before: ${before}`}` },
-    { title: 'By', show: ({ setBy }: DefaultChange) => html`<${Name} text=${setBy} />` },
-    { title: 'Why', show: ({ reason }: DefaultChange) => html`<${Name} text=${visible(reason)} />` },
-    { title: 'Rests on', show: ({ reportId, forced }: DefaultChange) => (reportId === null ? (forced ? 'nothing: forced' : '–') : html`<${Link} href=${`/drift/${reportId}`}>report ${reportId}</${Link}>`) },
+  return html`<${Table} caption="Changes of defaults, newest first" rows=${changes} keyOf=${({ family, since }: ListedDefaultChange) => `${family} ${since}`} columns=${[
+    { title: 'Since', show: ({ since }: ListedDefaultChange) => html`<${When} at=${since} />` },
+    { title: 'Family', show: ({ family }: ListedDefaultChange) => family },
+    { title: 'Model', show: ({ model, before }: ListedDefaultChange) => html`<${Link} href=${`/models/${model}`}>${model}</${Link}>${before === null ? '' : `, before: ${before}`}` },
+    { title: 'By', show: ({ setBy }: ListedDefaultChange) => html`<${Name} text=${setBy} />` },
+    { title: 'Why', show: ({ reason }: ListedDefaultChange) => html`<${Name} text=${visible(reason)} />` },
+    { title: 'Rests on', show: ({ reportId, forced }: ListedDefaultChange) => (reportId === null ? (forced ? 'nothing: forced' : '–') : html`<${Link} href=${`/drift/${reportId}`}>report ${reportId}</${Link}>`) },
   ]} />`;
 }

@@ -1,22 +1,8 @@
 import { nameOf, pathOf } from './artefact-name.ts';
+import type { GridCell, GridRow } from './night-types.ts';
 import { goTo } from './router.ts';
 import { asWords } from './text.ts';
 import { html, useMemo, useRef, useState, type VNode } from './view.ts';
-
-/** An artefact on a day. */
-export interface GridCell {
-  readonly state: 'published' | 'unchanged' | 'stale' | 'failed' | 'running';
-  readonly runId: number;
-  readonly nights: number;
-  readonly failureCode: string | null;
-}
-
-/** An artefact with its days, in the order of the days of the grid. */
-export interface GridRow {
-  readonly cache: string;
-  readonly country: string;
-  readonly cells: readonly (GridCell | null)[];
-}
 
 /** What each mark of the grid stands for. */
 const meanings = {

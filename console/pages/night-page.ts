@@ -2,45 +2,14 @@ import { nameOf, pathOf } from './artefact-name.ts';
 import { Empty, Facts, LiveMark, Name, Notice, Page, Read, Section, State, Table, When } from './components.ts';
 import { NightProgress } from './night-progress.ts';
 import { RunNight } from './night-run.ts';
-import { NightTimeline, type TimedBuild, type TimedNight } from './night-timeline.ts';
-import { describeScope, NightTable, type NightSummary } from './nights-page.ts';
+import { NightTimeline } from './night-timeline.ts';
+import type { ToldBuild, ToldFailure, ToldNight } from './night-types.ts';
+import { describeScope, NightTable } from './nights-page.ts';
 import { useLive, useReading } from './reading.ts';
 import { mayDo } from './request.ts';
 import { Link, type PageProps } from './router.ts';
 import { formatBytes, formatCount, formatSeconds } from './text.ts';
 import { html, type VNode } from './view.ts';
-
-interface ToldFailure {
-  readonly code: string;
-  readonly reason: string;
-  readonly advice: string | null;
-}
-
-interface ToldBuild extends TimedBuild {
-  readonly state: 'pending' | 'running' | 'built' | 'published' | 'unchanged' | 'failed';
-  readonly kind: 'full' | 'incremental' | 'keep';
-  readonly version: number | null;
-  readonly rowsExpected: number;
-  readonly rows: number | null;
-  readonly rowsBefore: number | null;
-  readonly rowsRead: number | null;
-  readonly segmentsDiffering: number | null;
-  readonly attempts: number;
-  readonly bytes: number | null;
-  readonly failure: ToldFailure | null;
-}
-
-interface ToldNight {
-  readonly night: TimedNight &
-    Pick<NightSummary, 'runId' | 'date' | 'trigger' | 'state' | 'outcome' | 'only' | 'acceptShrink' | 'full' | 'requestedBy'> & {
-      readonly generation: number;
-      readonly evaluatedAt: string | null;
-      readonly failure: ToldFailure | null;
-    };
-  readonly builds: readonly ToldBuild[];
-  readonly lapsed: readonly { readonly brand: string; readonly validUntil: string; readonly numbers: number }[];
-  readonly others: readonly NightSummary[];
-}
 
 /** One night: what was asked, what became of each artefact, and where the time went. */
 export default function NightPage({ params }: PageProps): VNode {

@@ -1,4 +1,4 @@
-import type { NightSummary } from './nights-page.ts';
+import type { NightSummary } from './night-types.ts';
 import { Link } from './router.ts';
 import { formatCount } from './text.ts';
 import { html, type VNode } from './view.ts';

@@ -1,6 +1,7 @@
 import { ActionButton, Dialog, Field } from './components.ts';
+import type { AskedNight, NightSettings } from './night-types.ts';
 import { useReading } from './reading.ts';
-import { sendJson } from './request.ts';
+import { asProblem, postOnce, Problem } from './request.ts';
 import { goTo } from './router.ts';
 import { html, useId, useState, type VNode } from './view.ts';
 
@@ -11,23 +12,44 @@ interface NightChoice {
   readonly acceptShrink: boolean;
 }
 
-/** A button that asks what to run, runs it, and shows that night. `choices`: artefacts to choose from beside everything. */
+/**
+ * A button that asks what to run, runs it, and shows that night. `choices`: artefacts to choose from beside everything. Pressed twice, or
+ * again after an answer that was lost, it runs one night, also if the dialog was left meanwhile.
+ */
 export function RunNight({ choices, label, only = '', kind = 'primary' }: { choices: readonly string[]; label: string; only?: string; kind?: 'primary' | '' }): VNode {
   const [isOpen, setOpen] = useState(false);
+  const [key, setKey] = useState<string>(makeKey);
+  const run = async (choice: NightChoice) => {
+    const { runId } = await askForNight(choice, key).catch((error: unknown) => {
+      const problem = asProblem(error);
+      if (problem.code === 'idempotency_conflict') setKey(makeKey());
+      throw problem.code === 'idempotency_conflict' ? changedSince(problem) : problem;
+    });
+    setKey(makeKey());
+    setOpen(false);
+    goTo(`/nights/${runId}`);
+  };
   return html`<span>
     <button type="button" class=${kind} onClick=${() => setOpen(true)}>${label}</button>
-    <${Dialog} title="Run a night now" isOpen=${isOpen} onClose=${() => setOpen(false)}><${Choices} choices=${choices} only=${only} onLeave=${() => setOpen(false)} /></${Dialog}>
+    <${Dialog} title="Run a night now" isOpen=${isOpen} onClose=${() => setOpen(false)}><${Choices} choices=${choices} only=${only} run=${run} onLeave=${() => setOpen(false)} /></${Dialog}>
   </span>`;
 }
 
-function Choices({ choices, only, onLeave }: { choices: readonly string[]; only: string; onLeave: () => void }): VNode {
+function makeKey(): string {
+  return `console-${crypto.randomUUID()}`;
+}
+
+function askForNight(choice: NightChoice, key: string): Promise<AskedNight> {
+  return postOnce('/api/nights', { key, body: { ...choice, only: choice.only === '' ? null : choice.only } });
+}
+
+function changedSince({ status, code, hint }: Problem): Problem {
+  return new Problem({ status, code, detail: 'A night was asked for here before, and the choice has been changed since.', hint: `${hint ?? ''} Press again to run this one too.` });
+}
+
+function Choices({ choices, only, run, onLeave }: { choices: readonly string[]; only: string; run: (choice: NightChoice) => Promise<void>; onLeave: () => void }): VNode {
   const [choice, setChoice] = useState<NightChoice>({ only, full: false, acceptShrink: false });
-  const { value: settings } = useReading<{ shrinkPercentMax: number }>('/api/nights/settings');
-  const run = async () => {
-    const { runId } = await sendJson<{ runId: number }>('POST', '/api/nights', { ...choice, only: choice.only === '' ? null : choice.only });
-    onLeave();
-    goTo(`/nights/${runId}`);
-  };
+  const { value: settings } = useReading<NightSettings>('/api/nights/settings');
   const caches = [...new Set(choices.map((name) => name.split('/')[0]!))];
   const names = [...new Set([...caches, ...choices, ...(only === '' ? [] : [only])])].sort();
   return html`
@@ -39,7 +61,7 @@ function Choices({ choices, only, onLeave }: { choices: readonly string[]; only:
       hint="Otherwise only ranges are read that changed, and the rest is copied from the version before. A full build takes longer and compares: it finds changes that were not marked, and writes a damaged file again." />
     <${Check} label="Accept files that shrink" isOn=${choice.acceptShrink} onChange=${(acceptShrink: boolean) => setChoice({ ...choice, acceptShrink })}
       hint=${`Otherwise a file that would lose more than ${settings === undefined ? 'the allowed share' : `${settings.shrinkPercentMax} %`} of its rows is not published. Find out why rows are missing before.`} />
-    <div class="actions"><button type="button" onClick=${onLeave}>Cancel</button><${ActionButton} kind="primary" busyText="Asking …" act=${run}>Run the night</${ActionButton}></div>`;
+    <div class="actions"><button type="button" onClick=${onLeave}>Cancel</button><${ActionButton} kind="primary" busyText="Asking …" act=${() => run(choice)}>Run the night</${ActionButton}></div>`;
 }
 
 function Check({ label, hint, isOn, onChange }: { label: string; hint: string; isOn: boolean; onChange: (isOn: boolean) => void }): VNode {

@@ -1,23 +1,8 @@
 import { nameOf } from './artefact-name.ts';
 import { Table } from './components.ts';
+import type { TimedBuild, TimedNight } from './night-types.ts';
 import { formatSeconds } from './text.ts';
 import { html, type VNode } from './view.ts';
-
-/** The instants of a build. */
-export interface TimedBuild {
-  readonly cache: string;
-  readonly country: string;
-  readonly startedAt: string | null;
-  readonly builtAt: string | null;
-}
-
-/** The instants of a night. */
-export interface TimedNight {
-  readonly requestedAt: string;
-  readonly openedAt: string | null;
-  readonly asOf: string | null;
-  readonly finishedAt: string | null;
-}
 
 /** A part of the time of a night; `to` is null while it goes on. */
 interface Stage {

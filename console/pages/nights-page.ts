@@ -1,42 +1,14 @@
 import { nameOf } from './artefact-name.ts';
 import { Empty, LiveMark, Name, Page, Pager, Read, Section, State, Table, When } from './components.ts';
-import { NightGrid, type GridRow } from './night-grid.ts';
+import { NightGrid } from './night-grid.ts';
 import { NightProgress } from './night-progress.ts';
 import { RunNight } from './night-run.ts';
+import type { NightHistory, NightSummary } from './night-types.ts';
 import { useLive, useReading } from './reading.ts';
 import { mayDo } from './request.ts';
 import { goTo, Link, usePlace, withQuery } from './router.ts';
 import { formatCount, formatSeconds } from './text.ts';
 import { html, useEffect, type Shown, type VNode } from './view.ts';
-
-/** A night as lists of nights have it. */
-export interface NightSummary {
-  readonly runId: number;
-  readonly date: string;
-  readonly trigger: 'schedule' | 'operator';
-  readonly state: 'due' | 'running' | 'finished';
-  readonly outcome: string | null;
-  readonly only: string | null;
-  readonly acceptShrink: boolean;
-  readonly full: boolean;
-  readonly requestedBy: string;
-  readonly requestedAt: string;
-  readonly openedAt: string | null;
-  readonly finishedAt: string | null;
-  readonly files: number;
-  readonly filesEnded: number;
-  readonly filesFailed: number;
-  readonly rows: number;
-  readonly rowsExpected: number;
-}
-
-interface NightHistory {
-  readonly days: readonly string[];
-  readonly rows: readonly GridRow[];
-  readonly nights: readonly NightSummary[];
-  readonly isOpen: boolean;
-  readonly next: string | null;
-}
 
 /** What became of each artefact on each day. */
 export default function NightsPage(): VNode {

@@ -1,3 +1,4 @@
+import type { ProblemFacts, SessionFacts } from './request-types.ts';
 import { mayActAs, type Role } from './roles.ts';
 
 /** An error of the console as it was answered: what is wrong and what to do. */
@@ -13,13 +14,6 @@ export class Problem extends Error {
     this.code = code;
     this.hint = hint;
   }
-}
-
-/** Who is logged in, and what requests that change something carry. */
-export interface SessionFacts {
-  readonly user: { readonly name: string; readonly role: Role };
-  readonly endsAt: string;
-  readonly csrfToken: string;
 }
 
 let session: SessionFacts | undefined;
@@ -57,6 +51,11 @@ export function sendJson<Value>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', pat
   return request<Value>(path, { method, body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } });
 }
 
+/** Posts JSON under an idempotency key, a text without quotes: what is sent again under it is carried out once. @throws Problem */
+export function postOnce<Value>(path: string, { key, body }: { readonly key: string; readonly body: unknown }): Promise<Value> {
+  return request<Value>(path, { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json', 'Idempotency-Key': `"${key}"` } });
+}
+
 /** Sends a form with files and reads the answer. @throws Problem */
 export function sendForm<Value>(path: string, form: FormData): Promise<Value> {
   return request<Value>(path, { method: 'POST', body: form });
@@ -75,7 +74,7 @@ async function request<Value>(path: string, init: RequestInit): Promise<Value> {
 /** The problem of an answer that is not ok. One that says that nobody is logged in ends the session of the pages. */
 export async function readProblem(response: Response): Promise<Problem> {
   if (response.status === 401 && session !== undefined) onEnd();
-  const body = (await response.json().catch(() => ({}))) as Partial<{ code: string; detail: string; hint: string | null }>;
+  const body = (await response.json().catch(() => ({}))) as Partial<ProblemFacts>;
   return new Problem({ status: response.status, code: body.code ?? 'unknown', detail: body.detail ?? `The console answered ${response.status}.`, hint: body.hint ?? null });
 }
 

@@ -1,5 +1,5 @@
 import { Paging } from './brand-filters.ts';
-import type { Listed, WaitingBrand, WaitingLetter } from './brand-types.ts';
+import type { Listed, WaitingBrand, WaitingCounts, WaitingLetter } from './brand-types.ts';
 import { Empty, Name, Page, Read, Section, State, Table, When } from './components.ts';
 import { useReading } from './reading.ts';
 import { Link, usePlace } from './router.ts';
@@ -8,7 +8,7 @@ import { html, type Shown, type VNode } from './view.ts';
 
 /** The review desk: letters and brands that wait for a person. */
 export default function ReviewPage(): VNode {
-  const counts = useReading<{ letters: number; brands: number }>('/api/review/counts');
+  const counts = useReading<WaitingCounts>('/api/review/counts');
   const waiting = counts.value === undefined ? 'Letters and brands that wait for a person.' : `${formatCount(counts.value.letters)} ${counts.value.letters === 1 ? 'letter' : 'letters'} and ${formatCount(counts.value.brands)} ${counts.value.brands === 1 ? 'brand' : 'brands'} wait for a person.`;
   return html`<${Page} title="Review desk" lead=${waiting}>
     <${Section} title="Letters, oldest first"><${WaitingLetters} /></${Section}>

@@ -1,5 +1,6 @@
 import { Field, Notice, ProblemNotice } from './components.ts';
-import { asProblem, sendJson, type Problem, type SessionFacts } from './request.ts';
+import { asProblem, sendJson, type Problem } from './request.ts';
+import type { SessionFacts } from './request-types.ts';
 import { html, useEffect, useState, type VNode } from './view.ts';
 
 /** The page of somebody who is not logged in. */

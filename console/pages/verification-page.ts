@@ -1,5 +1,6 @@
 import { ActionButton, Dialog, Facts, Field, LiveMark, Name, Notice, Page, ProblemNotice, Read, Section, State, Table, When } from './components.ts';
 import { useLive, useReading, type Reading } from './reading.ts';
+import { RecordingPlayer } from './recording-player.ts';
 import { mayDo, sendJson } from './request.ts';
 import { Link, type PageProps } from './router.ts';
 import { ScoreKey, ScorePicture, WaveformPicture, type Playing } from './score-chart.ts';
@@ -76,19 +77,10 @@ function Recording({ path, verification, onDeleted }: RecordingProps): VNode {
   };
   const playing = isKept ? { seconds, seek } : undefined;
   return html`<${Section} title="The recording over time" actions=${isKept && mayDo('operator') ? html`<${DeleteRecording} sha256=${verification.audio!.sha256} onDeleted=${onDeleted} />` : null}>
-    ${isKept ? html`<${Player} path=${path} verification=${verification} audio=${audio} onTime=${setSeconds} />` : html`<${Notice} kind="warn"><p>The audio was deleted on <${When} at=${recording!.deletedAt} />: ${visible(recording!.deletedWhy)} Its results stay.</p></${Notice}>`}
+    ${isKept ? html`<${RecordingPlayer} key=${path} path=${path} verification=${verification} audio=${audio} onTime=${setSeconds} />` : html`<${Notice} kind="warn"><p>The audio was deleted on <${When} at=${recording!.deletedAt} />: ${visible(recording!.deletedWhy)} Its results stay.</p></${Notice}>`}
     <${Channels} waveform=${waveform} verification=${verification} playing=${playing} isDrawn=${isKept && recording!.format !== null} />
     ${windows.length === 0 ? null : html`<${ScoreKey} thresholds=${verification.decision?.thresholds ?? null} /><${LabelKey} windows=${windows} />`}
   </${Section}>`;
-}
-
-function Player({ path, verification: { recording, times }, audio, onTime }: { path: string; verification: VerificationDetail; audio: { current: HTMLAudioElement | null }; onTime: (seconds: number) => void }): VNode {
-  const [cannotPlay, setCannotPlay] = useState(false);
-  if (recording!.format === null) return html`<p class="hint">${times.ended === null ? 'It can be heard when it has been opened.' : 'It could not be opened, so it cannot be heard or drawn here.'}</p>`;
-  return html`<div class="player">
-    <audio controls preload="none" src=${`${path}/audio`} ref=${audio} aria-label="The recording" onTimeUpdate=${({ currentTarget }: { currentTarget: HTMLAudioElement }) => onTime(currentTarget.currentTime)} onError=${() => setCannotPlay(true)}></audio>
-    ${cannotPlay ? html`<${Notice} kind="warn"><p>This browser cannot play ${recording!.codec} in ${recording!.format}, or the file is not there any more. <a href=${`${path}/audio`} download>Save the file</a> to hear it with another program.</p></${Notice}>` : html`<p class="hint">Listening is recorded in the audit trail.</p>`}
-  </div>`;
 }
 
 /** A picture for each channel; before the waveform is there, and where the audio is gone, the scores alone. */

@@ -98,7 +98,7 @@ export interface VerificationDetail extends ShownVerification {
   readonly channelScores: readonly { readonly channel: number; readonly voiceSeconds: number; readonly scores: Scores | null; readonly reason: string | null }[];
   readonly notes: readonly string[];
   readonly windows: readonly ScoredWindow[];
-  readonly recording: { readonly bytes: number | null; readonly format: string | null; readonly codec: string | null; readonly storedAt: string | null; readonly deletedAt: string | null; readonly deletedWhy: string | null } | null;
+  readonly recording: { readonly bytes: number | null; readonly format: string | null; readonly codec: string | null; readonly playback: 'original' | 'converted' | null; readonly storedAt: string | null; readonly deletedAt: string | null; readonly deletedWhy: string | null } | null;
   readonly identities: readonly IdentityAnswer[];
   readonly figures: ModelFigures | null;
 }

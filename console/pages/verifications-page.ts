@@ -5,11 +5,11 @@ import { goTo, Link, usePlace, withQuery } from './router.ts';
 import { ScoreMeter } from './score-meter.ts';
 import { asWords } from './text.ts';
 import { modeTitles } from './verification-page.ts';
-import type { DetectionFacts, ListedVerification } from './verification-types.ts';
+import type { DecisionLabel, DetectionFacts, ListedVerification, VerificationState } from './verification-types.ts';
 import { html, type VNode } from './view.ts';
 
-const states = ['queued', 'performing', 'performed', 'performedWithoutScore', 'error'];
-const labels = ['authentic', 'synthesized', 'replayed', 'synthesizedAndReplayed'];
+const states: readonly VerificationState[] = ['queued', 'performing', 'performed', 'performedWithoutScore', 'error'];
+const labels: readonly DecisionLabel[] = ['authentic', 'synthesized', 'replayed', 'synthesizedAndReplayed'];
 const filterNames = ['state', 'model', 'mode', 'label', 'batch', 'from', 'to'] as const;
 
 /** Verifications of all clients, the newest first. */

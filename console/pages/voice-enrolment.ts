@@ -4,15 +4,7 @@ import { Link } from './router.ts';
 import { formatBytes, formatSeconds } from './text.ts';
 import { html, useState, type VNode } from './view.ts';
 import { RecordingPicker, recordingsIn, useRecordings } from './voice-recordings.ts';
-import type { EnrolmentLimits } from './voice-types.ts';
-
-interface Enrolled {
-  readonly id: string;
-  readonly subject: string;
-  readonly recordings: number;
-  readonly voiceSeconds: number;
-  readonly agreement: { readonly mean: number; readonly least: number };
-}
+import type { Enrolled, EnrolmentLimits } from './voice-types.ts';
 
 type Stage = { readonly name: 'filling'; readonly problem: Problem | null } | { readonly name: 'sending' } | { readonly name: 'enrolled'; readonly enrolled: Enrolled };
 

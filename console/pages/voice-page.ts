@@ -1,5 +1,6 @@
 import { Empty, Facts, Field, Name, Notice, Page, Pager, ProblemNotice, Read, Section, State, Table, When } from './components.ts';
-import { ModelOptions, type ModelList } from './model-options.ts';
+import { ModelOptions } from './model-options.ts';
+import type { ModelList } from './model-types.ts';
 import { useReading } from './reading.ts';
 import { ReasonButton } from './reason-dialog.ts';
 import { asProblem, mayDo, sendForm, sendJson, type Problem } from './request.ts';
@@ -8,22 +9,20 @@ import { asWords, formatCount, formatScore, formatSeconds, visible } from './tex
 import { html, useState, type VNode } from './view.ts';
 import { RecordingPicker, recordingsIn, useRecordings } from './voice-recordings.ts';
 import { ComparisonScores, ResultMeanings } from './voice-scores.ts';
-import type { ComparisonResult, StoredComparison, Voiceprint, VoiceprintEvent } from './voice-types.ts';
-
-type WithHistory = Voiceprint & { readonly events: readonly VoiceprintEvent[]; readonly eventsLeftOut: number };
+import type { ComparisonPage, ComparisonResult, StoredComparison, Voiceprint, VoiceprintEvent, VoiceprintHistory } from './voice-types.ts';
 
 /** One voiceprint: the consent, comparing a recording with it, what came of earlier ones, and its history. */
 export default function VoicePage({ params: { id } }: PageProps): VNode {
-  const reading = useReading<WithHistory>(`/api/voiceprints/${encodeURIComponent(id!)}`);
+  const reading = useReading<VoiceprintHistory>(`/api/voiceprints/${encodeURIComponent(id!)}`);
   const subject = reading.value === undefined ? 'Voiceprint' : `Voice of ${visible(reading.value.subject)}`;
   return html`<${Page} title=${subject} lead="Everything but the voice itself: it is sealed, and nothing shows it." actions=${reading.value && reading.value.deletedAt === null && mayDo('operator') ? html`<${DeleteButton} id=${id!} onDeleted=${reading.readAgain} />` : null}>
-    <${Read} reading=${reading} what="the voiceprint" show=${(voiceprint: WithHistory) => html`<${VoiceprintParts} voiceprint=${voiceprint} readAgain=${reading.readAgain} />`} />
+    <${Read} reading=${reading} what="the voiceprint" show=${(voiceprint: VoiceprintHistory) => html`<${VoiceprintParts} voiceprint=${voiceprint} readAgain=${reading.readAgain} />`} />
   </${Page}>`;
 }
 
-function VoiceprintParts({ voiceprint, readAgain }: { voiceprint: WithHistory; readAgain: () => void }): VNode {
+function VoiceprintParts({ voiceprint, readAgain }: { voiceprint: VoiceprintHistory; readAgain: () => void }): VNode {
   const { id, deletedAt, deletedWhy } = voiceprint;
-  const comparisons = useReading<{ comparisons: readonly StoredComparison[]; next: string | null }>(`/api/voiceprints/${id}/comparisons${withBefore(usePlace().query.get('before'))}`);
+  const comparisons = useReading<ComparisonPage>(`/api/voiceprints/${id}/comparisons${withBefore(usePlace().query.get('before'))}`);
   const compared = () => {
     readAgain();
     comparisons.readAgain();
@@ -32,7 +31,7 @@ function VoiceprintParts({ voiceprint, readAgain }: { voiceprint: WithHistory; r
     ${deletedAt === null ? null : html`<${Notice} kind="warn"><p>It was deleted on <${When} at=${deletedAt} />: <${Name} text=${deletedWhy} />. Its key and its bytes are destroyed; consent, history and past results stay.</p></${Notice}>`}
     <${Section} title="Voiceprint"><${VoiceprintFacts} voiceprint=${voiceprint} /></${Section}>
     ${deletedAt === null && mayDo('reviewer') ? html`<${Section} title="Compare a recording"><${ComparisonForm} id=${id} onCompared=${compared} /></${Section}>` : null}
-    <${Section} title="Past comparisons"><${Read} reading=${comparisons} what="the comparisons" show=${(page: { comparisons: readonly StoredComparison[]; next: string | null }) => html`<${PastComparisons} page=${page} />`} /></${Section}>
+    <${Section} title="Past comparisons"><${Read} reading=${comparisons} what="the comparisons" show=${(page: ComparisonPage) => html`<${PastComparisons} page=${page} />`} /></${Section}>
     <${Section} title="History"><${History} events=${voiceprint.events} leftOut=${voiceprint.eventsLeftOut} /></${Section}>
   </div>`;
 }
@@ -88,7 +87,7 @@ function ComparisonForm({ id, onCompared }: { id: string; onCompared: () => void
   </form>`;
 }
 
-function PastComparisons({ page: { comparisons, next } }: { page: { comparisons: readonly StoredComparison[]; next: string | null } }): VNode {
+function PastComparisons({ page: { comparisons, next } }: { page: ComparisonPage }): VNode {
   const place = usePlace();
   const before = place.query.get('before');
   if (comparisons.length === 0 && before === null) return html`<${Empty} title="No recording was compared yet.">${mayDo('reviewer') ? 'Choose one above.' : 'A reviewer compares one.'}</${Empty}>`;

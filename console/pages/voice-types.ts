@@ -29,6 +29,18 @@ export interface VoiceprintEvent {
   readonly reason: string;
 }
 
+/** A voiceprint with its history, newest first, and how many older rows are not among it. */
+export interface VoiceprintHistory extends Voiceprint {
+  readonly events: readonly VoiceprintEvent[];
+  readonly eventsLeftOut: number;
+}
+
+/** A page of the list. */
+export interface VoiceprintPage {
+  readonly voiceprints: readonly Voiceprint[];
+  readonly next: string | null;
+}
+
 /** What enrolment takes. */
 export interface EnrolmentLimits {
   readonly recordingsMin: number;
@@ -38,6 +50,15 @@ export interface EnrolmentLimits {
   readonly fileBytesMax: number;
   readonly model: string;
   readonly identityThreshold: number;
+}
+
+/** A voice that was enrolled now. */
+export interface Enrolled {
+  readonly id: string;
+  readonly subject: string;
+  readonly recordings: number;
+  readonly voiceSeconds: number;
+  readonly agreement: { readonly mean: number; readonly least: number };
 }
 
 /** What came of comparing a recording with a voiceprint. */
@@ -63,4 +84,10 @@ export interface StoredComparison {
   readonly identity: number | null;
   readonly reason: string | null;
   readonly decision: { readonly label: string; readonly identityThreshold: number; readonly model: string | null; readonly scores: ShownScores | null; readonly thresholds: ShownScores | null; readonly authenticityReason: string | null } | null;
+}
+
+/** Comparisons, newest first. */
+export interface ComparisonPage {
+  readonly comparisons: readonly StoredComparison[];
+  readonly next: string | null;
 }

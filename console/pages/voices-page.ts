@@ -5,12 +5,7 @@ import { goTo, Link, usePlace, withQuery } from './router.ts';
 import { formatCount, formatSeconds } from './text.ts';
 import { html, type VNode } from './view.ts';
 import { EnrolmentForm } from './voice-enrolment.ts';
-import type { EnrolmentLimits, Voiceprint } from './voice-types.ts';
-
-interface VoiceprintPage {
-  readonly voiceprints: readonly Voiceprint[];
-  readonly next: string | null;
-}
+import type { EnrolmentLimits, Voiceprint, VoiceprintPage } from './voice-types.ts';
 
 /** Voices that were enrolled, and the form that enrols one. */
 export default function VoicesPage(): VNode {

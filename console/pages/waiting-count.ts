@@ -1,3 +1,4 @@
+import type { WaitingCounts } from './brand-types.ts';
 import { getJson } from './request.ts';
 import { useAddress } from './router.ts';
 import { html, useEffect, useState, type VNode } from './view.ts';
@@ -15,7 +16,7 @@ export function WaitingCount(): VNode {
   const [waiting, setWaiting] = useState(0);
   useEffect(() => {
     const left = new AbortController();
-    const read = () => void getJson<{ letters: number; brands: number }>('/api/review/counts', left.signal).then(({ letters, brands }) => setWaiting(letters + brands), () => {}); // the page itself says what is wrong
+    const read = () => void getJson<WaitingCounts>('/api/review/counts', left.signal).then(({ letters, brands }) => setWaiting(letters + brands), () => {}); // the page itself says what is wrong
     read();
     window.addEventListener(decided, read, { signal: left.signal });
     return () => left.abort();

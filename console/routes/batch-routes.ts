@@ -3,16 +3,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { requestRetry } from '../../jobs/verification-producer.ts';
 import { BATCH_STATES, cancelBatch, hasEnded, readBatch } from '../../pipelines/audio/batch.ts';
-import { listVerifications } from '../../pipelines/audio/verification-record.ts';
 import { VERIFICATION_STATES } from '../../pipelines/audio/verification.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 import { recordAction } from '../access.ts';
-import { listAllBatches, readLiveBatch, writeResults } from '../batch-answers.ts';
+import { listAllBatches, listItems, readLiveBatch, writeResults } from '../batch-answers.ts';
 import { parseBody } from '../body.ts';
 import type { ConsoleWork } from '../console-work.ts';
 import { sendLive } from '../live.ts';
-import { pageOf } from '../paging.ts';
-import { describeReason } from '../verification-answers.ts';
 
 const limit = z.coerce.number().int().min(1).max(200).default(50);
 const listQuery = z.strictObject({ state: z.enum(BATCH_STATES).optional(), before: z.string().regex(/^[1-9]\d{0,14}$/, 'is not a place in the list').transform(Number).optional(), limit });
@@ -28,13 +25,7 @@ export function registerBatchRoutes(app: FastifyInstance, work: ConsoleWork): vo
     const id = idOf(request);
     return sendLive(request, reply, { work, read: () => readLiveBatch(work, id), isLast: ({ batch }) => hasEnded(batch) });
   });
-  app.get('/api/batches/:id/items', { config: { access: 'viewer' } }, async (request) => {
-    const { state, after, limit: wanted } = parseBody(itemQuery, request.query);
-    const { batchId } = await readBatch(db, idOf(request));
-    const found = await listVerifications(db, batchId, { states: state === undefined ? undefined : [state], after, limit: wanted + 1, windows: false });
-    const { rows, next } = pageOf(found, wanted, ({ line }) => line);
-    return { items: rows.map((item) => ({ ...item, why: item.reason === null ? null : describeReason(item.reason) })), next };
-  });
+  app.get('/api/batches/:id/items', { config: { access: 'viewer' } }, (request) => listItems(db, idOf(request), parseBody(itemQuery, request.query)));
   app.get('/api/batches/:id/results.csv', { config: { access: 'viewer' }, exposeHeadRoute: false }, async (request, reply) => {
     const { state } = parseBody(resultQuery, request.query);
     const { id, batchId } = await readBatch(db, idOf(request));

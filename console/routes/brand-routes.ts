@@ -8,7 +8,7 @@ import { ServiceError } from '../../runtime/errors.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../access.ts';
 import { parseBody } from '../body.ts';
-import { listBrandHistory, listBrandsFor, listIdentifiedNumbers, shownBrand } from '../brand-answers.ts';
+import { listBrandHistory, listBrandsFor, listIdentifiedNumbers, revealedFields, shownBrand } from '../brand-answers.ts';
 import { brandPath, brandVerdictBody, handlePrefix, idCursor, idParameter, limitParameter, ownerParameter, pageOf, reasonBody, reasonField } from '../branding-parameters.ts';
 import type { ConsoleWork } from '../console-work.ts';
 
@@ -43,10 +43,9 @@ export function registerBrandRoutes(app: FastifyInstance, { db }: Pick<ConsoleWo
 function registerBrandActions(app: FastifyInstance, { db }: Pick<ConsoleWork, 'db'>): void {
   // A look that is recorded: a POST, so that nothing but a page of this session can make it.
   app.post('/api/brands/:handle/private', { config: { access: 'reviewer' } }, async (request) => {
-    const { handle, profile, pendingProfile } = await readBrand(db, handleOf(request));
-    await recordAction(db, request, { action: 'view_private_fields', object: `brand ${handle}` });
-    const pick = ({ contact, taxId }: typeof profile) => ({ contact, taxId });
-    return { profile: pick(profile), pendingProfile: pendingProfile && pick(pendingProfile) };
+    const brand = await readBrand(db, handleOf(request));
+    await recordAction(db, request, { action: 'view_private_fields', object: `brand ${brand.handle}` });
+    return revealedFields(brand);
   });
   app.post('/api/brands/:handle/decision', { config: { access: 'reviewer' } }, async (request) => {
     const { approve, revision, reason } = parseBody(brandVerdictBody, request.body);

@@ -3,8 +3,6 @@ import { z } from 'zod';
 import { requestVerification } from '../../jobs/verification-producer.ts';
 import { consoleClient } from '../../pipelines/access/keys.ts';
 import type { Batch } from '../../pipelines/audio/batch.ts';
-import { FAMILIES } from '../../pipelines/audio/models/manifest.ts';
-import { loadRegistry } from '../../pipelines/audio/models/registry.ts';
 import { listVerifications } from '../../pipelines/audio/verification-record.ts';
 import { CHANNEL_MODES } from '../../pipelines/audio/verification.ts';
 import { cleanText } from '../../pipelines/text-cleaning.ts';
@@ -13,8 +11,8 @@ import type { Queryable } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../access.ts';
 import { parseBody } from '../body.ts';
 import type { ConsoleWork } from '../console-work.ts';
+import { readDetectionFacts, type HandedIn } from '../detection-answers.ts';
 import { withForm } from '../uploads.ts';
-import { isWorkerConnected } from '../worker-presence.ts';
 
 /** Longest name of a recording that is kept, in characters. */
 const nameCharactersMax = 200;
@@ -23,12 +21,8 @@ const fields = z.strictObject({ key: z.string().regex(/^[A-Za-z0-9-]{8,64}$/, 'i
 
 /** `/api/detection`: a recording from a web page, to be verified like any other. */
 export function registerDetectionRoutes(app: FastifyInstance, work: ConsoleWork): void {
-  const { db, config, queues } = work;
-  app.get('/api/detection', { config: { access: 'viewer' } }, async () => {
-    const registry = await loadRegistry(db, config);
-    const models = registry.models().map(({ model, family, release, state, isDefault, replacedBy, manifest }) => ({ model, family, release, state, isDefault, replacedBy, isUsable: manifest !== null, voiceSecondsMin: manifest?.minimumVoiceSeconds ?? null }));
-    return { families: FAMILIES, models, limits: { bytesMax: config.audioBytesMax, secondsMax: config.audioSecondsMax }, workerConnected: await isWorkerConnected(queues) };
-  });
+  const { db, config } = work;
+  app.get('/api/detection', { config: { access: 'viewer' } }, () => readDetectionFacts(work));
   app.post('/api/detection', { config: { access: 'reviewer' } }, (request) =>
     withForm(request, { filesMax: 1, fileBytesMax: config.audioBytesMax }, async (form) => {
       const { key, model, channels } = parseBody(fields, form.fields);
@@ -41,6 +35,6 @@ export function registerDetectionRoutes(app: FastifyInstance, work: ConsoleWork)
       };
       const { batch, repeated } = await requestVerification({ ...work, record }, { owner: consoleClient, key: `web-${key}`, name: source, requestedBy: actorOf(request), mode: 'webDemo', model, settings: { channels }, items: [{ path: file.path, source }] });
       const [item] = await listVerifications(db, batch.batchId, { after: 0, limit: 1, windows: false });
-      return { batch: batch.id, verification: item!.id, repeated };
+      return { batch: batch.id, verification: item!.id, repeated } satisfies HandedIn;
     }));
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { ACTIONS, listEvents } from '../audit.ts';
+import { listEvents, shownEvent } from '../audit.ts';
 import { parseBody } from '../body.ts';
 import type { ConsoleWork } from '../console-work.ts';
 
@@ -10,6 +10,6 @@ const query = z.strictObject({ before: z.coerce.number().int().positive().option
 export function registerEventRoutes(app: FastifyInstance, { db }: Pick<ConsoleWork, 'db'>): void {
   app.get('/api/events', { config: { access: 'operator' } }, async (request) => {
     const events = await listEvents(db, parseBody(query, request.query));
-    return { events: events.map((event) => ({ ...event, what: ACTIONS[event.action] })) };
+    return { events: events.map(shownEvent) };
   });
 }

@@ -11,7 +11,7 @@ import type { NewEvent } from '../audit.ts';
 import { parseBody } from '../body.ts';
 import { flagParameter, idParameter, idPath, limitParameter, lineParameter, pageOf, reasonBody, verdictBody } from '../branding-parameters.ts';
 import type { ConsoleWork } from '../console-work.ts';
-import { explained, listRequestedNumbers, readLetterRequest } from '../letter-answers.ts';
+import { listRequestedNumbers, readShownLetter } from '../letter-answers.ts';
 
 const dayMs = 24 * 3_600_000;
 const listQuery = z.strictObject({ brand: handleSchema.optional(), state: z.enum(LETTER_TRANSITIONS.states).optional(), days: z.coerce.number().int().min(0).max(400).optional(), before: idParameter.optional(), limit: limitParameter });
@@ -25,10 +25,7 @@ export function registerLetterRoutes(app: FastifyInstance, { db, vault }: Pick<C
     const { rows: letters, next } = pageOf(await listLetters(db, { handle, state, endingBy, before, limit: limit + 1 }), limit, ({ letterId }) => String(letterId));
     return { letters, next };
   });
-  app.get('/api/letters/:id', { config: { access: 'viewer' } }, async (request) => {
-    const { opened: _nothing, ...letter } = await readLetterRecord(db, letterOf(request));
-    return { ...letter, findings: letter.findings.map(explained), request: await readLetterRequest(db, letter.letterId) };
-  });
+  app.get('/api/letters/:id', { config: { access: 'viewer' } }, (request) => readShownLetter(db, letterOf(request)));
   app.get('/api/letters/:id/numbers', { config: { access: 'viewer' } }, async (request) => {
     const { limit, ...query } = parseBody(numbersQuery, request.query);
     const { letterId } = await readLetterRecord(db, letterOf(request));

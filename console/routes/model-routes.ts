@@ -1,18 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { listDefaultChanges } from '../../pipelines/audio/drift/move-default.ts';
 import { drawDrift } from '../../pipelines/audio/drift/drift-picture.ts';
 import { FAMILIES } from '../../pipelines/audio/models/manifest.ts';
 import { loadRegistry, type RegistryEntry } from '../../pipelines/audio/models/registry.ts';
 import { requireEntry } from '../../pipelines/audio/named-model.ts';
-import { openVoiceModel } from '../../pipelines/audio/voice-model.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { parseBody } from '../body.ts';
 import type { ConsoleWork } from '../console-work.ts';
-import { listAllDefaultChanges, listedModel, listReports, readBeside, readReport, shownReport } from '../model-answers.ts';
-
-/** Changes of defaults that the page of the models shows. */
-const changesShownMax = 50;
+import { listReports, readBeside, readModel, readRegistry, readReport, readVoiceModel, shownReport } from '../model-answers.ts';
 
 /** A picture is a document of its own where it is opened alone: it may run nothing and load nothing. */
 const pictureSecurityPolicy = "default-src 'none'; sandbox; frame-ancestors 'none'";
@@ -32,16 +27,10 @@ export function registerModelRoutes(app: FastifyInstance, work: Pick<ConsoleWork
 
   app.get('/api/models', { config: { access: 'viewer' } }, async (request) => {
     const { release } = parseBody(releaseForm, request.query);
-    const registry = await loadRegistry(db, config);
-    const { name, identityThreshold } = await openVoiceModel();
-    return { release: release ?? registry.newestRelease, newestRelease: registry.newestRelease, models: registry.models(release).map(listedModel), voiceprint: { model: name, identityThreshold }, changes: await listAllDefaultChanges(db, changesShownMax) };
+    return readRegistry(db, await loadRegistry(db, config), release);
   });
 
-  app.get('/api/models/:family/:version', { config: { access: 'viewer' } }, async (request) => {
-    const entry = await entryOf(request.params);
-    const { model, manifest, manifestSha256, directory } = entry;
-    return { ...listedModel(entry), manifest, manifestSha256, card: await readBeside(directory, 'card.md'), hasCurve: (await readBeside(directory, 'det.svg')) !== null, defaults: await listDefaultChanges(db, model) };
-  });
+  app.get('/api/models/:family/:version', { config: { access: 'viewer' } }, async (request) => readModel(db, await entryOf(request.params)));
 
   app.get('/api/models/:family/:version/det.svg', { config: { access: 'viewer' } }, async (request, reply) => {
     const { model, directory } = await entryOf(request.params);
@@ -50,10 +39,7 @@ export function registerModelRoutes(app: FastifyInstance, work: Pick<ConsoleWork
     return sendPicture(reply, picture);
   });
 
-  app.get('/api/voiceprint-model', { config: { access: 'viewer' } }, async () => {
-    const { name, directory, identityThreshold, agreementMin } = await openVoiceModel();
-    return { model: name, identityThreshold, agreementMin, card: await readBeside(directory, 'card.md') };
-  });
+  app.get('/api/voiceprint-model', { config: { access: 'viewer' } }, () => readVoiceModel());
 
   app.get('/api/drift-reports', { config: { access: 'viewer' } }, async (request) => listReports(db, parseBody(reportsForm, request.query)));
 

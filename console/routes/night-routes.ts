@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { enqueueNight } from '../../jobs/enqueue.ts';
-import { evaluationInstant, everything, parseScope, requestNight } from '../../pipelines/caches/night-request.ts';
+import { evaluationInstant, everything, parseScope, requestNightOnce } from '../../pipelines/caches/night-request.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../access.ts';
 import { parseBody } from '../body.ts';
@@ -13,7 +13,10 @@ const historyQuery = z.strictObject({ before: z.iso.date().optional() });
 const runParams = z.strictObject({ run: z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER) });
 const nightRequest = z.strictObject({ only: z.string().min(1).max(40).nullable().default(null), full: z.boolean().default(false), acceptShrink: z.boolean().default(false) });
 
-/** `GET /api/nights` is the history, `GET /api/nights/:run` one night, both also live (of the history the last days); `POST /api/nights` runs one. */
+/** A string of RFC 9651, as draft-ietf-httpapi-idempotency-key-header has it, without characters that would need an escape. */
+const keyHeader = z.looseObject({ 'idempotency-key': z.string({ error: 'is missing' }).regex(/^"[!#-[\]-~]{1,128}"$/, 'is not 1 to 128 printable ASCII characters in quotes').transform((text) => text.slice(1, -1)) });
+
+/** `GET /api/nights` is the history, `GET /api/nights/:run` one night, both also live (of the history the last days); `POST /api/nights` runs one, under an idempotency key. */
 export function registerNightRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, queues, config, log } = work;
   app.get('/api/nights', { config: { access: 'viewer' } }, ({ query }) => readHistory(db, parseBody(historyQuery, query).before));
@@ -26,16 +29,17 @@ export function registerNightRoutes(app: FastifyInstance, work: ConsoleWork): vo
   });
   app.post('/api/nights', { config: { access: 'operator' } }, async (http, reply) => {
     const { only, full, acceptShrink } = parseBody(nightRequest, http.body);
+    const { 'idempotency-key': key } = parseBody(keyHeader, http.headers);
     const now = new Date();
     const nightDate = now.toISOString().slice(0, 10);
     const scope = only === null ? everything : parseScope(only);
-    const runId = await inTransaction(db, async (client) => {
-      const asked = (await requestNight(client, { nightDate, trigger: 'operator', scope, acceptShrink, fullBuild: full, evaluatedAt: evaluationInstant(nightDate, now), requestedBy: actorOf(http) }))!; // only a scheduled night can be there already
-      await recordAction(client, http, { action: 'run_night', object: `night ${asked}`, detail: { only, full, acceptShrink } });
+    const { runId, repeated, state } = await inTransaction(db, async (client) => {
+      const asked = await requestNightOnce(client, { key, nightDate, scope, acceptShrink, fullBuild: full, evaluatedAt: evaluationInstant(nightDate, now), requestedBy: actorOf(http) });
+      if (!asked.repeated) await recordAction(client, http, { action: 'run_night', object: `night ${asked.runId}`, detail: { only, full, acceptShrink } });
       return asked;
     });
-    // It is asked for: were this told as a failure, it would be asked for again. The reconciler queues it.
-    await enqueueNight(queues, { runId }).catch((error: unknown) => log.warn({ err: error, runId }, 'the night could not be queued yet'));
-    return reply.code(202).send({ runId });
+    // If this fails the reconciler queues the night.
+    if (state !== 'finished') await enqueueNight(queues, { runId }).catch((error: unknown) => log.warn({ err: error, runId }, 'the night could not be queued yet'));
+    return reply.code(202).send({ runId, repeated });
   });
 }

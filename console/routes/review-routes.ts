@@ -8,7 +8,7 @@ import { recordAction } from '../access.ts';
 import { parseBody } from '../body.ts';
 import { handlePrefix, idCursor, idParameter, idPath, limitParameter, pageOf } from '../branding-parameters.ts';
 import type { ConsoleWork } from '../console-work.ts';
-import { countWaiting, listWaitingBrands, listWaitingLetters, readLetterRequest, shownReading } from '../letter-answers.ts';
+import { countWaiting, listWaitingBrands, listWaitingLetters, reviewedLetter } from '../letter-answers.ts';
 import { LetterPages } from '../letter-pages.ts';
 
 const lettersQuery = z.strictObject({ after: idCursor, limit: limitParameter });
@@ -33,9 +33,9 @@ export function registerReviewRoutes(app: FastifyInstance, { db, vault, config, 
   });
   app.get('/api/review/letters/:id', { config: { access: 'reviewer' } }, async (request) => {
     const { id } = parseBody(idPath, request.params);
-    const { opened, findings, ...letter } = await readLetterRecord(db, id, vault);
-    if (opened !== null) await recordAction(db, request, { action: 'view_letter', object: `letter ${id}` });
-    return { letter, request: await readLetterRequest(db, id), reading: shownReading(opened, findings) };
+    const letter = await readLetterRecord(db, id, vault);
+    if (letter.opened !== null) await recordAction(db, request, { action: 'view_letter', object: `letter ${id}` });
+    return reviewedLetter(db, letter);
   });
   const pages = new LetterPages(async (documentId) => renderLetterPages({ bytes: await openDocument({ db, vault }, documentId), limits: config, dotsPerInch: pageDotsPerInch, signal }));
   app.get('/api/review/letters/:id/pages/:page', { config: { access: 'reviewer' } }, async (request, reply) => {

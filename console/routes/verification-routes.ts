@@ -10,11 +10,12 @@ import { ServiceError } from '../../runtime/errors.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 import { recordAction, userOf } from '../access.ts';
 import { parseBody } from '../body.ts';
+import { sendBytes } from '../byte-answer.ts';
 import type { ConsoleWork } from '../console-work.ts';
-import { parseRange } from '../file-range.ts';
 import { leavingOf } from '../leaving.ts';
 import { sendLive } from '../live.ts';
 import { readModelFigures, type ModelFigures } from '../model-figures.ts';
+import { Playbacks } from '../playbacks.ts';
 import { listVerifications, readVerification, type VerificationDetail, type VerificationPlace } from '../verification-answers.ts';
 import { notHere, requireStored, Waveforms } from '../waveforms.ts';
 import { isWorkerConnected } from '../worker-presence.ts';
@@ -47,7 +48,14 @@ function placeOf(text: string): VerificationPlace {
 export function registerVerificationRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db } = work;
   const waveforms = new Waveforms(work);
+  const playbacks = new Playbacks(work);
   const listeners = new Listeners();
+  const hear = async (request: FastifyRequest): Promise<VerificationDetail> => {
+    const verification = await readVerification(db, idOf(request));
+    const { sha256 } = requireStored(verification);
+    await listeners.hear(`${userOf(request).name} ${sha256}`, () => recordAction(db, request, { action: 'listen_to_recording', object: `recording ${sha256}`, detail: { verification: verification.id } }));
+    return verification;
+  };
   app.get('/api/verifications', { config: { access: 'viewer' } }, (request) => {
     const { to, ...query } = parseBody(listQuery, request.query);
     return listVerifications(db, { ...query, until: to });
@@ -58,17 +66,14 @@ export function registerVerificationRoutes(app: FastifyInstance, work: ConsoleWo
     return sendLive(request, reply, { work, read: () => readLive(work, id), isLast: ({ verification }) => verification.times.ended !== null });
   });
   app.get('/api/verifications/:id/waveform', { config: { access: 'viewer' } }, async (request, reply) => waveforms.read(await readVerification(db, idOf(request)), leavingOf(reply, 'draw recording')));
-  app.get('/api/verifications/:id/audio', { config: { access: 'viewer' } }, async (request, reply) => {
-    const verification = await readVerification(db, idOf(request));
-    const { sha256 } = requireStored(verification);
-    await listeners.hear(`${userOf(request).name} ${sha256}`, () => recordAction(db, request, { action: 'listen_to_recording', object: `recording ${sha256}`, detail: { verification: verification.id } }));
-    return sendAudio(request, reply, work, verification);
-  });
+  app.get('/api/verifications/:id/audio', { config: { access: 'viewer' } }, async (request, reply) => sendAudio(request, reply, work, await hear(request)));
+  app.get('/api/verifications/:id/playback', { config: { access: 'viewer' } }, async (request, reply) => sendConverted(request, reply, playbacks, await hear(request)));
   app.delete('/api/recordings/:sha256', { config: { access: 'operator' } }, async (request) => {
     const { sha256 } = parseBody(z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/, 'is not a SHA-256 in lower-case hex') }), request.params);
     const { reason } = parseBody(deletion, request.body);
     const record = (client: Queryable) => recordAction(client, request, { action: 'delete_recording', object: `recording ${sha256}`, detail: { reason: cleanText(reason) } });
     const end = await deleteRecording({ db, store: new AudioStore(work.config.audioDir), record }, sha256, reason);
+    playbacks.forget(sha256);
     return { sha256, ...end };
   });
 }
@@ -91,25 +96,31 @@ async function readLive(work: ConsoleWork, id: string): Promise<{ verification: 
 /** Media types of the containers that are taken, by their names in the service. */
 const mediaTypes: Readonly<Record<string, string>> = { wav: 'audio/wav', flac: 'audio/flac', mp3: 'audio/mpeg', ogg: 'audio/ogg', mp4: 'audio/mp4' };
 
-/** Sends the stored file, or the part of it that was asked for, as it was handed in. */
+/** Sends the stored file as it was handed in. */
 async function sendAudio(request: FastifyRequest, reply: FastifyReply, { config }: Pick<ConsoleWork, 'config'>, { audio, recording }: VerificationDetail): Promise<FastifyReply> {
   const type = mediaTypes[recording?.format ?? ''];
-  if (type === undefined) throw new ServiceError('recording_refused', { operation: 'play recording', problem: 'Its format is not known, because it has not been opened yet or could not be.' });
+  if (type === undefined) throw notOpened();
   const file = await open(new AudioStore(config.audioDir).pathOf(audio!.sha256)).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? notHere() : error;
   });
-  const { size } = await file.stat();
-  const etag = `"${audio!.sha256}"`;
-  const ifRange = request.headers['if-range'];
-  const range = ifRange === undefined || ifRange === etag ? parseRange(request.headers.range, size) : undefined;
-  if (range === 'unsatisfiable') {
+  try {
+    const { size } = await file.stat();
+    return sendBytes(request, reply, { type, etag: `"${audio!.sha256}"`, bytes: size, read: (range) => file.createReadStream(range) });
+  } catch (error) {
     await file.close();
-    void reply.header('Content-Range', `bytes */${size}`);
-    throw new ServiceError('range_not_satisfiable', { operation: 'play recording' });
+    throw error;
   }
-  const { start, end } = range ?? { start: 0, end: size - 1 };
-  void reply.headers({ 'Accept-Ranges': 'bytes', ETag: etag, 'Content-Length': end - start + 1, ...(range === undefined ? {} : { 'Content-Range': `bytes ${start}-${end}/${size}` }) });
-  return reply.code(range === undefined ? 200 : 206).type(type).send(file.createReadStream({ start, end }));
+}
+
+/** Sends the recording as WAV, whatever it was handed in as. */
+async function sendConverted(request: FastifyRequest, reply: FastifyReply, playbacks: Playbacks, { audio, recording }: VerificationDetail): Promise<FastifyReply> {
+  if (recording?.playback == null) throw notOpened();
+  const converted = await playbacks.read(audio!.sha256, leavingOf(reply, 'convert recording'));
+  return sendBytes(request, reply, { type: 'audio/wav', etag: `"${audio!.sha256}-wav"`, bytes: converted.bytes, read: (range) => converted.read(range) });
+}
+
+function notOpened(): ServiceError {
+  return new ServiceError('recording_refused', { operation: 'play recording', problem: 'Its format is not known, because it has not been opened yet or could not be.' });
 }
 
 /** Milliseconds in which looks of a user at the same recording count as one: a browser asks for it in parts. */

@@ -8,7 +8,7 @@ import { enrolVoiceprint, type VoiceWork } from '../../pipelines/audio/voice-enr
 import { openVoiceModel } from '../../pipelines/audio/voice-model.ts';
 import { verifyVoice, type AuthenticityModels } from '../../pipelines/audio/voice-verification.ts';
 import { enrolmentLimits } from '../../pipelines/audio/voiceprint/enrolment.ts';
-import { consentReferenceCharactersMax, deleteVoiceprint, listVoiceprintPage, readVoiceprint, voiceprintNameCharactersMax } from '../../pipelines/audio/voiceprint-store.ts';
+import { consentReferenceCharactersMax, deleteVoiceprint, readVoiceprint, voiceprintNameCharactersMax } from '../../pipelines/audio/voiceprint-store.ts';
 import { cleanText } from '../../pipelines/text-cleaning.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
@@ -18,7 +18,7 @@ import type { ConsoleWork } from '../console-work.ts';
 import { leavingOf } from '../leaving.ts';
 import { Turns } from '../turns.ts';
 import { withForm, type UploadedFile } from '../uploads.ts';
-import { listComparisons, readVoiceHistory } from '../voice-answers.ts';
+import { listComparisons, listVoiceprints, readEnrolmentLimits, readShownVoiceprint } from '../voice-answers.ts';
 
 const hearing = 'hear recordings';
 
@@ -55,14 +55,10 @@ export function registerVoiceRoutes(app: FastifyInstance, work: ConsoleWork): vo
 
   app.get('/api/voiceprints', { config: { access: 'viewer' } }, async (request) => {
     const { deleted, ...filter } = parseBody(listForm, request.query);
-    const { voiceprints, next } = await listVoiceprintPage(db, { ...filter, withDeleted: deleted === 'true' });
-    return { voiceprints, next: next === null ? null : String(next) };
+    return listVoiceprints(db, { ...filter, withDeleted: deleted === 'true' });
   });
 
-  app.get('/api/voiceprints/:id', { config: { access: 'viewer' } }, async (request) => {
-    const { id } = parseBody(idForm, request.params);
-    return { ...(await readVoiceprint(db, id)), ...(await readVoiceHistory(db, id)) };
-  });
+  app.get('/api/voiceprints/:id', { config: { access: 'viewer' } }, async (request) => readShownVoiceprint(db, parseBody(idForm, request.params).id));
 
   app.get('/api/voiceprints/:id/comparisons', { config: { access: 'viewer' } }, async (request) => {
     const { id } = parseBody(idForm, request.params);
@@ -70,10 +66,7 @@ export function registerVoiceRoutes(app: FastifyInstance, work: ConsoleWork): vo
     return listComparisons(db, id, parseBody(comparisonsForm, request.query));
   });
 
-  app.get('/api/voiceprint-limits', { config: { access: 'viewer' } }, async () => {
-    const { name, identityThreshold } = await openVoiceModel();
-    return { ...enrolmentLimits, fileBytesMax: config.audioBytesMax, model: name, identityThreshold };
-  });
+  app.get('/api/voiceprint-limits', { config: { access: 'viewer' } }, () => readEnrolmentLimits(config));
 
   app.post('/api/voiceprints', { config: { access: 'reviewer' } }, async (request, reply) =>
     withForm(request, { filesMax: enrolmentLimits.recordingsMax + 1, fileBytesMax: config.audioBytesMax, formBytesMax: config.audioBytesMax }, ({ fields, files }) =>

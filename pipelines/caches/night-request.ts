@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { findCache, isCountryCode, type CacheName } from './definition.ts';
+import type { NightState } from './night-report.ts';
 
 /** Which artefacts a night builds: all, those of one cache, or one. */
 export interface NightScope {
@@ -28,18 +30,43 @@ export interface NightRequest {
  * Asks for a night. The row in the database is the request; a job that gets lost is enqueued again from it.
  * Returns the id of the run, or undefined if the scheduled night of this date was asked for before.
  */
-export async function requestNight(db: Queryable, request: NightRequest): Promise<number | undefined> {
-  const row = await queryRow<{ run_id: number }>(db, sql('nights/insert_night_run'), [
-    request.nightDate,
-    request.trigger,
-    request.scope.cache,
-    request.scope.country,
-    request.acceptShrink,
-    request.fullBuild,
-    request.evaluatedAt,
-    request.requestedBy,
-  ]);
-  return row?.run_id;
+export function requestNight(db: Queryable, request: NightRequest): Promise<number | undefined> {
+  return insertNight(db, request, { key: null, digest: null });
+}
+
+/** A night that was asked for under an idempotency key. */
+export interface RequestedNight {
+  readonly runId: number;
+  /** True if it was asked for before. */
+  readonly repeated: boolean;
+  readonly state: NightState['state'];
+}
+
+/**
+ * Asks for a night as {@link requestNight} does, once: the same request under a key that the same one has used returns the night of then,
+ * also on a later day. `key`: 1 to 128 printable ASCII characters without spaces.
+ * @throws ServiceError `parameter_invalid`, `idempotency_conflict`
+ */
+export async function requestNightOnce(db: Queryable, { key, ...asked }: Omit<NightRequest, 'trigger'> & { readonly key: string }): Promise<RequestedNight> {
+  if (!/^[!-~]{1,128}$/.test(key)) throw new ServiceError('parameter_invalid', { operation: 'ask for night', problem: 'The idempotency key is not 1 to 128 printable ASCII characters without spaces.' });
+  const request: NightRequest = { ...asked, trigger: 'operator' };
+  const digest = digestOf(request);
+  const runId = await insertNight(db, request, { key, digest });
+  if (runId !== undefined) return { runId, repeated: false, state: 'due' };
+  const before = (await queryRow<{ run_id: number; state: NightState['state']; request_sha256: string }>(db, sql('nights/find_requested_night'), [request.requestedBy, key]))!; // else it would have been inserted
+  if (before.request_sha256 === digest) return { runId: before.run_id, repeated: true, state: before.state };
+  throw new ServiceError('idempotency_conflict', { operation: 'ask for night', object: key, hint: `Its night is ${before.run_id}. Use another key for another night.` });
+}
+
+async function insertNight(db: Queryable, request: NightRequest, { key, digest }: { readonly key: string | null; readonly digest: string | null }): Promise<number | undefined> {
+  const { nightDate, trigger, scope, acceptShrink, fullBuild, evaluatedAt, requestedBy } = request;
+  const values = [nightDate, trigger, scope.cache, scope.country, acceptShrink, fullBuild, evaluatedAt, requestedBy, key, digest];
+  return (await queryRow<{ run_id: number }>(db, sql('nights/insert_night_run'), values))?.run_id;
+}
+
+/** Of what is asked. The date is no part of it: sent again after midnight, it is the same request. */
+function digestOf({ scope, acceptShrink, fullBuild, evaluatedAt }: NightRequest): string {
+  return createHash('sha256').update(JSON.stringify([scope.cache, scope.country, acceptShrink, fullBuild, evaluatedAt])).digest('hex');
 }
 
 /**

@@ -99,8 +99,7 @@ it('leaks no descriptor over many versions, good and damaged', async () => {
   }
   expect(await openFiles()).toBe(index.snapshot.artefacts.size);
   index.close();
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(await openFiles()).toBe(0);
+  await expect.poll(openFiles, { timeout: 10_000 }).toBe(0);
 });
 
 it('never sends a date of the future', async () => {

@@ -88,11 +88,11 @@ it('ends statements that take too long, refuses requests past the limit, and kee
   expect(made.key).toMatch(/^ct_/);
   await expectCachesServed(near);
   expect(readinessSchema.parse(await (await fetch(`${near.url}/readyz`)).json()).status).toBe('ready');
-  expect(codes).toHaveLength(3);
+  expect(codes.filter((code) => code === 'not_ready')).toHaveLength(3);
   await Promise.all(ended);
   expect(codes.filter((code) => code === 'database_unavailable')).toHaveLength(requestReadsMax);
-  const { rows } = await db.query<{ count: number }>("SELECT count(*) AS count FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'caller-trust api requests' AND state = 'active'");
-  expect(rows[0]?.count).toBe(0);
+  const active = "SELECT count(*) AS count FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'caller-trust api requests' AND state = 'active'";
+  await until(async () => (await db.query<{ count: number }>(active)).rows[0]?.count === 0);
   await client.query('ROLLBACK');
   client.release();
   await until(async () => (await ask(near, '/v1/brands')).status === 200);

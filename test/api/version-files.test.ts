@@ -180,6 +180,7 @@ it('holds one descriptor for a connection, however many deltas and indexes it as
   connection.socket.pause();
   const ask = (target: string, connectionHeader = '') => `GET ${target} HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${key}\r\n${connectionHeader}\r\n`;
   connection.send(ask(path) + `${ask(deltaPath(1))}${ask('/v1/caches/phones/index?country=US')}`.repeat(15) + ask(deltaPath(2), 'Connection: close\r\n'));
+  await until(async () => (await openVersionFiles()) === 1);
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(await openVersionFiles()).toBe(1);
   connection.socket.resume();

@@ -89,6 +89,20 @@ describe('the commands of an operator', () => {
     expect(await runCli(env, 'night', 'run', '--only', 'phones/US', '--accept-shrink')).toMatchObject({ code: 0 });
   });
 
+  it('run one night under one key, and refuse another one under it', async () => {
+    const ask = (...args: string[]) => runCliJson<{ runId: number; key: string; repeated: boolean }>(env, 'night', 'run', '--no-wait', '--only', 'phones/US', ...args);
+    const first = await ask('--key', 'monday');
+    expect(first).toMatchObject({ key: 'monday', state: 'due', repeated: false });
+    expect(await ask('--key', 'monday')).toMatchObject({ runId: first.runId, state: 'due', repeated: true });
+    expect(await runCli(env, 'night', 'run', '--key', 'monday')).toMatchObject({ code: 1, stderr: expect.stringContaining('[idempotency_conflict]') as string });
+    const finished = await runCli(env, 'night', 'run', '--only', 'phones/US', '--key', 'monday');
+    expect(finished).toMatchObject({ code: 0, stdout: expect.stringContaining(`(run ${first.runId}, operator)`) as string });
+    expect(await runCli(env, 'night', 'run', '--only', 'phones/US', '--key', 'monday')).toEqual(finished);
+    const [one, other] = [await ask(), await ask()];
+    expect(one.runId).not.toBe(other.runId);
+    expect(one.key).toMatch(/^cli-[0-9a-f-]{36}$/);
+  });
+
   it('verify the files and say which is damaged', async () => {
     expect(await runCli(env, 'artefacts', 'verify')).toMatchObject({ code: 0, stdout: expect.stringContaining('0 bad') as string });
     const [manifest] = await runCliJson<{ cache: string; country: string; file: { sha256: string } }[]>(env, 'artefacts', 'list');

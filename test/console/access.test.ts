@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RouteRule } from '../../console/server.ts';
 import { mayActAs, ROLES, type Role } from '../../console/roles.ts';
-import { queryRow, queryRows } from '../../runtime/postgres.ts';
 import { useConsoleServer } from './support/console-server.ts';
 
 vi.setConfig({ testTimeout: 120_000 }); // every route, many times
@@ -109,28 +108,4 @@ describe('every request', () => {
   it('is refused if it comes from a page elsewhere, also where it only reads, live answers among them', async () => {
     expect(await wrongAmong(rules, { ...sessions.operator, Origin: 'https://elsewhere.example' }, ({ status }) => status === 403)).toEqual([]);
   });
-
-  it('that only reads changes nothing but the trail of what was looked at', async () => {
-    const before = await digestOfTables();
-    const reading = rules.filter((rule) => rule.method === 'GET' && !/^\/(pages|modules)\//.test(rule.url));
-    const answers = await Promise.all(reading.map(async (rule) => [`${rule.method} ${rule.url}`, await statusOf(pathOf(rule))] as const));
-    expect(answers.filter(([, status]) => status >= 500)).toEqual([]);
-    expect(await digestOfTables()).toEqual(before);
-  });
 });
-
-/** The status of an answer, whose body may never end. */
-async function statusOf(path: string): Promise<number> {
-  const left = new AbortController();
-  const response = await fetch(`${server.url}${path}`, { headers: { Cookie: sessions.operator.Cookie }, signal: left.signal });
-  left.abort();
-  return response.status;
-}
-
-/** A digest of the rows of each table. */
-async function digestOfTables(): Promise<Record<string, string>> {
-  const tables = await queryRows<{ name: string }>(server.db, "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema') AND tablename NOT IN ('console_session', 'console_event')");
-  const digests: Record<string, string> = {};
-  for (const { name } of tables) digests[name] = (await queryRow<{ digest: string }>(server.db, `SELECT count(*) || ' ' || coalesce(md5(string_agg(t::text, ';' ORDER BY t::text)), '') AS digest FROM ${name} AS t`))!.digest;
-  return digests;
-}

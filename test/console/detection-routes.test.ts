@@ -96,8 +96,8 @@ describe('a recording from a page', () => {
   it('is scored by a worker, and followed to its end', async () => {
     const recording = await readFile(join(import.meta.dirname, '../../samples/recordings/synthesizer-espeak-en.wav'));
     const { verification } = await handIn(reviewer, form(recording));
+    const response = await reviewer.fetch(`/api/verifications/${verification}/live`); // its first value is read before a worker is there
     const worker = running.start('jobs/worker-main.js');
-    const response = await reviewer.fetch(`/api/verifications/${verification}/live`);
     const text = await until(async () => response.text(), 'the live answer ends');
     const values = [...text.matchAll(/^event: value\ndata: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as { verification: { state: string; decision: { label: string } | null }; workerConnected: boolean | null });
     expect(values[0]).toMatchObject({ verification: { state: 'queued' }, workerConnected: false });

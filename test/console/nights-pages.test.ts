@@ -78,6 +78,43 @@ describe.skipIf(noChromium)('the pages of nights', () => {
     await page.getByRole('link', { name: 'Download version 2' }).waitFor();
   }, 120_000);
 
+  it('run one night when its answer was lost and the button is pressed again, and another one for another choice', async () => {
+    const countNights = async () => (await db.query('SELECT FROM night_run')).rows.length;
+    const before = await countNights();
+    const page = await browser.open('/nights', { refusals: [409, 504] });
+    let isLosing = true;
+    await page.route('**/api/nights', async (route) => {
+      if (!isLosing || route.request().method() !== 'POST') return route.fallback();
+      isLosing = false;
+      expect((await route.fetch({ headers: { ...route.request().headers(), origin: running.url } })).status()).toBe(202);
+      await route.fulfill({ status: 504, body: '' });
+    });
+    const dialog = page.getByRole('dialog', { name: 'Run a night now' });
+    const run = dialog.getByRole('button', { name: 'Run the night' });
+    await page.getByRole('button', { name: 'Run a night' }).click();
+    await run.click();
+    await dialog.getByText('The console answered 504.').waitFor();
+    expect(await countNights()).toBe(before + 1);
+    await dialog.getByRole('button', { name: 'Cancel' }).click(); // leaving the dialog asks for no other night
+    await page.getByRole('button', { name: 'Run a night' }).click();
+    await run.click();
+    await page.getByRole('heading', { level: 1, name: `Night ${daysAgo(0)}, run` }).waitFor();
+    expect(await countNights()).toBe(before + 1);
+    isLosing = true;
+    await page.getByRole('button', { name: 'Run again', exact: true }).click();
+    await run.click();
+    await dialog.getByText('The console answered 504.').waitFor();
+    await dialog.getByLabel('Read all rows').check();
+    await run.click();
+    await dialog.getByText('the choice has been changed since').waitFor();
+    expect(await countNights()).toBe(before + 2);
+    const shown = page.url();
+    await run.click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.waitForURL((url) => url.href !== shown);
+    expect(await countNights()).toBe(before + 3);
+  });
+
   it('give a file out as it is stored, and verify what is stored', async () => {
     const page = await browser.open('/artefacts/phones/US');
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download version 2' }).click()]);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -8,7 +8,7 @@ import { ArtefactDirectory } from '../../pipelines/caches/artefact-directory.ts'
 import { loadConfig } from '../../runtime/config.ts';
 import { silentLog } from '../support/night.ts';
 import { until } from '../support/service-process.ts';
-import { logIn, useConsole } from './support/console-process.ts';
+import { logIn, useConsole, type ConsoleClient } from './support/console-process.ts';
 import { daysAgo, seedNights } from './support/nights.ts';
 
 const running = await useConsole();
@@ -28,6 +28,11 @@ const stateOn = ({ days, rows }: History, name: string, day: string): string | u
 /** The events of the audit trail with an action, newest first. */
 async function eventsOf(action: string): Promise<{ actor: string; object: string; detail: Record<string, unknown> }[]> {
   return (await db.query<{ actor: string; object: string; detail: Record<string, unknown> }>('SELECT actor, object, detail FROM console_event WHERE action = $1 ORDER BY event_id DESC', [action])).rows;
+}
+
+/** Asks for a night as the dialog of the pages does, under a key of its own unless one is given. */
+function askForNight(client: ConsoleClient, choice: object, key: string = randomUUID()): Promise<Response> {
+  return client.fetch('/api/nights', { method: 'POST', body: JSON.stringify(choice), headers: { 'Idempotency-Key': `"${key}"` } });
 }
 
 describe('the history of nights', () => {
@@ -72,20 +77,36 @@ describe('a night', () => {
   });
 
   it('is run by operators alone, with a token, and is in the audit trail', async () => {
-    const body = JSON.stringify({ only: 'phones/CA', acceptShrink: true });
-    expect((await reviewer.json('/api/nights', { method: 'POST', body }))['code']).toBe('forbidden');
-    expect((await operator.fetch('/api/nights', { method: 'POST', body, headers: { 'X-CSRF-Token': 'x' } })).status).toBe(403);
-    expect((await operator.json('/api/nights', { method: 'POST', body: JSON.stringify({ only: 'letters' }) }))['code']).toBe('cache_unknown');
-    const { runId } = await operator.json<{ runId: number }>('/api/nights', { method: 'POST', body });
+    const choice = { only: 'phones/CA', acceptShrink: true };
+    expect((await askForNight(reviewer, choice)).status).toBe(403);
+    expect((await operator.fetch('/api/nights', { method: 'POST', body: JSON.stringify(choice), headers: { 'X-CSRF-Token': 'x' } })).status).toBe(403);
+    expect(await (await askForNight(operator, { only: 'letters' })).json()).toMatchObject({ code: 'cache_unknown' });
+    const { runId } = (await (await askForNight(operator, choice)).json()) as { runId: number };
     const { rows } = await db.query('SELECT requested_by, only_cache, only_country, accept_shrink, full_build, night_date FROM night_run WHERE run_id = $1', [runId]);
     expect(rows).toEqual([{ requested_by: 'console operator', only_cache: 'phones', only_country: 'CA', accept_shrink: true, full_build: false, night_date: daysAgo(0) }]);
     expect((await eventsOf('run_night'))[0]).toEqual({ actor: 'operator', object: `night ${runId}`, detail: { only: 'phones/CA', full: false, acceptShrink: true } });
   });
 
+  it('is run once for one idempotency key, however it is written, and recorded once; another choice under the key is refused', async () => {
+    const key = randomUUID();
+    const [before, recorded] = [(await db.query('SELECT FROM night_run')).rows.length, (await eventsOf('run_night')).length];
+    const answers = await Promise.all([{}, { full: false }, { only: null, full: false, acceptShrink: false }].map(async (choice) => (await askForNight(operator, choice, key)).json() as Promise<{ runId: number; repeated: boolean }>));
+    expect(new Set(answers.map(({ runId }) => runId)).size).toBe(1);
+    expect(answers.map(({ repeated }) => repeated).sort()).toEqual([false, true, true]);
+    const other = await askForNight(operator, { full: true }, key);
+    expect([other.status, await other.json()]).toEqual([409, expect.objectContaining({ code: 'idempotency_conflict', hint: expect.stringContaining(`Its night is ${answers[0]!.runId}.`) as string })]);
+    expect([(await db.query('SELECT FROM night_run')).rows.length, (await eventsOf('run_night')).length]).toEqual([before + 1, recorded + 1]);
+  });
+
+  it.each([undefined, '', '""', 'without-quotes', '"a b"', '"with \\" in it"', `"${'x'.repeat(129)}"`])('is not run without an idempotency key in quotes: %j', async (header) => {
+    const response = await operator.fetch('/api/nights', { method: 'POST', body: '{}', headers: header === undefined ? {} : { 'Idempotency-Key': header } });
+    expect([response.status, await response.json()]).toEqual([400, expect.objectContaining({ code: 'parameter_invalid', detail: expect.stringContaining('idempotency-key') as string })]);
+  });
+
   it('is asked for, and answered with its run, also while it cannot be queued', async () => {
     await db.query('ALTER TABLE caller_trust_queue.job ADD CONSTRAINT takes_nothing CHECK (false) NOT VALID');
     try {
-      const { runId } = await operator.json<{ runId: number }>('/api/nights', { method: 'POST', body: JSON.stringify({ only: 'phones/US' }) });
+      const { runId } = (await (await askForNight(operator, { only: 'phones/US' })).json()) as { runId: number };
       expect((await db.query('SELECT run_id, only_country FROM night_run ORDER BY run_id DESC LIMIT 1')).rows).toEqual([{ run_id: runId, only_country: 'US' }]);
       expect(running.process.log()).toContain('the night could not be queued yet');
     } finally {

@@ -48,7 +48,7 @@ describe('while the audit trail takes nothing', () => {
       await post(`/api/letters/${approved}/withdraw`, { reason }),
       await post(`/api/letters/${approved}/delete`, { reason }),
       await operator.fetch('/api/operations', { method: 'POST', body: form }),
-      await post('/api/nights', {}),
+      await operator.fetch('/api/nights', { method: 'POST', body: '{}', headers: { 'Idempotency-Key': '"unrecorded"' } }),
     ];
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 500));
     expect(await standing()).toEqual(before);

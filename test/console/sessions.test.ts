@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { addressOf } from '../../console/address.ts';
 import { cookieName } from '../../console/access.ts';
-import { changePassword, changeRole, removeUser, addUser } from '../../console/users.ts';
-import { queryRow } from '../../runtime/postgres.ts';
+import { listEvents } from '../../console/audit.ts';
+import { openSession } from '../../console/sessions.ts';
+import { changePassword, changeRole, findUser, removeUser, addUser } from '../../console/users.ts';
+import { loadConfig } from '../../runtime/config.ts';
+import { queryRow, type PoolClient } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
 import { startProcess, until } from '../support/service-process.ts';
 import { useConsoleServer } from './support/console-server.ts';
 import { logIn, passwordOf, useConsole, type ConsoleClient } from './support/console-process.ts';
@@ -97,6 +101,70 @@ describe('a session', () => {
     expect((await fetch(`${running.url}/api/events`, { headers: { Cookie: cookie } })).status).toBe(401);
   });
 
+  describe('whose log-in meets a change of its user', () => {
+    const name = 'meeting';
+    const [old, other] = ['a pass phrase that was', 'a pass phrase that is now'];
+    let held: PoolClient;
+
+    beforeEach(async () => {
+      await addUser(db, { name, role: 'reviewer', password: old });
+      held = await db.connect();
+      await held.query('BEGIN');
+    });
+    afterEach(async () => {
+      held.release(true);
+      await db.query('DELETE FROM console_user WHERE name = $1', [name]);
+    });
+
+    const logInWith = (password: string) => fetch(`${running.url}/api/session`, { method: 'POST', headers: { 'Content-Type': 'application/json', Origin: running.url }, body: JSON.stringify({ name, password }) });
+    const waits = (statement: string) => until(async () => (await db.query("SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1", [`%${statement}%`])).rows.length > 0, `${statement} waits for a lock`);
+    const sessions = async () => (await queryRow<{ count: number }>(db, 'SELECT count(*) FROM console_session JOIN console_user USING (user_id) WHERE name = $1', [name]))!.count;
+    const refusal = async (answer: Promise<Response>) => [(await answer).status, (await answer).headers.getSetCookie(), ((await (await answer).json()) as { code: string }).code];
+
+    it('is refused if the password has changed since it was compared, and leaves no session', async () => {
+      expect((await logInWith(old)).status).toBe(200);
+      await held.query('SELECT FROM console_session JOIN console_user USING (user_id) WHERE name = $1 FOR UPDATE OF console_session', [name]); // the change ends this session last
+      const changing = changePassword(db, name, other);
+      await waits('DELETE FROM console_session WHERE user_id');
+      const answer = logInWith(old);
+      await waits('INSERT INTO console_session');
+      await held.query('COMMIT');
+      await changing;
+      expect(await refusal(answer)).toEqual([401, [], 'unauthenticated']);
+      expect(await sessions()).toBe(0);
+      expect((await listEvents(db, { limit: 1 }))[0]).toMatchObject({ actor: 'nobody', action: 'log_in_refused', object: `user ${name}` });
+      expect((await logInWith(other)).status).toBe(200);
+    });
+
+    it('is ended if it was opened while the change of the password waited for it', async () => {
+      const { user } = await findUser(db, name, old);
+      const opened = await openSession(held, user!, loadConfig(running.env));
+      const changing = changePassword(db, name, other);
+      await waits('UPDATE console_user SET password_hash');
+      await held.query('COMMIT');
+      await changing;
+      expect(opened).toBeDefined();
+      expect(await sessions()).toBe(0);
+    });
+
+    it('is refused if its user is being removed', async () => {
+      await held.query(sql('console/delete_user'), [name]);
+      const answer = logInWith(old);
+      await waits('INSERT INTO console_session');
+      await held.query('COMMIT');
+      expect(await refusal(answer)).toEqual([401, [], 'unauthenticated']);
+      expect((await queryRow(db, 'SELECT count(*) FROM console_session AS s WHERE NOT EXISTS (SELECT FROM console_user AS u WHERE u.user_id = s.user_id)'))).toEqual({ count: 0 });
+    });
+
+    it('tells the role that its user has by then', async () => {
+      await held.query(sql('console/set_role'), [name, 'viewer']);
+      const answer = logInWith(old);
+      await waits('INSERT INTO console_session');
+      await held.query('COMMIT');
+      expect(await (await answer).json()).toMatchObject({ user: { name, role: 'viewer' } });
+    });
+  });
+
   it('has another token for changes than any other session, which does not lead to its cookie', async () => {
     const [one, two] = [await logIn(running, 'viewer'), await logIn(running, 'viewer')];
     expect(one.csrfToken).not.toBe(two.csrfToken);
@@ -126,8 +194,11 @@ describe('the address of the console', () => {
     });
   });
 
-  it('stops a process that would be open to a network', async () => {
-    const open = startProcess('console/main.js', { ...running.env, CONSOLE_HOST: '0.0.0.0' });
+  it.each([
+    ['would be open to a network', { CONSOLE_HOST: '0.0.0.0' }],
+    ['would believe what is no proxy', { CONSOLE_ORIGIN: 'https://console.example.com', CONSOLE_PROXIES: 'not-an-address' }],
+  ])('stops a process that %s', async (_what, settings) => {
+    const open = startProcess('console/main.js', { ...running.env, ...settings });
     await until(async () => open.log().includes('setting_invalid'), 'the process says why it does not start');
     expect(await open.end('SIGTERM')).toBe(2);
     expect(open.log()).not.toContain('listening');

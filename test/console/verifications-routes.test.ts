@@ -94,7 +94,7 @@ describe('a verification', () => {
   });
 
   it.each(['1', 'nonsense', '00000000-0000-4000-8000-000000000000', '%00'])('of the id %s is unknown', async (id) => {
-    for (const path of ['', '/live', '/waveform', '/audio']) {
+    for (const path of ['', '/live', '/waveform', '/audio', '/playback']) {
       const response = await viewer.fetch(`/api/verifications/${id}${path}`);
       expect([response.status, ((await response.json()) as Listed).code]).toEqual([404, 'verification_unknown']);
     }
@@ -157,7 +157,7 @@ describe('the recording of a verification', () => {
     expect((await viewer.fetch(`/api/verifications/${replayed}/audio`)).status).toBe(200);
     expect(await (await remove(operator, 'Request of the caller')).json()).toMatchObject({ deleted: true });
     expect(await (await remove(operator, 'again')).json()).toMatchObject({ deleted: false, reason: 'Request of the caller' });
-    for (const what of ['audio', 'waveform']) expect((await viewer.json<Listed>(`/api/verifications/${replayed}/${what}`)).code).toBe('recording_unknown');
+    for (const what of ['audio', 'playback', 'waveform']) expect((await viewer.json<Listed>(`/api/verifications/${replayed}/${what}`)).code).toBe('recording_unknown');
     expect(await viewer.json(`/api/verifications/${replayed}`)).toMatchObject({ state: 'performed', recording: { deletedWhy: 'Request of the caller' } });
     const { rows } = await db.query("SELECT actor, object, detail FROM console_event WHERE action = 'delete_recording'");
     expect(rows).toEqual([{ actor: 'operator', object: `recording ${first.digests[1]}`, detail: { reason: 'Request of the caller' } }]);
@@ -167,6 +167,6 @@ describe('the recording of a verification', () => {
 
   it('whose file is not in the directory of the console is an error that says so', async () => {
     await rm(join(stateDir, 'audio', first.digests[2]!.slice(0, 2), first.digests[2]!));
-    for (const what of ['audio', 'waveform']) expect(await viewer.json(`/api/verifications/${silent}/${what}`)).toMatchObject({ code: 'recording_unknown', detail: expect.stringContaining('not in the audio directory') as string });
+    for (const what of ['audio', 'playback', 'waveform']) expect(await viewer.json(`/api/verifications/${silent}/${what}`)).toMatchObject({ code: 'recording_unknown', detail: expect.stringContaining('not in the audio directory') as string });
   });
 });

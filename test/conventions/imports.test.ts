@@ -48,6 +48,20 @@ describe('imports', () => {
     expect(wrong.map(show)).toEqual([]);
   });
 
+  it('lead pages to pages and to what is served beside them, and nothing else to pages', () => {
+    const isPage = (path: string) => path.startsWith('console/pages/');
+    const wrong = imports.filter((each) => {
+      const target = targetOf(each);
+      return isPage(each.from) ? !(target === undefined ? each.specifier.startsWith('/modules/') : isPage(target)) : target !== undefined && isPage(target);
+    });
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('lead the types of answers to their like, and take types only: they are compared with the server, which has no document', () => {
+    const wrong = imports.filter((each) => /^console\/pages\/[a-z-]+-types\.ts$/.test(each.from) && !(each.typeOnly && /(-types|\/roles)\.ts$/.test(each.specifier)));
+    expect(wrong.map(show)).toEqual([]);
+  });
+
   it('name files with their ending .ts', () => {
     expect(imports.filter((each) => targetOf(each) !== undefined && !/\.(ts|json)$/.test(each.specifier)).map(show)).toEqual([]);
   });

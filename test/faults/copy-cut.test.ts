@@ -22,7 +22,7 @@ async function publishedVersion(): Promise<number | undefined> {
 async function nightThrough(interference: Interference) {
   const proxy = await startPostgresProxy(url, interference);
   try {
-    const report = await runWholeNight({ db, url, store, only: 'phones/US', buildUrl: proxy.url, settings: { COPY_IDLE_SECONDS_MAX: '1' } });
+    const report = await runWholeNight({ db, url, store, only: 'phones/US', buildUrl: proxy.url, settings: { COPY_IDLE_SECONDS_MAX: interference.then === 'stall' ? '3' : '30' } });
     return { report, interferences: proxy.interferences() };
   } finally {
     await proxy.close();

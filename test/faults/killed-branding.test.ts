@@ -21,11 +21,20 @@ afterAll(() => rm(stateDir, { recursive: true, force: true }));
 const samples = (await makeSampleLetters({ seed: 7, count: 12, asOf: new Date(), scans: true })).filter(({ scanned, forgery, request }) => scanned && forgery === null && request.csv === null);
 
 const startWorker = () =>
-  startProcess('jobs/worker-main.js', { DATABASE_URL: url, STATE_DIR: stateDir, JOB_LOCK_SECONDS: '2', JOB_STALLED_CHECK_SECONDS: '1', SHUTDOWN_GRACE_SECONDS: '1' });
+  startProcess('jobs/worker-main.js', { DATABASE_URL: url, STATE_DIR: stateDir, JOB_LOCK_SECONDS: '2', JOB_STALLED_CHECK_SECONDS: '1', SHUTDOWN_GRACE_SECONDS: '0' });
 
-/** Processes that read a letter now. */
-function readers(): string[] {
-  return execFileSync('ps', ['-eo', 'pid,args']).toString().split('\n').filter((line) => /branding\/reading\/(text|ocr)-child/.test(line) && !/ sh -c /.test(line));
+/** Processes of a worker that read a letter now. */
+function readersOf(worker: number): number[] {
+  const lines = execFileSync('ps', ['-eo', 'ppid,pid,args']).toString().split('\n');
+  return lines.filter((line) => line.trim().startsWith(`${worker} `) && /branding\/reading\/(text|ocr)-child/.test(line)).map((line) => Number(line.trim().split(/\s+/)[1]));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 it.each(['SIGKILL', 'SIGTERM'] as const)('a request whose worker ends by %s while its letter is read is carried out once by the next worker', async (signal) => {
@@ -33,7 +42,6 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('a request whose worker ends by %s whil
   const { legalName, dba, displayName, country, address, phones } = sample.request;
   const queues = await openQueues(loadConfig({}), url, silentLog);
   try {
-    const before = readers().length;
     const worker = startWorker();
     const vault = await openVault({ stateDir });
     const handle = `killed-${signal.toLowerCase()}`;
@@ -41,11 +49,14 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('a request whose worker ends by %s whil
       kind: 'add_managed_brand', owner: 'Test', key: handle, requestedBy: 'test', letter: sample.bytes,
       request: { handle, brand: { legalName, dba, displayName, country, address }, numbers: [...phones] },
     });
-    await until(async () => readers().length > before, 'the letter is being read');
+    const reading = await until(async () => {
+      const found = readersOf(worker.pid);
+      return found.length > 0 && found;
+    }, 'the letter is being read');
     await worker.end(signal);
     expect((await readOperation(db, operationId)).state).toBe('queued');
     expect((await db.query('SELECT count(*) FROM brand WHERE handle = $1', [handle])).rows).toEqual([{ count: 0 }]);
-    await until(async () => readers().length === before, 'the reading process of the ended worker is gone');
+    await until(async () => !reading.some(isRunning), 'the reading process of the ended worker is gone');
     startWorker();
     const operation = await until(async () => {
       const read = await readOperation(db, operationId);

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { openQueues } from '../../jobs/backend.ts';
 import { enqueueFeedLoad } from '../../jobs/enqueue.ts';
 import { readFeedLoad, submitFeed } from '../../pipelines/intake/feed-load.ts';
@@ -10,6 +10,8 @@ import { useTestDatabase } from '../support/database.ts';
 import { silentLog } from '../support/night.ts';
 import { startPostgresProxy } from '../support/postgres-proxy.ts';
 import { killProcessesAfterEach, startProcess, until } from '../support/service-process.ts';
+
+vi.setConfig({ testTimeout: 240_000 });
 
 const { db, url } = await useTestDatabase();
 const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-kill-feed-'));

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openQueues, type Queues } from '../../jobs/backend.ts';
 import { enqueueNight } from '../../jobs/enqueue.ts';
 import { reconcile } from '../../jobs/reconcile.ts';
@@ -17,6 +17,8 @@ import { silentLog } from '../support/night.ts';
 import { manyNumbers, putNumbers } from '../support/numbers.ts';
 import { startPostgresProxy, type PostgresProxy } from '../support/postgres-proxy.ts';
 import { killProcessesAfterEach, startProcess, until, type ServiceProcess } from '../support/service-process.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 // A cluster of this file's own: killing a backend with SIGKILL makes the server end every other connection too.
 const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-kill-'));
@@ -76,7 +78,7 @@ async function finishedReport(runId: number): Promise<NightReport> {
     await reconcile({ db, queues, log: silentLog }).catch(() => {}); // while the server recovers
     const night = await readNight(db, { runId }).catch(() => undefined);
     return night?.state === 'finished' ? night.report : undefined;
-  }, 'the night is finished');
+  }, 'the night is finished', 150);
 }
 
 /** A first night, whose files the readers have; then every number changes, and a second night is stopped mid-COPY. */

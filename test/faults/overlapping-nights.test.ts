@@ -10,6 +10,7 @@ import { sql } from '../../sql/sql.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { buildNight, outcomes, publishBuilt, runWholeNight, useStore } from '../support/night.ts';
 import { manyNumbers, putNumbers } from '../support/numbers.ts';
+import { until } from '../support/service-process.ts';
 
 const { db, url } = await useTestDatabase();
 const store = await useStore();
@@ -77,7 +78,7 @@ describe('two nights at once', () => {
           order.push(`${name} sees ${rows.map(({ names }) => names).join(' ')}`);
         },
       });
-    await Promise.all([night('a'), sleep(50).then(() => night('b'))]);
+    await Promise.all([night('a'), until(async () => order.length > 0, 'the first prepares').then(() => night('b'))]);
     expect(order).toEqual(['a prepares', 'a sees a', 'b prepares', 'b sees b']);
   });
 
@@ -94,8 +95,7 @@ describe('a lost connection inside a transaction', () => {
   it('is an error of the work, not the end of the process, and the pool goes on', async () => {
     const lost = inTransaction(db, async (client) => {
       const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-      await db.query('SELECT pg_terminate_backend($1)', [rows[0]!.pid]);
-      await sleep(100);
+      await db.query('SELECT pg_terminate_backend($1, 10000)', [rows[0]!.pid]); // returns when it has ended
       await client.query('SELECT 1');
     });
     await expect(lost).rejects.toThrow();
@@ -109,8 +109,8 @@ describe('a lost connection inside a transaction', () => {
       await blocker.query('LOCK TABLE publication');
       const publishing = publishBuilt(db, attempt);
       publishing.catch(() => {});
-      await sleep(200);
-      await blocker.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()");
+      const endWaiting = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+      await until(async () => (await db.query(endWaiting)).rows.length > 0, 'the publication waits for the lock');
       await expect(publishing).rejects.toThrow();
     });
     expect(await phonesUs()).toBeUndefined();

@@ -326,7 +326,7 @@ describe('a watcher that is killed', () => {
 describe('the processes of the service', () => {
   it('lose no request and make none twice while schedulers are killed', async () => {
     const before = (await operations()).length;
-    const env = { ...backend.env, STATE_DIR: directory, DROP_DIR: drop() };
+    const env = { ...backend.env, LOG_LEVEL: 'info', STATE_DIR: directory, DROP_DIR: drop() };
     const brands = Array.from({ length: 6 }, () => fresh(1));
     for (const [at, { handle, phones }] of brands.entries()) {
       const unfinished = drop('branding', `request-${at}.tmp`);
@@ -345,6 +345,7 @@ describe('the processes of the service', () => {
     expect(results.map(({ outcome, brand }) => [outcome, (brand as { handle: string }).handle])).toEqual(brands.map(({ handle }) => ['approved', handle]));
     expect(await operations()).toHaveLength(before + 6);
     expect((await readdir(drop('done', 'request-0'))).toSorted()).toEqual(['numbers.result.csv', 'request.json', 'result.json']);
+    await until(async () => schedulers.every((each) => each.log().includes('the scheduler runs')), 'the last schedulers have started, so that they hear the signal');
     expect(await Promise.all([...schedulers, worker].map((each) => each.end('SIGTERM')))).toEqual([0, 0, 0]);
   }, 240_000);
 });

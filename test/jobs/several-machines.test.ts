@@ -27,7 +27,7 @@ function numbersOf(name: string): TestNumber[] {
 async function makeMachine(backend: TestBackend, homes: string[]): Promise<Record<string, string>> {
   const home = await mkdtemp(join(tmpdir(), 'caller-trust-machine-'));
   homes.push(home);
-  return { ...backend.env, ...objects.settings, STATE_DIR: home, LETTER_MASTER_KEY: 'ab'.repeat(32), RECONCILE_SECONDS: '1', BUILD_CONCURRENCY: '1', LOG_LEVEL: 'debug' };
+  return { ...backend.env, ...objects.settings, ARTEFACT_STORE_SECONDS_MAX: '30', STATE_DIR: home, LETTER_MASTER_KEY: 'ab'.repeat(32), RECONCILE_SECONDS: '1', BUILD_CONCURRENCY: '1', LOG_LEVEL: 'debug' };
 }
 
 /** Starts a worker and a scheduler on each machine. The schedulers come last: they ask for a night at once, which both workers are to build. */

@@ -80,9 +80,8 @@ describe('the processes of a Procfile', () => {
     const [grandchild] = await pids('grandchild', 1);
     run.stop();
     await run.ended;
-    await sleep(50);
-    expect([pid, grandchild].map((each) => processLives(each!))).toEqual([false, false]);
-  }, 20_000);
+    await expect.poll(() => [pid, grandchild].map((each) => processLives(each!)), { timeout: 10_000 }).toEqual([false, false]);
+  }, 40_000);
 
   it('are all stopped when one dies three times within 30 seconds', async () => {
     const run = start([await program('failing', 'process.exit(3);'), await program('well', 'setInterval(() => {}, 1e6);')].join('\n'));

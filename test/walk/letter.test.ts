@@ -2,12 +2,14 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { sampleTrustRootPem, writeSampleLetters, type WrittenSamples } from '../../cli/sample-letters/sample-letters.ts';
 import type { OperationResult } from '../../pipelines/branding/operation-result.ts';
 import { runCli, runCliJson } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { startProcess, until, type ServiceProcess } from '../support/service-process.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 const { db, url, apiUrl } = await useTestDatabase();
 const owner = 'Walker Agency';
@@ -32,7 +34,7 @@ describe('a letter', () => {
     const trustRoots = join(stateDir, 'roots.pem');
     await writeFile(trustRoots, sampleTrustRootPem());
     env = {
-      DATABASE_URL: url, API_DATABASE_URL: apiUrl, STATE_DIR: stateDir, LETTER_TRUST_ROOTS: trustRoots, NIGHT_CATCH_UP_HOURS: '0',
+      DATABASE_URL: url, API_DATABASE_URL: apiUrl, STATE_DIR: stateDir, LETTER_TRUST_ROOTS: trustRoots, NIGHT_CATCH_UP_HOURS: '0', NIGHT_SCHEDULE: '0 0 29 2 *',
       API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0', DROP_SETTLE_SECONDS: '0', DROP_POLL_SECONDS: '1', PUBLICATION_POLL_MS: '100', KEY_POLL_MS: '100', LOG_LEVEL: 'debug',
     };
     service = startProcess('cli.js', env, ['start']);

@@ -3,11 +3,13 @@ import { mkdir, mkdtemp, readFile, readdir, rename, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { removeStateDirectory } from '../../runtime/embedded-postgres.ts';
 import { runCli, runCliJson } from '../support/cli.ts';
 import { startRedis, whyNoRedis, type TestRedis } from '../support/redis.ts';
 import { startProcess, until, type ServiceProcess } from '../support/service-process.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 const phone = '+12024561111';
 const header = 'Company_Phone_Number,Created_Date,Violation_Date,Consumer_City,Consumer_State,Consumer_Area_Code,Subject,Recorded_Message_Or_Robocall';
@@ -35,7 +37,7 @@ describe.each([
     if (skipped !== undefined) return;
     stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-walk-'));
     if (redis) redisServer = await startRedis();
-    env = { STATE_DIR: stateDir, API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0', DROP_SETTLE_SECONDS: '0', DROP_POLL_SECONDS: '1', PUBLICATION_POLL_MS: '100', KEY_POLL_MS: '100' };
+    env = { STATE_DIR: stateDir, NIGHT_SCHEDULE: '0 0 29 2 *', API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0', DROP_SETTLE_SECONDS: '0', DROP_POLL_SECONDS: '1', PUBLICATION_POLL_MS: '100', KEY_POLL_MS: '100' };
     if (redisServer !== undefined) env['REDIS_URL'] = redisServer.url;
     service = startProcess('cli.js', env, ['start']);
     api = await until(async () => JSON.parse(await readFile(join(stateDir, 'api.json'), 'utf8').catch(() => 'null')) as typeof api | null, 'the API listens');
@@ -69,7 +71,7 @@ describe.each([
     await writeFile(join(folder, `${name}.part`), text);
     await rename(join(folder, `${name}.part`), join(folder, name));
     const done = join(stateDir, 'drop', 'done');
-    const result = await until(async () => (await readdir(done, { recursive: true }).catch(() => [])).find((path) => path.endsWith(`${name}.result.json`)), `${name} is loaded`);
+    const result = await until(async () => (await readdir(done, { recursive: true }).catch(() => [])).find((path) => path.endsWith(`${name}.result.json`)), `${name} is loaded`, 120);
     return JSON.parse(await readFile(join(done, result), 'utf8')) as Record<string, unknown>;
   }
 

@@ -1,4 +1,4 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import { fork, type ChildProcess, type ForkOptions } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../../../runtime/errors.ts';
@@ -18,6 +18,12 @@ export interface ForkLimits {
 /** The programs of such processes, below pipelines/audio. */
 export type ScorerProgram = 'scoring/scorer-child' | 'streaming/stream-scorer-child';
 
+/** How such a process is reached: what it prints, its messages, and a pipe for decoded samples (`pcm-pipe.ts`). */
+const connections: Readonly<Record<ScorerProgram, Pick<ForkOptions, 'stdio' | 'serialization'>>> = {
+  'scoring/scorer-child': { stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'], serialization: 'json' },
+  'streaming/stream-scorer-child': { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], serialization: 'advanced' },
+};
+
 /**
  * Starts a process without a network where the system can take it away, which takes 9 ms of its 500. A system without processes, memory or descriptors to give throws, or reports an error instead of a process.
  * @throws ServiceError `scorer_unavailable`
@@ -27,7 +33,7 @@ export async function forkScorer(program: ScorerProgram, limits: ForkLimits): Pr
   const [execPath, ...execArgv] = [...(await isolation()), '/bin/sh', '-c', limitScript(limits), 'sh', ...parentDeath(), process.execPath, ...nodeFlags];
   let child: ChildProcess;
   try {
-    child = fork(entryPath(program), [], { execPath: execPath!, execArgv, env: {}, cwd: '/', stdio: ['ignore', 'ignore', 'pipe', 'ipc'], serialization: program === 'scoring/scorer-child' ? 'json' : 'advanced' });
+    child = fork(entryPath(program), [], { execPath: execPath!, execArgv, env: {}, cwd: '/', ...connections[program] });
   } catch (cause) {
     throw unavailable(cause);
   }

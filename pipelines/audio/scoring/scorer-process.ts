@@ -1,9 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { AudioRefusal } from '../reasons.ts';
 import { forkScorer, startSecondsMax } from './forked-scorer.ts';
-import { answerForm, type ScorerAnswer, type ScorerTask } from './scorer-protocol.ts';
+import { PcmIntake, type TakePcm } from './pcm-intake.ts';
+import { pcmDescriptor } from './pcm-pipe.ts';
+import { answerForm, decodedForm, type ScorerAnswer, type ScorerTask } from './scorer-protocol.ts';
 
 /** What one task may take; over it, the process is killed. */
 export interface TaskLimits {
@@ -22,6 +25,7 @@ type Ended = Exclude<ScorerAnswer, { kind: 'ready' }>;
 
 interface Running {
   readonly id: number;
+  readonly isDecoding: boolean;
   readonly resolve: (answer: Ended) => void;
   readonly reject: (error: Error) => void;
 }
@@ -31,6 +35,7 @@ export class ScorerProcess {
   private readonly child: ChildProcess;
   private readonly limits: TaskLimits;
   private readonly exited: Promise<void>;
+  private readonly pcm: PcmIntake;
   private running: Running | undefined;
   private ended = false;
   private lastId = 0;
@@ -38,6 +43,8 @@ export class ScorerProcess {
   private residentBytes: number | null = null;
   /** High-water mark after the last task. What is over the limit then must not be charged to the next one. */
   private peak = 0;
+  /** True while decoded samples may be in the pipe, and from then on if their recording did not come to its end. */
+  private holdsPcm = false;
 
   /**
    * Starts a process and waits until it is up.
@@ -60,6 +67,7 @@ export class ScorerProcess {
   private constructor(child: ChildProcess, limits: TaskLimits) {
     this.child = child;
     this.limits = limits;
+    this.pcm = new PcmIntake(child.stdio[pcmDescriptor] as Readable, (fault) => this.giveUp(fault === 'unasked' ? new AudioRefusal('scorer_crashed', 'The process sent samples that nobody asked for.') : fault));
     this.exited = new Promise((resolve) => {
       child.once('exit', () => resolve());
       child.once('error', () => child.pid === undefined && resolve());
@@ -77,25 +85,28 @@ export class ScorerProcess {
     return !this.ended;
   }
 
-  /** Resident bytes after the last task, whether it went over the limit unseen, and tasks so far. */
-  get wear(): { readonly residentBytes: number; readonly isOver: boolean; readonly tasks: number } {
-    return { residentBytes: this.residentBytes ?? 0, isOver: this.peak > this.limits.memoryBytesMax, tasks: this.lastId };
+  /** Resident bytes after the last task, whether it went over the limit unseen, tasks so far, and whether samples of the last one may be left in its pipe. */
+  get wear(): { readonly residentBytes: number; readonly isOver: boolean; readonly tasks: number; readonly holdsPcm: boolean } {
+    return { residentBytes: this.residentBytes ?? 0, isOver: this.peak > this.limits.memoryBytesMax, tasks: this.lastId, holdsPcm: this.holdsPcm };
   }
 
   /**
-   * Performs one task; the next may be given when it has ended. When it is given up the process is killed.
+   * Performs one task; the next may be given when it has ended. When it is given up the process is killed. One that decodes gives its
+   * samples to `take`.
    * @throws AudioRefusal that the child made, or `time_exceeded`, `memory_exceeded`, `scorer_crashed`
+   * @throws PcmNotTaken with what `take` threw
    * @throws ServiceError `interrupted` if the signal fires, `model_invalid`, or `internal` with what failed in the child
    */
-  async run(task: ScorerTask, signal?: AbortSignal): Promise<unknown> {
+  async run(task: ScorerTask, { signal, take }: { readonly signal?: AbortSignal | undefined; readonly take?: TakePcm | undefined } = {}): Promise<unknown> {
     if (signal?.aborted) throw interrupted();
     const deadline = setTimeout(() => this.giveUp(new AudioRefusal('time_exceeded', `It took more than ${this.limits.secondsMax} s.`)), this.limits.secondsMax * 1000);
     const poll = setInterval(() => this.checkMemory(), pollMs);
     const abort = () => this.giveUp(interrupted());
     signal?.addEventListener('abort', abort, { once: true });
     try {
-      return resultOf(await this.ask(task));
+      return resultOf(await this.ask(task, take));
     } finally {
+      this.pcm.close();
       clearTimeout(deadline);
       clearInterval(poll);
       signal?.removeEventListener('abort', abort);
@@ -114,18 +125,20 @@ export class ScorerProcess {
     const timeout = setTimeout(() => this.giveUp(new Error(`not up after ${startSecondsMax} s`)), startSecondsMax * 1000);
     try {
       await new Promise<void>((resolve, reject) => {
-        this.running = { id: 0, resolve: () => resolve(), reject };
+        this.running = { id: 0, isDecoding: false, resolve: () => resolve(), reject };
       });
     } finally {
       clearTimeout(timeout);
     }
   }
 
-  private ask(task: ScorerTask): Promise<Ended> {
+  private ask(task: ScorerTask, take: TakePcm | undefined): Promise<Ended> {
     return new Promise((resolve, reject) => {
       if (this.ended) return reject(new AudioRefusal('scorer_crashed', 'The process was gone before the recording was handed to it.'));
       const id = ++this.lastId;
-      this.running = { id, resolve, reject };
+      this.running = { id, isDecoding: take !== undefined, resolve, reject };
+      this.holdsPcm = take !== undefined;
+      if (take !== undefined) this.pcm.open(take);
       this.child.send({ id, task });
     });
   }
@@ -134,17 +147,34 @@ export class ScorerProcess {
     const parsed = answerForm.safeParse(message);
     const running = this.running;
     if (!parsed.success || running === undefined || (parsed.data.kind === 'ready' ? 0 : parsed.data.id) !== running.id) {
-      return this.giveUp(new AudioRefusal('scorer_crashed', 'The process answered what is no answer.'));
+      return this.giveUp(noAnswer());
     }
+    const answer: Ended = parsed.data.kind === 'ready' ? { kind: 'done', id: 0, residentBytes: 0, result: undefined } : parsed.data;
+    if (answer.id > 0) this.residentBytes = answer.residentBytes;
+    if (running.isDecoding && answer.kind === 'done') return this.awaitPcm(running, answer);
+    this.settle(running, answer);
+  }
+
+  /** The samples come on a way of their own, and may be behind the answer that says how many they are. */
+  private awaitPcm(running: Running, answer: Extract<Ended, { kind: 'done' }>): void {
+    const decoded = decodedForm.safeParse(answer.result);
+    if (!decoded.success) return this.giveUp(noAnswer());
+    void this.pcm.all(decoded.data.pcmBytes).then(() => {
+      this.holdsPcm = false;
+      this.settle(running, answer);
+    });
+  }
+
+  private settle(running: Running, answer: Ended): void {
+    if (this.running !== running) return; // given up meanwhile
     this.running = undefined;
-    if (parsed.data.kind === 'ready') return running.resolve({ kind: 'done', id: 0, residentBytes: 0, result: undefined });
-    this.residentBytes = parsed.data.residentBytes;
-    running.resolve(parsed.data);
+    running.resolve(answer);
   }
 
   /** The process ended by itself. */
   private fell(how: string): void {
     this.ended = true;
+    this.pcm.destroy();
     this.running?.reject(new AudioRefusal('scorer_crashed', `The process ended with ${how}.`));
     this.running = undefined;
   }
@@ -177,6 +207,10 @@ function resultOf(answer: Ended): unknown {
   if (answer.kind === 'done') return answer.result;
   if (answer.kind === 'refused') throw new AudioRefusal(answer.reason, answer.detail);
   throw new ServiceError(answer.isModelFault ? 'model_invalid' : 'internal', { operation: 'score recording', problem: answer.problem });
+}
+
+function noAnswer(): AudioRefusal {
+  return new AudioRefusal('scorer_crashed', 'The process answered what is no answer.');
 }
 
 function interrupted(): ServiceError {

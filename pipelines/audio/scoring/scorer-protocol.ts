@@ -32,9 +32,12 @@ const embedTask = z.object({ kind: z.literal('embed'), file: z.string(), directo
 
 const waveformTask = z.object({ kind: z.literal('waveform'), file: z.string(), model: modelForm.nullable(), settings: z.object({ channels: z.enum(CHANNEL_MODES) }), limits: limitsForm });
 
+/** The samples leave the child on a pipe of their own, `pcm-pipe.ts`; the answer says how many bytes they are. */
+const decodeTask = z.object({ kind: z.literal('decode'), file: z.string(), pcmBytesMax: z.number(), limits: limitsForm });
+
 const probeTask = z.object({ kind: z.literal('probe'), manifest: z.looseObject({}), weightsFile: z.string() });
 
-const taskForm = z.discriminatedUnion('kind', [scoreTask, embedTask, waveformTask, probeTask]);
+const taskForm = z.discriminatedUnion('kind', [scoreTask, embedTask, waveformTask, decodeTask, probeTask]);
 
 /** One thing to do, and the number under which it is answered. */
 export const requestForm = z.object({ id: z.number().int(), task: taskForm });
@@ -81,6 +84,9 @@ export const waveformForm = z.object({
     z.object({ channel: z.number().int().nonnegative().nullable(), lows: drawnStretches, highs: drawnStretches, voice: z.array(z.tuple([seconds, seconds])).max(waveformBucketsMax).nullable() }),
   ),
 });
+
+/** What was decoded of a recording, as it comes from a child. */
+export const decodedForm = z.object({ sampleRate: z.number().int().positive(), channels: z.number().int().positive(), pcmBytes: z.number().int().nonnegative() });
 
 /** What a model that is tried answered on a signal made for it. */
 export const probedForm = z.object({ logits: z.array(z.record(z.string(), z.number())) });

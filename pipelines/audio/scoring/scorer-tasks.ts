@@ -4,6 +4,8 @@ import type { ResolvedModel } from '../models/registry.ts';
 import { embedVoice, type EmbeddedVoice } from './embed-voice.ts';
 import type { Logits } from './logits.ts';
 import type { OpenModels } from './open-models.ts';
+import { writePcm } from './pcm-pipe.ts';
+import { decodePcm } from './recording-pcm.ts';
 import { readWaveform } from './recording-waveform.ts';
 import { scoreRecording } from './score-recording.ts';
 import type { ScorerTask } from './scorer-protocol.ts';
@@ -20,6 +22,8 @@ export async function performTask(task: ScorerTask, opened: OpenModels): Promise
       return sendable(await embedVoice({ ...task, opened }));
     case 'waveform':
       return readWaveform({ ...task, model: received(task.model), opened });
+    case 'decode':
+      return decodePcm({ ...task, write: writePcm });
     case 'probe':
       return { logits: await probeModel(parseManifest(task.manifest), task.weightsFile) };
   }

@@ -10,14 +10,23 @@ import { AudioRefusal } from '../reasons.ts';
 import type { ScoredRecording, ScoringSettings } from '../verification.ts';
 import type { EmbeddedVoice } from './embed-voice.ts';
 import type { RecordingWaveform } from './recording-waveform.ts';
+import { PcmNotTaken, type TakePcm } from './pcm-intake.ts';
+import type { DecodedPcm } from './recording-pcm.ts';
 import { ScorerProcess } from './scorer-process.ts';
-import { embeddedForm, scoredForm, waveformForm, type ScorerTask } from './scorer-protocol.ts';
+import { decodedForm, embeddedForm, scoredForm, waveformForm, type ScorerTask } from './scorer-protocol.ts';
 
 /** One recording to score. With both models, or `byRate`, its sample rate decides. */
 export interface PoolRequest {
   readonly file: string;
   readonly model: { readonly phone: ResolvedModel | null; readonly digital: ResolvedModel | null; readonly byRate?: boolean | undefined };
   readonly settings: ScoringSettings;
+}
+
+/** One recording to decode. */
+export interface DecodingRequest {
+  readonly file: string;
+  readonly pcmBytesMax: number;
+  readonly take: TakePcm;
 }
 
 /** Child processes that score recordings, several at a time, with a queue in front. */
@@ -40,6 +49,12 @@ export interface ScoringPool {
    * @throws ServiceError as `score`
    */
   waveform(request: { readonly file: string; readonly model: ResolvedModel | null; readonly settings: ScoringSettings }, signal?: AbortSignal): Promise<RecordingWaveform>;
+  /**
+   * Decodes a recording at its own rate and with all of its channels to samples of 16 bits, which `take` is given a piece at a time.
+   * @throws AudioRefusal as `score`, and `recording_too_long` if the samples take more than `pcmBytesMax`
+   * @throws ServiceError as `score`; and what `take` throws, which ends the decoding
+   */
+  decode(request: DecodingRequest, signal?: AbortSignal): Promise<DecodedPcm>;
   /** The processes that run now, for measurements. */
   pids(): number[];
   /** Ends every process; what was queued or running ends as interrupted. */
@@ -77,9 +92,15 @@ export function openScoringPool({ config, log }: { readonly config: PoolConfig; 
   return new Pool(config, log);
 }
 
-interface Waiting {
-  readonly task: ScorerTask;
+/** What is done with a task meanwhile. */
+interface Asking {
   readonly signal: AbortSignal | undefined;
+  /** Given the samples of a task that decodes. */
+  readonly take?: TakePcm | undefined;
+}
+
+interface Waiting extends Asking {
+  readonly task: ScorerTask;
   /** Takes the request out of the queue, when its signal fires. */
   readonly leave: () => void;
   readonly resolve: (result: unknown) => void;
@@ -101,16 +122,24 @@ class Pool implements ScoringPool {
   }
 
   async score({ file, model, settings }: PoolRequest, signal?: AbortSignal): Promise<ScoredRecording> {
-    return this.perform({ kind: 'score', file, models: { phone: sent(model.phone), digital: sent(model.digital), byRate: model.byRate === true }, settings, limits: decodeLimitsOf(this.config) }, scoredForm, signal);
+    return this.perform({ kind: 'score', file, models: { phone: sent(model.phone), digital: sent(model.digital), byRate: model.byRate === true }, settings, limits: decodeLimitsOf(this.config) }, scoredForm, { signal });
   }
 
   async embed({ file, directory }: { readonly file: string; readonly directory: string }, signal?: AbortSignal): Promise<EmbeddedVoice> {
-    const { embedding, ...facts } = await this.perform({ kind: 'embed', file, directory, limits: decodeLimitsOf(this.config) }, embeddedForm, signal);
+    const { embedding, ...facts } = await this.perform({ kind: 'embed', file, directory, limits: decodeLimitsOf(this.config) }, embeddedForm, { signal });
     return { ...facts, embedding: Float32Array.from(embedding) };
   }
 
   waveform({ file, model, settings }: { readonly file: string; readonly model: ResolvedModel | null; readonly settings: ScoringSettings }, signal?: AbortSignal): Promise<RecordingWaveform> {
-    return this.perform({ kind: 'waveform', file, model: sent(model), settings, limits: decodeLimitsOf(this.config) }, waveformForm, signal);
+    return this.perform({ kind: 'waveform', file, model: sent(model), settings, limits: decodeLimitsOf(this.config) }, waveformForm, { signal });
+  }
+
+  async decode({ file, pcmBytesMax, take }: DecodingRequest, signal?: AbortSignal): Promise<DecodedPcm> {
+    try {
+      return await this.perform({ kind: 'decode', file, pcmBytesMax, limits: decodeLimitsOf(this.config) }, decodedForm, { signal, take });
+    } catch (error) {
+      throw error instanceof PcmNotTaken ? error.cause : error;
+    }
   }
 
   pids(): number[] {
@@ -124,22 +153,22 @@ class Pool implements ScoringPool {
     await Promise.all([...this.idle.splice(0), ...this.busy].map((scorer) => scorer.end()));
   }
 
-  private async perform<Form extends z.ZodType>(task: ScorerTask, form: Form, signal: AbortSignal | undefined): Promise<z.output<Form>> {
+  private async perform<Form extends z.ZodType>(task: ScorerTask, form: Form, asking: Asking): Promise<z.output<Form>> {
     try {
-      const parsed = form.safeParse(await this.enqueue(task, signal));
+      const parsed = form.safeParse(await this.enqueue(task, asking));
       if (parsed.success) return parsed.data;
       throw new AudioRefusal('scorer_crashed', 'The process answered what is no result.');
     } catch (error) {
-      if (error instanceof AudioRefusal || isServiceError(error, 'interrupted') || isServiceError(error, 'scorer_unavailable')) throw error;
+      if (error instanceof AudioRefusal || error instanceof PcmNotTaken || isServiceError(error, 'interrupted') || isServiceError(error, 'scorer_unavailable')) throw error;
       this.log.error({ err: error, ...fileFacts(task) }, 'a recording could not be scored');
       throw new AudioRefusal('scoring_failed', isServiceError(error, 'model_invalid') ? errorMessageOf(error) : undefined);
     }
   }
 
-  private enqueue(task: ScorerTask, signal: AbortSignal | undefined): Promise<unknown> {
+  private enqueue(task: ScorerTask, { signal, take }: Asking): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.isClosed || signal?.aborted) return reject(interrupted());
-      const waiting: Waiting = { task, signal, resolve, reject, leave: () => this.leave(waiting) };
+      const waiting: Waiting = { task, take, signal, resolve, reject, leave: () => this.leave(waiting) };
       signal?.addEventListener('abort', waiting.leave, { once: true });
       this.queue.push(waiting);
       this.dispatch();
@@ -183,7 +212,7 @@ class Pool implements ScoringPool {
   }
 
   private async serve(scorer: ScorerProcess, waiting: Waiting): Promise<void> {
-    const { task, signal, leave, resolve, reject } = waiting;
+    const { task, take, signal, leave, resolve, reject } = waiting;
     this.busy.add(scorer);
     await nextTurn(); // the end of a process that died while it was idle is known by then, and costs no recording
     if (!scorer.isAlive) {
@@ -193,9 +222,9 @@ class Pool implements ScoringPool {
     }
     signal?.removeEventListener('abort', leave);
     try {
-      resolve(await scorer.run(task, signal));
+      resolve(await scorer.run(task, { signal, take }));
     } catch (error) {
-      if (!scorer.isAlive && !isServiceError(error, 'interrupted')) this.log.warn({ err: error }, 'a scoring process was lost');
+      if (!scorer.isAlive && !isServiceError(error, 'interrupted') && !(error instanceof PcmNotTaken)) this.log.warn({ err: error }, 'a scoring process was lost');
       reject(error);
     } finally {
       this.busy.delete(scorer);
@@ -206,8 +235,8 @@ class Pool implements ScoringPool {
   }
 
   private isWorn(scorer: ScorerProcess): boolean {
-    const { residentBytes, isOver, tasks } = scorer.wear;
-    return scorer.isAlive && (this.isClosed || isOver || tasks >= tasksMax || residentBytes > idleMemoryShareMax * this.config.audioMemoryBytesMax);
+    const { residentBytes, isOver, tasks, holdsPcm } = scorer.wear;
+    return scorer.isAlive && (this.isClosed || isOver || holdsPcm || tasks >= tasksMax || residentBytes > idleMemoryShareMax * this.config.audioMemoryBytesMax);
   }
 }
 

@@ -10,19 +10,22 @@ import type { ConsoleWork } from '../../../console/console-work.ts';
 import { createConsoleServer } from '../../../console/server.ts';
 import { csrfTokenOf, openSession } from '../../../console/sessions.ts';
 import { ROLES, type Role } from '../../../console/roles.ts';
-import { openQueues } from '../../../jobs/backend.ts';
+import { openQueues, type Queues } from '../../../jobs/backend.ts';
 import { openScoringPool } from '../../../pipelines/audio/scoring/scoring-pool.ts';
 import { openArtefactStore } from '../../../pipelines/caches/open-artefact-store.ts';
 import { openVault } from '../../../pipelines/vault.ts';
 import { loadConfig } from '../../../runtime/config.ts';
 import { createLog } from '../../../runtime/log.ts';
 import { queryRow, type Pool } from '../../../runtime/postgres.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 /** A console in the test's own process, for tests that look at every route, or at what a browser cannot send. */
 export interface TestConsoleServer {
   readonly app: FastifyInstance;
   readonly db: Pool;
+  readonly database: TestDatabase;
+  readonly queues: Queues;
+  readonly stateDir: string;
   readonly url: string;
   /** Name and port, as browsers send them. */
   readonly host: string;
@@ -31,6 +34,9 @@ export interface TestConsoleServer {
   /** A request as a page of the console sends it; headers that are undefined are left out. */
   send(options: InjectOptions & { readonly headers?: Record<string, string | undefined> }): Promise<LightMyRequestResponse>;
 }
+
+/** A hash of no password. */
+const noPassword = 'scrypt$2$8$1$$';
 
 /** Starts one for the tests of a file, with a user of each role who has no password. */
 export async function useConsoleServer(settings: Record<string, string> = {}): Promise<TestConsoleServer> {
@@ -47,7 +53,7 @@ export async function useConsoleServer(settings: Record<string, string> = {}): P
   await app.listen({ host: '127.0.0.1', port: 0 });
   ({ port } = app.server.address() as AddressInfo);
   const userIds = new Map<Role, number>();
-  for (const role of ROLES) userIds.set(role, (await queryRow<{ user_id: number }>(db, 'INSERT INTO console_user (name, role, password_hash) VALUES ($1, $1, $2) RETURNING user_id', [role, 'scrypt$2$8$1$$']))!.user_id);
+  for (const role of ROLES) userIds.set(role, (await queryRow<{ user_id: number }>(db, 'INSERT INTO console_user (name, role, password_hash) VALUES ($1, $1, $2) RETURNING user_id', [role, noPassword]))!.user_id);
   afterAll(async () => {
     stopping.abort();
     await app.close();
@@ -60,10 +66,13 @@ export async function useConsoleServer(settings: Record<string, string> = {}): P
   return {
     app,
     db,
+    database,
+    queues,
+    stateDir,
     url: `http://${host}`,
     host,
     async session(role) {
-      const { token } = await openSession(db, userIds.get(role)!, config);
+      const { token } = (await openSession(db, { userId: userIds.get(role)!, passwordHash: noPassword }, config))!;
       return { Cookie: `${cookieName(addressOf(config, port))}=${token}`, 'X-CSRF-Token': csrfTokenOf(token) };
     },
     send({ headers = {}, ...options }) {

@@ -39,7 +39,7 @@ const scoresOf: Readonly<Record<DecisionLabel, { synthesis: number; replay: numb
 let made = 0;
 
 /** Hands recordings of made voices in, and ends those that have an outcome, as a worker does. The others wait. */
-export async function seedBatch({ database: { db }, stateDir }: TestConsole, outcomes: readonly (MadeOutcome | 'queued')[], changes: Partial<BatchSubmission> = {}): Promise<SeededBatch> {
+export async function seedBatch({ database: { db }, stateDir }: Pick<TestConsole, 'database' | 'stateDir'>, outcomes: readonly (MadeOutcome | 'queued')[], changes: Partial<BatchSubmission> = {}): Promise<SeededBatch> {
   const config = configIn(stateDir, { STATE_DIR: stateDir });
   const folder = join(stateDir, 'seeded');
   await mkdir(folder, { recursive: true });

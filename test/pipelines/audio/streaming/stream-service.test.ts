@@ -136,7 +136,7 @@ describe('a stream', () => {
   });
 
   it('whose process hangs is scored by another one', async () => {
-    const service = await start(newFolder(), undefined, { AUDIO_WORK_SECONDS_MAX: '3' });
+    const service = await start(newFolder(), undefined, { AUDIO_WORK_SECONDS_MAX: '10' });
     let windows = 0;
     const stream = await service.begin(startOf('phone'), owner, { onWindow: () => void windows++, onTaken() {} });
     await stream.append(voice.subarray(0, 70_000));
@@ -191,10 +191,10 @@ describe('a stream', () => {
 
   it('is scored by the workers if each process that scores it dies', async () => {
     const service = await start(newFolder());
+    let kills = 0;
+    const killing = setInterval(() => void scorerPids().then((pids) => pids.forEach((pid) => process.kill(pid, 'SIGKILL') && kills++)).catch(() => {}), 20); // one may be gone already
     const stream = await service.begin(startOf('phone/v8'), owner, watcher);
     await stream.append(voice);
-    let kills = 0;
-    const killing = setInterval(() => void scorerPids().then((pids) => pids.forEach((pid) => process.kill(pid, 'SIGKILL') && kills++)).catch(() => {}), 100); // one may be gone already
     void stream.settle().catch(() => {});
     const batch = await batchOf(stream.id);
     clearInterval(killing);

@@ -267,10 +267,11 @@ describe('pull over a bad connection', () => {
   it('begins again with the new version where one is published meanwhile', async () => {
     await publish(random(18_000));
     const directory = await newDirectory();
-    road.set({ bytesPerSecond: 800_000 });
+    road.set({ bytesPerSecond: 200_000 });
     const running = run(directory, { parallel: 1, patience: { ...hurried, silenceMsMax: 5000 } });
     await until(async () => (await readFile(join(directory, '.partial', 'spammer_phones.full.pieces'), 'utf8').catch(() => '')) !== '');
     const next = await publish(inventedRows(200));
+    road.set({});
     expect(await running).toMatchObject([{ how: 'full', version: next.version, failure: null }]);
     expect((await rowsOf(directory)).equals(next.plain)).toBe(true);
   });
@@ -321,10 +322,11 @@ describe('a directory of copies', () => {
 
   it('is worked in by one process at a time', async () => {
     const directory = await newDirectory();
-    road.set({ bytesPerSecond: 50_000 });
-    const first = run(directory, { patience: { ...hurried, silenceMsMax: 5000 } });
+    road.set({ silent: true });
+    const first = run(directory, { patience: { ...hurried, silenceMsMax: 30_000 } });
     await until(async () => (await readFile(join(directory, '.lock'), 'utf8').catch(() => '')) !== '');
     await expect(run(directory)).rejects.toMatchObject({ code: 'directory_busy' });
+    road.set({});
     expect((await first)[0]!.failure).toBeNull();
     expect((await readdir(directory)).filter((name) => name.startsWith('.lock'))).toEqual([]);
   });

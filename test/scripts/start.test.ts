@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { processLives } from '../../runtime/file-lock.ts';
+import { useTestDatabase } from '../support/database.ts';
+import { until } from '../support/service-process.ts';
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 }); // npm, and every process of the Procfile
+const { url } = await useTestDatabase();
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const processes = ['api', 'worker', 'scheduler', 'console'];
+
+/** `npm start` in a process group of its own. */
+interface StartedByNpm {
+  readonly npm: ChildProcess;
+  readonly stateDir: string;
+  readonly log: () => string;
+  /** Resolves when nobody can write to its output any more: npm, the shell and the script have ended, and `caller-trust start` too. */
+  readonly silent: Promise<unknown>;
+}
+
+async function startByNpm(): Promise<StartedByNpm> {
+  const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-npm-start-'));
+  onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
+  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: url, STATE_DIR: stateDir, API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0', NIGHT_CATCH_UP_HOURS: '0', SHUTDOWN_GRACE_SECONDS: '5' };
+  const npm = spawn('npm', ['start'], { cwd: root, env: env as NodeJS.ProcessEnv, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+  const output: Buffer[] = [];
+  npm.stderr!.on('data', (chunk: Buffer) => output.push(chunk));
+  const log = () => Buffer.concat(output).toString();
+  started.push(log);
+  return { npm, stateDir, log, silent: once(npm.stderr!, 'close') };
+}
+
+/** The ids of the processes that `caller-trust start` has started, by their names, and its own, as its log tells them. */
+function pidsIn(log: string): Map<string, number> {
+  const lines = log.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}')).map((line) => JSON.parse(line) as { msg: string; pid: number; child?: string; childPid?: number });
+  const told = lines.filter(({ msg }) => msg === 'a process runs');
+  return new Map(told.flatMap(({ pid, child, childPid }) => [['start', pid], [child!, childPid!]]));
+}
+
+const started: (() => string)[] = [];
+afterEach(() => {
+  for (const log of started.splice(0)) for (const pid of pidsIn(log()).values()) if (processLives(pid)) process.kill(pid, 'SIGKILL');
+});
+
+describe('npm start', () => {
+  it.each([
+    { what: 'npm alone gets SIGTERM', signal: 'SIGTERM', toGroup: false },
+    { what: 'everything gets SIGINT, as by Ctrl-C in a terminal', signal: 'SIGINT', toGroup: true },
+  ] as const)('ends with every process of the service when $what', async ({ signal, toGroup }) => {
+    const { npm, stateDir, log, silent } = await startByNpm();
+    await until(async () => existsSync(join(stateDir, 'console.json')) && processes.every((name) => pidsIn(log()).has(name)), 'the service runs', 120).catch((error: Error) => {
+      throw new Error(`${error.message}: ${log()}`);
+    });
+    process.kill(toGroup ? -npm.pid! : npm.pid!, signal);
+    await silent;
+    expect([...pidsIn(log())].filter(([, pid]) => processLives(pid))).toEqual([]);
+    expect(existsSync(join(stateDir, 'console.json'))).toBe(false); // the console came to its own end
+    expect(log()).toContain(`"reason":"${signal}","msg":"stopping"`);
+    expect(log()).not.toContain('did not stop in time');
+  });
+});
