@@ -9,8 +9,8 @@ import { parseSegmentIndex, type Segment } from './segment-index.ts';
 /** The published version that a build copies from, opened. */
 export interface OpenBasis extends Basis {
   readonly segments: readonly Segment[];
-  /** The deflate block of a segment. */
-  read(segment: Segment): Promise<Buffer>;
+  /** The deflate blocks of segments that follow one another. */
+  read(segments: readonly Segment[]): Promise<Buffer>;
   /** Reads the whole file and compares its digest. @throws ServiceError `basis_unusable` */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -34,11 +34,11 @@ export async function openBasis(store: ArtefactStore, artefact: ArtefactName, ba
   return {
     ...basis,
     segments,
-    read: async ({ offset, bytes }) => {
-      const block = Buffer.allocUnsafeSlow(bytes);
-      const { bytesRead } = await handle.read(block, 0, bytes, offset);
-      if (bytesRead !== bytes) throw unusable('The file ends early.');
-      return block;
+    read: async (run) => {
+      const blocks = Buffer.allocUnsafeSlow(run.reduce((sum, { bytes }) => sum + bytes, 0));
+      const { bytesRead } = await handle.read(blocks, 0, blocks.length, run[0]!.offset);
+      if (bytesRead !== blocks.length) throw unusable('The file ends early.');
+      return blocks;
     },
     check: async () => {
       if ((await digestOf(handle)) !== basis.file.sha256) throw unusable('The file is damaged.');

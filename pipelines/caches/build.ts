@@ -53,6 +53,8 @@ export interface BuiltArtefact extends WrittenArtefact {
   readonly index: { readonly sha256: string; readonly bytes: number };
   /** Rows that were read from the database; the others were copied from the basis. */
   readonly rowsRead: number;
+  /** What lies outside these regions was copied from the basis byte for byte; null if nothing was. */
+  readonly copiedExcept: readonly string[] | null;
 }
 
 /** Plain bytes that are collected from the COPY before they are cut into segments. */
@@ -88,7 +90,7 @@ async function keepBasis(basis: OpenBasis, { store, artefact }: BuildOptions): P
   await basis.check();
   await store.restore({ ...artefact, sha256: file.sha256 });
   await store.restore({ ...artefact, sha256: index.sha256, kind: 'index' });
-  return { file, rows, levels, index, segments, rowsRead: 0 };
+  return { file, rows, levels, index, segments, rowsRead: 0, copiedExcept: [] };
 }
 
 /** The part of the basis that is copied. */
@@ -146,13 +148,13 @@ async function writeRows({ client, file, unchanged, options }: Writing): Promise
   try {
     let rowsRead = 0;
     for (const step of steps(unchanged)) {
-      if (step.kind === 'copy') await writer.copy(step.segment, await unchanged!.basis.read(step.segment));
+      if (step.kind === 'copy') await writer.copy(step.segments, await unchanged!.basis.read(step.segments));
       else rowsRead += await readRegions({ client, writer, options }, step.regions);
     }
     const written = await writer.end();
     await commitWithin(client, settings.copyIdleSecondsMax);
     requireSameCount(options, written);
-    return { ...written, rowsRead };
+    return { ...written, rowsRead, copiedExcept: unchanged?.regions ?? null };
   } finally {
     await writer.settle(); // nothing works on the file when it is discarded
   }

@@ -4,6 +4,7 @@ import { isServiceError, ServiceError } from '../../runtime/errors.ts';
 import type { ArtefactStore, StoredName } from './artefact-store.ts';
 import { formatArtefact, type ArtefactName } from './definition.ts';
 import { applyDelta, differenceOf, OperationCounter, type DeltaCounts } from './delta-lines.ts';
+import { liesWithin } from './dirty-regions.ts';
 import { joinGzip, readGzip, writeGzip } from './gzip-text.ts';
 import { inflateSegment } from './inflate-segment.ts';
 import type { Segment } from './segment-index.ts';
@@ -29,6 +30,8 @@ export interface WriteDeltasOptions {
   /** The version that was published before. */
   readonly basis: IndexedFile & { readonly version: number };
   readonly built: IndexedFile;
+  /** What lies outside these regions has the bytes of the basis, which are not compared; null or absent: all are. */
+  readonly copiedExcept?: readonly string[] | null | undefined;
   /** The deltas that lead to the basis. */
   readonly earlier: readonly StoredDelta[];
   /** Told of an earlier delta that is missing or damaged: there is none from that version then. */
@@ -42,8 +45,8 @@ export interface WriteDeltasOptions {
  * @throws ServiceError `delta_invalid` if the delta does not give the new rows, `segment_index_invalid` if a file is not as its
  * index says, or the error of the disk. The artefact itself is whole in all these cases, and can be published without deltas.
  */
-export async function writeDeltas({ basis, built, earlier, ...options }: WriteDeltasOptions): Promise<StoredDelta[]> {
-  const step = await writeStep(options, basis, built);
+export async function writeDeltas({ basis, built, copiedExcept, earlier, ...options }: WriteDeltasOptions): Promise<StoredDelta[]> {
+  const step = await writeStep(options, basis, { ...built, copiedExcept: copiedExcept ?? null });
   const chains = await Promise.all(
     [...earlier].sort((a, b) => b.from - a.from).map((delta) =>
       chainDeltas(options, delta, step).catch((error: unknown) => {
@@ -66,7 +69,7 @@ function toStored({ from, sha256, bytes, added, changed, removed }: StoredDelta)
 
 type Place = Pick<WriteDeltasOptions, 'store' | 'artefact' | 'owner' | 'onLost'>;
 
-async function writeStep(place: Place, basis: IndexedFile & { version: number }, built: IndexedFile): Promise<Step> {
+async function writeStep(place: Place, basis: IndexedFile & { version: number }, built: IndexedFile & { copiedExcept: readonly string[] | null }): Promise<Step> {
   const { store, artefact } = place;
   const old = await store.open({ ...artefact, sha256: basis.sha256 });
   const fresh = await store.open({ ...artefact, sha256: built.sha256 }).catch(async (error: unknown) => {
@@ -74,7 +77,7 @@ async function writeStep(place: Place, basis: IndexedFile & { version: number },
     throw error;
   });
   try {
-    const differing = await differingSegments({ handle: old, segments: basis.segments }, { handle: fresh, segments: built.segments });
+    const differing = await differingSegments({ handle: old, segments: basis.segments }, { handle: fresh, segments: built.segments }, built.copiedExcept);
     const [before, after] = [{ handle: old, segments: differing.before }, { handle: fresh, segments: differing.after }];
     const expected = createHash('sha256');
     const step = await writeDelta(place, basis.version, differenceOf(rowsOf(before), hashing(rowsOf(after), expected)));
@@ -92,12 +95,13 @@ interface OpenSegments {
 }
 
 /** The segments of each file that the other does not have with the same bytes. */
-async function differingSegments(before: OpenSegments, after: OpenSegments): Promise<{ before: Segment[]; after: Segment[] }> {
+async function differingSegments(before: OpenSegments, after: OpenSegments, copiedExcept: readonly string[] | null): Promise<{ before: Segment[]; after: Segment[] }> {
   const candidates = new Map(after.segments.map((segment) => [segment.prefix, segment]));
   const same = new Set<string>();
+  const wasCopied = (prefix: string) => copiedExcept !== null && !liesWithin(copiedExcept, prefix);
   for (const segment of before.segments) {
     const candidate = candidates.get(segment.prefix);
-    if (candidate !== undefined && sameFacts(segment, candidate) && (await sameBytes({ handle: before.handle, segment }, { handle: after.handle, segment: candidate }))) same.add(segment.prefix);
+    if (candidate !== undefined && sameFacts(segment, candidate) && (wasCopied(segment.prefix) || (await sameBytes({ handle: before.handle, segment }, { handle: after.handle, segment: candidate })))) same.add(segment.prefix);
   }
   const differs = ({ prefix }: Segment) => !same.has(prefix);
   return { before: before.segments.filter(differs), after: after.segments.filter(differs) };

@@ -78,8 +78,11 @@ function smallestDepth(prefix: string, passes: (node: string) => boolean): strin
   return prefix;
 }
 
-/** What a build does with one stretch of keys: copy a segment of the basis, or read rows. */
-export type BuildStep = { readonly kind: 'copy'; readonly segment: Segment } | { readonly kind: 'read'; readonly regions: readonly string[] };
+/** What a build does with one stretch of keys: copy segments of the basis that follow one another, or read rows. */
+export type BuildStep = { readonly kind: 'copy'; readonly segments: readonly Segment[] } | { readonly kind: 'read'; readonly regions: readonly string[] };
+
+/** Plain bytes that are copied at once, unless a single segment is larger: each piece of work for another thread has its price. */
+const copyBytesMax = 2 * 1024 * 1024;
 
 /** The steps of an incremental build in the order of the keys; regions that follow one another without a copied segment are read at once. */
 export function stepsOf(segments: readonly Segment[], regions: readonly string[]): BuildStep[] {
@@ -87,9 +90,11 @@ export function stepsOf(segments: readonly Segment[], regions: readonly string[]
   let reading: string[] | undefined;
   let at = 0;
   const copyUntil = (to: number) => {
-    for (; at < to; at++) {
-      steps.push({ kind: 'copy', segment: segments[at]! });
-      reading = undefined;
+    if (at < to) reading = undefined;
+    while (at < to) {
+      const end = endOfRun(segments, at, to);
+      steps.push({ kind: 'copy', segments: segments.slice(at, end) });
+      at = end;
     }
   };
   for (const region of regions) {
@@ -106,13 +111,22 @@ export function stepsOf(segments: readonly Segment[], regions: readonly string[]
   return steps;
 }
 
+/** The place before which the segments from `at` on are copied at once: one at least. */
+function endOfRun(segments: readonly Segment[], at: number, to: number): number {
+  let bytes = segments[at]!.plainBytes;
+  for (at++; at < to && bytes + segments[at]!.plainBytes <= copyBytesMax; at++) bytes += segments[at]!.plainBytes;
+  return at;
+}
+
+/** True if a prefix lies within one of the regions, which ascend and of which none is within another. */
+export function liesWithin(regions: readonly string[], prefix: string): boolean {
+  const region = regions[firstNotBefore(regions, (each) => each <= prefix) - 1]; // the last one that is not behind it is the only one that can hold it
+  return region !== undefined && prefix.startsWith(region);
+}
+
 /** How many segments outside the regions are not the same in two indexes, or are in one of them only. */
 export function countDiffering(before: readonly Segment[], after: readonly Segment[], regions: readonly string[]): number {
-  // Regions ascend and none is within another, so the last one that is not behind the segment is the only one that can hold it.
-  const outside = ({ prefix }: Segment) => {
-    const region = regions[firstNotBefore(regions, (each) => each <= prefix) - 1];
-    return region === undefined || !prefix.startsWith(region);
-  };
+  const outside = ({ prefix }: Segment) => !liesWithin(regions, prefix);
   const known = new Map(before.filter(outside).map((segment) => [segment.prefix, segment]));
   let differing = 0;
   for (const segment of after.filter(outside)) {

@@ -115,6 +115,7 @@ function deltasFrom(basis: IndexedBasis, built: BuiltArtefact, { store, settings
     owner: `${unfinishedName(build)}.delta`,
     basis: { version: basis.version, sha256: basis.file.sha256, segments: basis.segments },
     built: { sha256: built.file.sha256, segments: built.segments },
+    copiedExcept: built.copiedExcept,
     earlier: basis.deltas.slice(0, settings.versionsKept - 1),
     onLost: (from, error) => log.warn({ err: error, from }, 'an earlier delta is lost; clients of that version take the whole file'),
   });

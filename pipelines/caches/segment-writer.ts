@@ -1,7 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
+import { joinCrc32 } from './crc32.ts';
 import { compressBlock, GzipMember, type CompressedBlock } from './gzip-member.ts';
 import { sumLevels } from './level-counts.ts';
-import { inflateSegment } from './inflate-segment.ts';
+import { inflateSegments } from './inflate-segment.ts';
 import type { ArtefactFile, LevelCounts } from './manifest.ts';
 import type { BuildProfile } from './row-deflate.ts';
 import type { CutSegment } from './segment-cutter.ts';
@@ -21,7 +22,10 @@ export interface WrittenArtefact {
   readonly segments: readonly Segment[];
 }
 
-type WorkedSegment = CompressedBlock & Pick<Segment, 'prefix' | 'rows' | 'levels'>;
+/** Bytes to write, and the segments that they are, in order. */
+interface WorkedBlock extends CompressedBlock {
+  readonly segments: readonly Omit<Segment, 'offset'>[];
+}
 
 /** Plain bytes in work at the same time, unless a single segment is larger: the memory of a build does not grow with its rows. */
 const plainBytesInFlightMax = 8 * 1024 * 1024;
@@ -35,7 +39,7 @@ export class SegmentWriter {
   private readonly handle: FileHandle;
   private readonly limits: SegmentWriterLimits;
   private readonly member = new GzipMember();
-  private readonly inFlight: Promise<WorkedSegment>[] = [];
+  private readonly inFlight: Promise<WorkedBlock>[] = [];
   private readonly plainBytes: number[] = [];
   private plainInFlight = 0;
   private offset = 0;
@@ -55,16 +59,20 @@ export class SegmentWriter {
 
   /** Takes rows that were read. Resolves when there is room for more. */
   async add({ prefix, plain, rows, levels }: CutSegment): Promise<void> {
-    await this.enqueue(plain.length, async () => ({ ...(await compressBlock(plain, this.limits.profile)), prefix, rows, levels }));
+    await this.enqueue(plain.length, async () => {
+      const block = await compressBlock(plain, this.limits.profile);
+      return { ...block, segments: [{ prefix, bytes: block.deflated.length, plainBytes: plain.length, rows, crc: block.crc, levels }] };
+    });
   }
 
   /**
-   * Takes a segment of an earlier version with its deflate block.
-   * @throws ServiceError `segment_index_invalid`, here or from a later call, if the block is not what the index says.
+   * Takes segments of an earlier version that follow one another, with their deflate blocks.
+   * @throws ServiceError `segment_index_invalid`, here or from a later call, if the blocks are not what the index says.
    */
-  async copy(segment: Segment, deflated: Buffer): Promise<void> {
-    const { prefix, plainBytes, rows, crc, levels } = segment;
-    await this.enqueue(plainBytes, async () => ({ plain: await inflateSegment(deflated, segment), deflated, crc, prefix, rows, levels }));
+  async copy(segments: readonly Segment[], deflated: Buffer): Promise<void> {
+    const plainBytes = segments.reduce((sum, segment) => sum + segment.plainBytes, 0);
+    const crc = segments.reduce((joined, segment) => joinCrc32(joined, segment.crc, segment.plainBytes), 0);
+    await this.enqueue(plainBytes, async () => ({ plain: await inflateSegments(deflated, segments), deflated, crc, segments }));
   }
 
   /** Rows in the file so far. */
@@ -82,7 +90,7 @@ export class SegmentWriter {
     await Promise.allSettled(this.inFlight);
   }
 
-  private async enqueue(plainBytes: number, work: () => Promise<WorkedSegment>): Promise<void> {
+  private async enqueue(plainBytes: number, work: () => Promise<WorkedBlock>): Promise<void> {
     const working = work();
     working.catch(() => {}); // awaited in its turn
     this.inFlight.push(working);
@@ -95,9 +103,12 @@ export class SegmentWriter {
     const block = await this.inFlight[0]!;
     this.inFlight.shift();
     this.plainInFlight -= this.plainBytes.shift()!;
-    const { prefix, rows, levels, crc, plain, deflated } = block;
-    this.rows += rows;
-    this.segments.push({ prefix, offset: this.offset, bytes: deflated.length, plainBytes: plain.length, rows, crc, levels });
+    let { offset } = this;
+    for (const segment of block.segments) {
+      this.rows += segment.rows;
+      this.segments.push({ ...segment, offset });
+      offset += segment.bytes;
+    }
     await this.write(this.member.append(block));
   }
 

@@ -17,7 +17,7 @@ function rebuild(before: readonly string[], after: readonly string[], { rowsMax,
   const regions = regionsOf(segments, [...new Set(changed.map((phone) => phone.slice(0, markLength)))]);
   const counted = regions.map((prefix) => ({ prefix, rows: after.filter((phone) => phone.startsWith(prefix)).length })).filter(({ prefix, rows }) => rows > 0 || rowsUnder(segments, prefix) > 0);
   return stepsOf(segments, settleRegions(segments, counted, rowsMax)).flatMap((step) => {
-    if (step.kind === 'copy') return [{ prefix: step.segment.prefix, rows: step.segment.rows }];
+    if (step.kind === 'copy') return step.segments.map(({ prefix, rows }) => ({ prefix, rows }));
     const cutter = new SegmentCutter({ regions: step.regions, rowsMax, hasLevels: false, recycle: () => {} });
     const rows = after.filter((phone) => step.regions.some((region) => phone.startsWith(region)));
     return [...cutter.push(rowBlock(rows.map((phone) => `${phone}\tNEUTRAL\n`))), ...cutter.end()];
@@ -63,8 +63,17 @@ describe('the regions of an incremental build', () => {
 
   it('are read together where no copied segment lies between them', () => {
     const segments = segmentsOf(['+12000000', '+12000001', '+13000000', '+13000001', '+44000000', '+44000001'], 2);
-    expect(stepsOf(segments, ['+12', '+13']).map((step) => (step.kind === 'copy' ? step.segment.prefix : step.regions))).toEqual([['+12', '+13'], '+4']);
-    expect(stepsOf(segments, []).map(({ kind }) => kind)).toEqual(['copy', 'copy', 'copy']);
+    expect(stepsOf(segments, ['+12', '+13']).map((step) => (step.kind === 'copy' ? step.segments.map(({ prefix }) => prefix) : step.regions))).toEqual([['+12', '+13'], ['+4']]);
+    expect(stepsOf(segments, [])).toEqual([{ kind: 'copy', segments }]);
+  });
+
+  it.each([
+    ['two mebibytes together', [1_048_576, 1_048_576, 1], [2, 1]],
+    ['one byte more', [1_048_576, 1_048_577, 1], [1, 2]],
+    ['one that is larger', [1, 5_000_000, 1, 1], [1, 1, 2]],
+  ])('leave segments to be copied at once up to two mebibytes: %s', (_what, sizes, runs) => {
+    const segments = sizes.map((plainBytes, at) => ({ ...segmentOf({ prefix: `+1${at}`, phones: [] }), plainBytes }));
+    expect(stepsOf(segments, []).map((step) => step.kind === 'copy' && step.segments.length)).toEqual(runs);
   });
 });
 
