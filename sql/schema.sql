@@ -412,6 +412,39 @@ CREATE TABLE night_run (
   request_sha256 text COLLATE "C"
 );
 
+-- table number_proof
+CREATE TABLE number_proof (
+  proof_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  brand_id bigint NOT NULL,
+  state text COLLATE "C" NOT NULL DEFAULT 'open'::text,
+  language text COLLATE "C" NOT NULL,
+  requested_by text NOT NULL,
+  requested_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  ended_at timestamp with time zone,
+  failure_code text COLLATE "C",
+  valid_until timestamp with time zone
+);
+
+-- table number_proof_call
+CREATE TABLE number_proof_call (
+  call_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  proof_id bigint NOT NULL,
+  phone e164 NOT NULL,
+  requested_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  code_hash bytea,
+  expires_at timestamp with time zone,
+  placed_at timestamp with time zone,
+  tries integer NOT NULL DEFAULT 0,
+  confirmed_at timestamp with time zone
+);
+
+-- table number_proof_member
+CREATE TABLE number_proof_member (
+  proof_id bigint NOT NULL,
+  phone e164 NOT NULL,
+  left_at timestamp with time zone
+);
+
 -- table phone_number
 CREATE TABLE phone_number (
   phone e164 NOT NULL,
@@ -959,6 +992,48 @@ ALTER TABLE night_run ADD CONSTRAINT night_run_state_check CHECK ((state = ANY (
 -- constraint night_run.night_run_trigger_check
 ALTER TABLE night_run ADD CONSTRAINT night_run_trigger_check CHECK ((trigger = ANY (ARRAY['schedule'::text, 'operator'::text])));
 
+-- constraint number_proof.number_proof_brand_id_fkey
+ALTER TABLE number_proof ADD CONSTRAINT number_proof_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brand(brand_id);
+
+-- constraint number_proof.number_proof_ended
+ALTER TABLE number_proof ADD CONSTRAINT number_proof_ended CHECK ((((state = 'open'::text) = (ended_at IS NULL)) AND ((state = 'failed'::text) = (failure_code IS NOT NULL)) AND ((state = 'proven'::text) = (valid_until IS NOT NULL))));
+
+-- constraint number_proof.number_proof_language_check
+ALTER TABLE number_proof ADD CONSTRAINT number_proof_language_check CHECK ((language ~ '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$'::text));
+
+-- constraint number_proof.number_proof_pkey
+ALTER TABLE number_proof ADD CONSTRAINT number_proof_pkey PRIMARY KEY (proof_id);
+
+-- constraint number_proof.number_proof_requested_by_check
+ALTER TABLE number_proof ADD CONSTRAINT number_proof_requested_by_check CHECK ((requested_by ~ '\S'::text));
+
+-- constraint number_proof.number_proof_state_check
+ALTER TABLE number_proof ADD CONSTRAINT number_proof_state_check CHECK ((state = ANY (ARRAY['open'::text, 'proven'::text, 'failed'::text])));
+
+-- constraint number_proof_call.number_proof_call_code
+ALTER TABLE number_proof_call ADD CONSTRAINT number_proof_call_code CHECK ((((code_hash IS NULL) = (expires_at IS NULL)) AND ((placed_at IS NULL) OR (code_hash IS NOT NULL))));
+
+-- constraint number_proof_call.number_proof_call_code_hash_check
+ALTER TABLE number_proof_call ADD CONSTRAINT number_proof_call_code_hash_check CHECK ((octet_length(code_hash) = 32));
+
+-- constraint number_proof_call.number_proof_call_pkey
+ALTER TABLE number_proof_call ADD CONSTRAINT number_proof_call_pkey PRIMARY KEY (call_id);
+
+-- constraint number_proof_call.number_proof_call_proof_id_fkey
+ALTER TABLE number_proof_call ADD CONSTRAINT number_proof_call_proof_id_fkey FOREIGN KEY (proof_id) REFERENCES number_proof(proof_id);
+
+-- constraint number_proof_call.number_proof_call_proof_id_phone_key
+ALTER TABLE number_proof_call ADD CONSTRAINT number_proof_call_proof_id_phone_key UNIQUE (proof_id, phone);
+
+-- constraint number_proof_call.number_proof_call_tries_check
+ALTER TABLE number_proof_call ADD CONSTRAINT number_proof_call_tries_check CHECK ((tries >= 0));
+
+-- constraint number_proof_member.number_proof_member_pkey
+ALTER TABLE number_proof_member ADD CONSTRAINT number_proof_member_pkey PRIMARY KEY (proof_id, phone);
+
+-- constraint number_proof_member.number_proof_member_proof_id_fkey
+ALTER TABLE number_proof_member ADD CONSTRAINT number_proof_member_proof_id_fkey FOREIGN KEY (proof_id) REFERENCES number_proof(proof_id);
+
 -- constraint phone_number.phone_number_category_fits
 ALTER TABLE phone_number ADD CONSTRAINT phone_number_category_fits CHECK (((reputation_category IS NULL) OR (((reputation_level)::text = 'SPAM'::text) AND (reputation_category = ANY (ARRAY[1, 2, 3, 4, 5, 6, 10]))) OR (((reputation_level)::text = 'FRAUD'::text) AND (reputation_category = ANY (ARRAY[7, 8, 9, 11, 12, 13, 14, 15])))));
 
@@ -1288,6 +1363,18 @@ CREATE UNIQUE INDEX night_run_requested_once ON public.night_run USING btree (re
 -- index night_run.night_run_scheduled_once
 CREATE UNIQUE INDEX night_run_scheduled_once ON public.night_run USING btree (night_date) WHERE (trigger = 'schedule'::text);
 
+-- index number_proof.number_proof_due
+CREATE INDEX number_proof_due ON public.number_proof USING btree (proof_id) WHERE (state = 'open'::text);
+
+-- index number_proof.number_proof_open
+CREATE INDEX number_proof_open ON public.number_proof USING btree (brand_id, proof_id) WHERE (state = 'open'::text);
+
+-- index number_proof_call.number_proof_call_phone
+CREATE INDEX number_proof_call_phone ON public.number_proof_call USING btree (phone, requested_at);
+
+-- index number_proof_member.number_proof_member_phone
+CREATE INDEX number_proof_member_phone ON public.number_proof_member USING btree (phone, proof_id);
+
 -- index phone_number.phone_number_profile
 CREATE INDEX phone_number_profile ON public.phone_number USING btree (country, phone) INCLUDE (reputation_level, reputation_category, display_name, display_description, display_detail, display_image);
 
@@ -1381,6 +1468,21 @@ CREATE VIEW brand_overview AS
           WHERE ((brand_revision.brand_id = b.brand_id) AND (brand_revision.revision = COALESCE(b.approved_revision, b.pending_revision, b.last_revision)))
          LIMIT 1) r)
      LEFT JOIN brand_revision p ON (((p.brand_id = b.brand_id) AND (p.revision = b.pending_revision))));
+
+-- function end_number_proofs
+CREATE OR REPLACE FUNCTION public.end_number_proofs()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE number_proof_member AS m
+  SET left_at = clock_timestamp()
+  FROM number_proof AS p, changed_rows AS n
+  WHERE m.proof_id = p.proof_id AND m.phone = n.phone AND m.left_at IS NULL
+    AND CASE WHEN n.brand_id = p.brand_id THEN n.state IN ('removed', 'permanently_rejected')
+             ELSE n.state IN ('submitted', 'in_review', 'verified', 'suspended') END;
+  RETURN NULL;
+END $function$;
 
 -- function mark_brands_deleted
 CREATE OR REPLACE FUNCTION public.mark_brands_deleted()
@@ -1514,6 +1616,12 @@ BEGIN
   NEW.label := (SELECT decision ->> 'label' FROM verification_result WHERE result_id = NEW.result_id);
   RETURN NEW;
 END $function$;
+
+-- trigger brand_number.brand_number_end_proofs_insert
+CREATE TRIGGER brand_number_end_proofs_insert AFTER INSERT ON public.brand_number REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION end_number_proofs();
+
+-- trigger brand_number.brand_number_end_proofs_update
+CREATE TRIGGER brand_number_end_proofs_update AFTER UPDATE ON public.brand_number REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION end_number_proofs();
 
 -- trigger branded_number.branded_number_mark_delete
 CREATE TRIGGER branded_number_mark_delete AFTER DELETE ON public.branded_number REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_brands_deleted();
