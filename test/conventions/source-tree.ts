@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 /** Root of the checkout. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
-const notOurs = new Set(['node_modules', 'dist', 'var', 'coverage', '.git']);
+/** Folders and files by name; in a linked work tree `.git` is a file. */
+const notOurs = new Set(['node_modules', 'dist', 'var', 'coverage', '.git', '.env']);
 
 /** Every file that belongs to the project, relative to the root; what .gitignore names is left out. */
 export const projectFiles: readonly string[] = listFiles('').sort();
@@ -13,8 +14,9 @@ export const projectFiles: readonly string[] = listFiles('').sort();
 function listFiles(directory: string): string[] {
   return readdirSync(join(root, directory), { withFileTypes: true }).flatMap((entry) => {
     const path = directory === '' ? entry.name : `${directory}/${entry.name}`;
-    if (entry.isDirectory()) return notOurs.has(entry.name) ? [] : listFiles(path);
-    return entry.isFile() && entry.name !== '.env' && !entry.name.endsWith('.tsbuildinfo') ? [path] : [];
+    if (notOurs.has(entry.name)) return [];
+    if (entry.isDirectory()) return listFiles(path);
+    return entry.isFile() && !entry.name.endsWith('.tsbuildinfo') ? [path] : [];
   });
 }
 
