@@ -88,6 +88,7 @@ function loadOutcome(load: FeedLoad): Outcome {
     ['rejects', rejects.join(', ')],
     ['superseded', load.rowsSuperseded],
     ['changed', load.rowsChanged],
+    ['labels withheld', load.labelsWithheld],
     ['finished', formatTime(load.finishedAt)],
   ]);
   return { json: load, text, failed: load.state === 'failed' };

@@ -2,10 +2,11 @@ import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { clearNumber, readNumber, type NumberRecord } from '../pipelines/intake/number-record.ts';
 import { addBrandingNumberCommands } from './branding-number.ts';
+import { addNumberProtectionCommands } from './number-protection.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';
 import { formatFacts, formatTime } from './table.ts';
 
-/** `number show|clear`, and those of numbers for branding. */
+/** `number show|clear|protect`, and those of numbers for branding. */
 export function addNumberCommands(program: Command): void {
   const number = program.command('number').description('what is known of a number, redress, and numbers for branding');
   number
@@ -22,6 +23,7 @@ export function addNumberCommands(program: Command): void {
     .option('--by <name>', 'who decided', userInfo().username)
     .addHelpText('after', "\nExample:\n  caller-trust number clear +12025550123 --reason 'Recycled number, see ticket 4711'")
     .action((phone: string, options: { reason: string; by: string }, command: Command) => runCommand(command, () => clear(phone, options)));
+  addNumberProtectionCommands(number);
   addBrandingNumberCommands(number);
 }
 
@@ -48,6 +50,7 @@ function describe(record: NumberRecord): Outcome {
       ['brand', branded && `${branded.brandHandle}: ${branded.display.name} (from ${formatTime(branded.liveFrom)}${branded.liveUntil ? ` until ${formatTime(branded.liveUntil)}` : ''})`],
       ['feed says', feed && `${feed.level}${feed.category === null ? '' : ` ${feed.category}`} (load ${feed.loadId}, ${feed.fileName ?? 'unknown file'}, ${formatTime(feed.requestedAt)})`],
       ['complaints', record.complaints],
+      ['never labelled', record.protection],
     ]),
   ];
   if (score !== null) {

@@ -46,6 +46,8 @@ export const ERRORS = {
   // numbers
   phone_invalid: { http: 400, retry: false, exit: 2, meaning: 'The text is not a phone number that can be dialled.' },
   phone_unknown: { http: 404, retry: false, exit: 1, meaning: 'Nothing is known of this number.' },
+  protection_exists: { http: 409, retry: false, exit: 1, meaning: 'This number or prefix is protected from labels already.' },
+  protection_unknown: { http: 404, retry: false, exit: 1, meaning: 'The list of protected numbers has no such entry.' },
   reason_required: { http: 400, retry: false, exit: 2, meaning: 'The operation needs a reason.' },
   // branding
   brand_request_invalid: { http: 400, retry: false, exit: 2, meaning: 'A branding request lacks a field, or has one that is not valid.' },

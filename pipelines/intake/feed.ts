@@ -32,7 +32,7 @@ export interface FeedDefinition {
   /** Columns of the staging table in the order of the judge's values; the line number follows. */
   readonly stagingColumns: readonly string[];
   readonly makeJudge: (options: JudgeOptions) => RowJudge;
-  /** Merges the staging table; takes the load id, returns one row: rows_superseded, rows_changed. */
+  /** Merges the staging table; takes the load id, returns one row: rows_superseded, rows_changed, labels_withheld. */
   readonly merge: string;
 }
 

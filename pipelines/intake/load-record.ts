@@ -23,6 +23,8 @@ export interface FeedLoad {
   readonly rowsSuperseded: number | null;
   /** Rows of the database that were made or changed. */
   readonly rowsChanged: number | null;
+  /** Labels that the file gave to numbers which are protected from labels; they are not published. */
+  readonly labelsWithheld: number | null;
   readonly rejectsByCode: Readonly<Partial<Record<RejectCode, number>>>;
   readonly failure: { readonly code: ErrorCode; readonly reason: string } | null;
 }
@@ -89,6 +91,7 @@ interface LoadRow {
   rows_rejected: number | null;
   rows_superseded: number | null;
   rows_changed: number | null;
+  labels_withheld: number | null;
   rejects_by_code: FeedLoad['rejectsByCode'];
   failure_code: string | null;
   failure_reason: string | null;
@@ -111,6 +114,7 @@ function feedLoad(row: LoadRow): FeedLoad {
     rowsRejected: row.rows_rejected,
     rowsSuperseded: row.rows_superseded,
     rowsChanged: row.rows_changed,
+    labelsWithheld: row.labels_withheld,
     rejectsByCode: row.rejects_by_code,
     failure: row.failure_code === null ? null : { code: knownCode(row.failure_code), reason: row.failure_reason ?? '' },
   };

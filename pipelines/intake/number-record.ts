@@ -3,6 +3,7 @@ import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
+import { listProtections } from './protected-number.ts';
 
 /** Everything that is known of one number, and why it is published as it is. */
 export interface NumberRecord {
@@ -21,6 +22,8 @@ export interface NumberRecord {
   /** Newest first. */
   readonly redress: readonly Redress[];
   readonly branded: BrandedRecord | null;
+  /** Why the number is never labelled; null if it may be. */
+  readonly protection: string | null;
 }
 
 /** A published category. */
@@ -73,8 +76,9 @@ export interface BrandedRecord {
 export async function readNumber(db: Queryable, phoneText: string): Promise<NumberRecord> {
   const phone = requirePhone('show number', phoneText);
   const row = await queryRow<NumberRow>(db, sql('intake/read_number'), [phone]);
+  const [protection] = await listProtections(db, { phone });
   const redress = await queryRows<RedressRow>(db, sql('intake/list_redress'), [phone]);
-  if (row === undefined || !(row.published || row.branded || row.is_scored || row.complaints > 0 || redress.length > 0)) throw unknown('show number');
+  if (row === undefined || !(row.published || row.branded || row.is_scored || row.complaints > 0 || redress.length > 0 || protection !== undefined)) throw unknown('show number');
   return {
     phone,
     country: row.country,
@@ -86,6 +90,7 @@ export async function readNumber(db: Queryable, phoneText: string): Promise<Numb
     clearedAt: row.cleared_at,
     redress: redress.map(redressOf),
     branded: row.branded ? brandedOf(row) : null,
+    protection: protection?.reason ?? null,
   };
 }
 

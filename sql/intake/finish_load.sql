@@ -1,7 +1,9 @@
 -- Purpose: marks a load as done, in the transaction that did it.
--- Parameters: $1 load id, $2 rows given, $3 accepted, $4 rejected, $5 superseded, $6 changed, $7 rejects by code (json).
+-- Parameters: $1 load id, $2 rows given, $3 accepted, $4 rejected, $5 superseded, $6 changed, $7 rejects by code (json),
+--   $8 labels withheld.
 -- Rows: none.
 UPDATE feed_load SET
   state = 'done', finished_at = clock_timestamp(),
-  rows_given = $2, rows_accepted = $3, rows_rejected = $4, rows_superseded = $5, rows_changed = $6, rejects_by_code = $7
+  rows_given = $2, rows_accepted = $3, rows_rejected = $4, rows_superseded = $5, rows_changed = $6, rejects_by_code = $7,
+  labels_withheld = $8
 WHERE load_id = $1;

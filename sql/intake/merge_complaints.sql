@@ -1,7 +1,7 @@
 -- Purpose: adds the complaints of a feed. A complaint is known again by all its fields and its place among rows of the
 --   file that are alike, so that the same file, or a longer one that overlaps it, adds nothing twice.
 -- Parameters: $1 load id.
--- Rows: one: rows_superseded (always 0), rows_changed (added).
+-- Rows: one: rows_superseded (always 0), rows_changed (added), labels_withheld (always 0).
 WITH merged AS (
   INSERT INTO complaint (phone, country, reported_at, violated_at, consumer_state, subject, recorded, occurrence, load_id)
   SELECT
@@ -14,4 +14,4 @@ WITH merged AS (
   ON CONFLICT ON CONSTRAINT complaint_once DO NOTHING
   RETURNING 1
 )
-SELECT 0::bigint AS rows_superseded, (SELECT count(*) FROM merged) AS rows_changed;
+SELECT 0::bigint AS rows_superseded, (SELECT count(*) FROM merged) AS rows_changed, 0::bigint AS labels_withheld;

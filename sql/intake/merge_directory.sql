@@ -2,7 +2,8 @@
 --   A number that is not known becomes NEUTRAL. Rows that say nothing new are left out before the INSERT, which would
 --   lock each of them.
 -- Parameters: $1 load id (only the reputation feed keeps it).
--- Rows: one: rows_superseded (staged rows that a later line overrules), rows_changed (made or changed).
+-- Rows: one: rows_superseded (staged rows that a later line overrules), rows_changed (made or changed),
+--   labels_withheld (always 0).
 WITH latest AS MATERIALIZED (
   SELECT DISTINCT ON (phone) phone, country, display_name, display_description, display_detail, display_image
   FROM directory_staging
@@ -30,4 +31,4 @@ WITH latest AS MATERIALIZED (
 )
 SELECT
   (SELECT count(*) FROM directory_staging) - (SELECT count(*) FROM latest) AS rows_superseded,
-  (SELECT count(*) FROM merged) AS rows_changed;
+  (SELECT count(*) FROM merged) AS rows_changed, 0::bigint AS labels_withheld;

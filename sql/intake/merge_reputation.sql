@@ -1,9 +1,11 @@
 -- Purpose: makes the words of a reputation feed the published reputation. The last line of a number counts.
 --   A number that redress cleared stays clear while the feed repeats the word that was cleared; another word is news.
 --   The word of a load that was submitted later stays, when this one was held up.
+--   The label of a protected number is withheld by a trigger; the feed's word is kept beside it.
 --   Rows that say nothing new are left out before the INSERT, which would lock each of them.
 -- Parameters: $1 load id.
--- Rows: one: rows_superseded (staged rows that a later line overrules), rows_changed (made or changed).
+-- Rows: one: rows_superseded (staged rows that a later line overrules), rows_changed (made or changed),
+--   labels_withheld (of numbers that are protected from labels).
 WITH latest AS MATERIALIZED (
   SELECT DISTINCT ON (phone) phone, country, level, category
   FROM reputation_staging
@@ -40,4 +42,5 @@ WITH latest AS MATERIALIZED (
 )
 SELECT
   (SELECT count(*) FROM reputation_staging) - (SELECT count(*) FROM latest) AS rows_superseded,
-  (SELECT count(*) FROM merged) AS rows_changed;
+  (SELECT count(*) FROM merged) AS rows_changed,
+  (SELECT count(*) FROM latest WHERE level <> 'NEUTRAL' AND is_protected_number(phone)) AS labels_withheld;

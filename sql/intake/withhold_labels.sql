@@ -1,0 +1,9 @@
+-- Purpose: takes back the published labels of numbers that became protected. The feed's word is kept beside it.
+-- Parameters: $1 value that the numbers are or begin with.
+-- Rows: one: withheld.
+WITH withheld AS (
+  UPDATE phone_number SET reputation_level = 'NEUTRAL', reputation_category = NULL
+  WHERE reputation_level <> 'NEUTRAL' AND starts_with(phone, $1) AND is_protected_number(phone)
+  RETURNING 1
+)
+SELECT count(*) AS withheld FROM withheld;
