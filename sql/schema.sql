@@ -321,7 +321,8 @@ CREATE TABLE feed_load (
   rows_changed bigint,
   rejects_by_code jsonb NOT NULL DEFAULT '{}'::jsonb,
   failure_code text,
-  failure_reason text
+  failure_reason text,
+  labels_withheld bigint
 );
 
 -- table feed_reject
@@ -460,6 +461,19 @@ CREATE TABLE phone_number (
   feed_category smallint,
   feed_load_id bigint,
   cleared_at timestamp with time zone
+);
+
+-- table protected_number
+CREATE TABLE protected_number (
+  protection_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  kind text COLLATE "C" NOT NULL,
+  value text COLLATE "C" NOT NULL,
+  reason text NOT NULL,
+  added_by text NOT NULL,
+  added_at timestamp with time zone NOT NULL DEFAULT now(),
+  removed_by text,
+  removed_reason text,
+  removed_at timestamp with time zone
 );
 
 -- table publication
@@ -1046,6 +1060,28 @@ ALTER TABLE phone_number ADD CONSTRAINT phone_number_pkey PRIMARY KEY (phone);
 -- constraint phone_number.phone_number_reputation_source_check
 ALTER TABLE phone_number ADD CONSTRAINT phone_number_reputation_source_check CHECK ((reputation_source = ANY (ARRAY['feed'::text, 'complaints'::text, 'redress'::text])));
 
+-- constraint protected_number.protected_number_kind_check
+ALTER TABLE protected_number ADD CONSTRAINT protected_number_kind_check CHECK ((kind = ANY (ARRAY['number'::text, 'prefix'::text, 'plan'::text])));
+
+-- constraint protected_number.protected_number_pkey
+ALTER TABLE protected_number ADD CONSTRAINT protected_number_pkey PRIMARY KEY (protection_id);
+
+-- constraint protected_number.protected_number_reason_check
+ALTER TABLE protected_number ADD CONSTRAINT protected_number_reason_check CHECK ((reason ~ '\S'::text));
+
+-- constraint protected_number.protected_number_removed
+ALTER TABLE protected_number ADD CONSTRAINT protected_number_removed CHECK ((((removed_at IS NULL) = (removed_by IS NULL)) AND ((removed_at IS NULL) = (removed_reason IS NULL))));
+
+-- constraint protected_number.protected_number_removed_reason_check
+ALTER TABLE protected_number ADD CONSTRAINT protected_number_removed_reason_check CHECK ((removed_reason ~ '\S'::text));
+
+-- constraint protected_number.protected_number_value
+ALTER TABLE protected_number ADD CONSTRAINT protected_number_value CHECK (((kind = 'plan'::text) OR (value ~
+CASE kind
+    WHEN 'number'::text THEN '^\+[1-9][0-9]{7,14}$'::text
+    ELSE '^\+[1-9][0-9]{2,13}$'::text
+END)));
+
 -- constraint publication.publication_cache_country_version_fkey
 ALTER TABLE publication ADD CONSTRAINT publication_cache_country_version_fkey FOREIGN KEY (cache, country, version) REFERENCES artefact_version(cache, country, version);
 
@@ -1381,6 +1417,9 @@ CREATE INDEX phone_number_profile ON public.phone_number USING btree (country, p
 -- index phone_number.phone_number_spammer
 CREATE INDEX phone_number_spammer ON public.phone_number USING btree (phone) INCLUDE (reputation_level, reputation_category) WHERE ((reputation_level)::text <> 'NEUTRAL'::text);
 
+-- index protected_number.protected_number_once
+CREATE UNIQUE INDEX protected_number_once ON public.protected_number USING btree (value) WHERE (removed_at IS NULL);
+
 -- index recording.recording_retention
 CREATE INDEX recording_retention ON public.recording USING btree (last_used_at) WHERE (deleted_at IS NULL);
 
@@ -1483,6 +1522,19 @@ BEGIN
              ELSE n.state IN ('submitted', 'in_review', 'verified', 'suspended') END;
   RETURN NULL;
 END $function$;
+
+-- function is_protected_number
+CREATE OR REPLACE FUNCTION public.is_protected_number(phone text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  SELECT EXISTS (SELECT FROM protected_number AS p WHERE p.removed_at IS NULL AND p.kind = 'number' AND p.value = phone COLLATE "C")
+    OR EXISTS (
+      SELECT FROM protected_number AS p
+      WHERE p.removed_at IS NULL AND p.kind <> 'number'
+        AND CASE p.kind WHEN 'prefix' THEN starts_with(phone, p.value) ELSE phone COLLATE "C" ~ p.value END)
+$function$;
 
 -- function mark_brands_deleted
 CREATE OR REPLACE FUNCTION public.mark_brands_deleted()
@@ -1617,6 +1669,19 @@ BEGIN
   RETURN NEW;
 END $function$;
 
+-- function withhold_label
+CREATE OR REPLACE FUNCTION public.withhold_label()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF is_protected_number(NEW.phone) THEN
+    NEW.reputation_level := 'NEUTRAL';
+    NEW.reputation_category := NULL;
+  END IF;
+  RETURN NEW;
+END $function$;
+
 -- trigger brand_number.brand_number_end_proofs_insert
 CREATE TRIGGER brand_number_end_proofs_insert AFTER INSERT ON public.brand_number REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION end_number_proofs();
 
@@ -1666,6 +1731,10 @@ ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_mark_truncate;
 -- trigger phone_number.phone_number_mark_update
 CREATE TRIGGER phone_number_mark_update AFTER UPDATE ON public.phone_number REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_numbers_updated();
 ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_mark_update;
+
+-- trigger phone_number.phone_number_withhold_label
+CREATE TRIGGER phone_number_withhold_label BEFORE INSERT OR UPDATE OF phone, reputation_level, reputation_category ON public.phone_number FOR EACH ROW WHEN (((new.reputation_level)::text <> 'NEUTRAL'::text)) EXECUTE FUNCTION withhold_label();
+ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_withhold_label;
 
 -- trigger verification.verification_label
 CREATE TRIGGER verification_label BEFORE INSERT OR UPDATE OF result_id ON public.verification FOR EACH ROW WHEN ((new.result_id IS NOT NULL)) EXECUTE FUNCTION set_verification_label();
