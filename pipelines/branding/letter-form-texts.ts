@@ -1,0 +1,164 @@
+/** What an issued form says in one language; `{...}` is replaced. */
+export interface FormTexts {
+  readonly title: string;
+  readonly authorizes: string;
+  readonly legalName: string;
+  readonly dba: string;
+  readonly displayName: string;
+  readonly address: string;
+  readonly signerName: string;
+  readonly signerTitle: string;
+  readonly numbers: string;
+  readonly noNumbers: string;
+  readonly listed: string;
+  readonly firstNumber: string;
+  readonly lastNumber: string;
+  readonly digest: string;
+  readonly declares: string;
+  readonly validity: string;
+  readonly howToSign: string;
+  readonly signature: string;
+  readonly footer: string;
+  readonly page: string;
+}
+
+/** The languages of the form, by ISO 639-1. A change of any text is a new version of the form. */
+export const FORM_TEXTS = {
+  en: {
+    title: 'Letter of authorization for branded calls',
+    authorizes: '{legalName} authorizes the operator of this service, and the carriers that it supplies, to show the name below on calls from the telephone numbers below.',
+    legalName: 'Legal name',
+    dba: 'Doing business as',
+    displayName: 'Name shown on calls',
+    address: 'Address',
+    signerName: 'Name of the signer',
+    signerTitle: 'Title of the signer',
+    numbers: 'Telephone numbers',
+    noNumbers: 'None: this letter is for the name alone.',
+    listed: '{count} numbers, in the list that is handed in with this letter',
+    firstNumber: 'First number',
+    lastNumber: 'Last number',
+    digest: 'SHA-256 of the list: each number once in E.164 form, in ascending order, one a line, a line feed after each',
+    declares: 'The signer declares to be entitled to sign for the company, and that the company holds these numbers.',
+    validity: 'This authorization is valid for 12 months from the day of the signature, unless it is revoked earlier.',
+    howToSign: 'Sign this PDF in the field below with a certificate that names the signer and the company, and return the file unchanged by {until}. A printed or changed copy is checked by a person, which takes longer.',
+    signature: 'Digital signature',
+    footer: 'Form {version}, code {code}, issued on {issued}',
+    page: 'Page {page} of {pages}',
+  },
+  de: {
+    title: 'Vollmacht zur Anzeige des Namens bei Anrufen',
+    authorizes: '{legalName} bevollmächtigt den Betreiber dieses Dienstes und die von ihm belieferten Netzbetreiber, bei Anrufen von den unten genannten Rufnummern den unten genannten Namen anzuzeigen.',
+    legalName: 'Firma',
+    dba: 'Geschäftsbezeichnung',
+    displayName: 'Angezeigter Name',
+    address: 'Anschrift',
+    signerName: 'Name der unterzeichnenden Person',
+    signerTitle: 'Funktion der unterzeichnenden Person',
+    numbers: 'Rufnummern',
+    noNumbers: 'Keine: Diese Vollmacht gilt nur dem Namen.',
+    listed: '{count} Rufnummern in der Liste, die mit dieser Vollmacht eingereicht wird',
+    firstNumber: 'Erste Rufnummer',
+    lastNumber: 'Letzte Rufnummer',
+    digest: 'SHA-256 der Liste: jede Rufnummer einmal in E.164-Form, aufsteigend, eine je Zeile, jede Zeile mit Zeilenvorschub',
+    declares: 'Die unterzeichnende Person erklärt, dass sie für das Unternehmen zeichnungsberechtigt ist und dass die Rufnummern dem Unternehmen zugeteilt sind.',
+    validity: 'Diese Vollmacht gilt 12 Monate ab dem Tag der Unterschrift, sofern sie nicht früher widerrufen wird.',
+    howToSign: 'Signieren Sie dieses PDF im Feld unten mit einem Zertifikat, das die unterzeichnende Person und das Unternehmen nennt, und geben Sie die Datei bis {until} unverändert zurück. Eine gedruckte oder geänderte Fassung prüft ein Mensch, was länger dauert.',
+    signature: 'Digitale Signatur',
+    footer: 'Formular {version}, Code {code}, ausgestellt am {issued}',
+    page: 'Seite {page} von {pages}',
+  },
+  es: {
+    title: 'Carta de autorización para llamadas con nombre',
+    authorizes: '{legalName} autoriza al operador de este servicio, y a los operadores de telefonía a los que este suministra, a mostrar el nombre indicado abajo en las llamadas desde los números de teléfono indicados abajo.',
+    legalName: 'Razón social',
+    dba: 'Nombre comercial',
+    displayName: 'Nombre que muestran las llamadas',
+    address: 'Dirección',
+    signerName: 'Nombre del firmante',
+    signerTitle: 'Cargo del firmante',
+    numbers: 'Números de teléfono',
+    noNumbers: 'Ninguno: esta carta se refiere solo al nombre.',
+    listed: '{count} números, en la lista que se entrega con esta carta',
+    firstNumber: 'Primer número',
+    lastNumber: 'Último número',
+    digest: 'SHA-256 de la lista: cada número una vez en formato E.164, en orden ascendente, uno por línea, con un salto de línea tras cada uno',
+    declares: 'El firmante declara que está facultado para firmar en nombre de la empresa y que la empresa es titular de estos números.',
+    validity: 'Esta autorización es válida durante 12 meses a partir del día de la firma, salvo que se revoque antes.',
+    howToSign: 'Firme este PDF en el campo de abajo con un certificado que nombre al firmante y a la empresa, y devuelva el archivo sin cambios antes del {until} inclusive. Una copia impresa o modificada la revisa una persona, lo que tarda más.',
+    signature: 'Firma digital',
+    footer: 'Formulario {version}, código {code}, emitido el {issued}',
+    page: 'Página {page} de {pages}',
+  },
+  fr: {
+    title: 'Lettre d’autorisation d’affichage du nom lors des appels',
+    authorizes: '{legalName} autorise l’exploitant de ce service, et les opérateurs qu’il fournit, à afficher le nom ci-dessous lors des appels émis depuis les numéros de téléphone ci-dessous.',
+    legalName: 'Dénomination sociale',
+    dba: 'Nom commercial',
+    displayName: 'Nom affiché lors des appels',
+    address: 'Adresse',
+    signerName: 'Nom du signataire',
+    signerTitle: 'Fonction du signataire',
+    numbers: 'Numéros de téléphone',
+    noNumbers: 'Aucun : cette lettre ne porte que sur le nom.',
+    listed: '{count} numéros, dans la liste remise avec cette lettre',
+    firstNumber: 'Premier numéro',
+    lastNumber: 'Dernier numéro',
+    digest: 'SHA-256 de la liste : chaque numéro une fois au format E.164, en ordre croissant, un par ligne, un saut de ligne après chacun',
+    declares: 'Le signataire déclare être habilité à signer pour la société et que la société est titulaire de ces numéros.',
+    validity: 'Cette autorisation est valable 12 mois à compter du jour de la signature, sauf révocation antérieure.',
+    howToSign: 'Signez ce PDF dans le champ ci-dessous avec un certificat qui nomme le signataire et la société, et renvoyez le fichier sans modification au plus tard le {until}. Une copie imprimée ou modifiée est vérifiée par une personne, ce qui prend plus de temps.',
+    signature: 'Signature numérique',
+    footer: 'Formulaire {version}, code {code}, émis le {issued}',
+    page: 'Page {page} sur {pages}',
+  },
+  it: {
+    title: 'Lettera di autorizzazione alla visualizzazione del nome nelle chiamate',
+    authorizes: '{legalName} autorizza il gestore di questo servizio, e gli operatori telefonici che esso rifornisce, a mostrare il nome indicato sotto nelle chiamate dai numeri di telefono indicati sotto.',
+    legalName: 'Ragione sociale',
+    dba: 'Nome commerciale',
+    displayName: 'Nome mostrato nelle chiamate',
+    address: 'Indirizzo',
+    signerName: 'Nome del firmatario',
+    signerTitle: 'Carica del firmatario',
+    numbers: 'Numeri di telefono',
+    noNumbers: 'Nessuno: questa lettera riguarda solo il nome.',
+    listed: '{count} numeri, nell’elenco consegnato con questa lettera',
+    firstNumber: 'Primo numero',
+    lastNumber: 'Ultimo numero',
+    digest: 'SHA-256 dell’elenco: ogni numero una volta in formato E.164, in ordine crescente, uno per riga, con un’interruzione di riga dopo ciascuno',
+    declares: 'Il firmatario dichiara di essere autorizzato a firmare per la società e che la società è titolare di questi numeri.',
+    validity: 'Questa autorizzazione è valida per 12 mesi dal giorno della firma, salvo revoca anticipata.',
+    howToSign: 'Firmare questo PDF nel campo sottostante con un certificato che indichi il firmatario e la società, e restituire il file senza modifiche entro il {until}. Una copia stampata o modificata viene controllata da una persona, il che richiede più tempo.',
+    signature: 'Firma digitale',
+    footer: 'Modulo {version}, codice {code}, emesso il {issued}',
+    page: 'Pagina {page} di {pages}',
+  },
+  pt: {
+    title: 'Carta de autorização para chamadas com nome',
+    authorizes: '{legalName} autoriza o operador deste serviço, e as operadoras que ele abastece, a mostrar o nome abaixo nas chamadas feitas a partir dos números de telefone abaixo.',
+    legalName: 'Razão social',
+    dba: 'Nome comercial',
+    displayName: 'Nome mostrado nas chamadas',
+    address: 'Endereço',
+    signerName: 'Nome do signatário',
+    signerTitle: 'Cargo do signatário',
+    numbers: 'Números de telefone',
+    noNumbers: 'Nenhum: esta carta refere-se apenas ao nome.',
+    listed: '{count} números, na lista entregue com esta carta',
+    firstNumber: 'Primeiro número',
+    lastNumber: 'Último número',
+    digest: 'SHA-256 da lista: cada número uma vez no formato E.164, em ordem crescente, um por linha, com uma quebra de linha após cada um',
+    declares: 'O signatário declara estar habilitado a assinar pela empresa e que a empresa é titular destes números.',
+    validity: 'Esta autorização é válida por 12 meses a partir do dia da assinatura, salvo revogação anterior.',
+    howToSign: 'Assine este PDF no campo abaixo com um certificado que identifique o signatário e a empresa, e devolva o ficheiro sem alterações até {until}. Uma cópia impressa ou alterada é verificada por uma pessoa, o que demora mais.',
+    signature: 'Assinatura digital',
+    footer: 'Formulário {version}, código {code}, emitido em {issued}',
+    page: 'Página {page} de {pages}',
+  },
+} as const satisfies Record<string, FormTexts>;
+
+/** A language that a form can be issued in. */
+export type FormLanguage = keyof typeof FORM_TEXTS;
+
+export const FORM_LANGUAGES = Object.keys(FORM_TEXTS) as FormLanguage[];
