@@ -185,7 +185,8 @@ export interface PdfSignature {
   readonly signedAt: string | null;
   readonly digestMatches: boolean;
   readonly signatureValid: boolean;
-  readonly coversWholeFile: boolean;
+  readonly coverage: 'whole' | 'extended' | 'changed' | 'partial';
+  readonly timeStamp: { readonly time: string; readonly authority: string | null; readonly chain: PdfSignature['chain'] } | null;
   readonly chain: 'trusted' | 'untrusted' | 'unchecked';
   readonly problem: string | null;
 }

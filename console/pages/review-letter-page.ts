@@ -118,6 +118,12 @@ function MarkedList<Entry extends { readonly place: PlacedFinding['place'] }>({ 
 }
 
 const chains = { trusted: 'leads to a trusted root', untrusted: 'leads to no trusted root', unchecked: 'not checked: no roots are set' } as const;
+const coverages = {
+  whole: 'the whole file',
+  extended: 'the letter; validation data, time stamps or signatures were added later',
+  changed: 'an earlier version: the letter was changed later',
+  partial: 'a part of the file',
+} as const;
 
 function SignatureFacts({ signature }: { signature: PdfSignature }): VNode {
   const yes = (is: boolean, words: readonly [string, string]) => html`<span class=${`state ${is ? 'good' : 'bad'}`}>${is ? words[0] : words[1]}</span>`;
@@ -126,7 +132,8 @@ function SignatureFacts({ signature }: { signature: PdfSignature }): VNode {
     ['Organization', signature.signerOrganization && html`<${Name} text=${signature.signerOrganization} />`],
     ['Signed at', signature.signedAt && html`<${When} at=${signature.signedAt} />`],
     ['Signed bytes', yes(signature.digestMatches && signature.signatureValid, ['unchanged', 'changed or not valid'])],
-    ['Covers', yes(signature.coversWholeFile, ['the whole file', 'a part of the file'])],
+    ['Time', signature.timeStamp === null ? 'claimed by the signer' : html`stamped by <${Name} text=${signature.timeStamp.authority ?? 'an authority without a name'} /> (${chains[signature.timeStamp.chain]}), <${When} at=${signature.timeStamp.time} />`],
+    ['Covers', yes(signature.coverage === 'whole' || signature.coverage === 'extended', [coverages[signature.coverage], coverages[signature.coverage]])],
     ['Certificate', chains[signature.chain]],
     ['Problem', signature.problem && visible(signature.problem)],
     ['Field', html`<${Name} text=${signature.field} />`],

@@ -1,3 +1,4 @@
+import { makeExcerpt } from '../text-cleaning.ts';
 import type { Finding, LetterOutcome } from './finding.ts';
 import { daysBetween } from './letter-dates.ts';
 import type { FoundDate, LetterFields } from './letter-fields.ts';
@@ -274,10 +275,11 @@ function judgeSigned({ fields: { signature, signerName }, mayBeUnread }: LetterC
   return [fits ? pass('letter_signed', signature) : report('letter_signed', 'another_name', signature)];
 }
 
-function judgePdfSignature({ reading: { signatures }, fields: { signerName }, submittedOn, brand }: LetterCase): readonly Finding[] {
+function judgePdfSignature({ reading: { signatures, revisions }, fields: { signerName }, submittedOn, brand }: LetterCase): readonly Finding[] {
   const findings = signatures.flatMap((signature) => {
-    const seen = { place: signature.page === null ? null : { page: signature.page, line: 0, box: null }, excerpt: null };
+    const seen = placeOfSignature(signature);
     const problem = problemOf(signature);
+    if (problem === 'changed') return [report('pdf_signature_valid', problem, { ...seen, excerpt: makeExcerpt(revisions.flatMap(({ changes }) => changes).join('; ')) })];
     if (problem !== null) return [report('pdf_signature_valid', problem, seen)];
     return [
       ...(signature.chain === 'untrusted' ? [report('pdf_signature_valid', 'untrusted', seen)] : []),
@@ -290,14 +292,24 @@ function judgePdfSignature({ reading: { signatures }, fields: { signerName }, su
   const named = verified.every((signature) => signerName !== null && signature.signerName !== null && comparePeople(signature.signerName, signerName.value) === 'same');
   const ofCompany = verified.every(({ signerOrganization: company }) => company === null || bestComparison(company, namesOf(brand)) === 'same');
   if (verified.length > 0 && !(named && ofCompany)) findings.push(report('pdf_signature_valid', 'another_name'));
-  return orPass('pdf_signature_valid', findings);
+  return orPass('pdf_signature_valid', findings, signatures[0] === undefined ? null : placeOfSignature(signatures[0]));
 }
 
+/** Where a signature stands, and whose time it has. */
+function placeOfSignature({ page, box, signedAt, timeStamp }: PdfSignature): Seen {
+  const stamp = timeStamp === null ? null : `time by ${timeStamp.authority ?? 'an authority without a name'}: ${timeStamp.time}${chainWords[timeStamp.chain]}`;
+  const claim = signedAt === null ? null : `time claimed by the signer: ${signedAt}`;
+  const time = stamp ?? claim;
+  return { place: page === null ? null : { page, line: 0, box }, excerpt: time === null ? null : makeExcerpt(time) };
+}
+
+const chainWords = { trusted: '', untrusted: ' (not from a trusted authority)', unchecked: ' (its authority was not checked)' } as const;
+
 /** What is wrong with a signature itself; what is wrong with its chain is told by `chain`. */
-function problemOf({ digestMatches, signatureValid, coversWholeFile, chain, problem }: PdfSignature): 'altered' | 'partial' | 'unverified' | null {
+function problemOf({ digestMatches, signatureValid, coverage, chain, problem }: PdfSignature): 'altered' | 'partial' | 'changed' | 'unverified' | null {
   if (signatureValid && !digestMatches) return 'altered';
   if (!signatureValid) return problem === null ? 'altered' : 'unverified';
-  if (!coversWholeFile) return 'partial';
+  if (coverage === 'partial' || coverage === 'changed') return coverage;
   return problem !== null && chain === 'unchecked' ? 'unverified' : null;
 }
 

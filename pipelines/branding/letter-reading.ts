@@ -51,28 +51,59 @@ export interface LetterPage {
   readonly marks: readonly PageMark[];
 }
 
-/** A digital signature in a PDF (ISO 32000-1 section 12.8), verified. */
+/** Whether a chain of valid certificates leads to a configured root; `unchecked`: no roots are configured. */
+export type ChainVerdict = 'trusted' | 'untrusted' | 'unchecked';
+
+/** The time of a time stamp (RFC 3161) that verifies, and who vouches for it. */
+export interface PdfTimeStamp {
+  /** ISO 8601. */
+  readonly time: string;
+  /** Name of the certificate of the time-stamping authority. */
+  readonly authority: string | null;
+  readonly chain: ChainVerdict;
+}
+
+/** A digital signature in a PDF (ISO 32000-1 section 12.8), verified. Document time stamps are not among them. */
 export interface PdfSignature {
   /** Name of the signature field. */
   readonly field: string;
-  /** Page of its visible widget, or null. */
+  /** Page of its visible widget, and the rectangle there; null for one that shows nothing. */
   readonly page: number | null;
+  readonly box: Box | null;
   readonly subFilter: string;
   /** Common name and organization of the signing certificate. */
   readonly signerName: string | null;
   readonly signerOrganization: string | null;
-  /** ISO 8601; by the signer's own word, unless a time stamp is embedded. */
+  /** ISO 8601: the time that the signer claims, but not after that of a time stamp; null where neither says one. */
   readonly signedAt: string | null;
+  /** The earliest time stamp of the signature, its own or one of the document; null: the time is the signer's word alone. */
+  readonly timeStamp: PdfTimeStamp | null;
   /** The digest of the covered bytes is the one that was signed. */
   readonly digestMatches: boolean;
   /** The signature fits the certificate's key. */
   readonly signatureValid: boolean;
-  /** The covered bytes are the whole file but the signature itself. A later signed revision covers an earlier one. */
-  readonly coversWholeFile: boolean;
-  /** `trusted`: the chain leads to a configured root and was valid when signed. `unchecked`: no roots are configured. */
-  readonly chain: 'trusted' | 'untrusted' | 'unchecked';
+  /**
+   * What stands in the file besides the bytes that it covers. `whole`: nothing but the signature itself. `extended`: later
+   * revisions of validation data, time stamps, further signatures or locked fields. `changed`: a later revision of
+   * something else. `partial`: it leaves out bytes of its own revision.
+   */
+  readonly coverage: 'whole' | 'extended' | 'changed' | 'partial';
+  /** Judged at the time of a trusted time stamp; without one at the claimed time and at the time of reading. */
+  readonly chain: ChainVerdict;
   /** Why it could not be verified, if so. */
   readonly problem: string | null;
+}
+
+/** What one revision of a PDF (ISO 32000-1 section 7.5.6) is: the first part of the file, or what an update added. */
+export interface PdfRevision {
+  /** Offset of the byte after it, counted from the beginning of the file. */
+  readonly end: number;
+  /** SHA-256 of the bytes from 0 to `end`, hexadecimal. */
+  readonly sha256: string;
+  /** `validation`: validation data, or fields that were locked. `other`: anything that may change what a reader sees. */
+  readonly kind: 'original' | 'signature' | 'validation' | 'time_stamp' | 'other';
+  /** Of kind `other`: what was changed, in words ("page 1: content"). */
+  readonly changes: readonly string[];
 }
 
 /** Everything that was read from one letter. */
@@ -80,6 +111,8 @@ export interface LetterReading {
   readonly format: 'pdf' | 'png';
   readonly pages: readonly LetterPage[];
   readonly signatures: readonly PdfSignature[];
+  /** In the order in which they were written; none for a PNG. */
+  readonly revisions: readonly PdfRevision[];
   /** The one CSV that a PDF may embed, as text. */
   readonly embeddedCsv: { readonly name: string; readonly text: string } | null;
 }

@@ -149,11 +149,12 @@ export const LETTER_RULES = [
   },
   {
     id: 'pdf_signature_valid',
-    checks: 'Each PDF signature fits the file, covers all of it, has a trusted certificate where trusted roots are configured, and is that of the signer and of the company.',
+    checks: 'Each PDF signature fits the file, covers it up to what validation, time stamps and further signatures added, has a trusted certificate where trusted roots are configured, and is that of the signer and of the company.',
     passed: 'The PDF signature is valid, or the letter has none.',
     cases: {
       altered: { severity: 'reject', message: 'The file was changed after it was signed. Sign it again as the last step, and send it unchanged.' },
-      partial: { severity: 'reject', message: 'The PDF signature does not cover the whole file: something was added after signing. Sign it again as the last step.' },
+      partial: { severity: 'reject', message: 'The PDF signature leaves out a part of the file that it was made for. Sign the letter again, with another program if it happens twice.' },
+      changed: { severity: 'review', message: 'The letter was changed after it was signed, by more than validation data, time stamps or further signatures. A person looks at what was changed.' },
       unverified: { severity: 'review', message: 'The PDF signature is of a kind that could not be verified. A person looks at it.' },
       untrusted: { severity: 'review', message: 'The certificate of the PDF signature is not from a trusted authority. A person looks at it.' },
       unchecked: { severity: 'note', message: 'The PDF signature fits the file. Who issued its certificate was not checked: no trusted roots are configured.' },

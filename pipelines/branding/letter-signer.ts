@@ -195,9 +195,9 @@ export function findSignature(reading: LetterReading, letter: LetterText, { plac
     ?? withoutPlace(reading, letter, places, signer) ?? unverifiedPdf(reading.signatures) ?? nothing(letter, places);
 }
 
-/** A signature that fits the bytes and its key, of the whole file. */
-export function isVerified({ digestMatches, signatureValid, coversWholeFile }: PdfSignature): boolean {
-  return digestMatches && signatureValid && coversWholeFile;
+/** A signature that fits the bytes and its key, of a letter that nobody changed since. */
+export function isVerified({ digestMatches, signatureValid, coverage }: PdfSignature): boolean {
+  return digestMatches && signatureValid && (coverage === 'whole' || coverage === 'extended');
 }
 
 function verifiedPdf(signatures: readonly PdfSignature[]): FoundSignature | null {

@@ -30,7 +30,7 @@ export function letterReading({ brand, alias = '', signer, date, phones, signatu
     `Signature: ${signature}`, `Name: ${signer}`, 'Title: Chief Financial Officer', `Date: ${date}`,
   ].filter((text) => text !== '');
   const lines = texts.map((text, at) => ({ text, box: { left: 0.1, top: 0.05 + at * 0.03, width: 0.8, height: 0.02 }, confidence: null, font: 'Helvetica' }));
-  return { format: 'pdf', pages: [{ page: 1, width: 612, height: 792, source: 'text', lines, marks: [] }], signatures: [], embeddedCsv: null };
+  return { format: 'pdf', pages: [{ page: 1, width: 612, height: 792, source: 'text', lines, marks: [] }], signatures: [], revisions: [], embeddedCsv: null };
 }
 
 /** The pages as they would be drawn and recognised: what they carry, with the confidence of recognition. */

@@ -1,4 +1,4 @@
-import type { LetterLine, LetterPage, LetterReading, PageMark, PdfSignature } from '../../pipelines/branding/letter-reading.ts';
+import type { LetterLine, LetterPage, LetterReading, PageMark, PdfRevision, PdfSignature } from '../../pipelines/branding/letter-reading.ts';
 
 /** A line of a letter in a test: its text, or more of it. A row of several texts is several lines side by side. */
 export type TestLine = string | readonly string[] | (Partial<Omit<LetterLine, 'text'>> & { readonly text: string });
@@ -11,6 +11,7 @@ export interface TestLetter {
   readonly confidence?: number;
   readonly marks?: readonly PageMark[];
   readonly signatures?: readonly PdfSignature[];
+  readonly revisions?: readonly PdfRevision[];
   readonly csv?: string;
   readonly format?: 'pdf' | 'png';
 }
@@ -20,7 +21,7 @@ const lineStep = 0.02;
 const characterWidth = 0.0085;
 
 /** A letter as it would be read: each line under the one before, in the order given. The marks are on the last page. */
-export function readLetter(lines: readonly TestLine[], { pages, source = 'text', confidence = 93, marks = [], signatures = [], csv, format = 'pdf' }: TestLetter = {}): LetterReading {
+export function readLetter(lines: readonly TestLine[], { pages, source = 'text', confidence = 93, marks = [], signatures = [], revisions = [], csv, format = 'pdf' }: TestLetter = {}): LetterReading {
   const all = pages ?? [lines];
   return {
     format,
@@ -29,6 +30,7 @@ export function readLetter(lines: readonly TestLine[], { pages, source = 'text',
       lines: each.flatMap((line, row) => placeRow(line, row, source === 'ocr' ? confidence : null)),
     })),
     signatures,
+    revisions,
     embeddedCsv: csv === undefined ? null : { name: 'numbers.csv', text: csv },
   };
 }
@@ -52,7 +54,7 @@ function boxAt(left: number, top: number, text: string) {
 /** A PDF signature that verifies. */
 export function pdfSignature(change: Partial<PdfSignature> = {}): PdfSignature {
   return {
-    field: 'Signature1', page: 1, subFilter: 'ETSI.CAdES.detached', signerName: 'Jane Doe', signerOrganization: 'Acme Widgets, Inc.', signedAt: '2026-03-03T12:00:00Z',
-    digestMatches: true, signatureValid: true, coversWholeFile: true, chain: 'trusted', problem: null, ...change,
+    field: 'Signature1', page: 1, box: null, timeStamp: null, subFilter: 'ETSI.CAdES.detached', signerName: 'Jane Doe', signerOrganization: 'Acme Widgets, Inc.', signedAt: '2026-03-03T12:00:00Z',
+    digestMatches: true, signatureValid: true, coverage: 'whole', chain: 'trusted', problem: null, ...change,
   };
 }

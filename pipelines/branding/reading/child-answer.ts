@@ -17,18 +17,29 @@ const page = z.strictObject({
   marks: z.array(z.strictObject({ kind: z.enum(['image', 'drawing', 'ink']), box })),
 });
 
+const chain = z.enum(['trusted', 'untrusted', 'unchecked']);
+
 const signature = z.strictObject({
   field: z.string(),
   page: z.int().positive().nullable(),
+  box: box.nullable(),
   subFilter: z.string(),
   signerName: z.string().nullable(),
   signerOrganization: z.string().nullable(),
   signedAt: z.string().nullable(),
+  timeStamp: z.strictObject({ time: z.string(), authority: z.string().nullable(), chain }).nullable(),
   digestMatches: z.boolean(),
   signatureValid: z.boolean(),
-  coversWholeFile: z.boolean(),
-  chain: z.enum(['trusted', 'untrusted', 'unchecked']),
+  coverage: z.enum(['whole', 'extended', 'changed', 'partial']),
+  chain,
   problem: z.string().nullable(),
+});
+
+const revision = z.strictObject({
+  end: z.int().positive(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  kind: z.enum(['original', 'signature', 'validation', 'time_stamp', 'other']),
+  changes: z.array(z.string()),
 });
 
 const refusal = z.strictObject({ refused: z.enum(Object.keys(LETTER_REFUSALS) as [LetterRefusalCode, ...LetterRefusalCode[]]), problem: z.string() });
@@ -43,6 +54,7 @@ export const textAnswer: z.ZodType<ChildAnswer<PdfTextReading>> = answerOf(
     pages: z.array(page),
     scans: z.array(z.int().positive()),
     signatures: z.array(signature),
+    revisions: z.array(revision),
     embeddedCsv: z.strictObject({ name: z.string(), text: z.string() }).nullable(),
   }),
 );

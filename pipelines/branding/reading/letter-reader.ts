@@ -97,7 +97,7 @@ function judgeFile({ bytes, limits }: RunOptions): 'pdf' | 'png' {
 
 async function readPng(options: ReadLetterOptions): Promise<Reading> {
   const { pages } = await runOcr(options, { task: 'recognise', format: 'png', pages: null, dotsPerInch: 0 });
-  return { format: 'png', pages, signatures: [], embeddedCsv: null };
+  return { format: 'png', pages, signatures: [], revisions: [], embeddedCsv: null };
 }
 
 async function readPdf(options: ReadLetterOptions): Promise<Reading> {
@@ -105,7 +105,7 @@ async function readPdf(options: ReadLetterOptions): Promise<Reading> {
   const { letterTextSecondsMax: secondsMax, letterTextMemoryBytesMax: memoryBytesMax, letterOutputBytesMax: outputBytesMax } = limits;
   const text = await run({ options, child: 'text-child', answer: textAnswer, settings: { limits: onlyLimits(limits), trustRootsPem }, limits: { secondsMax, memoryBytesMax, outputBytesMax } });
   const scans = text.scans.length === 0 ? [] : (await runOcr(options, { task: 'recognise', format: 'pdf', pages: text.scans, dotsPerInch: 0 })).pages;
-  return { format: 'pdf', pages: replacePages(text.pages, scans), signatures: text.signatures, embeddedCsv: text.embeddedCsv };
+  return { format: 'pdf', pages: replacePages(text.pages, scans), signatures: text.signatures, revisions: text.revisions, embeddedCsv: text.embeddedCsv };
 }
 
 /** Pages that were recognised take the place of those that had no text. */

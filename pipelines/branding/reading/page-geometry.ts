@@ -59,6 +59,13 @@ export class Bounds {
   }
 }
 
+/** The part of a rectangle (left, bottom, right, top) that lies on the page, through a matrix to its fractions; null if none does. */
+export function boxOf(matrix: Matrix, [left, bottom, right, top]: readonly [number, number, number, number]): Box | null {
+  const bounds = new Bounds();
+  for (const [x, y] of [[left, bottom], [right, bottom], [left, top], [right, top]] as const) bounds.add(transform(matrix, x, y));
+  return bounds.box();
+}
+
 /** The smallest rectangle around both. */
 export function unite(a: Box, b: Box): Box {
   const [left, top] = [Math.min(a.left, b.left), Math.min(a.top, b.top)];

@@ -43,6 +43,18 @@ function textOf(value: PdfValue): string {
   return isString(value) ? pdfText(value) : '';
 }
 
+/** Full name of a field: those of the fields above it and its own, with points between. */
+export function fullFieldName(file: PdfFile, field: PdfDict): string {
+  const parts: string[] = [];
+  let at: PdfValue = field;
+  for (let level = 0; isDict(at) && level < levelsMax; level++) {
+    const name = file.entry(at, 'T');
+    if (isString(name)) parts.unshift(pdfText(name).replace(/\p{C}/gu, '').slice(0, 100));
+    at = file.entry(at, 'Parent');
+  }
+  return parts.join('.');
+}
+
 /** An entry of a field, or of the nearest field above it that has it. */
 export function inherited(file: PdfFile, field: PdfDict, key: string): PdfValue {
   let at: PdfValue = field;
@@ -54,7 +66,8 @@ export function inherited(file: PdfFile, field: PdfDict, key: string): PdfValue 
   return null;
 }
 
-function rectOf(file: PdfFile, annotation: PdfDict): TypedText['rect'] | null {
+/** The rectangle of an annotation, in the page's own coordinates: left, bottom, right and top. */
+export function rectOf(file: PdfFile, annotation: PdfDict): TypedText['rect'] | null {
   const rect = file.entry(annotation, 'Rect');
   if (!isArray(rect) || rect.items.length < 4) return null;
   const numbers = rect.items.slice(0, 4).map((item) => file.resolve(item));

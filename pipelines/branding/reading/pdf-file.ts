@@ -8,13 +8,19 @@ export interface PdfObject {
   readonly value: PdfValue;
   /** Its raw stream, if it has one, as offsets in the file. */
   readonly stream: { readonly start: number; readonly end: number } | null;
-  /** True for an object out of an object stream. */
-  readonly packed: boolean;
+  readonly generation: number;
+  /** Where its bytes begin, and the byte after them; of a packed object those of the stream that holds it. */
+  readonly start: number;
+  readonly end: number;
+  /** For an object out of an object stream: number of that stream, and its place in it from 0. */
+  readonly packed: { readonly container: number; readonly index: number } | null;
 }
 
 /** The objects of one PDF. */
 export interface PdfFile {
   readonly bytes: Uint8Array;
+  /** The bytes as Latin-1, so that a place in the one is a place in the other. */
+  readonly text: string;
   /** Every object of the file, also those that a later revision replaces. */
   readonly all: readonly PdfObject[];
   readonly trailers: readonly PdfDict[];
@@ -28,6 +34,8 @@ export interface PdfFile {
   decode(object: PdfObject): Uint8Array;
   /** Names of the filters of a stream. @throws LetterRefused */
   filtersOf(dict: PdfDict): readonly string[];
+  /** The same file as it was when it ended at this byte, with this trailer. */
+  asOf(end: number, trailer: PdfDict): PdfFile;
 }
 
 /** A letter of 20 pages out of a word processor with tags has some 10,000 objects. */
@@ -81,19 +89,16 @@ function checkTail(text: string): void {
 }
 
 interface RawObject {
-  readonly number: number;
   readonly value: PdfValue;
-  readonly stream: { readonly start: number; end: number } | null;
+  readonly stream: PdfObject['stream'];
 }
 
 class ObjectReader implements PdfFile {
   readonly bytes: Uint8Array;
   readonly all: PdfObject[] = [];
   readonly trailers: PdfDict[] = [];
-  private readonly text: string;
+  readonly text: string;
   private readonly newest = new Map<number, PdfObject>();
-  /** Place in the file of an object, or of the stream that it is packed in. */
-  private readonly places = new Map<PdfObject, number>();
   private readonly budget: ValueBudget = { values: valuesMax };
 
   constructor(bytes: Uint8Array, text: string) {
@@ -163,36 +168,42 @@ class ObjectReader implements PdfFile {
       if (match.index < covered) throw damaged('an object stands inside another one');
       this.readTrailers(covered, match.index);
       const body = match.index + match[0].length;
-      const object = this.readObject(Number(match[1]), body);
-      covered = object.end;
-      this.keep({ ...object.raw, packed: false }, match.index);
+      const { raw, end } = this.readObject(body);
+      covered = end;
+      this.keep({ number: Number(match[1]), generation: Number(match[2]), ...raw, start: match.index, end, packed: null });
       header.lastIndex = body;
     }
     this.readTrailers(covered, this.bytes.length);
   }
 
   /** Of two objects with one number the later one in the file counts. */
-  private keep(object: PdfObject, place: number): void {
+  private keep(object: PdfObject): void {
     this.all.push(object);
     if (this.all.length > objectsMax) throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${objectsMax} objects.`);
-    this.places.set(object, place);
     const other = this.newest.get(object.number);
-    if (other === undefined || this.places.get(other)! <= place) this.newest.set(object.number, object);
+    if (other === undefined || other.start <= object.start) this.newest.set(object.number, object);
   }
 
-  private readObject(number: number, body: number): { raw: RawObject; end: number } {
+  asOf(end: number, trailer: PdfDict): PdfFile {
+    const earlier = new ObjectReader(this.bytes.subarray(0, end), this.text);
+    for (const object of this.all) if (object.start < end) earlier.keep(object);
+    earlier.trailers.push(trailer);
+    return earlier;
+  }
+
+  private readObject(body: number): { raw: RawObject; end: number } {
     const parser = new PdfParser(this.bytes, body, this.budget);
     const first = parser.next();
     if (first === undefined) throw damaged('an object has no value');
     if (isWord(first)) {
       if (first.word !== 'endobj') throw damaged('an object has no value');
-      return { raw: { number, value: null, stream: null }, end: parser.position };
+      return { raw: { value: null, stream: null }, end: parser.position };
     }
     const valueEnd = parser.position;
     const word = this.wordAt(parser);
-    if (word !== 'stream' || !isDict(first)) return { raw: { number, value: first, stream: null }, end: word === 'endobj' ? parser.position : valueEnd };
+    if (word !== 'stream' || !isDict(first)) return { raw: { value: first, stream: null }, end: word === 'endobj' ? parser.position : valueEnd };
     const stream = this.findStream(first, parser.position);
-    return { raw: { number, value: first, stream }, end: stream.end };
+    return { raw: { value: first, stream }, end: stream.end };
   }
 
   private wordAt(parser: PdfParser): string | undefined {
@@ -258,7 +269,8 @@ class ObjectReader implements PdfFile {
       const [number, offset] = [head.next(), head.next()];
       if (typeof number !== 'number' || typeof offset !== 'number' || first + offset > bytes.length) throw damaged('an object stream is damaged');
       const value = new PdfParser(bytes, first + offset, this.budget).value();
-      this.keep({ number, value, stream: null, packed: true }, this.places.get(container)!);
+      const { start, end } = container;
+      this.keep({ number, generation: 0, value, stream: null, start, end, packed: { container: container.number, index: each } });
     }
   }
 }

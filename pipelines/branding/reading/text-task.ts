@@ -1,7 +1,8 @@
-import type { LetterPage, PdfSignature } from '../letter-reading.ts';
-import type { LetterReading } from '../letter-reading.ts';
+import { createHash } from 'node:crypto';
+import type { LetterPage, LetterReading, PdfRevision, PdfSignature } from '../letter-reading.ts';
 import type { LetterLimits } from './letter-limits.ts';
 import { LetterRefused } from './letter-refused.ts';
+import { compareRevisions, type ComparedRevision } from './pdf-changes.ts';
 import { readContent, type PageContent } from './pdf-content.ts';
 import { readTypedTexts } from './pdf-fields.ts';
 import { readPdfFile, type PdfFile } from './pdf-file.ts';
@@ -22,6 +23,7 @@ export interface PdfTextReading {
   /** Numbers of the pages that must be recognised from their pictures. */
   readonly scans: readonly number[];
   readonly signatures: readonly PdfSignature[];
+  readonly revisions: readonly PdfRevision[];
   readonly embeddedCsv: LetterReading['embeddedCsv'];
 }
 
@@ -44,13 +46,18 @@ export async function readPdfText({ bytes, limits, trustRootsPem }: TextTask): P
   const embeddedCsv = await inspectPdf(file, { pixelsMax: limits.letterPixelsMax });
   const pages = readPages(file, { pagesMax: limits.letterPagesMax, inchesMax: limits.letterPageInchesMax });
   const contents = pages.map((page) => readContent(file, page));
-  const signatures = await readSignatures({ file, pages, trustRootsPem });
   const text = await openPdfText(bytes);
   if (text.pageCount !== pages.length) throw new LetterRefused('letter_damaged', 'Readers of the PDF do not agree on its pages.');
   const read: LetterPage[] = [];
   for (const [at, page] of pages.entries()) read.push(await readPage({ file, page, text, content: contents[at]!, number: at + 1 }));
   const scans = read.filter((page, at) => isScan(page, contents[at]!)).map(({ page }) => page);
-  return { pages: read, scans, signatures, embeddedCsv };
+  const revisions = compareRevisions({ file, pages, read });
+  const signatures = await readSignatures({ file, pages, revisions, trustRootsPem });
+  return { pages: read, scans, signatures, revisions: revisions.map((each) => describeRevision(bytes, each)), embeddedCsv };
+}
+
+function describeRevision(bytes: Uint8Array, { end, kind, changes }: ComparedRevision): PdfRevision {
+  return { end, sha256: createHash('sha256').update(bytes.subarray(0, end)).digest('hex'), kind, changes };
 }
 
 interface PageTask {

@@ -100,7 +100,7 @@ describe('a signature', () => {
     expect(signingOf(['Signature: ______', ...block], { signatures: [pdfSignature()] })).toMatchObject({ kind: 'pdf', signed: 'Jane Doe' });
   });
 
-  it.each([{ digestMatches: false }, { signatureValid: false }, { coversWholeFile: false }])('in the PDF that has %j is not taken for one', (change) => {
+  it.each([{ digestMatches: false }, { signatureValid: false }, { coverage: 'partial' }, { coverage: 'changed' }] as const)('in the PDF that has %j is not taken for one', (change) => {
     expect(signingOf(['Signature: ______', ...block], { signatures: [pdfSignature(change)] })).toMatchObject({ kind: 'undetermined' });
   });
 

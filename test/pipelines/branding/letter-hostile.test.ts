@@ -62,7 +62,7 @@ describe('any letter', () => {
   const box = fc.record({ left: number, top: number, width: number, height: number });
   const letterLine = fc.record({ text: line, box, confidence: fc.option(fc.double({ min: 0, max: 100, noNaN: true })), font: fc.option(fc.constantFrom('Helvetica', 'SegoeScript', 'Times-Italic')) });
   const page = (at: number) => fc.record({ page: fc.constant(at), width: fc.constant(612), height: fc.constant(792), source: fc.constantFrom('text' as const, 'ocr' as const), lines: fc.array(letterLine, { maxLength: 25 }), marks: fc.array(fc.record({ kind: fc.constantFrom('image' as const, 'drawing' as const, 'ink' as const), box }), { maxLength: 4 }) });
-  const reading: fc.Arbitrary<LetterReading> = fc.record({ format: fc.constantFrom('pdf' as const, 'png' as const), pages: fc.tuple(page(1), page(2)), signatures: fc.constant([]), embeddedCsv: fc.option(fc.record({ name: fc.constant('a.csv'), text: fc.string() })) });
+  const reading: fc.Arbitrary<LetterReading> = fc.record({ format: fc.constantFrom('pdf' as const, 'png' as const), pages: fc.tuple(page(1), page(2)), signatures: fc.constant([]), revisions: fc.constant([]), embeddedCsv: fc.option(fc.record({ name: fc.constant('a.csv'), text: fc.string() })) });
 
   it('is read and decided without an error, every rule has a finding, and every excerpt is short and printable', () => {
     fc.assert(fc.property(reading, fc.constantFrom('US', 'DE', 'GB', 'BR', 'XX', ''), (letter, country) => {

@@ -105,7 +105,7 @@ describe('the objects of a PDF', () => {
 
   it('come out of object streams', () => {
     const file = readPdfFile(packedPdf(['<< /Type /Catalog >>', '(text)']));
-    expect(file.object(1)).toMatchObject({ packed: true, stream: null });
+    expect(file.object(1)).toMatchObject({ packed: { container: 3, index: 0 }, stream: null });
     expect(pdfText(file.object(2)!.value as PdfString)).toBe('text');
   });
 

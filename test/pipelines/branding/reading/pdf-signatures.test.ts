@@ -29,13 +29,15 @@ describe('the signatures of a letter', () => {
       {
         field: 'Signature1',
         page: 1,
+        box: { left: 0.1176, top: 0.8359, width: 0.3725, height: 0.0505 },
+        timeStamp: null,
         subFilter: 'adbe.pkcs7.detached',
         signerName: 'Marta Vance',
         signerOrganization: 'Example Harbor Bank LLC',
         signedAt: '2026-03-02T09:30:00.000Z',
         digestMatches: true,
         signatureValid: true,
-        coversWholeFile: true,
+        coverage: 'whole',
         chain: 'unchecked',
         problem: null,
       },
@@ -57,29 +59,29 @@ describe('the signatures of a letter', () => {
   it('show a byte that was changed after signing', async () => {
     const bytes = signedPdf(plan);
     bytes.write('Zxample', bytes.indexOf('Example'));
-    expect((await signaturesOf(bytes))[0]).toMatchObject({ digestMatches: false, coversWholeFile: true });
+    expect((await signaturesOf(bytes))[0]).toMatchObject({ digestMatches: false, coverage: 'whole' });
   });
 
-  it('do not cover the whole file when something was added later', async () => {
+  it('say that the letter was changed when something was added later', async () => {
     const [signature] = await signaturesOf(addRevision(signedPdf(plan), '30 0 obj\n(a later change)\nendobj\n'));
-    expect(signature).toMatchObject({ digestMatches: true, signatureValid: true, coversWholeFile: false });
+    expect(signature).toMatchObject({ digestMatches: true, signatureValid: true, coverage: 'changed' });
   });
 
   it.each<[string, (range: number[]) => number[]]>([
     ['does not begin at 0', ([, length, second, rest]) => [1, length! - 1, second!, rest!]],
     ['leaves out more than the signature', ([start, length, second, rest]) => [start!, length! - 10, second!, rest!]],
     ['leaves out bytes behind the signature', ([start, length, second, rest]) => [start!, length!, second! + 10, rest! - 10]],
-    ['ends before the end of the file', ([start, length, second, rest]) => [start!, length!, second!, rest! - 1]],
-  ])('do not cover the whole file when the byte range %s', async (_name, range) => {
-    expect((await signaturesOf(signedPdf({ ...plan, range })))[0]).toMatchObject({ coversWholeFile: false, digestMatches: false });
+    ['ends before the end of the file', ([start, length, second, rest]) => [start!, length!, second!, rest! - 8]],
+  ])('leave out a part when the byte range %s', async (_name, range) => {
+    expect((await signaturesOf(signedPdf({ ...plan, range })))[0]).toMatchObject({ coverage: 'partial', digestMatches: false });
   });
 
   it('of two revisions both count when the later one covers the whole file', async () => {
     const second = makeCertificate({ commonName: 'Teo Lindqvist', organization: 'Example Agency', issuer: root, validFrom, validUntil });
     const signatures = await signaturesOf(signAgain(signedPdf(plan), { certificate: second, signedAt }), root.pem);
-    expect(signatures.map(({ field, signerName, digestMatches, coversWholeFile, chain }) => ({ field, signerName, digestMatches, coversWholeFile, chain }))).toEqual([
-      { field: 'Signature1', signerName: 'Marta Vance', digestMatches: true, coversWholeFile: true, chain: 'trusted' },
-      { field: 'Signature2', signerName: 'Teo Lindqvist', digestMatches: true, coversWholeFile: true, chain: 'trusted' },
+    expect(signatures.map(({ field, signerName, digestMatches, coverage, chain }) => ({ field, signerName, digestMatches, coverage, chain }))).toEqual([
+      { field: 'Signature1', signerName: 'Marta Vance', digestMatches: true, coverage: 'extended', chain: 'trusted' },
+      { field: 'Signature2', signerName: 'Teo Lindqvist', digestMatches: true, coverage: 'whole', chain: 'trusted' },
     ]);
   });
 

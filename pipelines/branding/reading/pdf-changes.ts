@@ -1,0 +1,625 @@
+import type { Box, LetterPage, PdfRevision } from '../letter-reading.ts';
+import { LetterRefused } from './letter-refused.ts';
+import { toFractions, boxOf } from './page-geometry.ts';
+import { fullFieldName, inherited, rectOf } from './pdf-fields.ts';
+import type { PdfFile, PdfObject } from './pdf-file.ts';
+import type { PdfPage } from './pdf-pages.ts';
+import { gapsOf, leadsTo, readFirstTable, readRevisionTable, revisionLimits, splitRevisions, TableProblem, type RevisionSpan, type RevisionTable, type TableEntry } from './pdf-revisions.ts';
+import { isArray, isDict, isName, isRef, isString, pdfText, type PdfDict, type PdfValue } from './pdf-syntax.ts';
+
+/** A revision with what it changed of the one before. */
+export interface ComparedRevision extends RevisionSpan, Pick<PdfRevision, 'kind' | 'changes'> {}
+
+export interface ComparisonOptions {
+  readonly file: PdfFile;
+  readonly pages: readonly PdfPage[];
+  /** The text and the pictures of the same pages. */
+  readonly read: readonly LetterPage[];
+}
+
+/** Changes of one revision that are put into words; the rest is counted. */
+const changesMax = 20;
+
+/**
+ * The revisions of a file, each compared with the one before, object by object. An update counts as a signature, as
+ * validation data or as a time stamp only when each number that it defines again is explained by that, its table of
+ * objects lists what its bytes hold and nothing else, and nothing is drawn over text. All else is `other`.
+ * @throws LetterRefused `letter_limit_exceeded`
+ */
+export function compareRevisions(options: ComparisonOptions): ComparedRevision[] {
+  const { file } = options;
+  const spans = splitRevisions(file);
+  const [first, ...later] = spans;
+  if (first === undefined) return [{ start: 0, mark: file.bytes.length, end: file.bytes.length, tableAt: 0, kind: 'original', changes: [] }];
+  const compared: ComparedRevision[] = [{ ...first, kind: 'original', changes: [] }];
+  if (later.length === 0) return compared;
+  const context = { ...options, references: indexReferences(file), budget: { values: revisionLimits.comparedValuesMax } };
+  let before = openFirst(file, first);
+  for (const span of later) {
+    const { changes, kind, state } = compareRevision(context, before, span);
+    compared.push({ ...span, kind: changes.length > 0 ? 'other' : kind, changes: shorten(changes) });
+    before = state;
+  }
+  return compared;
+}
+
+function shorten(changes: readonly string[]): string[] {
+  const distinct = [...new Set(changes)];
+  return distinct.length <= changesMax ? distinct : [...distinct.slice(0, changesMax), `${distinct.length - changesMax} more`];
+}
+
+interface Context extends ComparisonOptions {
+  readonly references: ReadonlyMap<number, readonly PdfObject[]>;
+  readonly budget: { values: number };
+}
+
+/** The file as it was after a revision, and what its tables list; `problem` where readers do not agree on it. */
+interface RevisionState {
+  readonly view: PdfFile;
+  readonly entries: ReadonlyMap<number, TableEntry>;
+  readonly trailer: PdfDict;
+  readonly tableAt: number;
+  readonly problem: string | null;
+}
+
+function openFirst(file: PdfFile, span: RevisionSpan): RevisionState {
+  const { entries, trailer, problem } = tableOr(() => readFirstTable(file, span), file);
+  return { view: file.asOf(span.end, trailer), entries, trailer, tableAt: span.tableAt, problem };
+}
+
+function tableOr(read: () => RevisionTable, file: PdfFile): RevisionTable & { readonly problem: string | null } {
+  try {
+    return { ...read(), problem: null };
+  } catch (error) {
+    if (!(error instanceof TableProblem)) throw error;
+    return { entries: new Map(), places: [], trailer: file.trailers.at(-1) ?? { kind: 'dict', entries: new Map() }, problem: error.message };
+  }
+}
+
+interface Compared {
+  readonly changes: readonly string[];
+  readonly kind: PdfRevision['kind'];
+  readonly state: RevisionState;
+}
+
+function compareRevision(context: Context, before: RevisionState, span: RevisionSpan): Compared {
+  const table = tableOr(() => readRevisionTable(context.file, span), context.file);
+  const entries = new Map([...before.entries, ...table.entries]);
+  const view = context.file.asOf(span.end, table.trailer);
+  const state = { view, entries, trailer: table.trailer, tableAt: span.tableAt, problem: before.problem ?? table.problem };
+  if (state.problem !== null) return { changes: [state.problem], kind: 'other', state };
+  const comparison = new RevisionComparison(context, { before, after: view, table, span });
+  return { ...comparison.compare(), state };
+}
+
+/** Which objects refer to a number; the tables themselves are left out. */
+function indexReferences(file: PdfFile): Map<number, PdfObject[]> {
+  const references = new Map<number, PdfObject[]>();
+  const visit = (value: PdfValue, from: PdfObject): void => {
+    if (isRef(value)) {
+      const known = references.get(value.number);
+      if (known === undefined) references.set(value.number, [from]);
+      else if (known.at(-1) !== from) known.push(from);
+    } else if (isArray(value)) for (const item of value.items) visit(item, from);
+    else if (isDict(value)) for (const each of value.entries.values()) visit(each, from);
+  };
+  for (const object of file.all) if (!isOfType(object, 'XRef')) visit(object.value, object);
+  return references;
+}
+
+function isOfType({ value }: PdfObject, type: string): boolean {
+  return isDict(value) && isName(value.entries.get('Type'), type);
+}
+
+/** What an object is for the document, of those that an update may define again. */
+type Role = 'catalogue' | 'form' | 'field list' | 'page' | 'annotation list' | 'field' | 'properties' | 'metadata' | 'validation data' | 'permissions';
+
+/** Roles that leave much of an object open: no other object may use it for something else. */
+const exclusiveRoles: readonly Role[] = ['form', 'field list', 'annotation list', 'properties', 'metadata', 'validation data', 'permissions'];
+
+interface Field {
+  readonly number: number | null;
+  readonly dict: PdfDict;
+  readonly name: string;
+}
+
+const fieldsMax = 5_000;
+const fieldLevelsMax = 16;
+
+const empty: PdfDict = { kind: 'dict', entries: new Map() };
+
+/** Flags of a field and of a widget that lock it (tables 221 and 165): read only; read only, locked, locked contents. */
+const lockingFieldFlags = 1;
+const lockingWidgetFlags = 64 | 128 | 512;
+const hidingWidgetFlags = 1 | 2 | 32;
+
+/** Entries of a signature field that signing fills in; where it stands is not among them. */
+const signingKeys = new Set(['V', 'AP', 'F', 'Ff', 'M', 'MK', 'DA', 'P']);
+const widgetKeys = new Set(['Type', 'Subtype', 'FT', 'T', 'TU', 'TM', 'F', 'Ff', 'Rect', 'P', 'V', 'AP', 'MK', 'DA', 'DR', 'Q', 'Parent', 'Kids', 'M', 'NM', 'Border', 'BS', 'H', 'Lock', 'SV', 'StructParent']);
+const validationKeys = new Set(['Type', 'VRI', 'Certs', 'CRLs', 'OCSPs', 'Cert', 'CRL', 'OCSP', 'TU', 'TS']);
+
+interface RevisionPair {
+  readonly before: RevisionState;
+  readonly after: PdfFile;
+  readonly table: RevisionTable;
+  readonly span: RevisionSpan;
+}
+
+class RevisionComparison {
+  private readonly context: Context;
+  private readonly pair: RevisionPair;
+  private readonly before: PdfFile;
+  private readonly after: PdfFile;
+  private readonly changes: string[] = [];
+  private readonly added: readonly PdfObject[];
+  private readonly roles = new Map<number, Set<Role>>();
+  private readonly fieldsBefore: ReadonlyMap<PdfDict, Field>;
+  private readonly fieldsAfter: ReadonlyMap<PdfDict, Field>;
+  private readonly signed: { readonly field: Field; readonly value: PdfDict }[] = [];
+  private locksField = false;
+  private changesProperties = false;
+
+  constructor(context: Context, pair: RevisionPair) {
+    this.context = context;
+    this.pair = pair;
+    this.before = pair.before.view;
+    this.after = pair.after;
+    this.added = context.file.all.filter(({ start }) => start >= pair.span.start && start < pair.span.end);
+    this.fieldsBefore = findFields(this.before, this.rootOf(this.before));
+    this.fieldsAfter = findFields(this.after, this.rootOf(this.after));
+  }
+
+  compare(): { changes: readonly string[]; kind: PdfRevision['kind'] } {
+    this.checkTable();
+    this.checkBytesBetween();
+    this.checkCatalogue();
+    this.checkForm();
+    this.checkPermissions();
+    const addsValidation = this.checkValidationData();
+    this.assignRoles();
+    for (const object of this.added) this.checkObject(object);
+    this.findSigned();
+    this.checkPages();
+    for (const { field } of this.signed) this.checkPlace(field);
+    if (this.changes.length > 0) return { changes: this.changes, kind: 'other' };
+    return this.judge(addsValidation);
+  }
+
+  private judge(addsValidation: boolean): { changes: readonly string[]; kind: PdfRevision['kind'] } {
+    const [only, ...more] = this.signed;
+    if (more.length > 0) return { changes: ['more than one signature was added at once'], kind: 'other' };
+    if (only !== undefined && isTimeStamp(this.after, only.value)) return { changes: [], kind: 'time_stamp' };
+    if (only !== undefined) return this.forbidsSignature() ? { changes: ['a signature was added to a letter that is certified to stay as it is'], kind: 'other' } : { changes: [], kind: 'signature' };
+    if (addsValidation || this.locksField) return { changes: [], kind: 'validation' };
+    return { changes: [this.changesProperties ? 'document properties' : 'objects that nothing shows'], kind: 'other' };
+  }
+
+  private rootOf(view: PdfFile): PdfDict {
+    const root = view.resolve(view.trailers.at(-1)?.entries.get('Root'));
+    return isDict(root) ? root : empty;
+  }
+
+  /** The table lists each object of the update where it stands, and leaves all others where they were. */
+  private checkTable(): void {
+    const { before, table } = this.pair;
+    if (table.trailer.entries.get('Prev') !== before.tableAt) this.changes.push('the table of objects does not continue the one before');
+    if (!this.isSame(before.trailer.entries.get('Root'), table.trailer.entries.get('Root'))) this.changes.push('another catalogue');
+    const own = new Map<number, PdfObject>();
+    for (const object of this.added) {
+      if (own.has(object.number)) this.changes.push(`object ${object.number} is defined twice`);
+      own.set(object.number, object);
+      const isTable = table.places.some(({ start }) => start === object.start && object.packed === null);
+      if (!isTable && !leadsTo(table.entries.get(object.number), object)) this.changes.push(`object ${object.number} is not where the table says`);
+    }
+    for (const [number, entry] of table.entries) this.checkEntry(number, entry, own.get(number));
+  }
+
+  private checkEntry(number: number, entry: TableEntry, own: PdfObject | undefined): void {
+    const known = this.pair.before.entries.get(number);
+    const isKnown = JSON.stringify(known) === JSON.stringify(entry);
+    if (entry.kind === 'free') {
+      if (!isKnown && (this.before.object(number) !== undefined || own !== undefined)) this.changes.push(`${this.describe(number)} was taken away`);
+    } else if (own === undefined ? !isKnown : !leadsTo(entry, own)) this.changes.push(`${this.describe(number)} was replaced through the table of objects`);
+  }
+
+  /** Between the objects stand the table, comments and white space. */
+  private checkBytesBetween(): void {
+    const { span, table } = this.pair;
+    for (const { start, text } of gapsOf(this.context.file, span.start, span.end)) {
+      let left = text;
+      for (const place of table.places) {
+        const [from, to] = [place.start - start, place.end - start];
+        if (from >= 0 && from < left.length) left = `${left.slice(0, from)} ${left.slice(Math.min(to, left.length))}`.padEnd(text.length);
+      }
+      const rest = left.replace(/startxref[\0\t\n\f\r ]+\d+[\0\t\n\f\r ]+%%EOF/, ' ').replace(/%[^\r\n]*/g, ' ').replace(/\b(?:endstream|endobj)\b/g, ' ');
+      if (/[^\0\t\n\f\r ]/.test(rest)) this.changes.push('bytes that belong to no object');
+    }
+  }
+
+  private checkCatalogue(): void {
+    const free = new Set(['AcroForm', 'DSS', 'Perms', 'Extensions', 'Version', 'Metadata']);
+    for (const key of this.changedKeys(this.rootOf(this.before), this.rootOf(this.after))) if (!free.has(key)) this.changes.push(catalogueWords[key] ?? `catalogue: ${key}`);
+    const metadata = this.after.entry(this.rootOf(this.after), 'Metadata');
+    if (metadata !== null && !(isDict(metadata) && isName(metadata.entries.get('Type'), 'Metadata'))) this.changes.push('catalogue: Metadata');
+  }
+
+  private checkForm(): void {
+    const [before, after] = [this.before.entry(this.rootOf(this.before), 'AcroForm'), this.after.entry(this.rootOf(this.after), 'AcroForm')];
+    if (isDict(before) && !isDict(after)) this.changes.push('the form was taken away');
+    if (!isDict(after)) return;
+    const old = isDict(before) ? before : empty;
+    const hasOtherFields = [...this.fieldsBefore.values()].some(({ dict }) => !isSignatureField(this.before, dict));
+    const free = new Set(['Fields', 'SigFlags', ...(hasOtherFields ? [] : ['DR', 'DA'])]);
+    for (const key of this.changedKeys(old, after)) if (!free.has(key) && !(key === 'NeedAppearances' && after.entries.get(key) === false)) this.changes.push(`form: ${key}`);
+    const [fieldsBefore, fieldsAfter] = [itemsOf(this.before, this.before.entry(old, 'Fields')), itemsOf(this.after, this.after.entry(after, 'Fields'))];
+    const kept = fieldsAfter.filter((item) => !this.isNewSignatureField(item));
+    if (!this.isSameList(fieldsBefore, kept)) this.changes.push('form fields were added, taken away or moved');
+  }
+
+  /** A reference to an object that this revision adds: a field of the type Sig or its widget. */
+  private isNewSignatureField(item: PdfValue): boolean {
+    if (!isRef(item) || this.before.object(item.number) !== undefined) return false;
+    const dict = this.after.resolve(item);
+    return isDict(dict) && isSignatureField(this.after, dict);
+  }
+
+  private checkPermissions(): void {
+    const [before, after] = [this.before, this.after].map((view) => view.entry(this.rootOf(view), 'Perms'));
+    for (const key of this.changedKeys(isDict(before) ? before : empty, isDict(after) ? after : empty)) {
+      const value = isDict(after) ? this.after.entry(after, key) : null;
+      const isOwn = key === 'DocMDP' && isDict(value) && [...this.fieldsAfter.values()].some(({ dict }) => inherited(this.after, dict, 'V') === value) && this.added.some((object) => object.value === value);
+      if (!isOwn) this.changes.push(`permissions: ${key}`);
+    }
+  }
+
+  /** True if the validation data (ETSI EN 319 142-1 section 5.4) are others than before. */
+  private checkValidationData(): boolean {
+    const [before, after] = [this.before, this.after].map((view) => view.entry(this.rootOf(view), 'DSS'));
+    if (isDict(before) && !isDict(after)) this.changes.push('validation data were taken away');
+    if (!isDict(after)) return false;
+    for (const { dict, isSignatureTable } of validationDicts(this.after, after)) {
+      for (const key of dict.entries.keys()) if (!isSignatureTable && !validationKeys.has(key)) this.changes.push(`validation data: ${key}`);
+    }
+    const numbers = numbersIn(this.after, after);
+    return before !== after && (!isDict(before) || this.added.some(({ number }) => numbers.has(number)));
+  }
+
+  /** What the numbers are that the document before has, as far as an update may define them again. */
+  private assignRoles(): void {
+    const { before } = this;
+    const [root, trailer] = [this.rootOf(before), before.trailers.at(-1) ?? empty];
+    const form = before.entry(root, 'AcroForm');
+    this.assign(trailer.entries.get('Root'), 'catalogue');
+    this.assign(root.entries.get('AcroForm'), 'form');
+    if (isDict(form)) this.assign(form.entries.get('Fields'), 'field list');
+    this.assign(trailer.entries.get('Info'), 'properties');
+    this.assign(root.entries.get('Metadata'), 'metadata');
+    this.assign(root.entries.get('Perms'), 'permissions');
+    for (const { number } of this.fieldsBefore.values()) if (number !== null) this.assignNumber(number, 'field');
+    for (const { object } of this.context.pages) {
+      const page = before.object(object)?.value;
+      this.assignNumber(object, 'page');
+      if (isDict(page)) this.assign(page.entries.get('Annots'), 'annotation list');
+    }
+    const validation = before.entry(root, 'DSS');
+    for (const number of isDict(validation) ? [...numbersIn(before, validation), ...numberOf(root.entries.get('DSS'))] : []) this.assignNumber(number, 'validation data');
+  }
+
+  private assign(value: PdfValue | undefined, role: Role): void {
+    for (const number of numberOf(value)) this.assignNumber(number, role);
+  }
+
+  private assignNumber(number: number, role: Role): void {
+    this.roles.set(number, (this.roles.get(number) ?? new Set()).add(role));
+  }
+
+  private checkObject(object: PdfObject): void {
+    const old = this.before.object(object.number);
+    if (old === undefined) return this.checkNewObject(object);
+    if (isOfType(object, 'XRef') && isOfType(old, 'XRef')) return;
+    if (old.generation !== object.generation) this.changes.push(`${this.describe(object.number)} has another generation`);
+    if (this.isUnchanged(old, object)) return;
+    if (!leadsTo(this.pair.before.entries.get(object.number), old)) this.changes.push(`${this.describe(object.number)}: readers do not agree on what it was`);
+    const [role, ...others] = this.roles.get(object.number) ?? [];
+    if (role === undefined || others.length > 0 || (object.stream !== null) !== (role === 'metadata')) this.changes.push(this.describe(object.number));
+    else if (exclusiveRoles.includes(role) && this.referrers(object.number).size > (role === 'properties' ? 0 : 1)) this.changes.push(`${this.describe(object.number)} is used for two things`);
+    else this.checkRole(role, old, object);
+  }
+
+  /** A new number may not fill in what the document before referred to in vain. */
+  private checkNewObject({ number, generation }: PdfObject): void {
+    if (generation !== 0) this.changes.push(`object ${number} has the generation ${generation}`);
+    if (this.referrers(number).size > 0) this.changes.push(`object ${number}, which the letter referred to before it was there`);
+  }
+
+  private referrers(number: number): Set<number> {
+    const { span } = this.pair;
+    return new Set((this.context.references.get(number) ?? []).filter(({ start }) => start < span.start).map((from) => from.number));
+  }
+
+  private checkRole(role: Role, old: PdfObject, object: PdfObject): void {
+    const isOfKind = isDict(object.value) || role === 'field list' || role === 'annotation list' || role === 'validation data';
+    if (!isOfKind) return void this.changes.push(this.describe(object.number));
+    if (role === 'field') this.checkField(old, object);
+    if (role === 'page') this.checkPageEntries(old, object);
+    if (role === 'properties' || role === 'metadata') this.changesProperties = true;
+    if (role === 'metadata' && !(isOfType(object, 'Metadata') && isOfType(old, 'Metadata'))) this.changes.push(this.describe(object.number));
+  }
+
+  private checkPageEntries(old: PdfObject, object: PdfObject): void {
+    const at = this.context.pages.findIndex((page) => page.object === object.number) + 1;
+    for (const key of this.changedKeys(old.value as PdfDict, object.value as PdfDict)) if (key !== 'Annots') this.changes.push(pageWords(at, key));
+  }
+
+  /** A field may be signed where it was not, and any field may be locked. */
+  private checkField(old: PdfObject, object: PdfObject): void {
+    const [before, after] = [old.value as PdfDict, object.value as PdfDict];
+    const name = this.fieldsBefore.get(before)?.name ?? '';
+    const isOpen = isSignatureField(this.before, before) && inherited(this.before, before, 'V') === null && isSignatureField(this.after, after);
+    for (const key of this.changedKeys(before, after)) {
+      if (isOpen && signingKeys.has(key)) continue;
+      if (this.isLock(key, before, after)) this.locksField = true;
+      else this.changes.push(this.fieldWords({ name, key, before, after }));
+    }
+  }
+
+  private isLock(key: string, before: PdfDict, after: PdfDict): boolean {
+    const locks = key === 'Ff' ? lockingFieldFlags : key === 'F' ? lockingWidgetFlags : 0;
+    const [from, to] = [this.before.entry(before, key) ?? 0, this.after.entry(after, key)];
+    return locks !== 0 && typeof from === 'number' && typeof to === 'number' && (from & to) === from && ((to & ~from) & ~locks) === 0;
+  }
+
+  private fieldWords({ name, key, before, after }: { name: string; key: string; before: PdfDict; after: PdfDict }): string {
+    if (key !== 'V') return `form field ${name}: ${fieldKeyWords[key] ?? key}`;
+    return `form field ${name}: ${valueWords(this.before.entry(before, 'V'))} became ${valueWords(this.after.entry(after, 'V'))}`;
+  }
+
+  /** The fields that have a signature now and had none. */
+  private findSigned(): void {
+    const values = new Set<PdfValue>([...this.fieldsBefore.values()].map(({ dict }) => inherited(this.before, dict, 'V')));
+    for (const field of this.fieldsAfter.values()) {
+      const { dict, name } = field;
+      if (!isSignatureField(this.after, dict)) continue;
+      const value = inherited(this.after, dict, 'V');
+      const isNew = field.number !== null && this.before.object(field.number) === undefined;
+      if (isNew) this.checkNewField(field);
+      if (!isDict(value)) {
+        if (isNew) this.changes.push(`form field ${name} was added`);
+        continue;
+      }
+      if (values.has(value) || this.added.every((object) => object.value !== value && object.value !== dict)) continue;
+      values.add(value);
+      this.signed.push({ field, value });
+    }
+  }
+
+  private checkNewField({ dict, name }: Field): void {
+    for (const key of dict.entries.keys()) if (!widgetKeys.has(key)) this.changes.push(`form field ${name}: ${key}`);
+    const takesOver = itemsOf(this.after, this.after.entry(dict, 'Kids')).some((kid) => !isRef(kid) || this.before.object(kid.number) !== undefined);
+    if (takesOver) this.changes.push(`form field ${name} takes over a place of another one`);
+  }
+
+  private checkPages(): void {
+    for (const [at, { object }] of this.context.pages.entries()) {
+      const [before, after] = [this.before.object(object)?.value, this.after.object(object)?.value];
+      if (!isDict(before) || !isDict(after)) continue;
+      const [old, now] = [itemsOf(this.before, this.before.entry(before, 'Annots')), itemsOf(this.after, this.after.entry(after, 'Annots'))];
+      const kept = now.filter((item) => !this.isNewSignatureField(item));
+      if (!this.isSameList(old, kept)) this.changes.push(annotationWords(at + 1, kept.length - old.length));
+      for (const item of now) if (!kept.includes(item)) this.checkWidget(this.after.resolve(item) as PdfDict);
+    }
+  }
+
+  /** A new widget belongs to a field of the form that was signed in this revision. */
+  private checkWidget(widget: PdfDict): void {
+    const value = inherited(this.after, widget, 'V');
+    if (!this.signed.some((each) => each.value === value)) this.changes.push('a signature field that is not signed was added');
+    if (!isName(this.after.entry(widget, 'Subtype'), 'Widget')) this.changes.push('an annotation was added in the place of a signature field');
+    for (const key of widget.entries.keys()) if (!widgetKeys.has(key)) this.changes.push(`form field ${fullFieldName(this.after, widget)}: ${key}`);
+  }
+
+  /** What a signature shows of itself may not lie over the letter. */
+  private checkPlace({ dict, name }: Field): void {
+    for (const { widget, page, box } of widgetsOf({ view: this.after, field: dict, pages: this.context.pages })) {
+      if (isHidden(this.after, widget)) continue;
+      const read = this.context.read[page - 1];
+      const covers = read?.lines.some((line) => /[\p{L}\p{N}]/u.test(line.text) && isOver(box, line.box));
+      const coversPicture = read?.marks.some((mark) => mark.kind === 'image' && !isWithin(mark.box, box) && isOver(box, mark.box));
+      if (covers === true || coversPicture === true) this.changes.push(`the signature ${name} is drawn over the text or a picture of page ${page}`);
+    }
+  }
+
+  /** True if the letter was certified before as one that nobody changes (DocMDP with permission 1, section 12.8.2.2). */
+  private forbidsSignature(): boolean {
+    const permissions = this.before.entry(this.rootOf(this.before), 'Perms');
+    const certified = isDict(permissions) ? this.before.entry(permissions, 'DocMDP') : null;
+    return isDict(certified) && itemsOf(this.before, this.before.entry(certified, 'Reference')).some((item) => {
+      const reference = this.before.resolve(item);
+      const parameters = isDict(reference) ? this.before.entry(reference, 'TransformParams') : null;
+      return isDict(parameters) && this.before.entry(parameters, 'P') === 1;
+    });
+  }
+
+  private isUnchanged(old: PdfObject, object: PdfObject): boolean {
+    const { bytes } = this.context.file;
+    if ((old.stream === null) !== (object.stream === null) || !this.isSame(old.value, object.value)) return false;
+    return old.stream === null || Buffer.compare(bytes.subarray(old.stream.start, old.stream.end), bytes.subarray(object.stream!.start, object.stream!.end)) === 0;
+  }
+
+  private changedKeys(before: PdfDict, after: PdfDict): string[] {
+    const keys = new Set([...before.entries.keys(), ...after.entries.keys()]);
+    return [...keys].filter((key) => !this.isSame(before.entries.get(key), after.entries.get(key)));
+  }
+
+  private isSameList(before: readonly PdfValue[], after: readonly PdfValue[]): boolean {
+    return before.length === after.length && before.every((item, at) => this.isSame(item, after[at]));
+  }
+
+  /** The same value before and after. What a reference to the same number leads to is judged by that number. */
+  private isSame(before: PdfValue | undefined, after: PdfValue | undefined, hops = 0): boolean {
+    if (--this.context.budget.values < 0) throw new LetterRefused('letter_limit_exceeded', `Comparing the revisions of the PDF takes more than ${revisionLimits.comparedValuesMax} values.`);
+    if (isRef(before) && isRef(after) && before.number === after.number) return before.generation === after.generation;
+    if (isRef(before) || isRef(after)) return hops < 8 && this.isSameTarget(before, after, hops + 1);
+    if (isDict(before) && isDict(after)) return before.entries.size === after.entries.size && [...before.entries].every(([key, value]) => after.entries.has(key) && this.isSame(value, after.entries.get(key), hops));
+    if (isArray(before) && isArray(after)) return before.items.length === after.items.length && before.items.every((item, at) => this.isSame(item, after.items[at], hops));
+    if (isString(before) && isString(after)) return Buffer.compare(before.bytes, after.bytes) === 0;
+    if (isName(before) && isName(after)) return before.name === after.name;
+    return (before ?? null) === (after ?? null);
+  }
+
+  private isSameTarget(before: PdfValue | undefined, after: PdfValue | undefined, hops: number): boolean {
+    const [old, now] = [isRef(before) ? this.before.object(before.number) : undefined, isRef(after) ? this.after.object(after.number) : undefined];
+    if ((old?.stream ?? null) !== null || (now?.stream ?? null) !== null) return false;
+    return this.isSame(isRef(before) ? old?.value : before, isRef(after) ? now?.value : after, hops);
+  }
+
+  /** A number in the words of the document before. */
+  private describe(number: number): string {
+    const [role] = this.roles.get(number) ?? [];
+    const field = [...this.fieldsBefore.values()].find((each) => each.number === number);
+    if (field !== undefined) return `form field ${field.name}`;
+    for (const [at, { object }] of this.context.pages.entries()) {
+      const words = pagePart({ view: this.before, page: object, number, at: at + 1 });
+      if (words !== null) return words;
+    }
+    const type = isDict(this.before.object(number)?.value) ? this.before.entry(this.before.object(number)!.value as PdfDict, 'Type') : null;
+    if (role !== undefined) return role;
+    return isName(type) ? (typeWords[type.name] ?? `object ${number} (${type.name.slice(0, 40)})`) : `object ${number}`;
+  }
+}
+
+const catalogueWords: Readonly<Record<string, string>> = { Pages: 'the tree of pages', OCProperties: 'layers', Names: 'the table of names', OpenAction: 'what happens on opening', AF: 'attached files', Outlines: 'bookmarks' };
+const typeWords: Readonly<Record<string, string>> = { Font: 'a font', FontDescriptor: 'a font', Pages: 'the tree of pages', OCG: 'a layer', ExtGState: 'a state of drawing', XObject: 'a picture or form', Catalog: 'the catalogue', Sig: 'a signature', ObjStm: 'a stream of objects' };
+const fieldKeyWords: Readonly<Record<string, string>> = { AP: 'its appearance', Rect: 'its place', V: 'its value', F: 'its flags', Ff: 'its flags' };
+
+function pageWords(page: number, key: string): string {
+  return key === 'Contents' ? `page ${page}: content` : `page ${page}: ${key}`;
+}
+
+function annotationWords(page: number, more: number): string {
+  if (more > 0) return `annotation added on page ${page}`;
+  return more < 0 ? `annotation taken away on page ${page}` : `annotations changed on page ${page}`;
+}
+
+const shownCharactersMax = 60;
+
+function valueWords(value: PdfValue): string {
+  if (isString(value)) return `"${pdfText(value).replace(/\p{C}/gu, ' ').slice(0, shownCharactersMax)}"`;
+  return isName(value) ? value.name.slice(0, shownCharactersMax) : value === null ? 'nothing' : 'another value';
+}
+
+/** What a number is to a page: its content, one of its resources, one of its annotations. */
+function pagePart({ view, page, number, at }: { view: PdfFile; page: number; number: number; at: number }): string | null {
+  const dict = view.object(page)?.value;
+  if (page === number) return `page ${at}`;
+  if (!isDict(dict)) return null;
+  const contents = dict.entries.get('Contents');
+  const parts = [contents, ...itemsOf(view, view.resolve(contents))];
+  if (parts.some((part) => isRef(part) && part.number === number)) return `page ${at}: content`;
+  if (itemsOf(view, view.entry(dict, 'Annots')).some((item) => isRef(item) && item.number === number)) return `annotation changed on page ${at}`;
+  return reaches(view, inherited(view, dict, 'Resources'), number) ? `page ${at}: resources` : null;
+}
+
+/** True if a number is used below a value; six levels lead from a page's resources to the file of a font. */
+function reaches(view: PdfFile, value: PdfValue, number: number): boolean {
+  let left = 20_000;
+  const visit = (at: PdfValue, depth: number): boolean => {
+    if (--left < 0 || depth > 10) return false;
+    if (isRef(at)) return at.number === number || visit(view.object(at.number)?.value ?? null, depth + 1);
+    if (isArray(at)) return at.items.some((item) => visit(item, depth + 1));
+    return isDict(at) && [...at.entries].some(([key, each]) => key !== 'Parent' && visit(each, depth + 1));
+  };
+  return visit(value, 0);
+}
+
+function itemsOf(view: PdfFile, value: PdfValue): readonly PdfValue[] {
+  const list = view.resolve(value);
+  return isArray(list) ? list.items : [];
+}
+
+function numberOf(value: PdfValue | undefined): number[] {
+  return isRef(value) ? [value.number] : [];
+}
+
+/** All fields of a form, with the widgets below them. */
+function findFields(view: PdfFile, root: PdfDict): Map<PdfDict, Field> {
+  const found = new Map<PdfDict, Field>();
+  const visit = (item: PdfValue, level: number): void => {
+    const dict = view.resolve(item);
+    if (!isDict(dict) || found.has(dict) || level > fieldLevelsMax) return;
+    if (found.size >= fieldsMax) throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${fieldsMax} form fields.`);
+    found.set(dict, { number: isRef(item) ? item.number : null, dict, name: fullFieldName(view, dict) });
+    for (const kid of itemsOf(view, view.entry(dict, 'Kids'))) visit(kid, level + 1);
+  };
+  const form = view.entry(root, 'AcroForm');
+  for (const item of isDict(form) ? itemsOf(view, view.entry(form, 'Fields')) : []) visit(item, 0);
+  return found;
+}
+
+function isSignatureField(view: PdfFile, dict: PdfDict): boolean {
+  return isName(inherited(view, dict, 'FT'), 'Sig');
+}
+
+/** True for the value of a field that is a document time stamp (ETSI EN 319 142-1 section 5.4.3). */
+export function isTimeStamp(view: PdfFile, value: PdfDict): boolean {
+  return isName(view.entry(value, 'Type'), 'DocTimeStamp') || isName(view.entry(value, 'SubFilter'), 'ETSI.RFC3161');
+}
+
+/** The dictionaries of the validation data, which are three levels deep. */
+function validationDicts(view: PdfFile, dss: PdfDict): { readonly dict: PdfDict; readonly isSignatureTable: boolean }[] {
+  const table = view.entry(dss, 'VRI');
+  const ofSignatures = isDict(table) ? [...table.entries.values()].map((each) => view.resolve(each)).filter(isDict) : [];
+  return [{ dict: dss, isSignatureTable: false }, ...(isDict(table) ? [{ dict: table, isSignatureTable: true }] : []), ...ofSignatures.map((dict) => ({ dict, isSignatureTable: false }))];
+}
+
+/** Numbers of the dictionaries, lists and streams of the validation data. */
+function numbersIn(view: PdfFile, dss: PdfDict): Set<number> {
+  const numbers = new Set<number>();
+  for (const { dict } of validationDicts(view, dss)) {
+    for (const value of dict.entries.values()) {
+      for (const number of [...numberOf(value), ...itemsOf(view, value).flatMap(numberOf)]) numbers.add(number);
+    }
+  }
+  return numbers;
+}
+
+/** A place where a field shows itself. */
+export interface FieldWidget {
+  readonly widget: PdfDict;
+  /** From 1. */
+  readonly page: number;
+  readonly box: Box;
+}
+
+/** The widgets of a field that have an area on a page. */
+export function widgetsOf({ view, field, pages }: { view: PdfFile; field: PdfDict; pages: readonly PdfPage[] }): FieldWidget[] {
+  const widgets = [field, ...itemsOf(view, view.entry(field, 'Kids')).map((kid) => view.resolve(kid)).filter(isDict)];
+  return pages.flatMap((page, at) => {
+    const onPage = new Set(itemsOf(view, view.entry(isDict(view.object(page.object)?.value) ? (view.object(page.object)!.value as PdfDict) : page.dict, 'Annots')).map((item) => view.resolve(item)));
+    return widgets.filter((widget) => onPage.has(widget)).flatMap((widget) => {
+      const rect = rectOf(view, widget);
+      const box = rect === null || rect[0] === rect[2] || rect[1] === rect[3] ? null : boxOf(toFractions(page), rect);
+      return box === null || box.width === 0 || box.height === 0 ? [] : [{ widget, page: at + 1, box }];
+    });
+  });
+}
+
+function isHidden(view: PdfFile, widget: PdfDict): boolean {
+  const flags = view.entry(widget, 'F');
+  return typeof flags === 'number' && (flags & hidingWidgetFlags) !== 0;
+}
+
+/** Rectangles of lines touch their neighbours' by a hair. */
+const touching = 0.15;
+
+/** True if a rectangle lies over a part of the other that a person would miss. */
+function isOver(box: Box, other: Box): boolean {
+  const width = Math.min(box.left + box.width, other.left + other.width) - Math.max(box.left, other.left);
+  const height = Math.min(box.top + box.height, other.top + other.height) - Math.max(box.top, other.top);
+  return width > 0.002 && height > other.height * touching;
+}
+
+function isWithin(box: Box, outer: Box): boolean {
+  const slack = 0.002;
+  return box.left >= outer.left - slack && box.top >= outer.top - slack && box.left + box.width <= outer.left + outer.width + slack && box.top + box.height <= outer.top + outer.height + slack;
+}
