@@ -46,5 +46,11 @@ SELECT kind, name, definition FROM (
   SELECT 9, 'grant', c.relname || '.' || g.privilege_type, format('GRANT %s ON %I TO caller_trust_reader', g.privilege_type, c.relname)
   FROM pg_class AS c, aclexplode(c.relacl) AS g
   WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'v') AND g.grantee = 'caller_trust_reader'::regrole
+  UNION ALL
+  SELECT 9, 'grant', tables.relname || '.' || g.privilege_type,
+    format('GRANT %s (%s) ON %I TO caller_trust_reader', g.privilege_type, string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum), tables.relname)
+  FROM tables JOIN pg_attribute AS a ON a.attrelid = tables.oid AND a.attacl IS NOT NULL, aclexplode(a.attacl) AS g
+  WHERE g.grantee = 'caller_trust_reader'::regrole
+  GROUP BY tables.relname, g.privilege_type
 ) AS objects
 ORDER BY place, name COLLATE "C", definition COLLATE "C";

@@ -38,7 +38,8 @@ CREATE TABLE api_key (
   scopes text[] NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   expires_at timestamp with time zone,
-  revoked_at timestamp with time zone
+  revoked_at timestamp with time zone,
+  brand_handle text COLLATE "C"
 );
 
 -- table artefact_delta
@@ -322,6 +323,7 @@ CREATE TABLE feed_load (
   rejects_by_code jsonb NOT NULL DEFAULT '{}'::jsonb,
   failure_code text,
   failure_reason text,
+  merged_by xid8,
   labels_withheld bigint
 );
 
@@ -332,6 +334,26 @@ CREATE TABLE feed_reject (
   code text COLLATE "C" NOT NULL,
   reason text NOT NULL,
   excerpt text NOT NULL
+);
+
+-- table label_event
+CREATE TABLE label_event (
+  event_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  phone e164 NOT NULL,
+  at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  changed_by xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  level_before reputation_level NOT NULL,
+  category_before smallint,
+  source_before text COLLATE "C",
+  level reputation_level NOT NULL,
+  category smallint,
+  source text COLLATE "C",
+  cause text COLLATE "C" NOT NULL,
+  rule_version text COLLATE "C",
+  evaluated_at timestamp with time zone,
+  load_id bigint,
+  redress_id bigint,
+  evidence jsonb
 );
 
 -- table letter
@@ -411,6 +433,29 @@ CREATE TABLE night_run (
   cluster text COLLATE "C",
   idempotency_key text COLLATE "C",
   request_sha256 text COLLATE "C"
+);
+
+-- table number_dispute
+CREATE TABLE number_dispute (
+  dispute_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  phone e164 NOT NULL,
+  reason text NOT NULL,
+  filed_by text NOT NULL,
+  filed_at timestamp with time zone NOT NULL DEFAULT now(),
+  idempotency_key text COLLATE "C" NOT NULL,
+  request_sha256 text COLLATE "C" NOT NULL,
+  sealed_contact bytea,
+  wrapped_key bytea,
+  master_key_id text COLLATE "C",
+  contact_digest bytea,
+  level reputation_level NOT NULL,
+  category smallint,
+  source text COLLATE "C",
+  state text COLLATE "C" NOT NULL DEFAULT 'open'::text,
+  decided_at timestamp with time zone,
+  decided_by text,
+  decision_reason text,
+  redress_id bigint
 );
 
 -- table number_proof
@@ -516,7 +561,8 @@ CREATE TABLE redress (
   cleared_at timestamp with time zone NOT NULL DEFAULT now(),
   level_before reputation_level,
   category_before smallint,
-  source_before text COLLATE "C"
+  source_before text COLLATE "C",
+  recorded_by xid8 DEFAULT pg_current_xact_id()
 );
 
 -- table reputation_category
@@ -532,6 +578,16 @@ CREATE TABLE schema_migration (
   name text NOT NULL,
   sha256 text NOT NULL,
   applied_at timestamp with time zone NOT NULL DEFAULT now()
+);
+
+-- table scoring_run
+CREATE TABLE scoring_run (
+  scoring_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  evaluated_at timestamp with time zone NOT NULL,
+  rule_version text COLLATE "C" NOT NULL,
+  transactions text NOT NULL,
+  recorded_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  recorded_by xid8 NOT NULL DEFAULT pg_current_xact_id()
 );
 
 -- table verification
@@ -925,6 +981,12 @@ ALTER TABLE feed_reject ADD CONSTRAINT feed_reject_load_id_fkey FOREIGN KEY (loa
 -- constraint feed_reject.feed_reject_pkey
 ALTER TABLE feed_reject ADD CONSTRAINT feed_reject_pkey PRIMARY KEY (load_id, line_number);
 
+-- constraint label_event.label_event_cause_check
+ALTER TABLE label_event ADD CONSTRAINT label_event_cause_check CHECK ((cause ~ '^[a-z_]{1,40}$'::text));
+
+-- constraint label_event.label_event_pkey
+ALTER TABLE label_event ADD CONSTRAINT label_event_pkey PRIMARY KEY (phone, event_id);
+
 -- constraint letter.letter_brand_id_fkey
 ALTER TABLE letter ADD CONSTRAINT letter_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brand(brand_id);
 
@@ -1005,6 +1067,36 @@ ALTER TABLE night_run ADD CONSTRAINT night_run_state_check CHECK ((state = ANY (
 
 -- constraint night_run.night_run_trigger_check
 ALTER TABLE night_run ADD CONSTRAINT night_run_trigger_check CHECK ((trigger = ANY (ARRAY['schedule'::text, 'operator'::text])));
+
+-- constraint number_dispute.number_dispute_contact
+ALTER TABLE number_dispute ADD CONSTRAINT number_dispute_contact CHECK ((((sealed_contact IS NULL) = (wrapped_key IS NULL)) AND ((sealed_contact IS NULL) = (master_key_id IS NULL))));
+
+-- constraint number_dispute.number_dispute_decided
+ALTER TABLE number_dispute ADD CONSTRAINT number_dispute_decided CHECK ((((state = 'open'::text) = (decided_at IS NULL)) AND ((state = 'open'::text) = (decided_by IS NULL)) AND ((state = 'open'::text) = (decision_reason IS NULL)) AND ((state = 'cleared'::text) = (redress_id IS NOT NULL))));
+
+-- constraint number_dispute.number_dispute_filed_by_check
+ALTER TABLE number_dispute ADD CONSTRAINT number_dispute_filed_by_check CHECK ((filed_by ~ '\S'::text));
+
+-- constraint number_dispute.number_dispute_filed_by_idempotency_key_key
+ALTER TABLE number_dispute ADD CONSTRAINT number_dispute_filed_by_idempotency_key_key UNIQUE (filed_by, idempotency_key);
+
+-- constraint number_dispute.number_dispute_idempotency_key_check
+ALTER TABLE number_dispute ADD CONSTRAINT number_dispute_idempotency_key_check CHECK ((idempotency_key ~ '^[!-~]{1,128}$'::text));
+
+-- constraint number_dispute.number_dispute_pkey
+ALTER TABLE number_dispute ADD CONSTRAINT number_dispute_pkey PRIMARY KEY (dispute_id);
+
+-- constraint number_dispute.number_dispute_reason_check
+ALTER TABLE number_dispute ADD CONSTRAINT number_dispute_reason_check CHECK ((reason ~ '\S'::text));
+
+-- constraint number_dispute.number_dispute_redress_id_fkey
+ALTER TABLE number_dispute ADD CONSTRAINT number_dispute_redress_id_fkey FOREIGN KEY (redress_id) REFERENCES redress(redress_id);
+
+-- constraint number_dispute.number_dispute_request_sha256_check
+ALTER TABLE number_dispute ADD CONSTRAINT number_dispute_request_sha256_check CHECK ((request_sha256 ~ '^[0-9a-f]{64}$'::text));
+
+-- constraint number_dispute.number_dispute_state_check
+ALTER TABLE number_dispute ADD CONSTRAINT number_dispute_state_check CHECK ((state = ANY (ARRAY['open'::text, 'cleared'::text, 'upheld'::text])));
 
 -- constraint number_proof.number_proof_brand_id_fkey
 ALTER TABLE number_proof ADD CONSTRAINT number_proof_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brand(brand_id);
@@ -1135,6 +1227,9 @@ ALTER TABLE reputation_category ADD CONSTRAINT reputation_category_pkey PRIMARY 
 
 -- constraint schema_migration.schema_migration_pkey
 ALTER TABLE schema_migration ADD CONSTRAINT schema_migration_pkey PRIMARY KEY (number);
+
+-- constraint scoring_run.scoring_run_pkey
+ALTER TABLE scoring_run ADD CONSTRAINT scoring_run_pkey PRIMARY KEY (scoring_id);
 
 -- constraint verification.verification_attempts_check
 ALTER TABLE verification ADD CONSTRAINT verification_attempts_check CHECK ((attempts >= 0));
@@ -1372,6 +1467,9 @@ CREATE INDEX drift_report_models ON public.drift_report USING btree (old_model, 
 -- index feed_load.feed_load_due
 CREATE INDEX feed_load_due ON public.feed_load USING btree (load_id) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
 
+-- index label_event.label_event_at
+CREATE INDEX label_event_at ON public.label_event USING brin (at);
+
 -- index letter.letter_brand
 CREATE INDEX letter_brand ON public.letter USING btree (brand_id, letter_id);
 
@@ -1398,6 +1496,15 @@ CREATE UNIQUE INDEX night_run_requested_once ON public.night_run USING btree (re
 
 -- index night_run.night_run_scheduled_once
 CREATE UNIQUE INDEX night_run_scheduled_once ON public.night_run USING btree (night_date) WHERE (trigger = 'schedule'::text);
+
+-- index number_dispute.number_dispute_open
+CREATE INDEX number_dispute_open ON public.number_dispute USING btree (dispute_id) WHERE (state = 'open'::text);
+
+-- index number_dispute.number_dispute_open_of_contact
+CREATE INDEX number_dispute_open_of_contact ON public.number_dispute USING btree (contact_digest) WHERE (state = 'open'::text);
+
+-- index number_dispute.number_dispute_phone
+CREATE INDEX number_dispute_phone ON public.number_dispute USING btree (phone, dispute_id);
 
 -- index number_proof.number_proof_due
 CREATE INDEX number_proof_due ON public.number_proof USING btree (proof_id) WHERE (state = 'open'::text);
@@ -1536,6 +1643,40 @@ AS $function$
         AND CASE p.kind WHEN 'prefix' THEN starts_with(phone, p.value) ELSE phone COLLATE "C" ~ p.value END)
 $function$;
 
+-- function label_cause_given
+CREATE OR REPLACE FUNCTION public.label_cause_given()
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT coalesce(nullif(current_setting('caller_trust.label_cause', true), ''), '{}')::jsonb
+$function$;
+
+-- function label_cause_of
+CREATE OR REPLACE FUNCTION public.label_cause_of(source text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  SELECT CASE source WHEN 'redress' THEN 'clearing' ELSE coalesce(source, 'other') END
+$function$;
+
+-- function label_evidence
+CREATE OR REPLACE FUNCTION public.label_evidence(number text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+DECLARE
+  score jsonb := (SELECT to_jsonb(s) FROM complaint_score AS s WHERE s.phone = number);
+BEGIN
+  RETURN jsonb_strip_nulls(jsonb_build_object(
+    'score', score -> 'score', 'reports', score -> 'reports', 'independentReports', score -> 'independent_reports',
+    'states', score -> 'states', 'days', score -> 'days',
+    'firstReportDay', ((score ->> 'first_reported_at')::timestamptz AT TIME ZONE 'UTC')::date,
+    'lastReportDay', ((score ->> 'last_reported_at')::timestamptz AT TIME ZONE 'UTC')::date));
+END $function$;
+
 -- function mark_brands_deleted
 CREATE OR REPLACE FUNCTION public.mark_brands_deleted()
  RETURNS trigger
@@ -1649,6 +1790,83 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+-- function record_labels_deleted
+CREATE OR REPLACE FUNCTION public.record_labels_deleted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO label_event (phone, level_before, category_before, source_before, level, cause)
+  SELECT phone, reputation_level, reputation_category, reputation_source, 'NEUTRAL', coalesce(label_cause_given() ->> 'cause', 'removed')
+  FROM old_rows
+  WHERE reputation_level <> 'NEUTRAL'
+  ORDER BY phone;
+  RETURN NULL;
+END $function$;
+
+-- function record_labels_inserted
+CREATE OR REPLACE FUNCTION public.record_labels_inserted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  given jsonb := label_cause_given();
+  moment timestamptz := clock_timestamp();
+BEGIN
+  INSERT INTO label_event (phone, at, level_before, level, category, source, cause, rule_version, evaluated_at, load_id, redress_id, evidence)
+  SELECT phone, moment, 'NEUTRAL', reputation_level, reputation_category, reputation_source,
+    coalesce(given ->> 'cause', label_cause_of(reputation_source)), given ->> 'ruleVersion', (given ->> 'evaluatedAt')::timestamptz,
+    CASE WHEN reputation_source = 'feed' THEN feed_load_id END, (given ->> 'redressId')::bigint,
+    CASE WHEN reputation_source = 'complaints' THEN label_evidence(phone) END
+  FROM new_rows
+  WHERE reputation_level <> 'NEUTRAL'
+  ORDER BY phone;
+  RETURN NULL;
+END $function$;
+
+-- function record_labels_truncated
+CREATE OR REPLACE FUNCTION public.record_labels_truncated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO label_event (phone, level_before, category_before, source_before, level, cause)
+  SELECT phone, reputation_level, reputation_category, reputation_source, 'NEUTRAL', 'removed'
+  FROM phone_number
+  WHERE reputation_level <> 'NEUTRAL'
+  ORDER BY phone;
+  RETURN NULL;
+END $function$;
+
+-- function record_labels_updated
+CREATE OR REPLACE FUNCTION public.record_labels_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  given jsonb := label_cause_given();
+  moment timestamptz := clock_timestamp();
+BEGIN
+  INSERT INTO label_event (phone, at, level_before, category_before, source_before, level, category, source, cause, rule_version, evaluated_at, load_id, redress_id, evidence)
+  WITH labelled AS MATERIALIZED (
+    SELECT phone FROM old_rows WHERE reputation_level <> 'NEUTRAL'
+    UNION
+    SELECT phone FROM new_rows WHERE reputation_level <> 'NEUTRAL'
+  ), before AS (
+    SELECT phone, reputation_level AS level, reputation_category AS category, reputation_source AS source FROM old_rows JOIN labelled USING (phone)
+  ), after AS (
+    SELECT phone, reputation_level AS level, reputation_category AS category, reputation_source AS source, feed_load_id FROM new_rows JOIN labelled USING (phone)
+  )
+  SELECT phone, moment, coalesce(before.level, 'NEUTRAL'), before.category, before.source, coalesce(after.level, 'NEUTRAL'), after.category, after.source,
+    coalesce(given ->> 'cause', label_cause_of(after.source)), given ->> 'ruleVersion', (given ->> 'evaluatedAt')::timestamptz,
+    CASE WHEN after.source = 'feed' THEN after.feed_load_id END, (given ->> 'redressId')::bigint,
+    CASE WHEN after.source = 'complaints' THEN label_evidence(phone) END
+  FROM before FULL JOIN after USING (phone)
+  WHERE (before.level, before.category, before.source) IS DISTINCT FROM (after.level, after.category, after.source)
+  ORDER BY phone;
+  RETURN NULL;
+END $function$;
+
 -- function refuse_change
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
@@ -1658,6 +1876,18 @@ BEGIN
   RAISE EXCEPTION 'rows of % are only ever added', TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
 END
 $function$;
+
+-- function refuse_early_deletion
+CREATE OR REPLACE FUNCTION public.refuse_early_deletion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF EXISTS (SELECT FROM old_rows WHERE at > now() - interval '400 days') THEN
+    RAISE EXCEPTION 'rows of % are kept for 400 days', TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  RETURN NULL;
+END $function$;
 
 -- function set_verification_label
 CREATE OR REPLACE FUNCTION public.set_verification_label()
@@ -1712,9 +1942,33 @@ ALTER TABLE branding_event ENABLE ALWAYS TRIGGER branding_event_append_only;
 CREATE TRIGGER console_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.console_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE console_event ENABLE ALWAYS TRIGGER console_event_append_only;
 
+-- trigger label_event.label_event_append_only
+CREATE TRIGGER label_event_append_only BEFORE UPDATE OR TRUNCATE ON public.label_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE label_event ENABLE ALWAYS TRIGGER label_event_append_only;
+
+-- trigger label_event.label_event_retention
+CREATE TRIGGER label_event_retention AFTER DELETE ON public.label_event REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION refuse_early_deletion();
+ALTER TABLE label_event ENABLE ALWAYS TRIGGER label_event_retention;
+
 -- trigger model_default.model_default_append_only
 CREATE TRIGGER model_default_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.model_default FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE model_default ENABLE ALWAYS TRIGGER model_default_append_only;
+
+-- trigger phone_number.phone_number_label_delete
+CREATE TRIGGER phone_number_label_delete AFTER DELETE ON public.phone_number REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION record_labels_deleted();
+ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_label_delete;
+
+-- trigger phone_number.phone_number_label_insert
+CREATE TRIGGER phone_number_label_insert AFTER INSERT ON public.phone_number REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION record_labels_inserted();
+ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_label_insert;
+
+-- trigger phone_number.phone_number_label_truncate
+CREATE TRIGGER phone_number_label_truncate BEFORE TRUNCATE ON public.phone_number FOR EACH STATEMENT EXECUTE FUNCTION record_labels_truncated();
+ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_label_truncate;
+
+-- trigger phone_number.phone_number_label_update
+CREATE TRIGGER phone_number_label_update AFTER UPDATE ON public.phone_number REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION record_labels_updated();
+ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_label_update;
 
 -- trigger phone_number.phone_number_mark_delete
 CREATE TRIGGER phone_number_mark_delete AFTER DELETE ON public.phone_number REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_numbers_deleted();
@@ -1764,6 +2018,15 @@ GRANT SELECT ON brand_overview TO caller_trust_reader;
 -- grant branded_number.SELECT
 GRANT SELECT ON branded_number TO caller_trust_reader;
 
+-- grant complaint_score.SELECT
+GRANT SELECT ON complaint_score TO caller_trust_reader;
+
+-- grant feed_load.SELECT
+GRANT SELECT (load_id, requested_at) ON feed_load TO caller_trust_reader;
+
+-- grant label_event.SELECT
+GRANT SELECT ON label_event TO caller_trust_reader;
+
 -- grant letter.SELECT
 GRANT SELECT ON letter TO caller_trust_reader;
 
@@ -1776,14 +2039,23 @@ GRANT SELECT ON letter_number TO caller_trust_reader;
 -- grant model_default.SELECT
 GRANT SELECT ON model_default TO caller_trust_reader;
 
+-- grant phone_number.SELECT
+GRANT SELECT (phone, country, reputation_level, reputation_category, display_name, display_description, display_detail, display_image, reputation_source, feed_level, feed_category, feed_load_id, cleared_at) ON phone_number TO caller_trust_reader;
+
 -- grant publication.SELECT
 GRANT SELECT ON publication TO caller_trust_reader;
 
 -- grant recording.SELECT
 GRANT SELECT ON recording TO caller_trust_reader;
 
+-- grant redress.SELECT
+GRANT SELECT (phone, cleared_at) ON redress TO caller_trust_reader;
+
 -- grant reputation_category.SELECT
 GRANT SELECT ON reputation_category TO caller_trust_reader;
+
+-- grant scoring_run.SELECT
+GRANT SELECT ON scoring_run TO caller_trust_reader;
 
 -- grant verification.SELECT
 GRANT SELECT ON verification TO caller_trust_reader;

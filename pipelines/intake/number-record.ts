@@ -3,6 +3,7 @@ import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
+import { listLabelEvents, setLabelCause, type LabelEvent } from './label-history.ts';
 import { listProtections } from './protected-number.ts';
 
 /** Everything that is known of one number, and why it is published as it is. */
@@ -11,6 +12,10 @@ export interface NumberRecord {
   readonly country: string | null;
   /** What the caches publish; null if the number is in none. */
   readonly reputation: { readonly level: string; readonly category: NumberCategory | null; readonly source: string | null } | null;
+  /** When the published label came to be what it is; null for one that is older than the history, and for a number that never had one. */
+  readonly since: Date | null;
+  /** The last changes of the published label, newest first. */
+  readonly changes: readonly LabelEvent[];
   readonly display: DisplayFields | null;
   /** The last word of a reputation feed, also while redress overrules it. */
   readonly feed: { readonly level: string; readonly category: number | null; readonly loadId: number; readonly fileName: string | null; readonly requestedAt: Date | null } | null;
@@ -78,11 +83,14 @@ export async function readNumber(db: Queryable, phoneText: string): Promise<Numb
   const row = await queryRow<NumberRow>(db, sql('intake/read_number'), [phone]);
   const [protection] = await listProtections(db, { phone });
   const redress = await queryRows<RedressRow>(db, sql('intake/list_redress'), [phone]);
+  const changes = await listLabelEvents(db, phone, { limit: changesShown });
   if (row === undefined || !(row.published || row.branded || row.is_scored || row.complaints > 0 || redress.length > 0 || protection !== undefined)) throw unknown('show number');
   return {
     phone,
     country: row.country,
     reputation: reputationOf(row),
+    since: row.label_since,
+    changes,
     display: row.published ? displayOf(row.display_name, row.display_description, row.display_detail, row.display_image) : null,
     feed: feedOf(row),
     complaints: row.complaints,
@@ -94,27 +102,60 @@ export async function readNumber(db: Queryable, phoneText: string): Promise<Numb
   };
 }
 
-/**
- * Clears a number: it is published as NEUTRAL until a feed has another word on it, or new complaints come.
- * What was published before is recorded with the reason.
- * @throws ServiceError `phone_invalid`, `phone_unknown`, `reason_required`
- */
-export async function clearNumber({ db, phone: phoneText, reason: reasonText, actor: actorText }: { db: Pool; phone: string; reason: string; actor: string }): Promise<Redress> {
-  const phone = requirePhone('clear number', phoneText);
-  const [reason, actor] = [cleanText(reasonText), cleanText(actorText) ?? 'unknown'];
-  if (reason === null) throw new ServiceError('reason_required', { operation: 'clear number', hint: 'Say why the number is cleared.' });
-  return inTransaction(db, async (client) => {
-    const before = await queryRow<PublishedRow>(client, sql('intake/lock_number'), [phone]);
-    if (before === undefined) throw unknown('clear number');
-    const { reputation_level: level, reputation_category: category, reputation_source: source } = before;
-    const added = await queryRow<{ redress_id: number; cleared_at: Date }>(client, sql('intake/add_redress'), [phone, reason, actor, level, category, source]);
-    const { redress_id: redressId, cleared_at: clearedAt } = added!; // the statement returns one row
-    await client.query(sql('intake/clear_number'), [phone, clearedAt]);
-    return { redressId, reason, clearedBy: actor, clearedAt, before: { level, category, source } };
-  });
+/** Changes of a label that come with a number; {@link readLabelHistory} has all. */
+const changesShown = 20;
+
+/** Why a number is cleared, and by whom. */
+export interface Clearing {
+  readonly reason: string;
+  readonly actor: string;
+  /** Writes a record of its own in the transaction of the clearing: if it fails, nothing is done. */
+  readonly record?: (client: Queryable) => Promise<void>;
 }
 
-function requirePhone(operation: string, text: string): string {
+/**
+ * Clears a number: it is published as NEUTRAL until a feed has another word on it, or new complaints come.
+ * What was published before is recorded with the reason. A number of which there are complaints only becomes known by it.
+ * @throws ServiceError `phone_invalid`, `phone_unknown`, `reason_required`
+ */
+export async function clearNumber({ db, phone: text, ...clearing }: Clearing & { db: Pool; phone: string }): Promise<Redress> {
+  const phone = requirePhone('clear number', text);
+  return inTransaction(db, (client) => clearLockedNumber(client, phone, { ...clearing, cause: 'clearing' }));
+}
+
+/** Clears a number in the transaction of `client`. @throws ServiceError `phone_unknown`, `reason_required` */
+export async function clearLockedNumber(client: Queryable, phone: string, { reason: reasonText, actor: actorText, record, cause }: Clearing & { cause: 'clearing' | 'dispute' }): Promise<Redress> {
+  const [reason, actor] = [cleanText(reasonText), cleanText(actorText) ?? 'unknown'];
+  if (reason === null) throw new ServiceError('reason_required', { operation: 'clear number', hint: 'Say why the number is cleared.' });
+  const before = await lockNumber(client, phone);
+  const added = await queryRow<{ redress_id: number; cleared_at: Date }>(client, sql('intake/add_redress'), [phone, reason, actor, before.level, before.category, before.source]);
+  const { redress_id: redressId, cleared_at: clearedAt } = added!; // the statement returns one row
+  await setLabelCause(client, { cause, redressId });
+  await client.query(sql('intake/clear_number'), [phone, clearedAt]);
+  await record?.(client);
+  return { redressId, reason, clearedBy: actor, clearedAt, before };
+}
+
+/** What is published of a number, held until the transaction ends. One with complaints only is made known for it. @throws ServiceError `phone_unknown` */
+async function lockNumber(client: Queryable, phone: string): Promise<Redress['before']> {
+  const lock = () => queryRow<PublishedRow>(client, sql('intake/lock_number'), [phone]);
+  const before = await lock();
+  if (before !== undefined) return { level: before.reputation_level, category: before.reputation_category, source: before.reputation_source };
+  await client.query(sql('intake/make_number_known'), [phone]);
+  if ((await lock()) === undefined) throw unknown('clear number');
+  return { level: null, category: null, source: null };
+}
+
+/**
+ * Every change of a number's published label that is kept, newest first.
+ * @throws ServiceError `phone_invalid`
+ */
+export async function readLabelHistory(db: Queryable, phoneText: string, { limit }: { limit: number }): Promise<LabelEvent[]> {
+  return listLabelEvents(db, requirePhone('show history', phoneText), { limit });
+}
+
+/** The number of a text in E.164. @throws ServiceError `phone_invalid` */
+export function requirePhone(operation: string, text: string): string {
   const judged = judgePhone(text);
   if (isPhoneRefusal(judged)) throw new ServiceError('phone_invalid', { operation, problem: judged.reason, hint: 'Write the number in international form: +12025550143.' });
   return judged.phone;
@@ -145,6 +186,7 @@ interface NumberRow extends PublishedRow {
   feed_file_name: string | null;
   feed_requested_at: Date | null;
   cleared_at: Date | null;
+  label_since: Date | null;
   complaints: number;
   is_scored: boolean;
   score_level: string;

@@ -3,6 +3,7 @@ import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '.
 import { sql } from '../../sql/sql.ts';
 import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
 import { cleanText } from '../text-cleaning.ts';
+import { setLabelCause } from './label-history.ts';
 
 /** What keeps some numbers from any label. */
 export interface Protection {
@@ -35,6 +36,7 @@ export async function protectNumbers(change: ProtectionChange): Promise<{ withhe
   const { kind, value, reason, actor } = readChange('protect number', change);
   return inTransaction(change.db, async (client) => {
     await client.query(sql('intake/lock_labels'));
+    await setLabelCause(client, { cause: 'protection' });
     const added = await queryRow(client, sql('intake/add_protection'), [kind, value, reason, actor]);
     if (added === undefined) throw new ServiceError('protection_exists', { operation: 'protect number', object: change.numbers });
     return (await queryRow<{ withheld: number }>(client, sql('intake/withhold_labels'), [value]))!; // the statement returns one row
@@ -50,6 +52,7 @@ export async function unprotectNumbers(change: ProtectionChange): Promise<{ rest
   const { value, reason, actor } = readChange('end protection', change);
   return inTransaction(change.db, async (client) => {
     await client.query(sql('intake/lock_labels'));
+    await setLabelCause(client, { cause: 'protection' });
     const removed = await queryRow(client, sql('intake/remove_protection'), [value, reason, actor]);
     if (removed === undefined) throw new ServiceError('protection_unknown', { operation: 'end protection', object: change.numbers });
     return (await queryRow<{ restored: number }>(client, sql('intake/restore_labels'), [value]))!; // the statement returns one row

@@ -1,5 +1,6 @@
 import { inTransaction, queryRow, type Pool } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
+import { setLabelCause } from './label-history.ts';
 
 /**
  * The rule by which complaints become a reputation. A change of any figure is a new version.
@@ -31,10 +32,13 @@ export async function scoreComplaints(db: Pool, evaluatedAt: Date): Promise<Scor
   const { version, windowDays, halfLifeDays, independentReportsMin, scoreMin, recordedCategory, otherCategory } = complaintRule;
   return inTransaction(db, async (client) => {
     await client.query(sql('intake/prepare_bulk_work'));
-    const scored = await queryRow<{ scored: number }>(client, sql('intake/score_complaints'), [
+    const scored = await queryRow<{ scored: number; transactions: string }>(client, sql('intake/score_complaints'), [
       evaluatedAt, version, windowDays, halfLifeDays, independentReportsMin, scoreMin, recordedCategory, otherCategory,
     ]);
+    const { scored: numbers, transactions } = scored!; // each statement returns one row
+    await client.query(sql('intake/record_scoring'), [evaluatedAt, version, transactions]);
+    await setLabelCause(client, { cause: 'complaints', ruleVersion: version, evaluatedAt });
     const applied = await queryRow<{ changed: number }>(client, sql('intake/apply_scores'));
-    return { scored: scored!.scored, changed: applied!.changed }; // each statement returns one row
+    return { scored: numbers, changed: applied!.changed };
   });
 }

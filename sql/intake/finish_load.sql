@@ -5,5 +5,5 @@
 UPDATE feed_load SET
   state = 'done', finished_at = clock_timestamp(),
   rows_given = $2, rows_accepted = $3, rows_rejected = $4, rows_superseded = $5, rows_changed = $6, rejects_by_code = $7,
-  labels_withheld = $8
+  labels_withheld = $8, merged_by = pg_current_xact_id()
 WHERE load_id = $1;

@@ -6,6 +6,9 @@ SELECT
   p.reputation_level, p.reputation_category, k.name AS reputation_category_name, p.reputation_source,
   p.display_name, p.display_description, p.display_detail, p.display_image,
   p.feed_level, p.feed_category, p.feed_load_id, l.file_name AS feed_file_name, l.requested_at AS feed_requested_at, p.cleared_at,
+  (SELECT CASE WHEN e.cause <> 'before_history' THEN e.at END FROM label_event AS e
+    WHERE e.phone = given.phone AND (e.level, e.category) IS DISTINCT FROM (e.level_before, e.category_before)
+    ORDER BY e.event_id DESC LIMIT 1) AS label_since,
   (SELECT count(*) FROM complaint AS c WHERE c.phone = given.phone) AS complaints,
   s.phone IS NOT NULL AS is_scored, s.level AS score_level, s.category AS score_category, s.score, s.reports, s.independent_reports,
   s.first_reported_at, s.last_reported_at, s.rule_version, s.scored_at,

@@ -3,7 +3,7 @@
 --   docs/scoring.md explains the rule.
 -- Parameters: $1 evaluated at, $2 rule version, $3 window in days, $4 half-life in days, $5 independent reports needed,
 --   $6 score needed, $7 category of a recorded message, $8 category otherwise.
--- Rows: one: scored (numbers with complaints).
+-- Rows: one: scored (numbers with complaints), transactions (what this statement saw, pg_snapshot as text).
 WITH cleared AS (
   SELECT phone, max(cleared_at) AS cleared_at FROM redress GROUP BY phone
 ), counted AS (
@@ -64,4 +64,4 @@ WITH cleared AS (
     rule_version = EXCLUDED.rule_version, scored_at = EXCLUDED.scored_at
   WHERE before IS DISTINCT FROM EXCLUDED
 )
-SELECT count(*) AS scored FROM known;
+SELECT count(*) AS scored, pg_current_snapshot()::text AS transactions FROM known;

@@ -1,0 +1,16 @@
+-- Purpose: removes changes of labels that are past their retention. The last change of each number before that instant stays while it
+--   gives a label: it is the label that the number had then. Older changes go first, so that no part of the work leaves a label that ended.
+-- Parameters: $1 instant before which changes are past it, $2 most rows.
+-- Rows: one: removed.
+WITH old AS (
+  SELECT e.phone, e.event_id
+  FROM label_event AS e
+  WHERE e.at < $1 AND (
+    e.level = 'NEUTRAL'
+    OR EXISTS (SELECT FROM label_event AS later WHERE later.phone = e.phone AND later.event_id > e.event_id AND later.at < $1))
+  ORDER BY e.phone, e.event_id
+  LIMIT $2
+), removed AS (
+  DELETE FROM label_event AS e USING old WHERE e.phone = old.phone AND e.event_id = old.event_id RETURNING 1
+)
+SELECT count(*) AS removed FROM removed;
