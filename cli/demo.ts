@@ -105,7 +105,8 @@ interface Service extends DemoCommands {
 
 async function startService(directory: string, settings: Record<string, string>): Promise<Service> {
   const state = join(directory, 'state');
-  const env = childEnvironment({ STATE_DIR: state, DATABASE_URL: undefined, API_DATABASE_URL: undefined, ARTEFACT_DIR: undefined, API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0', NIGHT_CATCH_UP_HOURS: '0', ...settings });
+  // One account does everything in the demo.
+  const env = childEnvironment({ TWO_PAIRS_OF_EYES: 'off', STATE_DIR: state, DATABASE_URL: undefined, API_DATABASE_URL: undefined, ARTEFACT_DIR: undefined, API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0', NIGHT_CATCH_UP_HOURS: '0', ...settings });
   const cli = join(packageRoot, 'dist', 'cli.js');
   const log = await open(join(directory, 'service.log'), 'w');
   const child = spawn(process.execPath, [cli, 'start'], { env: env as NodeJS.ProcessEnv, stdio: ['ignore', log.fd, log.fd] });

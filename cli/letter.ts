@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Option, type Command } from 'commander';
 import { listLetters, readLetterRecord, type LetterRecord } from '../pipelines/branding/brand-record.ts';
 import { openDocument } from '../pipelines/branding/document-store.ts';
-import { decideLetter, deleteLetterDocument, withdrawLetter, type LetterActionOptions } from '../pipelines/branding/person-actions.ts';
+import { decideLetter, deleteLetterDocument, withdrawLetter, type LetterActionOptions, type Verdict } from '../pipelines/branding/person-actions.ts';
 import { renderLetterPages } from '../pipelines/branding/reading/letter-reader.ts';
 import { LETTER_TRANSITIONS, type LetterState } from '../pipelines/branding/states.ts';
 import { openVault } from '../pipelines/vault.ts';
@@ -139,9 +139,9 @@ function notDrawn(letterId: number): ServiceError {
   return new ServiceError('letter_file_invalid', { operation: 'draw letter', object: String(letterId), problem: 'The letter cannot be drawn.', hint: 'Its findings say why; --save gives the file as it came.' });
 }
 
-async function act(letterId: number, reason: string, action: (options: LetterActionOptions) => Promise<LetterState>): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    const state = await action({ db, letterId, reason, actor: currentActor() });
+async function act(letterId: number, reason: string, action: (options: LetterActionOptions & Pick<Verdict, 'eyes'>) => Promise<LetterState>): Promise<Outcome> {
+  return withServices(async ({ db, config }) => {
+    const state = await action({ db, letterId, reason, actor: currentActor(), eyes: config });
     return { json: { letterId, state }, text: `Letter ${letterId} is ${state}.` };
   });
 }

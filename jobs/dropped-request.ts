@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { OPERATIONS, type OperationKind, type OperationRequest, type Submission } from '../pipelines/branding/operation.ts';
 import { readRequestFile } from '../pipelines/branding/request-file.ts';
 import { readSubmittedFile } from '../pipelines/branding/submitted-file.ts';
+import { accountName } from '../runtime/account-name.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError, type ErrorCode } from '../runtime/errors.ts';
 import { describeKind } from './put-away.ts';
@@ -76,6 +77,7 @@ export async function readDroppedRequest(folder: string, { id, limits }: { id: s
     key,
     request: request as OperationRequest, // checked at the submission
     requestedBy: requesterOf(id),
+    person: await accountName((await lstat(join(folder, requestNames.request))).uid),
     letter: await readPart(folder, files.letter, { code: 'letter_file_invalid', bytesMax: limits.letterBytesMax }),
     numbersFile: await readPart(folder, files.numbers, { code: 'numbers_file_invalid', bytesMax: limits.numbersFileBytesMax }),
   };

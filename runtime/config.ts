@@ -89,6 +89,8 @@ export const SETTINGS = {
   brandingConcurrency: setting('BRANDING_CONCURRENCY', count(2, { max: 16 }), 'Branding operations that one worker runs at a time; each reads its letter in a process of its own.'),
   numbersFileBytesMax: setting('NUMBERS_FILE_BYTES_MAX', count(16 * MiB), 'Largest CSV of numbers for branding.'),
   numbersRowsMax: setting('NUMBERS_ROWS_MAX', count(100_000, { max: 1_000_000 }), 'Rows that one CSV of numbers may have.'),
+  twoPairsOfEyes: setting('TWO_PAIRS_OF_EYES', z.enum(['on', 'off']).default('on'), 'Whether another person than who handed a request in must decide its letter and its brand; off is for an installation of one person.'),
+  samePersons: setting('SAME_PERSONS', z.string().regex(/^[^=,]+(=[^=,]+)+(,[^=,]+(=[^=,]+)+)*$/).optional(), 'Names of the console and of the command line that are of one person: ada=root=a.lovelace,ben=bsmith. The same name in both is one person in any case.'),
   letterBytesMax: setting('LETTER_BYTES_MAX', count(10 * MiB, { max: 64 * MiB }), 'Largest letter of authorization.'),
   letterPagesMax: setting('LETTER_PAGES_MAX', count(20, { max: 200 }), 'Pages that a letter may have.'),
   letterPageInchesMax: setting('LETTER_PAGE_INCHES_MAX', count(50, { max: 200 }), 'Longest side of a page of a letter, in inches; A4 scanned at 300 dots per inch with a dot taken for a point has 49.'),

@@ -57,6 +57,7 @@ export const ERRORS = {
   brand_handle_taken: { http: 409, retry: false, exit: 1, meaning: 'Another brand has this handle.' },
   brand_withdrawn: { http: 409, retry: false, exit: 1, meaning: 'The brand was withdrawn, which is final.' },
   transition_refused: { http: 409, retry: false, exit: 1, meaning: 'The state of a brand, letter or number does not allow the action.' },
+  decided_by_requester: { http: 403, retry: false, exit: 1, meaning: 'Who handed a request in, or acts for its owner, does not decide it.' },
   letter_unknown: { http: 404, retry: false, exit: 1, meaning: 'No letter has this id.' },
   form_text_unsupported: { http: 400, retry: false, exit: 2, meaning: 'A text has characters that the issued form cannot show.' },
   letter_file_invalid: { http: 400, retry: false, exit: 1, meaning: 'The letter is not a regular file of a PDF or PNG within the limit.' },

@@ -114,7 +114,8 @@ CREATE TABLE brand_revision (
   findings jsonb NOT NULL DEFAULT '[]'::jsonb,
   needs_decision boolean NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
-  created_by text NOT NULL
+  created_by text NOT NULL,
+  operation_id bigint
 );
 
 -- table branded_number
@@ -161,7 +162,8 @@ CREATE TABLE branding_operation (
   finished_at timestamp with time zone,
   result jsonb,
   failure_code text,
-  failure_reason text
+  failure_reason text,
+  handed_in_by text
 );
 
 -- table branding_operation_row
@@ -274,6 +276,12 @@ CREATE TABLE console_user (
   password_hash text COLLATE "C" NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   password_changed_at timestamp with time zone NOT NULL DEFAULT now()
+);
+
+-- table console_user_owner
+CREATE TABLE console_user_owner (
+  user_id integer NOT NULL,
+  owner clean_text NOT NULL
 );
 
 -- table document
@@ -794,6 +802,9 @@ ALTER TABLE brand_revision ADD CONSTRAINT brand_revision_brand_id_fkey FOREIGN K
 -- constraint brand_revision.brand_revision_display_name_check
 ALTER TABLE brand_revision ADD CONSTRAINT brand_revision_display_name_check CHECK ((char_length((display_name)::text) <= 32));
 
+-- constraint brand_revision.brand_revision_operation_id_fkey
+ALTER TABLE brand_revision ADD CONSTRAINT brand_revision_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES branding_operation(operation_id);
+
 -- constraint brand_revision.brand_revision_pkey
 ALTER TABLE brand_revision ADD CONSTRAINT brand_revision_pkey PRIMARY KEY (brand_id, revision);
 
@@ -826,6 +837,9 @@ ALTER TABLE branding_event ADD CONSTRAINT branding_event_subject_check CHECK ((s
 
 -- constraint branding_operation.branding_operation_ended
 ALTER TABLE branding_operation ADD CONSTRAINT branding_operation_ended CHECK ((((state = 'queued'::text) = (finished_at IS NULL)) AND ((state = 'done'::text) = (result IS NOT NULL)) AND ((state = 'failed'::text) = (failure_code IS NOT NULL))));
+
+-- constraint branding_operation.branding_operation_handed_in_by_check
+ALTER TABLE branding_operation ADD CONSTRAINT branding_operation_handed_in_by_check CHECK ((handed_in_by ~ '\S'::text));
 
 -- constraint branding_operation.branding_operation_idempotency_key_check
 ALTER TABLE branding_operation ADD CONSTRAINT branding_operation_idempotency_key_check CHECK ((idempotency_key ~ '^[!-~]{1,128}$'::text));
@@ -924,7 +938,13 @@ ALTER TABLE console_user ADD CONSTRAINT console_user_name_key UNIQUE (name);
 ALTER TABLE console_user ADD CONSTRAINT console_user_pkey PRIMARY KEY (user_id);
 
 -- constraint console_user.console_user_role_check
-ALTER TABLE console_user ADD CONSTRAINT console_user_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'reviewer'::text, 'operator'::text])));
+ALTER TABLE console_user ADD CONSTRAINT console_user_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'reviewer'::text, 'operator'::text, 'agency'::text])));
+
+-- constraint console_user_owner.console_user_owner_pkey
+ALTER TABLE console_user_owner ADD CONSTRAINT console_user_owner_pkey PRIMARY KEY (user_id, owner);
+
+-- constraint console_user_owner.console_user_owner_user_id_fkey
+ALTER TABLE console_user_owner ADD CONSTRAINT console_user_owner_user_id_fkey FOREIGN KEY (user_id) REFERENCES console_user(user_id) ON DELETE CASCADE;
 
 -- constraint document.document_bytes_check
 ALTER TABLE document ADD CONSTRAINT document_bytes_check CHECK ((bytes >= 0));
@@ -1412,6 +1432,9 @@ CREATE INDEX brand_number_phone ON public.brand_number USING btree (phone);
 
 -- index brand_number.brand_number_state
 CREATE INDEX brand_number_state ON public.brand_number USING btree (brand_id, state, phone);
+
+-- index brand_revision.brand_revision_operation
+CREATE INDEX brand_revision_operation ON public.brand_revision USING btree (operation_id);
 
 -- index branded_number.branded_number_live_from
 CREATE INDEX branded_number_live_from ON public.branded_number USING btree (live_from);

@@ -18,7 +18,7 @@ const historyQuery = z.strictObject({ before: idParameter.optional(), limit: lim
 const numberBody = z.strictObject({ phone: z.string().max(40), action: z.enum(['suspend', 'resume', 'reject', 'remove']), reason: reasonField });
 
 /** `/api/brands`: managed brands with their numbers and histories, and what persons decide about them. */
-export function registerBrandRoutes(app: FastifyInstance, { db }: Pick<ConsoleWork, 'db'>): void {
+export function registerBrandRoutes(app: FastifyInstance, { db, config }: Pick<ConsoleWork, 'db' | 'config'>): void {
   app.get('/api/brands', { config: { access: 'viewer' } }, async (request) => {
     const query = parseBody(listQuery, request.query);
     const { rows: brands, next } = pageOf(await listBrandsFor(db, { ...query, limit: query.limit + 1 }), query.limit, ({ handle }) => handle);
@@ -37,10 +37,10 @@ export function registerBrandRoutes(app: FastifyInstance, { db }: Pick<ConsoleWo
     const { rows: events, next } = pageOf(await listBrandHistory(db, brandId, { before, limit: limit + 1 }), limit, ({ eventId }) => String(eventId));
     return { events, next };
   });
-  registerBrandActions(app, { db });
+  registerBrandActions(app, { db, config });
 }
 
-function registerBrandActions(app: FastifyInstance, { db }: Pick<ConsoleWork, 'db'>): void {
+function registerBrandActions(app: FastifyInstance, { db, config }: Pick<ConsoleWork, 'db' | 'config'>): void {
   // A look that is recorded: a POST, so that nothing but a page of this session can make it.
   app.post('/api/brands/:handle/private', { config: { access: 'reviewer' } }, async (request) => {
     const brand = await readBrand(db, handleOf(request));
@@ -51,7 +51,7 @@ function registerBrandActions(app: FastifyInstance, { db }: Pick<ConsoleWork, 'd
     const { approve, revision, reason } = parseBody(brandVerdictBody, request.body);
     const handle = handleOf(request);
     const record = (client: Queryable) => recordAction(client, request, { action: 'decide_brand', object: `brand ${handle}`, detail: { approve, revision } });
-    const state = await decideBrand({ db, handle, approve, revision, reason, actor: actorOf(request), record });
+    const state = await decideBrand({ db, handle, approve, revision, reason, eyes: config, actor: actorOf(request), record });
     return { handle, state };
   });
   const actions = [['suspend', suspendBrand, 'suspend_brand'], ['resume', resumeBrand, 'resume_brand'], ['withdraw', withdrawBrand, 'withdraw_brand']] as const;

@@ -18,7 +18,7 @@ const listQuery = z.strictObject({ brand: handleSchema.optional(), state: z.enum
 const numbersQuery = z.strictObject({ missing: flagParameter, after: lineParameter, limit: limitParameter });
 
 /** `/api/letters`: letters of authorization with their findings, without their text, and what persons decide about them. */
-export function registerLetterRoutes(app: FastifyInstance, { db, vault }: Pick<ConsoleWork, 'db' | 'vault'>): void {
+export function registerLetterRoutes(app: FastifyInstance, { db, vault, config }: Pick<ConsoleWork, 'db' | 'vault' | 'config'>): void {
   app.get('/api/letters', { config: { access: 'viewer' } }, async (request) => {
     const { brand: handle, state, days, before, limit } = parseBody(listQuery, request.query);
     const endingBy = days === undefined ? undefined : new Date(Date.now() + days * dayMs);
@@ -39,14 +39,14 @@ export function registerLetterRoutes(app: FastifyInstance, { db, vault }: Pick<C
     void reply.headers({ 'Content-Disposition': `attachment; filename="letter-${letterId}.${format ?? 'bin'}"`, 'Content-Security-Policy': "default-src 'none'; sandbox" });
     return reply.type('application/octet-stream').send(bytes); // never shown by the browser itself
   });
-  registerLetterActions(app, { db });
+  registerLetterActions(app, { db, config });
 }
 
-function registerLetterActions(app: FastifyInstance, { db }: Pick<ConsoleWork, 'db'>): void {
+function registerLetterActions(app: FastifyInstance, { db, config }: Pick<ConsoleWork, 'db' | 'config'>): void {
   app.post('/api/letters/:id/decision', { config: { access: 'reviewer' } }, async (request) => {
     const { approve, reason } = parseBody(verdictBody, request.body);
     const letterId = letterOf(request);
-    return { letterId, state: await decideLetter({ db, letterId, approve, ...deciderOf(request, { action: 'decide_letter', detail: { approve }, reason }) }) };
+    return { letterId, state: await decideLetter({ db, letterId, approve, eyes: config, ...deciderOf(request, { action: 'decide_letter', detail: { approve }, reason }) }) };
   });
   app.post('/api/letters/:id/withdraw', { config: { access: 'reviewer' } }, async (request) => {
     const letterId = letterOf(request);

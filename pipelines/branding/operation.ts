@@ -47,6 +47,8 @@ export interface Submission<Kind extends OperationKind = OperationKind> {
   /** Printable ASCII without spaces, at most 128 characters. The same key of the same owner gives the same answer. */
   readonly key: string;
   readonly requestedBy: string;
+  /** Name of the person who hands it in, where `requestedBy` does not say who it is: another one decides it. */
+  readonly person?: string | undefined;
   /** Bytes of the letter of authorization. */
   readonly letter?: Uint8Array | undefined;
   /** Bytes of a CSV of numbers. */
@@ -105,7 +107,7 @@ export async function submitOperation({ db, vault }: { db: Pool; vault: Vault },
   const recorded = await inTransaction(db, async (client) => {
     const letterDocument = letter && (await storeDocument({ db: client, vault }, { kind: 'letter', content: letter }));
     const numbersDocument = numbersFile && (await storeDocument({ db: client, vault }, { kind: 'numbers', content: numbersFile }));
-    const values = [owner, key, kind, JSON.stringify(request), digest, letterDocument?.documentId ?? null, numbersDocument?.documentId ?? null, requestedBy];
+    const values = [owner, key, kind, JSON.stringify(request), digest, letterDocument?.documentId ?? null, numbersDocument?.documentId ?? null, requestedBy, cleanText(submission.person ?? '')];
     const row = await queryRow<{ operation_id: number }>(client, sql('branding/insert_operation'), values);
     if (row === undefined) throw new RepeatedMeanwhile();
     await submission.record?.(client, row.operation_id);

@@ -7,6 +7,7 @@ import { lockBrand, requireDecidedLetters, type LockedBrand } from './locked-bra
 import { endRevision, moveBrand, moveNumbers, settleBrand, type Cause } from './settle.ts';
 import { NUMBER_TRANSITIONS, type BrandState, type LetterState, type NumberState } from './states.ts';
 import { destroyDocument } from './document-store.ts';
+import { requireAnotherPerson, type EyesPolicy } from './two-pairs-of-eyes.ts';
 
 /** Who decides, and why: both are kept in the audit trail. */
 export interface Decider {
@@ -26,6 +27,12 @@ export interface LetterActionOptions extends Decider {
   readonly letterId: number;
 }
 
+/** A decision on what was handed in, and who may make it. */
+export interface Verdict {
+  readonly approve: boolean;
+  readonly eyes: EyesPolicy;
+}
+
 /** What a person can do to a number. */
 export type NumberPersonAction = 'suspend' | 'resume' | 'reject' | 'remove';
 
@@ -33,15 +40,16 @@ export type NumberPersonAction = 'suspend' | 'resume' | 'reject' | 'remove';
  * Approves or rejects a brand that waits for a person, or the pending revision of one that was approved before. A revision never
  * changes: who names the one that was looked at decides no other.
  * @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused`: also while a letter of it is undecided, and if it is
- *   another revision that waits
+ *   another revision that waits, `decided_by_requester`
  */
-export async function decideBrand({ approve, revision, ...options }: BrandActionOptions & { approve: boolean; revision?: number | undefined }): Promise<BrandState> {
+export async function decideBrand({ approve, eyes, revision, ...options }: BrandActionOptions & Verdict & { revision?: number | undefined }): Promise<BrandState> {
   return withBrand(options, async (client, brand, cause) => {
     if (brand.state === 'withdrawn') throw new ServiceError('brand_withdrawn', { operation: 'decide brand', object: brand.handle });
     if (revision !== undefined && brand.pending_revision !== revision) throw anotherPending(brand, revision);
     await requireDecidedLetters(client, brand);
     const everApproved = brand.approved_revision !== null;
     if (everApproved && brand.pending_revision === null) throw nothingPending(brand);
+    await requireAnotherPerson(client, { eyes, actor: cause.actor, of: { brandId: brand.brand_id, letterId: null } });
     if (everApproved && approve) await client.query(sql('branding/vouch_for_letters'), [brand.brand_id]);
     if (everApproved) return endRevision(client, brand.brand_id, { approve, cause });
     await moveBrand(client, moved(brand), { action: approve ? 'approve' : 'reject', cause });
@@ -69,12 +77,14 @@ export async function withdrawBrand(options: BrandActionOptions): Promise<BrandS
 
 /**
  * Approves or rejects a letter that waits for a person. Who approves it vouches for every number that was requested with it.
- * @throws ServiceError `letter_unknown`, `reason_required`, `transition_refused`
+ * @throws ServiceError `letter_unknown`, `reason_required`, `transition_refused`, `decided_by_requester`
  */
-export async function decideLetter({ approve, ...options }: LetterActionOptions & { approve: boolean }): Promise<LetterState> {
+export async function decideLetter({ approve, eyes, ...options }: LetterActionOptions & Verdict): Promise<LetterState> {
   return withLetter(options, async (client, letter, cause) => {
     if (approve) await client.query(sql('branding/authorize_requested_numbers'), [letter.letterId]);
-    return moveLetter(client, letter, { action: approve ? 'approve' : 'reject', at: new Date(), cause });
+    const state = await moveLetter(client, letter, { action: approve ? 'approve' : 'reject', at: new Date(), cause });
+    await requireAnotherPerson(client, { eyes, actor: cause.actor, of: letter }); // last: of a letter that is decided its state is the better answer
+    return state;
   });
 }
 
@@ -138,6 +148,7 @@ interface LetterRow {
 
 interface LockedLetter {
   readonly letterId: number;
+  readonly brandId: number;
   readonly documentId: number;
   readonly state: LetterState;
   readonly signedOn: string | null;
@@ -150,7 +161,7 @@ async function withLetter({ db, letterId, ...decider }: LetterActionOptions, wor
     const { handle } = await readLetterRow(client, letterId);
     const brand = await lockBrand(client, handle, null); // letters change under the lock of their brand
     const row = await readLetterRow(client, letterId);
-    const state = await work(client, { letterId, documentId: row.document_id, state: row.state, signedOn: row.signed_on, endsOn: row.ends_on }, cause);
+    const state = await work(client, { letterId, brandId: brand.brand_id, documentId: row.document_id, state: row.state, signedOn: row.signed_on, endsOn: row.ends_on }, cause);
     await decider.record?.(client);
     await settleBrand(client, brand.brand_id, { at: new Date(), cause });
     return state;

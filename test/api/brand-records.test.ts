@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { findBrand, listLetters, listNumbers, readBrand, readLetter } from '../../api/brand-records.ts';
 import { expireLetters } from '../../pipelines/branding/expiry.ts';
 import { changeNumber, decideBrand, decideLetter, resumeBrand, suspendBrand, withdrawBrand, withdrawLetter } from '../../pipelines/branding/person-actions.ts';
-import { ask, fresh, goodLetter, letterForReview, owner, profile } from '../support/branding.ts';
+import { ask, eyes, fresh, goodLetter, letterForReview, owner, profile } from '../support/branding.ts';
 import { useTestDatabase } from '../support/database.ts';
 
 const { db } = await useTestDatabase();
-const by = { actor: 'Pat Reviewer', reason: 'Checked by telephone.' };
+const by = { actor: 'Pat Reviewer', reason: 'Checked by telephone.', eyes };
 const dayMs = 86_400_000;
 const nameOf = (handle: string) => ({ client: owner, handle });
 const lettersOf = async (handle: string) => listLetters(db, await findBrand(db, nameOf(handle)), { newest: Number.MAX_SAFE_INTEGER, rows: 10 });

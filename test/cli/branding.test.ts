@@ -14,7 +14,7 @@ import { letterFile } from '../support/letter-file.ts';
 const { db, url } = await useTestDatabase();
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 }); // each command is a process of its own, and there are many
 const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-branding-'));
-const env = { DATABASE_URL: url, STATE_DIR: stateDir };
+const env = { DATABASE_URL: url, STATE_DIR: stateDir, TWO_PAIRS_OF_EYES: 'off' }; // one account runs every command
 afterAll(() => rm(stateDir, { recursive: true, force: true }));
 
 type AnsweredOperation = Operation & { repeated: boolean; refused: OperationRow[] };
@@ -178,6 +178,12 @@ describe('the decisions of a person', () => {
     for (const refused of [both, none]) expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('[usage_invalid]') as string });
     expect(noReason).toMatchObject({ code: 2, stderr: expect.stringContaining('--reason') as string });
     expect(blank).toMatchObject({ code: 2, stderr: expect.stringContaining('[reason_required]') as string });
+  });
+
+  it('are not those of the account that handed the request in', async () => {
+    const refused = await runCli({ ...env, TWO_PAIRS_OF_EYES: 'on' }, 'letter', 'decide', letterId, '--approve', ...because);
+    expect(refused).toMatchObject(refusedWith('decided_by_requester'));
+    expect(await json('letter', 'show', letterId)).toMatchObject({ state: 'in_review' });
   });
 
   it('follow the tables of states, and a refused one names both states', async () => {

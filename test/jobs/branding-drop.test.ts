@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Queues } from '../../jobs/backend.ts';
@@ -35,7 +35,7 @@ const settle = async (...folders: DropFolder[]) => {
   now += 10_000;
   await Promise.all(folders.map((folder) => folder.look()));
 };
-const operations = () => queryRows<{ operation_id: number; state: string }>(db, 'SELECT operation_id, state, requested_by, idempotency_key FROM branding_operation ORDER BY operation_id');
+const operations = () => queryRows<{ operation_id: number; state: string }>(db, 'SELECT operation_id, state, requested_by, handed_in_by, idempotency_key FROM branding_operation ORDER BY operation_id');
 const dropped = (name: string, files: Record<string, unknown>) => writeRequest(drop('branding', name), files);
 const result = async (...path: string[]) => JSON.parse(await readFile(drop(...path), 'utf8')) as Record<string, unknown>;
 const takenPaths = async () => (await readdir(drop('taken'), { recursive: true })).filter((path) => path.split('/').length > 2);
@@ -91,7 +91,7 @@ describe('a folder with a request', () => {
     now += 1;
     await folder.look();
     const queued = (await operations()).slice(before);
-    expect(queued).toMatchObject([{ state: 'queued', requested_by: expect.stringMatching(/^drop folder [0-9a-f]{16}$/) as string }]);
+    expect(queued).toMatchObject([{ state: 'queued', requested_by: expect.stringMatching(/^drop folder [0-9a-f]{16}$/) as string, handed_in_by: userInfo().username }]);
     expect(await queues.state('branding', `branding-${queued[0]!.operation_id}`)).toBe('waiting');
     expect(await readdir(drop('branding'))).toEqual([]);
   });

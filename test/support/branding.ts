@@ -3,12 +3,16 @@ import type { LetterPage, LetterReading, LetterReadingOutcome } from '../../pipe
 import { submitOperation, type OperationKind, type OperationRequest } from '../../pipelines/branding/operation.ts';
 import type { OperationResult } from '../../pipelines/branding/operation-result.ts';
 import { runOperation } from '../../pipelines/branding/run-operation.ts';
+import type { EyesPolicy } from '../../pipelines/branding/two-pairs-of-eyes.ts';
 import { Vault } from '../../pipelines/vault.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 
 export const testVault = new Vault(Buffer.alloc(32, 7));
 
 export const owner = 'Northwind Agency';
+
+/** Another person decides, as it is by default; requests of the tests are handed in by `test`. */
+export const eyes: EyesPolicy = { twoPairsOfEyes: 'on', samePersons: undefined };
 
 /** What a letter of the tests says; each field can be replaced. */
 export interface LetterText {
@@ -66,6 +70,9 @@ export interface AskOptions {
   readonly numbersFile?: string;
   readonly key?: string;
   readonly owner?: string;
+  /** Actor who hands it in, and the person behind one that names none. */
+  readonly requestedBy?: string;
+  readonly person?: string;
 }
 
 /** Hands a request in and carries it out; the letter counts as read with the given outcome. */
@@ -74,7 +81,8 @@ export async function ask<Kind extends OperationKind>(db: Pool, kind: Kind, requ
   const submission = {
     kind, request, key,
     owner: options.owner ?? owner,
-    requestedBy: 'test',
+    requestedBy: options.requestedBy ?? 'test',
+    person: options.person,
     letter: options.letter && Buffer.from(`letter ${key}`),
     numbersFile: options.numbersFile === undefined ? undefined : Buffer.from(options.numbersFile),
   };

@@ -5,11 +5,11 @@ import { destroyOldDocuments, expireLetters } from '../../../pipelines/branding/
 import { listOperationRows, readOperation, submitOperation, type Submission } from '../../../pipelines/branding/operation.ts';
 import { runOperation } from '../../../pipelines/branding/run-operation.ts';
 import { changeNumber, decideBrand, decideLetter, deleteLetterDocument, resumeBrand, suspendBrand, withdrawBrand, withdrawLetter } from '../../../pipelines/branding/person-actions.ts';
-import { ask, fresh, goodLetter, letterForReview, owner, profile, testVault } from '../../support/branding.ts';
+import { ask, eyes, fresh, goodLetter, letterForReview, owner, profile, testVault } from '../../support/branding.ts';
 import { useTestDatabase } from '../../support/database.ts';
 
 const { db } = await useTestDatabase();
-const by = { actor: 'test person', reason: 'because' };
+const by = { actor: 'test person', reason: 'because', eyes };
 const dayMs = 86_400_000;
 
 /** What the branded cache would have at an instant, of one brand: phones with their display names. */
