@@ -22,6 +22,7 @@ import { readFeedRows } from '../pipelines/feed-rows.ts';
 import { lookUpPlan } from '../pipelines/numbering-plan.ts';
 import { judgePhone } from '../pipelines/phone-number.ts';
 import { runFeedLoad, submitFeed } from '../pipelines/intake/feed-load.ts';
+import { loadConfig } from '../runtime/config.ts';
 import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/embedded-postgres.ts';
 import { connect, createPool, queryRows, withPoolClient, type Pool } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
@@ -31,7 +32,7 @@ import { printSideBySide, runSideBySide, type Contender } from './side-by-side.t
 const run = promisify(execFile);
 const rows = Number(process.argv[2] ?? 1_000_000);
 const rounds = Number(process.argv[3] ?? 3);
-const limits = { feedLineBytesMax: 64 * 1024, feedPlainBytesMax: 2 ** 35 };
+const limits = { ...loadConfig({}), feedLineBytesMax: 64 * 1024, feedPlainBytesMax: 2 ** 35 };
 
 /** Calling code, first digits and digits in all after the plus, of number ranges that are mostly assigned. */
 const ranges = [
@@ -86,7 +87,7 @@ async function stage(db: Pool, file: string): Promise<void> {
   await withPoolClient(db, async (client) => {
     await client.query('BEGIN');
     await client.query(sql(feed.createStaging));
-    const judge = feed.makeJudge({ categories: await queryRows<Category & { [column: string]: unknown }>(client, sql('intake/list_categories')), submittedAt: new Date() });
+    const judge = feed.makeJudge({ categories: await queryRows<Category & { [column: string]: unknown }>(client, sql('intake/list_categories')), submittedAt: new Date(), options: {}, dateForm: null });
     const copy = new CopyIn(client);
     const staged = copy.into(`${feed.stagingTable} (${feed.stagingColumns.join(', ')}, line_number)`);
     for await (const batch of readFeedRows(readFeedBytes(file, { plainBytesMax: limits.feedPlainBytesMax }), feed.format, limits.feedLineBytesMax)) {

@@ -45,7 +45,7 @@ interface TakenFile extends TakenEntry {
 async function advanceFile(options: FeedInboxOptions, client: Queryable, file: TakenFile): Promise<void> {
   const load = await findLoad(client, file);
   if (load === undefined) await submit(options, file);
-  else if (load.state === 'done' || load.state === 'failed') await putAway(options, file, resultOf(file, load));
+  else if (load.state === 'done' || load.state === 'failed' || load.state === 'discarded') await putAway(options, file, resultOf(file, load));
 }
 
 async function findLoad(client: Queryable, file: TakenFile): Promise<FeedLoad | undefined> {

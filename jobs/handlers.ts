@@ -44,7 +44,7 @@ function loadFeed({ config, db }: HandlerServices): Handler<'load-feed'> {
     recordingTheEnd(
       context,
       async () => {
-        const { rowsGiven, rowsAccepted, rowsRejected } = await runFeedLoad({
+        const load = await runFeedLoad({
           db,
           feedDir: config.feedDir,
           loadId,
@@ -52,7 +52,8 @@ function loadFeed({ config, db }: HandlerServices): Handler<'load-feed'> {
           signal: context.signal,
           onProgress: (progress) => void context.updateProgress({ ...progress }),
         });
-        return { rowsGiven, rowsAccepted, rowsRejected };
+        if (load.state === 'held') context.log.warn({ loadId, feed: load.feed, gates: load.gates.map(({ gate }) => gate) }, 'the load is held by its gates');
+        return { state: load.state, rowsGiven: load.rowsGiven, rowsAccepted: load.rowsAccepted, rowsRejected: load.rowsRejected };
       },
       (code, reason) => failFeedLoad(db, loadId, { code, reason }),
     );

@@ -1,7 +1,8 @@
 import { ServiceError } from '../runtime/errors.ts';
 import { makeExcerpt } from './text-cleaning.ts';
+import { readAsUtf8, type Encoding } from './feed-encoding.ts';
 import { readLines, type BrokenLine, type FeedLine, type LineBlock } from './feed-lines.ts';
-import { followQuotes, splitQuotedRecords, type Delimiter } from './quoted-record.ts';
+import { DELIMITERS, followQuotes, splitQuotedRecords, type Delimiter } from './quoted-record.ts';
 import { refuse, type Refusal, type RejectCode } from './reject.ts';
 
 /** A column that a feed's header may name, by any of its names, in any letter case. */
@@ -17,6 +18,20 @@ export interface RowFormat {
   readonly headerOptional: boolean;
   /** True: other columns hold personal data, so that a row that cannot be split is never shown. */
   readonly personal: boolean;
+  /** What the sender says of this file. */
+  readonly shape?: FileShape;
+}
+
+/** How one file differs from the usual form. Whatever is absent is told from the file itself. */
+export interface FileShape {
+  readonly encoding?: Encoding | undefined;
+  readonly delimiter?: Delimiter | undefined;
+  /** Lines that begin with this text are left out, and so are empty ones. */
+  readonly comment?: string | undefined;
+  /** The header's name of a column, by the first name that the format gives it; '' says that the file has no such column. */
+  readonly columns?: Readonly<Record<string, string>> | undefined;
+  /** Columns that may be missing though the format requires them, because their value is given. */
+  readonly given?: readonly string[] | undefined;
 }
 
 /** A row with the values of the format's columns in order ('' if absent), or why it has none. */
@@ -36,20 +51,38 @@ export const quotedRowLinesMax = 100;
 /**
  * Reads rows from the plain bytes of a feed, in batches. Rows given are all lines after the header, where the lines of
  * a quoted field with line breaks count as one; a row has the number of its first line.
- * @throws ServiceError `feed_header_invalid`
+ * @throws ServiceError `feed_header_invalid`, `feed_encoding_invalid`
  */
 export async function* readFeedRows(chunks: AsyncIterable<Buffer>, format: RowFormat, lineBytesMax: number): AsyncGenerator<FeedRow[]> {
   let reader: RowReader | undefined;
-  for await (const block of readLines(chunks, lineBytesMax)) {
-    if (reader === undefined) {
-      const header = await readHeader(block.lines[0]!, format);
-      if (header.named) block.lines.shift();
-      reader = new RowReader(format, header, lineBytesMax);
+  let separator: Delimiter | undefined;
+  for await (const block of readLines(readAsUtf8(chunks, format.shape?.encoding), lineBytesMax)) {
+    while (reader === undefined && block.lines.length > 0) {
+      const [line] = block.lines as [FeedLine];
+      if (isComment(line, format)) block.lines.shift();
+      else if (separator === undefined && separatorNamed(line) !== undefined) {
+        separator = separatorNamed(line);
+        block.lines.shift();
+      } else {
+        const header = await readHeader(line, format, format.shape?.delimiter ?? separator);
+        if (header.named) block.lines.shift();
+        reader = new RowReader(format, header, lineBytesMax);
+      }
     }
-    yield await reader.read(block, false);
+    if (reader !== undefined) yield await reader.read(block, false);
   }
   if (reader === undefined) throw headerInvalid('The feed is empty.');
   yield await reader.read({ lines: [], quotes: true }, true);
+}
+
+function isComment(line: FeedLine, { shape }: RowFormat): boolean {
+  return shape?.comment !== undefined && 'text' in line && (line.text.startsWith(shape.comment) || line.text.trim() === '');
+}
+
+/** The delimiter of a first line `sep=;`, which some spreadsheets write and read. */
+function separatorNamed(line: FeedLine): Delimiter | undefined {
+  const named = 'text' in line ? /^"?sep=([,;|\t])"?$/i.exec(line.text)?.[1] : undefined;
+  return DELIMITERS.find((delimiter) => delimiter === named);
 }
 
 /** What the first line says. */
@@ -63,38 +96,57 @@ interface Header {
   readonly named: boolean;
 }
 
-const phoneLike = /^\s*\+?[\d(][-\d ().]{5,}\s*$/;
+const phoneLike = /^\s*\+?[\d(][-\d ()./]{5,}\s*$/;
 
-async function readHeader(line: FeedLine, format: RowFormat): Promise<Header> {
+/** The header under the delimiter that was named, else under the first that makes sense of the line. */
+async function readHeader(line: FeedLine, format: RowFormat, named: Delimiter | undefined): Promise<Header> {
   if ('refusal' in line) throw headerInvalid(line.refusal.reason);
   if (line.text.includes('\r')) throw headerInvalid('The first line has a carriage return in it: lines must end in LF or CRLF.');
-  const delimiter = line.text.includes('\t') ? '\t' : ',';
-  const fields = line.text.includes('"') ? (await splitQuotedRecords([line.text], delimiter))[0] : line.text.split(delimiter);
+  const candidates = named === undefined ? DELIMITERS.filter((delimiter) => delimiter === ',' || line.text.includes(delimiter)) : [named];
+  let failure: unknown;
+  for (const delimiter of candidates) {
+    try {
+      return await headerUnder(delimiter, line.text, format);
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+  throw failure;
+}
+
+async function headerUnder(delimiter: Delimiter, text: string, format: RowFormat): Promise<Header> {
+  const fields = text.includes('"') ? (await splitQuotedRecords([text], delimiter))[0] : text.split(delimiter);
   if (!fields) throw headerInvalid('A quoted field of the first line is not closed.');
   const width = fields.length;
   if (format.headerOptional && phoneLike.test(fields[0]!)) return { delimiter, width, places: defaultPlaces(format, width), named: false };
   return { delimiter, width, places: namedPlaces(format, fields), named: true };
 }
 
-function defaultPlaces({ columns }: RowFormat, width: number): number[] {
-  if (width > columns.length || columns.slice(width).some(({ required }) => required)) {
+const isGiven = ({ shape }: RowFormat, { names }: FeedColumn): boolean => shape?.given?.includes(names[0]) === true || shape?.columns?.[names[0]] === '';
+
+function defaultPlaces(format: RowFormat, width: number): number[] {
+  const { columns } = format;
+  if (width > columns.length || columns.slice(width).some((column) => column.required && !isGiven(format, column))) {
     throw headerInvalid(`A feed without header has the columns ${columns.map(({ names }) => names[0]).join(', ')}; the first line has ${width} fields.`);
   }
   return columns.map((_column, place) => (place < width ? place : -1));
 }
 
-function namedPlaces({ columns }: RowFormat, fields: readonly string[]): number[] {
+function namedPlaces(format: RowFormat, fields: readonly string[]): number[] {
   const given = fields.map((field) => field.trim().toLowerCase());
-  return columns.map(({ names, required }) => {
-    const places = given.flatMap((name, place) => (names.some((known) => known.toLowerCase() === name) ? [place] : []));
+  return format.columns.map((column) => {
+    const [name] = column.names;
+    const mapped = format.shape?.columns?.[name];
+    const names = mapped === undefined ? column.names : [mapped];
+    const places = mapped === '' ? [] : given.flatMap((field, place) => (names.some((known) => known.trim().toLowerCase() === field) ? [place] : []));
     if (places.length > 1) throw headerInvalid(`The header names the column ${names[0]} more than once.`);
-    if (places.length === 0 && required) throw headerInvalid(`The header lacks the column ${names[0]}.`);
+    if (places.length === 0 && (mapped ? true : column.required && !isGiven(format, column))) throw headerInvalid(`The header lacks the column ${names[0]}.`);
     return places[0] ?? -1;
   });
 }
 
 function headerInvalid(problem: string): ServiceError {
-  return new ServiceError('feed_header_invalid', { operation: 'read feed header', problem, hint: 'docs/feeds.md lists the columns of each feed.' });
+  return new ServiceError('feed_header_invalid', { operation: 'read feed header', problem, hint: 'docs/feeds.md lists the columns of each feed, and the options for files with others.' });
 }
 
 /** A row whose fields are still to be split by fast-csv. */
@@ -120,7 +172,8 @@ class RowReader {
   }
 
   async read({ lines, quotes }: LineBlock, atEnd: boolean): Promise<FeedRow[]> {
-    if (!quotes && this.waiting.length === 0) return lines.map((line) => this.unquoted(line));
+    const comments = this.format.shape?.comment !== undefined;
+    if (!quotes && this.waiting.length === 0) return (comments ? lines.filter((line) => !isComment(line, this.format)) : lines).map((line) => this.unquoted(line));
     const rows = this.assemble(this.waiting.concat(lines), atEnd);
     return this.splitQuoted(rows);
   }
@@ -152,6 +205,10 @@ class RowReader {
     this.waiting = [];
     for (let at = 0; at < lines.length; ) {
       const first = lines[at]!;
+      if (isComment(first, this.format)) {
+        at++;
+        continue;
+      }
       const taken = 'refusal' in first || !first.text.includes('"') ? 0 : this.linesOfRow(lines, at);
       if (taken === 'unfinished' && !atEnd) {
         this.waiting = lines.slice(at);

@@ -14,6 +14,14 @@ export interface PhoneRefusal {
   readonly reason: string;
 }
 
+/** A country whose national numbers can be read, ISO 3166-1 alpha-2. */
+export type NumberingCountry = CountryCode;
+
+/** True for a country whose national numbers can be read. */
+export function isNumberingCountry(value: unknown): value is NumberingCountry {
+  return typeof value === 'string' && isSupportedCountry(value);
+}
+
 const e164 = /^\+[1-9][0-9]{7,14}$/;
 const e164WithPunctuation = /^\+[-\d ().]{8,40}$/;
 const northAmerican = /^1?[2-9][0-9]{9}$/;
@@ -32,6 +40,8 @@ const missing: PhoneRefusal = { code: 'phone_missing', reason: 'The row has no p
 const unreadable: PhoneRefusal = { code: 'phone_invalid', reason: 'The text is not a phone number.' };
 const unassigned: PhoneRefusal = { code: 'phone_invalid', reason: 'No numbering plan has this number.' };
 const extended: PhoneRefusal = { code: 'phone_invalid', reason: 'The number has an extension.' };
+const rounded = /^\s*\+?\d+(?:[.,]\d+)?E\+?\d+\s*$/i;
+const digitsLost: PhoneRefusal = { code: 'phone_invalid', reason: 'A spreadsheet has rounded the number, as in 4.7E+11: its last digits are lost. Format the column as text and save it again.' };
 const tooShort: PhoneRefusal = { code: 'phone_invalid', reason: 'The number is shorter than 8 digits with its country code.' };
 
 /**
@@ -39,6 +49,7 @@ const tooShort: PhoneRefusal = { code: 'phone_invalid', reason: 'The number is s
  * Without a default country only international form (`+...`) is understood.
  */
 export function judgePhone(text: string, defaultCountry?: CountryCode): DialledPhone | PhoneRefusal {
+  if (rounded.test(text)) return digitsLost;
   const candidate = e164Candidate(text, defaultCountry);
   if (candidate === null) return text.trim() === '' ? missing : askLibrary(text.trim(), defaultCountry);
   const verdict = lookUpPlan(candidate);

@@ -9,13 +9,15 @@ const quote = 0x22;
 const byteOrderMark = '\uFEFF';
 
 /** White space around quotes, as fast-csv skips it: all but line ends and the delimiter. */
-const spaces = { ',': /[^\S\r\n]*/y, '\t': /[^\S\r\n\t]*/y } as const;
+const spaces = { ',': /[^\S\r\n]*/y, '\t': /[^\S\r\n\t]*/y, ';': /[^\S\r\n]*/y, '|': /[^\S\r\n]*/y } as const;
 
 /** The rest of a field without quotes. */
-const plainField = { ',': /[^,\r]*/y, '\t': /[^\t\r]*/y } as const;
+const plainField = { ',': /[^,\r]*/y, '\t': /[^\t\r]*/y, ';': /[^;\r]*/y, '|': /[^|\r]*/y } as const;
 
-/** What stands between fields. */
-export type Delimiter = keyof typeof spaces;
+/** What may stand between fields. */
+export const DELIMITERS = ['\t', ';', '|', ','] as const;
+
+export type Delimiter = (typeof DELIMITERS)[number];
 
 /**
  * Follows the quotes of one line, which may begin inside a quoted field. A quote opens a field only at its start;

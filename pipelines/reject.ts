@@ -3,7 +3,7 @@ export const REJECTS = {
   // the line
   line_empty: 'The line is empty.',
   line_too_long: 'The line is longer than the limit.',
-  utf8_invalid: 'The line is not valid UTF-8.',
+  utf8_invalid: 'The line is not valid UTF-8; a file in Windows-1252 is loaded with --encoding windows-1252.',
   nul_byte: 'The line holds a NUL byte.',
   quote_unterminated: 'A quoted field is not closed within the limit for one row.',
   quote_invalid: 'A quote is followed by something other than the end of its field.',
@@ -22,7 +22,7 @@ export const REJECTS = {
   image_invalid: 'The image is not an https URL.',
   // complaints
   date_missing: 'The row has no creation date.',
-  date_invalid: 'A date is not a calendar date of the form YYYY-MM-DD HH:MM:SS.',
+  date_invalid: 'A date is not in a form that is read, or not in the calendar.',
   date_in_future: 'A date lies after the submission of the feed.',
   recorded_invalid: 'The field for recorded messages is not Y, N or empty.',
 } as const;

@@ -43,6 +43,11 @@ export const ERRORS = {
   feed_gzip_invalid: { http: 400, retry: false, exit: 1, meaning: 'The gzip data of the feed is damaged or cut off.' },
   feed_too_large: { http: 400, retry: false, exit: 1, meaning: 'The feed is larger than the limit.' },
   feed_file_invalid: { http: 400, retry: false, exit: 1, meaning: 'The feed is not a regular file.' },
+  feed_option_invalid: { http: 400, retry: false, exit: 2, meaning: 'An option of the load is not valid, or the feed has no such option.' },
+  feed_encoding_invalid: { http: 400, retry: false, exit: 1, meaning: 'The encoding of the feed is not read, or its bytes do not fit it.' },
+  feed_dates_unclear: { http: 400, retry: false, exit: 1, meaning: 'The order of day and month in the dates of the feed cannot be told.' },
+  feed_mostly_rejected: { http: 400, retry: false, exit: 1, meaning: 'Most rows of the feed are refused.' },
+  feed_not_held: { http: 409, retry: false, exit: 1, meaning: 'The load is not held.' },
   // numbers
   phone_invalid: { http: 400, retry: false, exit: 2, meaning: 'The text is not a phone number that can be dialled.' },
   phone_unknown: { http: 404, retry: false, exit: 1, meaning: 'Nothing is known of this number.' },

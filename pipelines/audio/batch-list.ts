@@ -141,7 +141,7 @@ async function* readCsvRows(path: string): AsyncGenerator<ListRow> {
       }
     }
   } catch (error) {
-    if (isServiceError(error, 'feed_header_invalid')) throw listInvalid(error.problem);
+    if (isServiceError(error, 'feed_header_invalid') || isServiceError(error, 'feed_encoding_invalid')) throw listInvalid(error.problem);
     throw error;
   }
 }

@@ -34,7 +34,7 @@ export async function readNumberList(bytes: Uint8Array, limits: NumberListLimits
       if (rows.length > limits.numbersRowsMax) throw invalid(`The file has more than ${limits.numbersRowsMax} rows.`, 'Split it into several requests.');
     }
   } catch (error) {
-    if (isServiceError(error, 'feed_header_invalid')) throw invalid(error.problem, 'The file needs a column `phone`, or numbers alone without a header.');
+    if (isServiceError(error, 'feed_header_invalid') || isServiceError(error, 'feed_encoding_invalid')) throw invalid(error.problem, 'The file needs a column `phone`, or numbers alone without a header.');
     throw error;
   }
   if (rows.length === 0) throw invalid('The file names no number.', 'Give at least one row.');

@@ -1,7 +1,7 @@
 import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
 import { cleanText } from '../text-cleaning.ts';
-import { isLocalTime } from './calendar-time.ts';
 import { copyText } from './copy-in.ts';
+import { readFeedTime, type DateForm } from './feed-dates.ts';
 import type { JudgeOptions, RowJudge } from './feed.ts';
 import { refuse, type Refusal } from '../reject.ts';
 
@@ -27,6 +27,8 @@ export const complaintFeed = {
   createStaging: 'intake/create_complaint_staging',
   stagingColumns: ['phone', 'country', 'reported_at', 'violated_at', 'consumer_state', 'subject', 'recorded'],
   makeJudge: makeComplaintJudge,
+  dateColumns: [1, 2],
+  measure: 'intake/measure_complaints',
   merge: 'intake/merge_complaints',
 } as const;
 
@@ -36,12 +38,13 @@ export const complaintBytesMax = { state: 64, subject: 256 } as const;
 /** What the FTC writes where a complainant chose no subject; an empty field says the same. */
 const noSubject = 'No Subject Provided';
 
-function makeComplaintJudge({ submittedAt }: JudgeOptions): RowJudge {
+function makeComplaintJudge({ submittedAt, dateForm, options }: JudgeOptions): RowJudge {
   const latest = copyTime(submittedAt);
+  const country = options.country ?? 'US';
   return ([phoneText = '', reported = '', violated = '', stateText = '', subjectText = '', recordedText = '']) => {
-    const phone = judgePhone(phoneText.trim(), 'US');
+    const phone = judgePhone(phoneText.trim(), country);
     if (isPhoneRefusal(phone)) return phone;
-    const times = judgeTimes(reported.trim(), violated.trim(), latest);
+    const times = judgeTimes(reported.trim(), violated.trim(), { latest, dateForm });
     if (typeof times !== 'string') return times;
     const about = judgeAbout(cleanText(stateText), cleanText(subjectText) ?? noSubject, recordedText.trim().toUpperCase());
     return typeof about === 'string' ? `${phone.phone}\t${copyText(phone.country)}\t${times}\t${about}` : about;
@@ -49,17 +52,32 @@ function makeComplaintJudge({ submittedAt }: JudgeOptions): RowJudge {
 }
 
 /** Both times as COPY text, in UTC. */
-function judgeTimes(reported: string, violated: string, latest: string): string | Refusal {
-  if (reported === '') return refuse('date_missing');
-  if (!isLocalTime(reported) || (violated !== '' && !isLocalTime(violated))) return refuse('date_invalid');
+function judgeTimes(reportedText: string, violatedText: string, { latest, dateForm }: { latest: string; dateForm: DateForm | null }): string | Refusal {
+  if (reportedText === '') return refuse('date_missing');
+  const reported = readFeedTime(reportedText, dateForm);
+  const violated = violatedText === '' ? '' : readFeedTime(violatedText, dateForm);
+  if (reported === null || violated === null) return refuse('date_invalid');
   if (reported > latest || violated > latest) return refuse('date_in_future');
   return `${reported}+00\t${violated === '' ? copyText(null) : `${violated}+00`}`;
 }
 
+/** Words for "a recorded message was played": those of the FTC, and types of call of the FCC's complaint data. */
+const recordedWords: Readonly<Record<string, string>> = {
+  Y: 't',
+  N: 'f',
+  '': copyText(null),
+  'PRERECORDED VOICE': 't',
+  'LIVE VOICE': 'f',
+  'AUTODIALED LIVE VOICE CALL': 'f',
+  'ABANDONED CALLS': copyText(null),
+  'TEXT MESSAGE': copyText(null),
+  OTHER: copyText(null),
+};
+
 function judgeAbout(state: string | null, subject: string, recorded: string): string | Refusal {
   if (state !== null && Buffer.byteLength(state) > complaintBytesMax.state) return refuse('text_too_long', `The state is longer than ${complaintBytesMax.state} bytes.`);
   if (Buffer.byteLength(subject) > complaintBytesMax.subject) return refuse('text_too_long', `The subject is longer than ${complaintBytesMax.subject} bytes.`);
-  const recordedValue = { Y: 't', N: 'f', '': copyText(null) }[recorded];
+  const recordedValue = recordedWords[recorded];
   return recordedValue === undefined ? refuse('recorded_invalid') : `${copyText(state)}\t${subject}\t${recordedValue}`;
 }
 

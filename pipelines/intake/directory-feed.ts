@@ -1,7 +1,7 @@
 import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
 import { judgeDisplay } from './display-info.ts';
 import { copyText } from './copy-in.ts';
-import type { RowJudge } from './feed.ts';
+import type { JudgeOptions, RowJudge } from './feed.ts';
 
 /** Directory feed: what to show for numbers. A number that the database does not know becomes NEUTRAL. */
 export const directoryFeed = {
@@ -20,14 +20,18 @@ export const directoryFeed = {
   stagingTable: 'directory_staging',
   createStaging: 'intake/create_directory_staging',
   stagingColumns: ['phone', 'country', 'display_name', 'display_description', 'display_detail', 'display_image'],
-  makeJudge: () => judgeDirectoryRow,
+  makeJudge: makeDirectoryJudge,
+  dateColumns: [],
+  measure: 'intake/measure_directory',
   merge: 'intake/merge_directory',
 } as const;
 
-const judgeDirectoryRow: RowJudge = ([phoneText = '', ...texts]) => {
-  const phone = judgePhone(phoneText);
-  if (isPhoneRefusal(phone)) return phone;
-  const display = judgeDisplay(texts);
-  if (!Array.isArray(display)) return display;
-  return `${phone.phone}\t${copyText(phone.country)}\t${display.map(copyText).join('\t')}`;
-};
+function makeDirectoryJudge({ options: { country } }: JudgeOptions): RowJudge {
+  return ([phoneText = '', ...texts]) => {
+    const phone = judgePhone(phoneText, country);
+    if (isPhoneRefusal(phone)) return phone;
+    const display = judgeDisplay(texts);
+    if (!Array.isArray(display)) return display;
+    return `${phone.phone}\t${copyText(phone.country)}\t${display.map(copyText).join('\t')}`;
+  };
+}

@@ -9,15 +9,20 @@ import { readFeedBytes, throwIfInterrupted } from './feed-bytes.ts';
 import { readFeedRows, type FeedRow } from '../feed-rows.ts';
 import { receiveFile, removeSpooled, spooledPath, type SpooledFile } from './feed-spool.ts';
 import { findFeed, type Category, type FeedDefinition, type RowJudge } from './feed.ts';
-import { failFeedLoad, readFeedLoad, type FeedLoad, type FeedLoadReport } from './load-record.ts';
-import type { RejectCode, Refusal } from '../reject.ts';
+import { DateObserver, type DateForm } from './feed-dates.ts';
+import { checkFeedOptions, shapeOf } from './feed-options.ts';
+import { judgeLoad, loadsCompared, type FeedMeasures, type GateBreach, type LoadGateLimits } from './load-gates.ts';
+import { decideHeldLoad, failFeedLoad, readFeedLoad, type EndedFeedLoad, type FeedLoad, type LoadDecision } from './load-record.ts';
+import { complaintRule } from './scoring.ts';
+import { REJECTS, type RejectCode, type Refusal } from '../reject.ts';
 
 export * from './load-record.ts';
 
-/** Limits of a load; settings of the same names. */
-export interface FeedLimits {
+/** Limits of a load and of the gates before it counts; settings of the same names. */
+export interface FeedLimits extends LoadGateLimits {
   readonly feedLineBytesMax: number;
   readonly feedPlainBytesMax: number;
+  readonly feedRejectPercentMax: number;
 }
 
 /** How far a load is. */
@@ -27,23 +32,27 @@ export interface FeedProgress {
 }
 
 /**
- * Takes a feed file for loading: copies it into the feed directory under its digest and notes the load as queued.
- * @throws ServiceError `feed_unknown`, `feed_not_found`, `feed_file_invalid`
+ * Takes a feed file for loading: copies it into the feed directory under its digest and notes the load as queued. The options
+ * say how the file differs from the usual form ({@link FeedOptions}).
+ * @throws ServiceError `feed_unknown`, `feed_option_invalid`, `feed_not_found`, `feed_file_invalid`
  */
-export async function submitFeed({ db, feedDir, feed, path, submittedBy }: {
+export async function submitFeed({ db, feedDir, feed, path, submittedBy, fileName = basename(path), options: given = {} }: {
   db: Pool;
   feedDir: string;
   feed: string;
   path: string;
   submittedBy: string;
+  fileName?: string;
+  options?: unknown;
 }): Promise<SpooledFile & { loadId: number }> {
-  const { name } = findFeed(feed);
+  const definition = findFeed(feed);
+  const { source = '', ...options } = checkFeedOptions(definition, given);
   const file = await receiveFile(feedDir, path);
   try {
     const loadId = await inTransaction(db, async (client) => {
       await client.query(sql('intake/lock_feed_file'), [file.sha256]);
       await file.keep();
-      const row = await queryRow<{ load_id: number }>(client, sql('intake/add_load'), [name, makeExcerpt(basename(path)), file.sha256, file.bytes, submittedBy]);
+      const row = await queryRow<{ load_id: number }>(client, sql('intake/add_load'), [definition.name, makeExcerpt(fileName), file.sha256, file.bytes, submittedBy, source, options]);
       return row!.load_id;
     });
     return { loadId, sha256: file.sha256, bytes: file.bytes };
@@ -63,27 +72,43 @@ export interface RunFeedLoadOptions {
 }
 
 /**
- * Loads a submitted feed in one transaction and returns its counts. Safe to run twice, at the same time, or after a
- * crash: a load that is done gives its stored counts, one that was left running is run again from its start.
+ * Loads a submitted feed in one transaction and returns its counts: done, or held by gates and nothing merged. Safe to run
+ * twice, at the same time, or after a crash: a load that has ended gives its stored counts, one that was left running is run
+ * again from its start.
  * @throws ServiceError `feed_not_found` if there is no such load; the stored error if it failed for good;
  * an error that no second try can cure (it is stored first); any other, and the load can be run again.
  */
-export async function runFeedLoad(options: RunFeedLoadOptions): Promise<FeedLoadReport> {
+export async function runFeedLoad(options: RunFeedLoadOptions): Promise<EndedFeedLoad> {
   const { db, feedDir, loadId } = options;
-  const load = await withLoadLock(options, async (client) => {
+  return withLoadLock(options, async (client) => {
     const before = await readFeedLoad(client, loadId);
-    if (before.state === 'done') return before;
+    if (hasEnded(before)) return before;
     if (before.failure !== null) throw failureOf(before.failure, loadId);
     await client.query(sql('intake/start_load'), [loadId]);
     await loadInTransaction(client, before, options).catch(async (error: unknown) => {
       await storeIfFinal(client, loadId, error);
       throw error;
     });
-    return readFeedLoad(client, loadId);
+    const after = await readFeedLoad(client, loadId);
+    if (hasEnded(after)) return after;
+    throw failureOf(after.failure!, loadId); // a load comes back done, held or failed
   }).catch((error: unknown) => {
     throw isConnectionLoss(error) ? unavailable(error) : error;
   }).finally(() => removeFileIfUnneeded(db, feedDir, loadId));
-  return load as FeedLoadReport; // a load comes back done, or not at all
+}
+
+function hasEnded(load: FeedLoad): load is EndedFeedLoad {
+  return load.state === 'done' || load.state === 'held' || load.state === 'discarded';
+}
+
+/**
+ * Ends a held load, and removes its file.
+ * @throws ServiceError `feed_not_found`, `feed_not_held`, `reason_required`
+ */
+export async function discardFeedLoad({ db, feedDir, ...decision }: Omit<LoadDecision, 'db' | 'decision'> & { readonly db: Pool; readonly feedDir: string }): Promise<FeedLoad> {
+  const load = await decideHeldLoad({ ...decision, db, decision: 'discard' });
+  await removeFileIfUnneeded(db, feedDir, load.loadId);
+  return load;
 }
 
 const lockPollMs = 250;
@@ -105,12 +130,17 @@ function withLoadLock<Result>({ db, loadId, signal }: RunFeedLoadOptions, work: 
 
 async function loadInTransaction(client: PoolClient, load: FeedLoad, options: RunFeedLoadOptions): Promise<void> {
   const copy = new CopyIn(client);
+  const feed = findFeed(load.feed);
+  const dateForm = await readDateForm(feed, load, options);
   await client.query('BEGIN');
   try {
-    const counts = await stageRows(client, copy, load, options);
-    const { rows_superseded, rows_changed, labels_withheld } = await merge(client, findFeed(load.feed), load.loadId);
+    await client.query(sql('intake/delete_rejects'), [load.loadId]);
+    const counts = await stageRows(client, copy, { load, feed, dateForm }, options);
+    const end = await endOf(client, { load, feed, counts }, options.limits);
+    const merged = end.state === 'done' ? await merge(client, feed, load.loadId) : undefined;
     await client.query(sql('intake/finish_load'), [
-      load.loadId, counts.given, counts.accepted, counts.given - counts.accepted, rows_superseded, rows_changed, counts.rejects, labels_withheld,
+      load.loadId, end.state, counts.given, counts.accepted, counts.given - counts.accepted, merged?.rows_superseded, merged?.rows_changed, counts.rejects,
+      merged?.labels_withheld, end.tooOld, end.measures, JSON.stringify(end.gates), dateForm, end.failure?.code, end.failure?.reason,
     ]);
     throwIfInterrupted(options.signal);
     await client.query('COMMIT');
@@ -121,6 +151,88 @@ async function loadInTransaction(client: PoolClient, load: FeedLoad, options: Ru
   }
 }
 
+/** Rows in which a date with slashes must show up, so that the whole file is looked at. */
+const dateProbeRows = 1000;
+
+/**
+ * The order of the parts of a file's dates: as the sender says, else as all of them tell.
+ * @throws ServiceError `feed_dates_unclear`
+ */
+async function readDateForm(feed: FeedDefinition, load: FeedLoad, options: RunFeedLoadOptions): Promise<DateForm | null> {
+  if (load.options.dates !== undefined || feed.dateColumns.length === 0) return load.options.dates ?? null;
+  const observer = new DateObserver();
+  let given = 0;
+  for await (const rows of readRows(feed, load, options)) {
+    for (const row of rows) {
+      if (given++ === dateProbeRows && observer.slashed === 0 && observer.serials === 0) return null;
+      if ('values' in row) for (const column of feed.dateColumns) observer.observe(row.values[column]!.trim());
+    }
+  }
+  return observer.form();
+}
+
+function readRows(feed: FeedDefinition, { sha256, options }: FeedLoad, { feedDir, limits, signal }: RunFeedLoadOptions): AsyncGenerator<FeedRow[]> {
+  const bytes = readFeedBytes(spooledPath(feedDir, sha256), { plainBytesMax: limits.feedPlainBytesMax, signal });
+  return readFeedRows(bytes, { ...feed.format, shape: shapeOf(options) }, limits.feedLineBytesMax);
+}
+
+interface MeasureRow {
+  numbers: number;
+  new_numbers: number;
+  duplicates: number;
+  known_rows: number;
+  top_number_rows: number;
+  top_state_rows: number | null;
+  old_rows: number | null;
+  too_old_rows: number | null;
+  levels: Record<string, number> | null;
+}
+
+interface LoadEnd {
+  readonly state: 'done' | 'held' | 'failed';
+  readonly gates: readonly GateBreach[];
+  readonly measures?: FeedMeasures;
+  readonly tooOld?: number | null;
+  readonly failure?: { readonly code: ErrorCode; readonly reason: string };
+}
+
+/** What becomes of staged rows: most of them refused, and the load has failed; past a gate, and it is held; else it is merged. */
+async function endOf(client: PoolClient, { load, feed, counts }: { load: FeedLoad; feed: FeedDefinition; counts: Counts }, limits: FeedLimits): Promise<LoadEnd> {
+  const refused = counts.given - counts.accepted;
+  if (refused * 100 > counts.given * limits.feedRejectPercentMax) return { state: 'failed', gates: [], failure: mostlyRejected(counts, limits) };
+  await client.query(sql('intake/prepare_bulk_work'));
+  // Without it the planner takes 200 numbers for granted, and a feed of a million rows that says nothing new takes 1.8 s instead of 1.0.
+  await client.query(`ANALYZE ${feed.stagingTable} (phone)`);
+  const row = (await queryRow<MeasureRow>(client, sql(feed.measure), [load.requestedAt, complaintRule.windowDays]))!; // the statement returns one row
+  const measures = measuresOf(counts, row);
+  const before = await queryRows<{ measures: FeedMeasures }>(client, sql('intake/list_measures'), [load.feed, load.source, load.loadId, loadsCompared]);
+  const gates = judgeLoad(measures, before.map((earlier) => earlier.measures), limits);
+  return { state: gates.length > 0 && load.decision === null ? 'held' : 'done', gates, measures, tooOld: row.too_old_rows };
+}
+
+function measuresOf({ given, accepted }: Counts, row: MeasureRow): FeedMeasures {
+  return {
+    given,
+    accepted,
+    numbers: row.numbers,
+    newNumbers: row.new_numbers,
+    duplicates: row.duplicates,
+    knownRows: row.known_rows,
+    topNumberRows: row.top_number_rows,
+    topStateRows: row.top_state_rows,
+    oldRows: row.old_rows,
+    levels: row.levels,
+  };
+}
+
+function mostlyRejected({ given, accepted, rejects }: Counts, { feedRejectPercentMax }: FeedLimits): NonNullable<LoadEnd['failure']> {
+  const [[code, rows]] = Object.entries(rejects).sort(([, a], [, b]) => b - a) as [[RejectCode, number]]; // more rows are refused than the limit, so there is a code
+  return {
+    code: 'feed_mostly_rejected',
+    reason: `${given - accepted} of ${given} rows are refused, more than ${feedRejectPercentMax} %, so that none of them counts; ${rows} by ${code}: ${REJECTS[code]}`,
+  };
+}
+
 interface Counts {
   given: number;
   accepted: number;
@@ -128,18 +240,16 @@ interface Counts {
 }
 
 /** Judges every row of the file: accepted ones go to the staging table, refused ones to feed_reject. */
-async function stageRows(client: PoolClient, copy: CopyIn, load: FeedLoad, { feedDir, limits, signal, onProgress }: RunFeedLoadOptions): Promise<Counts> {
-  const feed = findFeed(load.feed);
+async function stageRows(client: PoolClient, copy: CopyIn, { load, feed, dateForm }: { load: FeedLoad; feed: FeedDefinition; dateForm: DateForm | null }, options: RunFeedLoadOptions): Promise<Counts> {
   await client.query(sql(feed.createStaging));
   const categories = await queryRows<Category & { [column: string]: unknown }>(client, sql('intake/list_categories'));
-  const judge = feed.makeJudge({ categories, submittedAt: load.requestedAt });
+  const judge = feed.makeJudge({ categories, submittedAt: load.requestedAt, options: load.options, dateForm });
   const accepted = copy.into(`${feed.stagingTable} (${feed.stagingColumns.join(', ')}, line_number)`);
   const rejected = copy.into('feed_reject (load_id, line_number, code, reason, excerpt)');
   const counts: Counts = { given: 0, accepted: 0, rejects: {} };
-  const bytes = readFeedBytes(spooledPath(feedDir, load.sha256), { plainBytesMax: limits.feedPlainBytesMax, signal });
-  for await (const rows of readFeedRows(bytes, feed.format, limits.feedLineBytesMax)) {
+  for await (const rows of readRows(feed, load, options)) {
     await stageBatch(rows, { judge, loadId: load.loadId, counts, accepted, rejected });
-    onProgress?.({ rowsGiven: counts.given, rowsRejected: counts.given - counts.accepted });
+    options.onProgress?.({ rowsGiven: counts.given, rowsRejected: counts.given - counts.accepted });
   }
   await accepted.flush();
   await rejected.flush();
@@ -183,11 +293,7 @@ interface MergedRow {
 }
 
 async function merge(client: PoolClient, feed: FeedDefinition, loadId: number): Promise<MergedRow> {
-  await client.query(sql('intake/prepare_bulk_work'));
-  // Without it the planner takes 200 numbers for granted, and a feed of a million rows that says nothing new takes 1.8 s instead of 1.0.
-  await client.query(`ANALYZE ${feed.stagingTable} (phone)`);
-  const row = await queryRow<MergedRow>(client, sql(feed.merge), [loadId]);
-  return row!; // the statement returns one row
+  return (await queryRow<MergedRow>(client, sql(feed.merge), [loadId]))!; // the statement returns one row
 }
 
 /** Stores an error that no second try can cure. */

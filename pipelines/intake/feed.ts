@@ -1,6 +1,8 @@
 import { ServiceError } from '../../runtime/errors.ts';
 import { complaintFeed } from './complaint-feed.ts';
 import { directoryFeed } from './directory-feed.ts';
+import type { DateForm } from './feed-dates.ts';
+import type { FeedOptions } from './feed-options.ts';
 import type { RowFormat } from '../feed-rows.ts';
 import type { Refusal } from '../reject.ts';
 import { reputationFeed } from './reputation-feed.ts';
@@ -17,6 +19,9 @@ export interface JudgeOptions {
   readonly categories: readonly Category[];
   /** No complaint is later than the submission of its feed. */
   readonly submittedAt: Date;
+  readonly options: FeedOptions;
+  /** Order of the parts of dates with slashes, or serial numbers; null if the file has none. */
+  readonly dateForm: DateForm | null;
 }
 
 /** COPY text of an accepted row (its staging columns but the line number, between tabs), or why it is refused. */
@@ -32,6 +37,10 @@ export interface FeedDefinition {
   /** Columns of the staging table in the order of the judge's values; the line number follows. */
   readonly stagingColumns: readonly string[];
   readonly makeJudge: (options: JudgeOptions) => RowJudge;
+  /** Places of the columns of dates among a row's values. */
+  readonly dateColumns: readonly number[];
+  /** Counts by which gates compare loads, over the staging table; takes the submission and the days after which a complaint does not count. */
+  readonly measure: string;
   /** Merges the staging table; takes the load id, returns one row: rows_superseded, rows_changed, labels_withheld. */
   readonly merge: string;
 }

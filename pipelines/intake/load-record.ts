@@ -1,8 +1,12 @@
 import { ERRORS, ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
+import type { DateForm } from './feed-dates.ts';
+import type { FeedOptions } from './feed-options.ts';
 import { findFeed, type FeedName } from './feed.ts';
+import type { FeedMeasures, GateBreach } from './load-gates.ts';
 import type { RejectCode } from '../reject.ts';
+import { cleanText } from '../text-cleaning.ts';
 
 /** A submitted feed file and what became of it. Counts are null until it is done. */
 export interface FeedLoad {
@@ -12,7 +16,10 @@ export interface FeedLoad {
   readonly sha256: string;
   readonly bytes: number;
   readonly submittedBy: string;
-  readonly state: 'queued' | 'running' | 'done' | 'failed';
+  /** Which provider it is from; '' if that was not said. */
+  readonly source: string;
+  readonly options: FeedOptions;
+  readonly state: 'queued' | 'running' | 'held' | 'done' | 'failed' | 'discarded';
   readonly requestedAt: Date;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
@@ -25,19 +32,25 @@ export interface FeedLoad {
   readonly rowsChanged: number | null;
   /** Labels that the file gave to numbers which are protected from labels; they are not published. */
   readonly labelsWithheld: number | null;
+  /** Accepted complaints that are too old to count. */
+  readonly rowsTooOld: number | null;
+  /** Order of the parts of its dates, as given or as told from all of them; null where none is needed. */
+  readonly dateForm: DateForm | null;
+  readonly measures: FeedMeasures | null;
+  /** The gates that it did not pass, also after it was released. */
+  readonly gates: readonly GateBreach[];
+  readonly decision: { readonly kind: 'release' | 'discard'; readonly by: string; readonly at: Date; readonly reason: string } | null;
   readonly rejectsByCode: Readonly<Partial<Record<RejectCode, number>>>;
   readonly failure: { readonly code: ErrorCode; readonly reason: string } | null;
 }
 
-/** A load that is done: rowsAccepted + rowsRejected = rowsGiven. */
-export interface FeedLoadReport extends FeedLoad {
-  readonly state: 'done';
+/** A load that was read to its end: rowsAccepted + rowsRejected = rowsGiven. Only one that is done was merged. */
+export interface EndedFeedLoad extends FeedLoad {
+  readonly state: 'done' | 'held' | 'discarded';
   readonly finishedAt: Date;
   readonly rowsGiven: number;
   readonly rowsAccepted: number;
   readonly rowsRejected: number;
-  readonly rowsSuperseded: number;
-  readonly rowsChanged: number;
 }
 
 /** A refused row. The excerpt has unprintable characters escaped, and never a complainant's fields. */
@@ -61,6 +74,29 @@ export async function readFeedLoad(db: Queryable, loadId: number): Promise<FeedL
   const row = await queryRow<LoadRow>(db, sql('intake/read_load'), [loadId]);
   if (row === undefined) throw new ServiceError('feed_not_found', { operation: 'read feed load', object: String(loadId) });
   return feedLoad(row);
+}
+
+/** An operator's decision on a load that gates hold. */
+export interface LoadDecision {
+  readonly db: Queryable;
+  readonly loadId: number;
+  /** Release it past its gates, or discard it. */
+  readonly decision: 'release' | 'discard';
+  readonly reason: string;
+  readonly actor: string;
+}
+
+/**
+ * Decides on a held load. A released one is queued again and must be enqueued; of a discarded one nothing is ever merged.
+ * @throws ServiceError `feed_not_found`, `feed_not_held`, `reason_required`
+ */
+export async function decideHeldLoad({ db, loadId, decision, reason: reasonText, actor }: LoadDecision): Promise<FeedLoad> {
+  const reason = cleanText(reasonText);
+  if (reason === null) throw new ServiceError('reason_required', { operation: `${decision} load`, hint: 'Say why.' });
+  const decided = await queryRow(db, sql('intake/decide_load'), [loadId, decision, cleanText(actor) ?? 'unknown', reason]);
+  const load = await readFeedLoad(db, loadId);
+  if (decided === undefined) throw new ServiceError('feed_not_held', { operation: `${decision} load`, object: String(loadId), problem: `The load is ${load.state}, and not held.` });
+  return load;
 }
 
 /** Loads, newest first: at most `limit`, of one state, older than `before`. */
@@ -92,6 +128,16 @@ interface LoadRow {
   rows_superseded: number | null;
   rows_changed: number | null;
   labels_withheld: number | null;
+  source: string;
+  options: FeedOptions;
+  rows_too_old: number | null;
+  date_form: DateForm | null;
+  measures: FeedMeasures | null;
+  gates: GateBreach[];
+  decision: 'release' | 'discard' | null;
+  decided_by: string;
+  decided_reason: string;
+  decided_at: Date;
   rejects_by_code: FeedLoad['rejectsByCode'];
   failure_code: string | null;
   failure_reason: string | null;
@@ -115,6 +161,13 @@ function feedLoad(row: LoadRow): FeedLoad {
     rowsSuperseded: row.rows_superseded,
     rowsChanged: row.rows_changed,
     labelsWithheld: row.labels_withheld,
+    source: row.source,
+    options: row.options,
+    rowsTooOld: row.rows_too_old,
+    dateForm: row.date_form,
+    measures: row.measures,
+    gates: row.gates,
+    decision: row.decision === null ? null : { kind: row.decision, by: row.decided_by, at: row.decided_at, reason: row.decided_reason },
     rejectsByCode: row.rejects_by_code,
     failure: row.failure_code === null ? null : { code: knownCode(row.failure_code), reason: row.failure_reason ?? '' },
   };

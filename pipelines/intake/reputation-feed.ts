@@ -19,16 +19,20 @@ export const reputationFeed = {
   createStaging: 'intake/create_reputation_staging',
   stagingColumns: ['phone', 'country', 'level', 'category'],
   makeJudge: makeReputationJudge,
+  dateColumns: [],
+  measure: 'intake/measure_reputation',
   merge: 'intake/merge_reputation',
 } as const;
 
 const wordsRememberedMax = 1000; // pairs of level and category; a feed has some 40, a hostile one any number
 
-function makeReputationJudge({ categories }: JudgeOptions): RowJudge {
+function makeReputationJudge({ categories, options }: JudgeOptions): RowJudge {
   const words = new Map<string, string | Refusal>();
-  return ([phoneText = '', level = '', category = '']) => {
-    const phone = judgePhone(phoneText);
+  return ([phoneText = '', levelText = '', categoryText = '']) => {
+    const phone = judgePhone(phoneText, options.country);
     if (isPhoneRefusal(phone)) return phone;
+    const level = levelText.trim() === '' ? (options.level ?? '') : levelText;
+    const category = categoryText.trim() === '' && level.trim().toUpperCase() !== 'NEUTRAL' ? (options.category ?? '') : categoryText;
     const key = `${level}\t${category}`;
     let word = words.get(key);
     if (word === undefined) {

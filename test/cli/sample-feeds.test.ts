@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { writeSampleFeeds } from '../../cli/sample-feeds.ts';
 import { scoreComplaints } from '../../pipelines/intake/scoring.ts';
 import { useTestDatabase } from '../support/database.ts';
-import { useFeedLoader } from '../support/feeds.ts';
+import { smallLimits, useFeedLoader } from '../support/feeds.ts';
 
 const { db } = await useTestDatabase();
 const { directory, load } = await useFeedLoader(db);
 const asOf = new Date('2026-03-01T01:00:00Z');
-const limits = { feedLineBytesMax: 65_536, feedPlainBytesMax: 1e9 };
+const limits = { ...smallLimits, feedLineBytesMax: 65_536, feedPlainBytesMax: 1e9 };
 
 describe('sample feeds', () => {
   it('are the same bytes for the same seed', async () => {

@@ -163,7 +163,7 @@ describe('rows of a feed', () => {
 describe('a header', () => {
   it.each([
     ['is empty', ''], ['lacks a column', 'phone,x\n'], ['names a column twice', 'phone,name,phone\n'], ['names a column under two names', 'phone,name,display_name\n'],
-    ['is not closed', 'phone,"name\n'], ['is too long', `phone,name,${'x'.repeat(100)}\n`], ['is not text', Buffer.from([0xff, 0xfe, 0x70, 0, 0x0a])],
+    ['is not closed', 'phone,"name\n'], ['is too long', `phone,name,${'x'.repeat(100)}\n`], ['is not text', Buffer.from([0x70, 0xff, 0xfe, 0x70, 0x0a])],
     ['is missing and the first line has too many fields', '+12025550143,A,B,C\n'], ['is missing and the first line has too few', '+12025550143\n'],
   ])('that %s is refused', async (_what, content) => {
     await expect(read(content)).rejects.toMatchObject({ code: 'feed_header_invalid' });

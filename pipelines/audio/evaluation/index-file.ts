@@ -73,7 +73,7 @@ export async function readIndex(file: string): Promise<IndexRow[]> {
       }
     }
   } catch (error) {
-    if (isServiceError(error, 'feed_header_invalid')) throw invalid(1, error.problem);
+    if (isServiceError(error, 'feed_header_invalid') || isServiceError(error, 'feed_encoding_invalid')) throw invalid(1, error.problem);
     if (!isServiceError(error)) throw new ServiceError('index_invalid', { operation: 'read index', problem: 'The index cannot be read.', cause: error });
     throw error;
   }

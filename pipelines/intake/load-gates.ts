@@ -1,0 +1,118 @@
+/** What a load was measured to be, before anything of it counts. Kept with the load. */
+export interface FeedMeasures {
+  readonly given: number;
+  readonly accepted: number;
+  /** Different numbers, and those of them that were not known before. */
+  readonly numbers: number;
+  readonly newNumbers: number;
+  /** Rows beyond the first of those that are alike (of complaints: to the last field; else: of one number). */
+  readonly duplicates: number;
+  /** Complaints that are stored already. */
+  readonly knownRows: number;
+  /** Rows of the number, and of the state of complainants, that has most. */
+  readonly topNumberRows: number;
+  readonly topStateRows: number | null;
+  /** Complaints of more than 28 days before the submission. */
+  readonly oldRows: number | null;
+  readonly levels: Readonly<Record<string, number>> | null;
+}
+
+/** Limits of the gates; settings of the same names. Points are percentage points beyond the median of the loads before. */
+export interface LoadGateLimits {
+  readonly feedGateLoadsMin: number;
+  readonly feedGateRowsMin: number;
+  readonly feedVolumePercentMin: number;
+  readonly feedVolumePercentMax: number;
+  readonly feedRejectPointsMax: number;
+  readonly feedNewPointsMax: number;
+  readonly feedDuplicatePointsMax: number;
+  readonly feedKnownPointsMax: number;
+  readonly feedOneNumberPointsMax: number;
+  readonly feedOneStatePointsMax: number;
+  readonly feedOldPointsMax: number;
+  readonly feedLevelPointsMax: number;
+}
+
+/** The closed list of gates that a load passes before it counts. */
+export const LOAD_GATES = ['volume', 'rejects', 'new_numbers', 'duplicates', 'known_rows', 'one_number', 'one_state', 'old_rows', 'levels'] as const;
+
+export type LoadGate = (typeof LOAD_GATES)[number];
+
+/** A gate that a load does not pass: what was seen, what is usual, and the limit, all in percent. */
+export interface GateBreach {
+  readonly gate: LoadGate;
+  readonly figure: number;
+  readonly usual: number;
+  readonly limit: number;
+  readonly reason: string;
+}
+
+/** Loads with which one is compared. */
+export const loadsCompared = 28;
+
+interface ShareGate {
+  readonly gate: Exclude<LoadGate, 'volume'>;
+  readonly limit: keyof LoadGateLimits;
+  /** What the share is of: "of the rows are refused". */
+  readonly words: string;
+  /** Part and whole of the share; null where the load has no such thing. */
+  readonly share: (load: FeedMeasures) => readonly [part: number | null | undefined, whole: number];
+}
+
+const shareGates: readonly ShareGate[] = [
+  { gate: 'rejects', limit: 'feedRejectPointsMax', words: 'of the rows are refused', share: (load) => [load.given - load.accepted, load.given] },
+  { gate: 'new_numbers', limit: 'feedNewPointsMax', words: 'of the numbers are new', share: (load) => [load.newNumbers, load.numbers] },
+  { gate: 'duplicates', limit: 'feedDuplicatePointsMax', words: 'of the rows repeat another row of the file', share: (load) => [load.duplicates, load.accepted] },
+  { gate: 'known_rows', limit: 'feedKnownPointsMax', words: 'of the rows are stored already', share: (load) => [load.knownRows, load.accepted] },
+  { gate: 'one_number', limit: 'feedOneNumberPointsMax', words: 'of the rows are about one number', share: (load) => [load.topNumberRows, load.accepted] },
+  { gate: 'one_state', limit: 'feedOneStatePointsMax', words: 'of the rows are from one state', share: (load) => [load.topStateRows, load.accepted] },
+  { gate: 'old_rows', limit: 'feedOldPointsMax', words: 'of the rows are older than 28 days', share: (load) => [load.oldRows, load.accepted] },
+  ...['NEUTRAL', 'SPAM', 'FRAUD'].map((level): ShareGate => ({ gate: 'levels', limit: 'feedLevelPointsMax', words: `of the rows have the level ${level}`, share: (load) => [load.levels?.[level], load.accepted] })),
+];
+
+/**
+ * The gates that a load does not pass, beside the loads of its kind before it (newest first, at most {@link loadsCompared}).
+ * None is applied before there are `feedGateLoadsMin` of them, nor for a deviation of fewer than `feedGateRowsMin` rows.
+ */
+export function judgeLoad(load: FeedMeasures, before: readonly FeedMeasures[], limits: LoadGateLimits): GateBreach[] {
+  if (before.length < limits.feedGateLoadsMin) return [];
+  return [...judgeVolume(load, before, limits), ...shareGates.flatMap((gate) => judgeShare(gate, load, { before, limits }))];
+}
+
+function judgeVolume(load: FeedMeasures, before: readonly FeedMeasures[], { feedVolumePercentMin, feedVolumePercentMax, feedGateRowsMin }: LoadGateLimits): GateBreach[] {
+  const usual = median(before.map(({ accepted }) => accepted));
+  if (usual === 0 || Math.abs(load.accepted - usual) < feedGateRowsMin) return [];
+  const figure = percent(load.accepted, usual);
+  if (load.accepted * 100 >= usual * feedVolumePercentMin && load.accepted * 100 <= usual * feedVolumePercentMax) return [];
+  const limit = figure < 100 ? feedVolumePercentMin : feedVolumePercentMax;
+  const reason = `${load.accepted} rows are ${format(figure)} % of the median of the last ${before.length} loads (${usual}); the limit is ${limit} %.`;
+  return [{ gate: 'volume', figure, usual: 100, limit, reason }];
+}
+
+function judgeShare({ gate, limit, words, share }: ShareGate, load: FeedMeasures, { before, limits }: { before: readonly FeedMeasures[]; limits: LoadGateLimits }): GateBreach[] {
+  const [part, whole] = share(load);
+  const usualShares = before.flatMap((earlier) => {
+    const [earlierPart, earlierWhole] = share(earlier);
+    return typeof earlierPart === 'number' && earlierWhole > 0 ? [percent(earlierPart, earlierWhole)] : [];
+  });
+  if (typeof part !== 'number' || whole === 0 || usualShares.length < limits.feedGateLoadsMin) return [];
+  const usual = median(usualShares);
+  const figure = percent(part, whole);
+  const points = limits[limit];
+  if (figure - usual <= points || part - (usual * whole) / 100 < limits.feedGateRowsMin) return [];
+  return [{ gate, figure, usual, limit: points, reason: `${format(figure)} % ${words}, where ${format(usual)} % is usual; the limit is ${points} points more.` }];
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+function percent(part: number, whole: number): number {
+  return Math.round((part / whole) * 10_000) / 100;
+}
+
+function format(figure: number): string {
+  return figure.toFixed(1);
+}
