@@ -332,7 +332,17 @@ CREATE TABLE feed_load (
   failure_code text,
   failure_reason text,
   merged_by xid8,
-  labels_withheld bigint
+  labels_withheld bigint,
+  source text COLLATE "C" NOT NULL DEFAULT ''::text,
+  options jsonb NOT NULL DEFAULT '{}'::jsonb,
+  date_form text COLLATE "C",
+  rows_too_old bigint,
+  measures jsonb,
+  gates jsonb NOT NULL DEFAULT '[]'::jsonb,
+  decision text COLLATE "C",
+  decided_by text,
+  decided_reason text,
+  decided_at timestamp with time zone
 );
 
 -- table feed_reject
@@ -977,6 +987,18 @@ ALTER TABLE drift_report ADD CONSTRAINT drift_report_pkey PRIMARY KEY (report_id
 -- constraint feed_load.feed_load_adds_up
 ALTER TABLE feed_load ADD CONSTRAINT feed_load_adds_up CHECK (((state <> 'done'::text) OR ((rows_accepted + rows_rejected) = rows_given)));
 
+-- constraint feed_load.feed_load_date_form_check
+ALTER TABLE feed_load ADD CONSTRAINT feed_load_date_form_check CHECK ((date_form = ANY (ARRAY['mdy'::text, 'dmy'::text, 'serial'::text])));
+
+-- constraint feed_load.feed_load_decided
+ALTER TABLE feed_load ADD CONSTRAINT feed_load_decided CHECK ((((decision IS NULL) = (decided_at IS NULL)) AND ((decision IS NULL) = (decided_by IS NULL)) AND ((decision IS NULL) = (decided_reason IS NULL))));
+
+-- constraint feed_load.feed_load_decided_reason_check
+ALTER TABLE feed_load ADD CONSTRAINT feed_load_decided_reason_check CHECK ((decided_reason ~ '\S'::text));
+
+-- constraint feed_load.feed_load_decision_check
+ALTER TABLE feed_load ADD CONSTRAINT feed_load_decision_check CHECK ((decision = ANY (ARRAY['release'::text, 'discard'::text])));
+
 -- constraint feed_load.feed_load_feed_check
 ALTER TABLE feed_load ADD CONSTRAINT feed_load_feed_check CHECK ((feed = ANY (ARRAY['reputation'::text, 'directory'::text, 'complaints'::text])));
 
@@ -986,11 +1008,14 @@ ALTER TABLE feed_load ADD CONSTRAINT feed_load_file_bytes_check CHECK ((file_byt
 -- constraint feed_load.feed_load_file_sha256_check
 ALTER TABLE feed_load ADD CONSTRAINT feed_load_file_sha256_check CHECK ((file_sha256 ~ '^[0-9a-f]{64}$'::text));
 
+-- constraint feed_load.feed_load_held_by
+ALTER TABLE feed_load ADD CONSTRAINT feed_load_held_by CHECK (((state <> 'held'::text) OR (gates <> '[]'::jsonb)));
+
 -- constraint feed_load.feed_load_pkey
 ALTER TABLE feed_load ADD CONSTRAINT feed_load_pkey PRIMARY KEY (load_id);
 
 -- constraint feed_load.feed_load_state_check
-ALTER TABLE feed_load ADD CONSTRAINT feed_load_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text, 'failed'::text])));
+ALTER TABLE feed_load ADD CONSTRAINT feed_load_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'held'::text, 'done'::text, 'failed'::text, 'discarded'::text])));
 
 -- constraint feed_reject.feed_reject_line_number_check
 ALTER TABLE feed_reject ADD CONSTRAINT feed_reject_line_number_check CHECK ((line_number > 0));
@@ -1489,6 +1514,12 @@ CREATE INDEX drift_report_models ON public.drift_report USING btree (old_model, 
 
 -- index feed_load.feed_load_due
 CREATE INDEX feed_load_due ON public.feed_load USING btree (load_id) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
+
+-- index feed_load.feed_load_held
+CREATE INDEX feed_load_held ON public.feed_load USING btree (load_id) WHERE (state = 'held'::text);
+
+-- index feed_load.feed_load_kind
+CREATE INDEX feed_load_kind ON public.feed_load USING btree (feed, source, load_id DESC) WHERE (state = 'done'::text);
 
 -- index label_event.label_event_at
 CREATE INDEX label_event_at ON public.label_event USING brin (at);
