@@ -1,12 +1,18 @@
 import type { BrandProfile } from './brand-profile.ts';
 import type { Finding } from './finding.ts';
 import type { Place } from './letter-reading.ts';
+import { NEARNESS, nearProtectedName, type ProtectedNames } from './names/protected-names.ts';
+import { NAME_REASONS, relateName } from './names/related-name.ts';
 
 /** What is checked about a brand and its letter together, beside the rules of letters: the text when it passes, and when a person must decide. */
 export const BRAND_CHECKS = {
   display_name_related: {
     pass: 'The display name is related to the legal name or the DBA.',
-    review: 'The display name shares no word with the legal name or the DBA. A person decides; a DBA that the letter names helps.',
+    review: 'The display name is not plainly that of the company: a person decides. {reason}',
+  },
+  name_not_protected: {
+    pass: 'No name of the brand is near a protected name.',
+    review: 'The {field} is near the protected name {name} ({category}): {how}. A person decides, also where the company has that very name.',
   },
   display_name_on_letter: {
     pass: 'The letter has the name that calls will show.',
@@ -27,30 +33,31 @@ export function brandFinding(code: keyof typeof BRAND_CHECKS, severity: 'pass' |
   return { code, severity, message: BRAND_CHECKS[code][severity], place, excerpt: null };
 }
 
-/** Words that say what a business is and not which one, in lower case. */
-const ordinaryWords = new Set(['and', 'the', 'of', 'for', 'inc', 'llc', 'ltd', 'limited', 'corp', 'corporation', 'co', 'company', 'gmbh', 'ag', 'kg', 'sa', 'srl', 'sarl', 'sas', 'bv', 'plc', 'group', 'holding', 'holdings', 'services', 'service', 'de', 'la', 'le', 'les', 'el', 'und', 'et', 'y']);
+/** A finding for a person, with each `{...}` of its text replaced. */
+function findingAbout(code: keyof typeof BRAND_CHECKS, words: Readonly<Record<string, string>>): Finding {
+  const finding = brandFinding(code, 'review');
+  return { ...finding, message: finding.message.replace(/\{(\w+)\}/g, (_place, word: string) => words[word]!) };
+}
+
+/** The names of a brand, as findings call them. */
+const namesOfBrand = { displayName: 'display name', dba: 'DBA', legalName: 'legal name' } as const satisfies Partial<Record<keyof BrandProfile, string>>;
 
 /**
- * Checks a profile beside its letter: a display name that shares no word with the legal name or the DBA might be the name
- * of somebody else, so a person decides.
+ * Checks the names of a profile: a display name that is not plainly the company's, and a name near a protected one, might
+ * be those of somebody else, so a person decides; also where the company has that very name.
  */
-export function checkBrand({ displayName, legalName, dba }: Pick<BrandProfile, 'displayName' | 'legalName' | 'dba'>): Finding {
-  const known = new Set([...distinctiveWords(legalName), ...distinctiveWords(dba ?? '')]);
-  const shared = distinctiveWords(displayName).some((word) => known.has(word)) || isInitials(displayName, legalName) || isInitials(displayName, dba ?? '');
-  return brandFinding('display_name_related', shared ? 'pass' : 'review');
+export function checkBrand(profile: Pick<BrandProfile, 'displayName' | 'legalName' | 'dba'>, protectedNames: ProtectedNames): readonly Finding[] {
+  const { related, reason } = relateName(profile.displayName, profile);
+  return [
+    related ? brandFinding('display_name_related', 'pass') : findingAbout('display_name_related', { reason: NAME_REASONS[reason] }),
+    checkProtected(profile, protectedNames),
+  ];
 }
 
-function distinctiveWords(name: string): string[] {
-  return wordsOf(name).filter((word) => word.length > 1 && !ordinaryWords.has(word));
-}
-
-function wordsOf(name: string): string[] {
-  return name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-}
-
-/** `NDG` for Northwind Dental Group. */
-function isInitials(short: string, name: string): boolean {
-  const initials = wordsOf(name).map((word) => word[0]).join('');
-  const word = wordsOf(short).join('');
-  return word.length >= 2 && initials.startsWith(word);
+function checkProtected(profile: Pick<BrandProfile, 'displayName' | 'legalName' | 'dba'>, protectedNames: ProtectedNames): Finding {
+  for (const field of ['displayName', 'dba', 'legalName'] as const) {
+    const near = profile[field] === null ? null : nearProtectedName(profile[field], protectedNames);
+    if (near !== null) return findingAbout('name_not_protected', { field: namesOfBrand[field], name: near.name, category: near.category, how: NEARNESS[near.how] });
+  }
+  return brandFinding('name_not_protected', 'pass');
 }

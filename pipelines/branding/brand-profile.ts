@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
 import { cleanText } from '../text-cleaning.ts';
+import { foldWords } from './names/name-folding.ts';
 
 /** Limits of a brand's fields, in characters unless named otherwise. */
 export const brandLimits = {
@@ -111,7 +112,8 @@ export const callReasonSchema = text(brandLimits.callReasonCharactersMax);
 
 /** The handle that a display name suggests; empty if it has no letter or digit of ASCII. */
 export function suggestHandle(name: string): string {
-  return name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/[^a-z0-9]+/g, ' ').trim().replaceAll(' ', '-').slice(0, 60).replace(/-+$/, '');
+  const words = foldWords(name.replace(/[&+]/g, ' ')).join(' ');
+  return words.replace(/[^a-z0-9]+/g, ' ').trim().replaceAll(' ', '-').slice(0, 60).replace(/-+$/, '');
 }
 
 /** The fields that an update changes only with an approval, because they are what a called person or a letter names. */

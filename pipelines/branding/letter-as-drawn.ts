@@ -1,7 +1,8 @@
 import { brandFinding } from './brand-check.ts';
 import type { Finding } from './finding.ts';
 import type { LetterPage, Place } from './letter-reading.ts';
-import { editDistance, foldWords } from './name-match.ts';
+import { editDistance } from './names/edit-distance.ts';
+import { foldWords } from './names/name-folding.ts';
 
 /** How far text that recognition read from the drawn page may differ from the text that the PDF carries. */
 const limits = {

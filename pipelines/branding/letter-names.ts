@@ -1,6 +1,7 @@
 import type { LabelledValue } from './letter-labels.ts';
 import { foldSameLength, foundIn, lineIndexAt, wording, type FoundText, type LetterText } from './letter-text.ts';
-import { compareNames, foldWords } from './name-match.ts';
+import { compareNames } from './name-match.ts';
+import { foldWords } from './names/name-folding.ts';
 
 /** A name of a company or brand; `labelled` by a label, else by "doing business as" in a sentence. */
 export interface FoundName extends FoundText {

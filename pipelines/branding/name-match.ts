@@ -1,36 +1,10 @@
+import { formWordsMax, legalFormOf, splitLegalForm } from './names/company-words.ts';
+import { isNear } from './names/edit-distance.ts';
+import { foldWords, foldWordsBothWays, isSameWord, joinWords, type FoldedWord } from './names/name-folding.ts';
+
 /**
  * Names of companies and people as they are written in letters, compared word by word. Pure: no dictionary, no service.
  */
-
-/** Letters that Unicode does not decompose into a Latin letter and a mark. */
-const plainLetters: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i', '&': ' and ', '+': ' and ' };
-
-/** Forms of companies, as folded words; forms in one row are one. They follow a name and do not tell brands apart. */
-const legalForms: readonly (readonly string[])[] = [
-  ['inc', 'incorporated'], ['corp', 'corporation'], ['llc', 'l l c', 'limited liability company'], ['ltd', 'limited'], ['co', 'company'], ['llp', 'l l p'],
-  ['lp', 'l p'], ['plc', 'p l c'], ['pllc'], ['pc', 'p c'], ['pty ltd', 'pty limited'], ['gmbh', 'g m b h', 'gesellschaft mit beschrankter haftung'],
-  ['ag', 'aktiengesellschaft'], ['kg'], ['gmbh and co kg'], ['ug', 'ug haftungsbeschrankt'], ['se'], ['ev', 'e v'], ['sa', 's a', 'sociedad anonima', 'societe anonyme'],
-  ['sas', 's a s'], ['sasu'], ['sarl', 's a r l'], ['eurl'], ['sl', 's l', 'sociedad limitada'], ['slu'], ['sa de cv', 's a de c v'], ['s de rl de cv', 's de r l de c v'],
-  ['spa', 's p a'], ['srl', 's r l'], ['ltda', 'limitada'], ['eireli'], ['bv', 'b v'], ['nv', 'n v'], ['ab'], ['as', 'a s'], ['aps'], ['oy'],
-];
-
-const formOf = new Map(legalForms.flatMap((names) => names.map((name) => [name, names[0]!] as const)));
-const formWordsMax = Math.max(...[...formOf.keys()].map((name) => name.split(' ').length));
-
-/** Words of a text in lower case, without accents and punctuation: `Café «Müller», Inc.` is cafe, muller, inc. */
-export function foldWords(text: string): readonly string[] {
-  const plain = text.normalize('NFKD').toLowerCase().normalize('NFKD').replace(/[ßæœøłđðþı&+]/g, (letter) => plainLetters[letter] ?? letter);
-  return plain.replace(/[\p{M}'’`´]/gu, '').split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
-}
-
-/** The words of a company's name without its legal form, and the form (`inc`, `gmbh`), if it ends in one. */
-export function splitLegalForm(words: readonly string[]): { readonly core: readonly string[]; readonly form: string | null } {
-  for (let count = Math.min(formWordsMax, words.length - 1); count > 0; count--) {
-    const form = formOf.get(words.slice(-count).join(' '));
-    if (form !== undefined) return { core: words.slice(0, -count), form };
-  }
-  return { core: words, form: null };
-}
 
 /**
  * How two names compare: `same` (case, accents, punctuation and a legal form that one of them leaves out do not count),
@@ -41,46 +15,22 @@ export type NameComparison = 'same' | 'other_form' | 'near' | 'other';
 
 /** Compares two names of companies or brands. */
 export function compareNames(left: string, right: string): NameComparison {
-  const [a, b] = [splitLegalForm(withoutArticle(foldWords(left))), splitLegalForm(withoutArticle(foldWords(right)))];
-  const [coreA, coreB] = [a.core.join(''), b.core.join('')]; // Foo Bar and FooBar are one name
-  if (coreA === '' || coreB === '') return 'other';
-  if (coreA === coreB) return a.form !== null && b.form !== null && a.form !== b.form ? 'other_form' : 'same';
-  return isNear(coreA, coreB) ? 'near' : 'other';
+  const [a, b] = [splitLegalForm(withoutArticle(foldWordsBothWays(left))), splitLegalForm(withoutArticle(foldWordsBothWays(right)))];
+  const [coreA, coreB] = [joinWords(a.core), joinWords(b.core)]; // Foo Bar and FooBar are one name
+  if (coreA.plain === '' || coreB.plain === '') return 'other';
+  if (isSameWord(coreA, coreB)) return a.form !== null && b.form !== null && a.form !== b.form ? 'other_form' : 'same';
+  return isNear(coreA.plain, coreB.plain) ? 'near' : 'other';
 }
 
-function withoutArticle(words: readonly string[]): readonly string[] {
-  return words.length > 1 && words[0] === 'the' ? words.slice(1) : words;
+function withoutArticle(words: readonly FoldedWord[]): readonly FoldedWord[] {
+  return words.length > 1 && words[0]!.plain === 'the' ? words.slice(1) : words;
 }
 
-/** Longest name that is compared letter by letter, in characters. */
-const comparedCharactersMax = 80;
-
-/** True if one edit in names of 5 letters, or two in names of 12, make one of the other. */
-export function isNear(left: string, right: string): boolean {
-  const shorter = Math.min(left.length, right.length);
-  if (shorter < 5 || Math.max(left.length, right.length) > comparedCharactersMax) return false;
-  return editDistance(left, right, shorter < 12 ? 1 : 2) !== null;
-}
-
-/** Insertions, deletions and replacements between two texts, or null if there are more than `max`. */
-export function editDistance(left: string, right: string, max: number): number | null {
-  if (Math.abs(left.length - right.length) > max) return null;
-  let previous = Array.from({ length: right.length + 1 }, (_, at) => at);
-  for (let row = 1; row <= left.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= right.length; column++) {
-      const replaced = previous[column - 1]! + (left[row - 1] === right[column - 1] ? 0 : 1);
-      current.push(Math.min(replaced, previous[column]! + 1, current[column - 1]! + 1));
-    }
-    if (Math.min(...current) > max) return null;
-    previous = current;
-  }
-  return previous[right.length]! <= max ? previous[right.length]! : null;
-}
-
-/** A word of a text in the form of `foldWords`, and how it stands there. */
+/** A word of a text in the form of `foldWordsBothWays`, and how it stands there. */
 export interface TextWord {
   readonly word: string;
+  /** The same with umlauts spelled out (`mueller`). */
+  readonly spelledOut: string;
   /** Offset of its first character and the one after its last. */
   readonly start: number;
   readonly end: number;
@@ -91,7 +41,7 @@ export interface TextWord {
 /** The words of a text with their places. A written word may be several folded ones (`AT&T`), which share its place. */
 export function wordsOf(text: string): readonly TextWord[] {
   return [...text.matchAll(/[\p{L}\p{N}\p{M}'’]+|[&+]/gu)].flatMap((match) =>
-    foldWords(match[0]).map((word) => ({ word, written: match[0], start: match.index, end: match.index + match[0].length })));
+    foldWordsBothWays(match[0]).map(({ plain, spelledOut }) => ({ word: plain, spelledOut, written: match[0], start: match.index, end: match.index + match[0].length })));
 }
 
 /**
@@ -115,16 +65,20 @@ const notPartOfNames = new Set((
 
 /** Where a name stands best in a text, or null. */
 export function findName(text: string, words: readonly TextWord[], name: string, options: { readonly near: boolean }): NameInText | null {
-  const { core, form } = splitLegalForm(withoutArticle(foldWords(name)));
+  const { core, form } = splitLegalForm(withoutArticle(foldWordsBothWays(name)));
   if (core.length === 0) return null;
   let best: NameInText | null = null;
   for (let at = 0; at + core.length <= words.length; at++) {
-    if (!core.every((word, offset) => words[at + offset]!.word === word)) continue;
+    if (!core.every((word, offset) => isWritten(words[at + offset]!, word))) continue;
     const found: NameInText = { kind: kindOfOccurrence({ text, words, from: at, to: at + core.length, name, form }), start: words[at]!.start };
     if (best === null || ranks[found.kind] < ranks[best.kind]) best = found;
     if (best.kind === 'whole') return best;
   }
-  return best ?? (options.near ? findNear(words, core) : null);
+  return best ?? (options.near ? findNear(words, core.map(({ plain }) => plain)) : null);
+}
+
+function isWritten({ word, spelledOut }: TextWord, wanted: FoldedWord): boolean {
+  return isSameWord({ plain: word, spelledOut }, wanted);
 }
 
 interface Occurrence {
@@ -153,7 +107,7 @@ function isWrittenAsName(written: string, name: string): boolean {
 
 function formAfter(words: readonly TextWord[], at: number): { form: string; words: number } | null {
   for (let count = formWordsMax; count > 0; count--) {
-    const form = formOf.get(words.slice(at, at + count).map(({ word }) => word).join(' '));
+    const form = legalFormOf(words.slice(at, at + count).map(({ word }) => word));
     // `as`, `co`, `se` and others are words of their own in some language: small letters make no form
     if (form !== undefined && words[at]!.written !== words[at]!.written.toLowerCase()) return { form, words: count };
   }

@@ -89,7 +89,7 @@ describe('Add Managed Brand', () => {
   it('under a name that is not related to the legal name waits for a person although the letter is good', async () => {
     const { handle, phones } = fresh(1);
     const result = await ask(db, 'add_managed_brand', { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones }, { letter: goodLetter(phones) });
-    expect(result).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review', findings: [{ code: 'display_name_related', severity: 'review' }, { code: 'display_name_on_letter', severity: 'review' }] }, letter: { state: 'approved' } });
+    expect(result).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review', findings: [{ code: 'display_name_related', severity: 'review' }, { code: 'name_not_protected', severity: 'pass' }, { code: 'display_name_on_letter', severity: 'review' }] }, letter: { state: 'approved' } });
     expect(await published(handle)).toEqual({});
     expect(await decideBrand({ db, handle, approve: true, ...by })).toBe('approved');
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Meridian Bank' });
@@ -97,10 +97,10 @@ describe('Add Managed Brand', () => {
 
   it('under a name that its letter does not have waits for a person, also where the name is a DBA by the sender’s word', async () => {
     const { handle, phones } = fresh(1);
-    const brand = { ...profile, dba: 'Bank of Meridian', displayName: 'Bank of Meridian' };
+    const brand = { ...profile, dba: 'Meridian Smiles', displayName: 'Meridian Smiles' };
     expect(await ask(db, 'add_managed_brand', { handle, brand, numbers: phones }, { letter: goodLetter(phones) })).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review' } });
     const named = fresh(1);
-    expect(await ask(db, 'add_managed_brand', { handle: named.handle, brand, numbers: named.phones }, { letter: goodLetter(named.phones, { alias: 'Bank of Meridian' }) })).toMatchObject({ outcome: 'approved' });
+    expect(await ask(db, 'add_managed_brand', { handle: named.handle, brand, numbers: named.phones }, { letter: goodLetter(named.phones, { alias: 'Meridian Smiles' }) })).toMatchObject({ outcome: 'approved' });
   });
 
   it('with a letter that another client has handed in waits for a person', async () => {

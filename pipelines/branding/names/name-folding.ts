@@ -1,0 +1,65 @@
+/**
+ * The one folding of names: case, accents, compatibility forms, ligatures and punctuation do not count. Pure. Letters of
+ * different scripts are never made one here; see look-alikes.ts.
+ */
+
+/** A word of a name, folded. */
+export interface FoldedWord {
+  /** Without accents: `muller` for Müller, `strasse` for Straße, `orsted` for Ørsted. */
+  readonly plain: string;
+  /** With the letters that stand for an umlaut or a Nordic letter: `mueller` for Müller, `oersted` for Ørsted; else as `plain`. */
+  readonly spelledOut: string;
+}
+
+/** Letters that Unicode does not decompose into a letter and a mark. */
+const plainLetters: Readonly<Record<string, string>> = {
+  ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ħ: 'h', ŧ: 't', ŋ: 'n', ı: 'i', ĸ: 'k', ς: 'σ',
+};
+
+/** How letters are written where the keyboard has none of them, after NFC and in lower case. */
+const spelledOutLetters: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe' };
+
+/** Signs that companies put behind a name and nobody reads as letters: NFKD would make `TM` of one. */
+const signsOfRights = /[©®™℠]/gu;
+/** Marks that stand alone in no alphabet: accents, Arabic vowels, selectors. Those of kana tell sounds apart, as vowel signs of Indic scripts do. */
+const accents = /(?![\u3099\u309A])(?:(?=\p{M})\p{Script=Inherited})|[\u0591-\u05C7]/gu;
+const notShown = /\p{Default_Ignorable_Code_Point}/gu;
+const apostrophes = /['’‘ʼ´`′]/gu;
+/** Forms of companies that are written without a space beside the name. */
+const unspacedForms = /株式会社|有限会社|合同会社|合資会社|一般社団法人|股份有限公司|有限责任公司|有限公司|주식회사|유한회사/gu;
+
+/** Words of a text without accents and punctuation, in lower case: `Café «Müller», Inc.` is cafe, muller, inc. */
+export function foldWords(text: string): readonly string[] {
+  return foldWordsBothWays(text).map(({ plain }) => plain);
+}
+
+/** The same words with both ways to write umlauts and their like. */
+export function foldWordsBothWays(text: string): readonly FoldedWord[] {
+  if (/^[a-z0-9 ]*$/.test(text)) return text.split(' ').filter((word) => word !== '').map((word) => ({ plain: word, spelledOut: word }));
+  const prepared = text.replace(signsOfRights, ' ').replace(notShown, '').replace(apostrophes, '').normalize('NFKC').toLowerCase();
+  const written = splitWords(prepared.replace(notShown, '').replace(unspacedForms, ' $& '));
+  return written.flatMap((word) => {
+    const plain = withoutAccents(word);
+    return plain === '' ? [] : [{ plain, spelledOut: withoutAccents(word.normalize('NFC').replace(/[äöüåø]/g, (letter) => spelledOutLetters[letter]!)) }];
+  });
+}
+
+function splitWords(text: string): readonly string[] {
+  return text.replace(/[&+]/g, ' and ').split(/[^\p{L}\p{N}\p{M}]+/u).filter((word) => word !== '');
+}
+
+function withoutAccents(word: string): string {
+  const bare = word.normalize('NFKD').toLowerCase().normalize('NFKD').replace(accents, '');
+  const letters = bare.replace(/[ßæœøłđðþħŧŋıĸς]/g, (letter) => plainLetters[letter]!);
+  return letters.replace(/[^\p{L}\p{N}\p{M}]+/gu, '').normalize('NFC');
+}
+
+/** True if two words are one: `Müller` is `Mueller` and `Muller`. */
+export function isSameWord(left: FoldedWord, right: FoldedWord): boolean {
+  return left.plain === right.plain || left.spelledOut === right.plain || left.plain === right.spelledOut;
+}
+
+/** The letters of some words in a row, in each way to write them. */
+export function joinWords(words: readonly FoldedWord[]): FoldedWord {
+  return { plain: words.map(({ plain }) => plain).join(''), spelledOut: words.map(({ spelledOut }) => spelledOut).join('') };
+}

@@ -1,0 +1,132 @@
+import { isGeneric, splitLegalForm, type SplitName } from './company-words.ts';
+import { isNear } from './edit-distance.ts';
+import { foldWordsBothWays, isSameWord, joinWords, type FoldedWord } from './name-folding.ts';
+import { hasHiddenCharacters, hasStrayStrokes, hasUnusualLetters, looksLatin, mixesScripts, scriptsOf } from './look-alikes.ts';
+
+/** How a comparison of a shown name with a company's names ended: the first two relate them, the others need a person. */
+export const NAME_REASONS = {
+  same_words: 'It has the words of the company’s name.',
+  part_of_words: 'Its distinctive words are all in the company’s name.',
+  hidden_characters: 'A name holds characters that are not shown.',
+  mixed_scripts: 'A name mixes letters of several alphabets.',
+  look_alike_letters: 'A name holds letters that look like others.',
+  generic_words: 'It is made of generic words alone.',
+  initials: 'It has initials of the company’s name alone.',
+  near: 'It differs from the company’s name in a letter or two.',
+  some_words: 'Only some of its distinctive words are in the company’s name.',
+  claimed_role: 'It claims to be something that the public trusts, such as a bank, and the legal name does not.',
+  other_form: 'It has another legal form than the company’s names.',
+  other_script: 'It is in another alphabet than the company’s names.',
+  no_words: 'None of its distinctive words is in the company’s name.',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type NameReason = keyof typeof NAME_REASONS;
+
+/** Whether a shown name is plainly the company's, and why. */
+export interface NameRelation {
+  readonly related: boolean;
+  readonly reason: NameReason;
+}
+
+/** The names of a company. */
+export interface CompanyNames {
+  readonly legalName: string;
+  /** The name under which it does business. */
+  readonly dba: string | null;
+}
+
+/**
+ * Whether a shown name is plainly that of a company: its distinctive words are all in the legal name, or all in the DBA.
+ * Everything else needs a person. Letters are compared as they are written: look-alikes are never taken for others.
+ */
+export function relateName(shown: string, { legalName, dba }: CompanyNames): NameRelation {
+  const companies = [legalName, ...(dba === null ? [] : [dba])];
+  const unsafe = reasonAgainst([shown, ...companies]);
+  if (unsafe !== null) return { related: false, reason: unsafe };
+  const name = splitName(shown);
+  const split = companies.map(splitName);
+  const verdicts = split.map((company) => compareWithCompany(name.core, company.core));
+  const best = verdicts.sort((a, b) => strength(a) - strength(b))[0]!;
+  if (!isRelation(best)) return { related: false, reason: best === 'no_words' && !sharesScript(shown, companies) ? 'other_script' : best };
+  if (!rolesOf(name.core).every((word) => contains(split[0]!.core, word))) return { related: false, reason: 'claimed_role' };
+  if (name.form !== null && !split.some(({ form }) => form === name.form)) return { related: false, reason: 'other_form' };
+  return { related: true, reason: best };
+}
+
+/** What in the characters themselves needs a person, whatever the words are. */
+function reasonAgainst(names: readonly string[]): NameReason | null {
+  if (names.some(hasHiddenCharacters)) return 'hidden_characters';
+  if (names.some(mixesScripts)) return 'mixed_scripts';
+  return names.some((name) => hasUnusualLetters(name) || hasStrayStrokes(name) || looksLatin(name)) ? 'look_alike_letters' : null;
+}
+
+function splitName(name: string): SplitName<FoldedWord> {
+  const words = foldWordsBothWays(name);
+  return splitLegalForm(words.length > 1 && words[0]!.plain === 'the' ? words.slice(1) : words);
+}
+
+const byStrength = Object.keys(NAME_REASONS) as NameReason[];
+const strength = (reason: NameReason) => byStrength.indexOf(reason);
+const isRelation = (reason: NameReason) => reason === 'same_words' || reason === 'part_of_words';
+
+/** Compares the words of a shown name with those of one name of a company. */
+function compareWithCompany(shown: readonly FoldedWord[], company: readonly FoldedWord[]): NameReason {
+  if (shown.length === 0 || shown.every((word) => isGeneric(word))) return 'generic_words';
+  if (shown.length === company.length && shown.every((word, at) => isSameWord(word, company[at]!))) return 'same_words';
+  const counted = shown.filter((word) => !isGeneric(word, freeWords));
+  if (isJoinOfRun(shown, company)) return 'part_of_words';
+  const missing = missingFrom(company, counted);
+  if (missing.length === 0) return counted.some(isDistinctive) ? 'part_of_words' : 'initials';
+  if (isInitials(shown, company)) return 'initials';
+  const [ours, theirs] = [joinWords(shown).plain, joinWords(company).plain];
+  if (isNear(ours, theirs)) return 'near';
+  if (missing.every((word) => isGeneric(word, ['role']))) return 'claimed_role';
+  return counted.some((word) => !isGeneric(word) && contains(company, word)) ? 'some_words' : 'no_words';
+}
+
+/** Kinds of words that do not tell companies apart: a shown name may have others of them than the company. */
+const freeWords = ['joining', 'business', 'trade', 'place', 'contact'] as const;
+
+/** A word that tells one business from another: not a generic one, nor a single letter of an alphabet. */
+function isDistinctive(word: FoldedWord): boolean {
+  return !isGeneric(word) && (word.plain.length > 1 || /[\p{Script=Han}\p{Script=Hangul}]/u.test(word.plain));
+}
+
+function rolesOf(words: readonly FoldedWord[]): readonly FoldedWord[] {
+  return words.filter((word) => isGeneric(word, ['role']));
+}
+
+function contains(words: readonly FoldedWord[], wanted: FoldedWord): boolean {
+  return words.some((word) => isSameWord(word, wanted));
+}
+
+/** The words that are not among others; a word twice needs two of them. */
+function missingFrom(company: readonly FoldedWord[], wanted: readonly FoldedWord[]): readonly FoldedWord[] {
+  const left = [...company];
+  return wanted.filter((word) => {
+    const at = left.findIndex((other) => isSameWord(word, other));
+    if (at !== -1) left.splice(at, 1);
+    return at === -1;
+  });
+}
+
+/** True if a name is some neighbouring words of the other with other spaces: `FooBar` and `Foo Bar`. */
+function isJoinOfRun(shown: readonly FoldedWord[], company: readonly FoldedWord[]): boolean {
+  const wanted = joinWords(shown);
+  return company.some((_, from) => company.some((__, last) => {
+    const run = company.slice(from, last + 1);
+    return run.some(isDistinctive) && isSameWord(joinWords(run), wanted);
+  }));
+}
+
+/** `NDG` or `N.D.G.` for Northwind Dental Group, also with the initial of a legal form. */
+function isInitials(shown: readonly FoldedWord[], company: readonly FoldedWord[]): boolean {
+  const short = joinWords(shown).plain;
+  const initials = company.map(({ plain }) => plain[0]).join('');
+  return short.length >= 2 && short.length <= 6 && (initials.includes(short) || (short.length > 2 && initials.startsWith(short.slice(0, -1))));
+}
+
+function sharesScript(shown: string, companies: readonly string[]): boolean {
+  const own = scriptsOf(shown);
+  return companies.some((company) => scriptsOf(company).some((script) => own.includes(script)));
+}
