@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { changeNumber, type NumberPersonAction } from '../pipelines/branding/person-actions.ts';
-import { isPhoneRefusal, judgePhone } from '../pipelines/phone-number.ts';
-import { ServiceError } from '../runtime/errors.ts';
+import { requirePhone } from '../pipelines/intake/number-record.ts';
 import { addRequestOptions, currentActor, runRequest, type RequestOptions } from './branding-request.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';
 
@@ -45,9 +44,7 @@ function addNumbers(handle: string, numbers: readonly string[], { file, callReas
 }
 
 async function change(action: NumberPersonAction, { handle, phone: text, reason }: { handle: string; phone: string; reason: string }): Promise<Outcome> {
-  const judged = judgePhone(text);
-  if (isPhoneRefusal(judged)) throw new ServiceError('phone_invalid', { operation: `${action} number`, problem: judged.reason, hint: 'Write the number in international form: +12025550143.' });
-  const { phone } = judged;
+  const phone = requirePhone(`${action} number`, text);
   return withServices(async ({ db }) => {
     const state = await changeNumber({ db, handle, phone, action, reason, actor: currentActor() });
     return { json: { handle, phone, state }, text: `${phone} is ${state} with ${handle}.` };

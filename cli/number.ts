@@ -4,6 +4,7 @@ import { clearNumber, readNumber, type NumberRecord } from '../pipelines/intake/
 import { addBrandingNumberCommands } from './branding-number.ts';
 import { addNumberProtectionCommands } from './number-protection.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';
+import { addNumberProofCommands } from './number-proof.ts';
 import { formatFacts, formatTime } from './table.ts';
 
 /** `number show|clear|protect`, and those of numbers for branding. */
@@ -25,6 +26,7 @@ export function addNumberCommands(program: Command): void {
     .action((phone: string, options: { reason: string; by: string }, command: Command) => runCommand(command, () => clear(phone, options)));
   addNumberProtectionCommands(number);
   addBrandingNumberCommands(number);
+  addNumberProofCommands(number);
 }
 
 async function clear(phone: string, { reason, by }: { reason: string; by: string }): Promise<Outcome> {

@@ -7,6 +7,7 @@ import { parsePayload, queueOf, type JobName, type Payloads } from './queues.ts'
 export const jobIds = {
   feedLoad: (loadId: number) => `feed-${loadId}`,
   branding: (operationId: number) => `branding-${operationId}`,
+  proof: (proofId: number) => `proof-${proofId}`,
   night: (runId: number) => `night-${runId}`,
   build: (buildId: number) => `build-${buildId}`,
   publication: ({ runId, generation }: { runId: number; generation: number }) => `publish-${runId}-g${generation}`,
@@ -22,6 +23,11 @@ export function enqueueFeedLoad(queues: Queues, { loadId }: Payloads['load-feed'
 /** Queues a branding operation, unless it is queued or running. True if it was added. */
 export function enqueueBranding(queues: Queues, { operationId }: Payloads['run-branding']): Promise<boolean> {
   return enqueue(queues, newJob('run-branding', jobIds.branding(operationId), { operationId }));
+}
+
+/** Queues the calls of a proof of numbers, unless they are queued or placed at this moment. True if they were added. */
+export function enqueueProof(queues: Queues, { proofId }: Payloads['place-proof-calls']): Promise<boolean> {
+  return enqueue(queues, newJob('place-proof-calls', jobIds.proof(proofId), { proofId }));
 }
 
 /** Queues a night, unless it is queued or running. True if it was added. */

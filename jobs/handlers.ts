@@ -12,11 +12,14 @@ import { failFeedLoad, runFeedLoad } from '../pipelines/intake/feed-load.ts';
 import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
 import { openVault } from '../pipelines/vault.ts';
 import { expireLetters, destroyOldDocuments } from '../pipelines/branding/expiry.ts';
+import { openCodeCaller } from '../pipelines/branding/code-caller.ts';
+import { failProof, placeProofCalls } from '../pipelines/branding/number-proof.ts';
 import { failOperation } from '../pipelines/branding/operation.ts';
+import { loadCodeSecret } from '../pipelines/branding/proof-code.ts';
 import { readLetter, recogniseLetterPages } from '../pipelines/branding/reading/letter-reader.ts';
 import { runOperation } from '../pipelines/branding/run-operation.ts';
 import { scoreComplaints } from '../pipelines/intake/scoring.ts';
-import { errorCodeOf, isFinalFailure, publicReason, type ErrorCode } from '../runtime/errors.ts';
+import { errorCodeOf, isFinalFailure, publicReason, ServiceError, type ErrorCode } from '../runtime/errors.ts';
 import type { Services } from '../runtime/services.ts';
 import type { Queues } from './backend.ts';
 import { enqueueBatch, enqueueNight, enqueueNightFlow } from './enqueue.ts';
@@ -31,6 +34,7 @@ export function createHandlers(services: HandlerServices): Handlers {
   return {
     'load-feed': loadFeed(services),
     'run-branding': runBranding(services),
+    'place-proof-calls': placeCalls(services),
     'open-night': openNight(services, store),
     'build-artefact': buildNightArtefact(services, store),
     'publish-night': publish(services, store),
@@ -80,6 +84,20 @@ function runBranding({ config, db }: HandlerServices): Handler<'run-branding'> {
       },
       // A worker that is set up wrongly has not decided anything: the operation waits for one that is not.
       async (code, reason) => (faultsOfTheWorker.has(code) ? undefined : failOperation(db, operationId, { code, reason })),
+    );
+}
+
+/** Places the calls of a proof; one that cannot be placed ends it. */
+function placeCalls({ config, db }: HandlerServices): Handler<'place-proof-calls'> {
+  return ({ proofId }, context) =>
+    recordingTheEnd(
+      context,
+      async () => {
+        const caller = openCodeCaller(config);
+        if (caller === null) throw new ServiceError('number_calls_off', { operation: 'place verification calls', object: `proof ${proofId}` });
+        return { placed: await placeProofCalls({ db, caller, secret: await loadCodeSecret(config), proofId, limits: config }) };
+      },
+      (code, reason) => failProof(db, proofId, { code, reason, actor: 'worker' }),
     );
 }
 

@@ -45,7 +45,7 @@ export const QUEUES = {
     failedKeptSeconds: 7 * day,
   },
   branding: {
-    jobs: { 'run-branding': z.strictObject({ operationId: databaseId }) },
+    jobs: { 'run-branding': z.strictObject({ operationId: databaseId }), 'place-proof-calls': z.strictObject({ proofId: databaseId }) },
     concurrency: (config) => config.brandingConcurrency,
     retryDelayMs: 1000,
     completedKeptSeconds: day,

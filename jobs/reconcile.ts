@@ -1,4 +1,5 @@
 import { failNight } from '../pipelines/caches/night-opening.ts';
+import { failProof } from '../pipelines/branding/number-proof.ts';
 import { failOperation, readOperation } from '../pipelines/branding/operation.ts';
 import { failFeedLoad } from '../pipelines/intake/feed-load.ts';
 import { ERRORS, type ErrorCode } from '../runtime/errors.ts';
@@ -6,7 +7,7 @@ import type { Log } from '../runtime/log.ts';
 import { queryRow, queryRows, type Pool } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
 import type { JobState, Queues } from './backend.ts';
-import { enqueueBranding, enqueueFeedLoad, enqueueNight, enqueueNightFlow, jobIds, lives, restoreBatch } from './enqueue.ts';
+import { enqueueBranding, enqueueFeedLoad, enqueueNight, enqueueNightFlow, enqueueProof, jobIds, lives, restoreBatch } from './enqueue.ts';
 
 export interface ReconcileOptions {
   readonly db: Pool;
@@ -16,9 +17,9 @@ export interface ReconcileOptions {
 
 /** What a comparison has put right. */
 export interface Reconciled {
-  /** Loads, branding operations, nights, publications and batches of recordings that were queued again. */
+  /** Loads, branding operations, proofs of numbers, nights, publications and batches of recordings that were queued again. */
   enqueued: number;
-  /** Loads, branding operations, nights and builds whose job was given up after crashes, and that have failed now. */
+  /** Loads, branding operations, proofs of numbers, nights and builds whose job was given up after crashes, and that have failed now. */
   lost: number;
 }
 
@@ -40,6 +41,9 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciled> 
   }
   for (const { operation_id } of await queryRows<{ operation_id: number }>(options.db, sql('jobs/list_due_branding'))) {
     await reconcileBranding(options, operation_id, done);
+  }
+  for (const { proof_id } of await queryRows<{ proof_id: number }>(options.db, sql('jobs/list_due_proofs'), [null])) {
+    await reconcileProof(options, proof_id, done);
   }
   for (const night of await queryRows<OpenNight>(options.db, sql('jobs/list_open_nights'), [null])) {
     await reconcileNight(options, night, done);
@@ -71,6 +75,17 @@ async function reconcileBranding({ db, queues }: ReconcileOptions, operationId: 
     await failOperation(db, operationId, failureOf('job_lost'));
     done.lost += 1;
   } else if (await enqueueBranding(queues, { operationId })) done.enqueued += 1;
+}
+
+async function reconcileProof({ db, queues }: ReconcileOptions, proofId: number, done: Reconciled): Promise<void> {
+  const jobId = jobIds.proof(proofId);
+  if (lives(await queues.state('branding', jobId))) return;
+  // Its calls may have been placed between the two reads.
+  if ((await queryRow(db, sql('jobs/list_due_proofs'), [proofId])) === undefined) return;
+  if ((await queues.failure('branding', jobId))?.byCrashes) {
+    await failProof(db, proofId, { ...failureOf('job_lost'), actor: 'reconciler' });
+    done.lost += 1;
+  } else if (await enqueueProof(queues, { proofId })) done.enqueued += 1;
 }
 
 /** A night lives while it is opened and held, or while its publication waits for the builds. */
