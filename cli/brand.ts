@@ -9,6 +9,7 @@ import { ServiceError } from '../runtime/errors.ts';
 import { formatBrand, formatBrands, formatEvents, formatNumbers, type ShownBrand, type ShownProfile } from './brand-tables.ts';
 import { addRequestOptions, currentActor, runRequest, type RequestOptions } from './branding-request.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';
+import { addNameProtectionCommands } from './name-protection.ts';
 import { parseCount, parseId, parseVerdict, type VerdictOptions } from './options.ts';
 import { readPages } from './paging.ts';
 
@@ -27,12 +28,13 @@ Examples:
   caller-trust brand add acme.json --owner acme-agency --letter loa.pdf --numbers numbers.csv
   caller-trust brand add --owner acme-agency --legal-name 'Acme Example Inc.' --display-name Acme --country US`;
 
-/** `brand add|update|show|list|decide|suspend|resume|withdraw|history|numbers`. */
+/** `brand add|update|show|list|decide|suspend|resume|withdraw|history|numbers|protect`. */
 export function addBrandCommands(program: Command): void {
   const brand = program.command('brand').description('managed brands: register, change, decide, read');
   addChangingCommands(brand);
   addReadingCommands(brand);
   addDecidingCommands(brand);
+  addNameProtectionCommands(brand);
 }
 
 function addChangingCommands(brand: Command): void {

@@ -526,6 +526,22 @@ CREATE TABLE phone_number (
   cleared_at timestamp with time zone
 );
 
+-- table protected_name
+CREATE TABLE protected_name (
+  protected_name_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  name clean_text NOT NULL,
+  folded text COLLATE "C" NOT NULL,
+  category text COLLATE "C" NOT NULL,
+  country text COLLATE "C",
+  common boolean NOT NULL,
+  reason text NOT NULL,
+  added_by text NOT NULL,
+  added_at timestamp with time zone NOT NULL DEFAULT now(),
+  removed_by text,
+  removed_reason text,
+  removed_at timestamp with time zone
+);
+
 -- table protected_number
 CREATE TABLE protected_number (
   protection_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -1197,6 +1213,33 @@ ALTER TABLE phone_number ADD CONSTRAINT phone_number_pkey PRIMARY KEY (phone);
 -- constraint phone_number.phone_number_reputation_source_check
 ALTER TABLE phone_number ADD CONSTRAINT phone_number_reputation_source_check CHECK ((reputation_source = ANY (ARRAY['feed'::text, 'complaints'::text, 'redress'::text])));
 
+-- constraint protected_name.protected_name_added_by_check
+ALTER TABLE protected_name ADD CONSTRAINT protected_name_added_by_check CHECK ((added_by ~ '\S'::text));
+
+-- constraint protected_name.protected_name_category_check
+ALTER TABLE protected_name ADD CONSTRAINT protected_name_category_check CHECK ((category ~ '^[a-z]+$'::text));
+
+-- constraint protected_name.protected_name_country_check
+ALTER TABLE protected_name ADD CONSTRAINT protected_name_country_check CHECK ((country ~ '^[A-Z]{2}$'::text));
+
+-- constraint protected_name.protected_name_folded_check
+ALTER TABLE protected_name ADD CONSTRAINT protected_name_folded_check CHECK ((folded <> ''::text));
+
+-- constraint protected_name.protected_name_pkey
+ALTER TABLE protected_name ADD CONSTRAINT protected_name_pkey PRIMARY KEY (protected_name_id);
+
+-- constraint protected_name.protected_name_reason_check
+ALTER TABLE protected_name ADD CONSTRAINT protected_name_reason_check CHECK ((reason ~ '\S'::text));
+
+-- constraint protected_name.protected_name_removed
+ALTER TABLE protected_name ADD CONSTRAINT protected_name_removed CHECK ((((removed_at IS NULL) = (removed_by IS NULL)) AND ((removed_at IS NULL) = (removed_reason IS NULL))));
+
+-- constraint protected_name.protected_name_removed_by_check
+ALTER TABLE protected_name ADD CONSTRAINT protected_name_removed_by_check CHECK ((removed_by ~ '\S'::text));
+
+-- constraint protected_name.protected_name_removed_reason_check
+ALTER TABLE protected_name ADD CONSTRAINT protected_name_removed_reason_check CHECK ((removed_reason ~ '\S'::text));
+
 -- constraint protected_number.protected_number_kind_check
 ALTER TABLE protected_number ADD CONSTRAINT protected_number_kind_check CHECK ((kind = ANY (ARRAY['number'::text, 'prefix'::text, 'plan'::text])));
 
@@ -1578,6 +1621,9 @@ CREATE INDEX phone_number_profile ON public.phone_number USING btree (country, p
 -- index phone_number.phone_number_spammer
 CREATE INDEX phone_number_spammer ON public.phone_number USING btree (phone) INCLUDE (reputation_level, reputation_category) WHERE ((reputation_level)::text <> 'NEUTRAL'::text);
 
+-- index protected_name.protected_name_once
+CREATE UNIQUE INDEX protected_name_once ON public.protected_name USING btree (folded) WHERE (removed_at IS NULL);
+
 -- index protected_number.protected_number_once
 CREATE UNIQUE INDEX protected_number_once ON public.protected_number USING btree (value) WHERE (removed_at IS NULL);
 
@@ -1696,6 +1742,19 @@ AS $function$
       WHERE p.removed_at IS NULL AND p.kind <> 'number'
         AND CASE p.kind WHEN 'prefix' THEN starts_with(phone, p.value) ELSE phone COLLATE "C" ~ p.value END)
 $function$;
+
+-- function keep_protected_name
+CREATE OR REPLACE FUNCTION public.keep_protected_name()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_OP = 'UPDATE' AND OLD.removed_at IS NULL AND NEW.removed_at IS NOT NULL
+    AND to_jsonb(NEW) - ARRAY['removed_at', 'removed_by', 'removed_reason'] = to_jsonb(OLD) - ARRAY['removed_at', 'removed_by', 'removed_reason'] THEN
+    RETURN NEW;
+  END IF;
+  RAISE EXCEPTION 'an entry of protected_name is only added, and removed once';
+END $function$;
 
 -- function label_cause_given
 CREATE OR REPLACE FUNCTION public.label_cause_given()
@@ -2043,6 +2102,10 @@ ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_mark_update;
 -- trigger phone_number.phone_number_withhold_label
 CREATE TRIGGER phone_number_withhold_label BEFORE INSERT OR UPDATE OF phone, reputation_level, reputation_category ON public.phone_number FOR EACH ROW WHEN (((new.reputation_level)::text <> 'NEUTRAL'::text)) EXECUTE FUNCTION withhold_label();
 ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_withhold_label;
+
+-- trigger protected_name.protected_name_kept
+CREATE TRIGGER protected_name_kept BEFORE DELETE OR UPDATE ON public.protected_name FOR EACH ROW EXECUTE FUNCTION keep_protected_name();
+ALTER TABLE protected_name ENABLE ALWAYS TRIGGER protected_name_kept;
 
 -- trigger verification.verification_label
 CREATE TRIGGER verification_label BEFORE INSERT OR UPDATE OF result_id ON public.verification FOR EACH ROW WHEN ((new.result_id IS NOT NULL)) EXECUTE FUNCTION set_verification_label();

@@ -12,7 +12,7 @@ import { lockBrand, requireDecidedLetters, takeChangeLock, type LockedBrand } fr
 import { addFindings, decideReadLetter, decisivePlaces, namesAll, recordLetter, type DecidedLetter } from './letter-record.ts';
 import { checkAsDrawn } from './letter-as-drawn.ts';
 import type { LetterPage, LetterReadingOutcome } from './letter-reading.ts';
-import { protectedNamesWith } from './names/protected-names.ts';
+import { readProtectedNames } from './names/protected-name-record.ts';
 import { judgeNumbers, readNumberList, type NumberListLimits, type NumberRow } from './number-list.ts';
 import { readOperationRecord, type OperationRecord } from './operation.ts';
 import { claimNumbers, judgeClaims } from './number-claims.ts';
@@ -125,7 +125,7 @@ async function judgeNames(client: Queryable, { brand_id, profile, approved_profi
   if (pending_revision === null || decided.outcome !== 'approved') return;
   const fields = published === null ? [profile.displayName] : (['legalName', 'dba', 'displayName'] as const).filter((field) => profile[field] !== published[field]).map((field) => profile[field]);
   const onLetter = brandFinding('display_name_on_letter', namesAll(decided, fields.flatMap((name) => name ?? [])) ? 'pass' : 'review');
-  const findings = [...checkBrand(profile, protectedNamesWith([])), onLetter];
+  const findings = [...checkBrand(profile, await readProtectedNames(client)), onLetter];
   await client.query(sql('branding/judge_revision'), [brand_id, pending_revision, JSON.stringify(findings), needsPerson(findings)]);
 }
 
@@ -151,7 +151,7 @@ async function applyRequest(client: Queryable, operation: OperationRecord, cause
 
 async function addBrand(client: Queryable, operation: OperationRecord, { profile, cause }: { profile: BrandProfile; cause: Cause }): Promise<LockedBrand> {
   const { handle } = operation.request;
-  const findings = checkBrand(profile, protectedNamesWith([]));
+  const findings = checkBrand(profile, await readProtectedNames(client));
   const values = [handle, operation.owner, JSON.stringify(profile), profile.displayName, JSON.stringify(findings), needsPerson(findings), cause.actor, cause.reason, cause.operationId];
   const made = await queryRow(client, sql('branding/insert_brand'), values);
   if (made === undefined) throw new ServiceError('brand_handle_taken', { operation: 'add brand', object: handle, hint: 'Give another handle, or update the brand if it is yours.' });
@@ -178,7 +178,7 @@ async function updateBrand(client: Queryable, brand: LockedBrand, { operation, c
   if (withLetter || renamedWhileWaiting) await requireDecidedLetters(client, brand);
   const published = brand.approved_profile;
   const renamed = published !== null && needsApproval(published, profile);
-  const findings = checkBrand(profile, protectedNamesWith([]));
+  const findings = checkBrand(profile, await readProtectedNames(client));
   const carried = !withLetter && !needsApproval(current, profile) && brand.pending_revision !== null;
   // Whether a letter names the new name is seen when it is decided; without one only a person can tell.
   const needsDecision = carried ? brand.needs_decision : renamed || (needsPerson(findings) && published === null);

@@ -299,3 +299,15 @@ async function withInput(input: string, ...args: string[]): Promise<{ code: numb
   const [code] = (await once(child, 'close')) as [number | null];
   return { code, stdout: Buffer.concat(chunks).toString() };
 }
+
+describe('brand protect', () => {
+  it('adds, checks, lists and removes a name, with who and why', async () => {
+    expect(await json('brand', 'protect', 'add', 'Thornquill Savings', '--category', 'bank', '--country', 'GB', '--reason', 'Ticket 1')).toEqual({ name: 'Thornquill Savings', protected: true });
+    expect(await cli('brand', 'protect', 'add', 'thornquill savings', '--reason', 'Ticket 2')).toMatchObject(refusedWith('protected_name_exists'));
+    expect(await json('brand', 'protect', 'check', 'Thornqui11 Savings Support')).toMatchObject({ near: { name: 'Thornquill Savings', category: 'bank', how: 'look_alike' } });
+    expect((await cli('brand', 'protect', 'check', 'PayPa1')).stdout).toContain('PayPa1 is near PayPal (payment): it looks like that name.');
+    await json('brand', 'protect', 'remove', 'Thornquill Savings', '--reason', 'Ticket 3');
+    expect(await json('brand', 'protect', 'list')).toEqual([]);
+    expect((await cli('brand', 'protect', 'list', '--all')).stdout).toMatch(/Thornquill Savings\s+bank\s+GB.*Ticket 3.*Ticket 1/);
+  });
+});
