@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
-import { signDetachedCms, type OwnCertificate } from '../../pipelines/branding/reading/cms.ts';
+import { signDetachedCms, type OwnCertificate } from './sample-signatures.ts';
 import type { GrayImage } from '../../pipelines/branding/reading/png.ts';
 import { fonts, textWidth } from './font-metrics.ts';
 import { literal, number, type PageBox, type PdfPage } from './pdf-page.ts';

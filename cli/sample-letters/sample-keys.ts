@@ -1,5 +1,5 @@
 import { checkPrimeSync, createHash, createPrivateKey, type KeyObject } from 'node:crypto';
-import { makeCertificate, type OwnCertificate } from '../../pipelines/branding/reading/cms.ts';
+import { makeCertificate, type OwnCertificate } from './sample-signatures.ts';
 
 const primeBits = 1024;
 const publicExponent = 65_537n;

@@ -1,7 +1,8 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cmsLimits, makeCertificate, signDetachedCms, verifyDetachedCms, type CertificateRequest, type CmsDefect, type CmsVerdict, type OwnCertificate } from '../../../../pipelines/branding/reading/cms.ts';
+import { makeCertificate, signDetachedCms, type CertificateRequest, type CmsDefect, type OwnCertificate } from '../../../../cli/sample-letters/sample-signatures.ts';
+import { cmsLimits, verifyDetachedCms, type CmsVerdict } from '../../../../pipelines/branding/reading/cms.ts';
 
 const rsaKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 const otherRsaKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PdfSignature } from '../../../../pipelines/branding/letter-reading.ts';
-import { makeCertificate } from '../../../../pipelines/branding/reading/cms.ts';
+import { makeCertificate } from '../../../../cli/sample-letters/sample-signatures.ts';
 import { readLetter } from '../../../../pipelines/branding/reading/letter-reader.ts';
 import { pdfTime } from '../../../../pipelines/branding/reading/pdf-signatures.ts';
 import { letterLimits } from './letter-limits.ts';

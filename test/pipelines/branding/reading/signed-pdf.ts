@@ -1,4 +1,4 @@
-import { signDetachedCms, type CmsDefect, type OwnCertificate } from '../../../../pipelines/branding/reading/cms.ts';
+import { signDetachedCms, type CmsDefect, type OwnCertificate } from '../../../../cli/sample-letters/sample-signatures.ts';
 import { at, letterPdf, type LetterParts } from './pdf-builder.ts';
 
 export interface SignaturePlan {

@@ -1,0 +1,177 @@
+import { constants, createHash, createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import * as asn1js from 'asn1js';
+import * as pkijs from 'pkijs';
+
+const oids = {
+  data: '1.2.840.113549.1.7.1',
+  signedData: '1.2.840.113549.1.7.2',
+  contentType: '1.2.840.113549.1.9.3',
+  messageDigest: '1.2.840.113549.1.9.4',
+  signingTime: '1.2.840.113549.1.9.5',
+  rsaPss: '1.2.840.113549.1.1.10',
+  mgf1: '1.2.840.113549.1.1.8',
+  commonName: '2.5.4.3',
+  organization: '2.5.4.10',
+  keyUsage: '2.5.29.15',
+  basicConstraints: '2.5.29.19',
+} as const;
+
+/** A certificate with its private key, made here; for sample letters and tests. */
+export interface OwnCertificate {
+  readonly der: Uint8Array;
+  readonly pem: string;
+  readonly privateKey: KeyObject;
+  readonly issuer: OwnCertificate | null;
+  readonly fields: pkijs.Certificate;
+}
+
+/** What a certificate says. */
+export interface CertificateRequest {
+  readonly commonName: string;
+  readonly organization: string;
+  /** Who signs it; without one it signs itself. */
+  readonly issuer?: OwnCertificate;
+  readonly validFrom: Date;
+  readonly validUntil: Date;
+  /** True for an authority that may issue others; the default is a person who signs documents. */
+  readonly ca?: boolean;
+  /** Private key; a new RSA key of 2048 bits without one. */
+  readonly privateKey?: KeyObject;
+}
+
+const keyUsageOctets = { authority: 0b0000_0110, signer: 0b1100_0000 } as const; // keyCertSign and cRLSign; digitalSignature and nonRepudiation
+
+/** Makes a certificate (RFC 5280). The same request with an RSA key gives the same bytes. */
+export function makeCertificate({ commonName, organization, issuer, validFrom, validUntil, ca = false, privateKey }: CertificateRequest): OwnCertificate {
+  const key = privateKey ?? generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+  const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
+  const fields = new pkijs.Certificate({ version: 2, serialNumber: serialOf(commonName, validFrom.toISOString(), spki) });
+  fields.subject.typesAndValues = [namePart(oids.organization, organization), namePart(oids.commonName, commonName)];
+  fields.issuer.typesAndValues = issuer === undefined ? fields.subject.typesAndValues : issuer.fields.subject.typesAndValues;
+  fields.notBefore = timeOf(validFrom);
+  fields.notAfter = timeOf(validUntil);
+  fields.subjectPublicKeyInfo = pkijs.PublicKeyInfo.fromBER(spki);
+  fields.extensions = extensionsOf(ca);
+  const signingKey = issuer?.privateKey ?? key;
+  fields.signature = fields.signatureAlgorithm = ownAlgorithm(signingKey);
+  fields.tbs = fields.encodeTBS().toBER();
+  fields.signatureValue = new asn1js.BitString({ valueHex: exactBuffer(sign('sha256', new Uint8Array(fields.tbs), signingKey)) });
+  const der = new Uint8Array(fields.toSchema(true).toBER());
+  return { der, pem: pemOf(der), privateKey: key, issuer: issuer ?? null, fields };
+}
+
+/** A defect that a made signature gets, for tests of the verification. */
+export type CmsDefect = 'digest' | 'signature' | 'content_type' | 'no_attributes' | 'sha1' | 'attached';
+
+/** What a signature is made from. */
+export interface CmsRequest {
+  readonly content: Uint8Array;
+  readonly certificate: OwnCertificate;
+  /** Null leaves the signing time out. */
+  readonly signedAt: Date | null;
+  readonly alter?: CmsDefect;
+  /** RSASSA-PSS instead of PKCS #1 v1.5; of no effect on a key that is not RSA. */
+  readonly pss?: boolean;
+}
+
+/** Signs content with SHA-256 as a detached CMS, DER, with the signer's certificate and its issuers but the root. With PKCS #1 v1.5 the same request gives the same bytes. */
+export function signDetachedCms({ content, certificate, signedAt, alter, pss = false }: CmsRequest): Uint8Array {
+  const hash = alter === 'sha1' ? 'sha1' : 'sha256';
+  const digest = createHash(hash).update(content).digest();
+  if (alter === 'digest') digest[0]! ^= 1;
+  const attributes = ownAttributes({ digest, signedAt, contentType: alter === 'content_type' ? oids.signedData : oids.data });
+  const isBare = alter === 'no_attributes';
+  const signed = isBare ? content : new Uint8Array(new asn1js.Set({ value: attributes.map((each) => each.toSchema()) }).toBER());
+  const signature = sign(hash, signed, { key: certificate.privateKey, ...(pss ? pssPadding : {}) });
+  if (alter === 'signature') signature[signature.length - 1]! ^= 1;
+  const signer = new pkijs.SignerInfo({
+    version: 1,
+    sid: new pkijs.IssuerAndSerialNumber({ issuer: certificate.fields.issuer, serialNumber: certificate.fields.serialNumber }),
+    digestAlgorithm: new pkijs.AlgorithmIdentifier({ algorithmId: hash === 'sha1' ? '1.3.14.3.2.26' : '2.16.840.1.101.3.4.2.1', algorithmParams: new asn1js.Null() }),
+    signatureAlgorithm: pss ? pssAlgorithm() : ownAlgorithm(certificate.privateKey),
+    signature: new asn1js.OctetString({ valueHex: exactBuffer(signature) }),
+    ...(isBare ? {} : { signedAttrs: new pkijs.SignedAndUnsignedAttributes({ type: 0, attributes }) }),
+  });
+  return encodeSignedData({ signer, certificate, attached: alter === 'attached' ? content : null });
+}
+
+function encodeSignedData({ signer, certificate, attached }: { signer: pkijs.SignerInfo; certificate: OwnCertificate; attached: Uint8Array | null }): Uint8Array {
+  const eContent = attached === null ? {} : { eContent: new asn1js.OctetString({ valueHex: exactBuffer(attached) }) };
+  const data = new pkijs.SignedData({
+    version: 1,
+    encapContentInfo: new pkijs.EncapsulatedContentInfo({ eContentType: oids.data, ...eContent }),
+    digestAlgorithms: [signer.digestAlgorithm],
+    signerInfos: [signer],
+    certificates: withoutRoot(certificate),
+  });
+  return new Uint8Array(new pkijs.ContentInfo({ contentType: oids.signedData, content: data.toSchema(true) }).toSchema().toBER());
+}
+
+function withoutRoot(certificate: OwnCertificate): pkijs.Certificate[] {
+  const { issuer } = certificate;
+  return [certificate.fields, ...(issuer === null || issuer.issuer === null ? [] : withoutRoot(issuer))];
+}
+
+/** In the order of their DER, as the DER of a SET OF has them: the content type is the shortest. */
+function ownAttributes({ digest, signedAt, contentType }: { digest: Buffer; signedAt: Date | null; contentType: string }): pkijs.Attribute[] {
+  const attribute = (type: string, value: asn1js.AsnType) => new pkijs.Attribute({ type, values: [value] });
+  const time = signedAt === null ? [] : [attribute(oids.signingTime, timeOf(signedAt).toSchema())];
+  return [
+    attribute(oids.contentType, new asn1js.ObjectIdentifier({ value: contentType })),
+    ...time,
+    attribute(oids.messageDigest, new asn1js.OctetString({ valueHex: exactBuffer(digest) })),
+  ];
+}
+
+const utcTimeEnds = 2050; // RFC 5280, section 4.1.2.5
+
+function timeOf(value: Date): pkijs.Time {
+  return new pkijs.Time({ type: value.getUTCFullYear() < utcTimeEnds ? 0 : 1, value });
+}
+
+function ownAlgorithm(key: KeyObject): pkijs.AlgorithmIdentifier {
+  const [rsaWithSha256, ecdsaWithSha256] = ['1.2.840.113549.1.1.11', '1.2.840.10045.4.3.2'];
+  if (key.asymmetricKeyType === 'ec') return new pkijs.AlgorithmIdentifier({ algorithmId: ecdsaWithSha256 });
+  return new pkijs.AlgorithmIdentifier({ algorithmId: rsaWithSha256, algorithmParams: new asn1js.Null() });
+}
+
+const pssSaltBytes = 32;
+const pssPadding = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: pssSaltBytes };
+
+function pssAlgorithm(): pkijs.AlgorithmIdentifier {
+  const sha256 = new pkijs.AlgorithmIdentifier({ algorithmId: '2.16.840.1.101.3.4.2.1', algorithmParams: new asn1js.Null() });
+  const maskGenAlgorithm = new pkijs.AlgorithmIdentifier({ algorithmId: oids.mgf1, algorithmParams: sha256.toSchema() });
+  const parameters = new pkijs.RSASSAPSSParams({ hashAlgorithm: sha256, maskGenAlgorithm, saltLength: pssSaltBytes });
+  return new pkijs.AlgorithmIdentifier({ algorithmId: oids.rsaPss, algorithmParams: parameters.toSchema() });
+}
+
+function extensionsOf(ca: boolean): pkijs.Extension[] {
+  const usage = new asn1js.BitString({ valueHex: Uint8Array.of(ca ? keyUsageOctets.authority : keyUsageOctets.signer).buffer, unusedBits: ca ? 1 : 6 });
+  return [
+    new pkijs.Extension({ extnID: oids.basicConstraints, critical: true, extnValue: new pkijs.BasicConstraints({ cA: ca }).toSchema().toBER() }),
+    new pkijs.Extension({ extnID: oids.keyUsage, critical: true, extnValue: usage.toBER() }),
+  ];
+}
+
+function namePart(type: string, value: string): pkijs.AttributeTypeAndValue {
+  return new pkijs.AttributeTypeAndValue({ type, value: new asn1js.Utf8String({ value }) });
+}
+
+const serialBytes = 16;
+
+function serialOf(...parts: readonly (string | Uint8Array)[]): asn1js.Integer {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  const serial = hash.digest().subarray(0, serialBytes);
+  serial[0] = (serial[0]! & 0x3f) | 0x40; // positive, and without a leading zero
+  return new asn1js.Integer({ valueHex: exactBuffer(serial) });
+}
+
+/** The bytes in a buffer of their own; a Buffer's is a part of a larger one. */
+function exactBuffer(bytes: Uint8Array): ArrayBuffer {
+  return new Uint8Array(bytes).buffer;
+}
+
+function pemOf(der: Uint8Array): string {
+  return `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString('base64').replace(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
+}
