@@ -14,6 +14,10 @@ const oids = {
   organization: '2.5.4.10',
   keyUsage: '2.5.29.15',
   basicConstraints: '2.5.29.19',
+  extendedKeyUsage: '2.5.29.37',
+  signatureTimeStamp: '1.2.840.113549.1.9.16.2.14',
+  timeStampInfo: '1.2.840.113549.1.9.16.1.4',
+  sha256: '2.16.840.1.101.3.4.2.1',
 } as const;
 
 /** A certificate with its private key, made here; for sample letters and tests. */
@@ -35,6 +39,8 @@ export interface CertificateRequest {
   readonly validUntil: Date;
   /** True for an authority that may issue others; the default is a person who signs documents. */
   readonly ca?: boolean;
+  /** A key purpose (RFC 5280 section 4.2.1.12) that it is made for alone, as an object identifier. */
+  readonly purpose?: string;
   /** Private key; a new RSA key of 2048 bits without one. */
   readonly privateKey?: KeyObject;
 }
@@ -42,7 +48,7 @@ export interface CertificateRequest {
 const keyUsageOctets = { authority: 0b0000_0110, signer: 0b1100_0000 } as const; // keyCertSign and cRLSign; digitalSignature and nonRepudiation
 
 /** Makes a certificate (RFC 5280). The same request with an RSA key gives the same bytes. */
-export function makeCertificate({ commonName, organization, issuer, validFrom, validUntil, ca = false, privateKey }: CertificateRequest): OwnCertificate {
+export function makeCertificate({ commonName, organization, issuer, validFrom, validUntil, ca = false, purpose, privateKey }: CertificateRequest): OwnCertificate {
   const key = privateKey ?? generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
   const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
   const fields = new pkijs.Certificate({ version: 2, serialNumber: serialOf(commonName, validFrom.toISOString(), spki) });
@@ -51,7 +57,7 @@ export function makeCertificate({ commonName, organization, issuer, validFrom, v
   fields.notBefore = timeOf(validFrom);
   fields.notAfter = timeOf(validUntil);
   fields.subjectPublicKeyInfo = pkijs.PublicKeyInfo.fromBER(spki);
-  fields.extensions = extensionsOf(ca);
+  fields.extensions = extensionsOf(ca, purpose);
   const signingKey = issuer?.privateKey ?? key;
   fields.signature = fields.signatureAlgorithm = ownAlgorithm(signingKey);
   fields.tbs = fields.encodeTBS().toBER();
@@ -72,39 +78,103 @@ export interface CmsRequest {
   readonly alter?: CmsDefect;
   /** RSASSA-PSS instead of PKCS #1 v1.5; of no effect on a key that is not RSA. */
   readonly pss?: boolean;
+  /** A time stamp of the signature, as an attribute that is not signed (RFC 3161 appendix A). */
+  readonly stamp?: Omit<TimeStampRequest, 'data'> | undefined;
 }
 
 /** Signs content with SHA-256 as a detached CMS, DER, with the signer's certificate and its issuers but the root. With PKCS #1 v1.5 the same request gives the same bytes. */
-export function signDetachedCms({ content, certificate, signedAt, alter, pss = false }: CmsRequest): Uint8Array {
+export function signDetachedCms({ content, certificate, signedAt, alter, pss = false, stamp }: CmsRequest): Uint8Array {
+  const signer = signContent({ content, certificate, signedAt, type: oids.data, alter, pss });
+  if (stamp !== undefined) {
+    const token = makeTimeStamp({ ...stamp, data: signer.signature.valueBlock.valueHexView });
+    signer.unsignedAttrs = new pkijs.SignedAndUnsignedAttributes({ type: 1, attributes: [new pkijs.Attribute({ type: oids.signatureTimeStamp, values: [asn1js.fromBER(token).result] })] });
+  }
+  return encodeSignedData({ signer, certificate, type: oids.data, content: alter === 'attached' ? content : null });
+}
+
+/** What a time stamp is made from. */
+export interface TimeStampRequest {
+  readonly data: Uint8Array;
+  /** Of the authority; made for the purpose {@link timeStampingPurpose}. */
+  readonly certificate: OwnCertificate;
+  readonly time: Date;
+}
+
+export const timeStampingPurpose = '1.3.6.1.5.5.7.3.8';
+
+/** A time-stamp token (RFC 3161) over data with SHA-256, DER. */
+export function makeTimeStamp({ data, certificate, time }: TimeStampRequest): Uint8Array {
+  const hashedMessage = new asn1js.OctetString({ valueHex: exactBuffer(createHash('sha256').update(data).digest()) });
+  const info = new pkijs.TSTInfo({
+    version: 1,
+    policy: '1.2.3.4.1',
+    messageImprint: new pkijs.MessageImprint({ hashAlgorithm: new pkijs.AlgorithmIdentifier({ algorithmId: oids.sha256, algorithmParams: new asn1js.Null() }), hashedMessage }),
+    serialNumber: serialOf(data, time.toISOString()),
+    genTime: time,
+  });
+  const content = new Uint8Array(info.toSchema().toBER());
+  return encodeSignedData({ signer: signContent({ content, certificate, signedAt: null, type: oids.timeStampInfo }), certificate, type: oids.timeStampInfo, content });
+}
+
+interface SigningRequest extends Omit<CmsRequest, 'stamp' | 'alter'> {
+  readonly type: string;
+  readonly alter?: CmsDefect | undefined;
+}
+
+function signContent({ content, certificate, signedAt, type, alter, pss = false }: SigningRequest): pkijs.SignerInfo {
   const hash = alter === 'sha1' ? 'sha1' : 'sha256';
   const digest = createHash(hash).update(content).digest();
   if (alter === 'digest') digest[0]! ^= 1;
-  const attributes = ownAttributes({ digest, signedAt, contentType: alter === 'content_type' ? oids.signedData : oids.data });
+  const attributes = ownAttributes({ digest, signedAt, contentType: alter === 'content_type' ? oids.signedData : type });
   const isBare = alter === 'no_attributes';
   const signed = isBare ? content : new Uint8Array(new asn1js.Set({ value: attributes.map((each) => each.toSchema()) }).toBER());
   const signature = sign(hash, signed, { key: certificate.privateKey, ...(pss ? pssPadding : {}) });
   if (alter === 'signature') signature[signature.length - 1]! ^= 1;
-  const signer = new pkijs.SignerInfo({
+  return new pkijs.SignerInfo({
     version: 1,
     sid: new pkijs.IssuerAndSerialNumber({ issuer: certificate.fields.issuer, serialNumber: certificate.fields.serialNumber }),
-    digestAlgorithm: new pkijs.AlgorithmIdentifier({ algorithmId: hash === 'sha1' ? '1.3.14.3.2.26' : '2.16.840.1.101.3.4.2.1', algorithmParams: new asn1js.Null() }),
+    digestAlgorithm: new pkijs.AlgorithmIdentifier({ algorithmId: hash === 'sha1' ? '1.3.14.3.2.26' : oids.sha256, algorithmParams: new asn1js.Null() }),
     signatureAlgorithm: pss ? pssAlgorithm() : ownAlgorithm(certificate.privateKey),
     signature: new asn1js.OctetString({ valueHex: exactBuffer(signature) }),
     ...(isBare ? {} : { signedAttrs: new pkijs.SignedAndUnsignedAttributes({ type: 0, attributes }) }),
   });
-  return encodeSignedData({ signer, certificate, attached: alter === 'attached' ? content : null });
 }
 
-function encodeSignedData({ signer, certificate, attached }: { signer: pkijs.SignerInfo; certificate: OwnCertificate; attached: Uint8Array | null }): Uint8Array {
-  const eContent = attached === null ? {} : { eContent: new asn1js.OctetString({ valueHex: exactBuffer(attached) }) };
+interface SignedDataParts {
+  readonly signer: pkijs.SignerInfo;
+  readonly certificate: OwnCertificate;
+  readonly type: string;
+  /** Null for a detached signature. */
+  readonly content: Uint8Array | null;
+}
+
+function encodeSignedData({ signer, certificate, type, content }: SignedDataParts): Uint8Array {
+  const eContent = content === null ? {} : { eContent: new asn1js.OctetString({ valueHex: exactBuffer(content) }) };
   const data = new pkijs.SignedData({
-    version: 1,
-    encapContentInfo: new pkijs.EncapsulatedContentInfo({ eContentType: oids.data, ...eContent }),
+    version: type === oids.data ? 1 : 3,
+    encapContentInfo: new pkijs.EncapsulatedContentInfo({ eContentType: type, ...eContent }),
     digestAlgorithms: [signer.digestAlgorithm],
     signerInfos: [signer],
     certificates: withoutRoot(certificate),
   });
   return new Uint8Array(new pkijs.ContentInfo({ contentType: oids.signedData, content: data.toSchema(true) }).toSchema().toBER());
+}
+
+/** Certificates that their issuer takes back, each from a time on. */
+export interface RevocationRequest {
+  readonly issuer: OwnCertificate;
+  readonly revoked: readonly { readonly certificate: OwnCertificate; readonly at: Date }[];
+  readonly madeAt: Date;
+}
+
+/** A list of revoked certificates (RFC 5280 section 5), DER. */
+export function makeRevocationList({ issuer, revoked, madeAt }: RevocationRequest): Uint8Array {
+  const list = new pkijs.CertificateRevocationList({ version: 1, issuer: issuer.fields.subject, thisUpdate: timeOf(madeAt) });
+  list.revokedCertificates = revoked.map(({ certificate, at }) => new pkijs.RevokedCertificate({ userCertificate: certificate.fields.serialNumber, revocationDate: timeOf(at) }));
+  list.signature = list.signatureAlgorithm = ownAlgorithm(issuer.privateKey);
+  list.tbsView = new Uint8Array(list.toSchema(true).valueBlock.value[0]!.toBER());
+  list.signatureValue = new asn1js.BitString({ valueHex: exactBuffer(sign('sha256', list.tbsView, issuer.privateKey)) });
+  return new Uint8Array(list.toSchema(true).toBER());
 }
 
 function withoutRoot(certificate: OwnCertificate): pkijs.Certificate[] {
@@ -139,17 +209,18 @@ const pssSaltBytes = 32;
 const pssPadding = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: pssSaltBytes };
 
 function pssAlgorithm(): pkijs.AlgorithmIdentifier {
-  const sha256 = new pkijs.AlgorithmIdentifier({ algorithmId: '2.16.840.1.101.3.4.2.1', algorithmParams: new asn1js.Null() });
+  const sha256 = new pkijs.AlgorithmIdentifier({ algorithmId: oids.sha256, algorithmParams: new asn1js.Null() });
   const maskGenAlgorithm = new pkijs.AlgorithmIdentifier({ algorithmId: oids.mgf1, algorithmParams: sha256.toSchema() });
   const parameters = new pkijs.RSASSAPSSParams({ hashAlgorithm: sha256, maskGenAlgorithm, saltLength: pssSaltBytes });
   return new pkijs.AlgorithmIdentifier({ algorithmId: oids.rsaPss, algorithmParams: parameters.toSchema() });
 }
 
-function extensionsOf(ca: boolean): pkijs.Extension[] {
+function extensionsOf(ca: boolean, purpose: string | undefined): pkijs.Extension[] {
   const usage = new asn1js.BitString({ valueHex: Uint8Array.of(ca ? keyUsageOctets.authority : keyUsageOctets.signer).buffer, unusedBits: ca ? 1 : 6 });
   return [
     new pkijs.Extension({ extnID: oids.basicConstraints, critical: true, extnValue: new pkijs.BasicConstraints({ cA: ca }).toSchema().toBER() }),
     new pkijs.Extension({ extnID: oids.keyUsage, critical: true, extnValue: usage.toBER() }),
+    ...(purpose === undefined ? [] : [new pkijs.Extension({ extnID: oids.extendedKeyUsage, critical: true, extnValue: new pkijs.ExtKeyUsage({ keyPurposes: [purpose] }).toSchema().toBER() })]),
   ];
 }
 

@@ -82,8 +82,8 @@ const doors: Record<string, { readonly where: RegExp; readonly types?: 'anywhere
   '@hyzyla/pdfium': { where: /^pipelines\/branding\/reading\/page-image\.ts$/ },
   pdfkit: { where: /^pipelines\/branding\/letter-form-pdf\.ts$/ },
   // Read in one place; the sample letters' signatures are made in another.
-  pkijs: { where: /^(pipelines\/branding\/reading\/cms|cli\/sample-letters\/sample-signatures)\.ts$/ },
-  asn1js: { where: /^(pipelines\/branding\/reading\/cms|cli\/sample-letters\/sample-signatures)\.ts$/ },
+  pkijs: { where: /^(pipelines\/branding\/reading\/(cms|certificate-chain)|cli\/sample-letters\/sample-signatures)\.ts$/ },
+  asn1js: { where: /^(pipelines\/branding\/reading\/(cms|certificate-chain)|cli\/sample-letters\/sample-signatures)\.ts$/ },
   'onnxruntime-node': { where: /^pipelines\/audio\/inference\/graph\.ts$/, types: 'anywhere' },
   'node-av': { where: /^pipelines\/audio\/decode\/decoder-library\.ts$/, types: 'anywhere' },
   commander: { where: /^cli(\.ts$|\/)/ },

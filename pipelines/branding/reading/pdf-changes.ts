@@ -469,7 +469,8 @@ class RevisionComparison {
 
   private isSameTarget(before: PdfValue | undefined, after: PdfValue | undefined, hops: number): boolean {
     const [old, now] = [isRef(before) ? this.before.object(before.number) : undefined, isRef(after) ? this.after.object(after.number) : undefined];
-    if ((old?.stream ?? null) !== null || (now?.stream ?? null) !== null) return false;
+    const isFixed = (object: PdfObject | undefined) => object !== undefined && (object.stream !== null || ['Catalog', 'Pages', 'Page'].some((type) => isOfType(object, type)));
+    if (isFixed(old) || isFixed(now)) return false; // a copy under another number is another page
     return this.isSame(isRef(before) ? old?.value : before, isRef(after) ? now?.value : after, hops);
   }
 

@@ -51,7 +51,11 @@ export function splitRevisions(file: PdfFile): RevisionSpan[] {
   if (marks.length > revisionLimits.revisionsMax) throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${revisionLimits.revisionsMax} revisions.`);
   const [, second] = marks;
   if (second !== undefined && isLinearizedTo(file, second)) marks.shift();
-  return marks.map((mark, at) => ({ start: marks[at - 1]?.end ?? 0, ...mark, end: at === marks.length - 1 ? file.bytes.length : mark.end }));
+  const spans = marks.map((mark, at) => ({ start: marks[at - 1]?.end ?? 0, ...mark }));
+  const [last, size] = [spans.at(-1), file.bytes.length];
+  if (last === undefined) return spans;
+  const isFilled = /[^\0\t\n\f\r ]/.test(file.text.slice(last.end)); // by what no end mark closes: an update as well, which readers may find
+  return isFilled ? [...spans, { start: last.end, tableAt: Number.NaN, end: size, mark: size }] : [...spans.slice(0, -1), { ...last, end: size }];
 }
 
 function isLinearizedTo(file: PdfFile, { mark, end }: { mark: number; end: number }): boolean {

@@ -1,11 +1,12 @@
-import type { Box, PdfSignature } from '../letter-reading.ts';
+import type { Box, PdfSignature, PdfTimeStamp } from '../letter-reading.ts';
+import type { ValidationData } from './certificate-chain.ts';
 import { LetterRefused } from './letter-refused.ts';
 import { roundBox } from './page-geometry.ts';
 import { isTimeStamp, widgetsOf, type ComparedRevision } from './pdf-changes.ts';
 import { fullFieldName, inherited } from './pdf-fields.ts';
 import type { PdfFile, PdfObject } from './pdf-file.ts';
-import type { PdfPage } from './pdf-pages.ts';
-import { isArray, isDict, isName, isString, pdfText, type PdfDict, type PdfString } from './pdf-syntax.ts';
+import { rootOf, type PdfPage } from './pdf-pages.ts';
+import { isArray, isDict, isName, isRef, isString, pdfText, type PdfDict, type PdfString } from './pdf-syntax.ts';
 
 export interface SignatureOptions {
   readonly file: PdfFile;
@@ -46,17 +47,67 @@ export async function readSignatures(options: SignatureOptions): Promise<PdfSign
   const { file, revisions } = options;
   const fields = findSignedFields(options);
   if (fields.length > signaturesMax) throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${signaturesMax} signatures.`);
-  const judged = fields.map((field) => ({ field, contents: stringOf(file, field.dict, 'Contents'), covered: coverageOf(file, field) }));
+  const judged = fields.map((field): SignedValue => ({ field, contents: stringOf(file, field.dict, 'Contents'), covered: coverageOf(file, field) }));
   judged.sort((a, b) => (a.covered?.end ?? 0) - (b.covered?.end ?? 0));
+  const trust = { trustRootsPem: options.trustRootsPem, validationData: readValidationData(file) };
+  const isStamp = ({ field }: SignedValue) => isTimeStamp(file, field.dict);
+  const stamps: DocumentTimeStamp[] = [];
+  for (const value of judged.filter(isStamp)) if (judgeCoverage(value.covered, revisions) !== 'partial') stamps.push(...(await readDocumentTimeStamp(file, value, trust)));
   const signatures: PdfSignature[] = [];
-  for (const { field, contents, covered } of judged) {
-    if (isTimeStamp(file, field.dict)) continue;
-    const verdict = await verify({ options, dict: field.dict, contents, covered });
-    const { name, page, box } = field;
-    signatures.push({ field: name, page, box, subFilter: subFilterOf(file, field.dict), ...verdict, coverage: judgeCoverage(covered, revisions) });
+  for (const value of judged.filter((each) => !isStamp(each))) {
+    const { field: { name, page, box, dict }, covered } = value;
+    const documentTimeStamps = stamps.filter(({ end }) => covered !== null && end > covered.end).map(({ stamp }) => stamp);
+    const verdict = await verify({ file, value, trust, documentTimeStamps });
+    signatures.push({ field: name, page, box, subFilter: subFilterOf(file, dict), ...verdict, coverage: judgeCoverage(covered, revisions) });
   }
   const lost = countByteRanges(file.text) > judged.length;
   return lost ? [...signatures, lostSignature] : signatures;
+}
+
+/** A signature as the file holds it. */
+interface SignedValue {
+  readonly field: SignedField;
+  readonly contents: PdfString | null;
+  readonly covered: Coverage | null;
+}
+
+interface TrustOptions {
+  readonly trustRootsPem: string | undefined;
+  readonly validationData: ValidationData;
+}
+
+/** A time stamp of the whole document up to this byte. */
+interface DocumentTimeStamp {
+  readonly stamp: PdfTimeStamp;
+  readonly end: number;
+}
+
+async function readDocumentTimeStamp(file: PdfFile, { contents, covered }: SignedValue, trust: TrustOptions): Promise<DocumentTimeStamp[]> {
+  if (contents === null || covered === null) return [];
+  const { verifyTimeStamp } = await import('./cms.ts');
+  const stamp = await verifyTimeStamp({ token: contents.bytes, data: coveredBytes(file, covered), ...trust });
+  return stamp === null ? [] : [{ stamp, end: covered.end }];
+}
+
+function coveredBytes({ bytes }: PdfFile, { ranges: [start, length, second, rest] }: Coverage): Buffer {
+  return Buffer.concat([bytes.subarray(start, start + length), bytes.subarray(second, second + rest)]);
+}
+
+/** Entries of each list of the validation data that are read. */
+const validationEntriesMax = 32;
+
+/** What the file brings along for its validation (the dictionary DSS). */
+function readValidationData(file: PdfFile): ValidationData {
+  const dss = file.entry(rootOf(file), 'DSS');
+  const list = (key: string): Uint8Array[] => {
+    const entries = isDict(dss) ? file.entry(dss, key) : null;
+    const numbers = isArray(entries) ? entries.items.slice(0, validationEntriesMax).flatMap((item) => (isRef(item) ? [item.number] : [])) : [];
+    return numbers.flatMap((number) => {
+      const object = file.object(number);
+      return object === undefined || object.stream === null ? [] : [file.decode(object)];
+    });
+  };
+  return { certificates: list('Certs'), crls: list('CRLs'), ocsps: list('OCSPs') };
 }
 
 /** A file that was signed, and whose signature a later revision has taken away. */
@@ -121,25 +172,27 @@ function coverageOf(file: PdfFile, { dict, holder }: SignedField): Coverage | nu
 }
 
 interface VerifyOptions {
-  readonly options: SignatureOptions;
-  readonly dict: PdfDict;
-  readonly contents: PdfString | null;
-  readonly covered: Coverage | null;
+  readonly file: PdfFile;
+  readonly value: SignedValue;
+  readonly trust: TrustOptions;
+  readonly documentTimeStamps: readonly PdfTimeStamp[];
 }
 
-async function verify({ options: { file, trustRootsPem }, dict, contents, covered }: VerifyOptions): Promise<Verdict> {
-  const subFilter = subFilterOf(file, dict);
+async function verify({ file, value: { field: { dict }, contents, covered }, trust, documentTimeStamps }: VerifyOptions): Promise<Verdict> {
   const time = file.entry(dict, 'M');
-  const claimedAt = isString(time) ? pdfTime(pdfText(time)) : null;
-  if (!subFilters.has(subFilter)) return unverified('The type of the signature is not supported.', claimedAt);
-  if (contents === null || covered === null) return unverified('The signature does not say which bytes it covers.', claimedAt);
-  const [start, length, second, rest] = covered.ranges;
-  const content = Buffer.concat([file.bytes.subarray(start, start + length), file.bytes.subarray(second, second + rest)]);
+  const claimed = isString(time) ? pdfTime(pdfText(time)) : null;
+  if (!subFilters.has(subFilterOf(file, dict))) return unverified('The type of the signature is not supported.', claimed);
+  if (contents === null || covered === null) return unverified('The signature does not say which bytes it covers.', claimed);
   const { verifyDetachedCms } = await import('./cms.ts'); // loaded only where a letter is signed
-  const options = { ...(trustRootsPem === undefined ? {} : { trustRootsPem }), ...(claimedAt === null ? {} : { claimedAt: new Date(claimedAt) }) };
-  const verdict = await verifyDetachedCms({ cms: contents.bytes, content, ...options });
-  const { signerName, signerOrganization, digestMatches, signatureValid, chain, problem } = verdict;
-  return { signerName, signerOrganization, signedAt: verdict.signedAt ?? claimedAt, timeStamp: null, digestMatches, signatureValid, chain, problem };
+  const claimedAt = claimed === null ? undefined : new Date(claimed);
+  const verdict = await verifyDetachedCms({ cms: contents.bytes, content: coveredBytes(file, covered), claimedAt, documentTimeStamps, ...trust });
+  return { ...verdict, signedAt: earlier(verdict.signedAt ?? claimed, verdict.timeStamp?.time ?? null) };
+}
+
+/** The claimed time, but not after that of the stamp, which was made when the signature was there. */
+function earlier(claimed: string | null, stamped: string | null): string | null {
+  if (claimed === null || stamped === null) return claimed ?? stamped;
+  return claimed < stamped ? claimed : stamped;
 }
 
 function unverified(problem: string, signedAt: string | null): Verdict {

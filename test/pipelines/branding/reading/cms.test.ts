@@ -1,8 +1,9 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makeCertificate, signDetachedCms, type CertificateRequest, type CmsDefect, type OwnCertificate } from '../../../../cli/sample-letters/sample-signatures.ts';
-import { cmsLimits, verifyDetachedCms, type CmsVerdict } from '../../../../pipelines/branding/reading/cms.ts';
+import { makeCertificate, makeRevocationList, makeTimeStamp, signDetachedCms, timeStampingPurpose, type CertificateRequest, type CmsDefect, type OwnCertificate } from '../../../../cli/sample-letters/sample-signatures.ts';
+import { cmsLimits } from '../../../../pipelines/branding/reading/certificate-chain.ts';
+import { verifyDetachedCms, verifyTimeStamp, type CmsVerdict } from '../../../../pipelines/branding/reading/cms.ts';
 
 const rsaKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 const otherRsaKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
@@ -35,7 +36,7 @@ describe('a detached CMS signature', () => {
   ])('verifies with %s, and names its signer and time', async (_, privateKey, pss) => {
     const cms = signedBy(certify({ issuer: root, privateKey }), { pss });
     expect(await verifyDetachedCms({ cms, content, trustRootsPem: root.pem })).toEqual({
-      digestMatches: true, signatureValid: true, signerName: 'Leona Thornquill', signerOrganization: 'Brindlewick Freight LLC', signedAt: '2026-05-01T10:00:00.000Z', chain: 'trusted', problem: null,
+      digestMatches: true, signatureValid: true, signerName: 'Leona Thornquill', signerOrganization: 'Brindlewick Freight LLC', signedAt: '2026-05-01T10:00:00.000Z', timeStamp: null, chain: 'trusted', problem: null,
     });
   });
 
@@ -118,6 +119,67 @@ describe('the chain of a signature', () => {
     const tooLong = certify({ issuer: chainOf(cmsLimits.chainLengthMax - 1) });
     expect(await verifyDetachedCms({ cms: signedBy(longest), content, trustRootsPem: root.pem })).toMatchObject({ chain: 'trusted' });
     expect(await verifyDetachedCms({ cms: signedBy(tooLong), content, trustRootsPem: root.pem })).toMatchObject({ ...verified, chain: 'untrusted' });
+  });
+});
+
+describe('a time stamp', () => {
+  const authority = certify({ commonName: 'Example TSA', organization: 'Example Trust Services', issuer: root, purpose: timeStampingPurpose });
+  const time = new Date('2026-05-01T10:00:05Z');
+  const stampedBy = (certificate: OwnCertificate, at = time) => signDetachedCms({ content, certificate: signer, signedAt, stamp: { certificate, time: at } });
+
+  it('in a signature is verified, and says whose time it is', async () => {
+    expect(await verifyDetachedCms({ cms: stampedBy(authority), content, trustRootsPem: root.pem })).toMatchObject({ ...verified, chain: 'trusted', problem: null, timeStamp: { time: time.toISOString(), authority: 'Example TSA', chain: 'trusted' } });
+    expect(await verifyDetachedCms({ cms: stampedBy(authority), content })).toMatchObject({ timeStamp: { chain: 'unchecked' }, chain: 'unchecked' });
+  });
+
+  it.each<[string, OwnCertificate]>([
+    ['is not made for time stamps', signer],
+    ['is made for another purpose', certify({ issuer: root, purpose: '1.3.6.1.5.5.7.3.1' })],
+    ['leads to no root', certify({ purpose: timeStampingPurpose })],
+    ['is no longer valid at its time', certify({ issuer: root, purpose: timeStampingPurpose, validUntil: new Date('2026-01-01T00:00:00Z') })],
+  ])('of an authority whose certificate %s is not trusted', async (_, certificate) => {
+    expect(await verifyDetachedCms({ cms: stampedBy(certificate), content, trustRootsPem: root.pem })).toMatchObject({ ...verified, chain: 'trusted', timeStamp: { chain: 'untrusted' } });
+  });
+
+  it('over other bytes is none', async () => {
+    const token = makeTimeStamp({ data: content, certificate: authority, time });
+    expect(await verifyTimeStamp({ token, data: content, trustRootsPem: root.pem })).toMatchObject({ chain: 'trusted' });
+    expect(await verifyTimeStamp({ token, data: Buffer.from('other') })).toBeNull();
+    expect(await verifyTimeStamp({ token: signedBy(signer), data: content })).toBeNull();
+    const broken = Buffer.from(token);
+    broken[broken.length - 1]! ^= 1;
+    expect(await verifyTimeStamp({ token: broken, data: content })).toBeNull();
+  });
+
+  const shortLived = certify({ issuer: root, validFrom: new Date('2026-01-01T00:00:00Z'), validUntil: new Date('2026-06-01T00:00:00Z') });
+  const now = new Date('2026-07-01T00:00:00Z');
+  const stamp = (certificate: OwnCertificate, at = time) => ({ cms: signDetachedCms({ content, certificate: shortLived, signedAt, stamp: { certificate, time: at } }), content, trustRootsPem: root.pem, now });
+
+  it('proves that a certificate which has expired since was valid; the word of the signer does not', async () => {
+    expect(await verifyDetachedCms(stamp(authority))).toMatchObject({ chain: 'trusted' });
+    expect(await verifyDetachedCms(stamp(certify({ purpose: timeStampingPurpose })))).toMatchObject({ chain: 'untrusted', problem: "The signer's certificate was not valid when it was signed." });
+    expect(await verifyDetachedCms(stamp(authority, new Date('2026-06-02T00:00:00Z')))).toMatchObject({ chain: 'untrusted' });
+    expect(await verifyDetachedCms({ cms: signedBy(shortLived), content, trustRootsPem: root.pem, now })).toMatchObject({ ...verified, chain: 'untrusted' });
+    const documentTimeStamps = [{ time: time.toISOString(), authority: 'Example TSA', chain: 'trusted' as const }];
+    expect(await verifyDetachedCms({ cms: signedBy(shortLived), content, trustRootsPem: root.pem, now, documentTimeStamps })).toMatchObject({ chain: 'trusted', timeStamp: documentTimeStamps[0] });
+  });
+});
+
+describe('a list of revoked certificates that the letter brings along', () => {
+  const direct = certify({ issuer: root });
+  const judge = (issuer: OwnCertificate, at: string, certificate = direct) => {
+    const list = makeRevocationList({ issuer, revoked: [{ certificate, at: new Date(at) }], madeAt: new Date('2026-06-01T00:00:00Z') });
+    return verifyDetachedCms({ cms: signedBy(direct), content, trustRootsPem: root.pem, now: signedAt, validationData: { certificates: [], crls: [list, Buffer.from('damaged')], ocsps: [Buffer.from('damaged')] } });
+  };
+
+  it('takes the trust of a certificate that was revoked before it signed, not of one revoked later', async () => {
+    expect(await judge(root, '2026-04-30T00:00:00Z')).toMatchObject({ ...verified, chain: 'untrusted', problem: 'A certificate of the signature was revoked before it was signed.' });
+    expect(await judge(root, '2026-05-02T00:00:00Z')).toMatchObject({ chain: 'trusted' });
+  });
+
+  it('counts when its own issuer signed it, and for its certificates only', async () => {
+    expect(await judge(certify({ commonName: 'Root', ca: true }), '2026-04-30T00:00:00Z')).toMatchObject({ chain: 'trusted' });
+    expect(await judge(root, '2026-04-30T00:00:00Z', certify({ commonName: 'Another', issuer: root }))).toMatchObject({ chain: 'trusted' });
   });
 });
 

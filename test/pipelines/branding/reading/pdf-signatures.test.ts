@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { PdfSignature } from '../../../../pipelines/branding/letter-reading.ts';
-import { makeCertificate } from '../../../../cli/sample-letters/sample-signatures.ts';
+import { makeCertificate, timeStampingPurpose } from '../../../../cli/sample-letters/sample-signatures.ts';
 import { readLetter } from '../../../../pipelines/branding/reading/letter-reader.ts';
 import { pdfTime } from '../../../../pipelines/branding/reading/pdf-signatures.ts';
 import { letterLimits } from './letter-limits.ts';
-import { letterPdf } from './pdf-builder.ts';
-import { addRevision, signAgain, signedPdf } from './signed-pdf.ts';
+import { letterPdf, stream } from './pdf-builder.ts';
+import { appendUpdate } from './pdf-update.ts';
+import { addRevision, fieldObject, signAgain, signedPdf, stampUpdate } from './signed-pdf.ts';
 
 const [validFrom, validUntil] = [new Date('2025-01-01T00:00:00Z'), new Date('2035-01-01T00:00:00Z')];
 const root = makeCertificate({ commonName: 'Example Root', organization: 'Example Trust Services', validFrom, validUntil, ca: true });
@@ -83,6 +84,23 @@ describe('the signatures of a letter', () => {
       { field: 'Signature1', signerName: 'Marta Vance', digestMatches: true, coverage: 'extended', chain: 'trusted' },
       { field: 'Signature2', signerName: 'Teo Lindqvist', digestMatches: true, coverage: 'whole', chain: 'trusted' },
     ]);
+  });
+
+  it('with validation data and a document time stamp (levels B-LT and B-LTA) hold for a certificate that has expired since', async () => {
+    const shortLived = makeCertificate({ commonName: 'Marta Vance', organization: 'Example Harbor Bank LLC', issuer: root, validFrom, validUntil: new Date('2026-06-01T00:00:00Z') });
+    const authority = makeCertificate({ commonName: 'Example TSA', organization: 'Example Trust Services', issuer: root, validFrom, validUntil, purpose: timeStampingPurpose });
+    const baseline = signedPdf({ certificate: shortLived, signedAt, subFilter: 'ETSI.CAdES.detached' });
+    const catalogue = (fields: string) => `<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [${fields}] /SigFlags 3 >> /DSS 40 0 R >>`;
+    const longTerm = appendUpdate(baseline, { objects: [[1, catalogue('6 0 R')], [40, '<< /Type /DSS /Certs [41 0 R] >>'], [41, stream('', Buffer.from(shortLived.der))]] });
+    const archived = stampUpdate(longTerm, { certificate: authority, time: new Date('2026-03-03T00:00:00Z') }, { objects: [[1, catalogue('6 0 R 30 0 R')], [30, fieldObject('Stamp', 31)]] });
+    expect(await signaturesOf(longTerm, root.pem)).toMatchObject([{ coverage: 'extended', timeStamp: null, chain: 'untrusted' }]);
+    expect(await signaturesOf(archived, root.pem)).toMatchObject([{ coverage: 'extended', signedAt: '2026-03-02T09:30:00.000Z', timeStamp: { time: '2026-03-03T00:00:00.000Z', authority: 'Example TSA', chain: 'trusted' }, chain: 'trusted', problem: null }]);
+  });
+
+  it('with a time stamp (level B-T) are not dated later than it', async () => {
+    const authority = makeCertificate({ commonName: 'Example TSA', organization: 'Example Trust Services', issuer: root, validFrom, validUntil, purpose: timeStampingPurpose });
+    const stamp = { certificate: authority, time: new Date('2026-03-01T00:00:00Z') };
+    expect(await signaturesOf(signedPdf({ ...plan, stamp }), root.pem)).toMatchObject([{ signedAt: '2026-03-01T00:00:00.000Z', timeStamp: { authority: 'Example TSA', chain: 'trusted' }, chain: 'trusted' }]);
   });
 
   it('of a type that is not supported have a problem', async () => {

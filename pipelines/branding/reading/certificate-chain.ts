@@ -1,0 +1,268 @@
+import { createPublicKey } from 'node:crypto';
+import * as asn1js from 'asn1js';
+import * as pkijs from 'pkijs';
+
+/** Bounds of what is read from a signature; a real one has 4 to 60 KB and one to four certificates. */
+export const cmsLimits = {
+  cmsBytesMax: 1024 * 1024,
+  derDepthMax: 40,
+  derNodesMax: 20_000,
+  certificatesMax: 32,
+  rootsMax: 500,
+  /** Certificates from the signer's to the root's, both included. */
+  chainLengthMax: 8,
+  /** Signatures that are tried while a chain is built; certificates may be made so that many chains seem possible. */
+  chainChecksMax: 64,
+  /** Lists and answers about revocation that are looked at. */
+  revocationsMax: 32,
+  rsaBitsMin: 2048,
+  rsaBitsMax: 8192,
+} as const;
+
+/** A reason why a signature does not verify or its certificate is not trusted. */
+export class CmsProblem extends Error {
+  override readonly name = 'CmsProblem';
+}
+
+/** Parses DER, or BER of definite lengths, within the limits. @throws CmsProblem */
+export function parseDer(bytes: Uint8Array): asn1js.AsnType {
+  if (bytes.length > cmsLimits.cmsBytesMax) throw new CmsProblem('The signature is larger than the limit.');
+  const { offset, result } = asn1js.fromBER(bytes, { maxDepth: cmsLimits.derDepthMax, maxNodes: cmsLimits.derNodesMax, maxContentLength: cmsLimits.cmsBytesMax, parseEmbedded: false });
+  if (offset === -1) throw new CmsProblem('The signature is damaged.');
+  if (bytes.subarray(offset).some((byte) => byte !== 0)) throw new CmsProblem('Something follows the signature.');
+  return result;
+}
+
+/** What a PDF brings along for its validation (ETSI EN 319 142-1 section 5.4), each in DER. */
+export interface ValidationData {
+  readonly certificates: readonly Uint8Array[];
+  /** Lists of revoked certificates, RFC 5280. */
+  readonly crls: readonly Uint8Array[];
+  /** Answers about one certificate, RFC 6960. */
+  readonly ocsps: readonly Uint8Array[];
+}
+
+export const noValidationData: ValidationData = { certificates: [], crls: [], ocsps: [] };
+
+/** Whom a chain is built for, and from what. */
+export interface ChainRequest {
+  readonly signer: pkijs.Certificate;
+  readonly purpose: 'document' | 'time_stamp';
+  readonly certificates: readonly pkijs.Certificate[];
+  readonly roots: readonly pkijs.Certificate[];
+  readonly validationData: ValidationData;
+  /** Every certificate must be valid at each of these times, and not revoked at the last of them. */
+  readonly at: readonly Date[];
+}
+
+/**
+ * Throws the reason why no chain of valid certificates leads from the signer to a root (RFC 5280, section 6, without
+ * policies). pkijs checks signatures and reads extensions; its own search for a chain is not used, because it follows
+ * certificates that certify each other without end, takes the shortest path only, and heeds no path length.
+ * @throws CmsProblem
+ */
+export async function requireTrustedChain(request: ChainRequest): Promise<void> {
+  const { signer, roots, certificates, validationData, at } = request;
+  if (roots.length === 0) throw new CmsProblem('No trusted root can be read.');
+  if (!isValidAt(signer, at)) throw new CmsProblem("The signer's certificate was not valid when it was signed.");
+  if (!hasUnderstoodExtensions(signer) || !isMadeFor(signer, request.purpose)) throw new CmsProblem("The signer's certificate is not made for signing documents.");
+  const others = [...certificates, ...readAll(validationData.certificates, (der) => new pkijs.Certificate({ schema: parseDer(der) }))];
+  const chain = await leadToRoot([signer], { roots, others, at, checksLeft: cmsLimits.chainChecksMax });
+  if (chain === null) throw new CmsProblem('No chain of valid certificates leads to a trusted root.');
+  for (const [place, certificate] of chain.slice(0, -1).entries()) {
+    if (await isRevoked({ certificate, issuer: chain[place + 1]!, validationData, at: at.at(-1)! })) throw new CmsProblem('A certificate of the signature was revoked before it was signed.');
+  }
+}
+
+/** What can be read of a list; one damaged entry takes nothing from the others. */
+function readAll<Value>(list: readonly Uint8Array[], read: (der: Uint8Array) => Value): Value[] {
+  return list.slice(0, cmsLimits.revocationsMax).flatMap((der) => {
+    try {
+      return [read(der)];
+    } catch {
+      return [];
+    }
+  });
+}
+
+const pemBlock = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g;
+
+/** The certificates of a PEM file that can be read. */
+export function readRoots(pem: string): pkijs.Certificate[] {
+  const blocks = [...pem.matchAll(pemBlock)].slice(0, cmsLimits.rootsMax);
+  return blocks.flatMap(([, base64 = '']) => readAll([Buffer.from(base64, 'base64')], (der) => new pkijs.Certificate({ schema: parseDer(der) })));
+}
+
+interface ChainSearch {
+  readonly roots: readonly pkijs.Certificate[];
+  readonly others: readonly pkijs.Certificate[];
+  readonly at: readonly Date[];
+  checksLeft: number;
+}
+
+async function leadToRoot(chain: readonly pkijs.Certificate[], search: ChainSearch): Promise<readonly pkijs.Certificate[] | null> {
+  const last = chain.at(-1)!;
+  if (search.roots.some((root) => isSameCertificate(root, last))) return chain;
+  if (chain.length >= cmsLimits.chainLengthMax) return null;
+  const isIssuer = async (issuer: pkijs.Certificate) => !chain.includes(issuer) && mayIssue(issuer, { below: chain.length - 1, at: search.at }) && (await isSignedBy(last, issuer, search));
+  for (const root of search.roots) if (await isIssuer(root)) return [...chain, root];
+  for (const issuer of search.others) {
+    const found = (await isIssuer(issuer)) ? await leadToRoot([...chain, issuer], search) : null;
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function isSameCertificate(left: pkijs.Certificate, right: pkijs.Certificate): boolean {
+  return Buffer.compare(left.tbsView, right.tbsView) === 0;
+}
+
+async function isSignedBy(certificate: pkijs.Certificate, issuer: pkijs.Certificate, search: ChainSearch): Promise<boolean> {
+  if (!certificate.issuer.isEqual(issuer.subject) || search.checksLeft === 0) return false;
+  search.checksLeft--;
+  requireStrongKey(issuer);
+  return isStrong(certificate.signatureAlgorithm) && succeeds(certificate.verify(issuer));
+}
+
+/** False where the check throws: a key of another kind than the algorithm's, or values that cannot be read. */
+export async function succeeds(check: Promise<boolean>): Promise<boolean> {
+  return check.catch(() => false);
+}
+
+/** True for a signature algorithm whose digest cannot be forged. */
+export function isStrong(algorithm: pkijs.AlgorithmIdentifier): boolean {
+  return ['SHA-256', 'SHA-384', 'SHA-512'].includes(pkijs.getCrypto(true).getHashAlgorithm(algorithm));
+}
+
+/** @throws CmsProblem for a key that is short or of a kind that is not known */
+export function requireStrongKey(certificate: pkijs.Certificate): void {
+  const key = createPublicKey({ key: Buffer.from(certificate.subjectPublicKeyInfo.toSchema().toBER()), format: 'der', type: 'spki' });
+  const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {};
+  const isRsa = key.asymmetricKeyType === 'rsa' || key.asymmetricKeyType === 'rsa-pss';
+  if (isRsa && modulusLength >= cmsLimits.rsaBitsMin && modulusLength <= cmsLimits.rsaBitsMax) return;
+  if (key.asymmetricKeyType === 'ec' && (namedCurve === 'prime256v1' || namedCurve === 'secp384r1')) return;
+  throw new CmsProblem(isRsa ? `The certificate has an RSA key of ${modulusLength} bits.` : 'The certificate has a key of an unknown kind.');
+}
+
+const extensions = { subjectKeyIdentifier: '2.5.29.14', keyUsage: '2.5.29.15', basicConstraints: '2.5.29.19', extendedKeyUsage: '2.5.29.37' } as const;
+
+/** Extensions of a certificate that are heeded here or bind nobody but a server or a revocation check; another one that is critical makes it unusable (RFC 5280, section 4.2). */
+const understoodExtensions: readonly string[] = [...Object.values(extensions), '2.5.29.35', '2.5.29.32', '2.5.29.17', '2.5.29.31'];
+
+/** Purposes under which authorities certify people who sign: documents (RFC 9336, Adobe, Microsoft), mail, log-in, and any. */
+const signingPurposes: readonly string[] = ['1.3.6.1.5.5.7.3.36', '1.2.840.113583.1.1.5', '1.3.6.1.4.1.311.10.3.12', '1.3.6.1.5.5.7.3.4', '1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
+const timeStampingPurpose = '1.3.6.1.5.5.7.3.8';
+const ocspPurpose = '1.3.6.1.5.5.7.3.9';
+
+/** A time stamp's certificate has its one purpose and no other (RFC 3161 section 2.3). */
+function isMadeFor(certificate: pkijs.Certificate, purpose: ChainRequest['purpose']): boolean {
+  const purposes = purposesOf(certificate);
+  if (!hasKeyUsage(certificate, [keyUsageBits.digitalSignature, keyUsageBits.nonRepudiation])) return false;
+  if (purpose === 'time_stamp') return purposes?.length === 1 && purposes[0] === timeStampingPurpose && extensionOf(certificate, extensions.extendedKeyUsage)!.critical;
+  return purposes === null || purposes.some((each) => signingPurposes.includes(each));
+}
+
+function purposesOf(certificate: pkijs.Certificate): readonly string[] | null {
+  const value = extensionOf(certificate, extensions.extendedKeyUsage)?.parsedValue as unknown;
+  return value === undefined ? null : value instanceof pkijs.ExtKeyUsage ? value.keyPurposes : [];
+}
+
+function isValidAt({ notBefore, notAfter }: pkijs.Certificate, times: readonly Date[]): boolean {
+  return times.every((at) => notBefore.value <= at && at <= notAfter.value);
+}
+
+/** True for a certificate of an authority, valid at the times, that may stand above so many authorities. */
+function mayIssue(certificate: pkijs.Certificate, { below, at }: { below: number; at: readonly Date[] }): boolean {
+  const constraints = extensionOf(certificate, extensions.basicConstraints)?.parsedValue as unknown;
+  if (!(constraints instanceof pkijs.BasicConstraints) || !constraints.cA || !isValidAt(certificate, at) || !hasUnderstoodExtensions(certificate)) return false;
+  const pathLength = constraints.pathLenConstraint;
+  const room = pathLength === undefined ? Infinity : typeof pathLength === 'number' ? pathLength : 0;
+  return below <= room && hasKeyUsage(certificate, [keyUsageBits.keyCertSign]);
+}
+
+const keyUsageBits = { digitalSignature: 0, nonRepudiation: 1, keyCertSign: 5 } as const;
+
+/** True if the extension allows one of the uses, or is not there (RFC 5280, section 4.2.1.3). */
+function hasKeyUsage(certificate: pkijs.Certificate, bits: readonly number[]): boolean {
+  const extension = extensionOf(certificate, extensions.keyUsage);
+  if (extension === undefined) return true;
+  const value = extension.parsedValue as unknown;
+  if (!(value instanceof asn1js.BitString)) return false;
+  const bytes = value.valueBlock.valueHexView;
+  return bits.some((bit) => ((bytes[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0);
+}
+
+function hasUnderstoodExtensions(certificate: pkijs.Certificate): boolean {
+  return (certificate.extensions ?? []).every(({ critical, extnID }) => !critical || understoodExtensions.includes(extnID));
+}
+
+function extensionOf(certificate: pkijs.Certificate, oid: string): pkijs.Extension | undefined {
+  return certificate.extensions?.find(({ extnID }) => extnID === oid);
+}
+
+/** The key identifier that a certificate states of itself. */
+export function keyIdentifierOf(certificate: pkijs.Certificate): Uint8Array | null {
+  const value = extensionOf(certificate, extensions.subjectKeyIdentifier)?.parsedValue as unknown;
+  return value instanceof asn1js.OctetString ? value.valueBlock.valueHexView : null;
+}
+
+interface RevocationCheck {
+  readonly certificate: pkijs.Certificate;
+  readonly issuer: pkijs.Certificate;
+  readonly validationData: ValidationData;
+  readonly at: Date;
+}
+
+/** True if the issuer says, in what came with the letter, that the certificate was revoked at that time. Nothing is fetched. */
+async function isRevoked(check: RevocationCheck): Promise<boolean> {
+  return (await isOnList(check)) || isAnsweredRevoked(check);
+}
+
+async function isOnList({ certificate, issuer, validationData, at }: RevocationCheck): Promise<boolean> {
+  for (const list of readAll(validationData.crls, (der) => new pkijs.CertificateRevocationList({ schema: parseDer(der) }))) {
+    const entry = list.revokedCertificates?.find(({ userCertificate }) => userCertificate.isEqual(certificate.serialNumber));
+    if (entry !== undefined && entry.revocationDate.value <= at && isStrong(list.signatureAlgorithm) && (await succeeds(list.verify({ issuerCertificate: issuer })))) return true;
+  }
+  return false;
+}
+
+async function isAnsweredRevoked({ certificate, issuer, validationData, at }: RevocationCheck): Promise<boolean> {
+  for (const answer of readAll(validationData.ocsps, readOcsp)) {
+    const { status } = await answer.getCertificateStatus(certificate, issuer).catch(() => ({ status: unknownStatus }));
+    if (status === revokedStatus && revocationTime(answer) <= at && (await isAnswerOf(answer, issuer))) return true;
+  }
+  return false;
+}
+
+const revokedStatus = 1;
+const unknownStatus = 2;
+
+function readOcsp(der: Uint8Array): pkijs.BasicOCSPResponse {
+  const bytes = new pkijs.OCSPResponse({ schema: parseDer(der) }).responseBytes?.response.valueBlock.valueHexView;
+  if (bytes === undefined) throw new CmsProblem('The answer about revocation is empty.');
+  return new pkijs.BasicOCSPResponse({ schema: parseDer(bytes) });
+}
+
+/** Of an answer about several certificates the earliest time; such answers are rare. */
+function revocationTime({ tbsResponseData }: pkijs.BasicOCSPResponse): Date {
+  const times = tbsResponseData.responses.flatMap(({ certStatus }) => {
+    const [time] = certStatus instanceof asn1js.Constructed ? (certStatus.valueBlock.value as unknown[]) : [];
+    return time instanceof asn1js.GeneralizedTime ? [time.toDate().getTime()] : [];
+  });
+  return new Date(Math.min(...times));
+}
+
+/** Signed by the issuer itself or by one whom it certified for that (RFC 6960, section 4.2.2.2). */
+async function isAnswerOf(answer: pkijs.BasicOCSPResponse, issuer: pkijs.Certificate): Promise<boolean> {
+  if (!isStrong(answer.signatureAlgorithm)) return false;
+  for (const responder of [issuer, ...(answer.certs ?? []).slice(0, cmsLimits.chainLengthMax)]) {
+    if (!(await succeeds(isSignedWith(answer, responder)))) continue;
+    if (responder === issuer) return true;
+    if (purposesOf(responder)?.includes(ocspPurpose) === true && responder.issuer.isEqual(issuer.subject) && (await succeeds(responder.verify(issuer)))) return true;
+  }
+  return false;
+}
+
+async function isSignedWith({ tbsResponseData, signature, signatureAlgorithm }: pkijs.BasicOCSPResponse, { subjectPublicKeyInfo }: pkijs.Certificate): Promise<boolean> {
+  return pkijs.getCrypto(true).verifyWithPublicKey(new Uint8Array(tbsResponseData.tbsView), signature, subjectPublicKeyInfo, signatureAlgorithm);
+}
