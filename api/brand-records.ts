@@ -68,9 +68,9 @@ interface LetterRow {
   findings: LetterAnswer['findings'];
 }
 
-/** Brands of a client by handle, after the one given ('' for the first). */
-export async function listBrands(db: Queryable, { client, state, after, rows }: { client: string; state: BrandState | undefined; after: string; rows: number }): Promise<BrandAnswer[]> {
-  return (await queryRows<BrandRow>(db, sql('api/list_brands'), [client, state ?? null, after, rows])).map(brandOf);
+/** Brands of a client by handle, after the one given ('' for the first); with `brand` that one alone. */
+export async function listBrands(db: Queryable, { client, brand, state, after, rows }: { client: string; brand: string | null; state: BrandState | undefined; after: string; rows: number }): Promise<BrandAnswer[]> {
+  return (await queryRows<BrandRow>(db, sql('api/list_brands'), [client, state ?? null, after, rows, brand])).map(brandOf);
 }
 
 /** A brand that was found, for the reads of its numbers and letters. */

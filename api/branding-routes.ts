@@ -38,7 +38,7 @@ interface PageQuery {
   readonly cursor?: string;
 }
 
-/** The brands of the client whose key asks, with their numbers and letters. A brand of another client is unknown. Everything needs the scope `branding:read`. */
+/** The brands of the client whose key asks, with their numbers and letters. A brand of another client is unknown, and to a key that is bound to a brand every other one. Everything needs the scope `branding:read`. */
 export function registerBrandingRoutes(app: FastifyInstance, options: BrandingRoutesOptions): void {
   app.addHook('onRequest', async (request) => void requireScope(request.caller, scope));
   registerBrands(app, options);
@@ -51,11 +51,11 @@ export function registerBrandingRoutes(app: FastifyInstance, options: BrandingRo
 function registerBrands(app: FastifyInstance, { reads, metrics }: BrandingRoutesOptions): void {
   const description = describe({ operationId: 'listBrands', summary: 'Brands of the client', schema: brandListSchema, codes: ['parameter_invalid'] });
   app.get('/v1/brands', { schema: { querystring: brandListQuery, ...description } }, async (request, reply) => {
-    const client = clientOf(request);
+    const { client, brand } = requireScope(request.caller, scope);
     const { state, limit, cursor } = request.query as PageQuery & { state?: BrandState };
-    const list: PagedList = { list: 'brands', of: [client, state ?? null] };
+    const list: PagedList = { list: 'brands', of: [client, state ?? null, ...(brand === null ? [] : [brand])] };
     const after = startOfPage(list, { cursor, keyForm: handleForm }) ?? '';
-    const rows = await reads.read((db) => listBrands(db, { client, state, after, rows: limit + 1 }));
+    const rows = await reads.read((db) => listBrands(db, { client, brand, state, after, rows: limit + 1 }));
     const page = makePage(rows, { list, limit, path: '/v1/brands', filters: { state } }, ({ handle }) => handle);
     sendPage(request, reply, { name: 'brands', page, metrics });
   });
@@ -110,16 +110,12 @@ function registerLetter(app: FastifyInstance, { reads, metrics }: BrandingRoutes
   });
 }
 
-/** The client of the key; the hook of these routes has let it pass. */
-function clientOf(request: FastifyRequest): string {
-  return requireScope(request.caller, scope).client;
-}
-
-/** The brand that the path names. @throws ServiceError `brand_unknown` for what cannot be a handle. */
+/** The brand that the path names; for a key that is bound to a brand that one alone. @throws ServiceError `brand_unknown` for what cannot be a handle. */
 function brandNameOf(request: FastifyRequest): BrandName {
   const handle = handleSchema.safeParse((request.params as { handle: string }).handle);
-  if (!handle.success) throw unknownBrand();
-  return { client: clientOf(request), handle: handle.data };
+  const { client, brand } = requireScope(request.caller, scope);
+  if (!handle.success || (brand !== null && brand !== handle.data)) throw unknownBrand();
+  return { client, handle: handle.data };
 }
 
 const readHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };

@@ -40,10 +40,10 @@ export async function registerDocumentation(app: FastifyInstance, { metrics }: {
       info: {
         title: 'Caller Trust',
         version: '1',
-        description: 'Nightly caches of phone reputation and branded calling, the standing of brands, verifications of recordings, and the registry of their models. Read only: every path answers GET and HEAD. Errors are `application/problem+json`.',
+        description: 'Nightly caches of phone reputation and branded calling, the labels of numbers, the standing of brands, verifications of recordings, and the registry of their models. Read only: every path answers GET and HEAD. Errors are `application/problem+json`.',
       },
-      tags: [{ name: 'Caches' }, { name: 'Reputation' }, { name: 'Branding' }, { name: 'Verifications' }, { name: 'Models' }, { name: 'Releases' }, { name: 'Health' }],
-      components: { securitySchemes: { [keySecurity]: { type: 'http', scheme: 'bearer', description: 'A key from `caller-trust keys create`: with the scope `caches:read` for caches and categories, with `branding:read` for brands, with `verifications:read` for verifications and batches.' } } },
+      tags: [{ name: 'Caches' }, { name: 'Reputation' }, { name: 'Numbers' }, { name: 'Branding' }, { name: 'Verifications' }, { name: 'Models' }, { name: 'Releases' }, { name: 'Health' }],
+      components: { securitySchemes: { [keySecurity]: { type: 'http', scheme: 'bearer', description: 'A key from `caller-trust keys create`: with the scope `caches:read` for caches and categories, with `numbers:read` for numbers, with `branding:read` for brands, with `verifications:read` for verifications and batches.' } } },
     },
     transform: createJsonSchemaTransform({ schemaRegistry: namedSchemas }),
     transformObject: createJsonSchemaTransformObject({ schemaRegistry: namedSchemas }),

@@ -21,6 +21,7 @@ import { lookFirst } from './first-look.ts';
 import { registerHealthRoutes } from './health-routes.ts';
 import type { Metrics } from './metrics.ts';
 import { registerModelRoutes } from './model-routes.ts';
+import { registerNumberRoutes } from './number-routes.ts';
 import { parameterError } from './parameters.ts';
 import { toServiceError, withHeaders } from './problem.ts';
 import type { PublicationIndex } from './publication-index.ts';
@@ -83,7 +84,7 @@ const timeoutCheckMs = 1000;
 /** Callers whose requests of the last minute are counted at a time; the one that was away longest is forgotten. */
 const countedCallersMax = 10_000;
 
-/** The HTTP server of the API, ready to listen. It reads no environment, and for branding, verifications and models the database, through `reads`. */
+/** The HTTP server of the API, ready to listen. It reads no environment, and for numbers, branding, verifications and models the database, through `reads`. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { publications, reads, modelDir, metrics, readiness, now = Date.now } = options;
   const app = makeFramework(options);
@@ -99,6 +100,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   registerHealthRoutes(app, { readiness, metrics });
   const downloads = makeDownloads(options);
   await app.register(async (scope) => registerCacheRoutes(scope, { publications, downloads, metrics, now }));
+  await app.register(async (scope) => registerNumberRoutes(scope, { reads, metrics }));
   await app.register(async (scope) => registerBrandingRoutes(scope, { reads, metrics }));
   await app.register(async (scope) => registerVerificationRoutes(scope, { reads, metrics }));
   await app.register(async (scope) => registerBatchRoutes(scope, { reads, metrics }));

@@ -55,7 +55,7 @@ async function measure(client: Client, { name, before, statement }: { name: stri
     await client.query('BEGIN');
     if (before !== '') await client.query(before);
     const known = await countEvents(client);
-    const explained = await queryRow<{ 'QUERY PLAN': readonly [Explained] }>(client, `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${statement}`);
+    const explained = await queryRow<{ 'QUERY PLAN': readonly [Explained] }>(client, `EXPLAIN (ANALYZE, FORMAT JSON) ${statement}`);
     const [{ Triggers: triggers, 'Execution Time': allMs }] = explained!['QUERY PLAN'];
     seconds.all.push(allMs / 1000);
     seconds.history.push(triggers.filter((trigger) => trigger['Trigger Name'].startsWith('phone_number_label_')).reduce((sum, trigger) => sum + trigger.Time, 0) / 1000);

@@ -13,9 +13,10 @@ export function addKeyCommands(program: Command): void {
     .description('make a key; it is shown once')
     .argument('<client>', 'who gets it')
     .option('--scope <scope...>', SCOPES.join(', '), ['caches:read'])
+    .option('--brand <handle>', 'the one brand of the client that the key sees; for numbers:read and branding:read')
     .option('--expires <time>', 'when it ends', parseInstant)
-    .addHelpText('after', '\nExample:\n  caller-trust keys create acme-carrier --scope caches:read --expires 2027-12-31')
-    .action((client: string, options: { scope: string[]; expires?: Date }, command: Command) => runCommand(command, () => create(client, options)));
+    .addHelpText('after', '\nExample:\n  caller-trust keys create acme-carrier --scope caches:read --expires 2027-12-31\n  caller-trust keys create acme-agency --scope numbers:read branding:read --brand acme')
+    .action((client: string, options: CreateOptions, command: Command) => runCommand(command, () => create(client, options)));
   keys.command('list').description('list all keys').action((_options: object, command: Command) => runCommand(command, list));
   keys
     .command('revoke')
@@ -24,14 +25,21 @@ export function addKeyCommands(program: Command): void {
     .action((keyId: string, _options: object, command: Command) => runCommand(command, () => revoke(keyId)));
 }
 
-function create(client: string, { scope, expires }: { scope: string[]; expires?: Date }) {
+interface CreateOptions {
+  readonly scope: string[];
+  readonly brand?: string;
+  readonly expires?: Date;
+}
+
+function create(client: string, { scope, brand, expires }: CreateOptions) {
   return withServices(async ({ db, config }) => {
-    const key = await createKey(db, { client, scopes: scope, expiresAt: expires ?? null, secret: await loadKeySecret(config) });
+    const key = await createKey(db, { client, scopes: scope, brand: brand ?? null, expiresAt: expires ?? null, secret: await loadKeySecret(config) });
     const text = formatFacts([
       ['key', key.key],
       ['id', key.keyId],
       ['client', key.client],
       ['scopes', key.scopes.join(' ')],
+      ['brand', key.brand],
       ['expires', formatTime(key.expiresAt) ?? 'never'],
     ]);
     return { json: key, text };
@@ -46,6 +54,7 @@ function list() {
       { title: 'client', value: ({ client }) => client },
       { title: 'state', value: ({ state }) => state },
       { title: 'scopes', value: ({ scopes }) => scopes.join(' ') },
+      { title: 'brand', value: ({ brand }) => brand ?? '' },
       { title: 'created', value: ({ createdAt }) => formatTime(createdAt) },
       { title: 'expires', value: ({ expiresAt }) => formatTime(expiresAt) },
     ]);

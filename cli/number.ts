@@ -1,13 +1,16 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import { clearNumber, readNumber, type NumberRecord } from '../pipelines/intake/number-record.ts';
+import { clearNumber, readLabelHistory, readNumber, type NumberRecord } from '../pipelines/intake/number-record.ts';
+import { LABEL_CAUSES } from '../pipelines/intake/label-history.ts';
 import { addBrandingNumberCommands } from './branding-number.ts';
 import { addNumberProtectionCommands } from './number-protection.ts';
+import { formatLabel, formatLabelEvents } from './label-tables.ts';
+import { parseCount } from './options.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';
 import { addNumberProofCommands } from './number-proof.ts';
 import { formatFacts, formatTime } from './table.ts';
 
-/** `number show|clear|protect`, and those of numbers for branding. */
+/** `number show|history|clear|protect`, and those of numbers for branding. */
 export function addNumberCommands(program: Command): void {
   const number = program.command('number').description('what is known of a number, redress, and numbers for branding');
   number
@@ -16,6 +19,13 @@ export function addNumberCommands(program: Command): void {
     .argument('<phone>', 'number in international form')
     .addHelpText('after', '\nExample:\n  caller-trust number show +12025550123')
     .action((phone: string, _options: object, command: Command) => runCommand(command, () => withServices(async ({ db }) => describe(await readNumber(db, phone)))));
+  number
+    .command('history')
+    .description('list the changes of the published label of a number, newest first, each with its cause')
+    .argument('<phone>', 'number in international form')
+    .option('--limit <n>', 'at most so many', parseCount, 100)
+    .addHelpText('after', '\nExample:\n  caller-trust number history +12025550123')
+    .action((phone: string, options: { limit: number }, command: Command) => runCommand(command, () => showHistory(phone, options)));
   number
     .command('clear')
     .description('clear a number; it stays clear until new reports come')
@@ -36,8 +46,15 @@ async function clear(phone: string, { reason, by }: { reason: string; by: string
   });
 }
 
+async function showHistory(phone: string, { limit }: { limit: number }): Promise<Outcome> {
+  return withServices(async ({ db }) => {
+    const events = await readLabelHistory(db, phone, { limit });
+    return { json: events, text: events.length === 0 ? 'The published label of this number has not changed since the history began.' : formatLabelEvents(events) };
+  });
+}
+
 function describe(record: NumberRecord): Outcome {
-  const { reputation, display, feed, score, branded } = record;
+  const { reputation, display, feed, score, branded, changes: [last] } = record;
   const lines = [
     formatFacts([
       ['phone', record.phone],
@@ -45,6 +62,8 @@ function describe(record: NumberRecord): Outcome {
       ['level', reputation?.level ?? 'not published'],
       ['category', reputation?.category ? `${reputation.category.id} ${reputation.category.name}` : null],
       ['decided by', reputation?.source],
+      ['since', formatTime(record.since)],
+      ['last change', last && `${formatLabel(last.from)} to ${formatLabel(last.to)}, ${LABEL_CAUSES[last.cause]}`],
       ['display name', display?.name],
       ['description', display?.description],
       ['detail', display?.detail],

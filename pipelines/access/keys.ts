@@ -5,9 +5,12 @@ import { cleanText } from '../text-cleaning.ts';
 import { formatKey, generateKey, hashKey } from './key-text.ts';
 
 /** The closed list of scopes: what a key may read, and with `verifications:stream` that it may send audio to the console. */
-export const SCOPES = ['caches:read', 'branding:read', 'verifications:read', 'verifications:stream'] as const;
+export const SCOPES = ['caches:read', 'numbers:read', 'branding:read', 'verifications:read', 'verifications:stream'] as const;
 
 export type Scope = (typeof SCOPES)[number];
+
+/** Scopes of a key that is bound to a brand: what the others open is not of one brand. */
+const brandScopes: readonly Scope[] = ['numbers:read', 'branding:read'];
 
 /** Live keys that a client may have: two, so that a new one can be tried before the old one is revoked. */
 export const liveKeysMax = 2;
@@ -23,6 +26,7 @@ export interface CreatedKey {
   readonly key: string;
   readonly client: string;
   readonly scopes: readonly Scope[];
+  readonly brand: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
 }
@@ -32,6 +36,7 @@ export interface ListedKey {
   readonly keyId: string;
   readonly client: string;
   readonly scopes: readonly string[];
+  readonly brand: string | null;
   readonly state: 'live' | 'expired' | 'revoked';
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
@@ -43,35 +48,40 @@ export interface NewKey {
   readonly client: string;
   readonly scopes: readonly string[];
   readonly expiresAt?: Date | null;
+  /** Handle of the one brand of the client that the key is to see. */
+  readonly brand?: string | null;
   readonly secret: string;
 }
 
 /**
  * Makes a key and stores its hash.
  * @throws ServiceError `usage_invalid` for a blank client or the {@link consoleClient}, no scope or an expiry that has passed, `scope_unknown`,
- * `key_limit_reached` if the client has two live keys.
+ * `key_limit_reached` if the client has two live keys, `brand_unknown` if it has no such brand.
  */
-export async function createKey(db: Pool, { client, scopes, expiresAt = null, secret }: NewKey): Promise<CreatedKey> {
+export async function createKey(db: Pool, { client, scopes, expiresAt = null, brand = null, secret }: NewKey): Promise<CreatedKey> {
   const name = checkClient(client);
   const checkedScopes = checkScopes(scopes);
+  if (brand !== null) checkBrandScopes(checkedScopes);
   checkExpiry(expiresAt);
   const parts = generateKey();
   const createdAt = await inTransaction(db, async (transaction) => {
     await transaction.query(sql('access/lock_client_keys'), [name]);
     await refuseThirdKey(transaction, name);
-    const row = await queryRow<{ created_at: Date }>(transaction, sql('access/insert_key'), [parts.keyId, name, hashKey(parts.random, secret), checkedScopes, expiresAt]);
-    return row?.created_at ?? new Date();
+    const row = await queryRow<{ created_at: Date }>(transaction, sql('access/insert_key'), [parts.keyId, name, hashKey(parts.random, secret), checkedScopes, expiresAt, brand]);
+    if (row === undefined) throw new ServiceError('brand_unknown', { operation: 'create key', problem: 'The client has no brand of this handle.', hint: '`caller-trust brand list --owner` lists its brands.' });
+    return row.created_at;
   });
-  return { keyId: parts.keyId, key: formatKey(parts), client: name, scopes: checkedScopes, createdAt, expiresAt };
+  return { keyId: parts.keyId, key: formatKey(parts), client: name, scopes: checkedScopes, brand, createdAt, expiresAt };
 }
 
 /** Every key that was ever made, by client and age. */
 export async function listKeys(db: Queryable): Promise<ListedKey[]> {
-  const rows = await queryRows<{ key_id: string; client: string; scopes: string[]; state: ListedKey['state']; created_at: Date; expires_at: Date | null; revoked_at: Date | null }>(db, sql('access/list_keys'));
+  const rows = await queryRows<{ key_id: string; client: string; scopes: string[]; brand_handle: string | null; state: ListedKey['state']; created_at: Date; expires_at: Date | null; revoked_at: Date | null }>(db, sql('access/list_keys'));
   return rows.map((row) => ({
     keyId: row.key_id,
     client: row.client,
     scopes: row.scopes,
+    brand: row.brand_handle,
     state: row.state,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
@@ -107,6 +117,12 @@ function checkScopes(scopes: readonly string[]): Scope[] {
     if (known === undefined) throw new ServiceError('scope_unknown', { operation: 'create key', object: given, hint: `The scopes are ${SCOPES.join(', ')}.` });
     return known;
   });
+}
+
+function checkBrandScopes(scopes: readonly Scope[]): void {
+  const other = scopes.find((scope) => !brandScopes.includes(scope));
+  if (other === undefined) return;
+  throw new ServiceError('usage_invalid', { operation: 'create key', problem: `A key that is bound to a brand cannot have the scope ${other}.`, hint: `Its scopes are ${brandScopes.join(' and ')}.` });
 }
 
 function checkExpiry(expiresAt: Date | null): void {

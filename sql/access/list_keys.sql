@@ -1,7 +1,7 @@
 -- Purpose: every key that was ever made, for the operator.
 -- Parameters: none.
 -- Rows: one a key, oldest first within a client.
-SELECT key_id, client, scopes, created_at, expires_at, revoked_at,
+SELECT key_id, client, scopes, brand_handle, created_at, expires_at, revoked_at,
   CASE
     WHEN revoked_at IS NOT NULL THEN 'revoked'
     WHEN expires_at <= now() THEN 'expired'

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
 import { brandNumberListSchema } from '../../api/branding-schemas.ts';
+import { numberSchema } from '../../api/number-schemas.ts';
 import { verificationDetailSchema } from '../../api/verification-schemas.ts';
 import { ERRORS, type ErrorCode } from '../../runtime/errors.ts';
 import { childEnvironment } from '../../runtime/config.ts';
@@ -16,7 +17,7 @@ import { addBatch, addItems } from './support/verifications.ts';
 
 const database = await useTestDatabase();
 const { url, makeKey, publish, store } = await useTestApi(database);
-const { key, client } = await makeKey(['caches:read', 'branding:read', 'verifications:read']);
+const { key, client } = await makeKey(['caches:read', 'numbers:read', 'branding:read', 'verifications:read']);
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-docs-'));
 afterAll(() => rm(directory, { recursive: true, force: true }));
 const text = await readFile(join(import.meta.dirname, '../../docs/api.md'), 'utf8');
@@ -43,9 +44,9 @@ it('runs every example of docs/api.md, in the order of the page', async () => {
 
 it('shows an answer in the form that it has', () => {
   const examples = [...text.matchAll(/^```json\n([^]*?)^```$/gm)].map(([, example]) => JSON.parse(example ?? '') as unknown);
-  expect(examples).toHaveLength(2);
-  expect(brandNumberListSchema.strict().parse(examples[0])).toEqual(examples[0]);
-  expect(verificationDetailSchema.strict().parse(examples[1])).toEqual(examples[1]);
+  const schemas = [numberSchema, brandNumberListSchema, verificationDetailSchema];
+  expect(examples).toHaveLength(schemas.length);
+  for (const [at, schema] of schemas.entries()) expect(schema.strict().parse(examples[at])).toEqual(examples[at]);
 });
 
 it('names codes with the status that they have', () => {

@@ -9,7 +9,7 @@ const { url, get, publish, api, key, config } = await useTestApi(database);
 interface Operation { operationId: string; responses: Record<string, { description: string; headers: Record<string, unknown>; content?: Record<string, unknown> }>; security?: unknown[]; parameters?: { name: string; required: boolean }[] }
 interface Document { openapi: string; paths: Record<string, { get: Operation; head: Operation }>; components: { securitySchemes: unknown; schemas: Record<string, unknown> } }
 
-const paths = ['/healthz', '/readyz', '/v1/batches', '/v1/batches/{id}', '/v1/brands', '/v1/brands/{handle}', '/v1/brands/{handle}/letters', '/v1/brands/{handle}/letters/{letterId}', '/v1/brands/{handle}/numbers', '/v1/caches', '/v1/caches/branded_phones', '/v1/caches/branded_phones/delta', '/v1/caches/branded_phones/index', '/v1/caches/branded_phones/manifest', '/v1/caches/phones', '/v1/caches/phones/delta', '/v1/caches/phones/index', '/v1/caches/phones/manifest', '/v1/caches/spammer_phones', '/v1/caches/spammer_phones/delta', '/v1/caches/spammer_phones/index', '/v1/caches/spammer_phones/manifest', '/v1/models', '/v1/models/{family}', '/v1/models/{family}/{version}', '/v1/releases', '/v1/reputation/categories', '/v1/verifications', '/v1/verifications/{id}'];
+const paths = ['/healthz', '/readyz', '/v1/batches', '/v1/batches/{id}', '/v1/brands', '/v1/brands/{handle}', '/v1/brands/{handle}/letters', '/v1/brands/{handle}/letters/{letterId}', '/v1/brands/{handle}/numbers', '/v1/caches', '/v1/caches/branded_phones', '/v1/caches/branded_phones/delta', '/v1/caches/branded_phones/index', '/v1/caches/branded_phones/manifest', '/v1/caches/phones', '/v1/caches/phones/delta', '/v1/caches/phones/index', '/v1/caches/phones/manifest', '/v1/caches/spammer_phones', '/v1/caches/spammer_phones/delta', '/v1/caches/spammer_phones/index', '/v1/caches/spammer_phones/manifest', '/v1/models', '/v1/models/{family}', '/v1/models/{family}/{version}', '/v1/numbers/{phone}', '/v1/releases', '/v1/reputation/categories', '/v1/verifications', '/v1/verifications/{id}'];
 
 it('describes every route with its answers, headers and security, without a key', async () => {
   const response = await fetch(`${url}/openapi.json`);
@@ -26,7 +26,7 @@ it('describes every route with its answers, headers and security, without a key'
   expect(download?.responses['304']?.content).toBeUndefined();
   expect(download?.responses['400']).toMatchObject({ description: expect.stringContaining('country_required'), content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } });
   expect(Object.keys(document.components.schemas).sort()).toEqual([
-    'Batch', 'BatchDetail', 'BatchList', 'Brand', 'BrandDetail', 'BrandList', 'BrandNumber', 'BrandNumberList', 'CategoryList', 'Letter', 'LetterList', 'Manifest', 'ManifestList', 'Model', 'ModelList',
+    'Batch', 'BatchDetail', 'BatchList', 'Brand', 'BrandDetail', 'BrandList', 'BrandNumber', 'BrandNumberList', 'CategoryList', 'Letter', 'LetterList', 'Manifest', 'ManifestList', 'Model', 'ModelList', 'Number',
     'Problem', 'Readiness', 'ReleaseList', 'Verification', 'VerificationDetail', 'VerificationList',
   ]);
   const delta = document.paths['/v1/caches/phones/delta']?.get;

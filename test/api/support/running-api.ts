@@ -26,7 +26,7 @@ export interface TestApi {
   get(path: string, headers?: Record<string, string>, method?: string): Promise<Response>;
   /** Publishes, and waits until the API serves it. */
   publish(artefact: ToPublish): Promise<TestArtefact>;
-  makeKey(scopes?: Scope[], expiresAt?: Date, client?: string): Promise<{ key: string; keyId: string; client: string }>;
+  makeKey(scopes?: Scope[], expiresAt?: Date, client?: string, brand?: string): Promise<{ key: string; keyId: string; client: string }>;
 }
 
 let clients = 0;
@@ -53,8 +53,8 @@ export async function useTestApi(database: TestDatabase, settings: Record<string
     await rm(stateDir, { recursive: true, force: true });
   });
   const store = openArtefactStore(config);
-  const makeKey = async (scopes: Scope[] = ['caches:read'], expiresAt?: Date, client = `client ${++clients}`) => {
-    const made = await createKey(database.db, { client, scopes, expiresAt: expiresAt ?? null, secret });
+  const makeKey = async (scopes: Scope[] = ['caches:read'], expiresAt?: Date, client = `client ${++clients}`, brand?: string) => {
+    const made = await createKey(database.db, { client, scopes, expiresAt: expiresAt ?? null, brand: brand ?? null, secret });
     await until(async () => [200, 403].includes((await fetch(`${api.url}/v1/caches`, { headers: { authorization: `Bearer ${made.key}` } })).status));
     return made;
   };
