@@ -185,7 +185,6 @@ function foundFields(fields: LetterFields): ShownField[] {
     ...one('Who authorizes', fields.authorizer),
     ...one('For', fields.purpose),
     ...one('Another purpose', fields.otherPurpose),
-    ...one('Reservation', fields.reservation),
     ...fields.companyNames.flatMap((name) => one('Legal name', name)),
     ...fields.brandNames.flatMap((name) => one('Brand', name)),
     ...one('Address', fields.address),

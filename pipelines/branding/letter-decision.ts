@@ -37,7 +37,7 @@ export interface LetterBrand {
 
 /** What the rules make of a letter. */
 export interface LetterDecision {
-  /** `letter-rules/1`. */
+  /** `letter-rules/2`. */
   readonly ruleVersion: string;
   readonly outcome: LetterOutcome;
   /** One or more for each rule, in the order of the rules. */
@@ -52,7 +52,7 @@ export interface LetterDecision {
 export function decideLetter(input: LetterDecisionInput): LetterDecision {
   const case_ = openCase(input);
   const findings = [
-    ...judgeReadable(case_), ...judgeVisible(case_), ...judgeAuthorization(case_), ...judgePurpose(case_), ...judgeBrand(case_), ...judgeLegalName(case_),
+    ...judgeReadable(case_), ...judgeVisible(case_), ...judgePages(case_), ...judgeSentences(case_), ...judgeAuthorization(case_), ...judgePurpose(case_), ...judgeBrand(case_), ...judgeLegalName(case_),
     ...judgeAddress(case_), ...judgeSigner(case_), ...judgeTitle(case_), ...judgeSigned(case_), ...judgePdfSignature(case_), ...judgeDate(case_),
     ...judgeNumbers(case_), ...judgeCsvNeeded(case_), ...judgeCsv(case_), ...judgeOtherBrands(case_),
   ];
@@ -155,13 +155,27 @@ function isOutside({ left, top, width, height }: { left: number; top: number; wi
   return middle < 0 || middle > 1 || center < 0 || center > 1;
 }
 
-function judgeAuthorization({ fields, mayBeUnread, brand, submittedOn }: LetterCase): readonly Finding[] {
+function judgePages({ fields }: LetterCase): readonly Finding[] {
+  return orPass('page_plain', fields.additions.map(({ kind, ...seen }) => report('page_plain', kind, seen)));
+}
+
+/** Each line once: the kind of its first word. */
+function judgeSentences({ fields }: LetterCase): readonly Finding[] {
+  const ofLines = new Map<string, LetterFields['sentences'][number]>();
+  for (const sentence of fields.sentences) {
+    const id = `${sentence.place.page}:${sentence.place.line}`;
+    if (!ofLines.has(id)) ofLines.set(id, sentence);
+  }
+  return orPass('sentences_to_read', [...ofLines.values()].map((sentence) => report('sentences_to_read', sentence.kind, sentence)));
+}
+
+function judgeAuthorization({ fields, brand, submittedOn }: LetterCase): readonly Finding[] {
   const { authorizer } = fields;
   const ended = fields.endDates.find(({ date, alternative }) => date < submittedOn || (alternative !== null && alternative < submittedOn));
   const findings = [
     ...(authorizer !== null && isAnotherCompany(authorizer.value, namesOf(brand)) ? [report('authorization_given', 'by_another', authorizer)] : []),
-    ...(fields.title === null ? [report('authorization_given', mayBeUnread ? 'unread' : 'missing')] : []),
-    ...(fields.reservation === null ? [] : [report('authorization_given', 'taken_back', fields.reservation)]),
+    ...(fields.otherProvider === null ? [] : [report('authorization_given', 'another_provider', fields.otherProvider)]),
+    ...(fields.title === null ? [report('authorization_given', 'missing')] : []),
     ...(ended === undefined ? [] : [report('authorization_given', 'ended', ended)]),
   ];
   return orPass('authorization_given', findings, fields.title);
@@ -178,8 +192,12 @@ function isAnotherCompany(authorizer: string, names: readonly string[]): boolean
   return namesCompany(authorizer) || (subjectOnly.test(authorizer) && !pronoun.test(authorizer));
 }
 
-function judgePurpose({ fields: { purpose, otherPurpose } }: LetterCase): readonly Finding[] {
-  if (otherPurpose !== null) return [purpose === null ? report('purpose_branding', 'porting', otherPurpose) : report('purpose_branding', 'both', otherPurpose)];
+/** A plain porting letter says so, in a sentence that authorizes and without any word of branding or of denial. */
+function judgePurpose({ fields: { title, purpose, otherPurpose, sentences }, mayBeUnread }: LetterCase): readonly Finding[] {
+  if (otherPurpose !== null) {
+    const isPlain = purpose === null && title !== null && !mayBeUnread && !sentences.some(({ kind }) => kind === 'denies' || kind === 'ends');
+    return [report('purpose_branding', isPlain ? 'porting' : 'both', otherPurpose)];
+  }
   return [purpose === null ? report('purpose_branding', 'unclear') : pass('purpose_branding', purpose)];
 }
 
@@ -213,40 +231,42 @@ function namesOf({ legalName, dba, displayName }: LetterBrand): readonly string[
 }
 
 function judgeBrand(case_: LetterCase): readonly Finding[] {
-  const { brand, fields, scanned, unsure } = case_;
+  const { brand, fields, mayBeUnread } = case_;
   const names = namesOf(brand);
   const compared = fields.brandNames.map((name) => ({ name, comparison: bestComparison(name.value, names) }));
   const same = [...fields.brandNames, ...fields.companyNames].find(({ value }) => bestComparison(value, names) === 'same');
-  const others = compared.filter(({ comparison }) => comparison !== 'same');
-  const [labelled] = others.filter(({ name }) => 'labelled' in name && name.labelled);
-  const namedAsBrand = compared.some(({ comparison }) => comparison === 'same');
-  if (labelled !== undefined && !namedAsBrand) {
-    const kind = labelled.comparison === 'other' ? (scanned && unsure ? 'unread' : 'another') : labelled.comparison === 'near' ? 'near' : 'part';
-    return [report('brand_named', kind, labelled.name)];
+  const [other] = compared.filter(({ comparison }) => comparison !== 'same');
+  const found = findAnyName(case_, names);
+  if (other !== undefined) {
+    const isOther = other.comparison === 'other' && other.name.labelled && found === null && isPlainName(other.name.value) && !mayBeUnread;
+    if (isOther) return [report('brand_named', 'another', other.name)];
+    return [report('brand_named', other.comparison === 'near' ? 'near' : other.comparison === 'other_form' ? 'part' : 'another_beside', other.name)];
   }
-  const inText = judgeBrandInText(case_, names);
-  if (others[0]?.comparison === 'other' && same === undefined && inText.severity === 'reject') return [inText];
-  if (others[0] !== undefined) return [report('brand_named', others[0].comparison === 'near' ? 'near' : 'another_beside', others[0].name)];
   if (same !== undefined) return [pass('brand_named', same)];
-  return [inText];
+  if (found === null) return [report('brand_named', 'missing')];
+  return found.kind === 'whole' || found.kind === 'other_form' ? [pass('brand_named', found)] : [report('brand_named', found.kind === 'near' ? 'near' : 'part', found)];
 }
 
-function judgeBrandInText(case_: LetterCase, names: readonly string[]): Finding {
-  const found = findAnyName(case_, names);
-  if (found === null) return report('brand_named', case_.unsure ? 'unread' : 'missing');
-  return found.kind === 'whole' || found.kind === 'other_form' ? pass('brand_named', found) : report('brand_named', found.kind === 'near' ? 'near' : 'part', found);
+/** One to six words in Latin letters, each with a capital or of two or three letters: a name, and no part of a sentence. */
+function isPlainName(value: string): boolean {
+  const words = value.trim().split(/\s+/);
+  return words.length <= 6 && words.every((word) => /^[\p{Lu}&][\p{Script=Latin}.,&'’-]*$/u.test(word) || /^\p{Ll}{2,3}$/u.test(word));
 }
 
 function judgeLegalName(case_: LetterCase): readonly Finding[] {
-  const { brand: { legalName, ...brand }, fields, unsure } = case_;
+  const { brand, fields, mayBeUnread } = case_;
+  const { legalName } = brand;
   const compared = fields.companyNames.map((name) => ({ name, comparison: compareNames(name.value, legalName) }));
   const same = compared.find(({ comparison }) => comparison === 'same');
   const strange = compared.filter(({ name, comparison }) => comparison === 'other' && bestComparison(name.value, [brand.dba ?? '', brand.displayName]) === 'other');
   if (same !== undefined) return [strange[0] === undefined ? pass('legal_name_given', same.name) : report('legal_name_given', 'another_beside', strange[0].name)];
   const close = compared.find(({ comparison }) => comparison === 'other_form' || comparison === 'near');
   if (close !== undefined) return [report('legal_name_given', close.comparison === 'near' ? 'near' : 'other_form', close.name)];
+  if (strange[0] !== undefined) {
+    const isOther = namesCompany(strange[0].name.value) && isPlainName(strange[0].name.value) && !mayBeUnread && findAnyName(case_, namesOf(brand)) === null;
+    return [report('legal_name_given', isOther ? 'another' : 'another_beside', strange[0].name)];
+  }
   const inText = findAnyName(case_, [legalName]);
-  if (strange[0] !== undefined) return [report('legal_name_given', unsure ? 'missing' : inText === null ? 'another' : 'another_beside', strange[0].name)];
   if (inText === null) return [compared[0] === undefined ? report('legal_name_given', 'missing') : report('legal_name_given', 'brand_only', compared[0].name)];
   const kind = { whole: null, longer: 'part', other_form: 'other_form', near: 'near' } as const;
   const problem = kind[inText.kind];
@@ -257,19 +277,19 @@ function judgeAddress({ fields: { address } }: LetterCase): readonly Finding[] {
   return [address === null ? report('address_given', 'missing') : pass('address_given', address)];
 }
 
-function judgeSigner({ fields: { signerName, possibleSignerName, signature }, mayBeUnread }: LetterCase): readonly Finding[] {
+function judgeSigner({ fields: { signerName, possibleSignerName, signature } }: LetterCase): readonly Finding[] {
   if (signerName !== null) return [looksLikePerson(signerName.value) ? pass('signer_named', signerName) : report('signer_named', 'unclear', signerName)];
   const possible = possibleSignerName ?? (signature.name === null ? null : signature);
-  return [possible === null && !mayBeUnread ? report('signer_named', 'missing') : report('signer_named', 'unclear', possible)];
+  return [possible === null ? report('signer_named', 'missing') : report('signer_named', 'unclear', possible)];
 }
 
-function judgeTitle({ fields: { signerTitle, possibleSignerTitle }, mayBeUnread }: LetterCase): readonly Finding[] {
+function judgeTitle({ fields: { signerTitle, possibleSignerTitle } }: LetterCase): readonly Finding[] {
   if (signerTitle !== null) return [pass('signer_title_given', signerTitle)];
-  return [possibleSignerTitle === null && !mayBeUnread ? report('signer_title_given', 'missing') : report('signer_title_given', 'unclear', possibleSignerTitle)];
+  return [possibleSignerTitle === null ? report('signer_title_given', 'missing') : report('signer_title_given', 'unclear', possibleSignerTitle)];
 }
 
-function judgeSigned({ fields: { signature, signerName }, mayBeUnread }: LetterCase): readonly Finding[] {
-  if (signature.kind === 'none') return [report('letter_signed', mayBeUnread ? 'unread' : 'missing', signature)];
+function judgeSigned({ fields: { signature, signerName } }: LetterCase): readonly Finding[] {
+  if (signature.kind === 'none') return [report('letter_signed', 'missing', signature)];
   if (signature.kind === 'undetermined') return [report('letter_signed', 'undetermined', signature)];
   const fits = signature.kind === 'pdf' || (signerName !== null && signature.name !== null && comparePeople(signature.name, signerName.value) === 'same');
   return [fits ? pass('letter_signed', signature) : report('letter_signed', 'another_name', signature)];
@@ -327,34 +347,31 @@ function judgeDay(date: string, { submittedOn, latestDay = submittedOn }: Pick<L
   return days > letterRuleLimits.ageDaysMax ? 'too_old' : 'in_time';
 }
 
-/** The four rules on the signing date. */
+/** The four rules on the signing date. A date refuses a letter where it is labelled as that of signing, in text that the PDF carries, and no other is. */
 function judgeDate(letterCase: LetterCase): readonly Finding[] {
   const { fields, submittedOn, mayBeUnread } = letterCase;
   const { signingDate: date, otherDates } = fields;
-  if (date === null) return judgeMissingDate(otherDates, mayBeUnread);
+  if (date === null) return judgeMissingDate(otherDates);
   const verdict = judgeDay(date.date, letterCase);
   const alternative = date.alternative === null ? verdict : judgeDay(date.alternative, letterCase);
-  const rival = otherDates.find((other) => other.role === 'signing' && [other.date, other.alternative ?? other.date].some((day) => judgeDay(day, letterCase) !== verdict));
+  const rival = otherDates.find((other) => other.role !== 'other' && [other.date, other.alternative ?? other.date].some((day) => judgeDay(day, letterCase) !== verdict));
+  const signed = letterCase.reading.signatures.find((signature) => isVerified(signature) && signature.signedAt !== null && judgeDay(signature.signedAt.slice(0, 10), letterCase) !== verdict);
   const doubts = [
     ...(alternative === verdict ? [] : [report('date_unambiguous', 'two_readings', date)]),
-    ...(rival === undefined ? [] : [report('date_unambiguous', 'two_dates', rival)]),
+    ...(rival === undefined || (verdict === 'in_time' && rival.role !== 'signing') ? [] : [report('date_unambiguous', 'two_dates', rival)]),
+    ...(signed === undefined ? [] : [report('date_unambiguous', 'two_dates', date)]),
   ];
+  const isCertain = doubts.length === 0 && date.labelled && !mayBeUnread;
   const readings = [verdict, alternative];
-  const open = alternative !== verdict;
-  const future = verdict === 'future' ? [report('date_not_future', 'future', date)] : [];
-  const tooOld = verdict === 'too_old' ? [report('date_recent', 'too_old', date, { days: daysBetween(date.date, submittedOn) })] : [];
-  return [
-    pass('date_given', date),
-    ...orPass('date_unambiguous', doubts, date),
-    ...orPass('date_not_future', open && readings.includes('future') ? [report('date_not_future', 'unsure', date)] : future, date),
-    ...orPass('date_recent', open && readings.includes('too_old') ? [report('date_recent', 'unsure', date)] : tooOld, date),
-  ];
+  const future = !readings.includes('future') ? [] : [report('date_not_future', isCertain ? 'future' : 'unsure', date)];
+  const tooOld = !readings.includes('too_old') ? [] : [report('date_recent', isCertain ? 'too_old' : 'unsure', date, { days: daysBetween(date.date, submittedOn) })];
+  return [pass('date_given', date), ...orPass('date_unambiguous', doubts, date), ...orPass('date_not_future', future, date), ...orPass('date_recent', tooOld, date)];
 }
 
 /** Without a date the rules on it have nothing to say, and `date_given` decides. */
-function judgeMissingDate(otherDates: readonly FoundDate[], mayBeUnread: boolean): readonly Finding[] {
+function judgeMissingDate(otherDates: readonly FoundDate[]): readonly Finding[] {
   const possible = otherDates.find(({ role }) => role === 'unlabelled');
-  const given = possible !== undefined ? report('date_given', 'unclear', possible) : report('date_given', mayBeUnread ? 'unread' : 'missing');
+  const given = possible !== undefined ? report('date_given', 'unclear', possible) : report('date_given', 'missing');
   return [given, pass('date_unambiguous'), pass('date_not_future'), pass('date_recent')];
 }
 
@@ -366,21 +383,18 @@ function endingsOf(phones: readonly string[]): string {
   return phones.length > endingsMax ? `${shown} and ${phones.length - endingsMax} more` : shown;
 }
 
-function judgeNumbers({ requestedPhones, fields, covered, scanned, unsure, letter }: LetterCase): readonly Finding[] {
+function judgeNumbers({ requestedPhones, fields, covered, letter }: LetterCase): readonly Finding[] {
   const ranges = fields.refusedRanges.map((place) => report('numbers_authorized', 'range_unclear', { place, excerpt: null }));
   if (requestedPhones.length === 0) return [report('numbers_authorized', 'none_requested'), ...ranges];
-  const missing = requestedPhones.filter((phone) => !covered.has(phone));
+  const lacking = requestedPhones.filter((phone) => !covered.has(phone));
   const others = new Map(fields.otherPhones.map((other) => [other.phone, other]));
-  const resembling = scanned ? new Set(missing.filter((phone) => !others.has(phone)).slice(0, resemblingMax).filter((phone) => resemblesLine(letter, phone))) : new Set<string>();
-  const notListed = missing.filter((phone) => others.has(phone));
-  const unread = missing.filter((phone) => !others.has(phone) && (unsure || resembling.has(phone)));
-  const absent = missing.filter((phone) => !others.has(phone) && !unread.includes(phone));
+  const notListed = lacking.filter((phone) => others.has(phone));
+  const missing = lacking.filter((phone) => !others.has(phone));
   const requested = requestedPhones.length;
   const seen = { place: others.get(notListed[0] ?? '')?.place ?? null, excerpt: null };
   const findings = [
-    ...(absent.length === 0 ? [] : [report('numbers_authorized', 'missing', nowhere, { missing: absent.length, requested, endings: endingsOf(absent) })]),
+    ...(missing.length === 0 ? [] : [report('numbers_authorized', 'missing', resemblingLine(letter, missing), { missing: missing.length, requested, endings: endingsOf(missing) })]),
     ...(notListed.length === 0 ? [] : [report('numbers_authorized', 'not_listed', seen, { missing: notListed.length, requested, endings: endingsOf(notListed) })]),
-    ...(unread.length === 0 ? [] : [report('numbers_authorized', 'unread', nowhere, { missing: unread.length, requested, endings: endingsOf(unread) })]),
     ...ranges,
   ];
   const place = fields.phones.find(({ phone }) => phone === requestedPhones[0])?.place ?? null;
@@ -393,15 +407,18 @@ const resemblingMax = 20;
 const comparedDigits = 7;
 const readAsDigits: Readonly<Record<string, string>> = { o: '0', q: '0', d: '0', i: '1', l: '1', '|': '1', z: '2', s: '5', b: '8', g: '9' };
 
-/** True if a line has the last seven digits of a number but one, with letters that OCR takes for digits. */
-function resemblesLine({ lines }: LetterText, phone: string): boolean {
-  const wanted = phone.slice(-comparedDigits);
-  return lines.some(({ folded }) => {
+/** The line that has the last seven digits of one of some numbers but one, with letters that OCR takes for digits: where a person looks first. */
+function resemblingLine({ lines }: LetterText, phones: readonly string[]): Seen | null {
+  const endings = phones.slice(0, resemblingMax).map((phone) => phone.slice(-comparedDigits));
+  const line = lines.find(({ folded }) => {
     if (!/\d{2}/.test(folded)) return false;
     const digits = folded.replace(/[oqdil|zsbg]/g, (letter) => readAsDigits[letter]!).replace(/\D/g, '');
-    for (let at = 0; at + comparedDigits <= digits.length; at++) if (differences(digits, at, wanted) <= 1) return true;
-    return false;
+    return endings.some((wanted) => {
+      for (let at = 0; at + comparedDigits <= digits.length; at++) if (differences(digits, at, wanted) <= 1) return true;
+      return false;
+    });
   });
+  return line === undefined ? null : foundIn(line, line.text);
 }
 
 function differences(digits: string, at: number, wanted: string): number {
@@ -420,13 +437,13 @@ function judgeCsvNeeded({ requestedPhones, csv, fields }: LetterCase): readonly 
   return orPass('csv_for_many', findings);
 }
 
-function judgeCsv({ csv, csvPhones, fields, reading, scanned }: LetterCase): readonly Finding[] {
+function judgeCsv({ csv, csvPhones, fields, reading }: LetterCase): readonly Finding[] {
   const { attachment, phones } = fields;
   const seen = { place: attachment.place, excerpt: null };
   if (csv === null) return [attachment.stated ? report('csv_agrees', 'no_csv', seen) : pass('csv_agrees')];
   const embedded = phones.filter(({ source }) => source === 'csv').map(({ phone }) => phone);
   if (csvPhones !== null && reading.embeddedCsv !== null && !sameNumbers(csvPhones, embedded)) return [report('csv_agrees', 'two_lists', seen)];
-  if (!agrees(attachment, csv)) return [report('csv_agrees', scanned ? 'unread' : 'disagrees', seen)];
+  if (!agrees(attachment, csv)) return [report('csv_agrees', 'disagrees', seen)];
   if (reading.embeddedCsv !== null && fields.signature.kind === 'pdf') return [pass('csv_agrees', seen)]; // the signature covers the CSV
   if (!attachment.stated) return [report('csv_agrees', 'not_stated')];
   return [isPinned(attachment, csv) ? pass('csv_agrees', seen) : report('csv_agrees', 'not_pinned', seen)];

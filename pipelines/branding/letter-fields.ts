@@ -1,3 +1,4 @@
+import { additionsOf, type FoundAddition } from './letter-additions.ts';
 import { findNumbers, type FoundAttachment, type FoundPhone } from './letter-numbers.ts';
 import { labelsOf, type LabelledValue } from './letter-labels.ts';
 import { findDates } from './letter-dates.ts';
@@ -6,18 +7,25 @@ import type { LetterReading, Place } from './letter-reading.ts';
 import { datesOf, endDatesOf, type FoundDate } from './letter-signing-date.ts';
 import { findSignature, findSigner, signaturePlaces, type FoundSignature } from './letter-signer.ts';
 import { foundIn, textOf, type FoundText, type LetterText } from './letter-text.ts';
-import { reservationOf, wordingOf, type AuthorizingWords } from './letter-wording.ts';
+import { otherProviderOf, sentencesOf, type FoundSentence } from './letter-sentences.ts';
+import { wordingOf, type AuthorizingWords } from './letter-wording.ts';
 
 export type { FoundDate } from './letter-signing-date.ts';
 export type { FoundName } from './letter-names.ts';
 export type { FoundText } from './letter-text.ts';
 export type { FoundSignature } from './letter-signer.ts';
+export type { FoundAddition } from './letter-additions.ts';
+export type { FoundSentence } from './letter-sentences.ts';
 export type { FoundAttachment, FoundPhone } from './letter-numbers.ts';
 
 /** What was found in a letter. Nothing of it is judged yet. */
 export interface LetterFields extends AuthorizingWords {
-  /** Words that deny, limit or take back an authorization, or mark a draft, a form that is not filled in, or a signer who binds nobody. */
-  readonly reservation: FoundText | null;
+  /** What a person should read with care. */
+  readonly sentences: readonly FoundSentence[];
+  /** What stands on the pages beside their own print. */
+  readonly additions: readonly FoundAddition[];
+  /** Another one than this service that the letter authorizes by name, where it does not name this service. */
+  readonly otherProvider: FoundText | null;
   readonly brandNames: readonly FoundName[];
   readonly legalName: FoundText | null;
   /** All labelled names of companies, the first of which is `legalName`. */
@@ -66,7 +74,9 @@ export function extractFields(reading: LetterReading, hints: LetterHints): Lette
   const companyNames = companiesOf(letter, labels);
   return {
     ...wordingOf(letter),
-    reservation: reservationOf(letter, signer, hints.names),
+    sentences: sentencesOf(letter, hints.names),
+    additions: additionsOf({ reading, letter, signature, phones: numbers.phones }),
+    otherProvider: otherProviderOf(letter, hints.names),
     brandNames: brandsOf(letter, labels, hints.names),
     legalName: companyNames[0] ?? null,
     companyNames,

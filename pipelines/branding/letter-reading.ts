@@ -33,9 +33,13 @@ export interface LetterLine {
   readonly font: string | null;
 }
 
-/** Something on a page that is not text: a placed picture, drawn strokes, or on a scan ink that is no printed word. */
+/**
+ * Something on a page that is not text: a placed picture, drawn strokes, or on a scan ink that is no printed word.
+ * `annotation`: text or a drawing that was laid over the page, such as a comment or a stamp. `see_through`: a picture that
+ * is drawn half transparent over text. `strike`: a straight line through text or through a drawing.
+ */
 export interface PageMark {
-  readonly kind: 'image' | 'drawing' | 'ink';
+  readonly kind: 'image' | 'drawing' | 'ink' | 'annotation' | 'see_through' | 'strike';
   readonly box: Box;
 }
 

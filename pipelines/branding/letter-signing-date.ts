@@ -13,6 +13,8 @@ export interface FoundDate {
   readonly alternative: string | null;
   /** `signing`: labelled as the signing date, or at the signature; `other`: labelled as something else; `unlabelled`. */
   readonly role: DateRole;
+  /** A label in words says that it is the date of signing. */
+  readonly labelled: boolean;
   readonly place: Place;
   readonly excerpt: string;
 }
@@ -76,9 +78,9 @@ function isEnd({ folded }: LetterText, dates: readonly DateInText[], at: number)
   return endBefore.test(between) || (at > 0 && start - previous < endContextCharacters && betweenDates.test(between));
 }
 
-function dateSeenAt(letter: LetterText, offset: number): Pick<FoundDate, 'role' | 'place' | 'excerpt'> {
+function dateSeenAt(letter: LetterText, offset: number): Pick<FoundDate, 'role' | 'labelled' | 'place' | 'excerpt'> {
   const line = letter.lines[lineIndexAt(letter, offset)]!;
-  return { role: 'other', place: placeOf(line), excerpt: makeExcerpt(line.text) };
+  return { role: 'other', labelled: false, place: placeOf(line), excerpt: makeExcerpt(line.text) };
 }
 
 /** Of several dates without a label none is known to be that of the letter. */
@@ -117,7 +119,7 @@ const signatureLines = 5;
 function candidateOf({ date, line, role, distance }: { date: DateInText; line: TextLine; role: DateRole; distance: number }): DateCandidate {
   const atSignature = distance <= signatureLines && (role === 'signing' || isShort(line));
   const rank = role === 'other' ? null : role === 'signing' ? (atSignature ? 0 : 2) : atSignature ? 1 : null;
-  const found = { date: date.date, alternative: date.alternative, role: rank === null ? role : 'signing', place: placeOf(line), excerpt: makeExcerpt(line.text) } as const;
+  const found = { date: date.date, alternative: date.alternative, role: rank === null ? role : 'signing', labelled: role === 'signing', place: placeOf(line), excerpt: makeExcerpt(line.text) } as const;
   return { found, rank, distance, alone: isAlone(line, date) };
 }
 
@@ -156,5 +158,5 @@ function dateOfPdfSignature({ signatures }: LetterReading): FoundDate | null {
   const signature = signatures.findLast((each) => isVerified(each) && each.signedAt !== null);
   const date = /^\d{4}-\d{2}-\d{2}/.exec(signature?.signedAt ?? '')?.[0];
   if (signature === undefined || date === undefined || Number.isNaN(daysBetween(date, date))) return null;
-  return { date, alternative: null, role: 'signing', place: { page: signature.page ?? 1, line: 0, box: null }, excerpt: makeExcerpt(signature.signedAt!) };
+  return { date, alternative: null, role: 'signing', labelled: false, place: { page: signature.page ?? 1, line: 0, box: null }, excerpt: makeExcerpt(signature.signedAt!) };
 }

@@ -66,7 +66,7 @@ describe('the end of a number', () => {
 describe('a letter', () => {
   it('was decided by the rules, or by a person whose name is not told', async () => {
     const { handle: ruled } = await approvedBrand(1);
-    expect(await lettersOf(ruled)).toMatchObject([{ state: 'approved', decidedBy: 'rules', numbers: 1, ruleVersion: 'letter-rules/1' }]);
+    expect(await lettersOf(ruled)).toMatchObject([{ state: 'approved', decidedBy: 'rules', numbers: 1, ruleVersion: 'letter-rules/2' }]);
 
     const { handle, phones } = fresh(1);
     const waiting = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: letterForReview(phones) });

@@ -62,7 +62,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('a request whose worker ends by %s whil
       const read = await readOperation(db, operationId);
       return read.state !== 'queued' && read;
     }, 'the request is carried out');
-    expect(operation).toMatchObject({ state: 'done', result: { brand: { handle }, letter: { ruleVersion: 'letter-rules/1' } } });
+    expect(operation).toMatchObject({ state: 'done', result: { brand: { handle }, letter: { ruleVersion: 'letter-rules/2' } } });
     const { rows: [count] } = await db.query('SELECT count(*) AS letters FROM letter WHERE operation_id = $1', [operationId]);
     expect(count).toEqual({ letters: 1 });
   } finally {

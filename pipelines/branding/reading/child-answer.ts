@@ -14,7 +14,7 @@ const page = z.strictObject({
   height: z.number().positive(),
   source: z.enum(['text', 'ocr']),
   lines: z.array(z.strictObject({ text: z.string(), box, confidence: z.number().nullable(), font: z.string().nullable() })),
-  marks: z.array(z.strictObject({ kind: z.enum(['image', 'drawing', 'ink']), box })),
+  marks: z.array(z.strictObject({ kind: z.enum(['image', 'drawing', 'ink', 'annotation', 'see_through', 'strike']), box })),
 });
 
 const chain = z.enum(['trusted', 'untrusted', 'unchecked']);

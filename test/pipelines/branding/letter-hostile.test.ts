@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decideLetter } from '../../../pipelines/branding/letter-decision.ts';
 import { extractFields } from '../../../pipelines/branding/letter-fields.ts';
+import { LETTER_RULES } from '../../../pipelines/branding/letter-rules.ts';
 import { textOf, letterTextLimits } from '../../../pipelines/branding/letter-text.ts';
 import type { LetterReading } from '../../../pipelines/branding/letter-reading.ts';
 import { readLetter } from '../../support/letter-reading.ts';
@@ -27,7 +28,7 @@ const hostileLines: Readonly<Record<string, string>> = {
   'short words': 'a b '.repeat(250), 'capitals': 'Aa Bb '.repeat(160), 'the brand': 'Acme Widgets '.repeat(76), 'part of the brand': 'Acme Widget '.repeat(80), 'months': '3 march '.repeat(125), 'dates': '3/3/26 '.repeat(140), 'ordinals': '3rd day of '.repeat(90),
   'authorizing': 'hereby grants authorize '.repeat(41), 'list wording': 'following numbers to be branded attached list '.repeat(21), 'list wording without end': 'following '.repeat(100), 'attached': 'attached '.repeat(110), 'numbers': 'numbers '.repeat(125),
   'signatures': '/s/ electronically signed by '.repeat(34), 'through': '2025550100 through '.repeat(52), 'dashes': '-'.repeat(1000), 'streets': '1 a '.repeat(250), 'dba': 'doing business as '.repeat(55), 'brackets': '[your '.repeat(160), 'white space': ' '.repeat(999) + 'x',
-  'brand and display': 'brand display register '.repeat(43), 'first': 'first '.repeat(160), 'exclusion': 'except not '.repeat(90), 'I, Jane': 'I, Jane '.repeat(125), 'signed at': 'signed at b, '.repeat(76), 'sincerely': 'veuillez agreer '.repeat(62),
+  'brand and display': 'brand display register '.repeat(43), 'first': 'first '.repeat(160), 'exclusion': 'except not '.repeat(90), 'stopping words': 'remove no only until acme test '.repeat(33), 'I, Jane': 'I, Jane '.repeat(125), 'signed at': 'signed at b, '.repeat(76), 'sincerely': 'veuillez agreer '.repeat(62),
 };
 
 describe('a hostile letter', () => {
@@ -67,7 +68,7 @@ describe('any letter', () => {
   it('is read and decided without an error, every rule has a finding, and every excerpt is short and printable', () => {
     fc.assert(fc.property(reading, fc.constantFrom('US', 'DE', 'GB', 'BR', 'XX', ''), (letter, country) => {
       const { decision } = judge(letter, country);
-      expect(new Set(decision.findings.map(({ code }) => code)).size).toBe(19);
+      expect(new Set(decision.findings.map(({ code }) => code)).size).toBe(LETTER_RULES.length);
       expect(decision.outcome).not.toBe('approved');
       for (const { excerpt } of decision.findings) expect(excerpt === null || (excerpt.length <= 201 && !/[\p{C}]/u.test(excerpt))).toBe(true);
     }), { numRuns: 500 });

@@ -33,7 +33,7 @@ describe('Add Managed Brand', () => {
     expect(result).toMatchObject({
       outcome: 'approved',
       brand: { handle, state: 'approved', approvedRevision: 1, pendingRevision: null },
-      letter: { state: 'approved', ruleVersion: 'letter-rules/1' },
+      letter: { state: 'approved', ruleVersion: 'letter-rules/2' },
       numbers: { given: 2, accepted: 2, known: 0, rejected: 0, states: { verified: 2 }, rejects: [] },
     });
     expect(await published(handle)).toEqual(Object.fromEntries(phones.map((phone) => [phone, 'Northwind Dental'])));
@@ -524,7 +524,7 @@ describe('the audit trail', () => {
       'brand add: null > draft', 'number submit: null > submitted', 'letter add: null > submitted', 'letter approve: submitted > approved',
       'brand submit: draft > submitted', 'brand approve: submitted > approved', 'number verify: submitted > verified', 'brand suspend: approved > suspended',
     ]);
-    expect(events.map(({ actor }) => actor)).toEqual(['test', 'test', 'test', ...Array.from({ length: 4 }, () => 'letter-rules/1'), 'test person']);
+    expect(events.map(({ actor }) => actor)).toEqual(['test', 'test', 'test', ...Array.from({ length: 4 }, () => 'letter-rules/2'), 'test person']);
     expect(events[1]).toMatchObject({ phone: phones[0], operationId: expect.any(Number) });
     expect(events[3]).toMatchObject({ letterId, reason: 'Every rule passed.' });
     expect(events.at(-1)).toMatchObject({ reason: 'because', at: expect.any(Date), operationId: null });
