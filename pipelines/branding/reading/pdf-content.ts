@@ -20,6 +20,14 @@ export interface PageContent {
   readonly texts: readonly ShownText[];
   /** Part of the page that its largest picture covers. */
   readonly pictureCover: number;
+  /** Straight lines, which may go through something. */
+  readonly rules: readonly Rule[];
+}
+
+/** A straight line: the box from end to end. */
+export interface Rule {
+  readonly box: Box;
+  readonly isLevel: boolean;
 }
 
 /** Operands and operators of a page. A page of dense text has 10,000. */
@@ -41,6 +49,15 @@ const markMin = { width: 0.02, height: 0.004 } as const;
 /** A path is drawn by hand, or is a logo, when at least this many of its segments are curved or slanted. */
 const slantedMin = 3;
 
+/** A straight line is at least this long, and level if it is no higher, as parts of the page. */
+const ruleMin = { length: 0.02, levelHeight: 0.004 } as const;
+
+/** A picture with less opacity is seen through; one with a mask is only if it is larger than a logo, as a part of the page. */
+const seeThrough = { opacityMax: 0.95, maskedAreaMin: 0.04 } as const;
+
+/** Annotations that stand on the page by themselves: fields and signatures are read elsewhere, links and their pop-ups show nothing. */
+const ordinaryAnnotations = new Set(['Widget', 'Link', 'Popup']);
+
 /** Text lower than this is no text for a person's eyes. */
 const readablePointsMin = 1.5;
 
@@ -61,6 +78,7 @@ interface State {
 interface Path {
   bounds: Bounds;
   slanted: number;
+  segments: number;
   at: readonly [number, number];
   start: readonly [number, number];
 }
@@ -80,6 +98,9 @@ class ContentReader {
   private readonly page: PdfPage;
   private readonly pictures: Box[] = [];
   private readonly strokes: Box[] = [];
+  private readonly rules: Rule[] = [];
+  /** Annotations and see-through pictures. */
+  private readonly laidOver: PageMark[] = [];
   /** What is painted in a colour, on which white text can be read. */
   private readonly fills: Box[] = [];
   private readonly texts: ShownText[] = [];
@@ -107,8 +128,9 @@ class ContentReader {
     const marks: PageMark[] = [
       ...this.pictures.filter(large).slice(0, 400).map((box) => ({ kind: 'image', box }) as const),
       ...drawings.map((box) => ({ kind: 'drawing', box }) as const),
+      ...this.laidOver,
     ];
-    return { marks, texts: this.texts, pictureCover: Math.max(0, ...this.pictures.map(({ width, height }) => width * height)) };
+    return { marks, rules: this.rules, texts: this.texts, pictureCover: Math.max(0, ...this.pictures.map(({ width, height }) => width * height)) };
   }
 
   private streamOf(value: PdfValue): PdfObject | undefined {
@@ -137,9 +159,11 @@ class ContentReader {
     const normal = isDict(looks) ? looks.entries.get('N') : undefined;
     const form = this.streamOf(this.chosenLook(normal, annotation));
     const rect = numbersOf(this.file, this.file.entry(annotation, 'Rect'), 4);
+    const subtype = this.file.entry(annotation, 'Subtype');
+    if (rect !== null && !(isName(subtype) && ordinaryAnnotations.has(subtype.name))) this.layOver('annotation', boxOf([[rect[0]!, rect[1]!], [rect[2]!, rect[3]!]], toFractions(this.page)));
     if (form === undefined || rect === null || !isDict(form.value)) return;
     const box = numbersOf(this.file, this.file.entry(form.value, 'BBox'), 4) ?? [0, 0, 1, 1];
-    this.drawForm(form, multiply(fit(box, rect), toFractions(this.page)), null);
+    this.drawForm(form, multiply(fit(box, rect), toFractions(this.page)), { inherited: null, opacity: 1 });
   }
 
   /** A field with several looks names the one that is shown. */
@@ -150,24 +174,24 @@ class ContentReader {
     return isName(chosen) ? (looks.entries.get(chosen.name) ?? null) : null;
   }
 
-  private drawForm(form: PdfObject, matrix: Matrix, inherited: PdfDict | null): void {
+  private drawForm(form: PdfObject, matrix: Matrix, { inherited, opacity }: { inherited: PdfDict | null; opacity: number }): void {
     if (!isDict(form.value) || this.open.has(form)) return;
     if (this.open.size >= formDepthMax || ++this.forms > formsMax) throw new LetterRefused('letter_limit_exceeded', 'A page draws forms within forms more often than a letter needs.');
     const own = numbersOf(this.file, this.file.entry(form.value, 'Matrix'), 6) as Matrix | null;
     const resources = this.file.entry(form.value, 'Resources');
     this.open.add(form);
-    this.run(this.file.decode(form), isDict(resources) ? resources : inherited, own === null ? matrix : multiply(own, matrix));
+    this.run(this.file.decode(form), isDict(resources) ? resources : inherited, own === null ? matrix : multiply(own, matrix), opacity);
     this.open.delete(form);
   }
 
-  private run(bytes: Uint8Array, resources: PdfDict | null, matrix: Matrix): void {
-    const run = new ContentRun(matrix, {
+  private run(bytes: Uint8Array, resources: PdfDict | null, matrix: Matrix, outerOpacity = 1): void {
+    const run = new ContentRun(matrix, outerOpacity, {
       font: (name) => this.fontName(resources, name),
-      picture: (at) => this.addPicture(at),
+      picture: (at, opacity) => this.addPicture(at, { opacity, masked: false }),
       opacity: (name) => this.opacity(resources, name),
       stroke: (path, isFilled) => this.addStroke(path, isFilled),
       text: (text) => this.addText(text),
-      object: (name, at) => this.drawObject(resources, name, at),
+      object: (name, at, opacity) => this.drawObject(resources, name, { matrix: at, opacity }),
     });
     readOperators(bytes, this.budget, (operator, operands) => run.operate(operator, operands));
   }
@@ -183,24 +207,31 @@ class ContentReader {
     return isName(base) ? base.name.replace(/^[A-Z]{6}\+/, '').slice(0, 100) : null;
   }
 
-  private drawObject(resources: PdfDict | null, name: string, matrix: Matrix): void {
+  private layOver(kind: PageMark['kind'], box: Box | null): void {
+    if (box !== null && this.laidOver.length < 400) this.laidOver.push({ kind, box });
+  }
+
+  private drawObject(resources: PdfDict | null, name: string, { matrix, opacity }: { matrix: Matrix; opacity: number }): void {
     const object = this.streamOf(this.resource(resources, 'XObject', name));
     if (object === undefined || !isDict(object.value)) return;
     const subtype = this.file.entry(object.value, 'Subtype');
-    if (isName(subtype, 'Image')) this.addPicture(matrix);
-    else if (isName(subtype, 'Form')) this.drawForm(object, matrix, resources);
+    if (isName(subtype, 'Image')) this.addPicture(matrix, { opacity, masked: this.file.entry(object.value, 'SMask') !== null || this.streamOf(object.value.entries.get('SMask') ?? null) !== undefined });
+    else if (isName(subtype, 'Form')) this.drawForm(object, matrix, { inherited: resources, opacity });
   }
 
-  private addPicture(matrix: Matrix): void {
-    const bounds = new Bounds();
-    for (const [x, y] of [[0, 0], [1, 0], [0, 1], [1, 1]] as const) bounds.add(transform(matrix, x, y));
-    const box = bounds.box();
-    if (box !== null && this.pictures.length < 2_000) this.pictures.push(box);
+  private addPicture(matrix: Matrix, { opacity, masked }: { opacity: number; masked: boolean }): void {
+    const box = boxOf([[0, 0], [1, 0], [0, 1], [1, 1]], matrix);
+    if (box === null) return;
+    if (this.pictures.length < 2_000) this.pictures.push(box);
+    const isSeenThrough = (opacity >= opacityMin && opacity < seeThrough.opacityMax) || (masked && box.width * box.height >= seeThrough.maskedAreaMin);
+    if (isSeenThrough) this.layOver('see_through', box);
   }
 
-  private addStroke({ bounds, slanted }: Path, isFilled: boolean): void {
+  private addStroke({ bounds, slanted, segments }: Path, isFilled: boolean): void {
     const box = bounds.box();
     if (box === null) return;
+    const isLevel = box.height <= ruleMin.levelHeight;
+    if ((isLevel || (segments <= 2 && slanted >= 1)) && box.width >= ruleMin.length && this.rules.length < 2_000) this.rules.push({ box, isLevel });
     if (slanted >= slantedMin && this.strokes.length < 20_000) this.strokes.push(box);
     if (isFilled && this.fills.length < 2_000) this.fills.push(box);
   }
@@ -230,10 +261,10 @@ interface Drawing {
   font(name: string): string | null;
   /** The opacity that a set of parameters asks for, if it does. */
   opacity(name: string): number | null;
-  picture(matrix: Matrix): void;
+  picture(matrix: Matrix, opacity: number): void;
   stroke(path: Path, isFilled: boolean): void;
   text(text: DrawnText): void;
-  object(name: string, matrix: Matrix): void;
+  object(name: string, matrix: Matrix, opacity: number): void;
 }
 
 type Operands = readonly PdfValue[];
@@ -247,8 +278,8 @@ class ContentRun {
   private lineMatrix = identity;
   private readonly drawing: Drawing;
 
-  constructor(matrix: Matrix, drawing: Drawing) {
-    this.state = { matrix, font: null, fontSize: 1, renderMode: 0, leading: 0, fillsWhite: false, opacity: 1 };
+  constructor(matrix: Matrix, opacity: number, drawing: Drawing) {
+    this.state = { matrix, font: null, fontSize: 1, renderMode: 0, leading: 0, fillsWhite: false, opacity };
     this.drawing = drawing;
   }
 
@@ -261,8 +292,8 @@ class ContentRun {
     q: () => this.save(),
     Q: () => void (this.state = this.saved.pop() ?? this.state),
     cm: (operands) => withNumbers(operands, 6, (matrix) => (this.state.matrix = multiply(matrix as unknown as Matrix, this.state.matrix))),
-    Do: ([name]) => void (isName(name) && this.drawing.object(name.name, this.state.matrix)),
-    BI: () => this.drawing.picture(this.state.matrix),
+    Do: ([name]) => void (isName(name) && this.drawing.object(name.name, this.state.matrix, this.state.opacity)),
+    BI: () => this.drawing.picture(this.state.matrix, this.state.opacity),
     m: (operands) => withNumbers(operands, 2, ([x, y]) => this.moveTo(x!, y!)),
     l: (operands) => withNumbers(operands, 2, ([x, y]) => this.lineTo(x!, y!)),
     c: (operands) => withNumbers(operands, 6, (points) => this.curveTo(points)),
@@ -328,7 +359,7 @@ class ContentRun {
 
   private moveTo(x: number, y: number): void {
     const point = transform(this.state.matrix, x, y);
-    this.path ??= { bounds: new Bounds(), slanted: 0, at: point, start: point };
+    this.path ??= { bounds: new Bounds(), slanted: 0, segments: 0, at: point, start: point };
     this.path.at = this.path.start = point;
   }
 
@@ -349,6 +380,7 @@ class ContentRun {
     path.bounds.add(path.at);
     path.bounds.add(point);
     path.at = point;
+    path.segments++;
     if (slanted) path.slanted++;
   }
 
@@ -413,6 +445,13 @@ function skipInlinePicture(parser: PdfParser): void {
 
 function isHidden(flags: PdfValue): boolean {
   return typeof flags === 'number' && (flags & 0b100010) !== 0; // hidden, no view (ISO 32000-1 table 165)
+}
+
+/** The box around some points, as a matrix places them; null where it has no size. */
+function boxOf(points: readonly (readonly [number, number])[], matrix: Matrix): Box | null {
+  const bounds = new Bounds();
+  for (const [x, y] of points) bounds.add(transform(matrix, x, y));
+  return bounds.box();
 }
 
 function numbersOf(file: PdfFile, value: PdfValue, count: number): readonly number[] | null {

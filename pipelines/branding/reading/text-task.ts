@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { LetterPage, LetterReading, PdfRevision, PdfSignature } from '../letter-reading.ts';
+import type { Box, LetterPage, LetterReading, PageMark, PdfRevision, PdfSignature } from '../letter-reading.ts';
 import type { LetterLimits } from './letter-limits.ts';
 import { LetterRefused } from './letter-refused.ts';
 import { compareRevisions, type ComparedRevision } from './pdf-changes.ts';
-import { readContent, type PageContent } from './pdf-content.ts';
+import { readContent, type PageContent, type Rule } from './pdf-content.ts';
 import { readTypedTexts } from './pdf-fields.ts';
 import { readPdfFile, type PdfFile } from './pdf-file.ts';
 import { inspectPdf } from './pdf-inspection.ts';
@@ -70,7 +70,27 @@ interface PageTask {
 
 async function readPage({ file, page, text, content, number }: PageTask): Promise<LetterPage> {
   const lines = readLines({ page, items: await text.items(number), shown: content.texts, typed: readTypedTexts(file, page) });
-  return { page: number, width: page.width, height: page.height, source: 'text', lines, marks: content.marks };
+  const strikes = content.rules.filter((rule) => goesThrough(rule, lines.map(({ box }) => box), content.marks)).map(({ box }) => ({ kind: 'strike', box }) as const);
+  return { page: number, width: page.width, height: page.height, source: 'text', lines, marks: [...content.marks, ...strikes.slice(0, strikesMax)] };
+}
+
+const strikesMax = 100;
+/** Parts of the height of a line or a drawing between which a level line goes through it; one under the text is at 0.8 and lower. */
+const throughText = { from: 0.25, to: 0.7 } as const;
+/** Part of the width of what is crossed out, or of the line, that both share. */
+const throughShareMin = 0.3;
+
+/** True for a straight line through text, or through a drawing or a picture. */
+function goesThrough({ box: rule, isLevel }: Rule, lines: readonly Box[], marks: readonly PageMark[]): boolean {
+  const drawn = marks.filter(({ kind }) => kind === 'drawing' || kind === 'image').map(({ box }) => box);
+  return [...lines, ...drawn].some((box) => {
+    const width = Math.min(rule.left + rule.width, box.left + box.width) - Math.max(rule.left, box.left);
+    if (width < throughShareMin * Math.min(rule.width, box.width)) return false;
+    const [top, bottom] = [rule.top, rule.top + rule.height];
+    if (!isLevel) return top < box.top + box.height && bottom > box.top && rule.width !== box.width;
+    const middle = (top + bottom) / 2;
+    return middle > box.top + throughText.from * box.height && middle < box.top + throughText.to * box.height;
+  });
 }
 
 /** True for a page whose text is in its picture, or in outlines and fonts that say nothing. */
