@@ -221,7 +221,7 @@ export interface WrittenSamples {
   /** Clean, with a PDF signature: to be approved under the sample root. */
   readonly signed: string;
   readonly scan: string;
-  /** Its request asks for a number that is not on it. */
+  /** A digit of a number was changed after it was signed, and its request asks for that number. */
   readonly forged: string;
   /** PEM of the root that the PDF signature verifies under. */
   readonly trustRoot: string;
@@ -230,8 +230,8 @@ export interface WrittenSamples {
 /** Writes a signed letter, a scan and a forged one with their requests, and the root of the signature. */
 export async function writeSampleLetters(directory: string, { seed, asOf }: { seed: number; asOf: Date }): Promise<WrittenSamples> {
   await mkdir(directory, { recursive: true });
-  const write = async (name: string, plan: Pick<LetterPlan, 'layout' | 'signing' | 'scanned' | 'forgery'>, index: number) => {
-    const letter = await makeSampleLetter({ ...plan, index, random: new Seeded(seed).fork(index), asOf, forgedBefore: 0, country: 'US' });
+  const write = async (name: string, plan: Pick<LetterPlan, 'layout' | 'signing' | 'scanned' | 'forgery'>, { index, forgedBefore = 0 }: { index: number; forgedBefore?: number }) => {
+    const letter = await makeSampleLetter({ ...plan, index, random: new Seeded(seed).fork(index), asOf, forgedBefore, country: 'US' });
     const path = join(directory, `${name}.${letter.format}`);
     await writeFile(path, letter.bytes);
     const { phones, csv: _csv, ...brand } = letter.request;
@@ -241,9 +241,9 @@ export async function writeSampleLetters(directory: string, { seed, asOf }: { se
   const trustRoot = join(directory, 'sample-root.pem');
   await writeFile(trustRoot, sampleTrustRootPem());
   return {
-    signed: await write('signed-letter', { layout: 'block_letter', signing: 'pdf', scanned: false, forgery: null }, 0),
-    scan: await write('scanned-letter', { layout: 'number_table', signing: 'strokes', scanned: true, forgery: null }, 1),
-    forged: await write('forged-letter', { layout: 'block_letter', signing: 'slash_s', scanned: false, forgery: 'number_missing' }, 2),
+    signed: await write('signed-letter', { layout: 'block_letter', signing: 'pdf', scanned: false, forgery: null }, { index: 0 }),
+    scan: await write('scanned-letter', { layout: 'number_table', signing: 'strokes', scanned: true, forgery: null }, { index: 1 }),
+    forged: await write('forged-letter', { layout: 'block_letter', signing: 'pdf', scanned: false, forgery: 'altered_after_signing' }, { index: 2, forgedBefore: FORGERIES.length }),
     trustRoot,
   };
 }

@@ -74,7 +74,7 @@ export function extractFields(reading: LetterReading, hints: LetterHints): Lette
   const companyNames = companiesOf(letter, labels);
   return {
     ...wordingOf(letter),
-    sentences: sentencesOf(letter, hints.names),
+    sentences: sentencesOf(letter, [...hints.names, ...(signer.name === null ? [] : [signer.name.value])]),
     additions: additionsOf({ reading, letter, signature, phones: numbers.phones }),
     otherProvider: otherProviderOf(letter, hints.names),
     brandNames: brandsOf(letter, labels, hints.names),

@@ -63,7 +63,7 @@ const usualWordings: readonly RegExp[] = [
 const placeholderField = /[[<{](?:your |insert |enter |company |legal |business |brand |signer'?s? |full |customer |phone |date|name|title|address)[a-z /'-]{0,40}[\]>}]/g;
 const ofKindMax = 4;
 
-/** The sentences of a letter that a person should read with care, in reading order; at most four of a kind. */
+/** The sentences of a letter that a person should read with care, in reading order; at most four of a kind. The names are those of the brand and of the signer, whose words say nothing. */
 export function sentencesOf(letter: LetterText, names: readonly string[]): readonly FoundSentence[] {
   const usual = usualWordings.reduce((text, searched) => text.replace(searched, blank), withoutOwnNames(letter, names));
   const kinds = Object.entries(stoppingWords) as [Exclude<SentenceKind, 'another_company'>, RegExp][];

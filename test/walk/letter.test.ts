@@ -110,7 +110,7 @@ describe('a letter', () => {
   it('that is forged is put away as rejected, and nothing of it is published', async () => {
     const { folder, result } = await drop('forged', { handle: 'forged', ...(await requestOf(samples.forged)) }, samples.forged);
     expect(folder).toContain(join('drop', 'rejected'));
-    expect(result).toMatchObject({ outcome: 'rejected', letter: { findings: expect.arrayContaining([expect.objectContaining({ code: 'numbers_authorized', severity: 'reject' })]) } });
+    expect(result).toMatchObject({ outcome: 'rejected', letter: { findings: expect.arrayContaining([expect.objectContaining({ code: 'pdf_signature_valid', severity: 'reject' })]) } });
     await publish();
     expect(Object.values(await brandedRows())).not.toContain((await requestOf(samples.forged)).brand.displayName);
   });

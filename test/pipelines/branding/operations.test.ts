@@ -51,9 +51,9 @@ describe('Add Managed Brand', () => {
     expect(Object.keys(await published(handle))).toEqual(phones);
   });
 
-  it('with a letter that misses a number is rejected with the finding, and a better letter mends it', async () => {
+  it('with a letter that is too old is rejected with the finding, and a better letter mends it', async () => {
     const { handle, phones } = fresh(2);
-    const bad = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: goodLetter(phones.slice(0, 1)) });
+    const bad = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: goodLetter(phones, { date: '2020-01-01' }) });
     expect(bad).toMatchObject({ outcome: 'rejected', brand: { state: 'rejected' }, letter: { state: 'rejected' }, numbers: { states: { unsuccessful: 2 } } });
     expect(bad.letter!.findings.some(({ severity }) => severity === 'reject')).toBe(true);
     expect(await published(handle)).toEqual({});
