@@ -132,7 +132,7 @@ describe('a folder with a request', () => {
 
   it.each([
     ['done', 'in_review', letterForReview],
-    ['rejected', 'rejected', (phones: readonly string[]) => goodLetter(phones.slice(1))],
+    ['rejected', 'rejected', (phones: readonly string[]) => goodLetter(phones, { date: '2020-01-01' })],
   ] as const)('moves to %s when the outcome is %s, its letter kept in the database only', async (place, outcome, letter) => {
     const { handle, phones } = fresh(2);
     const folder = open();

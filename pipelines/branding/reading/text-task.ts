@@ -96,7 +96,7 @@ function goesThrough({ box: rule, isLevel }: Rule, lines: readonly Box[], marks:
 /** True for a page whose text is in its picture, or in outlines and fonts that say nothing. */
 function isScan({ lines }: LetterPage, { marks, pictureCover }: PageContent): boolean {
   const text = lines.map((line) => line.text).join('').replace(/\s/g, '');
-  if (text.length < pageCharactersMin) return marks.length > 0 || pictureCover > 0;
+  if (text.length < pageCharactersMin) return marks.some(({ kind }) => kind === 'image' || kind === 'drawing') || pictureCover > 0;
   if (pictureCover >= scanCover && text.length < scanCharactersMax) return true;
   const garbage = text.match(/[\p{Co}\p{Cn}\ufffd]/gu)?.length ?? 0;
   return garbage > garbageShareMax * text.length;

@@ -98,7 +98,7 @@ describe('a letter in PDF', () => {
   it('gives strokes of a pen on a comment of its own', async () => {
     const ink = `<< /Type /Annot /Subtype /Ink /Rect [140 80 310 140] /AP << /N ${at.more + 1} 0 R >> >>`;
     const { marks } = (await read(letterPdf({ page: `/Annots [${at.more} 0 R]`, more: [ink, stream('/Type /XObject /Subtype /Form /BBox [140 80 310 140]', pen)] }))).pages[0]!;
-    expect(marks.map(({ kind }) => kind)).toEqual(['drawing']);
+    expect(marks.map(({ kind }) => kind)).toEqual(['drawing', 'annotation']);
   });
 
   it('gives the one CSV that it embeds', async () => {
