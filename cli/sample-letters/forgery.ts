@@ -109,13 +109,23 @@ function replaceAll(bytes: Uint8Array, from: string, to: string): Uint8Array {
 function appendNumber(bytes: Uint8Array, facts: LetterFacts, random: Seeded): { bytes: Uint8Array; phones: string[] } {
   const phone = new PhoneSource({ random, country: facts.country }).next();
   if (letterPhones(facts).includes(toE164(phone))) return appendNumber(bytes, facts, random);
+  return { bytes: appendText(bytes, facts.writePhone(phone)), phones: [...letterPhones(facts), toE164(phone)] };
+}
+
+/** The bytes with a text replaced by one of the same length, wherever a page shows it. */
+export function alterText(bytes: Uint8Array, from: string, to: string): Uint8Array {
+  return replaceAll(bytes, literal(from), literal(to));
+}
+
+/** A text at the foot of the last page, as an incremental update. */
+export function appendText(bytes: Uint8Array, line: string): Uint8Array {
   const text = Buffer.from(bytes).toString('latin1');
   const [, id = '', dictionary = ''] = [...text.matchAll(/(\d+) 0 obj\n(<< \/Type \/Page \/Parent .*>>)\nendobj/g)].at(-1) ?? [];
-  const content = `0 g BT /sans 11 Tf 1 0 0 1 96 60 Tm (${literal(facts.writePhone(phone))}) Tj ET`;
+  const content = `0 g BT /sans 11 Tf 1 0 0 1 96 60 Tm (${literal(line)}) Tj ET`;
   const added = Number(/\/Size (\d+)/.exec(text)![1]);
   const update = new Map([
     [Number(id), dictionary.replace(/\/Contents (\d+ 0 R)/, `/Contents [$1 ${added} 0 R]`)],
     [added, `<< /Length ${content.length} >>\nstream\n${content}\nendstream`],
   ]);
-  return { bytes: appendToPdf(bytes, update), phones: [...letterPhones(facts), toE164(phone)] };
+  return appendToPdf(bytes, update);
 }

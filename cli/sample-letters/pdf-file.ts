@@ -42,16 +42,21 @@ export function writePdf(content: PdfContent): Uint8Array {
   const { signing } = content;
   const signedPage = (signing?.page ?? 1) - 1;
   const field = signing === undefined ? null : addSignature(file, { signing, page: { id: pageIds[signedPage]!, height: content.pages[signedPage]!.height }, fontIds });
+  const formFields = field === null ? [] : [field];
   for (const [index, page] of content.pages.entries()) {
-    const annotations = field !== null && signedPage === index ? ` /Annots [${field} 0 R]` : '';
+    const laidOver = page.annotations.map((entries) => file.add(`<< /Type /Annot ${entries} >>`));
+    const fields = page.fields.map(({ name, value, box }) => file.add(`<< /Type /Annot /Subtype /Widget /FT /Tx /T (${literal(name)}) /V (${literal(value)}) /DA (/sans 10 Tf 0 g) /F 4 /Rect [${page.rect(box)}] >>`));
+    formFields.push(...fields);
+    const own = [...(field !== null && signedPage === index ? [field] : []), ...laidOver, ...fields];
+    const annotations = own.length === 0 ? '' : ` /Annots [${own.map((id) => `${id} 0 R`).join(' ')}]`;
     const pictures = page.images.map((image, place) => `/Im${place + 1} ${addImage(file, image)} 0 R`).join(' ');
     const stream = file.addStream('', Buffer.from(page.content, 'latin1'), content.compress ?? true);
-    const resources = `<< /Font << ${fontIds.join(' ')} >> /XObject << ${pictures} >> >>`;
+    const resources = `<< /Font << ${fontIds.join(' ')} >> /XObject << ${pictures} >> /ExtGState << /pale << /ca 0.3 /CA 0.3 >> >> >>`;
     const paper = `[0 0 ${number(page.width)} ${number(page.height)}]`;
     file.set(pageIds[index]!, `<< /Type /Page /Parent ${tree} 0 R /MediaBox ${paper} /Resources ${resources} /Contents ${stream} 0 R${annotations} >>`);
   }
   const names = content.csv === undefined ? '' : ` /Names << /EmbeddedFiles << /Names [(${literal(content.csv.name)}) ${addCsv(file, content.csv)} 0 R] >> >>`;
-  const form = field === null ? '' : ` /AcroForm << /Fields [${field} 0 R] /SigFlags 3 >>`;
+  const form = formFields.length === 0 ? '' : ` /AcroForm << /Fields [${formFields.map((id) => `${id} 0 R`).join(' ')}]${field === null ? '' : ' /SigFlags 3'} >>`;
   file.set(tree, `<< /Type /Pages /Kids [${pageIds.map((id) => `${id} 0 R`).join(' ')}] /Count ${pageIds.length} >>`);
   file.set(catalog, `<< /Type /Catalog /Pages ${tree} 0 R${names}${form} >>`);
   const info = file.add(`<< /Title (${literal(content.title)}) /Producer (Caller Trust sample letters) /CreationDate (${pdfDate(content.created)}) >>`);

@@ -30,6 +30,10 @@ export class PdfPage {
   readonly width: number;
   readonly height: number;
   readonly images: GrayImage[] = [];
+  /** Dictionaries of annotations, without their type. */
+  readonly annotations: string[] = [];
+  /** Text fields that are left as fields of a form. */
+  readonly fields: { readonly name: string; readonly value: string; readonly box: PageBox }[] = [];
   private readonly runs: TextRuns;
   private readonly operators: string[] = [];
 
@@ -75,9 +79,20 @@ export class PdfPage {
     this.operators.push(`q ${colourOf(colour)} RG ${width} w 1 J 1 j ${path} S Q`);
   }
 
-  image(image: GrayImage, { x, y, width, height }: PageBox): void {
+  /** `seeThrough`: drawn with three tenths of its opacity. */
+  image(image: GrayImage, { x, y, width, height }: PageBox, { seeThrough = false }: { readonly seeThrough?: boolean } = {}): void {
     this.images.push(image);
-    this.operators.push(`q ${number(width)} 0 0 ${number(height)} ${number(x)} ${number(this.height - y - height)} cm /Im${this.images.length} Do Q`);
+    this.operators.push(`q ${seeThrough ? '/pale gs ' : ''}${number(width)} 0 0 ${number(height)} ${number(x)} ${number(this.height - y - height)} cm /Im${this.images.length} Do Q`);
+  }
+
+  /** A place as PDF writes a rectangle: left, bottom, right, top from the lower left corner. */
+  rect({ x, y, width, height }: PageBox): string {
+    return [x, this.height - y - height, x + width, this.height - y].map(number).join(' ');
+  }
+
+  /** A note or stamp that is laid over the page (ISO 32000-1, section 12.5). */
+  annotate(subtype: 'FreeText' | 'Stamp', text: string, box: PageBox): void {
+    this.annotations.push(`/Subtype /${subtype} /Contents (${literal(text)}) /DA (/sans 10 Tf 0 g) /F 4 /Rect [${this.rect(box)}]`);
   }
 
   private point([x, y]: readonly [number, number]): string {

@@ -12,6 +12,7 @@ const validUntil = new Date('2049-12-31T00:00:00Z');
  */
 let authority: OwnCertificate | null = null;
 let signerKey: KeyObject | null = null;
+let strangerKey: KeyObject | null = null;
 
 function sampleAuthority(): OwnCertificate {
   authority ??= makeCertificate({ commonName: 'Sample Letters Root (not for trust)', organization: 'Caller Trust samples', validFrom, validUntil, ca: true, privateKey: rsaKeyOf('authority') });
@@ -27,6 +28,12 @@ export function sampleTrustRootPem(): string {
 export function certifySigner({ name, organization }: { name: string; organization: string }): OwnCertificate {
   signerKey ??= rsaKeyOf('signer');
   return makeCertificate({ commonName: name, organization, issuer: sampleAuthority(), validFrom, validUntil, privateKey: signerKey });
+}
+
+/** A certificate that its holder has made for himself: no authority stands behind it. */
+export function certifyStranger({ name, organization }: { name: string; organization: string }): OwnCertificate {
+  strangerKey ??= rsaKeyOf('stranger');
+  return makeCertificate({ commonName: name, organization, validFrom, validUntil, privateKey: strangerKey });
 }
 
 /** An RSA key of 2048 bits that follows from a label. Secret it is not. */

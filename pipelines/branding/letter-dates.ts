@@ -142,12 +142,12 @@ const signedAtPlace = new RegExp([
   String.raw`|local e data|lieu et date|place and date) ?:? {0,2}(?:a|at|in|en|em|zu|presso)? ?[a-z][a-z .'()-]{1,30},? {0,2}(?:on|this|the|le|el|il|den|am|em|a`,
   String.raw`|,)? {0,2}$`,
 ].join(''));
-const otherBefore = new RegExp('(?:^|[^a-z])(?:'
+const otherBefore = new RegExp('(?:^|[^a-z\\d])(?:'
   + 'effective|expir\\w*|valid\\w*|until|through|thru|term|begin\\w*|start\\w*|commenc\\w*|end|ends|ending|terminat\\w*|as of|since|founded|established|incorporated'
   + '|born|birth|dob|rev|revised|revision|version|form|updated|printed|received|faxed|invoice|previous|prior|last'
   + '|vigen\\w*|vence|vencimiento|hasta|desde|a partir|nacimiento|jusqu\\w*|a compter|echeance|nee?|gultig\\w*|bis|ab|seit|geboren|ablauf\\w*|ate|validade'
   + '|vencimento|nascimento|scade\\w*|valid[oa]|fino|decorr\\w*|nato|nata'
-  + ')(?![a-z])\\.?[^.;\\n]{0,40}$');
+  + ')(?![a-z\\d])\\.?[^.;\\n]{0,40}$');
 const otherAfter = /^ ?[(,-] ?(?:effective|expir|until|through|thru|rev)|^ (?:until|through|thru|and (?:shall |will )?(?:expire|remain))(?![a-z])/;
 
 /** How far around a date its words are read, in characters. */

@@ -371,7 +371,7 @@ function judgeDate(letterCase: LetterCase): readonly Finding[] {
 /** Without a date the rules on it have nothing to say, and `date_given` decides. */
 function judgeMissingDate(otherDates: readonly FoundDate[]): readonly Finding[] {
   const possible = otherDates.find(({ role }) => role === 'unlabelled');
-  const given = possible !== undefined ? report('date_given', 'unclear', possible) : report('date_given', 'missing');
+  const given = possible !== undefined ? report('date_given', 'unclear', possible) : report('date_given', 'missing', otherDates[0]);
   return [given, pass('date_unambiguous'), pass('date_not_future'), pass('date_recent')];
 }
 

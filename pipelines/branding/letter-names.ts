@@ -81,7 +81,7 @@ export function nameAtStart(text: string, names: readonly string[]): string | nu
   const start = text.replace(/^["“”'‘«„(\s]+/, '');
   for (const name of names) {
     const value = start.slice(0, name.length);
-    if (compareNames(value, name) === 'same' && !/^[\p{L}\p{N}]|^ (?:& )?\p{Lu}/u.test(start.slice(name.length))) return value.replace(/\n/g, ' ');
+    if (compareNames(value, name) === 'same' && !/^[\p{L}\p{N}]|^ (?!(?:ON|FOR|TO|FROM|WHEN|DURING|IN|AT|AND)\b)(?:& )?\p{Lu}/u.test(start.slice(name.length))) return value.replace(/\n/g, ' ');
   }
   const capitalized = /^\p{Lu}[^\s,;:()"”»]*(?: (?:and |of |the |& |de |del |la )?[\p{Lu}\p{N}][^\s,;:()"”»]*)*/u.exec(start);
   return capitalized === null ? null : tidyName(capitalized[0]);

@@ -236,7 +236,32 @@ function phonesOf(letter: LetterText, dates: readonly DateInText[], country: str
     wrapped.push(over);
     if (phones.at(-1)?.offset === over.offset) phones.pop(); // what stood at the end was a part of it
   }
-  return wrapped.length === 0 ? phones : [...phones, ...wrapped].sort((a, b) => a.offset - b.offset);
+  const inColumns = phonesInColumns(letter, [...phones, ...wrapped], country);
+  return wrapped.length + inColumns.length === 0 ? phones : [...phones, ...wrapped, ...inColumns].sort((a, b) => a.offset - b.offset);
+}
+
+/** A part of a number that stands in a column of its own. */
+const numberPart = /^[+(]?\d[\d ().-]{0,11}$/;
+const partsMax = 5;
+
+/** Numbers whose parts stand apart in one row, as a tab or several spaces leave them: `614` and `555-0141`. */
+function phonesInColumns({ lines }: LetterText, known: readonly Phone[], country: string): readonly Phone[] {
+  const whole = new Set(known.map(({ line }) => line));
+  const parts = lines.filter((line) => !whole.has(line) && numberPart.test(line.text.trim()));
+  const rightOf = (part: TextLine) => parts.filter((other) => isBeside(other, part)).sort((a, b) => a.box.left - b.box.left)[0];
+  return parts.filter((part) => !parts.some((other) => isBeside(part, other))).flatMap((first): Phone[] => {
+    const row = [first];
+    for (let next = rightOf(first); next !== undefined && row.length < partsMax; next = rightOf(next)) row.push(next);
+    const text = row.map((part) => part.text.trim()).join(' ');
+    const [phone, ...others] = row.length === 1 ? [] : findPhones(text, country);
+    if (phone === undefined || others.length > 0 || phone.start !== 0 || phone.end !== text.length) return [];
+    return [{ ...phone, start: 0, end: first.text.length, line: first, offset: first.start, offsetEnd: first.start + first.text.length, through: null }];
+  });
+}
+
+/** True if a line stands right of another one in the same row. */
+function isBeside(line: TextLine, other: TextLine): boolean {
+  return line.page === other.page && line !== other && line.box.left > other.box.left && Math.abs(line.box.top - other.box.top) < 0.5 * other.box.height;
 }
 
 /** The start of a number at the end of a line, and its rest at the start of the next. */

@@ -1,6 +1,8 @@
 import { nameAtStart } from './letter-names.ts';
 import { foldSameLength, foundIn, lineIndexAt, wording, type FoundText, type LetterText } from './letter-text.ts';
-import { foldWords, namesCompany, splitLegalForm } from './name-match.ts';
+import { namesCompany } from './name-match.ts';
+import { splitLegalForm } from './names/company-words.ts';
+import { foldWords } from './names/name-folding.ts';
 
 /** Why a sentence is worth a careful reading. Each is a case of the rule `sentences_to_read`. */
 export type SentenceKind = 'ends' | 'limits' | 'denies' | 'not_meant' | 'numbers' | 'another_party' | 'another_company';
@@ -29,7 +31,7 @@ const stoppingWords: Readonly<Record<Exclude<SentenceKind, 'another_company'>, R
   ),
   denies: wording(
     String.raw`not|never|neither|nor|nobody|none|nothing|cannot|without|no(?! ?[.:]? ?\d)(?![.:])|refus\w+|declin\w+|den(?:y|ies|ied|ial)|prohibit\w*|forbid\w*|forbad\w+|object(?:s|ed|ion|ions)?|disput\w+|unauthori[sz]ed|\w{2,7}n['’]t|unaware|reject\w*|disregard|ignore|whether|consider\w*|intend\w*|propos\w+|might|could`,
-    String.raw`prohib\w+|proib\w+|interdi\w+|viet\w+|untersag\w*|verbiet\w*|verboten|n['’][a-z]\w+|nunca|jamas|ningun\w*|sin|no|ne|pas|jamais|aucune?|sans|nicht|kein\w*|niemals|nie|ohne|nao|sem|nenhum\w*|non|senza|nessun\w*|mai`,
+    String.raw`prohib\w+|proib\w+|interdi\w+|viet\w+|untersag\w*|verbiet\w*|verboten|n['’][a-z]\w+|nunca|jamas|ningun\w*|sin|no|ne|pas|jamais|aucune?|sans|nicht|kein\w*|niemals|nie|ohne|nao|sem|nenhum\w*|non|senza|nessun\w*`,
   ),
   not_meant: wording(
     String.raw`draft\w*|sample|specimen|void|template|examples?|lorem ipsum|unsigned|fictitious|fictional|hypothetical|illustrat\w+|demo|demonstration|training|for (?:review|discussion|information)|not for|tbd|placeholder|copy|invalid|forged|forgery|fake|counterfeit|stolen|fraud\w*|scams?|spam`,
@@ -37,7 +39,7 @@ const stoppingWords: Readonly<Record<Exclude<SentenceKind, 'another_company'>, R
   ),
   numbers: wording(
     String.raw`retired|disconnected|inactive|decommission\w*|out of service|unassigned|spare|unused|reserved|dormant|surrender\w*|return(?:ed)? to|released|sold|transferr\w+|ported|leas\w+|rent\w+|borrow\w+|shared?|belong\w*|own(?:s|ed|er|ers)? (?!customers?|business|calls|clients)|held by|property of|assigned to`,
-    String.raw`numbers? (?:that |which |whom )?(?:we|our \w+|they|agents?|you) (?:may |will |can )?(?:call|dial|reach|ring|contact)\w*|called|dial+ed|recipients?|destinations?|callees?|inbound|incoming|calls? to|receiv\w+|personal|private|home|for reference|contact numbers?|emergency|hotline`,
+    String.raw`numbers? (?:that |which |whom )?(?:we|our \w+|they|agents?|you) (?:may |will |can )?(?:call|dial|reach|ring|contact)\w*|called|dial+ed|recipients?|destinations?|callees?|inbound|incoming|calls? to (?:the|these|those|this|our)|receiv\w+|personal|private|home|for reference|contact numbers?|emergency|hotline`,
     String.raw`propiedad|pertenec\w+|desconectad\w*|appartien\w*|propriete|gehor(?:t|en)|eigentum|abgeschaltet\w*|stillgelegt\w*|angerufene\w*|pertencem?|propriedade|appart[ei]\w+|proprieta`,
   ),
   another_party: wording(
@@ -65,7 +67,7 @@ const ofKindMax = 4;
 
 /** The sentences of a letter that a person should read with care, in reading order; at most four of a kind. The names are those of the brand and of the signer, whose words say nothing. */
 export function sentencesOf(letter: LetterText, names: readonly string[]): readonly FoundSentence[] {
-  const usual = usualWordings.reduce((text, searched) => text.replace(searched, blank), withoutOwnNames(letter, names));
+  const usual = [address, ...usualWordings].reduce((text, searched) => text.replace(searched, blank), withoutOwnNames(letter, names));
   const kinds = Object.entries(stoppingWords) as [Exclude<SentenceKind, 'another_company'>, RegExp][];
   const words = kinds.flatMap(([kind, searched]) => sentencesAt(letter, kind, [...usual.matchAll(searched)]));
   const empty = sentencesAt(letter, 'not_meant', [...letter.flat.matchAll(placeholderField)]);
@@ -84,6 +86,8 @@ function sentencesAt(letter: LetterText, kind: SentenceKind, matches: readonly R
   return [...found.values()];
 }
 
+/** Addresses of mail and of the web, whose parts are no words. */
+const address = /\S+@\S+|(?:www\.|https?:)\S+/g;
 const blank = (text: string): string => '.'.repeat(text.length);
 
 /** The folded text with the brand's own names blanked out, and what may stand before them ("on behalf of Acme"), character for character. */
@@ -99,7 +103,7 @@ function withoutOwnNames({ flat, text }: LetterText, names: readonly string[]): 
 /** Patterns of the distinctive words of names, as they stand in folded text. */
 function namePatterns(names: readonly string[]): string[] {
   return names.map((name) => splitLegalForm(foldWords(name)).core).filter((core) => core.length > 0 && core.join('').length > 2)
-    .map((core) => core.map((word) => word.replace(/[^\p{L}\p{N}]/gu, '')).join('[^a-z0-9]{1,3}'));
+    .map((core) => core.map((word) => word.replace(/[^\p{L}\p{N}]/gu, '').replace(/ss|[aou]e/g, (pair) => (pair === 'ss' ? '(?:ss|ß)' : `${pair[0]}e?`))).join('[^a-z0-9]{1,3}'));
 }
 
 /** Lines that name a company by its legal form, and not the one of the brand. */

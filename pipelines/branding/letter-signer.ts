@@ -216,10 +216,18 @@ interface ElectronicSignature {
   readonly rest: string;
 }
 
+/** `Leona Thornquill (May 18, 2026 09:24 EDT)`, as one signing service prints it. */
+const stampedName = /^(\p{Lu}[\p{L}\p{M}.'’ -]{3,58}?)\s?\(([^()]{6,30} \d{1,2}:\d{2}(?::\d{2})? ?[A-Z]{1,5}[^()]{0,12})\)$/u;
+/** The box of another one: "Signed by:", the name, and the start of a seal in hexadecimal digits. */
+const signedBy = /^\s*signed by\s?:\s*$/i;
+const sealAfterName = /^[0-9A-F]{8,32}\.{3}$/;
+
 /** Lines with wording of an electronic signature and a name, in the same line or the next. */
 function electronicSignatures({ lines }: LetterText): readonly ElectronicSignature[] {
   return lines.flatMap((line, at) => {
-    const match = electronicWords.exec(line.text);
+    const stamped = stampedName.exec(line.text);
+    if (stamped !== null && looksLikePerson(stamped[1]!)) return [{ line, at, name: stamped[1]!, rest: stamped[2]! }];
+    const match = electronicWords.exec(line.text) ?? (sealAfterName.test(lines[at + 2]?.text ?? '') ? signedBy.exec(line.text) : null);
     if (match === null) return [];
     const same = leadingName(line.text.slice(match.index + match[0].length));
     const next = lines[at + 1]?.page === line.page ? lines[at + 1]!.text : '';

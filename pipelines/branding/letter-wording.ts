@@ -13,7 +13,7 @@ const authorizingWording = new RegExp([
 ].join(''));
 const brandingWording = new RegExp([
   String.raw`(?<![a-z])(?:brand(?:s|ed|ing)?|display(?:s|ed|ing)?|caller ?(?:id|name)|call(?:er)? identification|cnam|rich call data|rcd|logo|call reasons?`,
-  String.raw`|reputation|marca|mostrar|afficher|affichage|marque|anzeig\w+|anruferkennung|marken\w*|exibi\w+|identifica\w+|visualizza\w*|marchio)(?![a-z])`,
+  String.raw`|reputation|marca|mostrar|afficher|affichage|marque|an(?:zu)?zeig\w+|anruferkennung|marken\w*|exibi\w+|identifica\w+|visualizza\w*|marchio)(?![a-z])`,
 ].join(''));
 const portingWording = new RegExp([
   String.raw`(?<![a-z])(?:port(?:ing|ed)? (?:of |out |in |my |our |the |these )?(?:the |following |telephone |phone )*numbers?|number port\w*|porting|port-?(?:in`,
