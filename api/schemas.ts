@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CACHES, type CacheDefinition } from '../pipelines/caches/definition.ts';
+import { CACHES, COLUMN_TYPES, type CacheDefinition } from '../pipelines/caches/definition.ts';
 import { indexMediaType } from '../pipelines/caches/manifest.ts';
 import { RELEASE_SERVICES } from '../pipelines/releases.ts';
 import { ERRORS, type ErrorCode } from '../runtime/errors.ts';
@@ -39,8 +39,9 @@ export const manifestSchema = z.object({
   publishedAt: time,
   rows: count,
   levels: z.partialRecord(z.enum(['NEUTRAL', 'SPAM', 'FRAUD']), count).describe('Rows a reputation level; empty for a cache without reputation.'),
-  columns: z.array(z.object({ name: z.string(), type: z.enum(['e164', 'level', 'category', 'text']), meaning: z.string() })),
+  columns: z.array(z.object({ name: z.string(), type: z.enum(COLUMN_TYPES), meaning: z.string() })),
   order: z.string(),
+  notice: z.string().nullable().describe('What a reader must know before the rows are put to use; null if there is nothing.'),
   categoriesVersion: z.int().positive(),
   file: z.object({
     href: z.string().describe('Path and query of the download.'),

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { findCache, formatArtefact, isCountryCode, type ArtefactName } from '../pipelines/caches/definition.ts';
+import { allCaches } from '../pipelines/caches/client/pull.ts';
 import { lookUp } from '../pipelines/caches/client/look-up.ts';
 import { ServiceClient } from '../pipelines/caches/client/service-client.ts';
 import { isPhoneRefusal, judgePhone } from '../pipelines/phone-number.ts';
@@ -23,7 +24,7 @@ export function addLookupCommand(program: Command): void {
     .description('look a number up in a published cache, without downloading it')
     .argument('<url>', 'address of the service')
     .argument('<phone>', 'the number, with its country code')
-    .option('--cache <cache>', 'phones, branded_phones or spammer_phones', 'phones')
+    .option('--cache <cache>', `${allCaches.slice(0, -1).join(', ')} or ${allCaches.at(-1)}`, 'phones')
     .option('--country <XX>', 'country of the profile phones; by default that of the number')
     .option('--dir <directory>', 'keep the index here, so that the next look-up fetches less')
     .option('--key-file <file>', 'file that holds the API key; by default CALLER_TRUST_KEY')

@@ -18,6 +18,7 @@ import { failOperation } from '../pipelines/branding/operation.ts';
 import { loadCodeSecret } from '../pipelines/branding/proof-code.ts';
 import { readLetter, recogniseLetterPages } from '../pipelines/branding/reading/letter-reader.ts';
 import { runOperation } from '../pipelines/branding/run-operation.ts';
+import { scoreRanges } from '../pipelines/intake/range-scoring.ts';
 import { scoreComplaints } from '../pipelines/intake/scoring.ts';
 import { errorCodeOf, isFinalFailure, publicReason, ServiceError, type ErrorCode } from '../runtime/errors.ts';
 import type { Services } from '../runtime/services.ts';
@@ -117,6 +118,7 @@ function openNight({ config, db, database, queues }: HandlerServices, store: Art
 
 async function prepareNight({ config, db }: Pick<HandlerServices, 'config' | 'db'>, evaluatedAt: Date, { log }: JobContext): Promise<void> {
   log.info({ evaluatedAt, ...(await scoreComplaints(db, evaluatedAt)) }, 'complaints are scored');
+  log.info({ evaluatedAt, ...(await scoreRanges(db, evaluatedAt)) }, 'ranges at risk are found');
   // Housekeeping: what the night publishes carries its own end, so no failure here may cost it.
   const housekeep = async () => {
     log.info({ evaluatedAt, ...(await expireLetters(db, evaluatedAt)) }, 'letters are expired');

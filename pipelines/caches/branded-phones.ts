@@ -7,5 +7,7 @@ export const brandedPhones = {
   title: 'Branded phones',
   perCountry: false,
   columns: [phone, displayName],
+  notice: null,
   copyStatement: 'caches/copy_branded_phones',
+  keyOf: (phone: string) => phone,
 } as const;

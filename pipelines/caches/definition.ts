@@ -1,12 +1,16 @@
 import { ServiceError } from '../../runtime/errors.ts';
 import { brandedPhones } from './branded-phones.ts';
 import { profilePhones } from './profile-phones.ts';
+import { spamRanges } from './spam-ranges.ts';
 import { spammerPhones } from './spammer-phones.ts';
+
+/** The closed list of what columns hold; docs/artefacts.md gives the form of each. */
+export const COLUMN_TYPES = ['e164', 'prefix', 'level', 'risk', 'category', 'count', 'date', 'text'] as const;
 
 /** One column of an artefact. An absent value is the empty string. */
 export interface Column {
   readonly name: string;
-  readonly type: 'e164' | 'level' | 'category' | 'text';
+  readonly type: (typeof COLUMN_TYPES)[number];
   readonly meaning: string;
 }
 
@@ -17,13 +21,18 @@ export interface CacheDefinition {
   readonly path: string;
   readonly title: string;
   readonly perCountry: boolean;
+  /** The first column is the key: rows ascend by it in byte order, and each value occurs once. */
   readonly columns: readonly Column[];
-  /** Statement of sql/caches: rows ascending by phone in byte order; takes :'country' and :'evaluatedAt'. */
+  /** What a reader must know before the rows are put to use; null if there is nothing. */
+  readonly notice: string | null;
+  /** Statement of sql/caches: rows ascending by key in byte order; takes :'country', :'evaluatedAt', :'from' and :'to'. */
   readonly copyStatement: string;
+  /** The key of the row that speaks of a phone. */
+  readonly keyOf: (phone: string) => string;
 }
 
 /** The closed list of caches. */
-export const CACHES = [profilePhones, brandedPhones, spammerPhones] as const satisfies readonly CacheDefinition[];
+export const CACHES = [profilePhones, brandedPhones, spammerPhones, spamRanges] as const satisfies readonly CacheDefinition[];
 
 export type CacheName = (typeof CACHES)[number]['name'];
 

@@ -33,8 +33,8 @@ const newline = 0x0a;
 const zero = 0x30;
 const nine = 0x39;
 
-/** Bytes of a phone with its plus sign. */
-const phoneBytes = { min: 9, max: 16 } as const;
+/** Bytes of a key with its plus sign: a phone, or a range, which has three digits fewer. */
+const keyBytes = { min: 6, max: 16 } as const;
 
 /**
  * The delta from one stream of rows to another, as pieces of whole lines. Both ascend by phone.
@@ -221,7 +221,7 @@ const chainForm: LineForm = { ...deltaForm, ascends: false };
 
 function isDeltaLine({ block, start, keyStart, keyEnd, end, operation }: Lines): boolean {
   const length = keyEnd - keyStart;
-  if (length < phoneBytes.min || length > phoneBytes.max || block[start + 1] !== tab || block[keyStart] !== added) return false;
+  if (length < keyBytes.min || length > keyBytes.max || block[start + 1] !== tab || block[keyStart] !== added) return false;
   for (let at = keyStart + 1; at < keyEnd; at++) if (block[at]! < zero || block[at]! > nine) return false;
   if (operation === removed) return keyEnd === end - 1;
   return (operation === added || operation === changed) && block[keyEnd] === tab;

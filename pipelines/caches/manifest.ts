@@ -72,6 +72,7 @@ export interface Manifest {
   readonly levels: LevelCounts;
   readonly columns: readonly Column[];
   readonly order: string;
+  readonly notice: string | null;
   readonly categoriesVersion: number;
   readonly file: { readonly href: string; readonly mediaType: string } & ArtefactFile;
   readonly previous: { readonly version: number; readonly plainSha256: string } | null;
@@ -176,6 +177,7 @@ export const indexMediaType = 'text/tab-separated-values';
 export function makeManifest(publication: Publication & { readonly published: PublishedVersion }): Manifest {
   const { cache, country, published, stale } = publication;
   const { index, deltas } = published;
+  const { columns, notice } = findCache(cache);
   return {
     schema: manifestSchema,
     cache,
@@ -188,8 +190,9 @@ export function makeManifest(publication: Publication & { readonly published: Pu
     publishedAt: published.publishedAt.toISOString(),
     rows: published.rows,
     levels: published.levels,
-    columns: findCache(cache).columns,
-    order: 'phone ascending in byte order',
+    columns,
+    order: `${columns[0]!.name} ascending in byte order`,
+    notice,
     categoriesVersion: published.categoriesVersion,
     file: { href: artefactHref(publication), mediaType: 'application/gzip', ...published.file },
     previous: publication.previous,

@@ -205,7 +205,7 @@ interface RegionCount {
 
 async function countRegions(db: Queryable, { cache, country }: ArtefactName, { prefixes, evaluatedAt }: { prefixes: readonly string[]; evaluatedAt: Date }): Promise<RegionCount[]> {
   const ranges = [prefixes, prefixes.map(endOfPrefix)];
-  const parameters = { phones: [country, ...ranges], branded_phones: [evaluatedAt, ...ranges], spammer_phones: ranges }[cache];
+  const parameters = { phones: [country, ...ranges], branded_phones: [evaluatedAt, ...ranges], spammer_phones: ranges, spam_ranges: ranges }[cache];
   const rows = await queryRows<{ range: number; level: keyof LevelCounts | null; rows: number }>(db, sql(countStatements[cache]), parameters);
   const counts = prefixes.map((prefix) => ({ prefix, rows: 0, levels: {} as LevelCounts }));
   for (const { range, level, rows: counted } of rows) {
@@ -220,6 +220,7 @@ const countStatements = {
   phones: 'caches/count_profile_phones',
   branded_phones: 'caches/count_branded_phones',
   spammer_phones: 'caches/count_spammer_phones',
+  spam_ranges: 'caches/count_spam_ranges',
 } as const;
 
 /** The counts of the basis with those of the regions in the place of what they were. */

@@ -15,5 +15,7 @@ export const profilePhones = {
     { name: 'display_detail', type: 'text', meaning: 'More about it.' },
     { name: 'display_image', type: 'text', meaning: 'URL of an image.' },
   ],
+  notice: null,
   copyStatement: 'caches/copy_profile_phones',
+  keyOf: (phone: string) => phone,
 } as const;

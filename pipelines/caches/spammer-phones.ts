@@ -7,5 +7,7 @@ export const spammerPhones = {
   title: 'Spammers',
   perCountry: false,
   columns: [phone, reputationLevel, reputationCategory],
+  notice: null,
   copyStatement: 'caches/copy_spammer_phones',
+  keyOf: (phone: string) => phone,
 } as const;

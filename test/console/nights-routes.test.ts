@@ -122,6 +122,7 @@ describe('artefacts', () => {
       ['branded_phones', '', 'fresh', 1, 1],
       ['phones', 'CA', 'stale', 1, 400],
       ['phones', 'US', 'fresh', 2, 960],
+      ['spam_ranges', '', 'fresh', 1, 0],
       ['spammer_phones', '', 'stale', 2, 136],
     ]);
   });
@@ -171,7 +172,7 @@ describe('artefacts', () => {
     const checks = new ArtefactChecks({ db, store: new ArtefactDirectory(join(running.stateDir, 'artefacts')), config: loadConfig(running.env), log: silentLog, signal: new AbortController().signal });
     const first = checks.start('current');
     await expect(checks.start({ cache: 'phones', country: 'US' })).rejects.toMatchObject({ code: 'overloaded' });
-    expect((await first).versions).toBe(4);
+    expect((await first).versions).toBe(5);
     await until(async () => checks.latest('current')?.state === 'finished', 'the check has ended');
     expect((await checks.start({ cache: 'phones', country: 'US' })).versions).toBe(2);
     await until(async () => checks.latest({ cache: 'phones', country: 'US' })?.state === 'finished', 'the check has ended');
@@ -193,7 +194,7 @@ describe('artefacts', () => {
     await rm(pathOf(rows[0]!.file_sha256));
     await writeFile(pathOf(rows[1]!.file_sha256), 'not what was published');
     expect(await check('/api/artefacts/phones/US/check')).toMatchObject({ verdicts: [{ version: 2, verdict: 'damaged' }, { version: 1, verdict: 'missing' }] });
-    expect(((await check('/api/artefacts/check')) as unknown as { versions: number }).versions).toBe(4);
+    expect(((await check('/api/artefacts/check')) as unknown as { versions: number }).versions).toBe(5);
     expect((await eventsOf('verify_artefacts')).map(({ object }) => object)).toEqual(['current versions', 'phones/US', 'phones/US']);
   });
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
-import { formatArtefact, type ArtefactName } from '../definition.ts';
+import { findCache, formatArtefact, type ArtefactName } from '../definition.ts';
 import { inflateSegment } from '../inflate-segment.ts';
 import { findSegment, parseSegmentIndex, type Segment } from '../segment-index.ts';
 import { nameOf } from './local-copy.ts';
@@ -46,10 +46,11 @@ export async function lookUp(options: LookUpOptions): Promise<LookedUp> {
 async function lookUpIn(options: LookUpOptions, manifest: ServedManifest): Promise<Record<string, string> | null | 'moved'> {
   const index = await readIndex(options, manifest);
   if (index === 'moved') return 'moved';
-  const segment = findSegment(index, options.phone);
+  const key = findCache(options.artefact.cache).keyOf(options.phone);
+  const segment = findSegment(index, key);
   if (segment === undefined) return null;
   const rows = await readRows(options, manifest, segment);
-  return rows === 'moved' ? 'moved' : findRow(rows, options.phone, manifest);
+  return rows === 'moved' ? 'moved' : findRow(rows, key, manifest);
 }
 
 async function readManifest({ client, artefact, directory }: LookUpOptions): Promise<ServedManifest> {
@@ -99,10 +100,11 @@ async function readRows({ client }: LookUpOptions, { file }: ServedManifest, seg
   });
 }
 
-function findRow(rows: Buffer, phone: string, { columns }: ServedManifest): Record<string, string> | null {
-  const key = Buffer.from(`${phone}\t`);
-  const start = rows.subarray(0, key.length).equals(key) ? 0 : rows.indexOf(`\n${phone}\t`) + 1;
-  if (start === 0 && !rows.subarray(0, key.length).equals(key)) return null;
+function findRow(rows: Buffer, key: string, { columns }: ServedManifest): Record<string, string> | null {
+  const beginning = Buffer.from(`${key}\t`);
+  const isFirst = rows.subarray(0, beginning.length).equals(beginning);
+  const start = isFirst ? 0 : rows.indexOf(`\n${key}\t`) + 1;
+  if (start === 0 && !isFirst) return null;
   const values = rows.subarray(start, rows.indexOf(0x0a, start)).toString().split('\t');
   if (values.length !== columns.length) throw new ServiceError('download_damaged', { operation: 'look number up', problem: 'The row has other columns than the manifest says.' });
   return Object.fromEntries(columns.map(({ name }, at) => [name, values[at]!]));

@@ -117,8 +117,8 @@ describe('a delta that does not fit', () => {
     ['has a space for the tab', '- +12025550100\n', 'Line 1 of the delta is not well formed.'],
     ['removes a whole row', '-\t+12025550100\tSPAM\t1\n', 'Line 1 of the delta is not well formed.'],
     ['adds a phone without a row', '+\t+12025550101\n', 'Line 1 of the delta is not well formed.'],
-    ['has a phone of 7 digits', '+\t+1202555\tSPAM\t1\n', 'Line 1 of the delta is not well formed.'],
-    ['has a phone of 16 digits', '+\t+1202555010000000\tSPAM\t1\n', 'Line 1 of the delta is not well formed.'],
+    ['has a key of 4 digits', '+\t+1202\tHIGH\t1\n', 'Line 1 of the delta is not well formed.'],
+    ['has a key of 16 digits', '+\t+1202555010000000\tSPAM\t1\n', 'Line 1 of the delta is not well formed.'],
     ['has a letter in a phone', '+\t+1202555010A\tSPAM\t1\n', 'Line 1 of the delta is not well formed.'],
     ['has an empty line', '\n', 'Line 1 of the delta is not well formed.'],
     ['stops within a line', '-\t+12025550100', 'The last line of the delta has no end.'],
@@ -126,8 +126,8 @@ describe('a delta that does not fit', () => {
     expect(await refusal(apply(content, Buffer.from(delta)))).toBe(problem);
   });
 
-  it('is taken with phones of 8 and of 15 digits', async () => {
-    expect((await apply(Buffer.alloc(0), Buffer.from('+\t+12025550\tx\n+\t+120255501000000\ty\n'))).toString()).toBe('+12025550\tx\n+120255501000000\ty\n');
+  it('is taken with keys of 5 and of 15 digits', async () => {
+    expect((await apply(Buffer.alloc(0), Buffer.from('+\t+12025\tx\n+\t+120255501000000\ty\n'))).toString()).toBe('+12025\tx\n+120255501000000\ty\n');
   });
 
   it('is refused with a line longer than the limit, and taken with one of the limit', async () => {

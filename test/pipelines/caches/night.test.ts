@@ -38,7 +38,7 @@ describe('a night', () => {
       { phone: '+80012345678', country: null, level: 'SPAM', category: 1 },
     ]);
     await putBranded(db, '+12025550102', 'Bank');
-    expect(outcomes(await night())).toEqual({ branded_phones: 'published', 'phones/DE': 'published', 'phones/US': 'published', spammer_phones: 'published' });
+    expect(outcomes(await night())).toEqual({ branded_phones: 'published', 'phones/DE': 'published', 'phones/US': 'published', spam_ranges: 'published', spammer_phones: 'published' });
     expect(await lines('phones', 'US')).toEqual([
       '+12025550101\tNEUTRAL\t\tZoë & Söhne\tBakery\tsince 1901\thttps://example.com/z.png',
       '+12025550102\tSPAM\t\tBank\t\t\t',
@@ -92,7 +92,7 @@ describe('a night', () => {
     await night();
     const first = await manifest('phones', 'US');
     await putNumbers(db, [{ phone: '+12025550003', name: 'New name' }]);
-    expect(outcomes(await night())).toEqual({ branded_phones: 'unchanged', 'phones/US': 'published', spammer_phones: 'unchanged' });
+    expect(outcomes(await night())).toEqual({ branded_phones: 'unchanged', 'phones/US': 'published', spam_ranges: 'unchanged', spammer_phones: 'unchanged' });
     expect(await manifest('phones', 'US')).toMatchObject({ version: 2, previous: { version: 1, plainSha256: first.file.plainSha256 } });
   });
 

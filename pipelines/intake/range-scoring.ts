@@ -1,0 +1,49 @@
+import { inTransaction, queryRow, type Pool } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+
+/**
+ * The rule by which reported numbers put their range at risk. A change of any figure is a new version. docs/scoring.md explains it,
+ * and says how it was measured.
+ */
+export const rangeRule = {
+  version: 'ranges/1',
+  /** Numbers whose last report is older do not count. */
+  windowDays: 42,
+  /** A reported number weighs half as much after this many days. */
+  halfLifeDays: 7,
+  /** A range needs this many reported numbers. */
+  numbersReportedMin: 3,
+  /** A range needs this sum of weights. */
+  scoreMin: 1,
+  /**
+   * Ranges of one country at most, those with the greatest sums: 3,080,000 numbers are 0.5 % of the 616 million that were assigned to
+   * customers in the United States at the end of 2006 (FCC, Numbering Resource Utilization, February 2008); later reports count more.
+   */
+  rangesMax: 3_080,
+  /** From a score on, the risk and the lift that ranges with it had at least, in both halves of the history that it was measured on. */
+  risks: [
+    { scoreMin: 0, risk: 'ELEVATED', lift: 20 },
+    { scoreMin: 4, risk: 'HIGH', lift: 35 },
+    { scoreMin: 16, risk: 'SEVERE', lift: 80 },
+  ],
+} as const;
+
+/** What a scoring of ranges did: ranges that are listed now, and those that are new or changed, or were removed. */
+export interface RangeReport {
+  readonly listed: number;
+  readonly written: number;
+  readonly removed: number;
+}
+
+/** Finds the ranges at risk as of an instant, in one transaction. */
+export async function scoreRanges(db: Pool, evaluatedAt: Date): Promise<RangeReport> {
+  const { version, windowDays, halfLifeDays, numbersReportedMin, scoreMin, rangesMax, risks } = rangeRule;
+  return inTransaction(db, async (client) => {
+    await client.query(sql('intake/prepare_bulk_work'));
+    const report = await queryRow<RangeReport>(client, sql('intake/score_ranges'), [
+      evaluatedAt, version, windowDays, halfLifeDays, numbersReportedMin, scoreMin, rangesMax,
+      risks.slice(1).map((each) => each.scoreMin), risks.map(({ risk }) => risk), risks.map(({ lift }) => lift),
+    ]);
+    return report!; // the statement returns one row
+  });
+}
