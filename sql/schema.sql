@@ -624,6 +624,18 @@ CREATE TABLE scoring_run (
   recorded_by xid8 NOT NULL DEFAULT pg_current_xact_id()
 );
 
+-- table spam_range
+CREATE TABLE spam_range (
+  prefix text COLLATE "C" NOT NULL,
+  country country_code,
+  risk text COLLATE "C" NOT NULL,
+  lift integer NOT NULL,
+  numbers_reported integer NOT NULL,
+  since date NOT NULL,
+  until date NOT NULL,
+  rule_version text COLLATE "C" NOT NULL
+);
+
 -- table verification
 CREATE TABLE verification (
   verification_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -913,7 +925,7 @@ ALTER TABLE build ADD CONSTRAINT build_run_id_generation_cache_country_key UNIQU
 ALTER TABLE build ADD CONSTRAINT build_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'running'::text, 'built'::text, 'published'::text, 'unchanged'::text, 'failed'::text])));
 
 -- constraint change_mark.change_mark_cache_check
-ALTER TABLE change_mark ADD CONSTRAINT change_mark_cache_check CHECK ((cache = ANY (ARRAY['phones'::text, 'branded_phones'::text, 'spammer_phones'::text])));
+ALTER TABLE change_mark ADD CONSTRAINT change_mark_cache_check CHECK ((cache = ANY (ARRAY['phones'::text, 'branded_phones'::text, 'spammer_phones'::text, 'spam_ranges'::text])));
 
 -- constraint complaint.complaint_load_id_fkey
 ALTER TABLE complaint ADD CONSTRAINT complaint_load_id_fkey FOREIGN KEY (load_id) REFERENCES feed_load(load_id);
@@ -1318,6 +1330,21 @@ ALTER TABLE schema_migration ADD CONSTRAINT schema_migration_pkey PRIMARY KEY (n
 
 -- constraint scoring_run.scoring_run_pkey
 ALTER TABLE scoring_run ADD CONSTRAINT scoring_run_pkey PRIMARY KEY (scoring_id);
+
+-- constraint spam_range.spam_range_lift_check
+ALTER TABLE spam_range ADD CONSTRAINT spam_range_lift_check CHECK ((lift > 0));
+
+-- constraint spam_range.spam_range_numbers_reported_check
+ALTER TABLE spam_range ADD CONSTRAINT spam_range_numbers_reported_check CHECK ((numbers_reported > 0));
+
+-- constraint spam_range.spam_range_pkey
+ALTER TABLE spam_range ADD CONSTRAINT spam_range_pkey PRIMARY KEY (prefix);
+
+-- constraint spam_range.spam_range_prefix_check
+ALTER TABLE spam_range ADD CONSTRAINT spam_range_prefix_check CHECK ((prefix ~ '^\+[1-9][0-9]{4,11}$'::text));
+
+-- constraint spam_range.spam_range_risk_check
+ALTER TABLE spam_range ADD CONSTRAINT spam_range_risk_check CHECK ((risk = ANY (ARRAY['ELEVATED'::text, 'HIGH'::text, 'SEVERE'::text])));
 
 -- constraint verification.verification_attempts_check
 ALTER TABLE verification ADD CONSTRAINT verification_attempts_check CHECK ((attempts >= 0));
@@ -1903,6 +1930,36 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+-- function mark_ranges_deleted
+CREATE OR REPLACE FUNCTION public.mark_ranges_deleted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO change_mark (cache, country, prefix) SELECT DISTINCT 'spam_ranges', '', left(prefix, 8) FROM old_rows;
+  RETURN NULL;
+END $function$;
+
+-- function mark_ranges_inserted
+CREATE OR REPLACE FUNCTION public.mark_ranges_inserted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO change_mark (cache, country, prefix) SELECT DISTINCT 'spam_ranges', '', left(prefix, 8) FROM new_rows;
+  RETURN NULL;
+END $function$;
+
+-- function mark_ranges_truncated
+CREATE OR REPLACE FUNCTION public.mark_ranges_truncated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO change_mark (cache, country, prefix) VALUES ('spam_ranges', '', '+');
+  RETURN NULL;
+END $function$;
+
 -- function record_labels_deleted
 CREATE OR REPLACE FUNCTION public.record_labels_deleted()
  RETURNS trigger
@@ -2107,6 +2164,22 @@ ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_withhold_label;
 CREATE TRIGGER protected_name_kept BEFORE DELETE OR UPDATE ON public.protected_name FOR EACH ROW EXECUTE FUNCTION keep_protected_name();
 ALTER TABLE protected_name ENABLE ALWAYS TRIGGER protected_name_kept;
 
+-- trigger spam_range.spam_range_mark_delete
+CREATE TRIGGER spam_range_mark_delete AFTER DELETE ON public.spam_range REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_ranges_deleted();
+ALTER TABLE spam_range ENABLE ALWAYS TRIGGER spam_range_mark_delete;
+
+-- trigger spam_range.spam_range_mark_insert
+CREATE TRIGGER spam_range_mark_insert AFTER INSERT ON public.spam_range REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_ranges_inserted();
+ALTER TABLE spam_range ENABLE ALWAYS TRIGGER spam_range_mark_insert;
+
+-- trigger spam_range.spam_range_mark_truncate
+CREATE TRIGGER spam_range_mark_truncate AFTER TRUNCATE ON public.spam_range FOR EACH STATEMENT EXECUTE FUNCTION mark_ranges_truncated();
+ALTER TABLE spam_range ENABLE ALWAYS TRIGGER spam_range_mark_truncate;
+
+-- trigger spam_range.spam_range_mark_update
+CREATE TRIGGER spam_range_mark_update AFTER UPDATE ON public.spam_range REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_ranges_inserted();
+ALTER TABLE spam_range ENABLE ALWAYS TRIGGER spam_range_mark_update;
+
 -- trigger verification.verification_label
 CREATE TRIGGER verification_label BEFORE INSERT OR UPDATE OF result_id ON public.verification FOR EACH ROW WHEN ((new.result_id IS NOT NULL)) EXECUTE FUNCTION set_verification_label();
 
@@ -2173,6 +2246,9 @@ GRANT SELECT ON reputation_category TO caller_trust_reader;
 
 -- grant scoring_run.SELECT
 GRANT SELECT ON scoring_run TO caller_trust_reader;
+
+-- grant spam_range.SELECT
+GRANT SELECT ON spam_range TO caller_trust_reader;
 
 -- grant verification.SELECT
 GRANT SELECT ON verification TO caller_trust_reader;
