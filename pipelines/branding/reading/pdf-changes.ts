@@ -134,8 +134,8 @@ const lockingWidgetFlags = 64 | 128 | 512;
 const hidingWidgetFlags = 1 | 2 | 32;
 
 /** Entries of a signature field that signing fills in; where it stands is not among them. */
-const signingKeys = new Set(['V', 'AP', 'F', 'Ff', 'M', 'MK', 'DA', 'P']);
-const widgetKeys = new Set(['Type', 'Subtype', 'FT', 'T', 'TU', 'TM', 'F', 'Ff', 'Rect', 'P', 'V', 'AP', 'MK', 'DA', 'DR', 'Q', 'Parent', 'Kids', 'M', 'NM', 'Border', 'BS', 'H', 'Lock', 'SV', 'StructParent']);
+const signingKeys = new Set(['V', 'AP', 'AS', 'F', 'Ff', 'M', 'MK', 'DA', 'P']);
+const widgetKeys = new Set(['Type', 'Subtype', 'FT', 'T', 'TU', 'TM', 'F', 'Ff', 'Rect', 'P', 'V', 'AP', 'AS', 'MK', 'DA', 'DR', 'Q', 'Parent', 'Kids', 'M', 'NM', 'Border', 'BS', 'H', 'Lock', 'SV', 'StructParent']);
 const validationKeys = new Set(['Type', 'VRI', 'Certs', 'CRLs', 'OCSPs', 'Cert', 'CRL', 'OCSP', 'TU', 'TS']);
 
 interface RevisionPair {
@@ -249,7 +249,7 @@ class RevisionComparison {
     if (!isDict(after)) return;
     const old = isDict(before) ? before : empty;
     const hasOtherFields = [...this.fieldsBefore.values()].some(({ dict }) => !isSignatureField(this.before, dict));
-    const free = new Set(['Fields', 'SigFlags', ...(hasOtherFields ? [] : ['DR', 'DA'])]);
+    const free = new Set(['Type', 'Fields', 'SigFlags', ...(hasOtherFields ? [] : ['DR', 'DA'])]);
     for (const key of this.changedKeys(old, after)) if (!free.has(key) && !(key === 'NeedAppearances' && after.entries.get(key) === false)) this.changes.push(`form: ${key}`);
     const [fieldsBefore, fieldsAfter] = [itemsOf(this.before, this.before.entry(old, 'Fields')), itemsOf(this.after, this.after.entry(after, 'Fields'))];
     const kept = fieldsAfter.filter((item) => !this.isNewSignatureField(item));
@@ -327,8 +327,7 @@ class RevisionComparison {
   }
 
   /** A new number may not fill in what the document before referred to in vain. */
-  private checkNewObject({ number, generation }: PdfObject): void {
-    if (generation !== 0) this.changes.push(`object ${number} has the generation ${generation}`);
+  private checkNewObject({ number }: PdfObject): void {
     if (this.referrers(number).size > 0) this.changes.push(`object ${number}, which the letter referred to before it was there`);
   }
 
@@ -464,6 +463,7 @@ class RevisionComparison {
     if (isArray(before) && isArray(after)) return before.items.length === after.items.length && before.items.every((item, at) => this.isSame(item, after.items[at], hops));
     if (isString(before) && isString(after)) return Buffer.compare(before.bytes, after.bytes) === 0;
     if (isName(before) && isName(after)) return before.name === after.name;
+    if (typeof before === 'number' && typeof after === 'number') return Math.abs(before - after) <= roundingMax;
     return (before ?? null) === (after ?? null);
   }
 
@@ -488,6 +488,9 @@ class RevisionComparison {
     return isName(type) ? (typeWords[type.name] ?? `object ${number} (${type.name.slice(0, 40)})`) : `object ${number}`;
   }
 }
+
+/** Programs that write an object again round its numbers; a millionth of a point is nothing that a reader sees. */
+const roundingMax = 1e-6;
 
 const catalogueWords: Readonly<Record<string, string>> = { Pages: 'the tree of pages', OCProperties: 'layers', Names: 'the table of names', OpenAction: 'what happens on opening', AF: 'attached files', Outlines: 'bookmarks' };
 const typeWords: Readonly<Record<string, string>> = { Font: 'a font', FontDescriptor: 'a font', Pages: 'the tree of pages', OCG: 'a layer', ExtGState: 'a state of drawing', XObject: 'a picture or form', Catalog: 'the catalogue', Sig: 'a signature', ObjStm: 'a stream of objects' };

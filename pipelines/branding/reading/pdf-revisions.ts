@@ -1,6 +1,6 @@
 import { LetterRefused } from './letter-refused.ts';
 import type { PdfFile, PdfObject } from './pdf-file.ts';
-import { isArray, isDict, isName, PdfParser, PdfSyntaxError, type PdfDict } from './pdf-syntax.ts';
+import { isArray, isDict, isName, isPdfSpace, PdfParser, PdfSyntaxError, type PdfDict } from './pdf-syntax.ts';
 
 /** Bounds of the analysis of revisions; a signed contract that went through five hands has some 12 revisions. */
 export const revisionLimits = {
@@ -140,7 +140,9 @@ function mergeEntries(parts: readonly TablePart[]): Map<number, TableEntry> {
   return entries;
 }
 
-function readTablePart(file: PdfFile, at: number): TablePart {
+/** Some programs point to the line break before the table, and every reader goes on from there. */
+function readTablePart(file: PdfFile, pointed: number): TablePart {
+  const at = [0, 1, 2].map((more) => pointed + more).find((place) => !isPdfSpace(file.bytes[place])) ?? pointed;
   const object = file.all.find(({ start, packed, value }) => start === at && packed === null && isDict(value) && isName(value.entries.get('Type'), 'XRef'));
   try {
     return object === undefined ? readClassicTable(file, at) : readTableStream(file, object);

@@ -115,7 +115,6 @@ describe('an attack on a signed letter', () => {
     ['a waiting field is signed and moved', () => signUpdate(formLetter(), later, { objects: [[7, widget('60 190 560 220').replace('Signature2', 'Waiting')], [23, look]] }), /form field Waiting: its place/],
     ['a signature after a certification that forbids it', () => signAgain(signedPdf({ ...plan, entries: '/Reference [<< /Type /SigRef /TransformMethod /DocMDP /TransformParams << /P 1 /V /1.2 >> >>]' }, { catalog: '/Perms << /DocMDP 7 0 R >>' }), later, '/Perms << /DocMDP 7 0 R >>'), /certified to stay/],
     // Numbers, generations, tables.
-    ['a new object of another generation', () => update([[50, '<< >>']], { generation: 1 }), /object 50 has the generation 1/],
     ['an object that the table does not list', () => update([[1, catalogue(dss[0])], ...dss[1], [5, forged]], { rows: (rows) => rows.filter(({ number }) => number !== 5) }), /object 5 is not where the table says/],
     ['an object twice', () => update([[40, '<< /Type /DSS >>'], [40, '<< /Type /DSS >>'], [1, catalogue(dss[0])]], { rows: (rows) => rows.slice(1) }), /defined twice/],
     ['a table that lists another place', () => update([[1, catalogue('/DSS 40 0 R')], [40, '<< /Type /DSS >>']], { rows: (rows) => rows.map((row) => (row.number === 40 ? { ...row, offset: row.offset - 3 } : row)) }), /object 40 is not where the table says/],

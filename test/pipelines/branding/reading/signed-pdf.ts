@@ -51,10 +51,10 @@ export function signUpdate(file: Buffer, plan: SignaturePlan, { objects = [], va
   return fillSignature(appendUpdate(file, { objects: [...objects, [value, valueObject(plan)]], ...parts }), plan);
 }
 
-/** The file with an update that holds a document time stamp as object 31 and is stamped with it. */
-export function stampUpdate(file: Buffer, { certificate, time }: { certificate: OwnCertificate; time: Date }, { objects = [], ...parts }: UpdateParts): Buffer {
-  const value: ObjectBody = `<< /Type /DocTimeStamp /Filter /Adobe.PPKLite /SubFilter /ETSI.RFC3161 /ByteRange ${rangePlace} /Contents <${'0'.repeat(placeDigits)}> >>`;
-  const stamped = appendUpdate(file, { objects: [...objects, [31, value]], ...parts });
+/** The file with an update that holds a document time stamp, as object 31 unless another number is given, and is stamped with it. */
+export function stampUpdate(file: Buffer, { certificate, time }: { certificate: OwnCertificate; time: Date }, { objects = [], value = 31, ...parts }: UpdateParts & { readonly value?: number }): Buffer {
+  const body: ObjectBody = `<< /Type /DocTimeStamp /Filter /Adobe.PPKLite /SubFilter /ETSI.RFC3161 /ByteRange ${rangePlace} /Contents <${'0'.repeat(placeDigits)}> >>`;
+  const stamped = appendUpdate(file, { objects: [...objects, [value, body]], ...parts });
   return fillPlace(stamped, (content) => makeTimeStamp({ data: content, certificate, time }));
 }
 
