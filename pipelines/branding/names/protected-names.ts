@@ -7,7 +7,7 @@ import { lookOf } from './look-alikes.ts';
 import { transliterate } from './transliteration.ts';
 
 /** What a protected name stands for. */
-export const PROTECTED_CATEGORIES = ['bank', 'payment', 'insurance', 'agency', 'authority', 'emergency', 'carrier', 'shipping', 'airline', 'energy', 'brand'] as const;
+export const PROTECTED_CATEGORIES = ['bank', 'payment', 'insurance', 'agency', 'authority', 'emergency', 'caller', 'carrier', 'shipping', 'airline', 'energy', 'brand'] as const;
 export type ProtectedCategory = (typeof PROTECTED_CATEGORIES)[number];
 
 /** A name that nobody is shown under without a person. */
@@ -54,12 +54,18 @@ interface Comparable {
   readonly look: string;
 }
 
-/** Shortest name that is compared by its looks: `UPS` looks like too many. */
-const lookLettersMin = 4;
-/** Shortest name of which one letter may differ; up to here and in ordinary words only beside generic words. */
-const editLettersMin = 5;
+/** Shortest name that is compared by its looks; of three letters only where all other words are generic. */
+const lookLettersMin = 3;
+/** Shortest name of which one letter may differ, of three letters two only change places; up to five letters and in ordinary words only beside generic words. */
+const editLettersMin = 3;
+const editLettersAnywhereMin = 6;
+/** Shortest generic word that is known misspelled. */
+const misspelledLettersMin = 4;
 /** Shortest name that is found as a run of letters in any other. */
 const runLettersMin = 6;
+/** The same where a letter is a syllable or a word. */
+const runLettersMinEastAsian = 3;
+const eastAsian = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]+$/u;
 
 /** Makes names ready for comparison. */
 export function prepareProtectedNames(entries: readonly ProtectedName[]): ProtectedNames {
@@ -91,7 +97,7 @@ function comparable(name: string): Comparable {
   const kept = core.filter((word) => !isGeneric(word, ['joining']) || core.length === 1);
   const words = kept.length === 0 ? core : kept;
   const parts = name.replace(/['’‘ʼ´`′]/gu, '').split(/[^\p{L}\p{N}\p{M}@$!|€£¥¢]+/u).map(lookOf).filter((look) => look !== '');
-  return { words, looks: parts, joined: joinWords(words), rows: [...new Set([words, core].flatMap((each) => spellings(joinWords(each))))], look: lookOf(name) };
+  return { words, looks: parts, joined: joinWords(words), rows: [...new Set([words, core, core.filter(({ plain }) => plain !== 'and')].flatMap((each) => spellings(joinWords(each))))], look: lookOf(name) };
 }
 
 /**
@@ -99,17 +105,47 @@ function comparable(name: string): Comparable {
  * longer name that contains it. Of several the closest is given.
  */
 export function nearProtectedName(name: string, protectedNames: ProtectedNames): NearName | null {
-  const shown = comparable(name);
+  const shown = comparedName(name);
   if (shown.words.length === 0) return null;
   const found = protectedNames.flatMap((ready) => {
     const how = nearnessOf(shown, ready);
     return how === null ? [] : [{ ...ready.entry, how }];
   });
   const order = Object.keys(NEARNESS);
-  return found.sort((a, b) => order.indexOf(a.how) - order.indexOf(b.how) || b.name.length - a.name.length)[0] ?? null;
+  return found.sort((a, b) => order.indexOf(a.how) - order.indexOf(b.how) || Number(isWording(a)) - Number(isWording(b)) || b.name.length - a.name.length)[0] ?? null;
 }
 
-function nearnessOf(shown: Comparable, ready: ReadyName): Nearness | null {
+/** True for an entry that is a word of authority or of telephones, and no company's name. */
+const isWording = ({ category }: ProtectedName) => category === 'authority' || category === 'caller';
+
+/** A name that is compared with each protected one; what all comparisons need of it is made once. */
+interface ComparedName extends Comparable {
+  /** Where each spelling of its words stands. */
+  readonly places: ReadonlyMap<string, number>;
+  /** Neighbouring words, joined. */
+  readonly runs: readonly { readonly words: number; readonly letters: readonly string[]; readonly isGeneric: boolean; readonly restIsGeneric: boolean }[];
+}
+
+/** Protected names have no more words; and one more where a space splits one. */
+const runWordsMax = 7;
+
+function comparedName(name: string): ComparedName {
+  const shown = comparable(name);
+  const generic = shown.words.map((word) => isGeneric(word));
+  const places = new Map(shown.words.flatMap((word, at) => spellings(word).map((letters) => [letters, at] as const)).reverse());
+  const runs = shown.words.flatMap((_, from) => Array.from({ length: Math.min(runWordsMax, shown.words.length - from) }, (__, more) => {
+    const to = from + more + 1;
+    return {
+      words: to - from,
+      letters: spellings(joinWords(shown.words.slice(from, to))),
+      isGeneric: generic.slice(from, to).every(Boolean),
+      restIsGeneric: generic.every((each, at) => each || (at >= from && at < to)),
+    };
+  }));
+  return { ...shown, places, runs };
+}
+
+function nearnessOf(shown: ComparedName, ready: ReadyName): Nearness | null {
   if (shown.rows.some((letters) => ready.rows.includes(letters))) return 'same';
   if (ready.look.length >= lookLettersMin && (shown.look === ready.look || withoutDoubles(shown.look) === withoutDoubles(ready.look))) return 'look_alike';
   if (containsWords(shown, ready) || containsLetters(shown, ready)) return 'contained';
@@ -126,18 +162,29 @@ function withoutDoubles(letters: string): string {
 }
 
 /** All words of the protected name are words of the other; generic ones next to one another, as in `America Bank Support`. */
-function containsWords(shown: Comparable, { words, entry, generic }: ReadyName): boolean {
-  const places = words.map((word) => shown.words.findIndex((other) => spellings(other).some((letters) => spellings(word).includes(letters))));
-  if (places.includes(-1) || new Set(places).size < places.length) return false;
+function containsWords(shown: ComparedName, { words, entry, generic }: ReadyName): boolean {
+  const places: number[] = [];
+  for (const { plain, spelledOut } of words) {
+    const place = shown.places.get(plain) ?? shown.places.get(spelledOut);
+    if (place === undefined) return false;
+    places.push(place);
+  }
+  if (new Set(places).size < places.length) return false;
   if (generic && places.some((place, at) => at > 0 && place !== places[at - 1]! + 1)) return false;
-  return !entry.common || shown.words.every((word, at) => places.includes(at) || isGeneric(word));
+  return !entry.common || shown.words.every((word, at) => places.includes(at) || isNearGeneric(word));
+}
+
+/** True for a generic word, also a misspelled one: `Bnak`. */
+function isNearGeneric(word: FoldedWord): boolean {
+  if (isGeneric(word)) return true;
+  return word.plain.length >= misspelledLettersMin && claimingWords.some((generic) => isWithinOneEdit(word.plain, generic));
 }
 
 /** The letters stand in a row in the other name, as in `ChaseBank` or `mypaypalhelp`. */
 function containsLetters(shown: Comparable, { rows, entry, generic }: ReadyName): boolean {
   return shown.rows.some((letters) => rows.some((wanted) => {
     if (wanted.length < 3 || !letters.includes(wanted)) return false;
-    if (!entry.common && !generic && wanted.length >= runLettersMin) return true;
+    if (!entry.common && !generic && wanted.length >= (eastAsian.test(wanted) ? runLettersMinEastAsian : runLettersMin)) return true;
     return isBetweenGeneric(letters, wanted);
   }));
 }
@@ -165,28 +212,29 @@ function containsLook(shown: Comparable, { look, looks, entry, generic }: ReadyN
   if (look.length < lookLettersMin || looks.some(({ length }) => length < 3)) return false;
   const words = looks.every((wanted) => shown.looks.includes(wanted));
   const rest = shown.looks.filter((each) => !looks.includes(each));
-  if (words && !generic && (!entry.common || rest.every(isGenericLook))) return true;
+  if (words && !generic && (!(entry.common || look.length === lookLettersMin) || rest.every(isGenericLook))) return true;
   return !entry.common && !generic && look.length >= runLettersMin && shown.look.includes(look);
 }
 
 const genericLooks: ReadonlySet<string> = new Set(genericWords.map(lookOf));
+
+/** Generic words whose misspellings count, too: what copies of names of banks and help desks add. */
+const claimingWords = genericWords.filter((word) => word.length >= misspelledLettersMin && isGeneric({ plain: word, spelledOut: word }, ['role', 'contact']));
 
 function isGenericLook(look: string): boolean {
   return genericLooks.has(look);
 }
 
 /** Some neighbouring words, joined, differ from the protected name in one letter. */
-function isOneEditAway(shown: Comparable, { joined, look, words, entry, generic }: ReadyName): boolean {
+function isOneEditAway(shown: ComparedName, { joined, look, words, entry, generic }: ReadyName): boolean {
   if (joined.plain.length < editLettersMin) return false;
-  const onlyBesideGeneric = entry.common || joined.plain.length === editLettersMin;
-  for (let from = 0; from < shown.words.length; from++) {
-    for (let to = from + 1; to <= Math.min(shown.words.length, from + words.length + 1); to++) {
-      if (onlyBesideGeneric && !shown.words.every((word, at) => (at >= from && at < to) || isGeneric(word))) continue;
-      const taken = shown.words.slice(from, to);
-      if (!generic && taken.every((word) => isGeneric(word))) continue;
-      const run = joinWords(taken);
-      if (spellings(run).some((letters) => spellings(joined).some((wanted) => isWithinOneEdit(letters, wanted)))) return true;
-    }
-  }
-  return isWithinOneEdit(shown.look, look) && look.length >= editLettersMin;
+  const onlyBesideGeneric = entry.common || joined.plain.length < editLettersAnywhereMin;
+  const differs = shown.runs.some((run) => run.words <= words.length + 1 && (generic || !run.isGeneric) && (!onlyBesideGeneric || run.restIsGeneric)
+    && run.letters.some((letters) => spellings(joined).some((wanted) => isOneEdit(letters, wanted))));
+  return differs || isOneEdit(shown.look, look);
+}
+
+function isOneEdit(letters: string, wanted: string): boolean {
+  if (wanted.length < editLettersMin || !isWithinOneEdit(letters, wanted)) return false;
+  return wanted.length > editLettersMin || (letters.length === wanted.length && [...letters].sort().join('') === [...wanted].sort().join(''));
 }

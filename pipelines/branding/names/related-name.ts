@@ -8,6 +8,7 @@ export const NAME_REASONS = {
   same_words: 'It has the words of the company’s name.',
   part_of_words: 'Its distinctive words are all in the company’s name.',
   hidden_characters: 'A name holds characters that are not shown.',
+  verification_sign: 'It holds a sign that looks like one of verification.',
   mixed_scripts: 'A name mixes letters of several alphabets.',
   look_alike_letters: 'A name holds letters that look like others.',
   generic_words: 'It is made of generic words alone.',
@@ -15,6 +16,7 @@ export const NAME_REASONS = {
   near: 'It differs from the company’s name in a letter or two.',
   some_words: 'Only some of its distinctive words are in the company’s name.',
   claimed_role: 'It claims to be something that the public trusts, such as a bank, and the legal name does not.',
+  other_trade: 'It names another trade than the company’s name.',
   other_form: 'It has another legal form than the company’s names.',
   other_script: 'It is in another alphabet than the company’s names.',
   no_words: 'None of its distinctive words is in the company’s name.',
@@ -53,9 +55,12 @@ export function relateName(shown: string, { legalName, dba }: CompanyNames): Nam
   return { related: true, reason: best };
 }
 
+const verificationSigns = /[\u2611\u2705\u2713\u2714\u221A\u{1F5F8}\u{1F5F9}\u{1F6E1}\u{1F512}\u2605\u2606]/u;
+
 /** What in the characters themselves needs a person, whatever the words are. */
 function reasonAgainst(names: readonly string[]): NameReason | null {
   if (names.some(hasHiddenCharacters)) return 'hidden_characters';
+  if (names.some((name) => verificationSigns.test(name))) return 'verification_sign';
   if (names.some(mixesScripts)) return 'mixed_scripts';
   return names.some((name) => hasUnusualLetters(name) || hasStrayStrokes(name) || looksLatin(name)) ? 'look_alike_letters' : null;
 }
@@ -76,7 +81,8 @@ function compareWithCompany(shown: readonly FoldedWord[], company: readonly Fold
   const counted = shown.filter((word) => !isGeneric(word, freeWords));
   if (isJoinOfRun(shown, company)) return 'part_of_words';
   const missing = missingFrom(company, counted);
-  if (missing.length === 0) return counted.some(isDistinctive) ? 'part_of_words' : 'initials';
+  if (missing.length === 0 && counted.some(isDistinctive)) return hasOtherTrade(shown, company) ? 'other_trade' : 'part_of_words';
+  if (missing.length === 0) return 'initials';
   if (isInitials(shown, company)) return 'initials';
   const [ours, theirs] = [joinWords(shown).plain, joinWords(company).plain];
   if (isNear(ours, theirs)) return 'near';
@@ -86,6 +92,12 @@ function compareWithCompany(shown: readonly FoldedWord[], company: readonly Fold
 
 /** Kinds of words that do not tell companies apart: a shown name may have others of them than the company. */
 const freeWords = ['joining', 'business', 'trade', 'place', 'contact'] as const;
+
+/** True if each of two names has a trade that the other lacks: Northwind Plumbing is not plainly Northwind Dental. */
+function hasOtherTrade(shown: readonly FoldedWord[], company: readonly FoldedWord[]): boolean {
+  const lacks = (some: readonly FoldedWord[], others: readonly FoldedWord[]) => some.some((word) => isGeneric(word, ['trade']) && !isGeneric(word, ['joining', 'business', 'contact']) && !contains(others, word));
+  return lacks(shown, company) && lacks(company, shown);
+}
 
 /** A word that tells one business from another: not a generic one, nor a single letter of an alphabet. */
 function isDistinctive(word: FoldedWord): boolean {
