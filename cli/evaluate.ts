@@ -17,6 +17,7 @@ import { CHANNEL_MODES, type ChannelMode } from '../pipelines/audio/verification
 import { ServiceError } from '../runtime/errors.ts';
 import { createLog } from '../runtime/log.ts';
 import { commandConfig, interruption, runCommand, type Outcome } from './command.ts';
+import { addEvaluateLabelsCommand } from './evaluate-labels.ts';
 import { formatReport } from './evaluation-tables.ts';
 import { parseCount } from './options.ts';
 import { formatBar, startProgress } from './progress.ts';
@@ -53,6 +54,7 @@ export function addEvaluateCommand(program: Command): void {
     .option('--scores <file>', 'write the score of each recording as CSV')
     .option('--card', 'write evaluation.json, det.svg and card.md beside the manifest of each model')
     .option('--card-from <directory>', 'write det.svg and card.md of a model again from its evaluation.json; measures nothing', collect, []);
+  addEvaluateLabelsCommand(command);
   command.action((options: EvaluateOptions) => runCommand(command, () => evaluate(options)));
 }
 

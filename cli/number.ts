@@ -6,11 +6,12 @@ import { addBrandingNumberCommands } from './branding-number.ts';
 import { addNumberProtectionCommands } from './number-protection.ts';
 import { formatLabel, formatLabelEvents } from './label-tables.ts';
 import { parseCount } from './options.ts';
+import { addNumberDriftCommand } from './number-drift.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';
 import { addNumberProofCommands } from './number-proof.ts';
 import { formatFacts, formatTime } from './table.ts';
 
-/** `number show|history|clear|protect`, and those of numbers for branding. */
+/** `number show|history|clear|protect|drift`, and those of numbers for branding. */
 export function addNumberCommands(program: Command): void {
   const number = program.command('number').description('what is known of a number, redress, and numbers for branding');
   number
@@ -35,6 +36,7 @@ export function addNumberCommands(program: Command): void {
     .addHelpText('after', "\nExample:\n  caller-trust number clear +12025550123 --reason 'Recycled number, see ticket 4711'")
     .action((phone: string, options: { reason: string; by: string }, command: Command) => runCommand(command, () => clear(phone, options)));
   addNumberProtectionCommands(number);
+  addNumberDriftCommand(number);
   addBrandingNumberCommands(number);
   addNumberProofCommands(number);
 }
@@ -81,9 +83,11 @@ function describe(record: NumberRecord): Outcome {
         ['  rule', score.ruleVersion],
         ['  scored at', formatTime(score.scoredAt)],
         ['  result', score.category === null ? score.level : `${score.level} ${score.category}`],
-        ['  score', score.score.toFixed(4)],
+        ['  points', score.score],
         ['  reports', score.reports],
         ['  independent', score.independentReports],
+        ['  days', score.days],
+        ['  states', score.states],
         ['  first report', formatTime(score.firstReportedAt)],
         ['  last report', formatTime(score.lastReportedAt)],
       ]),

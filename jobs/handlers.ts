@@ -18,6 +18,7 @@ import { failOperation } from '../pipelines/branding/operation.ts';
 import { loadCodeSecret } from '../pipelines/branding/proof-code.ts';
 import { readLetter, recogniseLetterPages } from '../pipelines/branding/reading/letter-reader.ts';
 import { runOperation } from '../pipelines/branding/run-operation.ts';
+import { pruneComplaints } from '../pipelines/intake/complaint-retention.ts';
 import { scoreRanges } from '../pipelines/intake/range-scoring.ts';
 import { scoreComplaints } from '../pipelines/intake/scoring.ts';
 import { errorCodeOf, isFinalFailure, publicReason, ServiceError, type ErrorCode } from '../runtime/errors.ts';
@@ -117,15 +118,19 @@ function openNight({ config, db, database, queues }: HandlerServices, store: Art
 }
 
 async function prepareNight({ config, db }: Pick<HandlerServices, 'config' | 'db'>, evaluatedAt: Date, { log }: JobContext): Promise<void> {
-  log.info({ evaluatedAt, ...(await scoreComplaints(db, evaluatedAt)) }, 'complaints are scored');
+  const scoring = await scoreComplaints(db, evaluatedAt, config);
+  if (scoring.ruleWaiting === undefined) log.info({ evaluatedAt, ...scoring }, 'complaints are scored');
+  else log.warn({ ruleWaiting: scoring.ruleWaiting }, 'complaints are not scored: compare the new rule with `number drift`, and put it in force with `number drift --move`');
   log.info({ evaluatedAt, ...(await scoreRanges(db, evaluatedAt)) }, 'ranges at risk are found');
   // Housekeeping: what the night publishes carries its own end, so no failure here may cost it.
   const housekeep = async () => {
     log.info({ evaluatedAt, ...(await expireLetters(db, evaluatedAt)) }, 'letters are expired');
     const destroyed = await destroyOldDocuments(db, { retentionDays: config.letterRetentionDays, at: new Date() });
     if (destroyed > 0) log.info({ destroyed }, 'documents whose time of retention is over are destroyed');
+    const pruned = await pruneComplaints(db, { retentionDays: config.complaintRetentionDays, at: new Date() });
+    if (pruned > 0) log.info({ pruned }, 'complaints whose time of retention is over are deleted');
   };
-  await housekeep().catch((error: unknown) => log.error({ err: error }, 'letters could not be expired; the next night tries again'));
+  await housekeep().catch((error: unknown) => log.error({ err: error }, 'housekeeping failed; the next night tries again'));
 }
 
 function buildNightArtefact({ config, db, database }: HandlerServices, store: ArtefactStore): Handler<'build-artefact'> {

@@ -15,6 +15,8 @@ const setting = <Schema extends z.ZodType>(env: string, schema: Schema, meaning:
 const text = () => z.string().min(1);
 const count = (fallback: number, options: { min?: number; max?: number } = {}) =>
   z.coerce.number().int().min(options.min ?? 1).max(options.max ?? Number.MAX_SAFE_INTEGER).default(fallback);
+/** Days for which rows are kept: 0 for ever, else at least `fallback`. */
+const retention = (fallback: number) => z.coerce.number().int().min(0).max(36_500).refine((days) => days === 0 || days >= fallback, `expected 0 or at least ${fallback}`).default(fallback);
 const port = (fallback: number) => count(fallback, { min: 0, max: 65_535 });
 
 /** Ranges of addresses that have a name. */
@@ -98,6 +100,8 @@ export const SETTINGS = {
   feedOldPointsMax: setting('FEED_OLD_POINTS_MAX', count(20, { max: 100 }), 'The same for the share of complaints older than 28 days.'),
   feedLevelPointsMax: setting('FEED_LEVEL_POINTS_MAX', count(20, { max: 100 }), 'The same for the share of each level.'),
   feedPlainBytesMax: setting('FEED_PLAIN_BYTES_MAX', count(32 * GiB), 'Largest feed, after decompression.'),
+  labelHoldDaysMax: setting('LABEL_HOLD_DAYS_MAX', count(45, { min: 0, max: 365 }), 'Days of silence of the complaint feed during which labels from complaints do not age; 0: they age every day.'),
+  complaintRetentionDays: setting('COMPLAINT_RETENTION_DAYS', retention(765), 'Days after its report for which a complaint is kept: 0 for ever, else 765 or more, so that labels of the last 400 nights can be computed again.'),
 
   brandingConcurrency: setting('BRANDING_CONCURRENCY', count(2, { max: 16 }), 'Branding operations that one worker runs at a time; each reads its letter in a process of its own.'),
   numbersFileBytesMax: setting('NUMBERS_FILE_BYTES_MAX', count(16 * MiB), 'Largest CSV of numbers for branding.'),

@@ -51,6 +51,9 @@ export interface NumberScore {
   readonly score: number;
   readonly reports: number;
   readonly independentReports: number;
+  /** Days and states of the reports; null in scores of complaints/1. */
+  readonly days: number | null;
+  readonly states: number | null;
   readonly firstReportedAt: Date | null;
   readonly lastReportedAt: Date | null;
   readonly ruleVersion: string;
@@ -194,6 +197,8 @@ interface NumberRow extends PublishedRow {
   score: number;
   reports: number;
   independent_reports: number;
+  days: number | null;
+  states: number | null;
   first_reported_at: Date | null;
   last_reported_at: Date | null;
   rule_version: string;
@@ -240,6 +245,8 @@ function scoreOf(row: NumberRow): NumberScore {
     score: row.score,
     reports: row.reports,
     independentReports: row.independent_reports,
+    days: row.days,
+    states: row.states,
     firstReportedAt: row.first_reported_at,
     lastReportedAt: row.last_reported_at,
     ruleVersion: row.rule_version,

@@ -1,5 +1,6 @@
 -- Purpose: adds the complaints of a feed. A complaint is known again by all its fields and its place among rows of the
 --   file that are alike, so that the same file, or a longer one that overlaps it, adds nothing twice.
+--   Notes the days of report, also of complaints that were known: on them the feed spoke, and labels age by them.
 -- Parameters: $1 load id.
 -- Rows: one: rows_superseded (always 0), rows_changed (added), labels_withheld (always 0).
 WITH merged AS (
@@ -13,5 +14,8 @@ WITH merged AS (
   ORDER BY phone, reported_at, violated_at, consumer_state, subject, recorded, line_number
   ON CONFLICT ON CONSTRAINT complaint_once DO NOTHING
   RETURNING 1
+), noted AS (
+  INSERT INTO complaint_day (load_id, day, complaints)
+  SELECT $1::bigint, (reported_at AT TIME ZONE 'UTC')::date, count(*) FROM complaint_staging GROUP BY 2
 )
 SELECT 0::bigint AS rows_superseded, (SELECT count(*) FROM merged) AS rows_changed, 0::bigint AS labels_withheld;

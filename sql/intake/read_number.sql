@@ -10,7 +10,7 @@ SELECT
     WHERE e.phone = given.phone AND (e.level, e.category) IS DISTINCT FROM (e.level_before, e.category_before)
     ORDER BY e.event_id DESC LIMIT 1) AS label_since,
   (SELECT count(*) FROM complaint AS c WHERE c.phone = given.phone) AS complaints,
-  s.phone IS NOT NULL AS is_scored, s.level AS score_level, s.category AS score_category, s.score, s.reports, s.independent_reports,
+  s.phone IS NOT NULL AS is_scored, s.level AS score_level, s.category AS score_category, s.score, s.reports, s.independent_reports, s.days, s.states,
   s.first_reported_at, s.last_reported_at, s.rule_version, s.scored_at,
   b.phone IS NOT NULL AS branded, b.brand_handle, b.display_name AS brand_display_name, b.display_description AS brand_display_description,
   b.display_detail AS brand_display_detail, b.display_image AS brand_display_image, b.live_from, b.live_until

@@ -1,67 +1,87 @@
--- Purpose: scores every number with complaints, as of an instant. The same complaints and instant give the same rows:
---   weights are rounded to numeric before they are summed, so that the order of summing does not matter.
---   docs/scoring.md explains the rule.
--- Parameters: $1 evaluated at, $2 rule version, $3 window in days, $4 half-life in days, $5 independent reports needed,
---   $6 score needed, $7 category of a recorded message, $8 category otherwise.
--- Rows: one: scored (numbers with complaints), transactions (what this statement saw, pg_snapshot as text).
-WITH cleared AS (
-  SELECT phone, max(cleared_at) AS cleared_at FROM redress GROUP BY phone
-), counted AS (
+-- Purpose: scores every number whose complaints count, as of an instant, into complaint_scored. The same complaints and instant give the
+--   same rows: points are whole numbers. docs/scoring.md explains the rule, addUpReports (complaint-rule.ts) is the same rule in TypeScript.
+--   A number that may never be labelled is scored like any other; the table of numbers withholds its label.
+-- Parameters: $1 evaluated at, $2 rule version, $3 window in calendar days, $4 points of a day by its age in counted days from 0,
+--   $5 points of a further state on that day, by the same ages, $6 further states of a day that count, $7 points for more than one state,
+--   $8 independent reports needed, $9 points needed, $10 category of a recorded message, $11 category otherwise,
+--   $12 longest silence of the feed in days during which labels do not age, $13 NULL, or the transactions that an earlier scoring saw
+--   (pg_snapshot): what others brought in does not count.
+-- Rows: one: scored (numbers whose complaints count), transactions (what this statement saw, pg_snapshot as text).
+WITH evaluation AS (
+  SELECT ($1::timestamptz AT TIME ZONE 'UTC')::date AS today
+), seen_load AS (
+  SELECT load_id, requested_at FROM feed_load
+  WHERE $13::text IS NULL OR merged_by IS NULL OR pg_visible_in_snapshot(merged_by, $13::text::pg_snapshot)
+), spoken AS (
+  SELECT DISTINCT day FROM complaint_day JOIN seen_load USING (load_id), evaluation WHERE day < today
+), silence AS (
+  -- Days since the feed spoke last, 0 where it spoke. Twice the window, so that a silence that began before it is known.
+  SELECT d.day::date AS day, d.day::date - max(s.day) OVER (ORDER BY d.day) AS days
+  FROM evaluation, generate_series(today - 2 * $3::integer, today - 1, interval '1 day') AS d (day)
+  LEFT JOIN spoken AS s ON s.day = d.day::date
+), aged AS (
+  -- The age of a day: days after it, and before the day of evaluation, that count.
+  SELECT day, count(*) FILTER (WHERE days = 0 OR days > $12::integer) OVER (ORDER BY day DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS age
+  FROM silence
+  UNION ALL
+  SELECT today, 0 FROM evaluation
+), worth AS (
+  SELECT day, ($4::integer[])[age + 1] AS day_points, ($5::integer[])[age + 1] AS further_points
+  FROM aged, evaluation
+  WHERE day > today - $3::integer AND age < cardinality($4::integer[])
+), cleared AS (
+  SELECT phone, max(cleared_at) AS cleared_at FROM redress
+  WHERE $13::text IS NULL OR recorded_by IS NULL OR pg_visible_in_snapshot(recorded_by, $13::text::pg_snapshot)
+  GROUP BY phone
+), counted AS NOT MATERIALIZED (
   -- A complaint counts against a cleared number only if it was submitted after the clearing.
-  SELECT
-    c.phone, c.reported_at, c.consumer_state,
-    (coalesce(c.violated_at, c.reported_at) AT TIME ZONE 'UTC')::date AS day,
-    coalesce(s.category, CASE WHEN c.recorded THEN $7::smallint ELSE $8::smallint END) AS category
+  SELECT c.phone, c.country, c.reported_at, c.consumer_state, c.subject, c.recorded, w.day, w.day_points, w.further_points
   FROM complaint AS c
-  JOIN feed_load AS l USING (load_id)
+  JOIN worth AS w ON w.day = (c.reported_at AT TIME ZONE 'UTC')::date
+  JOIN seen_load AS l USING (load_id)
   LEFT JOIN cleared AS r USING (phone)
-  LEFT JOIN complaint_subject AS s ON s.subject = lower(regexp_replace(c.subject, '\s+', ' ', 'g'))
   WHERE c.reported_at <= $1::timestamptz
-    AND c.reported_at > $1::timestamptz - make_interval(days => $3::integer)
     AND (r.cleared_at IS NULL OR l.requested_at > r.cleared_at)
 ), independent AS (
-  -- Reports from one state about one day are one; the latest speaks for them.
-  SELECT DISTINCT ON (phone, consumer_state, day) phone, reported_at, category
-  FROM counted
-  ORDER BY phone, consumer_state, day, reported_at DESC, category
-), weighted AS (
+  -- Reports from one state on one day are one.
   SELECT
-    phone, category,
-    round(power(0.5::double precision, extract(epoch FROM $1::timestamptz - reported_at)::double precision / 86400 / $4::double precision)::numeric, 9) AS weight
-  FROM independent
-), by_category AS (
-  SELECT phone, category, sum(weight) AS weight, count(*) AS reports FROM weighted GROUP BY phone, category
+    phone, day, consumer_state, day_points, further_points, min(country) AS country, count(*) AS complaints,
+    min(reported_at) AS first_reported_at, max(reported_at) AS last_reported_at,
+    row_number() OVER (PARTITION BY phone, day ORDER BY consumer_state) AS place
+  FROM counted
+  GROUP BY phone, day, consumer_state, day_points, further_points
 ), by_phone AS (
   SELECT
-    phone, sum(weight) AS score, sum(reports)::integer AS independent_reports,
-    (array_agg(category ORDER BY weight DESC, category))[1] AS category
-  FROM by_category
+    phone, min(country) AS country,
+    sum(CASE WHEN place = 1 THEN day_points WHEN place <= 1 + $6::integer THEN further_points ELSE 0 END)
+      + CASE WHEN count(DISTINCT consumer_state) > 1 THEN $7::integer ELSE 0 END AS points,
+    sum(complaints) AS reports, count(*) AS independent_reports, count(*) FILTER (WHERE place = 1) AS days,
+    count(DISTINCT consumer_state) AS states, min(first_reported_at) AS first_reported_at, max(last_reported_at) AS last_reported_at
+  FROM independent
   GROUP BY phone
-), extent AS (
-  SELECT phone, count(*)::integer AS reports, min(reported_at) AS first_reported_at, max(reported_at) AS last_reported_at
-  FROM counted
-  GROUP BY phone
-), known AS (
-  SELECT phone, min(country) AS country FROM complaint GROUP BY phone
+), labelled AS (
+  SELECT phone FROM by_phone WHERE independent_reports >= $8::integer AND points >= $9::integer
+), speaking AS (
+  -- Of several complaints from one state on one day the latest gives the category.
+  SELECT DISTINCT ON (phone, day, consumer_state)
+    phone, day_points, coalesce(s.category, CASE WHEN c.recorded THEN $10::smallint ELSE $11::smallint END) AS category
+  FROM counted AS c
+  JOIN labelled USING (phone)
+  LEFT JOIN complaint_subject AS s ON s.subject = lower(regexp_replace(c.subject, '\s+', ' ', 'g'))
+  ORDER BY phone, day, consumer_state, reported_at DESC, category
+), by_category AS (
+  SELECT phone, category, sum(day_points) AS points FROM speaking GROUP BY phone, category
+), chosen AS (
+  SELECT DISTINCT ON (phone) phone, category FROM by_category ORDER BY phone, points DESC, category
 ), scored AS (
-  INSERT INTO complaint_score AS before
-    (phone, country, level, category, score, reports, independent_reports, first_reported_at, last_reported_at, rule_version, scored_at)
+  INSERT INTO complaint_scored
+    (phone, country, level, category, score, reports, independent_reports, days, states, first_reported_at, last_reported_at, rule_version, scored_at)
   SELECT
-    k.phone, k.country,
-    CASE WHEN p.independent_reports >= $5::integer AND p.score >= $6::numeric THEN c.level ELSE 'NEUTRAL' END,
-    CASE WHEN p.independent_reports >= $5::integer AND p.score >= $6::numeric THEN p.category END,
-    coalesce(p.score, 0), coalesce(e.reports, 0), coalesce(p.independent_reports, 0),
-    e.first_reported_at, e.last_reported_at, $2, $1::timestamptz
-  FROM known AS k
-  LEFT JOIN by_phone AS p USING (phone)
-  LEFT JOIN extent AS e USING (phone)
-  LEFT JOIN reputation_category AS c ON c.category = p.category
-  ORDER BY k.phone
-  ON CONFLICT (phone) DO UPDATE SET
-    country = EXCLUDED.country, level = EXCLUDED.level, category = EXCLUDED.category, score = EXCLUDED.score,
-    reports = EXCLUDED.reports, independent_reports = EXCLUDED.independent_reports,
-    first_reported_at = EXCLUDED.first_reported_at, last_reported_at = EXCLUDED.last_reported_at,
-    rule_version = EXCLUDED.rule_version, scored_at = EXCLUDED.scored_at
-  WHERE before IS DISTINCT FROM EXCLUDED
+    p.phone, p.country, coalesce(k.level, 'NEUTRAL'), k.category, p.points, p.reports, p.independent_reports, p.days, p.states,
+    p.first_reported_at, p.last_reported_at, $2, $1::timestamptz
+  FROM by_phone AS p
+  LEFT JOIN chosen AS c USING (phone)
+  LEFT JOIN reputation_category AS k ON k.category = c.category
+  RETURNING 1
 )
-SELECT count(*) AS scored, pg_current_snapshot()::text AS transactions FROM known;
+SELECT count(*) AS scored, pg_current_snapshot()::text AS transactions FROM scored;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { importsOf, packageOf, productSources, readProjectFile, targetOf, type Import } from './source-tree.ts';
 
 /** The ring of a source; imports go to the same ring or to one further in. `cli` may open the doors, and the console asks the jobs for what the CLI asks them. */
-const rings = { cli: 4, api: 3, jobs: 3, console: 3, pipelines: 2, sql: 1, runtime: 0 } as const;
+const rings = { cli: 4, api: 3, jobs: 3, console: 3, evaluation: 3, pipelines: 2, sql: 1, runtime: 0 } as const;
 type Ring = keyof typeof rings;
 
 const imports = productSources.flatMap(importsOf);

@@ -2,7 +2,9 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { clearNumber, readNumber } from '../../../pipelines/intake/number-record.ts';
-import { scoreComplaints } from '../../../pipelines/intake/scoring.ts';
+import { pruneComplaints } from '../../../pipelines/intake/complaint-retention.ts';
+import { compareScores, moveScoringRule, readScoringRule, scoreComplaints, scoringDefaults } from '../../../pipelines/intake/scoring.ts';
+import { loadConfig } from '../../../runtime/config.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { useFeedLoader } from '../../support/feeds.ts';
 
@@ -10,7 +12,8 @@ const { db } = await useTestDatabase();
 const { load } = await useFeedLoader(db);
 
 beforeEach(async () => {
-  await db.query('TRUNCATE phone_number, branded_number, feed_load, redress, complaint_score RESTART IDENTITY CASCADE');
+  await db.query("DELETE FROM scoring_rule WHERE moved_by <> 'migration'");
+  await db.query('TRUNCATE phone_number, branded_number, feed_load, redress, complaint_day, complaint_score RESTART IDENTITY CASCADE');
 });
 
 const header = 'Company_Phone_Number,Created_Date,Violation_Date,Consumer_City,Consumer_State,Consumer_Area_Code,Subject,Recorded_Message_Or_Robocall\n';
@@ -28,7 +31,7 @@ async function published(): Promise<unknown[][]> {
 }
 
 async function score(): Promise<Record<string, unknown> | undefined> {
-  const { rows } = await db.query('SELECT level, category, score, reports, independent_reports FROM complaint_score');
+  const { rows } = await db.query('SELECT level, category, score, reports, independent_reports, days, states FROM complaint_score');
   return rows[0];
 }
 
@@ -77,29 +80,53 @@ describe('a complaint feed', () => {
 });
 
 describe('the score of a number', () => {
-  it('reaches a level with three independent reports of enough weight', async () => {
-    await load('complaints', feed(['2021-07-07 00:00:00', '', 'Texas'], ['2021-07-07 00:00:00', '', 'Ohio'], ['2021-07-07 00:00:00', '', 'Utah']));
+  const threeStates = feed(['2021-07-07 00:00:00', '', 'Texas'], ['2021-07-07 00:00:00', '', 'Ohio'], ['2021-07-07 00:00:00', '', 'Utah']);
+
+  it('reaches a level with three reports of enough points', async () => {
+    await load('complaints', threeStates);
     expect(await scoreComplaints(db, asOf)).toEqual({ scored: 1, changed: 1 });
     expect(await published()).toEqual([[phone, 'US', 'SPAM', 10, 'complaints']]);
-    expect(await score()).toMatchObject({ level: 'SPAM', category: 10, reports: 3, independent_reports: 3 });
-    expect((await score())?.['score']).toBeCloseTo(3 * 0.5 ** (1 / 30), 6);
+    expect(await score()).toEqual({ level: 'SPAM', category: 10, score: 12 + 6 + 6 + 6, reports: 3, independent_reports: 3, days: 1, states: 3 });
   });
 
-  it('counts reports from one state about one day as one', async () => {
-    await load('complaints', feed(['2021-07-07 00:00:00'], ['2021-07-07 05:00:00'], ['2021-07-06 05:00:00'], ['2021-07-07 06:00:00', '2021-07-06 06:00:00']));
+  it('counts reports from one state on one day as one, whatever day the complainant gives for the call', async () => {
+    await load('complaints', feed(['2021-07-07 00:00:00'], ['2021-07-07 05:00:00', '2021-07-05 05:00:00'], ['2021-07-06 05:00:00'], ['2021-07-07 06:00:00', '2021-07-06 06:00:00']));
     await scoreComplaints(db, asOf);
-    expect(await score()).toMatchObject({ level: 'NEUTRAL', category: null, reports: 4, independent_reports: 2 });
+    expect(await score()).toEqual({ level: 'NEUTRAL', category: null, score: 24, reports: 4, independent_reports: 2, days: 2, states: 1 });
     expect(await published()).toEqual([]);
   });
 
-  it('decays, falls below the level, and the number becomes NEUTRAL', async () => {
-    await load('complaints', feed(['2021-07-07 00:00:00', '', 'Texas'], ['2021-07-07 00:00:00', '', 'Ohio'], ['2021-07-07 00:00:00', '', 'Utah']));
-    expect(await scoreComplaints(db, new Date('2021-08-06T00:00:00Z'))).toEqual({ scored: 1, changed: 1 }); // 3 x 0.5 = 1.5
-    expect(await score()).toMatchObject({ level: 'SPAM', score: 1.5 });
-    expect(await scoreComplaints(db, new Date('2021-08-06T00:01:00Z'))).toEqual({ scored: 1, changed: 1 });
+  it('counts complaints without a state as one source, and not as a state', async () => {
+    await load('complaints', feed(['2021-07-07 00:00:00', '', ''], ['2021-07-07 01:00:00', '', ''], ['2021-07-07 02:00:00', '', 'Texas']));
+    await scoreComplaints(db, asOf);
+    expect(await score()).toMatchObject({ level: 'NEUTRAL', score: 18, independent_reports: 2, states: 1 });
+  });
+
+  it('falls below the level as its reports age, and the number becomes NEUTRAL', async () => {
+    const everyDay = { labelHoldDaysMax: 0 };
+    await load('complaints', threeStates);
+    expect(await scoreComplaints(db, new Date('2021-07-12T23:59:59Z'), everyDay)).toEqual({ scored: 1, changed: 1 });
+    expect(await score()).toMatchObject({ level: 'SPAM', score: 10 + 2 + 2 + 6 });
+    expect(await scoreComplaints(db, new Date('2021-07-13T00:00:00Z'), everyDay)).toEqual({ scored: 1, changed: 1 });
+    expect(await score()).toMatchObject({ level: 'NEUTRAL', score: 8 + 6 });
     expect(await published()).toEqual([[phone, 'US', 'NEUTRAL', null, 'complaints']]);
-    expect(await scoreComplaints(db, new Date('2022-07-07T00:00:00Z'))).toEqual({ scored: 1, changed: 0 }); // a year old
+    expect(await scoreComplaints(db, new Date('2022-07-07T00:00:00Z'), everyDay)).toEqual({ scored: 0, changed: 0 }); // a year old
     expect(await score()).toMatchObject({ level: 'NEUTRAL', score: 0, reports: 0, independent_reports: 0 });
+  });
+
+  it('holds while the feed is silent, 43 days as in 2025, and ages again when the silence lasts longer than the limit', async () => {
+    await load('complaints', threeStates);
+    const levelAfter = async (daysOfSilence: number) => {
+      await scoreComplaints(db, new Date(Date.parse('2021-07-08T01:00:00Z') + daysOfSilence * 86_400_000));
+      return (await score())?.['level'];
+    };
+    for (const days of [0, 1, 20, 43, 45]) expect([days, await levelAfter(days)]).toEqual([days, 'SPAM']);
+    expect(await score()).toMatchObject({ score: 30 });
+    expect(await levelAfter(49)).toBe('SPAM'); // four days count
+    expect(await levelAfter(50)).toBe('NEUTRAL');
+    // The feed comes back with the days that were missing: they count after all.
+    await load('complaints', feed(...Array.from({ length: 43 }, (_, n) => [new Date(Date.parse('2021-07-08T12:00:00Z') + n * 86_400_000).toISOString().slice(0, 19).replace('T', ' '), '', 'Texas', '', '', '2025550199'] as [string, string, string, string, string, string])));
+    expect(await levelAfter(43)).toBe('NEUTRAL');
   });
 
   it('ignores complaints after the instant at which it is evaluated', async () => {
@@ -113,7 +140,7 @@ describe('the score of a number', () => {
     await load('complaints', rows(['Warranties  & protection plans', 'VACATION & Timeshares', 'vacation  &  timeshares']));
     await scoreComplaints(db, asOf);
     expect(await score()).toMatchObject({ level: 'FRAUD', category: 13 });
-    await db.query('TRUNCATE complaint, complaint_score');
+    await db.query('TRUNCATE complaint, complaint_day, complaint_score');
     await load('complaints', rows(['Vacation & timeshares', 'Other', 'Never heard of', 'Vacation & timeshares']));
     await scoreComplaints(db, asOf);
     expect(await score()).toMatchObject({ level: 'SPAM', category: 1 });
@@ -123,7 +150,7 @@ describe('the score of a number', () => {
     const rows = Array.from({ length: 200 }, (_, n) => [`2021-0${1 + (n % 6)}-${String(1 + (n % 28)).padStart(2, '0')} 00:00:${String(n % 60).padStart(2, '0')}`, '', `State ${n % 50}`, ['Other', 'Charities', 'Vacation & timeshares'][n % 3]] as [string, string, string, string]);
     const results: unknown[] = [];
     for (const order of [rows, [...rows].reverse()]) {
-      await db.query('TRUNCATE complaint, complaint_score, phone_number');
+      await db.query('TRUNCATE complaint, complaint_day, complaint_score, phone_number');
       await load('complaints', feed(...order));
       await scoreComplaints(db, asOf);
       results.push(await score());
@@ -150,7 +177,7 @@ describe('a cleared number', () => {
     await scoreComplaints(db, asOf);
     const cleared = await clearNumber({ db, phone: '+1 202 555 0143', reason: ' A hospital. ', actor: 'op' });
     expect(cleared).toMatchObject({ reason: 'A hospital.', clearedBy: 'op', before: { level: 'SPAM', category: 10, source: 'complaints' } });
-    expect(await scoreComplaints(db, asOf)).toEqual({ scored: 1, changed: 0 });
+    expect(await scoreComplaints(db, asOf)).toEqual({ scored: 0, changed: 0 });
     expect(await load('complaints', three('2021-07-06'))).toMatchObject({ rowsChanged: 0 });
     await load('complaints', feed(['2021-07-07 00:00:00', '', 'Iowa'], ['2021-07-07 00:00:00', '', 'Ohio']));
     expect(await scoreComplaints(db, asOf)).toEqual({ scored: 1, changed: 0 });
@@ -172,7 +199,7 @@ describe('a cleared number', () => {
       reputation: { level: 'NEUTRAL', category: null, source: 'redress' },
       display: { name: 'Acme', description: null, detail: null, image: null },
       feed: { level: 'SPAM', category: 6, loadId: 1, fileName: expect.stringMatching(/^feed-/) },
-      score: { level: 'SPAM', category: 10, reports: 3, independentReports: 3, firstReportedAt: new Date('2021-07-06T00:00:00Z'), ruleVersion: 'complaints/1', scoredAt: asOf },
+      score: { level: 'SPAM', category: 10, reports: 3, independentReports: 3, firstReportedAt: new Date('2021-07-06T00:00:00Z'), ruleVersion: 'complaints/2', scoredAt: asOf },
       redress: [{ reason: 'Wrong', clearedBy: 'op', before: { level: 'SPAM', category: 6, source: 'feed' } }],
       branded: { brandHandle: 'acme', display: { name: 'Acme Inc' }, liveUntil: null },
     });
@@ -189,6 +216,58 @@ describe('a cleared number', () => {
   });
 });
 
+describe('another version of the rule', () => {
+  const three = feed(['2021-07-07 00:00:00', '', 'Texas'], ['2021-07-07 00:00:00', '', 'Ohio'], ['2021-07-07 00:00:00', '', 'Utah']);
+
+  it('is in force in a new installation', async () => {
+    expect(await readScoringRule(db)).toMatchObject({ version: 'complaints/2', movedBy: 'migration', reason: 'new installation' });
+    expect(await moveScoringRule(db, { actor: 'op', reason: 'again' })).toMatchObject({ version: 'complaints/2', movedBy: 'migration' });
+  });
+
+  it('labels nothing until it is moved, with a reason; before that it is compared without a change', async () => {
+    const other = '+12025550199';
+    await load('complaints', three);
+    await db.query("INSERT INTO scoring_rule (version, moved_by, reason) VALUES ('complaints/1', 'test', 'in force before')");
+    await db.query(`INSERT INTO complaint_score (phone, country, level, category, score, reports, independent_reports, rule_version, scored_at)
+      VALUES ($1, 'US', 'SPAM', 10, 2, 3, 3, 'complaints/1', $2), ($3, 'US', 'NEUTRAL', NULL, 1, 1, 1, 'complaints/1', $2)`, [other, asOf, phone]);
+    await db.query("INSERT INTO phone_number (phone, country, reputation_level, reputation_category, reputation_source) VALUES ($1, 'US', 'SPAM', 10, 'complaints')", [other]);
+    expect(await scoreComplaints(db, asOf)).toEqual({ scored: 0, changed: 0, ruleWaiting: 'complaints/2' });
+    const drift = await compareScores(db, new Date(), scoringDefaults);
+    expect(drift).toMatchObject({ before: 'complaints/1', after: 'complaints/2', evaluatedAt: asOf, labelledBefore: 1, labelledAfter: 1, labelledByBoth: 0, changed: 2 });
+    expect(drift.changes).toEqual([
+      { from: { level: 'NEUTRAL', category: null }, to: { level: 'SPAM', category: 10 }, numbers: 1, published: 1 },
+      { from: { level: 'SPAM', category: 10 }, to: { level: 'NEUTRAL', category: null }, numbers: 1, published: 1 },
+    ]);
+    expect(await published()).toEqual([[other, 'US', 'SPAM', 10, 'complaints']]);
+    await expect(moveScoringRule(db, { actor: 'op', reason: ' ' })).rejects.toMatchObject({ code: 'reason_required' });
+    expect(await moveScoringRule(db, { actor: 'op', reason: 'Compared.' })).toMatchObject({ version: 'complaints/2', movedBy: 'op', reason: 'Compared.' });
+    expect(await scoreComplaints(db, asOf)).toEqual({ scored: 1, changed: 2 });
+    expect(await published()).toEqual([[phone, 'US', 'SPAM', 10, 'complaints'], [other, 'US', 'NEUTRAL', null, 'complaints']]);
+  });
+});
+
+describe('complaints past their retention', () => {
+  const at = new Date('2026-07-08T00:00:00Z');
+
+  it('are deleted in batches, to the instant; labels of the days that count are as before', async () => {
+    await load('complaints', feed(...Array.from({ length: 5 }, (_, n) => ['2024-06-02 23:59:59', '', `State ${n}`] as [string, string, string]), ['2024-06-03 00:00:00', '', 'Texas'], ['2026-07-07 00:00:00', '', 'Texas'], ['2026-07-07 00:00:00', '', 'Ohio'], ['2026-07-07 00:00:00', '', 'Utah']));
+    await scoreComplaints(db, at);
+    const before = await score();
+    expect(await pruneComplaints(db, { retentionDays: 765, at, atOnce: 2 })).toBe(5);
+    expect((await db.query('SELECT count(*) AS kept FROM complaint')).rows).toEqual([{ kept: 4 }]);
+    expect(await pruneComplaints(db, { retentionDays: 765, at, atOnce: 2 })).toBe(0);
+    expect(await scoreComplaints(db, at)).toEqual({ scored: 1, changed: 0 });
+    expect(await score()).toEqual(before);
+  });
+
+  it('are kept for ever by the setting 0; fewer days than labels are computed again for are refused', async () => {
+    await load('complaints', feed(['2021-07-07 00:00:00']));
+    expect(await pruneComplaints(db, { retentionDays: 0, at })).toBe(0);
+    for (const days of ['0', '765']) expect(loadConfig({ COMPLAINT_RETENTION_DAYS: days }).complaintRetentionDays).toBe(Number(days));
+    for (const days of ['1', '764']) expect(() => loadConfig({ COMPLAINT_RETENTION_DAYS: days })).toThrow('COMPLAINT_RETENTION_DAYS');
+  });
+});
+
 const ftcDirectory = resolve(import.meta.dirname, '../../../../shared/data/ftc');
 const ftcFile = existsSync(ftcDirectory) ? readdirSync(ftcDirectory).find((name) => name.endsWith('.csv')) : undefined;
 
@@ -199,8 +278,8 @@ describe('the real FTC file of 2021-07-08', () => {
     expect(report).toMatchObject({ rowsGiven: 9000, rowsAccepted: 8416, rowsRejected: 584, rowsChanged: 8416, rejectsByCode: { phone_missing: 428, phone_invalid: 156 } });
     expect(report.rowsAccepted + report.rowsRejected).toBe(9000);
     expect(await load('complaints', content)).toMatchObject({ rowsGiven: 9000, rowsChanged: 0 });
-    expect(await scoreComplaints(db, new Date('2021-07-08T01:00:00Z'))).toEqual({ scored: 7666, changed: 73 });
+    expect(await scoreComplaints(db, new Date('2021-07-08T01:00:00Z'))).toEqual({ scored: 7666, changed: 49 });
     const { rows } = await db.query("SELECT reputation_category AS category, count(*) AS numbers FROM phone_number GROUP BY 1 ORDER BY 1");
-    expect(rows).toEqual([{ category: 1, numbers: 9 }, { category: 6, numbers: 15 }, { category: 10, numbers: 36 }, { category: 15, numbers: 13 }]);
+    expect(rows).toEqual([{ category: 1, numbers: 7 }, { category: 6, numbers: 10 }, { category: 10, numbers: 22 }, { category: 15, numbers: 10 }]);
   });
 });

@@ -1,0 +1,93 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { complaintRule } from '../../pipelines/intake/complaint-rule.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import type { Figure, LabelReport, RuleReport } from './label-report.ts';
+
+/** Files of a card, in one directory. */
+export const cardNames = { report: 'scoring-card.json', picture: 'scoring-card.svg', card: 'scoring-card.md' } as const;
+
+/** A report as the text that is stored. */
+export function storeLabelReport(report: LabelReport): string {
+  return `${JSON.stringify(report, null, 1)}\n`;
+}
+
+/**
+ * The stored report of a card.
+ * @throws ServiceError `usage_invalid` if it is missing, or of another rule
+ */
+export async function readScoringCard(directory: string): Promise<LabelReport> {
+  const wrong = (problem: string) => new ServiceError('usage_invalid', { operation: 'read scoring card', object: directory, problem, hint: 'Run `caller-trust evaluate labels` with --scoring-card.' });
+  const text = await readFile(join(directory, cardNames.report), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? wrong(`There is no ${cardNames.report}.`) : error;
+  });
+  const report = JSON.parse(text) as LabelReport; // written by storeLabelReport
+  if (!report.rules.some(({ name }) => name === complaintRule.version)) throw wrong(`The report is not of ${complaintRule.version}.`);
+  return report;
+}
+
+/** The card of the rule as Markdown: what it was measured to do, beside the rule before and those of others, and what that does not say. */
+export function renderScoringCard(report: LabelReport): string {
+  const { history, periods, bootstrap } = report;
+  return [
+    `# What ${complaintRule.version} does`,
+    '',
+    `Made by \`caller-trust evaluate labels\`; do not edit. The figures of every week are in [${cardNames.report}](${cardNames.report}). [scoring.md](scoring.md) has the rule.`,
+    '',
+    '## The history',
+    '',
+    `${history.name}: ${count(history.rows)} rows from ${history.from} to ${history.until}, ${count(history.rowsLeftOut)} of them without a number that can be dialled, ${count(history.numbers)} numbers. ${history.daysWithoutReports} days have no report.`,
+    '',
+    `Every week numbers are labelled from the reports of the days before, and asked about the days after. Means over the weeks, with 95 % of ${count(bootstrap.resamples)} resamples over blocks of ${bootstrap.blockInstants} weeks in brackets.`,
+    '',
+    ...periods.flatMap((period, at) => [`## ${title(period.name)}: ${period.instants} instants from ${period.from} to ${period.until}`, '', ...periodTable(report.rules, at), '']),
+    ...readings(report),
+    '## How labels begin and end',
+    '',
+    '| Rule | Days from the last report to the end of the label: median | 90 % | Labels that begin within 28 days after the one before |',
+    '|---|---|---|---|',
+    ...report.rules.map(({ name, lastsDays, flips }) => `| ${name} | ${lastsDays?.median ?? '-'} | ${lastsDays?.ninetieth ?? '-'} | ${percent(flips)} |`),
+    '',
+    `![Labels, recall and share reported again, week by week](${cardNames.picture})`,
+    '',
+    '## What the figures do not say',
+    '',
+    '- **No legitimate calls are known.** A number that is reported again is not proven to be a nuisance, and one that is not reported again is not proven innocent: callers leave forged numbers within days. The share reported again orders rules; it is no precision.',
+    '- **Reports are unverified**, and one complainant may report one number again and again. Such numbers look well predicted. The history does not tell complainants apart.',
+    '- **Most reports are about numbers that nobody reported before.** No rule on single numbers reaches them: the rule that labels every number reported in 90 days shows how little is left.',
+    '- **No subjects**: categories, and so FRAUD against SPAM, are not measured.',
+    "- **States are taken from the complainant's area code**, which a moved mobile phone keeps. The service counts the states that complaint files name.",
+    '- **One country, one year** (United States, 2020), with the days that the source lost.',
+    '- The form of the rule was compared on weeks of this history, also of its last part. Months after it judge better.',
+    '',
+  ].join('\n');
+}
+
+function title(period: string): string {
+  return { all: 'All weeks', 'first part': 'Weeks of the choice', 'last part': 'Weeks after the choice of points' }[period] ?? period;
+}
+
+function periodTable(rules: readonly RuleReport[], at: number): string[] {
+  const rows = rules.map(({ name, periods }) => {
+    const { labels, recall, againInWeek, againInMonth } = periods[at]!;
+    return `| ${name} | ${count(Math.round(labels.value))}${range(labels, (value) => count(Math.round(value)))} | ${share(recall)} | ${share(againInWeek)} | ${againInMonth === null ? '-' : share(againInMonth)} |`;
+  });
+  return ['| Rule | Labelled numbers | Share of next week\'s reports about a labelled number | Labelled numbers reported again in 7 days | in 28 days |', '|---|---|---|---|---|', ...rows];
+}
+
+/** Our rule beside the one before it, in words. */
+function readings({ rules, periods }: LabelReport): string[] {
+  const [ours, before] = [rules.find(({ name }) => name === complaintRule.version), rules.find(({ name }) => name === 'complaints/1')];
+  if (ours === undefined || before === undefined) return [];
+  const lines = periods.map(({ name }, at) => {
+    const [now, old] = [ours.periods[at]!, before.periods[at]!];
+    const part = (figure: 'labels' | 'recall' | 'againInWeek') => (now[figure].value / old[figure].value).toFixed(2);
+    return `- ${title(name)}: ${part('labels')} of the labels of complaints/1, ${part('recall')} of its recall, ${part('againInWeek')} times its share reported again in 7 days.`;
+  });
+  return ['## Against the rule before', '', ...lines, ''];
+}
+
+const count = (value: number) => value.toLocaleString('en-US');
+const percent = (value: number) => `${(value * 100).toFixed(1)} %`;
+const share = (figure: Figure) => `${figure.value.toFixed(3)}${range(figure, (value) => value.toFixed(3))}`;
+const range = ({ interval }: Figure, format: (value: number) => string) => (interval === null ? '' : ` (${format(interval[0])} to ${format(interval[1])})`);

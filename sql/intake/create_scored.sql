@@ -1,0 +1,4 @@
+-- Purpose: scores as they are computed, for one transaction.
+-- Parameters: none.
+-- Rows: none.
+CREATE TEMP TABLE complaint_scored (LIKE complaint_score INCLUDING INDEXES) ON COMMIT DROP;
