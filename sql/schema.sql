@@ -227,6 +227,13 @@ CREATE TABLE complaint (
   load_id bigint NOT NULL
 );
 
+-- table complaint_day
+CREATE TABLE complaint_day (
+  load_id bigint NOT NULL,
+  day date NOT NULL,
+  complaints bigint NOT NULL
+);
+
 -- table complaint_score
 CREATE TABLE complaint_score (
   phone e164 NOT NULL,
@@ -239,7 +246,9 @@ CREATE TABLE complaint_score (
   first_reported_at timestamp with time zone,
   last_reported_at timestamp with time zone,
   rule_version text COLLATE "C" NOT NULL,
-  scored_at timestamp with time zone NOT NULL
+  scored_at timestamp with time zone NOT NULL,
+  days integer,
+  states integer
 );
 
 -- table complaint_subject
@@ -331,8 +340,8 @@ CREATE TABLE feed_load (
   rejects_by_code jsonb NOT NULL DEFAULT '{}'::jsonb,
   failure_code text,
   failure_reason text,
-  merged_by xid8,
   labels_withheld bigint,
+  merged_by xid8,
   source text COLLATE "C" NOT NULL DEFAULT ''::text,
   options jsonb NOT NULL DEFAULT '{}'::jsonb,
   date_form text COLLATE "C",
@@ -612,6 +621,15 @@ CREATE TABLE schema_migration (
   name text NOT NULL,
   sha256 text NOT NULL,
   applied_at timestamp with time zone NOT NULL DEFAULT now()
+);
+
+-- table scoring_rule
+CREATE TABLE scoring_rule (
+  scoring_rule_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  version text COLLATE "C" NOT NULL,
+  moved_by text NOT NULL,
+  reason text NOT NULL,
+  moved_at timestamp with time zone NOT NULL DEFAULT now()
 );
 
 -- table scoring_run
@@ -935,6 +953,15 @@ ALTER TABLE complaint ADD CONSTRAINT complaint_once UNIQUE NULLS NOT DISTINCT (p
 
 -- constraint complaint.complaint_pkey
 ALTER TABLE complaint ADD CONSTRAINT complaint_pkey PRIMARY KEY (complaint_id);
+
+-- constraint complaint_day.complaint_day_complaints_check
+ALTER TABLE complaint_day ADD CONSTRAINT complaint_day_complaints_check CHECK ((complaints > 0));
+
+-- constraint complaint_day.complaint_day_load_id_fkey
+ALTER TABLE complaint_day ADD CONSTRAINT complaint_day_load_id_fkey FOREIGN KEY (load_id) REFERENCES feed_load(load_id);
+
+-- constraint complaint_day.complaint_day_pkey
+ALTER TABLE complaint_day ADD CONSTRAINT complaint_day_pkey PRIMARY KEY (load_id, day);
 
 -- constraint complaint_score.complaint_score_category_fkey
 ALTER TABLE complaint_score ADD CONSTRAINT complaint_score_category_fkey FOREIGN KEY (category) REFERENCES reputation_category(category);
@@ -1328,6 +1355,15 @@ ALTER TABLE reputation_category ADD CONSTRAINT reputation_category_pkey PRIMARY 
 -- constraint schema_migration.schema_migration_pkey
 ALTER TABLE schema_migration ADD CONSTRAINT schema_migration_pkey PRIMARY KEY (number);
 
+-- constraint scoring_rule.scoring_rule_moved_by_check
+ALTER TABLE scoring_rule ADD CONSTRAINT scoring_rule_moved_by_check CHECK ((moved_by ~ '\S'::text));
+
+-- constraint scoring_rule.scoring_rule_pkey
+ALTER TABLE scoring_rule ADD CONSTRAINT scoring_rule_pkey PRIMARY KEY (scoring_rule_id);
+
+-- constraint scoring_rule.scoring_rule_reason_check
+ALTER TABLE scoring_rule ADD CONSTRAINT scoring_rule_reason_check CHECK ((reason ~ '\S'::text));
+
 -- constraint scoring_run.scoring_run_pkey
 ALTER TABLE scoring_run ADD CONSTRAINT scoring_run_pkey PRIMARY KEY (scoring_id);
 
@@ -1566,6 +1602,9 @@ CREATE INDEX branding_operation_requested_by ON public.branding_operation USING 
 
 -- index branding_operation_row.branding_operation_row_phone
 CREATE INDEX branding_operation_row_phone ON public.branding_operation_row USING btree (operation_id, phone);
+
+-- index complaint.complaint_reported
+CREATE INDEX complaint_reported ON public.complaint USING brin (reported_at);
 
 -- index console_event.console_event_actor
 CREATE INDEX console_event_actor ON public.console_event USING btree (actor, event_id);

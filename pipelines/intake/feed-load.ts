@@ -13,7 +13,7 @@ import { DateObserver, type DateForm } from './feed-dates.ts';
 import { checkFeedOptions, shapeOf } from './feed-options.ts';
 import { judgeLoad, loadsCompared, type FeedMeasures, type GateBreach, type LoadGateLimits } from './load-gates.ts';
 import { decideHeldLoad, failFeedLoad, readFeedLoad, type EndedFeedLoad, type FeedLoad, type LoadDecision } from './load-record.ts';
-import { complaintRule } from './scoring.ts';
+import { complaintRule } from './complaint-rule.ts';
 import { REJECTS, type RejectCode, type Refusal } from '../reject.ts';
 
 export * from './load-record.ts';

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { listLabelEvents, pruneLabelHistory } from '../../../pipelines/intake/label-history.ts';
 import { clearNumber, readNumber } from '../../../pipelines/intake/number-record.ts';
-import { complaintRule, scoreComplaints } from '../../../pipelines/intake/scoring.ts';
+import { complaintRule } from '../../../pipelines/intake/complaint-rule.ts';
+import { scoreComplaints } from '../../../pipelines/intake/scoring.ts';
 import { inTransaction } from '../../../runtime/postgres.ts';
 import { complaintFile, severalStates } from '../../support/complaints.ts';
 import { useTestDatabase } from '../../support/database.ts';
