@@ -12,6 +12,7 @@ import type { Services } from '../runtime/services.ts';
 import { formatLetter, formatLetters, formatParagraphs, formatReading } from './brand-tables.ts';
 import { currentActor } from './branding-request.ts';
 import { interruption, runCommand, withServices, type Outcome } from './command.ts';
+import { addLetterFormCommand } from './letter-form.ts';
 import { writeNewFile } from './new-file.ts';
 import { parseCount, parseId, parseVerdict, type VerdictOptions } from './options.ts';
 
@@ -30,9 +31,10 @@ interface ShowOptions {
   readonly pages?: string;
 }
 
-/** `letter list|show|decide|withdraw|delete`. */
+/** `letter form|list|show|decide|withdraw|delete`. */
 export function addLetterCommands(program: Command): void {
-  const letter = program.command('letter').description('letters of authorization: read, decide, delete');
+  const letter = program.command('letter').description('letters of authorization: issue, read, decide, delete');
+  addLetterFormCommand(letter);
   addReadingCommands(letter);
   addDecidingCommands(letter);
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { openQueues, queueLibraryVersion } from '../jobs/backend.ts';
 import { queueNames } from '../jobs/queues.ts';
+import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
 import { openArtefactStore } from '../pipelines/caches/open-artefact-store.ts';
 import { errorMessageOf } from '../runtime/errors.ts';
 import { queryRow } from '../runtime/postgres.ts';
@@ -62,6 +63,7 @@ async function doctor(): Promise<Outcome> {
       await look('schema', () => describeSchema(services)),
       await look('queues', () => describeQueues(services)),
       await look('artefacts', () => describeStore(services)),
+      await look('letters', () => describeLetters(services)),
       await look('state', async () => services.config.stateDir),
     ];
     const bad = findings.filter(({ good }) => !good);
@@ -104,6 +106,13 @@ async function describeQueues({ config, database, log }: Services): Promise<stri
   } finally {
     await queues.close();
   }
+}
+
+/** What rules alone approve; without roots and proofs that is nothing. */
+async function describeLetters({ config }: Services): Promise<string> {
+  const roots = (await readTrustRoots(config))?.match(/-----BEGIN CERTIFICATE-----/g)?.length ?? 0;
+  if (roots === 0 && config.letterApproval !== 'form+numbers') return `no trusted roots (LETTER_TRUST_ROOTS): rules approve no letter, a person decides each (LETTER_APPROVAL ${config.letterApproval})`;
+  return `rules approve issued forms by ${config.letterApproval}, with ${roots} trusted roots`;
 }
 
 async function describeStore({ config }: Services): Promise<string> {

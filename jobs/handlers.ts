@@ -14,9 +14,10 @@ import { openVault } from '../pipelines/vault.ts';
 import { expireLetters, destroyOldDocuments } from '../pipelines/branding/expiry.ts';
 import { openCodeCaller } from '../pipelines/branding/code-caller.ts';
 import { failProof, placeProofCalls } from '../pipelines/branding/number-proof.ts';
+import { decideLetterTextAside } from '../pipelines/branding/letter-text-aside.ts';
 import { failOperation } from '../pipelines/branding/operation.ts';
 import { loadCodeSecret } from '../pipelines/branding/proof-code.ts';
-import { readLetter, recogniseLetterPages } from '../pipelines/branding/reading/letter-reader.ts';
+import { readLetter } from '../pipelines/branding/reading/letter-reader.ts';
 import { runOperation } from '../pipelines/branding/run-operation.ts';
 import { pruneComplaints } from '../pipelines/intake/complaint-retention.ts';
 import { scoreRanges } from '../pipelines/intake/range-scoring.ts';
@@ -79,7 +80,8 @@ function runBranding({ config, db }: HandlerServices): Handler<'run-branding'> {
           operationId,
           limits: config,
           now: () => new Date(),
-          drawPages: (bytes, pages) => recogniseLetterPages({ bytes, limits: config, pages, signal: context.signal }),
+          policy: config.letterApproval,
+          decideText: (facts) => decideLetterTextAside(facts, context.signal),
           readLetter: async (bytes) => readLetter({ bytes, limits: config, trustRootsPem: await readTrustRoots(config), signal: context.signal }),
         });
         return { outcome };

@@ -58,7 +58,8 @@ export const SETTINGS = {
   modelDir: setting('MODEL_DIR', text().optional(), 'Directory of the models that were added, which every worker must reach. Absent: models in the state directory.'),
   apiKeySecret: setting('API_KEY_SECRET', z.string().min(32).optional(), 'Secret under which API keys are hashed, 32 characters or more. Absent: one is made and kept in the state directory.'),
   letterMasterKey: setting('LETTER_MASTER_KEY', z.string().regex(/^[0-9a-fA-F]{64}$/).optional(), 'Key under which the keys of letters and voiceprints are wrapped: 32 bytes as hex digits. Absent: one is made and kept in the state directory.'),
-  letterTrustRoots: setting('LETTER_TRUST_ROOTS', text().optional(), 'PEM file of the root certificates that PDF signatures must lead to. Absent: the chain of a signature is not checked.'),
+  letterTrustRoots: setting('LETTER_TRUST_ROOTS', text().optional(), 'PEM file of the root certificates that PDF signatures must lead to. Absent: the chain of a signature is not checked, and LETTER_APPROVAL=signature approves nothing by rules.'),
+  letterApproval: setting('LETTER_APPROVAL', z.enum(['signature', 'signature+numbers', 'form+numbers']).default('signature'), 'What approval by rules alone asks for, beside an issued form that came back unchanged: signature (its certificate leads to a configured root and names signer and company), signature+numbers (and every number is proven), form+numbers (signed in any valid way, and every number is proven).'),
   clientKey: setting('CALLER_TRUST_KEY', z.string().regex(/^[\x21-\x7e]{1,512}$/).optional(), 'Key that pull and lookup send where no --key-file is given.'),
   logLevel: setting('LOG_LEVEL', z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'), 'Least level that is logged.'),
 

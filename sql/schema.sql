@@ -363,6 +363,23 @@ CREATE TABLE feed_reject (
   excerpt text NOT NULL
 );
 
+-- table issued_form
+CREATE TABLE issued_form (
+  form_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  code text COLLATE "C" NOT NULL,
+  owner clean_text NOT NULL,
+  sha256 text COLLATE "C" NOT NULL,
+  bytes bigint NOT NULL,
+  form_version text COLLATE "C" NOT NULL,
+  language text COLLATE "C" NOT NULL,
+  content jsonb NOT NULL,
+  signature_place jsonb NOT NULL,
+  issued_at timestamp with time zone NOT NULL,
+  issued_by text NOT NULL,
+  valid_until timestamp with time zone NOT NULL,
+  brand_id bigint
+);
+
 -- table label_event
 CREATE TABLE label_event (
   event_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -402,7 +419,8 @@ CREATE TABLE letter (
   decided_by text,
   decision_reason text,
   valid_from timestamp with time zone,
-  valid_until timestamp with time zone
+  valid_until timestamp with time zone,
+  form_id bigint
 );
 
 -- table letter_finding
@@ -1081,6 +1099,33 @@ ALTER TABLE feed_reject ADD CONSTRAINT feed_reject_load_id_fkey FOREIGN KEY (loa
 -- constraint feed_reject.feed_reject_pkey
 ALTER TABLE feed_reject ADD CONSTRAINT feed_reject_pkey PRIMARY KEY (load_id, line_number);
 
+-- constraint issued_form.issued_form_brand_id_fkey
+ALTER TABLE issued_form ADD CONSTRAINT issued_form_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brand(brand_id);
+
+-- constraint issued_form.issued_form_bytes_check
+ALTER TABLE issued_form ADD CONSTRAINT issued_form_bytes_check CHECK ((bytes > 0));
+
+-- constraint issued_form.issued_form_check
+ALTER TABLE issued_form ADD CONSTRAINT issued_form_check CHECK ((valid_until > issued_at));
+
+-- constraint issued_form.issued_form_code_check
+ALTER TABLE issued_form ADD CONSTRAINT issued_form_code_check CHECK ((code ~ '^[A-Z2-7]{26}$'::text));
+
+-- constraint issued_form.issued_form_code_key
+ALTER TABLE issued_form ADD CONSTRAINT issued_form_code_key UNIQUE (code);
+
+-- constraint issued_form.issued_form_language_check
+ALTER TABLE issued_form ADD CONSTRAINT issued_form_language_check CHECK ((language ~ '^[a-z]{2}$'::text));
+
+-- constraint issued_form.issued_form_pkey
+ALTER TABLE issued_form ADD CONSTRAINT issued_form_pkey PRIMARY KEY (form_id);
+
+-- constraint issued_form.issued_form_sha256_check
+ALTER TABLE issued_form ADD CONSTRAINT issued_form_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
+
+-- constraint issued_form.issued_form_sha256_key
+ALTER TABLE issued_form ADD CONSTRAINT issued_form_sha256_key UNIQUE (sha256);
+
 -- constraint label_event.label_event_cause_check
 ALTER TABLE label_event ADD CONSTRAINT label_event_cause_check CHECK ((cause ~ '^[a-z_]{1,40}$'::text));
 
@@ -1095,6 +1140,9 @@ ALTER TABLE letter ADD CONSTRAINT letter_brand_id_revision_fkey FOREIGN KEY (bra
 
 -- constraint letter.letter_document_id_fkey
 ALTER TABLE letter ADD CONSTRAINT letter_document_id_fkey FOREIGN KEY (document_id) REFERENCES document(document_id);
+
+-- constraint letter.letter_form_id_fkey
+ALTER TABLE letter ADD CONSTRAINT letter_form_id_fkey FOREIGN KEY (form_id) REFERENCES issued_form(form_id);
 
 -- constraint letter.letter_operation_id_fkey
 ALTER TABLE letter ADD CONSTRAINT letter_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES branding_operation(operation_id);
@@ -1630,6 +1678,12 @@ CREATE INDEX feed_load_held ON public.feed_load USING btree (load_id) WHERE (sta
 -- index feed_load.feed_load_kind
 CREATE INDEX feed_load_kind ON public.feed_load USING btree (feed, source, load_id DESC) WHERE (state = 'done'::text);
 
+-- index issued_form.issued_form_brand
+CREATE INDEX issued_form_brand ON public.issued_form USING btree (brand_id) WHERE (brand_id IS NOT NULL);
+
+-- index issued_form.issued_form_owner
+CREATE INDEX issued_form_owner ON public.issued_form USING btree (owner, form_id);
+
 -- index label_event.label_event_at
 CREATE INDEX label_event_at ON public.label_event USING brin (at);
 
@@ -1638,6 +1692,9 @@ CREATE INDEX letter_brand ON public.letter USING btree (brand_id, letter_id);
 
 -- index letter.letter_document
 CREATE INDEX letter_document ON public.letter USING btree (document_id);
+
+-- index letter.letter_form
+CREATE INDEX letter_form ON public.letter USING btree (form_id) WHERE (form_id IS NOT NULL);
 
 -- index letter.letter_in_force
 CREATE INDEX letter_in_force ON public.letter USING btree (valid_until) WHERE (state = ANY (ARRAY['approved'::text, 'expiring'::text]));

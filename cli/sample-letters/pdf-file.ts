@@ -158,11 +158,15 @@ function addSignature(file: PdfObjects, { signing, page, fontIds }: SignatureRoo
   const { signedAt, box } = signing;
   const entries = ` /Type /XObject /Subtype /Form /BBox [0 0 ${number(box.width)} ${number(box.height)}] /Resources << /Font << ${fontIds.join(' ')} >> >>`;
   const appearance = file.addStream(entries, Buffer.from(drawAppearance(signing), 'latin1'), false);
-  const room = `<${'0'.repeat(signatureBytesMax * 2)}>`;
-  const kind = '/Type /Sig /Filter /Adobe.PPKLite /SubFilter /adbe.pkcs7.detached';
-  const value = file.add(`<< ${kind} /ByteRange ${byteRangeRoom} /Contents ${room} /M (${pdfDate(signedAt)}) /Reason (Letter of authorization) >>`);
+  const value = file.add(signatureRoom(signedAt));
   const corners = [box.x, page.height - box.y - box.height, box.x + box.width, page.height - box.y].map(number).join(' ');
   return file.add(`<< /Type /Annot /Subtype /Widget /FT /Sig /T (Signature1) /F 132 /Rect [${corners}] /P ${page.id} 0 R /V ${value} 0 R /AP << /N ${appearance} 0 R >> >>`);
+}
+
+/** The value of a signature with room for what is filled in at the end. */
+export function signatureRoom(signedAt: Date): string {
+  const kind = '/Type /Sig /Filter /Adobe.PPKLite /SubFilter /adbe.pkcs7.detached';
+  return `<< ${kind} /ByteRange ${byteRangeRoom} /Contents <${'0'.repeat(signatureBytesMax * 2)}> /M (${pdfDate(signedAt)}) /Reason (Letter of authorization) >>`;
 }
 
 function drawAppearance({ box, lines }: PdfSigning): string {
@@ -173,12 +177,12 @@ function drawAppearance({ box, lines }: PdfSigning): string {
 }
 
 /** Signs the whole file but the place of the signature itself, and writes the signature there (ISO 32000-1, section 12.8.1). */
-function fillSignature(bytes: Uint8Array, { certificate, signedAt }: PdfSigning): Uint8Array {
+export function fillSignature(bytes: Uint8Array, { certificate, signedAt }: Pick<PdfSigning, 'certificate' | 'signedAt'>): Uint8Array {
   const filled = Buffer.from(bytes);
-  const start = filled.indexOf('/Contents <0000', 0, 'latin1') + '/Contents '.length;
+  const start = filled.lastIndexOf('/Contents <0000', undefined, 'latin1') + '/Contents '.length;
   const end = filled.indexOf('>', start, 'latin1') + 1;
   const range = [start, end, filled.length - end].map((offset) => String(offset).padStart(10, '0'));
-  filled.write(`[0 ${range.join(' ')}]`, filled.indexOf(byteRangeRoom, 0, 'latin1'), 'latin1');
+  filled.write(`[0 ${range.join(' ')}]`, filled.lastIndexOf(byteRangeRoom, undefined, 'latin1'), 'latin1');
   const signature = signDetachedCms({ content: Buffer.concat([filled.subarray(0, start), filled.subarray(end)]), certificate, signedAt });
   if (signature.length > signatureBytesMax) throw new RangeError(`The signature has ${signature.length} bytes, more than its room of ${signatureBytesMax}.`);
   filled.write(Buffer.from(signature).toString('hex'), start + 1, 'latin1');

@@ -235,7 +235,8 @@ export async function writeSampleLetters(directory: string, { seed, asOf }: { se
     const path = join(directory, `${name}.${letter.format}`);
     await writeFile(path, letter.bytes);
     const { phones, csv: _csv, ...brand } = letter.request;
-    await writeFile(join(directory, `${name}.json`), `${JSON.stringify({ brand, numbers: phones }, null, 2)}\n`);
+    const signer = { name: letter.truth.signerName, title: letter.truth.signerTitle };
+    await writeFile(join(directory, `${name}.json`), `${JSON.stringify({ brand, numbers: phones, signer }, null, 2)}\n`);
     return path;
   };
   const trustRoot = join(directory, 'sample-root.pem');

@@ -14,14 +14,6 @@ export const BRAND_CHECKS = {
     pass: 'No name of the brand is near a protected name.',
     review: 'The {field} is near the protected name {name} ({category}): {how}. A person decides, also where the company has that very name.',
   },
-  display_name_on_letter: {
-    pass: 'The letter has the name that calls will show.',
-    review: 'The letter does not have the name that calls will show, word for word. A person decides; a letter that has it is decided faster.',
-  },
-  letter_as_drawn: {
-    pass: 'What the pages show is the text that was read.',
-    review: 'The pages do not show all of the text that the file carries, or show other text. A person compares them.',
-  },
   letter_of_one_owner: {
     pass: 'No other client has handed in this letter.',
     review: 'Another client has handed in the same letter. A person looks at it.',
@@ -31,6 +23,11 @@ export const BRAND_CHECKS = {
 /** A finding of one of these checks. */
 export function brandFinding(code: keyof typeof BRAND_CHECKS, severity: 'pass' | 'review', place: Place | null = null): Finding {
   return { code, severity, message: BRAND_CHECKS[code][severity], place, excerpt: null };
+}
+
+/** True if a person must decide because of a finding. */
+export function needsPerson(findings: readonly Finding[]): boolean {
+  return findings.some(({ severity }) => severity === 'review');
 }
 
 /** A finding for a person, with each `{...}` of its text replaced. */

@@ -17,7 +17,8 @@ export const brandLimits = {
 /** In which capacity the one who registers the brand acts. */
 export const RELATIONSHIPS = ['owner', 'agency', 'reseller'] as const;
 
-const text = (charactersMax: number) =>
+/** Text of a profile: clean, not empty, of at most so many characters. */
+export const profileText = (charactersMax: number) =>
   z
     .string()
     .transform((value) => cleanText(value) ?? '')
@@ -29,7 +30,7 @@ const urlLike = new RegExp(`://|\\bwww\\.|\\b[\\p{L}\\p{N}-]+\\.(?:${endings})(?
 /** Pictographs but the three signs of ordinary text, flags, keycaps and the selector that turns a sign into a picture. */
 const emoji = /(?![©®™])\p{Extended_Pictographic}|[\u{1F1E6}-\u{1F1FF}\u20E3\uFE0F]/u;
 
-const displayName = text(brandLimits.displayNameCharactersMax)
+const displayName = profileText(brandLimits.displayNameCharactersMax)
   .refine((value) => /\p{L}/u.test(value), 'has no letter: it may not be digits and signs only')
   .refine((value) => !urlLike.test(value), 'holds an address of the web')
   .refine((value) => !emoji.test(value), 'holds an emoji');
@@ -64,22 +65,22 @@ const phone = z.string().transform((value, context) => {
 });
 
 const contact = z.strictObject({
-  name: text(brandLimits.nameCharactersMax),
+  name: profileText(brandLimits.nameCharactersMax),
   email: z.string().trim().max(254).regex(/^[^\s@"<>\\\p{C}]+@[^\s@"<>\\\p{C}]+\.[^\s@"<>\\.\p{C}]+$/u, 'is not an e-mail address'),
   phone: phone.nullable().default(null),
 });
 
-const callReasons = z.array(text(brandLimits.callReasonCharactersMax)).max(brandLimits.callReasonsMax, `has more than ${brandLimits.callReasonsMax} entries`);
+const callReasons = z.array(profileText(brandLimits.callReasonCharactersMax)).max(brandLimits.callReasonsMax, `has more than ${brandLimits.callReasonsMax} entries`);
 
 const fields = {
-  legalName: text(brandLimits.nameCharactersMax),
-  dba: text(brandLimits.nameCharactersMax).nullable(),
+  legalName: profileText(brandLimits.nameCharactersMax),
+  dba: profileText(brandLimits.nameCharactersMax).nullable(),
   displayName,
   website: url('https:', 'http:').nullable(),
   country,
-  taxId: text(brandLimits.taxIdCharactersMax).nullable(),
+  taxId: profileText(brandLimits.taxIdCharactersMax).nullable(),
   contact: contact.nullable(),
-  address: text(brandLimits.addressCharactersMax).nullable(),
+  address: profileText(brandLimits.addressCharactersMax).nullable(),
   callReasons,
   logo: url('https:').nullable(),
   relationship: z.enum(RELATIONSHIPS),
@@ -108,7 +109,7 @@ export type BrandChanges = z.output<typeof brandChangesSchema>;
 export const handleSchema = z.string().max(63).regex(/^[a-z0-9](-?[a-z0-9])+$/, 'is not made of lower-case letters, digits and single hyphens, 2 to 63 characters');
 
 /** A reason for calls with one number. */
-export const callReasonSchema = text(brandLimits.callReasonCharactersMax);
+export const callReasonSchema = profileText(brandLimits.callReasonCharactersMax);
 
 /** The handle that a display name suggests; empty if it has no letter or digit of ASCII. */
 export function suggestHandle(name: string): string {

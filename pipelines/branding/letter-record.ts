@@ -5,14 +5,12 @@ import type { Vault } from '../vault.ts';
 import type { BrandProfile } from './brand-profile.ts';
 import { storeReading } from './document-store.ts';
 import type { Finding, LetterOutcome } from './finding.ts';
-import { decideLetter, refusalFinding } from './letter-decision.ts';
-import { extractFields, type LetterFields } from './letter-fields.ts';
-import type { LetterReading, LetterReadingOutcome, Place } from './letter-reading.ts';
+import { decideApproval, formSignedOn, type ApprovalFacts } from './letter-approval.ts';
+import type { LetterFields } from './letter-fields.ts';
+import type { LetterReading, LetterReadingOutcome } from './letter-reading.ts';
 import { letterRuleVersion } from './letter-rules.ts';
-import { textOf } from './letter-text.ts';
+import type { LetterTextDecision } from './letter-text-decision.ts';
 import { letterValidity } from './letter-validity.ts';
-import { findName, wordsOf } from './name-match.ts';
-import type { NumberClaims } from './number-claims.ts';
 import type { OperationRecord } from './operation.ts';
 import type { Cause } from './settle.ts';
 import { LETTER_TRANSITIONS, transition, type LetterAction, type LetterState } from './states.ts';
@@ -23,7 +21,12 @@ export interface DecidedLetter {
   readonly ruleVersion: string;
   readonly findings: readonly Finding[];
   readonly signedOn: string | null;
+  /** The day on which it ends by its own words. */
+  readonly endsOn: string | null;
   readonly coveredPhones: readonly string[];
+  /** The issued form that it is, byte for byte; and whether it was issued for this request, so that no other brand may use it. */
+  readonly formId: number | null;
+  readonly formFits: boolean;
   /** Null if it could not be read. */
   readonly reading: LetterReading | null;
   readonly fields: LetterFields | null;
@@ -38,68 +41,32 @@ export interface SealedReading {
   readonly reading: LetterReading | null;
 }
 
-export interface LetterDecisionFacts {
+/** What a letter is decided by, under the lock of changes: what was read and found before, and what must still be so. */
+export interface LetterDecisionFacts extends Omit<ApprovalFacts, 'reading' | 'textFindings'> {
   readonly reading: LetterReadingOutcome;
-  readonly brand: BrandProfile;
-  readonly submittedAt: Date;
-  readonly claims: NumberClaims;
-  /** Numbers of the CSV that came with the letter. */
-  readonly csvPhones: readonly string[] | null;
+  readonly text: LetterTextDecision;
+  /** Findings about the request that need the database. */
+  readonly more: readonly Finding[];
 }
 
-/** Applies the rules to a letter as it was read. */
-export function decideReadLetter({ reading: outcome, brand, submittedAt, claims, csvPhones }: LetterDecisionFacts): DecidedLetter {
-  if (outcome.kind === 'refused') {
-    const findings = [refusalFinding(outcome.code, outcome.problem)];
-    return { outcome: 'rejected', ruleVersion: letterRuleVersion, findings, signedOn: null, coveredPhones: [], reading: null, fields: null, reason: reasonOf(findings) };
-  }
-  const { reading } = outcome;
-  const names = [brand.legalName, brand.dba, brand.displayName].filter((name) => name !== null);
-  const fields = extractFields(reading, { country: brand.country, names });
-  const decision = decideLetter({
-    submittedOn: dayOf(submittedAt),
-    latestDay: dayOf(new Date(submittedAt.getTime() + mostAdvancedZoneMs)),
-    brand,
-    requestedPhones: claims.phones,
-    csvPhones,
-    phonesOfOtherBrands: claims.ofOtherBrands,
-    reading,
-    fields,
-  });
-  return { ...decision, reading, fields, reason: reasonOf(decision.findings) };
+/** Brings what was found in a letter together with what it is a form of: the one decision. */
+export function concludeLetter({ reading: outcome, text, more, ...facts }: LetterDecisionFacts): DecidedLetter {
+  const reading = outcome.kind === 'read' ? outcome.reading : null;
+  const { form, request } = facts;
+  if (reading === null) return { ...text, outcome: 'rejected', ruleVersion: letterRuleVersion, endsOn: null, reading, formId: null, formFits: false, reason: reasonOf(text.findings) };
+  const { outcome: verdict, findings } = decideApproval({ ...facts, reading, textFindings: [...text.findings, ...more] });
+  const known = { outcome: verdict, findings, ruleVersion: letterRuleVersion, reading, fields: text.fields, reason: reasonOf(findings) };
+  if (form === null || !form.sameBytes) return { ...known, signedOn: text.signedOn, endsOn: form === null ? endOf(text) : null, coveredPhones: text.coveredPhones, formId: null, formFits: false };
+  const formFits = !findings.some(({ code, severity }) => severity === 'review' && (code === 'form_issued' || code === 'form_fits_request'));
+  // What a stranger hands in of somebody's form must not count against that form.
+  const formId = form.owner === request.owner ? form.formId : null;
+  return { ...known, signedOn: formSignedOn(reading), endsOn: null, coveredPhones: form.content.phones, formId, formFits };
 }
 
 /** The first day on which the letter ends by its own words, by the earlier reading of an ambiguous one; null if it says none. */
-function endOf({ fields }: DecidedLetter): string | null {
+function endOf({ fields }: LetterTextDecision): string | null {
   const days = (fields?.endDates ?? []).flatMap(({ date, alternative }) => (alternative === null ? [date] : [date, alternative]));
   return days.sort()[0] ?? null;
-}
-
-/** The decision with more findings; one for a person turns an approval into a review. */
-export function addFindings(decided: DecidedLetter, more: readonly Finding[]): DecidedLetter {
-  const findings = [...decided.findings, ...more];
-  const outcome = decided.outcome === 'approved' && more.some(({ severity }) => severity === 'review') ? 'in_review' : decided.outcome;
-  return { ...decided, findings, outcome, reason: reasonOf(findings) };
-}
-
-/** Where the decision was read: the lines of its findings and of its numbers. */
-export function decisivePlaces({ findings, fields }: DecidedLetter): Place[] {
-  return [...findings.map(({ place }) => place), ...(fields?.phones ?? []).map(({ place }) => place)].filter((place) => place !== null);
-}
-
-/** True if the letter has each of some names, as whole words. */
-export function namesAll({ reading }: DecidedLetter, names: readonly string[]): boolean {
-  if (reading === null) return false;
-  const { text } = textOf(reading);
-  const words = wordsOf(text);
-  return names.every((name) => ['whole', 'other_form'].includes(findName(text, words, name, { near: false })?.kind ?? ''));
-}
-
-/** Kiribati's Line Islands are 14 hours ahead of UTC. */
-const mostAdvancedZoneMs = 14 * 3_600_000;
-
-function dayOf(instant: Date): string {
-  return instant.toISOString().slice(0, 10);
 }
 
 function reasonOf(findings: readonly Finding[]): string {
@@ -123,7 +90,7 @@ export async function recordLetter(client: Queryable, { vault, brandId, revision
   const documentId = operation.letterDocumentId!; // a letter was read
   const row = await queryRow<{ letter_id: number }>(client, sql('branding/insert_letter'), [
     brandId, revision, documentId, operation.operationId, operation.requestedAt, decided.ruleVersion,
-    reading?.format ?? null, reading?.pages.length ?? null, decided.signedOn, operation.requestedBy, `Handed in with operation ${operation.operationId}.`, profile.legalName, endOf(decided),
+    reading?.format ?? null, reading?.pages.length ?? null, decided.signedOn, operation.requestedBy, `Handed in with operation ${operation.operationId}.`, profile.legalName, decided.endsOn, decided.formId,
   ]);
   const letterId = row!.letter_id;
   await client.query(sql('branding/insert_findings'), [
@@ -134,11 +101,12 @@ export async function recordLetter(client: Queryable, { vault, brandId, revision
     findings.map(({ place }) => place?.page ?? null),
     findings.map(({ place }) => place?.line ?? null),
   ]);
+  if (decided.formId !== null && decided.formFits) await client.query(sql('branding/use_issued_form'), [decided.formId, brandId]);
   await client.query(sql('branding/insert_letter_numbers'), [letterId, decided.coveredPhones]);
   await storeReading({ db: client, vault }, documentId, { findings, fields, reading } satisfies SealedReading);
   const action = { approved: 'approve', rejected: 'reject', in_review: 'review' } as const;
   const cause = { actor: decided.ruleVersion, reason: decided.reason, operationId: operation.operationId };
-  await moveLetter(client, { letterId, state: 'submitted', signedOn: decided.signedOn, endsOn: endOf(decided) }, { action: action[decided.outcome], at, cause });
+  await moveLetter(client, { letterId, state: 'submitted', signedOn: decided.signedOn, endsOn: decided.endsOn }, { action: action[decided.outcome], at, cause });
   return letterId;
 }
 

@@ -5,7 +5,7 @@ import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '.
 import { sql } from '../../sql/sql.ts';
 import { cleanText } from '../text-cleaning.ts';
 import type { Vault } from '../vault.ts';
-import { brandChangesSchema, brandProfileSchema, callReasonSchema, handleSchema, suggestHandle } from './brand-profile.ts';
+import { brandChangesSchema, brandLimits, brandProfileSchema, callReasonSchema, handleSchema, profileText, suggestHandle } from './brand-profile.ts';
 import { storeDocument } from './document-store.ts';
 import type { OperationResult } from './operation-result.ts';
 
@@ -13,14 +13,21 @@ import type { OperationResult } from './operation-result.ts';
 export const namedNumbersMax = 1000;
 
 const wellFormed = z.string().max(64).refine((value) => !/[\0\p{Cs}]/u.test(value), 'holds characters that no number has');
-const numbers = z.array(wellFormed).max(namedNumbersMax, `names more than ${namedNumbersMax} numbers: use a CSV`).default([]);
+/** Numbers that a request names, as their sender writes them. */
+export const requestNumbersSchema = z.array(wellFormed).max(namedNumbersMax, `names more than ${namedNumbersMax} numbers: use a CSV`).default([]);
 const callReason = callReasonSchema.nullable().default(null);
+
+/** Who signs the letter: printed on the form that is issued for the request. */
+export const signerSchema = z.strictObject({ name: profileText(brandLimits.nameCharactersMax), title: profileText(brandLimits.nameCharactersMax) });
+
+const numbers = requestNumbersSchema;
+const signer = signerSchema.optional();
 
 /** The closed list of operations, under the specification's names, with the form of their requests. */
 export const OPERATIONS = {
-  add_managed_brand: z.strictObject({ handle: handleSchema.optional(), brand: brandProfileSchema, numbers, callReason }),
-  update_managed_brand: z.strictObject({ handle: handleSchema, changes: brandChangesSchema.default({}), numbers, callReason }),
-  add_phone_number: z.strictObject({ handle: handleSchema, numbers, callReason }),
+  add_managed_brand: z.strictObject({ handle: handleSchema.optional(), brand: brandProfileSchema, numbers, callReason, signer }),
+  update_managed_brand: z.strictObject({ handle: handleSchema, changes: brandChangesSchema.default({}), numbers, callReason, signer }),
+  add_phone_number: z.strictObject({ handle: handleSchema, numbers, callReason, signer }),
 } as const;
 
 export type OperationKind = keyof typeof OPERATIONS;

@@ -1,21 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ServiceError } from '../../runtime/errors.ts';
-import { inTransaction, queryRow, type Pool, type Queryable } from '../../runtime/postgres.ts';
+import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import type { Vault } from '../vault.ts';
-import { brandFinding, checkBrand } from './brand-check.ts';
+import { brandFinding, checkBrand, needsPerson } from './brand-check.ts';
 import { readBrand } from './brand-record.ts';
+import { judgeNames } from './brand-revision.ts';
 import { brandProfileSchema, needsApproval, type BrandProfile } from './brand-profile.ts';
 import { openDocument } from './document-store.ts';
-import type { Finding } from './finding.ts';
+import { digestsOfFirstRevision, findIssuedForm } from './letter-form.ts';
+import type { ApprovalPolicy } from './letter-form-rules.ts';
+import { concludeLetter, recordLetter, type DecidedLetter } from './letter-record.ts';
+import type { LetterReadingOutcome } from './letter-reading.ts';
+import type { LetterTextDecision, LetterTextFacts } from './letter-text-decision.ts';
 import { lockBrand, requireDecidedLetters, takeChangeLock, type LockedBrand } from './locked-brand.ts';
-import { addFindings, decideReadLetter, decisivePlaces, namesAll, recordLetter, type DecidedLetter } from './letter-record.ts';
-import { checkAsDrawn } from './letter-as-drawn.ts';
-import type { LetterPage, LetterReadingOutcome } from './letter-reading.ts';
 import { readProtectedNames } from './names/protected-name-record.ts';
 import { judgeNumbers, readNumberList, type NumberListLimits, type NumberRow } from './number-list.ts';
 import { readOperationRecord, type OperationRecord } from './operation.ts';
-import { claimNumbers, judgeClaims } from './number-claims.ts';
+import { claimNumbers, judgeClaims, type NumberClaims } from './number-claims.ts';
+import { readProvenPhones } from './proven-numbers.ts';
 import { makeResult } from './result-maker.ts';
 import type { OperationResult } from './operation-result.ts';
 import { settleBrand, type Cause } from './settle.ts';
@@ -26,16 +29,23 @@ export interface RunOperationOptions {
   readonly vault: Vault;
   /** Reads a letter in processes of its own; see reading/letter-reader.ts. */
   readonly readLetter: (bytes: Uint8Array) => Promise<LetterReadingOutcome>;
-  /** Recognises pages of a letter as they are drawn. */
-  readonly drawPages: (bytes: Uint8Array, pages: readonly number[]) => Promise<readonly LetterPage[]>;
+  /** Decides the text of a letter, away from the event loop where it is long; see letter-text-aside.ts. */
+  readonly decideText: (facts: LetterTextFacts) => Promise<LetterTextDecision>;
+  /** What approval by rules alone asks for. */
+  readonly policy: ApprovalPolicy;
   readonly limits: NumberListLimits;
   readonly operationId: number;
   readonly now: () => Date;
 }
 
+/** A brand that changes more often than this while one letter of it is decided is a fault. */
+const decisionsMax = 5;
+
 /**
- * Carries out one operation: reads its files, then in one transaction makes or changes the brand, claims the numbers,
- * decides the letter, settles every state, and records the result. Safe to run twice: a second run returns the result.
+ * Carries out one operation: reads its files and decides the text of the letter, then in one transaction makes or changes the brand,
+ * claims the numbers, approves the letter or not, settles every state, and records the result. Under the lock of changes only facts
+ * are compared; if the brand or its numbers have changed since the text was decided, it is decided again without the lock. Safe to
+ * run twice: a second run returns the result.
  * @throws ServiceError `operation_unknown`, `brand_unknown`, `brand_handle_taken`, `brand_withdrawn`, `transition_refused`,
  * `numbers_file_invalid`, `document_sealed`, `interrupted`
  */
@@ -44,14 +54,28 @@ export async function runOperation(options: RunOperationOptions): Promise<Operat
   const operation = await readOperationRecord(db, operationId);
   if (operation.state !== 'queued') return answerOf(operation);
   const rows = operation.numbersDocumentId === null ? judgeNumbers(operation.request.numbers) : await readNumberList(await openDocument({ db, vault }, operation.numbersDocumentId), limits);
-  const letter = operation.letterDocumentId === null ? null : await readWithPages(options, operation, { rows, bytes: await openDocument({ db, vault }, operation.letterDocumentId) });
-  return inTransaction(db, async (client) => {
-    if ((await queryRow(client, sql('branding/lock_operation'), [operationId])) === undefined) return answerOf(await readOperationRecord(client, operationId));
-    const result = await carryOut(client, options, { operation, rows, letter });
-    await client.query(sql('branding/finish_operation'), [operationId, JSON.stringify(result)]);
-    return result;
-  });
+  const file = operation.letterDocumentId === null ? null : await readFile(options, operation.letterDocumentId);
+  for (let decisions = 1; ; decisions++) {
+    const letter = file === null ? null : { file, basis: await peekBasis(db, operation, rows) };
+    const decided = letter === null ? null : { ...letter, text: await options.decideText({ ...letter.basis, reading: letter.file.reading, submittedAt: operation.requestedAt }) };
+    const result = await inTransaction(db, (client) => finish(client, options, { operation, rows, letter: decided })).catch((error: unknown) => {
+      if (error instanceof ChangedMeanwhile && decisions < decisionsMax) return null;
+      throw error;
+    });
+    if (result !== null) return result;
+  }
 }
+
+async function finish(client: Queryable, options: RunOperationOptions, work: Work): Promise<OperationResult> {
+  const { operationId } = options;
+  if ((await queryRow(client, sql('branding/lock_operation'), [operationId])) === undefined) return answerOf(await readOperationRecord(client, operationId));
+  const result = await carryOut(client, options, work);
+  await client.query(sql('branding/finish_operation'), [operationId, JSON.stringify(result)]);
+  return result;
+}
+
+/** Rolls back what was begun on a decision that does not hold any more. */
+class ChangedMeanwhile extends Error {}
 
 /** What an ended operation answers, also to a second run. */
 function answerOf({ result, failure, operationId }: OperationRecord): OperationResult {
@@ -62,71 +86,77 @@ function answerOf({ result, failure, operationId }: OperationRecord): OperationR
 interface Work {
   readonly operation: OperationRecord;
   readonly rows: readonly NumberRow[];
-  readonly letter: ReadLetter | null;
+  readonly letter: LetterInHand | null;
 }
 
-/** A letter as it was read, and its pages as they are drawn where that could matter. */
-interface ReadLetter {
+/** A letter as it was read. */
+interface LetterFile {
   readonly reading: LetterReadingOutcome;
-  readonly drawn: readonly LetterPage[];
+  /** Digests of what may be an issued form. */
+  readonly digests: readonly string[];
 }
 
-async function carryOut(client: Queryable, { vault, now }: RunOperationOptions, { operation, rows, letter }: Work): Promise<OperationResult> {
+/** What the decision on a text depends on beside the letter: where it has changed, the decision does not hold. */
+type TextBasis = Pick<LetterTextFacts, 'brand' | 'requestedPhones' | 'phonesOfOtherBrands' | 'csvPhones'>;
+
+interface LetterInHand {
+  readonly file: LetterFile;
+  readonly basis: TextBasis;
+  readonly text: LetterTextDecision;
+}
+
+async function readFile({ db, vault, readLetter }: RunOperationOptions, documentId: number): Promise<LetterFile> {
+  const bytes = await openDocument({ db, vault }, documentId);
+  const reading = await readLetter(bytes);
+  return { reading, digests: reading.kind === 'read' ? digestsOfFirstRevision(bytes, reading.reading) : [] };
+}
+
+/**
+ * The profile that a letter will be checked against, and whose its numbers are, unless that changes meanwhile.
+ * @throws ServiceError `brand_unknown`
+ */
+async function peekBasis(db: Queryable, operation: OperationRecord, rows: readonly NumberRow[]): Promise<TextBasis> {
+  const { request, kind } = operation;
+  if ('brand' in request) return basisOf(operation, request.brand, await judgeClaims(db, noBrand, rows));
+  const known = await readBrand(db, request.handle);
+  const profile = kind === 'add_phone_number' ? known.profile : mergeProfile(known.pendingProfile ?? known.profile, 'changes' in request ? request.changes : {});
+  return basisOf(operation, profile, await judgeClaims(db, known.brandId, rows));
+}
+
+/** Id of a brand that is not there yet: every live number is another brand's. */
+const noBrand = 0;
+
+function basisOf({ numbersDocumentId }: OperationRecord, brand: BrandProfile, { phones, ofOtherBrands }: NumberClaims): TextBasis {
+  return { brand: brandProfileSchema.parse(brand), requestedPhones: phones, phonesOfOtherBrands: ofOtherBrands, csvPhones: numbersDocumentId === null ? null : phones };
+}
+
+async function carryOut(client: Queryable, { vault, now, policy }: RunOperationOptions, { operation, rows, letter }: Work): Promise<OperationResult> {
   const cause: Cause = { actor: operation.requestedBy, reason: `Asked for by operation ${operation.operationId}.`, operationId: operation.operationId };
   await takeChangeLock(client);
   const at = now();
   const brand = await applyRequest(client, operation, cause);
   const claims = await judgeClaims(client, brand.brand_id, rows);
-  await claimNumbers(client, { brandId: brand.brand_id, operation, claims, cause });
-  const csvPhones = operation.numbersDocumentId === null ? null : claims.phones;
   const target = letterTarget(brand, operation);
-  const facts = { brand: target.profile, submittedAt: operation.requestedAt, claims, csvPhones };
-  const decided = letter === null ? null : await checkFurther(client, decideReadLetter({ reading: letter.reading, ...facts }), { operation, drawn: letter.drawn });
+  if (letter !== null && !isDeepStrictEqual(basisOf(operation, target.profile, claims), letter.basis)) throw new ChangedMeanwhile();
+  await claimNumbers(client, { brandId: brand.brand_id, operation, claims, cause });
+  const decided = letter === null ? null : await decide(client, { operation, brandId: brand.brand_id, letter, policy });
   const letterId = decided === null ? null : await recordLetter(client, { vault, brandId: brand.brand_id, ...target, operation, decided, at });
-  if (decided !== null) await judgeNames(client, brand, decided);
+  if (decided?.outcome === 'approved' && target.revision === brand.pending_revision) await judgeNames(client, brand.brand_id, target);
   await settleBrand(client, brand.brand_id, { at, cause: automatic(cause, decided) });
   return makeResult(client, { brandId: brand.brand_id, letterId, claims, kind: operation.kind });
 }
 
-/** What the rules do not see: how the pages are drawn, and who else has handed the letter in. */
-async function checkFurther(client: Queryable, decided: DecidedLetter, { operation, drawn }: { operation: OperationRecord; drawn: readonly LetterPage[] }): Promise<DecidedLetter> {
-  if (decided.reading === null) return decided;
-  const reused = await queryRow(client, sql('branding/find_reused_letter'), [operation.letterDocumentId, operation.owner]);
-  const owner = brandFinding('letter_of_one_owner', reused === undefined ? 'pass' : 'review');
-  if (decided.outcome !== 'approved') return addFindings(decided, [owner]);
-  return addFindings(decided, [owner, checkAsDrawn({ pages: decided.reading.pages, drawn, places: decisivePlaces(decided) })]);
-}
-
-/** Reads a letter, and where the rules would approve it also its pages as a person sees them. Outside of the transaction: it takes seconds. */
-async function readWithPages(options: RunOperationOptions, operation: OperationRecord, { rows, bytes }: { rows: readonly NumberRow[]; bytes: Uint8Array }): Promise<ReadLetter> {
-  const reading = await options.readLetter(bytes);
-  const brand = await peekProfile(options.db, operation);
-  if (reading.kind === 'refused' || brand === null) return { reading, drawn: [] };
-  const phones = [...new Set(rows.flatMap(({ phone }) => phone ?? []))];
-  const decided = decideReadLetter({ reading, brand, submittedAt: operation.requestedAt, claims: { rows: [], phones, ofOtherBrands: [] }, csvPhones: operation.numbersDocumentId === null ? null : phones });
-  const withText = reading.reading.pages.filter(({ source }) => source === 'text').map(({ page }) => page);
-  return { reading, drawn: decided.outcome === 'approved' && withText.length > 0 ? await options.drawPages(bytes, withText) : [] };
-}
-
-/** The profile that a letter will be checked against, unless it changes meanwhile; null where the brand is not there. */
-async function peekProfile(db: Queryable, { request, kind }: OperationRecord): Promise<BrandProfile | null> {
-  if ('brand' in request) return request.brand;
-  const brand = await readBrand(db, request.handle).catch(() => null); // the transaction says what is wrong with it
-  if (brand === null) return null;
-  if (kind === 'add_phone_number') return brand.profile;
-  return mergeProfile(brand.pendingProfile ?? brand.profile, 'changes' in request ? request.changes : {});
-}
-
-/**
- * A name that calls will show for the first time must stand in the approved letter, else a person decides; where it does,
- * and nothing else needs a person, the letter is enough.
- */
-async function judgeNames(client: Queryable, { brand_id, profile, approved_profile: published, pending_revision }: LockedBrand, decided: DecidedLetter): Promise<void> {
-  if (pending_revision === null || decided.outcome !== 'approved') return;
-  const fields = published === null ? [profile.displayName] : (['legalName', 'dba', 'displayName'] as const).filter((field) => profile[field] !== published[field]).map((field) => profile[field]);
-  const onLetter = brandFinding('display_name_on_letter', namesAll(decided, fields.flatMap((name) => name ?? [])) ? 'pass' : 'review');
-  const findings = [...checkBrand(profile, await readProtectedNames(client)), onLetter];
-  await client.query(sql('branding/judge_revision'), [brand_id, pending_revision, JSON.stringify(findings), needsPerson(findings)]);
+/** The decision on a letter, by facts that are read under the lock. */
+async function decide(client: Queryable, { operation, brandId, letter: { file, basis, text }, policy }: { operation: OperationRecord; brandId: number; letter: LetterInHand; policy: ApprovalPolicy }): Promise<DecidedLetter> {
+  const { owner, letterDocumentId, requestedAt: submittedAt } = operation;
+  const form = await findIssuedForm(client, { digests: file.digests, codes: text.formCodes });
+  const phones = form?.content.phones ?? [];
+  const own = await queryRows<{ phone: string }>(client, sql('branding/list_own_numbers'), [brandId, phones]);
+  const reused = await queryRow(client, sql('branding/find_reused_letter'), [letterDocumentId, owner]);
+  const { legalName, dba, displayName } = basis.brand;
+  const request = { owner, brandId, legalName, dba, displayName, requestedPhones: basis.requestedPhones, ownPhones: new Set(own.map(({ phone }) => phone)) };
+  const more = [brandFinding('letter_of_one_owner', reused === undefined ? 'pass' : 'review')];
+  return concludeLetter({ reading: file.reading, text, more, form, request, provenPhones: await readProvenPhones(client, brandId, phones), policy, submittedAt });
 }
 
 /** The revision that a letter is checked against: the one that waits, but for numbers the one that is published, if there is one. */
@@ -193,8 +223,4 @@ async function updateBrand(client: Queryable, brand: LockedBrand, { operation, c
 
 function mergeProfile(profile: BrandProfile, changes: object): BrandProfile {
   return brandProfileSchema.parse({ ...profile, ...changes });
-}
-
-function needsPerson(findings: readonly Finding[]): boolean {
-  return findings.some(({ severity }) => severity === 'review');
 }

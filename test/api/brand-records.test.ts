@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { findBrand, listLetters, listNumbers, readBrand, readLetter } from '../../api/brand-records.ts';
 import { expireLetters } from '../../pipelines/branding/expiry.ts';
 import { changeNumber, decideBrand, decideLetter, resumeBrand, suspendBrand, withdrawBrand, withdrawLetter } from '../../pipelines/branding/person-actions.ts';
-import { ask, eyes, fresh, goodLetter, letterForReview, owner, profile } from '../support/branding.ts';
+import { letterRuleVersion } from '../../pipelines/branding/letter-rules.ts';
+import { ask, eyes, fresh, letterForReview, owner, profile, signedForm } from '../support/branding.ts';
 import { useTestDatabase } from '../support/database.ts';
 
 const { db } = await useTestDatabase();
@@ -22,7 +23,7 @@ async function expectEndsAsPublished(handle: string): Promise<Record<string, str
 
 async function approvedBrand(numbers: number): Promise<{ handle: string; phones: string[]; letterId: number }> {
   const { handle, phones } = fresh(numbers);
-  const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: goodLetter(phones) });
+  const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: signedForm(phones) });
   expect(result.outcome).toBe('approved');
   return { handle, phones, letterId: result.letter!.letterId };
 }
@@ -53,7 +54,7 @@ describe('the end of a number', () => {
 
   it('is that of the caches when one of two letters is withdrawn', async () => {
     const { handle, phones, letterId } = await approvedBrand(2);
-    const second = await ask(db, 'update_managed_brand', { handle }, { letter: goodLetter(phones.slice(0, 1)) });
+    const second = await ask(db, 'update_managed_brand', { handle }, { letter: signedForm(phones.slice(0, 1)) });
     expect(second.outcome).toBe('approved');
     await expectEndsAsPublished(handle);
     await withdrawLetter({ db, letterId, ...by });
@@ -66,7 +67,7 @@ describe('the end of a number', () => {
 describe('a letter', () => {
   it('was decided by the rules, or by a person whose name is not told', async () => {
     const { handle: ruled } = await approvedBrand(1);
-    expect(await lettersOf(ruled)).toMatchObject([{ state: 'approved', decidedBy: 'rules', numbers: 1, ruleVersion: 'letter-rules/2' }]);
+    expect(await lettersOf(ruled)).toMatchObject([{ state: 'approved', decidedBy: 'rules', numbers: 1, ruleVersion: letterRuleVersion }]);
 
     const { handle, phones } = fresh(1);
     const waiting = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: letterForReview(phones) });

@@ -10,11 +10,12 @@ import type { Operation, OperationRow } from '../../pipelines/branding/operation
 import { runCli, runCliJson, type CliResult } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { letterFile } from '../support/letter-file.ts';
+import { writeSignedForm, writeTrustRoots } from '../support/signed-form.ts';
 
 const { db, url } = await useTestDatabase();
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 }); // each command is a process of its own, and there are many
 const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-branding-'));
-const env = { DATABASE_URL: url, STATE_DIR: stateDir, TWO_PAIRS_OF_EYES: 'off' }; // one account runs every command
+const env = { DATABASE_URL: url, STATE_DIR: stateDir, LETTER_TRUST_ROOTS: await writeTrustRoots(stateDir), TWO_PAIRS_OF_EYES: 'off' }; // one account runs every command
 afterAll(() => rm(stateDir, { recursive: true, force: true }));
 
 type AnsweredOperation = Operation & { repeated: boolean; refused: OperationRow[] };
@@ -83,10 +84,12 @@ describe('brand add', () => {
 describe('a brand with a letter', () => {
   const handle = 'northwind';
   let letterId: number;
+  let letter: string;
 
   beforeAll(async () => {
-    const letter = await file('good.pdf', letterFile([phone(101), phone(102)], { attachment: `The attached CSV lists them from ${phone(101)} to ${phone(102)}, 2 numbers.` }));
     const csv = await file('numbers.csv', `phone,branch\n${phone(101)},north\n12,south\n${phone(102)},south\n${phone(101)},north\n`);
+    const brand = { legalName: 'Northwind Dental LLC', displayName: 'Northwind Dental', country: 'US', address: '12 Harbour Road, Springfield' };
+    letter = await writeSignedForm({ env, directory: stateDir, name: 'good', request: { brand, signer: { name: 'Jane Sample', title: 'Director' } }, organization: brand.legalName, owner: 'northwind-agency', numbers: csv });
     const { code, stdout, stderr } = await cli('brand', 'add', ...identity, '--handle', handle, '--letter', letter, '--numbers', csv);
     expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/outcome\s+approved/);
@@ -131,7 +134,7 @@ describe('a brand with a letter', () => {
   it('shows its letter, and the text of it only to those who ask', async () => {
     const id = String(letterId);
     const [plain, plainJson, text, textJson] = await Promise.all([cli('letter', 'show', id), json('letter', 'show', id), cli('letter', 'show', id, '--text'), json('letter', 'show', id, '--text')]);
-    expect(plain.stdout).toMatch(/state\s+approved[\s\S]*letter_signed/);
+    expect(plain.stdout).toMatch(/state\s+approved[\s\S]*form_signed/);
     expect(plain.stdout + JSON.stringify(plainJson)).not.toMatch(/Jane Sample|Harbour Road/);
     expect(text.stdout).toMatch(/signer\s+Jane Sample/);
     expect(textJson).toMatchObject({ reading: { reading: { format: 'pdf', pages: [{ page: 1 }] } } });
@@ -145,7 +148,7 @@ describe('a brand with a letter', () => {
     const pages = join(stateDir, 'pages');
     const { files } = await json<{ files: string[] }>('letter', 'show', String(letterId), '--save', saved, '--pages', pages);
     expect(files).toEqual([saved, join(pages, `letter-${letterId}-page-1.png`)]);
-    expect(await readFile(saved)).toEqual(await readFile(join(stateDir, 'good.pdf')));
+    expect(await readFile(saved)).toEqual(await readFile(letter));
     expect((await readFile(files[1]!)).subarray(1, 4).toString()).toBe('PNG');
     for (const path of files) expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(await cli('letter', 'show', String(letterId), '--save', saved)).toMatchObject({ code: 2, stderr: expect.stringContaining('is there already') as string });

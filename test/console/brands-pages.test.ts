@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ask, fresh, goodLetter, profile } from '../support/branding.ts';
+import { ask, fresh, signedForm, profile } from '../support/branding.ts';
 import { letterFile } from '../support/letter-file.ts';
 import { until } from '../support/service-process.ts';
 import { findBarriers, noChromium, useBrowser } from './support/browser.ts';
@@ -16,7 +16,7 @@ describe.skipIf(noChromium)('the pages of brands', () => {
   const seeded = fresh(3);
 
   beforeAll(async () => {
-    await ask(db, 'add_managed_brand', { handle: seeded.handle, brand: { ...profile, taxId: '12-3456789' }, numbers: seeded.phones }, { letter: goodLetter(seeded.phones) });
+    await ask(db, 'add_managed_brand', { handle: seeded.handle, brand: { ...profile, taxId: '12-3456789' }, numbers: seeded.phones }, { letter: signedForm(seeded.phones) });
     await ask(db, 'update_managed_brand', { handle: seeded.handle, changes: { displayName: 'Northwind Smiles' } });
   });
 
@@ -48,7 +48,7 @@ describe.skipIf(noChromium)('the pages of brands', () => {
 
   it('update a brand with what was changed alone', async () => {
     const { handle, phones } = fresh(1);
-    await ask(db, 'add_managed_brand', { handle, brand: { ...profile, taxId: '12-3456789' }, numbers: phones }, { letter: goodLetter(phones) });
+    await ask(db, 'add_managed_brand', { handle, brand: { ...profile, taxId: '12-3456789' }, numbers: phones }, { letter: signedForm(phones) });
     const page = await browser.open(`/brands/${handle}/update`, { role: 'reviewer' });
     await page.getByRole('button', { name: 'Update Managed Brand' }).click();
     await page.getByText('Nothing was changed').waitFor();

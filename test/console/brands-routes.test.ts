@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ask, fresh, goodLetter, owner, profile } from '../support/branding.ts';
+import { ask, fresh, signedForm, owner, profile } from '../support/branding.ts';
 import { testMasterKey } from './support/letters.ts';
 import { logIn, useConsole, type ConsoleClient } from './support/console-process.ts';
 
@@ -14,7 +14,7 @@ describe('brands in the console', () => {
 
   beforeAll(async () => {
     [viewer, reviewer] = await Promise.all([logIn(running, 'viewer'), logIn(running, 'reviewer')]);
-    await ask(db, 'add_managed_brand', { handle, brand: { ...profile, contact, taxId: '12-3456789' }, numbers: phones }, { letter: goodLetter(phones) });
+    await ask(db, 'add_managed_brand', { handle, brand: { ...profile, contact, taxId: '12-3456789' }, numbers: phones }, { letter: signedForm(phones) });
     for (const other of ['acorn', 'acorn-two', 'birch']) await ask(db, 'add_managed_brand', { handle: other, brand: profile });
   });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ask, fresh, goodLetter, letterForReview, owner, profile } from '../support/branding.ts';
+import { ask, fresh, signedForm, letterForReview, owner, profile } from '../support/branding.ts';
 import { testMasterKey } from './support/letters.ts';
 import { logIn, useConsole, type ConsoleClient } from './support/console-process.ts';
 
@@ -25,7 +25,7 @@ describe('while the audit trail takes nothing', () => {
 
   beforeAll(async () => {
     operator = await logIn(running, 'operator');
-    approved = (await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: goodLetter(phones) })).letter!.letterId;
+    approved = (await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: signedForm(phones) })).letter!.letterId;
     await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });
     undecided = (await ask(db, 'add_managed_brand', { handle: waiting.handle, brand: profile, numbers: waiting.phones }, { letter: letterForReview(waiting.phones) })).letter!.letterId;
     await db.query("ALTER TABLE console_event ADD CONSTRAINT takes_nothing CHECK (action = 'log_in') NOT VALID");

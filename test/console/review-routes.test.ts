@@ -29,7 +29,7 @@ describe('the review desk', () => {
   const decide = (client: ConsoleClient, letterId: number, body: object) => client.json<{ state?: string; code?: string; detail?: string }>(`/api/letters/${letterId}/decision`, { method: 'POST', body: JSON.stringify(body) });
 
   it('has the letters that wait, oldest first, for reviewers', async () => {
-    expect(await reviewer.json('/api/review/letters')).toMatchObject({ letters: [{ letterId: older, requested: 3, findings: ['letter_signed'] }, { letterId: newer }], next: null });
+    expect(await reviewer.json('/api/review/letters')).toMatchObject({ letters: [{ letterId: older, requested: 3, findings: ['form_issued', 'letter_signed'] }, { letterId: newer }], next: null });
     expect(await reviewer.json('/api/review/letters?limit=1')).toMatchObject({ letters: [{ letterId: older }], next: String(older) });
     expect((await viewer.fetch('/api/review/letters')).status).toBe(403);
     expect(await viewer.json('/api/review/counts')).toEqual({ letters: 2, brands: 0 });

@@ -6,6 +6,7 @@ import { afterAll, expect, it } from 'vitest';
 import { makeSampleLetters } from '../../cli/sample-letters/sample-letters.ts';
 import { openQueues } from '../../jobs/backend.ts';
 import { requestBranding } from '../../jobs/branding-producer.ts';
+import { letterRuleVersion } from '../../pipelines/branding/letter-rules.ts';
 import { readOperation } from '../../pipelines/branding/operation.ts';
 import { openVault } from '../../pipelines/vault.ts';
 import { loadConfig } from '../../runtime/config.ts';
@@ -62,7 +63,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('a request whose worker ends by %s whil
       const read = await readOperation(db, operationId);
       return read.state !== 'queued' && read;
     }, 'the request is carried out');
-    expect(operation).toMatchObject({ state: 'done', result: { brand: { handle }, letter: { ruleVersion: 'letter-rules/2' } } });
+    expect(operation).toMatchObject({ state: 'done', result: { brand: { handle }, letter: { ruleVersion: letterRuleVersion } } });
     const { rows: [count] } = await db.query('SELECT count(*) AS letters FROM letter WHERE operation_id = $1', [operationId]);
     expect(count).toEqual({ letters: 1 });
   } finally {

@@ -10,7 +10,7 @@ import type { LetterReadingOutcome } from '../../pipelines/branding/letter-readi
 import { runOperation } from '../../pipelines/branding/run-operation.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRows } from '../../runtime/postgres.ts';
-import { drawnAs, fresh, goodLetter, letterForReview, owner, profile, testVault } from '../support/branding.ts';
+import { fresh, goodLetter, letterForReview, operationSettings, owner, profile, testVault } from '../support/branding.ts';
 import { letterFile } from '../support/letter-file.ts';
 import { killProcessesAfterEach, startProcess, until } from '../support/service-process.ts';
 import { openBackend, silent } from './backends.ts';
@@ -44,7 +44,7 @@ const takenPaths = async () => (await readdir(drop('taken'), { recursive: true }
 async function carryOut(letter: LetterReadingOutcome = goodLetter([])): Promise<void> {
   const due = (await operations()).filter(({ state }) => state === 'queued');
   for (const { operation_id: operationId } of due) {
-    const options = { db, vault: testVault, operationId, drawPages: async (_bytes: Uint8Array, pages: readonly number[]) => drawnAs(letter, pages), readLetter: async () => letter, limits: { numbersRowsMax: 100, feedLineBytesMax: 65_536 }, now: () => new Date() };
+    const options = { db, operationId, ...operationSettings, readLetter: async () => letter };
     await runOperation(options).catch(async (error: unknown) => {
       if (!(error instanceof ServiceError)) throw error;
       await db.query(`UPDATE branding_operation SET state = 'failed', finished_at = now(), failure_code = $2, failure_reason = $3 WHERE operation_id = $1`, [operationId, error.code, error.problem]);
@@ -121,8 +121,8 @@ describe('a folder with a request', () => {
     await folder.look();
     expect((await readdir(drop('done', 'acme'))).toSorted()).toEqual(['numbers.result.csv', 'request.json', 'result.json']);
     expect(await result('done', 'acme', 'result.json')).toMatchObject({
-      schema: 'caller-trust/branding-drop-result/1', folder: 'acme', outcome: 'approved', operation: 'add_managed_brand', owner, key: 'acme-1', failure: null,
-      operationId: expect.any(Number) as number, brand: { handle, state: 'approved' }, letter: { state: 'approved' }, numbers: { given: 4, accepted: 2, rejected: 2 },
+      schema: 'caller-trust/branding-drop-result/1', folder: 'acme', outcome: 'in_review', operation: 'add_managed_brand', owner, key: 'acme-1', failure: null,
+      operationId: expect.any(Number) as number, brand: { handle, state: 'in_review' }, letter: { state: 'in_review' }, numbers: { given: 4, accepted: 2, rejected: 2 },
     });
     const rows = (await readFile(drop('done', 'acme', 'numbers.result.csv'), 'utf8')).split('\n');
     expect(rows.slice(0, 2)).toEqual(['line,phone,outcome,reason', `2,${phones[0]},accepted,The number was submitted with the brand.`]);
@@ -342,7 +342,7 @@ describe('the processes of the service', () => {
     const schedulers = [startProcess('jobs/scheduler-main.js', env), startProcess('jobs/scheduler-main.js', env)];
     await until(async () => (await readdir(drop('done'))).length === 6, 'every request is done', 150);
     const results = await Promise.all(brands.map((_brand, at) => result('done', `request-${at}`, 'result.json')));
-    expect(results.map(({ outcome, brand }) => [outcome, (brand as { handle: string }).handle])).toEqual(brands.map(({ handle }) => ['approved', handle]));
+    expect(results.map(({ outcome, brand }) => [outcome, (brand as { handle: string }).handle])).toEqual(brands.map(({ handle }) => ['in_review', handle]));
     expect(await operations()).toHaveLength(before + 6);
     expect((await readdir(drop('done', 'request-0'))).toSorted()).toEqual(['numbers.result.csv', 'request.json', 'result.json']);
     await until(async () => schedulers.every((each) => each.log().includes('the scheduler runs')), 'the last schedulers have started, so that they hear the signal');

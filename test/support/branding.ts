@@ -1,5 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import type { LetterPage, LetterReading, LetterReadingOutcome } from '../../pipelines/branding/letter-reading.ts';
+import { createHash, randomBytes } from 'node:crypto';
+import { issueLetterForm, type LetterFormRequest } from '../../pipelines/branding/letter-form.ts';
+import type { ApprovalPolicy } from '../../pipelines/branding/letter-form-rules.ts';
+import type { LetterReading, LetterReadingOutcome, PdfRevision, PdfSignature } from '../../pipelines/branding/letter-reading.ts';
+import { decideLetterTextAside } from '../../pipelines/branding/letter-text-aside.ts';
+import type { LetterTextFacts } from '../../pipelines/branding/letter-text-decision.ts';
 import { submitOperation, type OperationKind, type OperationRequest } from '../../pipelines/branding/operation.ts';
 import type { OperationResult } from '../../pipelines/branding/operation-result.ts';
 import { runOperation } from '../../pipelines/branding/run-operation.ts';
@@ -37,13 +41,6 @@ export function letterReading({ brand, alias = '', signer, date, phones, signatu
   return { format: 'pdf', pages: [{ page: 1, width: 612, height: 792, source: 'text', lines, marks: [] }], signatures: [], revisions: [], embeddedCsv: null };
 }
 
-/** The pages as they would be drawn and recognised: what they carry, with the confidence of recognition. */
-export function drawnAs(letter: LetterReadingOutcome, pages: readonly number[]): LetterPage[] {
-  if (letter.kind === 'refused') return [];
-  const drawn = letter.reading.pages.filter(({ page }) => pages.includes(page));
-  return drawn.map((page) => ({ ...page, source: 'ocr', lines: page.lines.map((line) => ({ ...line, confidence: 95 })) }));
-}
-
 /** Two days ago, as letters write it. */
 export function recentDate(): string {
   return new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10);
@@ -64,9 +61,30 @@ export function letterForReview(phones: readonly string[]): LetterReadingOutcome
 
 export const profile = { legalName: 'Northwind Dental LLC', displayName: 'Northwind Dental', country: 'US', website: 'https://northwind.example', callReasons: ['Appointment'] };
 
+/** The person who signs the forms of the tests. */
+export const signer = { name: 'Jane Sample', title: 'Chief Financial Officer' };
+
+/** A letter on the issued form: signed by its signer under a trusted root, unless something else is said. */
+export interface FormLetter {
+  readonly phones: readonly string[];
+  readonly signature: Partial<PdfSignature>;
+  /** Whose client the form was issued to, where that is not who asks. */
+  readonly issuedTo?: string;
+  /** More of what was issued: another brand or other changes than those of the request. */
+  readonly request?: Partial<LetterFormRequest>;
+  /** What follows the signature in the file. */
+  readonly later?: readonly Omit<PdfRevision, 'end' | 'sha256'>[];
+}
+
+/** The form that is issued for the request and comes back signed: what the rules approve. */
+export function signedForm(phones: readonly string[], changes: Partial<FormLetter> = {}): FormLetter {
+  return { phones, signature: {}, ...changes };
+}
+
 /** What a test asks for, beside the request itself. */
 export interface AskOptions {
-  readonly letter?: LetterReadingOutcome;
+  readonly letter?: LetterReadingOutcome | FormLetter;
+  readonly policy?: ApprovalPolicy;
   readonly numbersFile?: string;
   readonly key?: string;
   readonly owner?: string;
@@ -75,26 +93,53 @@ export interface AskOptions {
   readonly person?: string;
 }
 
+const limits = { numbersRowsMax: 100_000, feedLineBytesMax: 65_536 };
+
+/** A letter of a test: its bytes, and what reading them gives. */
+interface TestLetter {
+  readonly bytes: Buffer;
+  readonly reading: LetterReadingOutcome;
+}
+
+/** Issues the form of a request, and returns it as if it had been signed. */
+export async function issueSigned(db: Pool, request: LetterFormRequest, { form, owner: asks }: { form: FormLetter; owner: string }): Promise<TestLetter> {
+  const { file, content, signaturePlace } = await issueLetterForm({ db, limits, now: new Date(Date.now() - 60_000) }, { request, owner: form.issuedTo ?? asks, language: 'en', issuedBy: 'test' });
+  const bytes = Buffer.concat([file, Buffer.from(`signed ${randomBytes(8).toString('hex')}`)]);
+  const after: PdfRevision = { end: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex'), kind: 'signature', changes: [] };
+  const signature: PdfSignature = {
+    field: 'Signature', page: signaturePlace.page, box: signaturePlace.box, subFilter: 'ETSI.CAdES.detached', signerName: signer.name, signerOrganization: content.legalName,
+    signedAt: new Date().toISOString(), timeStamp: null, digestMatches: true, signatureValid: true, coverage: 'whole', chain: 'trusted', problem: null, ...form.signature,
+  };
+  const first: PdfRevision = { end: file.length, sha256: createHash('sha256').update(file).digest('hex'), kind: 'original', changes: [] };
+  const reading = letterReading({ brand: content.legalName, signer: signer.name, date: '', phones: content.phones, signature: '' });
+  return { bytes, reading: { kind: 'read', reading: { ...reading, signatures: [signature], revisions: [first, after, ...(form.later ?? []).map((later) => ({ ...after, ...later }))] } } };
+}
+
 /** Hands a request in and carries it out; the letter counts as read with the given outcome. */
 export async function ask<Kind extends OperationKind>(db: Pool, kind: Kind, request: OperationRequest<Kind>, options: AskOptions = {}): Promise<OperationResult & { operationId: number }> {
   const key = options.key ?? randomBytes(8).toString('hex');
+  const letter = await testLetter(db, kind, request, { ...options, key });
   const submission = {
     kind, request, key,
     owner: options.owner ?? owner,
     requestedBy: options.requestedBy ?? 'test',
     person: options.person,
-    letter: options.letter && Buffer.from(`letter ${key}`),
+    letter: letter?.bytes,
     numbersFile: options.numbersFile === undefined ? undefined : Buffer.from(options.numbersFile),
   };
   const { operationId } = await submitOperation({ db, vault: testVault }, submission);
-  const result = await runOperation({
-    db, vault: testVault, operationId,
-    readLetter: async () => options.letter!,
-    drawPages: async (_bytes, pages) => drawnAs(options.letter!, pages),
-    limits: { numbersRowsMax: 100_000, feedLineBytesMax: 65_536 },
-    now: () => new Date(),
-  });
+  const result = await runOperation({ db, operationId, ...operationSettings, policy: options.policy ?? 'signature', readLetter: async () => letter!.reading });
   return { ...result, operationId };
+}
+
+/** What carries the operations of the tests out, but for their letters. */
+export const operationSettings = { vault: testVault, limits, policy: 'signature', now: () => new Date(), decideText: (facts: LetterTextFacts) => decideLetterTextAside(facts) } as const;
+
+async function testLetter(db: Pool, kind: OperationKind, request: OperationRequest, { letter, key, owner: asks = owner }: AskOptions & { key: string }): Promise<TestLetter | undefined> {
+  if (letter === undefined) return undefined;
+  if ('kind' in letter) return { bytes: Buffer.from(`letter ${key}`), reading: letter };
+  const changes = kind === 'update_managed_brand' ? { changes: {} } : {};
+  return issueSigned(db, { ...changes, ...request, signer, ...letter.request, numbers: [...letter.phones] }, { form: letter, owner: asks });
 }
 
 let made = 0;

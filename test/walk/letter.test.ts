@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { sampleTrustRootPem, writeSampleLetters, type WrittenSamples } from '../../cli/sample-letters/sample-letters.ts';
+import type { BrandProfile } from '../../pipelines/branding/brand-profile.ts';
+import type { LetterFormRequest } from '../../pipelines/branding/letter-form.ts';
 import type { OperationResult } from '../../pipelines/branding/operation-result.ts';
 import { runCli, runCliJson } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';
+import { writeSignedForm } from '../support/signed-form.ts';
 import { startProcess, until, type ServiceProcess } from '../support/service-process.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
@@ -14,10 +17,7 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 const { db, url, apiUrl } = await useTestDatabase();
 const owner = 'Walker Agency';
 
-interface Request {
-  readonly brand: { readonly displayName: string };
-  readonly numbers: readonly string[];
-}
+type Request = LetterFormRequest & { readonly brand: BrandProfile; readonly numbers: string[] };
 
 /** One letter through every process, from the drop folder to the nightly file, and out of it again. */
 describe('a letter', () => {
@@ -80,9 +80,10 @@ describe('a letter', () => {
 
   const publish = () => runCliJson<{ lapsed: unknown[] }>(env, 'night', 'run', '--only', 'branded_phones');
 
-  it('from the drop folder is read, approved by the rules, and its numbers are in the next night’s file', async () => {
+  it('on the issued form comes back signed through the drop folder, is approved by the rules, and its numbers are in the next night’s file', async () => {
     const request = await requestOf(samples.signed);
-    const { folder, result } = await drop('signed', { handle: 'signed', ...request }, samples.signed);
+    const letter = await writeSignedForm({ env, directory: stateDir, name: 'issued', request, organization: request.brand.legalName, owner });
+    const { folder, result } = await drop('signed', { handle: 'signed', ...request }, letter);
     expect(folder).toContain(join('drop', 'done'));
     expect(result).toMatchObject({ outcome: 'approved' });
     await publish();
@@ -93,11 +94,11 @@ describe('a letter', () => {
     const brand = (await (await get('/v1/brands/signed')).json()) as { state: string };
     expect(brand).toMatchObject({ handle: 'signed', state: 'approved' });
     const text = await (await get('/v1/brands/signed/letters')).text();
-    expect(JSON.parse(text)).toMatchObject({ letters: [{ state: 'approved', findings: expect.arrayContaining([expect.objectContaining({ code: 'letter_signed', severity: 'pass' })]) }] });
+    expect(JSON.parse(text)).toMatchObject({ letters: [{ state: 'approved', findings: expect.arrayContaining([expect.objectContaining({ code: 'form_signed', severity: 'pass' })]) }] });
     const { letters: [letter] } = await runCliJson<{ letters: { letterId: number }[] }>(env, 'brand', 'show', 'signed');
-    const shown = await runCliJson<{ reading: { fields: { signerName: { value: string } } } }>(env, 'letter', 'show', String(letter!.letterId), '--text');
-    const signer = shown.reading.fields.signerName.value;
-    expect(signer.length).toBeGreaterThan(3);
+    const shown = await runCliJson<{ reading: { reading: { signatures: { signerName: string }[] } } }>(env, 'letter', 'show', String(letter!.letterId), '--text');
+    const signer = (await requestOf(samples.signed)).signer.name;
+    expect(shown.reading.reading.signatures).toMatchObject([{ signerName: signer }]);
     expect(text + service.log()).not.toContain(signer);
     const { key: other } = await runCliJson<{ key: string }>(env, 'keys', 'create', 'Somebody Else', '--scope', 'branding:read');
     const answer = await until(async () => {

@@ -71,20 +71,6 @@ export async function renderLetterPages(options: RenderLetterOptions): Promise<r
   }
 }
 
-/**
- * Recognises the text of pages of a PDF as they are drawn, whatever text they carry: what a person sees of them. None where
- * they cannot be drawn.
- * @throws ServiceError as {@link readLetter}
- */
-export async function recogniseLetterPages({ pages, ...options }: RunOptions & { readonly pages: readonly number[] }): Promise<readonly LetterPage[]> {
-  try {
-    return (await runOcr(options, { task: 'recognise', format: 'pdf', pages, dotsPerInch: 0 })).pages;
-  } catch (error) {
-    if (error instanceof Refusal) return [];
-    throw error;
-  }
-}
-
 type Reading = Extract<LetterReadingOutcome, { kind: 'read' }>['reading'];
 type RunOptions = Pick<ReadLetterOptions, 'bytes' | 'limits' | 'signal' | 'onChild'>;
 

@@ -2,9 +2,9 @@ import { loadConfig } from '../../../runtime/config.ts';
 import type { Pool } from '../../../runtime/postgres.ts';
 import { submitOperation } from '../../../pipelines/branding/operation.ts';
 import type { OperationResult } from '../../../pipelines/branding/operation-result.ts';
-import { readLetter, recogniseLetterPages } from '../../../pipelines/branding/reading/letter-reader.ts';
+import { readLetter } from '../../../pipelines/branding/reading/letter-reader.ts';
 import { runOperation } from '../../../pipelines/branding/run-operation.ts';
-import { owner, profile, testVault } from '../../support/branding.ts';
+import { operationSettings, owner, profile, testVault } from '../../support/branding.ts';
 import { letterFile } from '../../support/letter-file.ts';
 
 /** The setting with which a console opens what the tests have sealed. */
@@ -15,9 +15,8 @@ const limits = loadConfig({});
 /** Carries an operation out as a worker does. */
 export function carryOut(db: Pool, operationId: number): Promise<OperationResult> {
   return runOperation({
-    db, vault: testVault, operationId, limits, now: () => new Date(),
+    db, operationId, ...operationSettings, limits,
     readLetter: (bytes) => readLetter({ bytes, limits }),
-    drawPages: (bytes, pages) => recogniseLetterPages({ bytes, limits, pages }),
   });
 }
 

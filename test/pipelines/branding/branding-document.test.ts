@@ -53,7 +53,7 @@ describe('docs/branding.md', () => {
   });
 
   it('shows a request.json that is taken', () => {
-    const { operation, owner, key, ...request } = JSON.parse(/```json\n([\s\S]+?)```/.exec(text)![1]!) as Record<string, unknown>;
+    const { operation, owner, key, ...request } = JSON.parse(/```json\n(\{\n[\s\S]+?)```/.exec(text)![1]!) as Record<string, unknown>;
     expect([operation, typeof owner, typeof key]).toEqual(['add_managed_brand', 'string', 'string']);
     expect(OPERATIONS.add_managed_brand.safeParse(request).error).toBeUndefined();
   });

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { listEvents, readBrand, readLetterRecord } from '../../../pipelines/branding/brand-record.ts';
+import { letterRuleVersion } from '../../../pipelines/branding/letter-rules.ts';
 import { openDocument } from '../../../pipelines/branding/document-store.ts';
 import { destroyOldDocuments, expireLetters } from '../../../pipelines/branding/expiry.ts';
 import { listOperationRows, readOperation, submitOperation, type Submission } from '../../../pipelines/branding/operation.ts';
 import { runOperation } from '../../../pipelines/branding/run-operation.ts';
 import { changeNumber, decideBrand, decideLetter, deleteLetterDocument, resumeBrand, suspendBrand, withdrawBrand, withdrawLetter } from '../../../pipelines/branding/person-actions.ts';
-import { ask, eyes, fresh, goodLetter, letterForReview, owner, profile, testVault } from '../../support/branding.ts';
+import { ask, eyes, fresh, goodLetter, letterForReview, operationSettings, owner, profile, signedForm, testVault } from '../../support/branding.ts';
 import { useTestDatabase } from '../../support/database.ts';
 
 const { db } = await useTestDatabase();
@@ -21,7 +22,7 @@ async function published(handle: string, at = new Date()): Promise<Record<string
 
 async function approvedBrand(numbers = 2): Promise<{ handle: string; phones: string[]; letterId: number }> {
   const { handle, phones } = fresh(numbers);
-  const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: goodLetter(phones) });
+  const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: signedForm(phones) });
   expect(result.outcome, JSON.stringify(result.letter?.findings.filter(({ severity }) => severity !== 'pass'))).toBe('approved');
   return { handle, phones, letterId: result.letter!.letterId };
 }
@@ -29,11 +30,11 @@ async function approvedBrand(numbers = 2): Promise<{ handle: string; phones: str
 describe('Add Managed Brand', () => {
   it('with a good letter approves brand, letter and numbers, which are published under the display name', async () => {
     const { handle, phones } = fresh(2);
-    const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones, callReason: 'Your visit' }, { letter: goodLetter(phones) });
+    const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones, callReason: 'Your visit' }, { letter: signedForm(phones) });
     expect(result).toMatchObject({
       outcome: 'approved',
       brand: { handle, state: 'approved', approvedRevision: 1, pendingRevision: null },
-      letter: { state: 'approved', ruleVersion: 'letter-rules/2' },
+      letter: { state: 'approved', ruleVersion: letterRuleVersion },
       numbers: { given: 2, accepted: 2, known: 0, rejected: 0, states: { verified: 2 }, rejects: [] },
     });
     expect(await published(handle)).toEqual(Object.fromEntries(phones.map((phone) => [phone, 'Northwind Dental'])));
@@ -46,7 +47,7 @@ describe('Add Managed Brand', () => {
     const draft = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones });
     expect(draft).toMatchObject({ outcome: 'accepted', brand: { state: 'draft' }, letter: null, numbers: { states: { submitted: 1 } } });
     expect(await published(handle)).toEqual({});
-    const update = await ask(db, 'update_managed_brand', { handle }, { letter: goodLetter(phones) });
+    const update = await ask(db, 'update_managed_brand', { handle }, { letter: signedForm(phones) });
     expect(update).toMatchObject({ outcome: 'approved', brand: { state: 'approved' } });
     expect(Object.keys(await published(handle))).toEqual(phones);
   });
@@ -57,7 +58,7 @@ describe('Add Managed Brand', () => {
     expect(bad).toMatchObject({ outcome: 'rejected', brand: { state: 'rejected' }, letter: { state: 'rejected' }, numbers: { states: { unsuccessful: 2 } } });
     expect(bad.letter!.findings.some(({ severity }) => severity === 'reject')).toBe(true);
     expect(await published(handle)).toEqual({});
-    const good = await ask(db, 'update_managed_brand', { handle, numbers: phones }, { letter: goodLetter(phones) });
+    const good = await ask(db, 'update_managed_brand', { handle, numbers: phones }, { letter: signedForm(phones) });
     expect(good).toMatchObject({ outcome: 'approved', brand: { state: 'approved' }, numbers: { accepted: 2, states: { verified: 2 } } });
     expect(Object.keys(await published(handle))).toEqual(phones);
   });
@@ -88,32 +89,33 @@ describe('Add Managed Brand', () => {
 
   it('under a name that is not related to the legal name waits for a person although the letter is good', async () => {
     const { handle, phones } = fresh(1);
-    const result = await ask(db, 'add_managed_brand', { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones }, { letter: goodLetter(phones) });
-    expect(result).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review', findings: [{ code: 'display_name_related', severity: 'review' }, { code: 'name_not_protected', severity: 'pass' }, { code: 'display_name_on_letter', severity: 'review' }] }, letter: { state: 'approved' } });
+    const result = await ask(db, 'add_managed_brand', { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones }, { letter: signedForm(phones) });
+    expect(result).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review', findings: [{ code: 'display_name_related', severity: 'review' }, { code: 'name_not_protected', severity: 'pass' }] }, letter: { state: 'approved' } });
     expect(await published(handle)).toEqual({});
     expect(await decideBrand({ db, handle, approve: true, ...by })).toBe('approved');
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Meridian Bank' });
   });
 
-  it('under a name that its letter does not have waits for a person, also where the name is a DBA by the sender’s word', async () => {
+  it('with a letter of its own making waits for a person, however good it is', async () => {
     const { handle, phones } = fresh(1);
-    const brand = { ...profile, dba: 'Meridian Smiles', displayName: 'Meridian Smiles' };
-    expect(await ask(db, 'add_managed_brand', { handle, brand, numbers: phones }, { letter: goodLetter(phones) })).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review' } });
-    const named = fresh(1);
-    expect(await ask(db, 'add_managed_brand', { handle: named.handle, brand, numbers: named.phones }, { letter: goodLetter(named.phones, { alias: 'Meridian Smiles' }) })).toMatchObject({ outcome: 'approved' });
+    const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: goodLetter(phones) });
+    expect(result).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review' }, letter: { findings: expect.arrayContaining([expect.objectContaining({ code: 'form_issued', severity: 'review' })]) } });
+    expect(await published(handle)).toEqual({});
+    await decideLetter({ db, letterId: result.letter!.letterId, approve: true, ...by });
+    expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
   });
 
   it('with a letter that another client has handed in waits for a person', async () => {
     const [first, second] = [fresh(1), fresh(1)];
     const letter = goodLetter([...first.phones, ...second.phones]);
-    expect(await ask(db, 'add_managed_brand', { handle: first.handle, brand: profile, numbers: first.phones }, { letter, key: 'the-same-letter' })).toMatchObject({ outcome: 'approved' });
+    expect(await ask(db, 'add_managed_brand', { handle: first.handle, brand: profile, numbers: first.phones }, { letter, key: 'the-same-letter' })).toMatchObject({ outcome: 'in_review', letter: { findings: expect.arrayContaining([expect.objectContaining({ code: 'letter_of_one_owner', severity: 'pass' })]) } });
     const result = await ask(db, 'add_managed_brand', { handle: second.handle, brand: profile, numbers: second.phones }, { letter, key: 'the-same-letter', owner: 'Somebody Else' });
     expect(result).toMatchObject({ outcome: 'in_review', letter: { findings: expect.arrayContaining([expect.objectContaining({ code: 'letter_of_one_owner', severity: 'review' })]) } });
   });
 
   it('that a person rejects for its name stays rejected, whatever its letter says', async () => {
     const { handle, phones } = fresh(1);
-    await ask(db, 'add_managed_brand', { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones }, { letter: goodLetter(phones) });
+    await ask(db, 'add_managed_brand', { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones }, { letter: signedForm(phones) });
     expect(await decideBrand({ db, handle, approve: false, ...by })).toBe('rejected');
     await expireLetters(db, new Date());
     expect(await readBrand(db, handle)).toMatchObject({ state: 'rejected', profile: { displayName: 'Meridian Bank' } });
@@ -145,12 +147,12 @@ describe('Update Managed Brand', () => {
     await expect(decideBrand({ db, handle, approve: true, ...by })).rejects.toMatchObject({ code: 'transition_refused' });
   });
 
-  it('drops a new name that is rejected, and takes one that a good letter names', async () => {
+  it('drops a new name that is rejected, and takes one that a signed form names', async () => {
     const { handle, phones } = await approvedBrand(1);
     await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });
     await decideBrand({ db, handle, approve: false, ...by });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
-    const result = await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Dental Care' } }, { letter: goodLetter(phones, { alias: 'Northwind Dental Care' }) });
+    const result = await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Dental Care' } }, { letter: signedForm(phones) });
     expect(result).toMatchObject({ outcome: 'approved', brand: { approvedRevision: 3, pendingRevision: null } });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental Care' });
   });
@@ -170,18 +172,26 @@ describe('Update Managed Brand', () => {
 });
 
 describe('a new name', () => {
-  it('that the letter does not have waits for a person, also when the letter comes later', async () => {
+  it('that the form does not have waits for a person, also when the letter comes later', async () => {
     const { handle, phones } = await approvedBrand(1);
     const changes = { displayName: 'Northwind Bank of America' };
-    expect(await ask(db, 'update_managed_brand', { handle, changes }, { letter: goodLetter(phones) })).toMatchObject({ outcome: 'in_review', brand: { pendingRevision: 2 } });
-    expect(await ask(db, 'update_managed_brand', { handle }, { letter: goodLetter([]) })).toMatchObject({ outcome: 'in_review', brand: { state: 'approved' } });
+    const old = signedForm(phones, { request: { changes: {} } });
+    expect(await ask(db, 'update_managed_brand', { handle, changes }, { letter: old })).toMatchObject({ outcome: 'in_review', brand: { pendingRevision: 2 }, letter: { state: 'in_review' } });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
+  });
+
+  it('waits on when a form for more numbers under the old name is approved', async () => {
+    const { handle, phones } = await approvedBrand(1);
+    await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });
+    const more = fresh(1).phones;
+    expect(await ask(db, 'add_phone_number', { handle, numbers: more }, { letter: signedForm(more) })).toMatchObject({ letter: { state: 'approved' }, brand: { pendingRevision: 2 } });
+    expect(await published(handle)).toEqual(Object.fromEntries([...phones, ...more].map((phone) => [phone, 'Northwind Dental'])));
   });
 
   it('of another company takes no number along that this company has not authorized', async () => {
     const { handle, phones } = await approvedBrand(2);
     const changes = { legalName: 'Meridian Bank Inc', displayName: 'Meridian Bank' };
-    await ask(db, 'update_managed_brand', { handle, changes }, { letter: goodLetter(['+12125559901'], { brand: 'Meridian Bank Inc', alias: 'Meridian Bank' }) });
+    await ask(db, 'update_managed_brand', { handle, changes }, { letter: signedForm([]) });
     expect(await published(handle)).toEqual({});
     expect(await readBrand(db, handle)).toMatchObject({ state: 'approved', profile: { legalName: 'Meridian Bank Inc' }, numbers: { expired: phones.length } });
   });
@@ -190,7 +200,7 @@ describe('a new name', () => {
     const { handle, phones } = await approvedBrand(1);
     const more = fresh(1).phones;
     const changes = { legalName: 'Meridian Bank Inc', displayName: 'Acme Loans' };
-    const result = await ask(db, 'update_managed_brand', { handle, changes, numbers: more }, { letter: goodLetter(more, { brand: 'Meridian Bank Inc' }) });
+    const result = await ask(db, 'update_managed_brand', { handle, changes, numbers: more }, { letter: signedForm(more) });
     expect(result).toMatchObject({ outcome: 'in_review', letter: { state: 'approved' }, numbers: { states: { in_review: 1 } } });
     await decideBrand({ db, handle, approve: false, ...by });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
@@ -208,7 +218,7 @@ describe('a new name', () => {
     const { handle, phones } = await approvedBrand(1);
     const first = await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } }, { letter: letterForReview(phones) });
     expect(await ask(db, 'update_managed_brand', { handle, changes: { website: null } })).toMatchObject({ outcome: 'in_review', brand: { pendingRevision: 3 } });
-    await expect(ask(db, 'update_managed_brand', { handle }, { letter: goodLetter(phones) })).rejects.toMatchObject({ code: 'transition_refused' });
+    await expect(ask(db, 'update_managed_brand', { handle }, { letter: signedForm(phones) })).rejects.toMatchObject({ code: 'transition_refused' });
     await expect(ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Teeth' } })).rejects.toMatchObject({ code: 'transition_refused' });
     await decideLetter({ db, letterId: first.letter!.letterId, approve: true, ...by });
     await decideBrand({ db, handle, approve: true, ...by });
@@ -218,7 +228,7 @@ describe('a new name', () => {
 
   it('of a brand that was rejected for its name is enough, where its letter was approved', async () => {
     const { handle, phones } = fresh(1);
-    await ask(db, 'add_managed_brand', { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones }, { letter: goodLetter(phones) });
+    await ask(db, 'add_managed_brand', { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones }, { letter: signedForm(phones) });
     await decideBrand({ db, handle, approve: false, ...by });
     expect(await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Dental' }, numbers: phones })).toMatchObject({ outcome: 'approved', brand: { state: 'approved' } });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
@@ -238,7 +248,7 @@ describe('a letter that comes with numbers', () => {
   it('and is withdrawn leaves a brand with its own letter as it is', async () => {
     const { handle, phones } = await approvedBrand(1);
     const more = fresh(1).phones;
-    const { letter } = await ask(db, 'add_phone_number', { handle, numbers: more }, { letter: goodLetter(more) });
+    const { letter } = await ask(db, 'add_phone_number', { handle, numbers: more }, { letter: signedForm(more) });
     await withdrawLetter({ db, letterId: letter!.letterId, ...by });
     expect(await readBrand(db, handle)).toMatchObject({ state: 'approved', numbers: { verified: 1, expired: 1 } });
     expect(Object.keys(await published(handle))).toEqual(phones);
@@ -249,7 +259,8 @@ describe('a letter that comes with numbers', () => {
 describe('Add Phone number for Branding', () => {
   it('verifies a number that a letter in force names, and not one that none names', async () => {
     const { handle, phones } = fresh(3);
-    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones.slice(0, 1) }, { letter: goodLetter(phones.slice(0, 2)) });
+    const { letter } = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones.slice(0, 1) }, { letter: goodLetter(phones.slice(0, 2)) });
+    await decideLetter({ db, letterId: letter!.letterId, approve: true, ...by });
     const result = await ask(db, 'add_phone_number', { handle, numbers: phones.slice(1) });
     expect(result).toMatchObject({ outcome: 'approved', numbers: { accepted: 2, states: { verified: 1, unsuccessful: 1 } } });
     expect(Object.keys(await published(handle))).toEqual(phones.slice(0, 2));
@@ -258,7 +269,7 @@ describe('Add Phone number for Branding', () => {
   it('takes numbers with a letter of their own', async () => {
     const { handle, phones } = await approvedBrand(1);
     const more = fresh(2).phones;
-    const result = await ask(db, 'add_phone_number', { handle, numbers: more }, { letter: goodLetter(more) });
+    const result = await ask(db, 'add_phone_number', { handle, numbers: more }, { letter: signedForm(more) });
     expect(result).toMatchObject({ outcome: 'approved', letter: { state: 'approved' }, numbers: { states: { verified: 2 } } });
     expect(Object.keys(await published(handle))).toEqual([...phones, ...more]);
   });
@@ -266,7 +277,7 @@ describe('Add Phone number for Branding', () => {
   it('reports each row of a CSV by its line', async () => {
     const first = await approvedBrand(1);
     const { handle, phones } = fresh(2);
-    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: goodLetter(phones) });
+    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: signedForm(phones) });
     const csv = `name,phone\nA,${phones[0]}\nB,not a number\nC,\nD,${first.phones[0]}\nE,${phones[0]}\nF,+1 (212) 555-${phones[1]!.slice(-4)}\n`;
     const result = await ask(db, 'add_phone_number', { handle }, { numbersFile: csv });
     expect(result.numbers).toMatchObject({ given: 6, accepted: 0, known: 2, rejected: 4, states: { verified: 2 } });
@@ -296,7 +307,7 @@ describe('Add Phone number for Branding', () => {
     const first = await approvedBrand(1);
     await withdrawBrand({ db, handle: first.handle, ...by });
     const { handle } = fresh(0);
-    expect(await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: first.phones }, { letter: goodLetter(first.phones) })).toMatchObject({ outcome: 'approved' });
+    expect(await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: first.phones }, { letter: signedForm(first.phones) })).toMatchObject({ outcome: 'approved' });
     expect([await published(first.handle), Object.keys(await published(handle))]).toEqual([{}, first.phones]);
   });
 
@@ -337,14 +348,14 @@ describe('an idempotency key', () => {
     const { handle } = fresh(0);
     await ask(db, 'add_managed_brand', { handle, brand: profile }, { key: `other-${handle}` });
     await expect(ask(db, 'add_managed_brand', { handle, brand: { ...profile, website: null } }, { key: `other-${handle}` })).rejects.toMatchObject({ code: 'idempotency_conflict' });
-    await expect(ask(db, 'add_managed_brand', { handle, brand: profile }, { key: `other-${handle}`, letter: goodLetter([]) })).rejects.toMatchObject({ code: 'idempotency_conflict' });
+    await expect(ask(db, 'add_managed_brand', { handle, brand: profile }, { key: `other-${handle}`, letter: signedForm([]) })).rejects.toMatchObject({ code: 'idempotency_conflict' });
     expect(await ask(db, 'add_managed_brand', { handle: fresh(0).handle, brand: profile }, { key: `other-${handle}`, owner: 'Another' })).toMatchObject({ outcome: 'accepted' });
   });
 
   it('keeps the answer of an operation that failed for good', async () => {
     const submission: Submission<'add_phone_number'> = { kind: 'add_phone_number', request: { handle: 'no-such-brand', numbers: ['+12125550100'] }, owner, key: 'failing', requestedBy: 'test' };
     const { operationId } = await submitOperation({ db, vault: testVault }, submission);
-    const run = () => runOperation({ db, vault: testVault, operationId, readLetter: () => Promise.reject(new Error('no letter')), drawPages: async () => [], limits: { numbersRowsMax: 10, feedLineBytesMax: 1000 }, now: () => new Date() });
+    const run = () => runOperation({ db, operationId, ...operationSettings, readLetter: () => Promise.reject(new Error('no letter')) });
     await expect(run()).rejects.toMatchObject({ code: 'brand_unknown' });
     expect((await readOperation(db, operationId)).state).toBe('queued');
     await db.query("UPDATE branding_operation SET state = 'failed', finished_at = now(), failure_code = 'brand_unknown', failure_reason = 'No brand.' WHERE operation_id = $1", [operationId]);
@@ -400,14 +411,14 @@ describe('a person', () => {
   it('is told what a resumed number came to', async () => {
     const { handle, phones, letterId } = await approvedBrand(1);
     await changeNumber({ db, handle, phone: phones[0]!, action: 'suspend', ...by });
-    await ask(db, 'update_managed_brand', { handle }, { letter: goodLetter(['+12125559902']) });
+    await ask(db, 'update_managed_brand', { handle }, { letter: signedForm([]) });
     await withdrawLetter({ db, letterId, ...by });
     expect(await changeNumber({ db, handle, phone: phones[0]!, action: 'resume', ...by })).toBe('expired');
   });
 
   it('withdraws a letter: what no other letter names is not published any more', async () => {
     const { handle, phones, letterId } = await approvedBrand(2);
-    await ask(db, 'update_managed_brand', { handle }, { letter: goodLetter(phones.slice(0, 1)) });
+    await ask(db, 'update_managed_brand', { handle }, { letter: signedForm(phones.slice(0, 1)) });
     await withdrawLetter({ db, letterId, ...by });
     expect(Object.keys(await published(handle))).toEqual(phones.slice(0, 1));
     expect(await readBrand(db, handle)).toMatchObject({ state: 'approved', numbers: { verified: 1, expired: 1 } });
@@ -442,7 +453,7 @@ describe('time', () => {
     await db.query("UPDATE brand_number SET verified_at = now() - interval '2 days' WHERE phone = $1", [phones[0]]);
     await expireLetters(db, new Date());
     expect([await readBrand(db, handle), await published(handle)]).toMatchObject([{ state: 'expired', numbers: { expired: 1 } }, {}]);
-    expect(await ask(db, 'update_managed_brand', { handle }, { letter: goodLetter(phones) })).toMatchObject({ outcome: 'approved', brand: { state: 'approved' } });
+    expect(await ask(db, 'update_managed_brand', { handle }, { letter: signedForm(phones) })).toMatchObject({ outcome: 'approved', brand: { state: 'approved' } });
     expect(Object.keys(await published(handle))).toEqual(phones);
   });
 });
@@ -452,8 +463,8 @@ describe('a number that has left its brand', () => {
     const first = await approvedBrand(1);
     await withdrawLetter({ db, letterId: first.letterId, ...by });
     const { handle } = fresh(0);
-    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: first.phones }, { letter: goodLetter(first.phones) });
-    const renewed = await ask(db, 'update_managed_brand', { handle: first.handle }, { letter: goodLetter(first.phones) });
+    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: first.phones }, { letter: signedForm(first.phones) });
+    const renewed = await ask(db, 'update_managed_brand', { handle: first.handle }, { letter: signedForm(first.phones) });
     expect(renewed).toMatchObject({ outcome: 'approved', brand: { state: 'approved' } });
     expect([await readBrand(db, first.handle), await readBrand(db, handle)]).toMatchObject([{ numbers: { expired: 1 } }, { numbers: { verified: 1 } }]);
     expect([await published(first.handle), Object.keys(await published(handle))]).toEqual([{}, first.phones]);
@@ -465,9 +476,9 @@ describe('a number that was rejected for good with another brand', () => {
     const first = await approvedBrand(1);
     await withdrawLetter({ db, letterId: first.letterId, ...by });
     const { handle } = fresh(0);
-    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: first.phones }, { letter: goodLetter(first.phones) });
+    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: first.phones }, { letter: signedForm(first.phones) });
     await changeNumber({ db, handle, phone: first.phones[0]!, action: 'reject', ...by });
-    await ask(db, 'update_managed_brand', { handle: first.handle }, { letter: goodLetter(first.phones) });
+    await ask(db, 'update_managed_brand', { handle: first.handle }, { letter: signedForm(first.phones) });
     expect([await published(first.handle), await published(handle)]).toEqual([{}, {}]);
   });
 });
@@ -477,9 +488,9 @@ describe('a stored letter', () => {
     const { letterId } = await approvedBrand(1);
     const { opened, document } = await readLetterRecord(db, letterId, testVault);
     expect(opened!.fields!.signerName!.value).toBe('Jane Sample');
-    expect((await openDocument({ db, vault: testVault }, document.documentId)).toString()).toMatch(/^letter /);
+    expect((await openDocument({ db, vault: testVault }, document.documentId)).toString()).toMatch(/^%PDF/);
     const { rows: [row] } = await db.query("SELECT encode(sealed_content, 'escape') AS content, encode(sealed_reading, 'escape') AS reading FROM document WHERE document_id = $1", [document.documentId]);
-    expect(`${row.content}${row.reading}`).not.toMatch(/letter |Jane|Sample/);
+    expect(`${row.content}${row.reading}`).not.toMatch(/Jane|Sample|%PDF/);
     const { rows: [findings] } = await db.query('SELECT string_agg(message, $2) AS text FROM letter_finding WHERE letter_id = $1', [letterId, '\n']);
     expect(findings.text).not.toContain('Jane');
   });
@@ -524,7 +535,7 @@ describe('the audit trail', () => {
       'brand add: null > draft', 'number submit: null > submitted', 'letter add: null > submitted', 'letter approve: submitted > approved',
       'brand submit: draft > submitted', 'brand approve: submitted > approved', 'number verify: submitted > verified', 'brand suspend: approved > suspended',
     ]);
-    expect(events.map(({ actor }) => actor)).toEqual(['test', 'test', 'test', ...Array.from({ length: 4 }, () => 'letter-rules/2'), 'test person']);
+    expect(events.map(({ actor }) => actor)).toEqual(['test', 'test', 'test', ...Array.from({ length: 4 }, () => letterRuleVersion), 'test person']);
     expect(events[1]).toMatchObject({ phone: phones[0], operationId: expect.any(Number) });
     expect(events[3]).toMatchObject({ letterId, reason: 'Every rule passed.' });
     expect(events.at(-1)).toMatchObject({ reason: 'because', at: expect.any(Date), operationId: null });

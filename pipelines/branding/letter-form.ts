@@ -1,0 +1,181 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { ServiceError } from '../../runtime/errors.ts';
+import { queryRow, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import { cleanText } from '../text-cleaning.ts';
+import { brandChangesSchema, brandProfileSchema, handleSchema, type BrandProfile } from './brand-profile.ts';
+import { readBrand } from './brand-record.ts';
+import type { LetterReading, Place } from './letter-reading.ts';
+import { formVersion, renderLetterForm, type FormContent } from './letter-form-pdf.ts';
+import type { FormLanguage } from './letter-form-texts.ts';
+import { judgeNumbers, readNumberList, type NumberListLimits } from './number-list.ts';
+import { requestNumbersSchema, signerSchema } from './operation.ts';
+
+/** Days within which a form comes back signed. */
+export const formValidDays = 30;
+
+/** Bits of a code: it cannot be guessed. */
+const codeBits = 128;
+
+/** The request of a form: that of the operation which its letter will come with, and who signs. */
+export const letterFormRequestSchema = z.strictObject({
+  handle: handleSchema.optional(),
+  brand: brandProfileSchema.optional(),
+  changes: brandChangesSchema.optional(),
+  numbers: requestNumbersSchema,
+  callReason: z.unknown().optional(),
+  signer: signerSchema,
+});
+
+/** A request of a form as its sender writes it. */
+export type LetterFormRequest = z.input<typeof letterFormRequestSchema>;
+
+/** What a form is issued for. */
+export interface FormOrder {
+  readonly request: LetterFormRequest;
+  /** The client whose brand it is; null: the owner of the brand that the request names. */
+  readonly owner: string | null;
+  readonly numbersFile?: Uint8Array | undefined;
+  readonly language: FormLanguage;
+  readonly issuedBy: string;
+}
+
+/** A form as it was issued, without its bytes. */
+export interface IssuedForm {
+  readonly formId: number;
+  readonly code: string;
+  readonly owner: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly formVersion: string;
+  readonly language: FormLanguage;
+  readonly content: FormContent;
+  readonly signaturePlace: Place;
+  readonly issuedAt: Date;
+  readonly validUntil: Date;
+}
+
+/** A form that a letter was found to be, and what has become of it since. */
+export interface KnownForm extends IssuedForm {
+  /** The brand whose letter it became, if any. */
+  readonly brandId: number | null;
+  /** A person has rejected or withdrawn a letter of this form. */
+  readonly decidedAgainst: boolean;
+  /** False: the letter only shows the code of the form. */
+  readonly sameBytes: boolean;
+}
+
+/**
+ * Issues the form of a letter: renders it from the request, and keeps its digest, its code and what it says. The bytes are kept by
+ * nobody but who gets them.
+ * @throws ServiceError `brand_request_invalid`, `brand_unknown`, `numbers_file_invalid`, `form_text_unsupported`
+ */
+export async function issueLetterForm({ db, limits, now }: { db: Queryable; limits: NumberListLimits; now: Date }, order: FormOrder): Promise<IssuedForm & { readonly file: Uint8Array }> {
+  const parsed = letterFormRequestSchema.safeParse(order.request);
+  if (!parsed.success) throw invalid(parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'request'}: ${message}`).join('; ') + '.');
+  const { signer, ...request } = parsed.data;
+  const { profile, owner } = await profileOf(db, request, order.owner);
+  const phones = await phonesOf(order.numbersFile, request.numbers, limits);
+  const content = contentOf(profile, { signer, phones });
+  const issue = { code: makeCode(), issuedAt: now, validUntil: new Date(now.getTime() + formValidDays * 86_400_000) };
+  const { bytes: file, signaturePlace } = await renderLetterForm(content, issue, order.language);
+  const form = { ...issue, owner, sha256: sha256Of(file), bytes: file.length, formVersion, language: order.language, content, signaturePlace };
+  const values = [form.code, owner, form.sha256, form.bytes, formVersion, form.language, JSON.stringify(content), JSON.stringify(signaturePlace), form.issuedAt, cleanText(order.issuedBy) ?? 'unknown', form.validUntil];
+  const row = await queryRow<{ form_id: number }>(db, sql('branding/insert_issued_form'), values);
+  return { ...form, formId: row!.form_id, file };
+}
+
+type ParsedRequest = Omit<z.output<typeof letterFormRequestSchema>, 'signer'>;
+
+/** The profile that the letter will be checked against, and the owner of its brand. */
+async function profileOf(db: Queryable, { handle, brand, changes, numbers }: ParsedRequest, owner: string | null): Promise<{ profile: BrandProfile; owner: string }> {
+  if (brand !== undefined) {
+    if (changes !== undefined) throw invalid('brand: is given beside changes; give one of the two.');
+    const clean = owner === null ? null : cleanText(owner);
+    if (clean === null || clean.length > 128) throw invalid('owner: is missing or longer than 128 characters.');
+    return { profile: brand, owner: clean };
+  }
+  if (handle === undefined) throw invalid('brand: is missing; give it, or the handle of a brand that is registered.');
+  const known = await readBrand(db, handle);
+  if (owner !== null && known.owner !== owner) throw new ServiceError('brand_unknown', { operation: 'issue letter form', object: handle });
+  const forNumbersOnly = changes === undefined && numbers.length > 0 && known.approvedRevision !== null;
+  const profile = forNumbersOnly ? known.profile : (known.pendingProfile ?? known.profile);
+  return { profile: brandProfileSchema.parse({ ...profile, ...changes }), owner: known.owner };
+}
+
+async function phonesOf(file: Uint8Array | undefined, named: readonly string[], limits: NumberListLimits): Promise<readonly string[]> {
+  if (file !== undefined && named.length > 0) throw invalid('numbers: are named in the request and given as a CSV; give one of the two.');
+  const rows = file === undefined ? judgeNumbers(named) : await readNumberList(file, limits);
+  const refused = rows.find(({ phone }) => phone === null);
+  if (file === undefined && refused !== undefined) throw invalid(`numbers: the one in place ${refused.line} is not a phone number in international form.`);
+  return normalizePhones(rows.flatMap(({ phone }) => phone ?? []));
+}
+
+/** Each number once, in ascending order of its bytes. */
+export function normalizePhones(phones: readonly string[]): readonly string[] {
+  return [...new Set(phones)].sort((a, b) => (a < b ? -1 : 1));
+}
+
+function contentOf({ legalName, dba, displayName, address, country }: BrandProfile, { signer, phones }: { signer: z.output<typeof signerSchema>; phones: readonly string[] }): FormContent {
+  return { legalName, dba, displayName, address, country, signerName: signer.name, signerTitle: signer.title, phones };
+}
+
+/** Base32 of RFC 4648. */
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+function makeCode(): string {
+  let bits = BigInt(`0x${randomBytes(codeBits / 8).toString('hex')}`);
+  let code = '';
+  for (let at = 0; at < Math.ceil(codeBits / 5); at++, bits >>= 5n) code = alphabet[Number(bits & 31n)]! + code;
+  return code;
+}
+
+/** As printed, with the letters that recognition takes for digits of another alphabet. */
+const printedCode = /(?<![A-Z0-9])(?:[A-Z0-9]{4}\s?-\s?){6}[A-Z0-9]{2}(?![A-Z0-9])/g;
+const codesMax = 20;
+
+/** Codes of forms that stand in a letter's text, as they may have been printed. */
+export function findFormCodes({ pages }: Pick<LetterReading, 'pages'>): readonly string[] {
+  const found = pages.flatMap(({ lines }) => lines.flatMap(({ text }) => text.toUpperCase().match(printedCode) ?? []));
+  return [...new Set(found.map((code) => code.replace(/[\s-]/g, '').replaceAll('0', 'O').replaceAll('1', 'I').replaceAll('8', 'B')))].slice(0, codesMax);
+}
+
+/** Bytes that a signing program may put or leave out between a file and what it appends: the end of a line. */
+const endings = ['', '\n', '\r', '\r\n'];
+
+/**
+ * Digests of what may be the form in a letter: its first revision, with every way in which its last line may end. Of a file that is no
+ * PDF with revisions, of the whole.
+ */
+export function digestsOfFirstRevision(bytes: Uint8Array, { revisions }: Pick<LetterReading, 'revisions'>): readonly string[] {
+  const first = revisions[0];
+  if (first === undefined) return [];
+  const start = Buffer.from(bytes.subarray(0, first.end)).toString('latin1');
+  const end = start.replace(/[\r\n]+$/, '').length;
+  const rest = Buffer.from(bytes.subarray(end, end + 2)).toString('latin1');
+  return endings.flatMap((ending) => (rest.startsWith(ending) ? [sha256Of(bytes.subarray(0, end + ending.length))] : []));
+}
+
+type FormRow = Record<string, unknown> & {
+  form_id: number; code: string; owner: string; sha256: string; bytes: number; form_version: string; language: FormLanguage; content: FormContent;
+  signature_place: Place; issued_at: Date; valid_until: Date; brand_id: number | null; decided_against: boolean;
+};
+
+/** The issued form that a letter is, by the digest of its first revision, or shows, by its code; null if none. */
+export async function findIssuedForm(db: Queryable, { digests, codes }: { digests: readonly string[]; codes: readonly string[] }): Promise<KnownForm | null> {
+  const row = await queryRow<FormRow>(db, sql('branding/find_issued_form'), [digests, codes]);
+  if (row === undefined) return null;
+  return {
+    formId: row.form_id, code: row.code, owner: row.owner, sha256: row.sha256, bytes: row.bytes, formVersion: row.form_version, language: row.language, content: row.content,
+    signaturePlace: row.signature_place, issuedAt: row.issued_at, validUntil: row.valid_until, brandId: row.brand_id, decidedAgainst: row.decided_against, sameBytes: digests.includes(row.sha256),
+  };
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function invalid(problem: string): ServiceError {
+  return new ServiceError('brand_request_invalid', { operation: 'issue letter form', problem, hint: 'docs/letters.md shows a request with its signer.' });
+}

@@ -1,0 +1,4 @@
+-- Purpose: a finding that waited, and passes now.
+-- Parameters: $1 letter id, $2 code, $3 message.
+-- Rows: none.
+UPDATE letter_finding SET severity = 'pass', message = $3 WHERE letter_id = $1 AND code = $2;
