@@ -92,14 +92,14 @@ function compareRevision(context: Context, before: RevisionState, span: Revision
   return { ...comparison.compare(), state };
 }
 
-/** Which objects refer to a number; the tables themselves are left out. */
+/** The objects that refer to a number, one as often as it does; the tables themselves are left out. */
 function indexReferences(file: PdfFile): Map<number, PdfObject[]> {
   const references = new Map<number, PdfObject[]>();
   const visit = (value: PdfValue, from: PdfObject): void => {
     if (isRef(value)) {
       const known = references.get(value.number);
       if (known === undefined) references.set(value.number, [from]);
-      else if (known.at(-1) !== from) known.push(from);
+      else known.push(from);
     } else if (isArray(value)) for (const item of value.items) visit(item, from);
     else if (isDict(value)) for (const each of value.entries.values()) visit(each, from);
   };
@@ -155,6 +155,8 @@ class RevisionComparison {
   private readonly roles = new Map<number, Set<Role>>();
   private readonly fieldsBefore: ReadonlyMap<PdfDict, Field>;
   private readonly fieldsAfter: ReadonlyMap<PdfDict, Field>;
+  /** Fields that waited for a signature, and that were filled in. */
+  private readonly filled: Field[] = [];
   private readonly signed: { readonly field: Field; readonly value: PdfDict }[] = [];
   private locksField = false;
   private changesProperties = false;
@@ -181,6 +183,7 @@ class RevisionComparison {
     this.findSigned();
     this.checkPages();
     for (const { field } of this.signed) this.checkPlace(field);
+    for (const { dict, name } of this.filled) if (!this.signed.some(({ value }) => value === inherited(this.after, dict, 'V'))) this.changes.push(`form field ${name} was changed without a signature`);
     if (this.changes.length > 0) return { changes: this.changes, kind: 'other' };
     return this.judge(addsValidation);
   }
@@ -316,24 +319,29 @@ class RevisionComparison {
   private checkObject(object: PdfObject): void {
     const old = this.before.object(object.number);
     if (old === undefined) return this.checkNewObject(object);
-    if (isOfType(object, 'XRef') && isOfType(old, 'XRef')) return;
+    if (isOfType(object, 'XRef') && isOfType(old, 'XRef') && this.uses(object.number) === 0) return;
     if (old.generation !== object.generation) this.changes.push(`${this.describe(object.number)} has another generation`);
     if (this.isUnchanged(old, object)) return;
     if (!leadsTo(this.pair.before.entries.get(object.number), old)) this.changes.push(`${this.describe(object.number)}: readers do not agree on what it was`);
     const [role, ...others] = this.roles.get(object.number) ?? [];
     if (role === undefined || others.length > 0 || (object.stream !== null) !== (role === 'metadata')) this.changes.push(this.describe(object.number));
-    else if (exclusiveRoles.includes(role) && this.referrers(object.number).size > (role === 'properties' ? 0 : 1)) this.changes.push(`${this.describe(object.number)} is used for two things`);
+    else if (exclusiveRoles.includes(role) && this.uses(object.number) > (role === 'properties' ? 0 : 1)) this.changes.push(`${this.describe(object.number)} is used for two things`);
     else this.checkRole(role, old, object);
   }
 
   /** A new number may not fill in what the document before referred to in vain. */
   private checkNewObject({ number }: PdfObject): void {
-    if (this.referrers(number).size > 0) this.changes.push(`object ${number}, which the letter referred to before it was there`);
+    if (this.references(number).length > 0) this.changes.push(`object ${number}, which the letter referred to before it was there`);
   }
 
-  private referrers(number: number): Set<number> {
+  private references(number: number): PdfObject[] {
     const { span } = this.pair;
-    return new Set((this.context.references.get(number) ?? []).filter(({ start }) => start < span.start).map((from) => from.number));
+    return (this.context.references.get(number) ?? []).filter(({ start }) => start < span.start);
+  }
+
+  /** How often the document before refers to a number, what it had replaced left out. */
+  private uses(number: number): number {
+    return this.references(number).filter((from) => this.before.object(from.number) === from).length;
   }
 
   private checkRole(role: Role, old: PdfObject, object: PdfObject): void {
@@ -356,8 +364,8 @@ class RevisionComparison {
     const name = this.fieldsBefore.get(before)?.name ?? '';
     const isOpen = isSignatureField(this.before, before) && inherited(this.before, before, 'V') === null && isSignatureField(this.after, after);
     for (const key of this.changedKeys(before, after)) {
-      if (isOpen && signingKeys.has(key)) continue;
-      if (this.isLock(key, before, after)) this.locksField = true;
+      if (isOpen && signingKeys.has(key)) this.filled.push({ number: object.number, dict: after, name });
+      else if (this.isLock(key, before, after)) this.locksField = true;
       else this.changes.push(this.fieldWords({ name, key, before, after }));
     }
   }
@@ -423,7 +431,7 @@ class RevisionComparison {
       if (isHidden(this.after, widget)) continue;
       const read = this.context.read[page - 1];
       const covers = read?.lines.some((line) => /[\p{L}\p{N}]/u.test(line.text) && isOver(box, line.box));
-      const coversPicture = read?.marks.some((mark) => mark.kind === 'image' && !isWithin(mark.box, box) && isOver(box, mark.box));
+      const coversPicture = read?.marks.some((mark) => !isWithin(mark.box, box) && isOver(box, mark.box));
       if (covers === true || coversPicture === true) this.changes.push(`the signature ${name} is drawn over the text or a picture of page ${page}`);
     }
   }

@@ -15,8 +15,8 @@ export interface SignatureOptions {
   readonly trustRootsPem: string | undefined;
 }
 
-/** A letter is signed by one or two people and stamped for years; each signature costs digests of the whole file. */
-const signaturesMax = 16;
+/** A letter is signed by one or two people and stamped again every few years; each of them costs digests of the whole file. */
+const [signaturesMax, timeStampsMax] = [8, 8];
 
 const subFilters = new Set(['adbe.pkcs7.detached', 'ETSI.CAdES.detached']);
 
@@ -46,7 +46,9 @@ type Verdict = Pick<PdfSignature, 'signerName' | 'signerOrganization' | 'signedA
 export async function readSignatures(options: SignatureOptions): Promise<PdfSignature[]> {
   const { file, revisions } = options;
   const fields = findSignedFields(options);
-  if (fields.length > signaturesMax) throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${signaturesMax} signatures.`);
+  const stampCount = fields.filter(({ dict }) => isTimeStamp(file, dict)).length;
+  if (fields.length - stampCount > signaturesMax) throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${signaturesMax} signatures.`);
+  if (stampCount > timeStampsMax) throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${timeStampsMax} time stamps.`);
   const judged = fields.map((field): SignedValue => ({ field, contents: stringOf(file, field.dict, 'Contents'), covered: coverageOf(file, field) }));
   judged.sort((a, b) => (a.covered?.end ?? 0) - (b.covered?.end ?? 0));
   const trust = { trustRootsPem: options.trustRootsPem, validationData: readValidationData(file) };

@@ -133,6 +133,8 @@ describe('an attack on a signed letter', () => {
     ['properties that are the font', () => appendUpdate(signedPdf(plan, { trailer: '/Info 4 0 R' }), { objects: [[4, font]], trailer: '/Info 4 0 R' }), /resources/],
     ['properties alone', () => appendUpdate(withProperties(), { objects: [[6, '<< /Title (Other) >>']], trailer: '/Info 6 0 R' }), /^document properties$/],
     ['metadata that are the content', () => appendUpdate(metadataAsContent(), { objects: [[5, stream('/Type /Metadata /Subtype /XML', plainText.replace('Harbor', 'Robber'))]] }), /page 1: content|two things/],
+    ['metadata that are the content of a page inside the catalogue', () => appendUpdate(pageInCatalogue(), { objects: [[2, stream('/Type /Metadata /Subtype /XML', plainText.replace('Harbor', 'Robber'))], [40, '<< /Type /DSS /Certs [] >>'], [1, catalogueWithPage('/DSS 40 0 R')]] }), /used for two things/],
+    ['validation data beside a picture in a field that waits', () => appendUpdate(formLetter(), { objects: [[1, '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R 7 0 R 20 0 R] /SigFlags 3 >> /DSS 40 0 R >>'], [40, '<< /Type /DSS /Certs [] >>'], [7, widget('320 90 540 130', '', '').replace('Signature2', 'Waiting')], [23, look]] }), /form field Waiting was changed without a signature/],
     // Other changes.
     ['a field that waits', () => update([[1, catalogue('', '6 0 R 22 0 R')], [22, widget('320 90 540 130', '', '')], [23, look]]), /form field Signature2 was added/],
     ['a field of text', () => update([[1, catalogue('', '6 0 R 50 0 R')], [50, '<< /FT /Tx /T (More) /V (text) >>']]), /form fields were added/],
@@ -217,6 +219,15 @@ function shortRow(bytes: Buffer): Buffer {
 function withProperties(): Buffer {
   const base = letterPdf({ trailer: '/Info 6 0 R', more: ['<< /Title (Letter) >>'] });
   return signUpdate(base, plan, { objects: [[1, catalogue('', '20 0 R')], [20, fieldObject('Signature1', 21)]], trailer: '/Info 6 0 R' });
+}
+
+const catalogueWithPage = (more: string) =>
+  `<< /Type /Catalog /Metadata 2 0 R ${more} /Pages << /Type /Pages /Count 1 /Kids [<< /Type /Page /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents 2 0 R >>] >> /AcroForm << /Fields [20 0 R] /SigFlags 3 >> >>`;
+
+/** A letter whose only page is a part of the catalogue, so that one object refers to its content twice. */
+function pageInCatalogue(): Buffer {
+  const base = pdf([catalogueWithPage(''), stream('/Type /Metadata /Subtype /XML', plainText), '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>']);
+  return signUpdate(base, plan, { objects: [[20, fieldObject('Signature1', 21)]] });
 }
 
 function metadataAsContent(): Buffer {
