@@ -6,7 +6,7 @@ import { Option, type Command } from 'commander';
 import { recordEvent, type Action } from '../console/audit.ts';
 import { passwordCharactersMin } from '../console/password.ts';
 import { ROLES } from '../console/roles.ts';
-import { addUser, changePassword, changeRole, listUsers, removeUser } from '../console/users.ts';
+import { addUser, changePassword, changeRole, listUsers, removeUser, type ConsoleUser } from '../console/users.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Pool } from '../runtime/postgres.ts';
 import { currentActor } from './branding-request.ts';
@@ -22,17 +22,19 @@ interface PasswordOptions {
 export function addConsoleCommands(program: Command): void {
   const users = program.command('console').description('the console: who may log in').command('users').description('users of the console');
   addPasswordOptions(users.command('add').description('add a user').argument('<name>', 'lower-case letters, digits, dots, hyphens, underscores'))
-    .addOption(new Option('--role <role>', 'what the user may do: read; also decide and hand in; also run nights and delete').choices(ROLES).default('viewer'))
-    .addHelpText('after', '\nExamples:\n  caller-trust console users add ada --role operator --generate\n  caller-trust console users add ben --role reviewer --password-file /run/secrets/ben')
-    .action((name: string, options: PasswordOptions & { role: string }, command: Command) => runCommand(command, () => addCommand(name, options)));
+    .addOption(new Option('--role <role>', 'what the user may do: read; also decide and hand in; also run nights and delete; or, for an agency, see and hand in what is its own').choices(ROLES).default('viewer'))
+    .option('--owner <client...>', 'owners of brands that the user acts for: an agency sees theirs only, and nobody decides on those of his own')
+    .addHelpText('after', '\nExamples:\n  caller-trust console users add ada --role operator --generate\n  caller-trust console users add ben --role reviewer --password-file /run/secrets/ben\n  caller-trust console users add agnes --role agency --owner northwind-agency --generate')
+    .action((name: string, options: PasswordOptions & { role: string; owner?: string[] }, command: Command) => runCommand(command, () => addCommand(name, options)));
   users.command('list').description('list the users').action((_options: object, command: Command) => runCommand(command, listCommand));
   users
     .command('role')
     .description('give a user another role')
     .argument('<name>', 'the user')
     .argument('<role>', ROLES.join(', '))
+    .option('--owner <client...>', 'owners of brands that the user acts for from now on; without it those of before')
     .addHelpText('after', '\nExample:\n  caller-trust console users role ben operator')
-    .action((name: string, role: string, _options: object, command: Command) => runCommand(command, () => roleCommand(name, role)));
+    .action((name: string, role: string, { owner }: { owner?: string[] }, command: Command) => runCommand(command, () => roleCommand(name, role, owner)));
   addPasswordOptions(users.command('password').description('give a user another password; open sessions end').argument('<name>', 'the user'))
     .addHelpText('after', '\nExample:\n  caller-trust console users password ben --generate')
     .action((name: string, options: PasswordOptions, command: Command) => runCommand(command, () => passwordCommand(name, options)));
@@ -50,12 +52,12 @@ function addPasswordOptions(command: Command): Command {
     .addOption(new Option('--generate', 'make a password and show it once').conflicts('passwordFile'));
 }
 
-async function addCommand(name: string, { role, ...options }: PasswordOptions & { role: string }): Promise<Outcome> {
+async function addCommand(name: string, { role, owner: owners = [], ...options }: PasswordOptions & { role: string; owner?: string[] }): Promise<Outcome> {
   const password = await choosePassword(options);
   return withServices(async ({ db }) => {
-    const user = await addUser(db, { name, role, password });
-    await record(db, 'add_user', name, { role });
-    return shown({ ...user }, options.generate === true ? password : undefined);
+    const user = await addUser(db, { name, role, password, owners });
+    await record(db, 'add_user', name, { role, ...ownersIn(user) });
+    return shown({ name, role: user.role, ...ownersIn(user) }, options.generate === true ? password : undefined);
   });
 }
 
@@ -70,14 +72,19 @@ async function passwordCommand(name: string, options: PasswordOptions): Promise<
 
 function shown(user: Record<string, string>, password: string | undefined): Outcome {
   const json = password === undefined ? user : { ...user, password };
-  return { json, text: formatFacts(Object.entries({ user: user['name'], role: user['role'], password }).filter(([, value]) => value !== undefined) as [string, string][]) };
+  return { json, text: formatFacts(Object.entries({ user: user['name'], role: user['role'], 'acts for': user['owners'], password }).filter(([, value]) => value !== undefined) as [string, string][]) };
 }
 
-async function roleCommand(name: string, role: string): Promise<Outcome> {
+/** The owners of a user in one text; nothing for one who acts for none. */
+function ownersIn({ owners }: ConsoleUser): { owners?: string } {
+  return owners.length === 0 ? {} : { owners: owners.join(', ') };
+}
+
+async function roleCommand(name: string, role: string, owners: readonly string[] | undefined): Promise<Outcome> {
   return withServices(async ({ db }) => {
-    const user = await changeRole(db, name, role);
-    await record(db, 'change_role', name, { role });
-    return { json: user, text: `User ${name} has the role ${user.role}.` };
+    const user = await changeRole(db, name, role, owners);
+    await record(db, 'change_role', name, { role, ...ownersIn(user) });
+    return { json: user, text: `User ${name} has the role ${user.role}${user.owners.length === 0 ? '' : `, and acts for ${user.owners.join(', ')}`}.` };
   });
 }
 
@@ -95,6 +102,7 @@ function listCommand(): Promise<Outcome> {
     const text = formatTable(users, [
       { title: 'name', value: ({ name }) => name },
       { title: 'role', value: ({ role }) => role },
+      { title: 'acts for', value: ({ owners }) => owners.join(', ') },
       { title: 'sessions', value: ({ sessions }) => sessions },
       { title: 'seen', value: ({ seenAt }) => formatTime(seenAt) },
       { title: 'added', value: ({ createdAt }) => formatTime(createdAt) },

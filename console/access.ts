@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Pool, Queryable } from '../runtime/postgres.ts';
 import { recordEvent, type NewEvent } from './audit.ts';
 import type { ConsoleAddress } from './address.ts';
-import { mayActAs, type Role } from './roles.ts';
+import { mayUse, type LeastRole } from './roles.ts';
 import { findSession, isCsrfToken, lookAtSession, type Session, type SessionLimits } from './sessions.ts';
 import type { ConsoleUser } from './users.ts';
 
@@ -11,12 +12,14 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The session that the request belongs to; undefined where nobody is logged in. Set before any route of the console runs. */
     session: Session | undefined;
-    /** True while the session goes on and its user may use the route; for answers that last. Asking does not count as use of the session. */
+    /** True while the session goes on and its user may use the route, with the role and the owners of the start; for answers that last. Asking does not count as use of the session. */
     isStillAllowed(): Promise<boolean>;
   }
   interface FastifyContextConfig {
     /** Least role that may use the route; `nobody`: also without a session. Every route of the console says it. */
-    access?: Role | 'nobody';
+    access?: LeastRole | 'nobody';
+    /** Also for users of agencies, to whom the route gives what belongs to their owners alone. */
+    forAgencies?: boolean;
     /** The route looks at the session, though it needs none. */
     readsSession?: boolean;
     /** The route's own pages send no token with what they change: their origin is enough. */
@@ -47,13 +50,14 @@ export function cookieName({ secure }: Pick<ConsoleAddress, 'secure'>): string {
 export function guardRoutes(app: FastifyInstance, { db, limits, address }: GuardOptions): void {
   app.decorateRequest('session');
   app.decorateRequest('isStillAllowed', async function (this: FastifyRequest) {
-    const { access } = this.routeOptions.config;
+    const { access, forAgencies = false } = this.routeOptions.config;
     const session = await lookAtSession(db, this.cookies[cookieName(address())] ?? '', limits);
-    return session !== undefined && access !== undefined && access !== 'nobody' && mayActAs(session.user.role, access);
+    if (session === undefined || access === undefined || access === 'nobody') return false;
+    return mayUse(session.user.role, { access, forAgencies }) && isDeepStrictEqual(session.user, this.session?.user);
   });
   app.addHook('onRequest', async (request) => {
     requireOwnHost(request, address());
-    const { access, originOnly = false, readsSession = access !== 'nobody' } = request.routeOptions.config;
+    const { access, forAgencies = false, originOnly = false, readsSession = access !== 'nobody' } = request.routeOptions.config;
     if (!safeMethods.has(request.method) || request.headers.origin !== undefined) requireOwnOrigin(request, address());
     const token = request.cookies[cookieName(address())];
     request.session = token === undefined || !readsSession ? undefined : await findSession(db, token, limits);
@@ -61,7 +65,7 @@ export function guardRoutes(app: FastifyInstance, { db, limits, address }: Guard
     if (access === 'nobody') return;
     if (session === undefined) throw new ServiceError('unauthenticated', { operation: 'open console', problem: 'Nobody is logged in, or the session has ended.', hint: 'Log in.' });
     if (access === undefined) throw new ServiceError('route_unknown', { operation: 'route request' });
-    if (!mayActAs(session.user.role, access)) throw new ServiceError('forbidden', { operation: 'open console', problem: `This needs the role ${access}; ${session.user.name} has the role ${session.user.role}.`, hint: '`caller-trust console users role` gives a user another role.' });
+    if (!mayUse(session.user.role, { access, forAgencies })) throw new ServiceError('forbidden', { operation: 'open console', problem: `This needs the role ${access}; ${session.user.name} has the role ${session.user.role}.`, hint: '`caller-trust console users role` gives a user another role.' });
     if (!safeMethods.has(request.method) && !originOnly && !isCsrfToken(request.headers['x-csrf-token'], session)) throw forged();
   });
 }

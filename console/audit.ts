@@ -22,6 +22,8 @@ export const ACTIONS = {
   change_queue: 'changed a queue',
   request_branding: 'asked for branding',
   save_rejects: 'saved the refused rows of a request',
+  prove_numbers: 'had numbers of a brand called',
+  confirm_number: 'gave the code of a number back',
   decide_brand: 'decided a brand',
   suspend_brand: 'suspended a brand',
   resume_brand: 'resumed a brand',

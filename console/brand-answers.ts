@@ -1,5 +1,6 @@
 import { inCamelCase, type BrandingEvent, type BrandNumber, type BrandRecord, type BrandSummary } from '../pipelines/branding/brand-record.ts';
 import type { BrandProfile } from '../pipelines/branding/brand-profile.ts';
+import { listNumberProofs, type NumberProofStatus, type ProofLimits } from '../pipelines/branding/number-proof.ts';
 import { allows, BRAND_TRANSITIONS } from '../pipelines/branding/states.ts';
 import { queryRows, type Queryable } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
@@ -8,7 +9,8 @@ type Raw = { [column: string]: unknown };
 
 /** What a list of brands is narrowed to. */
 export interface BrandFilter {
-  readonly owner?: string | undefined;
+  /** Null for all. */
+  readonly owners: readonly string[] | null;
   readonly state?: string | undefined;
   readonly prefix: string;
   readonly after: string;
@@ -16,8 +18,8 @@ export interface BrandFilter {
 }
 
 /** Brands by handle, after one of them. */
-export async function listBrandsFor(db: Queryable, { owner, state, prefix, after, limit }: BrandFilter): Promise<BrandSummary[]> {
-  const rows = await queryRows<Raw>(db, sql('console/list_brands'), [owner ?? null, state ?? null, prefix, after, limit]);
+export async function listBrandsFor(db: Queryable, { owners, state, prefix, after, limit }: BrandFilter): Promise<BrandSummary[]> {
+  const rows = await queryRows<Raw>(db, sql('console/list_brands'), [owners, state ?? null, prefix, after, limit]);
   return rows.map((row) => inCamelCase<BrandSummary>(row));
 }
 
@@ -28,6 +30,15 @@ export type IdentifiedNumber = BrandNumber & { readonly numberId: number };
 export async function listIdentifiedNumbers(db: Queryable, brandId: number, { state, after, limit }: { state?: string | undefined; after: number; limit: number }): Promise<IdentifiedNumber[]> {
   const rows = await queryRows<Raw>(db, sql('console/list_brand_numbers'), [brandId, state ?? null, after, limit]);
   return rows.map((row) => inCamelCase<IdentifiedNumber>(row));
+}
+
+/** A number with what is proven of it. */
+export type ProvenNumber = IdentifiedNumber & { readonly proof: Pick<NumberProofStatus, 'provenUntil' | 'pending'> };
+
+/** Adds to numbers of a brand what is proven of each. */
+export async function withProofs(db: Queryable, brandId: number, { numbers, limits }: { numbers: readonly IdentifiedNumber[]; limits: Pick<ProofLimits, 'numberCodeTriesMax'> }): Promise<ProvenNumber[]> {
+  const proofs = new Map((await listNumberProofs(db, brandId, { phones: numbers.map(({ phone }) => phone), limits })).map((proof) => [proof.phone, proof]));
+  return numbers.map((number) => ({ ...number, proof: { provenUntil: proofs.get(number.phone)?.provenUntil ?? null, pending: proofs.get(number.phone)?.pending ?? null } }));
 }
 
 /** The audit trail of a brand, newest first, before one event. */
@@ -59,6 +70,8 @@ export type ShownBrand = Omit<BrandRecord, 'profile' | 'pendingProfile'> & {
   readonly profile: ShownProfile;
   readonly pendingProfile: ShownProfile | null;
   readonly can: { readonly decide: boolean; readonly suspend: boolean; readonly resume: boolean; readonly withdraw: boolean };
+  /** Why who looks at it may not decide what waits; null if nothing speaks against it. */
+  readonly whyNotDecide: string | null;
 };
 
 /** A profile without the fields that are shown on demand only. */
@@ -66,11 +79,12 @@ export function shownProfile({ contact, taxId, ...profile }: BrandProfile): Show
   return { ...profile, hasPrivate: contact !== null || taxId !== null };
 }
 
-/** A brand without private fields. */
-export function shownBrand(brand: BrandRecord): ShownBrand {
+/** A brand without private fields; to somebody outside of the house with nothing that can be done to it. */
+export function shownBrand(brand: BrandRecord, { isOutside, whyNot }: { isOutside: boolean; whyNot: string | null }): ShownBrand {
   const { profile, pendingProfile, state } = brand;
-  const can = { decide: waitsForPerson(brand), suspend: allows(BRAND_TRANSITIONS, state, 'suspend'), resume: allows(BRAND_TRANSITIONS, state, 'resume'), withdraw: allows(BRAND_TRANSITIONS, state, 'withdraw') };
-  return { ...brand, profile: shownProfile(profile), pendingProfile: pendingProfile && shownProfile(pendingProfile), can };
+  const mayTake = (action: 'suspend' | 'resume' | 'withdraw') => !isOutside && allows(BRAND_TRANSITIONS, state, action);
+  const can = { decide: !isOutside && waitsForPerson(brand), suspend: mayTake('suspend'), resume: mayTake('resume'), withdraw: mayTake('withdraw') };
+  return { ...brand, profile: shownProfile(profile), pendingProfile: pendingProfile && shownProfile(pendingProfile), can, whyNotDecide: whyNot };
 }
 
 /** True if a person can decide the brand, or its pending revision, now: its letters are decided first. */

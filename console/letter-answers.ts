@@ -149,11 +149,13 @@ export interface ReviewedLetter {
   readonly letter: LetterRecord;
   readonly request: LetterRequest;
   readonly reading: ShownReading;
+  /** Why who looks at it may not decide it; null if nothing speaks against it. */
+  readonly whyNotDecide: string | null;
 }
 
 /** What those who decide are shown of a letter that was opened for them. */
-export async function reviewedLetter(db: Queryable, { opened, findings, ...letter }: Awaited<ReturnType<typeof readLetterRecord>>): Promise<ReviewedLetter> {
-  return { letter, request: await readLetterRequest(db, letter.letterId), reading: shownReading(opened, findings) };
+export async function reviewedLetter(db: Queryable, { opened, findings, ...letter }: Awaited<ReturnType<typeof readLetterRecord>>, whyNot: string | null): Promise<ReviewedLetter> {
+  return { whyNotDecide: whyNot, letter, request: await readLetterRequest(db, letter.letterId), reading: shownReading(opened, findings) };
 }
 
 /** What was read from a letter; its findings alone where nothing is kept of its text. */

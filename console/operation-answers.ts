@@ -25,15 +25,16 @@ export interface OperationSummary {
 /** What a list of operations is narrowed to. */
 export interface OperationFilter {
   readonly before?: number | undefined;
-  readonly owner?: string | undefined;
+  /** Null for all. */
+  readonly owners: readonly string[] | null;
   readonly standing?: string | undefined;
   readonly handle?: string | undefined;
   readonly limit: number;
 }
 
 /** Operations, newest first. */
-export async function listOperations(db: Queryable, { before, owner, standing, handle, limit }: OperationFilter): Promise<OperationSummary[]> {
-  const rows = await queryRows<{ [column: string]: unknown }>(db, sql('console/list_operations'), [before ?? null, owner ?? null, standing ?? null, handle ?? null, limit]);
+export async function listOperations(db: Queryable, { before, owners, standing, handle, limit }: OperationFilter): Promise<OperationSummary[]> {
+  const rows = await queryRows<{ [column: string]: unknown }>(db, sql('console/list_operations'), [before ?? null, owners, standing ?? null, handle ?? null, limit]);
   return rows.map((row) => inCamelCase<OperationSummary>(row));
 }
 

@@ -8,7 +8,7 @@ import { guardRoutes } from './access.ts';
 import type { ConsoleAddress } from './address.ts';
 import type { ConsoleWork } from './console-work.ts';
 import { asServiceError, sendProblem } from './problem.ts';
-import type { Role } from './roles.ts';
+import type { LeastRole } from './roles.ts';
 import { registerBrandRoutes } from './routes/brand-routes.ts';
 import { registerArtefactRoutes } from './routes/artefact-routes.ts';
 import { registerBatchRoutes } from './routes/batch-routes.ts';
@@ -21,6 +21,7 @@ import { registerNightRoutes } from './routes/night-routes.ts';
 import { registerQueueRoutes } from './routes/queue-routes.ts';
 import { registerLetterRoutes } from './routes/letter-routes.ts';
 import { registerOperationRoutes } from './routes/operation-routes.ts';
+import { registerProofRoutes } from './routes/proof-routes.ts';
 import { registerReviewRoutes } from './routes/review-routes.ts';
 import { securityHeaders, transportSecurity } from './security-headers.ts';
 import { registerSessionRoutes } from './session-routes.ts';
@@ -32,7 +33,9 @@ import { registerUploads } from './uploads.ts';
 export interface RouteRule {
   readonly method: string;
   readonly url: string;
-  readonly access: Role | 'nobody';
+  readonly access: LeastRole | 'nobody';
+  /** True for one that users of agencies may use too, for what is theirs. */
+  readonly forAgencies: boolean;
   /** True for one that takes the origin of the console for a token. */
   readonly originOnly: boolean;
 }
@@ -102,6 +105,7 @@ export async function createConsoleServer({ work, address }: ConsoleServerOption
   registerBrandRoutes(app, work);
   registerLetterRoutes(app, work);
   registerOperationRoutes(app, work);
+  registerProofRoutes(app, work);
   registerReviewRoutes(app, work);
   await registerStreaming(app, work, { address });
   registerNightRoutes(app, work);
@@ -122,6 +126,6 @@ function requireAccessOfRoutes(app: FastifyInstance): void {
   app.decorate('routeRules', rules);
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.access === undefined) throw new Error(`the route ${url} does not say who may use it`);
-    for (const each of [method].flat()) rules.push({ method: each, url, access: config.access, originOnly: config.originOnly === true });
+    for (const each of [method].flat()) rules.push({ method: each, url, access: config.access, forAgencies: config.forAgencies === true, originOnly: config.originOnly === true });
   });
 }

@@ -48,13 +48,13 @@ export function registerSessionRoutes(app: FastifyInstance, options: SessionRout
       throw new ServiceError('unauthenticated', { operation: 'log in', problem: 'The name or the password is not right.', hint: '`caller-trust console users list` shows the names; `caller-trust console users password` sets another password.' });
     }
     await sweepSessions(db, options.limits);
-    const { token, endsAt, role } = opened;
+    const { token, endsAt, role, owners } = opened;
     await recordEvent(db, { actor: user.name, action: 'log_in', address: request.ip });
     setCookie(reply, token, { address: address(), expires: endsAt });
-    return { user: { name: user.name, role }, endsAt, csrfToken: csrfTokenOf(token) };
+    return { user: { name: user.name, role, owners }, endsAt, csrfToken: csrfTokenOf(token) };
   });
   app.get('/api/session', { config: { access: 'nobody', readsSession: true } }, async ({ session }) => session ?? { user: null, hasUsers: await hasUsers(db) });
-  app.delete('/api/session', { config: { access: 'viewer' } }, async (request, reply) => {
+  app.delete('/api/session', { config: { access: 'viewer', forAgencies: true } }, async (request, reply) => {
     const token = request.cookies[cookieName(address())] ?? '';
     await endSession(db, token);
     await recordAction(db, request, { action: 'log_out', object: `user ${userOf(request).name}` });

@@ -28,13 +28,14 @@ export interface OpenedSession {
   readonly endsAt: Date;
   /** Of its user, at this moment. */
   readonly role: Role;
+  readonly owners: readonly string[];
 }
 
 /** Opens a session; undefined if the password that was compared is no longer that of its user, or the user is gone. */
 export async function openSession(db: Queryable, { userId, passwordHash }: Pick<ComparedUser, 'userId' | 'passwordHash'>, { consoleSessionHoursMax }: SessionLimits): Promise<OpenedSession | undefined> {
   const token = randomBytes(tokenBytes).toString('base64url');
-  const row = await queryRow<{ ends_at: Date; role: Role }>(db, sql('console/insert_session'), [digestOf(token), userId, passwordHash, consoleSessionHoursMax]);
-  return row && { token, endsAt: row.ends_at, role: row.role };
+  const row = await queryRow<{ ends_at: Date; role: Role; owners: string[] }>(db, sql('console/insert_session'), [digestOf(token), userId, passwordHash, consoleSessionHoursMax]);
+  return row && { token, endsAt: row.ends_at, role: row.role, owners: row.owners };
 }
 
 /** The session of a token, unless it has ended or was idle for too long. Notes that it is in use. */
@@ -51,8 +52,8 @@ export async function lookAtSession(db: Queryable, token: string, limits: Sessio
 
 async function readSession(db: Queryable, token: string, { consoleIdleMinutesMax }: SessionLimits): Promise<{ session: Session; seenRecently: boolean } | undefined> {
   if (!tokenForm.test(token)) return undefined;
-  const row = await queryRow<{ name: string; role: Role; ends_at: Date; seen_recently: boolean }>(db, sql('console/find_session'), [digestOf(token), consoleIdleMinutesMax]);
-  return row && { session: { user: { name: row.name, role: row.role }, endsAt: row.ends_at, csrfToken: csrfTokenOf(token) }, seenRecently: row.seen_recently };
+  const row = await queryRow<{ name: string; role: Role; owners: string[]; ends_at: Date; seen_recently: boolean }>(db, sql('console/find_session'), [digestOf(token), consoleIdleMinutesMax]);
+  return row && { session: { user: { name: row.name, role: row.role, owners: row.owners }, endsAt: row.ends_at, csrfToken: csrfTokenOf(token) }, seenRecently: row.seen_recently };
 }
 
 /** Ends a session; doing it again changes nothing. */

@@ -1,4 +1,5 @@
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../runtime/postgres.ts';
+import { cleanText } from '../pipelines/text-cleaning.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { sql } from '../sql/sql.ts';
 import { hashPassword, isPassword, passwordCharactersMax, passwordCharactersMin, wasteComparison } from './password.ts';
@@ -8,6 +9,8 @@ import { ROLES, type Role } from './roles.ts';
 export interface ConsoleUser {
   readonly name: string;
   readonly role: Role;
+  /** Owners of brands that the user acts for. A user of an agency sees theirs only; nobody decides what belongs to an owner of his own. */
+  readonly owners: readonly string[];
 }
 
 /** A user as the operator sees it. */
@@ -31,19 +34,24 @@ const nameForm = /^[a-z0-9][a-z0-9._-]{0,39}$/;
  * Adds a user.
  * @throws ServiceError `console_user_invalid` for the name, role or password, `console_user_exists`
  */
-export async function addUser(db: Queryable, { name, role, password }: { readonly name: string; readonly role: string; readonly password: string }): Promise<ConsoleUser> {
+export async function addUser(db: Pool, { name, role, password, owners: given = [] }: { readonly name: string; readonly role: string; readonly password: string; readonly owners?: readonly string[] }): Promise<ConsoleUser> {
   if (!nameForm.test(name)) throw invalid('add user', name, 'A name has 1 to 40 lower-case letters, digits, dots, hyphens and underscores, and begins with a letter or digit.');
   const known = requireRole('add user', role);
   requirePassword('add user', name, password);
-  const row = await queryRow<{ created_at: Date }>(db, sql('console/insert_user'), [name, known, await hashPassword(password)]);
-  if (row === undefined) throw new ServiceError('console_user_exists', { operation: 'add user', object: name, hint: '`caller-trust console users password` gives the user another password.' });
-  return { name, role: known };
+  const owners = requireOwners('add user', known, given);
+  const hash = await hashPassword(password);
+  await inTransaction(db, async (client) => {
+    const row = await queryRow<{ user_id: number }>(client, sql('console/insert_user'), [name, known, hash]);
+    if (row === undefined) throw new ServiceError('console_user_exists', { operation: 'add user', object: name, hint: '`caller-trust console users password` gives the user another password.' });
+    await client.query(sql('console/set_owners'), [row.user_id, owners]);
+  });
+  return { name, role: known, owners };
 }
 
 /** Every user, by name. */
 export async function listUsers(db: Queryable): Promise<ListedUser[]> {
-  const rows = await queryRows<{ name: string; role: Role; created_at: Date; password_changed_at: Date; sessions: number; seen_at: Date | null }>(db, sql('console/list_users'));
-  return rows.map(({ name, role, created_at, password_changed_at, sessions, seen_at }) => ({ name, role, createdAt: created_at, passwordChangedAt: password_changed_at, sessions, seenAt: seen_at }));
+  const rows = await queryRows<{ name: string; role: Role; owners: string[]; created_at: Date; password_changed_at: Date; sessions: number; seen_at: Date | null }>(db, sql('console/list_users'));
+  return rows.map(({ name, role, owners, created_at, password_changed_at, sessions, seen_at }) => ({ name, role, owners, createdAt: created_at, passwordChangedAt: password_changed_at, sessions, seenAt: seen_at }));
 }
 
 /** False for a console that nobody can log in to yet. */
@@ -65,13 +73,18 @@ export async function changePassword(db: Pool, name: string, password: string): 
 }
 
 /**
- * Gives a user another role, which holds from the next request on.
+ * Gives a user another role, and other owners to act for where they are named, which holds from the next request on. Who acted for an
+ * owner goes on doing so with another role, and decides nothing of it, until other owners are named.
  * @throws ServiceError `console_user_unknown`, `console_user_invalid`
  */
-export async function changeRole(db: Queryable, name: string, role: string): Promise<ConsoleUser> {
+export async function changeRole(db: Pool, name: string, role: string, given?: readonly string[]): Promise<ConsoleUser> {
   const known = requireRole('change role', role);
-  await requireUser(db, 'change role', name, sql('console/set_role'), [name, known]);
-  return { name, role: known };
+  return inTransaction(db, async (client) => {
+    const user = await requireUser<{ user_id: number; owners: string[] }>(client, 'change role', name, sql('console/set_role'), [name, known]);
+    const owners = requireOwners('change role', known, given ?? user.owners);
+    await client.query(sql('console/set_owners'), [user.user_id, owners]);
+    return { name, role: known, owners };
+  });
 }
 
 /**
@@ -83,7 +96,7 @@ export async function removeUser(db: Queryable, name: string): Promise<void> {
 }
 
 /** A user whose password was compared. */
-export interface ComparedUser extends ConsoleUser {
+export interface ComparedUser extends Pick<ConsoleUser, 'name' | 'role'> {
   readonly userId: number;
   /** What it was compared with: no session is opened once this has changed. */
   readonly passwordHash: string;
@@ -118,6 +131,14 @@ function requireRole(operation: string, role: string): Role {
   const known = ROLES.find((each) => each === role);
   if (known === undefined) throw invalid(operation, role, `A role is one of ${ROLES.join(', ')}.`);
   return known;
+}
+
+/** Owners as brands name them. @throws ServiceError `console_user_invalid` */
+function requireOwners(operation: string, role: Role, given: readonly string[]): string[] {
+  const owners = [...new Set(given.map((owner) => cleanText(owner) ?? ''))].sort();
+  if (owners.some((owner) => owner === '' || owner.length > 128)) throw invalid(operation, role, 'An owner has 1 to 128 characters.');
+  if (role === 'agency' && owners.length === 0) throw invalid(operation, role, 'A user of an agency acts for an owner of brands: name one or more with --owner.');
+  return owners;
 }
 
 function requirePassword(operation: string, name: string, password: string): void {

@@ -1,7 +1,8 @@
 import type { Brand } from './brand-types.ts';
-import { ActionButton, Section } from './components.ts';
+import { ActionButton, Notice, Section } from './components.ts';
 import { ReasonField } from './reason-dialog.ts';
 import { sendJson } from './request.ts';
+import { visible } from './text.ts';
 import { html, useState, type VNode } from './view.ts';
 import { countAgain } from './waiting-count.ts';
 
@@ -14,12 +15,14 @@ export function BrandDecision({ brand, onDecided }: { brand: Brand; onDecided: (
     countAgain();
     onDecided();
   };
+  const isOff = reason.trim() === '' || brand.whyNotDecide !== null;
   const [what, effect] = brand.approvedRevision === null
     ? ['The brand waits for a decision', 'Approved, its verified numbers show its name from the next night on.']
     : ['A revision waits for a decision', `The approved revision ${brand.approvedRevision} stays published until revision ${brand.pendingRevision} is approved. Who approves a new name vouches for it.`];
   return html`<${Section} title=${what}>
     <p>${effect}</p>
+    ${brand.whyNotDecide === null ? null : html`<${Notice}><p>${visible(brand.whyNotDecide)} Another person decides it.</p></${Notice}>`}
     <${ReasonField} reason=${reason} onInput=${setReason} hint="Required. Kept in the audit trail." />
-    <div class="actions"><${ActionButton} kind="primary" disabled=${reason.trim() === ''} act=${decide(true)}>Approve</${ActionButton}><${ActionButton} kind="danger" disabled=${reason.trim() === ''} act=${decide(false)}>Reject</${ActionButton}></div>
+    <div class="actions"><${ActionButton} kind="primary" disabled=${isOff} act=${decide(true)}>Approve</${ActionButton}><${ActionButton} kind="danger" disabled=${isOff} act=${decide(false)}>Reject</${ActionButton}></div>
   </${Section}>`;
 }

@@ -2,7 +2,7 @@ import { BrandFields, PrivateBrandFields, privateIn, profileIn } from './brand-f
 import { betweenNumbers, fileIn, listIn, textIn, useSubmission } from './branding-submission.ts';
 import { Empty, Field, Page, ProblemNotice, Section } from './components.ts';
 import { LetterField, NumberFields } from './number-fields.ts';
-import { mayDo } from './request.ts';
+import { currentSession, mayRequestBranding } from './request.ts';
 import { html, type VNode } from './view.ts';
 
 /** Add Managed Brand: registers a brand, with its letter and numbers if there are any. */
@@ -20,12 +20,12 @@ export default function BrandNewPage(): VNode {
       numbers: fileIn(form, 'numbersFile'),
     });
   };
-  if (!mayDo('reviewer')) return html`<${Page} title="Add Managed Brand"><${Empty} title="This needs the role reviewer.">An operator gives it: caller-trust console users role.</${Empty}></${Page}>`;
+  if (!mayRequestBranding()) return html`<${Page} title="Add Managed Brand"><${Empty} title="This needs the role reviewer.">An operator gives it: caller-trust console users role.</${Empty}></${Page}>`;
   return html`<${Page} title="Add Managed Brand" lead="Registers a brand. With a letter of authorization it is judged at once; without one it is a draft that waits for it.">
     <form class="page" onSubmit=${hand}>
       <${Section} title="The brand">
         <div class="field-pairs">
-          <${Field} label="Owner" hint="Whose brand it is, as API keys name the client." problem=${wrong.get('owner')}>${(ids: object) => html`<input name="owner" required maxlength="128" autocomplete="off" ...${ids} />`}</${Field}>
+          <${Field} label="Owner" hint="Whose brand it is, as API keys name the client." problem=${wrong.get('owner')}>${(ids: object) => html`<input name="owner" required value=${currentSession().user.owners[0] ?? ''} maxlength="128" autocomplete="off" ...${ids} />`}</${Field}>
           <${Field} label="Handle (optional)" hint="2 to 63 lower-case letters, digits and single hyphens. Empty: made of the display name." problem=${wrong.get('handle')}>${(ids: object) => html`<input name="handle" maxlength="63" pattern="[a-z0-9](-?[a-z0-9])+" autocomplete="off" autocapitalize="none" spellcheck=${false} ...${ids} />`}</${Field}>
         </div>
         <${BrandFields} wrong=${wrong} />

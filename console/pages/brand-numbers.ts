@@ -1,9 +1,10 @@
 import { ChoiceFilter, Filters, Paging } from './brand-filters.ts';
 import { numberStates, type Brand, type BrandNumber, type Listed } from './brand-types.ts';
 import { Dialog, ActionButton, Empty, Facts, Field, Name, Read, Section, State, Table } from './components.ts';
+import { NumberProof, ProveNumbers } from './number-proof.ts';
 import { useReading } from './reading.ts';
 import { ReasonField } from './reason-dialog.ts';
-import { mayDo, sendJson } from './request.ts';
+import { mayDo, mayRequestBranding, sendJson } from './request.ts';
 import { usePlace } from './router.ts';
 import { asWords, formatCount } from './text.ts';
 import { html, useState, type VNode } from './view.ts';
@@ -33,6 +34,7 @@ export function BrandNumbers({ brand, onChanged }: { brand: Brand; onChanged: ()
   const counts = Object.entries(brand.numbers);
   return html`<${Section} title="Numbers">
     ${counts.length === 0 ? null : html`<${Facts} entries=${counts.map(([state, count]) => [asWords(state), formatCount(count)])} />`}
+    ${counts.length > 0 && mayRequestBranding() ? html`<${ProveNumbers} handle=${brand.handle} onChanged=${changed} />` : null}
     <${Filters}><${ChoiceFilter} name="numbers" label="State of the number" choices=${numberStates} /></${Filters}>
     <${Read} reading=${reading} what="numbers" show=${({ numbers, next }: Listed & { numbers: BrandNumber[] }) => html`
       ${numbers.length === 0 ? html`<${Empty} title="The brand has no such number.">Numbers come with the brand, its updates, and Add Phone number for Branding.</${Empty}>` : html`<div class="wide-list"><${Table} caption="Numbers of the brand" rows=${numbers} keyOf=${({ phone }: BrandNumber) => phone} columns=${[
@@ -41,6 +43,7 @@ export function BrandNumbers({ brand, onChanged }: { brand: Brand; onChanged: ()
         { title: 'State', show: ({ state }: BrandNumber) => html`<${State} name=${state} />` },
         { title: 'Call reason', show: ({ callReason }: BrandNumber) => html`<${Name} text=${callReason ?? '–'} />` },
         { title: 'Verified', show: ({ verifiedAt }: BrandNumber) => html`<${Day} at=${verifiedAt} />` },
+        { title: 'Proof', show: (number: BrandNumber) => html`<${NumberProof} handle=${brand.handle} number=${number} onChanged=${changed} />` },
         { title: 'Shown until', show: ({ liveUntil }: BrandNumber) => html`<${Day} at=${liveUntil} />` },
         ...(mayDo('reviewer') ? [{ title: 'Actions', show: (number: BrandNumber) => (actionsIn(number.state).length === 0 ? '–' : html`<button type="button" aria-label=${`Change ${number.phone}`} onClick=${() => setChosen(number)}>Change</button>`) }] : []),
       ]} /></div>`}

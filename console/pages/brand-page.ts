@@ -9,7 +9,7 @@ import { LetterTable } from './letter-table.ts';
 import { NumberForm } from './number-form.ts';
 import { useReading } from './reading.ts';
 import { ReasonButton } from './reason-dialog.ts';
-import { mayDo, sendJson } from './request.ts';
+import { mayDo, mayRequestBranding, sendJson } from './request.ts';
 import { Link, type PageProps } from './router.ts';
 import { html, type Shown, type VNode } from './view.ts';
 
@@ -18,7 +18,7 @@ export default function BrandPage({ params }: PageProps): VNode {
   const handle = params['handle']!;
   const reading = useReading<Brand>(`/api/brands/${encodeURIComponent(handle)}`);
   const { value: brand, readAgain } = reading;
-  return html`<${Page} title=${brand?.profile.displayName ?? handle} lead=${`Brand ${handle}`} actions=${brand && mayDo('reviewer') ? html`<${BrandActions} brand=${brand} onDone=${readAgain} />` : null}>
+  return html`<${Page} title=${brand?.profile.displayName ?? handle} lead=${`Brand ${handle}`} actions=${brand && mayRequestBranding() ? html`<${BrandActions} brand=${brand} onDone=${readAgain} />` : null}>
     <${Read} reading=${reading} what="the brand" show=${(shown: Brand) => html`<${BrandParts} brand=${shown} onChanged=${readAgain} />`} />
   </${Page}>`;
 }
@@ -41,11 +41,11 @@ function BrandParts({ brand, onChanged }: { brand: Brand; onChanged: () => void 
     <${BrandRevisions} brand=${brand} />
     ${findings.length === 0 ? null : html`<${Section} title="Findings about the brand"><${FindingList} findings=${findings} /></${Section}>`}
     <${Section} title="Letters">
-      ${letters.length === 0 ? html`<${Empty} title="No letter has come with this brand.">${mayDo('reviewer') ? html`<${Link} href=${`/brands/${handle}/update`}>Update Managed Brand</${Link}> hands one in.` : 'Its owner hands one in.'}</${Empty}>` : html`<${LetterTable} letters=${letters} />`}
+      ${letters.length === 0 ? html`<${Empty} title="No letter has come with this brand.">${mayRequestBranding() ? html`<${Link} href=${`/brands/${handle}/update`}>Update Managed Brand</${Link}> hands one in.` : 'Its owner hands one in.'}</${Empty}>` : html`<${LetterTable} letters=${letters} />`}
     </${Section}>
     <${BrandNumbers} brand=${brand} onChanged=${onChanged} />
-    ${mayDo('reviewer') && takesNumbers(state) ? html`<${NumberForm} handle=${handle} />` : null}
-    <${BrandHistory} brand=${brand} />
+    ${mayRequestBranding() && takesNumbers(state) ? html`<${NumberForm} handle=${handle} />` : null}
+    ${mayDo('viewer') ? html`<${BrandHistory} brand=${brand} />` : null}
   </div>`;
 }
 

@@ -69,6 +69,8 @@ export interface Brand {
   readonly numbers: Readonly<Record<string, number>>;
   readonly letters: readonly Letter[];
   readonly can: { readonly decide: boolean; readonly suspend: boolean; readonly resume: boolean; readonly withdraw: boolean };
+  /** Why who looks at it may not decide what waits. */
+  readonly whyNotDecide: string | null;
 }
 
 /** A number of a brand. */
@@ -81,6 +83,20 @@ export interface BrandNumber {
   readonly changedAt: string;
   readonly verifiedAt: string | null;
   readonly liveUntil: string | null;
+  /** Until when it is proven that the brand answers it, and the proof that is under way. */
+  readonly proof: {
+    readonly provenUntil: string | null;
+    readonly pending: {
+      readonly proofId: number;
+      /** Null where others of its block are called. */
+      readonly call: { readonly placedAt: string | null; readonly expiresAt: string | null; readonly triesLeft: number; readonly confirmed: boolean } | null;
+    } | null;
+  };
+}
+
+/** What a request for proofs of numbers came to. */
+export interface StartedProofs {
+  readonly started: readonly { readonly called: readonly string[] }[];
 }
 
 /** An entry of a brand's audit trail. */
@@ -193,6 +209,8 @@ export interface PdfSignature {
 
 /** A letter as those see it who decide. */
 export interface ReviewedLetter {
+  /** Why who looks at it may not decide it. */
+  readonly whyNotDecide: string | null;
   readonly letter: Letter;
   readonly request: LetterRequest;
   readonly reading: {

@@ -4,7 +4,7 @@ import { betweenNumbers, fileIn, listIn, textIn, useSubmission } from './brandin
 import { ActionButton, Empty, Notice, Page, ProblemNotice, Read, Section } from './components.ts';
 import { LetterField, NumberFields } from './number-fields.ts';
 import { useReading } from './reading.ts';
-import { mayDo, sendJson } from './request.ts';
+import { mayRequestBranding, sendJson } from './request.ts';
 import type { PageProps } from './router.ts';
 import { html, useState, type VNode } from './view.ts';
 
@@ -12,7 +12,7 @@ import { html, useState, type VNode } from './view.ts';
 export default function BrandUpdatePage({ params }: PageProps): VNode {
   const handle = params['handle']!;
   const reading = useReading<Brand>(`/api/brands/${encodeURIComponent(handle)}`);
-  if (!mayDo('reviewer')) return html`<${Page} title="Update Managed Brand"><${Empty} title="This needs the role reviewer.">An operator gives it: caller-trust console users role.</${Empty}></${Page}>`;
+  if (!mayRequestBranding()) return html`<${Page} title="Update Managed Brand"><${Empty} title="This needs the role reviewer.">An operator gives it: caller-trust console users role.</${Empty}></${Page}>`;
   return html`<${Page} title="Update Managed Brand" lead=${`Changes ${handle}. A change of the legal name, the display name or "doing business as", or a new letter, makes a revision that is approved before it is published; other changes are taken at once.`}>
     <${Read} reading=${reading} what="the brand" show=${(brand: Brand) => html`<${UpdateForm} brand=${brand} />`} />
   </${Page}>`;

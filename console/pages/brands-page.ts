@@ -2,7 +2,7 @@ import { ChoiceFilter, Filters, Paging, queryOf, TextFilter } from './brand-filt
 import { brandStates, type BrandSummary, type Listed } from './brand-types.ts';
 import { Empty, Name, Page, Read, State, Table, When } from './components.ts';
 import { useReading } from './reading.ts';
-import { mayDo } from './request.ts';
+import { mayRequestBranding } from './request.ts';
 import { Link, usePlace } from './router.ts';
 import { formatCount } from './text.ts';
 import { html, type VNode } from './view.ts';
@@ -13,7 +13,7 @@ const filters = ['prefix', 'owner', 'state', 'after'];
 export default function BrandsPage(): VNode {
   const place = usePlace();
   const reading = useReading<Listed & { brands: BrandSummary[] }>(`/api/brands${queryOf(place.query, filters)}`);
-  return html`<${Page} title="Brands" lead="Managed brands, whose names are shown on calls once a letter of authorization has been approved." actions=${mayDo('reviewer') ? html`<${Link} href="/new-brand" class="button">Add Managed Brand</${Link}>` : null}>
+  return html`<${Page} title="Brands" lead="Managed brands, whose names are shown on calls once a letter of authorization has been approved." actions=${mayRequestBranding() ? html`<${Link} href="/new-brand" class="button">Add Managed Brand</${Link}>` : null}>
     <${Filters}>
       <${TextFilter} name="prefix" label="Handle begins with" hint="Lower-case letters, digits, hyphens." maxlength=${63} pattern="[a-z0-9\\-]*" />
       <${TextFilter} name="owner" label="Owner" hint="The whole name of the client." maxlength=${128} />

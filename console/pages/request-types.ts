@@ -2,7 +2,7 @@ import type { Role } from './roles.ts';
 
 /** Who is logged in, and what requests that change something carry. */
 export interface SessionFacts {
-  readonly user: { readonly name: string; readonly role: Role };
+  readonly user: { readonly name: string; readonly role: Role; readonly owners: readonly string[] };
   readonly endsAt: string;
   readonly csrfToken: string;
 }

@@ -1,5 +1,5 @@
 import type { ProblemFacts, SessionFacts } from './request-types.ts';
-import { mayActAs, type Role } from './roles.ts';
+import { mayActAs, mayHandIn, type LeastRole } from './roles.ts';
 
 /** An error of the console as it was answered: what is wrong and what to do. */
 export class Problem extends Error {
@@ -32,8 +32,13 @@ export function currentSession(): SessionFacts {
 }
 
 /** True if the user who is logged in may do what a role may. */
-export function mayDo(needed: Role): boolean {
+export function mayDo(needed: LeastRole): boolean {
   return mayActAs(currentSession().user.role, needed);
+}
+
+/** True if the user who is logged in may hand in requests for branding. */
+export function mayRequestBranding(): boolean {
+  return mayHandIn(currentSession().user.role);
 }
 
 /** The token of the session, for what does not go through these functions, such as an upload with progress. */

@@ -10,7 +10,7 @@ import { countAgain } from './waiting-count.ts';
 type Decided = Pick<Letter, 'letterId' | 'state' | 'decidedAt' | 'decidedBy' | 'decisionReason'>;
 
 /** Where a person approves or rejects a letter; who did, once somebody has. */
-export function LetterDecision({ letter, request, onDecided }: { letter: Decided; request: LetterRequest; onDecided: () => void }): VNode {
+export function LetterDecision({ letter, request, whyNot, onDecided }: { letter: Decided; request: LetterRequest; whyNot: string | null; onDecided: () => void }): VNode {
   const { letterId, state } = letter;
   const [reason, setReason] = useState('');
   const [refusal, setRefusal] = useState<Problem | null>(null);
@@ -25,13 +25,15 @@ export function LetterDecision({ letter, request, onDecided }: { letter: Decided
     countAgain();
     onDecided();
   };
+  const isOff = reason.trim() === '' || whyNot !== null;
   const waits = state === 'in_review' || state === 'submitted';
   return html`<${Section} title="Decision">
     ${refusal === null ? null : html`<${ProblemNotice} problem=${refusal} />`}
     ${waits ? html`
       <p>Who approves the letter vouches for ${request.requested === 1 ? 'the number' : `all ${formatCount(request.requested)} numbers`} requested with it${request.authorized < request.requested ? ', also for those that were not found on it' : ''}.</p>
+      ${whyNot === null ? null : html`<${Notice}><p>${visible(whyNot)} Another person decides it.</p></${Notice}>`}
       <${ReasonField} reason=${reason} onInput=${setReason} hint="Required. Kept in the audit trail, and shown to the owner of the brand." />
-      <div class="actions"><${ActionButton} kind="primary" disabled=${reason.trim() === ''} act=${decide(true)}>Approve the letter</${ActionButton}><${ActionButton} kind="danger" disabled=${reason.trim() === ''} act=${decide(false)}>Reject the letter</${ActionButton}></div>`
+      <div class="actions"><${ActionButton} kind="primary" disabled=${isOff} act=${decide(true)}>Approve the letter</${ActionButton}><${ActionButton} kind="danger" disabled=${isOff} act=${decide(false)}>Reject the letter</${ActionButton}></div>`
     : html`<${DecidedNotice} letter=${letter} /><${NextLetter} />`}
   </${Section}>`;
 }

@@ -22,7 +22,7 @@ export default function ReviewLetterPage({ params }: PageProps): VNode {
 }
 
 function Desk({ reviewed, standing, onDecided }: { reviewed: ReviewedLetter; standing: ListedLetter | null; onDecided: () => void }): VNode {
-  const { letter, request, reading } = reviewed;
+  const { letter, request, reading, whyNotDecide } = reviewed;
   const [active, setActive] = useState<ActiveMark | null>(null);
   const marks = useMemo(() => marksOf(reading.findings, reading.fields), [reading]);
   const onPage = (markId: string) => setActive({ id: markId, from: 'page' });
@@ -44,7 +44,7 @@ function Desk({ reviewed, standing, onDecided }: { reviewed: ReviewedLetter; sta
       </${Section}>`}
       ${reading.signatures.map((signature) => html`<${Section} key=${signature.field} title="PDF signature"><${SignatureFacts} signature=${signature} /></${Section}>`)}
       <${Section} title="Numbers that were asked for">${reading.embeddedCsv === null ? null : html`<p>The PDF embeds a list: <${Name} text=${reading.embeddedCsv} />.</p>`}<${RequestedNumbers} letterId=${letter.letterId} request=${standing?.request ?? request} /></${Section}>
-      <${LetterDecision} letter=${standing ?? letter} request=${request} onDecided=${onDecided} />
+      <${LetterDecision} letter=${standing ?? letter} request=${request} whyNot=${whyNotDecide} onDecided=${onDecided} />
       <${Section} title="The letter"><${LetterFacts} letter=${standing ?? letter} /></${Section}>
       <${ReadText} reviewed=${reviewed} />
     </div>

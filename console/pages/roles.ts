@@ -1,9 +1,17 @@
-/** The roles of users, each with what the one before it may do. The server decides; pages leave out what it would refuse. */
-const roles = ['viewer', 'reviewer', 'operator'] as const;
+/** Roles of users, each with what the one before it may do. The server decides; pages leave out what it would refuse. */
+const inOrder = ['viewer', 'reviewer', 'operator'] as const;
 
-export type Role = (typeof roles)[number];
+export type LeastRole = (typeof inOrder)[number];
+
+/** An agency is outside of the order: it sees and hands in what is its own. */
+export type Role = LeastRole | 'agency';
 
 /** True if a role may do what another one may. */
-export function mayActAs(role: Role, needed: Role): boolean {
-  return roles.indexOf(role) >= roles.indexOf(needed);
+export function mayActAs(role: Role, needed: LeastRole): boolean {
+  return role !== 'agency' && inOrder.indexOf(role) >= inOrder.indexOf(needed);
+}
+
+/** True if a role may hand in requests for branding. */
+export function mayHandIn(role: Role): boolean {
+  return role === 'agency' || mayActAs(role, 'reviewer');
 }

@@ -1,4 +1,4 @@
-import { mayActAs, type Role } from './roles.ts';
+import { mayActAs, type LeastRole, type Role } from './roles.ts';
 import type { Route } from './router.ts';
 import type { ComponentType } from './view.ts';
 import { WaitingCount } from './waiting-count.ts';
@@ -40,8 +40,10 @@ export interface NavigationPart {
   readonly links: readonly {
     readonly href: string;
     readonly text: string;
-    /** Least role that may open it; without one, every user. */
-    readonly role?: Role;
+    /** Least role that may open it; without one, every user but those of agencies. */
+    readonly role?: LeastRole;
+    /** True for pages that users of agencies may open too. */
+    readonly isForAgencies?: boolean;
     /** True for pages that are not of this document. */
     readonly isElsewhere?: boolean;
     /** What stands behind the text, such as how much waits there. */
@@ -52,12 +54,12 @@ export interface NavigationPart {
 const navigation: readonly NavigationPart[] = [
   { title: 'Voices', links: [{ href: '/verifications', text: 'Verifications' }, { href: '/batches', text: 'Batches' }, { href: '/detect', text: 'AI Voice Detection', role: 'reviewer' }, { href: '/voices', text: 'Voice Authentication' }, { href: '/models', text: 'Models' }] },
   { title: 'Nights', links: [{ href: '/nights', text: 'Nights' }, { href: '/artefacts', text: 'Artefacts' }] },
-  { title: 'Branding', links: [{ href: '/brands', text: 'Brands' }, { href: '/letters', text: 'Letters' }, { href: '/review', text: 'Review desk', role: 'reviewer', mark: WaitingCount }, { href: '/operations', text: 'Requests' }] },
+  { title: 'Branding', links: [{ href: '/brands', text: 'Brands', isForAgencies: true }, { href: '/letters', text: 'Letters', isForAgencies: true }, { href: '/review', text: 'Review desk', role: 'reviewer', mark: WaitingCount }, { href: '/operations', text: 'Requests', isForAgencies: true }] },
   { title: 'Service', links: [{ href: '/queues/', text: 'Queues', role: 'operator', isElsewhere: true }, { href: '/audit', text: 'Audit trail', role: 'operator' }] },
 ];
 
 /** The parts of the console that a role may open. */
 export function navigationFor(role: Role): NavigationPart[] {
-  const parts = navigation.map(({ title, links }) => ({ title, links: links.filter((link) => link.role === undefined || mayActAs(role, link.role)) }));
+  const parts = navigation.map(({ title, links }) => ({ title, links: links.filter(({ isForAgencies = false, role: least = 'viewer' }) => (role === 'agency' ? isForAgencies : mayActAs(role, least))) }));
   return parts.filter(({ links }) => links.length > 0);
 }

@@ -7,7 +7,7 @@ import { html, type VNode } from './view.ts';
 /** What the parts of the console are. */
 export default function StartPage(): VNode {
   const { user } = currentSession();
-  return html`<${Page} title="Caller Trust" lead=${`You are ${user.name}, ${user.role === 'operator' ? 'an' : 'a'} ${user.role}.`}>
+  return html`<${Page} title="Caller Trust" lead=${`You are ${user.name}, ${user.role === 'operator' ? 'an operator' : user.role === 'agency' ? `of an agency that acts for ${user.owners.join(', ')}` : `a ${user.role}`}.`}>
     <div class="cards">${navigationFor(user.role).map(({ title, links }) => html`<section class="card"><h2>${title}</h2><ul class="plain">${links.map((link) => html`<li><${NavigationLink} link=${link} /></li>`)}</ul></section>`)}</div>
   </${Page}>`;
 }

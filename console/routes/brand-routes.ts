@@ -3,14 +3,16 @@ import { z } from 'zod';
 import { readBrand } from '../../pipelines/branding/brand-record.ts';
 import { changeNumber, decideBrand, resumeBrand, suspendBrand, withdrawBrand } from '../../pipelines/branding/person-actions.ts';
 import { BRAND_TRANSITIONS, NUMBER_TRANSITIONS } from '../../pipelines/branding/states.ts';
-import { isPhoneRefusal, judgePhone } from '../../pipelines/phone-number.ts';
-import { ServiceError } from '../../runtime/errors.ts';
+import { whyNotDecide } from '../../pipelines/branding/two-pairs-of-eyes.ts';
+import { requirePhone } from '../../pipelines/intake/number-record.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
-import { actorOf, recordAction } from '../access.ts';
+import { actorOf, recordAction, userOf } from '../access.ts';
 import { parseBody } from '../body.ts';
-import { listBrandHistory, listBrandsFor, listIdentifiedNumbers, revealedFields, shownBrand } from '../brand-answers.ts';
+import { listBrandHistory, listBrandsFor, listIdentifiedNumbers, revealedFields, shownBrand, withProofs } from '../brand-answers.ts';
 import { brandPath, brandVerdictBody, handlePrefix, idCursor, idParameter, limitParameter, ownerParameter, pageOf, reasonBody, reasonField } from '../branding-parameters.ts';
 import type { ConsoleWork } from '../console-work.ts';
+import { ownersSeen, readSeenBrand } from '../own-data.ts';
+import { mayActAs } from '../roles.ts';
 
 const listQuery = z.strictObject({ owner: ownerParameter, state: z.enum(BRAND_TRANSITIONS.states).optional(), prefix: handlePrefix, after: handlePrefix, limit: limitParameter });
 const numbersQuery = z.strictObject({ state: z.enum(NUMBER_TRANSITIONS.states).optional(), after: idCursor, limit: limitParameter });
@@ -19,17 +21,21 @@ const numberBody = z.strictObject({ phone: z.string().max(40), action: z.enum(['
 
 /** `/api/brands`: managed brands with their numbers and histories, and what persons decide about them. */
 export function registerBrandRoutes(app: FastifyInstance, { db, config }: Pick<ConsoleWork, 'db' | 'config'>): void {
-  app.get('/api/brands', { config: { access: 'viewer' } }, async (request) => {
-    const query = parseBody(listQuery, request.query);
-    const { rows: brands, next } = pageOf(await listBrandsFor(db, { ...query, limit: query.limit + 1 }), query.limit, ({ handle }) => handle);
+  app.get('/api/brands', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
+    const { owner, ...query } = parseBody(listQuery, request.query);
+    const { rows: brands, next } = pageOf(await listBrandsFor(db, { ...query, owners: ownersSeen(request, owner), limit: query.limit + 1 }), query.limit, ({ handle }) => handle);
     return { brands, next };
   });
-  app.get('/api/brands/:handle', { config: { access: 'viewer' } }, async (request) => shownBrand(await readBrand(db, handleOf(request))));
-  app.get('/api/brands/:handle/numbers', { config: { access: 'viewer' } }, async (request) => {
+  app.get('/api/brands/:handle', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
+    const brand = await readSeenBrand(db, request, handleOf(request));
+    const { role } = userOf(request);
+    return shownBrand(brand, { isOutside: role === 'agency', whyNot: mayActAs(role, 'reviewer') ? await whyNotDecide(db, { eyes: config, actor: actorOf(request), of: { brandId: brand.brandId, letterId: null } }) : null });
+  });
+  app.get('/api/brands/:handle/numbers', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const { limit, ...query } = parseBody(numbersQuery, request.query);
-    const { brandId } = await readBrand(db, handleOf(request));
+    const { brandId } = await readSeenBrand(db, request, handleOf(request));
     const { rows: numbers, next } = pageOf(await listIdentifiedNumbers(db, brandId, { ...query, limit: limit + 1 }), limit, ({ numberId }) => String(numberId));
-    return { numbers, next };
+    return { numbers: await withProofs(db, brandId, { numbers, limits: config }), next };
   });
   app.get('/api/brands/:handle/history', { config: { access: 'viewer' } }, async (request) => {
     const { limit, before } = parseBody(historyQuery, request.query);
@@ -66,11 +72,10 @@ function registerBrandActions(app: FastifyInstance, { db, config }: Pick<Console
   app.post('/api/brands/:handle/numbers/action', { config: { access: 'reviewer' } }, async (request) => {
     const { phone: text, action, reason } = parseBody(numberBody, request.body);
     const handle = handleOf(request);
-    const judged = judgePhone(text);
-    if (isPhoneRefusal(judged)) throw new ServiceError('phone_invalid', { operation: `${action} number`, problem: judged.reason, hint: 'Write the number in international form: +12025550143.' });
+    const phone = requirePhone(`${action} number`, text);
     const record = (client: Queryable) => recordAction(client, request, { action: 'change_number', object: `brand ${handle}`, detail: { action } });
-    const state = await changeNumber({ db, handle, phone: judged.phone, action, reason, actor: actorOf(request), record });
-    return { handle, phone: judged.phone, state };
+    const state = await changeNumber({ db, handle, phone, action, reason, actor: actorOf(request), record });
+    return { handle, phone, state };
   });
 }
 

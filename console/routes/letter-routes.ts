@@ -12,6 +12,7 @@ import { parseBody } from '../body.ts';
 import { flagParameter, idParameter, idPath, limitParameter, lineParameter, pageOf, reasonBody, verdictBody } from '../branding-parameters.ts';
 import type { ConsoleWork } from '../console-work.ts';
 import { listRequestedNumbers, readShownLetter } from '../letter-answers.ts';
+import { ownersSeen, requireSeenLetter, withoutDecider } from '../own-data.ts';
 
 const dayMs = 24 * 3_600_000;
 const listQuery = z.strictObject({ brand: handleSchema.optional(), state: z.enum(LETTER_TRANSITIONS.states).optional(), days: z.coerce.number().int().min(0).max(400).optional(), before: idParameter.optional(), limit: limitParameter });
@@ -19,16 +20,20 @@ const numbersQuery = z.strictObject({ missing: flagParameter, after: lineParamet
 
 /** `/api/letters`: letters of authorization with their findings, without their text, and what persons decide about them. */
 export function registerLetterRoutes(app: FastifyInstance, { db, vault, config }: Pick<ConsoleWork, 'db' | 'vault' | 'config'>): void {
-  app.get('/api/letters', { config: { access: 'viewer' } }, async (request) => {
+  app.get('/api/letters', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const { brand: handle, state, days, before, limit } = parseBody(listQuery, request.query);
     const endingBy = days === undefined ? undefined : new Date(Date.now() + days * dayMs);
-    const { rows: letters, next } = pageOf(await listLetters(db, { handle, state, endingBy, before, limit: limit + 1 }), limit, ({ letterId }) => String(letterId));
-    return { letters, next };
+    const { rows: letters, next } = pageOf(await listLetters(db, { handle, owners: ownersSeen(request), state, endingBy, before, limit: limit + 1 }), limit, ({ letterId }) => String(letterId));
+    return { letters: letters.map((letter) => withoutDecider(request, letter)), next };
   });
-  app.get('/api/letters/:id', { config: { access: 'viewer' } }, (request) => readShownLetter(db, letterOf(request)));
-  app.get('/api/letters/:id/numbers', { config: { access: 'viewer' } }, async (request) => {
+  app.get('/api/letters/:id', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
+    await requireSeenLetter(db, request, letterOf(request));
+    return withoutDecider(request, await readShownLetter(db, letterOf(request)));
+  });
+  app.get('/api/letters/:id/numbers', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const { limit, ...query } = parseBody(numbersQuery, request.query);
-    const { letterId } = await readLetterRecord(db, letterOf(request));
+    const letterId = letterOf(request);
+    await requireSeenLetter(db, request, letterId);
     const { rows: numbers, next } = pageOf(await listRequestedNumbers(db, letterId, { ...query, limit: limit + 1 }), limit, ({ line }) => String(line));
     return { numbers, next };
   });

@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { requestBranding } from '../../jobs/branding-producer.ts';
 import { handleSchema } from '../../pipelines/branding/brand-profile.ts';
-import { readBrand } from '../../pipelines/branding/brand-record.ts';
 import { listOperationRows, OPERATIONS, readOperation, type OperationKind, type OperationRequest } from '../../pipelines/branding/operation.ts';
 import { parseRequestFile, type RequestFields } from '../../pipelines/branding/request-file.ts';
 import { readSubmittedFile } from '../../pipelines/branding/submitted-file.ts';
+import { cleanText } from '../../pipelines/text-cleaning.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../access.ts';
@@ -14,6 +14,7 @@ import { parseBody } from '../body.ts';
 import { flagParameter, idParameter, idPath, limitParameter, lineParameter, ownerParameter, pageOf } from '../branding-parameters.ts';
 import type { ConsoleWork } from '../console-work.ts';
 import { sendLive } from '../live.ts';
+import { maySee, ownersSeen, readSeenBrand, readSeenOperation } from '../own-data.ts';
 import { listOperations, OPERATION_STANDINGS, writeRejects } from '../operation-answers.ts';
 import { withForm, type UploadedFile } from '../uploads.ts';
 
@@ -25,32 +26,33 @@ const submission = z.strictObject({ kind: z.enum(Object.keys(OPERATIONS) as [Ope
 export function registerOperationRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, config } = work;
   const fileBytesMax = Math.max(config.letterBytesMax, config.numbersFileBytesMax) + 1; // which of the two it is over is told by its own error
-  app.get('/api/operations', { config: { access: 'viewer' } }, async (request) => {
-    const query = parseBody(listQuery, request.query);
-    const { rows: operations, next } = pageOf(await listOperations(db, { ...query, limit: query.limit + 1 }), query.limit, ({ operationId }) => String(operationId));
+  app.get('/api/operations', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
+    const { owner, ...query } = parseBody(listQuery, request.query);
+    const { rows: operations, next } = pageOf(await listOperations(db, { ...query, owners: ownersSeen(request, owner), limit: query.limit + 1 }), query.limit, ({ operationId }) => String(operationId));
     return { operations, next };
   });
-  app.post('/api/operations', { config: { access: 'reviewer' } }, (request) =>
+  app.post('/api/operations', { config: { access: 'reviewer', forAgencies: true } }, (request) =>
     withForm(request, { filesMax: 2, fileBytesMax }, async ({ fields, files }) => {
       const { kind, owner, key, request: text } = parseBody(submission, fields);
       const fieldsOfRequest = parseRequestFile(Buffer.from(text));
       const asked = fieldsOfRequest as OperationRequest; // checked at the submission
       const record = (client: Queryable, operationId: number) => recordAction(client, request, { action: 'request_branding', object: `operation ${operationId}`, detail: { kind } });
-      return requestBranding(work, { kind, request: asked, owner: kind === 'add_managed_brand' ? owner : await ownerOf(work, owner, fieldsOfRequest), key, requestedBy: actorOf(request), record, ...(await readFiles(work, files)) });
+      return requestBranding(work, { kind, request: asked, owner: await ownerOf(work, request, { kind, owner, fields: fieldsOfRequest }), key, requestedBy: actorOf(request), record, ...(await readFiles(work, files)) });
     }));
-  app.get('/api/operations/:id', { config: { access: 'viewer' } }, (request) => readOperation(db, idOf(request)));
-  app.get('/api/operations/:id/live', { config: { access: 'viewer' } }, (request, reply) => {
+  app.get('/api/operations/:id', { config: { access: 'viewer', forAgencies: true } }, (request) => readSeenOperation(db, request, idOf(request)));
+  app.get('/api/operations/:id/live', { config: { access: 'viewer', forAgencies: true } }, async (request, reply) => {
     const id = idOf(request);
+    await readSeenOperation(db, request, id); // what is followed is read once for all who follow it
     return sendLive(request, reply, { work, read: () => readOperation(db, id), isLast: ({ state }) => state !== 'queued' });
   });
-  app.get('/api/operations/:id/rows', { config: { access: 'viewer' } }, async (request) => {
+  app.get('/api/operations/:id/rows', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const { refused, after, limit } = parseBody(rowsQuery, request.query);
-    const { operationId } = await readOperation(db, idOf(request)); // an unknown one has no rows either
+    const { operationId } = await readSeenOperation(db, request, idOf(request)); // an unknown one has no rows either
     const { rows, next } = pageOf(await listOperationRows(db, operationId, { refused, after, limit: limit + 1 }), limit, ({ line }) => String(line));
     return { rows, next };
   });
-  app.get('/api/operations/:id/rejects.csv', { config: { access: 'viewer' }, exposeHeadRoute: false }, async (request, reply) => {
-    const { operationId } = await readOperation(db, idOf(request));
+  app.get('/api/operations/:id/rejects.csv', { config: { access: 'viewer', forAgencies: true }, exposeHeadRoute: false }, async (request, reply) => {
+    const { operationId } = await readSeenOperation(db, request, idOf(request));
     await recordAction(db, request, { action: 'save_rejects', object: `operation ${operationId}` });
     void reply.header('Content-Disposition', `attachment; filename="operation-${operationId}-rejects.csv"`);
     return reply.type('text/csv; charset=utf-8').send(Readable.from(writeRejects(db, operationId)));
@@ -61,10 +63,20 @@ function idOf({ params }: FastifyRequest): number {
   return parseBody(idPath, params).id;
 }
 
-/** The owner that the form names, else that of the brand that is there already. */
-async function ownerOf({ db }: ConsoleWork, given: string, { handle }: RequestFields): Promise<string> {
+/**
+ * The owner that the form names, else that of the brand that is there already, else the only one that the user acts for.
+ * @throws ServiceError `forbidden`, `brand_unknown` for what a user of an agency may not ask for
+ */
+async function ownerOf({ db }: ConsoleWork, request: FastifyRequest, { kind, owner: given, fields: { handle } }: { kind: OperationKind; owner: string; fields: RequestFields }): Promise<string> {
+  const owner = cleanText(given);
+  if (owner !== null) {
+    if (maySee(request, owner)) return owner;
+    throw new ServiceError('forbidden', { operation: 'submit branding request', problem: 'You act for another owner.', hint: 'Leave the owner out, or name one that you act for.' });
+  }
   const parsed = handleSchema.safeParse(handle);
-  return given.trim() !== '' || !parsed.success ? given : (await readBrand(db, parsed.data)).owner;
+  if (kind !== 'add_managed_brand' && parsed.success) return (await readSeenBrand(db, request, parsed.data)).owner;
+  const owners = ownersSeen(request);
+  return owners?.length === 1 ? owners[0]! : given;
 }
 
 async function readFiles({ config: { letterBytesMax, numbersFileBytesMax } }: ConsoleWork, files: readonly UploadedFile[]): Promise<{ letter?: Buffer; numbersFile?: Buffer }> {

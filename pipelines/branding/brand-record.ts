@@ -104,7 +104,7 @@ export async function listBrands(db: Queryable, { owner, state, after, limit }: 
 /** @throws ServiceError `brand_unknown` */
 export async function readBrand(db: Queryable, handle: string): Promise<BrandRecord> {
   const row = await queryRow<Raw & { brand_id: number; findings: Finding[] }>(db, sql('branding/read_brand'), [handle]);
-  if (row === undefined) throw new ServiceError('brand_unknown', { operation: 'show brand', object: handle, hint: '`caller-trust brand list` shows those there are.' });
+  if (row === undefined) throw brandUnknown(handle);
   const counts = await queryRows<{ state: NumberState; count: number }>(db, sql('branding/count_brand_numbers'), [row.brand_id]);
   return {
     ...inCamelCase<BrandRecord>(row),
@@ -112,6 +112,11 @@ export async function readBrand(db: Queryable, handle: string): Promise<BrandRec
     numbers: Object.fromEntries(counts.map(({ state, count }) => [state, count])),
     letters: await listLetters(db, { handle, limit: lettersShownMax }),
   };
+}
+
+/** The error for a brand that is not there, or that who asks may not see. */
+export function brandUnknown(handle: string): ServiceError {
+  return new ServiceError('brand_unknown', { operation: 'show brand', object: handle, hint: '`caller-trust brand list` shows those there are.' });
 }
 
 const lettersShownMax = 100;
@@ -124,6 +129,8 @@ export async function listBrandNumbers(db: Queryable, brandId: number, { state, 
 
 export interface LetterFilter {
   readonly handle?: string | undefined;
+  /** Only those of these owners; null for all. */
+  readonly owners?: readonly string[] | null;
   readonly state?: string | undefined;
   /** Only letters in force that end at this instant or earlier. */
   readonly endingBy?: Date | undefined;
@@ -132,8 +139,8 @@ export interface LetterFilter {
 }
 
 /** Letters, newest first. */
-export async function listLetters(db: Queryable, { handle, state, endingBy, before, limit }: LetterFilter): Promise<LetterRecord[]> {
-  const rows = await queryRows<Raw>(db, sql('branding/list_letters'), [null, handle ?? null, state ?? null, endingBy ?? null, before ?? null, limit]);
+export async function listLetters(db: Queryable, { handle, owners, state, endingBy, before, limit }: LetterFilter): Promise<LetterRecord[]> {
+  const rows = await queryRows<Raw>(db, sql('branding/list_letters'), [null, handle ?? null, state ?? null, endingBy ?? null, before ?? null, limit, owners ?? null]);
   return rows.map(letterOf);
 }
 
@@ -142,12 +149,17 @@ export async function listLetters(db: Queryable, { handle, state, endingBy, befo
  * @throws ServiceError `letter_unknown`, `document_sealed`
  */
 export async function readLetterRecord(db: Queryable, letterId: number, vault?: Vault): Promise<LetterRecord & { findings: readonly PublicFinding[]; opened: SealedReading | null }> {
-  const [row] = await queryRows<Raw>(db, sql('branding/list_letters'), [letterId, null, null, null, null, 1]);
-  if (row === undefined) throw new ServiceError('letter_unknown', { operation: 'show letter', object: String(letterId), hint: '`caller-trust letter list` shows those there are.' });
+  const [row] = await queryRows<Raw>(db, sql('branding/list_letters'), [letterId, null, null, null, null, 1, null]);
+  if (row === undefined) throw letterUnknown(letterId);
   const letter = letterOf(row);
   const mayOpen = vault !== undefined && letter.document.destroyedAt === null;
   const opened = mayOpen ? ((await openReading({ db, vault }, letter.document.documentId)) as SealedReading | null) : null;
   return { ...letter, findings: await listFindings(db, letterId), opened };
+}
+
+/** The error for a letter that is not there, or that who asks may not see. */
+export function letterUnknown(letterId: number): ServiceError {
+  return new ServiceError('letter_unknown', { operation: 'show letter', object: String(letterId), hint: '`caller-trust letter list` shows those there are.' });
 }
 
 /** The audit trail of a brand, oldest first, after one event. */

@@ -201,10 +201,15 @@ interface OperationTableRow {
   failure_reason: string;
 }
 
+/** The error for an operation that is not there, or that who asks may not see. */
+export function operationUnknown(operationId: number): ServiceError {
+  return new ServiceError('operation_unknown', { operation: 'read branding operation', object: String(operationId) });
+}
+
 /** @throws ServiceError `operation_unknown` */
 export async function readOperationRecord(db: Queryable, operationId: number): Promise<OperationRecord> {
   const row = await queryRow<OperationTableRow>(db, sql('branding/read_operation'), [operationId]);
-  if (row === undefined) throw new ServiceError('operation_unknown', { operation: 'read branding operation', object: String(operationId) });
+  if (row === undefined) throw operationUnknown(operationId);
   return {
     operationId: row.operation_id,
     kind: row.kind,

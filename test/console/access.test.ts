@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RouteRule } from '../../console/server.ts';
-import { mayActAs, ROLES, type Role } from '../../console/roles.ts';
+import { mayActAs, mayUse, ROLES, type LeastRole, type Role } from '../../console/roles.ts';
 import { useConsoleServer } from './support/console-server.ts';
 
 vi.setConfig({ testTimeout: 120_000 }); // every route, many times
@@ -13,7 +13,7 @@ const guarded = rules.filter(({ access }) => access !== 'nobody');
 let sessions: Record<Role, { readonly Cookie: string; readonly 'X-CSRF-Token': string }>;
 
 beforeAll(async () => {
-  sessions = { viewer: await server.session('viewer'), reviewer: await server.session('reviewer'), operator: await server.session('operator') };
+  sessions = { viewer: await server.session('viewer'), reviewer: await server.session('reviewer'), operator: await server.session('operator'), agency: await server.session('agency') };
 });
 
 /** A path of the route, with ids that nothing has. */
@@ -66,13 +66,13 @@ describe('the routes', () => {
   });
 
   it.each(['viewer', 'reviewer'] as const)('are refused to a %s who lacks the role', async (role) => {
-    const above = guarded.filter(({ access }) => !mayActAs(role, access as Role));
+    const above = guarded.filter(({ access }) => !mayActAs(role, access as LeastRole));
     expect(above.length).toBeGreaterThan(3);
     expect(await wrongAmong(above, sessions[role], ({ status, code }, { method }) => status === 403 && (method === 'HEAD' || code === 'forbidden'))).toEqual([]);
   });
 
   it.each(ROLES)('let a %s pass who has the role, up to a body that they do not take', async (role) => {
-    const below = changing.filter(({ access, url, method }) => access !== 'nobody' && mayActAs(role, access) && !(method === 'DELETE' && url === '/api/session'));
+    const below = changing.filter(({ access, forAgencies, url, method }) => access !== 'nobody' && mayUse(role, { access, forAgencies }) && !(method === 'DELETE' && url === '/api/session'));
     expect(await wrongAmong(below, sessions[role], ({ status, code }) => status === 400 && code === 'request_invalid')).toEqual([]);
   });
 });

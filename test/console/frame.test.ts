@@ -1,3 +1,4 @@
+import { owner } from '../support/branding.ts';
 import { describe, expect, it } from 'vitest';
 import { findBarriers, noChromium, useBrowser } from './support/browser.ts';
 import { queryRow } from '../../runtime/postgres.ts';
@@ -25,6 +26,16 @@ describe.skipIf(noChromium)('the frame of the console', () => {
     await page.reload();
     await page.getByText('You are viewer, a viewer.').waitFor();
     expect(await page.getByRole('link', { name: 'Audit trail' }).count()).toBe(0);
+  });
+
+  it('shows a user of an agency the pages of branding alone, without what its role does not do', async () => {
+    const page = await browser.open('/', { role: 'agency' });
+    await page.getByText('You are agency, of an agency that acts for').waitFor();
+    const links = await page.getByRole('navigation', { name: 'Parts of the console' }).getByRole('link').allTextContents();
+    expect(links).toEqual(['Brands', 'Letters', 'Requests']);
+    await page.getByRole('navigation', { name: 'Parts of the console' }).getByRole('link', { name: 'Brands' }).click();
+    await page.getByRole('link', { name: 'Add Managed Brand' }).click();
+    expect(await page.getByLabel('Owner').inputValue()).toBe(owner);
   });
 
   it('shows the operator what was done, in the browser', async () => {

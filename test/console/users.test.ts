@@ -28,7 +28,7 @@ describe('console users', () => {
     expect((await findUser(db, 'ada', password)).user).toMatchObject({ name: 'ada', role: 'operator' });
     const stored = await queryRow<{ password_hash: string }>(db, "SELECT password_hash FROM console_user WHERE name = 'ada'");
     expect(stored!.password_hash).toMatch(/^scrypt\$131072\$8\$1\$[\w+/]{22}==\$[\w+/]{43}=$/);
-    expect((await cli('list')).stdout).toMatch(/^ada +operator +0 /m);
+    expect((await cli('list')).stdout).toMatch(/^ada +operator +- +0 /m);
     expect(await cli('add', 'ada', '--generate')).toMatchObject(refusedWith('console_user_exists'));
   });
 
@@ -76,7 +76,7 @@ describe('a user', () => {
     ['128 characters', 'grace-128', 'abcde'.repeat(26).slice(0, 128)],
     ['a short name in it, as many words have', 'al', 'all of the alphabet'],
   ])('has a password of %s', async (_what, name, password) => {
-    expect(await addUser(db, { name, role: 'viewer', password })).toEqual({ name, role: 'viewer' });
+    expect(await addUser(db, { name, role: 'viewer', password })).toEqual({ name, role: 'viewer', owners: [] });
   });
 
   it.each(['', 'Ada', 'a b', '-a', 'a'.repeat(41), 'ada\u202E', '<b>', '__proto__'])('is not called %j', async (name) => {

@@ -1,9 +1,10 @@
-import type { listBrandHistory, listBrandsFor, listIdentifiedNumbers, RevealedFields, shownBrand } from '../../../console/brand-answers.ts';
+import type { listBrandHistory, listBrandsFor, RevealedFields, shownBrand, withProofs } from '../../../console/brand-answers.ts';
 import type { countWaiting, listRequestedNumbers, listWaitingBrands, listWaitingLetters, readShownLetter, reviewedLetter } from '../../../console/letter-answers.ts';
 import type { listOperations, OPERATION_STANDINGS } from '../../../console/operation-answers.ts';
 import type * as page from '../../../console/pages/brand-types.ts';
 import type { pageOf } from '../../../console/paging.ts';
 import type { requestBranding } from '../../../jobs/branding-producer.ts';
+import type { requestProofs } from '../../../jobs/proof-producer.ts';
 import type { listLetters } from '../../../pipelines/branding/brand-record.ts';
 import type { Severity } from '../../../pipelines/branding/finding.ts';
 import type { listOperationRows, readOperation } from '../../../pipelines/branding/operation.ts';
@@ -15,7 +16,7 @@ export interface BrandingAnswersFit {
   readonly place: Fits<page.Listed, Told<typeof pageOf>>;
   readonly brands: Fits<page.BrandSummary[], Told<typeof listBrandsFor>>;
   readonly brand: Fits<page.Brand, Told<typeof shownBrand>>;
-  readonly numbers: Fits<page.BrandNumber[], Told<typeof listIdentifiedNumbers>>;
+  readonly numbers: Fits<page.BrandNumber[], Told<typeof withProofs>>;
   readonly history: Fits<page.BrandingEvent[], Told<typeof listBrandHistory>>;
   readonly privateFields: Fits<page.RevealedFields, Json<RevealedFields>>;
   readonly letters: Fits<page.Letter[], Told<typeof listLetters>>;
@@ -29,6 +30,7 @@ export interface BrandingAnswersFit {
   readonly operation: Fits<page.Operation, Told<typeof readOperation>>;
   readonly operationRows: Fits<page.OperationRow[], Told<typeof listOperationRows>>;
   readonly takenRequest: Fits<page.TakenRequest, Told<typeof requestBranding>>;
+  readonly startedProofs: Fits<page.StartedProofs, Told<typeof requestProofs>>;
 }
 
 /** What the pages offer to choose from and sort by is what there is, both ways. */

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { addUser } from '../../../console/users.ts';
-import type { Role } from '../../../console/roles.ts';
+import { ROLES, type Role } from '../../../console/roles.ts';
+import { owner } from '../../support/branding.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { startProcess, until, type ServiceProcess } from '../../support/service-process.ts';
 
@@ -27,7 +28,7 @@ export async function useConsole(settings: Record<string, string> = {}): Promise
   const database = await createTestDatabase();
   const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-console-'));
   const env = { DATABASE_URL: database.url, STATE_DIR: stateDir, CONSOLE_PORT: '0', API_PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'info', CONSOLE_LOG_INS_PER_MINUTE_MAX: '1000', ...settings };
-  for (const role of ['viewer', 'reviewer', 'operator'] as const) await addUser(database.db, { name: role, role, password: passwordOf(role) });
+  for (const role of ROLES) await addUser(database.db, { name: role, role, password: passwordOf(role), owners: role === 'agency' ? [owner] : [] });
   const processes: ServiceProcess[] = [];
   const start = (path: string) => {
     const started = startProcess(path, env);

@@ -17,6 +17,7 @@ import { openVault } from '../../../pipelines/vault.ts';
 import { loadConfig } from '../../../runtime/config.ts';
 import { createLog } from '../../../runtime/log.ts';
 import { queryRow, type Pool } from '../../../runtime/postgres.ts';
+import { owner } from '../../support/branding.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 /** A console in the test's own process, for tests that look at every route, or at what a browser cannot send. */
@@ -29,7 +30,7 @@ export interface TestConsoleServer {
   readonly url: string;
   /** Name and port, as browsers send them. */
   readonly host: string;
-  /** Headers of a session of the role: the cookie, and what changes need beside. */
+  /** Headers of a session of the role (that of the agency acts for the owner of the tests' brands): the cookie, and what changes need beside. */
   session(role: Role): Promise<{ readonly Cookie: string; readonly 'X-CSRF-Token': string }>;
   /** A request as a page of the console sends it; headers that are undefined are left out. */
   send(options: InjectOptions & { readonly headers?: Record<string, string | undefined> }): Promise<LightMyRequestResponse>;
@@ -54,6 +55,7 @@ export async function useConsoleServer(settings: Record<string, string> = {}): P
   ({ port } = app.server.address() as AddressInfo);
   const userIds = new Map<Role, number>();
   for (const role of ROLES) userIds.set(role, (await queryRow<{ user_id: number }>(db, 'INSERT INTO console_user (name, role, password_hash) VALUES ($1, $1, $2) RETURNING user_id', [role, noPassword]))!.user_id);
+  await db.query('INSERT INTO console_user_owner (user_id, owner) VALUES ($1, $2)', [userIds.get('agency'), owner]);
   afterAll(async () => {
     stopping.abort();
     await app.close();
