@@ -4,8 +4,9 @@ import { daysBetween } from './letter-dates.ts';
 import type { FoundDate, LetterFields } from './letter-fields.ts';
 import { LETTER_REFUSALS, type LetterReading, type LetterRefusalCode, type PdfSignature, type Place } from './letter-reading.ts';
 import { LETTER_RULES, letterRuleLimits, letterRuleVersion, type LetterRule, type LetterRuleCase, type LetterRuleId } from './letter-rules.ts';
+import { hasTitleWord } from './letter-labels.ts';
 import { isVerified } from './letter-signer.ts';
-import { foundIn, lineIndexAt, textOf, type LetterText } from './letter-text.ts';
+import { foldSameLength, foundIn, lineIndexAt, textOf, type LetterText } from './letter-text.ts';
 import { compareNames, comparePeople, findName, looksLikePerson, namesCompany, wordsOf, type NameComparison, type NameInText, type TextWord } from './name-match.ts';
 
 /** What a letter is decided by. */
@@ -284,7 +285,7 @@ function judgeSigner({ fields: { signerName, possibleSignerName, signature } }: 
 }
 
 function judgeTitle({ fields: { signerTitle, possibleSignerTitle } }: LetterCase): readonly Finding[] {
-  if (signerTitle !== null) return [pass('signer_title_given', signerTitle)];
+  if (signerTitle !== null) return [hasTitleWord(foldSameLength(signerTitle.value)) ? pass('signer_title_given', signerTitle) : report('signer_title_given', 'unclear', signerTitle)];
   return [possibleSignerTitle === null ? report('signer_title_given', 'missing') : report('signer_title_given', 'unclear', possibleSignerTitle)];
 }
 

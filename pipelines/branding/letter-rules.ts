@@ -88,6 +88,7 @@ export const LETTER_RULES = [
       not_meant: { severity: 'review', message: 'Words mark a draft, a sample or a copy, or a field of a form was not filled in. A person looks at it.' },
       numbers: { severity: 'review', message: 'A sentence says more of numbers than that they are listed: whose they are, or who calls whom. A person looks at it.' },
       another_party: { severity: 'review', message: 'A sentence speaks of somebody else who acts, or of a signer who may have no authority. A person looks at it.' },
+      unusual: { severity: 'review', message: 'A line has a word that letters of authorization seldom have. A person looks at it.' },
       another_company: { severity: 'review', message: 'A line names a company that is not that of the brand. A person looks at it.' },
     },
   },

@@ -1,11 +1,12 @@
 import { nameAtStart } from './letter-names.ts';
-import { foldSameLength, foundIn, lineIndexAt, wording, type FoundText, type LetterText } from './letter-text.ts';
+import { foldSameLength, foundIn, lineIndexAt, wording, type FoundText, type LetterText, type TextLine } from './letter-text.ts';
+import { usualWords } from './letter-usual-words.ts';
 import { namesCompany } from './name-match.ts';
 import { splitLegalForm } from './names/company-words.ts';
 import { foldWords } from './names/name-folding.ts';
 
 /** Why a sentence is worth a careful reading. Each is a case of the rule `sentences_to_read`. */
-export type SentenceKind = 'ends' | 'limits' | 'denies' | 'not_meant' | 'numbers' | 'another_party' | 'another_company';
+export type SentenceKind = 'ends' | 'limits' | 'denies' | 'not_meant' | 'numbers' | 'another_party' | 'another_company' | 'unusual';
 
 /** A sentence that a person should read, at the word that stands out. */
 export interface FoundSentence extends FoundText {
@@ -17,7 +18,7 @@ export interface FoundSentence extends FoundText {
  * nothing: they only say where to look. bench/letters.ts counts how often they point at what is wrong, and how many
  * sentences of honest letters they mark.
  */
-const stoppingWords: Readonly<Record<Exclude<SentenceKind, 'another_company'>, RegExp>> = {
+const stoppingWords: Readonly<Record<Exclude<SentenceKind, 'another_company' | 'unusual'>, RegExp>> = {
   ends: wording(
     String.raw`stop(?:s|ped|ping)?|discontinu\w+|ceas(?:e|es|ed|ing)|remov(?:e|es|ed|ing|al)|delet\w+|de-?activat\w+|disabl\w+|de-?regist\w+|unregist\w+|unpublish\w*|suppress\w*|hide|block\w*|withhold\w*`,
     String.raw`revo[ckgq]\w*|rescin\w+|withdr[ae]w\w*|cancel\w*|terminat\w*|suspend\w*|annul\w*|supersed\w+|expired|lapsed|no longer|opt\w* out|taken? down|(?:turn|switch)\w* off|end(?:s|ed|ing)? (?:the|our|this|all|of)`,
@@ -68,10 +69,10 @@ const ofKindMax = 4;
 /** The sentences of a letter that a person should read with care, in reading order; at most four of a kind. The names are those of the brand and of the signer, whose words say nothing. */
 export function sentencesOf(letter: LetterText, names: readonly string[]): readonly FoundSentence[] {
   const usual = [address, ...usualWordings].reduce((text, searched) => text.replace(searched, blank), withoutOwnNames(letter, names));
-  const kinds = Object.entries(stoppingWords) as [Exclude<SentenceKind, 'another_company'>, RegExp][];
+  const kinds = Object.entries(stoppingWords) as [SentenceKind, RegExp][];
   const words = kinds.flatMap(([kind, searched]) => sentencesAt(letter, kind, [...usual.matchAll(searched)]));
   const empty = sentencesAt(letter, 'not_meant', [...letter.flat.matchAll(placeholderField)]);
-  const all = [...words, ...empty, ...otherCompanies(letter, names)];
+  const all = [...words, ...empty, ...otherCompanies(letter, names), ...unusualLines(letter, names)];
   return all.sort((a, b) => a.place.page - b.place.page || a.place.line - b.place.line);
 }
 
@@ -115,6 +116,29 @@ function otherCompanies(letter: LetterText, names: readonly string[]): FoundSent
     return namesCompany(rest);
   });
   return found.slice(0, ofKindMax).map((line) => ({ kind: 'another_company', ...foundIn(line, line.text.trim()) }));
+}
+
+/** A language of which less than this share of words is known is not judged by its words. */
+const knownShareMin = 0.6;
+const lettersMin = 3;
+
+/** Lines with a word in small letters that letters of authorization seldom have; none where the language is not known. */
+function unusualLines(letter: LetterText, names: readonly string[]): FoundSentence[] {
+  const own = new Set(names.flatMap((name) => foldWords(name)));
+  const lines = letter.lines.map((line) => ({ line, words: smallWords(line) }));
+  const all = lines.flatMap(({ words }) => words);
+  const isKnown = (word: string) => usualWords.has(word) || own.has(word);
+  if (all.filter(isKnown).length < knownShareMin * all.length) return [];
+  return lines.flatMap(({ line, words }): FoundSentence[] => {
+    const unusual = words.find((word) => !isKnown(word));
+    return unusual === undefined ? [] : [{ kind: 'unusual', ...foundIn(line, unusual) }];
+  }).slice(0, 2 * ofKindMax);
+}
+
+/** The words of a line that begin with a small letter, without those of addresses of mail and of the web. */
+function smallWords({ text, folded }: TextLine): string[] {
+  const plain = text.replace(address, blank);
+  return [...plain.matchAll(/(?<![\p{L}\p{N}])\p{Ll}[\p{L}\p{M}]*/gu)].map(({ 0: word, index }) => folded.slice(index, index + word.length)).filter((word) => word.length >= lettersMin);
 }
 
 const authorizes = /(?<![a-z])(?:authori[sz](?:es?|ing)|permits?|grants?|autoris(?:e|ons)|autoriza(?:mos)?|erlaubt|bevollmachtigt|ermachtigt|autorizza)\s{1,3}/g;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { honestKinds, tunedKinds } from '../../../bench/letter-kinds/all-kinds.ts';
+import { honestKinds, kindSets, tunedKinds } from '../../../bench/letter-kinds/all-kinds.ts';
 import { drawKind } from '../../../bench/letter-kinds/draw-kind.ts';
 import { judgeKind, readAsText, type JudgedKind } from '../../../bench/letter-kinds/judge-kind.ts';
 import type { LetterKind } from '../../../bench/letter-kinds/letter-draft.ts';
@@ -29,20 +29,30 @@ describe('the catalogue of letters', () => {
   });
 });
 
-/** What no finding can see yet, with the reason; the bench counts it as missed. */
-const unseen: readonly string[] = [];
-
 describe('a letter of an impostor or forger', () => {
-  it.each(described(tunedKinds.filter((kind) => !pageKinds.includes(kind))))('%s: is not approved, not refused where a clerk would ask, and a finding points at what is wrong', (name, kind) => {
+  it.each(described(tunedKinds.filter((kind) => !pageKinds.includes(kind))))('%s: is not approved, not refused where a clerk would ask, and a finding points at what is wrong', (_name, kind) => {
     const { outcome, isPointedAt } = judgeText(kind);
     expect(outcome === 'rejected' && kind.careful !== 'reject').toBe(false);
-    expect(isPointedAt).toBe(!unseen.includes(name));
+    expect(isPointedAt).toBe(true);
   });
 
   it.each(described(pageKinds))('%s: made as a PDF, is not approved, and a finding points at what is wrong', async (_name, kind) => {
     const { outcome, isPointedAt } = await judgePdf(kind);
     expect(outcome).not.toBe('approved');
     expect(isPointedAt).toBe(true);
+  });
+});
+
+describe('letters that the marks were not written against', () => {
+  const judged = ([...kindSets.later, ...kindSets.last]).map((kind) => [kind, judgeText(kind)] as const);
+
+  it('are not refused where a clerk would ask', () => {
+    expect(judged.filter(([kind, { outcome }]) => outcome === 'rejected' && kind.careful !== 'reject').map(([{ name }]) => name)).toEqual([]);
+  });
+
+  it('are pointed at in two of three cases at least', () => {
+    const last = kindSets.last.filter(({ tricks }) => tricks.length === 0).map(judgeText);
+    expect(last.filter(({ isPointedAt }) => isPointedAt).length * 3).toBeGreaterThanOrEqual(last.length * 2 - 3);
   });
 });
 
@@ -62,7 +72,7 @@ describe('an honest letter', () => {
   it.each(notFollowed)('%s: goes to a person, and each finding says that the reader did not find something', (name) => {
     const { findings, outcome } = judgeText(honestKinds.find((kind) => kind.name === name)!);
     expect(outcome).toBe('in_review');
-    expect(findings.filter(({ message }) => !/^The reader (?:found|did not find)|stand in the letter, but outside/.test(message))).toEqual([]);
+    expect(findings.filter(({ message }) => !/^The reader (?:found|did not find)|stand in the letter, but outside|a word that letters of authorization seldom have/.test(message))).toEqual([]);
   });
 
   it('has at most one mark in two letters that a person reads in vain', () => {
