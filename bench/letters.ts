@@ -2,11 +2,12 @@
  * Claims: all numbers of a letter with text are read, and at least 98 of 100 of a clean scan at 200 dots an inch; no
  * forged letter is approved; and how much time and text that is beside pdftotext (poppler) and tesseract.
  *
- *   npm run build && node dist/bench/letters.js [--count 200] [--seed 1] [--only text|scans] [--show] [--alone]
+ *   npm run build && node dist/bench/letters.js [--count 200] [--seed 1] [--only text|scans] [--clean] [--show] [--alone]
  *
  * The letters are generated, so what they say is known. Each is read by the service and by the peer before the next
  * one. pdftotext, pdftoppm and tesseract are taken from the PATH; without them that half is left out. `--show` prints
- * what was read wrongly, letter by letter; `--only` leaves out the letters of the other kind, `--alone` the peers.
+ * what was read wrongly, letter by letter; `--only` leaves out the letters of the other kind, `--clean` scans them
+ * with a clean scanner instead of a worn one, `--alone` the peers.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -24,7 +25,7 @@ import { countFacts, countWords, isSameText, type Share } from './letter-text-sc
 
 const run = promisify(execFile);
 const { values: options } = parseArgs({
-  options: { count: { type: 'string', default: '200' }, seed: { type: 'string', default: '1' }, only: { type: 'string' }, show: { type: 'boolean', default: false }, alone: { type: 'boolean', default: false } },
+  options: { count: { type: 'string', default: '200' }, seed: { type: 'string', default: '1' }, only: { type: 'string' }, show: { type: 'boolean', default: false }, clean: { type: 'boolean', default: false }, alone: { type: 'boolean', default: false } },
 });
 const asOf = new Date('2026-05-20T12:00:00Z');
 const config = loadConfig();
@@ -61,7 +62,7 @@ const directory = await mkdtemp(join(tmpdir(), 'caller-trust-bench-'));
 try {
   const judged: Judged[] = [];
   const peers: PeerText[] = [];
-  for await (const letter of sampleLetters({ seed: Number(options.seed), count: Number(options.count), asOf })) {
+  for await (const letter of sampleLetters({ seed: Number(options.seed), count: Number(options.count), asOf, cleanScans: options.clean })) {
     if (options.only === (letter.scanned ? 'text' : 'scans')) continue;
     judged.push(withoutBytes(await judge(letter)));
     if (hasPeer) peers.push(withoutBytes(await readAsPeer(letter)));

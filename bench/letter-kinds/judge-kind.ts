@@ -1,11 +1,14 @@
+import type { LetterRequest } from '../../cli/sample-letters/sample-letters.ts';
 import { checkBrand } from '../../pipelines/branding/brand-check.ts';
 import { protectedNamesWith } from '../../pipelines/branding/names/protected-names.ts';
 import type { Finding, LetterOutcome } from '../../pipelines/branding/finding.ts';
-import { decideLetter } from '../../pipelines/branding/letter-decision.ts';
+import { decideLetter, refusalFinding } from '../../pipelines/branding/letter-decision.ts';
 import { extractFields } from '../../pipelines/branding/letter-fields.ts';
 import type { LetterReading, LetterReadingOutcome } from '../../pipelines/branding/letter-reading.ts';
 import { textOf } from '../../pipelines/branding/letter-text.ts';
-import { draftOf, handedInOn, pagesOf, type LetterKind, type WrongPlace } from './letter-draft.ts';
+import { readNumberList } from '../../pipelines/branding/number-list.ts';
+import { loadConfig } from '../../runtime/config.ts';
+import { draftOf, handedInOn, pagesOf, type DraftRequest, type LetterKind, type WrongPlace } from './letter-draft.ts';
 
 /** What the service makes of a letter of the catalogue. */
 export interface JudgedKind {
@@ -31,14 +34,23 @@ export function readAsText(kind: LetterKind): LetterReading {
 /** Judges a letter as it was read: by the rules, and by the check of the shown name. A free letter is never approved by rules. */
 export function judgeKind(kind: LetterKind, outcome: LetterReadingOutcome): JudgedKind {
   if (outcome.kind === 'refused') return { kind, outcome: 'rejected', findings: [], isPointedAt: kind.wrong === null ? null : true };
-  const { reading } = outcome;
   const { request } = draftOf(kind);
-  const { brand } = request;
-  const fields = extractFields(reading, { country: brand.country, names: [brand.legalName, brand.dba, brand.displayName].filter((name) => name !== null) });
-  const decision = decideLetter({ submittedOn: handedInOn, brand, requestedPhones: request.phones, csvPhones: request.csvPhones, phonesOfOtherBrands: request.phonesOfOtherBrands, reading, fields });
-  const findings = [...decision.findings, ...checkBrand(brand, protectedNames)].filter(({ severity }) => severity === 'review' || severity === 'reject');
+  const findings = findingsOn(outcome.reading, request);
   const isRejected = findings.some(({ severity }) => severity === 'reject');
-  return { kind, findings, outcome: isRejected ? 'rejected' : 'in_review', isPointedAt: kind.wrong === null ? null : pointsAt(kind.wrong, reading, findings) };
+  return { kind, findings, outcome: isRejected ? 'rejected' : 'in_review', isPointedAt: kind.wrong === null ? null : pointsAt(kind.wrong, outcome.reading, findings) };
+}
+
+/** The findings on a sample letter that hinder an approval. */
+export async function judgeFree(outcome: LetterReadingOutcome, { csv, phones, ...brand }: LetterRequest): Promise<readonly Finding[]> {
+  if (outcome.kind === 'refused') return [refusalFinding(outcome.code, outcome.problem)];
+  const csvPhones = csv === null ? null : (await readNumberList(Buffer.from(csv), loadConfig())).flatMap(({ phone }) => phone ?? []);
+  return findingsOn(outcome.reading, { brand, phones, csvPhones, phonesOfOtherBrands: [] });
+}
+
+function findingsOn(reading: LetterReading, { brand, phones, csvPhones, phonesOfOtherBrands }: DraftRequest): readonly Finding[] {
+  const fields = extractFields(reading, { country: brand.country, names: [brand.legalName, brand.dba, brand.displayName].filter((name) => name !== null) });
+  const decision = decideLetter({ submittedOn: handedInOn, brand, requestedPhones: phones, csvPhones, phonesOfOtherBrands, reading, fields });
+  return [...decision.findings, ...checkBrand(brand, protectedNames)].filter(({ severity }) => severity === 'review' || severity === 'reject');
 }
 
 /** True if a finding is one of those that are named, or stands in a line that the wrong text stands in, or on what lies over it. */

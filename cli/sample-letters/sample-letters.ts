@@ -21,6 +21,8 @@ export interface SampleLetterOptions {
   readonly asOf: Date;
   /** Two of five letters are scans; the default. */
   readonly scans?: boolean;
+  /** The scanner is clean and its feeder straight; default: neither. */
+  readonly cleanScans?: boolean;
 }
 
 /** How a letter is signed, as the reading tells it. */
@@ -83,6 +85,7 @@ export interface LetterPlan {
   readonly layout: Layout;
   readonly signing: SigningStyle;
   readonly scanned: boolean;
+  readonly cleanScans?: boolean;
   readonly forgery: Forgery | null;
   /** Counts the forged letters, so that their varieties take turns. */
   readonly forgedBefore: number;
@@ -92,14 +95,14 @@ export interface LetterPlan {
 const forgedOfTen = [3, 6, 9];
 const scannedShare = 0.4;
 
-function planLetter({ seed, asOf, scans = true }: SampleLetterOptions, index: number): LetterPlan {
+function planLetter({ seed, asOf, scans = true, cleanScans = false }: SampleLetterOptions, index: number): LetterPlan {
   const random = new Seeded(seed).fork(index);
   const forgedBefore = Math.floor(index / 10) * forgedOfTen.length + forgedOfTen.filter((place) => place < index % 10).length;
   const forgery = forgedOfTen.includes(index % 10) ? FORGERIES[forgedBefore % FORGERIES.length]! : null;
   const isAltered = forgery === 'altered_after_signing';
   const scanned = random.chance(scannedShare) && scans && !isAltered;
   const layout = settleLayout(LAYOUTS[index % LAYOUTS.length]!, { scanned, isAltered });
-  return { index, random, asOf, layout, scanned, forgery, forgedBefore, signing: drawSigning(random, { layout, scanned, forgery }) };
+  return { index, random, asOf, cleanScans, layout, scanned, forgery, forgedBefore, signing: drawSigning(random, { layout, scanned, forgery }) };
 }
 
 /** A scan embeds no file, and what is altered must have its numbers on the page. */
@@ -186,7 +189,7 @@ async function writeLetter(plan: LetterPlan, facts: LetterFacts, { csv, round }:
   const isAltered = forgery === 'altered_after_signing';
   const drawn = drawLetter(facts, random, isAltered ? { runs: 'plain' } : {});
   const content = { ...signingOf(facts, drawn), pages: drawn.sheet.pages, title: 'Letter of authorization', created: new Date(`${facts.signedOn}T09:00:00Z`), compress: !isAltered };
-  if (plan.scanned) return { altered: null, ...(await scanLetter(content, { random, asOf })) };
+  if (plan.scanned) return { altered: null, ...(await scanLetter(content, { random, asOf, isClean: plan.cleanScans ?? false })) };
   const bytes = writePdf({ ...content, ...(csv !== null && facts.layout === 'csv_embedded' ? { csv: { name: drawn.csvName, text: csv } } : {}) });
   if (!isAltered) return { bytes, format: 'pdf', altered: null };
   const altered = alterSigned(bytes, { facts, random, way: round });
@@ -204,8 +207,8 @@ function signingOf(facts: LetterFacts, { signatureBox }: DrawnLetter): Pick<PdfC
 const pointsPerDot = 72 / scanDotsPerInch;
 
 /** The scan as a PNG if it has one page, every second time, or as a PDF of pictures. */
-async function scanLetter(content: PdfContent, { random, asOf }: { random: Seeded; asOf: Date }): Promise<Omit<WrittenLetter, 'altered'>> {
-  const images = await scanPdf(writePdf(content), random);
+async function scanLetter(content: PdfContent, { random, asOf, isClean }: { random: Seeded; asOf: Date; isClean: boolean }): Promise<Omit<WrittenLetter, 'altered'>> {
+  const images = await scanPdf(writePdf(content), random, { isClean });
   const [first, ...others] = images;
   if (first !== undefined && others.length === 0 && random.chance(0.5)) return { bytes: encodeGrayPng(first, { dotsPerInch: scanDotsPerInch }), format: 'png' };
   const pages = images.map((image) => {

@@ -2,25 +2,26 @@ import { openPdfImages } from '../../pipelines/branding/reading/page-image.ts';
 import type { GrayImage } from '../../pipelines/branding/reading/png.ts';
 import type { Seeded } from '../../pipelines/seeded.ts';
 
-/** What an office scanner makes of white paper. */
-const scanning = { dotsPerInch: 200, degreesMax: 1.5, paperFrom: 238, paperTo: 252, inkDarkest: 28, noise: 7, noisyShare: 0.35, specks: 12, greyStep: 4 } as const;
+/** What an office scanner makes of white paper: one that is worn, and one that is clean, whose feeder is straight. */
+const worn = { dotsPerInch: 200, degreesMax: 1.5, paperFrom: 238, paperTo: 252, inkDarkest: 28, noise: 7, noisyShare: 0.35, specks: 12, greyStep: 4 } as const;
+const clean = { ...worn, degreesMax: 0.3, noise: 2, noisyShare: 0.2, specks: 0 } as const;
 
 /** Resolution of the scans. */
-export const scanDotsPerInch = scanning.dotsPerInch;
+export const scanDotsPerInch = worn.dotsPerInch;
 
-/** The pages of a PDF as a scanner gives them: a little turned, on paper that is not quite white, with noise and dust. */
-export async function scanPdf(bytes: Uint8Array, random: Seeded): Promise<GrayImage[]> {
+/** The pages of a PDF as a scanner gives them: a little turned, on paper that is not quite white, and from a worn one with noise and dust. */
+export async function scanPdf(bytes: Uint8Array, random: Seeded, { isClean = false }: { readonly isClean?: boolean } = {}): Promise<GrayImage[]> {
   const document = await openPdfImages(bytes);
   try {
     const pages: GrayImage[] = [];
-    for (let page = 1; page <= document.pageCount; page++) pages.push(spoil(await document.render(page, scanning.dotsPerInch), random));
+    for (let page = 1; page <= document.pageCount; page++) pages.push(spoil(await document.render(page, scanDotsPerInch), random, isClean ? clean : worn));
     return pages;
   } finally {
     document.close();
   }
 }
 
-function spoil(page: GrayImage, random: Seeded): GrayImage {
+function spoil(page: GrayImage, random: Seeded, scanning: typeof worn | typeof clean): GrayImage {
   const turned = turn(page, random.between(-scanning.degreesMax, scanning.degreesMax));
   const paper = random.between(scanning.paperFrom, scanning.paperTo);
   const shade = random.between(-6, 6) / turned.width; // one side of the lid lies closer
