@@ -92,8 +92,8 @@ function formatStarted({ started, skipped }: StartedProofs): string {
 async function confirm(handle: string, text: string, code: string): Promise<Outcome> {
   const phone = requirePhone('confirm number', text);
   return withServices(async ({ db, config }) => {
-    const result = await confirmCode({ db, handle, phone, code, actor: currentActor(), secret: await loadCodeSecret(config), limits: config });
-    const words = result.proven ? `${formatCount(result.numbers)} ${result.numbers === 1 ? 'number is' : 'numbers are'} proven until ${formatTime(result.validUntil)}.` : 'The code is right; codes of other calls of the block are yet to be given back.';
+    const result = await confirmCode({ db, handle, phone, code, actor: currentActor(), secret: await loadCodeSecret(config), limits: config, policy: config.letterApproval });
+    const words = result.proven ? `${formatCount(result.numbers)} ${result.numbers === 1 ? 'number is' : 'numbers are'} proven until ${formatTime(result.validUntil)}.${result.letters.map((letterId) => ` Letter ${letterId} is approved.`).join('')}` : 'The code is right; codes of other calls of the block are yet to be given back.';
     return { json: { handle, phone, ...result }, text: words };
   });
 }

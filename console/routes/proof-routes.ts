@@ -28,6 +28,6 @@ export function registerProofRoutes(app: FastifyInstance, work: ConsoleWork): vo
     const { handle } = await readSeenBrand(db, request, parseBody(brandPath, request.params).handle);
     const { phone, code } = parseBody(confirmBody, request.body);
     const record = (client: Queryable) => recordAction(client, request, { action: 'confirm_number', object: `brand ${handle}` });
-    return confirmCode({ db, handle, phone: requirePhone('confirm number', phone), code, actor: actorOf(request), secret: await loadCodeSecret(config), limits: config, record });
+    return confirmCode({ db, handle, phone: requirePhone('confirm number', phone), code, actor: actorOf(request), secret: await loadCodeSecret(config), limits: config, policy: config.letterApproval, record });
   });
 }

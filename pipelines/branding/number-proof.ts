@@ -2,9 +2,13 @@ import type { Config } from '../../runtime/config.ts';
 import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
+import type { ApprovalPolicy } from './letter-form-rules.ts';
+import { approveProvenLetters } from './letter-proof.ts';
+import { letterRuleVersion } from './letter-rules.ts';
 import { lockBrand, type LockedBrand } from './locked-brand.ts';
 import { hashCode, isCode, makeCode } from './proof-code.ts';
 import { planProofs } from './proof-plan.ts';
+import { settleBrand } from './settle.ts';
 import type { CodeCaller } from './code-caller.ts';
 import type { NumberState } from './states.ts';
 
@@ -192,11 +196,13 @@ export interface ConfirmCodeOptions {
   readonly actor: string;
   readonly secret: string;
   readonly limits: Pick<ProofLimits, 'numberCodeTriesMax' | 'numberProofDays'>;
+  /** LETTER_APPROVAL: a letter that waits for nothing but the proof of its numbers is approved with the last of them. */
+  readonly policy: ApprovalPolicy;
   readonly record?: (client: Queryable) => Promise<void>;
 }
 
 /** What a code that was right came to: a block may wait for codes of other calls. */
-export type ConfirmedCode = { readonly proven: true; readonly numbers: number; readonly validUntil: Date } | { readonly proven: false };
+export type ConfirmedCode = { readonly proven: true; readonly numbers: number; readonly validUntil: Date; /** Letters that this has approved. */ readonly letters: readonly number[] } | { readonly proven: false };
 
 /**
  * Takes a code back that a call has given out. Each wrong one counts, also where it is refused; the last try fails the whole proof.
@@ -214,7 +220,7 @@ export async function confirmCode(options: ConfirmCodeOptions): Promise<Confirme
   return outcome;
 }
 
-async function tryCode(client: Queryable, { brand_id: brandId }: LockedBrand, { handle, phone, code: given, secret, actor, limits }: ConfirmCodeOptions): Promise<ConfirmedCode | ServiceError> {
+async function tryCode(client: Queryable, { brand_id: brandId }: LockedBrand, { handle, phone, code: given, secret, actor, limits, policy }: ConfirmCodeOptions): Promise<ConfirmedCode | ServiceError> {
   const operation = 'confirm number';
   const taken = await queryRow<{ proof_id: number; call_id: number; code_hash: Buffer; tries: number }>(client, sql('branding/take_code_try'), [brandId, phone, limits.numberCodeTriesMax]);
   if (taken === undefined) return new ServiceError('proof_unknown', { operation, object: handle, hint: '`caller-trust number prove start` has the number called; a code expires, and is good for a few tries.' });
@@ -224,5 +230,9 @@ async function tryCode(client: Queryable, { brand_id: brandId }: LockedBrand, { 
     return new ServiceError('proof_code_wrong', { operation, object: handle, problem: left > 0 ? `The code is wrong; ${left} ${left === 1 ? 'try is' : 'tries are'} left.` : 'The code is wrong, and no try is left: the proof has failed.', hint: 'Give the digits that the call said.' });
   }
   const proven = await queryRow<{ valid_until: Date; numbers: number }>(client, sql('branding/confirm_call'), [taken.call_id, limits.numberProofDays, actor]);
-  return proven === undefined ? { proven: false } : { proven: true, numbers: proven.numbers, validUntil: proven.valid_until };
+  if (proven === undefined) return { proven: false };
+  const at = new Date();
+  const letters = await approveProvenLetters(client, { brandId, policy, at });
+  if (letters.length > 0) await settleBrand(client, brandId, { at, cause: { actor: letterRuleVersion, reason: 'The last of the numbers of a letter was proven.', operationId: null } });
+  return { proven: true, numbers: proven.numbers, validUntil: proven.valid_until, letters };
 }

@@ -4,7 +4,8 @@ import { confirmCode, failProof, listNumberProofs, placeProofCalls, startProofs,
 import { changeNumber } from '../../../pipelines/branding/person-actions.ts';
 import { makeCode } from '../../../pipelines/branding/proof-code.ts';
 import { readProvenPhones } from '../../../pipelines/branding/proven-numbers.ts';
-import { ask, fresh, profile } from '../../support/branding.ts';
+import type { ApprovalPolicy } from '../../../pipelines/branding/letter-form-rules.ts';
+import { ask, fresh, goodLetter, profile, signedForm, type AskOptions } from '../../support/branding.ts';
 import { HeardCalls } from '../../support/code-caller.ts';
 import { useTestDatabase } from '../../support/database.ts';
 
@@ -27,7 +28,7 @@ async function brandWith(phones: readonly string[], handle = fresh(0).handle): P
 const withSome = (numbers: number) => brandWith(fresh(numbers).phones);
 const start = ({ handle }: Brand, phones: readonly string[] | null = null, limits: Partial<ProofLimits> = {}) => startProofs({ db, handle, phones, language: 'en', actor: 'cli ada', limits: { ...byDefault, ...limits } });
 const place = ({ caller }: Brand, proofId: number) => placeProofCalls({ db, caller, secret, proofId, limits: byDefault });
-const confirm = ({ handle }: Brand, phone: string, code: string, limits: Partial<ProofLimits> = {}) => confirmCode({ db, handle, phone, code, actor: 'cli ada', secret, limits: { ...byDefault, ...limits } });
+const confirm = ({ handle }: Brand, phone: string, code: string, limits: Partial<ProofLimits> = {}) => confirmCode({ db, handle, phone, code, actor: 'cli ada', secret, limits: { ...byDefault, ...limits }, policy: 'form+numbers' });
 const wrong = (code: string) => String((Number(code) + 1) % 10 ** 8).padStart(8, '0');
 const proven = async ({ brandId, phones }: Brand) => [...(await readProvenPhones(db, brandId, phones))];
 const pass = async (interval: string) => void (await db.query(`UPDATE number_proof_call SET expires_at = expires_at - $1::interval, requested_at = requested_at - $1::interval`, [interval]));
@@ -205,6 +206,41 @@ describe('the proof of a block', () => {
     const { started: [first] } = await start(brand);
     await failProof(db, first!.proofId, { code: 'caller_failed', reason: 'The caller did not take a call.', actor: 'worker' });
     expect((await start(brand)).started).toMatchObject([{ numbers: 100 }]);
+  });
+});
+
+describe('a letter that waits for the proof of its numbers', () => {
+  const waiting = async (policy: 'signature+numbers' | 'form+numbers', letter: (phones: readonly string[]) => AskOptions['letter']): Promise<Brand & { letterId: number }> => {
+    const { handle, phones } = fresh(2);
+    const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: letter(phones)!, policy });
+    expect(result.outcome).toBe('in_review');
+    return { handle, phones, brandId: (await readBrand(db, handle)).brandId, caller: new HeardCalls(), letterId: result.letter!.letterId };
+  };
+  const proveAll = async (brand: Brand, policy: ApprovalPolicy) => {
+    await called(brand);
+    const answers = [];
+    for (const phone of brand.phones) answers.push(await confirmCode({ db, handle: brand.handle, phone, code: brand.caller.codeOf(phone), actor: 'cli ada', secret, limits: byDefault, policy }));
+    return answers;
+  };
+
+  it.each(['signature+numbers', 'form+numbers'] as const)('on the issued form is approved by rules with the last of them under %s', async (policy) => {
+    const brand = await waiting(policy, signedForm);
+    expect(await proveAll(brand, policy)).toMatchObject([{ letters: [] }, { letters: [brand.letterId] }]);
+    expect(await readBrand(db, brand.handle)).toMatchObject({ state: 'approved', numbers: { verified: 2 }, letters: [{ state: 'approved' }] });
+  });
+
+  it('is not approved under a policy that asks for more than was let pass', async () => {
+    const brand = await waiting('form+numbers', (phones) => signedForm(phones, { signature: { chain: 'untrusted' } }));
+    expect(await proveAll(brand, 'signature+numbers')).toMatchObject([{ letters: [] }, { letters: [] }]);
+    expect(await readBrand(db, brand.handle)).toMatchObject({ state: 'in_review' });
+  });
+
+  it('that is a free one goes on waiting for a person', async () => {
+    for (const policy of ['signature+numbers', 'form+numbers'] as const) {
+      const brand = await waiting(policy, goodLetter);
+      expect(await proveAll(brand, policy)).toMatchObject([{ letters: [] }, { letters: [] }]);
+      expect(await readBrand(db, brand.handle)).toMatchObject({ state: 'in_review', letters: [{ state: 'in_review' }] });
+    }
   });
 });
 
