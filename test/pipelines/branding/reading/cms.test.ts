@@ -1,5 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import * as asn1js from 'asn1js';
 import fc from 'fast-check';
+import * as pkijs from 'pkijs';
 import { describe, expect, it } from 'vitest';
 import { makeCertificate, makeRevocationList, makeTimeStamp, signDetachedCms, timeStampingPurpose, type CertificateRequest, type CmsDefect, type OwnCertificate } from '../../../../cli/sample-letters/sample-signatures.ts';
 import { cmsLimits } from '../../../../pipelines/branding/reading/certificate-chain.ts';
@@ -180,6 +182,34 @@ describe('a list of revoked certificates that the letter brings along', () => {
   it('counts when its own issuer signed it, and for its certificates only', async () => {
     expect(await judge(certify({ commonName: 'Root', ca: true }), '2026-04-30T00:00:00Z')).toMatchObject({ chain: 'trusted' });
     expect(await judge(root, '2026-04-30T00:00:00Z', certify({ commonName: 'Another', issuer: root }))).toMatchObject({ chain: 'trusted' });
+  });
+});
+
+describe('an answer about revocation that the letter brings along', () => {
+  const direct = certify({ issuer: root });
+  const ocsp = '1.3.6.1.5.5.7.3.9';
+
+  async function answer(signedBy: OwnCertificate, at: string): Promise<Uint8Array> {
+    const certID = new pkijs.CertID();
+    await certID.createForCertificate(direct.fields, { hashAlgorithm: 'SHA-1', issuerCertificate: root.fields });
+    const certStatus = new asn1js.Constructed({ idBlock: { tagClass: 3, tagNumber: 1 }, value: [new asn1js.GeneralizedTime({ valueDate: new Date(at) })] });
+    const basic = new pkijs.BasicOCSPResponse({ certs: [signedBy.fields] });
+    basic.tbsResponseData = new pkijs.ResponseData({ responderID: signedBy.fields.subject, producedAt: new Date(at), responses: [new pkijs.SingleResponse({ certID, certStatus, thisUpdate: new Date(at) })] });
+    const key = await crypto.subtle.importKey('pkcs8', signedBy.privateKey.export({ format: 'der', type: 'pkcs8' }), { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }, false, ['sign']);
+    await basic.sign(key, 'SHA-256');
+    const response = new asn1js.OctetString({ valueHex: basic.toSchema().toBER() });
+    return new Uint8Array(new pkijs.OCSPResponse({ responseStatus: new asn1js.Enumerated({ value: 0 }), responseBytes: new pkijs.ResponseBytes({ responseType: '1.3.6.1.5.5.7.48.1.1', response }) }).toSchema().toBER());
+  }
+
+  it.each<[string, OwnCertificate, string, CmsVerdict['chain']]>([
+    ['of the issuer, for a time before the signature', root, '2026-04-30T00:00:00Z', 'untrusted'],
+    ['of the issuer, for a time after the signature', root, '2026-05-02T00:00:00Z', 'trusted'],
+    ['of one whom the issuer certified for that', certify({ commonName: 'Responder', issuer: root, purpose: ocsp }), '2026-04-30T00:00:00Z', 'untrusted'],
+    ['of one whom the issuer certified for something else', certify({ commonName: 'Responder', issuer: root }), '2026-04-30T00:00:00Z', 'trusted'],
+    ['of a stranger', certify({ commonName: 'Responder', purpose: ocsp }), '2026-04-30T00:00:00Z', 'trusted'],
+  ])('%s leaves the chain as it must', async (_, signedByWhom, at, chain) => {
+    const validationData = { certificates: [], crls: [], ocsps: [await answer(signedByWhom, at)] };
+    expect(await verifyDetachedCms({ cms: signedBy(direct), content, trustRootsPem: root.pem, now: signedAt, validationData })).toMatchObject({ ...verified, chain });
   });
 });
 

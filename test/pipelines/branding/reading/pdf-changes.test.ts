@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeCertificate, timeStampingPurpose } from '../../../../cli/sample-letters/sample-signatures.ts';
 import type { PdfRevision, PdfSignature } from '../../../../pipelines/branding/letter-reading.ts';
@@ -179,6 +180,34 @@ describe('an attack on a signed letter', () => {
     const { signatures } = await read(change(Buffer.from(signed)));
     expect(signatures.some(({ digestMatches, signatureValid, coverage }) => digestMatches && signatureValid && coverage !== 'partial')).toBe(false);
     expect(signatures).not.toEqual([]);
+  });
+});
+
+describe('any change of bytes behind a signature', () => {
+  const base = stampUpdate(update([[1, catalogue(dss[0])], ...dss[1]]), stamping, { objects: [[1, catalogue(dss[0], '6 0 R 30 0 R')], [30, fieldObject('Stamp', 31)]] });
+  // The hexadecimal digits of the stamp are most of the bytes, and change nothing that a page shows.
+  const places = Array.from({ length: base.length - signed.length }, (_each, at) => signed.length + at).filter((place) => !/[0-9a-f]{24}/.test(base.toString('latin1', place - 12, place + 12)));
+  const byte = fc.oneof(fc.constantFrom(...Buffer.from('0123456789 /<>[]\nRf')), fc.integer({ min: 0, max: 255 }));
+
+  it('alters nothing of what is read while the signature still counts', async () => {
+    const textOf = ({ pages }: Awaited<ReturnType<typeof readPdfText>>) => pages.flatMap(({ lines }) => lines.map(({ text }) => text)).join('\n');
+    const limits = { bytes: base, limits: letterLimits, trustRootsPem: undefined };
+    const original = textOf(await readPdfText(limits));
+    let counted = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(fc.constantFrom(...places), byte), { minLength: 1, maxLength: 3 }), async (changes) => {
+        const bytes = Buffer.from(base);
+        for (const [place, value] of changes) bytes[place] = value;
+        const reading = await readPdfText({ ...limits, bytes }).catch(() => null);
+        const [first] = reading?.signatures ?? [];
+        if (reading === null || first === undefined || first.coverage === 'changed' || first.coverage === 'partial') return;
+        counted++;
+        expect(textOf(reading)).toBe(original);
+        expect(reading.pages[0]!.marks).toEqual([]);
+      }),
+      { numRuns: 400 },
+    );
+    expect(counted).toBeGreaterThan(0);
   });
 });
 
