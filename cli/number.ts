@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { clearNumber, readLabelHistory, readNumber, type NumberRecord } from '../pipelines/intake/number-record.ts';
 import { LABEL_CAUSES } from '../pipelines/intake/label-history.ts';
 import { addBrandingNumberCommands } from './branding-number.ts';
+import { addNumberDisputeCommands } from './number-dispute.ts';
 import { addNumberProtectionCommands } from './number-protection.ts';
 import { formatLabel, formatLabelEvents } from './label-tables.ts';
 import { parseCount } from './options.ts';
@@ -11,7 +12,7 @@ import { runCommand, withServices, type Outcome } from './command.ts';
 import { addNumberProofCommands } from './number-proof.ts';
 import { formatFacts, formatTime } from './table.ts';
 
-/** `number show|history|clear|protect|drift`, and those of numbers for branding. */
+/** `number show|history|clear|dispute|disputes|protect|drift`, and those of numbers for branding. */
 export function addNumberCommands(program: Command): void {
   const number = program.command('number').description('what is known of a number, redress, and numbers for branding');
   number
@@ -35,6 +36,7 @@ export function addNumberCommands(program: Command): void {
     .option('--by <name>', 'who decided', userInfo().username)
     .addHelpText('after', "\nExample:\n  caller-trust number clear +12025550123 --reason 'Recycled number, see ticket 4711'")
     .action((phone: string, options: { reason: string; by: string }, command: Command) => runCommand(command, () => clear(phone, options)));
+  addNumberDisputeCommands(number);
   addNumberProtectionCommands(number);
   addNumberDriftCommand(number);
   addBrandingNumberCommands(number);

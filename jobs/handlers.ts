@@ -19,7 +19,9 @@ import { failOperation } from '../pipelines/branding/operation.ts';
 import { loadCodeSecret } from '../pipelines/branding/proof-code.ts';
 import { readLetter } from '../pipelines/branding/reading/letter-reader.ts';
 import { runOperation } from '../pipelines/branding/run-operation.ts';
+import { destroyOldContacts } from '../pipelines/intake/number-dispute.ts';
 import { pruneComplaints } from '../pipelines/intake/complaint-retention.ts';
+import { pruneLabelHistory } from '../pipelines/intake/label-history.ts';
 import { scoreRanges } from '../pipelines/intake/range-scoring.ts';
 import { scoreComplaints } from '../pipelines/intake/scoring.ts';
 import { errorCodeOf, isFinalFailure, publicReason, ServiceError, type ErrorCode } from '../runtime/errors.ts';
@@ -133,6 +135,12 @@ async function prepareNight({ config, db }: Pick<HandlerServices, 'config' | 'db
     if (pruned > 0) log.info({ pruned }, 'complaints whose time of retention is over are deleted');
   };
   await housekeep().catch((error: unknown) => log.error({ err: error }, 'housekeeping failed; the next night tries again'));
+  const forget = async () => {
+    const pruned = await pruneLabelHistory(db, { retentionDays: config.labelHistoryDays, at: new Date() });
+    const contacts = await destroyOldContacts(db, { retentionDays: config.disputeContactDays, at: new Date() });
+    if (pruned + contacts > 0) log.info({ pruned, contacts }, 'old changes of labels and contacts of disputes are removed');
+  };
+  await forget().catch((error: unknown) => log.error({ err: error }, 'the history of labels could not be pruned; the next night tries again'));
 }
 
 function buildNightArtefact({ config, db, database }: HandlerServices, store: ArtefactStore): Handler<'build-artefact'> {

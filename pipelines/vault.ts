@@ -9,7 +9,7 @@ const tagBytes = 16;
 
 /** What a thing is called in an error when it cannot be opened: `{ kind: 'document', id: '7' }`. Never part of what is sealed. */
 export interface SealedThing {
-  readonly kind: 'document' | 'voiceprint';
+  readonly kind: 'document' | 'voiceprint' | 'contact';
   readonly id: string;
 }
 
@@ -39,6 +39,11 @@ export class Vault {
   makeKey(purpose: string): WrappedKey & { readonly key: SealingKey } {
     const key = randomBytes(keyBytes);
     return { key: new SealingKey(key), wrapped: seal(this.masterKey, key, purpose), masterKeyId: this.masterKeyId };
+  }
+
+  /** A keyed digest of a text, by which alike texts are counted that are stored sealed. 32 bytes. */
+  digest(text: string, purpose: string): Buffer {
+    return createHmac('sha256', this.masterKey).update(`${purpose}\0${text}`).digest();
   }
 
   /** @throws ServiceError `document_sealed` if it was wrapped by another master key, or for another purpose */

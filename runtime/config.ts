@@ -129,6 +129,9 @@ export const SETTINGS = {
   letterOutputBytesMax: setting('LETTER_OUTPUT_BYTES_MAX', count(8 * MiB, { min: 64 * KiB }), 'What the process that reads a letter may answer.'),
   letterRetentionDays: setting('LETTER_RETENTION_DAYS', count(730, { max: 36_500 }), 'Days for which a letter is kept after it was rejected, withdrawn or expired; then its key is destroyed.'),
 
+  labelHistoryDays: setting('LABEL_HISTORY_DAYS', count(800, { min: 400, max: 36_500 }), 'Days for which the changes of labels are kept.'),
+  disputeContactDays: setting('DISPUTE_CONTACT_DAYS', count(90, { min: 0, max: 36_500 }), 'Days for which the contact of a dispute is kept after its decision; then its key is destroyed.'),
+
   audioScorers: setting('AUDIO_SCORERS', count(2, { max: 256 }), 'Processes that score recordings, in each worker; one for each core is as many as help.'),
   audioBytesMax: setting('AUDIO_BYTES_MAX', count(512 * MiB), 'Largest recording.'),
   audioChannelsMax: setting('AUDIO_CHANNELS_MAX', count(8, { max: 64 }), 'Channels that a recording may have.'),

@@ -53,6 +53,11 @@ export const ERRORS = {
   phone_unknown: { http: 404, retry: false, exit: 1, meaning: 'Nothing is known of this number.' },
   protection_exists: { http: 409, retry: false, exit: 1, meaning: 'This number or prefix is protected from labels already.' },
   protection_unknown: { http: 404, retry: false, exit: 1, meaning: 'The list of protected numbers has no such entry.' },
+  dispute_invalid: { http: 400, retry: false, exit: 2, meaning: 'The request to dispute a label lacks a field, or has one that is not valid.' },
+  dispute_unneeded: { http: 409, retry: false, exit: 1, meaning: 'The number has no label that could be disputed.' },
+  dispute_unknown: { http: 404, retry: false, exit: 1, meaning: 'No dispute has this id.' },
+  dispute_decided: { http: 409, retry: false, exit: 1, meaning: 'The dispute is decided already.' },
+  disputes_too_many: { http: 429, retry: false, exit: 1, meaning: 'Too many disputes of this number, or from this contact, are open.' },
   reason_required: { http: 400, retry: false, exit: 2, meaning: 'The operation needs a reason.' },
   // branding
   brand_request_invalid: { http: 400, retry: false, exit: 2, meaning: 'A branding request lacks a field, or has one that is not valid.' },

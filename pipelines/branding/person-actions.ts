@@ -1,13 +1,14 @@
 import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
+import type { EyesPolicy } from '../person-name.ts';
 import { cleanText } from '../text-cleaning.ts';
 import { moveLetter } from './letter-record.ts';
 import { lockBrand, requireDecidedLetters, type LockedBrand } from './locked-brand.ts';
 import { endRevision, moveBrand, moveNumbers, settleBrand, type Cause } from './settle.ts';
 import { NUMBER_TRANSITIONS, type BrandState, type LetterState, type NumberState } from './states.ts';
 import { destroyDocument } from './document-store.ts';
-import { requireAnotherPerson, type EyesPolicy } from './two-pairs-of-eyes.ts';
+import { requireAnotherPerson } from './two-pairs-of-eyes.ts';
 
 /** Who decides, and why: both are kept in the audit trail. */
 export interface Decider {

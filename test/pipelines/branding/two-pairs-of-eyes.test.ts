@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readBrand } from '../../../pipelines/branding/brand-record.ts';
 import { decideBrand, decideLetter } from '../../../pipelines/branding/person-actions.ts';
-import { namesOf, personOf, whyNotDecide, type EyesPolicy } from '../../../pipelines/branding/two-pairs-of-eyes.ts';
+import { whyNotDecide } from '../../../pipelines/branding/two-pairs-of-eyes.ts';
+import { namesOf, personOf, type EyesPolicy } from '../../../pipelines/person-name.ts';
 import { ask, eyes, fresh, letterForReview, owner, profile, type AskOptions } from '../../support/branding.ts';
 import { useTestDatabase } from '../../support/database.ts';
 
