@@ -1,4 +1,4 @@
-import { LABEL_CAUSES, type Label, type LabelEvent, type LabelEvidence } from '../pipelines/intake/label-history.ts';
+import { describeLabelReason, LABEL_CAUSES, type Label, type LabelEvent } from '../pipelines/intake/label-history.ts';
 import { formatTable, formatTime } from './table.ts';
 
 /** A label in words: `SPAM 6`. */
@@ -13,18 +13,6 @@ export function formatLabelEvents(events: readonly LabelEvent[]): string {
     { title: 'from', value: ({ from }) => formatLabel(from) },
     { title: 'to', value: ({ to }) => formatLabel(to) },
     { title: 'cause', value: ({ cause }) => LABEL_CAUSES[cause] },
-    { title: 'why', value: (event) => reasonOf(event) },
+    { title: 'why', value: (event) => describeLabelReason(event) },
   ]);
-}
-
-function reasonOf({ cause, redress, loadId, ruleVersion, evaluatedAt, evidence }: LabelEvent): string {
-  if (redress !== null) return `${redress.by}: ${redress.reason}`;
-  if (loadId !== null) return `load ${loadId}`;
-  if (cause !== 'complaints') return '';
-  return [ruleVersion, evaluatedAt === null ? null : `evaluated ${formatTime(evaluatedAt)}`, evidence === null ? null : formatEvidence(evidence)].filter((part) => part !== null).join('; ');
-}
-
-function formatEvidence({ reports, independentReports, states, days, lastReportDay }: LabelEvidence): string {
-  const counts = Object.entries({ reports, independent: independentReports, states, days }).filter(([, count]) => count !== undefined);
-  return [...counts.map(([name, count]) => `${count} ${name}`), ...(lastReportDay === undefined ? [] : [`last report ${lastReportDay}`])].join(', ');
 }

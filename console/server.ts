@@ -18,6 +18,7 @@ import { registerModelRoutes } from './routes/model-routes.ts';
 import { registerVoiceRoutes } from './routes/voice-routes.ts';
 import { registerVerificationRoutes } from './routes/verification-routes.ts';
 import { registerNightRoutes } from './routes/night-routes.ts';
+import { registerNumberRoutes } from './routes/number-routes.ts';
 import { registerQueueRoutes } from './routes/queue-routes.ts';
 import { registerLetterRoutes } from './routes/letter-routes.ts';
 import { registerOperationRoutes } from './routes/operation-routes.ts';
@@ -109,6 +110,7 @@ export async function createConsoleServer({ work, address }: ConsoleServerOption
   registerReviewRoutes(app, work);
   await registerStreaming(app, work, { address });
   registerNightRoutes(app, work);
+  registerNumberRoutes(app, work);
   registerArtefactRoutes(app, work);
   registerQueueRoutes(app, work);
   registerVerificationRoutes(app, work);

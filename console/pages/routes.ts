@@ -15,6 +15,9 @@ export const routes: readonly Route[] = [
   { path: '/nights/:run', load: () => import('./night-page.ts') },
   { path: '/artefacts', load: () => import('./artefacts-page.ts') },
   { path: '/artefacts/:cache/:country', load: () => import('./artefact-page.ts') },
+  { path: '/numbers', load: () => import('./numbers-page.ts') },
+  { path: '/disputes', load: () => import('./disputes-page.ts') },
+  { path: '/disputes/:id', load: () => import('./dispute-page.ts') },
   { path: '/brands', load: () => import('./brands-page.ts') },
   { path: '/new-brand', load: () => import('./brand-new-page.ts') },
   { path: '/brands/:handle', load: () => import('./brand-page.ts') },
@@ -54,6 +57,7 @@ export interface NavigationPart {
 const navigation: readonly NavigationPart[] = [
   { title: 'Voices', links: [{ href: '/verifications', text: 'Verifications' }, { href: '/batches', text: 'Batches' }, { href: '/detect', text: 'AI Voice Detection', role: 'reviewer' }, { href: '/voices', text: 'Voice Authentication' }, { href: '/models', text: 'Models' }] },
   { title: 'Nights', links: [{ href: '/nights', text: 'Nights' }, { href: '/artefacts', text: 'Artefacts' }] },
+  { title: 'Labels', links: [{ href: '/numbers', text: 'Numbers' }, { href: '/disputes', text: 'Disputes', role: 'reviewer' }] },
   { title: 'Branding', links: [{ href: '/brands', text: 'Brands', isForAgencies: true }, { href: '/letters', text: 'Letters', isForAgencies: true }, { href: '/review', text: 'Review desk', role: 'reviewer', mark: WaitingCount }, { href: '/operations', text: 'Requests', isForAgencies: true }] },
   { title: 'Service', links: [{ href: '/queues/', text: 'Queues', role: 'operator', isElsewhere: true }, { href: '/audit', text: 'Audit trail', role: 'operator' }] },
 ];

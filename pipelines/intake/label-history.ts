@@ -72,6 +72,20 @@ export async function listLabelEvents(db: Queryable, phone: string, { limit }: {
   return (await queryRows<EventRow>(db, sql('intake/list_label_events'), [phone, limit])).map(eventOf);
 }
 
+/** What a change of a label rests on, in words: who cleared the number and why, the load, or the rule with what it counted. */
+export function describeLabelReason({ cause, redress, loadId, ruleVersion, evaluatedAt, evidence }: Omit<LabelEvent, 'eventId' | 'at' | 'from' | 'to'>): string {
+  if (redress !== null) return `${redress.by}: ${redress.reason}`;
+  if (loadId !== null) return `load ${loadId}`;
+  if (cause !== 'complaints') return '';
+  const evaluated = evaluatedAt === null ? null : `evaluated at ${evaluatedAt.toISOString()}`;
+  return [ruleVersion, evaluated, evidence === null ? null : describeEvidence(evidence)].filter((part) => part !== null).join('; ');
+}
+
+function describeEvidence({ reports, independentReports, states, days, lastReportDay }: LabelEvidence): string {
+  const counts = Object.entries({ reports, independent: independentReports, states, days }).filter(([, count]) => count !== undefined);
+  return [...counts.map(([name, count]) => `${count} ${name}`), ...(lastReportDay === undefined ? [] : [`last report ${lastReportDay}`])].join(', ');
+}
+
 /** Rows that one statement of {@link pruneLabelHistory} removes, so that none holds locks for long. */
 const prunedAtOnce = 50_000;
 const dayMs = 86_400_000;

@@ -113,7 +113,7 @@ export interface Clearing {
   readonly reason: string;
   readonly actor: string;
   /** Writes a record of its own in the transaction of the clearing: if it fails, nothing is done. */
-  readonly record?: (client: Queryable) => Promise<void>;
+  readonly record?: (client: Queryable, redressId: number) => Promise<void>;
 }
 
 /**
@@ -135,7 +135,7 @@ export async function clearLockedNumber(client: Queryable, phone: string, { reas
   const { redress_id: redressId, cleared_at: clearedAt } = added!; // the statement returns one row
   await setLabelCause(client, { cause, redressId });
   await client.query(sql('intake/clear_number'), [phone, clearedAt]);
-  await record?.(client);
+  await record?.(client, redressId);
   return { redressId, reason, clearedBy: actor, clearedAt, before };
 }
 
