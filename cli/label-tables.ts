@@ -1,4 +1,5 @@
 import { describeLabelReason, LABEL_CAUSES, type Label, type LabelEvent } from '../pipelines/intake/label-history.ts';
+import type { Dispute } from '../pipelines/intake/number-dispute.ts';
 import { formatTable, formatTime } from './table.ts';
 
 /** A label in words: `SPAM 6`. */
@@ -15,4 +16,10 @@ export function formatLabelEvents(events: readonly LabelEvent[]): string {
     { title: 'cause', value: ({ cause }) => LABEL_CAUSES[cause] },
     { title: 'why', value: (event) => describeLabelReason(event) },
   ]);
+}
+
+/** A dispute in one line, with its decision. */
+export function formatDispute({ disputeId, filedAt, filedBy, reason, state, decision }: Dispute): string {
+  const end = decision === null ? state : `${state} ${formatTime(decision.at)} by ${decision.by}: ${decision.reason}`;
+  return `dispute ${disputeId}, filed ${formatTime(filedAt)} by ${filedBy} (${reason}): ${end}`;
 }

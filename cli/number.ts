@@ -1,11 +1,12 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import { clearNumber, readLabelHistory, readNumber, type NumberRecord } from '../pipelines/intake/number-record.ts';
+import { clearNumber, readNumber, type NumberRecord } from '../pipelines/intake/number-record.ts';
 import { LABEL_CAUSES } from '../pipelines/intake/label-history.ts';
+import { readNumberHistory } from '../pipelines/intake/number-dispute.ts';
 import { addBrandingNumberCommands } from './branding-number.ts';
 import { addNumberDisputeCommands } from './number-dispute.ts';
 import { addNumberProtectionCommands } from './number-protection.ts';
-import { formatLabel, formatLabelEvents } from './label-tables.ts';
+import { formatDispute, formatLabel, formatLabelEvents } from './label-tables.ts';
 import { parseCount } from './options.ts';
 import { addNumberDriftCommand } from './number-drift.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';
@@ -23,7 +24,7 @@ export function addNumberCommands(program: Command): void {
     .action((phone: string, _options: object, command: Command) => runCommand(command, () => withServices(async ({ db }) => describe(await readNumber(db, phone)))));
   number
     .command('history')
-    .description('list the changes of the published label of a number, newest first, each with its cause')
+    .description('list the changes of the published label of a number with their causes, newest first, and its disputes with their decisions')
     .argument('<phone>', 'number in international form')
     .option('--limit <n>', 'at most so many', parseCount, 100)
     .addHelpText('after', '\nExample:\n  caller-trust number history +12025550123')
@@ -52,8 +53,9 @@ async function clear(phone: string, { reason, by }: { reason: string; by: string
 
 async function showHistory(phone: string, { limit }: { limit: number }): Promise<Outcome> {
   return withServices(async ({ db }) => {
-    const events = await readLabelHistory(db, phone, { limit });
-    return { json: events, text: events.length === 0 ? 'The published label of this number has not changed since the history began.' : formatLabelEvents(events) };
+    const history = await readNumberHistory(db, phone, { limit });
+    const changes = history.changes.length === 0 ? 'The published label of this number has not changed since the history began.' : formatLabelEvents(history.changes);
+    return { json: history, text: [changes, ...history.disputes.map(formatDispute)].join('\n') };
   });
 }
 

@@ -1,11 +1,10 @@
-import { describeLabelReason, LABEL_CAUSES, listLabelEvents, type Label, type LabelEvent } from '../pipelines/intake/label-history.ts';
-import { listDisputes, type Dispute } from '../pipelines/intake/number-dispute.ts';
+import { describeLabelReason, LABEL_CAUSES, type Label, type LabelEvent } from '../pipelines/intake/label-history.ts';
+import { readNumberHistory, type Dispute } from '../pipelines/intake/number-dispute.ts';
 import { readNumber, type NumberRecord } from '../pipelines/intake/number-record.ts';
 import type { Queryable } from '../runtime/postgres.ts';
 
-/** Changes of a label, and disputes, that the page of a number shows; the command line lists all. */
-const changesShown = 100;
-const disputesShown = 20;
+/** Changes of a label, and disputes, that the page of a number shows; the command line lists more. */
+const historyShown = 100;
 
 /** A change of a label with its cause in words. */
 export interface ShownLabelChange {
@@ -27,9 +26,8 @@ export type ShownNumber = Pick<NumberRecord, 'phone' | 'country' | 'reputation' 
 /** What the page of numbers shows of one. @throws ServiceError `phone_invalid`, `phone_unknown` */
 export async function shownNumber(db: Queryable, phoneText: string): Promise<ShownNumber> {
   const { phone, country, reputation, since, feed, complaints, score, redress, protection } = await readNumber(db, phoneText);
-  const changes = (await listLabelEvents(db, phone, { limit: changesShown })).map(shownChange);
-  const disputes = await listDisputes(db, { phone, limit: disputesShown });
-  return { phone, country, reputation, since, feed, complaints, score, redress, protection, changes, disputes };
+  const { changes, disputes } = await readNumberHistory(db, phone, { limit: historyShown });
+  return { phone, country, reputation, since, feed, complaints, score, redress, protection, changes: changes.map(shownChange), disputes };
 }
 
 function shownChange(event: LabelEvent): ShownLabelChange {

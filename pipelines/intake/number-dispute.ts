@@ -6,6 +6,7 @@ import { sql } from '../../sql/sql.ts';
 import { namesOf, personOf, type EyesPolicy } from '../person-name.ts';
 import { cleanText } from '../text-cleaning.ts';
 import type { Vault } from '../vault.ts';
+import { listLabelEvents, type LabelEvent } from './label-history.ts';
 import { clearLockedNumber, requirePhone } from './number-record.ts';
 
 /** Longest texts of a request, in characters. */
@@ -106,6 +107,18 @@ export async function readDispute(db: Queryable, disputeId: number): Promise<Dis
   const [dispute] = await listDisputes(db, { after: disputeId - 1, limit: 1 });
   if (dispute?.disputeId !== disputeId) throw unknownDispute(disputeId);
   return dispute;
+}
+
+/** Changes of the label of a number, newest first, and what was disputed, oldest first. */
+export interface NumberHistory {
+  readonly changes: readonly LabelEvent[];
+  readonly disputes: readonly Dispute[];
+}
+
+/** What happened to the label of a number, written in any international form. @throws ServiceError `phone_invalid` */
+export async function readNumberHistory(db: Queryable, phoneText: string, { limit }: { limit: number }): Promise<NumberHistory> {
+  const phone = requirePhone('show history', phoneText);
+  return { changes: await listLabelEvents(db, phone, { limit }), disputes: await listDisputes(db, { phone, limit }) };
 }
 
 /** How to reach who filed a dispute; null if it was not said, or is destroyed. @throws ServiceError `document_sealed` */

@@ -105,7 +105,7 @@ export async function readNumber(db: Queryable, phoneText: string): Promise<Numb
   };
 }
 
-/** Changes of a label that come with a number; {@link readLabelHistory} has all. */
+/** Changes of a label that come with a number; `listLabelEvents` has all. */
 const changesShown = 20;
 
 /** Why a number is cleared, and by whom. */
@@ -147,14 +147,6 @@ async function lockNumber(client: Queryable, phone: string): Promise<Redress['be
   await client.query(sql('intake/make_number_known'), [phone]);
   if ((await lock()) === undefined) throw unknown('clear number');
   return { level: null, category: null, source: null };
-}
-
-/**
- * Every change of a number's published label that is kept, newest first.
- * @throws ServiceError `phone_invalid`
- */
-export async function readLabelHistory(db: Queryable, phoneText: string, { limit }: { limit: number }): Promise<LabelEvent[]> {
-  return listLabelEvents(db, requirePhone('show history', phoneText), { limit });
 }
 
 /** The number of a text in E.164. @throws ServiceError `phone_invalid` */
