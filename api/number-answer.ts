@@ -28,6 +28,12 @@ interface NumberRow {
   evaluated_at: Date | null;
   cleared_at: Date | null;
   is_cleared: boolean;
+  range_prefix: string | null;
+  range_risk: NonNullable<NumberAnswer['rangeRisk']>['risk'];
+  range_lift: number;
+  numbers_reported: number;
+  range_since: string;
+  range_until: string;
   branded: boolean;
   display_name: string | null;
   display_description: string | null;
@@ -66,7 +72,7 @@ export async function readNumber(db: Queryable, phone: string, { brand }: { bran
     feed: row.feed_level === null ? null : { level: row.feed_level, category: row.feed_category, submittedAt: timeOrNull(row.feed_submitted_at) },
     complaints: row.is_scored ? complaintsOf(row) : null,
     cleared: row.cleared_at === null ? null : { at: row.cleared_at.toISOString(), inEffect: row.is_cleared },
-    rangeRisk: null,
+    rangeRisk: rangeRiskOf(row),
     display: displayOf(row),
     links: { self: `/v1/numbers/${encodeURIComponent(phone)}`, categories: '/v1/reputation/categories' },
   };
@@ -83,6 +89,12 @@ function complaintsOf(row: NumberRow): NumberAnswer['complaints'] {
     lastReportedAt: timeOrNull(row.last_reported_at),
     evaluatedAt: timeOrNull(row.evaluated_at),
   };
+}
+
+function rangeRiskOf(row: NumberRow): NumberAnswer['rangeRisk'] {
+  if (row.range_prefix === null) return null;
+  const exempt = row.branded ? 'branded' : row.is_cleared ? 'cleared' : null;
+  return { prefix: row.range_prefix, risk: row.range_risk, lift: row.range_lift, numbersReported: row.numbers_reported, since: row.range_since, until: row.range_until, exempt };
 }
 
 function displayOf({ branded, display_name: name, display_description: description, display_detail: detail, display_image: image }: NumberRow): NumberAnswer['display'] {

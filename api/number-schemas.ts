@@ -41,7 +41,18 @@ export const numberSchema = z.object({
     .object({ at: time, inEffect: z.boolean().describe('False once a feed has said something else since.') })
     .nullable()
     .describe('The last time that an operator cleared the number.'),
-  rangeRisk: z.null().describe('The risk of the range of the number. Null: ranges are not rated yet.'),
+  rangeRisk: z
+    .object({
+      prefix: z.string().describe('The block of 1,000 numbers, without their last three digits.'),
+      risk: z.enum(['ELEVATED', 'HIGH', 'SEVERE']),
+      lift: count.describe('How many times likelier than others a number of such a block is to be reported next.'),
+      numbersReported: count,
+      since: z.iso.date(),
+      until: z.iso.date().describe('The day until which the block is listed if nothing more is reported.'),
+      exempt: z.enum(['branded', 'cleared']).nullable().describe('Why this number is exempt; null if it is not.'),
+    })
+    .nullable()
+    .describe('The risk of the block of the number as of the last night: evidence about a block, and no label. Null for a block that is not listed.'),
   display: z
     .object({ name: z.string().nullable(), description: z.string().nullable(), detail: z.string().nullable(), image: z.string().nullable(), branded: z.boolean() })
     .nullable()

@@ -56,6 +56,15 @@ it('answers for a number of which nothing is known: it has no label', async () =
   expect(await answerOf('+12025550199')).toMatchObject({ known: false, level: 'NEUTRAL', category: null, since: null, source: null, feed: null, complaints: null, cleared: null, display: null });
 });
 
+it('says that its block is at risk, and that a cleared number is exempt', async () => {
+  await db.query(`INSERT INTO spam_range (prefix, country, risk, lift, numbers_reported, since, until, rule_version) VALUES ('+12025560', 'US', 'HIGH', 40, 4, '2026-11-01', '2026-11-15', 'ranges/1')`);
+  const range = { prefix: '+12025560', risk: 'HIGH', lift: 40, numbersReported: 4, since: '2026-11-01', until: '2026-11-15' };
+  expect((await answerOf('+12025560199')).rangeRisk).toEqual({ ...range, exempt: null });
+  await load('reputation', '+12025560147,FRAUD,7\n');
+  await clearNumber({ db, phone: '+12025560147', reason: 'x', actor: 'ada' });
+  expect((await answerOf('+12025560147')).rangeRisk).toEqual({ ...range, exempt: 'cleared' });
+});
+
 it('takes a number in E.164 alone, its plus sign percent-encoded or not, and repeats none that is wrong', async () => {
   expect((await ask(reported)).status).toBe(200);
   for (const wrong of ['12025550143', '+1%20202%20555%200143', '+1202555014', '+19995550143', 'x', '%2B1202555014x', '+44%20(0)2079460958', `+${'1'.repeat(60)}`]) {
