@@ -1,12 +1,17 @@
 import { ServiceError } from '../../runtime/errors.ts';
-import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
+import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
+import { complaintRule } from './complaint-rule.ts';
 import type { Label } from './label-history.ts';
+import { computeScores, scoringDefaults, type ScoringSettings } from './scoring.ts';
 
 /** A number that had a label. */
 export interface LabelledNumber extends Label {
   readonly phone: string;
 }
+
+/** What the rule makes of a number's complaints. */
+export type RecomputedLabel = Omit<LabelledNumber, 'source'>;
 
 /** What a night was built from: its snapshot, and the scoring before it. Snapshots are pg_snapshot as text. */
 export interface NightBasis {
@@ -35,4 +40,19 @@ export async function readNightBasis(db: Queryable, runId: number): Promise<Nigh
  */
 export async function replayLabels(db: Queryable, snapshot: string): Promise<LabelledNumber[]> {
   return queryRows<LabelledNumber & { [column: string]: unknown }>(db, sql('intake/list_labels_as_of'), [snapshot]);
+}
+
+/**
+ * The labels that the rule gives the complaints which a scoring of the past saw, by phone: its very statement, at its instant, over what it
+ * saw of loads and clearings. What came in later is left out, whatever the dates in it. Complaints that were pruned since are missing.
+ * @throws ServiceError `basis_unusable` for a scoring by another rule version than this one: a version of the service that has it computes it
+ */
+export async function recomputeComplaintLabels(db: Pool, { evaluatedAt, ruleVersion, saw }: NonNullable<NightBasis['scoring']>, settings: ScoringSettings = scoringDefaults): Promise<RecomputedLabel[]> {
+  if (ruleVersion !== complaintRule.version) {
+    throw new ServiceError('basis_unusable', { operation: 'compute labels again', problem: `That scoring was by ${ruleVersion}; this version of the service has ${complaintRule.version}.` });
+  }
+  return inTransaction(db, async (client) => {
+    await computeScores(client, evaluatedAt, settings, saw);
+    return queryRows<RecomputedLabel & { [column: string]: unknown }>(client, sql('intake/list_scored_labels'));
+  });
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { readNightBasis, replayLabels } from '../../../pipelines/intake/night-labels.ts';
+import { readNightBasis, recomputeComplaintLabels, replayLabels, type NightBasis } from '../../../pipelines/intake/night-labels.ts';
 import { clearNumber } from '../../../pipelines/intake/number-record.ts';
 import { scoreComplaints } from '../../../pipelines/intake/scoring.ts';
 import { queryRows, type PoolClient } from '../../../runtime/postgres.ts';
@@ -31,6 +31,9 @@ type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 interface Seen {
   readonly snapshot: string;
   readonly labels: unknown[];
+  /** The last scoring, and what it made of the complaints; null before the first. */
+  readonly scoring: NightBasis['scoring'];
+  readonly complaintLabels: unknown[];
 }
 
 /** Takes a snapshot as a night does, with the labels that it sees. */
@@ -38,8 +41,10 @@ async function takeSnapshot(client: PoolClient): Promise<Seen> {
   await client.query('BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
   const [row] = await queryRows<{ snapshot: string }>(client, 'SELECT pg_current_snapshot()::text AS snapshot');
   const labels = await queryRows(client, `SELECT phone, reputation_level AS level, reputation_category AS category, reputation_source AS source FROM phone_number WHERE reputation_level <> 'NEUTRAL' ORDER BY phone`);
+  const complaintLabels = await queryRows(client, `SELECT phone, level, category FROM complaint_score WHERE level <> 'NEUTRAL' ORDER BY phone`);
+  const [scoring] = await queryRows<{ evaluatedAt: Date; ruleVersion: string; saw: string }>(client, 'SELECT evaluated_at AS "evaluatedAt", rule_version AS "ruleVersion", transactions AS saw FROM scoring_run ORDER BY scoring_id DESC LIMIT 1');
   await client.query('COMMIT');
-  return { snapshot: row!.snapshot, labels };
+  return { snapshot: row!.snapshot, labels, scoring: scoring ?? null, complaintLabels };
 }
 
 /** Plays a history and returns what each of its nights saw. */
@@ -69,13 +74,16 @@ async function play(steps: readonly Step[], late: PoolClient, reader: PoolClient
   return nights;
 }
 
-it('replays the labels that any night has seen, whatever was committed after it', async () => {
+it('replays the labels that any night has seen, and computes those of its complaints again, whatever was committed after it', async () => {
   const [late, reader] = [await db.connect(), await db.connect()];
   try {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
         const nights = await play(steps, late, reader);
-        for (const { snapshot, labels } of nights) expect(await replayLabels(db, snapshot)).toEqual(labels);
+        for (const { snapshot, labels, scoring, complaintLabels } of nights) {
+          expect(await replayLabels(db, snapshot)).toEqual(labels);
+          if (scoring !== null) expect(await recomputeComplaintLabels(db, scoring)).toEqual(complaintLabels);
+        }
       }),
       { numRuns: 25 },
     );
@@ -86,7 +94,7 @@ it('replays the labels that any night has seen, whatever was committed after it'
 }, 120_000);
 
 it('finds the snapshot of a night and the scoring before it', async () => {
-  await db.query('TRUNCATE phone_number');
+  await db.query('TRUNCATE phone_number, feed_load, redress, complaint_score CASCADE');
   await load('reputation', `${phones[0]},SPAM,6\n`);
   const evaluatedAt = new Date('2021-07-08T00:00:00Z');
   const { night } = await runWholeNight({ db, url, store, prepare: async () => void (await scoreComplaints(db, evaluatedAt)) });
@@ -96,6 +104,10 @@ it('finds the snapshot of a night and the scoring before it', async () => {
   expect(basis).toMatchObject({ scoring: { evaluatedAt, ruleVersion: expect.stringMatching(/^complaints\//) } });
   expect(await replayLabels(db, basis.snapshot)).toContainEqual({ phone: phones[0], level: 'SPAM', category: 6, source: 'feed' });
   expect((await replayLabels(db, basis.snapshot)).map(({ phone }) => phone)).not.toContain(phones[1]);
+});
+
+it('computes no labels again by a rule that this version does not have', async () => {
+  await expect(recomputeComplaintLabels(db, { evaluatedAt: new Date(), ruleVersion: 'complaints/0', saw: '1:1:' })).rejects.toMatchObject({ code: 'basis_unusable' });
 });
 
 it('refuses a night that is not there, and one of another cluster', async () => {
