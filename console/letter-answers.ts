@@ -51,9 +51,9 @@ export async function listWaitingBrands(db: Queryable, { after, limit }: { after
   return (await queryRows<Raw>(db, sql('console/list_waiting_brands'), [after, limit])).map((row) => inCamelCase<WaitingBrand>(row));
 }
 
-/** How many letters and brands wait for a person. */
-export async function countWaiting(db: Queryable): Promise<{ letters: number; brands: number }> {
-  return (await queryRow<{ letters: number; brands: number }>(db, sql('console/count_waiting')))!; // counts are always one row
+/** How many letters, brands and disputes wait for a person. */
+export async function countWaiting(db: Queryable): Promise<{ letters: number; brands: number; disputes: number }> {
+  return (await queryRow<{ letters: number; brands: number; disputes: number }>(db, sql('console/count_waiting')))!; // counts are always one row
 }
 
 /** What was asked for with a letter. */

@@ -252,6 +252,7 @@ export interface WaitingBrand {
 export interface WaitingCounts {
   readonly letters: number;
   readonly brands: number;
+  readonly disputes: number;
 }
 
 /** A request for branding that was taken. */

@@ -6,6 +6,7 @@ import { getJson, sendJson } from './request.ts';
 import { useReading } from './reading.ts';
 import type { PageProps } from './router.ts';
 import { html, useState, type VNode } from './view.ts';
+import { countAgain } from './waiting-count.ts';
 
 /** A dispute, for the person who decides it. */
 export default function DisputePage({ params }: PageProps): VNode {
@@ -31,6 +32,7 @@ function Decision({ dispute: { disputeId, state, decision }, onDecided }: { disp
   const [reason, setReason] = useState('');
   const decide = (clear: boolean) => async () => {
     await sendJson('POST', `/api/disputes/${disputeId}/decision`, { clear, reason });
+    countAgain();
     onDecided();
   };
   if (decision !== null) return html`<${Notice} kind="info"><p>The dispute is <${State} name=${state} />. Decided <${When} at=${decision.at} /> by <${Name} text=${decision.by} />: <${Name} text=${decision.reason} /></p></${Notice}>`;

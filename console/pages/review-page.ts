@@ -6,13 +6,15 @@ import { Link, usePlace } from './router.ts';
 import { formatCount } from './text.ts';
 import { html, type Shown, type VNode } from './view.ts';
 
-/** The review desk: letters and brands that wait for a person. */
+/** The review desk: letters, brands and disputes that wait for a person. */
 export default function ReviewPage(): VNode {
   const counts = useReading<WaitingCounts>('/api/review/counts');
-  const waiting = counts.value === undefined ? 'Letters and brands that wait for a person.' : `${formatCount(counts.value.letters)} ${counts.value.letters === 1 ? 'letter' : 'letters'} and ${formatCount(counts.value.brands)} ${counts.value.brands === 1 ? 'brand' : 'brands'} wait for a person.`;
+  const waiting = counts.value === undefined ? 'Letters, brands and disputes that wait for a person.' : `${formatCount(counts.value.letters)} ${counts.value.letters === 1 ? 'letter' : 'letters'} and ${formatCount(counts.value.brands)} ${counts.value.brands === 1 ? 'brand' : 'brands'} wait for a person.`;
+  const disputes = counts.value?.disputes ?? 0;
   return html`<${Page} title="Review desk" lead=${waiting}>
     <${Section} title="Letters, oldest first"><${WaitingLetters} /></${Section}>
     <${Section} title="Brands"><${WaitingBrands} /></${Section}>
+    <${Section} title="Disputes">${disputes === 0 ? html`<${Empty} title="No dispute waits.">Disputes of labels are filed with the command line.</${Empty}>` : html`<p><${Link} class="button" href="/disputes?state=open">${formatCount(disputes)} ${disputes === 1 ? 'dispute waits' : 'disputes wait'}</${Link}></p>`}</${Section}>
   </${Page}>`;
 }
 

@@ -10,13 +10,13 @@ export function countAgain(): void {
   window.dispatchEvent(new Event(decided));
 }
 
-/** How many letters and brands wait for a person. Read with each change of page and after decisions; never by the clock, which would keep a session open that nobody uses. */
+/** How many letters, brands and disputes wait for a person. Read with each change of page and after decisions; never by the clock, which would keep a session open that nobody uses. */
 export function WaitingCount(): VNode {
   const { path } = useAddress();
   const [waiting, setWaiting] = useState(0);
   useEffect(() => {
     const left = new AbortController();
-    const read = () => void getJson<WaitingCounts>('/api/review/counts', left.signal).then(({ letters, brands }) => setWaiting(letters + brands), () => {}); // the page itself says what is wrong
+    const read = () => void getJson<WaitingCounts>('/api/review/counts', left.signal).then(({ letters, brands, disputes }) => setWaiting(letters + brands + disputes), () => {}); // the page itself says what is wrong
     read();
     window.addEventListener(decided, read, { signal: left.signal });
     return () => left.abort();

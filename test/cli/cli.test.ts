@@ -75,6 +75,22 @@ describe('the commands of an operator', () => {
     expect(stdout).toMatch(/cleared .* by ada, was SPAM: ticket 4711/);
   });
 
+  it('file a dispute, list it, and refuse that who filed it decides it', async () => {
+    await putNumbers(db, [{ phone: '+12025550125', level: 'SPAM', category: 6 }]);
+    const path = join(stateDir, 'dispute.json');
+    await writeFile(path, JSON.stringify({ phone: '+12025550125', reason: 'Ours since May', contact: 'office@clinic.example' }));
+    expect((await runCli(env, 'number', 'dispute', path)).stdout).toBe('Filed as dispute 1: it is open.\n');
+    expect((await runCli(env, 'number', 'dispute', '+12025550125', '--reason', 'Ours since May', '--contact', 'office@clinic.example')).stdout).toBe('This is dispute 1: it is open.\n');
+    expect((await runCli(env, 'number', 'disputes', 'list')).stdout).toContain('+12025550125');
+    expect(await runCli(env, 'number', 'dispute', 'decide', '1', '--uphold', '--reason', 'x')).toMatchObject({ code: 1, stderr: expect.stringContaining('decided_by_requester') as string });
+    await runCli({ ...env, TWO_PAIRS_OF_EYES: 'off' }, 'number', 'dispute', 'decide', '1', '--uphold', '--reason', 'The reports go on');
+    const { stdout } = await runCli(env, 'number', 'history', '+12025550125');
+    expect(stdout).toMatch(/NEUTRAL\s+SPAM 6/);
+    expect(stdout).toMatch(/dispute 1, .*: upheld .*The reports go on/);
+    expect(stdout).not.toContain('clinic');
+    expect((await runCli(env, 'number', 'disputes', 'show', '1', '--contact')).stdout).toContain('office@clinic.example');
+  });
+
   it('run a night without any worker, exit 1 when a file failed, and report it again', async () => {
     await putNumbers(db, manyNumbers(20));
     const { stdout, stderr, code } = await runCli(env, 'night', 'run');

@@ -68,7 +68,7 @@ describe('brands in the console', () => {
     await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });
     expect(await viewer.json(`/api/brands/${handle}`)).toMatchObject({ profile: { displayName: 'Northwind Dental' }, pendingProfile: { displayName: 'Northwind Smiles' }, can: { decide: true } });
     expect(await reviewer.json('/api/review/brands')).toMatchObject({ brands: [{ handle, owner, approvedDisplayName: 'Northwind Dental', pendingDisplayName: 'Northwind Smiles' }] });
-    expect(await viewer.json('/api/review/counts')).toEqual({ letters: 0, brands: 1 });
+    expect(await viewer.json('/api/review/counts')).toEqual({ letters: 0, brands: 1, disputes: 0 });
     const decide = (revision?: number) => post(reviewer, `/api/brands/${handle}/decision`, { approve: true, revision, reason: 'Seen in the register' });
     const { pendingRevision: seen } = await viewer.json<{ pendingRevision: number }>(`/api/brands/${handle}`);
     await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Grins' } }); // while the page of that one is open

@@ -62,7 +62,8 @@ describe.skipIf(noChromium)('the pages of numbers', () => {
   });
 
   it('lead to a dispute, show its contact when asked, and take the decision', async () => {
-    const page = await browser.open('/disputes', { role: 'reviewer' });
+    const page = await browser.open('/review', { role: 'reviewer' });
+    await page.getByRole('link', { name: '1 dispute waits' }).click();
     await page.getByRole('link', { name: `Dispute ${disputeId}` }).click();
     await page.getByRole('button', { name: 'Show the contact' }).click();
     await page.getByText('office@clinic.example').waitFor();

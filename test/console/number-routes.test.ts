@@ -48,6 +48,7 @@ describe('the numbers of the console', () => {
   it('have disputes that reviewers read, with a record of each look at a contact', async () => {
     expect((await viewer.fetch('/api/disputes')).status).toBe(403);
     expect(await reviewer.json('/api/disputes?state=open&limit=1')).toMatchObject({ disputes: [{ disputeId: disputes[0], phone: second, reason: 'Ours since May', hasContact: true }], next: String(disputes[0]) });
+    expect(await viewer.json('/api/review/counts')).toMatchObject({ disputes: 2 });
     expect(JSON.stringify(await reviewer.json(`/api/disputes/${disputes[0]}`))).not.toContain('clinic');
     expect(await reviewer.json(`/api/disputes/${disputes[0]}/contact`)).toEqual({ contact: 'office@clinic.example' });
     expect((await events()).at(-1)).toMatchObject({ action: 'view_dispute_contact', object: `dispute ${disputes[0]}` });

@@ -32,7 +32,7 @@ describe('the review desk', () => {
     expect(await reviewer.json('/api/review/letters')).toMatchObject({ letters: [{ letterId: older, requested: 3, findings: ['form_issued', 'letter_signed'] }, { letterId: newer }], next: null });
     expect(await reviewer.json('/api/review/letters?limit=1')).toMatchObject({ letters: [{ letterId: older }], next: String(older) });
     expect((await viewer.fetch('/api/review/letters')).status).toBe(403);
-    expect(await viewer.json('/api/review/counts')).toEqual({ letters: 2, brands: 0 });
+    expect(await viewer.json('/api/review/counts')).toEqual({ letters: 2, brands: 0, disputes: 0 });
   });
 
   it('shows what was read from a letter with the place of each finding, and records the look', async () => {
