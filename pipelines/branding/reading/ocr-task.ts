@@ -2,7 +2,7 @@ import type { LetterPage } from '../letter-reading.ts';
 import type { LetterLimits } from './letter-limits.ts';
 import { LetterRefused } from './letter-refused.ts';
 import { findInk } from './ink-marks.ts';
-import { openOcr, type OcrEngine } from './ocr-engine.ts';
+import { openOcr, type OcrEngine, type RecognisedWord } from './ocr-engine.ts';
 import { makeOcrLines } from './ocr-lines.ts';
 import { encodeGrayPng, type GrayImage } from './png.ts';
 import { openPdfImages, renderPixelsMax } from './page-image.ts';
@@ -10,7 +10,7 @@ import { readPdfFile } from './pdf-file.ts';
 import { inspectPdf } from './pdf-inspection.ts';
 import { double, shrink } from './picture-scale.ts';
 import { decodePng, readPngSize } from './png-decoding.ts';
-import { straighten } from './straighten.ts';
+import { liesOnItsSide, straighten, turnByQuarters } from './straighten.ts';
 
 export interface OcrRequest {
   /** `recognise`: text and ink; `draw`: pictures. */
@@ -73,10 +73,43 @@ export async function recogniseLetter(request: OcrRequest, bytes: Uint8Array): P
 }
 
 async function recognisePage({ page, width, height, picture }: PageSource, engine: OcrEngine): Promise<LetterPage> {
-  const straight = straighten(await picture());
-  const words = await engine.recognise(straight);
-  const marks = findInk(straight, words);
-  return { page, width, height, source: 'ocr', lines: makeOcrLines(words, marks, straight), marks };
+  const { image, words, turned } = await recogniseUpright(await picture(), engine);
+  const marks = findInk(image, words);
+  const [across, down] = turned % 2 === 0 ? [width, height] : [height, width];
+  return { page, width: across, height: down, source: 'ocr', lines: makeOcrLines(words, marks, image), marks };
+}
+
+/** Mean confidence from which on a page is the right way up; one that is upside down has less than half of it. */
+const uprightConfidenceMin = 60;
+
+interface Recognised {
+  readonly image: GrayImage;
+  readonly words: readonly RecognisedWord[];
+  /** Quarters clockwise. */
+  readonly turned: number;
+  readonly confidence: number;
+}
+
+/**
+ * The text of a page whichever way it lies in the scanner: first as its lines run, and where that is hard to read also
+ * upside down. A blank page is tried once. Places on a page that was turned are those of the turned page.
+ */
+async function recogniseUpright(picture: GrayImage, engine: OcrEngine): Promise<Recognised> {
+  const turns = liesOnItsSide(picture) ? [1, 3, 0] : [0, 2];
+  let best: Recognised | null = null;
+  for (const turned of turns) {
+    const recognised = await recogniseTurned(picture, turned, engine);
+    if (best === null || recognised.confidence > best.confidence) best = recognised;
+    if (best.confidence >= uprightConfidenceMin || (turned === 0 && best.words.length === 0)) break;
+  }
+  return best!; // at least one turn was tried
+}
+
+async function recogniseTurned(picture: GrayImage, turned: number, engine: OcrEngine): Promise<Recognised> {
+  const image = straighten(turnByQuarters(picture, turned));
+  const words = await engine.recognise(image);
+  const letters = words.reduce((sum, { text }) => sum + text.length, 0);
+  return { image, words, turned, confidence: words.reduce((sum, { text, confidence }) => sum + text.length * confidence, 0) / Math.max(1, letters) };
 }
 
 function fitResolution({ width, height }: { width: number; height: number }, wanted: number, pixelsMax: number): number {

@@ -70,6 +70,39 @@ function profileScore(dark: Int32Array, degrees: number, { width, height }: { wi
   return score;
 }
 
+/** A picture turned clockwise by quarters; each pixel keeps its value. */
+export function turnByQuarters(image: GrayImage, quarters: number): GrayImage {
+  const turns = ((quarters % 4) + 4) % 4;
+  if (turns === 0) return image;
+  const { width, height, gray } = image;
+  const [toWidth, toHeight] = turns === 2 ? [width, height] : [height, width];
+  const turned = new Uint8Array(gray.length);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const [toX, toY] = turns === 1 ? [height - 1 - y, x] : turns === 2 ? [width - 1 - x, height - 1 - y] : [y, width - 1 - x];
+      turned[toY * toWidth + toX] = gray[y * width + x]!;
+    }
+  }
+  return { width: toWidth, height: toHeight, gray: turned };
+}
+
+/** Rows of text are dark and light in turn; across them a page changes less. From this ratio on the text runs upright. */
+const sidewaysRatio = 1.3;
+
+/** True if the lines of text run from top to bottom: the sheet was laid on its side. */
+export function liesOnItsSide(image: GrayImage): boolean {
+  const small = shrink(image, Math.max(1, Math.round(image.width / measureWidth)));
+  const across = turnByQuarters(small, 1);
+  return strength(across) > sidewaysRatio * strength(small);
+}
+
+/** How much rows differ from row to row at the best of a few angles, for each dark pixel. */
+function strength(image: GrayImage): number {
+  const dark = darkPixels(image);
+  if (dark.length < 200) return 0;
+  return Math.max(...[-1, -0.5, 0, 0.5, 1].map((degrees) => profileScore(dark, degrees, image))) / dark.length;
+}
+
 /** Turns a picture about its middle, clockwise for positive degrees; what comes in from outside is white. */
 export function rotate({ width, height, gray }: GrayImage, degrees: number): GrayImage {
   const result = new Uint8Array(width * height).fill(255);

@@ -10,6 +10,7 @@ import { encodeGrayPng } from '../../../../pipelines/branding/reading/png.ts';
 import { letterLimits } from './letter-limits.ts';
 import { at, flate, letterPdf, packedPdf, pagesPdf, pdf, plainText, stream, textAt } from './pdf-builder.ts';
 import { picturePdf, scanOf } from './scan-builder.ts';
+import { turnByQuarters } from '../../../../pipelines/branding/reading/straighten.ts';
 
 async function read(bytes: Uint8Array, limits: LetterLimits = letterLimits): Promise<LetterReading> {
   const outcome = await readLetter({ bytes, limits });
@@ -156,6 +157,14 @@ describe('a scanned letter', () => {
     expect(format).toBe('png');
     expect(pages).toMatchObject([{ page: 1, width: 1700, height: 2200, source: 'ocr' }]);
     expect(pages[0]!.lines[0]!.text).toBe('LETTER OF AUTHORIZATION');
+  });
+
+  it.each([1, 2, 3])('that lies turned by %d quarters is turned upright', async (quarters) => {
+    const image = turnByQuarters(await scanOf(letterPdf({ content }), { dotsPerInch: 200 }), quarters);
+    const [page] = (await read(encodeGrayPng(image))).pages;
+    expect(page).toMatchObject({ width: 1700, height: 2200 });
+    const text = page!.lines.map((line) => line.text).join('\n');
+    for (const number of numbers) expect(text.replace(/\D/g, '')).toContain(number.replace(/\D/g, ''));
   });
 
   it('in a PNG of few pixels is enlarged before it is recognised', async () => {

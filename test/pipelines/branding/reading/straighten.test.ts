@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { measureSkew, rotate, straighten } from '../../../../pipelines/branding/reading/straighten.ts';
+import { liesOnItsSide, measureSkew, rotate, straighten, turnByQuarters } from '../../../../pipelines/branding/reading/straighten.ts';
 
 const [width, height] = [850, 1100];
 
@@ -22,6 +22,18 @@ describe('a scanned page', () => {
     expect(straighten(text)).toBe(text);
     const empty = page();
     expect(straighten(empty)).toBe(empty);
+  });
+
+  it.each([[0, false], [1, true], [2, false], [3, true]] as const)('that was turned by %d quarters lies on its side: %s', (quarters, expected) => {
+    expect(liesOnItsSide(turnByQuarters(text, quarters))).toBe(expected);
+  });
+
+  it('that was turned by four quarters is as it was, and its pixels go where a turn takes them', () => {
+    const small = { width: 2, height: 1, gray: Uint8Array.of(10, 20) };
+    expect(turnByQuarters(small, 1)).toEqual({ width: 1, height: 2, gray: Uint8Array.of(10, 20) });
+    expect(turnByQuarters(small, 2)).toEqual({ width: 2, height: 1, gray: Uint8Array.of(20, 10) });
+    expect(turnByQuarters(small, 3)).toEqual({ width: 1, height: 2, gray: Uint8Array.of(20, 10) });
+    expect(turnByQuarters(turnByQuarters(turnByQuarters(turnByQuarters(text, 1), 1), 1), 1)).toEqual(text);
   });
 
   it('that lies askew is laid level', () => {
