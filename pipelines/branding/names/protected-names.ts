@@ -56,7 +56,7 @@ interface Comparable {
 
 /** Shortest name that is compared by its looks; of three letters only where all other words are generic. */
 const lookLettersMin = 3;
-/** Shortest name of which one letter may differ, of three letters two only change places; up to five letters and in ordinary words only beside generic words. */
+/** Shortest name of which one letter may differ, of three letters two only change places, or an s follows; up to five letters and in ordinary words only beside generic words. */
 const editLettersMin = 3;
 const editLettersAnywhereMin = 6;
 /** Shortest generic word that is known misspelled. */
@@ -105,12 +105,12 @@ function comparable(name: string): Comparable {
  * longer name that contains it. Of several the closest is given.
  */
 export function nearProtectedName(name: string, protectedNames: ProtectedNames): NearName | null {
-  const shown = comparedName(name);
-  if (shown.words.length === 0) return null;
-  const found = protectedNames.flatMap((ready) => {
-    const how = nearnessOf(shown, ready);
+  const withoutDigits = name.replace(/\d+/g, ' '); // digits may be letters (`PayPa1`) or nothing (`DHL24`)
+  const shown = [...new Set([name, withoutDigits])].map(comparedName).filter(({ words }) => words.length > 0);
+  const found = shown.flatMap((each) => protectedNames.flatMap((ready) => {
+    const how = nearnessOf(each, ready);
     return how === null ? [] : [{ ...ready.entry, how }];
-  });
+  }));
   const order = Object.keys(NEARNESS);
   return found.sort((a, b) => order.indexOf(a.how) - order.indexOf(b.how) || Number(isWording(a)) - Number(isWording(b)) || b.name.length - a.name.length)[0] ?? null;
 }
@@ -199,12 +199,14 @@ function isBetweenGeneric(letters: string, wanted: string): boolean {
 
 /** True if letters are generic words of two letters or more in a row. */
 function isGenericRun(letters: string): boolean {
-  if (letters === '') return true;
-  for (let length = letters.length; length >= 2; length--) {
-    const start = letters.slice(0, length);
-    if (isGeneric({ plain: start, spelledOut: start }) && isGenericRun(letters.slice(length))) return true;
+  const ends = new Set([0]); // each end of a word is looked at once, in however many ways it is reached
+  for (const from of ends) {
+    for (let to = from + 2; to <= Math.min(letters.length, from + genericLettersMax); to++) {
+      const word = letters.slice(from, to);
+      if (isGeneric({ plain: word, spelledOut: word })) ends.add(to);
+    }
   }
-  return false;
+  return ends.has(letters.length);
 }
 
 /** The same for what the letters look like. */
@@ -216,6 +218,7 @@ function containsLook(shown: Comparable, { look, looks, entry, generic }: ReadyN
   return !entry.common && !generic && look.length >= runLettersMin && shown.look.includes(look);
 }
 
+const genericLettersMax = Math.max(...genericWords.map(({ length }) => length));
 const genericLooks: ReadonlySet<string> = new Set(genericWords.map(lookOf));
 
 /** Generic words whose misspellings count, too: what copies of names of banks and help desks add. */
@@ -236,5 +239,5 @@ function isOneEditAway(shown: ComparedName, { joined, look, words, entry, generi
 
 function isOneEdit(letters: string, wanted: string): boolean {
   if (wanted.length < editLettersMin || !isWithinOneEdit(letters, wanted)) return false;
-  return wanted.length > editLettersMin || (letters.length === wanted.length && [...letters].sort().join('') === [...wanted].sort().join(''));
+  return wanted.length > editLettersMin || letters === `${wanted}s` || (letters.length === wanted.length && [...letters].sort().join('') === [...wanted].sort().join(''));
 }
