@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Operation } from '../pipelines/branding/operation.ts';
 import { ServiceError } from '../runtime/errors.ts';
@@ -45,6 +45,7 @@ export async function registerBrands(commands: DemoCommands, samples: WrittenSam
 /** Has the form of a sample's request issued, and signs it as its signer would: with a certificate of the sample authority. */
 async function issueAndSign({ cli }: DemoCommands, sample: string): Promise<string> {
   const [request, form, signed] = [requestOf(sample), sample.replace(/[^/\\]+$/, 'issued-form.pdf'), sample.replace(/[^/\\]+$/, 'signed-form.pdf')] as const;
+  await rm(form, { force: true }); // of an earlier run
   await cli('letter', 'form', request, '--owner', demoOwner, '-o', form);
   const { brand, signer } = JSON.parse(await readFile(request, 'utf8')) as { brand: { legalName: string }; signer: { name: string } }; // what the samples wrote
   const certificate = certifySigner({ name: signer.name, organization: brand.legalName });
