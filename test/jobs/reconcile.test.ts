@@ -17,6 +17,13 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
       insert(`INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, state) VALUES ('directory', 'a.csv', repeat('0', 64), 1, 'test', $1) RETURNING load_id AS id`, [state]);
     const addOperation = () =>
       insert(`INSERT INTO branding_operation (owner, idempotency_key, kind, request, request_sha256, requested_by) VALUES ('test', gen_random_uuid()::text, 'add_phone_number', '{}', repeat('0', 64), 'test') RETURNING operation_id AS id`);
+    const addProof = () =>
+      insert(`
+        WITH b AS (INSERT INTO brand (handle, owner, state) VALUES (gen_random_uuid()::text, 'test', 'draft') RETURNING brand_id),
+        p AS (INSERT INTO number_proof (brand_id, language, requested_by) SELECT brand_id, 'en', 'test' FROM b RETURNING proof_id),
+        m AS (INSERT INTO number_proof_member (proof_id, phone) SELECT proof_id, '+12125550100' FROM p),
+        c AS (INSERT INTO number_proof_call (proof_id, phone) SELECT proof_id, '+12125550100' FROM p)
+        SELECT proof_id AS id FROM p`);
     const addNight = (state = 'due', generation = 0) =>
       insert(`INSERT INTO night_run (night_date, trigger, requested_by, state, generation) VALUES ('2026-01-01', 'operator', 'test', $1, $2) RETURNING run_id AS id`, [state, generation]);
     const addBuild = (runId: number, generation: number) =>
@@ -27,7 +34,7 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
       queues = await backend.openQueues();
     });
     afterEach(async () => {
-      await backend.database.db.query('TRUNCATE feed_load, night_run, build, branding_operation RESTART IDENTITY CASCADE');
+      await backend.database.db.query('TRUNCATE feed_load, night_run, build, branding_operation, number_proof RESTART IDENTITY CASCADE');
       await wipe(backend);
     });
     afterAll(async () => {
@@ -96,6 +103,16 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
       expect(await queues.state('feeds', `feed-${unrecorded}`)).toBe('waiting');
       expect(await queryRow(backend.database.db, 'SELECT state, failure_code FROM feed_load WHERE load_id = $1', [crashing])).toEqual({ state: 'failed', failure_code: 'job_lost' });
       expect(await queryRow(backend.database.db, 'SELECT state, failure_code FROM build WHERE build_id = $1', [buildId])).toEqual({ state: 'failed', failure_code: 'build_lost' });
+    });
+
+    it('queues the calls of a proof whose job is gone, until they are placed', async () => {
+      const proofId = await addProof();
+      expect(await look()).toEqual({ enqueued: 1, lost: 0 });
+      expect(await queues.state('branding', `proof-${proofId}`)).toBe('waiting');
+      expect(await look()).toEqual({ enqueued: 0, lost: 0 });
+      await wipe(backend);
+      await backend.database.db.query("UPDATE number_proof_call SET code_hash = sha256('x'), expires_at = now() + interval '1 hour', placed_at = now()");
+      expect(await look()).toEqual({ enqueued: 0, lost: 0 });
     });
 
     it('queues a branding operation whose job is gone, and fails one whose job was given up after crashes', async () => {
