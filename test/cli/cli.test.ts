@@ -58,9 +58,9 @@ describe('--json', () => {
 describe('the commands of an operator', () => {
   it('load a feed without any worker, and read its rejects back', async () => {
     const path = join(stateDir, 'levels.csv');
-    await writeFile(path, 'phone,level,category\n+12025550123,SPAM,6\n12,SPAM,6\n+12025550124,FRAUD,6\n');
+    await writeFile(path, 'phone,level,category\n+12025550123,SPAM,6\n12,SPAM,6\n+12025550124,FRAUD,6\n+12025550126,NEUTRAL,\n+12025550127,NEUTRAL,\n');
     const load = await runCliJson<{ loadId: number; rowsGiven: number; rowsAccepted: number; rowsRejected: number }>(env, 'feed', 'load', 'reputation', path);
-    expect(load).toMatchObject({ rowsGiven: 3, rowsAccepted: 1, rowsRejected: 2 });
+    expect(load).toMatchObject({ rowsGiven: 5, rowsAccepted: 3, rowsRejected: 2 });
     const rejects = await runCliJson<{ line: number; code: string }[]>(env, 'feed', 'rejects', String(load.loadId));
     expect(rejects.map(({ line, code }) => [line, code])).toEqual([[3, 'phone_invalid'], [4, expect.any(String)]]);
     expect((await runCli(env, 'feed', 'rejects', String(load.loadId), '--after', '3')).stdout).not.toContain('phone_invalid');
