@@ -87,7 +87,7 @@ async function night(fullBuild: boolean): Promise<ReportedArtefact> {
     generation = open.generation;
     for (const buildId of open.buildIds) await runNightBuild({ db, databaseUrl: embedded.url, store, settings, buildId, lastAttempt: true, signal, log });
   });
-  const published = await publishNight({ db, runId: runId!, generation, shrinkPercentMax: 20 });
+  const published = await publishNight({ db, runId: runId!, generation, limits: loadConfig({}) });
   if (published.kind !== 'published' || published.report.outcome !== 'ok') throw new Error(`the night ended as ${JSON.stringify(published)}`);
   return published.report.artefacts[0]!;
 }

@@ -5,8 +5,10 @@ import type { Command } from 'commander';
 import { enqueueNight } from '../jobs/enqueue.ts';
 import { formatArtefact } from '../pipelines/caches/definition.ts';
 import { readNight, type BuildState, type NightReport, type NightState } from '../pipelines/caches/night-report.ts';
+import { releaseHeldFiles } from '../pipelines/caches/night-release.ts';
 import { evaluationInstant, everything, parseScope, requestNightOnce } from '../pipelines/caches/night-request.ts';
 import type { Pool } from '../runtime/postgres.ts';
+import { currentActor } from './branding-request.ts';
 import { interruption, runCommand, withServices, type Outcome } from './command.ts';
 import { parseId } from './options.ts';
 import { formatBar, startProgress } from './progress.ts';
@@ -24,7 +26,7 @@ interface RunOptions {
   wait: boolean;
 }
 
-/** `night run|status|report`. */
+/** `night run|status|report|release`. */
 export function addNightCommands(program: Command): void {
   const night = program.command('night').description('build and publish the caches');
   night
@@ -33,7 +35,7 @@ export function addNightCommands(program: Command): void {
     .option('--date <YYYY-MM-DD>', 'evaluate scores and brands as of 01:00 UTC of a past date')
     .option('--only <cache[/country]>', 'build only this')
     .option('--full', 'read all rows, where else only those are read that changed, and compare')
-    .option('--accept-shrink', 'publish files that lose more rows than the shrink guard allows')
+    .option('--accept-shrink', 'publish files that lose more rows than SHRINK_PERCENT_MAX')
     .option('--key <key>', 'idempotency key: the same request under the same key is one night; by default a new one')
     .option('--no-wait', 'return when the night is queued')
     .addHelpText('after', '\nExamples:\n  caller-trust night run\n  caller-trust night run --only phones/US\n  caller-trust night run --date 2021-07-08 --accept-shrink')
@@ -49,6 +51,22 @@ export function addNightCommands(program: Command): void {
       .option('--date <YYYY-MM-DD>', 'the latest night of this date')
       .action((options: { run?: number; date?: string }, command: Command) => runCommand(command, () => showNight(options)));
   }
+  night
+    .command('release')
+    .description('let files through that gates hold: the next night publishes them')
+    .argument('[cache[/country]]', 'which file; by default all that are held')
+    .requiredOption('--reason <text>', 'why it is right, kept with the file')
+    .addHelpText('after', "\nExample:\n  caller-trust night release phones/US --reason 'New provider since Monday, ticket 4711'\n  caller-trust night run")
+    .action((scope: string | undefined, { reason }: { reason: string }, command: Command) => runCommand(command, () => release(scope, reason)));
+}
+
+function release(scopeText: string | undefined, reason: string): Promise<Outcome> {
+  const scope = scopeText === undefined ? everything : parseScope(scopeText);
+  return withServices(async ({ db }) => {
+    const released = await releaseHeldFiles(db, { scope, reason, actor: currentActor() });
+    const lines = released.map(({ gates, ...artefact }) => `${formatArtefact(artefact)}: ${gates.map(({ reason: why }) => why).join(' ') || 'held with others'}`);
+    return { json: released, text: `Released; the next night publishes:\n${lines.join('\n')}` };
+  });
 }
 
 async function runNight(options: RunOptions): Promise<Outcome> {

@@ -150,7 +150,7 @@ function buildNightArtefact({ config, db, database }: HandlerServices, store: Ar
 
 function publish({ config, db, queues }: HandlerServices, store: ArtefactStore): Handler<'publish-night'> {
   return async ({ runId, generation }, { log }) => {
-    const result = await publishNight({ db, runId, generation, shrinkPercentMax: config.shrinkPercentMax });
+    const result = await publishNight({ db, runId, generation, limits: config });
     if (result.kind === 'reopen') await enqueueNight(queues, { runId });
     if (result.kind === 'published') log.info({ runId, outcome: result.report.outcome, ...result.report.counts }, 'the night is published');
     await sweepUnfinishedFiles(db, store); // what killed workers left

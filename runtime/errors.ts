@@ -122,6 +122,8 @@ export const ERRORS = {
   copy_stalled: { http: 500, retry: true, exit: 1, meaning: 'The database sent no byte of a COPY for too long.' },
   rows_differ: { http: 500, retry: true, exit: 1, meaning: 'Rows counted by SQL, lines written and the count of COPY are not the same.' },
   artefact_shrunk: { http: 500, retry: false, exit: 1, meaning: 'The new artefact has many fewer rows than the published one.' },
+  artefact_held: { http: 500, retry: false, exit: 1, meaning: 'The new artefact differs too much from the published one.' },
+  night_not_held: { http: 409, retry: false, exit: 1, meaning: 'No file of this name is held.' },
   artefact_older: { http: 500, retry: false, exit: 1, meaning: 'A newer snapshot of this cache is published already.' },
   artefact_not_stored: { http: 500, retry: true, exit: 1, meaning: 'The file of an artefact could not be written.' },
   segment_index_invalid: { http: 500, retry: false, exit: 1, meaning: 'A segment index is not well formed, or is not that of the artefact.' },

@@ -202,7 +202,8 @@ CREATE TABLE build (
   segments integer,
   rows_read bigint,
   segments_differing integer,
-  deltas jsonb NOT NULL DEFAULT '[]'::jsonb
+  deltas jsonb NOT NULL DEFAULT '[]'::jsonb,
+  gates jsonb NOT NULL DEFAULT '[]'::jsonb
 );
 
 -- table change_mark
@@ -450,6 +451,18 @@ CREATE TABLE model_default (
   reason text NOT NULL,
   report_id bigint,
   forced boolean NOT NULL DEFAULT false
+);
+
+-- table night_release
+CREATE TABLE night_release (
+  release_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  cache text COLLATE "C" NOT NULL,
+  country text COLLATE "C" NOT NULL,
+  build_id bigint NOT NULL,
+  reason text NOT NULL,
+  released_by text NOT NULL,
+  released_at timestamp with time zone NOT NULL DEFAULT now(),
+  used_by_build_id bigint
 );
 
 -- table night_run
@@ -1192,6 +1205,18 @@ ALTER TABLE model_default ADD CONSTRAINT model_default_reported CHECK ((forced O
 -- constraint model_default.model_default_set_by_check
 ALTER TABLE model_default ADD CONSTRAINT model_default_set_by_check CHECK ((set_by ~ '\S'::text));
 
+-- constraint night_release.night_release_build_id_fkey
+ALTER TABLE night_release ADD CONSTRAINT night_release_build_id_fkey FOREIGN KEY (build_id) REFERENCES build(build_id);
+
+-- constraint night_release.night_release_pkey
+ALTER TABLE night_release ADD CONSTRAINT night_release_pkey PRIMARY KEY (release_id);
+
+-- constraint night_release.night_release_reason_check
+ALTER TABLE night_release ADD CONSTRAINT night_release_reason_check CHECK ((reason ~ '\S'::text));
+
+-- constraint night_release.night_release_used_by_build_id_fkey
+ALTER TABLE night_release ADD CONSTRAINT night_release_used_by_build_id_fkey FOREIGN KEY (used_by_build_id) REFERENCES build(build_id);
+
 -- constraint night_run.night_run_finished
 ALTER TABLE night_run ADD CONSTRAINT night_run_finished CHECK (((state = 'finished'::text) = (outcome IS NOT NULL)));
 
@@ -1707,6 +1732,9 @@ CREATE INDEX letter_number_phone ON public.letter_number USING btree (phone);
 
 -- index model_default.model_default_family
 CREATE INDEX model_default_family ON public.model_default USING btree (family, default_id);
+
+-- index night_release.night_release_open
+CREATE INDEX night_release_open ON public.night_release USING btree (cache, country, release_id DESC) WHERE (used_by_build_id IS NULL);
 
 -- index night_run.night_run_open
 CREATE INDEX night_run_open ON public.night_run USING btree (run_id) WHERE (state <> 'finished'::text);

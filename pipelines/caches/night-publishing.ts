@@ -5,11 +5,12 @@ import type { CacheName } from './definition.ts';
 import { categoriesVersion, type LevelCounts } from './manifest.ts';
 import type { Attempt } from './night-opening.ts';
 import { makeReport, type LapsedBrand, type NightReport, type ReportedArtefact } from './night-report.ts';
-import { decidePublication, type BuildOutcome, type CurrentVersion, type PublishDecision, type PublishRules } from './publish-decision.ts';
+import type { LabelMoves, NightBreach, NightGateLimits } from './night-gates.ts';
+import { decidePublication, holdTogether, type BuildOutcome, type CurrentVersion, type PublishDecision, type PublishRules } from './publish-decision.ts';
 
 export interface PublishNightOptions extends Attempt {
   readonly db: Pool;
-  readonly shrinkPercentMax: number;
+  readonly limits: NightGateLimits;
 }
 
 interface RunRow {
@@ -48,6 +49,10 @@ interface BuildRow {
   published_rows: number;
   published_plain_sha256: string;
   published_as_of: Date;
+  published_levels: LevelCounts;
+  basis_transactions: string | null;
+  transactions: string;
+  released_gates: NightBreach[] | null;
 }
 
 /**
@@ -63,7 +68,7 @@ const attemptsMax = 5;
  * Ends a night: decides on every build, moves the pointers, and writes the report, all in one transaction, so that readers
  * see all files of the night or none.
  */
-export async function publishNight({ db, runId, generation, shrinkPercentMax }: PublishNightOptions): Promise<PublishResult> {
+export async function publishNight({ db, runId, generation, limits }: PublishNightOptions): Promise<PublishResult> {
   return inTransaction(db, async (client) => {
     const run = await queryRow<RunRow>(client, sql('nights/lock_night_run'), [runId, generation]);
     if (run === undefined) return { kind: 'void' };
@@ -71,7 +76,7 @@ export async function publishNight({ db, runId, generation, shrinkPercentMax }: 
     await client.query(sql('nights/lock_publications'), [runId, generation]);
     const builds = await queryRows<BuildRow>(client, sql('nights/list_builds_to_publish'), [runId, generation]);
     if (lostSnapshot(builds) && generation < attemptsMax) return { kind: 'reopen' };
-    const artefacts = await publishBuilds(client, builds, { asOf: run.as_of, acceptShrink: run.accept_shrink, shrinkPercentMax });
+    const artefacts = await publishBuilds(client, builds, { asOf: run.as_of, acceptShrink: run.accept_shrink, limits });
     const report = makeReport({ run: describeRun(run), artefacts, lapsed: await listLapsed(client, runId), finishedAt: new Date() });
     await client.query(sql('nights/finish_night_run'), [runId, report.outcome, JSON.stringify(report)]);
     await client.query(sql('nights/sweep_marks'));
@@ -89,15 +94,41 @@ function lostSnapshot(builds: BuildRow[]): boolean {
   return builds.some(({ state, failure_code }) => state === 'failed' && failure_code === 'snapshot_gone');
 }
 
-async function publishBuilds(client: PoolClient, builds: BuildRow[], rules: Omit<PublishRules, 'rowsLeft'>): Promise<ReportedArtefact[]> {
-  const artefacts: ReportedArtefact[] = [];
+async function publishBuilds(client: PoolClient, builds: BuildRow[], rules: Omit<PublishRules, 'rowsLeft' | 'released'>): Promise<ReportedArtefact[]> {
+  const moves = await countLabelMoves(client, builds);
+  const decided = [];
   for (const build of builds) {
     const rowsLeft = await countRowsLeft(client, build);
-    const decision = decidePublication(outcomeOf(build), currentOf(build), { ...rules, rowsLeft });
-    await carryOut(client, build, decision, rules.asOf);
-    artefacts.push(reportOf(build, decision));
+    const decision = decidePublication(outcomeOf(build, moves), currentOf(build), { ...rules, rowsLeft, released: build.released_gates });
+    decided.push({ build, cache: build.cache, country: build.country, decision });
   }
-  return artefacts;
+  const together = holdTogether(decided);
+  for (const { build, decision } of together) await carryOut(client, build, decision, rules.asOf);
+  return together.map(({ build, decision }) => reportOf(build, decision));
+}
+
+/** Label moves by basis and country; '' stands for all countries. */
+type MovesByBasis = ReadonlyMap<string, ReadonlyMap<string, LabelMoves>>;
+
+/** A transaction may note a change this long before it commits. */
+const eventMarginMs = 86_400_000;
+
+async function countLabelMoves(client: PoolClient, builds: readonly BuildRow[]): Promise<MovesByBasis> {
+  const moves = new Map<string, Map<string, LabelMoves>>();
+  for (const { basis_transactions: basis, transactions, published_as_of } of builds) {
+    if (basis === null || published_as_of === null || moves.has(basis)) continue;
+    const since = new Date(published_as_of.getTime() - eventMarginMs);
+    const rows = await queryRows<LabelMoves & { country: string; [column: string]: unknown }>(client, sql('nights/count_label_moves'), [basis, transactions, since]);
+    const sum = (key: keyof LabelMoves) => rows.reduce((total, row) => total + row[key], 0);
+    const countries = rows.map(({ country, rises, falls, flips }): [string, LabelMoves] => [country, { rises, falls, flips }]);
+    moves.set(basis, new Map([...countries.filter(([country]) => country !== ''), ['', { rises: sum('rises'), falls: sum('falls'), flips: sum('flips') }]]));
+  }
+  return moves;
+}
+
+function movesOf({ cache, country, basis_transactions }: BuildRow, moves: MovesByBasis): LabelMoves | null {
+  const counted = basis_transactions === null || cache === 'branded_phones' ? undefined : moves.get(basis_transactions);
+  return counted === undefined ? null : (counted.get(country) ?? { rises: 0, falls: 0, flips: 0 });
 }
 
 /** Of the branded cache alone: no other loses rows by decisions. */
@@ -107,10 +138,10 @@ async function countRowsLeft(client: PoolClient, { cache, published_as_of }: Bui
   return row!.numbers;
 }
 
-function outcomeOf(build: BuildRow): BuildOutcome {
+function outcomeOf(build: BuildRow, moves: MovesByBasis): BuildOutcome {
   switch (build.state) {
     case 'built':
-      return { state: 'built', rows: build.rows, plainSha256: build.plain_sha256 };
+      return { state: 'built', rows: build.rows, plainSha256: build.plain_sha256, levels: build.levels_expected, moves: movesOf(build, moves) };
     case 'failed':
       return { state: 'failed', code: build.failure_code, reason: build.failure_reason };
     default:
@@ -120,18 +151,20 @@ function outcomeOf(build: BuildRow): BuildOutcome {
 
 function currentOf(build: BuildRow): CurrentVersion | null {
   if (build.published_version === null) return null;
-  return { version: build.published_version, rows: build.published_rows, plainSha256: build.published_plain_sha256, asOf: build.published_as_of };
+  return { version: build.published_version, rows: build.published_rows, levels: build.published_levels, plainSha256: build.published_plain_sha256, asOf: build.published_as_of };
 }
 
 async function carryOut(client: PoolClient, { build_id }: BuildRow, decision: PublishDecision, asOf: Date): Promise<void> {
   switch (decision.action) {
     case 'publish':
       await client.query(sql('nights/publish_version'), [build_id, decision.version, asOf, categoriesVersion]);
+      await client.query(sql('nights/use_release'), [build_id]);
       break;
     case 'confirm':
       await client.query(sql('nights/confirm_version'), [build_id, asOf]);
       break;
     case 'keep':
+      if (decision.gates !== undefined) await client.query(sql('nights/record_gates'), [build_id, JSON.stringify(decision.gates)]);
       // What a newer night published is not stale because an older one ended later.
       await client.query(sql(decision.code === 'artefact_older' ? 'nights/record_build_failure' : 'nights/keep_stale_version'), [build_id, decision.code, decision.reason]);
       break;
@@ -157,6 +190,7 @@ function reportOf(build: BuildRow, decision: PublishDecision): ReportedArtefact 
     seconds: build.built_at === null || build.started_at === null ? null : (build.built_at.getTime() - build.started_at.getTime()) / 1000,
     attempts: build.attempts,
     failure: kept ? { code: decision.code, reason: decision.reason } : null,
+    gates: kept ? (decision.gates ?? []) : [],
   };
 }
 

@@ -4,6 +4,7 @@ import { sql } from '../../sql/sql.ts';
 import type { BuildPlan } from './build-plan.ts';
 import type { CacheName } from './definition.ts';
 import type { LevelCounts } from './manifest.ts';
+import type { NightBreach } from './night-gates.ts';
 
 /** What became of one expected artefact. */
 export interface ReportedArtefact {
@@ -26,6 +27,8 @@ export interface ReportedArtefact {
   readonly seconds: number | null;
   readonly attempts: number;
   readonly failure: { readonly code: string; readonly reason: string } | null;
+  /** The gates that hold it, with figures; reports of earlier releases lack the list. */
+  readonly gates?: readonly NightBreach[];
 }
 
 /** Numbers of a brand that are not published any more, because the letters that named them have ended since the night before. */

@@ -1,3 +1,4 @@
+import { loadConfig } from '../../runtime/config.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { listPublications } from '../../pipelines/caches/manifest.ts';
@@ -86,7 +87,7 @@ describe('two nights at once', () => {
     await putNumbers(db, manyNumbers(10));
     const attempt = await buildNight({ db, url, store, only });
     await db.query('UPDATE night_run SET generation = generation + 1');
-    expect(await publishNight({ db, ...attempt, shrinkPercentMax: 20 })).toEqual({ kind: 'void' });
+    expect(await publishNight({ db, ...attempt, limits: loadConfig({}) })).toEqual({ kind: 'void' });
     expect(await phonesUs()).toBeUndefined();
   });
 });

@@ -72,15 +72,15 @@ export async function buildNight(options: WholeNightOptions): Promise<Attempt> {
 }
 
 /** Publishes what {@link buildNight} built. */
-export async function publishBuilt(db: Pool, attempt: Attempt): Promise<NightReport> {
-  const result = await publishNight({ db, ...attempt, shrinkPercentMax: 20 });
+export async function publishBuilt(db: Pool, attempt: Attempt, settings: Record<string, string> = {}): Promise<NightReport> {
+  const result = await publishNight({ db, ...attempt, limits: loadConfig(settings) });
   if (result.kind !== 'published') throw new Error(`the night ended as ${result.kind}`);
   return result.report;
 }
 
 /** Runs a night's steps one after the other in this process, without a queue. */
 export async function runWholeNight(options: WholeNightOptions): Promise<NightReport> {
-  return publishBuilt(options.db, await buildNight(options));
+  return publishBuilt(options.db, await buildNight(options), options.settings);
 }
 
 /** The outcome of each artefact of a report: `{ 'phones/US': 'published', ... }`. */

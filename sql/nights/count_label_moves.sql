@@ -1,0 +1,18 @@
+-- Purpose: numbers whose label is another one in a night than in what is published, by country: from no label to one, from one
+--   to none, and from one level to another. The first event after the published snapshot has the level of then, the last one
+--   that the night sees the level of now.
+-- Parameters: $1 published snapshot and $2 the night's (pg_snapshot as text), $3 an instant before every event between them.
+-- Rows: one a country ('' for numbers without one) with rises, falls and flips.
+WITH moved AS (
+  SELECT phone, (array_agg(level_before ORDER BY event_id))[1] AS before, (array_agg(level ORDER BY event_id DESC))[1] AS after
+  FROM label_event
+  WHERE at > $3::timestamptz AND NOT pg_visible_in_snapshot(changed_by, $1::pg_snapshot) AND pg_visible_in_snapshot(changed_by, $2::pg_snapshot)
+  GROUP BY phone
+)
+SELECT coalesce(n.country, '') AS country,
+  count(*) FILTER (WHERE before = 'NEUTRAL') AS rises,
+  count(*) FILTER (WHERE after = 'NEUTRAL') AS falls,
+  count(*) FILTER (WHERE before <> 'NEUTRAL' AND after <> 'NEUTRAL') AS flips
+FROM moved LEFT JOIN phone_number AS n USING (phone)
+WHERE before <> after
+GROUP BY 1;
