@@ -1,5 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { FeedArrival } from '../pipelines/intake/feed-arrivals.ts';
 import { CACHES } from '../pipelines/caches/definition.ts';
+import type { FeedWatch } from './feed-watch.ts';
 import type { PublicationIndex } from './publication-index.ts';
 
 /** Route label of a request that matched no route, so that strangers cannot make labels. */
@@ -22,11 +24,12 @@ export interface Metrics {
 }
 
 /** Metrics of one API in a registry of its own. */
-export function createMetrics({ publications, now = Date.now }: { publications: PublicationIndex; now?: () => number }): Metrics {
+export function createMetrics({ publications, feeds, now = Date.now }: { publications: PublicationIndex; feeds: FeedWatch; now?: () => number }): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: 'caller_trust_' });
   registerArtefactGauges({ registry, publications, now });
+  registerFeedGauges({ registry, feeds, now });
 
   const requests = new Counter({ name: 'caller_trust_api_requests_total', help: 'Answered requests.', labelNames: ['route', 'method', 'status'], registers });
   const duration = new Histogram({
@@ -105,4 +108,28 @@ function registerArtefactGauges({ registry, publications, now }: { registry: Reg
       for (const { name, manifest } of artefacts()) if (manifest.status === 'stale') this.inc({ cache: name.cache });
     },
   });
+}
+
+/** Gauges of the last loads that brought something. */
+function registerFeedGauges({ registry, feeds, now }: { registry: Registry; feeds: FeedWatch; now: () => number }): void {
+  const measures = [
+    { name: 'age_seconds', help: 'Seconds since the submission of the last load that brought something.', read: ({ lastAt }: FeedArrival) => (lastAt === null ? null : (now() - lastAt.getTime()) / 1000) },
+    { name: 'rows', help: 'Accepted rows of that load.', read: ({ rows }: FeedArrival) => rows },
+    { name: 'late', help: '1 for a feed that has stayed away for longer than its usual interval allows.', read: ({ late }: FeedArrival) => (late ? 1 : 0) },
+  ];
+  for (const { name, help, read } of measures) {
+    new Gauge({
+      name: `caller_trust_feed_${name}`,
+      help,
+      labelNames: ['feed', 'source'],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const arrival of feeds.arrivals) {
+          const value = read(arrival);
+          if (value !== null) this.set({ feed: arrival.feed, source: arrival.source }, value);
+        }
+      },
+    });
+  }
 }

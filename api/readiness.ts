@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { formatArtefact } from '../pipelines/caches/definition.ts';
+import type { FeedArrival } from '../pipelines/intake/feed-arrivals.ts';
 import type { PublicationSnapshot } from './publication-index.ts';
 import type { readinessSchema } from './schemas.ts';
 
@@ -14,6 +15,8 @@ export interface ReadinessFacts {
   readonly databaseReadAt: number | undefined;
   /** The database counts as away when it was not read for this long. */
   readonly databaseSilenceMsMax: number;
+  /** When each feed came last. */
+  readonly feeds: readonly FeedArrival[];
   readonly keysKnown: boolean;
   readonly stopping: boolean;
   readonly ageHoursMax: number;
@@ -24,7 +27,7 @@ const hourMs = 3_600_000;
 /**
  * Decides readiness. `not_ready` only where requests would be refused: nothing is known yet, or the process is
  * stopping. A database that went away or an old artefact is `degraded`: the known files are still served, and
- * taking every server out of a load balancer would make an outage of it.
+ * taking every server out of a load balancer would make an outage of it. So is a feed that stopped coming.
  */
 export function decideReadiness(facts: ReadinessFacts): Readiness {
   const { now, snapshot, databaseReadAt, keysKnown, stopping } = facts;
@@ -34,9 +37,12 @@ export function decideReadiness(facts: ReadinessFacts): Readiness {
     .map(({ name, manifest: { confirmedAsOf } }) => ({ artefact: formatArtefact(name), confirmedAsOf, ageHours: round((now - Date.parse(confirmedAsOf)) / hourMs) }))
     .filter(({ ageHours }) => ageHours > facts.ageHoursMax);
   const unavailable = [...(snapshot?.unavailable ?? [])];
+  const lateFeeds = facts.feeds
+    .filter(({ late }) => late)
+    .map(({ feed, source, lastAt, ageHours, expectedHours }) => ({ feed, source, lastAt: lastAt?.toISOString() ?? null, ageHours, expectedHours }));
   const reachable = databaseReadAt !== undefined && now - databaseReadAt <= facts.databaseSilenceMsMax;
   const serves = snapshot !== undefined && keysKnown && !stopping;
-  const good = reachable && stale.length === 0 && old.length === 0 && unavailable.length === 0;
+  const good = reachable && stale.length === 0 && old.length === 0 && lateFeeds.length === 0 && unavailable.length === 0;
   return {
     status: !serves ? 'not_ready' : good ? 'ready' : 'degraded',
     database: { reachable, lastReadAt: databaseReadAt === undefined ? null : new Date(databaseReadAt).toISOString() },
@@ -45,6 +51,7 @@ export function decideReadiness(facts: ReadinessFacts): Readiness {
     stopping,
     stale,
     old,
+    lateFeeds,
   };
 }
 

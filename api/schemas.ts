@@ -128,6 +128,9 @@ export const readinessSchema = z.object({
   stopping: z.boolean(),
   stale: z.array(z.object({ artefact: z.string(), code: z.string(), since: time })).describe('Artefacts whose last build failed.'),
   old: z.array(z.object({ artefact: z.string(), confirmedAsOf: time, ageHours: z.number() })).describe('Artefacts that no night has confirmed for too long.'),
+  lateFeeds: z
+    .array(z.object({ feed: z.string(), source: z.string(), lastAt: time.nullable(), ageHours: z.number().nullable(), expectedHours: z.number().nullable() }))
+    .describe('Feeds whose last load is older than their usual interval allows.'),
 });
 
 const schemaIds: readonly (readonly [z.ZodType, string])[] = [

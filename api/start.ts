@@ -9,6 +9,7 @@ import { openArtefactStore } from '../pipelines/caches/open-artefact-store.ts';
 import type { Config } from '../runtime/config.ts';
 import { errorCodeOf, isServiceError, ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
+import { FeedWatch } from './feed-watch.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import { createMetrics } from './metrics.ts';
 import { startPolling } from './poller.ts';
@@ -44,11 +45,12 @@ export async function startApi(config: Config, { log, now = Date.now }: { log: L
   await mkdir(config.stateDir, { recursive: true });
   const state: ApiState = {
     publications: new PublicationIndex({ store: openArtefactStore(config), log, now }),
+    feeds: new FeedWatch({ limits: config, now }),
     keys: new KeyTable({ secret: await loadKeySecret(config), now }),
     stopping: false,
   };
   const connection = new Connection(config);
-  const metrics = createMetrics({ publications: state.publications, now });
+  const metrics = createMetrics({ publications: state.publications, feeds: state.feeds, now });
   const reads = new RequestReads({ opened: () => connection.opened, metrics });
   const app = await createServer({ limits: config, ...state, reads, modelDir: config.modelDir, metrics, readiness: () => readReadiness(state, config, now()), log, now });
   await app.ready();
@@ -76,16 +78,18 @@ export async function startApi(config: Config, { log, now = Date.now }: { log: L
 /** What the process knows. */
 interface ApiState {
   readonly publications: PublicationIndex;
+  readonly feeds: FeedWatch;
   readonly keys: KeyTable;
   stopping: boolean;
 }
 
-function readReadiness({ publications, keys, stopping }: ApiState, config: Config, now: number): Readiness {
+function readReadiness({ publications, feeds, keys, stopping }: ApiState, config: Config, now: number): Readiness {
   return decideReadiness({
     now,
     snapshot: publications.known ? publications.snapshot : undefined,
     databaseReadAt: publications.refreshedAt,
     databaseSilenceMsMax: Math.max(missedPollsMax * config.publicationPollMs, silenceMsMin),
+    feeds: feeds.arrivals,
     keysKnown: keys.known,
     stopping,
     ageHoursMax: config.artefactAgeHoursMax,
@@ -96,12 +100,13 @@ interface FollowOptions {
   readonly config: Config;
   readonly connection: Connection;
   readonly publications: PublicationIndex;
+  readonly feeds: FeedWatch;
   readonly keys: KeyTable;
   readonly log: Log;
 }
 
 /** Reads keys and publications again and again, over a connection that is made anew after each failure. */
-function followDatabase({ config, connection, publications, keys, log }: FollowOptions): { failed: Promise<ServiceError>; stop(): Promise<void> } {
+function followDatabase({ config, connection, publications, feeds, keys, log }: FollowOptions): { failed: Promise<ServiceError>; stop(): Promise<void> } {
   let fail: (error: ServiceError) => void = () => {};
   const failed = new Promise<ServiceError>((resolve) => (fail = resolve));
   const follow = (what: string, everyMs: number, read: (reader: ReaderDatabase) => Promise<void>) =>
@@ -114,7 +119,11 @@ function followDatabase({ config, connection, publications, keys, log }: FollowO
       },
       onRecovery: () => log.info(`the ${what} can be read again`),
     });
-  const pollers = [follow('publications', config.publicationPollMs, ({ db }) => publications.refresh(db)), follow('keys', config.keyPollMs, ({ db }) => keys.refresh(db))];
+  const pollers = [
+    follow('publications', config.publicationPollMs, ({ db }) => publications.refresh(db)),
+    follow('keys', config.keyPollMs, ({ db }) => keys.refresh(db)),
+    follow('arrivals of feeds', config.publicationPollMs, ({ db }) => feeds.refresh(db)),
+  ];
   return {
     failed,
     async stop() {

@@ -21,6 +21,7 @@ import { promisify } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { formatKey, generateKey, hashKey } from '../pipelines/access/key-text.ts';
 import { KeyTable } from '../pipelines/access/key-table.ts';
+import { FeedWatch } from '../api/feed-watch.ts';
 import { createMetrics } from '../api/metrics.ts';
 import { PublicationIndex } from '../api/publication-index.ts';
 import { RequestReads } from '../api/request-reads.ts';
@@ -121,7 +122,7 @@ async function startService(store: ArtefactStore): Promise<Service> {
   const keys = new KeyTable({ secret });
   await keys.refresh(makeRows(keyRows));
   const limits = loadConfig({ API_REQUESTS_PER_MINUTE_MAX: '100000000' });
-  const metrics = createMetrics({ publications });
+  const metrics = createMetrics({ publications, feeds: new FeedWatch({ limits: loadConfig({}), now: Date.now }) });
   const app = await createServer({ limits, publications, keys, reads: new RequestReads({ opened: () => undefined, metrics }), modelDir: store.directory, metrics, readiness: () => { throw new Error('not asked'); }, log });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {

@@ -7,6 +7,7 @@ import staticFiles from '@fastify/static';
 import fastify from 'fastify';
 import { formatKey, generateKey, hashKey } from '../pipelines/access/key-text.ts';
 import { KeyTable } from '../pipelines/access/key-table.ts';
+import { FeedWatch } from '../api/feed-watch.ts';
 import { createMetrics } from '../api/metrics.ts';
 import { PublicationIndex } from '../api/publication-index.ts';
 import { RequestReads } from '../api/request-reads.ts';
@@ -53,7 +54,7 @@ async function startOurs({ directory, sha256, bytes }: ServerToStart): Promise<S
   await publications.refresh(db);
   await keys.refresh(db);
   const limits = loadConfig({ API_REQUESTS_PER_MINUTE_MAX: '100000000' });
-  const metrics = createMetrics({ publications });
+  const metrics = createMetrics({ publications, feeds: new FeedWatch({ limits: loadConfig({}), now: Date.now }) });
   const app = await createServer({ limits, publications, keys, reads: new RequestReads({ opened: () => undefined, metrics }), modelDir: directory, metrics, readiness: () => { throw new Error('not asked'); }, log });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return { url: `${url}/v1/caches/spammer_phones`, headers: { authorization: `Bearer ${formatKey(parts)}` } };

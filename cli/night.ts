@@ -169,5 +169,9 @@ export function formatReport(report: NightReport): string {
   // Reports of the first releases have no such list.
   const lapsed = (report.lapsed ?? []).map(({ brand, validUntil, numbers }) => `brand ${brand}: ${numbers} numbers left the files, because their letter ended ${formatTime(validUntil)}`);
   const sum = `${counts.published} published, ${counts.unchanged} unchanged, ${counts.failed} failed.`;
-  return [head, '', table, '', ...reasons, ...differing, ...lapsed, sum].join('\n');
+  const late = (report.lateFeeds ?? []).map(({ feed, source, lastAt, expectedHours }) => {
+    const since = lastAt === null ? 'it never came' : `its last load was submitted ${formatTime(lastAt)}`;
+    return `feed ${source === '' ? feed : `${feed}/${source}`}: ALARM: ${since}, and one is expected every ${expectedHours} hours; labels rest on what came before`;
+  });
+  return [head, '', table, '', ...reasons, ...differing, ...lapsed, ...late, sum].join('\n');
 }

@@ -21,6 +21,7 @@ import { readLetter } from '../pipelines/branding/reading/letter-reader.ts';
 import { runOperation } from '../pipelines/branding/run-operation.ts';
 import { destroyOldContacts } from '../pipelines/intake/number-dispute.ts';
 import { pruneComplaints } from '../pipelines/intake/complaint-retention.ts';
+import { listFeedArrivals, nameOfFeed } from '../pipelines/intake/feed-arrivals.ts';
 import { pruneLabelHistory } from '../pipelines/intake/label-history.ts';
 import { scoreRanges } from '../pipelines/intake/range-scoring.ts';
 import { scoreComplaints } from '../pipelines/intake/scoring.ts';
@@ -150,7 +151,9 @@ function buildNightArtefact({ config, db, database }: HandlerServices, store: Ar
 
 function publish({ config, db, queues }: HandlerServices, store: ArtefactStore): Handler<'publish-night'> {
   return async ({ runId, generation }, { log }) => {
-    const result = await publishNight({ db, runId, generation, limits: config });
+    const lateFeeds = (await listFeedArrivals(db, config, new Date())).filter(({ late }) => late);
+    if (lateFeeds.length > 0) log.warn({ runId, lateFeeds: lateFeeds.map(nameOfFeed) }, 'feeds have stopped coming');
+    const result = await publishNight({ db, runId, generation, limits: config, lateFeeds: lateFeeds.map(({ feed, source, lastAt, ageHours, expectedHours }) => ({ feed, source, lastAt: lastAt?.toISOString() ?? null, ageHours, expectedHours })) });
     if (result.kind === 'reopen') await enqueueNight(queues, { runId });
     if (result.kind === 'published') log.info({ runId, outcome: result.report.outcome, ...result.report.counts }, 'the night is published');
     await sweepUnfinishedFiles(db, store); // what killed workers left

@@ -106,6 +106,8 @@ export const SETTINGS = {
   feedOneStatePointsMax: setting('FEED_ONE_STATE_POINTS_MAX', count(20, { max: 100 }), 'The same for the share of complaints from the state that has most.'),
   feedOldPointsMax: setting('FEED_OLD_POINTS_MAX', count(20, { max: 100 }), 'The same for the share of complaints older than 28 days.'),
   feedLevelPointsMax: setting('FEED_LEVEL_POINTS_MAX', count(20, { max: 100 }), 'The same for the share of each level.'),
+  feedIntervalHours: setting('FEED_INTERVAL_HOURS', z.string().regex(/^[a-z]+(\/[a-z0-9._-]+)?=[0-9]+(,[a-z]+(\/[a-z0-9._-]+)?=[0-9]+)*$/).optional(), 'Hours between two loads of feeds, as complaints=24,reputation/phoneblock=168. Of others it is learnt from their last 28 loads.'),
+  feedLatePercent: setting('FEED_LATE_PERCENT', count(150, { min: 100, max: 10_000 }), 'A feed is late when its last load is older than this share of the interval.'),
   feedPlainBytesMax: setting('FEED_PLAIN_BYTES_MAX', count(32 * GiB), 'Largest feed, after decompression.'),
   labelHoldDaysMax: setting('LABEL_HOLD_DAYS_MAX', count(45, { min: 0, max: 365 }), 'Days of silence of the complaint feed during which labels from complaints do not age; 0: they age every day.'),
   complaintRetentionDays: setting('COMPLAINT_RETENTION_DAYS', retention(765), 'Days after its report for which a complaint is kept: 0 for ever, else 765 or more, so that labels of the last 400 nights can be computed again.'),

@@ -2336,7 +2336,7 @@ GRANT SELECT ON branded_number TO caller_trust_reader;
 GRANT SELECT ON complaint_score TO caller_trust_reader;
 
 -- grant feed_load.SELECT
-GRANT SELECT (load_id, requested_at) ON feed_load TO caller_trust_reader;
+GRANT SELECT (load_id, feed, state, requested_at, rows_accepted, rows_changed, source) ON feed_load TO caller_trust_reader;
 
 -- grant label_event.SELECT
 GRANT SELECT ON label_event TO caller_trust_reader;

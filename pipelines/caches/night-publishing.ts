@@ -4,13 +4,15 @@ import type { BuildPlan } from './build-plan.ts';
 import type { CacheName } from './definition.ts';
 import { categoriesVersion, type LevelCounts } from './manifest.ts';
 import type { Attempt } from './night-opening.ts';
-import { makeReport, type LapsedBrand, type NightReport, type ReportedArtefact } from './night-report.ts';
+import { makeReport, type LapsedBrand, type LateFeed, type NightReport, type ReportedArtefact } from './night-report.ts';
 import type { LabelMoves, NightBreach, NightGateLimits } from './night-gates.ts';
 import { decidePublication, holdTogether, type BuildOutcome, type CurrentVersion, type PublishDecision, type PublishRules } from './publish-decision.ts';
 
 export interface PublishNightOptions extends Attempt {
   readonly db: Pool;
   readonly limits: NightGateLimits;
+  /** Feeds that are late, for the report. */
+  readonly lateFeeds?: readonly LateFeed[];
 }
 
 interface RunRow {
@@ -68,7 +70,7 @@ const attemptsMax = 5;
  * Ends a night: decides on every build, moves the pointers, and writes the report, all in one transaction, so that readers
  * see all files of the night or none.
  */
-export async function publishNight({ db, runId, generation, limits }: PublishNightOptions): Promise<PublishResult> {
+export async function publishNight({ db, runId, generation, limits, lateFeeds = [] }: PublishNightOptions): Promise<PublishResult> {
   return inTransaction(db, async (client) => {
     const run = await queryRow<RunRow>(client, sql('nights/lock_night_run'), [runId, generation]);
     if (run === undefined) return { kind: 'void' };
@@ -77,7 +79,7 @@ export async function publishNight({ db, runId, generation, limits }: PublishNig
     const builds = await queryRows<BuildRow>(client, sql('nights/list_builds_to_publish'), [runId, generation]);
     if (lostSnapshot(builds) && generation < attemptsMax) return { kind: 'reopen' };
     const artefacts = await publishBuilds(client, builds, { asOf: run.as_of, acceptShrink: run.accept_shrink, limits });
-    const report = makeReport({ run: describeRun(run), artefacts, lapsed: await listLapsed(client, runId), finishedAt: new Date() });
+    const report = makeReport({ run: describeRun(run), artefacts, lapsed: await listLapsed(client, runId), lateFeeds, finishedAt: new Date() });
     await client.query(sql('nights/finish_night_run'), [runId, report.outcome, JSON.stringify(report)]);
     await client.query(sql('nights/sweep_marks'));
     return { kind: 'published', report };

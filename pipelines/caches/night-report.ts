@@ -38,6 +38,15 @@ export interface LapsedBrand {
   readonly numbers: number;
 }
 
+/** A feed that has stayed away for longer than its usual interval allows. */
+export interface LateFeed {
+  readonly feed: string;
+  readonly source: string;
+  readonly lastAt: string | null;
+  readonly ageHours: number | null;
+  readonly expectedHours: number | null;
+}
+
 /** The report of a finished night, as stored and as `night report --json` prints it. Times are ISO 8601 in UTC. */
 export interface NightReport {
   readonly schema: 'caller-trust/night-report/1';
@@ -56,10 +65,18 @@ export interface NightReport {
   readonly counts: { readonly published: number; readonly unchanged: number; readonly failed: number };
   readonly artefacts: readonly ReportedArtefact[];
   readonly lapsed: readonly LapsedBrand[];
+  /** Reports of earlier releases lack the list. */
+  readonly lateFeeds?: readonly LateFeed[];
 }
 
 /** Sums a night up: ok if no artefact failed, failed if none succeeded, else partial. */
-export function makeReport({ run, artefacts, lapsed, finishedAt }: { run: NightReport['night']; artefacts: ReportedArtefact[]; lapsed: LapsedBrand[]; finishedAt: Date }): NightReport {
+export function makeReport({ run, artefacts, lapsed, lateFeeds, finishedAt }: {
+  run: NightReport['night'];
+  artefacts: ReportedArtefact[];
+  lapsed: LapsedBrand[];
+  lateFeeds: readonly LateFeed[];
+  finishedAt: Date;
+}): NightReport {
   const count = (outcome: ReportedArtefact['outcome']) => artefacts.filter((artefact) => artefact.outcome === outcome).length;
   const counts = { published: count('published'), unchanged: count('unchanged'), failed: count('failed') };
   return {
@@ -70,6 +87,7 @@ export function makeReport({ run, artefacts, lapsed, finishedAt }: { run: NightR
     counts,
     artefacts,
     lapsed,
+    lateFeeds,
   };
 }
 
