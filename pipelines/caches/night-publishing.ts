@@ -1,7 +1,7 @@
 import { inTransaction, queryRow, queryRows, type Pool, type PoolClient } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import type { BuildPlan } from './build-plan.ts';
-import type { CacheName } from './definition.ts';
+import { findCache, type CacheName } from './definition.ts';
 import { categoriesVersion, type LevelCounts } from './manifest.ts';
 import type { Attempt } from './night-opening.ts';
 import { makeReport, type LapsedBrand, type LateFeed, type NightReport, type ReportedArtefact } from './night-report.ts';
@@ -129,7 +129,8 @@ async function countLabelMoves(client: PoolClient, builds: readonly BuildRow[]):
 }
 
 function movesOf({ cache, country, basis_transactions }: BuildRow, moves: MovesByBasis): LabelMoves | null {
-  const counted = basis_transactions === null || cache === 'branded_phones' ? undefined : moves.get(basis_transactions);
+  const hasLabels = findCache(cache).columns.some(({ type }) => type === 'level');
+  const counted = basis_transactions === null || !hasLabels ? undefined : moves.get(basis_transactions);
   return counted === undefined ? null : (counted.get(country) ?? { rises: 0, falls: 0, flips: 0 });
 }
 
