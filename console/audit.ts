@@ -17,6 +17,8 @@ export const ACTIONS = {
   cancel_batch: 'cancelled a batch',
   save_results: 'saved the results of a batch',
   run_night: 'ran a night',
+  load_feed: 'loaded a feed',
+  decide_load: 'decided on a held load',
   download_artefact: 'downloaded an artefact',
   verify_artefacts: 'verified artefacts',
   change_queue: 'changed a queue',

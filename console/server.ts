@@ -17,6 +17,7 @@ import { registerEventRoutes } from './routes/event-routes.ts';
 import { registerModelRoutes } from './routes/model-routes.ts';
 import { registerVoiceRoutes } from './routes/voice-routes.ts';
 import { registerVerificationRoutes } from './routes/verification-routes.ts';
+import { registerFeedRoutes } from './routes/feed-routes.ts';
 import { registerNightRoutes } from './routes/night-routes.ts';
 import { registerNumberRoutes } from './routes/number-routes.ts';
 import { registerQueueRoutes } from './routes/queue-routes.ts';
@@ -111,6 +112,7 @@ export async function createConsoleServer({ work, address }: ConsoleServerOption
   await registerStreaming(app, work, { address });
   registerNightRoutes(app, work);
   registerNumberRoutes(app, work);
+  registerFeedRoutes(app, work);
   registerArtefactRoutes(app, work);
   registerQueueRoutes(app, work);
   registerVerificationRoutes(app, work);

@@ -168,6 +168,7 @@ export const SETTINGS = {
   metricsPort: setting('METRICS_PORT', port(9464), 'Port of the metrics; 0 takes a free one.'),
   consoleHost: setting('CONSOLE_HOST', text().default('127.0.0.1'), 'Address on which the console listens. Beyond the loopback interface it needs CONSOLE_ORIGIN.'),
   consolePort: setting('CONSOLE_PORT', port(8090), 'Port of the console; 0 takes a free one.'),
+  consoleFeedBytesMax: setting('CONSOLE_FEED_BYTES_MAX', count(256 * MiB, { max: 4 * GiB }), 'Largest feed that can be handed in by the console.'),
   consoleOrigin: setting('CONSOLE_ORIGIN', z.string().regex(/^https?:\/\/[^/?#@]+$/).refine((origin) => URL.canParse(origin), 'expected the address of a host').optional(), 'Address under which browsers reach the console through a reverse proxy with TLS, such as https://console.example.com. Absent: http on the loopback interface.'),
   consoleProxies: setting('CONSOLE_PROXIES', networks().default('loopback'), 'Addresses of the reverse proxies in front of the console, separated by commas, such as loopback or 10.0.0.0/8; what they say of the address of a browser is believed. Read only with CONSOLE_ORIGIN.'),
   consoleSessionHoursMax: setting('CONSOLE_SESSION_HOURS_MAX', count(12, { max: 720 }), 'Hours after which a user of the console must log in again.'),

@@ -18,6 +18,8 @@ export const routes: readonly Route[] = [
   { path: '/numbers', load: () => import('./numbers-page.ts') },
   { path: '/disputes', load: () => import('./disputes-page.ts') },
   { path: '/disputes/:id', load: () => import('./dispute-page.ts') },
+  { path: '/feeds', load: () => import('./feeds-page.ts') },
+  { path: '/feeds/:id', load: () => import('./feed-page.ts') },
   { path: '/brands', load: () => import('./brands-page.ts') },
   { path: '/new-brand', load: () => import('./brand-new-page.ts') },
   { path: '/brands/:handle', load: () => import('./brand-page.ts') },
@@ -56,7 +58,7 @@ export interface NavigationPart {
 
 const navigation: readonly NavigationPart[] = [
   { title: 'Voices', links: [{ href: '/verifications', text: 'Verifications' }, { href: '/batches', text: 'Batches' }, { href: '/detect', text: 'AI Voice Detection', role: 'reviewer' }, { href: '/voices', text: 'Voice Authentication' }, { href: '/models', text: 'Models' }] },
-  { title: 'Nights', links: [{ href: '/nights', text: 'Nights' }, { href: '/artefacts', text: 'Artefacts' }] },
+  { title: 'Nights', links: [{ href: '/nights', text: 'Nights' }, { href: '/artefacts', text: 'Artefacts' }, { href: '/feeds', text: 'Feeds' }] },
   { title: 'Labels', links: [{ href: '/numbers', text: 'Numbers' }, { href: '/disputes', text: 'Disputes', role: 'reviewer' }] },
   { title: 'Branding', links: [{ href: '/brands', text: 'Brands', isForAgencies: true }, { href: '/letters', text: 'Letters', isForAgencies: true }, { href: '/review', text: 'Review desk', role: 'reviewer', mark: WaitingCount }, { href: '/operations', text: 'Requests', isForAgencies: true }] },
   { title: 'Service', links: [{ href: '/queues/', text: 'Queues', role: 'operator', isElsewhere: true }, { href: '/audit', text: 'Audit trail', role: 'operator' }] },

@@ -36,7 +36,7 @@ export interface FeedProgress {
  * say how the file differs from the usual form ({@link FeedOptions}).
  * @throws ServiceError `feed_unknown`, `feed_option_invalid`, `feed_not_found`, `feed_file_invalid`
  */
-export async function submitFeed({ db, feedDir, feed, path, submittedBy, fileName = basename(path), options: given = {} }: {
+export async function submitFeed({ db, feedDir, feed, path, submittedBy, fileName = basename(path), options: given = {}, record }: {
   db: Pool;
   feedDir: string;
   feed: string;
@@ -44,6 +44,8 @@ export async function submitFeed({ db, feedDir, feed, path, submittedBy, fileNam
   submittedBy: string;
   fileName?: string;
   options?: unknown;
+  /** What else is written in the transaction that notes the load. */
+  record?: (client: PoolClient, loadId: number) => Promise<void>;
 }): Promise<SpooledFile & { loadId: number }> {
   const definition = findFeed(feed);
   const { source = '', ...options } = checkFeedOptions(definition, given);
@@ -53,6 +55,7 @@ export async function submitFeed({ db, feedDir, feed, path, submittedBy, fileNam
       await client.query(sql('intake/lock_feed_file'), [file.sha256]);
       await file.keep();
       const row = await queryRow<{ load_id: number }>(client, sql('intake/add_load'), [definition.name, makeExcerpt(fileName), file.sha256, file.bytes, submittedBy, source, options]);
+      await record?.(client, row!.load_id);
       return row!.load_id;
     });
     return { loadId, sha256: file.sha256, bytes: file.bytes };
@@ -306,7 +309,7 @@ function failureOf({ code, reason }: { code: ErrorCode; reason: string }, loadId
 }
 
 /** Removes the spooled file of a load when no load needs it any more. A file that stays behind does no harm. */
-async function removeFileIfUnneeded(db: Pool, feedDir: string, loadId: number): Promise<void> {
+export async function removeFileIfUnneeded(db: Pool, feedDir: string, loadId: number): Promise<void> {
   await inTransaction(db, async (client) => {
     const { sha256 } = await readFeedLoad(client, loadId);
     await client.query(sql('intake/lock_feed_file'), [sha256]);

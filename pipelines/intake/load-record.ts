@@ -8,6 +8,9 @@ import type { FeedMeasures, GateBreach } from './load-gates.ts';
 import type { RejectCode } from '../reject.ts';
 import { cleanText } from '../text-cleaning.ts';
 
+/** The closed list of states of a load. */
+export const LOAD_STATES = ['queued', 'running', 'held', 'done', 'failed', 'discarded'] as const;
+
 /** A submitted feed file and what became of it. Counts are null until it is done. */
 export interface FeedLoad {
   readonly loadId: number;
@@ -19,7 +22,7 @@ export interface FeedLoad {
   /** Which provider it is from; '' if that was not said. */
   readonly source: string;
   readonly options: FeedOptions;
-  readonly state: 'queued' | 'running' | 'held' | 'done' | 'failed' | 'discarded';
+  readonly state: (typeof LOAD_STATES)[number];
   readonly requestedAt: Date;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
