@@ -264,8 +264,8 @@ function isBeside(line: TextLine, other: TextLine): boolean {
   return line.page === other.page && line !== other && line.box.left > other.box.left && Math.abs(line.box.top - other.box.top) < 0.5 * other.box.height;
 }
 
-/** The start of a number at the end of a line, and its rest at the start of the next. */
-const numberStart = /(?:^|[^\d+().-])((?:\+|\(|0)[\d ().-]{0,16}|\d{3}[\d ().-]{0,8})$/;
+/** The start of a number at the end of a line, and its rest at the start of the next; other digits before it are a part of it. */
+const numberStart = /(?:^|(?<!\d ?)[^\d+().-])((?:\+|\(|0)[\d ().-]{0,16}|\d{3}[\d ().-]{0,8})$/;
 const numberRest = /^ ?[(\d](?:[\d ().-]{0,16}\d)?/;
 const linesToRest = 3;
 
