@@ -125,7 +125,7 @@ function openNight({ config, db, database, queues }: HandlerServices, store: Art
 async function prepareNight({ config, db }: Pick<HandlerServices, 'config' | 'db'>, evaluatedAt: Date, { log }: JobContext): Promise<void> {
   const scoring = await scoreComplaints(db, evaluatedAt, config);
   if (scoring.ruleWaiting === undefined) log.info({ evaluatedAt, ...scoring }, 'complaints are scored');
-  else log.warn({ ruleWaiting: scoring.ruleWaiting }, 'complaints are not scored: compare the new rule with `number drift`, and put it in force with `number drift --move`');
+  else log.warn({ ruleWaiting: scoring.ruleWaiting }, 'complaints are not scored');
   log.info({ evaluatedAt, ...(await scoreRanges(db, evaluatedAt)) }, 'ranges at risk are found');
   // Housekeeping: what the night publishes carries its own end, so no failure here may cost it.
   const housekeep = async () => {

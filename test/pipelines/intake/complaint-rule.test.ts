@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { addUpReports, agePoints, complaintRule, countDays, reachesLevel, type ComplaintPoints } from '../../../pipelines/intake/complaint-rule.ts';
-import { scoreComplaints, scoringDefaults } from '../../../pipelines/intake/scoring.ts';
+import { computeScores, scoreComplaints, scoringDefaults } from '../../../pipelines/intake/scoring.ts';
 import { loadConfig } from '../../../runtime/config.ts';
+import { inTransaction } from '../../../runtime/postgres.ts';
 import { useTestDatabase } from '../../support/database.ts';
 
 const { db } = await useTestDatabase();
@@ -72,6 +73,25 @@ describe('complaints/2', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it('can be computed again for a past night, from what that night saw', async () => {
+    const complaint = (daysAgo: number, state: number, number: number): Complaint => ({ daysAgo, state, number });
+    await store([complaint(1, 1, 1), complaint(1, 2, 1), complaint(2, 1, 1), complaint(3, 1, 2)]);
+    const first = await scored(45);
+    const { rows: [night] } = await db.query<{ transactions: string }>('SELECT transactions FROM scoring_run ORDER BY scoring_id DESC LIMIT 1');
+    await db.query("INSERT INTO redress (phone, reason, cleared_by) VALUES ($1, 'x', 'op')", [phoneOf(1)]);
+    await db.query("INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, merged_by) VALUES ('complaints', 'y', repeat('1', 64), 0, 'test', pg_current_xact_id())");
+    await db.query(`INSERT INTO complaint (phone, country, reported_at, consumer_state, subject, occurrence, load_id)
+      SELECT $1, 'US', timestamptz '2026-05-30' + n * interval '1 hour', 'State ' || n, 'Other', 1, 2 FROM generate_series(1, 9) AS n`, [phoneOf(2)]);
+    await db.query("INSERT INTO complaint_day VALUES (2, '2026-05-30', 9)");
+    const again = await inTransaction(db, async (client) => {
+      await computeScores(client, today, { labelHoldDaysMax: 45 }, night!.transactions);
+      return (await client.query('SELECT phone, score AS points, independent_reports AS "independentReports", days, states, level FROM complaint_scored ORDER BY phone')).rows;
+    });
+    expect(Object.fromEntries(again.map(({ phone, ...sums }) => [phone, sums]))).toEqual(first);
+    expect(await scored(45)).toMatchObject({ [phoneOf(1)]: { points: 0, level: 'NEUTRAL' }, [phoneOf(2)]: { level: 'SPAM' } });
+    await db.query('DELETE FROM redress');
   });
 
   it('gives less or the same for each day that a report is older', () => {
