@@ -29,7 +29,7 @@ describe('the review desk', () => {
   const decide = (client: ConsoleClient, letterId: number, body: object) => client.json<{ state?: string; code?: string; detail?: string }>(`/api/letters/${letterId}/decision`, { method: 'POST', body: JSON.stringify(body) });
 
   it('has the letters that wait, oldest first, for reviewers', async () => {
-    expect(await reviewer.json('/api/review/letters')).toMatchObject({ letters: [{ letterId: older, requested: 3, findings: ['form_issued', 'letter_signed'] }, { letterId: newer }], next: null });
+    expect(await reviewer.json('/api/review/letters')).toMatchObject({ letters: [{ letterId: older, requested: 3, findings: ['form_issued', 'letter_signed', 'sentences_to_read'] }, { letterId: newer }], next: null });
     expect(await reviewer.json('/api/review/letters?limit=1')).toMatchObject({ letters: [{ letterId: older }], next: String(older) });
     expect((await viewer.fetch('/api/review/letters')).status).toBe(403);
     expect(await viewer.json('/api/review/counts')).toEqual({ letters: 2, brands: 0, disputes: 0 });
@@ -38,7 +38,7 @@ describe('the review desk', () => {
   it('shows what was read from a letter with the place of each finding, and records the look', async () => {
     const { reading } = await reviewer.json<Reviewed>(`/api/review/letters/${older}`);
     const signed = reading.findings.find(({ code }) => code === 'letter_signed')!;
-    expect(signed).toMatchObject({ severity: 'review', meaning: expect.stringContaining('signed'), place: { page: 1 } });
+    expect(signed).toMatchObject({ severity: 'review', meaning: expect.stringContaining('signature'), place: { page: 1 } });
     expect(signed.place!.box.top).toBeGreaterThan(0.1);
     expect(reading.fields).toContainEqual(expect.objectContaining({ name: 'Signer', value: 'Jane Sample' }));
     expect(reading.pages).toMatchObject([{ page: 1 }]);
