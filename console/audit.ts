@@ -24,6 +24,7 @@ export const ACTIONS = {
   change_queue: 'changed a queue',
   request_branding: 'asked for branding',
   save_rejects: 'saved the refused rows of a request',
+  issue_letter_form: 'issued a letter of authorization to be signed',
   prove_numbers: 'had numbers of a brand called',
   confirm_number: 'gave the code of a number back',
   decide_brand: 'decided a brand',

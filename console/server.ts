@@ -21,6 +21,7 @@ import { registerFeedRoutes } from './routes/feed-routes.ts';
 import { registerNightRoutes } from './routes/night-routes.ts';
 import { registerNumberRoutes } from './routes/number-routes.ts';
 import { registerQueueRoutes } from './routes/queue-routes.ts';
+import { registerLetterFormRoutes } from './routes/letter-form-routes.ts';
 import { registerLetterRoutes } from './routes/letter-routes.ts';
 import { registerOperationRoutes } from './routes/operation-routes.ts';
 import { registerProofRoutes } from './routes/proof-routes.ts';
@@ -105,6 +106,7 @@ export async function createConsoleServer({ work, address }: ConsoleServerOption
   registerSessionRoutes(app, { db, limits: config, address });
   registerEventRoutes(app, work);
   registerBrandRoutes(app, work);
+  registerLetterFormRoutes(app, work);
   registerLetterRoutes(app, work);
   registerOperationRoutes(app, work);
   registerProofRoutes(app, work);

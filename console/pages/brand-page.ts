@@ -5,6 +5,7 @@ import { BrandRevisions } from './brand-revisions.ts';
 import type { Brand } from './brand-types.ts';
 import { Empty, Facts, Name, Page, Read, Section, State, When } from './components.ts';
 import { FindingList } from './finding-list.ts';
+import { IssueForm } from './letter-form.ts';
 import { LetterTable } from './letter-table.ts';
 import { NumberForm } from './number-form.ts';
 import { useReading } from './reading.ts';
@@ -42,6 +43,7 @@ function BrandParts({ brand, onChanged }: { brand: Brand; onChanged: () => void 
     ${findings.length === 0 ? null : html`<${Section} title="Findings about the brand"><${FindingList} findings=${findings} /></${Section}>`}
     <${Section} title="Letters">
       ${letters.length === 0 ? html`<${Empty} title="No letter has come with this brand.">${mayRequestBranding() ? html`<${Link} href=${`/brands/${handle}/update`}>Update Managed Brand</${Link}> hands one in.` : 'Its owner hands one in.'}</${Empty}>` : html`<${LetterTable} letters=${letters} />`}
+      ${mayRequestBranding() && state !== 'withdrawn' ? html`<${IssueForm} handle=${handle} />` : null}
     </${Section}>
     <${BrandNumbers} brand=${brand} onChanged=${onChanged} />
     ${mayRequestBranding() && takesNumbers(state) ? html`<${NumberForm} handle=${handle} />` : null}

@@ -66,13 +66,28 @@ export function sendForm<Value>(path: string, form: FormData): Promise<Value> {
   return request<Value>(path, { method: 'POST', body: form });
 }
 
+/** Posts JSON, and has the browser save the file that comes back, under the name that it has from the server. Returns the name. @throws Problem */
+export async function saveAnswer(path: string, body: unknown): Promise<string> {
+  const response = await send(path, { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } });
+  const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'file';
+  const url = URL.createObjectURL(await response.blob());
+  Object.assign(document.createElement('a'), { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000); // saving begins after the click
+  return name;
+}
+
 async function request<Value>(path: string, init: RequestInit): Promise<Value> {
+  return (await (await send(path, init)).json()) as Value;
+}
+
+/** An answer that is ok. */
+async function send(path: string, init: RequestInit): Promise<Response> {
   const headers = { ...(init.headers as Record<string, string> | undefined), Accept: 'application/json', ...(init.method === 'GET' ? {} : { 'X-CSRF-Token': csrfToken() }) };
   const response = await fetch(path, { ...init, headers, credentials: 'same-origin' }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw new Problem({ status: 0, code: 'unreachable', detail: 'The console cannot be reached.', hint: 'Check the network, and that its process runs; then try again.' });
   });
-  if (response.ok) return (await response.json()) as Value;
+  if (response.ok) return response;
   throw await readProblem(response);
 }
 

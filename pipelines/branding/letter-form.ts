@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { ServiceError } from '../../runtime/errors.ts';
-import { queryRow, type Queryable } from '../../runtime/postgres.ts';
+import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { cleanText } from '../text-cleaning.ts';
 import { brandChangesSchema, brandProfileSchema, handleSchema, type BrandProfile } from './brand-profile.ts';
-import { readBrand } from './brand-record.ts';
+import { readBrand, type BrandRecord } from './brand-record.ts';
 import type { LetterReading, Place } from './letter-reading.ts';
 import { formVersion, renderLetterForm, type FormContent } from './letter-form-pdf.ts';
 import type { FormLanguage } from './letter-form-texts.ts';
@@ -41,6 +41,11 @@ export interface FormOrder {
   readonly issuedBy: string;
 }
 
+/** What a form for a registered brand is issued for. */
+export interface BrandFormOrder extends Pick<LetterFormRequest, 'signer' | 'numbers'>, Pick<FormOrder, 'language' | 'issuedBy'> {
+  readonly brand: Pick<BrandRecord, 'brandId' | 'handle' | 'owner' | 'state'>;
+}
+
 /** A form as it was issued, without its bytes. */
 export interface IssuedForm {
   readonly formId: number;
@@ -54,6 +59,18 @@ export interface IssuedForm {
   readonly signaturePlace: Place;
   readonly issuedAt: Date;
   readonly validUntil: Date;
+}
+
+/** The same with its bytes. */
+export interface NewForm extends IssuedForm {
+  readonly file: Uint8Array;
+}
+
+/** What issues a form. */
+export interface FormServices {
+  readonly db: Queryable;
+  readonly limits: NumberListLimits;
+  readonly now: Date;
 }
 
 /** A form that a letter was found to be, and what has become of it since. */
@@ -71,7 +88,7 @@ export interface KnownForm extends IssuedForm {
  * nobody but who gets them.
  * @throws ServiceError `brand_request_invalid`, `brand_unknown`, `numbers_file_invalid`, `form_text_unsupported`
  */
-export async function issueLetterForm({ db, limits, now }: { db: Queryable; limits: NumberListLimits; now: Date }, order: FormOrder): Promise<IssuedForm & { readonly file: Uint8Array }> {
+export async function issueLetterForm({ db, limits, now }: FormServices, order: FormOrder): Promise<NewForm> {
   const parsed = letterFormRequestSchema.safeParse(order.request);
   if (!parsed.success) throw invalid(parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'request'}: ${message}`).join('; ') + '.');
   const { signer, ...request } = parsed.data;
@@ -84,6 +101,17 @@ export async function issueLetterForm({ db, limits, now }: { db: Queryable; limi
   const values = [form.code, owner, form.sha256, form.bytes, formVersion, form.language, JSON.stringify(content), JSON.stringify(signaturePlace), form.issuedAt, cleanText(order.issuedBy) ?? 'unknown', form.validUntil];
   const row = await queryRow<{ form_id: number }>(db, sql('branding/insert_issued_form'), values);
   return { ...form, formId: row!.form_id, file };
+}
+
+/**
+ * Issues the form for a brand that is registered; without numbers in the order, for those that no letter in force names.
+ * @throws ServiceError `brand_request_invalid`, `brand_withdrawn`, `numbers_file_invalid`, `form_text_unsupported`
+ */
+export async function issueFormOfBrand(services: FormServices, { brand: { brandId, handle, owner, state }, signer, numbers = [], ...order }: BrandFormOrder): Promise<NewForm> {
+  if (state === 'withdrawn') throw new ServiceError('brand_withdrawn', { operation: 'issue letter form', object: handle });
+  const waiting = numbers.length > 0 ? [] : await queryRows<{ phone: string }>(services.db, sql('branding/list_waiting_numbers'), [brandId]);
+  const numbersFile = waiting.length === 0 ? undefined : Buffer.from(waiting.map(({ phone }) => `${phone}\n`).join('')); // may be more than a request names
+  return issueLetterForm(services, { ...order, owner, request: { handle, numbers, signer }, numbersFile });
 }
 
 type ParsedRequest = Omit<z.output<typeof letterFormRequestSchema>, 'signer'>;

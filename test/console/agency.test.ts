@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { addUser, changeRole } from '../../console/users.ts';
 import type { RouteRule } from '../../console/server.ts';
 import { readBrand } from '../../pipelines/branding/brand-record.ts';
-import { ask, fresh, letterForReview, owner, profile } from '../support/branding.ts';
+import { ask, fresh, letterForReview, owner, profile, signer } from '../support/branding.ts';
 import { useConsoleServer } from './support/console-server.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -120,6 +120,11 @@ const checks: Record<string, () => Promise<void>> = {
   'GET /api/operations/:id/rejects.csv': async () => {
     expect((await get(`/api/operations/${own.operationId}/rejects.csv`)).statusCode).toBe(200);
     await isUnknown(`/api/operations/${other.operationId}/rejects.csv`, '/api/operations/999999/rejects.csv', String(other.operationId));
+  },
+  'POST /api/brands/:handle/letter-form': async () => {
+    const answer = await post(`/api/brands/${own.handle}/letter-form`, { signer });
+    expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'application/pdf']);
+    expect((await post(`/api/brands/${other.handle}/letter-form`, { signer })).json()).toMatchObject({ status: 404, code: 'brand_unknown' });
   },
   'POST /api/brands/:handle/proofs': async () => {
     expect((await post(`/api/brands/${own.handle}/proofs`, {})).json()).toMatchObject({ code: 'number_calls_off' }); // it passes, up to a setting

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ask, fresh, signedForm, profile } from '../support/branding.ts';
+import { FORM_LANGUAGES } from '../../pipelines/branding/letter-form-texts.ts';
+import { ask, fresh, signedForm, profile, signer } from '../support/branding.ts';
 import { letterFile } from '../support/letter-file.ts';
 import { until } from '../support/service-process.ts';
 import { findBarriers, noChromium, useBrowser } from './support/browser.ts';
@@ -88,6 +90,31 @@ describe.skipIf(noChromium)('the pages of brands', () => {
     await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
     await page.getByRole('cell', { name: 'Complaints, ticket 7' }).first().waitFor();
     expect((await db.query('SELECT state FROM brand WHERE handle = $1', [seeded.handle])).rows).toEqual([{ state: 'suspended' }]);
+  });
+
+  it('issue the form of a letter, and save it', async () => {
+    const { handle, phones } = fresh(2);
+    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones });
+    const page = await browser.open(`/brands/${handle}`, { role: 'reviewer', refusals: [400] });
+    await page.getByRole('button', { name: 'Issue letter of authorization' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByRole('button', { name: 'Issue and save' }).isDisabled()).toBe(true);
+    await dialog.getByLabel('Name of the signer').fill('山田太郎');
+    await dialog.getByLabel('Title of the signer').fill(signer.title);
+    expect(await dialog.getByLabel('Language').getByRole('option').evaluateAll((options) => options.map((option) => option.getAttribute('value')))).toEqual(FORM_LANGUAGES);
+    await dialog.getByLabel('Language').selectOption('German');
+    await dialog.getByRole('button', { name: 'Issue and save' }).click();
+    await dialog.getByText('form_text_unsupported').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await dialog.getByLabel('Name of the signer').fill(signer.name);
+    const [download] = await Promise.all([page.waitForEvent('download'), dialog.getByRole('button', { name: 'Issue and save' }).click()]);
+    expect(download.suggestedFilename()).toMatch(new RegExp(`^${handle}-form-\\d+\\.pdf$`));
+    const digest = createHash('sha256').update(await readFile(await download.path())).digest('hex');
+    expect((await db.query('SELECT language, content -> $2 AS phones FROM issued_form WHERE sha256 = $1', [digest, 'phones'])).rows).toEqual([{ language: 'de', phones }]);
+    await page.getByText(`Saved as ${download.suggestedFilename()}.`, { exact: false }).waitFor();
+    const other = await browser.open(`/brands/${handle}`, { role: 'viewer' });
+    await other.getByRole('heading', { name: 'Letters' }).waitFor();
+    expect(await other.getByRole('button', { name: 'Issue letter of authorization' }).count()).toBe(0);
   });
 
   it('show private fields on demand, and to reviewers alone', async () => {
