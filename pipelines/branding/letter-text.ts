@@ -13,7 +13,7 @@ export const letterTextLimits = {
 export interface TextLine {
   /** NFKC, without invisible characters; a tab is two spaces. */
   readonly text: string;
-  /** The same, character for character, in lower case without accents. */
+  /** The same, character for character, in lower case without accents; accented words that were recognised are mended. */
   readonly folded: string;
   /** Where it begins in the text of the letter. */
   readonly start: number;
@@ -48,7 +48,7 @@ export function textOf(reading: LetterReading): LetterText {
       const text = cleanLine(line.text.slice(0, letterTextLimits.lineCharactersMax));
       if (line.text.length > letterTextLimits.lineCharactersMax) complete = false;
       if (lines.length === letterTextLimits.linesMax || start + text.length > letterTextLimits.charactersMax) return joinLines(lines, false);
-      lines.push({ text, folded: foldSameLength(text), start, page: page.page, line: at + 1, box: line.box, confidence: line.confidence, font: line.font });
+      lines.push({ text, folded: line.confidence === null ? foldSameLength(text) : mendAccented(foldSameLength(text)), start, page: page.page, line: at + 1, box: line.box, confidence: line.confidence, font: line.font });
       start += text.length + 1;
     }
   }
@@ -67,6 +67,22 @@ function cleanLine(text: string): string {
 /** Lower case without accents; as many characters as before, so that offsets in one are offsets in the other. */
 export function foldSameLength(text: string): string {
   return /^[ -~\n]*$/.test(text) ? text.toLowerCase() : text.replace(/[^ -@[-`{-~\n]/g, foldCharacter);
+}
+
+/** Accented words that the rules of a letter look for, in the languages of letters. */
+const accentedWords = [
+  'número', 'números', 'teléfono', 'teléfonos', 'telefónico', 'telefónicos', 'excluído', 'excluídos',
+  'numéro', 'numéros', 'téléphone', 'téléphonique', 'téléphoniques', 'autorisé', 'autorisés', 'ermächtigt', 'ermächtigen', 'bevollmächtigt', 'bevollmächtigen',
+] as const;
+
+const mendings = accentedWords.map((word) => ({ word: foldSameLength(word), misread: new RegExp(`(?<![a-z0-9])${word.replace(/[^a-z]/g, '[a-z0-9]')}(?![a-z0-9])`, 'g') }));
+
+/**
+ * The folded text of a recognised line with the words of a list as they are spelled. The English model reads an accented letter
+ * as any other one: `números` as `nimeros`, after which its numbers were not listed.
+ */
+function mendAccented(folded: string): string {
+  return mendings.reduce((text, { word, misread }) => text.replace(misread, word), folded);
 }
 
 function foldCharacter(character: string): string {

@@ -33,16 +33,33 @@ export function makeOcrLines(words: readonly RecognisedWord[], marks: readonly P
 /** Beside a word it may be apart by so many heights of its line, and off its base line by such a part of one. */
 const neighbour = { gapHeightsMax: 3, baselineHeightsMax: 0.35 } as const;
 
+/** Digits of other words in a row with one, from which on it is a part of a number: French numbers are printed in pairs. */
+const rowDigitsMin = 3;
+
 /**
- * True if it stands in a line of print: between two sure words, or with digits beside digits. A piece of a signature stands
+ * True if it stands in a line of print: between two sure words, or with digits in a row of digits. A piece of a signature stands
  * after its label or alone. Without this rule unsure pieces of telephone numbers were lost, and what was left of a number
  * was another number (bench/letters.ts).
  */
 function standsInLine(word: RecognisedWord, words: readonly RecognisedWord[]): boolean {
-  const beside = words.filter((other) => other !== word && isBeside(word, other));
-  if (/\d/.test(word.text) && beside.some(({ text }) => /\d{3}/.test(text))) return true;
-  const sure = beside.filter(({ confidence, text }) => confidence >= inkConfidenceMax && /[\p{L}\p{N}]{2}/u.test(text));
+  if (/\d/.test(word.text) && digitsInRow(word, words) >= rowDigitsMin) return true;
+  const sure = words.filter((other) => other !== word && isBeside(word, other) && other.confidence >= inkConfidenceMax && /[\p{L}\p{N}]{2}/u.test(other.text));
   return sure.some((other) => other.right <= word.left + 1) && sure.some((other) => other.left >= word.right - 1);
+}
+
+/** How many digits the other words have that stand in one row with it, each with a digit and beside the one before. */
+function digitsInRow(word: RecognisedWord, words: readonly RecognisedWord[]): number {
+  const row = new Set([word]);
+  let digits = 0;
+  for (const each of row) { // grows while it is walked
+    for (const other of words) {
+      if (row.has(other) || !/\d/.test(other.text) || !isBeside(each, other)) continue;
+      row.add(other);
+      digits += other.text.replace(/\D/g, '').length;
+      if (digits >= rowDigitsMin) return digits;
+    }
+  }
+  return digits;
 }
 
 function isBeside(word: RecognisedWord, other: RecognisedWord): boolean {

@@ -15,6 +15,19 @@ const listed = (lines: readonly TestLine[], country = 'US') => numbersOf(lines, 
 const inList = (line: string, country = 'US') => listed(['We authorize the following telephone numbers:', line], country);
 const us = (...lastFour: readonly string[]) => lastFour.map((digits) => `+1202555${digits}`);
 
+describe('numbers of a scan', () => {
+  const listedOn = (source: 'text' | 'ocr', announced: string) => numbersOf([`${announced} 930 07 42 87 y 950 04 45 64.`], 'ES', { source }).phones.length;
+
+  it.each(['Los nimeros autorizados son', 'Los n6meros autorizados son', 'nuestros telefonos', 'nuestros tel6fonos', 'Les numiros autoris6s', 'nossos nimeros'])('are listed after %j, in which an accented letter was read as another one', (announced) => {
+    expect(listedOn('ocr', announced)).toBe(2);
+  });
+
+  it('are not listed after another word, and a text that was not recognised is taken at its word', () => {
+    expect(listedOn('ocr', 'Los nimaros autorizados son')).toBe(0);
+    expect(listedOn('text', 'Los nimeros autorizados son')).toBe(0);
+  });
+});
+
 describe('numbers of a list', () => {
   it.each([
     ['+12025550100', us('0100')], ['+1 202 555 0100', us('0100')], ['(202) 555-0100', us('0100')], ['202-555-0100', us('0100')], ['202.555.0100', us('0100')], ['1-202-555-0100', us('0100')], ['2025550100', us('0100')], ['+1 (202) 555\u20110100', us('0100')],
