@@ -15,12 +15,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { sampleLetters, sampleTrustRootPem, type SampleLetter } from '../cli/sample-letters/sample-letters.ts';
-import { decideLetter, type LetterDecision } from '../pipelines/branding/letter-decision.ts';
+import type { Finding, LetterOutcome } from '../pipelines/branding/finding.ts';
+import { decideLetter } from '../pipelines/branding/letter-decision.ts';
 import { extractFields, type LetterFields } from '../pipelines/branding/letter-fields.ts';
 import type { LetterReading } from '../pipelines/branding/letter-reading.ts';
 import { readNumberList } from '../pipelines/branding/number-list.ts';
 import { readLetter } from '../pipelines/branding/reading/letter-reader.ts';
 import { loadConfig } from '../runtime/config.ts';
+import { decideFreeLetter } from './free-letter.ts';
 import { countFacts, countWords, isSameText, type Share } from './letter-text-score.ts';
 
 const run = promisify(execFile);
@@ -40,7 +42,9 @@ interface Judged {
   readonly text: string;
   readonly reading: LetterReading | null;
   readonly fields: LetterFields | null;
-  readonly decision: LetterDecision | null;
+  readonly findings: readonly Finding[];
+  /** What the service decides; a letter that it refuses to read is rejected. */
+  readonly outcome: LetterOutcome;
   readonly refusal: string | null;
 }
 
@@ -83,13 +87,13 @@ async function judge(letter: SampleLetter): Promise<Judged> {
   const start = performance.now();
   const outcome = await readLetter({ bytes: letter.bytes, limits: config, trustRootsPem, onChild: (child) => (peakBytes = Math.max(peakBytes, child.peakBytes)) });
   const read = { letter, peakBytes, seconds: (performance.now() - start) / 1000 };
-  if (outcome.kind === 'refused') return { ...read, text: '', reading: null, fields: null, decision: null, refusal: `${outcome.code}: ${outcome.problem}` };
+  if (outcome.kind === 'refused') return { ...read, text: '', reading: null, fields: null, findings: [], outcome: 'rejected', refusal: `${outcome.code}: ${outcome.problem}` };
   const { reading } = outcome;
   const { csv, phones, ...brand } = letter.request;
   const fields = extractFields(reading, { country: brand.country, names: [brand.legalName, brand.dba, brand.displayName].filter((name) => name !== null) });
   const csvPhones = csv === null ? null : (await readNumberList(Buffer.from(csv), config)).flatMap(({ phone }) => phone ?? []);
-  const decision = decideLetter({ submittedOn: asOf.toISOString().slice(0, 10), brand, requestedPhones: phones, csvPhones, phonesOfOtherBrands: [], reading, fields });
-  return { ...read, text: reading.pages.flatMap(({ lines }) => lines.map(({ text }) => text)).join('\n'), reading, fields, decision, refusal: null };
+  const { findings } = decideLetter({ submittedOn: asOf.toISOString().slice(0, 10), brand, requestedPhones: phones, csvPhones, phonesOfOtherBrands: [], reading, fields });
+  return { ...read, text: reading.pages.flatMap(({ lines }) => lines.map(({ text }) => text)).join('\n'), reading, fields, findings, outcome: decideFreeLetter({ reading, findings, brand, phones, submittedAt: asOf }), refusal: null };
 }
 
 /** pdftotext for a letter with text; pdftoppm at 200 dots an inch and tesseract for a scan. */
@@ -119,7 +123,7 @@ function report(judged: readonly Judged[], peers: readonly PeerText[]): void {
     if (group.length > 0) reportGroup(name, group, peers.filter(({ letter }) => belongs(letter)));
   }
   reportOutcomes(judged);
-  const approvedForgeries = judged.filter(({ letter, decision }) => letter.forgery !== null && decision?.outcome === 'approved');
+  const approvedForgeries = judged.filter(({ letter, outcome }) => letter.forgery !== null && outcome === 'approved');
   console.log(`\nforged letters approved: ${approvedForgeries.length}${approvedForgeries.map(({ letter }) => `\n  ${letter.name}`).join('')}`);
   if (options.show) for (const each of judged) show(each);
 }
@@ -161,20 +165,19 @@ function reportOutcomes(judged: readonly Judged[]): void {
     kinds.set(kind, [...(kinds.get(kind) ?? []), each]);
   }
   for (const [kind, group] of [...kinds].sort(([a], [b]) => a.localeCompare(b))) {
-    const count = (outcome: string) => String(group.filter(({ decision }) => (decision?.outcome ?? 'rejected') === outcome).length);
+    const count = (wanted: LetterOutcome) => String(group.filter(({ outcome }) => outcome === wanted).length);
     console.log(`${kind.padEnd(34)} ${count('approved').padStart(8)}  ${count('in_review').padStart(9)}  ${count('rejected').padStart(8)}`);
   }
 }
 
 /** Prints a letter of which something was read wrongly, or an honest one with what hinders its approval. */
 function show(judged: Judged): void {
-  const { letter, fields, decision, refusal } = judged;
+  const { letter, fields, findings, outcome, refusal } = judged;
   const { recall, precision } = scoreNumbers(judged);
   const wrong = Object.entries(fieldChecks).flatMap(([field, isRight]) => (isRight(judged) ? [] : [field]));
-  const findings = letter.forgery === null ? (decision?.findings ?? []) : [];
-  const hindered = findings.filter(({ severity }) => severity === 'review' || severity === 'reject').map(({ code, severity, message }) => `${severity} ${code}: ${message}`);
+  const hindered = (letter.forgery === null ? findings : []).filter(({ severity }) => severity === 'review' || severity === 'reject').map(({ code, severity, message }) => `${severity} ${code}: ${message}`);
   if (refusal === null && wrong.length === 0 && recall.right === recall.all && precision.right === precision.all && hindered.length === 0) return;
-  console.log(`\n${letter.name} (${letter.fileName}): ${decision?.outcome ?? refusal}; numbers ${recall.right} of ${recall.all}, ${precision.all - precision.right} wrong`);
+  console.log(`\n${letter.name} (${letter.fileName}): ${refusal ?? outcome}; numbers ${recall.right} of ${recall.all}, ${precision.all - precision.right} wrong`);
   const read = [fields?.signerName?.value, fields?.signerTitle?.value, fields?.signingDate?.date, fields?.signature.kind];
   const { signerName, signerTitle, signedOn, signature } = letter.truth;
   if (wrong.length > 0) console.log(`  wrong: ${wrong.join(', ')}; read ${JSON.stringify(read)}, true ${JSON.stringify([signerName, signerTitle, signedOn, signature])}`);

@@ -8,6 +8,7 @@ import type { LetterReading, LetterReadingOutcome } from '../../pipelines/brandi
 import { textOf } from '../../pipelines/branding/letter-text.ts';
 import { readNumberList } from '../../pipelines/branding/number-list.ts';
 import { loadConfig } from '../../runtime/config.ts';
+import { decideFreeLetter } from '../free-letter.ts';
 import { draftOf, handedInOn, pagesOf, type DraftRequest, type LetterKind, type WrongPlace } from './letter-draft.ts';
 
 /** What the service makes of a letter of the catalogue. */
@@ -31,13 +32,13 @@ export function readAsText(kind: LetterKind): LetterReading {
   return { format: 'pdf', pages, signatures: [], revisions: [], embeddedCsv: null };
 }
 
-/** Judges a letter as it was read: by the rules, and by the check of the shown name. A free letter is never approved by rules. */
+/** Judges a letter as it was read: by the rules, by the check of the shown name, and by the decision of the service. */
 export function judgeKind(kind: LetterKind, outcome: LetterReadingOutcome): JudgedKind {
   if (outcome.kind === 'refused') return { kind, outcome: 'rejected', findings: [], isPointedAt: kind.wrong === null ? null : true };
   const { request } = draftOf(kind);
   const findings = findingsOn(outcome.reading, request);
-  const isRejected = findings.some(({ severity }) => severity === 'reject');
-  return { kind, findings, outcome: isRejected ? 'rejected' : 'in_review', isPointedAt: kind.wrong === null ? null : pointsAt(kind.wrong, outcome.reading, findings) };
+  const decided = decideFreeLetter({ ...request, reading: outcome.reading, findings, submittedAt: new Date(`${handedInOn}T12:00:00Z`) });
+  return { kind, findings, outcome: decided, isPointedAt: kind.wrong === null ? null : pointsAt(kind.wrong, outcome.reading, findings) };
 }
 
 /** The findings on a sample letter that hinder an approval. */

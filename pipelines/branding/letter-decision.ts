@@ -1,5 +1,5 @@
 import { makeExcerpt } from '../text-cleaning.ts';
-import type { Finding, LetterOutcome } from './finding.ts';
+import type { Finding } from './finding.ts';
 import { daysBetween } from './letter-dates.ts';
 import type { FoundDate, LetterFields } from './letter-fields.ts';
 import { LETTER_REFUSALS, type LetterReading, type LetterRefusalCode, type PdfSignature, type Place } from './letter-reading.ts';
@@ -40,7 +40,6 @@ export interface LetterBrand {
 export interface LetterDecision {
   /** `letter-rules/2`. */
   readonly ruleVersion: string;
-  readonly outcome: LetterOutcome;
   /** One or more for each rule, in the order of the rules. */
   readonly findings: readonly Finding[];
   /** The signing date, if it can be told. */
@@ -49,7 +48,7 @@ export interface LetterDecision {
   readonly coveredPhones: readonly string[];
 }
 
-/** Decides a letter: approved if no rule hinders it, rejected if one refuses it, else a person looks at it. */
+/** Applies the rules of free text to a letter. What becomes of it is decided in letter-approval.ts. */
 export function decideLetter(input: LetterDecisionInput): LetterDecision {
   const case_ = openCase(input);
   const findings = [
@@ -57,18 +56,13 @@ export function decideLetter(input: LetterDecisionInput): LetterDecision {
     ...judgeAddress(case_), ...judgeSigner(case_), ...judgeTitle(case_), ...judgeSigned(case_), ...judgePdfSignature(case_), ...judgeDate(case_),
     ...judgeNumbers(case_), ...judgeCsvNeeded(case_), ...judgeCsv(case_), ...judgeOtherBrands(case_),
   ];
-  return { ruleVersion: letterRuleVersion, outcome: outcomeOf(findings), findings, signedOn: input.fields.signingDate?.date ?? null, coveredPhones: [...case_.covered] };
+  return { ruleVersion: letterRuleVersion, findings, signedOn: input.fields.signingDate?.date ?? null, coveredPhones: [...case_.covered] };
 }
 
 /** The finding on a letter that was not read at all. */
 export function refusalFinding(code: LetterRefusalCode, problem: string): Finding {
   const more = problem.trim() === '' || LETTER_REFUSALS[code].includes(problem.trim()) ? '' : ` ${problem.trim()}`;
   return { code, severity: 'reject', message: `${LETTER_REFUSALS[code]}${more}`, place: null, excerpt: null };
-}
-
-function outcomeOf(findings: readonly Finding[]): LetterOutcome {
-  if (findings.some(({ severity }) => severity === 'reject')) return 'rejected';
-  return findings.some(({ severity }) => severity === 'review') ? 'in_review' : 'approved';
 }
 
 /** The input with what several rules need of it. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideLetter } from '../../../pipelines/branding/letter-decision.ts';
+import { decideLetter, type LetterDecision } from '../../../pipelines/branding/letter-decision.ts';
 import { extractFields } from '../../../pipelines/branding/letter-fields.ts';
 import { LETTER_RULES } from '../../../pipelines/branding/letter-rules.ts';
 import { textOf, letterTextLimits } from '../../../pipelines/branding/letter-text.ts';
@@ -17,6 +17,8 @@ function judge(reading: LetterReading, country = 'US') {
   return { fields, decision: decideLetter({ submittedOn: '2026-03-10', brand: { ...brand, country }, requestedPhones, csvPhones: null, phonesOfOtherBrands: [], reading, fields }) };
 }
 
+const needsPerson = ({ findings }: LetterDecision) => findings.some(({ severity }) => severity === 'review' || severity === 'reject');
+
 /** Each takes under 1 s on one core of two; the rest is room for a busy machine. */
 const hostileSecondsMax = 10;
 const pagesMax = 20;
@@ -32,13 +34,13 @@ const hostileLines: Readonly<Record<string, string>> = {
 };
 
 describe('a hostile letter', () => {
-  it.each(Object.keys(hostileLines))('of 20 pages of 2,000 lines of %s is decided in time, and never approved', (kind) => {
+  it.each(Object.keys(hostileLines))('of 20 pages of 2,000 lines of %s is decided in time, and goes to a person', (kind) => {
     const line = hostileLines[kind]!;
     const reading = readLetter([], { pages: Array.from({ length: pagesMax }, () => Array.from({ length: linesOfPage }, () => line)), source: 'ocr' });
     const begun = performance.now();
     const { decision, fields } = judge(reading);
     const seconds = (performance.now() - begun) / 1000;
-    expect([kind, seconds < hostileSecondsMax, decision.outcome === 'approved', fields.complete]).toEqual([kind, true, false, false]);
+    expect([kind, seconds < hostileSecondsMax, needsPerson(decision), fields.complete]).toEqual([kind, true, true, false]);
   });
 
   it('of short lines is read no further than the limit of lines, and then not decided without a person', () => {
@@ -69,7 +71,7 @@ describe('any letter', () => {
     fc.assert(fc.property(reading, fc.constantFrom('US', 'DE', 'GB', 'BR', 'XX', ''), (letter, country) => {
       const { decision } = judge(letter, country);
       expect(new Set(decision.findings.map(({ code }) => code)).size).toBe(LETTER_RULES.length);
-      expect(decision.outcome).not.toBe('approved');
+      expect(needsPerson(decision)).toBe(true);
       for (const { excerpt } of decision.findings) expect(excerpt === null || (excerpt.length <= 201 && !/[\p{C}]/u.test(excerpt))).toBe(true);
     }), { numRuns: 500 });
   });
