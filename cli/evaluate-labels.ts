@@ -1,12 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
+import type { Figure } from '../evaluation/labels/figure.ts';
 import { drawLabelReport } from '../evaluation/labels/label-picture.ts';
-import { instantsOf, makeLabelReport, type Figure, type LabelReport, type PeriodFigures, type RuleReport } from '../evaluation/labels/label-report.ts';
+import { instantsOf, makeLabelReport, type LabelReport, type PeriodFigures, type RuleReport } from '../evaluation/labels/label-report.ts';
 import { labelRules } from '../evaluation/labels/label-rules.ts';
 import { readReportHistory, type ReportHistory } from '../evaluation/labels/report-history.ts';
+import type { RangeFigures, RangePoint } from '../evaluation/labels/range-report.ts';
+import { blockSizes, walkRanges } from '../evaluation/labels/range-walk.ts';
 import { cardNames, renderScoringCard, readScoringCard, storeLabelReport } from '../evaluation/labels/scoring-card.ts';
 import { walkHistory } from '../evaluation/labels/walk.ts';
+import { numbersInService, rangeRule } from '../pipelines/intake/range-scoring.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { commandConfig, interruption, runCommand, type Outcome } from './command.ts';
 import { parseCount } from './options.ts';
@@ -69,8 +73,9 @@ async function measure(files: readonly string[], { name, from, until, split, war
     const instants = instantsOf(history, { warmUpDays: warmUp, from: dayOf(history, from), until: dayOf(history, until) });
     if (instants.length === 0) throw new ServiceError('usage_invalid', { operation: 'evaluate labels', problem: 'The history has no instant with the warm-up before it and a week after it.', hint: 'Give more days of reports, or a shorter --warm-up.' });
     progress.show('walking');
-    const walked = walkHistory(history, labelRules(history, { holdDaysMax: commandConfig().labelHoldDaysMax }), instants);
-    return makeLabelReport({ history, name: name ?? basename(files[0]!), walked, instants, splitAt: dayOf(history, split), bootstrap: { resamples, seed } });
+    const rules = labelRules(history, { holdDaysMax: commandConfig().labelHoldDaysMax });
+    const [walked, ranges] = [walkHistory(history, rules, instants), walkRanges(history, rules[0]!, instants)];
+    return makeLabelReport({ history, name: name ?? basename(files[0]!), walked, ranges, instants, splitAt: dayOf(history, split), bootstrap: { resamples, seed } });
   } finally {
     progress.end();
   }
@@ -118,8 +123,26 @@ const weekColumns: readonly TableColumn<RuleReport['series'][number] & { readonl
   { title: 'again in 28 days', value: ({ againInMonth }) => againInMonth?.toFixed(3) },
 ];
 
+const rangeColumns: readonly TableColumn<{ readonly period: string; readonly point: RangePoint }>[] = [
+  { title: 'instants', value: ({ period }) => period },
+  { title: 'numbers in a range', value: ({ point }) => point.size },
+  { title: 'at most', value: ({ point }) => point.rangesMax },
+  { title: 'ranges', value: ({ point }) => Math.round(point.listed.value) },
+  { title: 'numbers', value: ({ point }) => Math.round(point.listed.value * point.size) },
+  { title: 'of those in service', value: ({ point }) => `${(point.covered * 100).toFixed(2)} %` },
+  { title: 'recall of reports', value: ({ point }) => share(point.recall) },
+  { title: 'with labels', value: ({ point }) => share(point.recallWithLabels) },
+];
+
+const riskColumns: readonly TableColumn<{ readonly period: string; readonly risk: RangeFigures['risks'][number] }>[] = [
+  { title: 'instants', value: ({ period }) => period },
+  { title: 'risk', value: ({ risk }) => risk.risk },
+  { title: 'ranges', value: ({ risk }) => Math.round(risk.ranges.value) },
+  { title: 'lift', value: ({ risk }) => risk.lift.toFixed(1) },
+];
+
 /** The report for people. */
-function formatLabelReport({ history, periods, bootstrap, rules }: LabelReport): string {
+function formatLabelReport({ history, periods, bootstrap, rules, ranges }: LabelReport): string {
   const rows = periods.flatMap(({ name, from, until, instants }, at) => rules.map((rule): PeriodRow => ({ period: `${name}: ${from} to ${until}, ${instants}`, rule, figures: rule.periods[at]! })));
   const weeks = rules[0]!.series.flatMap(({ date }, at) => rules.map((rule) => ({ ...rule.series[at]!, date, rule: rule.name })));
   return [
@@ -129,5 +152,11 @@ function formatLabelReport({ history, periods, bootstrap, rules }: LabelReport):
     formatTable(rows, columns),
     '',
     formatTable(weeks, weekColumns),
+    '',
+    `Ranges at risk by ${rangeRule.version}, which lists ${formatCount(rangeRule.rangesMax)} of ${formatCount(blockSizes[0])} numbers at most, of ${formatCount(numbersInService.numbers)} numbers in service in ${numbersInService.country}; labels are those of ${rules[0]!.name}.`,
+    '',
+    formatTable(ranges.flatMap(({ curve }, at) => curve.map((point) => ({ period: periods[at]!.name, point }))), rangeColumns),
+    '',
+    formatTable(ranges.flatMap(({ risks }, at) => risks.map((risk) => ({ period: periods[at]!.name, risk }))), riskColumns),
   ].join('\n');
 }

@@ -1,12 +1,8 @@
-import { Seeded } from '../../pipelines/seeded.ts';
 import { askedDays, type InstantFigures, type WalkedPredictor } from './walk.ts';
+import { blockInstants, figureOf, rounded, share, type Bootstrap, type Figure } from './figure.ts';
+import { sumUpRanges, type RangeFigures } from './range-report.ts';
+import type { RangeInstant } from './range-walk.ts';
 import { dateOfDay, type ReportHistory } from './report-history.ts';
-
-/** A figure with the interval that holds 95 % of resamples over blocks of weeks; null where there are too few weeks for one. */
-export interface Figure {
-  readonly value: number;
-  readonly interval: readonly [low: number, high: number] | null;
-}
 
 /** Means over the instants of a time. */
 export interface PeriodFigures {
@@ -38,22 +34,21 @@ export interface LabelReport {
   readonly history: { readonly name: string; readonly from: string; readonly until: string; readonly rows: number; readonly rowsLeftOut: number; readonly numbers: number; readonly daysWithoutReports: number };
   /** First and last instant of each period that figures are given for. */
   readonly periods: readonly { readonly name: string; readonly from: string; readonly until: string; readonly instants: number }[];
-  readonly bootstrap: { readonly resamples: number; readonly seed: number; readonly blockInstants: number };
+  readonly bootstrap: Bootstrap & { readonly blockInstants: number };
   readonly rules: readonly RuleReport[];
+  /** Ranges at risk beside the labels of our rule, by period. */
+  readonly ranges: readonly RangeFigures[];
 }
 
-/** Neighbouring weeks share most labels: they are drawn in blocks of as many. */
-const blockInstants = 4;
-const tail = 0.025;
-
-/** Sums up a walk; `splitAt` (a day of the history) parts the instants in those before it and the others. */
-export function makeLabelReport({ history, name, walked, instants, splitAt, bootstrap }: {
+/** Sums up walks over the same instants; `splitAt` (a day of the history) parts the instants in those before it and the others. */
+export function makeLabelReport({ history, name, walked, ranges, instants, splitAt, bootstrap }: {
   history: ReportHistory;
   name: string;
   walked: readonly WalkedPredictor[];
+  ranges: readonly RangeInstant[];
   instants: readonly number[];
   splitAt: number | undefined;
-  bootstrap: { readonly resamples: number; readonly seed: number };
+  bootstrap: Bootstrap;
 }): LabelReport {
   const parts = periodsOf(instants, splitAt);
   return {
@@ -82,6 +77,7 @@ export function makeLabelReport({ history, name, walked, instants, splitAt, boot
         againInMonth: instant.monthKnown ? rounded(share(instant.againInMonth, instant.labels)) : null,
       })),
     })),
+    ranges: parts.map(({ days }) => sumUpRanges(ranges.filter(({ day }) => days.includes(day)), bootstrap)),
   };
 }
 
@@ -104,11 +100,8 @@ function periodsOf(instants: readonly number[], splitAt: number | undefined): { 
   return [all, ...parts.filter(({ days }) => days.length > 0)];
 }
 
-function sumUp(instants: readonly InstantFigures[], bootstrap: { readonly resamples: number; readonly seed: number }): PeriodFigures {
-  const figure = (of: readonly InstantFigures[], value: (instant: InstantFigures) => number): Figure => {
-    const values = of.map(value);
-    return { value: rounded(mean(values)), interval: blockInterval(values, bootstrap) };
-  };
+function sumUp(instants: readonly InstantFigures[], bootstrap: Bootstrap): PeriodFigures {
+  const figure = (of: readonly InstantFigures[], value: (instant: InstantFigures) => number) => figureOf(of.map(value), bootstrap);
   const withMonth = instants.filter(({ monthKnown }) => monthKnown);
   return {
     labels: figure(instants, ({ labels }) => labels),
@@ -116,21 +109,6 @@ function sumUp(instants: readonly InstantFigures[], bootstrap: { readonly resamp
     againInWeek: figure(instants, ({ againInWeek, labels }) => share(againInWeek, labels)),
     againInMonth: withMonth.length === 0 ? null : figure(withMonth, ({ againInMonth, labels }) => share(againInMonth, labels)),
   };
-}
-
-/** Percentiles of the mean over resamples of blocks of neighbouring instants (moving blocks: Kuensch 1989). */
-function blockInterval(values: readonly number[], { resamples, seed }: { readonly resamples: number; readonly seed: number }): [number, number] | null {
-  if (values.length < 2 * blockInstants) return null;
-  const random = new Seeded(seed);
-  const means = Array.from({ length: resamples }, () => {
-    const drawn: number[] = [];
-    while (drawn.length < values.length) {
-      const start = random.below(values.length - blockInstants + 1);
-      drawn.push(...values.slice(start, start + Math.min(blockInstants, values.length - drawn.length)));
-    }
-    return mean(drawn);
-  }).sort((a, b) => a - b);
-  return [rounded(means[Math.floor(tail * (resamples - 1))]!), rounded(means[Math.ceil((1 - tail) * (resamples - 1))]!)];
 }
 
 function lastsDays(endedAfter: Uint32Array): RuleReport['lastsDays'] {
@@ -144,10 +122,3 @@ function lastsDays(endedAfter: Uint32Array): RuleReport['lastsDays'] {
 }
 
 const recallOf = ({ caught, reports }: InstantFigures) => share(caught, reports);
-const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
-const mean = (values: readonly number[]) => (values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length);
-
-/** Six significant digits, so that a stored report is the same on every machine. */
-function rounded(value: number): number {
-  return Number(value.toPrecision(6));
-}

@@ -6,7 +6,7 @@ export interface WalkedNumber extends NumberReports {
   phone: number;
 }
 
-/** Something that marks numbers by the reports before a day: a rule that labels them, or one that names their range. */
+/** A rule that marks numbers by their reports before a day. */
 export interface Predictor {
   readonly name: string;
   readonly description: string;
@@ -15,18 +15,6 @@ export interface Predictor {
    * days. `marks` is all zero before. Returns false if no day was marked.
    */
   mark(number: WalkedNumber, marks: Uint8Array): boolean;
-}
-
-/** Both marks together: what one or the other catches. */
-export function unionOf(one: Predictor, other: Predictor): Predictor {
-  return {
-    name: `${one.name} + ${other.name}`,
-    description: `marked by ${one.name} or by ${other.name}`,
-    mark: (number, marks) => {
-      const first = one.mark(number, marks);
-      return other.mark(number, marks) || first;
-    },
-  };
 }
 
 /** Our rule, the one before it, and those of others. */

@@ -6,11 +6,15 @@ import { stateOfAreaCode } from './area-code-states.ts';
 
 /**
  * Reports about numbers over a time, in columns: the reports of one number stand together, ascending by day and then by state. 8 bytes a report
- * and 16 a number.
+ * and 18 a number.
  */
 export interface ReportHistory {
   /** The numbers' digits; E.164 has 15 at most, which a double holds exactly. */
   readonly phones: Float64Array;
+  /** Countries of numbers, ISO 3166-1 alpha-2; the empty text stands for none. */
+  readonly countries: readonly string[];
+  /** Country of each number, as its place in `countries`. */
+  readonly countryOf: Uint16Array;
   /** The reports of number n are those from `firstReport[n]` to before `firstReport[n + 1]`. */
   readonly firstReport: Uint32Array;
   /** Day of each report, counted from `firstDay`. */
@@ -83,6 +87,8 @@ class HistoryReader {
   rowsGiven = 0;
   private readonly columns = new Columns();
   private readonly numberOf = new Map<number, number>();
+  private readonly countryNumbers = new Map<string, number>();
+  private readonly countryOf: number[] = [];
   private readonly stateOf = new Map<string, number>();
   private readonly dayOf = new Map<string, number>();
 
@@ -95,7 +101,10 @@ class HistoryReader {
     if (isPhoneRefusal(phone) || Number.isNaN(day)) return;
     const digits = Number(phone.phone.slice(1));
     let number = this.numberOf.get(digits);
-    if (number === undefined) this.numberOf.set(digits, (number = this.numberOf.size));
+    if (number === undefined) {
+      this.numberOf.set(digits, (number = this.numberOf.size));
+      this.countryOf.push(this.country(phone.country ?? ''));
+    }
     this.columns.push(number, day, this.state(stateText.trim() || (stateOfAreaCode(areaCode.trim()) ?? '')));
   }
 
@@ -108,6 +117,8 @@ class HistoryReader {
     const keys = Float64Array.from({ length }, (_, at) => (numbers[at]! * 65_536 + (days[at]! - firstDay)) * 1024 + Math.min(states[at]!, 1023)).sort();
     const history = {
       phones: Float64Array.from(this.numberOf.keys()),
+      countries: [...this.countryNumbers.keys()],
+      countryOf: Uint16Array.from(this.countryOf),
       firstReport: new Uint32Array(this.numberOf.size + 1),
       days: Int32Array.from(keys, (key) => Math.floor(key / 1024) % 65_536),
       states: Uint16Array.from(keys, (key) => key % 1024),
@@ -127,6 +138,12 @@ class HistoryReader {
     let day = this.dayOf.get(text);
     if (day === undefined) this.dayOf.set(text, (day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) / dayMs : NaN));
     return day;
+  }
+
+  private country(code: string): number {
+    let country = this.countryNumbers.get(code);
+    if (country === undefined) this.countryNumbers.set(code, (country = this.countryNumbers.size));
+    return country;
   }
 
   private state(name: string): number {

@@ -1,8 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { complaintRule } from '../../pipelines/intake/complaint-rule.ts';
+import { numbersInService, rangeRule } from '../../pipelines/intake/range-scoring.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import type { Figure, LabelReport, RuleReport } from './label-report.ts';
+import type { Figure } from './figure.ts';
+import type { LabelReport, RuleReport } from './label-report.ts';
+import { pointOfRule, type RangePoint } from './range-report.ts';
 
 /** Files of a card, in one directory. */
 export const cardNames = { report: 'scoring-card.json', picture: 'scoring-card.svg', card: 'scoring-card.md' } as const;
@@ -23,6 +26,7 @@ export async function readScoringCard(directory: string): Promise<LabelReport> {
   });
   const report = JSON.parse(text) as LabelReport; // written by storeLabelReport
   if (!report.rules.some(({ name }) => name === complaintRule.version)) throw wrong(`The report is not of ${complaintRule.version}.`);
+  if (!report.ranges.every(({ version }) => version === rangeRule.version)) throw wrong(`The report is not of ${rangeRule.version}.`);
   return report;
 }
 
@@ -48,6 +52,7 @@ export function renderScoringCard(report: LabelReport): string {
     '|---|---|---|---|',
     ...report.rules.map(({ name, lastsDays, flips }) => `| ${name} | ${lastsDays?.median ?? '-'} | ${lastsDays?.ninetieth ?? '-'} | ${percent(flips)} |`),
     '',
+    ...rangeSection(report),
     `![Labels, recall and share reported again, week by week](${cardNames.picture})`,
     '',
     '## What the figures do not say',
@@ -85,6 +90,40 @@ function readings({ rules, periods }: LabelReport): string[] {
     return `- ${title(name)}: ${part('labels')} of the labels of complaints/1, ${part('recall')} of its recall, ${part('againInWeek')} times its share reported again in 7 days.`;
   });
   return ['## Against the rule before', '', ...lines, ''];
+}
+
+/** Ranges at risk: what the rule catches, alone and with our labels, by risk, and by how many ranges are listed. */
+function rangeSection({ ranges, periods }: LabelReport): string[] {
+  const { country, numbers } = numbersInService;
+  const [ours, rule] = [complaintRule.version, rangeRule.version];
+  const named = ranges.map((figures, at) => ({ name: title(periods[at]!.name), figures, point: pointOfRule(figures) }));
+  const covers = ({ listed, covered }: RangePoint) => `${count(Math.round(listed.value))} | ${(covered * 100).toFixed(2)} %`;
+  const [first, ...others] = named.map(({ figures }) => figures.curve);
+  return [
+    '## Ranges at risk',
+    '',
+    `${rule} lists blocks of 1,000 numbers, at most ${count(rangeRule.rangesMax)} of a country. Shares are of the ${count(numbers)} numbers in service in ${country} ([scoring.md](scoring.md#ranges-at-risk) has the source), with its ranges alone. Reports count whether their number was reported before or not.`,
+    '',
+    `| Weeks | Ranges | Numbers in service covered | Share of next week's reports in a range | in a range or about a number labelled by ${ours} |`,
+    '|---|---|---|---|---|',
+    ...named.map(({ name, point }) => `| ${name} | ${covers(point)} | ${share(point.recall)} | ${share(point.recallWithLabels)} |`),
+    '',
+    "The lift of a risk sets its ranges' share of the next week's reports against their share of the numbers in service.",
+    '',
+    `| Risk | ${named.map(({ name }) => `${name}: ranges | lift`).join(' | ')} |`,
+    `|---|${'---|---|'.repeat(named.length)}`,
+    ...rangeRule.risks.map(({ risk }, at) => `| ${risk} | ${named.map(({ figures }) => `${count(Math.round(figures.risks[at]!.ranges.value))} | ${figures.risks[at]!.lift.toFixed(0)}`).join(' | ')} |`),
+    '',
+    `The ranges with the greatest sums, by how many are listed at most. Each pair is the share of reports in a range, and in a range or labelled by ${ours}. Fewer are listed where no more are at risk.`,
+    '',
+    `| Numbers in a range | At most | ${named.map(({ name }) => `${name}: listed | covered | reports`).join(' | ')} |`,
+    `|---|---|${'---|---|---|'.repeat(named.length)}`,
+    ...first!.map(({ size, rangesMax }, row) => {
+      const points = [first!, ...others].map((curve) => curve[row]!);
+      return `| ${count(size)} | ${count(rangesMax)} | ${points.map((point) => `${covers(point)} | ${point.recall.value.toFixed(3)}, ${point.recallWithLabels.value.toFixed(3)}`).join(' | ')} |`;
+    }),
+    '',
+  ];
 }
 
 const count = (value: number) => value.toLocaleString('en-US');

@@ -2,6 +2,12 @@ import { inTransaction, queryRow, type Pool } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 
 /**
+ * Numbers assigned to customers in the United States at the end of 2006 (FCC, Numbering Resource Utilization, February 2008). Later reports
+ * count more, so shares of it are upper limits.
+ */
+export const numbersInService = { country: 'US', numbers: 616_000_000 } as const;
+
+/**
  * The rule by which reported numbers put their range at risk. A change of any figure is a new version. docs/scoring.md explains it,
  * and says how it was measured.
  */
@@ -15,10 +21,7 @@ export const rangeRule = {
   numbersReportedMin: 3,
   /** A range needs this sum of weights. */
   scoreMin: 1,
-  /**
-   * Ranges of one country at most, those with the greatest sums: 3,080,000 numbers are 0.5 % of the 616 million that were assigned to
-   * customers in the United States at the end of 2006 (FCC, Numbering Resource Utilization, February 2008); later reports count more.
-   */
+  /** Ranges of one country at most, those with the greatest sums: 3,080,000 numbers are 0.5 % of `numbersInService`. */
   rangesMax: 3_080,
   /** From a score on, the risk and the lift that ranges with it had at least, in both halves of the history that it was measured on. */
   risks: [

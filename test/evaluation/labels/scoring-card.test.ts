@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { drawLabelReport } from '../../../evaluation/labels/label-picture.ts';
 import { readScoringCard, renderScoringCard } from '../../../evaluation/labels/scoring-card.ts';
+import { pointOfRule } from '../../../evaluation/labels/range-report.ts';
 import { readProjectFile, root } from '../../conventions/source-tree.ts';
 import { complaintRule } from '../../../pipelines/intake/complaint-rule.ts';
+import { rangeRule } from '../../../pipelines/intake/range-scoring.ts';
 
 describe('docs/scoring-card.md', () => {
   it('and its picture are what the stored figures give', async () => {
@@ -17,6 +19,16 @@ describe('docs/scoring-card.md', () => {
     expect(ours!.againInWeek.value).toBeGreaterThanOrEqual(0.3);
     expect(ours!.recall.value).toBeGreaterThanOrEqual(0.09);
     expect(ours!.labels.value).toBeLessThanOrEqual(before!.labels.value / 2);
+  });
+
+  it('has ranges that cover at most 0.5 % of the numbers in service, and of each risk a lift above the one that is published', async () => {
+    const { ranges } = await readScoringCard(`${root}docs`);
+    expect(ranges).toHaveLength(3);
+    for (const figures of ranges) {
+      expect(pointOfRule(figures).covered).toBeLessThanOrEqual(0.005);
+      expect(figures.risks.map(({ risk }) => risk)).toEqual(rangeRule.risks.map(({ risk }) => risk));
+      for (const [at, { lift }] of rangeRule.risks.entries()) expect(figures.risks[at]!.lift).toBeGreaterThan(lift);
+    }
   });
 
   it('cannot be made without figures, or of those of another rule', async () => {

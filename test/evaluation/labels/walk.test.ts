@@ -5,7 +5,8 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { instantsOf, makeLabelReport } from '../../../evaluation/labels/label-report.ts';
-import { labelRules, unionOf, type Predictor } from '../../../evaluation/labels/label-rules.ts';
+import { labelRules, type Predictor } from '../../../evaluation/labels/label-rules.ts';
+import { blocksOf, rangesAtRisk, walkRanges } from '../../../evaluation/labels/range-walk.ts';
 import { dateOfDay, readReportHistory } from '../../../evaluation/labels/report-history.ts';
 import { walkHistory } from '../../../evaluation/labels/walk.ts';
 
@@ -78,12 +79,33 @@ describe('walking a history', () => {
     expect(walked).toMatchObject({ begun: 3, flipped: 1 });
     expect([...walked!.endedAfter.subarray(0, 4)]).toEqual([0, 0, 2, 0]);
   });
+});
 
-  it('gives a union at least what each of its parts gives', async () => {
-    const read = await history(Array.from({ length: 60 }, (_, n): Report => [march(1 + ((n * 7) % 28)), `20255501${String(n % 7).padStart(2, '0')}`, ['614', '512', '801'][n % 3]!]));
-    const [ours, , three] = labelRules(read, { holdDaysMax: 45 });
-    const [a, b, both] = walkHistory(read, [ours!, three!, unionOf(ours!, three!)], [10, 17, 21]);
-    for (const at of [0, 1, 2]) expect(both!.instants[at]!.caught).toBeGreaterThanOrEqual(Math.max(a!.instants[at]!.caught, b!.instants[at]!.caught));
+describe('ranges at risk', () => {
+  const reported = (block: string, count: number, day: string): Report[] => Array.from({ length: count }, (_, n) => [day, `${block}${100 + n}`, '614']);
+
+  it('are the blocks with three reported numbers in the 42 days before, those with the greatest sums first', async () => {
+    const read = await history([...reported('2025550', 3, march(1)), ...reported('2025551', 2, march(1)), ...reported('2025552', 4, march(8)), ['2026-04-20', '2025550100', '614']]);
+    const found = (day: number, size = 1000) => {
+      const blocks = blocksOf(read, size);
+      return rangesAtRisk(read, blocks, day).map(({ block, ...range }) => [blocks.prefixes[block], range]);
+    };
+    expect(found(8)).toEqual([
+      [12025552, { country: 'US', numbersReported: 4, score: expect.closeTo(4 * 0.5 ** (1 / 7), 8), place: 1 }],
+      [12025550, { country: 'US', numbersReported: 3, score: expect.closeTo(3 * 0.5 ** (8 / 7), 8), place: 2 }],
+    ]);
+    expect(found(8, 100)).toHaveLength(2);
+    expect(found(0)).toEqual([]);
+    expect(found(48)).toEqual([]); // four numbers 41 days old weigh 0.07
+  });
+
+  it('catch reports about numbers that nobody reported before, and those of labelled numbers once', async () => {
+    const read = await history([...reported('2025550', 3, march(1)), [march(3), '2025550999', '614'], [march(3), '2025550100', '614'], [march(4), '3015550100', '614'], [march(9), '2025550998', '614']]);
+    const labelled: Predictor = { name: '', description: '', mark: ({ phone }, marks) => (phone === 12025550100 || phone === 13015550100) && marks.fill(1) === marks };
+    const [instant] = walkRanges(read, labelled, [1]);
+    expect(instant).toMatchObject({ day: 1, reports: 3, labelled: 2, risks: [{ ranges: 1, caught: 2 }, { ranges: 0, caught: 0 }, { ranges: 0, caught: 0 }] });
+    expect([...instant!.sizes[0]!.caught]).toEqual([1, 2]);
+    expect([...instant!.sizes[0]!.caughtUnlabelled]).toEqual([0, 1]);
   });
 });
 
@@ -130,7 +152,7 @@ describe('the report', () => {
     const reports = Array.from({ length: 3000 }, (_, n): Report => [new Date(Date.UTC(2026, 0, 1 + ((n * 37) % 150))).toISOString().slice(0, 10), `2025551${String(n % 83).padStart(3, '0')}`, ['614', '512', '801'][n % 3]!]);
     const read = await history(reports);
     const instants = instantsOf(read, { warmUpDays: 30 });
-    const make = () => makeLabelReport({ history: read, name: 'made', walked: walkHistory(read, labelRules(read, { holdDaysMax: 45 }), instants), instants, splitAt: 100, bootstrap: { resamples: 200, seed: 3 } });
+    const make = () => makeLabelReport({ history: read, name: 'made', walked: walkHistory(read, labelRules(read, { holdDaysMax: 45 }), instants), ranges: walkRanges(read, labelRules(read, { holdDaysMax: 45 })[0]!, instants), instants, splitAt: 100, bootstrap: { resamples: 200, seed: 3 } });
     const report = make();
     expect(make()).toEqual(report);
     expect(report.periods.map(({ name, instants: weeks }) => [name, weeks])).toEqual([['all', instants.length], ['first part', instants.filter((day) => day < 100).length], ['last part', instants.filter((day) => day >= 100).length]]);

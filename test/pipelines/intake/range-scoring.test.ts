@@ -1,6 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { beforeEach, describe, expect, it } from 'vitest';
+import fc from 'fast-check';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { blocksOf, rangesAtRisk } from '../../../evaluation/labels/range-walk.ts';
+import { readReportHistory } from '../../../evaluation/labels/report-history.ts';
 import { listPublications, makeManifest, type Manifest } from '../../../pipelines/caches/manifest.ts';
 import { clearNumber } from '../../../pipelines/intake/number-record.ts';
 import { rangeRule, scoreRanges } from '../../../pipelines/intake/range-scoring.ts';
@@ -12,6 +17,9 @@ import { putNumbers } from '../../support/numbers.ts';
 const { db, url } = await useTestDatabase();
 const store = await useStore();
 const { load } = await useFeedLoader(db);
+
+const directory = await mkdtemp(join(tmpdir(), 'caller-trust-ranges-'));
+afterAll(() => rm(directory, { recursive: true }));
 
 beforeEach(async () => {
   await db.query('TRUNCATE phone_number, feed_load, redress, complaint_score, spam_range, change_mark, artefact_delta, publication, artefact_version, build, night_run RESTART IDENTITY CASCADE');
@@ -25,6 +33,13 @@ const dayMs = 86_400_000;
 function report(...reports: readonly (readonly [phone: string, daysBefore: number])[]) {
   const row = ([phone, days]: readonly [string, number]) => `${phone},${new Date(asOf.getTime() - days * dayMs).toISOString().slice(0, 19).replace('T', ' ')},,,Texas,,Other,Y\n`;
   return load('complaints', header + reports.map(row).join(''));
+}
+
+/** The same reports as a table, as `evaluate labels` reads them. */
+async function tableOf(reports: readonly (readonly [phone: string, daysBefore: number])[]): Promise<string> {
+  const path = join(directory, 'reports.tsv');
+  await writeFile(path, `day\tphone\n${reports.map(([phone, days]) => `${new Date(asOf.getTime() - days * dayMs).toISOString().slice(0, 10)}\t${phone}\n`).join('')}`);
+  return path;
 }
 
 async function ranges(): Promise<unknown[][]> {
@@ -91,6 +106,24 @@ describe('a range of 1,000 numbers', () => {
     expect((await scoreRanges(db, asOf)).listed).toBe(0);
     await report([inBlock(1)[0]!, 0.5]);
     expect((await scoreRanges(db, asOf)).listed).toBe(1);
+  });
+
+  it('is the one that `evaluate labels` measures, on any history', async () => {
+    const daysBefore = fc.integer({ min: 1, max: 45 });
+    const reports = fc.array(fc.tuple(fc.constantFrom(...['20255501', '20255502', '20255511', '41655501'].flatMap((hundred) => [0, 1, 2, 3, 4, 5].map((n) => `${hundred}0${n}`))), daysBefore), { minLength: 1, maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(reports, async (given) => {
+        await db.query('TRUNCATE feed_load, spam_range CASCADE');
+        await report(...given);
+        await scoreRanges(db, asOf);
+        const { rows } = await db.query({ text: 'SELECT prefix, country, risk, numbers_reported FROM spam_range ORDER BY prefix', rowMode: 'array' });
+        const history = await readReportHistory([await tableOf([...given, ['2125550100', 0]])]); // its day is the one of the scoring
+        const blocks = blocksOf(history, 1000);
+        const found = rangesAtRisk(history, blocks, history.reportsOfDay.length - 1);
+        expect(found.map(({ block, country, score, numbersReported }) => [`+${blocks.prefixes[block]}`, country, rangeRule.risks.findLast(({ scoreMin }) => score >= scoreMin)!.risk, numbersReported]).sort()).toEqual(rows);
+      }),
+      { numRuns: 25 },
+    );
   });
 
   it('labels none of its numbers', async () => {

@@ -89,7 +89,7 @@ function played(rule: string, complaints: readonly Complaint[]): string {
   const reports = complaints.map(({ day, calledOn, state }) => ({ day: rule === 'complaints/1' ? calledOn : day, state })).sort((a, b) => a.day - b.day || a.state - b.state);
   const days = 500;
   const history: ReportHistory = {
-    phones: Float64Array.of(12025550143), firstReport: Uint32Array.of(0, reports.length), days: Int32Array.from(reports, ({ day }) => day),
+    phones: Float64Array.of(12025550143), countries: ['US'], countryOf: Uint16Array.of(0), firstReport: Uint32Array.of(0, reports.length), days: Int32Array.from(reports, ({ day }) => day),
     states: Uint16Array.from(reports, ({ state }) => state), reportsOfDay: new Uint32Array(days).fill(1), firstDay: 0, rowsGiven: 0, rowsLeftOut: 0,
   };
   const marks = new Uint8Array(days + 1);
