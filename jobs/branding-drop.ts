@@ -1,5 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { issueLetterForm, type FormOrder } from '../pipelines/branding/letter-form.ts';
 import { listOperationRows, readOperation, type Operation, type OperationKind, type OperationRow } from '../pipelines/branding/operation.ts';
 import type { OperationResult } from '../pipelines/branding/operation-result.ts';
 import { readRequestFile } from '../pipelines/branding/request-file.ts';
@@ -12,13 +13,13 @@ import { sql } from '../sql/sql.ts';
 import type { Queues } from './backend.ts';
 import { requestBranding } from './branding-producer.ts';
 import { isOffered, type Inbox, type Sight, type TakenEntry } from './drop-folder.ts';
-import { readDroppedRequest, requesterOf, requestFilesMax, requestFilesOf, requestNames } from './dropped-request.ts';
+import { formName, formOperation, readDroppedRequest, requesterOf, requestFilesMax, requestFilesOf, requestNames } from './dropped-request.ts';
 import { sightOfFile } from './feed-drop.ts';
 import { putFileAway, putFolderAway, replaceFile, statOrUndefined, type DropResult } from './put-away.ts';
 
 /** What the inbox of branding requests works with. */
 export interface BrandingInboxOptions {
-  readonly config: Pick<Config, 'dropDir' | 'dropSettleSeconds' | 'letterBytesMax' | 'numbersFileBytesMax'>;
+  readonly config: Pick<Config, 'dropDir' | 'dropSettleSeconds' | 'letterBytesMax' | 'numbersFileBytesMax' | 'numbersRowsMax' | 'feedLineBytesMax'>;
   readonly db: Pool;
   readonly queues: Queues;
   readonly log: Log;
@@ -32,7 +33,7 @@ const incompleteSeconds = 600;
 /**
  * The inbox of branding requests: a folder with `request.json`, and at most one letter and one CSV of numbers. When its
  * operation has ended it lies in `done/` or `rejected/` with `result.json` and `numbers.result.csv` in it. Letter and CSV
- * are removed then: they are kept sealed in the database.
+ * are removed then: they are kept sealed in the database. A request for the form of a letter is answered at once with `letter-form.pdf`.
  */
 export function brandingInbox(options: BrandingInboxOptions): Inbox {
   return { name: 'branding', sight: (path) => sightOfFolder(path, options.config), advance: (client, entry) => advanceRequest(options, client, entry) };
@@ -59,7 +60,7 @@ interface BrandingDropResult extends DropResult {
   readonly folder: string;
   readonly outcome: OperationResult['outcome'];
   readonly operationId: number | null;
-  readonly operation: OperationKind | null;
+  readonly operation: OperationKind | typeof formOperation | null;
   readonly owner: string | null;
   readonly key: string | null;
   /** Why nothing was made of the request. */
@@ -67,6 +68,8 @@ interface BrandingDropResult extends DropResult {
   readonly brand: OperationResult['brand'] | null;
   readonly letter: OperationResult['letter'];
   readonly numbers: OperationResult['numbers'];
+  /** The form that was issued, where nothing else was asked for. */
+  readonly form: { readonly formId: number; readonly code: string; readonly sha256: string; readonly numbers: number; readonly validUntil: Date; readonly file: string } | null;
 }
 
 /** The result is written before anything is removed or moved: a watcher that finds its own only has to end what another one began. */
@@ -93,11 +96,15 @@ async function findOperation(client: Queryable, { id }: TakenEntry): Promise<Ope
   return row === undefined ? undefined : readOperation(client, row.operation_id);
 }
 
-/** The operation of a folder, which another folder may have asked for under the same key; undefined if the folder was refused. */
+/** The operation of a folder, which another folder may have asked for under the same key; undefined if the folder was refused, or asked for a form alone. */
 async function submit(options: BrandingInboxOptions, entry: TakenEntry): Promise<Operation | undefined> {
   const { config, db, queues, log } = options;
   try {
     const submission = await readDroppedRequest(entry.path, { id: entry.id, limits: config });
+    if (submission.kind === formOperation) {
+      await issueForm(options, entry, submission.order);
+      return undefined;
+    }
     const { operationId } = await requestBranding({ db, vault: await options.openVault(), queues, log }, submission);
     log.info({ folder: entry.name, operationId }, 'a dropped request is queued');
     return await readOperation(db, operationId);
@@ -108,38 +115,40 @@ async function submit(options: BrandingInboxOptions, entry: TakenEntry): Promise
   }
 }
 
+/** A watcher that is killed before the result is written issues another form; that of before has gone to nobody. */
+async function issueForm(options: BrandingInboxOptions, entry: TakenEntry, order: FormOrder): Promise<void> {
+  const { db, config } = options;
+  const { file, formId, code, owner, sha256, validUntil, content } = await issueLetterForm({ db, limits: config, now: new Date() }, order);
+  await replaceFile(join(entry.path, formName), (append) => append(file));
+  const form = { formId, code, sha256, numbers: content.phones.length, validUntil, file: formName };
+  await conclude(options, entry, { ...emptyResult(entry), outcome: 'accepted', operation: formOperation, owner, form });
+}
+
 async function refuse(options: BrandingInboxOptions, entry: TakenEntry, { code, problem, hint = '' }: ServiceError): Promise<void> {
-  const result: BrandingDropResult = {
-    schema: 'caller-trust/branding-drop-result/1',
-    id: entry.id,
-    folder: entry.name,
-    outcome: 'rejected',
-    operationId: null,
-    operation: null,
-    owner: null,
-    key: null,
-    failure: { code, reason: problem, hint },
-    brand: null,
-    letter: null,
-    numbers: null,
-  };
+  const result: BrandingDropResult = { ...emptyResult(entry), failure: { code, reason: problem, hint } };
   const stats = await statOrUndefined(entry.path);
   if (stats?.isDirectory() === true) return conclude(options, entry, result);
   const name = await putFileAway(join(options.config.dropDir, 'rejected'), entry, result);
   logEnd(options.log, name, result);
 }
 
-function resultOf({ id, name }: TakenEntry, { operationId, kind, owner, key, result, failure }: Operation): BrandingDropResult {
+/** The result of a folder of which no operation was made. */
+function emptyResult({ id, name }: TakenEntry): BrandingDropResult {
   return {
-    schema: 'caller-trust/branding-drop-result/1',
-    id,
-    folder: name,
+    schema: 'caller-trust/branding-drop-result/1', id, folder: name,
+    outcome: 'rejected', operationId: null, operation: null, owner: null, key: null, failure: null, brand: null, letter: null, numbers: null, form: null,
+  };
+}
+
+function resultOf(entry: TakenEntry, { operationId, kind, owner, key, result, failure }: Operation): BrandingDropResult {
+  return {
+    ...emptyResult(entry),
     outcome: result?.outcome ?? 'rejected',
     operationId,
     operation: kind,
     owner,
     key,
-    failure: failure && { ...failure, hint: `Put the folder in again when that is cured${key === id ? '' : ', with another key'}.` },
+    failure: failure && { ...failure, hint: `Put the folder in again when that is cured${key === entry.id ? '' : ', with another key'}.` },
     brand: result?.brand ?? null,
     letter: result?.letter ?? null,
     numbers: result?.numbers ?? null,
@@ -173,7 +182,7 @@ async function conclude(options: BrandingInboxOptions, entry: TakenEntry, result
 }
 
 async function putAway({ config, log }: BrandingInboxOptions, entry: TakenEntry, result: BrandingDropResult): Promise<void> {
-  if (result.failure === null) await removeSealedFiles(entry.path);
+  if (result.operationId !== null && result.failure === null) await removeSealedFiles(entry.path);
   const name = await putFolderAway(join(config.dropDir, result.outcome === 'rejected' ? 'rejected' : 'done'), entry);
   logEnd(log, name, result);
 }

@@ -1,6 +1,8 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { z } from 'zod';
+import type { FormOrder, LetterFormRequest } from '../pipelines/branding/letter-form.ts';
+import { FORM_LANGUAGES } from '../pipelines/branding/letter-form-texts.ts';
 import { OPERATIONS, type OperationKind, type OperationRequest, type Submission } from '../pipelines/branding/operation.ts';
 import { readRequestFile } from '../pipelines/branding/request-file.ts';
 import { readSubmittedFile } from '../pipelines/branding/submitted-file.ts';
@@ -11,6 +13,18 @@ import { describeKind } from './put-away.ts';
 
 /** Names in the folder of a request: what its sender writes, and what the watcher answers. */
 export const requestNames = { request: 'request.json', result: 'result.json', rows: 'numbers.result.csv' } as const;
+
+/** What a request asks for that wants the form of a letter and nothing else. */
+export const formOperation = 'issue_letter_form';
+
+/** Name of the form in the folder. With an operation, a file of this name is its letter like any other. */
+export const formName = 'letter-form.pdf';
+
+/** A request for a form, beside the submissions of operations. */
+export interface DroppedFormOrder {
+  readonly kind: typeof formOperation;
+  readonly order: FormOrder;
+}
 
 /** Files that may lie in the folder of a request; it needs three. */
 export const requestFilesMax = 20;
@@ -52,7 +66,7 @@ function kindOf(name: string): 'json' | 'csv' | 'letter' {
   return ending === '.csv' ? 'csv' : 'letter';
 }
 
-const kinds = Object.keys(OPERATIONS) as OperationKind[];
+const kinds = [...(Object.keys(OPERATIONS) as OperationKind[]), formOperation] as const;
 
 /** What request.json says beside the fields of the operation. */
 const envelopeSchema = z.looseObject({
@@ -61,16 +75,22 @@ const envelopeSchema = z.looseObject({
   key: z.string('is not a text').optional(),
 });
 
+/** What a request for a form says beside its fields. */
+const formEnvelopeSchema = z.looseObject({ language: z.enum(FORM_LANGUAGES, `is not one of ${FORM_LANGUAGES.join(', ')}`).default('en') });
+
 /**
  * Reads the folder of a request. Nothing in it is followed, and nothing is read past its limit.
  * @throws ServiceError `brand_request_invalid`, `letter_file_invalid`, `numbers_file_invalid`
  */
-export async function readDroppedRequest(folder: string, { id, limits }: { id: string; limits: Pick<Config, 'letterBytesMax' | 'numbersFileBytesMax'> }): Promise<Submission> {
+export async function readDroppedRequest(folder: string, { id, limits }: { id: string; limits: Pick<Config, 'letterBytesMax' | 'numbersFileBytesMax'> }): Promise<Submission | DroppedFormOrder> {
   await requireFolder(folder);
   const names = requestFilesOf(await readdir(folder));
   const files = sortRequestFiles(names);
   for (const name of names) await requireRegularFile(folder, name, codeOf(name, files));
-  const { operation: kind, owner, key = id, ...request } = parseEnvelope(await readRequestFile(join(folder, requestNames.request)));
+  const { operation: kind, owner, ...fields } = parseEnvelope(envelopeSchema, await readRequestFile(join(folder, requestNames.request)));
+  const numbersFile = await readPart(folder, files.numbers, { code: 'numbers_file_invalid', bytesMax: limits.numbersFileBytesMax });
+  if (kind === formOperation) return { kind, order: { ...formOrderOf(fields, files), owner, numbersFile, issuedBy: requesterOf(id) } };
+  const { key = id, ...request } = fields;
   return {
     kind,
     owner,
@@ -79,8 +99,15 @@ export async function readDroppedRequest(folder: string, { id, limits }: { id: s
     requestedBy: requesterOf(id),
     person: await accountName((await lstat(join(folder, requestNames.request))).uid),
     letter: await readPart(folder, files.letter, { code: 'letter_file_invalid', bytesMax: limits.letterBytesMax }),
-    numbersFile: await readPart(folder, files.numbers, { code: 'numbers_file_invalid', bytesMax: limits.numbersFileBytesMax }),
+    numbersFile,
   };
+}
+
+/** What a killed watcher has left of the form is no letter. */
+function formOrderOf(fields: Record<string, unknown>, { letter }: RequestFiles): Pick<FormOrder, 'request' | 'language'> {
+  if (letter !== null && letter !== formName && letter !== `${formName}.tmp`) throw invalid('letter_file_invalid', 'A request for a form came with a letter.', 'Hand the letter in with the operation that it is for.');
+  const { language, ...request } = parseEnvelope(formEnvelopeSchema, fields);
+  return { language, request: request as LetterFormRequest }; // checked when it is issued
 }
 
 /** Kept with the operation, so that a watcher that was killed after the submission finds it again. */
@@ -88,8 +115,8 @@ export function requesterOf(id: string): string {
   return `drop folder ${id}`;
 }
 
-function parseEnvelope(fields: Record<string, unknown>): z.output<typeof envelopeSchema> {
-  const parsed = envelopeSchema.safeParse(fields);
+function parseEnvelope<Schema extends z.ZodType>(schema: Schema, fields: Record<string, unknown>): z.output<Schema> {
+  const parsed = schema.safeParse(fields);
   if (parsed.success) return parsed.data;
   const problem = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
   throw invalid('brand_request_invalid', `${problem}.`, 'docs/branding.md shows what request.json holds.');

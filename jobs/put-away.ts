@@ -64,13 +64,13 @@ async function renameFolder(from: string, to: string): Promise<boolean> {
 }
 
 /** Replaces a file by a complete one: whoever reads it sees all of it, also after a crash of the machine. */
-export async function replaceFile(path: string, write: (append: (text: string) => Promise<unknown>) => Promise<unknown>): Promise<void> {
+export async function replaceFile(path: string, write: (append: (content: string | Uint8Array) => Promise<unknown>) => Promise<unknown>): Promise<void> {
   const unfinished = `${path}.tmp`;
   await rm(unfinished, { recursive: true, force: true }); // what a killed watcher left
   await rm(path, { recursive: true, force: true });
   const file = await open(unfinished, 'wx');
   try {
-    await write((text) => file.appendFile(text));
+    await write((content) => file.appendFile(content));
     await file.sync();
   } finally {
     await file.close();

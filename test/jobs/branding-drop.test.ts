@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +11,7 @@ import type { LetterReadingOutcome } from '../../pipelines/branding/letter-readi
 import { runOperation } from '../../pipelines/branding/run-operation.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRows } from '../../runtime/postgres.ts';
-import { fresh, goodLetter, letterForReview, operationSettings, owner, profile, testVault } from '../support/branding.ts';
+import { fresh, goodLetter, letterForReview, operationSettings, owner, profile, signer, testVault } from '../support/branding.ts';
 import { letterFile } from '../support/letter-file.ts';
 import { killProcessesAfterEach, startProcess, until } from '../support/service-process.ts';
 import { openBackend, silent } from './backends.ts';
@@ -24,7 +25,7 @@ let directory: string;
 let now: number;
 
 const drop = (...path: string[]) => join(directory, 'drop', ...path);
-const limits = { letterBytesMax: 1000, numbersFileBytesMax: 1000 };
+const limits = { letterBytesMax: 1000, numbersFileBytesMax: 1000, numbersRowsMax: 1000, feedLineBytesMax: 1000 };
 const open = (openVault = async () => testVault): DropFolder => {
   const config = { dropDir: drop(), dropPollSeconds: 1, dropSettleSeconds: 10, ...limits };
   return openDropFolder({ config, db, log: silent, inboxes: [brandingInbox({ config, db, queues, log: silent, openVault })], clock: () => new Date(now) });
@@ -191,6 +192,67 @@ describe('a folder with a request', () => {
     await folder.look();
     expect((await readdir(drop('done'))).toSorted()).toEqual(['acme', expect.stringMatching(/^acme\.[0-9a-f]{16}$/), expect.stringMatching(/^ü+\.[0-9a-f]{16}$/)]);
     expect(await readdir(drop('done', 'acme'))).toEqual(['kept']);
+  });
+});
+
+describe('a folder that asks for the form of a letter', () => {
+  const askForm = (handle: string, more: object = {}) => ({ operation: 'issue_letter_form', owner, handle, brand: profile, signer, ...more });
+  const forms = () => queryRows<{ sha256: string }>(db, "SELECT sha256, owner, language, issued_by, content -> 'phones' AS phones FROM issued_form WHERE issued_by LIKE 'drop folder %' ORDER BY form_id");
+  const digestOf = async (...path: string[]) => createHash('sha256').update(await readFile(drop(...path, 'letter-form.pdf'))).digest('hex');
+
+  it('gets it at once, with no operation made, and keeps its CSV', async () => {
+    const { handle, phones } = fresh(2);
+    const before = (await operations()).length;
+    await dropped('form', { 'request.json': askForm(handle, { language: 'fr' }), 'numbers.csv': phones.join('\n') });
+    await settle(open());
+    expect((await readdir(drop('done', 'form'))).toSorted()).toEqual(['letter-form.pdf', 'numbers.csv', 'request.json', 'result.json']);
+    const sha256 = await digestOf('done', 'form');
+    expect((await forms()).at(-1)).toMatchObject({ sha256, owner, language: 'fr', issued_by: expect.stringMatching(/^drop folder [0-9a-f]{16}$/) as string, phones });
+    expect(await result('done', 'form', 'result.json')).toMatchObject({ outcome: 'accepted', operation: 'issue_letter_form', operationId: null, owner, failure: null, form: { sha256, numbers: 2, file: 'letter-form.pdf' } });
+    expect(await operations()).toHaveLength(before);
+  });
+
+  it('gets another one when it is put in again', async () => {
+    await dropped('form', { 'request.json': askForm(fresh(0).handle) });
+    await settle(open());
+    const first = await digestOf('done', 'form');
+    await rename(drop('done', 'form'), drop('branding', 'form'));
+    await settle(open());
+    expect(await digestOf('done', 'form')).toBe((await forms()).at(-1)!.sha256);
+    expect(await digestOf('done', 'form')).not.toBe(first);
+  });
+
+  it.each(['letter-form.pdf', 'letter-form.pdf.tmp'])('gets it from the next watcher, where one was killed that had written %s', async (left) => {
+    await writeRequest(drop('taken', 'branding', '0123456789abcdef', 'form'), { 'request.json': askForm(fresh(0).handle), [left]: 'half' });
+    await open().look();
+    expect((await readdir(drop('done', 'form'))).toSorted()).toEqual(['letter-form.pdf', 'request.json', 'result.json']);
+    expect(await digestOf('done', 'form')).toBe((await forms()).at(-1)!.sha256);
+  });
+
+  it.each([
+    ['without a signer', { signer: undefined }, {}, 'brand_request_invalid', /signer/],
+    ['in another language', { language: 'nl' }, {}, 'brand_request_invalid', /language: is not one of en, de/],
+    ['with a key', { key: 'acme-1' }, {}, 'brand_request_invalid', /key/],
+    ['with a letter', {}, { 'loa.pdf': 'letter' }, 'letter_file_invalid', /came with a letter/],
+    ['for a brand that is not there', { brand: undefined, handle: 'never-made' }, {}, 'brand_unknown', /./],
+  ])('%s is rejected', async (_what, more, files, code, reason) => {
+    const before = (await forms()).length;
+    await dropped('form', { 'request.json': askForm(fresh(0).handle, more), ...files });
+    await settle(open());
+    expect(await result('rejected', 'form', 'result.json')).toMatchObject({ outcome: 'rejected', form: null, failure: { code, reason: expect.stringMatching(reason) as string } });
+    expect((await readdir(drop('rejected', 'form'))).toSorted()).toEqual([...Object.keys(files), 'request.json', 'result.json'].toSorted());
+    expect(await forms()).toHaveLength(before);
+  });
+
+  it('comes back signed under its own name as the letter of an operation, which is taken from the folder', async () => {
+    const { handle } = fresh(0);
+    const folder = open();
+    await dropped('back', { 'request.json': addBrand(handle), 'letter-form.pdf': 'signed' });
+    await settle(folder);
+    await carryOut();
+    await folder.look();
+    expect(await result('done', 'back', 'result.json')).toMatchObject({ operation: 'add_managed_brand', form: null, letter: { findings: expect.any(Array) as unknown[] } });
+    expect(await readdir(drop('done', 'back'))).not.toContain('letter-form.pdf');
   });
 });
 
