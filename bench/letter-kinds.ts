@@ -1,5 +1,5 @@
 /**
- * Claims: no letter of an impostor or forger is approved by rules, no honest one is refused, and the findings point a
+ * Claims: no letter of an impostor or forger is approved by rules, an honest issued form is, no honest letter is refused, and the findings point a
  * reviewer at what is wrong. Prints the figures for the kinds that the marks were written against and for those that came
  * afterwards, what was missed, and what honest letters cost: marks that a person reads in vain.
  *
@@ -15,6 +15,8 @@ import { readLetter } from '../pipelines/branding/reading/letter-reader.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { honestKinds, kindSets } from './letter-kinds/all-kinds.ts';
 import { drawKind } from './letter-kinds/draw-kind.ts';
+import { formKinds } from './letter-kinds/form-kinds.ts';
+import { judgeForm, type JudgedForm } from './letter-kinds/judge-form.ts';
 import { judgeFree, judgeKind, readAsText, type JudgedKind } from './letter-kinds/judge-kind.ts';
 import { handedInOn, type LetterKind } from './letter-kinds/letter-draft.ts';
 
@@ -73,9 +75,19 @@ async function summarizeSamples() {
   return { ...figures, marks: figures.marks / figures.letters };
 }
 
+/** Issued forms: what the service approves, and whether the right rule says why it does not approve the others. */
+async function summarizeForms() {
+  const judged: JudgedForm[] = [];
+  for (const kind of formKinds) judged.push(await judgeForm(kind, (bytes) => readLetter({ bytes, limits: config, trustRootsPem })));
+  const honest = judged.filter(({ kind }) => kind.careful === 'approve');
+  const bad = judged.filter(({ kind }) => kind.careful !== 'approve');
+  const approved = (some: readonly JudgedForm[]) => some.filter(({ decided }) => decided.outcome === 'approved').map(({ kind }) => kind.name);
+  return { honest: honest.length, honestApproved: approved(honest).length, forged: bad.length, forgedApproved: approved(bad), pointedAt: bad.filter(({ isPointedAt }) => isPointedAt).length };
+}
+
 const forged: ReturnType<typeof summarizeForged>[] = [];
 for (const [set, kinds] of Object.entries(kindSets)) forged.push(summarizeForged(set, await judgeAll(kinds)));
-const report = { forged, honest: summarizeHonest(await judgeAll(honestKinds)), samples: await summarizeSamples() };
+const report = { forged, honest: summarizeHonest(await judgeAll(honestKinds)), samples: await summarizeSamples(), forms: await summarizeForms() };
 if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
 
 const percent = (part: number, all: number) => `${((100 * part) / all).toFixed(1)} %`;
@@ -84,6 +96,7 @@ for (const { set, kinds, approved, rejected, refusedWhereAClerkAsks, pointedAt, 
   console.log(`${set.padEnd(24)}  ${String(kinds).padStart(5)}  ${String(approved.length).padStart(8)}  ${String(rejected).padStart(8)}  ${String(refusedWhereAClerkAsks.length).padStart(26)}  ${`${pointedAt} (${percent(pointedAt, kinds)})`.padEnd(15)}  ${findings.toFixed(1)}`);
 }
 for (const { set, missed } of forged) for (const name of missed) console.log(`  missed, ${set}: ${name}`);
-const { honest, samples } = report;
+const { honest, samples, forms } = report;
 console.log(`\nhonest kinds: ${honest.kinds}, to a person ${honest.toAPerson}, rejected ${honest.rejected.length}${honest.rejected.map((name) => ` (${name})`).join('')}, without a finding ${honest.withoutFinding}, findings ${honest.findings.toFixed(2)} a letter, marks ${honest.marks.toFixed(2)}`);
 console.log(`honest sample letters with text: ${samples.letters}, rejected ${samples.rejected}, without a finding ${samples.withoutFinding}, marks ${samples.marks.toFixed(2)} a letter`);
+console.log(`issued forms: honest ${forms.honest}, approved ${forms.honestApproved}; forged or abnormal ${forms.forged}, approved ${forms.forgedApproved.length}${forms.forgedApproved.map((name) => ` (${name})`).join('')}, the right rule says why ${forms.pointedAt}`);

@@ -81,7 +81,7 @@ export function appendToPdf(bytes: Uint8Array, objects: ReadonlyMap<number, stri
     return row;
   });
   const start = text.length + update.length;
-  update += `xref\n${rows.join('')}trailer\n<<${trailer.replace(/\/Size \d+/, `/Size ${size}`)} /Prev ${previous} >>\nstartxref\n${start}\n%%EOF\n`;
+  update += `xref\n${rows.join('')}trailer\n<<${trailer.replace(/\/Size \d+/, `/Size ${size}`).replace(/\/Prev \d+/, '')} /Prev ${previous} >>\nstartxref\n${start}\n%%EOF\n`;
   return Buffer.concat([bytes, Buffer.from(update, 'latin1')]);
 }
 

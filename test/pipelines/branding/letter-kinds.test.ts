@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { honestKinds, kindSets, tunedKinds } from '../../../bench/letter-kinds/all-kinds.ts';
 import { drawKind } from '../../../bench/letter-kinds/draw-kind.ts';
+import { formKinds } from '../../../bench/letter-kinds/form-kinds.ts';
+import { judgeForm } from '../../../bench/letter-kinds/judge-form.ts';
 import { judgeKind, readAsText, type JudgedKind } from '../../../bench/letter-kinds/judge-kind.ts';
 import type { LetterKind } from '../../../bench/letter-kinds/letter-draft.ts';
 import { pageKinds } from '../../../bench/letter-kinds/page-kinds.ts';
 import { sampleTrustRootPem } from '../../../cli/sample-letters/sample-letters.ts';
+import type { LetterReadingOutcome } from '../../../pipelines/branding/letter-reading.ts';
 import { readPdfText } from '../../../pipelines/branding/reading/text-task.ts';
 import { loadConfig } from '../../../runtime/config.ts';
 
@@ -15,9 +18,13 @@ function judgeText(kind: LetterKind): JudgedKind {
   return judgeKind(kind, { kind: 'read', reading: readAsText(kind) });
 }
 
+async function read(bytes: Uint8Array): Promise<LetterReadingOutcome> {
+  const { pages, signatures, revisions, embeddedCsv } = await readPdfText({ bytes, limits, trustRootsPem: sampleTrustRootPem() });
+  return { kind: 'read', reading: { format: 'pdf', pages, signatures, revisions, embeddedCsv } };
+}
+
 async function judgePdf(kind: LetterKind): Promise<JudgedKind> {
-  const { pages, signatures, revisions, embeddedCsv } = await readPdfText({ bytes: drawKind(kind), limits, trustRootsPem: sampleTrustRootPem() });
-  return judgeKind(kind, { kind: 'read', reading: { format: 'pdf', pages, signatures, revisions, embeddedCsv } });
+  return judgeKind(kind, await read(drawKind(kind)));
 }
 
 describe('the catalogue of letters', () => {
@@ -78,5 +85,20 @@ describe('an honest letter', () => {
   it('has at most one mark in two letters that a person reads in vain', () => {
     const marks = honestKinds.flatMap((kind) => judgeText(kind).findings.filter(({ code }) => code === 'sentences_to_read' || code === 'page_plain'));
     expect(marks.length).toBeLessThan(honestKinds.length / 2);
+  });
+});
+
+describe('an issued form', () => {
+  const kinds = formKinds.map((kind) => [kind.name, kind] as const);
+
+  it.each(kinds.filter(([, { careful }]) => careful === 'approve'))('%s: is approved', async (_name, kind) => {
+    const { decided } = await judgeForm(kind, read);
+    expect(decided.findings.filter(({ severity }) => severity !== 'pass')).toEqual([]);
+    expect(decided.outcome).toBe('approved');
+  });
+
+  it.each(kinds.filter(([, { careful }]) => careful !== 'approve'))('%s: is not approved, and the rule that it breaks says so', async (_name, kind) => {
+    const { decided, isPointedAt } = await judgeForm(kind, read);
+    expect([decided.outcome, isPointedAt]).toEqual([kind.careful === 'reject' ? 'rejected' : 'in_review', true]);
   });
 });

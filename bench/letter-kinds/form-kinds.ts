@@ -1,0 +1,103 @@
+import { appendToPdf } from '../../cli/sample-letters/pdf-file.ts';
+import { certifySigner, certifyStranger } from '../../cli/sample-letters/sample-keys.ts';
+import { signForm, type FormSigning } from '../../cli/sample-letters/sign-form.ts';
+import type { KnownForm } from '../../pipelines/branding/letter-form.ts';
+import type { FormContent } from '../../pipelines/branding/letter-form-pdf.ts';
+import type { FormRuleId } from '../../pipelines/branding/letter-form-rules.ts';
+import { handedInOn, honestRequest, type CarefulOutcome } from './letter-draft.ts';
+
+/** What the forms of the catalogue say, and who signs them. */
+export const formContent: FormContent = {
+  legalName: honestRequest.brand.legalName, dba: null, displayName: honestRequest.brand.displayName, address: null, country: 'US',
+  signerName: 'Leona Thornquill', signerTitle: 'Managing Director', phones: honestRequest.phones,
+};
+
+/** A form that was issued, and the same rendered at another time: what a program makes that saves it anew. */
+export interface RenderedForms {
+  readonly issued: Uint8Array;
+  readonly savedAnew: Uint8Array;
+}
+
+/** One kind of letter on an issued form: how the file comes back, what a careful clerk would do, and the rule that must say what is wrong. */
+export interface FormKind {
+  readonly name: string;
+  readonly careful: CarefulOutcome;
+  readonly make: (forms: RenderedForms) => Uint8Array;
+  /** How the form stands with the service, if not as issued to this client and in date. */
+  readonly known: Partial<KnownForm>;
+  readonly phones: readonly string[];
+  readonly wrong: FormRuleId | null;
+}
+
+const ownSigner = { name: formContent.signerName, organization: formContent.legalName };
+const honestSigning: FormSigning = { certificate: certifySigner(ownSigner), signedAt: new Date('2026-05-18T10:24:00Z'), lines: [`Digitally signed by ${formContent.signerName}`] };
+
+function signed(change: Partial<FormSigning> = {}): FormKind['make'] {
+  return ({ issued }) => signForm(issued, { ...honestSigning, ...change });
+}
+
+/** Number and body of the object of a form that has an entry. */
+function objectWith(form: Uint8Array, entry: string): readonly [number, string] {
+  const objects = Buffer.from(form).toString('latin1').matchAll(/\n(\d+) 0 obj\n<<\n((?:(?!endobj)[\s\S])*)>>\nendobj/g);
+  const [, id, body] = [...objects].find(([, , text]) => text!.includes(entry))!;
+  return [Number(id), body!];
+}
+
+/** An object of a form with an entry replaced by another text. */
+function replaced(form: Uint8Array, holder: string, change: (body: string) => string): readonly [number, string] {
+  const [id, body] = objectWith(form, holder);
+  return [id, `<<\n${change(body)}>>`];
+}
+
+type Objects = readonly (readonly [number, string])[];
+
+const text = 'BT /F3 12 Tf 72 500 Td (+1 614 555 0149) Tj ET';
+const changes = {
+  textDrawnOver: (form: Uint8Array): Objects => [replaced(form, '/Type /Page\n', (body) => body.replace(/\/Contents (\d+ 0 R)/, '/Contents [$1 40 0 R]')), [40, `<< /Length ${text.length} >>\nstream\n${text}\nendstream`]],
+  fieldValue: (form: Uint8Array): Objects => [
+    replaced(form, '/Type /Page\n', (body) => body.replace('/Annots [', '/Annots [40 0 R ')), replaced(form, '/Fields [', (body) => body.replace('/Fields [', '/Fields [40 0 R ')),
+    [40, `<< /Type /Annot /Subtype /Widget /FT /Tx /T (Number) /V (+1 614 555 0149) /F 4 /Rect [72 480 300 500] /P ${objectWith(form, '/Type /Page\n')[0]} 0 R >>`],
+  ],
+  extraPage: (form: Uint8Array): Objects => [
+    replaced(form, '/Type /Pages', (body) => body.replace(/\/Count 1/, '/Count 2').replace(/\/Kids \[/, '/Kids [40 0 R ')), [40, `<< /Type /Page /Parent ${objectWith(form, '/Type /Pages')[0]} 0 R /MediaBox [0 0 612 792] >>`],
+  ],
+  validation: (form: Uint8Array): Objects => [replaced(form, '/Type /Catalog', (body) => `${body}/DSS 40 0 R\n`), [40, '<< /Type /DSS /Certs [] >>']],
+  validationWithFont: (form: Uint8Array): Objects => [...changes.validation(form), [objectWith(form, '/Subtype /Type0')[0], '<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>']],
+};
+
+/** The form is changed in the update that signs it. */
+function signedWith(change: (form: Uint8Array) => Objects): FormKind['make'] {
+  return ({ issued }) => signForm(issued, { ...honestSigning, more: new Map(change(issued)) });
+}
+
+/** The form is changed after it was signed. */
+function changedAfter(change: (form: Uint8Array) => Objects): FormKind['make'] {
+  return ({ issued }) => appendToPdf(signed()({ issued, savedAnew: issued }), new Map(change(issued)));
+}
+
+function formKind(name: string, careful: CarefulOutcome, wrong: FormRuleId | null, parts: Partial<FormKind> = {}): FormKind {
+  return { name, careful, wrong, make: signed(), known: {}, phones: formContent.phones, ...parts };
+}
+
+/** Letters on issued forms, honest and forged. */
+export const formKinds: readonly FormKind[] = [
+  formKind('signed in its field', 'approve', null),
+  formKind('signed without showing it', 'approve', null, { make: signed({ lines: [] }) }),
+  formKind('signed, with validation data', 'approve', null, { make: changedAfter(changes.validation) }),
+  formKind('not signed', 'reject', 'form_signed', { make: ({ issued }) => issued }),
+  formKind('printed to a new file, not signed', 'ask', 'form_issued', { make: ({ savedAnew }) => savedAnew }),
+  formKind('saved anew, then signed', 'ask', 'form_issued', { make: ({ savedAnew }) => signForm(savedAnew, honestSigning) }),
+  formKind('another signer', 'ask', 'form_signer_fits', { make: signed({ certificate: certifySigner({ ...ownSigner, name: 'Walter Ashgrove' }) }) }),
+  formKind('a certificate of another company', 'ask', 'form_signer_fits', { make: signed({ certificate: certifySigner({ ...ownSigner, organization: 'Varnholt Telecom LLC' }) }) }),
+  formKind('a certificate of its own making', 'ask', 'form_signature_trusted', { make: signed({ certificate: certifyStranger(ownSigner) }) }),
+  formKind('text drawn over it while signing', 'ask', 'form_unchanged', { make: signedWith(changes.textDrawnOver) }),
+  formKind('text drawn over it after signing', 'ask', 'form_unchanged', { make: changedAfter(changes.textDrawnOver) }),
+  formKind('a field with a value', 'ask', 'form_unchanged', { make: signedWith(changes.fieldValue) }),
+  formKind('an extra page', 'ask', 'form_unchanged', { make: signedWith(changes.extraPage) }),
+  formKind('validation data that redefine a font', 'ask', 'form_unchanged', { make: changedAfter(changes.validationWithFont) }),
+  formKind('a signature drawn over the text', 'ask', 'form_unchanged', { make: signed({ rect: [56, 400, 356, 464] }) }),
+  formKind('returned too late', 'ask', 'form_issued', { known: { validUntil: new Date(`${handedInOn}T11:59:59Z`) } }),
+  formKind('signed before it was issued', 'ask', 'form_signed_in_time', { make: signed({ signedAt: new Date('2026-05-14T10:00:00Z') }) }),
+  formKind('issued to another client', 'ask', 'form_issued', { known: { owner: 'another client' } }),
+  formKind('another number is asked for', 'ask', 'form_fits_request', { phones: [...formContent.phones, '+16145550149'] }),
+];
