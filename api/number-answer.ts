@@ -34,6 +34,8 @@ interface NumberRow {
   numbers_reported: number;
   range_since: string;
   range_until: string;
+  /** Asked for numbers of a listed range alone. */
+  is_protected: boolean;
   branded: boolean;
   display_name: string | null;
   display_description: string | null;
@@ -93,7 +95,7 @@ function complaintsOf(row: NumberRow): NumberAnswer['complaints'] {
 
 function rangeRiskOf(row: NumberRow): NumberAnswer['rangeRisk'] {
   if (row.range_prefix === null) return null;
-  const exempt = row.branded ? 'branded' : row.is_cleared ? 'cleared' : null;
+  const exempt = row.branded ? 'branded' : row.is_cleared ? 'cleared' : row.is_protected ? 'protected' : null;
   return { prefix: row.range_prefix, risk: row.range_risk, lift: row.range_lift, numbersReported: row.numbers_reported, since: row.range_since, until: row.range_until, exempt };
 }
 

@@ -49,7 +49,7 @@ export const numberSchema = z.object({
       numbersReported: count,
       since: z.iso.date(),
       until: z.iso.date().describe('The day until which the block is listed if nothing more is reported.'),
-      exempt: z.enum(['branded', 'cleared']).nullable().describe('Why this number is exempt; null if it is not.'),
+      exempt: z.enum(['branded', 'cleared', 'protected']).nullable().describe('Why this number is exempt; null if it is not.'),
     })
     .nullable()
     .describe('The risk of the block of the number as of the last night: evidence about a block, and no label. Null for a block that is not listed.'),

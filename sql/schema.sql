@@ -2356,6 +2356,9 @@ GRANT SELECT ON model_default TO caller_trust_reader;
 -- grant phone_number.SELECT
 GRANT SELECT (phone, country, reputation_level, reputation_category, display_name, display_description, display_detail, display_image, reputation_source, feed_level, feed_category, feed_load_id, cleared_at) ON phone_number TO caller_trust_reader;
 
+-- grant protected_number.SELECT
+GRANT SELECT (kind, value, removed_at) ON protected_number TO caller_trust_reader;
+
 -- grant publication.SELECT
 GRANT SELECT ON publication TO caller_trust_reader;
 

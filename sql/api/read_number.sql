@@ -7,6 +7,7 @@ SELECT
   s.phone IS NOT NULL AS is_scored, s.level AS score_level, s.category AS score_category, s.reports, s.independent_reports, s.first_reported_at, s.last_reported_at,
   s.rule_version, run.evaluated_at, (SELECT max(r.cleared_at) FROM redress AS r WHERE r.phone = given.phone) AS cleared_at, p.cleared_at IS NOT NULL AS is_cleared,
   g.prefix AS range_prefix, g.risk AS range_risk, g.lift AS range_lift, g.numbers_reported, g.since AS range_since, g.until AS range_until,
+  g.prefix IS NOT NULL AND is_protected_number(given.phone) AS is_protected,
   b.phone IS NOT NULL AS branded, coalesce(b.display_name, p.display_name) AS display_name,
   CASE WHEN b.phone IS NULL THEN p.display_description ELSE b.display_description END AS display_description,
   CASE WHEN b.phone IS NULL THEN p.display_detail ELSE b.display_detail END AS display_detail,

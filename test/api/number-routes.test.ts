@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { numberSchema } from '../../api/number-schemas.ts';
 import { problemSchema } from '../../api/schemas.ts';
 import { clearNumber } from '../../pipelines/intake/number-record.ts';
+import { protectNumbers, unprotectNumbers } from '../../pipelines/intake/protected-number.ts';
 import { scoreComplaints } from '../../pipelines/intake/scoring.ts';
 import { complaintFile, severalStates } from '../support/complaints.ts';
 import { useTestDatabase } from '../support/database.ts';
@@ -56,13 +57,18 @@ it('answers for a number of which nothing is known: it has no label', async () =
   expect(await answerOf('+12025550199')).toMatchObject({ known: false, level: 'NEUTRAL', category: null, since: null, source: null, feed: null, complaints: null, cleared: null, display: null });
 });
 
-it('says that its block is at risk, and that a cleared number is exempt', async () => {
+it('says that its block is at risk, and that a number that was cleared or is never labelled is exempt', async () => {
   await db.query(`INSERT INTO spam_range (prefix, country, risk, lift, numbers_reported, since, until, rule_version) VALUES ('+12025560', 'US', 'HIGH', 40, 4, '2026-11-01', '2026-11-15', 'ranges/1')`);
   const range = { prefix: '+12025560', risk: 'HIGH', lift: 40, numbersReported: 4, since: '2026-11-01', until: '2026-11-15' };
   expect((await answerOf('+12025560199')).rangeRisk).toEqual({ ...range, exempt: null });
   await load('reputation', '+12025560147,FRAUD,7\n');
   await clearNumber({ db, phone: '+12025560147', reason: 'x', actor: 'ada' });
   expect((await answerOf('+12025560147')).rangeRisk).toEqual({ ...range, exempt: 'cleared' });
+  const protection = { db, numbers: '+1202556014*', reason: 'x', actor: 'ada' };
+  await protectNumbers(protection);
+  expect((await answerOf('+12025560148')).rangeRisk).toEqual({ ...range, exempt: 'protected' });
+  await unprotectNumbers(protection);
+  expect((await answerOf('+12025560148')).rangeRisk).toEqual({ ...range, exempt: null });
 });
 
 it('takes a number in E.164 alone, its plus sign percent-encoded or not, and repeats none that is wrong', async () => {
