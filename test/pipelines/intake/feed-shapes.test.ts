@@ -160,9 +160,8 @@ describe('a load of which most rows are refused', () => {
     const saved = lines.map((line) => line.replace(/20(\d\d)-(\d\d)-(\d\d) (\d\d:\d\d):\d\d/g, '$2/$3/$1 $4')).join('\n');
     await expect(load('complaints', saved, limits)).rejects.toMatchObject({ code: 'feed_mostly_rejected', problem: expect.stringContaining('date_invalid') as string });
     const readable = lines.map((line) => line.replace(/(20\d\d)-(\d\d)-(\d\d) (\d\d:\d\d):\d\d/g, '$2/$3/$1 $4')).join('\n');
-    await expect(load('complaints', readable, limits)).rejects.toMatchObject({ code: 'feed_dates_unclear' });
-    const report = await load('complaints', readable, limits, { dates: 'mdy' });
-    expect(report.rowsAccepted).toBeGreaterThan(150);
+    expect((await load('complaints', readable, limits)).rowsAccepted).toBeGreaterThan(150); // the days of the calls pass 12
+    expect((await load('complaints', readable, limits, { dates: 'mdy' })).rowsAccepted).toBeGreaterThan(150);
   });
 });
 
