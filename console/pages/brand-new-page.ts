@@ -25,7 +25,7 @@ export default function BrandNewPage(): VNode {
     <form class="page" onSubmit=${hand}>
       <${Section} title="The brand">
         <div class="field-pairs">
-          <${Field} label="Owner" hint="Whose brand it is, as API keys name the client." problem=${wrong.get('owner')}>${(ids: object) => html`<input name="owner" required value=${currentSession().user.owners[0] ?? ''} maxlength="128" autocomplete="off" ...${ids} />`}</${Field}>
+          <${Field} label="Owner" hint="Whose brand it is, as API keys name the client." problem=${wrong.get('owner')}>${(ids: object) => html`<input name="owner" required defaultValue=${currentSession().user.owners[0] ?? ''} maxlength="128" autocomplete="off" ...${ids} />`}</${Field}>
           <${Field} label="Handle (optional)" hint="2 to 63 lower-case letters, digits and single hyphens. Empty: made of the display name." problem=${wrong.get('handle')}>${(ids: object) => html`<input name="handle" maxlength="63" pattern="[a-z0-9](-?[a-z0-9])+" autocomplete="off" autocapitalize="none" spellcheck=${false} ...${ids} />`}</${Field}>
         </div>
         <${BrandFields} wrong=${wrong} />
