@@ -39,7 +39,7 @@ describe.skipIf(noChromium)('the pages of brands', () => {
     await page.getByText('has no letter: it may not be digits and signs only', { exact: true }).waitFor(); // at its field
     await page.getByLabel('Display name').fill('Northwind Dental');
     await page.getByRole('button', { name: 'Add Managed Brand' }).click();
-    await page.getByText('Carried out, but not for every number').waitFor({ timeout: 60_000 });
+    await page.getByText('In review: a person decides.').first().waitFor({ timeout: 60_000 });
     await page.getByRole('cell', { name: 'phone_invalid' }).waitFor();
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download the refused rows as CSV' }).click()]);
     expect(await readFile(await download.path(), 'utf8')).toMatch(/^line,phone,code,reason\r\n4,,phone_invalid,/);
