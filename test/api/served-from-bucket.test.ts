@@ -71,7 +71,7 @@ it('a download goes on where the connection to the object store breaks off', asy
 
 it('a night whose upload fails publishes nothing of it, and the version before is served', async () => {
   const before = (await served.get(path, {}, 'HEAD')).headers.get('etag');
-  await database.db.query(`UPDATE phone_number SET reputation_level = 'FRAUD', reputation_category = 7`);
+  await database.db.query(`UPDATE phone_number SET reputation_level = 'FRAUD', reputation_category = 7 WHERE phone IN (SELECT phone FROM phone_number ORDER BY phone LIMIT 500)`); // fewer than gates of labels look at
   objects.fault = ({ method, url }) => (method === 'PUT' && url?.includes('/spammer_phones/') === true ? { status: 503 } : 'pass');
   const report = await runWholeNight({ db: database.db, url: database.url, store });
   expect(outcomes(report)['spammer_phones']).toBe('failed');

@@ -16,7 +16,7 @@ import { backends, openBackend, type TestBackend } from './backends.ts';
 
 const objects = await useObjectStore();
 const countries = ['US', 'CA', 'GB', 'DE', 'FR', 'ES', 'IT', 'BR', 'IN', 'JP', 'AU', 'MX'];
-const artefacts = countries.length + 2;
+const artefacts = countries.length + 3;
 killProcessesAfterEach();
 
 function numbersOf(name: string): TestNumber[] {
