@@ -71,6 +71,7 @@ it('gives a request up that the network swallows, and serves the caches meanwhil
 });
 
 it('ends statements that take too long, refuses requests past the limit, and keeps the polls going meanwhile', async () => {
+  const made = await near.makeKey(); // waits until the API knows it
   const client = await db.connect();
   await client.query('BEGIN');
   await client.query('LOCK TABLE brand IN ACCESS EXCLUSIVE MODE');
@@ -84,7 +85,6 @@ it('ends statements that take too long, refuses requests past the limit, and kee
   await until(() => codes.length === 3);
   expect(codes).toEqual(['not_ready', 'not_ready', 'not_ready']);
   await near.publish({ cache: 'branded_phones' }); // waits until the API serves it
-  const made = await near.makeKey(); // waits until the API knows it
   expect(made.key).toMatch(/^ct_/);
   await expectCachesServed(near);
   expect(readinessSchema.parse(await (await fetch(`${near.url}/readyz`)).json()).status).toBe('ready');

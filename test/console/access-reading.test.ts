@@ -2,7 +2,10 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { enqueueNight, jobIds } from '../../jobs/enqueue.ts';
 import { storeDriftReport } from '../../pipelines/audio/drift/drift-record.ts';
 import { makeDriftReport } from '../../pipelines/audio/drift/drift-report.ts';
+import { fileDispute } from '../../pipelines/intake/number-dispute.ts';
 import { queryRow, queryRows } from '../../runtime/postgres.ts';
+import { testVault } from '../support/branding.ts';
+import { useFeedLoader } from '../support/feeds.ts';
 import { useConsoleServer } from './support/console-server.ts';
 import { handInLetter, testMasterKey } from './support/letters.ts';
 import { seedNights } from './support/nights.ts';
@@ -12,13 +15,14 @@ import { enrolmentOf, formOf, readerA } from './support/voice-form.ts';
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 }); // nights, a letter and a voice are made
 const server = await useConsoleServer({ LETTER_MASTER_KEY: testMasterKey });
 const { db } = server;
+const { load } = await useFeedLoader(db);
 const reading = server.app.routeRules.filter(({ method, url }) => method === 'GET' && !/^\/(pages|modules)\//.test(url));
 
 /** What stands for the names in a path, by how the path begins; the first that fits counts. */
 let seeded: readonly (readonly [begin: string, values: Readonly<Record<string, string | number>>])[];
 let cookie: string;
 
-/** One of each kind: a night with artefacts, a batch with a verification, a voice, a brand with its letter and operation, a model with a drift report, a job. */
+/** One of each kind: a night with artefacts, a batch with a verification, a voice, a brand with its letter and operation, a feed's load, a dispute, a model with a drift report, a job. */
 beforeAll(async () => {
   const { Cookie, 'X-CSRF-Token': token } = await server.session('operator');
   cookie = Cookie;
@@ -32,6 +36,8 @@ beforeAll(async () => {
   const drift = makeDriftReport({ old: compared('phone/v7'), new: compared('phone/v8'), batch: batch.id, settings: { channels: 'apart' } }, []);
   const { reportId } = await storeDriftReport(db, drift, { batchId: batch.batchId, madeBy: 'ada' });
   await enqueueNight(server.queues, { runId: run! });
+  const { loadId } = await load('reputation', 'phone,level\n+12025550143,SPAM\n+12025550144,LOUD\n');
+  const { disputeId } = await fileDispute({ db, vault: testVault }, { request: { phone: '+12025550143', reason: 'Ours', contact: 'office@clinic.example' }, filedBy: 'cli ada' });
   seeded = [
     ['/api/nights/', { run: run! }],
     ['/api/artefacts/', { cache: 'phones', country: 'US', from: 1 }],
@@ -42,6 +48,8 @@ beforeAll(async () => {
     ['/api/letters/', { id: letter }],
     ['/api/review/letters/', { id: letter, page: 1 }],
     ['/api/operations/', { id: operation }],
+    ['/api/feeds/loads/', { id: loadId }],
+    ['/api/disputes/', { id: disputeId }],
     ['/api/models/', { family: 'phone', version: 'v8' }],
     ['/api/drift-reports/', { report: reportId }],
     ['/queues/', { queueName: 'nights', jobId: jobIds.night(run!) }],

@@ -32,8 +32,8 @@ describe(`lists of the console, of ${rows} entries`, () => {
   });
 
   it.each([
-    ['requests of an owner', 'console/list_operations', [null, 'Rare', null, null, 50], 4],
-    ['requests of nobody', 'console/list_operations', [null, 'Nobody', null, null, 50], 0],
+    ['requests of an owner', 'console/list_operations', [null, ['Rare'], null, null, 50], 4],
+    ['requests of nobody', 'console/list_operations', [null, ['Nobody'], null, null, 50], 0],
     ['requests for a brand', 'console/list_operations', [null, null, null, 'brand-77', 50], 10],
     ['requests that were rejected', 'console/list_operations', [null, null, 'rejected', null, 50], 4],
     ['requests that wait', 'console/list_operations', [null, null, 'queued', null, 50], 0],
