@@ -81,9 +81,10 @@ export function waitsForProofOnly(findings: readonly KeptFinding[], policy: Appr
 export const provenFinding: Finding = { code: 'numbers_proven', severity: 'pass', message: FORM_RULES.find(({ id }) => id === 'numbers_proven')!.passed, place: null, excerpt: null };
 
 function judgeForm(form: KnownForm, facts: ApprovalFacts): readonly Finding[] {
+  const isSigned = facts.reading.signatures.length > 0; // where nothing is signed, nothing is said of the signature
   return [
     ...judgeIssued(form, facts), ...judgeRequest(form, facts), ...judgeUnchanged(form, facts), ...judgeSigned(facts),
-    ...judgeTrust(facts), ...judgeSigner(form, facts), ...judgeTime(form, facts), ...judgeProof(form, facts),
+    ...(isSigned ? [...judgeTrust(facts), ...judgeSigner(form, facts), ...judgeTime(form, facts)] : []), ...judgeProof(form, facts),
   ];
 }
 
@@ -167,13 +168,12 @@ function judgeSigned({ reading: { signatures, revisions } }: ApprovalFacts): rea
 
 function judgeTrust({ reading: { signatures }, policy }: ApprovalFacts): readonly Finding[] {
   const chains = new Set(signatures.map(({ chain }) => chain));
-  if (signatures.length > 0 && chains.size === 1 && chains.has('trusted')) return [pass('form_signature_trusted')];
+  if (chains.size === 1 && chains.has('trusted')) return [pass('form_signature_trusted')];
   if (policy === 'form+numbers') return [report('form_signature_trusted', 'not_needed')];
   return [report('form_signature_trusted', chains.has('unchecked') ? 'no_roots' : 'untrusted')];
 }
 
 function judgeSigner({ content }: KnownForm, { reading: { signatures }, policy }: ApprovalFacts): readonly Finding[] {
-  if (signatures.length === 0) return [report('form_signer_fits', 'another_person')];
   const companies = [content.legalName, content.dba, content.displayName].filter((name) => name !== null);
   return orPass('form_signer_fits', signatures.flatMap((signature) => {
     const { signerName: name, signerOrganization: company } = signature;
@@ -186,7 +186,6 @@ function judgeSigner({ content }: KnownForm, { reading: { signatures }, policy }
 
 function judgeTime({ issuedAt }: KnownForm, { reading: { signatures }, submittedAt }: ApprovalFacts): readonly Finding[] {
   const slackMs = formRuleLimits.clockMinutesMax * 60_000;
-  if (signatures.length === 0) return [report('form_signed_in_time', 'no_time')];
   return orPass('form_signed_in_time', signatures.flatMap((signature) => {
     const place = placeOf(signature);
     if (signature.signedAt === null) return [report('form_signed_in_time', 'no_time', { place })];
