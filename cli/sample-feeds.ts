@@ -101,17 +101,22 @@ class Sample {
     return `phone,display_name,display_description,display_detail,display_image\n${rows}`;
   }
 
-  /** A tenth of the calling numbers are campaigns, with half of the complaints. */
+  /** A tenth of the calling numbers are campaigns, with half of the complaints; some calls forge numbers of one range of 1,000. */
   complaints(): string {
     const callers = Array.from({ length: Math.ceil(60 * this.scale) }, () => this.phone(northAmerican).slice(2));
+    const range = this.phone(northAmerican).slice(2, -3);
     const rows = this.rows(3000, () => {
-      const caller = this.chance(0.03) ? this.pick(['', '', '5550143', 'unknown', '0', '123456789012345678']) : this.chance(0.5) ? this.pick(callers) : this.phone(northAmerican).slice(2);
+      const caller = this.chance(0.03) ? this.pick(['', '', '5550143', 'unknown', '0', '123456789012345678']) : this.chance(0.5) ? this.pick(callers) : this.otherCaller(range);
       const created = this.asOf - Math.floor(this.random() * 40 * dayMs);
       const violated = this.chance(0.05) ? '' : time(created - Math.floor(this.random() * 2 * dayMs));
       const date = this.chance(0.005) ? '2021-02-30 10:00:00' : time(created);
       return [caller, date, violated, this.pick(cities), this.pick(states), this.pick(['212', '415', '']), quoted(this.pick(subjects)), this.pick(['Y', 'Y', 'N', ''])].join(',');
     });
     return `Company_Phone_Number,Created_Date,Violation_Date,Consumer_City,Consumer_State,Consumer_Area_Code,Subject,Recorded_Message_Or_Robocall\n${rows}`;
+  }
+
+  private otherCaller(range: string): string {
+    return this.chance(0.03) ? `${range}${100 + Math.floor(this.random() * 900)}` : this.phone(northAmerican).slice(2);
   }
 
   private rows(count: number, make: () => string): string {
