@@ -92,7 +92,7 @@ export async function issueLetterForm({ db, limits, now }: FormServices, order: 
   const parsed = letterFormRequestSchema.safeParse(order.request);
   if (!parsed.success) throw invalid(parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'request'}: ${message}`).join('; ') + '.');
   const { signer, ...request } = parsed.data;
-  const { profile, owner } = await profileOf(db, request, order.owner);
+  const { profile, owner } = await profileOf(db, request, { owner: order.owner, hasNumbersFile: order.numbersFile !== undefined });
   const phones = await phonesOf(order.numbersFile, request.numbers, limits);
   const content = contentOf(profile, { signer, phones });
   const issue = { code: makeCode(), issuedAt: now, validUntil: new Date(now.getTime() + formValidDays * 86_400_000) };
@@ -117,7 +117,7 @@ export async function issueFormOfBrand(services: FormServices, { brand: { brandI
 type ParsedRequest = Omit<z.output<typeof letterFormRequestSchema>, 'signer'>;
 
 /** The profile that the letter will be checked against, and the owner of its brand. */
-async function profileOf(db: Queryable, { handle, brand, changes, numbers }: ParsedRequest, owner: string | null): Promise<{ profile: BrandProfile; owner: string }> {
+async function profileOf(db: Queryable, { handle, brand, changes, numbers }: ParsedRequest, { owner, hasNumbersFile }: { owner: string | null; hasNumbersFile: boolean }): Promise<{ profile: BrandProfile; owner: string }> {
   if (brand !== undefined) {
     if (changes !== undefined) throw invalid('brand: is given beside changes; give one of the two.');
     const clean = owner === null ? null : cleanText(owner);
@@ -127,7 +127,7 @@ async function profileOf(db: Queryable, { handle, brand, changes, numbers }: Par
   if (handle === undefined) throw invalid('brand: is missing; give it, or the handle of a brand that is registered.');
   const known = await readBrand(db, handle);
   if (owner !== null && known.owner !== owner) throw new ServiceError('brand_unknown', { operation: 'issue letter form', object: handle });
-  const forNumbersOnly = changes === undefined && numbers.length > 0 && known.approvedRevision !== null;
+  const forNumbersOnly = changes === undefined && (numbers.length > 0 || hasNumbersFile) && known.approvedRevision !== null;
   const profile = forNumbersOnly ? known.profile : (known.pendingProfile ?? known.profile);
   return { profile: brandProfileSchema.parse({ ...profile, ...changes }), owner: known.owner };
 }

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { issueLetterForm } from '../../../pipelines/branding/letter-form.ts';
+import { useTestDatabase } from '../../support/database.ts';
+import { ask, owner, profile, signedForm, signer } from '../../support/branding.ts';
+
+const { db } = await useTestDatabase();
+const limits = { numbersRowsMax: 100_000, feedLineBytesMax: 65_536 };
+
+describe('a form for numbers of an approved brand whose new name waits', () => {
+  const handle = 'northwind-forms';
+  const form = (numbers: readonly string[], numbersFile?: Uint8Array) =>
+    issueLetterForm({ db, limits, now: new Date() }, { request: { handle, numbers: [...numbers], signer }, owner, language: 'en', issuedBy: 'test', numbersFile });
+
+  it('has the approved names, whether the numbers are named or come as a CSV', async () => {
+    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: ['+12025550101'] }, { letter: signedForm(['+12025550101']) });
+    await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });
+    const named = await form(['+12025550102']);
+    const listed = await form([], Buffer.from('phone\n+12025550102\n'));
+    expect([named, listed].map(({ content }) => [content.displayName, content.phones])).toEqual(Array(2).fill(['Northwind Dental', ['+12025550102']]));
+  });
+
+  it('has the names that wait where no numbers are given', async () => {
+    expect((await form([])).content.displayName).toBe('Northwind Smiles');
+  });
+});
