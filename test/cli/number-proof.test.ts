@@ -17,7 +17,8 @@ afterAll(() => rm(stateDir, { recursive: true, force: true }));
 describe('number prove', () => {
   const { handle, phones } = fresh(2);
   const [first, second] = phones as [string, string];
-  const calls = async () => (await readFile(callsFile, 'utf8')).trim().split('\n').map((line) => JSON.parse(line) as { phone: string; code: string; language: string });
+  /** The calls of the file by number: two that are placed at the same time have no order. */
+  const calls = async () => (await readFile(callsFile, 'utf8')).trim().split('\n').map((line) => JSON.parse(line) as { phone: string; code: string; language: string }).sort((a, b) => a.phone.localeCompare(b.phone));
 
   beforeAll(async () => void (await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones })));
 
