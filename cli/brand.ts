@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { Option, type Command } from 'commander';
 import type { BrandProfile } from '../pipelines/branding/brand-profile.ts';
 import { listBrandNumbers, listBrands, listEvents, readBrand, type BrandingEvent, type BrandNumber, type BrandRecord } from '../pipelines/branding/brand-record.ts';
-import { decideBrand, resumeBrand, suspendBrand, withdrawBrand, type BrandActionOptions, type Verdict } from '../pipelines/branding/person-actions.ts';
+import { decideBrand, resumeBrand, suspendBrand, withdrawBrand, type BrandActionOptions, type SecondPerson } from '../pipelines/branding/person-actions.ts';
 import { parseRequestFile, readRequestFile, requestFileBytesMax, type RequestFields } from '../pipelines/branding/request-file.ts';
 import { BRAND_TRANSITIONS, NUMBER_TRANSITIONS, type BrandState } from '../pipelines/branding/states.ts';
 import { ServiceError } from '../runtime/errors.ts';
@@ -211,7 +211,7 @@ async function showNumbers(handle: string, { state, after, limit }: { state?: st
   });
 }
 
-async function act(handle: string, reason: string, action: (options: BrandActionOptions & Pick<Verdict, 'eyes'>) => Promise<BrandState>): Promise<Outcome> {
+async function act(handle: string, reason: string, action: (options: BrandActionOptions & SecondPerson) => Promise<BrandState>): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
     const state = await action({ db, handle, reason, actor: currentActor(), eyes: config });
     return { json: { handle, state }, text: `Brand ${handle} is ${state}.` };

@@ -45,8 +45,8 @@ function addNumbers(handle: string, numbers: readonly string[], { file, callReas
 
 async function change(action: NumberPersonAction, { handle, phone: text, reason }: { handle: string; phone: string; reason: string }): Promise<Outcome> {
   const phone = requirePhone(`${action} number`, text);
-  return withServices(async ({ db }) => {
-    const state = await changeNumber({ db, handle, phone, action, reason, actor: currentActor() });
+  return withServices(async ({ db, config }) => {
+    const state = await changeNumber({ db, handle, phone, action, reason, actor: currentActor(), eyes: config });
     return { json: { handle, phone, state }, text: `${phone} is ${state} with ${handle}.` };
   });
 }

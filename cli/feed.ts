@@ -110,8 +110,8 @@ async function loadFeed(feed: string, path: string, { wait, column, delimiter, .
 function releaseLoad(loadId: number, reason: string, wait: boolean): Promise<Outcome> {
   return withServices((services) =>
     withQueues(services, async (queues) => {
-      const { db } = services;
-      await decideHeldLoad({ db, loadId, decision: 'release', reason, actor: currentActor() });
+      const { db, config } = services;
+      await decideHeldLoad({ db, loadId, decision: 'release', reason, actor: currentActor(), eyes: config });
       await enqueueFeedLoad(queues, { loadId });
       if (!wait) return { json: { loadId, state: 'queued' }, text: `Load ${loadId} is released and queued.` };
       return loadOutcome(await withSomeWorker(services, queues, () => untilLoaded(db, loadId)));
@@ -121,7 +121,7 @@ function releaseLoad(loadId: number, reason: string, wait: boolean): Promise<Out
 
 function discardLoad(loadId: number, reason: string): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
-    const load = await discardFeedLoad({ db, feedDir: config.feedDir, loadId, reason, actor: currentActor() });
+    const load = await discardFeedLoad({ db, feedDir: config.feedDir, loadId, reason, actor: currentActor(), eyes: config });
     return { json: load, text: `Load ${loadId} is discarded; nothing of it was merged.` };
   });
 }

@@ -62,8 +62,8 @@ export function addNightCommands(program: Command): void {
 
 function release(scopeText: string | undefined, reason: string): Promise<Outcome> {
   const scope = scopeText === undefined ? everything : parseScope(scopeText);
-  return withServices(async ({ db }) => {
-    const released = await releaseHeldFiles(db, { scope, reason, actor: currentActor() });
+  return withServices(async ({ db, config }) => {
+    const released = await releaseHeldFiles(db, { scope, reason, actor: currentActor(), eyes: config });
     const lines = released.map(({ gates, ...artefact }) => `${formatArtefact(artefact)}: ${gates.map(({ reason: why }) => why).join(' ') || 'held with others'}`);
     return { json: released, text: `Released; the next night publishes:\n${lines.join('\n')}` };
   });

@@ -29,8 +29,8 @@ export function addNumberProtectionCommands(number: Command): void {
 }
 
 function add(numbers: string, reason: string): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    const { withheld } = await protectNumbers({ db, numbers, reason, actor: currentActor() });
+  return withServices(async ({ db, config }) => {
+    const { withheld } = await protectNumbers({ db, numbers, reason, actor: currentActor(), eyes: config });
     return { json: { numbers, protected: true, withheld }, text: `${numbers} is protected; ${formatCount(withheld)} published labels were taken back.` };
   });
 }

@@ -1,9 +1,9 @@
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { clearNumber, readNumber, type NumberRecord } from '../pipelines/intake/number-record.ts';
 import { LABEL_CAUSES } from '../pipelines/intake/label-history.ts';
 import { readNumberHistory } from '../pipelines/intake/number-dispute.ts';
 import { addBrandingNumberCommands } from './branding-number.ts';
+import { currentActor } from './branding-request.ts';
 import { addNumberDisputeCommands } from './number-dispute.ts';
 import { addNumberProtectionCommands } from './number-protection.ts';
 import { formatDispute, formatLabel, formatLabelEvents } from './label-tables.ts';
@@ -34,9 +34,8 @@ export function addNumberCommands(program: Command): void {
     .description('clear a number; it stays clear until new reports come')
     .argument('<phone>', 'number in international form')
     .requiredOption('--reason <text>', 'why, kept with the number')
-    .option('--by <name>', 'who decided', userInfo().username)
     .addHelpText('after', "\nExample:\n  caller-trust number clear +12025550123 --reason 'Recycled number, see ticket 4711'")
-    .action((phone: string, options: { reason: string; by: string }, command: Command) => runCommand(command, () => clear(phone, options)));
+    .action((phone: string, { reason }: { reason: string }, command: Command) => runCommand(command, () => clear(phone, reason)));
   addNumberDisputeCommands(number);
   addNumberProtectionCommands(number);
   addNumberDriftCommand(number);
@@ -44,9 +43,9 @@ export function addNumberCommands(program: Command): void {
   addNumberProofCommands(number);
 }
 
-async function clear(phone: string, { reason, by }: { reason: string; by: string }): Promise<Outcome> {
-  return withServices(async ({ db }) => {
-    await clearNumber({ db, phone, reason, actor: by });
+async function clear(phone: string, reason: string): Promise<Outcome> {
+  return withServices(async ({ db, config }) => {
+    await clearNumber({ db, phone, reason, actor: currentActor(), eyes: config });
     return describe(await readNumber(db, phone));
   });
 }

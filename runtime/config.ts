@@ -115,7 +115,7 @@ export const SETTINGS = {
   brandingConcurrency: setting('BRANDING_CONCURRENCY', count(2, { max: 16 }), 'Branding operations that one worker runs at a time; each reads its letter in a process of its own.'),
   numbersFileBytesMax: setting('NUMBERS_FILE_BYTES_MAX', count(16 * MiB), 'Largest CSV of numbers for branding.'),
   numbersRowsMax: setting('NUMBERS_ROWS_MAX', count(100_000, { max: 1_000_000 }), 'Rows that one CSV of numbers may have.'),
-  twoPairsOfEyes: setting('TWO_PAIRS_OF_EYES', z.enum(['on', 'off']).default('on'), 'Whether another person than who handed a request in must decide its letter and its brand; off is for an installation of one person.'),
+  twoPairsOfEyes: setting('TWO_PAIRS_OF_EYES', z.enum(['on', 'off']).default('on'), 'Whether another person than who handed something in must decide it; off is for an installation of one person.'),
   samePersons: setting('SAME_PERSONS', z.string().regex(/^[^=,]+(=[^=,]+)+(,[^=,]+(=[^=,]+)+)*$/).optional(), 'Names of the console and of the command line that are of one person: ada=root=a.lovelace,ben=bsmith. The same name in both is one person in any case.'),
   numberCaller: setting('NUMBER_CALLER', z.enum(['none', 'file']).default('none'), 'Who makes the calls that prove numbers: none, or file, which writes them for an own dialler.'),
   numberCallsFile: setting('NUMBER_CALLS_FILE', text().optional(), 'File of the verification calls, one line of JSON each. Absent: number-calls.jsonl in the state directory.'),

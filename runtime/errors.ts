@@ -70,7 +70,7 @@ export const ERRORS = {
   brand_handle_taken: { http: 409, retry: false, exit: 1, meaning: 'Another brand has this handle.' },
   brand_withdrawn: { http: 409, retry: false, exit: 1, meaning: 'The brand was withdrawn, which is final.' },
   transition_refused: { http: 409, retry: false, exit: 1, meaning: 'The state of a brand, letter or number does not allow the action.' },
-  decided_by_requester: { http: 403, retry: false, exit: 1, meaning: 'Who handed a request in, or acts for its owner, does not decide it.' },
+  decided_by_requester: { http: 403, retry: false, exit: 1, meaning: 'Who handed something in, or acts for its owner, does not decide it.' },
   number_calls_off: { http: 409, retry: false, exit: 1, meaning: 'No caller of verification calls is set, so no number can be proven.' },
   proof_limit_reached: { http: 429, retry: false, exit: 1, meaning: 'A limit of verification calls is reached.' },
   proof_unknown: { http: 404, retry: false, exit: 1, meaning: 'No code of this number waits to be given back.' },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readBrand } from '../../pipelines/branding/brand-record.ts';
 import { changeNumber, decideBrand, resumeBrand, suspendBrand, withdrawBrand } from '../../pipelines/branding/person-actions.ts';
 import { BRAND_TRANSITIONS, NUMBER_TRANSITIONS } from '../../pipelines/branding/states.ts';
-import { whyNotDecide } from '../../pipelines/branding/two-pairs-of-eyes.ts';
+import { whyNotDecide } from '../../pipelines/two-pairs-of-eyes.ts';
 import { requirePhone } from '../../pipelines/intake/number-record.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 import { actorOf, recordAction, userOf } from '../access.ts';
@@ -29,7 +29,7 @@ export function registerBrandRoutes(app: FastifyInstance, { db, config }: Pick<C
   app.get('/api/brands/:handle', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const brand = await readSeenBrand(db, request, handleOf(request));
     const { role } = userOf(request);
-    return shownBrand(brand, { isOutside: role === 'agency', whyNot: mayActAs(role, 'reviewer') ? await whyNotDecide(db, { eyes: config, actor: actorOf(request), of: { brandId: brand.brandId, letterId: null } }) : null });
+    return shownBrand(brand, { isOutside: role === 'agency', whyNot: mayActAs(role, 'reviewer') ? await whyNotDecide(db, { eyes: config, actor: actorOf(request), of: { kind: 'brand', brandId: brand.brandId } }) : null });
   });
   app.get('/api/brands/:handle/numbers', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const { limit, ...query } = parseBody(numbersQuery, request.query);
@@ -66,7 +66,7 @@ function registerBrandActions(app: FastifyInstance, { db, config }: Pick<Console
       const handle = handleOf(request);
       const { reason } = parseBody(reasonBody, request.body);
       const record = (client: Queryable) => recordAction(client, request, { action, object: `brand ${handle}` });
-      return { handle, state: await act({ db, handle, reason, actor: actorOf(request), record }) };
+      return { handle, state: await act({ db, handle, reason, eyes: config, actor: actorOf(request), record }) };
     });
   }
   app.post('/api/brands/:handle/numbers/action', { config: { access: 'reviewer' } }, async (request) => {
@@ -74,7 +74,7 @@ function registerBrandActions(app: FastifyInstance, { db, config }: Pick<Console
     const handle = handleOf(request);
     const phone = requirePhone(`${action} number`, text);
     const record = (client: Queryable) => recordAction(client, request, { action: 'change_number', object: `brand ${handle}`, detail: { action } });
-    const state = await changeNumber({ db, handle, phone, action, reason, actor: actorOf(request), record });
+    const state = await changeNumber({ db, handle, phone, action, reason, eyes: config, actor: actorOf(request), record });
     return { handle, phone, state };
   });
 }

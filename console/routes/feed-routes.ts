@@ -53,7 +53,7 @@ export function registerFeedRoutes(app: FastifyInstance, work: ConsoleWork): voi
     const asked = parseBody(decision, request.body);
     const load = await inTransaction(db, async (client) => {
       await recordAction(client, request, { action: 'decide_load', object: `load ${loadId}`, detail: { decision: asked.decision } });
-      return decideHeldLoad({ db: client, loadId, ...asked, actor: actorOf(request) });
+      return decideHeldLoad({ db: client, loadId, ...asked, eyes: config, actor: actorOf(request) });
     });
     if (asked.decision === 'discard') await removeFileIfUnneeded(db, config.feedDir, loadId);
     if (asked.decision === 'release') await enqueue(loadId);

@@ -16,11 +16,11 @@ const decisionBody = z.strictObject({ clear: z.boolean(), reason: reasonField })
 
 /** `/api/numbers` and `/api/disputes`: labels with their reasons, redress, and disputes. A number is sent in the body: addresses are kept in histories and logs. */
 export function registerNumberRoutes(app: FastifyInstance, work: ConsoleWork): void {
-  const { db } = work;
+  const { db, config } = work;
   app.post('/api/numbers/look-up', { config: { access: 'viewer' } }, (request) => shownNumber(db, parseBody(lookUpBody, request.body).phone));
   app.post('/api/numbers/clear', { config: { access: 'reviewer' } }, async (request) => {
     const { phone, reason } = parseBody(clearBody, request.body);
-    await clearNumber({ db, phone, reason, actor: actorOf(request), record: (client, redressId) => recordAction(client, request, { action: 'clear_number', object: `clearing ${redressId}` }) });
+    await clearNumber({ db, phone, reason, eyes: config, actor: actorOf(request), record: (client, redressId) => recordAction(client, request, { action: 'clear_number', object: `clearing ${redressId}` }) });
     return shownNumber(db, phone);
   });
   registerDisputeRoutes(app, work);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readBrand, readLetterRecord } from '../../pipelines/branding/brand-record.ts';
 import { openDocument } from '../../pipelines/branding/document-store.ts';
 import { renderLetterPages } from '../../pipelines/branding/reading/letter-reader.ts';
-import { whyNotDecide } from '../../pipelines/branding/two-pairs-of-eyes.ts';
+import { whyNotDecide } from '../../pipelines/two-pairs-of-eyes.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { actorOf, recordAction } from '../access.ts';
 import { parseBody } from '../body.ts';
@@ -37,7 +37,7 @@ export function registerReviewRoutes(app: FastifyInstance, { db, vault, config, 
     const letter = await readLetterRecord(db, id, vault);
     if (letter.opened !== null) await recordAction(db, request, { action: 'view_letter', object: `letter ${id}` });
     const { brandId } = await readBrand(db, letter.handle);
-    return reviewedLetter(db, letter, await whyNotDecide(db, { eyes: config, actor: actorOf(request), of: { brandId, letterId: id } }));
+    return reviewedLetter(db, letter, await whyNotDecide(db, { eyes: config, actor: actorOf(request), of: { kind: 'letter', brandId, letterId: id } }));
   });
   const pages = new LetterPages(async (documentId) => renderLetterPages({ bytes: await openDocument({ db, vault }, documentId), limits: config, dotsPerInch: pageDotsPerInch, signal }));
   app.get('/api/review/letters/:id/pages/:page', { config: { access: 'reviewer' } }, async (request, reply) => {

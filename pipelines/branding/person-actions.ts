@@ -1,14 +1,13 @@
 import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
-import type { EyesPolicy } from '../person-name.ts';
 import { cleanText } from '../text-cleaning.ts';
+import { requireAnotherPerson, type EyesPolicy } from '../two-pairs-of-eyes.ts';
 import { moveLetter } from './letter-record.ts';
 import { lockBrand, requireDecidedLetters, type LockedBrand } from './locked-brand.ts';
 import { endRevision, moveBrand, moveNumbers, settleBrand, type Cause } from './settle.ts';
 import { NUMBER_TRANSITIONS, type BrandState, type LetterState, type NumberState } from './states.ts';
 import { destroyDocument } from './document-store.ts';
-import { requireAnotherPerson } from './two-pairs-of-eyes.ts';
 
 /** Who decides, and why: both are kept in the audit trail. */
 export interface Decider {
@@ -28,10 +27,14 @@ export interface LetterActionOptions extends Decider {
   readonly letterId: number;
 }
 
-/** A decision on what was handed in, and who may make it. */
-export interface Verdict {
-  readonly approve: boolean;
+/** Who may make a decision that takes a second person. */
+export interface SecondPerson {
   readonly eyes: EyesPolicy;
+}
+
+/** A decision on what was handed in, and who may make it. */
+export interface Verdict extends SecondPerson {
+  readonly approve: boolean;
 }
 
 /** What a person can do to a number. */
@@ -50,7 +53,7 @@ export async function decideBrand({ approve, eyes, revision, ...options }: Brand
     await requireDecidedLetters(client, brand);
     const everApproved = brand.approved_revision !== null;
     if (everApproved && brand.pending_revision === null) throw nothingPending(brand);
-    await requireAnotherPerson(client, { eyes, actor: cause.actor, of: { brandId: brand.brand_id, letterId: null } });
+    await requireAnotherPerson(client, { eyes, actor: cause.actor, of: { kind: 'brand', brandId: brand.brand_id } });
     if (everApproved && approve) await client.query(sql('branding/vouch_for_letters'), [brand.brand_id]);
     if (everApproved) return endRevision(client, brand.brand_id, { approve, cause });
     await moveBrand(client, moved(brand), { action: approve ? 'approve' : 'reject', cause });
@@ -62,9 +65,12 @@ export async function suspendBrand(options: BrandActionOptions): Promise<BrandSt
   return withBrand(options, (client, brand, cause) => moveBrand(client, moved(brand), { action: 'suspend', cause }));
 }
 
-/** Undoes a suspension. @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused` */
-export async function resumeBrand(options: BrandActionOptions): Promise<BrandState> {
-  return withBrand(options, (client, brand, cause) => moveBrand(client, moved(brand), { action: 'resume', cause }));
+/** Undoes a suspension. @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused`, `decided_by_requester` */
+export async function resumeBrand({ eyes, ...options }: BrandActionOptions & SecondPerson): Promise<BrandState> {
+  return withBrand(options, async (client, brand, cause) => {
+    await moveBrand(client, moved(brand), { action: 'resume', cause });
+    await requireAnotherPerson(client, { eyes, actor: cause.actor, of: { kind: 'resumption', brandId: brand.brand_id } }); // last, as for a letter
+  });
 }
 
 /** Ends a brand and its letters for good, and frees its numbers. @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused` */
@@ -84,7 +90,7 @@ export async function decideLetter({ approve, eyes, ...options }: LetterActionOp
   return withLetter(options, async (client, letter, cause) => {
     if (approve) await client.query(sql('branding/authorize_requested_numbers'), [letter.letterId]);
     const state = await moveLetter(client, letter, { action: approve ? 'approve' : 'reject', at: new Date(), cause });
-    await requireAnotherPerson(client, { eyes, actor: cause.actor, of: letter }); // last: of a letter that is decided its state is the better answer
+    await requireAnotherPerson(client, { eyes, actor: cause.actor, of: { kind: 'letter', ...letter } }); // last: of a letter that is decided its state is the better answer
     return state;
   });
 }
@@ -109,9 +115,9 @@ export async function deleteLetterDocument(options: LetterActionOptions): Promis
 
 /**
  * Suspends, resumes, rejects for good or removes one number of a brand; returns its state.
- * @throws ServiceError `brand_unknown`, `phone_unknown`, `reason_required`, `transition_refused`
+ * @throws ServiceError `brand_unknown`, `phone_unknown`, `reason_required`, `transition_refused`, `decided_by_requester` for a resumption
  */
-export async function changeNumber({ action, phone, ...options }: BrandActionOptions & { action: NumberPersonAction; phone: string }): Promise<NumberState> {
+export async function changeNumber({ action, phone, eyes, ...options }: BrandActionOptions & SecondPerson & { action: NumberPersonAction; phone: string }): Promise<NumberState> {
   const of = { brandId: 0 };
   await withBrand(options, async (client, brand, cause) => {
     of.brandId = brand.brand_id;
@@ -120,6 +126,7 @@ export async function changeNumber({ action, phone, ...options }: BrandActionOpt
     if (before === undefined) throw new ServiceError('phone_unknown', { operation: `${action} number`, object: brand.handle, problem: 'The brand does not have this number.' });
     const moves = await moveNumbers(client, brand.brand_id, { action, from, standing: ['covered', 'pending', 'none'], phones: [phone], at: new Date(), cause });
     if (moves === 0) throw numberRefused(action, before.state, to);
+    if (action === 'resume') await requireAnotherPerson(client, { eyes, actor: cause.actor, of: { kind: 'resumption', brandId: brand.brand_id } });
   });
   // What it came to: a resumed number that no letter names any more has expired.
   return (await queryRow<{ state: NumberState }>(options.db, sql('branding/read_brand_number'), [of.brandId, phone]))!.state;

@@ -2,6 +2,7 @@ import { ServiceError } from '../../runtime/errors.ts';
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { cleanText } from '../text-cleaning.ts';
+import { requireAnotherPerson, type EyesPolicy } from '../two-pairs-of-eyes.ts';
 import { formatArtefact, type ArtefactName } from './definition.ts';
 import type { NightBreach } from './night-gates.ts';
 import type { NightScope } from './night-request.ts';
@@ -14,11 +15,12 @@ export interface ReleasedFile extends ArtefactName {
 /**
  * Lets held files through: the next night publishes them if it differs from what is published by no more than the build that
  * was held (and a fifth). The held build itself is never published: it is older than what the database says by then.
- * @throws ServiceError `reason_required`, `night_not_held`
+ * @throws ServiceError `reason_required`, `night_not_held`, `decided_by_requester` for who handed in a load that they are made from
  */
-export async function releaseHeldFiles(db: Queryable, { scope, reason: reasonText, actor }: { scope: NightScope; reason: string; actor: string }): Promise<ReleasedFile[]> {
+export async function releaseHeldFiles(db: Queryable, { scope, reason: reasonText, actor, eyes }: { scope: NightScope; reason: string; actor: string; eyes: EyesPolicy }): Promise<ReleasedFile[]> {
   const reason = cleanText(reasonText);
   if (reason === null) throw new ServiceError('reason_required', { operation: 'release night', hint: 'Say why.' });
+  await requireAnotherPerson(db, { eyes, actor, of: { kind: 'files', cache: scope.cache, country: scope.country } });
   const released = await queryRows<ReleasedFile & { [column: string]: unknown }>(db, sql('nights/release_held_builds'), [scope.cache, scope.country, reason, cleanText(actor) ?? 'unknown']);
   if (released.length > 0) return released.map(({ cache, country, gates }) => ({ cache, country, gates }));
   const object = scope.cache === null ? undefined : formatArtefact({ cache: scope.cache, country: scope.country ?? '' });

@@ -7,6 +7,7 @@ import { findFeed, type FeedName } from './feed.ts';
 import type { FeedMeasures, GateBreach } from './load-gates.ts';
 import type { RejectCode } from '../reject.ts';
 import { cleanText } from '../text-cleaning.ts';
+import { requireAnotherPerson, type EyesPolicy } from '../two-pairs-of-eyes.ts';
 
 /** The closed list of states of a load. */
 export const LOAD_STATES = ['queued', 'running', 'held', 'done', 'failed', 'discarded'] as const;
@@ -87,15 +88,17 @@ export interface LoadDecision {
   readonly decision: 'release' | 'discard';
   readonly reason: string;
   readonly actor: string;
+  readonly eyes: EyesPolicy;
 }
 
 /**
  * Decides on a held load. A released one is queued again and must be enqueued; of a discarded one nothing is ever merged.
- * @throws ServiceError `feed_not_found`, `feed_not_held`, `reason_required`
+ * @throws ServiceError `feed_not_found`, `feed_not_held`, `reason_required`, `decided_by_requester` for a release
  */
-export async function decideHeldLoad({ db, loadId, decision, reason: reasonText, actor }: LoadDecision): Promise<FeedLoad> {
+export async function decideHeldLoad({ db, loadId, decision, reason: reasonText, actor, eyes }: LoadDecision): Promise<FeedLoad> {
   const reason = cleanText(reasonText);
   if (reason === null) throw new ServiceError('reason_required', { operation: `${decision} load`, hint: 'Say why.' });
+  if (decision === 'release') await requireAnotherPerson(db, { eyes, actor, of: { kind: 'load', loadId } });
   const decided = await queryRow(db, sql('intake/decide_load'), [loadId, decision, cleanText(actor) ?? 'unknown', reason]);
   const load = await readFeedLoad(db, loadId);
   if (decided === undefined) throw new ServiceError('feed_not_held', { operation: `${decision} load`, object: String(loadId), problem: `The load is ${load.state}, and not held.` });

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
-import { namesOf, personOf, type EyesPolicy } from '../person-name.ts';
 import { cleanText } from '../text-cleaning.ts';
+import { requireAnotherPerson, type EyesPolicy } from '../two-pairs-of-eyes.ts';
 import type { Vault } from '../vault.ts';
 import { listLabelEvents, type LabelEvent } from './label-history.ts';
 import { clearLockedNumber, requirePhone } from './number-record.ts';
@@ -150,10 +150,10 @@ export async function decideDispute({ db, disputeId, clear, reason: reasonText, 
   const [reason, actor] = [cleanText(reasonText), cleanText(actorText) ?? 'unknown'];
   if (reason === null) throw new ServiceError('reason_required', { operation: 'decide dispute', hint: 'Say why.' });
   return inTransaction(db, async (client) => {
-    const row = await queryRow<{ phone: string; filed_by: string; state: DisputeState }>(client, sql('intake/lock_dispute'), [disputeId]);
+    const row = await queryRow<{ phone: string; state: DisputeState }>(client, sql('intake/lock_dispute'), [disputeId]);
     if (row === undefined) throw unknownDispute(disputeId);
     if (row.state !== 'open') throw new ServiceError('dispute_decided', { operation: 'decide dispute', object: String(disputeId), problem: `The dispute is ${row.state} already.` });
-    requireAnother({ disputeId, filedBy: row.filed_by, actor, eyes });
+    await requireAnotherPerson(client, { eyes, actor, of: { kind: 'label', value: row.phone, isPrefix: false } });
     const redress = clear ? await clearLockedNumber(client, row.phone, { reason, actor, cause: 'dispute' }) : null;
     await client.query(sql('intake/decide_dispute'), [disputeId, clear ? 'cleared' : 'upheld', actor, reason, redress?.redressId ?? null]);
     await record?.(client);
@@ -197,12 +197,6 @@ async function refuseTooMany(client: Queryable, phone: string, contactDigest: Bu
 function sealContact(vault: Vault, contact: string): { content: Buffer; wrapped: Buffer; masterKeyId: string } {
   const { key, wrapped, masterKeyId } = vault.makeKey(contactPurpose);
   return { content: key.seal(Buffer.from(contact), contactPurpose), wrapped, masterKeyId };
-}
-
-function requireAnother({ disputeId, filedBy, actor, eyes }: { disputeId: number; filedBy: string; actor: string; eyes: EyesPolicy }): void {
-  const [decider, filer] = [personOf(actor), personOf(filedBy)];
-  if (eyes.twoPairsOfEyes === 'off' || decider === null || filer === null || !namesOf(decider, eyes.samePersons).has(filer)) return;
-  throw new ServiceError('decided_by_requester', { operation: 'decide dispute', object: String(disputeId), problem: `${decider} filed the dispute.`, hint: 'Another person decides it.' });
 }
 
 function unknownDispute(disputeId: number): ServiceError {

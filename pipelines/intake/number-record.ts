@@ -3,6 +3,7 @@ import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
+import { requireAnotherPerson, type EyesPolicy } from '../two-pairs-of-eyes.ts';
 import { listLabelEvents, setLabelCause, type LabelEvent } from './label-history.ts';
 import { listProtections } from './protected-number.ts';
 
@@ -119,11 +120,14 @@ export interface Clearing {
 /**
  * Clears a number: it is published as NEUTRAL until a feed has another word on it, or new complaints come.
  * What was published before is recorded with the reason. A number of which there are complaints only becomes known by it.
- * @throws ServiceError `phone_invalid`, `phone_unknown`, `reason_required`
+ * @throws ServiceError `phone_invalid`, `phone_unknown`, `reason_required`, `decided_by_requester`
  */
-export async function clearNumber({ db, phone: text, ...clearing }: Clearing & { db: Pool; phone: string }): Promise<Redress> {
+export async function clearNumber({ db, phone: text, eyes, ...clearing }: Clearing & { db: Pool; phone: string; eyes: EyesPolicy }): Promise<Redress> {
   const phone = requirePhone('clear number', text);
-  return inTransaction(db, (client) => clearLockedNumber(client, phone, { ...clearing, cause: 'clearing' }));
+  return inTransaction(db, async (client) => {
+    await requireAnotherPerson(client, { eyes, actor: clearing.actor, of: { kind: 'label', value: phone, isPrefix: false } });
+    return clearLockedNumber(client, phone, { ...clearing, cause: 'clearing' });
+  });
 }
 
 /** Clears a number in the transaction of `client`. @throws ServiceError `phone_unknown`, `reason_required` */

@@ -3,6 +3,7 @@ import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '.
 import { sql } from '../../sql/sql.ts';
 import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
 import { cleanText } from '../text-cleaning.ts';
+import { requireAnotherPerson, type EyesPolicy } from '../two-pairs-of-eyes.ts';
 import { setLabelCause } from './label-history.ts';
 
 /** What keeps some numbers from any label. */
@@ -30,11 +31,12 @@ export interface ProtectionChange {
 /**
  * Protects a number or all numbers with a prefix: no label is published for them, from whatever source, and labels that are
  * published are taken back in the same transaction. Returns how many were. Waits for loads that are running.
- * @throws ServiceError `phone_invalid`, `reason_required`, `protection_exists`
+ * @throws ServiceError `phone_invalid`, `reason_required`, `protection_exists`, `decided_by_requester`
  */
-export async function protectNumbers(change: ProtectionChange): Promise<{ withheld: number }> {
+export async function protectNumbers({ eyes, ...change }: ProtectionChange & { readonly eyes: EyesPolicy }): Promise<{ withheld: number }> {
   const { kind, value, reason, actor } = readChange('protect number', change);
   return inTransaction(change.db, async (client) => {
+    await requireAnotherPerson(client, { eyes, actor, of: { kind: 'label', value, isPrefix: kind === 'prefix' } });
     await client.query(sql('intake/lock_labels'));
     await setLabelCause(client, { cause: 'protection' });
     const added = await queryRow(client, sql('intake/add_protection'), [kind, value, reason, actor]);

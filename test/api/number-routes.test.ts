@@ -9,6 +9,7 @@ import { useTestDatabase } from '../support/database.ts';
 import { useFeedLoader } from '../support/feeds.ts';
 import { addBrand } from './support/brands.ts';
 import { useTestApi } from './support/running-api.ts';
+import { eyes } from '../support/branding.ts';
 
 const database = await useTestDatabase();
 const { db } = database;
@@ -47,7 +48,7 @@ it('says what a feed has said, beside complaints that do not decide', async () =
 
 it('says when a number was cleared, and that a clearing has effect', async () => {
   await load('reputation', '+12025550147,FRAUD,7\n');
-  const { clearedAt } = await clearNumber({ db, phone: '+12025550147', reason: 'A secret reason', actor: 'ada' });
+  const { clearedAt } = await clearNumber({ db, eyes, phone: '+12025550147', reason: 'A secret reason', actor: 'ada' });
   const answer = await answerOf('+12025550147');
   expect(answer).toMatchObject({ level: 'NEUTRAL', source: 'clearing', feed: { level: 'FRAUD' }, cleared: { at: clearedAt.toISOString(), inEffect: true } });
   expect(JSON.stringify(answer)).not.toMatch(/secret|ada/);
@@ -62,9 +63,9 @@ it('says that its block is at risk, and that a number that was cleared or is nev
   const range = { prefix: '+12025560', risk: 'HIGH', lift: 40, numbersReported: 4, since: '2026-11-01', until: '2026-11-15' };
   expect((await answerOf('+12025560199')).rangeRisk).toEqual({ ...range, exempt: null });
   await load('reputation', '+12025560147,FRAUD,7\n');
-  await clearNumber({ db, phone: '+12025560147', reason: 'x', actor: 'ada' });
+  await clearNumber({ db, eyes, phone: '+12025560147', reason: 'x', actor: 'ada' });
   expect((await answerOf('+12025560147')).rangeRisk).toEqual({ ...range, exempt: 'cleared' });
-  const protection = { db, numbers: '+1202556014*', reason: 'x', actor: 'ada' };
+  const protection = { db, eyes, numbers: '+1202556014*', reason: 'x', actor: 'ada' };
   await protectNumbers(protection);
   expect((await answerOf('+12025560148')).rangeRisk).toEqual({ ...range, exempt: 'protected' });
   await unprotectNumbers(protection);

@@ -57,6 +57,8 @@ describe('feeds in the console', () => {
     expect(await viewer!.json('/api/feeds/loads?state=held')).toMatchObject({ loads: [{ loadId: second, gates: [{ gate: 'volume' }] }, { loadId: first }] });
     expect(await decide(first, 'release', viewer!)).toMatchObject({ code: 'forbidden' });
     expect(await decide(first, 'release', operator!, ' ')).toMatchObject({ code: 'reason_required' });
+    expect(await decide(first, 'release')).toMatchObject({ status: 403, code: 'decided_by_requester', detail: 'operator handed in the load.' });
+    await db.query("UPDATE feed_load SET submitted_by = 'cli ben' WHERE load_id = ANY ($1)", [[first, second]]);
     expect(await decide(first, 'release')).toMatchObject({ state: 'queued' });
     expect(await run(first)).toMatchObject({ state: 'done', decision: { kind: 'release', by: 'console operator', reason: 'why' } });
     expect(await decide(second, 'discard')).toMatchObject({ state: 'discarded' });

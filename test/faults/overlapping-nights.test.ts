@@ -12,6 +12,7 @@ import { useTestDatabase } from '../support/database.ts';
 import { buildNight, outcomes, publishBuilt, runWholeNight, useStore } from '../support/night.ts';
 import { manyNumbers, putNumbers } from '../support/numbers.ts';
 import { until } from '../support/service-process.ts';
+import { eyes } from '../support/branding.ts';
 
 const { db, url } = await useTestDatabase();
 const store = await useStore();
@@ -132,7 +133,7 @@ describe('what comes late', () => {
     expect((await readNumber(db, phone)).reputation).toMatchObject({ level: 'SPAM' });
     await inTransaction(db, async (client) => {
       await client.query('SELECT now()'); // the scoring transaction begins, then the operator clears
-      await clearNumber({ db, phone, reason: 'recycled', actor: 'ada' });
+      await clearNumber({ db, eyes, phone, reason: 'recycled', actor: 'ada' });
       await client.query(sql('intake/apply_scores'));
     });
     expect((await readNumber(db, phone)).reputation).toMatchObject({ level: 'NEUTRAL', source: 'redress' });

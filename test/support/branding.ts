@@ -7,7 +7,7 @@ import type { LetterTextFacts } from '../../pipelines/branding/letter-text-decis
 import { submitOperation, type OperationKind, type OperationRequest } from '../../pipelines/branding/operation.ts';
 import type { OperationResult } from '../../pipelines/branding/operation-result.ts';
 import { runOperation } from '../../pipelines/branding/run-operation.ts';
-import type { EyesPolicy } from '../../pipelines/person-name.ts';
+import type { EyesPolicy } from '../../pipelines/two-pairs-of-eyes.ts';
 import { Vault } from '../../pipelines/vault.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 

@@ -5,7 +5,7 @@ import { changeNumber } from '../../../pipelines/branding/person-actions.ts';
 import { makeCode } from '../../../pipelines/branding/proof-code.ts';
 import { readProvenPhones } from '../../../pipelines/branding/proven-numbers.ts';
 import type { ApprovalPolicy } from '../../../pipelines/branding/letter-form-rules.ts';
-import { ask, fresh, goodLetter, profile, signedForm, type AskOptions } from '../../support/branding.ts';
+import { eyes, ask, fresh, goodLetter, profile, signedForm, type AskOptions } from '../../support/branding.ts';
 import { HeardCalls } from '../../support/code-caller.ts';
 import { useTestDatabase } from '../../support/database.ts';
 
@@ -66,14 +66,14 @@ describe('the proof of a number', () => {
   it('is for numbers that the brand has', async () => {
     const [brand, other] = [await withSome(2), await withSome(1)];
     await expect(start(brand, other.phones)).rejects.toMatchObject({ code: 'phone_unknown' });
-    await changeNumber({ db, handle: brand.handle, phone: brand.phones[0]!, action: 'remove', actor: 'test', reason: 'x' });
+    await changeNumber({ db, eyes, handle: brand.handle, phone: brand.phones[0]!, action: 'remove', actor: 'test', reason: 'x' });
     expect(await start(brand)).toMatchObject({ started: [{ called: [brand.phones[1]] }], skipped: [{ phone: brand.phones[0], why: 'not_held' }] });
   });
 
   it('ends without a call if the number leaves the brand before it', async () => {
     const brand = await withSome(1);
     const { started: [proof] } = await start(brand);
-    await changeNumber({ db, handle: brand.handle, phone: brand.phones[0]!, action: 'remove', actor: 'test', reason: 'x' });
+    await changeNumber({ db, eyes, handle: brand.handle, phone: brand.phones[0]!, action: 'remove', actor: 'test', reason: 'x' });
     expect(await place(brand, proof!.proofId)).toBe(0);
     expect(brand.caller.calls).toEqual([]);
   });
@@ -140,7 +140,7 @@ describe('the limits of proofs', () => {
     await called(first);
     await pass('31 minutes');
     await expect(start(first)).rejects.toMatchObject({ code: 'proof_limit_reached', problem: expect.stringContaining('2 times in 24 hours') });
-    await changeNumber({ db, handle: first.handle, phone: phones[0]!, action: 'remove', actor: 'test', reason: 'x' });
+    await changeNumber({ db, eyes, handle: first.handle, phone: phones[0]!, action: 'remove', actor: 'test', reason: 'x' });
     const second = await brandWith(phones);
     await expect(start(second)).rejects.toMatchObject({ code: 'proof_limit_reached' });
     await pass('23 hours');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readBrand } from '../../../pipelines/branding/brand-record.ts';
 import { changeNumber, withdrawBrand } from '../../../pipelines/branding/person-actions.ts';
 import { readProvenPhones } from '../../../pipelines/branding/proven-numbers.ts';
-import { ask, fresh, profile } from '../../support/branding.ts';
+import { eyes, ask, fresh, profile } from '../../support/branding.ts';
 import { useTestDatabase } from '../../support/database.ts';
 
 const { db } = await useTestDatabase();
@@ -41,7 +41,7 @@ describe('The numbers that a brand has proven to answer', () => {
   it.each(['remove', 'reject'] as const)('no longer have one that left the brand by %s, also when it is back', async (action) => {
     const { handle, brandId, phones } = await brandWith(2);
     await prove(brandId, phones);
-    await changeNumber({ db, handle, phone: phones[0]!, action, ...by });
+    await changeNumber({ db, eyes, handle, phone: phones[0]!, action, ...by });
     expect(await readProvenPhones(db, brandId, phones)).toEqual(new Set([phones[1]]));
     await ask(db, 'add_phone_number', { handle, numbers: [phones[0]!] });
     expect(await readProvenPhones(db, brandId, phones)).toEqual(new Set([phones[1]]));
@@ -62,7 +62,7 @@ describe('The numbers that a brand has proven to answer', () => {
     expect(await readProvenPhones(db, first.brandId, first.phones)).toEqual(new Set(first.phones));
     await ask(db, 'add_phone_number', { handle: second.handle, numbers: first.phones });
     expect(await readProvenPhones(db, first.brandId, first.phones)).toEqual(new Set());
-    await changeNumber({ db, handle: second.handle, phone: first.phones[0]!, action: 'remove', ...by });
+    await changeNumber({ db, eyes, handle: second.handle, phone: first.phones[0]!, action: 'remove', ...by });
     expect(await readProvenPhones(db, first.brandId, first.phones)).toEqual(new Set());
   });
 });

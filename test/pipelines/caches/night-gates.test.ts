@@ -4,6 +4,7 @@ import { releaseHeldFiles } from '../../../pipelines/caches/night-release.ts';
 import { everything, parseScope } from '../../../pipelines/caches/night-request.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { outcomes, runWholeNight, useStore } from '../../support/night.ts';
+import { eyes } from '../../support/branding.ts';
 
 const { db, url } = await useTestDatabase();
 const store = await useStore();
@@ -65,7 +66,7 @@ describe('a night', () => {
     await label('+1202', 1);
     const report = await night();
     expect(report.artefacts.find(({ country }) => country === 'US')!.gates).toMatchObject([{ gate: 'label_rise', figure: 56.67 }]);
-    const released = await releaseHeldFiles(db, { scope: everything, reason: 'New provider', actor: 'ann' });
+    const released = await releaseHeldFiles(db, { eyes, scope: everything, reason: 'New provider', actor: 'ann' });
     expect(released.map(({ cache, country }) => [cache, country])).toEqual([['phones', 'US'], ['spammer_phones', '']]);
     await label('+1202', 1);
     expect(outcomes(await night())).toMatchObject({ 'phones/US': 'published', spammer_phones: 'published' });
@@ -76,17 +77,17 @@ describe('a night', () => {
   it('that got worse since it was released is held again, and one release is for one publication', async () => {
     await label('+1202', 16);
     await night();
-    await releaseHeldFiles(db, { scope: parseScope('phones/US'), reason: 'New provider', actor: 'ann' });
+    await releaseHeldFiles(db, { eyes, scope: parseScope('phones/US'), reason: 'New provider', actor: 'ann' });
     await label('+1202', 60);
     expect(outcomes(await night())).toMatchObject(kept);
-    await releaseHeldFiles(db, { scope: everything, reason: 'Still right', actor: 'ann' });
+    await releaseHeldFiles(db, { eyes, scope: everything, reason: 'Still right', actor: 'ann' });
     expect(outcomes(await night())).toMatchObject({ 'phones/US': 'published', spammer_phones: 'published' });
     await label('+1202', 90);
     expect(outcomes(await night())).toMatchObject(kept);
   });
 
   it('of which nothing is held has nothing to release, and a release needs a reason', async () => {
-    await expect(releaseHeldFiles(db, { scope: everything, reason: 'why', actor: 'ann' })).rejects.toMatchObject({ code: 'night_not_held' });
-    await expect(releaseHeldFiles(db, { scope: everything, reason: ' ', actor: 'ann' })).rejects.toMatchObject({ code: 'reason_required' });
+    await expect(releaseHeldFiles(db, { eyes, scope: everything, reason: 'why', actor: 'ann' })).rejects.toMatchObject({ code: 'night_not_held' });
+    await expect(releaseHeldFiles(db, { eyes, scope: everything, reason: ' ', actor: 'ann' })).rejects.toMatchObject({ code: 'reason_required' });
   });
 });

@@ -7,6 +7,7 @@ import { compareScores, moveScoringRule, readScoringRule, scoreComplaints, scori
 import { loadConfig } from '../../../runtime/config.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { useFeedLoader } from '../../support/feeds.ts';
+import { eyes } from '../../support/branding.ts';
 
 const { db } = await useTestDatabase();
 const { load } = await useFeedLoader(db);
@@ -175,7 +176,7 @@ describe('a cleared number', () => {
   it('stays clear until new reports come, of which there must be enough on their own', async () => {
     await load('complaints', three('2021-07-06'));
     await scoreComplaints(db, asOf);
-    const cleared = await clearNumber({ db, phone: '+1 202 555 0143', reason: ' A hospital. ', actor: 'op' });
+    const cleared = await clearNumber({ db, eyes, phone: '+1 202 555 0143', reason: ' A hospital. ', actor: 'op' });
     expect(cleared).toMatchObject({ reason: 'A hospital.', clearedBy: 'op', before: { level: 'SPAM', category: 10, source: 'complaints' } });
     expect(await scoreComplaints(db, asOf)).toEqual({ scored: 0, changed: 0 });
     expect(await load('complaints', three('2021-07-06'))).toMatchObject({ rowsChanged: 0 });
@@ -192,7 +193,7 @@ describe('a cleared number', () => {
     await load('directory', `${phone},Acme\n`);
     await load('complaints', three('2021-07-06'));
     await scoreComplaints(db, asOf);
-    await clearNumber({ db, phone, reason: 'Wrong', actor: 'op' });
+    await clearNumber({ db, eyes, phone, reason: 'Wrong', actor: 'op' });
     await db.query("INSERT INTO branded_number (phone, brand_handle, display_name, live_from) VALUES ($1, 'acme', 'Acme Inc', '2026-01-01')", [phone]);
     expect(await readNumber(db, '+1 (202) 555-0143')).toMatchObject({
       phone, country: 'US', complaints: 3,
@@ -207,7 +208,7 @@ describe('a cleared number', () => {
 
   it.each([['x', 'why', 'phone_invalid'], ['+12025550199', 'why', 'phone_unknown'], [phone, ' ', 'reason_required']])('%j for the reason %j is refused with %s', async (number, reason, code) => {
     await load('reputation', `${phone},SPAM,6\n`);
-    await expect(clearNumber({ db, phone: number, reason, actor: 'op' })).rejects.toMatchObject({ code });
+    await expect(clearNumber({ db, eyes, phone: number, reason, actor: 'op' })).rejects.toMatchObject({ code });
   });
 
   it('must be known to be shown', async () => {

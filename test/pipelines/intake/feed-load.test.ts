@@ -9,6 +9,7 @@ import { sweepUnfinished } from '../../../pipelines/intake/feed-spool.ts';
 import { clearNumber } from '../../../pipelines/intake/number-record.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { gzipMembers, smallLimits, useFeedLoader } from '../../support/feeds.ts';
+import { eyes } from '../../support/branding.ts';
 
 const { db } = await useTestDatabase();
 const { directory, feedDir, submit, load } = await useFeedLoader(db);
@@ -83,7 +84,7 @@ describe('a reputation feed', () => {
   it('leaves a cleared number clear while it repeats the word that was cleared, and takes over with another', async () => {
     const word = (text: string) => load('reputation', `phone,level,category\n${us(1)},${text}\n`);
     await word('SPAM,6');
-    await clearNumber({ db, phone: us(1), reason: 'Wrong number', actor: 'op' });
+    await clearNumber({ db, eyes, phone: us(1), reason: 'Wrong number', actor: 'op' });
     expect(await word('SPAM,6')).toMatchObject({ rowsChanged: 0 });
     expect(await numbers()).toEqual([[us(1), 'US', 'NEUTRAL', null, 'redress']]);
     expect(await word('SPAM,10')).toMatchObject({ rowsChanged: 1 });

@@ -8,6 +8,7 @@ import { complaintFile, severalStates } from '../../support/complaints.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { useFeedLoader } from '../../support/feeds.ts';
 import { putNumbers } from '../../support/numbers.ts';
+import { eyes } from '../../support/branding.ts';
 
 const { db } = await useTestDatabase();
 const { load } = await useFeedLoader(db);
@@ -54,7 +55,7 @@ describe('the history of labels', () => {
 
   it('keeps a clearing with its reason and who did it', async () => {
     await load('reputation', `${phone},SPAM,6\n`);
-    const { redressId } = await clearNumber({ db, phone, reason: 'Recycled number', actor: 'ada' });
+    const { redressId } = await clearNumber({ db, eyes, phone, reason: 'Recycled number', actor: 'ada' });
     expect((await history()).at(-1)).toMatchObject({ from: { level: 'SPAM' }, to: { level: 'NEUTRAL', source: 'redress' }, cause: 'clearing', redress: { redressId, reason: 'Recycled number', by: 'ada' } });
   });
 
@@ -112,14 +113,14 @@ describe('the history of labels', () => {
 describe('the clearing of a number', () => {
   it('also takes one of which only complaints are known, and it stays clear of them', async () => {
     await load('complaints', complaintFile(severalStates('2021-07-06').slice(0, 1)));
-    await clearNumber({ db, phone, reason: 'A hospital', actor: 'ada' });
+    await clearNumber({ db, eyes, phone, reason: 'A hospital', actor: 'ada' });
     expect(await readNumber(db, phone)).toMatchObject({ country: 'US', reputation: { level: 'NEUTRAL', source: 'redress' }, redress: [{ before: { level: null } }] });
     await scoreComplaints(db, evaluatedAt);
     expect(await readNumber(db, phone)).toMatchObject({ reputation: { level: 'NEUTRAL', source: 'redress' }, since: null });
   });
 
   it('is refused for a number of which nothing at all is known', async () => {
-    await expect(clearNumber({ db, phone: '+12025550199', reason: 'x', actor: 'ada' })).rejects.toMatchObject({ code: 'phone_unknown' });
+    await expect(clearNumber({ db, eyes, phone: '+12025550199', reason: 'x', actor: 'ada' })).rejects.toMatchObject({ code: 'phone_unknown' });
     expect((await db.query('SELECT FROM phone_number')).rowCount).toBe(0);
   });
 });

@@ -7,6 +7,7 @@ import { judgeLoad, type FeedMeasures } from '../../../pipelines/intake/load-gat
 import { loadConfig } from '../../../runtime/config.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { useFeedLoader } from '../../support/feeds.ts';
+import { eyes } from '../../support/branding.ts';
 
 const { db } = await useTestDatabase();
 const { feedDir, load: loadWith } = await useFeedLoader(db);
@@ -95,7 +96,7 @@ describe('a load', () => {
     expect(existsSync(join(feedDir, held.sha256))).toBe(true);
     const run = () => runFeedLoad({ db, feedDir, loadId: held.loadId, limits });
     expect(await run()).toMatchObject({ state: 'held' });
-    await decideHeldLoad({ db, loadId: held.loadId, decision: 'release', reason: 'Few calls on a holiday', actor: 'ann' });
+    await decideHeldLoad({ db, eyes, loadId: held.loadId, decision: 'release', reason: 'Few calls on a holiday', actor: 'ann' });
     expect(await run()).toMatchObject({ state: 'done', rowsAccepted: 7, rowsChanged: 7, gates: [{ gate: 'volume' }], decision: { kind: 'release', by: 'ann', reason: 'Few calls on a holiday' } });
     expect(existsSync(join(feedDir, held.sha256))).toBe(false);
     expect(await stored()).toBe(707);
@@ -104,7 +105,7 @@ describe('a load', () => {
   it('that is discarded ends, with its file; it can be neither released nor discarded again', async () => {
     await usualWeek();
     const { loadId, sha256 } = await load('complaints', usualDay(8, 8));
-    const decision = { db, loadId, reason: 'Cut off', actor: 'ann' };
+    const decision = { db, loadId, reason: 'Cut off', actor: 'ann', eyes };
     await expect(discardFeedLoad({ ...decision, feedDir, reason: ' ' })).rejects.toMatchObject({ code: 'reason_required' });
     expect(await discardFeedLoad({ ...decision, feedDir })).toMatchObject({ state: 'discarded', decision: { kind: 'discard' } });
     expect(existsSync(join(feedDir, sha256))).toBe(false);
@@ -122,7 +123,7 @@ describe('a load', () => {
   it('that was released but whose file is gone fails, and changes nothing', async () => {
     await usualWeek();
     const { loadId, sha256 } = await load('complaints', usualDay(8, 8));
-    await decideHeldLoad({ db, loadId, decision: 'release', reason: 'why', actor: 'ann' });
+    await decideHeldLoad({ db, eyes, loadId, decision: 'release', reason: 'why', actor: 'ann' });
     await rm(join(feedDir, sha256));
     await expect(runFeedLoad({ db, feedDir, loadId, limits })).rejects.toMatchObject({ code: 'feed_not_found' });
     expect(await readFeedLoad(db, loadId)).toMatchObject({ state: 'failed' });

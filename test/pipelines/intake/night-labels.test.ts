@@ -9,6 +9,7 @@ import { useTestDatabase } from '../../support/database.ts';
 import { useFeedLoader } from '../../support/feeds.ts';
 import { runWholeNight, useStore } from '../../support/night.ts';
 import { putNumbers } from '../../support/numbers.ts';
+import { eyes } from '../../support/branding.ts';
 
 const { db, url } = await useTestDatabase();
 const { load } = await useFeedLoader(db);
@@ -59,7 +60,7 @@ async function play(steps: readonly Step[], late: PoolClient, reader: PoolClient
     if (each.kind !== 'night') await end(); // its rows are locked
     if (each.kind === 'feed') await load('reputation', `${each.phone},${each.word}\n`);
     if (each.kind === 'complaints') await load('complaints', complaintFile(severalStates(dayOf(each.day).toISOString().slice(0, 10)).slice(0, each.states).map((row) => ({ ...row, phone: each.phone.slice(2) }))));
-    if (each.kind === 'clear') await clearNumber({ db, phone: each.phone, reason: 'x', actor: 'ada' }).catch(() => {}); // one that is not known
+    if (each.kind === 'clear') await clearNumber({ db, eyes, phone: each.phone, reason: 'x', actor: 'ada' }).catch(() => {}); // one that is not known
     if (each.kind === 'late') {
       await late.query('BEGIN');
       await putNumbers(late, [{ phone: each.phone, level: each.level, category: each.level === 'SPAM' ? 1 : null }]);

@@ -99,7 +99,7 @@ describe('a request to dispute a label', () => {
   });
 
   it('is refused for a number that was cleared already', async () => {
-    await clearNumber({ db, phone, reason: 'x', actor: 'ben' });
+    await clearNumber({ db, eyes, phone, reason: 'x', actor: 'ben' });
     await expect(file()).rejects.toMatchObject({ code: 'dispute_unneeded' });
   });
 

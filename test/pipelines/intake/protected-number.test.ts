@@ -4,6 +4,7 @@ import { listProtections, protectNumbers, unprotectNumbers } from '../../../pipe
 import { scoreComplaints } from '../../../pipelines/intake/scoring.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { useFeedLoader } from '../../support/feeds.ts';
+import { eyes } from '../../support/branding.ts';
 
 const { db } = await useTestDatabase();
 const { load } = await useFeedLoader(db);
@@ -74,14 +75,14 @@ describe("an operator's entry", () => {
     await load('reputation', '+12025550143,FRAUD,7\n+12025550144,SPAM,1\n+12025550150,SPAM,1\n');
     await load('complaints', complaints('2025550145'));
     await scoreComplaints(db, asOf);
-    expect(await protectNumbers({ db, numbers: '+1 202 555-014*', reason: 'Test range', actor })).toEqual({ withheld: 3 });
+    expect(await protectNumbers({ db, eyes, numbers: '+1 202 555-014*', reason: 'Test range', actor })).toEqual({ withheld: 3 });
     expect((await published()).filter(([, level]) => level !== 'NEUTRAL')).toEqual([['+12025550150', 'SPAM', 1]]);
   });
 
   it('that is removed publishes the word of the feed again, and complaints with the next night', async () => {
     await load('reputation', '+12025550143,FRAUD,7\n');
     await load('complaints', complaints('2025550145'));
-    await protectNumbers({ db, numbers: '+1202555014*', reason: 'Test range', actor });
+    await protectNumbers({ db, eyes, numbers: '+1202555014*', reason: 'Test range', actor });
     await scoreComplaints(db, asOf);
     expect(await unprotectNumbers({ db, numbers: '+1202555014*', reason: 'Over', actor })).toEqual({ restored: 1 });
     await scoreComplaints(db, asOf);
@@ -92,28 +93,28 @@ describe("an operator's entry", () => {
 
   it('that is removed leaves a number NEUTRAL which another entry protects, or which was cleared', async () => {
     await load('reputation', '+12025550143,FRAUD,7\n+12025550144,FRAUD,7\n');
-    await protectNumbers({ db, numbers: '+12025550143', reason: 'One', actor });
-    await clearNumber({ db, phone: '+12025550144', reason: 'Recycled', actor });
-    await protectNumbers({ db, numbers: '+1202*', reason: 'All', actor });
+    await protectNumbers({ db, eyes, numbers: '+12025550143', reason: 'One', actor });
+    await clearNumber({ db, eyes, phone: '+12025550144', reason: 'Recycled', actor });
+    await protectNumbers({ db, eyes, numbers: '+1202*', reason: 'All', actor });
     expect(await unprotectNumbers({ db, numbers: '+1202*', reason: 'Over', actor })).toEqual({ restored: 0 });
   });
 
   it('is added once, with a reason, for a number or a prefix of at least three digits', async () => {
-    await protectNumbers({ db, numbers: '+4930*', reason: 'Berlin', actor });
-    const refused = (numbers: string, reason = 'why') => protectNumbers({ db, numbers, reason, actor });
+    await protectNumbers({ db, eyes, numbers: '+4930*', reason: 'Berlin', actor });
+    const refused = (numbers: string, reason = 'why') => protectNumbers({ db, eyes, numbers, reason, actor });
     await expect(refused('+4930*')).rejects.toMatchObject({ code: 'protection_exists' });
     await expect(refused('+49*')).rejects.toMatchObject({ code: 'phone_invalid' });
     await expect(refused('911')).rejects.toMatchObject({ code: 'phone_invalid' });
     await expect(refused('+12025550143', ' ')).rejects.toMatchObject({ code: 'reason_required' });
     await expect(unprotectNumbers({ db, numbers: '+4931*', reason: 'why', actor })).rejects.toMatchObject({ code: 'protection_unknown' });
-    expect(await protectNumbers({ db, numbers: '+493*', reason: 'why', actor })).toEqual({ withheld: 0 });
+    expect(await protectNumbers({ db, eyes, numbers: '+493*', reason: 'why', actor })).toEqual({ withheld: 0 });
   });
 
   it('waits for a load that runs at the same time, so that its labels are taken back too', async () => {
     const running = await db.connect();
     await running.query('BEGIN');
     await running.query("INSERT INTO phone_number (phone, reputation_level) VALUES ('+12025550143', 'SPAM')");
-    const protecting = protectNumbers({ db, numbers: '+12025550143', reason: 'Hospital', actor });
+    const protecting = protectNumbers({ db, eyes, numbers: '+12025550143', reason: 'Hospital', actor });
     await new Promise((resolve) => setTimeout(resolve, 200));
     await running.query('COMMIT');
     running.release();

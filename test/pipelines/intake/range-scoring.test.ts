@@ -13,6 +13,7 @@ import { useTestDatabase } from '../../support/database.ts';
 import { useFeedLoader } from '../../support/feeds.ts';
 import { runWholeNight, useStore } from '../../support/night.ts';
 import { putNumbers } from '../../support/numbers.ts';
+import { eyes } from '../../support/branding.ts';
 
 const { db, url } = await useTestDatabase();
 const store = await useStore();
@@ -102,7 +103,7 @@ describe('a range of 1,000 numbers', () => {
   it('does not count a cleared number until it is reported anew', async () => {
     await report(...reportedOn(1, inBlock(3)));
     await putNumbers(db, [{ phone: '+12025550100' }]);
-    await clearNumber({ db, phone: '+12025550100', reason: 'a test', actor: 'test' });
+    await clearNumber({ db, eyes, phone: '+12025550100', reason: 'a test', actor: 'test' });
     expect((await scoreRanges(db, asOf)).listed).toBe(0);
     await report([inBlock(1)[0]!, 0.5]);
     expect((await scoreRanges(db, asOf)).listed).toBe(1);
