@@ -174,13 +174,13 @@ function judgeTrust({ reading: { signatures }, policy }: ApprovalFacts): readonl
 }
 
 function judgeSigner({ content }: KnownForm, { reading: { signatures }, policy }: ApprovalFacts): readonly Finding[] {
-  const companies = [content.legalName, content.dba, content.displayName].filter((name) => name !== null);
   return orPass('form_signer_fits', signatures.flatMap((signature) => {
     const { signerName: name, signerOrganization: company } = signature;
     const place = placeOf(signature);
     if (name === null || comparePeople(name, content.signerName) !== 'same') return [report('form_signer_fits', 'another_person', { place })];
     if (company === null) return [report('form_signer_fits', policy === 'signature' ? 'no_company' : 'company_not_needed', { place })];
-    return companies.some((own) => compareNames(company, own) === 'same') ? [] : [report('form_signer_fits', 'another_company', { place })];
+    // The DBA and the display name are the sender's own words: who holds a certificate for one of them is not the company
+    return compareNames(company, content.legalName) === 'same' ? [] : [report('form_signer_fits', 'another_company', { place })];
   }));
 }
 

@@ -218,6 +218,8 @@ async function updateBrand(client: Queryable, brand: LockedBrand, { operation, c
   await client.query(sql('branding/insert_revision'), values);
   const goesOver = carried || (published === null && !withLetter && current.legalName === profile.legalName);
   if (goesOver) await client.query(sql('branding/carry_letters'), [brand.brand_id, brand.pending_revision ?? brand.last_revision, revision]);
+  // A display name may follow from the company that a letter names; that a DBA is the company's, no letter says that did not have it
+  if (goesOver && !carried) await client.query(sql('branding/judge_new_dba'), [brand.brand_id, revision]);
   return lockBrand(client, brand.handle, brand.owner);
 }
 

@@ -67,7 +67,7 @@ export async function requireTrustedChain(request: ChainRequest): Promise<void> 
   if (!isValidAt(signer, at)) throw new CmsProblem("The signer's certificate was not valid when it was signed.");
   if (!hasUnderstoodExtensions(signer) || !isMadeFor(signer, request.purpose)) throw new CmsProblem("The signer's certificate is not made for signing documents.");
   const others = [...certificates, ...readAll(validationData.certificates, (der) => new pkijs.Certificate({ schema: parseDer(der) }))];
-  const chain = await leadToRoot([signer], { roots, others, at, checksLeft: cmsLimits.chainChecksMax });
+  const chain = await leadToRoot([signer], { roots, others, at, purpose: request.purpose, checksLeft: cmsLimits.chainChecksMax });
   if (chain === null) throw new CmsProblem('No chain of valid certificates leads to a trusted root.');
   for (const [place, certificate] of chain.slice(0, -1).entries()) {
     if (await isRevoked({ certificate, issuer: chain[place + 1]!, validationData, at: at.at(-1)! })) throw new CmsProblem('A certificate of the signature was revoked before it was signed.');
@@ -93,10 +93,8 @@ export function readRoots(pem: string): pkijs.Certificate[] {
   return blocks.flatMap(([, base64 = '']) => readAll([Buffer.from(base64, 'base64')], (der) => new pkijs.Certificate({ schema: parseDer(der) })));
 }
 
-interface ChainSearch {
-  readonly roots: readonly pkijs.Certificate[];
+interface ChainSearch extends Pick<ChainRequest, 'roots' | 'at' | 'purpose'> {
   readonly others: readonly pkijs.Certificate[];
-  readonly at: readonly Date[];
   checksLeft: number;
 }
 
@@ -104,7 +102,7 @@ async function leadToRoot(chain: readonly pkijs.Certificate[], search: ChainSear
   const last = chain.at(-1)!;
   if (search.roots.some((root) => isSameCertificate(root, last))) return chain;
   if (chain.length >= cmsLimits.chainLengthMax) return null;
-  const isIssuer = async (issuer: pkijs.Certificate) => !chain.includes(issuer) && mayIssue(issuer, { below: chain.length - 1, at: search.at }) && (await isSignedBy(last, issuer, search));
+  const isIssuer = async (issuer: pkijs.Certificate) => !chain.includes(issuer) && mayIssue(issuer, { below: chain.length - 1, ...search }) && (await isSignedBy(last, issuer, search));
   for (const root of search.roots) if (await isIssuer(root)) return [...chain, root];
   for (const issuer of search.others) {
     const found = (await isIssuer(issuer)) ? await leadToRoot([...chain, issuer], search) : null;
@@ -144,22 +142,31 @@ export function requireStrongKey(certificate: pkijs.Certificate): void {
   throw new CmsProblem(isRsa ? `The certificate has an RSA key of ${modulusLength} bits.` : 'The certificate has a key of an unknown kind.');
 }
 
-const extensions = { subjectKeyIdentifier: '2.5.29.14', keyUsage: '2.5.29.15', basicConstraints: '2.5.29.19', extendedKeyUsage: '2.5.29.37' } as const;
+const extensions = { subjectKeyIdentifier: '2.5.29.14', keyUsage: '2.5.29.15', basicConstraints: '2.5.29.19', nameConstraints: '2.5.29.30', extendedKeyUsage: '2.5.29.37' } as const;
 
 /** Extensions of a certificate that are heeded here or bind nobody but a server or a revocation check; another one that is critical makes it unusable (RFC 5280, section 4.2). */
-const understoodExtensions: readonly string[] = [...Object.values(extensions), '2.5.29.35', '2.5.29.32', '2.5.29.17', '2.5.29.31'];
+const understoodExtensions: readonly string[] = [extensions.subjectKeyIdentifier, extensions.keyUsage, extensions.basicConstraints, extensions.extendedKeyUsage, '2.5.29.35', '2.5.29.32', '2.5.29.17', '2.5.29.31'];
 
+const anyPurpose = '2.5.29.37.0';
 /** Purposes under which authorities certify people who sign: documents (RFC 9336, Adobe, Microsoft), mail, log-in, and any. */
-const signingPurposes: readonly string[] = ['1.3.6.1.5.5.7.3.36', '1.2.840.113583.1.1.5', '1.3.6.1.4.1.311.10.3.12', '1.3.6.1.5.5.7.3.4', '1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
+const signingPurposes: readonly string[] = ['1.3.6.1.5.5.7.3.36', '1.2.840.113583.1.1.5', '1.3.6.1.4.1.311.10.3.12', '1.3.6.1.5.5.7.3.4', '1.3.6.1.5.5.7.3.2', anyPurpose];
 const timeStampingPurpose = '1.3.6.1.5.5.7.3.8';
 const ocspPurpose = '1.3.6.1.5.5.7.3.9';
+/** Purposes of keys that machines hold: no person signs with one, whatever else it may be used for. */
+const machinePurposes: readonly string[] = ['1.3.6.1.5.5.7.3.1', timeStampingPurpose, ocspPurpose];
 
 /** A time stamp's certificate has its one purpose and no other (RFC 3161 section 2.3). */
 function isMadeFor(certificate: pkijs.Certificate, purpose: ChainRequest['purpose']): boolean {
   const purposes = purposesOf(certificate);
   if (!hasKeyUsage(certificate, [keyUsageBits.digitalSignature, keyUsageBits.nonRepudiation])) return false;
   if (purpose === 'time_stamp') return purposes?.length === 1 && purposes[0] === timeStampingPurpose && extensionOf(certificate, extensions.extendedKeyUsage)!.critical;
-  return purposes === null || purposes.some((each) => signingPurposes.includes(each));
+  return purposes === null || (purposes.some((each) => signingPurposes.includes(each)) && !purposes.some((each) => machinePurposes.includes(each)));
+}
+
+/** An authority that is certified for some purposes vouches for no others: one for servers does not say who a person is. */
+function mayCertifyFor(certificate: pkijs.Certificate, purpose: ChainRequest['purpose']): boolean {
+  const wanted = purpose === 'time_stamp' ? [timeStampingPurpose, anyPurpose] : signingPurposes;
+  return purposesOf(certificate)?.some((each) => wanted.includes(each)) ?? true;
 }
 
 function purposesOf(certificate: pkijs.Certificate): readonly string[] | null {
@@ -171,10 +178,11 @@ function isValidAt({ notBefore, notAfter }: pkijs.Certificate, times: readonly D
   return times.every((at) => notBefore.value <= at && at <= notAfter.value);
 }
 
-/** True for a certificate of an authority, valid at the times, that may stand above so many authorities. */
-function mayIssue(certificate: pkijs.Certificate, { below, at }: { below: number; at: readonly Date[] }): boolean {
+/** True for a certificate of an authority, valid at the times, that may stand above so many authorities and is not bound to some names only. */
+function mayIssue(certificate: pkijs.Certificate, { below, at, purpose }: { below: number } & Pick<ChainRequest, 'at' | 'purpose'>): boolean {
   const constraints = extensionOf(certificate, extensions.basicConstraints)?.parsedValue as unknown;
   if (!(constraints instanceof pkijs.BasicConstraints) || !constraints.cA || !isValidAt(certificate, at) || !hasUnderstoodExtensions(certificate)) return false;
+  if (extensionOf(certificate, extensions.nameConstraints) !== undefined || !mayCertifyFor(certificate, purpose)) return false;
   const pathLength = constraints.pathLenConstraint;
   const room = pathLength === undefined ? Infinity : typeof pathLength === 'number' ? pathLength : 0;
   return below <= room && hasKeyUsage(certificate, [keyUsageBits.keyCertSign]);
@@ -192,8 +200,9 @@ function hasKeyUsage(certificate: pkijs.Certificate, bits: readonly number[]): b
   return bits.some((bit) => ((bytes[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0);
 }
 
-function hasUnderstoodExtensions(certificate: pkijs.Certificate): boolean {
-  return (certificate.extensions ?? []).every(({ critical, extnID }) => !critical || understoodExtensions.includes(extnID));
+/** Each extension comes once (RFC 5280, section 4.2), and those that are critical are known. */
+function hasUnderstoodExtensions({ extensions: own = [] }: pkijs.Certificate): boolean {
+  return new Set(own.map(({ extnID }) => extnID)).size === own.length && own.every(({ critical, extnID }) => !critical || understoodExtensions.includes(extnID));
 }
 
 function extensionOf(certificate: pkijs.Certificate, oid: string): pkijs.Extension | undefined {

@@ -222,9 +222,10 @@ function describeSigner({ signer: { subject }, signedAt }: SignedContent): Pick<
 
 const nameCharactersMax = 200;
 
+/** Null where a subject has no such name, or several: nobody says which of them counts. */
 function nameOf(subject: pkijs.RelativeDistinguishedNames, oid: string): string | null {
-  const value: unknown = subject.typesAndValues.find(({ type }) => type === oid)?.value.valueBlock.value;
-  if (typeof value !== 'string') return null;
+  const [value, ...others] = subject.typesAndValues.filter(({ type }) => type === oid).map((each): unknown => each.value.valueBlock.value);
+  if (typeof value !== 'string' || others.some((other) => other !== value)) return null;
   const clean = value.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ').trim().slice(0, nameCharactersMax);
   return clean === '' ? null : clean;
 }

@@ -131,7 +131,8 @@ const empty: PdfDict = { kind: 'dict', entries: new Map() };
 /** Flags of a field and of a widget that lock it (tables 221 and 165): read only; read only, locked, locked contents. */
 const lockingFieldFlags = 1;
 const lockingWidgetFlags = 64 | 128 | 512;
-const hidingWidgetFlags = 1 | 2 | 32;
+/** The only flag that hides a widget everywhere: `Invisible` is for kinds of annotations that a reader does not know, and what has `NoView` can still be printed. */
+const hiddenWidgetFlag = 2;
 
 /** Entries of a signature field that signing fills in; where it stands is not among them. */
 const signingKeys = new Set(['V', 'AP', 'AS', 'F', 'Ff', 'M', 'MK', 'DA', 'P']);
@@ -182,7 +183,7 @@ class RevisionComparison {
     for (const object of this.added) this.checkObject(object);
     this.findSigned();
     this.checkPages();
-    for (const { field } of this.signed) this.checkPlace(field);
+    this.checkPlaces();
     for (const { dict, name } of this.filled) if (!this.signed.some(({ value }) => value === inherited(this.after, dict, 'V'))) this.changes.push(`form field ${name} was changed without a signature`);
     if (this.changes.length > 0) return { changes: this.changes, kind: 'other' };
     return this.judge(addsValidation);
@@ -425,15 +426,23 @@ class RevisionComparison {
     for (const key of widget.entries.keys()) if (!widgetKeys.has(key)) this.changes.push(`form field ${fullFieldName(this.after, widget)}: ${key}`);
   }
 
-  /** What a signature shows of itself may not lie over the letter. */
-  private checkPlace({ dict, name }: Field): void {
-    for (const { widget, page, box } of widgetsOf({ view: this.after, field: dict, pages: this.context.pages })) {
-      if (isHidden(this.after, widget)) continue;
+  /** A signature shows itself in one place at most, and not over the letter; a time stamp shows nothing. */
+  private checkPlaces(): void {
+    const shown = this.signed.flatMap(({ field: { name }, value }) => this.placesOf(value).map((place) => ({ ...place, name, value })));
+    if (shown.length > 1) this.changes.push(`the signature ${shown[0]!.name} is drawn in ${shown.length} places`);
+    for (const { name, value, page, box } of shown) {
+      if (isTimeStamp(this.after, value)) this.changes.push(`the time stamp ${name} is drawn on page ${page}`);
       const read = this.context.read[page - 1];
       const covers = read?.lines.some((line) => /[\p{L}\p{N}]/u.test(line.text) && isOver(box, line.box));
       const coversPicture = read?.marks.some((mark) => !isWithin(mark.box, box) && isOver(box, mark.box));
       if (covers === true || coversPicture === true) this.changes.push(`the signature ${name} is drawn over the text or a picture of page ${page}`);
     }
+  }
+
+  /** Where annotations of any page show a signature's value, whether its field knows of them or not. */
+  private placesOf(value: PdfDict): readonly FieldWidget[] {
+    const places = placesOn({ view: this.after, pages: this.context.pages, isWanted: (widget) => inherited(this.after, widget, 'V') === value });
+    return places.filter(({ widget }) => !isHidden(this.after, widget));
   }
 
   /** True if the letter was certified before as one that nobody changes (DocMDP with permission 1, section 12.8.2.2). */
@@ -604,11 +613,17 @@ export interface FieldWidget {
 }
 
 /** The widgets of a field that have an area on a page. */
-export function widgetsOf({ view, field, pages }: { view: PdfFile; field: PdfDict; pages: readonly PdfPage[] }): FieldWidget[] {
-  const widgets = [field, ...itemsOf(view, view.entry(field, 'Kids')).map((kid) => view.resolve(kid)).filter(isDict)];
+export function widgetsOf({ view, field, pages }: { view: PdfFile; field: PdfDict; pages: readonly PdfPage[] }): readonly FieldWidget[] {
+  const widgets = new Set([field, ...itemsOf(view, view.entry(field, 'Kids')).map((kid) => view.resolve(kid))]);
+  return placesOn({ view, pages, isWanted: (widget) => widgets.has(widget) });
+}
+
+/** The wanted annotations of all pages that have an area. */
+function placesOn({ view, pages, isWanted }: { view: PdfFile; pages: readonly PdfPage[]; isWanted: (widget: PdfDict) => boolean }): readonly FieldWidget[] {
   return pages.flatMap((page, at) => {
-    const onPage = new Set(itemsOf(view, view.entry(isDict(view.object(page.object)?.value) ? (view.object(page.object)!.value as PdfDict) : page.dict, 'Annots')).map((item) => view.resolve(item)));
-    return widgets.filter((widget) => onPage.has(widget)).flatMap((widget) => {
+    const own = view.object(page.object)?.value;
+    const annotations = new Set(itemsOf(view, view.entry(isDict(own) ? own : page.dict, 'Annots')).map((item) => view.resolve(item)));
+    return [...annotations].filter((each) => isDict(each)).filter(isWanted).flatMap((widget) => {
       const rect = rectOf(view, widget);
       const box = rect === null || rect[0] === rect[2] || rect[1] === rect[3] ? null : boxOf(toFractions(page), rect);
       return box === null || box.width === 0 || box.height === 0 ? [] : [{ widget, page: at + 1, box }];
@@ -618,7 +633,7 @@ export function widgetsOf({ view, field, pages }: { view: PdfFile; field: PdfDic
 
 function isHidden(view: PdfFile, widget: PdfDict): boolean {
   const flags = view.entry(widget, 'F');
-  return typeof flags === 'number' && (flags & hidingWidgetFlags) !== 0;
+  return typeof flags === 'number' && (flags & hiddenWidgetFlag) !== 0;
 }
 
 /** Rectangles of lines touch their neighbours' by a hair. */

@@ -92,8 +92,10 @@ export class TableProblem extends Error {
  */
 export function readRevisionTable(file: PdfFile, { tableAt, start, mark }: RevisionSpan): RevisionTable {
   const part = readTablePart(file, tableAt);
-  const hybrid = part.trailer.entries.get('XRefStm');
-  const parts = typeof hybrid === 'number' ? [part, readTablePart(file, hybrid)] : [part];
+  const hybridAt = part.trailer.entries.get('XRefStm');
+  const hybrid = typeof hybridAt === 'number' ? readTablePart(file, hybridAt) : null;
+  if (hybrid !== null && !agree(part, hybrid)) throw new TableProblem('the two tables of one revision do not agree');
+  const parts = hybrid === null ? [part] : [part, hybrid];
   if (parts.some((each) => each.place.start < start || each.place.end > mark)) throw new TableProblem('the table of objects lies outside of its revision');
   return { entries: mergeEntries(parts), trailer: part.trailer, places: parts.map(({ place }) => place) };
 }
@@ -124,6 +126,18 @@ interface TablePart {
   readonly entries: ReadonlyMap<number, TableEntry>;
   readonly trailer: PdfDict;
   readonly place: { readonly start: number; readonly end: number };
+}
+
+/**
+ * True if all readers see the same objects in the two tables of a hybrid file, whichever of them they read first: the stream adds
+ * objects that the table leaves out or has as free, and leads to no other tables.
+ */
+function agree(table: TablePart, stream: TablePart): boolean {
+  const previous = stream.trailer.entries.get('Prev');
+  return (previous === undefined || previous === table.trailer.entries.get('Prev')) && [...stream.entries].every(([number, entry]) => {
+    const known = table.entries.get(number);
+    return known === undefined || (known.kind === 'free' && entry.kind === 'packed') || JSON.stringify(known) === JSON.stringify(entry);
+  });
 }
 
 /** Of a number in several tables the first one counts: the newest, and in a hybrid file the table that all readers know. */

@@ -137,6 +137,19 @@ describe('Update Managed Brand', () => {
     expect(rows).toEqual([{ display_detail: 'https://www.northwind.example/new' }]);
   });
 
+  it('that brings a DBA goes to a person, where the letter that was approved for the brand has none', async () => {
+    const { handle, phones } = fresh(1);
+    const initials = { ...profile, legalName: 'Fresh Bakery LLC', displayName: 'FBI' };
+    const added = await ask(db, 'add_managed_brand', { handle, brand: initials, numbers: phones }, { letter: signedForm(phones) });
+    expect(added).toMatchObject({ outcome: 'in_review', letter: { state: 'approved' }, brand: { state: 'in_review' } });
+    const renamed = await ask(db, 'update_managed_brand', { handle, changes: { dba: 'Meridian Harbor', displayName: 'Meridian Harbor' } });
+    expect(renamed).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review' } });
+    for (const changes of [{ website: 'https://meridian.example' }, { displayName: 'Meridian' }]) expect(await ask(db, 'update_managed_brand', { handle, changes })).toMatchObject({ outcome: 'in_review' });
+    expect(await published(handle)).toEqual({});
+    expect(await ask(db, 'update_managed_brand', { handle, changes: { dba: null, displayName: 'Fresh Bakery' }, numbers: phones }, { letter: signedForm(phones) })).toMatchObject({ outcome: 'approved' });
+    expect(Object.values(await published(handle))).toEqual(['Fresh Bakery']);
+  });
+
   it('keeps the approved name published until a person approves the new one', async () => {
     const { handle, phones } = await approvedBrand(1);
     const result = await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });

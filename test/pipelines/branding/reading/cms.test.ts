@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import * as asn1js from 'asn1js';
 import fc from 'fast-check';
 import * as pkijs from 'pkijs';
@@ -26,6 +26,24 @@ const signer = certify({ issuer: middle });
 function signedBy(certificate: OwnCertificate, more: { alter?: CmsDefect; signedAt?: Date | null; pss?: boolean } = {}): Uint8Array {
   return signDetachedCms({ content, certificate, signedAt, ...more });
 }
+
+const purposes = { server: '1.3.6.1.5.5.7.3.1', logIn: '1.3.6.1.5.5.7.3.2', code: '1.3.6.1.5.5.7.3.3', mail: '1.3.6.1.5.5.7.3.4', ocsp: '1.3.6.1.5.5.7.3.9', any: '2.5.29.37.0' } as const;
+const extension = (extnID: string, extnValue: ArrayBuffer) => new pkijs.Extension({ extnID, critical: false, extnValue });
+const nameConstraints = extension('2.5.29.30', new pkijs.NameConstraints({ permittedSubtrees: [new pkijs.GeneralSubtree({ base: new pkijs.GeneralName({ type: 2, value: 'other.example' }) })] }).toSchema().toBER());
+
+/** The certificate with other fields, signed again by its issuer. */
+function changed(certificate: OwnCertificate, change: (fields: pkijs.Certificate) => void): OwnCertificate {
+  const fields = pkijs.Certificate.fromBER(new Uint8Array(certificate.der));
+  change(fields);
+  fields.tbs = fields.encodeTBS().toBER();
+  fields.signatureValue = new asn1js.BitString({ valueHex: new Uint8Array(sign('sha256', new Uint8Array(fields.tbs), (certificate.issuer ?? certificate).privateKey)).buffer });
+  const der = new Uint8Array(fields.toSchema(true).toBER());
+  return { ...certificate, der, fields: pkijs.Certificate.fromBER(der) };
+}
+
+const withPathLength = (pathLenConstraint: number) => (fields: pkijs.Certificate) => {
+  fields.extensions = fields.extensions!.map((each) => (each.extnID === '2.5.29.19' ? extension(each.extnID, new pkijs.BasicConstraints({ cA: true, pathLenConstraint }).toSchema().toBER()) : each));
+};
 
 const verified: Partial<CmsVerdict> = { digestMatches: true, signatureValid: true };
 
@@ -95,6 +113,38 @@ describe('the chain of a signature', () => {
   it('needs issuers that are authorities', async () => {
     const person = certify({ commonName: 'No Authority', issuer: root });
     expect(await verifyDetachedCms({ cms: signedBy(certify({ issuer: person })), content, trustRootsPem: root.pem })).toMatchObject({ ...verified, chain: 'untrusted' });
+  });
+
+  it.each<[string, OwnCertificate]>([
+    ['an authority for servers', certify({ issuer: certify({ commonName: 'Servers', ca: true, issuer: root, purpose: purposes.server }) })],
+    ['an authority for time stamps', certify({ issuer: certify({ commonName: 'Stamps', ca: true, issuer: root, purpose: timeStampingPurpose }) })],
+    ['an authority that is bound to some names', certify({ issuer: changed(certify({ commonName: 'Bound', ca: true, issuer: root }), ({ extensions }) => extensions!.push(nameConstraints)) })],
+    ['an authority that may have none below it, through a second one of its name', certify({ issuer: certify({ commonName: 'Last', ca: true, privateKey: otherRsaKey, issuer: changed(certify({ commonName: 'Last', ca: true, issuer: root }), withPathLength(0)) }) })],
+    ['an authority of a short key', certify({ issuer: certify({ commonName: 'Short', ca: true, issuer: root, privateKey: generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey }) })],
+    ['an authority that has expired', certify({ issuer: certify({ commonName: 'Old', ca: true, issuer: root, validUntil: new Date('2026-01-01T00:00:00Z') }) })],
+  ])('does not lead over %s', async (_, certificate) => {
+    expect(await verifyDetachedCms({ cms: signedBy(certificate), content, trustRootsPem: root.pem })).toMatchObject({ ...verified, chain: 'untrusted' });
+  });
+
+  it.each<[string, readonly string[]]>([
+    ['code', [purposes.code]],
+    ['answers about revocation, and any', [purposes.ocsp, purposes.any]],
+    ['time stamps, and any', [timeStampingPurpose, purposes.any]],
+    ['servers and log-in', [purposes.server, purposes.logIn]],
+  ])('is not trusted for a signer whose key is made for %s', async (_, keyPurposes) => {
+    const purposed = changed(certify({ issuer: root }), ({ extensions }) => extensions!.push(extension('2.5.29.37', new pkijs.ExtKeyUsage({ keyPurposes: [...keyPurposes] }).toSchema().toBER())));
+    expect(await verifyDetachedCms({ cms: signedBy(purposed), content, trustRootsPem: root.pem })).toMatchObject({ ...verified, chain: 'untrusted' });
+  });
+
+  it('is not trusted where the signer is an authority, or an extension comes twice', async () => {
+    const twice = changed(certify({ issuer: root, purpose: purposes.mail }), ({ extensions }) => extensions!.push(extension('2.5.29.37', new pkijs.ExtKeyUsage({ keyPurposes: [purposes.code] }).toSchema().toBER())));
+    for (const certificate of [certify({ issuer: root, ca: true }), twice]) expect(await verifyDetachedCms({ cms: signedBy(certificate), content, trustRootsPem: root.pem })).toMatchObject({ chain: 'untrusted' });
+  });
+
+  it('of a certificate with two organizations names none', async () => {
+    const second = new pkijs.AttributeTypeAndValue({ type: '2.5.4.10', value: new asn1js.Utf8String({ value: 'Another LLC' }) });
+    const both = changed(certify({ issuer: root }), (fields) => { fields.subject = new pkijs.RelativeDistinguishedNames({ typesAndValues: [...fields.subject.typesAndValues, second] }); });
+    expect(await verifyDetachedCms({ cms: signedBy(both), content, trustRootsPem: root.pem })).toMatchObject({ chain: 'trusted', signerName: 'Leona Thornquill', signerOrganization: null });
   });
 
   it.each<[string, Date, CmsVerdict['chain']]>([

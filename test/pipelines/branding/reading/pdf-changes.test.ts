@@ -39,6 +39,13 @@ const widget = (rect: string, more = '', value = '/V 21 0 R') => `<< /Type /Anno
 /** A second signature with a widget on the page. */
 const signVisibly = (rect: string, { base = signed, more = '' }: { base?: Buffer; more?: string } = {}) =>
   signUpdate(base, later, { objects: [[1, catalogue('', '6 0 R 22 0 R')], [3, page('/Annots [6 0 R 22 0 R]')], [22, widget(rect, more)], [23, look]] });
+/** A second signature whose value has widgets of two fields, or two widgets of one. */
+const signTwice = (objects: readonly (readonly [number, string])[], fields = '6 0 R 22 0 R 24 0 R') =>
+  signUpdate(signed, later, { objects: [[1, catalogue('', fields)], [3, page('/Annots [6 0 R 22 0 R 24 0 R]')], ...objects, [23, look]] });
+const kid = (rect: string, more = '') => `<< /Type /Annot /Subtype /Widget /Rect [${rect}] /P 3 0 R /Parent 25 0 R /AP << /N 23 0 R >> ${more} >>`;
+const stampShown = (objects: readonly (readonly [number, string])[], fields = '30 0 R') =>
+  stampUpdate(signed, stamping, { objects: [[1, catalogue('', `6 0 R ${fields}`)], [3, page(`/Annots [6 0 R ${fields}]`)], ...objects, [23, look]] });
+const [blank, text] = ['320 90 540 130', '60 690 560 720'] as const;
 
 /** A letter with a form: a text field, a signature field that waits, and one that is signed. */
 function formLetter(waiting = '320 90 540 130'): Buffer {
@@ -113,6 +120,12 @@ describe('an attack on a signed letter', () => {
     ['evil annotation: a stamp in the place of a field', () => signUpdate(signed, later, { objects: [[1, catalogue('', '6 0 R 22 0 R')], [3, page('/Annots [6 0 R 22 0 R]')], [22, widget('320 90 540 130').replace('/Widget', '/Stamp')], [23, look]] }), /in the place of a signature field/],
     ['sneaky signature: it is drawn over the text', () => signVisibly('60 690 560 720'), /drawn over the text or a picture of page 1/],
     ['sneaky signature: a waiting field over the text is filled', () => signUpdate(formLetter('60 690 560 720'), later, { objects: [[7, widget('60 690 560 720').replace('Signature2', 'Waiting')], [23, look]] }), /drawn over the text/],
+    ['sneaky signature: a second field shares the value and is drawn over the text', () => signTwice([[22, widget(blank)], [24, widget(text).replace('Signature2', 'Signature3')]]), /drawn in 2 places.*drawn over the text/],
+    ['sneaky signature: a second widget, which is `Invisible`, over the text', () => signTwice([[25, '<< /FT /Sig /T (Signature2) /V 21 0 R /Kids [22 0 R 24 0 R] >>'], [22, kid(blank)], [24, kid(text, '/F 1')]], '6 0 R 25 0 R'), /drawn in 2 places.*drawn over the text/],
+    ['sneaky signature: a second widget, which its field does not know', () => signTwice([[25, '<< /FT /Sig /T (Signature2) /V 21 0 R /Kids [22 0 R] >>'], [22, kid(blank)], [24, kid(text)]], '6 0 R 25 0 R'), /drawn in 2 places.*drawn over the text/],
+    ['sneaky signature: over the text where it is printed, and not where it is viewed', () => signVisibly(text, { more: '/F 36' }), /drawn over the text/],
+    ['sneaky signature: a time stamp that shows something', () => stampShown([[30, widget(blank, '', '/V 31 0 R')]]), /the time stamp Signature2 is drawn on page 1/],
+    ['sneaky signature: a field that shares the value of a time stamp', () => stampShown([[30, fieldObject('Stamp', 31)], [22, widget(text, '', '/V 31 0 R')]], '30 0 R 22 0 R'), /drawn over the text/],
     ['a waiting field is signed and moved', () => signUpdate(formLetter(), later, { objects: [[7, widget('60 190 560 220').replace('Signature2', 'Waiting')], [23, look]] }), /form field Waiting: its place/],
     ['a signature after a certification that forbids it', () => signAgain(signedPdf({ ...plan, entries: '/Reference [<< /Type /SigRef /TransformMethod /DocMDP /TransformParams << /P 1 /V /1.2 >> >>]' }, { catalog: '/Perms << /DocMDP 7 0 R >>' }), later, '/Perms << /DocMDP 7 0 R >>'), /certified to stay/],
     // Numbers, generations, tables.
@@ -126,6 +139,9 @@ describe('an attack on a signed letter', () => {
     ['bytes between the revisions', () => update([[1, catalogue(dss[0])], ...dss[1]], { before: 'hello\n' }), /bytes that belong to no object/],
     ['an object in a comment', () => update([[1, catalogue(dss[0])], ...dss[1]], { before: '% 5 0 obj << >> endobj\n' }), /object 5 is not where/],
     ['a hybrid table that lists a hidden object', () => appendUpdate(withHidden.bytes, { objects: [[60, stream('/Type /XRef /Size 6 /W [1 4 1] /Index [5 1]', Buffer.from([1, 0, 0, 0, withHidden.offset, 0]))]], trailer: `/XRefStm ${withHidden.bytes.length}` }), /replaced through the table|two things|not/],
+    ['a hybrid stream that contradicts its table', () => hybrid({ entry: 5, listed: signed.indexOf('\n5 0 obj') + 1 }), /two tables of one revision do not agree/],
+    ['a hybrid stream that shows what its table has as free', () => hybrid({ entry: 70, free: true }), /two tables of one revision do not agree/],
+    ['a hybrid stream that leads to other tables', () => hybrid({ entry: 60, previous: 9 }), /two tables of one revision do not agree/],
     // Roles: an object that is two things.
     ['validation data that replace a font too', () => update([[1, catalogue(dss[0])], ...dss[1], [4, font]]), /page 1: resources/],
     ['validation data under the number of the font', () => update([[1, catalogue('/DSS 4 0 R')], [4, '<< /Type /DSS /Certs [] >>']]), /page 1: resources/],
@@ -237,6 +253,17 @@ function claimLinearized(): Buffer {
   const header = (length: number) => `%PDF-1.7\n80 0 obj\n<< /Linearized 1 /L ${String(length).padStart(8, '0')} >>\nendobj\n`;
   const size = appendUpdate(signedPdf(plan, { header: header(0) }), { objects: [[5, forged]] }).length;
   return appendUpdate(signedPdf(plan, { header: header(size) }), { objects: [[5, forged]] });
+}
+
+/** Validation data in a hybrid update: its stream lists an object at the place of itself, and may lead to other tables. */
+function hybrid({ entry, listed, free = false, previous }: { entry: number; listed?: number; free?: boolean; previous?: number }): Buffer {
+  const place = Buffer.alloc(6, 0);
+  place[0] = 1;
+  place.writeUInt32BE(signed.length, 1);
+  const body = stream(`/Type /XRef /Size 100 /W [1 4 1] /Index [${entry} 1] ${previous === undefined ? '' : `/Prev ${previous}`}`, place);
+  const row = listed === undefined ? [] : [{ number: entry, offset: listed, generation: 0, kind: 'n' as const }];
+  const rows: NonNullable<UpdateParts['rows']> = (own) => [...own, ...row, ...(free ? [{ number: entry, offset: 0, generation: 1, kind: 'f' as const }] : [])];
+  return update([[60, body], [1, catalogue(dss[0])], ...dss[1]], { trailer: `/XRefStm ${signed.length}`, rows });
 }
 
 /** The last row of the newest table has one byte less than it must have; some readers count on 20. */
