@@ -1,7 +1,7 @@
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import type { BrandProfile } from './brand-profile.ts';
-import { judgeNames } from './brand-revision.ts';
+import { checkNames, judgeNames } from './brand-revision.ts';
 import { provenFinding, waitsForProofOnly, type KeptFinding } from './letter-approval.ts';
 import type { ApprovalPolicy } from './letter-form-rules.ts';
 import { moveLetter } from './letter-record.ts';
@@ -35,7 +35,7 @@ export async function approveProvenLetters(client: Queryable, { brandId, policy,
     await client.query(sql('branding/pass_finding'), [letterId, provenFinding.code, provenFinding.message]);
     const cause: Cause = { actor: letterRuleVersion, reason: 'Every rule passed: the last of its numbers was proven.', operationId: null };
     await moveLetter(client, { letterId, state: 'in_review', signedOn: letter.signed_on }, { action: 'approve', at, cause });
-    if (letter.is_pending) await judgeNames(client, brandId, letter);
+    if (letter.is_pending) await judgeNames(client, brandId, { revision: letter.revision, ...(await checkNames(client, letter.profile)) });
     approved.push(letterId);
   }
   return approved;

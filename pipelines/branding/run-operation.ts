@@ -3,18 +3,18 @@ import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import type { Vault } from '../vault.ts';
-import { brandFinding, checkBrand, needsPerson } from './brand-check.ts';
+import { brandFinding, needsPerson } from './brand-check.ts';
 import { readBrand } from './brand-record.ts';
-import { judgeNames } from './brand-revision.ts';
+import { checkNames, isNameCheckCurrent, judgeNames, type NameCheck } from './brand-revision.ts';
 import { brandProfileSchema, needsApproval, type BrandProfile } from './brand-profile.ts';
 import { openDocument } from './document-store.ts';
+import type { Finding } from './finding.ts';
 import { digestsOfFirstRevision, findIssuedForm } from './letter-form.ts';
 import type { ApprovalPolicy } from './letter-form-rules.ts';
 import { concludeLetter, recordLetter, type DecidedLetter } from './letter-record.ts';
 import type { LetterReadingOutcome } from './letter-reading.ts';
 import type { LetterTextDecision, LetterTextFacts } from './letter-text-decision.ts';
 import { lockBrand, requireDecidedLetters, takeChangeLock, type LockedBrand } from './locked-brand.ts';
-import { readProtectedNames } from './names/protected-name-record.ts';
 import { judgeNumbers, readNumberList, type NumberListLimits, type NumberRow } from './number-list.ts';
 import { readOperationRecord, type OperationRecord } from './operation.ts';
 import { claimNumbers, judgeClaims, type NumberClaims } from './number-claims.ts';
@@ -38,14 +38,14 @@ export interface RunOperationOptions {
   readonly now: () => Date;
 }
 
-/** A brand that changes more often than this while one letter of it is decided is a fault. */
+/** A brand that changes more often than this while one request of it is decided is a fault. */
 const decisionsMax = 5;
 
 /**
- * Carries out one operation: reads its files and decides the text of the letter, then in one transaction makes or changes the brand,
- * claims the numbers, approves the letter or not, settles every state, and records the result. Under the lock of changes only facts
- * are compared; if the brand or its numbers have changed since the text was decided, it is decided again without the lock. Safe to
- * run twice: a second run returns the result.
+ * Carries out one operation: reads its files, checks the names and decides the text of the letter, then in one transaction makes or
+ * changes the brand, claims the numbers, approves the letter or not, settles every state, and records the result. Under the lock of
+ * changes only facts are compared; if the brand, its numbers or the protected names have changed since names and text were decided,
+ * they are decided again without the lock. Safe to run twice: a second run returns the result.
  * @throws ServiceError `operation_unknown`, `brand_unknown`, `brand_handle_taken`, `brand_withdrawn`, `transition_refused`,
  * `numbers_file_invalid`, `document_sealed`, `interrupted`
  */
@@ -53,12 +53,16 @@ export async function runOperation(options: RunOperationOptions): Promise<Operat
   const { db, vault, operationId, limits } = options;
   const operation = await readOperationRecord(db, operationId);
   if (operation.state !== 'queued') return answerOf(operation);
-  const rows = operation.numbersDocumentId === null ? judgeNumbers(operation.request.numbers) : await readNumberList(await openDocument({ db, vault }, operation.numbersDocumentId), limits);
-  const file = operation.letterDocumentId === null ? null : await readFile(options, operation.letterDocumentId);
+  const { numbersDocumentId, letterDocumentId } = operation;
+  const rows = numbersDocumentId === null
+    ? judgeNumbers(operation.request.numbers)
+    : await readNumberList(await openDocument({ db, vault }, numbersDocumentId), limits);
+  const file = letterDocumentId === null ? null : await readFile(options, letterDocumentId);
   for (let decisions = 1; ; decisions++) {
-    const letter = file === null ? null : { file, basis: await peekBasis(db, operation, rows) };
-    const decided = letter === null ? null : { ...letter, text: await options.decideText({ ...letter.basis, reading: letter.file.reading, submittedAt: operation.requestedAt }) };
-    const result = await inTransaction(db, (client) => finish(client, options, { operation, rows, letter: decided })).catch((error: unknown) => {
+    const peeked = await peekBrand(db, operation);
+    const names = await checkNames(db, peeked.profile);
+    const letter = file === null ? null : await decideLetter(options, file, { operation, rows, peeked });
+    const result = await inTransaction(db, (client) => finish(client, options, { operation, rows, names, letter })).catch((error: unknown) => {
       if (error instanceof ChangedMeanwhile && decisions < decisionsMax) return null;
       throw error;
     });
@@ -86,6 +90,8 @@ function answerOf({ result, failure, operationId }: OperationRecord): OperationR
 interface Work {
   readonly operation: OperationRecord;
   readonly rows: readonly NumberRow[];
+  /** Of the profile that the request makes, or a letter is checked against. */
+  readonly names: NameCheck;
   readonly letter: LetterInHand | null;
 }
 
@@ -111,37 +117,45 @@ async function readFile({ db, vault, readLetter }: RunOperationOptions, document
   return { reading, digests: reading.kind === 'read' ? digestsOfFirstRevision(bytes, reading.reading) : [] };
 }
 
-/**
- * The profile that a letter will be checked against, and whose its numbers are, unless that changes meanwhile.
- * @throws ServiceError `brand_unknown`
- */
-async function peekBasis(db: Queryable, operation: OperationRecord, rows: readonly NumberRow[]): Promise<TextBasis> {
-  const { request, kind } = operation;
-  if ('brand' in request) return basisOf(operation, request.brand, await judgeClaims(db, noBrand, rows));
-  const known = await readBrand(db, request.handle);
-  const profile = kind === 'add_phone_number' ? known.profile : mergeProfile(known.pendingProfile ?? known.profile, 'changes' in request ? request.changes : {});
-  return basisOf(operation, profile, await judgeClaims(db, known.brandId, rows));
+/** A brand as it is before its lock is taken. */
+interface PeekedBrand {
+  readonly brandId: number;
+  /** That the request makes, or a letter will be checked against, unless that changes meanwhile. */
+  readonly profile: BrandProfile;
 }
 
 /** Id of a brand that is not there yet: every live number is another brand's. */
 const noBrand = 0;
 
+/** @throws ServiceError `brand_unknown` */
+async function peekBrand(db: Queryable, { request, kind }: OperationRecord): Promise<PeekedBrand> {
+  if ('brand' in request) return { brandId: noBrand, profile: request.brand };
+  const { brandId, profile, pendingProfile } = await readBrand(db, request.handle);
+  if (kind === 'add_phone_number') return { brandId, profile };
+  return { brandId, profile: mergeProfile(pendingProfile ?? profile, 'changes' in request ? request.changes : {}) };
+}
+
+async function decideLetter({ db, decideText }: RunOperationOptions, file: LetterFile, { operation, rows, peeked }: Pick<Work, 'operation' | 'rows'> & { peeked: PeekedBrand }): Promise<LetterInHand> {
+  const basis = basisOf(operation, peeked.profile, await judgeClaims(db, peeked.brandId, rows));
+  return { file, basis, text: await decideText({ ...basis, reading: file.reading, submittedAt: operation.requestedAt }) };
+}
+
 function basisOf({ numbersDocumentId }: OperationRecord, brand: BrandProfile, { phones, ofOtherBrands }: NumberClaims): TextBasis {
   return { brand: brandProfileSchema.parse(brand), requestedPhones: phones, phonesOfOtherBrands: ofOtherBrands, csvPhones: numbersDocumentId === null ? null : phones };
 }
 
-async function carryOut(client: Queryable, { vault, now, policy }: RunOperationOptions, { operation, rows, letter }: Work): Promise<OperationResult> {
+async function carryOut(client: Queryable, { vault, now, policy }: RunOperationOptions, { operation, rows, names, letter }: Work): Promise<OperationResult> {
   const cause: Cause = { actor: operation.requestedBy, reason: `Asked for by operation ${operation.operationId}.`, operationId: operation.operationId };
   await takeChangeLock(client);
   const at = now();
-  const brand = await applyRequest(client, operation, cause);
+  const brand = await applyRequest(client, { operation, names, cause });
   const claims = await judgeClaims(client, brand.brand_id, rows);
   const target = letterTarget(brand, operation);
   if (letter !== null && !isDeepStrictEqual(basisOf(operation, target.profile, claims), letter.basis)) throw new ChangedMeanwhile();
   await claimNumbers(client, { brandId: brand.brand_id, operation, claims, cause });
   const decided = letter === null ? null : await decide(client, { operation, brandId: brand.brand_id, letter, policy });
   const letterId = decided === null ? null : await recordLetter(client, { vault, brandId: brand.brand_id, ...target, operation, decided, at });
-  if (decided?.outcome === 'approved' && target.revision === brand.pending_revision) await judgeNames(client, brand.brand_id, target);
+  if (decided?.outcome === 'approved' && target.revision === brand.pending_revision) await judgeNames(client, brand.brand_id, { ...target, findings: await findingsOn(client, names, target.profile) });
   await settleBrand(client, brand.brand_id, { at, cause: automatic(cause, decided) });
   return makeResult(client, { brandId: brand.brand_id, letterId, claims, kind: operation.kind });
 }
@@ -169,19 +183,29 @@ function automatic(cause: Cause, decided: DecidedLetter | null): Cause {
   return decided === null ? cause : { ...cause, actor: decided.ruleVersion, reason: decided.reason };
 }
 
+/** What was found about names before the lock was taken, if it still holds for a profile. @throws ChangedMeanwhile */
+async function findingsOn(client: Queryable, names: NameCheck, profile: BrandProfile): Promise<readonly Finding[]> {
+  if (await isNameCheckCurrent(client, names, profile)) return names.findings;
+  throw new ChangedMeanwhile();
+}
+
+interface RequestWork extends Pick<Work, 'operation' | 'names'> {
+  readonly cause: Cause;
+}
+
 /** Makes or changes the brand as the request says; returns it locked. */
-async function applyRequest(client: Queryable, operation: OperationRecord, cause: Cause): Promise<LockedBrand> {
-  const { request } = operation;
-  if ('brand' in request) return addBrand(client, operation, { profile: request.brand, cause });
-  const brand = await lockBrand(client, request.handle, operation.owner);
-  if ('changes' in request) return updateBrand(client, brand, { operation, changes: request.changes, cause });
+async function applyRequest(client: Queryable, work: RequestWork): Promise<LockedBrand> {
+  const { request, owner } = work.operation;
+  if ('brand' in request) return addBrand(client, request.brand, work);
+  const brand = await lockBrand(client, request.handle, owner);
+  if ('changes' in request) return updateBrand(client, brand, { ...work, changes: request.changes });
   requireOpenFor(brand, 'add number');
   return brand;
 }
 
-async function addBrand(client: Queryable, operation: OperationRecord, { profile, cause }: { profile: BrandProfile; cause: Cause }): Promise<LockedBrand> {
+async function addBrand(client: Queryable, profile: BrandProfile, { operation, names, cause }: RequestWork): Promise<LockedBrand> {
   const { handle } = operation.request;
-  const findings = checkBrand(profile, await readProtectedNames(client));
+  const findings = await findingsOn(client, names, profile);
   const values = [handle, operation.owner, JSON.stringify(profile), profile.displayName, JSON.stringify(findings), needsPerson(findings), cause.actor, cause.reason, cause.operationId];
   const made = await queryRow(client, sql('branding/insert_brand'), values);
   if (made === undefined) throw new ServiceError('brand_handle_taken', { operation: 'add brand', object: handle, hint: 'Give another handle, or update the brand if it is yours.' });
@@ -199,7 +223,7 @@ function requireOpenFor({ state, handle }: LockedBrand, operation: string): void
  * A change of a name, or a new letter, makes a revision that must be approved; other changes are taken at once. An update
  * replaces what waits, and the letters that wait with it go over, if the company stays.
  */
-async function updateBrand(client: Queryable, brand: LockedBrand, { operation, changes, cause }: { operation: OperationRecord; changes: object; cause: Cause }): Promise<LockedBrand> {
+async function updateBrand(client: Queryable, brand: LockedBrand, { operation, names, changes, cause }: RequestWork & { changes: object }): Promise<LockedBrand> {
   requireOpenFor(brand, 'update brand');
   const [current, profile] = [brandProfileSchema.parse(brand.profile), mergeProfile(brand.profile, changes)];
   const withLetter = operation.letterDocumentId !== null;
@@ -208,7 +232,7 @@ async function updateBrand(client: Queryable, brand: LockedBrand, { operation, c
   if (withLetter || renamedWhileWaiting) await requireDecidedLetters(client, brand);
   const published = brand.approved_profile;
   const renamed = published !== null && needsApproval(published, profile);
-  const findings = checkBrand(profile, await readProtectedNames(client));
+  const findings = await findingsOn(client, names, profile);
   const carried = !withLetter && !needsApproval(current, profile) && brand.pending_revision !== null;
   // Whether a letter names the new name is seen when it is decided; without one only a person can tell.
   const needsDecision = carried ? brand.needs_decision : renamed || (needsPerson(findings) && published === null);

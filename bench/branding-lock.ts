@@ -1,0 +1,61 @@
+/**
+ * Claim: a request to add a brand holds the lock of changes, which all branding waits for, for about as long as its statements
+ * take: names are compared before.
+ *
+ *   npm run build && node dist/bench/branding-lock.js [requests=200]
+ *
+ * One new cluster of PostgreSQL, one process, one request at a time, each of a new brand with an invented name and one number.
+ */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { decideLetterText } from '../pipelines/branding/letter-text-decision.ts';
+import { submitOperation } from '../pipelines/branding/operation.ts';
+import { runOperation } from '../pipelines/branding/run-operation.ts';
+import { Vault } from '../pipelines/vault.ts';
+import { loadConfig } from '../runtime/config.ts';
+import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/embedded-postgres.ts';
+import { connect, createPool } from '../runtime/postgres.ts';
+import { migrate } from '../sql/migrate.ts';
+import { inventCompanies } from './company-names.ts';
+
+const requests = Number(process.argv[2] ?? 200);
+const warmUp = 20;
+
+const directory = await mkdtemp(join(tmpdir(), 'caller-trust-bench-'));
+const embedded = await acquireEmbeddedDatabase(join(directory, 'state'));
+const client = await connect({ url: embedded.url, applicationName: 'bench' });
+await migrate(client);
+await client.end();
+const db = createPool({ url: embedded.url, applicationName: 'bench', connectionsMax: 2, onIdleError: () => {} });
+const vault = new Vault(Buffer.alloc(32, 7));
+
+let taken = 0;
+const held: number[] = [];
+db.on('connect', (each) => {
+  const query = each.query.bind(each) as (...values: unknown[]) => Promise<unknown>;
+  each.query = (async (...values: unknown[]) => {
+    const result = await query(...values);
+    if (String(values[0]).includes('pg_advisory_xact_lock') && taken === 0) taken = performance.now();
+    if (values[0] === 'COMMIT' && taken > 0) [taken] = [0, held.push(performance.now() - taken)];
+    return result;
+  }) as typeof each.query;
+});
+
+try {
+  for (const [at, { legalName, displayName }] of inventCompanies(warmUp + requests, 1).entries()) {
+    const request = { handle: `brand-${at}`, brand: { legalName, displayName, country: 'US', website: 'https://brand.example', callReasons: ['Appointment'] }, numbers: [`+1212555${String(at).padStart(4, '0')}`] };
+    const { operationId } = await submitOperation({ db, vault }, { kind: 'add_managed_brand', request, owner: 'bench', key: `bench-${at}`, requestedBy: 'bench' });
+    await runOperation({
+      db, vault, operationId, limits: loadConfig({}), policy: 'signature', now: () => new Date(),
+      readLetter: () => Promise.reject(new Error('no request has a letter')), decideText: (facts) => Promise.resolve(decideLetterText(facts)),
+    });
+  }
+  const sorted = held.slice(warmUp).sort((a, b) => a - b);
+  const at = (share: number) => `${sorted[Math.floor(share * (sorted.length - 1))]!.toFixed(2)} ms`;
+  console.log(`lock of changes held by a request: median ${at(0.5)}, 90 % ${at(0.9)}, most ${at(1)} (${sorted.length} requests)`);
+} finally {
+  await db.end();
+  await embedded.release();
+  await removeStateDirectory(join(directory, 'state'));
+}
