@@ -51,7 +51,7 @@ export async function judgeFree(outcome: LetterReadingOutcome, { csv, phones, ..
 function findingsOn(reading: LetterReading, { brand, phones, csvPhones, phonesOfOtherBrands }: DraftRequest): readonly Finding[] {
   const fields = extractFields(reading, { country: brand.country, names: [brand.legalName, brand.dba, brand.displayName].filter((name) => name !== null) });
   const decision = decideLetter({ submittedOn: handedInOn, brand, requestedPhones: phones, csvPhones, phonesOfOtherBrands, reading, fields });
-  return [...decision.findings, ...checkBrand(brand, protectedNames)].filter(({ severity }) => severity === 'review' || severity === 'reject');
+  return [...decision.findings, ...checkBrand({ ...brand, callReasons: [] }, protectedNames)].filter(({ severity }) => severity === 'review' || severity === 'reject');
 }
 
 /** True if a finding is one of those that are named, or stands in a line that the wrong text stands in, or on what lies over it. */

@@ -5,25 +5,29 @@ import { checkBrand, needsPerson } from './brand-check.ts';
 import type { BrandProfile } from './brand-profile.ts';
 import type { Finding } from './finding.ts';
 import { listOwnProtectedNames, type OwnProtectedName } from './names/protected-name-record.ts';
-import { protectedNamesWith } from './names/protected-names.ts';
+import { protectedNameIn, protectedNamesWith } from './names/protected-names.ts';
 
 /** What was found about the names of a brand, and what it was found by: if either has changed since, it does not hold. */
 export interface NameCheck {
   readonly findings: readonly Finding[];
   readonly profile: BrandProfile;
   readonly protectedNames: readonly OwnProtectedName[];
+  /** Call reasons, of the profile or of some numbers, that are near a protected name. */
+  readonly protectedReasons: readonly string[];
 }
 
 /** Checks the names of a profile. The comparison takes milliseconds (bench/names.ts): where it can, before the lock of changes is taken. */
-export async function checkNames(db: Queryable, profile: BrandProfile): Promise<NameCheck> {
+export async function checkNames(db: Queryable, profile: BrandProfile, callReason: string | null = null): Promise<NameCheck> {
   const protectedNames = await listOwnProtectedNames(db);
-  return { findings: checkBrand(profile, protectedNamesWith(protectedNames)), profile, protectedNames };
+  const ready = protectedNamesWith(protectedNames);
+  const protectedReasons = [...profile.callReasons, callReason].filter((reason) => reason !== null && protectedNameIn(reason, ready) !== null) as string[];
+  return { findings: checkBrand(profile, ready), profile, protectedNames, protectedReasons };
 }
 
 /** True if the names of a profile are those that were checked, and the protected names have not changed since. */
-export async function isNameCheckCurrent(db: Queryable, checked: NameCheck, { displayName, legalName, dba }: BrandProfile): Promise<boolean> {
+export async function isNameCheckCurrent(db: Queryable, checked: NameCheck, { displayName, legalName, dba, callReasons }: BrandProfile): Promise<boolean> {
   const { profile, protectedNames } = checked;
-  const sameNames = profile.displayName === displayName && profile.legalName === legalName && profile.dba === dba;
+  const sameNames = profile.displayName === displayName && profile.legalName === legalName && profile.dba === dba && isDeepStrictEqual(profile.callReasons, callReasons);
   return sameNames && isDeepStrictEqual(await listOwnProtectedNames(db), protectedNames);
 }
 

@@ -60,7 +60,7 @@ export async function runOperation(options: RunOperationOptions): Promise<Operat
   const file = letterDocumentId === null ? null : await readFile(options, letterDocumentId);
   for (let decisions = 1; ; decisions++) {
     const peeked = await peekBrand(db, operation);
-    const names = await checkNames(db, peeked.profile);
+    const names = await checkNames(db, peeked.profile, operation.request.callReason);
     const letter = file === null ? null : await decideLetter(options, file, { operation, rows, peeked });
     const result = await inTransaction(db, (client) => finish(client, options, { operation, rows, names, letter })).catch((error: unknown) => {
       if (error instanceof ChangedMeanwhile && decisions < decisionsMax) return null;
@@ -149,6 +149,7 @@ async function carryOut(client: Queryable, { vault, now, policy }: RunOperationO
   await takeChangeLock(client);
   const at = now();
   const brand = await applyRequest(client, { operation, names, cause });
+  requireOwnReason(brand, { operation, names });
   const claims = await judgeClaims(client, brand.brand_id, rows);
   const target = letterTarget(brand, operation);
   if (letter !== null && !isDeepStrictEqual(basisOf(operation, target.profile, claims), letter.basis)) throw new ChangedMeanwhile();
@@ -158,6 +159,13 @@ async function carryOut(client: Queryable, { vault, now, policy }: RunOperationO
   if (decided?.outcome === 'approved' && target.revision === brand.pending_revision) await judgeNames(client, brand.brand_id, { ...target, findings: await findingsOn(client, names, target.profile) });
   await settleBrand(client, brand.brand_id, { at, cause: automatic(cause, decided) });
   return makeResult(client, { brandId: brand.brand_id, letterId, claims, kind: operation.kind });
+}
+
+/** A call reason of some numbers is published with no decision of its own: with a protected name it must be one of the brand's, which a person decides. */
+function requireOwnReason({ approved_profile: approved, profile }: LockedBrand, { operation: { request: { callReason } }, names }: Pick<Work, 'operation' | 'names'>): void {
+  if (callReason === null || (approved ?? profile).callReasons.includes(callReason) || !names.protectedReasons.includes(callReason)) return;
+  const problem = 'callReason: it is near a protected name, and none of the call reasons of the brand.';
+  throw new ServiceError('brand_request_invalid', { operation: 'add numbers', problem, hint: 'Add it to the callReasons of the brand, where a person decides it.' });
 }
 
 /** The decision on a letter, by facts that are read under the lock. */
@@ -231,8 +239,9 @@ async function updateBrand(client: Queryable, brand: LockedBrand, { operation, n
   const renamedWhileWaiting = brand.pending_revision !== null && needsApproval(current, profile);
   if (withLetter || renamedWhileWaiting) await requireDecidedLetters(client, brand);
   const published = brand.approved_profile;
-  const renamed = published !== null && needsApproval(published, profile);
   const findings = await findingsOn(client, names, profile);
+  const claims = names.protectedReasons.some((reason) => profile.callReasons.includes(reason) && !published?.callReasons.includes(reason));
+  const renamed = published !== null && (needsApproval(published, profile) || claims);
   const carried = !withLetter && !needsApproval(current, profile) && brand.pending_revision !== null;
   // Whether a letter names the new name is seen when it is decided; without one only a person can tell.
   const needsDecision = carried ? brand.needs_decision : renamed || (needsPerson(findings) && published === null);

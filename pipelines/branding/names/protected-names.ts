@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { genericWords, isGeneric, splitLegalForm } from './company-words.ts';
-import { isWithinOneEdit } from './edit-distance.ts';
+import { editDistance, isWithinOneEdit } from './edit-distance.ts';
 import { foldWordsBothWays, joinWords, type FoldedWord } from './name-folding.ts';
 import { lookOf } from './look-alikes.ts';
 import { transliterate } from './transliteration.ts';
@@ -26,6 +26,7 @@ export const NEARNESS = {
   look_alike: 'it looks like that name',
   contained: 'it contains that name',
   one_edit: 'it differs from that name in one letter',
+  two_edits: 'it differs from that name in two letters',
 } as const;
 export type Nearness = keyof typeof NEARNESS;
 
@@ -59,6 +60,8 @@ const lookLettersMin = 3;
 /** Shortest name of which one letter may differ, of three letters two only change places, or an s follows; up to five letters and in ordinary words only beside generic words. */
 const editLettersMin = 3;
 const editLettersAnywhereMin = 6;
+/** Shortest name of which two letters may differ. */
+const twoEditsLettersMin = 9;
 /** Shortest generic word that is known misspelled. */
 const misspelledLettersMin = 4;
 /** Shortest name that is found as a run of letters in any other. */
@@ -118,6 +121,12 @@ export function nearProtectedName(name: string, protectedNames: ProtectedNames):
 /** True for an entry that is a word of authority or of telephones, and no company's name. */
 const isWording = ({ category }: ProtectedName) => category === 'authority' || category === 'caller';
 
+/** The protected name that a reason for calls holds, or null. Ordinary words may stand in one: those of authority, and those near a name by chance. */
+export function protectedNameIn(callReason: string, protectedNames: ProtectedNames): NearName | null {
+  const near = nearProtectedName(callReason, protectedNames);
+  return near === null || near.how === 'one_edit' || near.how === 'two_edits' || isWording(near) ? null : near;
+}
+
 /** A name that is compared with each protected one; what all comparisons need of it is made once. */
 interface ComparedName extends Comparable {
   /** Where each spelling of its words stands. */
@@ -150,7 +159,8 @@ function nearnessOf(shown: ComparedName, ready: ReadyName): Nearness | null {
   if (ready.look.length >= lookLettersMin && (shown.look === ready.look || withoutDoubles(shown.look) === withoutDoubles(ready.look))) return 'look_alike';
   if (containsWords(shown, ready) || containsLetters(shown, ready)) return 'contained';
   if (containsLook(shown, ready)) return 'look_alike';
-  return isOneEditAway(shown, ready) ? 'one_edit' : null;
+  if (isEditedFrom(shown, ready, isOneEdit)) return 'one_edit';
+  return isEditedFrom(shown, ready, areTwoEdits) ? 'two_edits' : null;
 }
 
 function spellings({ plain, spelledOut }: FoldedWord): readonly string[] {
@@ -228,16 +238,20 @@ function isGenericLook(look: string): boolean {
   return genericLooks.has(look);
 }
 
-/** Some neighbouring words, joined, differ from the protected name in one letter. */
-function isOneEditAway(shown: ComparedName, { joined, look, words, entry, generic }: ReadyName): boolean {
+/** Some neighbouring words, joined, differ from the protected name in so many letters. */
+function isEditedFrom(shown: ComparedName, { joined, look, words, entry, generic }: ReadyName, isEdit: (letters: string, wanted: string) => boolean): boolean {
   if (joined.plain.length < editLettersMin) return false;
   const onlyBesideGeneric = entry.common || joined.plain.length < editLettersAnywhereMin;
   const differs = shown.runs.some((run) => run.words <= words.length + 1 && (generic || !run.isGeneric) && (!onlyBesideGeneric || run.restIsGeneric)
-    && run.letters.some((letters) => spellings(joined).some((wanted) => isOneEdit(letters, wanted))));
-  return differs || isOneEdit(shown.look, look);
+    && run.letters.some((letters) => spellings(joined).some((wanted) => isEdit(letters, wanted))));
+  return differs || isEdit(shown.look, look);
 }
 
 function isOneEdit(letters: string, wanted: string): boolean {
   if (wanted.length < editLettersMin || !isWithinOneEdit(letters, wanted)) return false;
   return wanted.length > editLettersMin || letters === `${wanted}s` || (letters.length === wanted.length && [...letters].sort().join('') === [...wanted].sort().join(''));
+}
+
+function areTwoEdits(letters: string, wanted: string): boolean {
+  return Math.min(letters.length, wanted.length) >= twoEditsLettersMin && editDistance(letters, wanted, 2) !== null;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { checkBrand } from '../../../pipelines/branding/brand-check.ts';
 import { protectedNamesWith } from '../../../pipelines/branding/names/protected-names.ts';
 
-const check = (displayName: string, legalName: string, dba: string | null = null) => checkBrand({ displayName, legalName, dba }, protectedNamesWith([]));
+const check = (displayName: string, legalName: string, dba: string | null = null) => checkBrand({ displayName, legalName, dba, callReasons: [] }, protectedNamesWith([]));
 const outcomes = (displayName: string, legalName: string, dba: string | null = null) => check(displayName, legalName, dba).map(({ severity }) => severity);
 
 describe('the names of a brand', () => {

@@ -248,6 +248,28 @@ describe('a new name', () => {
   });
 });
 
+describe('a call reason with a protected name', () => {
+  it('of a brand goes to a person, also when it is changed later', async () => {
+    const { handle, phones } = fresh(1);
+    expect(await ask(db, 'add_managed_brand', { handle, brand: { ...profile, callReasons: ['PayPal Fraud Department'] }, numbers: phones }, { letter: signedForm(phones) })).toMatchObject({ outcome: 'in_review', letter: { state: 'approved' } });
+    const other = await approvedBrand(1);
+    expect(await ask(db, 'update_managed_brand', { handle: other.handle, changes: { callReasons: ['Your visit', 'Wells Fargo'] } })).toMatchObject({ outcome: 'in_review', brand: { state: 'approved', pendingRevision: 2 } });
+    const { rows } = await db.query('SELECT display_description FROM branded_number WHERE brand_handle = ANY ($1)', [[handle, other.handle]]);
+    expect(rows).toEqual([{ display_description: 'Appointment' }]);
+  });
+
+  it('of some numbers is refused, unless it is one of the brand', async () => {
+    const { handle, phones } = await approvedBrand(1);
+    const more = fresh(1).phones;
+    await expect(ask(db, 'add_phone_number', { handle, numbers: more, callReason: 'Chase Bank' }, { letter: signedForm(more) })).rejects.toMatchObject({ code: 'brand_request_invalid' });
+    await ask(db, 'update_managed_brand', { handle, changes: { callReasons: ['Chase Bank'] } });
+    await expect(ask(db, 'add_phone_number', { handle, numbers: more, callReason: 'Chase Bank' }, { letter: signedForm(more) })).rejects.toMatchObject({ code: 'brand_request_invalid' });
+    await decideBrand({ db, handle, approve: true, ...by });
+    expect(await ask(db, 'add_phone_number', { handle, numbers: more, callReason: 'Chase Bank' }, { letter: signedForm(more) })).toMatchObject({ outcome: 'approved' });
+    expect(Object.keys(await published(handle))).toEqual([...phones, ...more].sort());
+  });
+});
+
 describe('a letter that comes with numbers', () => {
   it('and cannot be read leaves a brand that waits for another letter as it is', async () => {
     const { handle, phones } = fresh(2);

@@ -36,6 +36,7 @@ describe('a name', () => {
     ['Chase Bank', 'contained Chase'], ['ChaseBank', 'contained Chase'], ['Chase Fraud Department', 'contained Chase'], ['My PayPal Help', 'contained PayPal'], ['securepaypalhelp', 'contained PayPal'], ['Fargo Wells', 'contained Wells Fargo'], ['Visa International', 'contained Visa'], ['Apple Support Team', 'contained Apple Support'],
     ['Springfield Police', 'contained Police'], ['Bank of America Support', 'contained Bank of America'],
     ['Paypol', 'one_edit PayPal'], ['Payapl', 'one_edit PayPal'], ['Netflx Billing', 'one_edit Netflix'], ['Barclay', 'one_edit Barclays'], ['Chose Bank', 'one_edit Chase'], ['eBey', 'one_edit eBay'], ['DLH Express', 'one_edit DHL'], ['DHL24', 'same DHL'], ['Norton 360', 'same Norton'], ['DHLs', 'one_edit DHL'], ['lRS', 'look_alike IRS'], ['Chase Bnak', 'contained Chase'], ['みずほサポート', 'contained みずほ'], ['Spam Risk', 'same Spam Risk'], ['B of A', 'same B of A'], ['ATT', 'same AT&T'],
+    ['Goldmann Sacks', 'two_edits Goldman Sachs'], ['Federel Expres', 'two_edits Federal Express'], ['Deutshe Bnk', 'two_edits Deutsche Bank'], ['AMZN', 'same AMZN'], ['ﾐｽﾞﾎ', 'same みずほ'],
   ])('%s: %s', (name, expected) => {
     expect(near(name)).toBe(expected);
   });
@@ -69,5 +70,5 @@ describe('a name', () => {
 it('of 1,000 invented names of honest companies fewer than 30 are near a protected name', () => {
   const hits = inventCompanies(1000, 1).filter(({ displayName, legalName }) => (nearProtectedName(displayName, protectedNames) ?? nearProtectedName(legalName, protectedNames)) !== null);
   expect(hits.length).toBeLessThan(30);
-  expect(Object.keys(NEARNESS)).toHaveLength(4);
+  expect(Object.keys(NEARNESS)).toHaveLength(5);
 });
