@@ -24,6 +24,7 @@ import { registerQueueRoutes } from './routes/queue-routes.ts';
 import { registerLetterFormRoutes } from './routes/letter-form-routes.ts';
 import { registerLetterRoutes } from './routes/letter-routes.ts';
 import { registerOperationRoutes } from './routes/operation-routes.ts';
+import { registerProtectedNameRoutes } from './routes/protected-name-routes.ts';
 import { registerProofRoutes } from './routes/proof-routes.ts';
 import { registerReviewRoutes } from './routes/review-routes.ts';
 import { securityHeaders, transportSecurity } from './security-headers.ts';
@@ -110,6 +111,7 @@ export async function createConsoleServer({ work, address }: ConsoleServerOption
   registerLetterRoutes(app, work);
   registerOperationRoutes(app, work);
   registerProofRoutes(app, work);
+  registerProtectedNameRoutes(app, work);
   registerReviewRoutes(app, work);
   await registerStreaming(app, work, { address });
   registerNightRoutes(app, work);

@@ -1,7 +1,7 @@
 import { nameOf, pathOf } from './artefact-name.ts';
 import { Empty, Facts, LiveMark, Name, Notice, Page, Read, Section, State, Table, When } from './components.ts';
 import { NightProgress } from './night-progress.ts';
-import { RunNight } from './night-run.ts';
+import { ReleaseFiles, RunNight } from './night-run.ts';
 import { NightTimeline } from './night-timeline.ts';
 import type { ToldBuild, ToldFailure, ToldNight } from './night-types.ts';
 import { describeScope, NightTable } from './nights-page.ts';
@@ -50,8 +50,13 @@ function Troubles({ told: { night, builds } }: { told: ToldNight }): VNode | nul
     ${sameFailures(failed).map(({ failure, names }) => html`<${Notice} key=${names[0]} kind="bad">
       <${Failure} what=${listNames(names)} failure=${failure} />
       ${mayDo('operator') && night.state === 'finished' && names.length === 1 ? html`<${RunNight} choices=${names} only=${names[0]} label=${`Run ${names[0]!} again`} kind="" />` : null}
+      ${mayDo('operator') && isHeld(failure) ? html`<${ReleaseFiles} names=${names} />` : null}
     </${Notice}>`)}
   </div>`;
+}
+
+function isHeld({ code }: ToldFailure): boolean {
+  return code === 'artefact_held' || code === 'artefact_shrunk';
 }
 
 /** Builds that failed for the same reason are told together: there may be 250. */
@@ -73,7 +78,7 @@ function listNames(names: readonly string[]): string {
 }
 
 function Failure({ what, failure: { code, reason, advice } }: { what: string; failure: ToldFailure }): VNode {
-  return html`<div><p><strong>${what}: <${Name} text=${reason} /></strong> <code>${code}</code></p>${advice === null ? null : html`<p>What to do: ${advice}${code === 'artefact_shrunk' ? ' Here that is the choice “Accept files that shrink”.' : ''}</p>`}</div>`;
+  return html`<div><p><strong>${what}: <${Name} text=${reason} /></strong> <code>${code}</code></p>${advice === null ? null : html`<p>What to do: ${advice}</p>`}</div>`;
 }
 
 function NightFacts({ told: { night, builds } }: { told: ToldNight }): VNode {

@@ -1,7 +1,8 @@
 import { ActionButton, Dialog, Field } from './components.ts';
-import type { AskedNight, NightSettings } from './night-types.ts';
+import type { AskedNight, NightSettings, ReleasedFiles } from './night-types.ts';
 import { useReading } from './reading.ts';
-import { asProblem, postOnce, Problem } from './request.ts';
+import { ReasonButton } from './reason-dialog.ts';
+import { asProblem, postOnce, Problem, sendJson } from './request.ts';
 import { goTo } from './router.ts';
 import { html, useId, useState, type VNode } from './view.ts';
 
@@ -33,6 +34,15 @@ export function RunNight({ choices, label, only = '', kind = 'primary' }: { choi
     <button type="button" class=${kind} onClick=${() => setOpen(true)}>${label}</button>
     <${Dialog} title="Run a night now" isOpen=${isOpen} onClose=${() => setOpen(false)}><${Choices} choices=${choices} only=${only} run=${run} onLeave=${() => setOpen(false)} /></${Dialog}>
   </span>`;
+}
+
+/** Lets files through that gates hold: one by name, or where several are held for one reason all that are held now. */
+export function ReleaseFiles({ names }: { names: readonly string[] }): VNode {
+  const [released, setReleased] = useState<readonly string[]>([]);
+  const [only, what] = names.length === 1 ? [names[0]!, names[0]!] : [null, 'every held file'];
+  const release = async (reason: string) => setReleased((await sendJson<ReleasedFiles>('POST', '/api/nights/release', { only, reason })).released);
+  if (released.length > 0) return html`<p role="status">Released: ${released.join(', ')}. The next night publishes what differs no more than what was held.</p>`;
+  return html`<${ReasonButton} label=${`Release ${what}`} title=${`Release ${what}?`} confirm="Release" act=${release}><p>The next night publishes it, if it differs from what is published by no more than the build that was held, and a fifth. Find out first why it differs.</p></${ReasonButton}>`;
 }
 
 function makeKey(): string {

@@ -105,3 +105,8 @@ export interface NightSettings {
 export interface AskedNight {
   readonly runId: number;
 }
+
+/** The names of files that were released. */
+export interface ReleasedFiles {
+  readonly released: readonly string[];
+}

@@ -1,6 +1,7 @@
 import { Paging } from './brand-filters.ts';
 import type { Listed, WaitingBrand, WaitingCounts, WaitingLetter } from './brand-types.ts';
 import { Empty, Name, Page, Read, Section, State, Table, When } from './components.ts';
+import { ProtectedNamesSection } from './protected-names.ts';
 import { useReading } from './reading.ts';
 import { Link, usePlace } from './router.ts';
 import { formatCount } from './text.ts';
@@ -15,6 +16,7 @@ export default function ReviewPage(): VNode {
     <${Section} title="Letters, oldest first"><${WaitingLetters} /></${Section}>
     <${Section} title="Brands"><${WaitingBrands} /></${Section}>
     <${Section} title="Disputes">${disputes === 0 ? html`<${Empty} title="No dispute waits.">Disputes of labels are filed with the command line.</${Empty}>` : html`<p><${Link} class="button" href="/disputes?state=open">${formatCount(disputes)} ${disputes === 1 ? 'dispute waits' : 'disputes wait'}</${Link}></p>`}</${Section}>
+    <${ProtectedNamesSection} />
   </${Page}>`;
 }
 

@@ -1,22 +1,27 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { enqueueNight } from '../../jobs/enqueue.ts';
-import { evaluationInstant, everything, parseScope, requestNightOnce } from '../../pipelines/caches/night-request.ts';
+import { formatArtefact } from '../../pipelines/caches/definition.ts';
+import { releaseHeldFiles } from '../../pipelines/caches/night-release.ts';
+import { evaluationInstant, everything, parseScope, requestNightOnce, type NightScope } from '../../pipelines/caches/night-request.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../access.ts';
 import { parseBody } from '../body.ts';
+import { reasonField } from '../branding-parameters.ts';
 import type { ConsoleWork } from '../console-work.ts';
 import { sendLive } from '../live.ts';
 import { followHistory, readHistory, readWholeNight } from '../night-answers.ts';
 
 const historyQuery = z.strictObject({ before: z.iso.date().optional() });
 const runParams = z.strictObject({ run: z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER) });
-const nightRequest = z.strictObject({ only: z.string().min(1).max(40).nullable().default(null), full: z.boolean().default(false), acceptShrink: z.boolean().default(false) });
+const onlyField = z.string().min(1).max(40).nullable().default(null);
+const releaseBody = z.strictObject({ only: onlyField, reason: reasonField });
+const nightRequest = z.strictObject({ only: onlyField, full: z.boolean().default(false), acceptShrink: z.boolean().default(false) });
 
 /** A string of RFC 9651, as draft-ietf-httpapi-idempotency-key-header has it, without characters that would need an escape. */
 const keyHeader = z.looseObject({ 'idempotency-key': z.string({ error: 'is missing' }).regex(/^"[!#-[\]-~]{1,128}"$/, 'is not 1 to 128 printable ASCII characters in quotes').transform((text) => text.slice(1, -1)) });
 
-/** `GET /api/nights` is the history, `GET /api/nights/:run` one night, both also live (of the history the last days); `POST /api/nights` runs one, under an idempotency key. */
+/** `GET /api/nights` is the history, `GET /api/nights/:run` one night, both also live (of the history the last days); `POST /api/nights` runs one, under an idempotency key; `POST /api/nights/release` lets held files through. */
 export function registerNightRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, queues, config, log } = work;
   app.get('/api/nights', { config: { access: 'viewer' } }, ({ query }) => readHistory(db, parseBody(historyQuery, query).before));
@@ -32,7 +37,7 @@ export function registerNightRoutes(app: FastifyInstance, work: ConsoleWork): vo
     const { 'idempotency-key': key } = parseBody(keyHeader, http.headers);
     const now = new Date();
     const nightDate = now.toISOString().slice(0, 10);
-    const scope = only === null ? everything : parseScope(only);
+    const scope = scopeOf(only);
     const { runId, repeated, state } = await inTransaction(db, async (client) => {
       const asked = await requestNightOnce(client, { key, nightDate, scope, acceptShrink, fullBuild: full, evaluatedAt: evaluationInstant(nightDate, now), requestedBy: actorOf(http) });
       if (!asked.repeated) await recordAction(client, http, { action: 'run_night', object: `night ${asked.runId}`, detail: { only, full, acceptShrink } });
@@ -42,4 +47,16 @@ export function registerNightRoutes(app: FastifyInstance, work: ConsoleWork): vo
     if (state !== 'finished') await enqueueNight(queues, { runId }).catch((error: unknown) => log.warn({ err: error, runId }, 'the night could not be queued yet'));
     return reply.code(202).send({ runId, repeated });
   });
+  app.post('/api/nights/release', { config: { access: 'operator' } }, (request) => {
+    const { only, reason } = parseBody(releaseBody, request.body);
+    return inTransaction(db, async (client) => {
+      const released = await releaseHeldFiles(client, { scope: scopeOf(only), reason, actor: actorOf(request), eyes: config });
+      await recordAction(client, request, { action: 'release_files', object: only ?? 'all held files' });
+      return { released: released.map(formatArtefact) };
+    });
+  });
+}
+
+function scopeOf(only: string | null): NightScope {
+  return only === null ? everything : parseScope(only);
 }

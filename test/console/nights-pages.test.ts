@@ -78,6 +78,17 @@ describe.skipIf(noChromium)('the pages of nights', () => {
     await page.getByRole('link', { name: 'Download version 2' }).waitFor();
   }, 120_000);
 
+  it('release a held file for a reason', async () => {
+    await db.query("UPDATE publication SET status = 'stale', stale_code = 'artefact_shrunk', stale_reason = 'x' WHERE cache = 'phones' AND country = 'CA'");
+    const page = await browser.open(`/nights/${runs[2]!}`);
+    await page.getByRole('button', { name: 'Release phones/CA' }).click();
+    await page.getByLabel('Reason').fill('The provider has closed');
+    await page.getByRole('button', { name: 'Release', exact: true }).click();
+    await page.getByText('Released: phones/CA.').waitFor();
+    expect((await db.query('SELECT cache, country, reason, released_by FROM night_release')).rows).toEqual([{ cache: 'phones', country: 'CA', reason: 'The provider has closed', released_by: 'console operator' }]);
+    expect((await db.query("SELECT object FROM console_event WHERE action = 'release_files'")).rows).toEqual([{ object: 'phones/CA' }]);
+  });
+
   it('run one night when its answer was lost and the button is pressed again, and another one for another choice', async () => {
     const countNights = async () => (await db.query('SELECT FROM night_run')).rows.length;
     const before = await countNights();

@@ -2,10 +2,12 @@ import type { listBrandHistory, listBrandsFor, RevealedFields, shownBrand, withP
 import type { countWaiting, listRequestedNumbers, listWaitingBrands, listWaitingLetters, readShownLetter, reviewedLetter } from '../../../console/letter-answers.ts';
 import type { listOperations, OPERATION_STANDINGS } from '../../../console/operation-answers.ts';
 import type * as page from '../../../console/pages/brand-types.ts';
+import type * as names from '../../../console/pages/protected-name-types.ts';
 import type { pageOf } from '../../../console/paging.ts';
 import type { requestBranding } from '../../../jobs/branding-producer.ts';
 import type { requestProofs } from '../../../jobs/proof-producer.ts';
 import type { listLetters } from '../../../pipelines/branding/brand-record.ts';
+import type { OwnProtectedName } from '../../../pipelines/branding/names/protected-name-record.ts';
 import type { Severity } from '../../../pipelines/branding/finding.ts';
 import type { listOperationRows, readOperation } from '../../../pipelines/branding/operation.ts';
 import type { BrandState, LetterState, NumberState } from '../../../pipelines/branding/states.ts';
@@ -30,6 +32,9 @@ export interface BrandingAnswersFit {
   readonly operation: Fits<page.Operation, Told<typeof readOperation>>;
   readonly operationRows: Fits<page.OperationRow[], Told<typeof listOperationRows>>;
   readonly takenRequest: Fits<page.TakenRequest, Told<typeof requestBranding>>;
+  readonly protectedNames: Fits<names.ProtectedName[], Json<OwnProtectedName[]>>;
+  readonly protectedList: Fits<names.ProtectedNames, Json<{ names: OwnProtectedName[]; categories: readonly string[] }>>;
+  readonly nearName: Fits<names.NearName, Json<{ near: { name: string; category: string; how: string } | null }>>;
   readonly startedProofs: Fits<page.StartedProofs, Told<typeof requestProofs>>;
 }
 

@@ -16,5 +16,6 @@ export interface CacheAnswersFit {
   readonly history: Fits<nights.NightHistory, Told<typeof readHistory>>;
   readonly night: Fits<nights.ToldNight, Told<typeof readWholeNight>>;
   readonly settings: Fits<nights.NightSettings, Json<Pick<Config, 'shrinkPercentMax'>>>;
+  readonly released: Fits<nights.ReleasedFiles, Json<{ released: string[] }>>;
   readonly asked: Fits<nights.AskedNight, Told<typeof requestNightOnce>>;
 }
