@@ -6,7 +6,7 @@ import type { Place } from './letter-reading.ts';
 import { FORM_TEXTS, type FormLanguage, type FormTexts } from './letter-form-texts.ts';
 
 /** The layout and the texts of the form; a change of either is a new version. */
-export const formVersion = 'letter-form/1';
+export const formVersion = 'letter-form/2';
 
 /** More numbers than these are not listed on the form, which then has their count, the first, the last and a digest. */
 export const formNumbersListedMax = 15;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { digestPhones, formNumbersListedMax, renderLetterForm, signatureFieldName, writeCode, type FormContent } from '../../../pipelines/branding/letter-form-pdf.ts';
+import { digestPhones, formNumbersListedMax, formVersion, renderLetterForm, signatureFieldName, writeCode, type FormContent } from '../../../pipelines/branding/letter-form-pdf.ts';
 import { FORM_LANGUAGES, FORM_TEXTS } from '../../../pipelines/branding/letter-form-texts.ts';
 import { readLetter } from '../../../pipelines/branding/reading/letter-reader.ts';
 import { loadConfig } from '../../../runtime/config.ts';
@@ -27,7 +27,7 @@ describe('an issued form', () => {
     for (const language of FORM_LANGUAGES) {
       const { text, pages } = await textOf((await renderLetterForm(content, issue, language)).bytes);
       expect(pages).toBe(1);
-      for (const part of [FORM_TEXTS[language].title, 'Northwind Dental LLC', '12 Harbour Road', 'Jane Sample', 'Chief Financial Officer', ...content.phones, '2026-05-31', writeCode(code), 'letter-form/1']) expect(text).toContain(part);
+      for (const part of [FORM_TEXTS[language].title, 'Northwind Dental LLC', '12 Harbour Road', 'Jane Sample', 'Chief Financial Officer', ...content.phones, '2026-05-31', writeCode(code), formVersion]) expect(text).toContain(part);
     }
   });
 
