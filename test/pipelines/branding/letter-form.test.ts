@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { issueLetterForm } from '../../../pipelines/branding/letter-form.ts';
+import { findIssuedForm, issueLetterForm } from '../../../pipelines/branding/letter-form.ts';
+import { sql } from '../../../sql/sql.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { ask, owner, profile, signedForm, signer } from '../../support/branding.ts';
 
@@ -21,5 +22,18 @@ describe('a form for numbers of an approved brand whose new name waits', () => {
 
   it('has the names that wait where no numbers are given', async () => {
     expect((await form([])).content.displayName).toBe('Northwind Smiles');
+  });
+});
+
+describe('a form of an earlier version', () => {
+  it('is known by the digest of its bytes', async () => {
+    const { code, content, signaturePlace, issuedAt, validUntil } = await issueLetterForm({ db, limits, now: new Date() }, {
+      request: { brand: profile, numbers: [], signer }, owner, language: 'de', issuedBy: 'test',
+    });
+    const [earlier, sha256] = ['A'.repeat(26), 'd'.repeat(64)];
+    const values = [earlier, owner, sha256, 1000, 'letter-form/1', 'de', JSON.stringify(content), JSON.stringify(signaturePlace), issuedAt, 'test', validUntil];
+    await db.query(sql('branding/insert_issued_form'), values);
+    expect(await findIssuedForm(db, { digests: [sha256], codes: [] })).toMatchObject({ code: earlier, formVersion: 'letter-form/1', sameBytes: true, content });
+    expect(await findIssuedForm(db, { digests: [], codes: [code] })).toMatchObject({ code, formVersion: 'letter-form/2', sameBytes: false });
   });
 });
