@@ -49,7 +49,7 @@ export function addFeedCommands(program: Command): void {
     .addHelpText('after', '\nExamples:\n  caller-trust feed load complaints dnc_complaint_numbers_2021-07-08.csv\n  caller-trust feed load reputation levels.tsv.gz --json\n' +
       "  caller-trust feed load reputation blocklist.txt --level SPAM --country DE --comment '#' --source example\n" +
       "  caller-trust feed load complaints fcc.csv --source fcc --column 'Company_Phone_Number=Caller ID Number' --column 'Created_Date=Ticket Created' \\\n" +
-      "    --column 'Violation_Date=Issue Date' --column 'Consumer_State=State' --column 'Subject=Issue' --column 'Recorded_Message_Or_Robocall=Type of Call or Messge'")
+      "    --column 'Violation_Date=Date of Issue' --column 'Consumer_State=State' --column 'Subject=Issue' --column 'Recorded_Message_Or_Robocall=Type of Call or Messge'")
     .action((name: string, file: string, options: LoadOptions, command: Command) => runCommand(command, () => loadFeed(name, file, options)));
   feed
     .command('list')

@@ -179,14 +179,25 @@ describe('public lists', () => {
   });
 
   it("with the columns of the FCC's complaint data", async () => {
-    const csv = 'Ticket ID,Ticket Created,Issue Date,Method,Issue,Caller ID Number,Type of Call or Messge,State\n' +
-      '1,07/08/2021 10:30:00 PM,07/07/2021,Wireless,Unwanted Calls,202-555-0143,Prerecorded Voice,TX\n2,07/18/2021 01:00:00 AM,,Wired,Unwanted Calls,2025550144,Live Voice,OH\n3,07/18/2021 01:00:00 AM,,Wired,Robocalls,None,Text Message,OH\n';
+    const csv = 'Ticket ID,Ticket Created,Date of Issue,Time of Issue,Form,Method,Issue,Caller ID Number,Type of Call or Messge,Advertiser Business Number,City,State,Zip\n' +
+      '1,07/08/2021 10:30:00 PM,07/07/2021,8:08 PM,Phone,Wireless,Unwanted Calls,202-555-0143,Prerecorded Voice,,Wayne,TX,07481\n' +
+      '2,07/18/2021 01:00:00 AM,,,Phone,Wired,Unwanted Calls,2025550144,Live Voice,,Wayne,OH,07481\n3,07/18/2021 01:00:00 AM,,,Phone,Wired,Robocalls,None,Text Message,,Wayne,OH,07481\n';
     const columns = {
-      Company_Phone_Number: 'Caller ID Number', Created_Date: 'Ticket Created', Violation_Date: 'Issue Date', Consumer_State: 'State', Subject: 'Issue', Recorded_Message_Or_Robocall: 'Type of Call or Messge',
+      Company_Phone_Number: 'Caller ID Number', Created_Date: 'Ticket Created', Violation_Date: 'Date of Issue', Consumer_State: 'State', Subject: 'Issue', Recorded_Message_Or_Robocall: 'Type of Call or Messge',
     };
     expect(await withOptions('complaints', csv, { columns, source: 'fcc' })).toMatchObject({ rowsAccepted: 2, rejectsByCode: { phone_invalid: 1 }, dateForm: 'mdy' });
     expect(await times()).toEqual(['2021-07-08 22:30:00', '2021-07-18 01:00:00']);
     expect(await column('SELECT recorded AS value FROM complaint ORDER BY complaint_id')).toEqual([true, false]);
+  });
+
+  it("with the columns of the FCC's unwanted calls, which have one date", async () => {
+    const csv = 'Ticket ID,Date of Issue,Time of Issue,Form,Method,Issue,Caller ID Number,Type of Call or Messge,Advertiser Business Number,State,Zip,Location (Center point of the Zip Code)\n' +
+      '1,07/18/2021,8:08 PM,Phone,Wired,Unwanted Calls,202-555-0143,Abandoned Calls,,NJ,07481,POINT (-74.2 41.0)\n2,,,Phone,Wired,Unwanted Calls,202-555-0144,Live Voice,,NJ,07481,\n';
+    const columns = {
+      Company_Phone_Number: 'Caller ID Number', Created_Date: 'Date of Issue', Violation_Date: '', Consumer_State: 'State', Subject: 'Issue', Recorded_Message_Or_Robocall: 'Type of Call or Messge',
+    };
+    expect(await withOptions('complaints', csv, { columns, source: 'fcc' })).toMatchObject({ rowsAccepted: 1, rejectsByCode: { date_missing: 1 }, dateForm: 'mdy' });
+    expect(await times()).toEqual(['2021-07-18 00:00:00']);
   });
 
   it('without a column that is said to be absent', async () => {
