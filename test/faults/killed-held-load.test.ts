@@ -88,7 +88,7 @@ async function enqueueAndKill(place: Place): Promise<void> {
   await killAt(place, startWorker);
 }
 
-const release = () => decideHeldLoad({ db, loadId: held, decision: 'release', reason: 'Asked the provider', actor: 'ann' });
+const release = () => decideHeldLoad({ db, eyes: loadConfig({}), loadId: held, decision: 'release', reason: 'Asked the provider', actor: 'ann' });
 
 const stored = async () => {
   const { rows: labels } = await db.query<{ level: string; numbers: number }>('SELECT reputation_level AS level, count(*) AS numbers FROM phone_number WHERE phone = ANY ($1) GROUP BY 1', [phones]);
