@@ -126,6 +126,7 @@ async function prepareNight({ config, db }: Pick<HandlerServices, 'config' | 'db
   const scoring = await scoreComplaints(db, evaluatedAt, config);
   if (scoring.ruleWaiting === undefined) log.info({ evaluatedAt, ...scoring }, 'complaints are scored');
   else log.warn({ ruleWaiting: scoring.ruleWaiting }, 'complaints are not scored');
+  if (scoring.silentDays !== undefined) log.warn({ silentDays: scoring.silentDays, labelHoldDaysMax: config.labelHoldDaysMax }, 'labels age, though the complaint feed is away');
   log.info({ evaluatedAt, ...(await scoreRanges(db, evaluatedAt)) }, 'ranges at risk are found');
   // Housekeeping: what the night publishes carries its own end, so no failure here may cost it.
   const housekeep = async () => {

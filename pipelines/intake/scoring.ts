@@ -18,6 +18,10 @@ export const scoringDefaults: ScoringSettings = { labelHoldDaysMax: 45 };
 export interface ScoringReport {
   readonly scored: number;
   readonly changed: number;
+  /** Numbers that reach a level and may never be labelled; absent if there is none. */
+  readonly withheld?: number;
+  /** Days since the complaint feed spoke last, where they are more than labels hold; absent otherwise, and without a hold. */
+  readonly silentDays?: number;
   /** The rule that still waits to be put in force, with `number drift --move`; until then labels from complaints stay as they are. */
   readonly ruleWaiting?: string;
 }
@@ -30,19 +34,21 @@ export async function scoreComplaints(db: Pool, evaluatedAt: Date, settings: Sco
   return inTransaction(db, async (client) => {
     const { version } = await readScoringRule(client);
     if (version !== complaintRule.version) return { scored: 0, changed: 0, ruleWaiting: complaintRule.version };
-    const { scored, transactions } = await computeScores(client, evaluatedAt, settings);
+    const { scored, transactions, silentDays } = await computeScores(client, evaluatedAt, settings);
     await client.query(sql('intake/store_scores'), [evaluatedAt, version]);
     await client.query(sql('intake/record_scoring'), [evaluatedAt, version, transactions]);
     await setLabelCause(client, { cause: 'complaints', ruleVersion: version, evaluatedAt });
-    const applied = await queryRow<{ changed: number }>(client, sql('intake/apply_scores'));
-    return { scored, changed: applied!.changed }; // the statement returns one row
+    const { changed, withheld } = (await queryRow<{ changed: number; withheld: number }>(client, sql('intake/apply_scores')))!; // the statement returns one row
+    const holdHasEnded = settings.labelHoldDaysMax > 0 && silentDays !== null && silentDays > settings.labelHoldDaysMax;
+    return { scored, changed, ...(withheld > 0 ? { withheld } : {}), ...(holdHasEnded ? { silentDays } : {}) };
   });
 }
 
-/** How many numbers were scored, and the transactions that the scoring saw (pg_snapshot as text). */
+/** How many numbers were scored, the transactions that the scoring saw (pg_snapshot as text), and how long the feed had been silent. */
 interface Computed {
   readonly scored: number;
   readonly transactions: string;
+  readonly silentDays: number | null;
 }
 
 /**
@@ -53,11 +59,12 @@ export async function computeScores(client: PoolClient, evaluatedAt: Date, { lab
   const { version, windowDays, furtherStatesMax, spreadPoints, independentReportsMin, pointsMin, recordedCategory, otherCategory } = complaintRule;
   await client.query(sql('intake/prepare_bulk_work'));
   await client.query(sql('intake/create_scored'));
-  const row = await queryRow<{ scored: number; transactions: string }>(client, sql('intake/score_complaints'), [
+  const row = await queryRow<{ scored: number; transactions: string; silent_days: number | null }>(client, sql('intake/score_complaints'), [
     evaluatedAt, version, windowDays, agePoints.map(({ day }) => day), agePoints.map(({ furtherState }) => furtherState), furtherStatesMax, spreadPoints,
     independentReportsMin, pointsMin, recordedCategory, otherCategory, labelHoldDaysMax, seen,
   ]);
-  return row!; // the statement returns one row
+  const { scored, transactions, silent_days: silentDays } = row!; // the statement returns one row
+  return { scored, transactions, silentDays };
 }
 
 /** The rule version in force, and who put it there. */

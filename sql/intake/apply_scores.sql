@@ -2,7 +2,7 @@
 --   one that fell below it, and had its level from complaints, becomes NEUTRAL. Rows that say nothing new are not touched.
 --   A number that was cleared after the scoring transaction began was scored without that: it waits for the next night.
 -- Parameters: none.
--- Rows: one: changed (made or changed).
+-- Rows: one: changed (made or changed), withheld (numbers with a level that may never be labelled).
 WITH published AS (
   INSERT INTO phone_number AS known (phone, country, reputation_level, reputation_category, reputation_source)
   SELECT s.phone, s.country, s.level, s.category, 'complaints'
@@ -22,4 +22,5 @@ WITH published AS (
     AND (known.cleared_at IS NULL OR known.cleared_at <= now())
   RETURNING 1
 )
-SELECT count(*) AS changed FROM published;
+SELECT count(*) AS changed, (SELECT count(*) FROM complaint_score WHERE level <> 'NEUTRAL' AND is_protected_number(phone)) AS withheld
+FROM published;

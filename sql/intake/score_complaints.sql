@@ -6,7 +6,8 @@
 --   $8 independent reports needed, $9 points needed, $10 category of a recorded message, $11 category otherwise,
 --   $12 longest silence of the feed in days during which labels do not age, $13 NULL, or the transactions that an earlier scoring saw
 --   (pg_snapshot): what others brought in does not count.
--- Rows: one: scored (numbers whose complaints count), transactions (what this statement saw, pg_snapshot as text).
+-- Rows: one: scored (numbers whose complaints count), transactions (what this statement saw, pg_snapshot as text), silent_days (days
+--   since the feed spoke last; NULL if it has not within twice the window).
 WITH evaluation AS (
   SELECT ($1::timestamptz AT TIME ZONE 'UTC')::date AS today
 ), seen_load AS (
@@ -84,4 +85,7 @@ WITH evaluation AS (
   LEFT JOIN reputation_category AS k ON k.category = c.category
   RETURNING 1
 )
-SELECT count(*) AS scored, pg_current_snapshot()::text AS transactions FROM scored;
+SELECT
+  count(*) AS scored, pg_current_snapshot()::text AS transactions,
+  (SELECT days FROM silence, evaluation WHERE day = today - 1) AS silent_days
+FROM scored;

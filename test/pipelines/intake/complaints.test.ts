@@ -117,13 +117,16 @@ describe('the score of a number', () => {
 
   it('holds while the feed is silent, 43 days as in 2025, and ages again when the silence lasts longer than the limit', async () => {
     await load('complaints', threeStates);
+    let silentDays: number | undefined;
     const levelAfter = async (daysOfSilence: number) => {
-      await scoreComplaints(db, new Date(Date.parse('2021-07-08T01:00:00Z') + daysOfSilence * 86_400_000));
+      ({ silentDays } = await scoreComplaints(db, new Date(Date.parse('2021-07-08T01:00:00Z') + daysOfSilence * 86_400_000)));
       return (await score())?.['level'];
     };
     for (const days of [0, 1, 20, 43, 45]) expect([days, await levelAfter(days)]).toEqual([days, 'SPAM']);
     expect(await score()).toMatchObject({ score: 30 });
+    expect(silentDays).toBeUndefined();
     expect(await levelAfter(49)).toBe('SPAM'); // four days count
+    expect(silentDays).toBe(49);
     expect(await levelAfter(50)).toBe('NEUTRAL');
     // The feed comes back with the days that were missing: they count after all.
     await load('complaints', feed(...Array.from({ length: 43 }, (_, n) => [new Date(Date.parse('2021-07-08T12:00:00Z') + n * 86_400_000).toISOString().slice(0, 19).replace('T', ' '), '', 'Texas', '', '', '2025550199'] as [string, string, string, string, string, string])));

@@ -52,7 +52,7 @@ describe('numbers of the numbering plan', () => {
 describe('a protected number', () => {
   it('gets no label from complaints, whatever statement publishes them', async () => {
     await load('complaints', complaints('2125551212'));
-    await scoreComplaints(db, asOf);
+    expect(await scoreComplaints(db, asOf)).toMatchObject({ scored: 1, withheld: 1 });
     expect((await published()).filter(([, level]) => level !== 'NEUTRAL')).toEqual([]);
     await db.query("UPDATE phone_number SET reputation_level = 'FRAUD', reputation_category = 7");
     await db.query("INSERT INTO phone_number (phone, reputation_level) VALUES ('+13125551212', 'SPAM')");
