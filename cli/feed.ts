@@ -31,26 +31,7 @@ const rejectsPage = 1000;
 /** `feed load|list|show|rejects|release|discard`. */
 export function addFeedCommands(program: Command): void {
   const feed = program.command('feed').description('load feeds and read what became of them');
-  feed
-    .command('load')
-    .description(`load a file: ${FEEDS.map(({ name }) => name).join(', ')}`)
-    .argument('<feed>', 'which feed it is')
-    .argument('<file>', 'CSV or TSV, plain or gzipped')
-    .option('--source <name>', 'which provider the file is from; gates compare loads of one source')
-    .option('--level <level>', 'level of rows that have none: NEUTRAL, SPAM or FRAUD')
-    .option('--category <id|name>', 'category of rows that have none')
-    .option('--country <XX>', 'country of numbers in national form; for complaints US by default')
-    .option('--column <name=header>', "the file's name of a column; with nothing behind = the file has no such column", collectColumn, {})
-    .option('--comment <text>', 'leave out lines that begin so, and empty ones')
-    .option('--delimiter <character>', 'what stands between fields: , ; | or tab; by default the header tells')
-    .option('--encoding <name>', `${ENCODINGS.join(', ')}; by default the byte order mark tells, else utf-8`)
-    .option('--dates <form>', 'dates with slashes: mdy (month first) or dmy; serial: numbers of a spreadsheet; by default all dates tell')
-    .option('--no-wait', 'return when the load is queued')
-    .addHelpText('after', '\nExamples:\n  caller-trust feed load complaints dnc_complaint_numbers_2021-07-08.csv\n  caller-trust feed load reputation levels.tsv.gz --json\n' +
-      "  caller-trust feed load reputation blocklist.txt --level SPAM --country DE --comment '#' --source example\n" +
-      "  caller-trust feed load complaints fcc.csv --source fcc --column 'Company_Phone_Number=Caller ID Number' --column 'Created_Date=Ticket Created' \\\n" +
-      "    --column 'Violation_Date=Date of Issue' --column 'Consumer_State=State' --column 'Subject=Issue' --column 'Recorded_Message_Or_Robocall=Type of Call or Messge'")
-    .action((name: string, file: string, options: LoadOptions, command: Command) => runCommand(command, () => loadFeed(name, file, options)));
+  addLoadCommand(feed);
   feed
     .command('list')
     .description('list the latest loads')
@@ -85,6 +66,29 @@ export function addFeedCommands(program: Command): void {
     .argument('<load>', 'id of the load', parseId)
     .requiredOption('--reason <text>', 'why, kept with the load')
     .action((loadId: number, { reason }: { reason: string }, command: Command) => runCommand(command, () => discardLoad(loadId, reason)));
+}
+
+function addLoadCommand(feed: Command): void {
+  feed
+    .command('load')
+    .description(`load a file: ${FEEDS.map(({ name }) => name).join(', ')}`)
+    .argument('<feed>', 'which feed it is')
+    .argument('<file>', 'CSV or TSV, plain or gzipped')
+    .option('--source <name>', 'which provider the file is from; gates compare loads of one source')
+    .option('--level <level>', 'level of rows that have none: NEUTRAL, SPAM or FRAUD')
+    .option('--category <id|name>', 'category of rows that have none')
+    .option('--country <XX>', 'country of numbers in national form; for complaints US by default')
+    .option('--column <name=header>', "the file's name of a column; with nothing behind = the file has no such column", collectColumn, {})
+    .option('--comment <text>', 'leave out lines that begin so, and empty ones')
+    .option('--delimiter <character>', 'what stands between fields: , ; | or tab; by default the header tells')
+    .option('--encoding <name>', `${ENCODINGS.join(', ')}; by default the byte order mark tells, else utf-8`)
+    .option('--dates <form>', 'dates with slashes: mdy (month first) or dmy; serial: numbers of a spreadsheet; by default all dates tell')
+    .option('--no-wait', 'return when the load is queued')
+    .addHelpText('after', '\nExamples:\n  caller-trust feed load complaints dnc_complaint_numbers_2021-07-08.csv\n  caller-trust feed load reputation levels.tsv.gz --json\n' +
+      "  caller-trust feed load reputation blocklist.txt --level SPAM --country DE --comment '#' --source example\n" +
+      "  caller-trust feed load complaints fcc.csv --source fcc --column 'Company_Phone_Number=Caller ID Number' --column 'Created_Date=Ticket Created' \\\n" +
+      "    --column 'Violation_Date=Date of Issue' --column 'Consumer_State=State' --column 'Subject=Issue' --column 'Recorded_Message_Or_Robocall=Type of Call or Messge'")
+    .action((name: string, file: string, options: LoadOptions, command: Command) => runCommand(command, () => loadFeed(name, file, options)));
 }
 
 /** `name=header`, several times. */

@@ -1,8 +1,9 @@
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import { compareScores, moveScoringRule, readScoringRule, type LabelChange, type LabelDrift, type ScoredLabel } from '../pipelines/intake/scoring.ts';
+import { compareScores, moveScoringRule, readScoringRule, type LabelChange, type LabelDrift } from '../pipelines/intake/scoring.ts';
 import { ServiceError } from '../runtime/errors.ts';
+import { currentActor } from './branding-request.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';
+import { formatLabel } from './label-tables.ts';
 import { formatFacts, formatTable, formatTime, type TableColumn } from './table.ts';
 
 interface DriftOptions {
@@ -18,7 +19,7 @@ export function addNumberDriftCommand(number: Command): void {
     .description('set the rule on complaints of this version beside the last scoring, without a change; or put it in force')
     .option('--move', 'put the rule in force: the next night labels by it')
     .option('--reason <text>', 'why, kept with the rule; needed with --move')
-    .option('--by <name>', 'who decided', userInfo().username)
+    .option('--by <name>', 'who decided', currentActor())
     .addHelpText('after', "\nExamples:\n  caller-trust number drift\n  caller-trust number drift --move --reason 'Compared on 22 November, see ticket 4711'")
     .action((options: DriftOptions, command: Command) => runCommand(command, () => (options.move === true ? move(options) : showDrift())));
 }
@@ -40,13 +41,11 @@ async function move({ reason, by }: DriftOptions): Promise<Outcome> {
 }
 
 const columns: readonly TableColumn<LabelChange>[] = [
-  { title: 'before', value: ({ from }) => labelText(from) },
-  { title: 'after', value: ({ to }) => labelText(to) },
+  { title: 'before', value: ({ from }) => formatLabel(from) },
+  { title: 'after', value: ({ to }) => formatLabel(to) },
   { title: 'numbers', value: ({ numbers }) => numbers },
   { title: 'published', value: ({ published }) => published },
 ];
-
-const labelText = ({ level, category }: ScoredLabel) => (category === null ? level : `${level} ${category}`);
 
 /** The drift report for people. */
 function formatDrift({ inForce, before, after, evaluatedAt, labelledBefore, labelledAfter, labelledByBoth, changed, changes }: LabelDrift): string {
