@@ -130,6 +130,8 @@ export interface ShownPage {
   readonly width: number;
   readonly height: number;
   readonly source: 'text' | 'ocr';
+  /** Degrees clockwise by which its picture is shown turned: marks are those of the turned page. */
+  readonly turned: number;
   readonly lines: readonly { readonly text: string; readonly confidence: number | null }[];
 }
 
@@ -167,7 +169,7 @@ export function shownReading(opened: SealedReading | null, findings: readonly Pu
     fields: fields === null ? [] : foundFields(fields),
     numberPlaces: (fields?.phones ?? []).flatMap(({ place }) => place ?? []),
     confidence: fields?.confidence ?? null,
-    pages: (reading?.pages ?? []).map(({ page, width, height, source, lines }) => ({ page, width, height, source, lines: lines.map(({ text, confidence }) => ({ text, confidence })) })),
+    pages: (reading?.pages ?? []).map(({ page, width, height, source, turned = 0, lines }) => ({ page, width, height, source, turned, lines: lines.map(({ text, confidence }) => ({ text, confidence })) })),
     signatures: reading?.signatures ?? [],
     embeddedCsv: reading?.embeddedCsv?.name ?? null,
   };

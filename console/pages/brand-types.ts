@@ -190,6 +190,8 @@ export interface LetterPage {
   readonly width: number;
   readonly height: number;
   readonly source: 'text' | 'ocr';
+  /** Degrees clockwise by which its picture is shown turned. */
+  readonly turned: number;
   readonly lines: readonly { readonly text: string; readonly confidence: number | null }[];
 }
 

@@ -46,6 +46,14 @@ function worstOf(group: readonly Entry[]): string {
   return severities.find((severity) => group.some((entry) => entry.severity === severity)) ?? 'field';
 }
 
+/** How the picture of a page lies in its frame, which is as large as the page is once it is turned about its middle, by degrees clockwise. */
+export function turnedPicture({ width, height, turned }: { readonly width: number; readonly height: number; readonly turned: number }): Record<string, string> {
+  if (turned === 0) return {};
+  const isOnItsSide = Math.round(turned / 90) % 2 !== 0;
+  const share = isOnItsSide ? height / width : 1;
+  return { width: `${100 * share}%`, height: `${100 / share}%`, inset: 'auto', left: '50%', top: '50%', transform: `translate(-50%, -50%) rotate(${turned}deg)` };
+}
+
 /** Tops of things that want to stand at given heights, so that no two are closer than the gap and all fit; heights in ascending order. */
 export function spread(wanted: readonly number[], { gap, height }: { gap: number; height: number }): number[] {
   const apart = Math.min(gap, wanted.length === 0 ? gap : height / wanted.length);

@@ -1,6 +1,6 @@
 import type { LetterPage, Place } from './brand-types.ts';
 import { Notice } from './components.ts';
-import { spread, type Mark } from './letter-marks.ts';
+import { spread, turnedPicture, type Mark } from './letter-marks.ts';
 import { html, useEffect, useLayoutEffect, useRef, useState, type VNode } from './view.ts';
 
 const zooms = [75, 100, 125, 150, 200, 300];
@@ -62,7 +62,7 @@ interface SheetProps extends Pick<LetterViewerProps, 'letterId' | 'marks' | 'act
   readonly places: readonly Place[];
 }
 
-function Sheet({ letterId, page: { page, width, height }, of, zoom, marks, places, active, onActivate }: SheetProps): VNode {
+function Sheet({ letterId, page: { page, width, height, turned }, of, zoom, marks, places, active, onActivate }: SheetProps): VNode {
   const picture = useRef<HTMLDivElement>(null);
   const [heightPx, setHeightPx] = useState(0);
   const [state, setState] = useState<'loading' | 'shown' | 'failed'>('loading');
@@ -78,7 +78,7 @@ function Sheet({ letterId, page: { page, width, height }, of, zoom, marks, place
       <div class="sheet-marks">${marks.map((mark, at) => html`<button key=${mark.id} type="button" class=${`mark-number ${mark.severity} ${active?.id === mark.id ? 'active' : ''}`} style=${{ top: `${tops[at]}px` }} aria-pressed=${active?.id === mark.id ? 'true' : 'false'} aria-label=${`Mark ${mark.number}: ${mark.words}`} onFocus=${() => onActivate(mark.id)} onClick=${() => onActivate(mark.id)}>${mark.number}</button>`)}</div>
       <div class="sheet-picture" ref=${picture} style=${{ aspectRatio: `${width} / ${height}` }}>
         ${state === 'loading' ? html`<p class="sheet-state">Drawing page ${page} …</p>` : null}
-        ${state === 'failed' ? html`<div class="sheet-state"><${Notice} kind="bad"><p>The page cannot be shown. Load this page again, or save the file as it came.</p></${Notice}></div>` : html`<img src=${`/api/review/letters/${letterId}/pages/${page}`} alt=${`Page ${page} as it looks; the text that was read stands under the pages.`} loading="lazy" onLoad=${() => setState('shown')} onError=${() => setState('failed')} />`}
+        ${state === 'failed' ? html`<div class="sheet-state"><${Notice} kind="bad"><p>The page cannot be shown. Load this page again, or save the file as it came.</p></${Notice}></div>` : html`<img src=${`/api/review/letters/${letterId}/pages/${page}`} style=${turnedPicture({ width, height, turned })} alt=${`Page ${page} as it looks; the text that was read stands under the pages.`} loading="lazy" onLoad=${() => setState('shown')} onError=${() => setState('failed')} />`}
         ${places.map(({ box, line }, at) => (box === null ? null : html`<span key=${`${line}-${at}`} class="number-place" style=${rectangle(box)} aria-hidden="true"></span>`))}
         ${marks.map((mark) => html`<span key=${mark.id} data-mark=${mark.id} class=${`letter-mark ${mark.severity} ${active?.id === mark.id ? 'active' : ''}`} style=${rectangle(mark.box)} aria-hidden="true" onClick=${() => onActivate(mark.id)}></span>`)}
       </div>

@@ -51,6 +51,8 @@ export interface LetterPage {
   readonly width: number;
   readonly height: number;
   readonly source: 'text' | 'ocr';
+  /** Degrees by which the picture of the page was turned clockwise, about its middle, before its text was recognised: places, width and height are those of the turned page. */
+  readonly turned?: number | undefined;
   readonly lines: readonly LetterLine[];
   readonly marks: readonly PageMark[];
 }

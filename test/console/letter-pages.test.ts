@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { drawnBytesMax, drawnLettersMax, drawnSecondsMax, LetterPages, waitingLettersMax } from '../../console/letter-pages.ts';
-import { spread } from '../../console/pages/letter-marks.ts';
+import { spread, turnedPicture } from '../../console/pages/letter-marks.ts';
 
 /** Pages of a drawing that is counted, each of so many bytes. */
 function counted(bytes = 10): { pages: LetterPages; drawn: number[]; clock: { now: number } } {
@@ -68,6 +68,24 @@ describe('the pages of a letter', () => {
     go();
     await Promise.all(asked);
     expect(await pages.pagesOf(99)).toEqual([]);
+  });
+});
+
+describe('the picture of a page', () => {
+  const page = { width: 800, height: 1000 };
+  const middle = { inset: 'auto', left: '50%', top: '50%' };
+
+  it('fills its frame where the page was read as it lies', () => {
+    expect(turnedPicture({ ...page, turned: 0 })).toEqual({});
+  });
+
+  it.each([
+    [90, { width: '125%', height: '80%' }],
+    [271.4, { width: '125%', height: '80%' }],
+    [180, { width: '100%', height: '100%' }],
+    [-1.5, { width: '100%', height: '100%' }],
+  ])('that was turned by %d degrees has its own sides, and is turned about the middle of the frame', (turned, sides) => {
+    expect(turnedPicture({ ...page, turned })).toEqual({ ...middle, ...sides, transform: `translate(-50%, -50%) rotate(${turned}deg)` });
   });
 });
 

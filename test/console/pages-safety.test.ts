@@ -5,7 +5,10 @@ import { submitBatch } from '../../pipelines/audio/batch-intake.ts';
 import { storeVoiceprint } from '../../pipelines/audio/voiceprint-store.ts';
 import { Vault } from '../../pipelines/vault.ts';
 import { recordEvent } from '../../console/audit.ts';
+import { addProtectedName } from '../../pipelines/branding/names/protected-name-record.ts';
+import { fileDispute } from '../../pipelines/intake/number-dispute.ts';
 import { ask, profile } from '../support/branding.ts';
+import { putNumbers } from '../support/numbers.ts';
 import { configIn, submissionOf, useFolder, writeVoice } from '../support/recording-batch.ts';
 import { noChromium, useBrowser } from './support/browser.ts';
 import { useConsole } from './support/console-process.ts';
@@ -35,8 +38,14 @@ beforeAll(async () => {
   const vault = new Vault(Buffer.alloc(32, 7));
   const voice = await storeVoiceprint({ db, vault }, { owner: `${script}${hidden}`, subject: `${script}${hidden}`, model: 'voiceprint/1', modelSha256: '0'.repeat(64), recordings: 3, voiceSeconds: 10, consent: { reference: `${script}${hidden}`, at: new Date('2026-01-01'), recordedBy: `${script}${hidden}` }, embedding: new Float32Array(4) });
   await ask(db, 'add_managed_brand', { handle: 'odd', brand: { ...profile, legalName: `Odd ${script}` } }, { owner: `Owner ${script}` });
+  await putNumbers(db, [{ phone: '+12025550143', level: 'SPAM', category: 6 }]);
+  const { disputeId } = await fileDispute({ db, vault }, { request: { phone: '+12025550143', reason: `${script}${hidden}` }, filedBy: `${script}${hidden}` });
+  await addProtectedName({ db, name: `Odd ${script}`, category: 'bank', country: null, common: false, reason: `${script}${hidden}`, actor: `${script}${hidden}` });
+  const load = await db.query<{ load_id: number }>(`INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, state, failure_code, failure_reason) VALUES ('reputation', $1, repeat('0', 64), 1, $1, 'failed', 'feed_unreadable', $1) RETURNING load_id`, [script]);
+  const loadId = load.rows[0]!.load_id;
+  await db.query("INSERT INTO feed_reject (load_id, line_number, code, reason, excerpt) VALUES ($1, 1, 'phone_invalid', $2, $2)", [loadId, script]);
   await recordEvent(db, { actor: `${script}${turning}`, action: 'change_role', object: `user ${script}${turning}` });
-  paths = ['/voices', `/voices/${voice.id}`, '/batches', `/batches/${batch.id}`, '/verifications', '/brands', '/brands/odd', '/operations', '/review', '/letters', '/audit'];
+  paths = ['/voices', `/voices/${voice.id}`, '/batches', `/batches/${batch.id}`, '/verifications', '/brands', '/brands/odd', '/operations', '/review', '/letters', '/audit', '/feeds', `/feeds/${loadId}`, '/disputes', `/disputes/${disputeId}`];
 });
 
 const pages = server.app.routeRules.filter(({ method, url }) => method === 'GET' && !/[:*]/.test(url));
@@ -108,7 +117,7 @@ describe.skipIf(noChromium)('a page that shows names from outside', () => {
       expect(asked, path).toEqual([]);
       await page.context().close();
     }
-    expect(seen).toEqual(expect.arrayContaining(['/voices', paths[1], '/batches', '/audit', '/brands/odd']));
+    expect(seen).toEqual(expect.arrayContaining(['/voices', paths[1], '/batches', '/audit', '/brands/odd', '/review', '/feeds', ...paths.filter((path) => /^\/(feeds|disputes)\//.test(path))]));
   });
 
   it('has a title of the window without them', async () => {

@@ -13,6 +13,7 @@ const page = z.strictObject({
   width: z.number().positive(),
   height: z.number().positive(),
   source: z.enum(['text', 'ocr']),
+  turned: z.number().optional(),
   lines: z.array(z.strictObject({ text: z.string(), box, confidence: z.number().nullable(), font: z.string().nullable() })),
   marks: z.array(z.strictObject({ kind: z.enum(['image', 'drawing', 'ink', 'annotation', 'see_through', 'strike']), box })),
 });

@@ -73,10 +73,10 @@ export async function recogniseLetter(request: OcrRequest, bytes: Uint8Array): P
 }
 
 async function recognisePage({ page, width, height, picture }: PageSource, engine: OcrEngine): Promise<LetterPage> {
-  const { image, words, turned } = await recogniseUpright(await picture(), engine);
+  const { image, words, quarters, turned } = await recogniseUpright(await picture(), engine);
   const marks = findInk(image, words);
-  const [across, down] = turned % 2 === 0 ? [width, height] : [height, width];
-  return { page, width: across, height: down, source: 'ocr', lines: makeOcrLines(words, marks, image), marks };
+  const [across, down] = quarters % 2 === 0 ? [width, height] : [height, width];
+  return { page, width: across, height: down, source: 'ocr', turned, lines: makeOcrLines(words, marks, image), marks };
 }
 
 /** Mean confidence from which on a page is the right way up; one that is upside down has less than half of it. */
@@ -85,7 +85,9 @@ const uprightConfidenceMin = 60;
 interface Recognised {
   readonly image: GrayImage;
   readonly words: readonly RecognisedWord[];
-  /** Quarters clockwise. */
+  /** Clockwise. */
+  readonly quarters: number;
+  /** Degrees clockwise: the quarters, and what straightened it. */
   readonly turned: number;
   readonly confidence: number;
 }
@@ -97,19 +99,19 @@ interface Recognised {
 async function recogniseUpright(picture: GrayImage, engine: OcrEngine): Promise<Recognised> {
   const turns = liesOnItsSide(picture) ? [1, 3, 0] : [0, 2];
   let best: Recognised | null = null;
-  for (const turned of turns) {
-    const recognised = await recogniseTurned(picture, turned, engine);
+  for (const quarters of turns) {
+    const recognised = await recogniseTurned(picture, quarters, engine);
     if (best === null || recognised.confidence > best.confidence) best = recognised;
-    if (best.confidence >= uprightConfidenceMin || (turned === 0 && best.words.length === 0)) break;
+    if (best.confidence >= uprightConfidenceMin || (quarters === 0 && best.words.length === 0)) break;
   }
   return best!; // at least one turn was tried
 }
 
-async function recogniseTurned(picture: GrayImage, turned: number, engine: OcrEngine): Promise<Recognised> {
-  const image = straighten(turnByQuarters(picture, turned));
+async function recogniseTurned(picture: GrayImage, quarters: number, engine: OcrEngine): Promise<Recognised> {
+  const { image, degrees } = straighten(turnByQuarters(picture, quarters));
   const words = await engine.recognise(image);
   const letters = words.reduce((sum, { text }) => sum + text.length, 0);
-  return { image, words, turned, confidence: words.reduce((sum, { text, confidence }) => sum + text.length * confidence, 0) / Math.max(1, letters) };
+  return { image, words, quarters, turned: 90 * quarters + degrees, confidence: words.reduce((sum, { text, confidence }) => sum + text.length * confidence, 0) / Math.max(1, letters) };
 }
 
 function fitResolution({ width, height }: { width: number; height: number }, wanted: number, pixelsMax: number): number {

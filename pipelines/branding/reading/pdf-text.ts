@@ -81,7 +81,8 @@ function placeItem({ str, transform: given, width }: TextItem, matrix: Matrix): 
   // Text up the side of a page is given the place of its box, so that it joins no line.
   const left = Math.min(x, endX);
   if (isLevel) return { text: clean(str), left, right: endX, baseline: y, height: size };
-  return { text: clean(str), left, right: Math.max(x, endX, left + size), baseline: Math.max(y, endY), height: size };
+  const corners = [0, width / along].flatMap((at) => [transform(own, at, -descent), transform(own, at, ascent)]);
+  return { text: clean(str), left, right: Math.max(x, endX, left + size), baseline: Math.max(y, endY), height: size, corners };
 }
 
 /** Field values have no places of their own: their lines are laid into the field from its top, in a size that fits. */
@@ -103,10 +104,10 @@ function clean(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, ' ').replace(/[ﬀ-ﬆ]/g, (sign) => sign.normalize('NFKC')).replace(/\p{Zs}/gu, ' ').normalize('NFC');
 }
 
-function toLine({ text, left, right, baseline, height }: TextLine, font: string | null, page: PdfPage): LetterLine {
+function toLine({ text, left, right, baseline, height, parts }: TextLine, font: string | null, page: PdfPage): LetterLine {
   const bounds = new Bounds();
-  bounds.add([left / page.width, (baseline - ascent * height) / page.height]);
-  bounds.add([right / page.width, (baseline + descent * height) / page.height]);
+  const turned = parts.flatMap(({ corners = [] }) => corners);
+  for (const [x, y] of turned.length > 0 ? turned : [[left, baseline - ascent * height], [right, baseline + descent * height]] as const) bounds.add([x / page.width, y / page.height]);
   const box = bounds.box() ?? { left: 0, top: 0, width: 0, height: 0 };
   return { text: text.replace(/ {2,}/g, ' '), box: roundBox(box), confidence: null, font };
 }

@@ -12,10 +12,10 @@ const measureWidth = 1000;
 
 const darkPixelsMax = 60_000;
 
-/** The picture turned so that its lines of text are level. One that is level already is returned as it is. */
-export function straighten(image: GrayImage): GrayImage {
-  const degrees = measureSkew(image);
-  return Math.abs(degrees) < degreesMin ? image : rotate(image, -degrees);
+/** The picture turned so that its lines of text are level, and by how many degrees clockwise. One that is level already is returned as it is. */
+export function straighten(image: GrayImage): { image: GrayImage; degrees: number } {
+  const degrees = -measureSkew(image);
+  return Math.abs(degrees) < degreesMin ? { image, degrees: 0 } : { image: rotate(image, degrees), degrees };
 }
 
 /**
@@ -96,11 +96,13 @@ export function liesOnItsSide(image: GrayImage): boolean {
   return strength(across) > sidewaysRatio * strength(small);
 }
 
-/** How much rows differ from row to row at the best of a few angles, for each dark pixel. */
+const levelAngles = Array.from({ length: 4 * degreesMax + 1 }, (_, at) => at / 2 - degreesMax);
+
+/** How much rows differ from row to row at the best of the angles to which a sheet lies askew, for each dark pixel. */
 function strength(image: GrayImage): number {
   const dark = darkPixels(image);
   if (dark.length < 200) return 0;
-  return Math.max(...[-1, -0.5, 0, 0.5, 1].map((degrees) => profileScore(dark, degrees, image))) / dark.length;
+  return Math.max(...levelAngles.map((degrees) => profileScore(dark, degrees, image))) / dark.length;
 }
 
 /** Turns a picture about its middle, clockwise for positive degrees; what comes in from outside is white. */

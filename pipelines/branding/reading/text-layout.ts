@@ -6,6 +6,8 @@ export interface TextPiece {
   readonly baseline: number;
   /** Size of its font. */
   readonly height: number;
+  /** Corners of the place of text that does not run level. */
+  readonly corners?: readonly (readonly [x: number, y: number])[];
 }
 
 /** Pieces that a person reads as one line. */

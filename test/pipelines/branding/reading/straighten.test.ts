@@ -19,13 +19,13 @@ describe('a scanned page', () => {
   });
 
   it('that is level stays as it is, and an empty one too', () => {
-    expect(straighten(text)).toBe(text);
+    expect(straighten(text)).toEqual({ image: text, degrees: 0 });
     const empty = page();
-    expect(straighten(empty)).toBe(empty);
+    expect(straighten(empty)).toEqual({ image: empty, degrees: 0 });
   });
 
   it.each([[0, false], [1, true], [2, false], [3, true]] as const)('that was turned by %d quarters lies on its side: %s', (quarters, expected) => {
-    expect(liesOnItsSide(turnByQuarters(text, quarters))).toBe(expected);
+    for (const askew of [0, 2, -4.5]) expect(liesOnItsSide(rotate(turnByQuarters(text, quarters), askew)), `${askew} degrees askew`).toBe(expected);
   });
 
   it('that was turned by four quarters is as it was, and its pixels go where a turn takes them', () => {
@@ -37,6 +37,6 @@ describe('a scanned page', () => {
   });
 
   it('that lies askew is laid level', () => {
-    expect(Math.abs(measureSkew(straighten(rotate(text, 2.3))))).toBeLessThanOrEqual(0.11);
+    expect(Math.abs(measureSkew(straighten(rotate(text, 2.3)).image))).toBeLessThanOrEqual(0.11);
   });
 });
