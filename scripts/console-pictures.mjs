@@ -69,7 +69,7 @@ function pages({ voice, brand, batch, letter, verification }) {
     ['nights', '/nights'],
     ['night', '/nights/1'],
     ['artefact', '/artefacts/phones/US'],
-    ['brand', `/brands/${brand}`],
+    ['brand', `/brands/${brand}`, { height: 1500 }], // down to the form of a letter
     ['review', '/review'],
     ['review-letter', `/review/letters/${letter}`],
     ['queues', '/queues/'],

@@ -56,7 +56,7 @@ const stateMeanings: Readonly<Record<string, string>> = {
   submitted: 'It was handed in and is being judged.',
   in_review: 'A person decides about it, or about its letter.',
   approved: 'Its verified numbers show its name from the next night on.',
-  rejected: 'It was rejected. An update with what its findings ask for begins anew.',
+  rejected: 'It was rejected. An update that gives what its findings ask for is judged again.',
   suspended: 'Its numbers are out of the next night until it is resumed.',
   expired: 'No letter is in force any more: its numbers are out of the next night. A new letter renews it.',
   withdrawn: 'It has ended for good, and its numbers are free.',

@@ -86,7 +86,7 @@ const stateKinds: Record<string, 'good' | 'warn' | 'bad' | 'busy' | 'calm'> = {
   unchanged: 'calm', draft: 'calm', withdrawn: 'calm', removed: 'calm', expired: 'warn', cancelled: 'calm', insufficientVoice: 'calm',
   queued: 'busy', performing: 'busy', open: 'busy', running: 'busy', due: 'busy', submitted: 'busy', in_review: 'warn', pending: 'busy',
   performedWithoutScore: 'warn', stale: 'warn', partial: 'warn', expiring: 'warn', suspended: 'warn', undetermined: 'warn', excessiveNoise: 'warn',
-  error: 'bad', failed: 'bad', rejected: 'bad', synthesized: 'bad', replayed: 'bad', synthesizedAndReplayed: 'bad', permanently_rejected: 'bad', unsuccessful: 'bad', noMatch: 'bad', mismatch: 'bad', copySuspected: 'bad', undecided: 'warn', enrolled: 'good', deleted: 'calm', done: 'good', held: 'warn', discarded: 'calm', late: 'bad', in_time: 'good',
+  error: 'bad', failed: 'bad', rejected: 'bad', synthesized: 'bad', replayed: 'bad', synthesizedAndReplayed: 'bad', permanently_rejected: 'bad', unsuccessful: 'bad', noMatch: 'bad', mismatch: 'bad', copySuspected: 'bad', undecided: 'warn', enrolled: 'good', deleted: 'calm', done: 'good', held: 'warn', discarded: 'calm', late: 'bad', in_time: 'good', cleared: 'good', SPAM: 'warn', FRAUD: 'bad',
 };
 
 /** A state in words, with a colour for a first look. */

@@ -11,14 +11,14 @@ import { countAgain } from './waiting-count.ts';
 /** A dispute, for the person who decides it. */
 export default function DisputePage({ params }: PageProps): VNode {
   const reading = useReading<Dispute>(`/api/disputes/${encodeURIComponent(params['id']!)}`);
-  return html`<${Page} title=${`Dispute ${params['id']}`}><${Read} reading=${reading} what="the dispute" show=${(dispute: Dispute) => html`
+  return html`<${Page} title=${`Dispute ${params['id']}`}><${Read} reading=${reading} what="the dispute" show=${(dispute: Dispute) => html`<div class="page">
     <${Section} title=${dispute.phone}><${Facts} entries=${[
       ['State', html`<${State} name=${dispute.state} />`],
       ['Label when it was filed', html`<${LabelName} label=${dispute.label} />`],
       ['Filed', html`<${When} at=${dispute.filedAt} /> by <${Name} text=${dispute.filedBy} />`],
       ['Reason', html`<${Name} text=${dispute.reason} />`],
     ]} /><${Contact} dispute=${dispute} /></${Section}>
-    <${Section} title="Decision"><${Decision} dispute=${dispute} onDecided=${reading.readAgain} /></${Section}>`} /></${Page}>`;
+    <${Section} title="Decision"><${Decision} dispute=${dispute} onDecided=${reading.readAgain} /></${Section}></div>`} /></${Page}>`;
 }
 
 function Contact({ dispute: { disputeId, hasContact } }: { dispute: Dispute }): VNode {

@@ -64,23 +64,23 @@ function Held({ loadId, onDecided }: { loadId: number; onDecided: () => void }):
 }
 
 function Gates({ gates }: { gates: readonly ShownGate[] }): VNode {
-  return html`<${Section} title="Gates that it did not pass"><${Table} caption="Gates" rows=${gates} keyOf=${({ reason }: ShownGate) => reason} columns=${[
+  return html`<${Section} title="Gates that it did not pass"><div class="wide-list"><${Table} caption="Gates" rows=${gates} keyOf=${({ reason }: ShownGate) => reason} columns=${[
     { title: 'Gate', show: ({ gate }: ShownGate) => gate.replaceAll('_', ' ') },
     { title: 'Here, %', isNumber: true, show: ({ figure }: ShownGate) => formatCount(figure) },
     { title: 'Usual, %', isNumber: true, show: ({ usual }: ShownGate) => formatCount(usual) },
     { title: 'Why', show: ({ reason }: ShownGate) => visible(reason) },
-  ]} /></${Section}>`;
+  ]} /></div></${Section}>`;
 }
 
 function Rejects({ loadId }: { loadId: number }): VNode {
   const after = usePlace().query.get('after');
   const reading = useReading<ShownRejects>(`/api/feeds/loads/${loadId}/rejects${after === null ? '' : `?after=${encodeURIComponent(after)}`}`);
   return html`<${Section} title="Refused rows"><${Read} reading=${reading} what="refused rows" show=${({ rejects, next }: ShownRejects) => html`
-    <${Table} caption="Rows of the file that were refused" rows=${rejects} keyOf=${({ line }: ShownReject) => line} columns=${[
+    <div class="wide-list"><${Table} caption="Rows of the file that were refused" rows=${rejects} keyOf=${({ line }: ShownReject) => line} columns=${[
       { title: 'Line', isNumber: true, show: ({ line }: ShownReject) => formatCount(line) },
       { title: 'Code', show: ({ code }: ShownReject) => html`<code>${code}</code>` },
       { title: 'Why', show: ({ reason }: ShownReject) => visible(reason) },
       { title: 'Row', show: ({ excerpt }: ShownReject) => visible(excerpt) },
-    ]} />
+    ]} /></div>
     <${Paging} next=${next} cursor="after" moreText="More" label="Pages of the refused rows" stays=${true} />`} /></${Section}>`;
 }

@@ -45,5 +45,5 @@ export function ProveNumbers({ handle, onChanged }: { handle: string; onChanged:
     onChanged();
   };
   const called = done?.started.flatMap(({ called: phones }) => phones).length ?? 0;
-  return html`<div class="actions"><${ActionButton} act=${act}>Prove the numbers</${ActionButton}>${done === null ? null : html`<span role="status">${called === 0 ? 'No number is called.' : `${formatCount(called)} ${called === 1 ? 'number is' : 'numbers are'} called and told a code.`}</span>`}</div>`;
+  return html`<div class="actions"><${ActionButton} act=${act}>Prove the numbers</${ActionButton}>${done === null ? null : html`<span role="status">${called === 0 ? 'No number is called.' : `${formatCount(called)} ${called === 1 ? 'number is' : 'numbers are'} called, and a code is said.`}</span>`}</div>`;
 }

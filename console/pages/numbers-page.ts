@@ -4,7 +4,8 @@ import { LabelChanges, LabelName } from './label-changes.ts';
 import type { ShownNumber } from './number-types.ts';
 import { ReasonButton } from './reason-dialog.ts';
 import { asProblem, mayDo, sendJson, type Problem } from './request.ts';
-import { formatCount } from './text.ts';
+import { Link } from './router.ts';
+import { asWords, formatCount } from './text.ts';
 import { html, useState, type Shown, type VNode } from './view.ts';
 
 /** Looks a number up: its label, why it has it, and since when. The number is in no address, which browsers and proxies keep. */
@@ -34,7 +35,7 @@ export default function NumbersPage(): VNode {
 function FoundNumber({ number, onChanged }: { number: ShownNumber; onChanged: (number: ShownNumber) => void }): VNode {
   const { phone, disputes, changes } = number;
   const clear = async (reason: string) => onChanged(await sendJson<ShownNumber>('POST', '/api/numbers/clear', { phone, reason }));
-  return html`<div aria-live="polite">
+  return html`<div class="page" aria-live="polite">
     <${Section} title=${phone} actions=${mayDo('reviewer') ? html`<${ReasonButton} label="Clear the number" title=${`Clear ${phone}`} confirm="Clear it" isDanger=${true} kind="danger" act=${clear}><p>It is published as NEUTRAL until a feed has another word on it, or new complaints come.</p></${ReasonButton}>` : null}>
       <${Facts} entries=${factsOf(number)} />
     </${Section}>
@@ -45,13 +46,13 @@ function FoundNumber({ number, onChanged }: { number: ShownNumber; onChanged: (n
 
 function factsOf({ country, reputation, since, feed, complaints, score, redress: [cleared], protection }: ShownNumber): readonly (readonly [string, Shown])[] {
   const facts: (readonly [string, Shown])[] = [
-    ['Label', reputation === null ? 'not in the caches' : html`<${State} name=${reputation.level} />${reputation.category === null ? null : ` ${reputation.category.id} ${reputation.category.name}`}`],
+    ['Label', reputation === null ? 'not in the caches' : html`<${State} name=${reputation.level} />${reputation.category === null ? null : ` ${reputation.category.id} ${asWords(reputation.category.name)}`}`],
     ['Decided by', reputation?.source ?? '–'],
     ['Since', since === null ? '–' : html`<${When} at=${since} />`],
     ['Country', country ?? '–'],
     ['Complaints', formatCount(complaints)],
   ];
-  if (feed !== null) facts.push(['A feed says', html`<${LabelName} label=${feed} /> (load ${feed.loadId}, <${When} at=${feed.requestedAt} />)`]);
+  if (feed !== null) facts.push(['A feed says', html`<${LabelName} label=${feed} /> (<${Link} href=${`/feeds/${feed.loadId}`}>load ${feed.loadId}</${Link}>, <${When} at=${feed.requestedAt} />)`]);
   if (score !== null) facts.push(['The rule says', html`<${LabelName} label=${score} /> (${score.ruleVersion}, ${formatCount(score.reports)} reports that count, ${formatCount(score.independentReports)} independent, the last <${When} at=${score.lastReportedAt} />)`]);
   if (cleared !== undefined) facts.push(['Last cleared', html`<${When} at=${cleared.clearedAt} /> by <${Name} text=${cleared.clearedBy} />: <${Name} text=${cleared.reason} />`]);
   if (protection !== null) facts.push(['Never labelled', protection]);

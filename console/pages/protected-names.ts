@@ -1,4 +1,4 @@
-import { ActionButton, Empty, Field, Name, Read, Section, Table, When } from './components.ts';
+import { ActionButton, Field, Name, Read, Section, Table, When } from './components.ts';
 import type { NearName, ProtectedName, ProtectedNames } from './protected-name-types.ts';
 import { useReading } from './reading.ts';
 import { ReasonButton } from './reason-dialog.ts';
@@ -17,7 +17,7 @@ export function ProtectedNamesSection(): VNode {
     <p>A brand whose name is near a protected one always goes to a person. The service brings a list of its own; operators add to it.</p>
     <${Read} reading=${reading} what="protected names" show=${({ names, categories }: ProtectedNames) => html`
       <${NameCheck} categories=${categories} onAdded=${reading.readAgain} />
-      ${names.length === 0 ? html`<${Empty} title="Operators have added no name."></${Empty}>` : html`<div class="wide-list"><${Table} caption="Names that operators have protected" rows=${names} keyOf=${({ name }: ProtectedName) => name} columns=${[
+      ${names.length === 0 ? html`<p class="soft">Operators have added no name.</p>` : html`<div class="wide-list"><${Table} caption="Names that operators have protected" rows=${names} keyOf=${({ name }: ProtectedName) => name} columns=${[
         { title: 'Name', show: ({ name }: ProtectedName) => html`<${Name} text=${name} />` },
         { title: 'Category', show: ({ category }: ProtectedName) => asWords(category) },
         { title: 'Country', show: ({ country }: ProtectedName) => country ?? 'several' },
