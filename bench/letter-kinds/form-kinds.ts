@@ -61,6 +61,13 @@ const changes = {
   extraPage: (form: Uint8Array): Objects => [
     replaced(form, '/Type /Pages', (body) => body.replace(/\/Count 1/, '/Count 2').replace(/\/Kids \[/, '/Kids [40 0 R ')), [40, `<< /Type /Page /Parent ${objectWith(form, '/Type /Pages')[0]} 0 R /MediaBox [0 0 612 792] >>`],
   ],
+  fieldOverText: (form: Uint8Array): Objects => { // it shares the value that the signature will have
+    const value = /\/Size (\d+)(?![\s\S]*\/Size)/.exec(Buffer.from(form).toString('latin1'))![1]!;
+    return [
+      replaced(form, '/Type /Page\n', (body) => body.replace('/Annots [', '/Annots [90 0 R ')), replaced(form, '/Fields [', (body) => body.replace('/Fields [', '/Fields [90 0 R ')),
+      [90, `<< /Type /Annot /Subtype /Widget /FT /Sig /T (More) /V ${value} 0 R /F 4 /Rect [56 400 356 464] /P ${objectWith(form, '/Type /Page\n')[0]} 0 R >>`],
+    ];
+  },
   validation: (form: Uint8Array): Objects => [replaced(form, '/Type /Catalog', (body) => `${body}/DSS 40 0 R\n`), [40, '<< /Type /DSS /Certs [] >>']],
   validationWithFont: (form: Uint8Array): Objects => [...changes.validation(form), [objectWith(form, '/Subtype /Type0')[0], '<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>']],
 };
@@ -96,6 +103,8 @@ export const formKinds: readonly FormKind[] = [
   formKind('an extra page', 'ask', 'form_unchanged', { make: signedWith(changes.extraPage) }),
   formKind('validation data that redefine a font', 'ask', 'form_unchanged', { make: changedAfter(changes.validationWithFont) }),
   formKind('a signature drawn over the text', 'ask', 'form_unchanged', { make: signed({ rect: [56, 400, 356, 464] }) }),
+  formKind('a second field with the same signature, drawn over the text', 'ask', 'form_unchanged', { make: signedWith(changes.fieldOverText) }),
+  formKind('a certificate of a company that has the display name', 'ask', 'form_signer_fits', { make: signed({ certificate: certifySigner({ ...ownSigner, organization: `${formContent.displayName} GmbH` }) }) }),
   formKind('returned too late', 'ask', 'form_issued', { known: { validUntil: new Date(`${handedInOn}T11:59:59Z`) } }),
   formKind('signed before it was issued', 'ask', 'form_signed_in_time', { make: signed({ signedAt: new Date('2026-05-14T10:00:00Z') }) }),
   formKind('issued to another client', 'ask', 'form_issued', { known: { owner: 'another client' } }),

@@ -2,9 +2,10 @@ import type { Finding, LetterOutcome } from './finding.ts';
 import { daysBetween } from './letter-dates.ts';
 import type { KnownForm } from './letter-form.ts';
 import { FORM_RULES, formRuleLimits, type ApprovalPolicy, type FormRuleCase, type FormRuleId } from './letter-form-rules.ts';
-import type { Box, LetterReading, PdfSignature, Place } from './letter-reading.ts';
+import type { LetterReading, PdfSignature, Place } from './letter-reading.ts';
 import { letterRuleLimits, type LetterRule } from './letter-rules.ts';
 import { compareNames, comparePeople } from './name-match.ts';
+import { isWithin } from './reading/page-geometry.ts';
 
 /** What the approval of a letter depends on. Everything is cheap to compare: it is decided under the lock of changes. */
 export interface ApprovalFacts {
@@ -147,11 +148,6 @@ function judgeUnchanged({ signaturePlace }: KnownForm, { reading: { revisions, s
 function isInPlace({ page, box }: PdfSignature, reserved: Place): boolean {
   if (page === null) return true;
   return page === reserved.page && box !== null && isWithin(box, reserved.box!);
-}
-
-function isWithin(inner: Box, outer: Box): boolean {
-  const slack = formRuleLimits.placeShareMax;
-  return inner.left >= outer.left - slack && inner.top >= outer.top - slack && inner.left + inner.width <= outer.left + outer.width + slack && inner.top + inner.height <= outer.top + outer.height + slack;
 }
 
 function placeOf({ page, box }: PdfSignature): Place | null {

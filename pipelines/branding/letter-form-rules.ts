@@ -13,8 +13,6 @@ export type ApprovalPolicy = keyof typeof APPROVAL_POLICIES;
 export const formRuleLimits = {
   /** A signer's clock may be behind by so much when it signs a form that was issued a moment ago. */
   clockMinutesMax: 10,
-  /** How far a signature's rectangle may stand out of the place that is reserved for it, as a share of the page: rounding. */
-  placeShareMax: 0.002,
 } as const;
 
 /** The rules by which an issued form is approved, in the order of their findings. docs/letters.md has a row for each. */

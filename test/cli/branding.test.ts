@@ -314,3 +314,35 @@ describe('brand protect', () => {
     expect((await cli('brand', 'protect', 'list', '--all')).stdout).toMatch(/Thornquill Savings\s+bank\s+GB.*Ticket 3.*Ticket 1/);
   });
 });
+
+describe('a form in the hands of a forger', () => {
+  const brand = { legalName: 'Skellbrook Harbor Systems Inc', displayName: 'Skellbrook Harbor', dba: null as string | null, country: 'US' };
+  const forged = async (name: string, { organization = brand.legalName, dba = null, numbers = '' }: { organization?: string; dba?: string | null; numbers?: string } = {}) =>
+    writeSignedForm({ env, directory: stateDir, name, request: { brand: { ...brand, dba }, signer: { name: 'Jane Sample', title: 'Director' }, numbers: numbers === '' ? [phone(801)] : [] }, organization, owner: 'forger', ...(numbers === '' ? {} : { numbers }) });
+  const handIn = async (handle: string, letter: string, more: object = {}, ...words: string[]) => {
+    const request = await file(`${handle}.json`, JSON.stringify({ handle, brand: { ...brand, ...more }, ...(words.length === 0 ? { numbers: [phone(801)] } : {}) }));
+    const { stdout } = await cli('brand', 'add', request, '--owner', 'forger', '--letter', letter, ...words, '--json');
+    const { result } = JSON.parse(stdout) as AnsweredOperation;
+    return [result?.outcome, ...(result?.letter?.findings ?? []).filter(({ severity }) => severity !== 'pass').map(({ code }) => code)];
+  };
+
+  it('is not approved with a certificate of a company that the request calls the DBA, or of one that has the name in its own', async () => {
+    expect(await handIn('forged-dba', await forged('dba', { dba: 'Zed', organization: 'Zed LLC' }), { dba: 'Zed' })).toEqual(['in_review', 'form_signer_fits']);
+    const numbers = await file('friends.csv', `phone\n${phone(802)}\n`);
+    expect(await handIn('forged-friends', await forged('friends', { organization: 'Friends of Skellbrook Harbor Systems Inc', numbers }), {}, '--numbers', numbers)).toEqual(['in_review', 'form_signer_fits']);
+  });
+
+  it('is not approved with another list of numbers than the one whose digest it has', async () => {
+    const issued = await file('issued.csv', `phone\n${phone(811)}\n${phone(812)}\n`);
+    const changed = await file('changed.csv', `phone\n${phone(811)}\n${phone(813)}\n`);
+    expect(await handIn('forged-list', await forged('list', { numbers: issued }), {}, '--numbers', changed)).toEqual(['in_review', 'form_fits_request', 'form_fits_request']);
+  });
+
+  it('is approved for one brand and for no second one', async () => {
+    const numbers = await file('once.csv', `phone\n${phone(821)}\n`);
+    const letter = await forged('once', { numbers });
+    expect(await handIn('honest-once', letter, {}, '--numbers', numbers)).toEqual(['approved']);
+    expect((await handIn('forged-twice', letter, {}, '--numbers', numbers))[0]).not.toBe('approved');
+    expect((await handIn('forged-name', letter, { displayName: 'Skellbrook' }, '--numbers', numbers))[0]).not.toBe('approved');
+  });
+});

@@ -101,3 +101,22 @@ export function roundBox({ left, top, width, height }: Box): Box {
   const round = (value: number) => Math.round(value * 10_000) / 10_000;
   return { left: round(left), top: round(top), width: round(width), height: round(height) };
 }
+
+/** Rectangles of lines touch their neighbours' by a hair. */
+const touching = 0.15;
+
+/** True if a rectangle lies over a part of the other that a person would miss. */
+export function isOver(box: Box, other: Box): boolean {
+  const width = Math.min(box.left + box.width, other.left + other.width) - Math.max(box.left, other.left);
+  const height = Math.min(box.top + box.height, other.top + other.height) - Math.max(box.top, other.top);
+  return width > 0.002 && height > other.height * touching;
+}
+
+/** How far a rectangle may stand out of another one and still be in it, as a share of the page: rounding. */
+export const placeShareMax = 0.002;
+
+/** True if a rectangle lies in another one. */
+export function isWithin(inner: Box, outer: Box): boolean {
+  const [right, bottom] = [outer.left + outer.width, outer.top + outer.height].map((each) => each + placeShareMax) as [number, number];
+  return inner.left >= outer.left - placeShareMax && inner.top >= outer.top - placeShareMax && inner.left + inner.width <= right && inner.top + inner.height <= bottom;
+}

@@ -1,8 +1,8 @@
-import type { Box, LetterPage, PdfRevision } from '../letter-reading.ts';
+import type { LetterPage, PdfRevision } from '../letter-reading.ts';
 import { LetterRefused } from './letter-refused.ts';
-import { toFractions, boxOf } from './page-geometry.ts';
-import { fullFieldName, inherited, rectOf } from './pdf-fields.ts';
-import type { PdfFile, PdfObject } from './pdf-file.ts';
+import { isOver, isWithin } from './page-geometry.ts';
+import { findFields, fullFieldName, inherited, isHidden, isSignatureField, isTimeStamp, placesOn, type Field, type FieldWidget } from './pdf-fields.ts';
+import { dictOf, emptyDict, itemsOf, type PdfFile, type PdfObject } from './pdf-file.ts';
 import type { PdfPage } from './pdf-pages.ts';
 import { gapsOf, leadsTo, readFirstTable, readRevisionTable, revisionLimits, splitRevisions, TableProblem, type RevisionSpan, type RevisionTable, type TableEntry } from './pdf-revisions.ts';
 import { isArray, isDict, isName, isRef, isString, pdfText, type PdfDict, type PdfValue } from './pdf-syntax.ts';
@@ -34,10 +34,11 @@ export function compareRevisions(options: ComparisonOptions): ComparedRevision[]
   const compared: ComparedRevision[] = [{ ...first, kind: 'original', changes: [] }];
   if (later.length === 0) return compared;
   const context = { ...options, references: indexReferences(file), budget: { values: revisionLimits.comparedValuesMax } };
-  let before = openFirst(file, first);
+  const table = tableOr(() => readFirstTable(file, first), file);
+  let before: RevisionState = { ...table, view: file.asOf(first.end, table.trailer), tableAt: first.tableAt };
   for (const span of later) {
     const { changes, kind, state } = compareRevision(context, before, span);
-    compared.push({ ...span, kind: changes.length > 0 ? 'other' : kind, changes: shorten(changes) });
+    compared.push({ ...span, kind, changes: shorten(changes) });
     before = state;
   }
   return compared;
@@ -62,46 +63,33 @@ interface RevisionState {
   readonly problem: string | null;
 }
 
-function openFirst(file: PdfFile, span: RevisionSpan): RevisionState {
-  const { entries, trailer, problem } = tableOr(() => readFirstTable(file, span), file);
-  return { view: file.asOf(span.end, trailer), entries, trailer, tableAt: span.tableAt, problem };
-}
-
 function tableOr(read: () => RevisionTable, file: PdfFile): RevisionTable & { readonly problem: string | null } {
   try {
     return { ...read(), problem: null };
   } catch (error) {
     if (!(error instanceof TableProblem)) throw error;
-    return { entries: new Map(), places: [], trailer: file.trailers.at(-1) ?? { kind: 'dict', entries: new Map() }, problem: error.message };
+    return { entries: new Map(), places: [], trailer: file.trailers.at(-1) ?? emptyDict, problem: error.message };
   }
 }
 
-interface Compared {
-  readonly changes: readonly string[];
-  readonly kind: PdfRevision['kind'];
-  readonly state: RevisionState;
-}
+type Verdict = Pick<PdfRevision, 'kind' | 'changes'>;
 
-function compareRevision(context: Context, before: RevisionState, span: RevisionSpan): Compared {
+const other = (...changes: string[]): Verdict => ({ kind: 'other', changes });
+
+function compareRevision(context: Context, before: RevisionState, span: RevisionSpan): Verdict & { readonly state: RevisionState } {
   const table = tableOr(() => readRevisionTable(context.file, span), context.file);
-  const entries = new Map([...before.entries, ...table.entries]);
   const view = context.file.asOf(span.end, table.trailer);
-  const state = { view, entries, trailer: table.trailer, tableAt: span.tableAt, problem: before.problem ?? table.problem };
-  if (state.problem !== null) return { changes: [state.problem], kind: 'other', state };
-  const comparison = new RevisionComparison(context, { before, after: view, table, span });
-  return { ...comparison.compare(), state };
+  const problem = before.problem ?? table.problem;
+  const state = { view, entries: new Map([...before.entries, ...table.entries]), trailer: table.trailer, tableAt: span.tableAt, problem };
+  return { ...(problem === null ? new RevisionComparison(context, { before, after: view, table, span }).compare() : other(problem)), state };
 }
 
 /** The objects that refer to a number, one as often as it does; the tables themselves are left out. */
 function indexReferences(file: PdfFile): Map<number, PdfObject[]> {
   const references = new Map<number, PdfObject[]>();
   const visit = (value: PdfValue, from: PdfObject): void => {
-    if (isRef(value)) {
-      const known = references.get(value.number);
-      if (known === undefined) references.set(value.number, [from]);
-      else known.push(from);
-    } else if (isArray(value)) for (const item of value.items) visit(item, from);
-    else if (isDict(value)) for (const each of value.entries.values()) visit(each, from);
+    if (isRef(value)) references.set(value.number, references.get(value.number) ?? []).get(value.number)!.push(from);
+    else if (isArray(value) || isDict(value)) for (const each of isArray(value) ? value.items : value.entries.values()) visit(each, from);
   };
   for (const object of file.all) if (!isOfType(object, 'XRef')) visit(object.value, object);
   return references;
@@ -117,23 +105,9 @@ type Role = 'catalogue' | 'form' | 'field list' | 'page' | 'annotation list' | '
 /** Roles that leave much of an object open: no other object may use it for something else. */
 const exclusiveRoles: readonly Role[] = ['form', 'field list', 'annotation list', 'properties', 'metadata', 'validation data', 'permissions'];
 
-interface Field {
-  readonly number: number | null;
-  readonly dict: PdfDict;
-  readonly name: string;
-}
-
-const fieldsMax = 5_000;
-const fieldLevelsMax = 16;
-
-const empty: PdfDict = { kind: 'dict', entries: new Map() };
-
 /** Flags of a field and of a widget that lock it (tables 221 and 165): read only; read only, locked, locked contents. */
 const lockingFieldFlags = 1;
 const lockingWidgetFlags = 64 | 128 | 512;
-/** The only flag that hides a widget everywhere: `Invisible` is for kinds of annotations that a reader does not know, and what has `NoView` can still be printed. */
-const hiddenWidgetFlag = 2;
-
 /** Entries of a signature field that signing fills in; where it stands is not among them. */
 const signingKeys = new Set(['V', 'AP', 'AS', 'F', 'Ff', 'M', 'MK', 'DA', 'P']);
 const widgetKeys = new Set(['Type', 'Subtype', 'FT', 'T', 'TU', 'TM', 'F', 'Ff', 'Rect', 'P', 'V', 'AP', 'AS', 'MK', 'DA', 'DR', 'Q', 'Parent', 'Kids', 'M', 'NM', 'Border', 'BS', 'H', 'Lock', 'SV', 'StructParent']);
@@ -154,6 +128,10 @@ class RevisionComparison {
   private readonly changes: string[] = [];
   private readonly added: readonly PdfObject[];
   private readonly roles = new Map<number, Set<Role>>();
+  private readonly rootBefore: PdfDict;
+  private readonly rootAfter: PdfDict;
+  private readonly formBefore: PdfDict;
+  private readonly formAfter: PdfDict;
   private readonly fieldsBefore: ReadonlyMap<PdfDict, Field>;
   private readonly fieldsAfter: ReadonlyMap<PdfDict, Field>;
   /** Fields that waited for a signature, and that were filled in. */
@@ -168,11 +146,13 @@ class RevisionComparison {
     this.before = pair.before.view;
     this.after = pair.after;
     this.added = context.file.all.filter(({ start }) => start >= pair.span.start && start < pair.span.end);
-    this.fieldsBefore = findFields(this.before, this.rootOf(this.before));
-    this.fieldsAfter = findFields(this.after, this.rootOf(this.after));
+    [this.rootBefore, this.rootAfter] = [dictOf(this.before, pair.before.trailer.entries.get('Root')), dictOf(this.after, pair.table.trailer.entries.get('Root'))];
+    [this.formBefore, this.formAfter] = [dictOf(this.before, this.rootBefore.entries.get('AcroForm')), dictOf(this.after, this.rootAfter.entries.get('AcroForm'))];
+    this.fieldsBefore = findFields(this.before, this.formBefore);
+    this.fieldsAfter = findFields(this.after, this.formAfter);
   }
 
-  compare(): { changes: readonly string[]; kind: PdfRevision['kind'] } {
+  compare(): Verdict {
     this.checkTable();
     this.checkBytesBetween();
     this.checkCatalogue();
@@ -184,23 +164,20 @@ class RevisionComparison {
     this.findSigned();
     this.checkPages();
     this.checkPlaces();
-    for (const { dict, name } of this.filled) if (!this.signed.some(({ value }) => value === inherited(this.after, dict, 'V'))) this.changes.push(`form field ${name} was changed without a signature`);
-    if (this.changes.length > 0) return { changes: this.changes, kind: 'other' };
-    return this.judge(addsValidation);
-  }
-
-  private judge(addsValidation: boolean): { changes: readonly string[]; kind: PdfRevision['kind'] } {
+    for (const { dict, name } of this.filled) if (!this.isSigned(dict)) this.changes.push(`form field ${name} was changed without a signature`);
     const [only, ...more] = this.signed;
-    if (more.length > 0) return { changes: ['more than one signature was added at once'], kind: 'other' };
+    if (this.changes.length > 0) return other(...this.changes);
+    if (more.length > 0) return other('more than one signature was added at once');
     if (only !== undefined && isTimeStamp(this.after, only.value)) return { changes: [], kind: 'time_stamp' };
-    if (only !== undefined) return this.forbidsSignature() ? { changes: ['a signature was added to a letter that is certified to stay as it is'], kind: 'other' } : { changes: [], kind: 'signature' };
+    if (only !== undefined) return this.forbidsSignature() ? other('a signature was added to a letter that is certified to stay as it is') : { changes: [], kind: 'signature' };
     if (addsValidation || this.locksField) return { changes: [], kind: 'validation' };
-    return { changes: [this.changesProperties ? 'document properties' : 'objects that nothing shows'], kind: 'other' };
+    return other(this.changesProperties ? 'document properties' : 'objects that nothing shows');
   }
 
-  private rootOf(view: PdfFile): PdfDict {
-    const root = view.resolve(view.trailers.at(-1)?.entries.get('Root'));
-    return isDict(root) ? root : empty;
+  /** True if a field or widget has a signature that this revision made. */
+  private isSigned(dict: PdfDict): boolean {
+    const own = inherited(this.after, dict, 'V');
+    return this.signed.some(({ value }) => value === own);
   }
 
   /** The table lists each object of the update where it stands, and leaves all others where they were. */
@@ -242,84 +219,74 @@ class RevisionComparison {
 
   private checkCatalogue(): void {
     const free = new Set(['AcroForm', 'DSS', 'Perms', 'Extensions', 'Version', 'Metadata']);
-    for (const key of this.changedKeys(this.rootOf(this.before), this.rootOf(this.after))) if (!free.has(key)) this.changes.push(catalogueWords[key] ?? `catalogue: ${key}`);
-    const metadata = this.after.entry(this.rootOf(this.after), 'Metadata');
+    for (const key of this.changedKeys(this.rootBefore, this.rootAfter)) if (!free.has(key)) this.changes.push(catalogueWords[key] ?? `catalogue: ${key}`);
+    const metadata = this.after.entry(this.rootAfter, 'Metadata');
     if (metadata !== null && !(isDict(metadata) && isName(metadata.entries.get('Type'), 'Metadata'))) this.changes.push('catalogue: Metadata');
   }
 
   private checkForm(): void {
-    const [before, after] = [this.before.entry(this.rootOf(this.before), 'AcroForm'), this.after.entry(this.rootOf(this.after), 'AcroForm')];
-    if (isDict(before) && !isDict(after)) this.changes.push('the form was taken away');
-    if (!isDict(after)) return;
-    const old = isDict(before) ? before : empty;
+    const [before, after] = [this.formBefore, this.formAfter];
+    if (after === emptyDict) {
+      if (before !== emptyDict) this.changes.push('the form was taken away');
+      return;
+    }
     const hasOtherFields = [...this.fieldsBefore.values()].some(({ dict }) => !isSignatureField(this.before, dict));
     const free = new Set(['Type', 'Fields', 'SigFlags', ...(hasOtherFields ? [] : ['DR', 'DA'])]);
-    for (const key of this.changedKeys(old, after)) if (!free.has(key) && !(key === 'NeedAppearances' && after.entries.get(key) === false)) this.changes.push(`form: ${key}`);
-    const [fieldsBefore, fieldsAfter] = [itemsOf(this.before, this.before.entry(old, 'Fields')), itemsOf(this.after, this.after.entry(after, 'Fields'))];
-    const kept = fieldsAfter.filter((item) => !this.isNewSignatureField(item));
-    if (!this.isSameList(fieldsBefore, kept)) this.changes.push('form fields were added, taken away or moved');
+    for (const key of this.changedKeys(before, after)) if (!free.has(key) && !(key === 'NeedAppearances' && after.entries.get(key) === false)) this.changes.push(`form: ${key}`);
+    const kept = itemsOf(this.after, after.entries.get('Fields')).filter((item) => !this.isNewSignatureField(item));
+    if (!this.isSameList(itemsOf(this.before, before.entries.get('Fields')), kept)) this.changes.push('form fields were added, taken away or moved');
   }
 
   /** A reference to an object that this revision adds: a field of the type Sig or its widget. */
   private isNewSignatureField(item: PdfValue): boolean {
-    if (!isRef(item) || this.before.object(item.number) !== undefined) return false;
-    const dict = this.after.resolve(item);
-    return isDict(dict) && isSignatureField(this.after, dict);
+    return isRef(item) && this.before.object(item.number) === undefined && isSignatureField(this.after, dictOf(this.after, item));
   }
 
   private checkPermissions(): void {
-    const [before, after] = [this.before, this.after].map((view) => view.entry(this.rootOf(view), 'Perms'));
-    for (const key of this.changedKeys(isDict(before) ? before : empty, isDict(after) ? after : empty)) {
-      const value = isDict(after) ? this.after.entry(after, key) : null;
-      const isOwn = key === 'DocMDP' && isDict(value) && [...this.fieldsAfter.values()].some(({ dict }) => inherited(this.after, dict, 'V') === value) && this.added.some((object) => object.value === value);
+    const [before, after] = [dictOf(this.before, this.rootBefore.entries.get('Perms')), dictOf(this.after, this.rootAfter.entries.get('Perms'))];
+    for (const key of this.changedKeys(before, after)) {
+      const value = this.after.entry(after, key);
+      const isOwn = key === 'DocMDP' && isDict(value) && [...this.fieldsAfter.keys()].some((dict) => inherited(this.after, dict, 'V') === value) && this.added.some((object) => object.value === value);
       if (!isOwn) this.changes.push(`permissions: ${key}`);
     }
   }
 
   /** True if the validation data (ETSI EN 319 142-1 section 5.4) are others than before. */
   private checkValidationData(): boolean {
-    const [before, after] = [this.before, this.after].map((view) => view.entry(this.rootOf(view), 'DSS'));
-    if (isDict(before) && !isDict(after)) this.changes.push('validation data were taken away');
-    if (!isDict(after)) return false;
-    for (const { dict, isSignatureTable } of validationDicts(this.after, after)) {
-      for (const key of dict.entries.keys()) if (!isSignatureTable && !validationKeys.has(key)) this.changes.push(`validation data: ${key}`);
+    const [before, after] = [dictOf(this.before, this.rootBefore.entries.get('DSS')), dictOf(this.after, this.rootAfter.entries.get('DSS'))];
+    if (after === emptyDict) {
+      if (before !== emptyDict) this.changes.push('validation data were taken away');
+      return false;
+    }
+    for (const { dict, hasFreeKeys } of validationDicts(this.after, after)) {
+      for (const key of dict.entries.keys()) if (!hasFreeKeys && !validationKeys.has(key)) this.changes.push(`validation data: ${key}`);
     }
     const numbers = numbersIn(this.after, after);
-    return before !== after && (!isDict(before) || this.added.some(({ number }) => numbers.has(number)));
+    return before !== after && (before === emptyDict || this.added.some(({ number }) => numbers.has(number)));
   }
 
   /** What the numbers are that the document before has, as far as an update may define them again. */
   private assignRoles(): void {
-    const { before } = this;
-    const [root, trailer] = [this.rootOf(before), before.trailers.at(-1) ?? empty];
-    const form = before.entry(root, 'AcroForm');
-    this.assign(trailer.entries.get('Root'), 'catalogue');
-    this.assign(root.entries.get('AcroForm'), 'form');
-    if (isDict(form)) this.assign(form.entries.get('Fields'), 'field list');
-    this.assign(trailer.entries.get('Info'), 'properties');
-    this.assign(root.entries.get('Metadata'), 'metadata');
-    this.assign(root.entries.get('Perms'), 'permissions');
-    for (const { number } of this.fieldsBefore.values()) if (number !== null) this.assignNumber(number, 'field');
-    for (const { object } of this.context.pages) {
-      const page = before.object(object)?.value;
-      this.assignNumber(object, 'page');
-      if (isDict(page)) this.assign(page.entries.get('Annots'), 'annotation list');
-    }
+    const { before, rootBefore: root } = this;
+    const { trailer } = this.pair.before;
+    const pages = this.context.pages.map(({ object }) => object);
     const validation = before.entry(root, 'DSS');
-    for (const number of isDict(validation) ? [...numbersIn(before, validation), ...numberOf(root.entries.get('DSS'))] : []) this.assignNumber(number, 'validation data');
-  }
-
-  private assign(value: PdfValue | undefined, role: Role): void {
-    for (const number of numberOf(value)) this.assignNumber(number, role);
-  }
-
-  private assignNumber(number: number, role: Role): void {
-    this.roles.set(number, (this.roles.get(number) ?? new Set()).add(role));
+    const numbers: Record<Role, readonly number[]> = {
+      catalogue: numberOf(trailer.entries.get('Root')), form: numberOf(root.entries.get('AcroForm')), 'field list': numberOf(this.formBefore.entries.get('Fields')),
+      properties: numberOf(trailer.entries.get('Info')), metadata: numberOf(root.entries.get('Metadata')), permissions: numberOf(root.entries.get('Perms')),
+      field: [...this.fieldsBefore.values()].flatMap(({ number }) => number ?? []), page: pages,
+      'annotation list': pages.flatMap((page) => numberOf(dictOf(before, before.object(page)?.value).entries.get('Annots'))),
+      'validation data': isDict(validation) ? [...numbersIn(before, validation), ...numberOf(root.entries.get('DSS'))] : [],
+    };
+    for (const [role, own] of Object.entries(numbers) as [Role, readonly number[]][]) for (const number of own) this.roles.set(number, (this.roles.get(number) ?? new Set()).add(role));
   }
 
   private checkObject(object: PdfObject): void {
     const old = this.before.object(object.number);
-    if (old === undefined) return this.checkNewObject(object);
+    if (old === undefined) { // a new number may not fill in what the document before referred to in vain
+      if (this.references(object.number).length > 0) this.changes.push(`object ${object.number}, which the letter referred to before it was there`);
+      return;
+    }
     if (isOfType(object, 'XRef') && isOfType(old, 'XRef') && this.uses(object.number) === 0) return;
     if (old.generation !== object.generation) this.changes.push(`${this.describe(object.number)} has another generation`);
     if (this.isUnchanged(old, object)) return;
@@ -330,14 +297,8 @@ class RevisionComparison {
     else this.checkRole(role, old, object);
   }
 
-  /** A new number may not fill in what the document before referred to in vain. */
-  private checkNewObject({ number }: PdfObject): void {
-    if (this.references(number).length > 0) this.changes.push(`object ${number}, which the letter referred to before it was there`);
-  }
-
   private references(number: number): PdfObject[] {
-    const { span } = this.pair;
-    return (this.context.references.get(number) ?? []).filter(({ start }) => start < span.start);
+    return (this.context.references.get(number) ?? []).filter(({ start }) => start < this.pair.span.start);
   }
 
   /** How often the document before refers to a number, what it had replaced left out. */
@@ -349,14 +310,12 @@ class RevisionComparison {
     const isOfKind = isDict(object.value) || role === 'field list' || role === 'annotation list' || role === 'validation data';
     if (!isOfKind) return void this.changes.push(this.describe(object.number));
     if (role === 'field') this.checkField(old, object);
-    if (role === 'page') this.checkPageEntries(old, object);
+    if (role === 'page') {
+      const at = this.context.pages.findIndex((page) => page.object === object.number) + 1;
+      for (const key of this.changedKeys(old.value as PdfDict, object.value as PdfDict)) if (key !== 'Annots') this.changes.push(`page ${at}: ${key === 'Contents' ? 'content' : key}`);
+    }
     if (role === 'properties' || role === 'metadata') this.changesProperties = true;
     if (role === 'metadata' && !(isOfType(object, 'Metadata') && isOfType(old, 'Metadata'))) this.changes.push(this.describe(object.number));
-  }
-
-  private checkPageEntries(old: PdfObject, object: PdfObject): void {
-    const at = this.context.pages.findIndex((page) => page.object === object.number) + 1;
-    for (const key of this.changedKeys(old.value as PdfDict, object.value as PdfDict)) if (key !== 'Annots') this.changes.push(pageWords(at, key));
   }
 
   /** A field may be signed where it was not, and any field may be locked. */
@@ -367,7 +326,7 @@ class RevisionComparison {
     for (const key of this.changedKeys(before, after)) {
       if (isOpen && signingKeys.has(key)) this.filled.push({ number: object.number, dict: after, name });
       else if (this.isLock(key, before, after)) this.locksField = true;
-      else this.changes.push(this.fieldWords({ name, key, before, after }));
+      else this.changes.push(`form field ${name}: ${key === 'V' ? `${valueWords(this.before.entry(before, 'V'))} became ${valueWords(this.after.entry(after, 'V'))}` : (fieldKeyWords[key] ?? key)}`);
     }
   }
 
@@ -375,11 +334,6 @@ class RevisionComparison {
     const locks = key === 'Ff' ? lockingFieldFlags : key === 'F' ? lockingWidgetFlags : 0;
     const [from, to] = [this.before.entry(before, key) ?? 0, this.after.entry(after, key)];
     return locks !== 0 && typeof from === 'number' && typeof to === 'number' && (from & to) === from && ((to & ~from) & ~locks) === 0;
-  }
-
-  private fieldWords({ name, key, before, after }: { name: string; key: string; before: PdfDict; after: PdfDict }): string {
-    if (key !== 'V') return `form field ${name}: ${fieldKeyWords[key] ?? key}`;
-    return `form field ${name}: ${valueWords(this.before.entry(before, 'V'))} became ${valueWords(this.after.entry(after, 'V'))}`;
   }
 
   /** The fields that have a signature now and had none. */
@@ -402,8 +356,8 @@ class RevisionComparison {
   }
 
   private checkNewField({ dict, name }: Field): void {
-    for (const key of dict.entries.keys()) if (!widgetKeys.has(key)) this.changes.push(`form field ${name}: ${key}`);
-    const takesOver = itemsOf(this.after, this.after.entry(dict, 'Kids')).some((kid) => !isRef(kid) || this.before.object(kid.number) !== undefined);
+    this.checkWidgetKeys(dict, name);
+    const takesOver = itemsOf(this.after, dict.entries.get('Kids')).some((kid) => !isRef(kid) || this.before.object(kid.number) !== undefined);
     if (takesOver) this.changes.push(`form field ${name} takes over a place of another one`);
   }
 
@@ -411,19 +365,23 @@ class RevisionComparison {
     for (const [at, { object }] of this.context.pages.entries()) {
       const [before, after] = [this.before.object(object)?.value, this.after.object(object)?.value];
       if (!isDict(before) || !isDict(after)) continue;
-      const [old, now] = [itemsOf(this.before, this.before.entry(before, 'Annots')), itemsOf(this.after, this.after.entry(after, 'Annots'))];
+      const [old, now] = [itemsOf(this.before, before.entries.get('Annots')), itemsOf(this.after, after.entries.get('Annots'))];
       const kept = now.filter((item) => !this.isNewSignatureField(item));
-      if (!this.isSameList(old, kept)) this.changes.push(annotationWords(at + 1, kept.length - old.length));
-      for (const item of now) if (!kept.includes(item)) this.checkWidget(this.after.resolve(item) as PdfDict);
+      const how = kept.length > old.length ? 'annotation added' : kept.length < old.length ? 'annotation taken away' : 'annotations changed';
+      if (!this.isSameList(old, kept)) this.changes.push(`${how} on page ${at + 1}`);
+      for (const item of now) if (!kept.includes(item)) this.checkWidget(dictOf(this.after, item));
     }
   }
 
   /** A new widget belongs to a field of the form that was signed in this revision. */
   private checkWidget(widget: PdfDict): void {
-    const value = inherited(this.after, widget, 'V');
-    if (!this.signed.some((each) => each.value === value)) this.changes.push('a signature field that is not signed was added');
+    if (!this.isSigned(widget)) this.changes.push('a signature field that is not signed was added');
     if (!isName(this.after.entry(widget, 'Subtype'), 'Widget')) this.changes.push('an annotation was added in the place of a signature field');
-    for (const key of widget.entries.keys()) if (!widgetKeys.has(key)) this.changes.push(`form field ${fullFieldName(this.after, widget)}: ${key}`);
+    this.checkWidgetKeys(widget, fullFieldName(this.after, widget));
+  }
+
+  private checkWidgetKeys(widget: PdfDict, name: string): void {
+    for (const key of widget.entries.keys()) if (!widgetKeys.has(key)) this.changes.push(`form field ${name}: ${key}`);
   }
 
   /** A signature shows itself in one place at most, and not over the letter; a time stamp shows nothing. */
@@ -447,13 +405,8 @@ class RevisionComparison {
 
   /** True if the letter was certified before as one that nobody changes (DocMDP with permission 1, section 12.8.2.2). */
   private forbidsSignature(): boolean {
-    const permissions = this.before.entry(this.rootOf(this.before), 'Perms');
-    const certified = isDict(permissions) ? this.before.entry(permissions, 'DocMDP') : null;
-    return isDict(certified) && itemsOf(this.before, this.before.entry(certified, 'Reference')).some((item) => {
-      const reference = this.before.resolve(item);
-      const parameters = isDict(reference) ? this.before.entry(reference, 'TransformParams') : null;
-      return isDict(parameters) && this.before.entry(parameters, 'P') === 1;
-    });
+    const certified = dictOf(this.before, dictOf(this.before, this.rootBefore.entries.get('Perms')).entries.get('DocMDP'));
+    return itemsOf(this.before, certified.entries.get('Reference')).some((item) => this.before.entry(dictOf(this.before, dictOf(this.before, item).entries.get('TransformParams')), 'P') === 1);
   }
 
   private isUnchanged(old: PdfObject, object: PdfObject): boolean {
@@ -493,16 +446,15 @@ class RevisionComparison {
 
   /** A number in the words of the document before. */
   private describe(number: number): string {
-    const [role] = this.roles.get(number) ?? [];
     const field = [...this.fieldsBefore.values()].find((each) => each.number === number);
     if (field !== undefined) return `form field ${field.name}`;
     for (const [at, { object }] of this.context.pages.entries()) {
       const words = pagePart({ view: this.before, page: object, number, at: at + 1 });
       if (words !== null) return words;
     }
-    const type = isDict(this.before.object(number)?.value) ? this.before.entry(this.before.object(number)!.value as PdfDict, 'Type') : null;
-    if (role !== undefined) return role;
-    return isName(type) ? (typeWords[type.name] ?? `object ${number} (${type.name.slice(0, 40)})`) : `object ${number}`;
+    const [role] = this.roles.get(number) ?? [];
+    const type = this.before.entry(dictOf(this.before, this.before.object(number)?.value), 'Type');
+    return role ?? (isName(type) ? (typeWords[type.name] ?? `object ${number} (${type.name.slice(0, 40)})`) : `object ${number}`);
   }
 }
 
@@ -511,16 +463,7 @@ const roundingMax = 1e-6;
 
 const catalogueWords: Readonly<Record<string, string>> = { Pages: 'the tree of pages', OCProperties: 'layers', Names: 'the table of names', OpenAction: 'what happens on opening', AF: 'attached files', Outlines: 'bookmarks' };
 const typeWords: Readonly<Record<string, string>> = { Font: 'a font', FontDescriptor: 'a font', Pages: 'the tree of pages', OCG: 'a layer', ExtGState: 'a state of drawing', XObject: 'a picture or form', Catalog: 'the catalogue', Sig: 'a signature', ObjStm: 'a stream of objects' };
-const fieldKeyWords: Readonly<Record<string, string>> = { AP: 'its appearance', Rect: 'its place', V: 'its value', F: 'its flags', Ff: 'its flags' };
-
-function pageWords(page: number, key: string): string {
-  return key === 'Contents' ? `page ${page}: content` : `page ${page}: ${key}`;
-}
-
-function annotationWords(page: number, more: number): string {
-  if (more > 0) return `annotation added on page ${page}`;
-  return more < 0 ? `annotation taken away on page ${page}` : `annotations changed on page ${page}`;
-}
+const fieldKeyWords: Readonly<Record<string, string>> = { AP: 'its appearance', Rect: 'its place', F: 'its flags', Ff: 'its flags' };
 
 const shownCharactersMax = 60;
 
@@ -534,10 +477,10 @@ function pagePart({ view, page, number, at }: { view: PdfFile; page: number; num
   const dict = view.object(page)?.value;
   if (page === number) return `page ${at}`;
   if (!isDict(dict)) return null;
+  const isHere = (value: PdfValue | undefined) => isRef(value) && value.number === number;
   const contents = dict.entries.get('Contents');
-  const parts = [contents, ...itemsOf(view, view.resolve(contents))];
-  if (parts.some((part) => isRef(part) && part.number === number)) return `page ${at}: content`;
-  if (itemsOf(view, view.entry(dict, 'Annots')).some((item) => isRef(item) && item.number === number)) return `annotation changed on page ${at}`;
+  if (isHere(contents) || itemsOf(view, contents).some(isHere)) return `page ${at}: content`;
+  if (itemsOf(view, dict.entries.get('Annots')).some(isHere)) return `annotation changed on page ${at}`;
   return reaches(view, inherited(view, dict, 'Resources'), number) ? `page ${at}: resources` : null;
 }
 
@@ -553,100 +496,19 @@ function reaches(view: PdfFile, value: PdfValue, number: number): boolean {
   return visit(value, 0);
 }
 
-function itemsOf(view: PdfFile, value: PdfValue): readonly PdfValue[] {
-  const list = view.resolve(value);
-  return isArray(list) ? list.items : [];
-}
-
 function numberOf(value: PdfValue | undefined): number[] {
   return isRef(value) ? [value.number] : [];
 }
 
-/** All fields of a form, with the widgets below them. */
-function findFields(view: PdfFile, root: PdfDict): Map<PdfDict, Field> {
-  const found = new Map<PdfDict, Field>();
-  const visit = (item: PdfValue, level: number): void => {
-    const dict = view.resolve(item);
-    if (!isDict(dict) || found.has(dict) || level > fieldLevelsMax) return;
-    if (found.size >= fieldsMax) throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${fieldsMax} form fields.`);
-    found.set(dict, { number: isRef(item) ? item.number : null, dict, name: fullFieldName(view, dict) });
-    for (const kid of itemsOf(view, view.entry(dict, 'Kids'))) visit(kid, level + 1);
-  };
-  const form = view.entry(root, 'AcroForm');
-  for (const item of isDict(form) ? itemsOf(view, view.entry(form, 'Fields')) : []) visit(item, 0);
-  return found;
-}
-
-function isSignatureField(view: PdfFile, dict: PdfDict): boolean {
-  return isName(inherited(view, dict, 'FT'), 'Sig');
-}
-
-/** True for the value of a field that is a document time stamp (ETSI EN 319 142-1 section 5.4.3). */
-export function isTimeStamp(view: PdfFile, value: PdfDict): boolean {
-  return isName(view.entry(value, 'Type'), 'DocTimeStamp') || isName(view.entry(value, 'SubFilter'), 'ETSI.RFC3161');
-}
-
-/** The dictionaries of the validation data, which are three levels deep. */
-function validationDicts(view: PdfFile, dss: PdfDict): { readonly dict: PdfDict; readonly isSignatureTable: boolean }[] {
-  const table = view.entry(dss, 'VRI');
-  const ofSignatures = isDict(table) ? [...table.entries.values()].map((each) => view.resolve(each)).filter(isDict) : [];
-  return [{ dict: dss, isSignatureTable: false }, ...(isDict(table) ? [{ dict: table, isSignatureTable: true }] : []), ...ofSignatures.map((dict) => ({ dict, isSignatureTable: false }))];
+/** The dictionaries of the validation data, which are three levels deep. Those of the table are digests of signatures. */
+function validationDicts(view: PdfFile, dss: PdfDict): readonly { readonly dict: PdfDict; readonly hasFreeKeys: boolean }[] {
+  const table = dictOf(view, dss.entries.get('VRI'));
+  const ofSignatures = [...table.entries.values()].map((each) => dictOf(view, each));
+  return [{ dict: table, hasFreeKeys: true }, ...[dss, ...ofSignatures].map((dict) => ({ dict, hasFreeKeys: false }))];
 }
 
 /** Numbers of the dictionaries, lists and streams of the validation data. */
 function numbersIn(view: PdfFile, dss: PdfDict): Set<number> {
-  const numbers = new Set<number>();
-  for (const { dict } of validationDicts(view, dss)) {
-    for (const value of dict.entries.values()) {
-      for (const number of [...numberOf(value), ...itemsOf(view, value).flatMap(numberOf)]) numbers.add(number);
-    }
-  }
-  return numbers;
-}
-
-/** A place where a field shows itself. */
-export interface FieldWidget {
-  readonly widget: PdfDict;
-  /** From 1. */
-  readonly page: number;
-  readonly box: Box;
-}
-
-/** The widgets of a field that have an area on a page. */
-export function widgetsOf({ view, field, pages }: { view: PdfFile; field: PdfDict; pages: readonly PdfPage[] }): readonly FieldWidget[] {
-  const widgets = new Set([field, ...itemsOf(view, view.entry(field, 'Kids')).map((kid) => view.resolve(kid))]);
-  return placesOn({ view, pages, isWanted: (widget) => widgets.has(widget) });
-}
-
-/** The wanted annotations of all pages that have an area. */
-function placesOn({ view, pages, isWanted }: { view: PdfFile; pages: readonly PdfPage[]; isWanted: (widget: PdfDict) => boolean }): readonly FieldWidget[] {
-  return pages.flatMap((page, at) => {
-    const own = view.object(page.object)?.value;
-    const annotations = new Set(itemsOf(view, view.entry(isDict(own) ? own : page.dict, 'Annots')).map((item) => view.resolve(item)));
-    return [...annotations].filter((each) => isDict(each)).filter(isWanted).flatMap((widget) => {
-      const rect = rectOf(view, widget);
-      const box = rect === null || rect[0] === rect[2] || rect[1] === rect[3] ? null : boxOf(toFractions(page), rect);
-      return box === null || box.width === 0 || box.height === 0 ? [] : [{ widget, page: at + 1, box }];
-    });
-  });
-}
-
-function isHidden(view: PdfFile, widget: PdfDict): boolean {
-  const flags = view.entry(widget, 'F');
-  return typeof flags === 'number' && (flags & hiddenWidgetFlag) !== 0;
-}
-
-/** Rectangles of lines touch their neighbours' by a hair. */
-const touching = 0.15;
-
-/** True if a rectangle lies over a part of the other that a person would miss. */
-function isOver(box: Box, other: Box): boolean {
-  const width = Math.min(box.left + box.width, other.left + other.width) - Math.max(box.left, other.left);
-  const height = Math.min(box.top + box.height, other.top + other.height) - Math.max(box.top, other.top);
-  return width > 0.002 && height > other.height * touching;
-}
-
-function isWithin(box: Box, outer: Box): boolean {
-  const slack = 0.002;
-  return box.left >= outer.left - slack && box.top >= outer.top - slack && box.left + box.width <= outer.left + outer.width + slack && box.top + box.height <= outer.top + outer.height + slack;
+  const values = validationDicts(view, dss).flatMap(({ dict }) => [...dict.entries.values()]);
+  return new Set(values.flatMap((value) => [value, ...itemsOf(view, value)]).flatMap(numberOf));
 }

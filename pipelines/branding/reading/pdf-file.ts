@@ -38,6 +38,20 @@ export interface PdfFile {
   asOf(end: number, trailer: PdfDict): PdfFile;
 }
 
+export const emptyDict: PdfDict = { kind: 'dict', entries: new Map() };
+
+/** The items of the array that a value is or refers to, else none. */
+export function itemsOf(view: PdfFile, value: PdfValue | undefined): readonly PdfValue[] {
+  const list = view.resolve(value);
+  return isArray(list) ? list.items : [];
+}
+
+/** The dictionary that a value is or refers to, else {@link emptyDict}. */
+export function dictOf(view: PdfFile, value: PdfValue | undefined): PdfDict {
+  const dict = view.resolve(value);
+  return isDict(dict) ? dict : emptyDict;
+}
+
 /** A letter of 20 pages out of a word processor with tags has some 10,000 objects. */
 const objectsMax = 50_000;
 

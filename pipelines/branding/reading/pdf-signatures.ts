@@ -2,9 +2,9 @@ import type { Box, PdfSignature, PdfTimeStamp } from '../letter-reading.ts';
 import type { ValidationData } from './certificate-chain.ts';
 import { LetterRefused } from './letter-refused.ts';
 import { roundBox } from './page-geometry.ts';
-import { isTimeStamp, widgetsOf, type ComparedRevision } from './pdf-changes.ts';
-import { fullFieldName, inherited } from './pdf-fields.ts';
-import type { PdfFile, PdfObject } from './pdf-file.ts';
+import type { ComparedRevision } from './pdf-changes.ts';
+import { fullFieldName, inherited, isTimeStamp, widgetsOf } from './pdf-fields.ts';
+import { dictOf, itemsOf, type PdfFile, type PdfObject } from './pdf-file.ts';
 import { rootOf, type PdfPage } from './pdf-pages.ts';
 import { isArray, isDict, isName, isRef, isString, pdfText, type PdfDict, type PdfString } from './pdf-syntax.ts';
 
@@ -100,15 +100,11 @@ const validationEntriesMax = 32;
 
 /** What the file brings along for its validation (the dictionary DSS). */
 function readValidationData(file: PdfFile): ValidationData {
-  const dss = file.entry(rootOf(file), 'DSS');
-  const list = (key: string): Uint8Array[] => {
-    const entries = isDict(dss) ? file.entry(dss, key) : null;
-    const numbers = isArray(entries) ? entries.items.slice(0, validationEntriesMax).flatMap((item) => (isRef(item) ? [item.number] : [])) : [];
-    return numbers.flatMap((number) => {
-      const object = file.object(number);
-      return object === undefined || object.stream === null ? [] : [file.decode(object)];
-    });
-  };
+  const dss = dictOf(file, rootOf(file).entries.get('DSS'));
+  const list = (key: string) => itemsOf(file, dss.entries.get(key)).slice(0, validationEntriesMax).flatMap((item) => {
+    const object = isRef(item) ? file.object(item.number) : undefined;
+    return object === undefined || object.stream === null ? [] : [file.decode(object)];
+  });
   return { certificates: list('Certs'), crls: list('CRLs'), ocsps: list('OCSPs') };
 }
 
