@@ -3,11 +3,11 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { CACHES } from '../pipelines/caches/definition.ts';
-import { sendDocument } from './answer.ts';
-import { keySecurity } from './descriptions.ts';
-import { makeJsonDocument, type JsonDocument } from './json-document.ts';
-import type { Metrics } from './metrics.ts';
-import { namedSchemas } from './schemas.ts';
+import { sendDocument } from './http/answer.ts';
+import { keySecurity } from './http/descriptions.ts';
+import { makeJsonDocument, type JsonDocument } from './http/json-document.ts';
+import type { Metrics } from './http/metrics.ts';
+import { namedSchemas } from './http/schemas.ts';
 
 /** An OpenAPI document, as far as {@link finishDocument} changes it. */
 interface ApiDocument {

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { readSimpleRequest, type SimpleRequest } from './simple-request.ts';
+import { readSimpleRequest, type SimpleRequest } from './http/simple-request.ts';
 
 /** What {@link lookFirst} works with. */
 export interface FirstLook {

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './http/metrics.ts';
 
 /** Serves `GET /metrics` in Prometheus' text form, on a port of its own that strangers need not reach. */
 export function createMetricsServer({ registry }: Metrics): Server {

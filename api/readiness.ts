@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { formatArtefact } from '../pipelines/caches/definition.ts';
 import type { FeedArrival } from '../pipelines/intake/feed-arrivals.ts';
-import type { PublicationSnapshot } from './publication-index.ts';
-import type { readinessSchema } from './schemas.ts';
+import type { PublicationSnapshot } from './downloads/publication-index.ts';
+import type { readinessSchema } from './http/schemas.ts';
 
 /** The answer of /readyz. */
 export type Readiness = z.output<typeof readinessSchema>;

@@ -5,19 +5,19 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { loadKeySecret } from '../pipelines/access/key-secret.ts';
 import { KeyTable } from '../pipelines/access/key-table.ts';
-import { openArtefactStore } from '../pipelines/caches/open-artefact-store.ts';
+import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
 import type { Config } from '../runtime/config.ts';
 import { errorCodeOf, isServiceError, ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
-import { FeedWatch } from './feed-watch.ts';
+import { FeedWatch } from './http/feed-watch.ts';
 import { createMetricsServer } from './metrics-server.ts';
-import { createMetrics } from './metrics.ts';
-import { startPolling } from './poller.ts';
-import { PublicationIndex } from './publication-index.ts';
+import { createMetrics } from './http/metrics.ts';
+import { startPolling } from './http/poller.ts';
+import { PublicationIndex } from './downloads/publication-index.ts';
 import { OpenConnections } from './open-connections.ts';
-import { openReaderDatabase, resolveReader, type ReaderAddress, type ReaderDatabase } from './reader-database.ts';
+import { openReaderDatabase, resolveReader, type ReaderAddress, type ReaderDatabase } from './http/reader-database.ts';
 import { decideReadiness, type Readiness } from './readiness.ts';
-import { RequestReads } from './request-reads.ts';
+import { RequestReads } from './http/request-reads.ts';
 import { createServer } from './server.ts';
 
 /** A running API. */

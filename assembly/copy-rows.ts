@@ -1,6 +1,6 @@
 /**
  * Takes the payloads out of CopyData messages (PostgreSQL documentation, "Message Formats"): type d, a length that counts
- * itself, a row. AssemblyScript; `node scripts/compile-assembly.mjs` makes pipelines/caches/copy-rows-module.ts of it.
+ * itself, a row. AssemblyScript; `node scripts/compile-assembly.mjs` makes pipelines/caches/format/copy-rows-module.ts of it.
  */
 
 /** Bytes of messages in one call, at most. */

@@ -1,6 +1,6 @@
 /**
  * A deflate encoder (RFC 1951) for the rows of an artefact: lines of tab-separated fields, ascending by the number that they
- * begin with. AssemblyScript; `node scripts/compile-assembly.mjs` makes pipelines/caches/row-deflate-module.ts of it.
+ * begin with. AssemblyScript; `node scripts/compile-assembly.mjs` makes pipelines/caches/format/row-deflate-module.ts of it.
  *
  * A general encoder looks for a match at every byte. In such rows three places are worth a look: the number, which begins
  * like the one above it; the first field after it, from which on the whole rest of the line, or its first words, were often

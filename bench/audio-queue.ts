@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { openQueues } from '../jobs/backend.ts';
+import { openQueues } from '../jobs/queues/backend.ts';
 import { createHandlers } from '../jobs/handlers.ts';
-import { requestVerification } from '../jobs/verification-producer.ts';
+import { requestVerification } from '../jobs/queues/verification-producer.ts';
 import { startWorker } from '../jobs/worker.ts';
-import { hasEnded, readBatch } from '../pipelines/audio/batch.ts';
+import { hasEnded, readBatch } from '../pipelines/audio/batches/batch.ts';
 import type { ScoringPool } from '../pipelines/audio/scoring/scoring-pool.ts';
 import { childEnvironment, loadConfig } from '../runtime/config.ts';
 import { openServices } from '../runtime/services.ts';

@@ -9,10 +9,10 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decideLetterText } from '../pipelines/branding/letter-text-decision.ts';
+import { decideLetterText } from '../pipelines/branding/decision/letter-text-decision.ts';
 import { submitOperation } from '../pipelines/branding/operation.ts';
-import { runOperation } from '../pipelines/branding/run-operation.ts';
-import { Vault } from '../pipelines/vault.ts';
+import { runOperation } from '../pipelines/branding/requests/run-operation.ts';
+import { Vault } from '../runtime/vault.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/embedded-postgres.ts';
 import { connect, createPool } from '../runtime/postgres.ts';

@@ -17,10 +17,11 @@ import { promisify } from 'node:util';
 import { parseStream } from 'fast-csv';
 import { CopyIn } from '../pipelines/intake/copy-in.ts';
 import { readFeedBytes } from '../pipelines/intake/feed-bytes.ts';
-import { findFeed, type Category } from '../pipelines/intake/feed.ts';
-import { readFeedRows } from '../pipelines/feed-rows.ts';
-import { lookUpPlan } from '../pipelines/numbering-plan.ts';
-import { judgePhone } from '../pipelines/phone-number.ts';
+import { findFeed } from '../pipelines/intake/feed.ts';
+import type { Category } from '../pipelines/intake/feed-definition.ts';
+import { readFeedRows } from '../pipelines/rows/feed-rows.ts';
+import { lookUpPlan } from '../pipelines/phone/numbering-plan.ts';
+import { judgePhone } from '../pipelines/phone/phone-number.ts';
 import { runFeedLoad, submitFeed } from '../pipelines/intake/feed-load.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/embedded-postgres.ts';
@@ -87,7 +88,7 @@ async function stage(db: Pool, file: string): Promise<void> {
   await withPoolClient(db, async (client) => {
     await client.query('BEGIN');
     await client.query(sql(feed.createStaging));
-    const judge = feed.makeJudge({ categories: await queryRows<Category & { [column: string]: unknown }>(client, sql('intake/list_categories')), submittedAt: new Date(), options: {}, dateForm: null });
+    const judge = feed.makeJudge({ categories: await queryRows<Category>(client, sql('intake/list_categories')), submittedAt: new Date(), options: {}, dateForm: null });
     const copy = new CopyIn(client);
     const staged = copy.into(`${feed.stagingTable} (${feed.stagingColumns.join(', ')}, line_number)`);
     for await (const batch of readFeedRows(readFeedBytes(file, { plainBytesMax: limits.feedPlainBytesMax }), feed.format, limits.feedLineBytesMax)) {

@@ -10,7 +10,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { sampleLetters, sampleTrustRootPem } from '../cli/sample-letters/sample-letters.ts';
+import { sampleLetters, sampleTrustRootPem } from '../samples/letters/sample-letters.ts';
 import { readLetter } from '../pipelines/branding/reading/letter-reader.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { honestKinds, kindSets } from './letter-kinds/all-kinds.ts';

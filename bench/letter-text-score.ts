@@ -1,4 +1,4 @@
-import type { SampleLetter } from '../cli/sample-letters/sample-letters.ts';
+import type { SampleLetter } from '../samples/letters/sample-letters.ts';
 
 /** So many of so many. */
 export interface Share {

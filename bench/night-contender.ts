@@ -5,9 +5,9 @@ import { createGzip } from 'node:zlib';
 import { to } from 'pg-copy-streams';
 import { loadConfig } from '../runtime/config.ts';
 import { connect } from '../runtime/postgres.ts';
-import { ArtefactDirectory } from '../pipelines/caches/artefact-directory.ts';
-import { buildArtefact } from '../pipelines/caches/build.ts';
-import { exportSnapshot } from '../pipelines/caches/snapshot.ts';
+import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
+import { buildArtefact } from '../pipelines/caches/night/build.ts';
+import { exportSnapshot } from '../pipelines/caches/night/snapshot.ts';
 
 /**
  * One contender of bench/night.ts in a process of its own, so that its CPU and peak memory are its own:

@@ -6,7 +6,7 @@
 // a change of level is one by a fault.
 import { labelRules } from '../evaluation/labels/label-rules.ts';
 import { dateOfDay, readReportHistory } from '../evaluation/labels/report-history.ts';
-import { judgeBuild, NIGHT_GATES, type ComparedRows, type LabelMoves, type NightBreach } from '../pipelines/caches/night-gates.ts';
+import { judgeBuild, NIGHT_GATES, type ComparedRows, type LabelMoves, type NightBreach } from '../pipelines/caches/night/night-gates.ts';
 import { loadConfig } from '../runtime/config.ts';
 
 type Gate = NightBreach['gate'];

@@ -12,12 +12,12 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ArtefactDirectory } from '../pipelines/caches/artefact-directory.ts';
-import { runNightBuild } from '../pipelines/caches/night-build.ts';
-import { withOpenNight } from '../pipelines/caches/night-opening.ts';
-import { publishNight } from '../pipelines/caches/night-publishing.ts';
-import type { ReportedArtefact } from '../pipelines/caches/night-report.ts';
-import { requestNight } from '../pipelines/caches/night-request.ts';
+import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
+import { runNightBuild } from '../pipelines/caches/night/night-build.ts';
+import { withOpenNight } from '../pipelines/caches/night/night-opening.ts';
+import { publishNight } from '../pipelines/caches/night/night-publishing.ts';
+import type { ReportedArtefact } from '../pipelines/caches/night/night-report.ts';
+import { requestNight } from '../pipelines/caches/night/night-request.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { acquireEmbeddedDatabase, removeStateDirectory } from '../runtime/embedded-postgres.ts';
 import { createLog } from '../runtime/log.ts';

@@ -1,4 +1,4 @@
-import { Seeded } from '../pipelines/seeded.ts';
+import { Seeded } from '../runtime/seeded.ts';
 
 /** Numbers that look random and are the same for the same seed. */
 export class RandomNumbers extends Seeded {

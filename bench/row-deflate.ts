@@ -8,8 +8,8 @@
  * One process, no database. Rates are CPU time of this thread; contenders take turns, and the best round of each counts.
  */
 import { constants, deflateRawSync, gzipSync } from 'node:zlib';
-import { buildProfiles, deflateRows } from '../pipelines/caches/row-deflate.ts';
-import { Seeded } from '../pipelines/seeded.ts';
+import { buildProfiles, deflateRows } from '../pipelines/caches/format/row-deflate.ts';
+import { Seeded } from '../runtime/seeded.ts';
 
 const rows = Number(process.argv[2] ?? 60_000);
 const rounds = Number(process.argv[3] ?? 5);

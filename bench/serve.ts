@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { ArtefactDirectory } from '../pipelines/caches/artefact-directory.ts';
+import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
 import type { DownloadLoad } from './serve-client.ts';
 import type { ServerToStart, StartedServer } from './serve-contender.ts';
 import { printSideBySide, runSideBySide, type ChildFigures, type Contender } from './side-by-side.ts';

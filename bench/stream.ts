@@ -19,7 +19,7 @@ import { parseArgs } from 'node:util';
 import { createKey } from '../pipelines/access/keys.ts';
 import { loadKeySecret } from '../pipelines/access/key-secret.ts';
 import { openRecording } from '../pipelines/audio/decode/open-recording.ts';
-import { resample } from '../pipelines/audio/decode/resample.ts';
+import { resample } from '../pipelines/audio/signal/resample.ts';
 import { StreamClient } from '../pipelines/audio/streaming/stream-client.ts';
 import type { ServerMessage } from '../pipelines/audio/streaming/stream-protocol.ts';
 import { migrateDatabase } from '../cli/command.ts';

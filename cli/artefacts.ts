@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
-import { checkVersion, collectGarbage, keptVersions, listVersions, type CheckedVersion } from '../pipelines/caches/artefact-check.ts';
-import { openArtefactStore } from '../pipelines/caches/open-artefact-store.ts';
+import { checkVersion, collectGarbage, keptVersions, listVersions, type CheckedVersion } from '../pipelines/caches/store/artefact-check.ts';
+import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
 import { formatArtefact } from '../pipelines/caches/definition.ts';
-import { listPublications, makeManifest } from '../pipelines/caches/manifest.ts';
-import { sweepUnfinishedFiles } from '../pipelines/caches/night-build.ts';
+import { makeManifest } from '../pipelines/caches/format/manifest.ts';
+import { listPublications } from '../pipelines/caches/night/publications.ts';
+import { sweepUnfinishedFiles } from '../pipelines/caches/night/night-build.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';
 import { startProgress } from './progress.ts';
 import { formatCount, formatTable, formatTime } from './table.ts';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { countReasons, countStates, hasEnded, type Batch, type StateCounts } from '../pipelines/audio/batch.ts';
-import { formatResults, resultsHeader } from '../pipelines/audio/batch-results.ts';
+import { countReasons, countStates, hasEnded, type Batch, type StateCounts } from '../pipelines/audio/batches/batch.ts';
+import { formatResults, resultsHeader } from '../pipelines/audio/batches/batch-results.ts';
 import { AUDIO_REASONS } from '../pipelines/audio/reasons.ts';
 import type { VerificationState } from '../pipelines/audio/verification.ts';
-import { measureSources, readVerifications, type VerificationRecord } from '../pipelines/audio/verification-record.ts';
+import { measureSources, readVerifications, type VerificationRecord } from '../pipelines/audio/batches/verification-record.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Pool } from '../runtime/postgres.ts';
 import type { Outcome } from './command.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Queues } from '../jobs/backend.ts';
-import { countStates, hasEnded, readBatch, type Batch, type StateCounts } from '../pipelines/audio/batch.ts';
+import type { Queues } from '../jobs/queues/backend.ts';
+import { countStates, hasEnded, readBatch, type Batch, type StateCounts } from '../pipelines/audio/batches/batch.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Pool } from '../runtime/postgres.ts';
 import type { Services } from '../runtime/services.ts';

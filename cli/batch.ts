@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { requestRetry } from '../jobs/verification-producer.ts';
-import { BATCH_STATES, cancelBatch, countReasons, countStates, hasEnded, listBatches, readBatch, type BatchState, type StateCounts } from '../pipelines/audio/batch.ts';
+import { requestRetry } from '../jobs/queues/verification-producer.ts';
+import { BATCH_STATES, cancelBatch, countReasons, countStates, hasEnded, listBatches, readBatch, type BatchState, type StateCounts } from '../pipelines/audio/batches/batch.ts';
 import type { Pool } from '../runtime/postgres.ts';
 import type { Services } from '../runtime/services.ts';
 import { addOutputOptions, batchFacts, openResultOutput, outputForm, printEnd, printResults, requireWait, type OutputForm, type OutputOptions } from './batch-output.ts';

@@ -1,9 +1,9 @@
-import type { BrandingEvent, BrandNumber, BrandRecord, BrandSummary, LetterRecord } from '../pipelines/branding/brand-record.ts';
+import type { BrandingEvent, BrandNumber, BrandRecord, BrandSummary, LetterRecord } from '../pipelines/branding/brand/brand-record.ts';
 import type { BrandProfile } from '../pipelines/branding/brand-profile.ts';
-import type { SealedReading } from '../pipelines/branding/letter-record.ts';
+import type { SealedReading } from '../pipelines/branding/brand/letter-record.ts';
 import { operationTitles, type Operation, type OperationRow } from '../pipelines/branding/operation.ts';
 import type { PublicFinding } from '../pipelines/branding/operation-result.ts';
-import { makeExcerpt } from '../pipelines/text-cleaning.ts';
+import { makeExcerpt } from '../pipelines/phone/text-cleaning.ts';
 import { formatCount, formatFacts, formatTable, formatTime } from './table.ts';
 
 /** Paragraphs with an empty line between two; empty ones are left out. */

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { Option, type Command } from 'commander';
 import type { BrandProfile } from '../pipelines/branding/brand-profile.ts';
-import { listBrandNumbers, listBrands, listEvents, readBrand, type BrandingEvent, type BrandNumber, type BrandRecord } from '../pipelines/branding/brand-record.ts';
-import { decideBrand, resumeBrand, suspendBrand, withdrawBrand, type BrandActionOptions, type SecondPerson } from '../pipelines/branding/person-actions.ts';
-import { parseRequestFile, readRequestFile, requestFileBytesMax, type RequestFields } from '../pipelines/branding/request-file.ts';
+import { listBrandNumbers, listBrands, listEvents, readBrand, type BrandingEvent, type BrandNumber, type BrandRecord } from '../pipelines/branding/brand/brand-record.ts';
+import { decideBrand, resumeBrand, suspendBrand, withdrawBrand, type BrandActionOptions, type SecondPerson } from '../pipelines/branding/brand/person-actions.ts';
+import { parseRequestFile, readRequestFile, requestFileBytesMax, type RequestFields } from '../pipelines/branding/requests/request-file.ts';
 import { BRAND_TRANSITIONS, NUMBER_TRANSITIONS, type BrandState } from '../pipelines/branding/states.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { formatBrand, formatBrands, formatEvents, formatNumbers, type ShownBrand, type ShownProfile } from './brand-tables.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { changeNumber, type NumberPersonAction } from '../pipelines/branding/person-actions.ts';
-import { requirePhone } from '../pipelines/intake/number-record.ts';
+import { changeNumber, type NumberPersonAction } from '../pipelines/branding/brand/person-actions.ts';
+import { requirePhone } from '../pipelines/labels/number-record.ts';
 import { addRequestOptions, currentActor, runRequest, type RequestOptions } from './branding-request.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';
 

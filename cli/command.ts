@@ -64,7 +64,7 @@ export async function migrateDatabase({ database, config }: Pick<Services, 'data
   const client = await connect({ url: database.url, applicationName: 'caller-trust migrate' });
   try {
     const applied = await migrate(client);
-    const { migrateQueues } = await import('../jobs/backend.ts'); // a client's commands never need the queues
+    const { migrateQueues } = await import('../jobs/queues/backend.ts'); // a client's commands never need the queues
     await migrateQueues(database.url, config);
     return applied;
   } finally {

@@ -2,9 +2,9 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Operation } from '../pipelines/branding/operation.ts';
 import { ServiceError } from '../runtime/errors.ts';
-import { certifySigner } from './sample-letters/sample-keys.ts';
-import { signForm } from './sample-letters/sign-form.ts';
-import type { WrittenSamples } from './sample-letters/sample-letters.ts';
+import { certifySigner } from '../samples/letters/sample-keys.ts';
+import { signForm } from '../samples/letters/sign-form.ts';
+import type { WrittenSamples } from '../samples/letters/sample-letters.ts';
 import { formatTable } from './table.ts';
 
 /** The commands of the demo's service. */

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import type { Command } from 'commander';
-import type { Manifest } from '../pipelines/caches/manifest.ts';
+import type { Manifest } from '../pipelines/caches/format/manifest.ts';
 import { formatArtefact } from '../pipelines/caches/definition.ts';
 import { childEnvironment, loadConfig } from '../runtime/config.ts';
 import { removeStateDirectory } from '../runtime/embedded-postgres.ts';
@@ -18,8 +18,8 @@ import { demoOwner, formatLetters, registerBrands, type DemoCommands, type Shown
 import { streamSample } from './demo-stream.ts';
 import { followChange, type FollowedChange } from './demo-updates.ts';
 import { packageRoot } from './package-root.ts';
-import { writeSampleFeeds } from './sample-feeds.ts';
-import { writeSampleLetters } from './sample-letters/sample-letters.ts';
+import { writeSampleFeeds } from '../samples/feeds/sample-feeds.ts';
+import { writeSampleLetters } from '../samples/letters/sample-letters.ts';
 import { formatTable } from './table.ts';
 
 const run = promisify(execFile);

@@ -10,7 +10,7 @@ import type { RangeFigures, RangePoint } from '../evaluation/labels/range-report
 import { blockSizes, walkRanges } from '../evaluation/labels/range-walk.ts';
 import { cardNames, renderScoringCard, readScoringCard, storeLabelReport } from '../evaluation/labels/scoring-card.ts';
 import { walkHistory } from '../evaluation/labels/walk.ts';
-import { numbersInService, rangeRule } from '../pipelines/intake/range-scoring.ts';
+import { numbersInService, rangeRule } from '../pipelines/labels/range-scoring.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { commandConfig, interruption, runCommand, type Outcome } from './command.ts';
 import { parseCount } from './options.ts';

@@ -1,4 +1,4 @@
-import type { EvaluationReport, EvaluationSection, GroupFigures, ModelComparison, RateFigure, ScoreFigures } from '../pipelines/audio/evaluation/evaluation-report.ts';
+import type { EvaluationReport, EvaluationSection, GroupFigures, ModelComparison, RateFigure, ScoreFigures } from '../evaluation/audio/evaluation-report.ts';
 import { formatTable, type TableColumn } from './table.ts';
 
 /** A rate in percent, with one digit. */

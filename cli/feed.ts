@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InvalidArgumentError, type Command } from 'commander';
-import { enqueueFeedLoad } from '../jobs/enqueue.ts';
-import { ENCODINGS } from '../pipelines/feed-encoding.ts';
+import { enqueueFeedLoad } from '../jobs/queues/enqueue.ts';
+import { ENCODINGS } from '../pipelines/rows/feed-encoding.ts';
 import { FEEDS } from '../pipelines/intake/feed.ts';
 import { decideHeldLoad, discardFeedLoad, listFeedLoads, listFeedRejects, readFeedLoad, submitFeed, type FeedLoad, type FeedReject } from '../pipelines/intake/feed-load.ts';
 import type { Pool } from '../runtime/postgres.ts';

@@ -1,5 +1,5 @@
-import { describeLabelReason, LABEL_CAUSES, type Label, type LabelEvent } from '../pipelines/intake/label-history.ts';
-import type { Dispute } from '../pipelines/intake/number-dispute.ts';
+import { describeLabelReason, LABEL_CAUSES, type Label, type LabelEvent } from '../pipelines/labels/label-history.ts';
+import type { Dispute } from '../pipelines/labels/number-dispute.ts';
 import { formatTable, formatTime } from './table.ts';
 
 /** A label in words: `SPAM 6`. */

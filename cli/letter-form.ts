@@ -1,8 +1,8 @@
 import { Option, type Command } from 'commander';
-import { issueLetterForm, type LetterFormRequest } from '../pipelines/branding/letter-form.ts';
-import { FORM_LANGUAGES, type FormLanguage } from '../pipelines/branding/letter-form-texts.ts';
-import { writeCode } from '../pipelines/branding/letter-form-pdf.ts';
-import { readRequestFile } from '../pipelines/branding/request-file.ts';
+import { issueLetterForm, type LetterFormRequest } from '../pipelines/branding/requests/letter-form.ts';
+import { FORM_LANGUAGES, type FormLanguage } from '../pipelines/branding/form/letter-form-texts.ts';
+import { writeCode } from '../pipelines/branding/form/letter-form-pdf.ts';
+import { readRequestFile } from '../pipelines/branding/requests/request-file.ts';
 import { readSubmittedFile } from '../pipelines/branding/submitted-file.ts';
 import { currentActor } from './branding-request.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';

@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
-import { listLetters, readLetterRecord, type LetterRecord } from '../pipelines/branding/brand-record.ts';
+import { listLetters, readLetterRecord, type LetterRecord } from '../pipelines/branding/brand/brand-record.ts';
 import { openDocument } from '../pipelines/branding/document-store.ts';
-import { decideLetter, deleteLetterDocument, withdrawLetter, type LetterActionOptions, type Verdict } from '../pipelines/branding/person-actions.ts';
+import { decideLetter, deleteLetterDocument, withdrawLetter, type LetterActionOptions, type Verdict } from '../pipelines/branding/brand/person-actions.ts';
 import { renderLetterPages } from '../pipelines/branding/reading/letter-reader.ts';
 import { LETTER_TRANSITIONS, type LetterState } from '../pipelines/branding/states.ts';
-import { openVault } from '../pipelines/vault.ts';
+import { openVault } from '../runtime/vault.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Services } from '../runtime/services.ts';
 import { formatLetter, formatLetters, formatParagraphs, formatReading } from './brand-tables.ts';

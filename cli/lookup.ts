@@ -3,7 +3,7 @@ import { findCache, formatArtefact, isCountryCode, type ArtefactName } from '../
 import { allCaches } from '../pipelines/caches/client/pull.ts';
 import { lookUp } from '../pipelines/caches/client/look-up.ts';
 import { ServiceClient } from '../pipelines/caches/client/service-client.ts';
-import { isPhoneRefusal, judgePhone } from '../pipelines/phone-number.ts';
+import { isPhoneRefusal, judgePhone } from '../pipelines/phone/phone-number.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { interruption, runCommand, type Outcome } from './command.ts';

@@ -1,15 +1,15 @@
 import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
-import { AudioStore } from '../pipelines/audio/audio-store.ts';
+import { AudioStore } from '../pipelines/audio/store/audio-store.ts';
 import { compareModels, type ComparisonResult } from '../pipelines/audio/drift/compare-models.ts';
 import { drawDrift } from '../pipelines/audio/drift/drift-picture.ts';
 import { listDriftReports } from '../pipelines/audio/drift/drift-record.ts';
 import { listDefaultChanges, moveDefault } from '../pipelines/audio/drift/move-default.ts';
-import { addModel } from '../pipelines/audio/models/add-model.ts';
+import { addModel } from '../pipelines/audio/scoring/add-model.ts';
 import { FAMILIES, type Family } from '../pipelines/audio/models/manifest.ts';
 import { loadRegistry, type RegistryEntry } from '../pipelines/audio/models/registry.ts';
-import { requireEntry } from '../pipelines/audio/named-model.ts';
+import { requireEntry } from '../pipelines/audio/models/named-model.ts';
 import { openScoringPool } from '../pipelines/audio/scoring/scoring-pool.ts';
 import type { Services } from '../runtime/services.ts';
 import { formatParagraphs } from './brand-tables.ts';

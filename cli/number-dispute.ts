@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { decideDispute, DISPUTE_STATES, fileDispute, listDisputes, openDisputeContact, readDispute, type Dispute, type DisputeState } from '../pipelines/intake/number-dispute.ts';
-import { readRequestFile } from '../pipelines/branding/request-file.ts';
-import { openVault } from '../pipelines/vault.ts';
+import { decideDispute, DISPUTE_STATES, fileDispute, listDisputes, openDisputeContact, readDispute, type Dispute, type DisputeState } from '../pipelines/labels/number-dispute.ts';
+import { readRequestFile } from '../pipelines/branding/requests/request-file.ts';
+import { openVault } from '../runtime/vault.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { currentActor } from './branding-request.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';

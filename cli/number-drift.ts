@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { compareScores, moveScoringRule, readScoringRule, type LabelChange, type LabelDrift } from '../pipelines/intake/scoring.ts';
+import { compareScores, moveScoringRule, readScoringRule, type LabelChange, type LabelDrift } from '../pipelines/labels/scoring.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { currentActor } from './branding-request.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { requestProofs } from '../jobs/proof-producer.ts';
-import { readBrand } from '../pipelines/branding/brand-record.ts';
-import { confirmCode, listNumberProofs, type NumberProofStatus, type ProofSkip, type StartedProofs } from '../pipelines/branding/number-proof.ts';
-import { loadCodeSecret } from '../pipelines/branding/proof-code.ts';
-import { requirePhone } from '../pipelines/intake/number-record.ts';
+import { requestProofs } from '../jobs/queues/proof-producer.ts';
+import { readBrand } from '../pipelines/branding/brand/brand-record.ts';
+import { confirmCode, listNumberProofs, type NumberProofStatus, type ProofSkip, type StartedProofs } from '../pipelines/branding/proof/number-proof.ts';
+import { loadCodeSecret } from '../pipelines/branding/proof/proof-code.ts';
+import { requirePhone } from '../pipelines/labels/number-record.ts';
 import type { Pool } from '../runtime/postgres.ts';
 import { currentActor } from './branding-request.ts';
 import { formatParagraphs } from './brand-tables.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { listProtections, protectNumbers, unprotectNumbers, type Protection } from '../pipelines/intake/protected-number.ts';
+import { listProtections, protectNumbers, unprotectNumbers, type Protection } from '../pipelines/labels/protected-number.ts';
 import { currentActor } from './branding-request.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';
 import { formatCount, formatTable, formatTime } from './table.ts';

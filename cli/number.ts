@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { clearNumber, readNumber, type NumberRecord } from '../pipelines/intake/number-record.ts';
-import { LABEL_CAUSES } from '../pipelines/intake/label-history.ts';
-import { readNumberHistory } from '../pipelines/intake/number-dispute.ts';
+import { clearNumber, readNumber, type NumberRecord } from '../pipelines/labels/number-record.ts';
+import { LABEL_CAUSES } from '../pipelines/labels/label-history.ts';
+import { readNumberHistory } from '../pipelines/labels/number-dispute.ts';
 import { addBrandingNumberCommands } from './branding-number.ts';
 import { currentActor } from './branding-request.ts';
 import { addNumberDisputeCommands } from './number-dispute.ts';

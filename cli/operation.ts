@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { openQueues, queueLibraryVersion } from '../jobs/backend.ts';
-import { queueNames } from '../jobs/queues.ts';
+import { openQueues, queueLibraryVersion } from '../jobs/queues/backend.ts';
+import { queueNames } from '../jobs/queues/queues.ts';
 import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
-import { openArtefactStore } from '../pipelines/caches/open-artefact-store.ts';
+import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
 import { errorMessageOf } from '../runtime/errors.ts';
 import { queryRow } from '../runtime/postgres.ts';
 import { openServices, type Services } from '../runtime/services.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { AudioStore } from '../pipelines/audio/audio-store.ts';
-import { deleteRecording } from '../pipelines/audio/retention.ts';
+import { AudioStore } from '../pipelines/audio/store/audio-store.ts';
+import { deleteRecording } from '../pipelines/audio/batches/retention.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';
 import { formatTime } from './table.ts';
 

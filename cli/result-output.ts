@@ -52,7 +52,7 @@ async function newFile(path: string): Promise<ResultOutput> {
   let ended = false;
   return {
     path,
-    write: async (text) => void (await file.appendFile(text)),
+    write: (text) => file.appendFile(text),
     async end() {
       ended = true;
       await file.sync();

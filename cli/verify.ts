@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Option, type Command } from 'commander';
-import { defaultOwner } from '../jobs/dropped-recordings.ts';
-import { requestVerification } from '../jobs/verification-producer.ts';
-import { hasEnded } from '../pipelines/audio/batch.ts';
-import { batchNameCharactersMax } from '../pipelines/audio/batch-intake.ts';
-import { openItemSource, type ItemSource } from '../pipelines/audio/batch-list.ts';
+import { defaultOwner } from '../jobs/drop-folder/dropped-recordings.ts';
+import { requestVerification } from '../jobs/queues/verification-producer.ts';
+import { hasEnded } from '../pipelines/audio/batches/batch.ts';
+import { batchNameCharactersMax } from '../pipelines/audio/batches/batch-intake.ts';
+import { openItemSource, type ItemSource } from '../pipelines/audio/batches/batch-list.ts';
 import { STREAM_ENCODINGS } from '../pipelines/audio/streaming/stream-format.ts';
 import { CHANNEL_MODES, type ChannelMode } from '../pipelines/audio/verification.ts';
 import { isServiceError, ServiceError } from '../runtime/errors.ts';

@@ -1,11 +1,11 @@
-import type { Queues } from '../jobs/backend.ts';
-import { queueNames } from '../jobs/queues.ts';
+import type { Queues } from '../jobs/queues/backend.ts';
+import { queueNames } from '../jobs/queues/queues.ts';
 import type { Services } from '../runtime/services.ts';
 import { readableLog } from './readable-log.ts';
 
 /** Opens the queues for one command. */
 export async function withQueues<Result>(services: Services, work: (queues: Queues) => Promise<Result>): Promise<Result> {
-  const { openQueues } = await import('../jobs/backend.ts'); // commands that only read never load the queues
+  const { openQueues } = await import('../jobs/queues/backend.ts'); // commands that only read never load the queues
   const queues = await openQueues(services.config, services.database.url, readableLog(services.log));
   try {
     return await work(queues);

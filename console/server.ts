@@ -4,11 +4,11 @@ import fastifyMultipart from '@fastify/multipart';
 import rateLimit from '@fastify/rate-limit';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ServiceError } from '../runtime/errors.ts';
-import { guardRoutes } from './access.ts';
-import type { ConsoleAddress } from './address.ts';
-import type { ConsoleWork } from './console-work.ts';
-import { asServiceError, sendProblem } from './problem.ts';
-import type { LeastRole } from './roles.ts';
+import { guardRoutes } from './http/access.ts';
+import type { ConsoleAddress } from './http/address.ts';
+import type { ConsoleWork } from './http/console-work.ts';
+import { asServiceError, sendProblem } from './http/problem.ts';
+import type { LeastRole } from './http/roles.ts';
 import { registerBrandRoutes } from './routes/brand-routes.ts';
 import { registerArtefactRoutes } from './routes/artefact-routes.ts';
 import { registerBatchRoutes } from './routes/batch-routes.ts';
@@ -27,11 +27,11 @@ import { registerOperationRoutes } from './routes/operation-routes.ts';
 import { registerProtectedNameRoutes } from './routes/protected-name-routes.ts';
 import { registerProofRoutes } from './routes/proof-routes.ts';
 import { registerReviewRoutes } from './routes/review-routes.ts';
-import { securityHeaders, transportSecurity } from './security-headers.ts';
-import { registerSessionRoutes } from './session-routes.ts';
-import { registerStaticFiles } from './static-files.ts';
-import { registerStreaming } from './streaming.ts';
-import { registerUploads } from './uploads.ts';
+import { securityHeaders, transportSecurity } from './http/security-headers.ts';
+import { registerSessionRoutes } from './routes/session-routes.ts';
+import { registerStaticFiles } from './routes/static-files.ts';
+import { registerStreaming } from './routes/streaming.ts';
+import { registerUploads } from './http/uploads.ts';
 
 /** A route with who may use it. */
 export interface RouteRule {

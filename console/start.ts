@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { openQueues } from '../jobs/backend.ts';
+import { openQueues } from '../jobs/queues/backend.ts';
 import { openScoringPool } from '../pipelines/audio/scoring/scoring-pool.ts';
-import { openArtefactStore } from '../pipelines/caches/open-artefact-store.ts';
-import { openVault } from '../pipelines/vault.ts';
+import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
+import { openVault } from '../runtime/vault.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Services } from '../runtime/services.ts';
-import { addressOf, requireOrigin, type ConsoleAddress } from './address.ts';
-import type { ConsoleWork } from './console-work.ts';
+import { addressOf, requireOrigin, type ConsoleAddress } from './http/address.ts';
+import type { ConsoleWork } from './http/console-work.ts';
 import { createConsoleServer } from './server.ts';
-import { sweepUploads } from './uploads.ts';
+import { sweepUploads } from './http/uploads.ts';
 
 /** A running console. */
 export interface RunningConsole {

@@ -1,5 +1,5 @@
-import { AudioStore } from '../pipelines/audio/audio-store.ts';
-import { runRetention } from '../pipelines/audio/retention.ts';
+import { AudioStore } from '../pipelines/audio/store/audio-store.ts';
+import { runRetention } from '../pipelines/audio/batches/retention.ts';
 import type { Config } from '../runtime/config.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Pool } from '../runtime/postgres.ts';

@@ -1,4 +1,4 @@
-import type { ScoringRequest } from '../pipelines/audio/perform-chunk.ts';
+import type { ScoringRequest } from '../pipelines/audio/batches/perform-chunk.ts';
 import type { ScoringPool } from '../pipelines/audio/scoring/scoring-pool.ts';
 import type { ScoredRecording } from '../pipelines/audio/verification.ts';
 import type { Services } from '../runtime/services.ts';

@@ -1,13 +1,13 @@
-import { failNight } from '../pipelines/caches/night-opening.ts';
-import { failProof } from '../pipelines/branding/number-proof.ts';
+import { failNight } from '../pipelines/caches/night/night-opening.ts';
+import { failProof } from '../pipelines/branding/proof/number-proof.ts';
 import { failOperation, readOperation } from '../pipelines/branding/operation.ts';
 import { failFeedLoad } from '../pipelines/intake/feed-load.ts';
 import { ERRORS, type ErrorCode } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { queryRow, queryRows, type Pool } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
-import type { JobState, Queues } from './backend.ts';
-import { enqueueBranding, enqueueFeedLoad, enqueueNight, enqueueNightFlow, enqueueProof, jobIds, lives, restoreBatch } from './enqueue.ts';
+import type { JobState, Queues } from './queues/backend.ts';
+import { enqueueBranding, enqueueFeedLoad, enqueueNight, enqueueNightFlow, enqueueProof, jobIds, lives, restoreBatch } from './queues/enqueue.ts';
 
 export interface ReconcileOptions {
   readonly db: Pool;
@@ -24,10 +24,10 @@ export interface Reconciled {
 }
 
 interface OpenNight {
-  run_id: number;
+  runId: number;
   generation: number;
-  build_ids: number[];
-  open_build_ids: number[];
+  buildIds: number[];
+  openBuildIds: number[];
 }
 
 /**
@@ -36,20 +36,20 @@ interface OpenNight {
  */
 export async function reconcile(options: ReconcileOptions): Promise<Reconciled> {
   const done: Reconciled = { enqueued: 0, lost: 0 };
-  for (const { load_id } of await queryRows<{ load_id: number }>(options.db, sql('jobs/list_due_feed_loads'))) {
-    await reconcileFeedLoad(options, load_id, done);
+  for (const { loadId } of await queryRows<{ loadId: number }>(options.db, sql('jobs/list_due_feed_loads'))) {
+    await reconcileFeedLoad(options, loadId, done);
   }
-  for (const { operation_id } of await queryRows<{ operation_id: number }>(options.db, sql('jobs/list_due_branding'))) {
-    await reconcileBranding(options, operation_id, done);
+  for (const { operationId } of await queryRows<{ operationId: number }>(options.db, sql('jobs/list_due_branding'))) {
+    await reconcileBranding(options, operationId, done);
   }
-  for (const { proof_id } of await queryRows<{ proof_id: number }>(options.db, sql('jobs/list_due_proofs'), [null])) {
-    await reconcileProof(options, proof_id, done);
+  for (const { proofId } of await queryRows<{ proofId: number }>(options.db, sql('jobs/list_due_proofs'), [null])) {
+    await reconcileProof(options, proofId, done);
   }
   for (const night of await queryRows<OpenNight>(options.db, sql('jobs/list_open_nights'), [null])) {
     await reconcileNight(options, night, done);
   }
-  for (const { batch_id, generation } of await queryRows<{ batch_id: number; generation: number }>(options.db, sql('jobs/list_due_batches'))) {
-    if (await restoreBatch(options.queues, options.db, { batchId: batch_id, generation })) done.enqueued += 1;
+  for (const { batchId, generation } of await queryRows<{ batchId: number; generation: number }>(options.db, sql('jobs/list_due_batches'))) {
+    if (await restoreBatch(options.queues, options.db, { batchId, generation })) done.enqueued += 1;
   }
   if (done.enqueued + done.lost > 0) options.log.info(done, 'the queues were behind the database and are put right');
   return done;
@@ -91,31 +91,31 @@ async function reconcileProof({ db, queues }: ReconcileOptions, proofId: number,
 /** A night lives while it is opened and held, or while its publication waits for the builds. */
 async function reconcileNight(options: ReconcileOptions, night: OpenNight, done: Reconciled): Promise<void> {
   const { db, queues } = options;
-  const nightJob = jobIds.night(night.run_id);
+  const nightJob = jobIds.night(night.runId);
   const publicationJob = publicationOf(night);
   const opening = lives(await queues.state('nights', nightJob));
   const publication = await queues.state('publications', publicationJob);
   await failLostBuilds(options, night, done);
   if (lives(publication)) return;
-  const now = await queryRow<OpenNight>(db, sql('jobs/list_open_nights'), [night.run_id]);
+  const now = await queryRow<OpenNight>(db, sql('jobs/list_open_nights'), [night.runId]);
   if (now === undefined || now.generation !== night.generation) return;
   if (opening) return restoreFlow(options, { night, now, publication }, done);
   const failures = [await queues.failure('nights', nightJob), await queues.failure('publications', publicationJob)];
   if (failures.some((failure) => failure?.byCrashes)) {
-    await failNight(db, { runId: night.run_id, ...failureOf('job_lost') });
+    await failNight(db, { runId: night.runId, ...failureOf('job_lost') });
     done.lost += 1;
-  } else if (await enqueueNight(queues, { runId: night.run_id })) done.enqueued += 1;
+  } else if (await enqueueNight(queues, { runId: night.runId })) done.enqueued += 1;
 }
 
 /** The opener records the builds before it queues them. If they were recorded before the last look, their jobs are gone. */
 async function restoreFlow({ queues }: ReconcileOptions, { night, now, publication }: { night: OpenNight; now: OpenNight; publication: JobState }, done: Reconciled): Promise<void> {
-  if (publication !== 'missing' || night.build_ids.length === 0 || now.build_ids.length === 0) return;
-  if (await enqueueNightFlow(queues, { runId: night.run_id, generation: night.generation, buildIds: night.build_ids })) done.enqueued += 1;
+  if (publication !== 'missing' || night.buildIds.length === 0 || now.buildIds.length === 0) return;
+  if (await enqueueNightFlow(queues, { runId: night.runId, generation: night.generation, buildIds: night.buildIds })) done.enqueued += 1;
 }
 
 /** The opener waits for an outcome of every build, which a build that was given up after crashes cannot record itself. */
 async function failLostBuilds({ db, queues }: ReconcileOptions, night: OpenNight, done: Reconciled): Promise<void> {
-  for (const buildId of night.open_build_ids) {
+  for (const buildId of night.openBuildIds) {
     if (!(await queues.failure('builds', jobIds.build(buildId)))?.byCrashes) continue;
     const { code, reason } = failureOf('build_lost');
     await db.query(sql('nights/record_build_failure'), [buildId, code, reason]);
@@ -127,6 +127,6 @@ function failureOf(code: ErrorCode): { code: ErrorCode; reason: string } {
   return { code, reason: ERRORS[code].meaning };
 }
 
-function publicationOf({ run_id, generation }: OpenNight): string {
-  return jobIds.publication({ runId: run_id, generation });
+function publicationOf({ runId, generation }: OpenNight): string {
+  return jobIds.publication({ runId, generation });
 }

@@ -3,7 +3,7 @@ import { loadConfig } from '../runtime/config.ts';
 import { openServices } from '../runtime/services.ts';
 import { runProcess, stopSignal, untilAborted } from '../runtime/shutdown.ts';
 import { requireMigrated } from '../sql/migrate.ts';
-import { openQueues } from './backend.ts';
+import { openQueues } from './queues/backend.ts';
 import { startScheduler } from './scheduler.ts';
 
 /** The process of a scheduler: asks for the nights, keeps the queues right, watches the drop folder. */

@@ -1,6 +1,6 @@
 import { createTask, parse, validate } from 'node-cron';
-import { openVault } from '../pipelines/vault.ts';
-import { everything, requestNight } from '../pipelines/caches/night-request.ts';
+import { openVault } from '../runtime/vault.ts';
+import { everything, requestNight } from '../pipelines/caches/night/night-request.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
@@ -8,13 +8,13 @@ import { queryRow, type Pool } from '../runtime/postgres.ts';
 import { repeat } from '../runtime/shutdown.ts';
 import { sql } from '../sql/sql.ts';
 import { keepAudioRetention } from './audio-retention.ts';
-import type { Queues } from './backend.ts';
-import { brandingInbox } from './branding-drop.ts';
-import { watchDropFolder } from './drop-folder.ts';
-import { enqueueNight } from './enqueue.ts';
-import { feedInboxes, type SubmitDropped } from './feed-drop.ts';
+import type { Queues } from './queues/backend.ts';
+import { brandingInbox } from './drop-folder/branding-drop.ts';
+import { watchDropFolder } from './drop-folder/drop-folder.ts';
+import { enqueueNight } from './queues/enqueue.ts';
+import { feedInboxes, type SubmitDropped } from './drop-folder/feed-drop.ts';
 import { reconcile } from './reconcile.ts';
-import { recordingsInbox } from './recordings-drop.ts';
+import { recordingsInbox } from './drop-folder/recordings-drop.ts';
 
 export interface SchedulerOptions {
   readonly config: Config;

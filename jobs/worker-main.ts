@@ -1,13 +1,13 @@
-import { openArtefactStore } from '../pipelines/caches/open-artefact-store.ts';
-import { sweepUnfinishedFiles } from '../pipelines/caches/night-build.ts';
+import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
+import { sweepUnfinishedFiles } from '../pipelines/caches/night/night-build.ts';
 import { readTrustRoots } from '../pipelines/branding/trust-roots.ts';
-import { openVault } from '../pipelines/vault.ts';
+import { openVault } from '../runtime/vault.ts';
 import { sweepUnfinished } from '../pipelines/intake/feed-spool.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { openServices } from '../runtime/services.ts';
 import { runProcess, stopSignal, untilAborted } from '../runtime/shutdown.ts';
 import { requireMigrated } from '../sql/migrate.ts';
-import { openQueues } from './backend.ts';
+import { openQueues } from './queues/backend.ts';
 import { createHandlers } from './handlers.ts';
 import { openLazyScoring } from './lazy-scoring.ts';
 import { startWorker } from './worker.ts';

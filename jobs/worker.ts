@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../runtime/config.ts';
 import { errorCodeOf, errorMessageOf, isServiceError, ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
-import { startWorkers, type ActiveJob, type RunningWorkers, type WorkerRequest } from './backend.ts';
-import { parsePayload, QUEUES, queueNames, type JobName, type Payloads, type QueueName } from './queues.ts';
+import { startWorkers, type ActiveJob, type RunningWorkers, type WorkerRequest } from './queues/backend.ts';
+import { parsePayload, QUEUES, queueNames, type JobName, type Payloads, type QueueName } from './queues/queues.ts';
 
 /** What a handler is given beside its payload. */
 export interface JobContext {

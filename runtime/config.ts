@@ -44,7 +44,7 @@ export const SETTINGS = {
   queuePrefix: setting('QUEUE_PREFIX', z.string().regex(/^[a-z_][a-z0-9_]{0,40}$/).default('caller_trust_queue'), 'Key prefix of the queues in Redis, or their schema in PostgreSQL.'),
   stateDir: setting('STATE_DIR', text().default('var'), 'Directory of everything that the service writes, unless named otherwise below.'),
   artefactDir: setting('ARTEFACT_DIR', text().optional(), 'Directory of the published artefacts. Absent: artefacts in the state directory.'),
-  artefactStoreUrl: setting('ARTEFACT_STORE_URL', z.string().regex(/^s3:\/\/[a-z0-9.-]{3,63}(\/[A-Za-z0-9_\/-]*)?$/).optional(), 'Bucket of an S3-compatible object store for the published artefacts, s3://bucket/prefix. Absent: they stay in ARTEFACT_DIR, which else has copies only.'),
+  artefactStoreUrl: setting('ARTEFACT_STORE_URL', z.string().regex(/^s3:\/\/[a-z0-9.-]{3,63}(\/[A-Za-z0-9_/-]*)?$/).optional(), 'Bucket of an S3-compatible object store for the published artefacts, s3://bucket/prefix. Absent: they stay in ARTEFACT_DIR, which else has copies only.'),
   artefactStoreEndpoint: setting('ARTEFACT_STORE_ENDPOINT', z.string().regex(/^https?:\/\/[^/?#@]+\/?$/).optional(), 'Address of the object store, without bucket or credentials. Absent: that of Amazon S3 in the region.'),
   artefactStoreRegion: setting('ARTEFACT_STORE_REGION', z.string().regex(/^[a-z0-9-]+$/).default('us-east-1'), 'Region of the object store, which signatures name.'),
   artefactStoreAccessKeyId: setting('ARTEFACT_STORE_ACCESS_KEY_ID', text().optional(), 'Id of the access key of the object store.'),

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { ClientBase, ClientConfig, Pool, PoolClient, QueryResultRow } from 'pg';
+import type { ClientBase, ClientConfig, Pool, PoolClient } from 'pg';
 import { ServiceError } from './errors.ts';
 
 export type { ClientBase, Pool, PoolClient } from 'pg';
@@ -107,16 +107,37 @@ export async function withPoolClient<Result>(pool: Pool, work: (client: PoolClie
   }
 }
 
-/** All rows of a statement. */
-export async function queryRows<Row extends QueryResultRow>(db: Queryable, statement: string, values: unknown[] = []): Promise<Row[]> {
-  const { rows } = await db.query<Row>(statement, values);
-  return rows;
+/** All rows of a statement, their columns in camelCase: `batch_id` is `batchId`. What is inside of JSON values stays as it is. */
+export async function queryRows<Row extends object>(
+  db: Queryable,
+  statement: string,
+  values: unknown[] = [],
+): Promise<Row[]> {
+  const { rows } = await db.query<Record<string, unknown>>(statement, values);
+  return rows.map(
+    (row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [toCamelCase(column), value])) as Row,
+  );
 }
 
-/** The one row of a statement, or undefined. */
-export async function queryRow<Row extends QueryResultRow>(db: Queryable, statement: string, values: unknown[] = []): Promise<Row | undefined> {
+/** The one row of a statement, or undefined; columns as in {@link queryRows}. */
+export async function queryRow<Row extends object>(
+  db: Queryable,
+  statement: string,
+  values: unknown[] = [],
+): Promise<Row | undefined> {
   const rows = await queryRows<Row>(db, statement, values);
   return rows[0];
+}
+
+/** Statements are a closed list, so the names of their columns are. */
+const camelCaseNames = new Map<string, string>();
+
+function toCamelCase(column: string): string {
+  const known = camelCaseNames.get(column);
+  if (known !== undefined) return known;
+  const name = column.replace(/_([a-z0-9])/g, (_, first: string) => first.toUpperCase());
+  camelCaseNames.set(column, name);
+  return name;
 }
 
 /** An error that says that the database cannot be reached, with the cause. */

@@ -14,7 +14,7 @@ interface SchemaObject {
  * columns, constraint, index, view, function, trigger and grant. `sql/schema.sql` holds it for readers and reviews, and a test compares the two.
  */
 export async function dumpSchema(client: ClientBase): Promise<string> {
-  const objects = await queryRows<SchemaObject & { [column: string]: unknown }>(client, sql('describe_schema'));
+  const objects = await queryRows<SchemaObject>(client, sql('describe_schema'));
   const parts = objects.map(({ kind, name, definition }) => `-- ${kind} ${name}\n${definition};\n`);
   return `-- The schema that the migrations make. Written by \`caller-trust migrate --dump\`; a test compares it.\n\n${parts.join('\n')}`;
 }

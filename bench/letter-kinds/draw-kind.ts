@@ -1,11 +1,11 @@
-import { alterText, appendText } from '../../cli/sample-letters/forgery.ts';
-import { textWidth } from '../../cli/sample-letters/font-metrics.ts';
-import { drawScrawl, paintScrawl } from '../../cli/sample-letters/pen-stroke.ts';
-import { writePdf } from '../../cli/sample-letters/pdf-file.ts';
-import type { PageBox, PdfPage } from '../../cli/sample-letters/pdf-page.ts';
-import { certifySigner, certifyStranger } from '../../cli/sample-letters/sample-keys.ts';
-import { breakLines, Sheet } from '../../cli/sample-letters/sheet.ts';
-import { Seeded } from '../../pipelines/seeded.ts';
+import { alterText, appendText } from '../../samples/letters/forgery.ts';
+import { textWidth } from '../../samples/letters/font-metrics.ts';
+import { drawScrawl, paintScrawl } from '../../samples/letters/pen-stroke.ts';
+import { writePdf } from '../../samples/letters/pdf-file.ts';
+import type { PageBox, PdfPage } from '../../samples/letters/pdf-page.ts';
+import { certifySigner, certifyStranger } from '../../samples/letters/sample-keys.ts';
+import { breakLines, Sheet } from '../../samples/letters/sheet.ts';
+import { Seeded } from '../../runtime/seeded.ts';
 import { draftOf, handedInOn, pagesOf, type FileSigning, type LetterKind, type PageTrick } from './letter-draft.ts';
 
 const size = 10.5;

@@ -1,9 +1,9 @@
-import { appendToPdf } from '../../cli/sample-letters/pdf-file.ts';
-import { certifySigner, certifyStranger } from '../../cli/sample-letters/sample-keys.ts';
-import { signForm, type FormSigning } from '../../cli/sample-letters/sign-form.ts';
-import type { KnownForm } from '../../pipelines/branding/letter-form.ts';
-import type { FormContent } from '../../pipelines/branding/letter-form-pdf.ts';
-import type { FormRuleId } from '../../pipelines/branding/letter-form-rules.ts';
+import { appendToPdf } from '../../samples/letters/pdf-file.ts';
+import { certifySigner, certifyStranger } from '../../samples/letters/sample-keys.ts';
+import { signForm, type FormSigning } from '../../samples/letters/sign-form.ts';
+import type { KnownForm } from '../../pipelines/branding/form/issued-form.ts';
+import type { FormContent } from '../../pipelines/branding/form/letter-form-pdf.ts';
+import type { FormRuleId } from '../../pipelines/branding/decision/letter-form-rules.ts';
 import { handedInOn, honestRequest, type CarefulOutcome } from './letter-draft.ts';
 
 /** What the forms of the catalogue say, and who signs them. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { findFormCodes, digestsOfFirstRevision, type KnownForm } from '../../pipelines/branding/letter-form.ts';
-import { formVersion, renderLetterForm } from '../../pipelines/branding/letter-form-pdf.ts';
+import { findFormCodes, digestsOfFirstRevision, type KnownForm } from '../../pipelines/branding/form/issued-form.ts';
+import { formVersion, renderLetterForm } from '../../pipelines/branding/form/letter-form-pdf.ts';
 import type { LetterReadingOutcome } from '../../pipelines/branding/letter-reading.ts';
-import { concludeLetter, type DecidedLetter } from '../../pipelines/branding/letter-record.ts';
-import { decideLetterText } from '../../pipelines/branding/letter-text-decision.ts';
+import { concludeLetter, type DecidedLetter } from '../../pipelines/branding/brand/letter-record.ts';
+import { decideLetterText } from '../../pipelines/branding/decision/letter-text-decision.ts';
 import { formContent, type FormKind } from './form-kinds.ts';
 import { handedInOn } from './letter-draft.ts';
 

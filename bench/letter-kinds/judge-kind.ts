@@ -1,11 +1,11 @@
-import type { LetterRequest } from '../../cli/sample-letters/sample-letters.ts';
-import { checkBrand } from '../../pipelines/branding/brand-check.ts';
+import type { LetterRequest } from '../../samples/letters/sample-letters.ts';
+import { checkBrand } from '../../pipelines/branding/brand/brand-check.ts';
 import { protectedNamesWith } from '../../pipelines/branding/names/protected-names.ts';
 import type { Finding, LetterOutcome } from '../../pipelines/branding/finding.ts';
-import { decideLetter, refusalFinding } from '../../pipelines/branding/letter-decision.ts';
-import { extractFields } from '../../pipelines/branding/letter-fields.ts';
+import { decideLetter, refusalFinding } from '../../pipelines/branding/letter/letter-decision.ts';
+import { extractFields } from '../../pipelines/branding/letter/letter-fields.ts';
 import type { LetterReading, LetterReadingOutcome } from '../../pipelines/branding/letter-reading.ts';
-import { textOf } from '../../pipelines/branding/letter-text.ts';
+import { textOf } from '../../pipelines/branding/letter/letter-text.ts';
 import { readNumberList } from '../../pipelines/branding/number-list.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { decideFreeLetter } from '../free-letter.ts';

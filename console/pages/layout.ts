@@ -1,9 +1,9 @@
-import { ActionButton, Empty, Page, ProblemNotice } from './components.ts';
-import { asProblem, sendJson, type Problem } from './request.ts';
-import type { SessionFacts } from './request-types.ts';
-import { Link, matchRoute, PlaceProvider, useAddress, type PageProps } from './router.ts';
+import { ActionButton, Empty, Page, ProblemNotice } from './shell/components.ts';
+import { asProblem, sendJson, type Problem } from './shell/request.ts';
+import type { SessionFacts } from './shell/request-types.ts';
+import { Link, matchRoute, PlaceProvider, useAddress, type PageProps } from './shell/router.ts';
 import { navigationFor, routes, type NavigationPart } from './routes.ts';
-import { Component, html, useEffect, useState, type ComponentType, type Shown, type VNode } from './view.ts';
+import { Component, html, useEffect, useState, type ComponentType, type Shown, type VNode } from './shell/view.ts';
 
 /** The frame of every page: the way to the others, who is logged in, and the page itself. */
 export function Layout({ session, onLeave }: { session: SessionFacts; onLeave: () => void }): VNode {

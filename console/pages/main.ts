@@ -1,9 +1,9 @@
 import { Layout } from './layout.ts';
-import { asProblem, getJson, keepSession, type Problem } from './request.ts';
-import type { NoSession, SessionFacts } from './request-types.ts';
-import { ProblemNotice } from './components.ts';
+import { asProblem, getJson, keepSession, type Problem } from './shell/request.ts';
+import type { NoSession, SessionFacts } from './shell/request-types.ts';
+import { ProblemNotice } from './shell/components.ts';
 import { SignIn } from './sign-in.ts';
-import { html, render, useEffect, useState, type VNode } from './view.ts';
+import { html, render, useEffect, useState, type VNode } from './shell/view.ts';
 
 /** What is known of who is logged in. */
 type Standing = { readonly kind: 'unknown' } | { readonly kind: 'nobody'; readonly ended: boolean; readonly hasUsers: boolean } | { readonly kind: 'somebody'; readonly session: SessionFacts };

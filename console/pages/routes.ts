@@ -1,42 +1,42 @@
-import { mayActAs, type LeastRole, type Role } from './roles.ts';
-import type { Route } from './router.ts';
-import type { ComponentType } from './view.ts';
-import { WaitingCount } from './waiting-count.ts';
+import { mayActAs, type LeastRole, type Role } from './shell/roles.ts';
+import type { Route } from './shell/router.ts';
+import type { ComponentType } from './shell/view.ts';
+import { WaitingCount } from './branding/waiting-count.ts';
 
 /** Every page of the console. */
 export const routes: readonly Route[] = [
   { path: '/', load: () => import('./start-page.ts') },
-  { path: '/verifications', load: () => import('./verifications-page.ts') },
-  { path: '/verifications/:id', load: () => import('./verification-page.ts') },
-  { path: '/batches', load: () => import('./batches-page.ts') },
-  { path: '/batches/:id', load: () => import('./batch-page.ts') },
-  { path: '/detect', load: () => import('./detect-page.ts') },
-  { path: '/nights', load: () => import('./nights-page.ts') },
-  { path: '/nights/:run', load: () => import('./night-page.ts') },
-  { path: '/artefacts', load: () => import('./artefacts-page.ts') },
-  { path: '/artefacts/:cache/:country', load: () => import('./artefact-page.ts') },
-  { path: '/numbers', load: () => import('./numbers-page.ts') },
-  { path: '/disputes', load: () => import('./disputes-page.ts') },
-  { path: '/disputes/:id', load: () => import('./dispute-page.ts') },
-  { path: '/feeds', load: () => import('./feeds-page.ts') },
-  { path: '/feeds/:id', load: () => import('./feed-page.ts') },
-  { path: '/brands', load: () => import('./brands-page.ts') },
-  { path: '/new-brand', load: () => import('./brand-new-page.ts') },
-  { path: '/brands/:handle', load: () => import('./brand-page.ts') },
-  { path: '/brands/:handle/update', load: () => import('./brand-update-page.ts') },
-  { path: '/letters', load: () => import('./letters-page.ts') },
-  { path: '/letters/:id', load: () => import('./letter-page.ts') },
-  { path: '/review', load: () => import('./review-page.ts') },
-  { path: '/review/letters/:id', load: () => import('./review-letter-page.ts') },
-  { path: '/operations', load: () => import('./operations-page.ts') },
-  { path: '/operations/:id', load: () => import('./operation-page.ts') },
-  { path: '/voices', load: () => import('./voices-page.ts') },
-  { path: '/voices/:id', load: () => import('./voice-page.ts') },
-  { path: '/models', load: () => import('./models-page.ts') },
-  { path: '/models/voiceprint', load: () => import('./model-voiceprint-page.ts') },
-  { path: '/models/:family/:version', load: () => import('./model-page.ts') },
-  { path: '/drift/:report', load: () => import('./model-drift-page.ts') },
-  { path: '/audit', load: () => import('./audit-page.ts') },
+  { path: '/verifications', load: () => import('./recordings/verifications-page.ts') },
+  { path: '/verifications/:id', load: () => import('./recordings/verification-page.ts') },
+  { path: '/batches', load: () => import('./recordings/batches-page.ts') },
+  { path: '/batches/:id', load: () => import('./recordings/batch-page.ts') },
+  { path: '/detect', load: () => import('./recordings/detect-page.ts') },
+  { path: '/nights', load: () => import('./nights/nights-page.ts') },
+  { path: '/nights/:run', load: () => import('./nights/night-page.ts') },
+  { path: '/artefacts', load: () => import('./nights/artefacts-page.ts') },
+  { path: '/artefacts/:cache/:country', load: () => import('./nights/artefact-page.ts') },
+  { path: '/numbers', load: () => import('./numbers/numbers-page.ts') },
+  { path: '/disputes', load: () => import('./numbers/disputes-page.ts') },
+  { path: '/disputes/:id', load: () => import('./numbers/dispute-page.ts') },
+  { path: '/feeds', load: () => import('./numbers/feeds-page.ts') },
+  { path: '/feeds/:id', load: () => import('./numbers/feed-page.ts') },
+  { path: '/brands', load: () => import('./branding/brands-page.ts') },
+  { path: '/new-brand', load: () => import('./branding/brand-new-page.ts') },
+  { path: '/brands/:handle', load: () => import('./branding/brand-page.ts') },
+  { path: '/brands/:handle/update', load: () => import('./branding/brand-update-page.ts') },
+  { path: '/letters', load: () => import('./branding/letters-page.ts') },
+  { path: '/letters/:id', load: () => import('./branding/letter-page.ts') },
+  { path: '/review', load: () => import('./branding/review-page.ts') },
+  { path: '/review/letters/:id', load: () => import('./branding/review-letter-page.ts') },
+  { path: '/operations', load: () => import('./branding/operations-page.ts') },
+  { path: '/operations/:id', load: () => import('./branding/operation-page.ts') },
+  { path: '/voices', load: () => import('./voices/voices-page.ts') },
+  { path: '/voices/:id', load: () => import('./voices/voice-page.ts') },
+  { path: '/models', load: () => import('./voices/models-page.ts') },
+  { path: '/models/voiceprint', load: () => import('./voices/model-voiceprint-page.ts') },
+  { path: '/models/:family/:version', load: () => import('./voices/model-page.ts') },
+  { path: '/drift/:report', load: () => import('./voices/model-drift-page.ts') },
+  { path: '/audit', load: () => import('./people/audit-page.ts') },
 ];
 
 /** A part of the console in the navigation. */

@@ -1,7 +1,7 @@
-import { Field, Notice, ProblemNotice } from './components.ts';
-import { asProblem, sendJson, type Problem } from './request.ts';
-import type { SessionFacts } from './request-types.ts';
-import { html, useEffect, useState, type VNode } from './view.ts';
+import { Field, Notice, ProblemNotice } from './shell/components.ts';
+import { asProblem, sendJson, type Problem } from './shell/request.ts';
+import type { SessionFacts } from './shell/request-types.ts';
+import { html, useEffect, useState, type VNode } from './shell/view.ts';
 
 /** The page of somebody who is not logged in. */
 export function SignIn({ ended, hasUsers, onEnter }: { ended: boolean; hasUsers: boolean; onEnter: (session: SessionFacts) => void }): VNode {

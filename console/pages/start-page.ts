@@ -1,8 +1,8 @@
-import { Page } from './components.ts';
+import { Page } from './shell/components.ts';
 import { NavigationLink } from './layout.ts';
-import { currentSession } from './request.ts';
+import { currentSession } from './shell/request.ts';
 import { navigationFor } from './routes.ts';
-import { html, type VNode } from './view.ts';
+import { html, type VNode } from './shell/view.ts';
 
 /** What the parts of the console are. */
 export default function StartPage(): VNode {

@@ -1,16 +1,16 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { StoredName } from '../../pipelines/caches/artefact-store.ts';
+import type { StoredName } from '../../pipelines/caches/store/stored-name.ts';
 import { findCache, formatArtefact, isCountryCode, type ArtefactName } from '../../pipelines/caches/definition.ts';
-import { readWhole, type StoredFile } from '../../pipelines/caches/stored-file.ts';
+import { readWhole, type StoredFile } from '../../pipelines/caches/store/stored-file.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { recordAction } from '../access.ts';
-import { listArtefacts, listArtefactVersions, readArtefact, readPublished } from '../artefact-answers.ts';
-import { ArtefactChecks } from '../artefact-checks.ts';
-import { parseBody } from '../body.ts';
-import type { ConsoleWork } from '../console-work.ts';
-import { sendLive } from '../live.ts';
+import { recordAction } from '../http/access.ts';
+import { listArtefacts, listArtefactVersions, readArtefact, readPublished } from '../answers/artefact-answers.ts';
+import { ArtefactChecks } from '../answers/artefact-checks.ts';
+import { parseBody } from '../http/body.ts';
+import type { ConsoleWork } from '../http/console-work.ts';
+import { sendLive } from '../http/live.ts';
 
 const artefactParams = z.looseObject({ cache: z.string().max(40), country: z.string().max(2) });
 const deltaParams = z.looseObject({ from: z.coerce.number().int().positive().max(2 ** 31 - 1) });

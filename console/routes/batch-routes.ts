@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { requestRetry } from '../../jobs/verification-producer.ts';
-import { BATCH_STATES, cancelBatch, hasEnded, readBatch } from '../../pipelines/audio/batch.ts';
+import { requestRetry } from '../../jobs/queues/verification-producer.ts';
+import { BATCH_STATES, cancelBatch, hasEnded, readBatch } from '../../pipelines/audio/batches/batch.ts';
 import { VERIFICATION_STATES } from '../../pipelines/audio/verification.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
-import { recordAction } from '../access.ts';
-import { listAllBatches, listItems, readLiveBatch, writeResults } from '../batch-answers.ts';
-import { parseBody } from '../body.ts';
-import type { ConsoleWork } from '../console-work.ts';
-import { sendLive } from '../live.ts';
+import { recordAction } from '../http/access.ts';
+import { listAllBatches, listItems, readLiveBatch, writeResults } from '../answers/batch-answers.ts';
+import { parseBody } from '../http/body.ts';
+import type { ConsoleWork } from '../http/console-work.ts';
+import { sendLive } from '../http/live.ts';
 
 const limit = z.coerce.number().int().min(1).max(200).default(50);
 const listQuery = z.strictObject({ state: z.enum(BATCH_STATES).optional(), before: z.string().regex(/^[1-9]\d{0,14}$/, 'is not a place in the list').transform(Number).optional(), limit });

@@ -1,18 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { requestVerification } from '../../jobs/verification-producer.ts';
+import { requestVerification } from '../../jobs/queues/verification-producer.ts';
 import { consoleClient } from '../../pipelines/access/keys.ts';
-import type { Batch } from '../../pipelines/audio/batch.ts';
-import { listVerifications } from '../../pipelines/audio/verification-record.ts';
+import type { Batch } from '../../pipelines/audio/batches/batch.ts';
+import { listVerifications } from '../../pipelines/audio/batches/verification-record.ts';
 import { CHANNEL_MODES } from '../../pipelines/audio/verification.ts';
-import { cleanText } from '../../pipelines/text-cleaning.ts';
+import { cleanText } from '../../pipelines/phone/text-cleaning.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
-import { actorOf, recordAction } from '../access.ts';
-import { parseBody } from '../body.ts';
-import type { ConsoleWork } from '../console-work.ts';
-import { readDetectionFacts, type HandedIn } from '../detection-answers.ts';
-import { withForm } from '../uploads.ts';
+import { actorOf, recordAction } from '../http/access.ts';
+import { parseBody } from '../http/body.ts';
+import type { ConsoleWork } from '../http/console-work.ts';
+import { readDetectionFacts, type HandedIn } from '../answers/detection-answers.ts';
+import { withForm } from '../http/uploads.ts';
 
 /** Longest name of a recording that is kept, in characters. */
 const nameCharactersMax = 200;

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { listEvents, shownEvent } from '../audit.ts';
-import { parseBody } from '../body.ts';
-import type { ConsoleWork } from '../console-work.ts';
+import { listEvents, shownEvent } from '../http/audit.ts';
+import { parseBody } from '../http/body.ts';
+import type { ConsoleWork } from '../http/console-work.ts';
 
 const query = z.strictObject({ before: z.coerce.number().int().positive().optional(), actor: z.string().max(40).optional(), limit: z.coerce.number().int().min(1).max(500).default(100) });
 

@@ -1,17 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { enqueueFeedLoad } from '../../jobs/enqueue.ts';
+import { enqueueFeedLoad } from '../../jobs/queues/enqueue.ts';
 import { listFeedArrivals } from '../../pipelines/intake/feed-arrivals.ts';
 import { decideHeldLoad, listFeedLoads, listFeedRejects, readFeedLoad, removeFileIfUnneeded, submitFeed } from '../../pipelines/intake/feed-load.ts';
 import { LOAD_STATES } from '../../pipelines/intake/load-record.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
-import { actorOf, recordAction } from '../access.ts';
-import { parseBody } from '../body.ts';
-import { idParameter, idPath, limitParameter, lineParameter, pageOf, reasonField } from '../branding-parameters.ts';
-import type { ConsoleWork } from '../console-work.ts';
-import { sendLive } from '../live.ts';
-import { withForm } from '../uploads.ts';
+import { actorOf, recordAction } from '../http/access.ts';
+import { parseBody } from '../http/body.ts';
+import { idParameter, idPath, limitParameter, lineParameter, pageOf, reasonField } from '../answers/branding-parameters.ts';
+import type { ConsoleWork } from '../http/console-work.ts';
+import { sendLive } from '../http/live.ts';
+import { withForm } from '../http/uploads.ts';
 
 const listQuery = z.strictObject({ before: idParameter.optional(), state: z.enum(LOAD_STATES).optional(), limit: limitParameter });
 const rejectsQuery = z.strictObject({ after: lineParameter, limit: limitParameter });

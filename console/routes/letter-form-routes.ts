@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { issueFormOfBrand } from '../../pipelines/branding/letter-form.ts';
-import { FORM_LANGUAGES } from '../../pipelines/branding/letter-form-texts.ts';
+import { issueFormOfBrand } from '../../pipelines/branding/requests/letter-form.ts';
+import { FORM_LANGUAGES } from '../../pipelines/branding/form/letter-form-texts.ts';
 import { requestNumbersSchema, signerSchema } from '../../pipelines/branding/operation.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
-import { actorOf, recordAction } from '../access.ts';
-import { parseBody } from '../body.ts';
-import { brandPath } from '../branding-parameters.ts';
-import type { ConsoleWork } from '../console-work.ts';
-import { readSeenBrand } from '../own-data.ts';
+import { actorOf, recordAction } from '../http/access.ts';
+import { parseBody } from '../http/body.ts';
+import { brandPath } from '../answers/branding-parameters.ts';
+import type { ConsoleWork } from '../http/console-work.ts';
+import { readSeenBrand } from '../http/own-data.ts';
 
 const formBody = z.strictObject({ signer: signerSchema, language: z.enum(FORM_LANGUAGES).default('en'), numbers: requestNumbersSchema });
 

@@ -1,18 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { handleSchema } from '../../pipelines/branding/brand-profile.ts';
-import { listLetters, readLetterRecord } from '../../pipelines/branding/brand-record.ts';
+import { listLetters, readLetterRecord } from '../../pipelines/branding/brand/brand-record.ts';
 import { openDocument } from '../../pipelines/branding/document-store.ts';
-import { decideLetter, deleteLetterDocument, withdrawLetter, type Decider } from '../../pipelines/branding/person-actions.ts';
+import { decideLetter, deleteLetterDocument, withdrawLetter, type Decider } from '../../pipelines/branding/brand/person-actions.ts';
 import { LETTER_TRANSITIONS } from '../../pipelines/branding/states.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
-import { actorOf, recordAction } from '../access.ts';
-import type { NewEvent } from '../audit.ts';
-import { parseBody } from '../body.ts';
-import { flagParameter, idParameter, idPath, limitParameter, lineParameter, pageOf, reasonBody, verdictBody } from '../branding-parameters.ts';
-import type { ConsoleWork } from '../console-work.ts';
-import { listRequestedNumbers, readShownLetter } from '../letter-answers.ts';
-import { ownersSeen, requireSeenLetter, withoutDecider } from '../own-data.ts';
+import { actorOf, recordAction } from '../http/access.ts';
+import type { NewEvent } from '../http/audit.ts';
+import { parseBody } from '../http/body.ts';
+import { flagParameter, idParameter, idPath, limitParameter, lineParameter, pageOf, reasonBody, verdictBody } from '../answers/branding-parameters.ts';
+import type { ConsoleWork } from '../http/console-work.ts';
+import { listRequestedNumbers, readShownLetter } from '../answers/letter-answers.ts';
+import { ownersSeen, requireSeenLetter, withoutDecider } from '../http/own-data.ts';
 
 const dayMs = 24 * 3_600_000;
 const listQuery = z.strictObject({ brand: handleSchema.optional(), state: z.enum(LETTER_TRANSITIONS.states).optional(), days: z.coerce.number().int().min(0).max(400).optional(), before: idParameter.optional(), limit: limitParameter });

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { drawDrift } from '../../pipelines/audio/drift/drift-picture.ts';
 import { FAMILIES } from '../../pipelines/audio/models/manifest.ts';
 import { loadRegistry, type RegistryEntry } from '../../pipelines/audio/models/registry.ts';
-import { requireEntry } from '../../pipelines/audio/named-model.ts';
+import { requireEntry } from '../../pipelines/audio/models/named-model.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { parseBody } from '../body.ts';
-import type { ConsoleWork } from '../console-work.ts';
-import { listReports, readBeside, readModel, readRegistry, readReport, readVoiceModel, shownReport } from '../model-answers.ts';
+import { parseBody } from '../http/body.ts';
+import type { ConsoleWork } from '../http/console-work.ts';
+import { listReports, readBeside, readModel, readRegistry, readReport, readVoiceModel, shownReport } from '../answers/model-answers.ts';
 
 /** A picture is a document of its own where it is opened alone: it may run nothing and load nothing. */
 const pictureSecurityPolicy = "default-src 'none'; sandbox; frame-ancestors 'none'";

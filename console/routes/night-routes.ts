@@ -1,16 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { enqueueNight } from '../../jobs/enqueue.ts';
+import { enqueueNight } from '../../jobs/queues/enqueue.ts';
 import { formatArtefact } from '../../pipelines/caches/definition.ts';
-import { releaseHeldFiles } from '../../pipelines/caches/night-release.ts';
-import { evaluationInstant, everything, parseScope, requestNightOnce, type NightScope } from '../../pipelines/caches/night-request.ts';
+import { releaseHeldFiles } from '../../pipelines/caches/night/night-release.ts';
+import { evaluationInstant, everything, parseScope, requestNightOnce, type NightScope } from '../../pipelines/caches/night/night-request.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
-import { actorOf, recordAction } from '../access.ts';
-import { parseBody } from '../body.ts';
-import { reasonField } from '../branding-parameters.ts';
-import type { ConsoleWork } from '../console-work.ts';
-import { sendLive } from '../live.ts';
-import { followHistory, readHistory, readWholeNight } from '../night-answers.ts';
+import { actorOf, recordAction } from '../http/access.ts';
+import { parseBody } from '../http/body.ts';
+import { reasonField } from '../answers/branding-parameters.ts';
+import type { ConsoleWork } from '../http/console-work.ts';
+import { sendLive } from '../http/live.ts';
+import { followHistory, readHistory, readWholeNight } from '../answers/night-answers.ts';
 
 const historyQuery = z.strictObject({ before: z.iso.date().optional() });
 const runParams = z.strictObject({ run: z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER) });

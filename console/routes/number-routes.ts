@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { decideDispute, DISPUTE_STATES, listDisputes, openDisputeContact, readDispute } from '../../pipelines/intake/number-dispute.ts';
-import { clearNumber } from '../../pipelines/intake/number-record.ts';
-import { actorOf, recordAction } from '../access.ts';
-import { parseBody } from '../body.ts';
-import { idCursor, idPath, limitParameter, pageOf, reasonField } from '../branding-parameters.ts';
-import type { ConsoleWork } from '../console-work.ts';
-import { shownNumber } from '../number-answers.ts';
+import { decideDispute, DISPUTE_STATES, listDisputes, openDisputeContact, readDispute } from '../../pipelines/labels/number-dispute.ts';
+import { clearNumber } from '../../pipelines/labels/number-record.ts';
+import { actorOf, recordAction } from '../http/access.ts';
+import { parseBody } from '../http/body.ts';
+import { idCursor, idPath, limitParameter, pageOf, reasonField } from '../answers/branding-parameters.ts';
+import type { ConsoleWork } from '../http/console-work.ts';
+import { shownNumber } from '../answers/number-answers.ts';
 
 const phoneField = z.string().max(64);
 const lookUpBody = z.strictObject({ phone: phoneField });

@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { requestProofs } from '../../jobs/proof-producer.ts';
-import { confirmCode } from '../../pipelines/branding/number-proof.ts';
-import { loadCodeSecret } from '../../pipelines/branding/proof-code.ts';
-import { requirePhone } from '../../pipelines/intake/number-record.ts';
+import { requestProofs } from '../../jobs/queues/proof-producer.ts';
+import { confirmCode } from '../../pipelines/branding/proof/number-proof.ts';
+import { loadCodeSecret } from '../../pipelines/branding/proof/proof-code.ts';
+import { requirePhone } from '../../pipelines/labels/number-record.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
-import { actorOf, recordAction } from '../access.ts';
-import { parseBody } from '../body.ts';
-import { brandPath } from '../branding-parameters.ts';
-import type { ConsoleWork } from '../console-work.ts';
-import { readSeenBrand } from '../own-data.ts';
+import { actorOf, recordAction } from '../http/access.ts';
+import { parseBody } from '../http/body.ts';
+import { brandPath } from '../answers/branding-parameters.ts';
+import type { ConsoleWork } from '../http/console-work.ts';
+import { readSeenBrand } from '../http/own-data.ts';
 
 const phoneText = z.string().max(40);
 const startBody = z.strictObject({ phones: z.array(phoneText).min(1).max(1000).optional(), language: z.string().max(20).default('en') });

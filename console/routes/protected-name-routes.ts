@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { addProtectedName, listOwnProtectedNames, readProtectedNames, removeProtectedName } from '../../pipelines/branding/names/protected-name-record.ts';
 import { NEARNESS, nearProtectedName, PROTECTED_CATEGORIES } from '../../pipelines/branding/names/protected-names.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
-import { actorOf, recordAction } from '../access.ts';
-import { parseBody } from '../body.ts';
-import { reasonField } from '../branding-parameters.ts';
-import type { ConsoleWork } from '../console-work.ts';
+import { actorOf, recordAction } from '../http/access.ts';
+import { parseBody } from '../http/body.ts';
+import { reasonField } from '../answers/branding-parameters.ts';
+import type { ConsoleWork } from '../http/console-work.ts';
 
 const nameField = z.string().max(256);
 const checkBody = z.strictObject({ name: nameField });

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isServiceError } from '../../runtime/errors.ts';
-import { recordAction } from '../access.ts';
-import type { NewEvent } from '../audit.ts';
-import { parseBody } from '../body.ts';
-import type { ConsoleWork } from '../console-work.ts';
-import { boardPath, boardPolicy, createQueueBoard, type BoardRoute } from '../queue-board.ts';
-import { makeFile, sendFile, type StaticFile } from '../static-files.ts';
+import { recordAction } from '../http/access.ts';
+import type { NewEvent } from '../http/audit.ts';
+import { parseBody } from '../http/body.ts';
+import type { ConsoleWork } from '../http/console-work.ts';
+import { boardPath, boardPolicy, createQueueBoard, type BoardRoute } from './queue-board.ts';
+import { makeFile, sendFile, type StaticFile } from './static-files.ts';
 
 /** The board checks the rest of what it is sent. */
 const boardRequest = z.strictObject({ query: z.record(z.string(), z.unknown()), params: z.record(z.string(), z.string().max(200)), body: z.record(z.string(), z.unknown()) });

@@ -1,24 +1,24 @@
 import { open } from 'node:fs/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { AudioStore } from '../../pipelines/audio/audio-store.ts';
+import { AudioStore } from '../../pipelines/audio/store/audio-store.ts';
 import { loadRegistry } from '../../pipelines/audio/models/registry.ts';
-import { deleteRecording } from '../../pipelines/audio/retention.ts';
+import { deleteRecording } from '../../pipelines/audio/batches/retention.ts';
 import { DECISION_LABELS, VERIFICATION_STATES } from '../../pipelines/audio/verification.ts';
-import { cleanText } from '../../pipelines/text-cleaning.ts';
+import { cleanText } from '../../pipelines/phone/text-cleaning.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
-import { recordAction, userOf } from '../access.ts';
-import { parseBody } from '../body.ts';
-import { sendBytes } from '../byte-answer.ts';
-import type { ConsoleWork } from '../console-work.ts';
-import { leavingOf } from '../leaving.ts';
-import { sendLive } from '../live.ts';
-import { readModelFigures, type ModelFigures } from '../model-figures.ts';
-import { Playbacks } from '../playbacks.ts';
-import { listVerifications, readVerification, type VerificationDetail, type VerificationPlace } from '../verification-answers.ts';
-import { notHere, requireStored, Waveforms } from '../waveforms.ts';
-import { isWorkerConnected } from '../worker-presence.ts';
+import { recordAction, userOf } from '../http/access.ts';
+import { parseBody } from '../http/body.ts';
+import { sendBytes } from '../http/byte-answer.ts';
+import type { ConsoleWork } from '../http/console-work.ts';
+import { leavingOf } from '../http/leaving.ts';
+import { sendLive } from '../http/live.ts';
+import { readModelFigures, type ModelFigures } from '../answers/model-figures.ts';
+import { Playbacks } from '../answers/playbacks.ts';
+import { listVerifications, readVerification, type VerificationDetail, type VerificationPlace } from '../answers/verification-answers.ts';
+import { notHere, requireStored, Waveforms } from '../answers/waveforms.ts';
+import { isWorkerConnected } from '../answers/worker-presence.ts';
 
 const instant = z.iso.datetime({ offset: true }).or(z.iso.date()).transform((text) => new Date(text));
 

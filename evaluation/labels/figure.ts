@@ -1,4 +1,4 @@
-import { Seeded } from '../../pipelines/seeded.ts';
+import { Seeded } from '../../runtime/seeded.ts';
 
 /** A figure with the interval that holds 95 % of resamples over blocks of weeks; null where there are too few weeks for one. */
 export interface Figure {

@@ -1,4 +1,4 @@
-import { addUpReports, complaintRule, countDays, reachesLevel, type NumberReports } from '../../pipelines/intake/complaint-rule.ts';
+import { addUpReports, complaintRule, countDays, reachesLevel, type NumberReports } from '../../pipelines/labels/complaint-rule.ts';
 import type { ReportHistory } from './report-history.ts';
 
 /** One number of a history: its digits and where its reports stand. */

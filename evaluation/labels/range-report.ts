@@ -1,4 +1,4 @@
-import { numbersInService, rangeRule } from '../../pipelines/intake/range-scoring.ts';
+import { numbersInService, rangeRule } from '../../pipelines/labels/range-scoring.ts';
 import { figureOf, rounded, share, type Bootstrap, type Figure } from './figure.ts';
 import { blockSizes, type RangeInstant, type SizeFigures } from './range-walk.ts';
 

@@ -1,4 +1,4 @@
-import { numbersInService, rangeRule } from '../../pipelines/intake/range-scoring.ts';
+import { numbersInService, rangeRule } from '../../pipelines/labels/range-scoring.ts';
 import type { Predictor, WalkedNumber } from './label-rules.ts';
 import type { ReportHistory } from './report-history.ts';
 import { askedDays } from './walk.ts';

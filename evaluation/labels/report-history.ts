@@ -1,6 +1,6 @@
 import { readFeedBytes } from '../../pipelines/intake/feed-bytes.ts';
-import { readFeedRows, type RowFormat } from '../../pipelines/feed-rows.ts';
-import { isPhoneRefusal, judgePhone } from '../../pipelines/phone-number.ts';
+import { readFeedRows, type RowFormat } from '../../pipelines/rows/feed-rows.ts';
+import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { stateOfAreaCode } from './area-code-states.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { complaintRule } from '../../pipelines/intake/complaint-rule.ts';
-import { numbersInService, rangeRule } from '../../pipelines/intake/range-scoring.ts';
+import { complaintRule } from '../../pipelines/labels/complaint-rule.ts';
+import { numbersInService, rangeRule } from '../../pipelines/labels/range-scoring.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Figure } from './figure.ts';
 import type { LabelReport, RuleReport } from './label-report.ts';

@@ -41,9 +41,9 @@ export class KeyTable {
 
   /** Reads the usable keys and replaces what is known, all at once. */
   async refresh(db: Queryable): Promise<void> {
-    const rows = await queryRows<{ key_id: string; client: string; key_hash: Buffer; scopes: string[]; brand_handle: string | null; expires_at: Date | null }>(db, sql('access/list_usable_keys'));
+    const rows = await queryRows<{ keyId: string; client: string; keyHash: Buffer; scopes: string[]; brandHandle: string | null; expiresAt: Date | null }>(db, sql('access/list_usable_keys'));
     this.#proven = new Map();
-    this.#keys = new Map(rows.map((row) => [row.key_id, { keyId: row.key_id, client: row.client, hash: row.key_hash, scopes: row.scopes, brand: row.brand_handle, expiresAt: row.expires_at }]));
+    this.#keys = new Map(rows.map((row) => [row.keyId, { keyId: row.keyId, client: row.client, hash: row.keyHash, scopes: row.scopes, brand: row.brandHandle, expiresAt: row.expiresAt }]));
   }
 
   /**

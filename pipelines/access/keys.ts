@@ -1,7 +1,7 @@
 import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
-import { cleanText } from '../text-cleaning.ts';
+import { cleanText } from '../phone/text-cleaning.ts';
 import { formatKey, generateKey, hashKey } from './key-text.ts';
 
 /** The closed list of scopes: what a key may read, and with `verifications:stream` that it may send audio to the console. */
@@ -67,25 +67,25 @@ export async function createKey(db: Pool, { client, scopes, expiresAt = null, br
   const createdAt = await inTransaction(db, async (transaction) => {
     await transaction.query(sql('access/lock_client_keys'), [name]);
     await refuseThirdKey(transaction, name);
-    const row = await queryRow<{ created_at: Date }>(transaction, sql('access/insert_key'), [parts.keyId, name, hashKey(parts.random, secret), checkedScopes, expiresAt, brand]);
+    const row = await queryRow<{ createdAt: Date }>(transaction, sql('access/insert_key'), [parts.keyId, name, hashKey(parts.random, secret), checkedScopes, expiresAt, brand]);
     if (row === undefined) throw new ServiceError('brand_unknown', { operation: 'create key', problem: 'The client has no brand of this handle.', hint: '`caller-trust brand list --owner` lists its brands.' });
-    return row.created_at;
+    return row.createdAt;
   });
   return { keyId: parts.keyId, key: formatKey(parts), client: name, scopes: checkedScopes, brand, createdAt, expiresAt };
 }
 
 /** Every key that was ever made, by client and age. */
 export async function listKeys(db: Queryable): Promise<ListedKey[]> {
-  const rows = await queryRows<{ key_id: string; client: string; scopes: string[]; brand_handle: string | null; state: ListedKey['state']; created_at: Date; expires_at: Date | null; revoked_at: Date | null }>(db, sql('access/list_keys'));
+  const rows = await queryRows<{ keyId: string; client: string; scopes: string[]; brandHandle: string | null; state: ListedKey['state']; createdAt: Date; expiresAt: Date | null; revokedAt: Date | null }>(db, sql('access/list_keys'));
   return rows.map((row) => ({
-    keyId: row.key_id,
+    keyId: row.keyId,
     client: row.client,
     scopes: row.scopes,
-    brand: row.brand_handle,
+    brand: row.brandHandle,
     state: row.state,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
+    createdAt: row.createdAt,
+    expiresAt: row.expiresAt,
+    revokedAt: row.revokedAt,
   }));
 }
 
@@ -94,9 +94,9 @@ export async function listKeys(db: Queryable): Promise<ListedKey[]> {
  * @throws ServiceError `key_unknown`
  */
 export async function revokeKey(db: Queryable, keyId: string): Promise<{ keyId: string; client: string; revokedAt: Date }> {
-  const row = await queryRow<{ key_id: string; client: string; revoked_at: Date }>(db, sql('access/revoke_key'), [keyId]);
+  const row = await queryRow<{ keyId: string; client: string; revokedAt: Date }>(db, sql('access/revoke_key'), [keyId]);
   if (row === undefined) throw new ServiceError('key_unknown', { operation: 'revoke key', hint: '`caller-trust keys list` shows the ids.' });
-  return { keyId: row.key_id, client: row.client, revokedAt: row.revoked_at };
+  return { keyId: row.keyId, client: row.client, revokedAt: row.revokedAt };
 }
 
 function checkClient(client: string): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
-import { cleanText } from '../text-cleaning.ts';
+import { isPhoneRefusal, judgePhone } from '../phone/phone-number.ts';
+import { cleanText } from '../phone/text-cleaning.ts';
 import { foldWords } from './names/name-folding.ts';
 
 /** Limits of a brand's fields, in characters unless named otherwise. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
-import type { SealedThing, SealingKey, Vault } from '../vault.ts';
+import type { SealedThing, SealingKey, Vault } from '../../runtime/vault.ts';
 
 /** A file that is kept sealed: a letter, or a list of numbers. */
 export interface StoredDocument {
@@ -19,10 +19,10 @@ export interface DocumentStore {
 
 interface DocumentRow {
   sha256: string;
-  sealed_content: Buffer | null;
-  sealed_reading: Buffer | null;
-  wrapped_key: Buffer | null;
-  master_key_id: string;
+  sealedContent: Buffer | null;
+  sealedReading: Buffer | null;
+  wrappedKey: Buffer | null;
+  masterKeyId: string;
 }
 
 /** Seals and stores a file, under a key of its own. */
@@ -30,14 +30,14 @@ export async function storeDocument({ db, vault }: DocumentStore, { kind, conten
   const sha256 = createHash('sha256').update(content).digest('hex');
   const { key, wrapped, masterKeyId } = vault.makeKey(`key ${sha256}`);
   const sealed = key.seal(content, `content ${sha256}`);
-  const row = await queryRow<{ document_id: number }>(db, sql('branding/store_document'), [kind, sha256, content.length, sealed, wrapped, masterKeyId]);
-  return { documentId: row!.document_id, sha256, bytes: content.length };
+  const row = await queryRow<{ documentId: number }>(db, sql('branding/store_document'), [kind, sha256, content.length, sealed, wrapped, masterKeyId]);
+  return { documentId: row!.documentId, sha256, bytes: content.length };
 }
 
 /** @throws ServiceError `document_destroyed`, `document_sealed` */
 export async function openDocument(store: DocumentStore, documentId: number): Promise<Buffer> {
   const { key, row } = await readDocument(store, documentId);
-  return key.open(row.sealed_content!, `content ${row.sha256}`, thing(documentId));
+  return key.open(row.sealedContent!, `content ${row.sha256}`, thing(documentId));
 }
 
 /** Seals what was read from a document beside it, under the same key. */
@@ -53,8 +53,8 @@ export async function storeReading(store: DocumentStore, documentId: number, rea
  */
 export async function openReading(store: DocumentStore, documentId: number): Promise<unknown> {
   const { key, row } = await readDocument(store, documentId);
-  if (row.sealed_reading === null) return null;
-  return JSON.parse(key.open(row.sealed_reading, `reading ${row.sha256}`, thing(documentId)).toString('utf8'));
+  if (row.sealedReading === null) return null;
+  return JSON.parse(key.open(row.sealedReading, `reading ${row.sha256}`, thing(documentId)).toString('utf8'));
 }
 
 /** Destroys the key and the sealed bytes of a document, which takes no master key. False if that was done before. */
@@ -63,11 +63,11 @@ export async function destroyDocument(db: Queryable, documentId: number, why: st
 }
 
 async function readDocument({ db, vault }: DocumentStore, documentId: number): Promise<{ key: SealingKey; row: DocumentRow }> {
-  const row = await queryRow<DocumentRow & Record<string, unknown>>(db, sql('branding/read_document'), [documentId]);
-  if (row === undefined || row.wrapped_key === null) {
+  const row = await queryRow<DocumentRow>(db, sql('branding/read_document'), [documentId]);
+  if (row === undefined || row.wrappedKey === null) {
     throw new ServiceError('document_destroyed', { operation: 'open document', object: String(documentId) });
   }
-  return { key: vault.unwrapKey({ wrapped: row.wrapped_key, masterKeyId: row.master_key_id }, `key ${row.sha256}`, thing(documentId)), row };
+  return { key: vault.unwrapKey({ wrapped: row.wrappedKey, masterKeyId: row.masterKeyId }, `key ${row.sha256}`, thing(documentId)), row };
 }
 
 function thing(documentId: number): SealedThing {

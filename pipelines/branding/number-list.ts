@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { isServiceError, ServiceError } from '../../runtime/errors.ts';
-import { readFeedRows, type RowFormat } from '../feed-rows.ts';
-import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
-import { refuse } from '../reject.ts';
+import { readFeedRows, type RowFormat } from '../rows/feed-rows.ts';
+import { isPhoneRefusal, judgePhone } from '../phone/phone-number.ts';
+import { refuse } from '../rows/reject.ts';
 
 /** One row of a list of numbers: a number in E.164 with its country, or why there is none. */
 export type NumberRow =

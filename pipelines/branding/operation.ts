@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
-import { cleanText } from '../text-cleaning.ts';
-import type { Vault } from '../vault.ts';
+import { cleanText } from '../phone/text-cleaning.ts';
+import type { Vault } from '../../runtime/vault.ts';
 import { brandChangesSchema, brandLimits, brandProfileSchema, callReasonSchema, handleSchema, profileText, suggestHandle } from './brand-profile.ts';
 import { storeDocument } from './document-store.ts';
 import type { OperationResult } from './operation-result.ts';
@@ -115,10 +115,10 @@ export async function submitOperation({ db, vault }: { db: Pool; vault: Vault },
     const letterDocument = letter && (await storeDocument({ db: client, vault }, { kind: 'letter', content: letter }));
     const numbersDocument = numbersFile && (await storeDocument({ db: client, vault }, { kind: 'numbers', content: numbersFile }));
     const values = [owner, key, kind, JSON.stringify(request), digest, letterDocument?.documentId ?? null, numbersDocument?.documentId ?? null, requestedBy, cleanText(submission.person ?? '')];
-    const row = await queryRow<{ operation_id: number }>(client, sql('branding/insert_operation'), values);
+    const row = await queryRow<{ operationId: number }>(client, sql('branding/insert_operation'), values);
     if (row === undefined) throw new RepeatedMeanwhile();
-    await submission.record?.(client, row.operation_id);
-    return row.operation_id;
+    await submission.record?.(client, row.operationId);
+    return row.operationId;
   }).catch((error: unknown) => {
     if (error instanceof RepeatedMeanwhile) return undefined;
     throw error;
@@ -131,13 +131,13 @@ export async function submitOperation({ db, vault }: { db: Pool; vault: Vault },
 class RepeatedMeanwhile extends Error {}
 
 async function findRepeated(db: Queryable, { owner, key, digest }: { owner: string; key: string; digest: string }): Promise<number | undefined> {
-  const row = await queryRow<{ operation_id: number; request_sha256: string }>(db, sql('branding/find_operation'), [owner, key]);
+  const row = await queryRow<{ operationId: number; requestSha256: string }>(db, sql('branding/find_operation'), [owner, key]);
   if (row === undefined) return undefined;
-  if (row.request_sha256 === digest) return row.operation_id;
+  if (row.requestSha256 === digest) return row.operationId;
   throw new ServiceError('idempotency_conflict', {
     operation: 'submit branding request',
     object: key,
-    hint: `Its operation is ${row.operation_id}. Use another key for another request.`,
+    hint: `Its operation is ${row.operationId}. Use another key for another request.`,
   });
 }
 
@@ -184,21 +184,20 @@ function canonical(value: unknown): string {
 }
 
 interface OperationTableRow {
-  [column: string]: unknown;
-  operation_id: number;
+  operationId: number;
   owner: string;
-  idempotency_key: string;
+  idempotencyKey: string;
   kind: OperationKind;
   request: CheckedRequest;
-  letter_document_id: number | null;
-  numbers_document_id: number | null;
-  requested_by: string;
-  requested_at: Date;
+  letterDocumentId: number | null;
+  numbersDocumentId: number | null;
+  requestedBy: string;
+  requestedAt: Date;
   state: Operation['state'];
-  finished_at: Date | null;
+  finishedAt: Date | null;
   result: OperationResult | null;
-  failure_code: ErrorCode | null;
-  failure_reason: string;
+  failureCode: ErrorCode | null;
+  failureReason: string;
 }
 
 /** The error for an operation that is not there, or that who asks may not see. */
@@ -211,19 +210,19 @@ export async function readOperationRecord(db: Queryable, operationId: number): P
   const row = await queryRow<OperationTableRow>(db, sql('branding/read_operation'), [operationId]);
   if (row === undefined) throw operationUnknown(operationId);
   return {
-    operationId: row.operation_id,
+    operationId: row.operationId,
     kind: row.kind,
     owner: row.owner,
-    key: row.idempotency_key,
-    requestedBy: row.requested_by,
-    requestedAt: row.requested_at,
+    key: row.idempotencyKey,
+    requestedBy: row.requestedBy,
+    requestedAt: row.requestedAt,
     state: row.state,
-    finishedAt: row.finished_at,
+    finishedAt: row.finishedAt,
     result: row.result,
-    failure: row.failure_code === null ? null : { code: row.failure_code, reason: row.failure_reason },
+    failure: row.failureCode === null ? null : { code: row.failureCode, reason: row.failureReason },
     request: row.request,
-    letterDocumentId: row.letter_document_id,
-    numbersDocumentId: row.numbers_document_id,
+    letterDocumentId: row.letterDocumentId,
+    numbersDocumentId: row.numbersDocumentId,
   };
 }
 
@@ -238,7 +237,7 @@ export async function readOperation(db: Queryable, operationId: number): Promise
 
 /** Rows of a request's numbers in the order of the file. */
 export async function listOperationRows(db: Queryable, operationId: number, { refused, after, limit }: { refused: boolean; after: number; limit: number }): Promise<OperationRow[]> {
-  return queryRows<OperationRow & Record<string, unknown>>(db, sql('branding/list_operation_rows'), [operationId, refused, after, limit]);
+  return queryRows<OperationRow>(db, sql('branding/list_operation_rows'), [operationId, refused, after, limit]);
 }
 
 /** Ends an operation that cannot be carried out; the same key gives this answer from then on. */

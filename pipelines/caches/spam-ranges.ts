@@ -1,4 +1,4 @@
-import { rangeOf } from '../phone-number.ts';
+import { rangeOf } from '../phone/phone-number.ts';
 
 /** Ranges at risk: blocks of 1,000 numbers from which several were reported lately. */
 export const spamRanges = {

@@ -1,9 +1,9 @@
-import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
-import { cleanText } from '../text-cleaning.ts';
+import { isPhoneRefusal, judgePhone } from '../phone/phone-number.ts';
+import { cleanText } from '../phone/text-cleaning.ts';
 import { copyText } from './copy-in.ts';
 import { readFeedTime, type DateForm } from './feed-dates.ts';
-import type { JudgeOptions, RowJudge } from './feed.ts';
-import { refuse, type Refusal } from '../reject.ts';
+import type { JudgeOptions, RowJudge } from './feed-definition.ts';
+import { refuse, type Refusal } from '../rows/reject.ts';
 
 /**
  * Complaint feed: the daily "Do Not Call reported calls" file of the U.S. Federal Trade Commission.

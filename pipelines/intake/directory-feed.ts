@@ -1,7 +1,7 @@
-import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
+import { isPhoneRefusal, judgePhone } from '../phone/phone-number.ts';
 import { judgeDisplay } from './display-info.ts';
 import { copyText } from './copy-in.ts';
-import type { JudgeOptions, RowJudge } from './feed.ts';
+import type { JudgeOptions, RowJudge } from './feed-definition.ts';
 
 /** Directory feed: what to show for numbers. A number that the database does not know becomes NEUTRAL. */
 export const directoryFeed = {

@@ -1,5 +1,5 @@
-import { cleanText } from '../text-cleaning.ts';
-import { refuse, type Refusal } from '../reject.ts';
+import { cleanText } from '../phone/text-cleaning.ts';
+import { refuse, type Refusal } from '../rows/reject.ts';
 
 /** Cleaned display name, description, detail and image URL. */
 export type DisplayInfo = [name: string, description: string | null, detail: string | null, image: string | null];

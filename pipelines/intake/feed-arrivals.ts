@@ -27,10 +27,10 @@ export interface ArrivalLimits {
 export interface ArrivalFacts {
   readonly feed: string;
   readonly source: string;
-  readonly last_at: Date;
+  readonly lastAt: Date;
   readonly rows: number;
   readonly loads: number;
-  readonly usual_seconds: number | null;
+  readonly usualSeconds: number | null;
 }
 
 /** Files that are loaded one after another on the first day say nothing about how often they come. */
@@ -39,17 +39,17 @@ const hourMs = 3_600_000;
 
 /** When each feed came last, and which are late. */
 export async function listFeedArrivals(db: Queryable, limits: ArrivalLimits, now: Date): Promise<FeedArrival[]> {
-  return judgeArrivals(await queryRows<ArrivalFacts & { [column: string]: unknown }>(db, sql('intake/list_feed_arrivals'), [loadsCompared]), limits, now);
+  return judgeArrivals(await queryRows<ArrivalFacts>(db, sql('intake/list_feed_arrivals'), [loadsCompared]), limits, now);
 }
 
 /** Decides which feeds are late: their last load is older than a share of the usual or set interval. */
 export function judgeArrivals(facts: readonly ArrivalFacts[], limits: ArrivalLimits, now: Date): FeedArrival[] {
   const set = readIntervals(limits.feedIntervalHours);
-  const known = facts.map(({ feed, source, last_at, rows, loads, usual_seconds }): FeedArrival => {
-    const learnt = loads < limits.feedGateLoadsMin || usual_seconds === null ? null : Math.max(learntHoursMin, usual_seconds / 3600);
+  const known = facts.map(({ feed, source, lastAt, rows, loads, usualSeconds }): FeedArrival => {
+    const learnt = loads < limits.feedGateLoadsMin || usualSeconds === null ? null : Math.max(learntHoursMin, usualSeconds / 3600);
     const expectedHours = set.get(nameOfFeed({ feed, source })) ?? learnt;
-    const ageHours = (now.getTime() - last_at.getTime()) / hourMs;
-    return { feed, source, lastAt: last_at, rows, expectedHours: round(expectedHours), ageHours: round(ageHours), late: expectedHours !== null && ageHours * 100 > expectedHours * limits.feedLatePercent };
+    const ageHours = (now.getTime() - lastAt.getTime()) / hourMs;
+    return { feed, source, lastAt, rows, expectedHours: round(expectedHours), ageHours: round(ageHours), late: expectedHours !== null && ageHours * 100 > expectedHours * limits.feedLatePercent };
   });
   const never = [...set].filter(([name]) => !known.some((arrival) => nameOfFeed(arrival) === name));
   return [...known, ...never.map(([name, expectedHours]): FeedArrival => {

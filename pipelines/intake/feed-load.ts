@@ -3,18 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError, isServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { inTransaction, isConnectionLoss, queryRow, queryRows, unavailable, withPoolClient, type Pool, type PoolClient } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
-import { makeExcerpt } from '../text-cleaning.ts';
+import { makeExcerpt } from '../phone/text-cleaning.ts';
 import { CopyIn, escapeCopyText, type CopyTarget } from './copy-in.ts';
 import { readFeedBytes, throwIfInterrupted } from './feed-bytes.ts';
-import { readFeedRows, type FeedRow } from '../feed-rows.ts';
+import { readFeedRows, type FeedRow } from '../rows/feed-rows.ts';
 import { receiveFile, removeSpooled, spooledPath, type SpooledFile } from './feed-spool.ts';
-import { findFeed, type Category, type FeedDefinition, type RowJudge } from './feed.ts';
+import { findFeed } from './feed.ts';
+import type { Category, FeedDefinition, RowJudge } from './feed-definition.ts';
 import { DateObserver, type DateForm } from './feed-dates.ts';
 import { checkFeedOptions, shapeOf } from './feed-options.ts';
 import { judgeLoad, loadsCompared, type FeedMeasures, type GateBreach, type LoadGateLimits } from './load-gates.ts';
 import { decideHeldLoad, failFeedLoad, readFeedLoad, type EndedFeedLoad, type FeedLoad, type LoadDecision } from './load-record.ts';
-import { complaintRule } from './complaint-rule.ts';
-import { REJECTS, type RejectCode, type Refusal } from '../reject.ts';
+import { complaintRule } from '../labels/complaint-rule.ts';
+import { REJECTS, type RejectCode, type Refusal } from '../rows/reject.ts';
 
 export * from './load-record.ts';
 
@@ -54,9 +55,9 @@ export async function submitFeed({ db, feedDir, feed, path, submittedBy, fileNam
     const loadId = await inTransaction(db, async (client) => {
       await client.query(sql('intake/lock_feed_file'), [file.sha256]);
       await file.keep();
-      const row = await queryRow<{ load_id: number }>(client, sql('intake/add_load'), [definition.name, makeExcerpt(fileName), file.sha256, file.bytes, submittedBy, source, options]);
-      await record?.(client, row!.load_id);
-      return row!.load_id;
+      const row = await queryRow<{ loadId: number }>(client, sql('intake/add_load'), [definition.name, makeExcerpt(fileName), file.sha256, file.bytes, submittedBy, source, options]);
+      await record?.(client, row!.loadId);
+      return row!.loadId;
     });
     return { loadId, sha256: file.sha256, bytes: file.bytes };
   } finally {
@@ -83,21 +84,31 @@ export interface RunFeedLoadOptions {
  */
 export async function runFeedLoad(options: RunFeedLoadOptions): Promise<EndedFeedLoad> {
   const { db, feedDir, loadId } = options;
-  return withLoadLock(options, async (client) => {
-    const before = await readFeedLoad(client, loadId);
-    if (hasEnded(before)) return before;
-    if (before.failure !== null) throw failureOf(before.failure, loadId);
-    await client.query(sql('intake/start_load'), [loadId]);
-    await loadInTransaction(client, before, options).catch(async (error: unknown) => {
-      await storeIfFinal(client, loadId, error);
-      throw error;
-    });
-    const after = await readFeedLoad(client, loadId);
-    if (hasEnded(after)) return after;
-    throw failureOf(after.failure!, loadId); // a load comes back done, held or failed
-  }).catch((error: unknown) => {
+  try {
+    return await withLoadLock(options, (client) => runLocked(client, options));
+  } catch (error) {
     throw isConnectionLoss(error) ? unavailable(error) : error;
-  }).finally(() => removeFileIfUnneeded(db, feedDir, loadId));
+  } finally {
+    await removeFileIfUnneeded(db, feedDir, loadId);
+  }
+}
+
+/** @throws ServiceError the failure of the load; one that comes back is done, held or discarded */
+async function runLocked(client: PoolClient, options: RunFeedLoadOptions): Promise<EndedFeedLoad> {
+  const { loadId } = options;
+  const before = await readFeedLoad(client, loadId);
+  if (hasEnded(before)) return before;
+  if (before.failure !== null) throw failureOf(before.failure, loadId);
+  await client.query(sql('intake/start_load'), [loadId]);
+  try {
+    await loadInTransaction(client, before, options);
+  } catch (error) {
+    await storeIfFinal(client, loadId, error);
+    throw error;
+  }
+  const after = await readFeedLoad(client, loadId);
+  if (hasEnded(after)) return after;
+  throw failureOf(after.failure!, loadId);
 }
 
 function hasEnded(load: FeedLoad): load is EndedFeedLoad {
@@ -142,8 +153,8 @@ async function loadInTransaction(client: PoolClient, load: FeedLoad, options: Ru
     const end = await endOf(client, { load, feed, counts }, options.limits);
     const merged = end.state === 'done' ? await merge(client, feed, load.loadId) : undefined;
     await client.query(sql('intake/finish_load'), [
-      load.loadId, end.state, counts.given, counts.accepted, counts.given - counts.accepted, merged?.rows_superseded, merged?.rows_changed, counts.rejects,
-      merged?.labels_withheld, end.tooOld, end.measures, JSON.stringify(end.gates), dateForm, end.failure?.code, end.failure?.reason,
+      load.loadId, end.state, counts.given, counts.accepted, counts.given - counts.accepted, merged?.rowsSuperseded, merged?.rowsChanged, counts.rejects,
+      merged?.labelsWithheld, end.tooOld, end.measures, JSON.stringify(end.gates), dateForm, end.failure?.code, end.failure?.reason,
     ]);
     throwIfInterrupted(options.signal);
     await client.query('COMMIT');
@@ -181,13 +192,13 @@ function readRows(feed: FeedDefinition, { sha256, options }: FeedLoad, { feedDir
 
 interface MeasureRow {
   numbers: number;
-  new_numbers: number;
+  newNumbers: number;
   duplicates: number;
-  known_rows: number;
-  top_number_rows: number;
-  top_state_rows: number | null;
-  old_rows: number | null;
-  too_old_rows: number | null;
+  knownRows: number;
+  topNumberRows: number;
+  topStateRows: number | null;
+  oldRows: number | null;
+  tooOldRows: number | null;
   levels: Record<string, number> | null;
 }
 
@@ -210,7 +221,7 @@ async function endOf(client: PoolClient, { load, feed, counts }: { load: FeedLoa
   const measures = measuresOf(counts, row);
   const before = await queryRows<{ measures: FeedMeasures }>(client, sql('intake/list_measures'), [load.feed, load.source, load.loadId, loadsCompared]);
   const gates = judgeLoad(measures, before.map((earlier) => earlier.measures), limits);
-  return { state: gates.length > 0 && load.decision === null ? 'held' : 'done', gates, measures, tooOld: row.too_old_rows };
+  return { state: gates.length > 0 && load.decision === null ? 'held' : 'done', gates, measures, tooOld: row.tooOldRows };
 }
 
 function measuresOf({ given, accepted }: Counts, row: MeasureRow): FeedMeasures {
@@ -218,12 +229,12 @@ function measuresOf({ given, accepted }: Counts, row: MeasureRow): FeedMeasures 
     given,
     accepted,
     numbers: row.numbers,
-    newNumbers: row.new_numbers,
+    newNumbers: row.newNumbers,
     duplicates: row.duplicates,
-    knownRows: row.known_rows,
-    topNumberRows: row.top_number_rows,
-    topStateRows: row.top_state_rows,
-    oldRows: row.old_rows,
+    knownRows: row.knownRows,
+    topNumberRows: row.topNumberRows,
+    topStateRows: row.topStateRows,
+    oldRows: row.oldRows,
     levels: row.levels,
   };
 }
@@ -245,7 +256,7 @@ interface Counts {
 /** Judges every row of the file: accepted ones go to the staging table, refused ones to feed_reject. */
 async function stageRows(client: PoolClient, copy: CopyIn, { load, feed, dateForm }: { load: FeedLoad; feed: FeedDefinition; dateForm: DateForm | null }, options: RunFeedLoadOptions): Promise<Counts> {
   await client.query(sql(feed.createStaging));
-  const categories = await queryRows<Category & { [column: string]: unknown }>(client, sql('intake/list_categories'));
+  const categories = await queryRows<Category>(client, sql('intake/list_categories'));
   const judge = feed.makeJudge({ categories, submittedAt: load.requestedAt, options: load.options, dateForm });
   const accepted = copy.into(`${feed.stagingTable} (${feed.stagingColumns.join(', ')}, line_number)`);
   const rejected = copy.into('feed_reject (load_id, line_number, code, reason, excerpt)');
@@ -290,9 +301,9 @@ function rejectLine(loadId: number, row: FeedRow, { code, reason }: Refusal): st
 }
 
 interface MergedRow {
-  rows_superseded: number;
-  rows_changed: number;
-  labels_withheld: number;
+  rowsSuperseded: number;
+  rowsChanged: number;
+  labelsWithheld: number;
 }
 
 async function merge(client: PoolClient, feed: FeedDefinition, loadId: number): Promise<MergedRow> {

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { ServiceError } from '../../runtime/errors.ts';
-import { ENCODINGS } from '../feed-encoding.ts';
-import type { FileShape } from '../feed-rows.ts';
-import { isNumberingCountry, type NumberingCountry } from '../phone-number.ts';
-import { DELIMITERS } from '../quoted-record.ts';
+import { ENCODINGS } from '../rows/feed-encoding.ts';
+import type { FileShape, RowFormat } from '../rows/feed-rows.ts';
+import { isNumberingCountry, type NumberingCountry } from '../phone/phone-number.ts';
+import { DELIMITERS } from '../rows/quoted-record.ts';
 import { DATE_FORMS } from './feed-dates.ts';
-import type { FeedDefinition } from './feed.ts';
 
 const optionsSchema = z.strictObject({
   encoding: z.enum(ENCODINGS).optional(),
@@ -31,7 +30,7 @@ export type FeedOptions = Readonly<z.infer<typeof optionsSchema>>;
  * Checks the options of a load.
  * @throws ServiceError `feed_option_invalid`
  */
-export function checkFeedOptions(feed: FeedDefinition, given: unknown): FeedOptions {
+export function checkFeedOptions(feed: { readonly name: string; readonly format: RowFormat }, given: unknown): FeedOptions {
   const parsed = optionsSchema.safeParse(given);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

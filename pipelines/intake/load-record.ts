@@ -5,9 +5,9 @@ import type { DateForm } from './feed-dates.ts';
 import type { FeedOptions } from './feed-options.ts';
 import { findFeed, type FeedName } from './feed.ts';
 import type { FeedMeasures, GateBreach } from './load-gates.ts';
-import type { RejectCode } from '../reject.ts';
-import { cleanText } from '../text-cleaning.ts';
-import { requireAnotherPerson, type EyesPolicy } from '../two-pairs-of-eyes.ts';
+import type { RejectCode } from '../rows/reject.ts';
+import { cleanText } from '../phone/text-cleaning.ts';
+import { requireAnotherPerson, type EyesPolicy } from '../access/two-pairs-of-eyes.ts';
 
 /** The closed list of states of a load. */
 export const LOAD_STATES = ['queued', 'running', 'held', 'done', 'failed', 'discarded'] as const;
@@ -113,69 +113,69 @@ export async function listFeedLoads(db: Queryable, { state, before, limit = 100 
 
 /** Refused rows of a load in the order of its file: at most `limit`, after line `after`. */
 export async function listFeedRejects(db: Queryable, loadId: number, { after = 0, limit = 100 }: { after?: number; limit?: number } = {}): Promise<FeedReject[]> {
-  const rows = await queryRows<{ line_number: number; code: RejectCode; reason: string; excerpt: string }>(db, sql('intake/list_rejects'), [loadId, after, limit]);
-  return rows.map(({ line_number: line, code, reason, excerpt }) => ({ line, code, reason, excerpt }));
+  const rows = await queryRows<{ lineNumber: number; code: RejectCode; reason: string; excerpt: string }>(db, sql('intake/list_rejects'), [loadId, after, limit]);
+  return rows.map(({ lineNumber: line, code, reason, excerpt }) => ({ line, code, reason, excerpt }));
 }
 
 interface LoadRow {
-  load_id: number;
+  loadId: number;
   feed: string;
-  file_name: string;
-  file_sha256: string;
-  file_bytes: number;
-  submitted_by: string;
+  fileName: string;
+  fileSha256: string;
+  fileBytes: number;
+  submittedBy: string;
   state: FeedLoad['state'];
-  requested_at: Date;
-  started_at: Date | null;
-  finished_at: Date | null;
-  rows_given: number | null;
-  rows_accepted: number | null;
-  rows_rejected: number | null;
-  rows_superseded: number | null;
-  rows_changed: number | null;
-  labels_withheld: number | null;
+  requestedAt: Date;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  rowsGiven: number | null;
+  rowsAccepted: number | null;
+  rowsRejected: number | null;
+  rowsSuperseded: number | null;
+  rowsChanged: number | null;
+  labelsWithheld: number | null;
   source: string;
   options: FeedOptions;
-  rows_too_old: number | null;
-  date_form: DateForm | null;
+  rowsTooOld: number | null;
+  dateForm: DateForm | null;
   measures: FeedMeasures | null;
   gates: GateBreach[];
   decision: 'release' | 'discard' | null;
-  decided_by: string;
-  decided_reason: string;
-  decided_at: Date;
-  rejects_by_code: FeedLoad['rejectsByCode'];
-  failure_code: string | null;
-  failure_reason: string | null;
+  decidedBy: string;
+  decidedReason: string;
+  decidedAt: Date;
+  rejectsByCode: FeedLoad['rejectsByCode'];
+  failureCode: string | null;
+  failureReason: string | null;
 }
 
 function feedLoad(row: LoadRow): FeedLoad {
   return {
-    loadId: row.load_id,
+    loadId: row.loadId,
     feed: findFeed(row.feed).name,
-    fileName: row.file_name,
-    sha256: row.file_sha256,
-    bytes: row.file_bytes,
-    submittedBy: row.submitted_by,
+    fileName: row.fileName,
+    sha256: row.fileSha256,
+    bytes: row.fileBytes,
+    submittedBy: row.submittedBy,
     state: row.state,
-    requestedAt: row.requested_at,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    rowsGiven: row.rows_given,
-    rowsAccepted: row.rows_accepted,
-    rowsRejected: row.rows_rejected,
-    rowsSuperseded: row.rows_superseded,
-    rowsChanged: row.rows_changed,
-    labelsWithheld: row.labels_withheld,
+    requestedAt: row.requestedAt,
+    startedAt: row.startedAt,
+    finishedAt: row.finishedAt,
+    rowsGiven: row.rowsGiven,
+    rowsAccepted: row.rowsAccepted,
+    rowsRejected: row.rowsRejected,
+    rowsSuperseded: row.rowsSuperseded,
+    rowsChanged: row.rowsChanged,
+    labelsWithheld: row.labelsWithheld,
     source: row.source,
     options: row.options,
-    rowsTooOld: row.rows_too_old,
-    dateForm: row.date_form,
+    rowsTooOld: row.rowsTooOld,
+    dateForm: row.dateForm,
     measures: row.measures,
     gates: row.gates,
-    decision: row.decision === null ? null : { kind: row.decision, by: row.decided_by, at: row.decided_at, reason: row.decided_reason },
-    rejectsByCode: row.rejects_by_code,
-    failure: row.failure_code === null ? null : { code: knownCode(row.failure_code), reason: row.failure_reason ?? '' },
+    decision: row.decision === null ? null : { kind: row.decision, by: row.decidedBy, at: row.decidedAt, reason: row.decidedReason },
+    rejectsByCode: row.rejectsByCode,
+    failure: row.failureCode === null ? null : { code: knownCode(row.failureCode), reason: row.failureReason ?? '' },
   };
 }
 

@@ -1,7 +1,7 @@
-import { isPhoneRefusal, judgePhone } from '../phone-number.ts';
+import { isPhoneRefusal, judgePhone } from '../phone/phone-number.ts';
 import { copyText } from './copy-in.ts';
-import type { Category, JudgeOptions, RowJudge } from './feed.ts';
-import { refuse, type Refusal } from '../reject.ts';
+import type { Category, JudgeOptions, RowJudge } from './feed-definition.ts';
+import { refuse, type Refusal } from '../rows/reject.ts';
 
 /** Reputation feed: the level and category of numbers, in the word of a provider. */
 export const reputationFeed = {

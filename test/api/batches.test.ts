@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { formatCursor } from '../../api/cursor.ts';
-import { problemSchema } from '../../api/schemas.ts';
-import { batchDetailSchema, batchListSchema } from '../../api/verification-schemas.ts';
+import { formatCursor } from '../../api/http/cursor.ts';
+import { problemSchema } from '../../api/http/schemas.ts';
+import { batchDetailSchema, batchListSchema } from '../../api/reads/verification-schemas.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { useTestApi } from './support/running-api.ts';
 import { addBatch, addItems } from './support/verifications.ts';

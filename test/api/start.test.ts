@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, inject, it } from 'vitest';
-import { readinessSchema } from '../../api/schemas.ts';
+import { readinessSchema } from '../../api/http/schemas.ts';
 import { startApi } from '../../api/start.ts';
 import { childEnvironment, loadConfig } from '../../runtime/config.ts';
 import { createLog } from '../../runtime/log.ts';
@@ -12,7 +12,7 @@ import { noise, publish, sha256Of } from './support/artefacts.ts';
 import { useCuttableRoad } from './support/cuttable-road.ts';
 import { openRaw, secret, until, useTestApi } from './support/running-api.ts';
 import { createKey } from '../../pipelines/access/keys.ts';
-import { ArtefactDirectory } from '../../pipelines/caches/artefact-directory.ts';
+import { ArtefactDirectory } from '../../pipelines/caches/store/artefact-directory.ts';
 
 const database = await useTestDatabase();
 const log = createLog({ level: 'silent', process: 'api' });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { BrandingEvent, BrandNumber, BrandRecord, BrandSummary, LetterRecord } from '../../pipelines/branding/brand-record.ts';
+import type { BrandingEvent, BrandNumber, BrandRecord, BrandSummary, LetterRecord } from '../../pipelines/branding/brand/brand-record.ts';
 import type { Operation, OperationRow } from '../../pipelines/branding/operation.ts';
 import { runCli, runCliJson, type CliResult } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';

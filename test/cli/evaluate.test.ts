@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import type { EvaluationReport } from '../../pipelines/audio/evaluation/evaluation-report.ts';
+import type { EvaluationReport } from '../../evaluation/audio/evaluation-report.ts';
 import { runCli } from '../support/cli.ts';
 import { speechLikeWav } from '../support/speech-like-wav.ts';
 

@@ -2,7 +2,7 @@ import { mkdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ShownModel, ShownModelDetails } from '../../cli/model-tables.ts';
-import { submitBatch } from '../../pipelines/audio/batch-intake.ts';
+import { submitBatch } from '../../pipelines/audio/batches/batch-intake.ts';
 import type { DefaultMove } from '../../pipelines/audio/drift/move-default.ts';
 import type { DriftReport } from '../../pipelines/audio/drift/drift-report.ts';
 import { runCli, runCliJson, type CliResult } from '../support/cli.ts';

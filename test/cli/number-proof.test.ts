@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { NumberProofStatus, StartedProofs } from '../../pipelines/branding/number-proof.ts';
+import type { NumberProofStatus, StartedProofs } from '../../pipelines/branding/proof/number-proof.ts';
 import { ask, fresh, profile } from '../support/branding.ts';
 import { runCli, runCliJson } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';

@@ -3,10 +3,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeSampleLetters, sampleTrustRootPem, writeSampleLetters, type SampleLetter } from '../../cli/sample-letters/sample-letters.ts';
-import { openPdfImages } from '../../pipelines/branding/reading/page-image.ts';
-import { verifyDetachedCms, type CmsVerdict } from '../../pipelines/branding/reading/cms.ts';
-import { isPhoneRefusal, judgePhone } from '../../pipelines/phone-number.ts';
+import { makeSampleLetters, sampleTrustRootPem, writeSampleLetters, type SampleLetter } from '../../samples/letters/sample-letters.ts';
+import { openPdfImages } from '../../pipelines/branding/reading/ocr/page-image.ts';
+import { verifyDetachedCms, type CmsVerdict } from '../../pipelines/branding/reading/signatures/cms.ts';
+import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.ts';
 
 const asOf = new Date('2026-05-20T12:00:00Z');
 const texts = await makeSampleLetters({ seed: 5, count: 180, asOf, scans: false });

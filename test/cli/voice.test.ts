@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Enrolled } from '../../pipelines/audio/voice-enrolment.ts';
-import type { VoiceVerificationResult } from '../../pipelines/audio/voice-verification.ts';
-import type { VoiceprintEvent, VoiceprintRecord } from '../../pipelines/audio/voiceprint-store.ts';
+import type { Enrolled } from '../../pipelines/audio/voices/voice-enrolment.ts';
+import type { VoiceVerificationResult } from '../../pipelines/audio/voices/voice-verification.ts';
+import type { VoiceprintEvent, VoiceprintRecord } from '../../pipelines/audio/voices/voiceprint-store.ts';
 import { runCli, runCliJson, type CliResult } from '../support/cli.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { useFolder, writeVoice } from '../support/recording-batch.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { enqueueNight, jobIds } from '../../jobs/enqueue.ts';
+import { enqueueNight, jobIds } from '../../jobs/queues/enqueue.ts';
 import { storeDriftReport } from '../../pipelines/audio/drift/drift-record.ts';
 import { makeDriftReport } from '../../pipelines/audio/drift/drift-report.ts';
-import { fileDispute } from '../../pipelines/intake/number-dispute.ts';
+import { fileDispute } from '../../pipelines/labels/number-dispute.ts';
 import { queryRow, queryRows } from '../../runtime/postgres.ts';
 import { testVault } from '../support/branding.ts';
 import { useFeedLoader } from '../support/feeds.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   const [run] = await seedNights(server);
   const { batch, ids: [verification] } = await seedBatch(server, [{ label: 'authentic' }]);
   const letter = await handInLetter(db, 'northwind', ['+12125550100', '+12125550101']);
-  const { operation_id: operation } = (await queryRow<{ operation_id: number }>(db, 'SELECT operation_id FROM branding_operation'))!;
+  const { operationId: operation } = (await queryRow<{ operationId: number }>(db, 'SELECT operation_id FROM branding_operation'))!;
   const enrolled = await fetch(`${server.url}/api/voiceprints`, { method: 'POST', headers: { Cookie, Origin: server.url, 'X-CSRF-Token': token }, body: await formOf(enrolmentOf('customer-1'), readerA) });
   const { id: voice } = (await enrolled.json()) as { id: string };
   const compared = (model: string) => ({ model, manifestSha256: '0'.repeat(64), thresholds: { synthesis: 0.5, replay: null } });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { addUser, changeRole } from '../../console/users.ts';
+import { addUser, changeRole } from '../../console/http/users.ts';
 import type { RouteRule } from '../../console/server.ts';
-import { readBrand } from '../../pipelines/branding/brand-record.ts';
+import { readBrand } from '../../pipelines/branding/brand/brand-record.ts';
 import { ask, fresh, letterForReview, owner, profile, signer } from '../support/branding.ts';
 import { useConsoleServer } from './support/console-server.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { FORM_LANGUAGES } from '../../pipelines/branding/letter-form-texts.ts';
+import { FORM_LANGUAGES } from '../../pipelines/branding/form/letter-form-texts.ts';
 import { ask, fresh, signedForm, profile, signer } from '../support/branding.ts';
 import { letterFile } from '../support/letter-file.ts';
 import { until } from '../support/service-process.ts';

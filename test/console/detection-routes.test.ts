@@ -1,7 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { uploadsDirectory } from '../../console/uploads.ts';
+import { uploadsDirectory } from '../../console/http/uploads.ts';
 import { speechLikeWav } from '../support/speech-like-wav.ts';
 import { until } from '../support/service-process.ts';
 import { withoutRecordOf } from './support/broken-trail.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { withdrawBrand } from '../../pipelines/branding/person-actions.ts';
+import { withdrawBrand } from '../../pipelines/branding/brand/person-actions.ts';
 import { ask, fresh, owner, profile, signedForm, signer } from '../support/branding.ts';
 import { withoutRecordOf } from './support/broken-trail.ts';
 import { logIn, useConsole, type ConsoleClient } from './support/console-process.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readVoiceHistory } from '../../console/voice-answers.ts';
+import { readVoiceHistory } from '../../console/answers/voice-answers.ts';
 import { sql } from '../../sql/sql.ts';
 import { useTestDatabase } from '../support/database.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseCard, splitCard } from '../../console/pages/model-card-blocks.ts';
+import { parseCard, splitCard } from '../../console/pages/voices/model-card-blocks.ts';
 
 describe('the blocks of a card', () => {
   it('are headings, paragraphs, lists, tables and pictures, with links as their words', () => {

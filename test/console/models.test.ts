@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { readBatch } from '../../pipelines/audio/batch.ts';
-import { submitBatch } from '../../pipelines/audio/batch-intake.ts';
+import { readBatch } from '../../pipelines/audio/batches/batch.ts';
+import { submitBatch } from '../../pipelines/audio/batches/batch-intake.ts';
 import { storeDriftReport } from '../../pipelines/audio/drift/drift-record.ts';
 import { makeDriftReport, type AnsweredRecording } from '../../pipelines/audio/drift/drift-report.ts';
 import { moveDefault } from '../../pipelines/audio/drift/move-default.ts';

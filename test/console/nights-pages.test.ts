@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { enqueueNight } from '../../jobs/enqueue.ts';
-import { openQueues } from '../../jobs/backend.ts';
+import { enqueueNight } from '../../jobs/queues/enqueue.ts';
+import { openQueues } from '../../jobs/queues/backend.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { silentLog } from '../support/night.ts';
 import { until } from '../support/service-process.ts';

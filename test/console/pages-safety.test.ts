@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { submitBatch } from '../../pipelines/audio/batch-intake.ts';
-import { storeVoiceprint } from '../../pipelines/audio/voiceprint-store.ts';
-import { Vault } from '../../pipelines/vault.ts';
-import { recordEvent } from '../../console/audit.ts';
+import { submitBatch } from '../../pipelines/audio/batches/batch-intake.ts';
+import { storeVoiceprint } from '../../pipelines/audio/voices/voiceprint-store.ts';
+import { Vault } from '../../runtime/vault.ts';
+import { recordEvent } from '../../console/http/audit.ts';
 import { addProtectedName } from '../../pipelines/branding/names/protected-name-record.ts';
-import { fileDispute } from '../../pipelines/intake/number-dispute.ts';
+import { fileDispute } from '../../pipelines/labels/number-dispute.ts';
 import { ask, profile } from '../support/branding.ts';
 import { putNumbers } from '../support/numbers.ts';
 import { configIn, submissionOf, useFolder, writeVoice } from '../support/recording-batch.ts';

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, vi } from 'vitest';
-import { AudioStore } from '../../pipelines/audio/audio-store.ts';
+import { AudioStore } from '../../pipelines/audio/store/audio-store.ts';
 import { sampleRecording } from '../support/audio-file.ts';
 import { until } from '../support/service-process.ts';
 import { findBarriers, noChromium, useBrowser } from './support/browser.ts';

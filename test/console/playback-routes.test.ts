@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { AudioStore } from '../../pipelines/audio/audio-store.ts';
+import { AudioStore } from '../../pipelines/audio/store/audio-store.ts';
 import { sampleRecording, wavFile } from '../support/audio-file.ts';
 import { scorerPids } from '../support/scoring.ts';
 import { until } from '../support/service-process.ts';

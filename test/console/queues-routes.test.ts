@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { enqueueNight, jobIds } from '../../jobs/enqueue.ts';
-import { openQueues } from '../../jobs/backend.ts';
+import { enqueueNight, jobIds } from '../../jobs/queues/enqueue.ts';
+import { openQueues } from '../../jobs/queues/backend.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { silentLog } from '../support/night.ts';
 import { startRedis, whyNoRedis } from '../support/redis.ts';

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { formsMax, sweepUploads, uploadsDirectory } from '../../console/uploads.ts';
+import { formsMax, sweepUploads, uploadsDirectory } from '../../console/http/uploads.ts';
 import { useFolder } from '../support/recording-batch.ts';
 import { useConsoleServer } from './support/console-server.ts';
 import { logIn, passwordOf, useConsole } from './support/console-process.ts';

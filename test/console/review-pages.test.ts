@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { deleteLetterDocument, withdrawLetter } from '../../pipelines/branding/person-actions.ts';
+import { deleteLetterDocument, withdrawLetter } from '../../pipelines/branding/brand/person-actions.ts';
 import { fresh } from '../support/branding.ts';
 import { until } from '../support/service-process.ts';
 import { findBarriers, noChromium, useBrowser } from './support/browser.ts';

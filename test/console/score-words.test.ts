@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { adviseOnReason, describeBriefly, describeStanding, explainErrors, explainScore, percent } from '../../console/pages/score-words.ts';
-import { runsOf } from '../../console/pages/waveform-runs.ts';
+import { adviseOnReason, describeBriefly, describeStanding, explainErrors, explainScore, percent } from '../../console/pages/recordings/score-words.ts';
+import { runsOf } from '../../console/pages/recordings/waveform-runs.ts';
 import { AUDIO_REASONS, type AudioReason } from '../../pipelines/audio/reasons.ts';
 
 describe('a score in words', () => {

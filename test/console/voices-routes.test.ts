@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { listEvents } from '../../console/audit.ts';
-import { uploadsDirectory } from '../../console/uploads.ts';
+import { listEvents } from '../../console/http/audit.ts';
+import { uploadsDirectory } from '../../console/http/uploads.ts';
 import { logIn, useConsole, type ConsoleClient } from './support/console-process.ts';
 import { withoutRecordOf } from './support/broken-trail.ts';
 import { enrolmentOf, formOf, readerA, readerAAgain, readerB } from './support/voice-form.ts';

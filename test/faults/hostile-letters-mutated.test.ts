@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { LETTER_REFUSALS } from '../../pipelines/branding/letter-reading.ts';
 import { readLetter, type ChildReport } from '../../pipelines/branding/reading/letter-reader.ts';
-import { sniffLetter } from '../../pipelines/branding/reading/letter-sniff.ts';
+import { sniffLetter } from '../../pipelines/branding/reading/gate/letter-sniff.ts';
 import { letterLimits } from '../pipelines/branding/reading/letter-limits.ts';
 import { at, flate, letterPdf, packedPdf, pagesPdf, plainText, stream, textAt } from '../pipelines/branding/reading/pdf-builder.ts';
 import { png, pngChunk } from '../pipelines/branding/reading/png-builder.ts';

@@ -1,11 +1,11 @@
 import { loadConfig } from '../../runtime/config.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { listPublications } from '../../pipelines/caches/manifest.ts';
-import { sweepUnfinishedFiles } from '../../pipelines/caches/night-build.ts';
-import { publishNight } from '../../pipelines/caches/night-publishing.ts';
-import { clearNumber, readNumber } from '../../pipelines/intake/number-record.ts';
-import { scoreComplaints } from '../../pipelines/intake/scoring.ts';
+import { listPublications } from '../../pipelines/caches/night/publications.ts';
+import { sweepUnfinishedFiles } from '../../pipelines/caches/night/night-build.ts';
+import { publishNight } from '../../pipelines/caches/night/night-publishing.ts';
+import { clearNumber, readNumber } from '../../pipelines/labels/number-record.ts';
+import { scoreComplaints } from '../../pipelines/labels/scoring.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { useTestDatabase } from '../support/database.ts';

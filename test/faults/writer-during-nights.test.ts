@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { listPublications } from '../../pipelines/caches/manifest.ts';
-import { Seeded } from '../../pipelines/seeded.ts';
+import { listPublications } from '../../pipelines/caches/night/publications.ts';
+import { Seeded } from '../../runtime/seeded.ts';
 import { connect, queryRows } from '../../runtime/postgres.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { runWholeNight, useStore } from '../support/night.ts';

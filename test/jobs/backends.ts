@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig, type Config } from '../../runtime/config.ts';
 import { connectRedis } from '../../runtime/redis.ts';
 import { createLog, type Log } from '../../runtime/log.ts';
-import { openQueues, type Queues } from '../../jobs/backend.ts';
+import { openQueues, type Queues } from '../../jobs/queues/backend.ts';
 import { startWorker, type Handlers, type Worker } from '../../jobs/worker.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startRedis, whyNoRedis, type TestRedis } from '../support/redis.ts';

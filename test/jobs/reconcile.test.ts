@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Queues } from '../../jobs/backend.ts';
-import { enqueueBranding, enqueueFeedLoad, enqueueNight, enqueueNightFlow } from '../../jobs/enqueue.ts';
+import type { Queues } from '../../jobs/queues/backend.ts';
+import { enqueueBranding, enqueueFeedLoad, enqueueNight, enqueueNightFlow } from '../../jobs/queues/enqueue.ts';
 import { reconcile } from '../../jobs/reconcile.ts';
 import { queryRow } from '../../runtime/postgres.ts';
 import { backends, openBackend, silent, until, wipe, type TestBackend } from './backends.ts';

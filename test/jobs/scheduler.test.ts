@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import type { Queues } from '../../jobs/backend.ts';
+import type { Queues } from '../../jobs/queues/backend.ts';
 import { catchUpNight, lastTick, startScheduler, type Scheduler } from '../../jobs/scheduler.ts';
 import { queryRows } from '../../runtime/postgres.ts';
 import { openBackend, silent, until } from './backends.ts';
@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 const at = (instant: string) => () => new Date(instant);
-const nights = () => queryRows<{ night_date: string }>(db, 'SELECT night_date, trigger, state FROM night_run ORDER BY run_id');
+const nights = () => queryRows<{ nightDate: string }>(db, 'SELECT night_date, trigger, state FROM night_run ORDER BY run_id');
 
 async function withQueues<Result>(work: (queues: Queues) => Promise<Result>): Promise<Result> {
   const queues = await backend.openQueues();
@@ -57,7 +57,7 @@ describe('the night', () => {
       const runId = await catchUpNight(options);
       expect(runId).toBeTypeOf('number');
       expect(await catchUpNight(options)).toBeUndefined();
-      expect(await nights()).toEqual([{ night_date: '2026-03-29', trigger: 'schedule', state: 'due' }]);
+      expect(await nights()).toEqual([{ nightDate: '2026-03-29', trigger: 'schedule', state: 'due' }]);
       expect(await queues.state('nights', `night-${runId}`)).toBe('waiting');
     });
   });
@@ -81,7 +81,7 @@ describe('the night', () => {
     await withQueues(async (queues) => {
       const config = { ...backend.config, nightSchedule: '30 23 * * *' };
       await catchUpNight({ config, db, queues, log: silent, clock: at('2026-03-29T00:10:00Z') });
-      expect(await nights()).toMatchObject([{ night_date: '2026-03-28' }]);
+      expect(await nights()).toMatchObject([{ nightDate: '2026-03-28' }]);
     });
   });
 
@@ -92,7 +92,7 @@ describe('the night', () => {
     const schedulers: Scheduler[] = await Promise.all(queues.map((each) => startScheduler({ config, db, queues: each, log: silent, submit })));
     await until(nights, (rows) => rows.length > 0);
     await new Promise((resolve) => setTimeout(resolve, 2500));
-    const dates = (await nights()).map(({ night_date }) => night_date);
+    const dates = (await nights()).map(({ nightDate }) => nightDate);
     await Promise.all(schedulers.map((scheduler) => scheduler.stop()));
     expect(new Set(dates).size).toBe(dates.length); // two at midnight
     expect((await queues[0]!.counts()).nights.waiting).toBe(dates.length);

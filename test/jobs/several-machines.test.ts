@@ -2,11 +2,11 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { enqueueNight } from '../../jobs/enqueue.ts';
-import { checkVersion, listVersions } from '../../pipelines/caches/artefact-check.ts';
-import { readNight, type NightReport } from '../../pipelines/caches/night-report.ts';
-import { everything, requestNight } from '../../pipelines/caches/night-request.ts';
-import { openArtefactStore } from '../../pipelines/caches/open-artefact-store.ts';
+import { enqueueNight } from '../../jobs/queues/enqueue.ts';
+import { checkVersion, listVersions } from '../../pipelines/caches/store/artefact-check.ts';
+import { readNight, type NightReport } from '../../pipelines/caches/night/night-report.ts';
+import { everything, requestNight } from '../../pipelines/caches/night/night-request.ts';
+import { openArtefactStore } from '../../pipelines/caches/store/open-artefact-store.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { queryRows } from '../../runtime/postgres.ts';
 import { putNumbers, type TestNumber } from '../support/numbers.ts';
@@ -46,7 +46,7 @@ async function finishedReport({ database: { db } }: TestBackend, runId: number):
 
 /** Nights, builds by tries, and versions of each artefact, as the database has them. */
 async function facts({ database: { db } }: TestBackend): Promise<{ nights: number; tries: number[]; versions: number[] }> {
-  const nights = await queryRows<{ run_id: number }>(db, 'SELECT run_id FROM night_run');
+  const nights = await queryRows<{ runId: number }>(db, 'SELECT run_id FROM night_run');
   const builds = await queryRows<{ attempts: number }>(db, 'SELECT DISTINCT attempts FROM build');
   const versions = await queryRows<{ count: number }>(db, 'SELECT DISTINCT count(*)::integer AS count FROM artefact_version WHERE cache = \'phones\' GROUP BY cache, country');
   return { nights: nights.length, tries: builds.map(({ attempts }) => attempts), versions: versions.map(({ count }) => count) };
@@ -62,10 +62,10 @@ describe.each(backends)('two machines with queues in $kind', ({ kind, skipped })
 
       // The schedulers find that last night was missed; only one of them may make it up.
       const [missed] = await until(async () => {
-        const rows = await queryRows<{ run_id: number }>(backend.database.db, 'SELECT run_id FROM night_run');
+        const rows = await queryRows<{ runId: number }>(backend.database.db, 'SELECT run_id FROM night_run');
         return rows.length > 0 && rows;
       }, 'a scheduler asks for the missed night', 60);
-      const first = await finishedReport(backend, missed!.run_id);
+      const first = await finishedReport(backend, missed!.runId);
       expect(first.counts).toMatchObject({ published: artefacts, failed: 0 });
       expect(await facts(backend)).toEqual({ nights: 1, tries: [1], versions: [1] });
 

@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { issueLetterForm, type LetterFormRequest } from '../../pipelines/branding/letter-form.ts';
-import type { ApprovalPolicy } from '../../pipelines/branding/letter-form-rules.ts';
+import { issueLetterForm, type LetterFormRequest } from '../../pipelines/branding/requests/letter-form.ts';
+import type { ApprovalPolicy } from '../../pipelines/branding/decision/letter-form-rules.ts';
 import type { LetterReading, LetterReadingOutcome, PdfRevision, PdfSignature } from '../../pipelines/branding/letter-reading.ts';
-import { decideLetterTextAside } from '../../pipelines/branding/letter-text-aside.ts';
-import type { LetterTextFacts } from '../../pipelines/branding/letter-text-decision.ts';
+import { decideLetterTextAside } from '../../pipelines/branding/decision/letter-text-aside.ts';
+import type { LetterTextFacts } from '../../pipelines/branding/decision/letter-text-decision.ts';
 import { submitOperation, type OperationKind, type OperationRequest } from '../../pipelines/branding/operation.ts';
 import type { OperationResult } from '../../pipelines/branding/operation-result.ts';
-import { runOperation } from '../../pipelines/branding/run-operation.ts';
-import type { EyesPolicy } from '../../pipelines/two-pairs-of-eyes.ts';
-import { Vault } from '../../pipelines/vault.ts';
+import { runOperation } from '../../pipelines/branding/requests/run-operation.ts';
+import type { EyesPolicy } from '../../pipelines/access/two-pairs-of-eyes.ts';
+import { Vault } from '../../runtime/vault.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 
 export const testVault = new Vault(Buffer.alloc(32, 7));

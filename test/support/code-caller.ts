@@ -1,4 +1,4 @@
-import type { CodeCaller, VerificationCall } from '../../pipelines/branding/code-caller.ts';
+import type { CodeCaller, VerificationCall } from '../../pipelines/branding/proof/code-caller.ts';
 
 /** A caller of the tests: keeps the calls that it took, and can refuse or die at a call. */
 export class HeardCalls implements CodeCaller {

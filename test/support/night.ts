@@ -5,13 +5,13 @@ import { afterAll } from 'vitest';
 import { loadConfig } from '../../runtime/config.ts';
 import { createLog } from '../../runtime/log.ts';
 import type { Pool } from '../../runtime/postgres.ts';
-import { ArtefactDirectory } from '../../pipelines/caches/artefact-directory.ts';
-import type { ArtefactStore } from '../../pipelines/caches/artefact-store.ts';
-import { runNightBuild } from '../../pipelines/caches/night-build.ts';
-import { withOpenNight, type Attempt } from '../../pipelines/caches/night-opening.ts';
-import { publishNight } from '../../pipelines/caches/night-publishing.ts';
-import type { NightReport } from '../../pipelines/caches/night-report.ts';
-import { parseScope, everything, requestNight } from '../../pipelines/caches/night-request.ts';
+import { ArtefactDirectory } from '../../pipelines/caches/store/artefact-directory.ts';
+import type { ArtefactStore } from '../../pipelines/caches/store/artefact-store.ts';
+import { runNightBuild } from '../../pipelines/caches/night/night-build.ts';
+import { withOpenNight, type Attempt } from '../../pipelines/caches/night/night-opening.ts';
+import { publishNight } from '../../pipelines/caches/night/night-publishing.ts';
+import type { NightReport } from '../../pipelines/caches/night/night-report.ts';
+import { parseScope, everything, requestNight } from '../../pipelines/caches/night/night-request.ts';
 
 export const silentLog = createLog({ level: 'silent', process: 'test' });
 

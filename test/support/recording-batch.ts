@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import type { BatchSubmission, SubmittedItem } from '../../pipelines/audio/batch-intake.ts';
+import type { BatchSubmission, SubmittedItem } from '../../pipelines/audio/batches/batch-intake.ts';
 import { loadConfig, type Config } from '../../runtime/config.ts';
 import { wavFile } from './audio-file.ts';
 import { speechLike, writeWav } from './speech-like.ts';

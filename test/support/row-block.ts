@@ -1,4 +1,4 @@
-import type { RowBlock } from '../../pipelines/caches/copy-out.ts';
+import type { RowBlock } from '../../pipelines/caches/format/copy-rows.ts';
 
 /** A block of whole lines as the COPY reader gives it. */
 export function rowBlock(lines: readonly string[]): RowBlock {

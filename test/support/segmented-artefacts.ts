@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { ArtefactStore } from '../../pipelines/caches/artefact-store.ts';
+import type { ArtefactStore } from '../../pipelines/caches/store/artefact-store.ts';
 import type { ArtefactName } from '../../pipelines/caches/definition.ts';
-import { writeDeltas, type StoredDelta } from '../../pipelines/caches/delta-files.ts';
-import type { ArtefactFile } from '../../pipelines/caches/manifest.ts';
-import { SegmentCutter } from '../../pipelines/caches/segment-cutter.ts';
-import { formatSegmentIndex, type Segment } from '../../pipelines/caches/segment-index.ts';
-import { SegmentWriter } from '../../pipelines/caches/segment-writer.ts';
+import { writeDeltas } from '../../pipelines/caches/night/delta-files.ts';
+import type { StoredDelta } from '../../pipelines/caches/artefact-facts.ts';
+import type { ArtefactFile } from '../../pipelines/caches/artefact-facts.ts';
+import { SegmentCutter } from '../../pipelines/caches/format/segment-cutter.ts';
+import { formatSegmentIndex, type Segment } from '../../pipelines/caches/format/segment-index.ts';
+import { SegmentWriter } from '../../pipelines/caches/format/segment-writer.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 
 /** An artefact in a store, with its index. */

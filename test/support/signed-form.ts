@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { certifySigner, sampleTrustRootPem } from '../../cli/sample-letters/sample-keys.ts';
-import { signForm } from '../../cli/sample-letters/sign-form.ts';
-import type { LetterFormRequest } from '../../pipelines/branding/letter-form.ts';
+import { certifySigner, sampleTrustRootPem } from '../../samples/letters/sample-keys.ts';
+import { signForm } from '../../samples/letters/sign-form.ts';
+import type { LetterFormRequest } from '../../pipelines/branding/requests/letter-form.ts';
 import { runCliJson } from './cli.ts';
 
 export interface FormFileOptions {

@@ -1,9 +1,9 @@
 import type { BrandProfile } from '../../pipelines/branding/brand-profile.ts';
-import type { ApprovalFacts } from '../../pipelines/branding/letter-approval.ts';
-import type { KnownForm } from '../../pipelines/branding/letter-form.ts';
+import type { ApprovalFacts } from '../../pipelines/branding/decision/letter-approval.ts';
+import type { KnownForm } from '../../pipelines/branding/form/issued-form.ts';
 import type { LetterReading, PdfRevision, PdfSignature } from '../../pipelines/branding/letter-reading.ts';
-import { decideLetterText } from '../../pipelines/branding/letter-text-decision.ts';
-import { Seeded } from '../../pipelines/seeded.ts';
+import { decideLetterText } from '../../pipelines/branding/decision/letter-text-decision.ts';
+import { Seeded } from '../../runtime/seeded.ts';
 import { letterReading } from './branding.ts';
 
 /** How a stranger makes a letter in the name of a company that exists. */

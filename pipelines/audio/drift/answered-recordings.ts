@@ -15,21 +15,21 @@ export interface StoredAnswers extends Omit<AnsweredRecording, 'old' | 'new'> {
 }
 
 interface Row extends Record<string, unknown> {
-  readonly audio_sha256: string;
+  readonly audioSha256: string;
   readonly line: number;
   readonly source: string;
   readonly items: number;
   readonly deleted: boolean;
-  readonly old_state: 'performed' | 'performedWithoutScore' | null;
-  readonly old_reason: AudioReason | null;
-  readonly old_label: DecisionLabel | null;
-  readonly old_synthesis: number | null;
-  readonly old_replay: number | null;
-  readonly new_state: 'performed' | 'performedWithoutScore' | null;
-  readonly new_reason: AudioReason | null;
-  readonly new_label: DecisionLabel | null;
-  readonly new_synthesis: number | null;
-  readonly new_replay: number | null;
+  readonly oldState: 'performed' | 'performedWithoutScore' | null;
+  readonly oldReason: AudioReason | null;
+  readonly oldLabel: DecisionLabel | null;
+  readonly oldSynthesis: number | null;
+  readonly oldReplay: number | null;
+  readonly newState: 'performed' | 'performedWithoutScore' | null;
+  readonly newReason: AudioReason | null;
+  readonly newLabel: DecisionLabel | null;
+  readonly newSynthesis: number | null;
+  readonly newReplay: number | null;
 }
 
 /** The recordings of a batch in its order, each once, with what both models are stored to have said of them. */
@@ -54,13 +54,13 @@ export function answerOf({ state, reason, decision, scores }: Pick<ScoredRecordi
 
 function toAnswers(row: Row): StoredAnswers {
   return {
-    audioSha256: row.audio_sha256,
+    audioSha256: row.audioSha256,
     line: row.line,
     source: row.source,
     items: row.items,
     deleted: row.deleted,
-    old: storedAnswer({ state: row.old_state, reason: row.old_reason, label: row.old_label, synthesis: row.old_synthesis, replay: row.old_replay }),
-    new: storedAnswer({ state: row.new_state, reason: row.new_reason, label: row.new_label, synthesis: row.new_synthesis, replay: row.new_replay }),
+    old: storedAnswer({ state: row.oldState, reason: row.oldReason, label: row.oldLabel, synthesis: row.oldSynthesis, replay: row.oldReplay }),
+    new: storedAnswer({ state: row.newState, reason: row.newReason, label: row.newLabel, synthesis: row.newSynthesis, replay: row.newReplay }),
   };
 }
 

@@ -1,11 +1,11 @@
 import { ServiceError } from '../../../runtime/errors.ts';
 import type { Pool } from '../../../runtime/postgres.ts';
-import type { AudioStore } from '../audio-store.ts';
-import { readBatch, type Batch } from '../batch.ts';
+import type { AudioStore } from '../store/audio-store.ts';
+import { readBatch, type Batch } from '../batches/batch.ts';
 import type { ModelRegistry, ResolvedModel } from '../models/registry.ts';
-import { requireModel, type NamedModel } from '../named-model.ts';
-import { storeResult } from '../perform-result.ts';
-import { performSeveral } from '../perform-several.ts';
+import { requireModel, type NamedModel } from '../models/named-model.ts';
+import { storeResult } from '../batches/perform-result.ts';
+import { performSeveral } from '../batches/perform-several.ts';
 import { AudioRefusal } from '../reasons.ts';
 import type { ScoringPool } from '../scoring/scoring-pool.ts';
 import type { Scores } from '../verification.ts';

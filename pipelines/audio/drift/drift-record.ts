@@ -19,22 +19,22 @@ export interface DriftReportSummary {
 }
 
 interface SummaryRow extends Record<string, unknown> {
-  readonly report_id: number;
-  readonly old_model: string;
-  readonly new_model: string;
-  readonly old_manifest_sha256: string;
-  readonly new_manifest_sha256: string;
+  readonly reportId: number;
+  readonly oldModel: string;
+  readonly newModel: string;
+  readonly oldManifestSha256: string;
+  readonly newManifestSha256: string;
   readonly batch: string;
-  readonly made_at: Date;
-  readonly made_by: string;
+  readonly madeAt: Date;
+  readonly madeBy: string;
   readonly counts: DriftReport['counts'];
 }
 
 /** Stores a report; returns its id. */
 export async function storeDriftReport(db: Queryable, report: DriftReport, { batchId, madeBy }: { batchId: number; madeBy: string }): Promise<{ reportId: number; madeAt: Date }> {
   const values = [report.old.model, report.new.model, batchId, madeBy, report.counts.recordings, JSON.stringify(report)];
-  const row = await queryRow<{ report_id: number; made_at: Date }>(db, sql('audio/insert_drift_report'), values);
-  return { reportId: row!.report_id, madeAt: row!.made_at };
+  const row = await queryRow<{ reportId: number; madeAt: Date }>(db, sql('audio/insert_drift_report'), values);
+  return { reportId: row!.reportId, madeAt: row!.madeAt };
 }
 
 /** Reports that compare a model with another one, newest first. */
@@ -52,18 +52,18 @@ export async function readDriftSummary(db: Queryable, reportId: number): Promise
 /** The newest report of two models as they are now: one that was made with other weights or another manifest does not count. */
 export async function findDriftReport(db: Queryable, { old, new: now }: { old: ModelVersion; new: ModelVersion }): Promise<{ reportId: number; compared: number } | undefined> {
   const values = [old.model, old.manifestSha256, now.model, now.manifestSha256];
-  const row = await queryRow<{ report_id: number; compared: number }>(db, sql('audio/find_drift_report'), values);
-  return row && { reportId: row.report_id, compared: row.compared };
+  const row = await queryRow<{ reportId: number; compared: number }>(db, sql('audio/find_drift_report'), values);
+  return row && { reportId: row.reportId, compared: row.compared };
 }
 
 function summaryOf(row: SummaryRow): DriftReportSummary {
   return {
-    reportId: row.report_id,
-    old: { model: row.old_model, manifestSha256: row.old_manifest_sha256 },
-    new: { model: row.new_model, manifestSha256: row.new_manifest_sha256 },
+    reportId: row.reportId,
+    old: { model: row.oldModel, manifestSha256: row.oldManifestSha256 },
+    new: { model: row.newModel, manifestSha256: row.newManifestSha256 },
     batch: row.batch,
-    madeAt: row.made_at,
-    madeBy: row.made_by,
+    madeAt: row.madeAt,
+    madeBy: row.madeBy,
     counts: row.counts,
   };
 }

@@ -4,7 +4,7 @@ import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '.
 import { sql } from '../../../sql/sql.ts';
 import type { Family } from '../models/manifest.ts';
 import { loadRegistry, type RegistryEntry, type RegistrySources, type ResolvedModel } from '../models/registry.ts';
-import { requireModel, type NamedModel } from '../named-model.ts';
+import { requireModel, type NamedModel } from '../models/named-model.ts';
 import { findDriftReport, readDriftSummary } from './drift-record.ts';
 
 /** The default of a family that is to move. */

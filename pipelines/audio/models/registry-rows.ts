@@ -1,4 +1,4 @@
-import { RELEASES, compareReleaseNames, newestRelease, parseReleaseName } from '../../releases.ts';
+import { RELEASES, compareReleaseNames, newestRelease, parseReleaseName } from './releases.ts';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { FAMILIES, type Family } from './manifest.ts';
 

@@ -84,10 +84,10 @@ interface AddedRow {
   readonly model: string;
   readonly family: Family;
   readonly manifest: unknown;
-  readonly manifest_sha256: string;
-  readonly weights_sha256: string;
-  readonly added_at: Date;
-  readonly added_by: string;
+  readonly manifestSha256: string;
+  readonly weightsSha256: string;
+  readonly addedAt: Date;
+  readonly addedBy: string;
   readonly reason: string;
 }
 
@@ -113,7 +113,7 @@ async function openShipped(row: ShippedRow, shippedDirectory: string): Promise<R
 function openAdded(row: AddedRow, modelDir: string): RegistryRow & Origin {
   const known = addedRow(row);
   try {
-    return { ...known, manifest: parseManifest(row.manifest), manifestSha256: row.manifest_sha256, weightsFile: addedWeightsFile(modelDir, row.weights_sha256) };
+    return { ...known, manifest: parseManifest(row.manifest), manifestSha256: row.manifestSha256, weightsFile: addedWeightsFile(modelDir, row.weightsSha256) };
   } catch (error) {
     if (!isServiceError(error, 'model_invalid')) throw error;
     return { ...known, fault: error };
@@ -134,7 +134,7 @@ function addedRow(row: AddedRow): RegistryRow & Origin {
     manifestSha256: null,
     weightsFile: null,
     fault: null,
-    added: { at: row.added_at, by: row.added_by, reason: row.reason },
+    added: { at: row.addedAt, by: row.addedBy, reason: row.reason },
   };
 }
 

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { parseReleaseName } from '../../releases.ts';
+import { parseReleaseName } from './releases.ts';
 import { FAMILIES, modelNameForm, type Family } from './manifest.ts';
 import type { DefaultRow, RegistryRow } from './registry-rows.ts';
 

@@ -1,9 +1,9 @@
-import { Resampler } from '../decode/resample.ts';
+import { Resampler } from '../signal/resample.ts';
 import { windowSamples, type ModelManifest } from '../models/manifest.ts';
 import { joinFrames, labelWindow, summarizeVoice, voiceFramesPerSecond, type VoiceDetector, type VoiceFrames, type VoiceSampleRate } from '../voice-activity/voice-activity.ts';
 import type { WindowLabel } from '../verification.ts';
-import { SlidingSamples } from './sliding-samples.ts';
-import { lastWindow, windowAt, type Cut, type Stretch } from './windows.ts';
+import { SlidingSamples } from '../signal/sliding-samples.ts';
+import { lastWindow, windowAt, type Cut, type Stretch } from '../signal/windows.ts';
 
 /**
  * Least distance, in dB, from the level between the voice to that of the voice, noise included: 3 dB is where voice and noise

@@ -1,13 +1,13 @@
 import { openRecording } from '../decode/open-recording.ts';
 import type { DecodeLimits, Recording } from '../decode/recording.ts';
-import { Resampler } from '../decode/resample.ts';
+import { Resampler } from '../signal/resample.ts';
 import { AudioRefusal } from '../reasons.ts';
 import type { AudioFacts } from '../verification.ts';
 import { voiceFramesPerSecond, type VoiceDetector } from '../voice-activity/voice-activity.ts';
 import { embedRecording, voicedSecondsUsedMax } from '../voiceprint/recording-embedding.ts';
-import { mixChannels } from './mixed-channels.ts';
+import { mixChannels } from '../signal/mixed-channels.ts';
 import type { OpenModels } from './open-models.ts';
-import { SlidingSamples } from './sliding-samples.ts';
+import { SlidingSamples } from '../signal/sliding-samples.ts';
 
 /** A voice as numbers, how much of it they were made of, and the audio that it is from. */
 export interface EmbeddedVoice {

@@ -2,7 +2,7 @@ import { fork, type ChildProcess, type ForkOptions } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { isolation } from '../../network-isolation.ts';
+import { isolation } from '../../../runtime/network-isolation.ts';
 
 /** Time that a process may take to start: 0.3 s when nothing else runs. */
 export const startSecondsMax = 60;

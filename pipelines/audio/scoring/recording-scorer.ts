@@ -5,7 +5,7 @@ import type { VoiceDetector } from '../voice-activity/voice-activity.ts';
 import { ChannelWindows, type CutWindow } from './channel-windows.ts';
 import { calibrate, decide, lowestScores } from './decision.ts';
 import { meanLogits, type Logits } from './logits.ts';
-import { mixChannels } from './mixed-channels.ts';
+import { mixChannels } from '../signal/mixed-channels.ts';
 import { VoiceUnion } from './voice-union.ts';
 import type { WindowBatch } from './window-batch.ts';
 

@@ -4,7 +4,7 @@ import type { ResolvedModel } from '../models/registry.ts';
 import type { ScoringSettings } from '../verification.ts';
 import { voiceFramesPerSecond } from '../voice-activity/voice-activity.ts';
 import { ChannelWindows } from './channel-windows.ts';
-import { mixChannels } from './mixed-channels.ts';
+import { mixChannels } from '../signal/mixed-channels.ts';
 import type { OpenModels } from './open-models.ts';
 import { waveformBucketsMax } from './waveform-limits.ts';
 

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Config } from '../../../runtime/config.ts';
 import { ServiceError, errorMessageOf, isServiceError } from '../../../runtime/errors.ts';
 import type { Log } from '../../../runtime/log.ts';
-import { resampleRates } from '../decode/resample.ts';
+import { resampleRates } from '../signal/resample.ts';
 import type { DecodeLimits } from '../decode/recording.ts';
 import type { ResolvedModel } from '../models/registry.ts';
 import { AudioRefusal } from '../reasons.ts';

@@ -1,5 +1,5 @@
 import { voiceFramesPerSecond } from '../voice-activity/voice-activity.ts';
-import { SlidingSamples } from './sliding-samples.ts';
+import { SlidingSamples } from '../signal/sliding-samples.ts';
 
 /** Seconds in which there is voice on any channel, from the frames of each, which arrive at their own pace. Keeps what is not known of all channels yet. */
 export class VoiceUnion {

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../runtime/errors.ts';
 import type { Graph } from '../inference/graph.ts';
 import type { ModelManifest } from '../models/manifest.ts';
-import { InputMaker } from './frames.ts';
+import { InputMaker } from '../signal/frames.ts';
 import { outputColumns, readLogits, type Logits } from './logits.ts';
 
 /** Most numbers in one batch: 16 MB. Models with larger windows are run with fewer at a time than they allow. */

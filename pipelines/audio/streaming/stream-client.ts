@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { ERRORS, ServiceError, errorMessageOf, type ErrorCode } from '../../../runtime/errors.ts';
-import type { VerificationDetailAnswer } from '../verification-answer.ts';
+import type { VerificationDetailAnswer } from '../batches/verification-answer.ts';
 import { serverMessageForm, streamPath, verifiedStatus, type ReadyMessage, type ServerMessage, type StartRequest } from './stream-protocol.ts';
 
 /** Bytes that wait to be sent before the client waits itself. */

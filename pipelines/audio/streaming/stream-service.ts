@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
 import { repeat } from '../../../runtime/shutdown.ts';
-import { resampleRates } from '../decode/resample.ts';
+import { resampleRates } from '../signal/resample.ts';
 import { loadRegistry, type ModelRegistry, type ResolvedModel } from '../models/registry.ts';
 import { AudioRefusal } from '../reasons.ts';
 import { chooseModel } from '../scoring/score-recording.ts';
-import type { Batch } from '../batch.ts';
+import type { Batch } from '../batches/batch.ts';
 import type { ScoredRecording, ScoredWindow } from '../verification.ts';
-import type { VerificationDetailAnswer } from '../verification-answer.ts';
+import type { VerificationDetailAnswer } from '../batches/verification-answer.ts';
 import { LiveStream } from './live-stream.ts';
 import { audioBytesIn, frameBytesOf, secondsOf, type StreamFormat } from './stream-format.ts';
 import { handInStream, isAudioStored, readOutcome, type StreamHandIn } from './stream-hand-in.ts';
@@ -99,7 +99,7 @@ export class StreamService {
     for (const stream of this.open.values()) void stream.settle().catch(() => {}); // it was logged
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise<void>((resolve) => (timer = setTimeout(resolve, graceSeconds * 1000)));
-    await Promise.race([Promise.allSettled([...this.settling]), grace]);
+    await Promise.race([Promise.allSettled(this.settling), grace]);
     clearTimeout(timer);
     await this.scorers.close();
     await Promise.all([this.orphans.stop(), this.touches.stop()]);
@@ -128,7 +128,8 @@ export class StreamService {
     const { facts } = spool.spooled;
     try {
       const scored = await endOf(live);
-      if (!(await spool.complete().finally(() => spool.close()))) {
+      const isComplete = await completeAndClose(spool);
+      if (!isComplete) {
         await this.spools.remove(spool.spooled);
         throw new ServiceError('recording_refused', { operation: 'verify stream', object: facts.id, problem: 'No whole sample came.', hint: 'Send audio as binary messages before the end.' });
       }
@@ -166,6 +167,15 @@ export class StreamService {
       log.error({ err: error, stream: spooled.facts.id }, 'a stream that was left cannot be handed in, and is put aside');
       await this.spools.setAside(spooled).catch((cause: unknown) => log.warn({ err: cause, stream: spooled.facts.id }, 'a stream could not be put aside yet'));
     }
+  }
+}
+
+/** False if no whole sample came. */
+async function completeAndClose(spool: StreamSpool): Promise<boolean> {
+  try {
+    return await spool.complete();
+  } finally {
+    await spool.close();
   }
 }
 

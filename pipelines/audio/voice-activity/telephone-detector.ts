@@ -1,5 +1,5 @@
-import { Resampler } from '../decode/resample.ts';
-import { framesOf, writePowerSpectrogram } from '../power-spectrogram.ts';
+import { Resampler } from '../signal/resample.ts';
+import { framesOf, writePowerSpectrogram } from '../signal/power-spectrogram.ts';
 import { FrameLevels } from './frame-levels.ts';
 import { joinFrames, type VoiceFrames, type VoiceSampleRate } from './voice-frames.ts';
 

@@ -1,7 +1,7 @@
-import { resample } from '../decode/resample.ts';
+import { resample } from '../signal/resample.ts';
 import { windowSamples, type VoiceprintManifest } from '../models/manifest.ts';
-import { InputMaker } from '../scoring/frames.ts';
-import { windowsOf } from '../scoring/windows.ts';
+import { InputMaker } from '../signal/frames.ts';
+import { windowsOf } from '../signal/windows.ts';
 import { voiceFramesPerSecond } from '../voice-activity/voice-frames.ts';
 import { meanDirection } from './directions.ts';
 

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
-import { cleanText } from '../../text-cleaning.ts';
+import { cleanText } from '../../phone/text-cleaning.ts';
 import { foldWords } from './name-folding.ts';
 import { protectedNamesWith, type ProtectedCategory, type ProtectedName, type ProtectedNames } from './protected-names.ts';
 
@@ -23,17 +23,16 @@ export interface ProtectedNameChange {
 }
 
 interface ProtectedNameRow {
-  [column: string]: unknown;
   name: string;
   category: ProtectedCategory;
   country: string | null;
   common: boolean;
   reason: string;
-  added_by: string;
-  added_at: Date;
-  removed_by: string;
-  removed_reason: string;
-  removed_at: Date | null;
+  addedBy: string;
+  addedAt: Date;
+  removedBy: string;
+  removedReason: string;
+  removedAt: Date | null;
 }
 
 /** All protected names, ready for comparison: the list of the service and the operators' own. */
@@ -44,11 +43,11 @@ export async function readProtectedNames(db: Queryable): Promise<ProtectedNames>
 /** The names that operators have protected; with `all` also those that were removed. */
 export async function listOwnProtectedNames(db: Queryable, { all = false }: { all?: boolean } = {}): Promise<OwnProtectedName[]> {
   const rows = await queryRows<ProtectedNameRow>(db, sql('branding/list_protected_names'), [all]);
-  return rows.map(({ name, category, country, common, reason, added_by, added_at, removed_by, removed_reason, removed_at }) => ({
+  return rows.map(({ name, category, country, common, reason, addedBy, addedAt, removedBy, removedReason, removedAt }) => ({
     name, category, country, common, reason,
-    addedBy: added_by,
-    addedAt: added_at,
-    removed: removed_at === null ? null : { by: removed_by, at: removed_at, reason: removed_reason },
+    addedBy,
+    addedAt,
+    removed: removedAt === null ? null : { by: removedBy, at: removedAt, reason: removedReason },
   }));
 }
 

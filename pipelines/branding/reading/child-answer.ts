@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LETTER_REFUSALS, type LetterRefusalCode } from '../letter-reading.ts';
 import type { ChildAnswer } from './child-protocol.ts';
-import type { OcrResult } from './ocr-task.ts';
+import type { OcrResult } from './ocr/ocr-task.ts';
 import type { PdfTextReading } from './text-task.ts';
 
 // A child reads bytes that may be made to take it over: what it prints is checked like any input.

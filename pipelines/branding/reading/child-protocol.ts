@@ -1,5 +1,5 @@
 import type { LetterRefusalCode } from '../letter-reading.ts';
-import { LetterRefused } from './letter-refused.ts';
+import { LetterRefused } from './gate/letter-refused.ts';
 
 /** What a child prints when it has loaded its modules; what ends it later is the letter's doing. */
 export const readyLine = 'ready\n';

@@ -2,12 +2,12 @@ import type { z } from 'zod';
 import type { LetterPage, LetterReadingOutcome, LetterRefusalCode } from '../letter-reading.ts';
 import { ocrAnswer, textAnswer } from './child-answer.ts';
 import type { ChildAnswer } from './child-protocol.ts';
-import { onlyLimits, type LetterLimits } from './letter-limits.ts';
-import { sniffLetter } from './letter-sniff.ts';
+import { onlyLimits, type LetterLimits } from './gate/letter-limits.ts';
+import { sniffLetter } from './gate/letter-sniff.ts';
 import { runLimitedChild, type ChildLimits, type ChildReport, type LimitName, type ReadingChild } from './limited-child.ts';
-import type { OcrRequest, OcrResult } from './ocr-task.ts';
+import type { OcrRequest, OcrResult } from './ocr/ocr-task.ts';
 
-export type { LetterLimits } from './letter-limits.ts';
+export type { LetterLimits } from './gate/letter-limits.ts';
 export type { ChildReport } from './limited-child.ts';
 
 export interface ReadLetterOptions {

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { isolation } from '../../network-isolation.ts';
+import { isolation } from '../../../runtime/network-isolation.ts';
 import { encodeRequest, readyLine } from './child-protocol.ts';
 
 /** The child processes that read letters. */

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Box, LetterPage, LetterReading, PageMark, PdfRevision, PdfSignature } from '../letter-reading.ts';
-import type { LetterLimits } from './letter-limits.ts';
-import { LetterRefused } from './letter-refused.ts';
-import { compareRevisions, type ComparedRevision } from './pdf-changes.ts';
-import { readContent, type PageContent, type Rule } from './pdf-content.ts';
-import { readTypedTexts } from './pdf-fields.ts';
-import { readPdfFile, type PdfFile } from './pdf-file.ts';
-import { inspectPdf } from './pdf-inspection.ts';
-import { readPages, type PdfPage } from './pdf-pages.ts';
-import { readSignatures } from './pdf-signatures.ts';
-import { openPdfText, readLines, type PdfText } from './pdf-text.ts';
+import type { LetterLimits } from './gate/letter-limits.ts';
+import { LetterRefused } from './gate/letter-refused.ts';
+import { compareRevisions, type ComparedRevision } from './pdf/pdf-changes.ts';
+import { readContent, type PageContent, type Rule } from './pdf/pdf-content.ts';
+import { readTypedTexts } from './pdf/pdf-fields.ts';
+import { readPdfFile, type PdfFile } from './pdf/pdf-file.ts';
+import { inspectPdf } from './pdf/pdf-inspection.ts';
+import { readPages, type PdfPage } from './pdf/pdf-pages.ts';
+import { readSignatures } from './signatures/pdf-signatures.ts';
+import { openPdfText, readLines, type PdfText } from './pdf/pdf-text.ts';
 
 export interface TextTask {
   readonly bytes: Uint8Array;

@@ -4,9 +4,10 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { applyDelta, composeDeltas, divideSteps, OperationCounter, type Chunks, type DeltaCounts } from '../delta-lines.ts';
-import { readGzip, writeGzip } from '../gzip-text.ts';
-import type { ArtefactFile } from '../manifest.ts';
+import { applyDelta, composeDeltas, divideSteps, OperationCounter, type Chunks } from '../format/delta-lines.ts';
+import type { DeltaCounts } from '../artefact-facts.ts';
+import { readGzip, writeGzip } from '../format/gzip-text.ts';
+import type { ArtefactFile } from '../artefact-facts.ts';
 
 export interface ApplyDeltaOptions {
   /** The file of the version that the delta begins at. */

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import type { ArtefactStore } from '../../../pipelines/caches/artefact-store.ts';
+import type { ArtefactStore } from '../../../pipelines/caches/store/artefact-store.ts';
 import type { CacheName } from '../../../pipelines/caches/definition.ts';
 import type { Pool } from '../../../runtime/postgres.ts';
 

@@ -1,9 +1,9 @@
-import type { ArtefactCheck } from '../../../console/artefact-checks.ts';
-import type { listArtefacts, listArtefactVersions, readArtefact } from '../../../console/artefact-answers.ts';
-import type { readHistory, readWholeNight } from '../../../console/night-answers.ts';
-import type * as artefacts from '../../../console/pages/artefact-types.ts';
-import type * as nights from '../../../console/pages/night-types.ts';
-import type { requestNightOnce } from '../../../pipelines/caches/night-request.ts';
+import type { ArtefactCheck } from '../../../console/answers/artefact-checks.ts';
+import type { listArtefacts, listArtefactVersions, readArtefact } from '../../../console/answers/artefact-answers.ts';
+import type { readHistory, readWholeNight } from '../../../console/answers/night-answers.ts';
+import type * as artefacts from '../../../console/pages/nights/artefact-types.ts';
+import type * as nights from '../../../console/pages/nights/night-types.ts';
+import type { requestNightOnce } from '../../../pipelines/caches/night/night-request.ts';
 import type { Config } from '../../../runtime/config.ts';
 import type { Fits, Json, Told } from './json.ts';
 

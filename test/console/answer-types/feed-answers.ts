@@ -1,4 +1,4 @@
-import type * as feeds from '../../../console/pages/feed-types.ts';
+import type * as feeds from '../../../console/pages/numbers/feed-types.ts';
 import type { listFeedArrivals } from '../../../pipelines/intake/feed-arrivals.ts';
 import type { FeedLoad, FeedReject } from '../../../pipelines/intake/load-record.ts';
 import type { Fits, Json, Told } from './json.ts';

@@ -1,6 +1,6 @@
-import type { shownNumber } from '../../../console/number-answers.ts';
-import type * as page from '../../../console/pages/number-types.ts';
-import type { listDisputes, openDisputeContact } from '../../../pipelines/intake/number-dispute.ts';
+import type { shownNumber } from '../../../console/answers/number-answers.ts';
+import type * as page from '../../../console/pages/numbers/number-types.ts';
+import type { listDisputes, openDisputeContact } from '../../../pipelines/labels/number-dispute.ts';
 import type { Fits, Told } from './json.ts';
 
 /** What the pages of numbers and disputes read, against what they are answered. */

@@ -1,11 +1,11 @@
-import type { shownEvent } from '../../../console/audit.ts';
-import type { AuditEvent } from '../../../console/pages/audit-types.ts';
-import type { NoSession, ProblemFacts, SessionFacts } from '../../../console/pages/request-types.ts';
-import type { Role as PageRole } from '../../../console/pages/roles.ts';
-import type { ConsoleProblem } from '../../../console/problem.ts';
-import type { Role } from '../../../console/roles.ts';
-import type { Session } from '../../../console/sessions.ts';
-import type { hasUsers } from '../../../console/users.ts';
+import type { shownEvent } from '../../../console/http/audit.ts';
+import type { AuditEvent } from '../../../console/pages/people/audit-types.ts';
+import type { NoSession, ProblemFacts, SessionFacts } from '../../../console/pages/shell/request-types.ts';
+import type { Role as PageRole } from '../../../console/pages/shell/roles.ts';
+import type { ConsoleProblem } from '../../../console/http/problem.ts';
+import type { Role } from '../../../console/http/roles.ts';
+import type { Session } from '../../../console/http/sessions.ts';
+import type { hasUsers } from '../../../console/http/users.ts';
 import type { Fits, Json, Told } from './json.ts';
 
 /** What every page rests on: who is logged in, what went wrong, and what was done. */

@@ -3,7 +3,7 @@ import type { Pool } from '../../../runtime/postgres.ts';
 import { submitOperation } from '../../../pipelines/branding/operation.ts';
 import type { OperationResult } from '../../../pipelines/branding/operation-result.ts';
 import { readLetter } from '../../../pipelines/branding/reading/letter-reader.ts';
-import { runOperation } from '../../../pipelines/branding/run-operation.ts';
+import { runOperation } from '../../../pipelines/branding/requests/run-operation.ts';
 import { operationSettings, owner, profile, testVault } from '../../support/branding.ts';
 import { letterFile } from '../../support/letter-file.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { ArtefactDirectory } from '../../../pipelines/caches/artefact-directory.ts';
-import type { NightReport } from '../../../pipelines/caches/night-report.ts';
+import { ArtefactDirectory } from '../../../pipelines/caches/store/artefact-directory.ts';
+import type { NightReport } from '../../../pipelines/caches/night/night-report.ts';
 import { runWholeNight } from '../../support/night.ts';
 import { putBranded, putNumbers, type TestNumber } from '../../support/numbers.ts';
 import type { TestConsole } from './console-process.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AudioStore } from '../../../pipelines/audio/audio-store.ts';
-import { finishBatch, readBatch, type Batch } from '../../../pipelines/audio/batch.ts';
-import { submitBatch, type BatchSubmission, type SubmittedItem } from '../../../pipelines/audio/batch-intake.ts';
+import { AudioStore } from '../../../pipelines/audio/store/audio-store.ts';
+import { finishBatch, readBatch, type Batch } from '../../../pipelines/audio/batches/batch.ts';
+import { submitBatch, type BatchSubmission, type SubmittedItem } from '../../../pipelines/audio/batches/batch-intake.ts';
 import { loadRegistry } from '../../../pipelines/audio/models/registry.ts';
-import { performChunk } from '../../../pipelines/audio/perform-chunk.ts';
+import { performChunk } from '../../../pipelines/audio/batches/perform-chunk.ts';
 import { AudioRefusal } from '../../../pipelines/audio/reasons.ts';
 import type { DecisionLabel, ScoredRecording } from '../../../pipelines/audio/verification.ts';
 import { silentLog } from '../../support/night.ts';

@@ -3,8 +3,8 @@ import { drawLabelReport } from '../../../evaluation/labels/label-picture.ts';
 import { readScoringCard, renderScoringCard } from '../../../evaluation/labels/scoring-card.ts';
 import { pointOfRule } from '../../../evaluation/labels/range-report.ts';
 import { readProjectFile, root } from '../../conventions/source-tree.ts';
-import { complaintRule } from '../../../pipelines/intake/complaint-rule.ts';
-import { rangeRule } from '../../../pipelines/intake/range-scoring.ts';
+import { complaintRule } from '../../../pipelines/labels/complaint-rule.ts';
+import { rangeRule } from '../../../pipelines/labels/range-scoring.ts';
 
 describe('docs/scoring-card.md', () => {
   it('and its picture are what the stored figures give', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { brandLimits, brandProfileSchema, RELATIONSHIPS } from '../../../pipelines/branding/brand-profile.ts';
-import { NUMBER_OUTCOMES } from '../../../pipelines/branding/number-claims.ts';
+import { NUMBER_OUTCOMES } from '../../../pipelines/branding/brand/number-claims.ts';
 import { namedNumbersMax, OPERATIONS, operationTitles } from '../../../pipelines/branding/operation.ts';
-import { requestFileBytesMax } from '../../../pipelines/branding/request-file.ts';
+import { requestFileBytesMax } from '../../../pipelines/branding/requests/request-file.ts';
 import { BRAND_TRANSITIONS, LETTER_TRANSITIONS, NUMBER_TRANSITIONS } from '../../../pipelines/branding/states.ts';
 import { readProjectFile, tableRows } from '../../conventions/source-tree.ts';
 
@@ -12,7 +12,7 @@ const text = readProjectFile('docs/branding.md');
 function rowsUnder(title: string): Record<string, string[]> {
   const at = text.indexOf(`| ${title} |`);
   const rows = tableRows(text.slice(at).split('\n\n', 1)[0]!);
-  return Object.fromEntries(rows.flatMap(([first, ...rest]) => (/^`/.test(first ?? '') ? [[/`([^`]+)`/.exec(first!)![1]!, rest]] : [])));
+  return Object.fromEntries(rows.flatMap(([first, ...rest]) => (first?.startsWith('`') ? [[/`([^`]+)`/.exec(first!)![1]!, rest]] : [])));
 }
 
 describe('docs/branding.md', () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { destroyDocument, openDocument, openReading, storeDocument, storeReading } from '../../../pipelines/branding/document-store.ts';
-import { Vault } from '../../../pipelines/vault.ts';
+import { Vault } from '../../../runtime/vault.ts';
 import { useTestDatabase } from '../../support/database.ts';
 
 const { db } = await useTestDatabase();

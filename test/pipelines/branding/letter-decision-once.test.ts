@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
-import { readLetterRecord } from '../../../pipelines/branding/brand-record.ts';
-import { decideLetterTextAside, textDecisionLimits } from '../../../pipelines/branding/letter-text-aside.ts';
-import { decideLetterText, type LetterTextFacts } from '../../../pipelines/branding/letter-text-decision.ts';
-import { approveProvenLetters } from '../../../pipelines/branding/letter-proof.ts';
-import { takeChangeLock } from '../../../pipelines/branding/locked-brand.ts';
+import { readLetterRecord } from '../../../pipelines/branding/brand/brand-record.ts';
+import { decideLetterTextAside, textDecisionLimits } from '../../../pipelines/branding/decision/letter-text-aside.ts';
+import { decideLetterText, type LetterTextFacts } from '../../../pipelines/branding/decision/letter-text-decision.ts';
+import { approveProvenLetters } from '../../../pipelines/branding/proof/letter-proof.ts';
+import { takeChangeLock } from '../../../pipelines/branding/brand/locked-brand.ts';
 import { submitOperation } from '../../../pipelines/branding/operation.ts';
-import { runOperation } from '../../../pipelines/branding/run-operation.ts';
-import { settleBrand } from '../../../pipelines/branding/settle.ts';
+import { runOperation } from '../../../pipelines/branding/requests/run-operation.ts';
+import { settleBrand } from '../../../pipelines/branding/brand/settle.ts';
 import { inTransaction, queryRow } from '../../../runtime/postgres.ts';
 import { ask, fresh, goodLetter, operationSettings, owner, profile, signedForm, testVault } from '../../support/branding.ts';
 import { useTestDatabase } from '../../support/database.ts';
@@ -23,8 +23,8 @@ async function submit(handle: string, phones: readonly string[], kind: 'add_mana
 /** A proof as it stands once every code was given back. */
 async function prove(handle: string, phones: readonly string[]): Promise<void> {
   const { rows } = await db.query<{ proof_id: number }>(
-    `INSERT INTO number_proof (brand_id, state, language, requested_by, ended_at, valid_until)
-     SELECT brand_id, 'proven', 'en', 'test', clock_timestamp(), clock_timestamp() + interval '1 day' FROM brand WHERE handle = $1 RETURNING proof_id`, [handle]);
+    `INSERT INTO number_proof (brandId, state, language, requested_by, ended_at, valid_until)
+     SELECT brandId, 'proven', 'en', 'test', clock_timestamp(), clock_timestamp() + interval '1 day' FROM brand WHERE handle = $1 RETURNING proof_id`, [handle]);
   await db.query('INSERT INTO number_proof_member (proof_id, phone) SELECT $1, unnest($2::text[])', [rows[0]!.proof_id, phones]);
 }
 
@@ -92,9 +92,9 @@ describe('a form that waits for the proof of its numbers', () => {
     await ask(db, 'add_managed_brand', { handle: free.handle, brand: profile, numbers: free.phones }, { letter: goodLetter(free.phones), policy: 'form+numbers' });
     const approve = (of: string) => inTransaction(db, async (client) => {
       await takeChangeLock(client);
-      const brand = await queryRow<{ brand_id: number }>(client, 'SELECT brand_id FROM brand WHERE handle = $1', [of]);
-      const letters = await approveProvenLetters(client, { brandId: brand!.brand_id, policy: 'signature+numbers', at: new Date() });
-      await settleBrand(client, brand!.brand_id, { at: new Date(), cause: { actor: 'test', reason: 'proven', operationId: null } });
+      const brand = await queryRow<{ brandId: number }>(client, 'SELECT brand_id FROM brand WHERE handle = $1', [of]);
+      const letters = await approveProvenLetters(client, { brandId: brand!.brandId, policy: 'signature+numbers', at: new Date() });
+      await settleBrand(client, brand!.brandId, { at: new Date(), cause: { actor: 'test', reason: 'proven', operationId: null } });
       return letters;
     });
     await prove(handle, phones.slice(0, 1));

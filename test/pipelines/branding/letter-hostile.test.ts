@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideLetter, type LetterDecision } from '../../../pipelines/branding/letter-decision.ts';
-import { extractFields } from '../../../pipelines/branding/letter-fields.ts';
-import { LETTER_RULES } from '../../../pipelines/branding/letter-rules.ts';
-import { textOf, letterTextLimits } from '../../../pipelines/branding/letter-text.ts';
+import { decideLetter, type LetterDecision } from '../../../pipelines/branding/letter/letter-decision.ts';
+import { extractFields } from '../../../pipelines/branding/letter/letter-fields.ts';
+import { LETTER_RULES } from '../../../pipelines/branding/letter/letter-rules.ts';
+import { textOf, letterTextLimits } from '../../../pipelines/branding/letter/letter-text.ts';
 import type { LetterReading } from '../../../pipelines/branding/letter-reading.ts';
 import { readLetter } from '../../support/letter-reading.ts';
 

@@ -6,7 +6,7 @@ import { judgeForm } from '../../../bench/letter-kinds/judge-form.ts';
 import { judgeKind, readAsText, type JudgedKind } from '../../../bench/letter-kinds/judge-kind.ts';
 import type { LetterKind } from '../../../bench/letter-kinds/letter-draft.ts';
 import { pageKinds } from '../../../bench/letter-kinds/page-kinds.ts';
-import { sampleTrustRootPem } from '../../../cli/sample-letters/sample-letters.ts';
+import { sampleTrustRootPem } from '../../../samples/letters/sample-letters.ts';
 import type { LetterReadingOutcome } from '../../../pipelines/branding/letter-reading.ts';
 import { readPdfText } from '../../../pipelines/branding/reading/text-task.ts';
 import { loadConfig } from '../../../runtime/config.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { BRAND_CHECKS } from '../../../pipelines/branding/brand-check.ts';
+import { BRAND_CHECKS } from '../../../pipelines/branding/brand/brand-check.ts';
 import { LETTER_REFUSALS } from '../../../pipelines/branding/letter-reading.ts';
 
 it('docs/letters.md has every refusal to read a letter in the words of the code, and no other', () => {

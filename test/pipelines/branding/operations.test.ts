@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { listEvents, readBrand, readLetterRecord } from '../../../pipelines/branding/brand-record.ts';
-import { letterRuleVersion } from '../../../pipelines/branding/letter-rules.ts';
+import { listEvents, readBrand, readLetterRecord } from '../../../pipelines/branding/brand/brand-record.ts';
+import { letterRuleVersion } from '../../../pipelines/branding/letter/letter-rules.ts';
 import { openDocument } from '../../../pipelines/branding/document-store.ts';
-import { destroyOldDocuments, expireLetters } from '../../../pipelines/branding/expiry.ts';
+import { destroyOldDocuments, expireLetters } from '../../../pipelines/branding/brand/expiry.ts';
 import { listOperationRows, readOperation, submitOperation, type Submission } from '../../../pipelines/branding/operation.ts';
-import { runOperation } from '../../../pipelines/branding/run-operation.ts';
-import { changeNumber, decideBrand, decideLetter, deleteLetterDocument, resumeBrand, suspendBrand, withdrawBrand, withdrawLetter } from '../../../pipelines/branding/person-actions.ts';
+import { runOperation } from '../../../pipelines/branding/requests/run-operation.ts';
+import { changeNumber, decideBrand, decideLetter, deleteLetterDocument, resumeBrand, suspendBrand, withdrawBrand, withdrawLetter } from '../../../pipelines/branding/brand/person-actions.ts';
 import { ask, eyes, fresh, goodLetter, letterForReview, operationSettings, owner, profile, signedForm, testVault } from '../../support/branding.ts';
 import { useTestDatabase } from '../../support/database.ts';
 

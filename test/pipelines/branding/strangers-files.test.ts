@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
-import { certifySigner, certifyStranger, sampleTrustRootPem } from '../../../cli/sample-letters/sample-keys.ts';
-import { signForm } from '../../../cli/sample-letters/sign-form.ts';
-import { issueLetterForm } from '../../../pipelines/branding/letter-form.ts';
-import { APPROVAL_POLICIES, type ApprovalPolicy } from '../../../pipelines/branding/letter-form-rules.ts';
+import { certifySigner, certifyStranger, sampleTrustRootPem } from '../../../samples/letters/sample-keys.ts';
+import { signForm } from '../../../samples/letters/sign-form.ts';
+import { issueLetterForm } from '../../../pipelines/branding/requests/letter-form.ts';
+import { APPROVAL_POLICIES, type ApprovalPolicy } from '../../../pipelines/branding/decision/letter-form-rules.ts';
 import { submitOperation } from '../../../pipelines/branding/operation.ts';
 import { readLetter } from '../../../pipelines/branding/reading/letter-reader.ts';
-import { runOperation } from '../../../pipelines/branding/run-operation.ts';
+import { runOperation } from '../../../pipelines/branding/requests/run-operation.ts';
 import { loadConfig } from '../../../runtime/config.ts';
 import { fresh, operationSettings, owner, profile, signer, testVault } from '../../support/branding.ts';
 import { useTestDatabase } from '../../support/database.ts';

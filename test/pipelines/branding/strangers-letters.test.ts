@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { decideApproval, type ApprovalFacts } from '../../../pipelines/branding/letter-approval.ts';
-import { APPROVAL_POLICIES, type ApprovalPolicy } from '../../../pipelines/branding/letter-form-rules.ts';
+import { decideApproval, type ApprovalFacts } from '../../../pipelines/branding/decision/letter-approval.ts';
+import { APPROVAL_POLICIES, type ApprovalPolicy } from '../../../pipelines/branding/decision/letter-form-rules.ts';
 import { makeStrangersLetters, strangersWays, type StrangersLetter } from '../../support/strangers-letters.ts';
 
 const policies = Object.keys(APPROVAL_POLICIES) as ApprovalPolicy[];

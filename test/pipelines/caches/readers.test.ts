@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { parseString } from 'fast-csv';
 import { from as copyFrom } from 'pg-copy-streams';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { cleanText } from '../../../pipelines/text-cleaning.ts';
+import { cleanText } from '../../../pipelines/phone/text-cleaning.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { runWholeNight, useStore } from '../../support/night.ts';
 import { putNumbers } from '../../support/numbers.ts';

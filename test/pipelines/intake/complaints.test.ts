@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { clearNumber, readNumber } from '../../../pipelines/intake/number-record.ts';
-import { pruneComplaints } from '../../../pipelines/intake/complaint-retention.ts';
-import { compareScores, moveScoringRule, readScoringRule, scoreComplaints, scoringDefaults } from '../../../pipelines/intake/scoring.ts';
+import { clearNumber, readNumber } from '../../../pipelines/labels/number-record.ts';
+import { pruneComplaints } from '../../../pipelines/labels/complaint-retention.ts';
+import { compareScores, moveScoringRule, readScoringRule, scoreComplaints, scoringDefaults } from '../../../pipelines/labels/scoring.ts';
 import { loadConfig } from '../../../runtime/config.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { useFeedLoader } from '../../support/feeds.ts';

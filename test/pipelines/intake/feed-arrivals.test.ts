@@ -7,7 +7,7 @@ const { db } = await useTestDatabase();
 const limits = loadConfig({});
 const now = new Date('2026-02-01T00:00:00Z');
 const hoursAgo = (hours: number) => new Date(now.getTime() - hours * 3_600_000);
-const facts = (hours: number, change: Partial<ArrivalFacts> = {}): ArrivalFacts => ({ feed: 'complaints', source: '', last_at: hoursAgo(hours), rows: 100, loads: 28, usual_seconds: 86_400, ...change });
+const facts = (hours: number, change: Partial<ArrivalFacts> = {}): ArrivalFacts => ({ feed: 'complaints', source: '', lastAt: hoursAgo(hours), rows: 100, loads: 28, usualSeconds: 86_400, ...change });
 const late = (given: ArrivalFacts[], feedIntervalHours?: string) => judgeArrivals(given, { ...limits, feedIntervalHours }, now).filter((arrival) => arrival.late).map(({ feed, source }) => `${feed}/${source}`);
 
 describe('a feed', () => {
@@ -23,7 +23,7 @@ describe('a feed', () => {
   });
 
   it('that was loaded many times on one day is not late the next', () => {
-    expect(late([facts(36, { usual_seconds: 60 })])).toEqual([]);
+    expect(late([facts(36, { usualSeconds: 60 })])).toEqual([]);
   });
 
   it('that is expected and never came is late', () => {

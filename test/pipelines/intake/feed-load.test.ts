@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { failFeedLoad, listFeedLoads, listFeedRejects, readFeedLoad, runFeedLoad, submitFeed } from '../../../pipelines/intake/feed-load.ts';
 import { sweepUnfinished } from '../../../pipelines/intake/feed-spool.ts';
-import { clearNumber } from '../../../pipelines/intake/number-record.ts';
+import { clearNumber } from '../../../pipelines/labels/number-record.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { gzipMembers, smallLimits, useFeedLoader } from '../../support/feeds.ts';
 import { eyes } from '../../support/branding.ts';

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { labelRules } from '../../../evaluation/labels/label-rules.ts';
 import type { ReportHistory } from '../../../evaluation/labels/report-history.ts';
-import { complaintRule } from '../../../pipelines/intake/complaint-rule.ts';
-import { scoreComplaints } from '../../../pipelines/intake/scoring.ts';
+import { complaintRule } from '../../../pipelines/labels/complaint-rule.ts';
+import { scoreComplaints } from '../../../pipelines/labels/scoring.ts';
 import { readProjectFile, tableRows } from '../../conventions/source-tree.ts';
 import { useTestDatabase } from '../../support/database.ts';
 import { useFeedLoader } from '../../support/feeds.ts';
@@ -68,7 +68,7 @@ interface Complaint {
   readonly state: number;
 }
 
-const every = (days: number, times: number, state = (_: number) => 1): Complaint[] => Array.from({ length: times }, (_, n) => ({ day: n * days, calledOn: n * days, state: state(n) }));
+const every = (days: number, times: number, state: (at: number) => number = () => 1): Complaint[] => Array.from({ length: times }, (_, n) => ({ day: n * days, calledOn: n * days, state: state(n) }));
 
 const campaigns: Readonly<Record<string, readonly Complaint[]>> = {
   'one complainant, ten times in one sitting, each about another day': Array.from({ length: 10 }, (_, n) => ({ day: 9, calledOn: 9 - n, state: 1 })),

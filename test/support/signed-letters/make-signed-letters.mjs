@@ -42,7 +42,7 @@ const run = (command, ...args) => execFileSync(command, args, { cwd: work, stdio
 
 try {
   makeKeys();
-  const letters = { libreoffice: await byLibreOffice(), chromium: byChromium(), ghostscript: byGhostscript(), 'pdf-lib': await byPdfLib() };
+  const letters = { libreoffice: byLibreOffice(), chromium: byChromium(), ghostscript: byGhostscript(), 'pdf-lib': await byPdfLib() };
   for (const [producer, bytes] of Object.entries(letters)) {
     writeFileSync(join(here, `${producer}-pdfsig.pdf.gz`), gzipSync(signWithPdfsig(bytes), { level: 9 }));
     writeFileSync(join(here, `${producer}-signpdf.pdf.gz`), gzipSync(await signWithSignpdf(bytes), { level: 9 }));

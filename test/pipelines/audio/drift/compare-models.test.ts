@@ -1,8 +1,8 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { AudioStore } from '../../../../pipelines/audio/audio-store.ts';
-import { submitBatch } from '../../../../pipelines/audio/batch-intake.ts';
+import { AudioStore } from '../../../../pipelines/audio/store/audio-store.ts';
+import { submitBatch } from '../../../../pipelines/audio/batches/batch-intake.ts';
 import { compareModels, type Comparison, type ComparisonRequest } from '../../../../pipelines/audio/drift/compare-models.ts';
 import { listDriftReports } from '../../../../pipelines/audio/drift/drift-record.ts';
 import { listDefaultChanges, moveDefault } from '../../../../pipelines/audio/drift/move-default.ts';

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { equalErrorRate, rankTrials } from '../../../../pipelines/audio/evaluation/error-curve.ts';
-import { fitLogisticRegression } from '../../../../pipelines/audio/evaluation/logistic-regression.ts';
-import { nuisanceScores, type NuisanceTrial } from '../../../../pipelines/audio/evaluation/nuisance-baseline.ts';
-import { NuisanceMeter, type NuisanceFeatures } from '../../../../pipelines/audio/evaluation/nuisance-features.ts';
-import { Seeded } from '../../../../pipelines/seeded.ts';
+import { equalErrorRate, rankTrials } from '../../../../evaluation/audio/error-curve.ts';
+import { fitLogisticRegression } from '../../../../evaluation/audio/logistic-regression.ts';
+import { nuisanceScores, type NuisanceTrial } from '../../../../evaluation/audio/nuisance-baseline.ts';
+import { NuisanceMeter, type NuisanceFeatures } from '../../../../evaluation/audio/nuisance-features.ts';
+import { Seeded } from '../../../../runtime/seeded.ts';
 
 const rate = 8000;
 const measure = (samples: Float32Array, block = samples.length) => {

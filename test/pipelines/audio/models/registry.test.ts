@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resolveName, rowsAsOf, type RegistryRow, type RegistryRows } from '../../../../pipelines/audio/models/registry-rows.ts';
 import { readShippedRows } from '../../../../pipelines/audio/models/shipped-models.ts';
-import { RELEASES } from '../../../../pipelines/releases.ts';
+import { RELEASES } from '../../../../pipelines/audio/models/releases.ts';
 
 const shipped = await readShippedRows();
 

@@ -5,7 +5,7 @@ import type { PoolRequest } from '../../../../pipelines/audio/scoring/scoring-po
 import { OpenModels } from '../../../../pipelines/audio/scoring/open-models.ts';
 import { scoreRecording } from '../../../../pipelines/audio/scoring/score-recording.ts';
 import { decodeLimitsOf } from '../../../../pipelines/audio/scoring/scoring-pool.ts';
-import { isolation } from '../../../../pipelines/network-isolation.ts';
+import { isolation } from '../../../../runtime/network-isolation.ts';
 import { loadConfig } from '../../../../runtime/config.ts';
 import { spectrogramGraph, spectrogramPart, testManifest, waveformGraph, waveformPart } from '../../../support/onnx-file.ts';
 import { hungryGraph, makeTestModel, slowGraph, useScoringPool, useTestDirectory } from '../../../support/scoring.ts';

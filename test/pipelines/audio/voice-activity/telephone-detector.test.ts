@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openGraph, type Graph } from '../../../../pipelines/audio/inference/graph.ts';
 import { readManifest, readWeights } from '../../../../pipelines/audio/models/manifest.ts';
-import { powerSpectrogram } from '../../../../pipelines/audio/power-spectrogram.ts';
+import { powerSpectrogram } from '../../../../pipelines/audio/signal/power-spectrogram.ts';
 import { detectVoice, makeVoiceDetector, type VoiceSampleRate } from '../../../../pipelines/audio/voice-activity/voice-activity.ts';
 import { joinFrames } from '../../../../pipelines/audio/voice-activity/voice-frames.ts';
 import { following, mixed, noise, speechLike, tones, voicedShare } from './line-signals.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resample } from '../../../../pipelines/audio/decode/resample.ts';
+import { resample } from '../../../../pipelines/audio/signal/resample.ts';
 import { openGraph, type Graph } from '../../../../pipelines/audio/inference/graph.ts';
 import { readManifest, readWeights, type VoiceprintManifest } from '../../../../pipelines/audio/models/manifest.ts';
 import { cosine } from '../../../../pipelines/audio/voiceprint/directions.ts';

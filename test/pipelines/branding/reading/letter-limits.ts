@@ -1,4 +1,4 @@
-import type { LetterLimits } from '../../../../pipelines/branding/reading/letter-limits.ts';
+import type { LetterLimits } from '../../../../pipelines/branding/reading/gate/letter-limits.ts';
 
 const mebibyte = 1024 * 1024;
 

@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { LetterReading } from '../../../../pipelines/branding/letter-reading.ts';
 import { readLetter, renderLetterPages, type ChildReport, type LetterLimits } from '../../../../pipelines/branding/reading/letter-reader.ts';
-import { isolation } from '../../../../pipelines/network-isolation.ts';
-import { encodeGrayPng } from '../../../../pipelines/branding/reading/png.ts';
+import { isolation } from '../../../../runtime/network-isolation.ts';
+import { encodeGrayPng } from '../../../../pipelines/branding/reading/ocr/png.ts';
 import { letterLimits } from './letter-limits.ts';
 import { at, flate, letterPdf, packedPdf, pagesPdf, pdf, plainText, stream, textAt } from './pdf-builder.ts';
 import { picturePdf, scanOf } from './scan-builder.ts';
-import { turnByQuarters } from '../../../../pipelines/branding/reading/straighten.ts';
+import { turnByQuarters } from '../../../../pipelines/branding/reading/ocr/straighten.ts';
 
 async function read(bytes: Uint8Array, limits: LetterLimits = letterLimits): Promise<LetterReading> {
   const outcome = await readLetter({ bytes, limits });

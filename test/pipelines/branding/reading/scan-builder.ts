@@ -1,6 +1,6 @@
-import { openPdfImages } from '../../../../pipelines/branding/reading/page-image.ts';
-import type { GrayImage } from '../../../../pipelines/branding/reading/png.ts';
-import { rotate } from '../../../../pipelines/branding/reading/straighten.ts';
+import { openPdfImages } from '../../../../pipelines/branding/reading/ocr/page-image.ts';
+import type { GrayImage } from '../../../../pipelines/branding/reading/ocr/png.ts';
+import { rotate } from '../../../../pipelines/branding/reading/ocr/straighten.ts';
 import { flate, letterPdf, at } from './pdf-builder.ts';
 
 export interface ScanPlan {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { makeCertificate, timeStampingPurpose } from '../../../../cli/sample-letters/sample-signatures.ts';
+import { makeCertificate, timeStampingPurpose } from '../../../../samples/letters/sample-signatures.ts';
 import { readPdfText } from '../../../../pipelines/branding/reading/text-task.ts';
 import { letterLimits } from './letter-limits.ts';
 import { stream } from './pdf-builder.ts';

@@ -1,4 +1,4 @@
-import { makeTimeStamp, signDetachedCms, type CmsDefect, type CmsRequest, type OwnCertificate } from '../../../../cli/sample-letters/sample-signatures.ts';
+import { makeTimeStamp, signDetachedCms, type CmsDefect, type CmsRequest, type OwnCertificate } from '../../../../samples/letters/sample-signatures.ts';
 import { at, letterPdf, type LetterParts, type ObjectBody } from './pdf-builder.ts';
 import { appendUpdate, type UpdateParts } from './pdf-update.ts';
 

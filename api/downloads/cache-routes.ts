@@ -1,0 +1,143 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { requireScope } from '../../pipelines/access/authentication.ts';
+import { CACHES, findCache, type CacheName } from '../../pipelines/caches/definition.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import { sendAnswer, sendDocument } from '../http/answer.ts';
+import { describeDelta, describeDocument, describeDownload, describeIndex } from '../http/descriptions.ts';
+import { planDownload, type DownloadPlan, type DownloadRequest, type Representation } from './download-plan.ts';
+import type { Downloads } from './downloads.ts';
+import type { Metrics } from '../http/metrics.ts';
+import { withHeaders } from '../http/problem.ts';
+import type { PublicationIndex, ServedArtefact } from './publication-index.ts';
+import { cacheQuery, categoryListSchema, deltaQuery, manifestListSchema, manifestSchema, noQuery } from '../http/schemas.ts';
+import { waitForTurn } from './send-file.ts';
+import type { VersionFile } from './version-files.ts';
+
+/** What the routes of the caches answer from. */
+export interface CacheRoutesOptions {
+  readonly publications: PublicationIndex;
+  readonly downloads: Downloads;
+  readonly metrics: Metrics;
+  readonly now: () => number;
+}
+
+/** Headers of the documents about caches. */
+export const documentHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
+
+/** The caches: their files, their manifests, and the categories. Everything needs the scope `caches:read`. */
+export function registerCacheRoutes(app: FastifyInstance, options: CacheRoutesOptions): void {
+  app.addHook('onRequest', async (request) => void requireScope(request.caller, 'caches:read'));
+  for (const { name, path } of CACHES) {
+    registerDownload(app, name, `/v1/caches/${path}`, options);
+    registerManifest(app, name, `/v1/caches/${path}/manifest`, options);
+    registerDelta(app, name, `/v1/caches/${path}/delta`, options);
+    registerIndex(app, name, `/v1/caches/${path}/index`, options);
+  }
+  registerLists(app, options);
+  for (const part of ['manifest', 'delta', 'index']) app.get(`/v1/caches/:cache/${part}`, { schema: { hide: true } }, (request) => findCache((request.params as { cache: string }).cache));
+}
+
+function registerDownload(app: FastifyInstance, cache: CacheName, url: string, { publications, downloads, metrics, now }: CacheRoutesOptions): void {
+  const definition = findCache(cache);
+  const schema = { querystring: cacheQuery(definition), ...describeDownload(definition) };
+  app.get(url, { schema }, async (request, reply) => {
+    const artefact = publications.find({ cache, country: countryOf(request) });
+    const { status, headers, send } = planAnswer(request, artefact.representation, now());
+    if (send === undefined) sendAnswer(request, reply, { status, headers }, metrics);
+    else await downloads.send(request, reply, { artefact, status, headers, span: send });
+  });
+}
+
+/** @throws ServiceError `precondition_failed`, `range_not_satisfiable` */
+function planAnswer(request: FastifyRequest, representation: Representation, now: number): Exclude<DownloadPlan, { refusal: unknown }> {
+  const plan = planDownload(request as DownloadRequest, representation, now);
+  if ('refusal' in plan) throw withHeaders(new ServiceError(plan.refusal, { operation: 'read artefact' }), plan.headers);
+  return plan;
+}
+
+function registerDelta(app: FastifyInstance, cache: CacheName, url: string, options: CacheRoutesOptions): void {
+  const definition = findCache(cache);
+  const schema = { querystring: deltaQuery(definition), ...describeDelta(definition) };
+  app.get(url, { schema }, async (request, reply) => {
+    const artefact = options.publications.find({ cache, country: countryOf(request) });
+    const delta = artefact.deltas.get((request.query as { from: number }).from);
+    const unavailable = deltaGone(artefact);
+    if (delta === undefined) throw unavailable;
+    await sendVersionFile(request, reply, { artefact, file: delta, unavailable, ...options });
+  });
+}
+
+function deltaGone({ manifest }: ServedArtefact): ServiceError {
+  return new ServiceError('delta_gone', {
+    operation: 'read delta',
+    problem: `No delta leads from that version to version ${manifest.version}.`,
+    hint: `Take the whole file: ${manifest.file.href}`,
+  });
+}
+
+function registerIndex(app: FastifyInstance, cache: CacheName, url: string, options: CacheRoutesOptions): void {
+  const definition = findCache(cache);
+  const schema = { querystring: cacheQuery(definition), ...describeIndex(definition) };
+  app.get(url, { schema }, async (request, reply) => {
+    const artefact = options.publications.find({ cache, country: countryOf(request) });
+    if (artefact.index === undefined) throw new ServiceError('artefact_not_found', { operation: 'read segment index', problem: 'The published version has no segment index.' });
+    const unavailable = new ServiceError('not_ready', { operation: 'read segment index', problem: 'The segment index cannot be read at the moment.' });
+    await sendVersionFile(request, reply, { artefact, file: artefact.index, unavailable, ...options });
+  });
+}
+
+/** A file of a version that was asked for, and the error for the case that it cannot be opened. */
+interface VersionFileAnswer extends CacheRoutesOptions {
+  readonly artefact: ServedArtefact;
+  readonly file: VersionFile;
+  readonly unavailable: ServiceError;
+}
+
+/**
+ * Answers with a file of a version, which is open for this answer alone: behind other answers of a pipelining client only
+ * when it is its turn, so that one connection holds one descriptor however many requests it sends at once.
+ */
+async function sendVersionFile(request: FastifyRequest, reply: FastifyReply, { artefact, file, unavailable, ...options }: VersionFileAnswer): Promise<void> {
+  const { publications, downloads, metrics, now } = options;
+  const { status, headers, send } = planAnswer(request, file.representation, now());
+  if (send === undefined) return sendAnswer(request, reply, { status, headers }, metrics);
+  if (!(await waitForTurn(reply.raw, request.raw.socket))) return void reply.hijack();
+  const opened = await publications.openVersionFile(file);
+  if (opened === undefined) throw unavailable;
+  try {
+    await downloads.send(request, reply, { artefact: { name: artefact.name, file: opened }, status, headers, span: send });
+  } finally {
+    opened.retire();
+  }
+}
+
+function registerManifest(app: FastifyInstance, cache: CacheName, url: string, { publications, metrics }: CacheRoutesOptions): void {
+  const definition = findCache(cache);
+  const description = describeDocument({
+    operationId: `getManifest_${cache}`,
+    summary: `Manifest of the ${definition.title.toLowerCase()}`,
+    tag: 'Caches',
+    schema: manifestSchema,
+    codes: ['artefact_not_found'],
+    perCountry: definition.perCountry,
+  });
+  app.get(url, { schema: { querystring: cacheQuery(definition), ...description } }, async (request, reply) => {
+    const { manifestDocument } = publications.find({ cache, country: countryOf(request) });
+    sendDocument(request, reply, manifestDocument, { headers: documentHeaders, metrics });
+  });
+}
+
+function registerLists(app: FastifyInstance, { publications, metrics }: CacheRoutesOptions): void {
+  const list = describeDocument({ operationId: 'listManifests', summary: 'Manifests of every published artefact', tag: 'Caches', schema: manifestListSchema });
+  app.get('/v1/caches', { schema: { querystring: noQuery, ...list } }, async (request: FastifyRequest, reply: FastifyReply) =>
+    sendDocument(request, reply, publications.snapshot.manifests, { headers: documentHeaders, metrics }));
+
+  const categories = describeDocument({ operationId: 'listCategories', summary: 'Reputation categories', tag: 'Reputation', schema: categoryListSchema });
+  app.get('/v1/reputation/categories', { schema: { querystring: noQuery, ...categories } }, async (request: FastifyRequest, reply: FastifyReply) =>
+    sendDocument(request, reply, publications.snapshot.categories, { headers: documentHeaders, metrics }));
+}
+
+/** The country of a query that its schema has passed; '' for a cache that is not split by country. */
+function countryOf(request: FastifyRequest): string {
+  return (request.query as { country?: string }).country ?? '';
+}

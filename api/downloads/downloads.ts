@@ -1,0 +1,127 @@
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { formatArtefact } from '../../pipelines/caches/definition.ts';
+import { formatStoredName } from '../../pipelines/caches/store/stored-name.ts';
+import { errorMessageOf, ServiceError } from '../../runtime/errors.ts';
+import type { Log } from '../../runtime/log.ts';
+import { routeOf } from '../http/answer.ts';
+import type { BufferPool } from './buffer-pool.ts';
+import { decideDelivery, handOver, redirect, type DeliverySettings } from './delivery.ts';
+import type { Headers } from '../http/conditional.ts';
+import type { DownloadOutcome, Metrics } from '../http/metrics.ts';
+import type { ServedArtefact } from './publication-index.ts';
+import type { ByteSpan } from './range.ts';
+import { ReaderPace, type PaceLimits } from '../http/reader-pace.ts';
+import { sendSpan, waitForTurn } from './send-file.ts';
+
+/** A download that was decided on: header and bytes of one version. */
+export interface Download {
+  readonly artefact: Pick<ServedArtefact, 'name' | 'file'>;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly span: ByteSpan;
+}
+
+/** What {@link Downloads} works with. */
+export interface DownloadsOptions {
+  readonly downloadsMax: number;
+  readonly buffers: BufferPool;
+  readonly pace: PaceLimits;
+  readonly delivery: DeliverySettings;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/** How often readers that are too slow are looked for. */
+const paceCheckMs = 1000;
+
+/** A download that is being sent. */
+interface RunningDownload {
+  readonly pace: ReaderPace;
+  readonly response: ServerResponse;
+  tooSlow: boolean;
+}
+
+/** Sends downloads, at most `downloadsMax` at a time, and cuts readers off that are too slow. */
+export class Downloads {
+  readonly #options: DownloadsOptions;
+  readonly #running = new Set<RunningDownload>();
+  #checking: NodeJS.Timeout | undefined;
+
+  constructor(options: DownloadsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Sends header and bytes, and resolves when the response has ended or its client is gone.
+   * Behind other answers of a pipelining client it waits for its turn before it takes one of the places.
+   * @throws ServiceError `overloaded` if all places are taken.
+   */
+  async send(request: FastifyRequest, reply: FastifyReply, download: Download): Promise<void> {
+    const letGo = download.artefact.file.hold();
+    try {
+      if (!(await waitForTurn(reply.raw, request.raw.socket))) return void reply.hijack();
+      const { stored } = download.artefact.file;
+      const delivery = decideDelivery(request.headers, this.#options.delivery, stored.signUrl !== undefined);
+      if (delivery !== 'api') return await this.#handOver(reply, download, delivery);
+      if (this.#running.size >= this.#options.downloadsMax) throw new ServiceError('overloaded', { operation: 'send artefact' });
+      await this.#sendNow(request, reply, download);
+    } finally {
+      letGo();
+    }
+  }
+
+  /** Answers with the place of the bytes. */
+  async #handOver(reply: FastifyReply, { artefact, headers }: Download, delivery: 'proxy' | 'object store'): Promise<void> {
+    const { stored } = artefact.file;
+    const { apiAccelPrefix, apiSignedUrlSeconds } = this.#options.delivery;
+    const url = delivery === 'proxy' ? undefined : await stored.signUrl?.({ seconds: apiSignedUrlSeconds, contentType: String(headers['Content-Type']), contentDisposition: String(headers['Content-Disposition']) });
+    const standing = reply.getHeaders() as Headers;
+    reply.hijack();
+    if (url === undefined) reply.raw.writeHead(200, { ...standing, ...handOver(headers, { prefix: apiAccelPrefix ?? '', path: formatStoredName(stored.name) }) });
+    else reply.raw.writeHead(307, { ...standing, ...redirect(headers, url) });
+    reply.raw.end();
+  }
+
+  async #sendNow(request: FastifyRequest, reply: FastifyReply, { artefact, status, headers, span }: Download): Promise<void> {
+    const { buffers, pace: limits, metrics, log } = this.#options;
+    const pace = new ReaderPace(limits, buffers.bufferBytes);
+    const running = this.#begin({ pace, response: reply.raw, tooSlow: false });
+    let outcome: DownloadOutcome = 'damaged';
+    reply.hijack();
+    try {
+      reply.raw.writeHead(status, { ...(reply.getHeaders() as Headers), ...headers });
+      const onBytes = (bytes: number) => metrics.bytesSent(routeOf(request), bytes);
+      const whole = await sendSpan({ response: reply.raw, file: artefact.file, span, buffers, pace, onBytes });
+      outcome = whole ? 'sent' : running.tooSlow ? 'too_slow' : 'client_gone';
+    } catch (error) {
+      log.error({ err: error, requestId: request.id, artefact: formatArtefact(artefact.name) }, `a download was cut: ${errorMessageOf(error)}`);
+    } finally {
+      this.#end(running, outcome);
+    }
+  }
+
+  #begin(running: RunningDownload): RunningDownload {
+    this.#options.metrics.downloadStarted();
+    this.#running.add(running);
+    this.#checking ??= setInterval(() => this.#cutSlowReaders(), paceCheckMs).unref();
+    return running;
+  }
+
+  #end(running: RunningDownload, outcome: DownloadOutcome): void {
+    this.#options.metrics.downloadEnded(outcome);
+    this.#running.delete(running);
+    if (this.#running.size > 0) return;
+    clearInterval(this.#checking);
+    this.#checking = undefined;
+  }
+
+  #cutSlowReaders(): void {
+    const now = performance.now();
+    for (const running of this.#running) {
+      if (!running.pace.isTooSlow(now)) continue;
+      running.tooSlow = true;
+      running.response.destroy();
+    }
+  }
+}

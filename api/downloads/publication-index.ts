@@ -1,0 +1,231 @@
+import type { ArtefactStore } from '../../pipelines/caches/store/artefact-store.ts';
+import type { StoredName } from '../../pipelines/caches/store/stored-name.ts';
+import { formatArtefact, type ArtefactName } from '../../pipelines/caches/definition.ts';
+import type { StoredFile } from '../../pipelines/caches/store/stored-file.ts';
+import { makeManifest, type Manifest } from '../../pipelines/caches/format/manifest.ts';
+import { listPublications } from '../../pipelines/caches/night/publications.ts';
+import type { Publication, PublishedVersion } from '../../pipelines/caches/artefact-facts.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Queryable } from '../../runtime/postgres.ts';
+import { readCategories } from './categories.ts';
+import { describeFile, type Representation } from './download-plan.ts';
+import { makeJsonDocument, type JsonDocument } from '../http/json-document.ts';
+import { SharedFile } from './shared-file.ts';
+import { describeVersionFiles, type VersionFile, type VersionFiles } from './version-files.ts';
+
+/** Version of the form of the list of manifests. */
+export const manifestListSchema = 'caller-trust/manifests/1';
+
+type LivePublication = Publication & { readonly published: PublishedVersion };
+
+/** Everything that answers about one artefact need: facts, bytes and headers of the same version. */
+export interface ServedArtefact extends VersionFiles {
+  readonly name: ArtefactName;
+  readonly publication: LivePublication;
+  readonly manifest: Manifest;
+  readonly manifestDocument: JsonDocument;
+  readonly representation: Representation;
+  readonly file: SharedFile;
+}
+
+/** What is known at one moment. Replaced as a whole, never changed. */
+export interface PublicationSnapshot {
+  /** By {@link formatArtefact}. */
+  readonly artefacts: ReadonlyMap<string, ServedArtefact>;
+  /** Published, but the file of the version could not be opened and no earlier one is known. */
+  readonly unavailable: ReadonlySet<string>;
+  readonly manifests: JsonDocument;
+  readonly categories: JsonDocument;
+}
+
+/**
+ * The publications, in memory, with an open file for each: answers need neither the database nor a path.
+ * A version whose file cannot be opened, or is not as long as its manifest says, does not replace the one before.
+ */
+export class PublicationIndex {
+  readonly #store: ArtefactStore;
+  readonly #log: Log;
+  readonly #now: () => number;
+  /** Problem of each artefact whose newest version cannot be served, so that each is logged once. */
+  #problems = new Map<string, string>();
+  #snapshot: PublicationSnapshot | undefined;
+  #refreshedAt: number | undefined;
+
+  constructor({ store, log, now = Date.now }: { store: ArtefactStore; log: Log; now?: () => number }) {
+    this.#store = store;
+    this.#log = log;
+    this.#now = now;
+  }
+
+  /** When the database was last read, in milliseconds, or undefined if it never was. */
+  get refreshedAt(): number | undefined {
+    return this.#refreshedAt;
+  }
+
+  get known(): boolean {
+    return this.#snapshot !== undefined;
+  }
+
+  /**
+   * What is known now.
+   * @throws ServiceError `not_ready` before the first refresh.
+   */
+  get snapshot(): PublicationSnapshot {
+    if (this.#snapshot === undefined) throw new ServiceError('not_ready', { operation: 'read publications', problem: 'The publications are not known yet.' });
+    return this.#snapshot;
+  }
+
+  /**
+   * The served version of an artefact.
+   * @throws ServiceError `artefact_not_found` if it was never published, `not_ready` if its file cannot be read here or nothing is known yet.
+   */
+  find(name: ArtefactName): ServedArtefact {
+    const key = formatArtefact(name);
+    const { artefacts, unavailable } = this.snapshot;
+    const found = artefacts.get(key);
+    if (found !== undefined) return found;
+    if (unavailable.has(key)) throw new ServiceError('not_ready', { operation: 'find artefact', object: key, problem: 'The file of this cache cannot be read at the moment.' });
+    throw new ServiceError('artefact_not_found', { operation: 'find artefact', object: key });
+  }
+
+  /**
+   * Opens a file that belongs to a served version for one answer, which retires it. Those are many, and most are never asked
+   * for: 200 countries with 14 deltas each would keep 2,800 descriptors open. Undefined, and logged, if it is gone or not as
+   * long as was published.
+   * @throws ServiceError `not_ready` if that cannot be told at the moment.
+   */
+  async openVersionFile({ stored, representation }: VersionFile): Promise<SharedFile | undefined> {
+    const opened = await openStored(this.#store, { stored, bytes: representation.size, object: formatArtefact(stored) });
+    if (!(opened instanceof ServiceError)) return opened;
+    this.#log.error({ err: opened, artefact: formatArtefact(stored), kind: stored.kind }, 'a file of a published version cannot be served');
+    if (opened.code === 'not_ready') throw opened;
+    return undefined;
+  }
+
+  /** Reads the publications and replaces what is known, all at once. On any error nothing changes. One call at a time. */
+  async refresh(db: Queryable): Promise<void> {
+    const [publications, categories] = [await listPublications(db), await readCategories(db)];
+    const before = this.#snapshot;
+    const opened = await this.#openAll(publications, before?.artefacts ?? new Map());
+    this.#snapshot = makeSnapshot(opened, makeJsonDocument(categories), before);
+    this.#refreshedAt = this.#now();
+    retireReplaced(before?.artefacts, opened.artefacts);
+  }
+
+  /** Gives every file back, each when its last response has ended. */
+  close(): void {
+    for (const { file } of this.#snapshot?.artefacts.values() ?? []) file.retire();
+  }
+
+  async #openAll(publications: readonly Publication[], before: ReadonlyMap<string, ServedArtefact>): Promise<Opened> {
+    const artefacts = new Map<string, ServedArtefact>();
+    const unavailable = new Set<string>();
+    const problems = new Map<string, string>();
+    for (const publication of publications.filter(isLive)) {
+      const key = formatArtefact(publication);
+      const previous = before.get(key);
+      const served = await this.#serve(publication, previous);
+      if (!(served instanceof ServiceError)) {
+        artefacts.set(key, served);
+        continue;
+      }
+      problems.set(key, served.message);
+      if (this.#problems.get(key) !== served.message) this.#log.error({ err: served, artefact: key, servedVersion: previous?.publication.published.version }, 'a published version cannot be served');
+      if (previous === undefined) unavailable.add(key);
+      else artefacts.set(key, previous);
+    }
+    this.#problems = problems;
+    return { artefacts, unavailable };
+  }
+
+  /**
+   * The entry of a publication: the one before where nothing changed. Where a night confirmed the version its file is
+   * opened again, since the night has stored it anew: a file that was damaged on the disk is mended so.
+   */
+  async #serve(publication: LivePublication, previous: ServedArtefact | undefined): Promise<ServedArtefact | ServiceError> {
+    if (previous !== undefined && samePublication(previous.publication, publication)) return previous;
+    if (previous !== undefined && sameVersion(previous.publication.published, publication.published)) {
+      const mended = await openArtefact(this.#store, publication);
+      if (mended instanceof ServiceError) this.#log.error({ err: mended, artefact: formatArtefact(publication) }, 'a confirmed version cannot be opened again; it is served from the file that is open');
+      return { ...previous, publication, ...describeManifest(publication), ...describeVersionFiles(publication, previous.representation), file: mended instanceof ServiceError ? previous.file : mended };
+    }
+    const file = await openArtefact(this.#store, publication);
+    return file instanceof ServiceError ? file : makeEntry({ publication, file, previous, now: this.#now() });
+  }
+}
+
+interface Opened {
+  readonly artefacts: ReadonlyMap<string, ServedArtefact>;
+  readonly unavailable: ReadonlySet<string>;
+}
+
+function isLive(publication: Publication): publication is LivePublication {
+  return publication.published !== null;
+}
+
+function samePublication(a: LivePublication, b: LivePublication): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function sameVersion(a: PublishedVersion, b: PublishedVersion): boolean {
+  return a.version === b.version && a.file.sha256 === b.file.sha256;
+}
+
+function openArtefact(store: ArtefactStore, { cache, country, published: { version, file } }: LivePublication): Promise<SharedFile | ServiceError> {
+  return openStored(store, { stored: { cache, country, sha256: file.sha256 }, bytes: file.bytes, object: `${formatArtefact({ cache, country })} v${version}` });
+}
+
+/** Opens a stored file, or says why not: `artefact_damaged` if it is gone or of another size, `not_ready` if another try can find it. */
+async function openStored(store: ArtefactStore, { stored, bytes, object }: { stored: StoredName; bytes: number; object: string }): Promise<SharedFile | ServiceError> {
+  let file: StoredFile | undefined;
+  try {
+    file = await store.openToServe(stored);
+    if (file.size === bytes) return new SharedFile(file);
+    await file.close();
+    return new ServiceError('artefact_damaged', { operation: 'open artefact', object, problem: `The file has ${file.size} bytes, its manifest says ${bytes}.` });
+  } catch (error) {
+    await file?.close();
+    const code = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'artefact_damaged' : 'not_ready';
+    return new ServiceError(code, { operation: 'open artefact', object, problem: 'The file cannot be opened.', cause: error });
+  }
+}
+
+function makeEntry({ publication, file, previous, now }: { publication: LivePublication; file: SharedFile; previous: ServedArtefact | undefined; now: number }): ServedArtefact {
+  const { cache, country, published } = publication;
+  const lastModified = new Date(Math.min(published.publishedAt.getTime(), now)); // RFC 9110 section 8.8.2.1: never later than our clock
+  const representation = describeFile({
+    cache,
+    country,
+    version: published.version,
+    rows: published.rows,
+    asOf: published.asOf,
+    bytes: published.file.bytes,
+    sha256: published.file.sha256,
+    lastModified,
+    dateIsStrong: previous === undefined || second(previous.representation.lastModified) !== second(lastModified),
+  });
+  return { name: { cache, country }, publication, ...describeManifest(publication), ...describeVersionFiles(publication, representation), representation, file };
+}
+
+function second(date: Date): number {
+  return Math.floor(date.getTime() / 1000);
+}
+
+function describeManifest(publication: LivePublication): Pick<ServedArtefact, 'manifest' | 'manifestDocument'> {
+  const manifest = makeManifest(publication);
+  return { manifest, manifestDocument: makeJsonDocument(manifest) };
+}
+
+/** Keeps the serialised list while no entry changed: a look at the database changes nothing on most days. */
+function makeSnapshot({ artefacts, unavailable }: Opened, categories: JsonDocument, before: PublicationSnapshot | undefined): PublicationSnapshot {
+  const unchanged = before !== undefined && before.artefacts.size === artefacts.size && [...artefacts].every(([key, artefact]) => before.artefacts.get(key) === artefact);
+  const manifests = unchanged ? before.manifests : makeJsonDocument({ schema: manifestListSchema, manifests: [...artefacts.values()].map(({ manifest }) => manifest) });
+  return { artefacts, unavailable, manifests, categories };
+}
+
+function retireReplaced(before: ReadonlyMap<string, ServedArtefact> | undefined, now: ReadonlyMap<string, ServedArtefact>): void {
+  for (const [key, { file }] of before ?? []) {
+    if (now.get(key)?.file !== file) file.retire();
+  }
+}

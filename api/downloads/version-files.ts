@@ -1,0 +1,73 @@
+import type { StoredName } from '../../pipelines/caches/store/stored-name.ts';
+import { indexMediaType } from '../../pipelines/caches/format/manifest.ts';
+import type { IndexFile, PublishedVersion } from '../../pipelines/caches/artefact-facts.ts';
+import type { StoredDelta } from '../../pipelines/caches/artefact-facts.ts';
+import type { Representation } from './download-plan.ts';
+
+/** A file that belongs to a version beside the artefact: a delta that leads to it, or its segment index. Opened when it is asked for. */
+export interface VersionFile {
+  readonly stored: StoredName;
+  readonly representation: Representation;
+}
+
+/** The files that belong to a version. */
+export interface VersionFiles {
+  /** By the version that each begins at. */
+  readonly deltas: ReadonlyMap<number, VersionFile>;
+  readonly index: VersionFile | undefined;
+}
+
+interface ServedVersion {
+  readonly cache: string;
+  readonly country: string;
+  readonly published: PublishedVersion;
+}
+
+/** Facts and headers of the files beside an artefact; what they share with it is taken from its representation. */
+export function describeVersionFiles(version: ServedVersion, artefact: Representation): VersionFiles {
+  const { deltas, index } = version.published;
+  return {
+    deltas: new Map(deltas.map((delta) => [delta.from, describeDelta(version, delta, artefact)])),
+    index: index === null ? undefined : describeIndex(version, index, artefact),
+  };
+}
+
+function describeDelta(version: ServedVersion, { from, sha256, bytes }: StoredDelta, artefact: Representation): VersionFile {
+  const name = `v${from}-v${version.published.version}.delta.tsv.gz`;
+  const described = describe({ version, sha256, bytes, kind: 'delta', name, mediaType: 'application/gzip' }, artefact);
+  const { representation } = described;
+  return { ...described, representation: { ...representation, versionHeaders: { ...representation.versionHeaders, 'X-Cache-From': from } } };
+}
+
+function describeIndex(version: ServedVersion, { sha256, bytes }: IndexFile, artefact: Representation): VersionFile {
+  return describe({ version, sha256, bytes, kind: 'index', name: `v${version.published.version}.index.tsv`, mediaType: indexMediaType }, artefact);
+}
+
+interface FileFacts {
+  readonly version: ServedVersion;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly kind: 'delta' | 'index';
+  readonly name: string;
+  readonly mediaType: string;
+}
+
+function describe({ version: { cache, country }, sha256, bytes, kind, name, mediaType }: FileFacts, artefact: Representation): VersionFile {
+  const etag = `"${sha256}"`;
+  const { 'X-Cache-Rows': _rows, ...versionHeaders } = artefact.versionHeaders;
+  return {
+    stored: { cache, country, sha256, kind },
+    representation: {
+      ...artefact,
+      size: bytes,
+      etag,
+      versionHeaders: { ...versionHeaders, ETag: etag },
+      contentHeaders: {
+        'Content-Type': mediaType,
+        'Content-Disposition': `attachment; filename="${[cache, country, name].filter((part) => part !== '').join('-')}"`,
+        'Repr-Digest': `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`,
+        'Accept-Ranges': 'bytes',
+      },
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { CACHES, COLUMN_TYPES, type CacheDefinition } from '../../pipelines/caches/definition.ts';
+import { indexMediaType } from '../../pipelines/caches/format/manifest.ts';
+import { RELEASE_SERVICES } from '../../pipelines/audio/models/releases.ts';
+import { ERRORS, type ErrorCode } from '../../runtime/errors.ts';
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/).describe('SHA-256 in lower-case hex.');
+const time = z.iso.datetime().describe('ISO 8601, UTC.');
+const count = z.int().nonnegative();
+
+/** Country of a request: exactly two upper-case ASCII letters. A dotless i would upper-case to I, so nothing is converted. */
+export const countrySchema = z.string().regex(/^[A-Z]{2}$/).describe('ISO 3166-1 alpha-2, two upper-case letters.');
+
+/** Query of the requests for a cache: the country where the cache is split by country, else nothing. */
+export function cacheQuery({ perCountry }: CacheDefinition) {
+  return perCountry ? z.strictObject({ country: countrySchema }) : noQuery;
+}
+
+/** Query of the requests for a delta: those for the cache, and the version that it begins at. Digits only: `1e2` and ` 5` are refused. */
+export function deltaQuery({ perCountry }: CacheDefinition) {
+  const from = z
+    .preprocess((value) => (typeof value === 'string' && /^[1-9]\d{0,8}$/.test(value) ? Number(value) : value), z.int().positive())
+    .describe('The version that you have.');
+  return perCountry ? z.strictObject({ country: countrySchema, from }) : z.strictObject({ from });
+}
+
+/** Query of a resource without parameters. */
+export const noQuery = z.strictObject({});
+
+export const manifestSchema = z.object({
+  schema: z.string().describe('Version of the form of this manifest.'),
+  cache: z.enum(CACHES.map(({ name }) => name)),
+  country: countrySchema.nullable().describe('Null for a cache that is not split by country.'),
+  version: z.int().positive().describe('Rises only when the plain bytes change.'),
+  buildId: z.int().positive(),
+  asOf: time.describe('Time of the database snapshot that the file was built from.'),
+  confirmedAsOf: time.describe('Time of the last snapshot whose rows gave exactly these bytes.'),
+  builtAt: time,
+  publishedAt: time,
+  rows: count,
+  levels: z.partialRecord(z.enum(['NEUTRAL', 'SPAM', 'FRAUD']), count).describe('Rows a reputation level; empty for a cache without reputation.'),
+  columns: z.array(z.object({ name: z.string(), type: z.enum(COLUMN_TYPES), meaning: z.string() })),
+  order: z.string(),
+  notice: z.string().nullable().describe('What a reader must know before the rows are put to use; null if there is nothing.'),
+  categoriesVersion: z.int().positive(),
+  file: z.object({
+    href: z.string().describe('Path and query of the download.'),
+    mediaType: z.literal('application/gzip'),
+    sha256,
+    bytes: count,
+    plainSha256: sha256,
+    plainBytes: count,
+  }),
+  previous: z.object({ version: z.int().positive(), plainSha256: sha256 }).nullable(),
+  deltas: z
+    .array(
+      z.object({
+        from: z.int().positive().describe('The version that it begins at.'),
+        href: z.string().describe('Path and query of the delta.'),
+        bytes: count,
+        sha256,
+        added: count.describe('Lines that add a row.'),
+        changed: count.describe('Lines that replace a row.'),
+        removed: count.describe('Lines that remove a row.'),
+      }),
+    )
+    .describe('Deltas that lead to this version, newest first.'),
+  index: z
+    .object({
+      href: z.string().describe('Path and query of the segment index.'),
+      mediaType: z.literal(indexMediaType),
+      sha256,
+      bytes: count,
+      segments: count,
+      columns: z.array(z.string()),
+    })
+    .nullable()
+    .describe('Where each range of phones is in the file; null for a version from before there was an index.'),
+  status: z.enum(['fresh', 'stale']),
+  stale: z.object({ code: z.string(), reason: z.string(), since: time }).nullable().describe('Why the last build failed, if it did.'),
+});
+
+export const manifestListSchema = z.object({ schema: z.string(), manifests: z.array(manifestSchema) });
+
+export const categoryListSchema = z.object({
+  categoriesVersion: z.int().positive().describe('Rises when a category is added.'),
+  categories: z.array(z.object({ id: z.int().positive(), name: z.string(), level: z.enum(['SPAM', 'FRAUD']) })),
+});
+
+export const releaseListSchema = z.object({
+  current: z.partialRecord(z.enum(RELEASE_SERVICES), z.string()).describe('Newest release of each service.'),
+  releases: z
+    .array(
+      z.object({
+        service: z.enum(RELEASE_SERVICES),
+        name: z.string().describe('`<year>.<month>.r<n>[p<n>]` of audio, `<year>.<month>-p<n>` of branding.'),
+        year: z.int().positive(),
+        month: z.int().min(1).max(12),
+        revision: count.nullable().describe('The number after `r`; null for branding.'),
+        patch: count.nullable().describe('The number after `p`; null where there is none, which is older than 0.'),
+        changes: z.readonly(z.array(z.object({
+          kind: z.enum(['introduced', 'refined', 'removed']),
+          subject: z.string().describe('A model, or an operation.'),
+          replacedBy: z.string().nullable(),
+          note: z.string().nullable(),
+        }))),
+      }),
+    )
+    .describe('Oldest first within a service.'),
+});
+
+export const problemSchema = z.object({
+  type: z.string().describe('`urn:caller-trust:error:` and the code.'),
+  title: z.string().describe('Meaning of the code.'),
+  status: z.int(),
+  code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]).describe('Stable; decide by this.'),
+  detail: z.string().describe('What is wrong with this request.'),
+  requestId: z.string().describe('The same as the header X-Request-Id; the log has more under it.'),
+});
+
+export const liveSchema = z.object({ status: z.literal('live') });
+
+export const readinessSchema = z.object({
+  status: z.enum(['ready', 'degraded', 'not_ready']).describe('`degraded`: it serves, and a person should look.'),
+  database: z.object({ reachable: z.boolean(), lastReadAt: time.nullable() }),
+  publications: z.object({ known: z.boolean(), served: count, unavailable: z.array(z.string()).describe('Published, but the file cannot be read here.') }),
+  keys: z.object({ known: z.boolean() }),
+  stopping: z.boolean(),
+  stale: z.array(z.object({ artefact: z.string(), code: z.string(), since: time })).describe('Artefacts whose last build failed.'),
+  old: z.array(z.object({ artefact: z.string(), confirmedAsOf: time, ageHours: z.number() })).describe('Artefacts that no night has confirmed for too long.'),
+  lateFeeds: z
+    .array(z.object({ feed: z.string(), source: z.string(), lastAt: time.nullable(), ageHours: z.number().nullable(), expectedHours: z.number().nullable() }))
+    .describe('Feeds whose last load is older than their usual interval allows.'),
+});
+
+const schemaIds: readonly (readonly [z.ZodType, string])[] = [
+  [manifestSchema, 'Manifest'],
+  [manifestListSchema, 'ManifestList'],
+  [categoryListSchema, 'CategoryList'],
+  [releaseListSchema, 'ReleaseList'],
+  [problemSchema, 'Problem'],
+  [readinessSchema, 'Readiness'],
+];
+
+/** The schemas by the names that the OpenAPI document gives them. It is the registry that keeps their descriptions: of another one the document would have none. */
+export const namedSchemas = z.globalRegistry;
+
+/** Gives schemas names in the OpenAPI document. */
+export function nameSchemas(ids: readonly (readonly [z.ZodType, string])[]): void {
+  for (const [schema, id] of ids) namedSchemas.add(schema, { ...namedSchemas.get(schema), id });
+}
+
+nameSchemas(schemaIds);

@@ -1,0 +1,212 @@
+import { LETTER_TRANSITIONS, NUMBER_TRANSITIONS, type BrandState, type LetterState, type NumberState } from '../../pipelines/branding/states.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import type { BrandAnswer, BrandDetailAnswer, BrandNumberAnswer, LetterAnswer } from './branding-schemas.ts';
+
+/** A brand by the name that one client has for it. */
+export interface BrandName {
+  readonly client: string;
+  readonly handle: string;
+}
+
+interface BrandRow {
+  handle: string;
+  state: BrandState;
+  displayName: string;
+  legalName: string;
+  dba: string | null;
+  website: string | null;
+  country: string;
+  callReasons: string[] | null;
+  logo: string | null;
+  relationship: BrandAnswer['relationship'];
+  approvedRevision: number | null;
+  pendingRevision: number | null;
+  pendingDisplayName: string | null;
+  createdAt: Date;
+  changedAt: Date;
+  approvedAt: Date | null;
+}
+
+interface LetterSummaryRow {
+  state: LetterState;
+  count: number;
+  newestLetterId: number;
+  inForceUntil: Date | null;
+}
+
+interface NumberRow {
+  phone: string;
+  country: string | null;
+  state: NumberState;
+  callReason: string | null;
+  submittedAt: Date;
+  changedAt: Date;
+  verifiedAt: Date | null;
+  liveUntil: Date | null;
+}
+
+interface LetterRow {
+  letterId: number;
+  state: LetterState;
+  submittedAt: Date;
+  ruleVersion: string;
+  signedOn: string | null;
+  validFrom: Date | null;
+  validUntil: Date | null;
+  decidedAt: Date | null;
+  decidedBy: 'rules' | 'person' | null;
+  decisionReason: string | null;
+  format: string | null;
+  pages: number | null;
+  numbers: number;
+  findings: LetterAnswer['findings'];
+}
+
+/** Brands of a client by handle, after the one given ('' for the first); with `brand` that one alone. */
+export async function listBrands(db: Queryable, { client, brand, state, after, rows }: { client: string; brand: string | null; state: BrandState | undefined; after: string; rows: number }): Promise<BrandAnswer[]> {
+  return (await queryRows<BrandRow>(db, sql('api/list_brands'), [client, state ?? null, after, rows, brand])).map(brandOf);
+}
+
+/** A brand that was found, for the reads of its numbers and letters. */
+export interface FoundBrand {
+  readonly brandId: number;
+  readonly brand: BrandAnswer;
+}
+
+/**
+ * Finds a brand.
+ * @throws ServiceError `brand_unknown` if the client has none of this handle, whoever else has it.
+ */
+export async function findBrand(db: Queryable, { client, handle }: BrandName): Promise<FoundBrand> {
+  const row = await queryRow<BrandRow & { brandId: number }>(db, sql('api/find_brand'), [handle, client]);
+  if (row === undefined) throw unknownBrand();
+  return { brandId: row.brandId, brand: brandOf(row) };
+}
+
+/** A brand with its counts. @throws ServiceError `brand_unknown` */
+export async function readBrand(db: Queryable, name: BrandName): Promise<BrandDetailAnswer> {
+  const { brandId, brand } = await findBrand(db, name);
+  const numbers = await queryRows<{ state: NumberState; count: number }>(db, sql('api/count_brand_numbers'), [brandId]);
+  const letters = await queryRows<LetterSummaryRow>(db, sql('api/summarize_brand_letters'), [brandId]);
+  return { ...brand, numbers: countStates(NUMBER_TRANSITIONS.states, numbers), letters: summarizeLetters(letters, name.handle) };
+}
+
+/** Which numbers of a brand to list; without a state those of every state. */
+export interface NumbersAsked {
+  readonly state: NumberState | undefined;
+  readonly after: string;
+  readonly rows: number;
+}
+
+/** Numbers of a brand by phone, after the one given ('' for the first). */
+export async function listNumbers(db: Queryable, { brandId, brand }: FoundBrand, { state, after, rows }: NumbersAsked): Promise<BrandNumberAnswer[]> {
+  const values = [brandId, after, rows, brand.handle];
+  const found =
+    state === undefined
+      ? await queryRows<NumberRow>(db, sql('api/list_brand_numbers'), values)
+      : await queryRows<NumberRow>(db, sql('api/list_brand_numbers_in_state'), [...values, state]);
+  return found.map((row) => ({
+    phone: row.phone,
+    country: row.country,
+    state: row.state,
+    callReason: row.callReason,
+    submittedAt: row.submittedAt.toISOString(),
+    changedAt: row.changedAt.toISOString(),
+    verifiedAt: timeOrNull(row.verifiedAt),
+    liveUntil: timeOrNull(row.liveUntil),
+  }));
+}
+
+/** Letters of a brand, newest first, from the id given on downwards. */
+export async function listLetters(db: Queryable, { brandId, brand }: FoundBrand, { newest, rows }: { newest: number; rows: number }): Promise<LetterAnswer[]> {
+  return (await queryRows<LetterRow>(db, sql('api/list_brand_letters'), [brandId, newest, rows])).map((row) => letterOf(row, brand.handle));
+}
+
+/** One letter of a brand. @throws ServiceError `letter_unknown` if the brand has none of this id. */
+export async function readLetter(db: Queryable, brand: FoundBrand, letterId: number): Promise<LetterAnswer> {
+  const [letter] = await listLetters(db, brand, { newest: letterId, rows: 1 });
+  if (letter?.letterId !== letterId) throw unknownLetter();
+  return letter;
+}
+
+/** The error of a handle that names no brand of the client. */
+export function unknownBrand(): ServiceError {
+  return new ServiceError('brand_unknown', { operation: 'find brand' });
+}
+
+/** The error of an id that names no letter of the brand. */
+export function unknownLetter(): ServiceError {
+  return new ServiceError('letter_unknown', { operation: 'find letter' });
+}
+
+function brandOf(row: BrandRow): BrandAnswer {
+  const self = `/v1/brands/${row.handle}`;
+  return {
+    handle: row.handle,
+    state: row.state,
+    displayName: row.displayName,
+    legalName: row.legalName,
+    dba: row.dba,
+    website: row.website,
+    country: row.country,
+    callReasons: row.callReasons ?? [],
+    logo: row.logo,
+    relationship: row.relationship,
+    pendingRevision: pendingRevisionOf(row),
+    createdAt: row.createdAt.toISOString(),
+    changedAt: row.changedAt.toISOString(),
+    approvedAt: timeOrNull(row.approvedAt),
+    links: { self, numbers: `${self}/numbers`, letters: `${self}/letters` },
+  };
+}
+
+/** A revision waits beside an approved one only: before, it is the brand itself that waits, and a withdrawn brand waits for nothing. */
+function pendingRevisionOf({ state, approvedRevision, pendingRevision, pendingDisplayName }: BrandRow): BrandAnswer['pendingRevision'] {
+  if (state === 'withdrawn' || approvedRevision === null || pendingRevision === null || pendingDisplayName === null) return null;
+  return { revision: pendingRevision, displayName: pendingDisplayName };
+}
+
+function letterOf(row: LetterRow, handle: string): LetterAnswer {
+  return {
+    letterId: row.letterId,
+    state: row.state,
+    submittedAt: row.submittedAt.toISOString(),
+    ruleVersion: row.ruleVersion,
+    signedOn: row.signedOn,
+    validFrom: timeOrNull(row.validFrom),
+    validUntil: timeOrNull(row.validUntil),
+    decidedAt: timeOrNull(row.decidedAt),
+    decidedBy: row.decidedBy,
+    decisionReason: row.decisionReason,
+    format: row.format,
+    pages: row.pages,
+    numbers: row.numbers,
+    findings: row.findings,
+    links: { self: letterPath(handle, row.letterId), brand: `/v1/brands/${handle}` },
+  };
+}
+
+function letterPath(handle: string, letterId: number): string {
+  return `/v1/brands/${handle}/letters/${letterId}`;
+}
+
+function summarizeLetters(rows: readonly LetterSummaryRow[], handle: string): BrandDetailAnswer['letters'] {
+  const newest = rows.reduce<LetterSummaryRow | undefined>((best, row) => (best === undefined || row.newestLetterId > best.newestLetterId ? row : best), undefined);
+  const ends = rows.flatMap(({ inForceUntil }) => (inForceUntil === null ? [] : [inForceUntil.getTime()]));
+  return {
+    ...countStates(LETTER_TRANSITIONS.states, rows),
+    inForceUntil: ends.length === 0 ? null : new Date(Math.max(...ends)).toISOString(),
+    newest: newest === undefined ? null : { letterId: newest.newestLetterId, state: newest.state, links: { self: letterPath(handle, newest.newestLetterId) } },
+  };
+}
+
+function countStates<State extends string>(states: readonly State[], rows: readonly { state: State; count: number }[]): { total: number; states: Record<State, number> } {
+  const all = Object.fromEntries(states.map((state) => [state, rows.find((row) => row.state === state)?.count ?? 0])) as Record<State, number>; // the states are its keys
+  return { total: rows.reduce((sum, { count }) => sum + count, 0), states: all };
+}
+
+function timeOrNull(time: Date | null): string | null {
+  return time === null ? null : time.toISOString();
+}

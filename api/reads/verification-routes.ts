@@ -1,0 +1,82 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { requireScope } from '../../pipelines/access/authentication.ts';
+import type { ErrorCode } from '../../runtime/errors.ts';
+import type { PagedList } from '../http/cursor.ts';
+import { describeDocument } from '../http/descriptions.ts';
+import type { Metrics } from '../http/metrics.ts';
+import { sendOwned } from '../http/owned-reads.ts';
+import { makePage, startOfPage } from '../http/paging.ts';
+import type { RequestReads } from '../http/request-reads.ts';
+import { noQuery } from '../http/schemas.ts';
+import { listVerifications, newestPlace, readVerification, unknownVerification, type OwnedId, type VerificationPlace } from './verification-records.ts';
+import { verificationDetailSchema, verificationListQuery, verificationListSchema, verificationParameters } from './verification-schemas.ts';
+
+/** What the routes of verifications and batches answer from. */
+export interface VerificationRoutesOptions {
+  readonly reads: RequestReads;
+  readonly metrics: Metrics;
+}
+
+const scope = 'verifications:read';
+
+/** Ids of PostgreSQL and lines are below 2^53 and 2^31. */
+const placeForm = /^[1-9]\d{0,14}\.[1-9]\d{0,9}$/;
+const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+const databaseCodes = ['database_unavailable', 'database_unsuitable'] as const satisfies readonly ErrorCode[];
+
+/** The operation of a route that a key with `verifications:read` may read. */
+export const describeVerificationDocument = (description: Omit<Parameters<typeof describeDocument>[0], 'tag'>) =>
+  describeDocument({ ...description, tag: 'Verifications', codes: [...(description.codes ?? []), ...databaseCodes] });
+
+/** Lets keys with the scope alone into the routes that are registered beside it. */
+export function guardVerifications(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request) => void requireScope(request.caller, scope));
+}
+
+/** The client of the key; the hook of these routes has let it pass. */
+export function verificationClientOf(request: FastifyRequest): string {
+  return requireScope(request.caller, scope).client;
+}
+
+/** The id in the path, for the client of the key; undefined for what cannot be one. */
+export function ownedIdOf(request: FastifyRequest): OwnedId | undefined {
+  const { id } = request.params as { id: string };
+  return idForm.test(id) ? { client: verificationClientOf(request), id } : undefined;
+}
+
+/** The verifications of the client whose key asks. One of another client is unknown. */
+export function registerVerificationRoutes(app: FastifyInstance, options: VerificationRoutesOptions): void {
+  guardVerifications(app);
+  registerList(app, options);
+  registerOne(app, options);
+}
+
+function registerList(app: FastifyInstance, { reads, metrics }: VerificationRoutesOptions): void {
+  const description = describeVerificationDocument({ operationId: 'listVerifications', summary: 'Verifications of the client, newest first, without their windows', schema: verificationListSchema, codes: ['parameter_invalid'] });
+  app.get('/v1/verifications', { schema: { querystring: verificationListQuery, ...description } }, async (request, reply) => {
+    const client = verificationClientOf(request);
+    const { state, model, batch, limit, cursor } = request.query as z.output<typeof verificationListQuery>;
+    const list: PagedList = { list: 'verifications', of: [client, state ?? null, model ?? null, batch ?? null] };
+    const after = parsePlace(startOfPage(list, { cursor, keyForm: placeForm }));
+    const rows = await reads.read((db) => listVerifications(db, { client, state, model, batch, after, rows: limit + 1 }));
+    const page = makePage(rows, { list, limit, path: '/v1/verifications', filters: { state, model, batch } }, ({ place }) => `${place.batchId}.${place.line}`);
+    sendOwned(request, reply, { body: { verifications: page.rows.map(({ answer }) => answer), next: page.next }, next: page.next, metrics });
+  });
+}
+
+function registerOne(app: FastifyInstance, { reads, metrics }: VerificationRoutesOptions): void {
+  const description = describeVerificationDocument({ operationId: 'getVerification', summary: 'A verification with the scores of its windows', schema: verificationDetailSchema, codes: ['verification_unknown'] });
+  app.get('/v1/verifications/:id', { schema: { params: verificationParameters, querystring: noQuery, ...description } }, async (request, reply) => {
+    const name = ownedIdOf(request);
+    if (name === undefined) throw unknownVerification();
+    sendOwned(request, reply, { body: await reads.read((db) => readVerification(db, name)), metrics });
+  });
+}
+
+function parsePlace(key: string | undefined): VerificationPlace {
+  if (key === undefined) return newestPlace;
+  const [batchId, line] = key.split('.').map(Number) as [number, number];
+  return { batchId, line: Math.min(line, newestPlace.line) };
+}

@@ -1,0 +1,103 @@
+import { checkVersion, keptVersions, listVersions, type CheckedVersion, type ListedVersion } from '../../pipelines/caches/store/artefact-check.ts';
+import { formatArtefact, type ArtefactName } from '../../pipelines/caches/definition.ts';
+import { errorMessageOf, ServiceError } from '../../runtime/errors.ts';
+import type { ConsoleWork } from '../http/console-work.ts';
+
+/** Checks that run at a time in this process: each reads files as fast as the disk gives them. */
+const checksRunningMax = 1;
+
+/** What is checked: every kept version of one artefact, or the version of each artefact that readers are given. */
+export type CheckScope = ArtefactName | 'current';
+
+/** The verdict on one version. */
+export interface Verdict {
+  readonly artefact: string;
+  readonly version: number;
+  readonly verdict: CheckedVersion['verdict'];
+  readonly detail: string;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** A check of stored files, as it stands. */
+export interface ArtefactCheck {
+  readonly state: 'running' | 'finished' | 'failed';
+  /** What is checked: `phones/US`, or `current`. */
+  readonly scope: string;
+  readonly startedAt: Date;
+  readonly finishedAt: Date | null;
+  readonly versions: number;
+  /** In the order in which they were checked. */
+  readonly verdicts: readonly Verdict[];
+  /** Why the check itself could not go on. */
+  readonly problem: string | null;
+}
+
+/** Reads stored files again in the background, and keeps the latest result of each scope until the process ends. */
+export class ArtefactChecks {
+  readonly #work: Pick<ConsoleWork, 'db' | 'store' | 'config' | 'log' | 'signal'>;
+  readonly #latest = new Map<string, ArtefactCheck>();
+  #running = 0;
+
+  constructor(work: Pick<ConsoleWork, 'db' | 'store' | 'config' | 'log' | 'signal'>) {
+    this.#work = work;
+  }
+
+  /** The latest check of a scope, running or not; null if there was none since the process began. */
+  latest(scope: CheckScope): ArtefactCheck | null {
+    return this.#latest.get(nameOf(scope)) ?? null;
+  }
+
+  /**
+   * Begins a check and returns how it stands.
+   * @throws ServiceError `overloaded` while {@link checksRunningMax} run, `artefact_not_found` if nothing of the scope was published
+   */
+  async start(scope: CheckScope): Promise<ArtefactCheck> {
+    if (this.#running >= checksRunningMax) throw new ServiceError('overloaded', { operation: 'verify artefacts', problem: 'Another check is running.', hint: 'Wait until it has ended.' });
+    this.#running++;
+    try {
+      const versions = await this.#versionsOf(scope);
+      if (versions.length === 0) throw new ServiceError('artefact_not_found', { operation: 'verify artefacts', object: nameOf(scope), problem: 'Nothing was published yet.', hint: 'Run a night, which builds it.' });
+      const check: ArtefactCheck = { state: 'running', scope: nameOf(scope), startedAt: new Date(), finishedAt: null, versions: versions.length, verdicts: [], problem: null };
+      this.#latest.set(check.scope, check);
+      void this.#run(check, versions).finally(() => this.#running--);
+      return check;
+    } catch (error) {
+      this.#running--;
+      throw error;
+    }
+  }
+
+  async #versionsOf(scope: CheckScope): Promise<ListedVersion[]> {
+    const { db, config } = this.#work;
+    const kept = keptVersions(await listVersions(db), config.versionsKept);
+    if (scope === 'current') return kept.filter(({ current }) => current);
+    return kept.filter(({ cache, country }) => cache === scope.cache && country === scope.country);
+  }
+
+  async #run(begun: ArtefactCheck, versions: readonly ListedVersion[]): Promise<void> {
+    const { store, log, signal } = this.#work;
+    let check = begun;
+    const tell = (news: Partial<ArtefactCheck>) => this.#latest.set(check.scope, (check = { ...check, ...news }));
+    try {
+      for (const version of versions) {
+        signal.throwIfAborted();
+        tell({ verdicts: [...check.verdicts, verdictOf(await checkVersion(store, version))] });
+      }
+      tell({ state: 'finished', finishedAt: new Date() });
+      const bad = check.verdicts.filter(({ verdict }) => verdict !== 'ok');
+      if (bad.length > 0) log.error({ scope: check.scope, bad }, 'stored artefacts are not what was published');
+    } catch (error) {
+      tell({ state: 'failed', finishedAt: new Date(), problem: errorMessageOf(error) });
+      if (!signal.aborted) log.error({ err: error, scope: check.scope }, 'a check of artefacts broke off');
+    }
+  }
+}
+
+function nameOf(scope: CheckScope): string {
+  return scope === 'current' ? scope : formatArtefact(scope);
+}
+
+function verdictOf({ verdict, detail, version, rows, file, ...artefact }: CheckedVersion): Verdict {
+  return { artefact: formatArtefact(artefact), version, verdict, detail, rows, bytes: file.bytes };
+}

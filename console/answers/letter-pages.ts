@@ -1,0 +1,86 @@
+import type { RenderedPage } from '../../pipelines/branding/reading/letter-reader.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+
+/** Letters whose drawn pages are kept, and for how long: one reviewer reads one letter at a time, and comes back to the one before. */
+export const drawnLettersMax = 6;
+export const drawnSecondsMax = 300;
+
+/** Bytes of all drawn pages that are kept, beside those of the newest letter. A noisy page has 1.6 megabytes. */
+export const drawnBytesMax = 64 * 1024 * 1024;
+
+/** Letters that wait for their turn to be drawn; each takes a process of half a gigabyte, so one is drawn at a time. */
+export const waitingLettersMax = 10;
+
+interface Drawn {
+  readonly pages: Promise<readonly RenderedPage[]>;
+  readonly at: number;
+  bytes: number;
+}
+
+/** How the pages of a document are drawn. */
+export type DrawPages = (documentId: number) => Promise<readonly RenderedPage[]>;
+
+/**
+ * Pages of letters as pictures, drawn when they are first asked for and kept in memory for some minutes, never on a disk. Several who ask for the same
+ * letter share one drawing.
+ */
+export class LetterPages {
+  private readonly draw: DrawPages;
+  private readonly now: () => number;
+  /** Oldest use first. */
+  private readonly drawn = new Map<number, Drawn>();
+  private turn: Promise<unknown> = Promise.resolve();
+  private waiting = 0;
+
+  constructor(draw: DrawPages, now: () => number = Date.now) {
+    this.draw = draw;
+    this.now = now;
+  }
+
+  /**
+   * Every page of a document; none if it cannot be drawn.
+   * @throws ServiceError `overloaded` if {@link waitingLettersMax} letters wait to be drawn, and what drawing throws
+   */
+  async pagesOf(documentId: number): Promise<readonly RenderedPage[]> {
+    this.forgetOld();
+    const kept = this.drawn.get(documentId) ?? { pages: this.inTurn(() => this.draw(documentId)), at: this.now(), bytes: 0 };
+    this.drawn.delete(documentId);
+    this.drawn.set(documentId, kept);
+    try {
+      const pages = await kept.pages;
+      kept.bytes = pages.reduce((sum, { png }) => sum + png.length, 0);
+      this.forgetMany();
+      setTimeout(() => this.forgetOld(), drawnSecondsMax * 1000 + 1).unref(); // also when nobody opens a letter any more
+      return pages;
+    } catch (error) {
+      if (this.drawn.get(documentId) === kept) this.drawn.delete(documentId);
+      throw error;
+    }
+  }
+
+  /** Lets go of the pages of a document, which must not be shown any more. */
+  forget(documentId: number): void {
+    this.drawn.delete(documentId);
+  }
+
+  private forgetOld(): void {
+    for (const [documentId, { at }] of this.drawn) if (this.now() - at > drawnSecondsMax * 1000) this.drawn.delete(documentId);
+  }
+
+  private forgetMany(): void {
+    const total = () => [...this.drawn.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+    for (const documentId of [...this.drawn.keys()].slice(0, -1)) {
+      if (this.drawn.size <= drawnLettersMax && total() <= drawnBytesMax) return;
+      this.drawn.delete(documentId);
+    }
+  }
+
+  private async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.waiting >= waitingLettersMax) throw new ServiceError('overloaded', { operation: 'draw letter', problem: 'Many letters wait to be drawn.', hint: 'Load the page again in a minute.' });
+    this.waiting++;
+    const before = this.turn;
+    const mine = before.then(work, work).finally(() => this.waiting--);
+    this.turn = mine.catch(() => {});
+    return mine;
+  }
+}

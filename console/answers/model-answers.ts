@@ -1,0 +1,136 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { listDefaultChanges, type DefaultChange } from '../../pipelines/audio/drift/move-default.ts';
+import type { DriftReport } from '../../pipelines/audio/drift/drift-report.ts';
+import type { ModelManifest } from '../../pipelines/audio/models/manifest.ts';
+import type { ModelRegistry, RegistryEntry } from '../../pipelines/audio/models/registry.ts';
+import { openVoiceModel, type VoiceModel } from '../../pipelines/audio/voices/voice-model.ts';
+import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import { sql } from '../../sql/sql.ts';
+import { pageOf } from '../http/paging.ts';
+
+/** A model as a row of the registry's table. */
+export type ListedModel = Pick<RegistryEntry, 'model' | 'family' | 'release' | 'state' | 'isDefault' | 'removedIn' | 'replacedBy' | 'note' | 'origin' | 'added'> & {
+  readonly parameters: number | null;
+  readonly bytes: number | null;
+  readonly thresholds: ModelManifest['thresholds'] | null;
+  /** What keeps it from being used. */
+  readonly fault: string | null;
+};
+
+/** The row of a model. */
+export function listedModel({ model, family, release, state, isDefault, removedIn, replacedBy, note, origin, added, fault, manifest }: RegistryEntry): ListedModel {
+  const size = { parameters: manifest?.parameters ?? null, bytes: manifest?.bytes ?? null, thresholds: manifest?.thresholds ?? null };
+  return { model, family, release, state, isDefault, removedIn, replacedBy, note, origin, added, ...size, fault: fault?.problem ?? null };
+}
+
+/** Largest card that is shown; those that are shipped have some 10 kB. */
+const cardBytesMax = 256 * 1024;
+
+/** The text of a file beside a model's manifest, or null if it has none. */
+export async function readBeside(directory: string | null, name: 'card.md' | 'det.svg'): Promise<string | null> {
+  if (directory === null) return null;
+  const text = await readFile(join(directory, name), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  return text === null || text.length > cardBytesMax ? null : text;
+}
+
+/** A default that was set here, with the one before; null where that was the registry's. */
+export type ListedDefaultChange = DefaultChange & { readonly before: string | null };
+
+/** When defaults were set here, newest first. */
+export async function listAllDefaultChanges(db: Queryable, limit: number): Promise<ListedDefaultChange[]> {
+  const rows = await queryRows<{ family: DefaultChange['family']; model: string; before: string | null; since: Date; setBy: string; reason: string; reportId: number | null; forced: boolean }>(db, sql('console/list_default_changes'), [limit]);
+  return rows.map(({ setBy, reportId, ...change }) => ({ ...change, setBy, reportId }));
+}
+
+/** Changes of defaults that the page of the models shows. */
+const changesShownMax = 50;
+
+/** The registry as of a release, with the model that voices are compared by, and the defaults that were set here. */
+export interface ShownRegistry {
+  readonly release: string;
+  readonly newestRelease: string;
+  readonly models: readonly ListedModel[];
+  readonly voiceprint: { readonly model: string; readonly identityThreshold: number };
+  readonly changes: readonly ListedDefaultChange[];
+}
+
+/** @throws ServiceError `release_unknown` */
+export async function readRegistry(db: Queryable, registry: ModelRegistry, release?: string): Promise<ShownRegistry> {
+  const { newestRelease } = registry;
+  const { name, identityThreshold } = await openVoiceModel();
+  return { release: release ?? newestRelease, newestRelease, models: registry.models(release).map(listedModel), voiceprint: { model: name, identityThreshold }, changes: await listAllDefaultChanges(db, changesShownMax) };
+}
+
+/** A model with its card, and when it became the default or ceased to be it. */
+export type ShownModel = ListedModel & Pick<RegistryEntry, 'manifest' | 'manifestSha256'> & {
+  readonly card: string | null;
+  /** True if there is a picture of its error rates. */
+  readonly hasCurve: boolean;
+  readonly defaults: readonly DefaultChange[];
+};
+
+/** What the page of a model is told of it. */
+export async function readModel(db: Queryable, entry: RegistryEntry): Promise<ShownModel> {
+  const { model, manifest, manifestSha256, directory } = entry;
+  return { ...listedModel(entry), manifest, manifestSha256, card: await readBeside(directory, 'card.md'), hasCurve: (await readBeside(directory, 'det.svg')) !== null, defaults: await listDefaultChanges(db, model) };
+}
+
+/** The model that voices are compared by, with its card. */
+export type ShownVoiceModel = Pick<VoiceModel, 'identityThreshold' | 'agreementMin'> & { readonly model: string; readonly card: string | null };
+
+/** @throws ServiceError `model_invalid` */
+export async function readVoiceModel(): Promise<ShownVoiceModel> {
+  const { name, directory, identityThreshold, agreementMin } = await openVoiceModel();
+  return { model: name, identityThreshold, agreementMin, card: await readBeside(directory, 'card.md') };
+}
+
+/** A drift report in a list. */
+export interface ListedReport {
+  readonly reportId: number;
+  readonly old: string;
+  readonly new: string;
+  readonly batch: string;
+  readonly madeAt: Date;
+  readonly madeBy: string;
+  readonly counts: DriftReport['counts'];
+}
+
+/** Drift reports, newest first. */
+export async function listReports(db: Queryable, { before, model, limit }: { readonly before?: number | undefined; readonly model?: string | undefined; readonly limit: number }): Promise<{ reports: ListedReport[]; next: string | null }> {
+  const rows = await queryRows<{ reportId: number; oldModel: string; newModel: string; batch: string; madeAt: Date; madeBy: string; counts: DriftReport['counts'] }>(db, sql('console/list_drift_reports'), [before ?? null, model ?? null, limit + 1]);
+  const { rows: shown, next } = pageOf(rows, limit, ({ reportId }) => reportId);
+  const reports = shown.map((row) => ({ reportId: row.reportId, old: row.oldModel, new: row.newModel, batch: row.batch, madeAt: row.madeAt, madeBy: row.madeBy, counts: row.counts }));
+  return { reports, next };
+}
+
+/** A stored drift report. */
+export interface StoredReport {
+  readonly reportId: number;
+  readonly madeAt: Date;
+  readonly madeBy: string;
+  readonly report: DriftReport;
+}
+
+/** @throws ServiceError `drift_report_unknown` if no report has this id */
+export async function readReport(db: Queryable, reportId: number): Promise<StoredReport> {
+  const row = await queryRow<{ reportId: number; madeAt: Date; madeBy: string; report: DriftReport }>(db, sql('console/read_drift_report'), [reportId]);
+  if (row === undefined) throw new ServiceError('drift_report_unknown', { operation: 'read drift report', object: String(reportId), hint: 'The page of the models lists those there are.' });
+  return { reportId: row.reportId, madeAt: row.madeAt, madeBy: row.madeBy, report: row.report };
+}
+
+/** Flips and recordings without a comparison that a page shows; the command prints the whole report. */
+const rowsShownMax = 100;
+
+/** A report as its page is told it: without the points of the picture, and with the first of its lists. */
+export type ShownReport = Omit<StoredReport, 'report'> & Omit<DriftReport, 'points'> & { readonly pointsDrawn: number };
+
+/** What the page of a report is told of it. */
+export function shownReport({ report, ...facts }: StoredReport): ShownReport {
+  const { points, flips, notCompared, ...rest } = report;
+  return { ...facts, ...rest, pointsDrawn: points.length, flips: flips.slice(0, rowsShownMax), notCompared: notCompared.slice(0, rowsShownMax) };
+}

@@ -1,0 +1,36 @@
+import { describeLabelReason, LABEL_CAUSES, type Label, type LabelEvent } from '../../pipelines/labels/label-history.ts';
+import { readNumberHistory, type Dispute } from '../../pipelines/labels/number-dispute.ts';
+import { readNumber, type NumberRecord } from '../../pipelines/labels/number-record.ts';
+import type { Queryable } from '../../runtime/postgres.ts';
+
+/** Changes of a label, and disputes, that the page of a number shows; the command line lists more. */
+const historyShown = 100;
+
+/** A change of a label with its cause in words. */
+export interface ShownLabelChange {
+  readonly eventId: number;
+  readonly at: Date;
+  readonly from: Label;
+  readonly to: Label;
+  readonly cause: string;
+  /** What it rests on: a load, a rule with its counts, or who cleared the number and why. */
+  readonly why: string;
+}
+
+/** A number with its label, why it has it, and what was disputed. */
+export type ShownNumber = Pick<NumberRecord, 'phone' | 'country' | 'reputation' | 'since' | 'feed' | 'complaints' | 'score' | 'redress' | 'protection'> & {
+  readonly changes: readonly ShownLabelChange[];
+  readonly disputes: readonly Dispute[];
+};
+
+/** What the page of numbers shows of one. @throws ServiceError `phone_invalid`, `phone_unknown` */
+export async function shownNumber(db: Queryable, phoneText: string): Promise<ShownNumber> {
+  const { phone, country, reputation, since, feed, complaints, score, redress, protection } = await readNumber(db, phoneText);
+  const { changes, disputes } = await readNumberHistory(db, phone, { limit: historyShown });
+  return { phone, country, reputation, since, feed, complaints, score, redress, protection, changes: changes.map(shownChange), disputes };
+}
+
+function shownChange(event: LabelEvent): ShownLabelChange {
+  const { eventId, at, from, to, cause } = event;
+  return { eventId, at, from, to, cause: LABEL_CAUSES[cause], why: describeLabelReason(event) };
+}

@@ -1,0 +1,56 @@
+import { listOperationRows, type OperationKind } from '../../pipelines/branding/operation.ts';
+import type { OperationResult } from '../../pipelines/branding/operation-result.ts';
+import type { ErrorCode } from '../../runtime/errors.ts';
+import { queryRows, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+
+/** What an operation came to: its outcome, or its state where there is none. */
+export const OPERATION_STANDINGS = ['queued', 'approved', 'in_review', 'accepted', 'rejected', 'failed'] as const satisfies readonly (OperationResult['outcome'] | 'queued' | 'failed')[];
+
+/** An operation in a list. */
+export interface OperationSummary {
+  readonly operationId: number;
+  readonly kind: OperationKind;
+  readonly owner: string;
+  readonly handle: string;
+  readonly requestedBy: string;
+  readonly requestedAt: Date;
+  readonly standing: (typeof OPERATION_STANDINGS)[number];
+  readonly failureCode: ErrorCode | null;
+  readonly hasLetter: boolean;
+  readonly numbers: number | null;
+}
+
+/** What a list of operations is narrowed to. */
+export interface OperationFilter {
+  readonly before?: number | undefined;
+  /** Null for all. */
+  readonly owners: readonly string[] | null;
+  readonly standing?: string | undefined;
+  readonly handle?: string | undefined;
+  readonly limit: number;
+}
+
+/** Operations, newest first. */
+export async function listOperations(db: Queryable, { before, owners, standing, handle, limit }: OperationFilter): Promise<OperationSummary[]> {
+  return queryRows<OperationSummary>(db, sql('console/list_operations'), [before ?? null, owners, standing ?? null, handle ?? null, limit]);
+}
+
+/** Rows that are read at a time for a file. */
+const rowsRead = 1000;
+
+/** The refused rows of an operation as CSV (RFC 4180) with a header, in pieces. */
+export async function* writeRejects(db: Queryable, operationId: number): AsyncGenerator<string> {
+  yield 'line,phone,code,reason\r\n';
+  for (let after = 0; ; ) {
+    const rows = await listOperationRows(db, operationId, { refused: true, after, limit: rowsRead });
+    yield rows.map(({ line, phone, outcome, reason }) => `${[line, phone ?? '', outcome, reason].map(quoted).join(',')}\r\n`).join('');
+    if (rows.length < rowsRead) return;
+    after = rows.at(-1)!.line;
+  }
+}
+
+function quoted(value: string | number): string {
+  const text = String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

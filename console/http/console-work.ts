@@ -1,0 +1,21 @@
+import type { Queues } from '../../jobs/queues/backend.ts';
+import type { ArtefactStore } from '../../pipelines/caches/store/artefact-store.ts';
+import type { ScoringPool } from '../../pipelines/audio/scoring/scoring-pool.ts';
+import type { Vault } from '../../runtime/vault.ts';
+import type { Config } from '../../runtime/config.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Pool } from '../../runtime/postgres.ts';
+
+/** What the routes of the console work with. Everything that they do goes through the jobs and queries that the CLI uses. */
+export interface ConsoleWork {
+  readonly config: Config;
+  readonly db: Pool;
+  readonly queues: Queues;
+  readonly vault: Vault;
+  readonly store: ArtefactStore;
+  /** Child processes for what strangers have recorded, started when they are needed. */
+  readonly scoring: ScoringPool;
+  readonly log: Log;
+  /** Fires when the process stops. */
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,86 @@
+import type { TakenRequest } from './brand-types.ts';
+import { Problem, asProblem, sendForm } from '../shell/request.ts';
+import { goTo } from '../shell/router.ts';
+import { useState } from '../shell/view.ts';
+
+/** A request for branding as a form makes it. */
+export interface BrandingRequest {
+  readonly kind: 'add_managed_brand' | 'update_managed_brand' | 'add_phone_number';
+  readonly owner?: string;
+  readonly request: Readonly<Record<string, unknown>>;
+  readonly letter?: File | null;
+  readonly numbers?: File | null;
+}
+
+/** Handing a request in from a form. */
+export interface Submission {
+  readonly isBusy: boolean;
+  readonly problem: Problem | null;
+  /** What is wrong with a field, by its name in the request: `displayName`, `contact.email`. */
+  readonly wrong: ReadonlyMap<string, string>;
+  readonly submit: (request: BrandingRequest) => Promise<void>;
+}
+
+/**
+ * Hands requests of one form in, under one idempotency key: pressed twice, or again after a connection that broke off, it is carried out
+ * once. A form that was changed after it had been taken is another request, and gets another key.
+ */
+export function useSubmission(): Submission {
+  const [key, setKey] = useState(makeKey);
+  const [state, setState] = useState<{ isBusy: boolean; problem: Problem | null }>({ isBusy: false, problem: null });
+  const submit = async (request: BrandingRequest) => {
+    setState({ isBusy: true, problem: null });
+    try {
+      const { operationId } = await sendForm<TakenRequest>('/api/operations', formOf(request, key));
+      goTo(`/operations/${operationId}`);
+    } catch (error) {
+      const problem = asProblem(error);
+      if (problem.code === 'idempotency_conflict') setKey(makeKey());
+      setState({ isBusy: false, problem: problem.code === 'idempotency_conflict' ? taken(problem) : problem });
+    }
+  };
+  return { ...state, wrong: wrongFields(state.problem), submit };
+}
+
+function makeKey(): string {
+  return `console-${crypto.randomUUID()}`;
+}
+
+function taken({ status, code, hint }: Problem): Problem {
+  return new Problem({ status, code, detail: 'This form was handed in before, and has been changed since.', hint: `${hint ?? ''} Press again to hand it in as another request.` });
+}
+
+function formOf({ kind, owner = '', request, letter, numbers }: BrandingRequest, key: string): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ kind, owner, key, request: JSON.stringify(request) })) form.set(name, value);
+  if (letter) form.set('letter', letter);
+  if (numbers) form.set('numbers', numbers);
+  return form;
+}
+
+/** The server names fields by their path: `brand.displayName: holds an emoji; owner: is missing.` */
+function wrongFields(problem: Problem | null): ReadonlyMap<string, string> {
+  if (problem?.code !== 'brand_request_invalid') return new Map();
+  const parts = problem.message.split('; ').map((part) => /^(?:brand\.|changes\.)?([\w.]+): (.*?)\.?$/.exec(part));
+  return new Map(parts.flatMap((part) => (part === null ? [] : [[part[1]!.replace(/\.\d+$/, ''), part[2]!] as const])));
+}
+
+/** The text of a field; null if nothing was written. */
+export function textIn(form: FormData, name: string): string | null {
+  const value = form.get(name);
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
+}
+
+/** The file that was chosen; null if none was. */
+export function fileIn(form: FormData, name: string): File | null {
+  const value = form.get(name);
+  return value instanceof File && (value.name !== '' || value.size > 0) ? value : null;
+}
+
+/** Entries that stand in lines of their own, or between commas. */
+export function listIn(form: FormData, name: string, separator: RegExp): string[] {
+  return (textIn(form, name) ?? '').split(separator).map((entry) => entry.trim()).filter((entry) => entry !== '');
+}
+
+/** Numbers are written in lines, or between commas or semicolons: a number itself may have spaces. */
+export const betweenNumbers = /[\n,;]+/;

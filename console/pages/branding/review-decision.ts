@@ -1,0 +1,59 @@
+import type { Letter, LetterRequest, WaitingLetter } from './brand-types.ts';
+import { ActionButton, Name, Notice, ProblemNotice, Section, State, When } from '../shell/components.ts';
+import { ReasonField } from '../shell/reason-dialog.ts';
+import { asProblem, getJson, sendJson, type Problem } from '../shell/request.ts';
+import { Link } from '../shell/router.ts';
+import { formatCount, visible } from '../shell/text.ts';
+import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
+import { countAgain } from './waiting-count.ts';
+
+type Decided = Pick<Letter, 'letterId' | 'state' | 'decidedAt' | 'decidedBy' | 'decisionReason'>;
+
+/** Where a person approves or rejects a letter; who did, once somebody has. */
+export function LetterDecision({ letter, request, whyNot, onDecided }: { letter: Decided; request: LetterRequest; whyNot: string | null; onDecided: () => void }): VNode {
+  const { letterId, state } = letter;
+  const [reason, setReason] = useState('');
+  const [refusal, setRefusal] = useState<Problem | null>(null);
+  const decide = (approve: boolean) => async () => {
+    try {
+      await sendJson('POST', `/api/letters/${letterId}/decision`, { approve, reason });
+    } catch (error) {
+      const problem = asProblem(error);
+      if (problem.code !== 'transition_refused') throw problem;
+      setRefusal(problem); // another one was faster, as the letter says once it is read again; or it is too old to be approved
+    }
+    countAgain();
+    onDecided();
+  };
+  const isOff = reason.trim() === '' || whyNot !== null;
+  const waits = state === 'in_review' || state === 'submitted';
+  return html`<${Section} title="Decision">
+    ${refusal === null ? null : html`<${ProblemNotice} problem=${refusal} />`}
+    ${waits ? html`
+      <p>Who approves the letter vouches for ${request.requested === 1 ? 'the number' : `all ${formatCount(request.requested)} numbers`} requested with it${request.authorized < request.requested ? ', also for those that were not found on it' : ''}.</p>
+      ${whyNot === null ? null : html`<${Notice}><p>${visible(whyNot)} Another person decides it.</p></${Notice}>`}
+      <${ReasonField} reason=${reason} onInput=${setReason} hint="Required. Kept in the audit trail, and shown to the owner of the brand." />
+      <div class="actions"><${ActionButton} kind="primary" disabled=${isOff} act=${decide(true)}>Approve the letter</${ActionButton}><${ActionButton} kind="danger" disabled=${isOff} act=${decide(false)}>Reject the letter</${ActionButton}></div>`
+    : html`<${DecidedNotice} letter=${letter} /><${NextLetter} />`}
+  </${Section}>`;
+}
+
+function DecidedNotice({ letter: { state, decidedAt, decidedBy, decisionReason } }: { letter: Decided }): VNode {
+  return html`<${Notice} kind=${state === 'approved' || state === 'expiring' ? 'good' : 'info'}>
+    <p>The letter is <${State} name=${state} />.${decidedAt === null ? null : html` Decided <${When} at=${decidedAt} /> by <${Name} text=${decidedBy} />: ${visible(decisionReason)}`}</p>
+  </${Notice}>`;
+}
+
+/** The way to the letter that has waited longest. */
+function NextLetter(): VNode {
+  const [next, setNext] = useState<WaitingLetter | null | undefined>(undefined);
+  const way = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    getJson<{ letters: WaitingLetter[] }>('/api/review/letters?limit=1').then(({ letters: [letter] }) => setNext(letter ?? null), () => setNext(null));
+  }, []);
+  useEffect(() => {
+    // After a decision the button that had the focus is gone.
+    if (next !== undefined && (document.activeElement === null || document.activeElement === document.body)) way.current?.querySelector('a')?.focus({ preventScroll: true });
+  }, [next]);
+  return html`<p class="next-letter" ref=${way}>${next ? html`<${Link} class="button" href=${`/review/letters/${next.letterId}`}>Next letter: ${visible(next.displayName)}</${Link}>` : null}${next === null ? html`<${Link} class="button" href="/review">No other letter waits: to the desk</${Link}>` : null}</p>`;
+}

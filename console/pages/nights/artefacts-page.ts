@@ -1,0 +1,30 @@
+import { ArtefactCheckSection } from './artefact-check.ts';
+import { nameOf, pathOf } from './artefact-name.ts';
+import type { ListedArtefact } from './artefact-types.ts';
+import { Empty, Page, Read, State, Table, When } from '../shell/components.ts';
+import { useReading } from '../shell/reading.ts';
+import { Link } from '../shell/router.ts';
+import { formatBytes, formatCount } from '../shell/text.ts';
+import { html, type VNode } from '../shell/view.ts';
+
+/** What readers are given. */
+export default function ArtefactsPage(): VNode {
+  const reading = useReading<{ artefacts: ListedArtefact[] }>('/api/artefacts');
+  return html`<${Page} title="Artefacts" lead="The published file of each cache and country. A stale one is that of an earlier night, because its build failed.">
+    <${Read} reading=${reading} what="the artefacts" show=${({ artefacts }: { artefacts: ListedArtefact[] }) => (artefacts.length === 0 ? html`<${Empty} title="Nothing is published yet.">A night builds the files: see <${Link} href="/nights">Nights</${Link}>.</${Empty}>` : html`<${List} artefacts=${artefacts} />`)} />
+    <${ArtefactCheckSection} path="/api/artefacts/check" lead="Reads every file that readers are given, with its index and deltas, and compares it with its manifest. It goes on when this page is left." />
+  </${Page}>`;
+}
+
+function List({ artefacts }: { artefacts: readonly ListedArtefact[] }): VNode {
+  return html`<${Table} caption="Artefacts" rows=${artefacts} keyOf=${pathOf} columns=${[
+    { title: 'Artefact', show: (artefact: ListedArtefact) => html`<${Link} href=${`/artefacts/${pathOf(artefact)}`}>${nameOf(artefact)}</${Link}>` },
+    { title: 'Status', show: ({ status, version, stale }: ListedArtefact) => html`<${State} name=${version === null ? 'unpublished' : status} />${stale === null ? null : html` <code class="night-code">${stale.code}</code>`}` },
+    { title: 'Version', isNumber: true, show: ({ version }: ListedArtefact) => version ?? '–' },
+    { title: 'Rows', isNumber: true, show: ({ rows }: ListedArtefact) => formatCount(rows) },
+    { title: 'Bytes', isNumber: true, show: ({ bytes }: ListedArtefact) => formatBytes(bytes) },
+    { title: 'Deltas', isNumber: true, show: ({ deltas }: ListedArtefact) => deltas },
+    { title: 'Confirmed as of', show: ({ confirmedAsOf }: ListedArtefact) => html`<${When} at=${confirmedAsOf} />` },
+    { title: 'Published', show: ({ publishedAt }: ListedArtefact) => html`<${When} at=${publishedAt} />` },
+  ]} />`;
+}

@@ -1,0 +1,124 @@
+import { nameOf, pathOf } from './artefact-name.ts';
+import { Empty, Facts, LiveMark, Name, Notice, Page, Read, Section, State, Table, When } from '../shell/components.ts';
+import { NightProgress } from './night-progress.ts';
+import { ReleaseFiles, RunNight } from './night-run.ts';
+import { NightTimeline } from './night-timeline.ts';
+import type { ToldBuild, ToldFailure, ToldNight } from './night-types.ts';
+import { describeScope, NightTable } from './nights-page.ts';
+import { useLive, useReading } from '../shell/reading.ts';
+import { mayDo } from '../shell/request.ts';
+import { Link, type PageProps } from '../shell/router.ts';
+import { formatBytes, formatCount, formatSeconds } from '../shell/text.ts';
+import { html, type VNode } from '../shell/view.ts';
+
+/** One night: what was asked, what became of each artefact, and where the time went. */
+export default function NightPage({ params }: PageProps): VNode {
+  const path = `/api/nights/${encodeURIComponent(params['run']!)}`;
+  const first = useReading<ToldNight>(path);
+  const isOpen = first.value !== undefined && first.value.night.state !== 'finished';
+  const live = useLive<ToldNight>(isOpen ? `${path}/live` : null);
+  const reading = live.value === undefined ? first : live;
+  const title = reading.value === undefined ? `Night, run ${params['run']!}` : `Night ${reading.value.night.date}, run ${reading.value.night.runId}`;
+  const choices = (reading.value?.builds ?? []).map(nameOf);
+  return html`<${Page} title=${title} lead=${html`<${Link} href="/nights">All nights</${Link}>`}
+    actions=${mayDo('operator') ? html`<${RunNight} choices=${choices} only=${reading.value?.night.only ?? ''} label="Run again" />` : null}>
+    <${Read} reading=${reading} what="the night" show=${(told: ToldNight) => html`<div class="nights-parts">
+      ${isOpen ? html`<div class="nights-now"><${LiveMark} isLive=${live.isLive} />${told.night.state === 'finished' ? html`<span>The night is finished.</span>` : html`<${NightProgress} night=${progressOf(told)} />`}</div>` : null}
+      <${Troubles} told=${told} />
+      <${NightFacts} told=${told} />
+      <${Builds} told=${told} />
+      ${told.builds.length === 0 ? null : html`<${Section} title="Timings"><${NightTimeline} night=${told.night} builds=${told.builds} /></${Section}>`}
+      ${told.lapsed.length === 0 ? null : html`<${Lapsed} lapsed=${told.lapsed} />`}
+      ${told.others.length === 0 ? null : html`<${Section} title=${`Other nights of ${told.night.date}`}><${NightTable} nights=${told.others} /></${Section}>`}
+    </div>`} />
+  </${Page}>`;
+}
+
+function progressOf({ night, builds }: ToldNight): Parameters<typeof NightProgress>[0]['night'] {
+  const sum = (count: (build: ToldBuild) => number) => builds.reduce((total, build) => total + count(build), 0);
+  return { ...night, files: builds.length, filesEnded: builds.filter(({ state }) => state !== 'pending' && state !== 'running').length, rows: sum(({ rows }) => rows ?? 0), rowsExpected: sum(({ rowsExpected }) => rowsExpected) };
+}
+
+/** What went wrong, each with what to do. */
+function Troubles({ told: { night, builds } }: { told: ToldNight }): VNode | null {
+  const failed = builds.filter((build) => build.failure !== null);
+  const differing = builds.filter(({ segmentsDiffering }) => (segmentsDiffering ?? 0) > 0);
+  if (night.failure === null && failed.length === 0 && differing.length === 0) return null;
+  return html`<div>
+    ${night.failure === null ? null : html`<${Notice} kind="bad"><${Failure} what="The night could not be opened" failure=${night.failure} /></${Notice}>`}
+    ${differing.map((build) => html`<${Notice} key=${nameOf(build)} kind="bad"><p><strong>Alarm: ${nameOf(build)}: ${formatCount(build.segmentsDiffering)} segments changed without a mark.</strong> Nights since the last full build may have published old rows. This file is right. Find out what writes to the tables past the triggers.</p></${Notice}>`)}
+    ${sameFailures(failed).map(({ failure, names }) => html`<${Notice} key=${names[0]} kind="bad">
+      <${Failure} what=${listNames(names)} failure=${failure} />
+      ${mayDo('operator') && night.state === 'finished' && names.length === 1 ? html`<${RunNight} choices=${names} only=${names[0]} label=${`Run ${names[0]!} again`} kind="" />` : null}
+      ${mayDo('operator') && isHeld(failure) ? html`<${ReleaseFiles} names=${names} />` : null}
+    </${Notice}>`)}
+  </div>`;
+}
+
+function isHeld({ code }: ToldFailure): boolean {
+  return code === 'artefact_held' || code === 'artefact_shrunk';
+}
+
+/** Builds that failed for the same reason are told together: there may be 250. */
+function sameFailures(failed: readonly ToldBuild[]): { readonly failure: ToldFailure; readonly names: string[] }[] {
+  const groups = new Map<string, { readonly failure: ToldFailure; readonly names: string[] }>();
+  for (const build of failed) {
+    const failure = build.failure!;
+    const key = `${failure.code} ${failure.reason}`;
+    groups.set(key, { failure, names: [...(groups.get(key)?.names ?? []), nameOf(build)] });
+  }
+  return [...groups.values()];
+}
+
+const namesShownMax = 6;
+
+function listNames(names: readonly string[]): string {
+  const more = names.length - namesShownMax;
+  return more > 0 ? `${names.slice(0, namesShownMax).join(', ')} and ${more} more` : names.join(', ');
+}
+
+function Failure({ what, failure: { code, reason, advice } }: { what: string; failure: ToldFailure }): VNode {
+  return html`<div><p><strong>${what}: <${Name} text=${reason} /></strong> <code>${code}</code></p>${advice === null ? null : html`<p>What to do: ${advice}</p>`}</div>`;
+}
+
+function NightFacts({ told: { night, builds } }: { told: ToldNight }): VNode {
+  const count = (state: ToldBuild['state']) => builds.filter((build) => build.state === state).length;
+  return html`<${Section} title="The night"><${Facts} entries=${[
+    ['Outcome', html`<${State} name=${night.outcome ?? night.state} />`],
+    ['Files', builds.length === 0 ? 'not counted yet' : `${count('published')} published, ${count('unchanged')} unchanged, ${count('failed')} failed, of ${builds.length}`],
+    ['What was asked', describeScope(night)],
+    ['Started by', night.trigger === 'schedule' ? 'the schedule' : html`<${Name} text=${night.requestedBy} />`],
+    ['Requested', html`<${When} at=${night.requestedAt} />`],
+    ['Snapshot', html`<${When} at=${night.asOf} />`],
+    ['Scores and brands as of', html`<${When} at=${night.evaluatedAt} />`],
+    ['Finished', html`<${When} at=${night.finishedAt} />`],
+    ['Attempt (generation)', night.generation],
+  ]} /></${Section}>`;
+}
+
+function Builds({ told: { night, builds } }: { told: ToldNight }): VNode {
+  if (builds.length === 0) return html`<${Section} title="Artefacts"><${Empty} title="No file was counted yet.">${night.state === 'finished' ? 'The night ended before it knew what to build.' : 'They are shown when a worker has opened the night.'}</${Empty}></${Section}>`;
+  return html`<${Section} title="Artefacts"><${Table} caption="Artefacts of the night" rows=${builds} keyOf=${nameOf} columns=${[
+    { title: 'Artefact', show: (build: ToldBuild) => html`<${Link} href=${`/artefacts/${pathOf(build)}`}>${nameOf(build)}</${Link}>` },
+    { title: 'Outcome', show: ({ state, failure }: ToldBuild) => html`<${State} name=${state} />${failure === null ? null : html` <code class="night-code">${failure.code}</code>`}` },
+    { title: 'Version', isNumber: true, show: ({ version }: ToldBuild) => version ?? '–' },
+    { title: 'Rows', isNumber: true, show: ({ rows, rowsExpected, builtAt }: ToldBuild) => (builtAt === null && rows !== null ? `${formatCount(rows)} of ${formatCount(rowsExpected)}` : formatCount(rows)) },
+    { title: 'Before', isNumber: true, show: ({ rowsBefore }: ToldBuild) => formatCount(rowsBefore) },
+    { title: 'Read', isNumber: true, show: ({ rowsRead }: ToldBuild) => formatCount(rowsRead) },
+    { title: 'Build', show: ({ kind }: ToldBuild) => kinds[kind] },
+    { title: 'Bytes', isNumber: true, show: ({ bytes }: ToldBuild) => formatBytes(bytes) },
+    { title: 'Took', isNumber: true, show: ({ startedAt, builtAt }: ToldBuild) => (startedAt === null || builtAt === null ? '–' : formatSeconds((Date.parse(builtAt) - Date.parse(startedAt)) / 1000)) },
+    { title: 'Tries', isNumber: true, show: ({ attempts }: ToldBuild) => attempts },
+  ]} /></${Section}>`;
+}
+
+/** How a file was built, for people. */
+const kinds = { full: 'full', incremental: 'changes', keep: 'copy' } as const;
+
+function Lapsed({ lapsed }: { lapsed: ToldNight['lapsed'] }): VNode {
+  return html`<${Section} title="Brands that lapsed"><p>Their numbers left the files, because the letters that named them have ended.</p><${Table} caption="Brands that lapsed" rows=${lapsed} keyOf=${({ brand, validUntil }: ToldNight['lapsed'][number]) => `${brand} ${validUntil}`} columns=${[
+    { title: 'Brand', show: ({ brand }: ToldNight['lapsed'][number]) => html`<${Link} href=${`/brands/${encodeURIComponent(brand)}`}><${Name} text=${brand} /></${Link}>` },
+    { title: 'Numbers', isNumber: true, show: ({ numbers }: ToldNight['lapsed'][number]) => formatCount(numbers) },
+    { title: 'Letter ended', show: ({ validUntil }: ToldNight['lapsed'][number]) => html`<${When} at=${validUntil} />` },
+  ]} /></${Section}>`;
+}

@@ -1,0 +1,16 @@
+import type { NightSummary } from './night-types.ts';
+import { Link } from '../shell/router.ts';
+import { formatCount } from '../shell/text.ts';
+import { html, type VNode } from '../shell/view.ts';
+
+/** How far an open night is, in a line. */
+export function NightProgress({ night, href }: { night: Pick<NightSummary, 'runId' | 'date' | 'state' | 'files' | 'filesEnded' | 'rows' | 'rowsExpected'>; href?: string }): VNode {
+  const { runId, date, state, files, filesEnded, rows, rowsExpected } = night;
+  const name = `Night ${date}, run ${runId}`;
+  const counted = files > 0;
+  return html`<span class="night-progress">
+    <span>${href === undefined ? name : html`<${Link} href=${href}>${name}</${Link}>`}</span>
+    <progress aria-label=${name} max="1" value=${counted ? (rowsExpected === 0 ? filesEnded / files : Math.min(1, rows / rowsExpected)) : 0}></progress>
+    <span class="night-progress-words">${counted ? `${filesEnded} of ${files} files, ${formatCount(rows)} of ${formatCount(rowsExpected)} rows` : state === 'due' ? 'waiting for a worker' : 'opening'}</span>
+  </span>`;
+}

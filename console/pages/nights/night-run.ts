@@ -1,0 +1,83 @@
+import { ActionButton, Dialog, Field } from '../shell/components.ts';
+import type { AskedNight, NightSettings, ReleasedFiles } from './night-types.ts';
+import { useReading } from '../shell/reading.ts';
+import { ReasonButton } from '../shell/reason-dialog.ts';
+import { asProblem, postOnce, Problem, sendJson } from '../shell/request.ts';
+import { goTo } from '../shell/router.ts';
+import { html, useId, useState, type VNode } from '../shell/view.ts';
+
+/** What is asked of a night. */
+interface NightChoice {
+  readonly only: string;
+  readonly full: boolean;
+  readonly acceptShrink: boolean;
+}
+
+/**
+ * A button that asks what to run, runs it, and shows that night. `choices`: artefacts to choose from beside everything. Pressed twice, or
+ * again after an answer that was lost, it runs one night, also if the dialog was left meanwhile.
+ */
+export function RunNight({ choices, label, only = '', kind = 'primary' }: { choices: readonly string[]; label: string; only?: string; kind?: 'primary' | '' }): VNode {
+  const [isOpen, setOpen] = useState(false);
+  const [key, setKey] = useState<string>(makeKey);
+  const run = async (choice: NightChoice) => {
+    const { runId } = await askForNight(choice, key).catch((error: unknown) => {
+      const problem = asProblem(error);
+      if (problem.code === 'idempotency_conflict') setKey(makeKey());
+      throw problem.code === 'idempotency_conflict' ? changedSince(problem) : problem;
+    });
+    setKey(makeKey());
+    setOpen(false);
+    goTo(`/nights/${runId}`);
+  };
+  return html`<span>
+    <button type="button" class=${kind} onClick=${() => setOpen(true)}>${label}</button>
+    <${Dialog} title="Run a night now" isOpen=${isOpen} onClose=${() => setOpen(false)}><${Choices} choices=${choices} only=${only} run=${run} onLeave=${() => setOpen(false)} /></${Dialog}>
+  </span>`;
+}
+
+/** Lets files through that gates hold: one by name, or where several are held for one reason all that are held now. */
+export function ReleaseFiles({ names }: { names: readonly string[] }): VNode {
+  const [released, setReleased] = useState<readonly string[]>([]);
+  const [only, what] = names.length === 1 ? [names[0]!, names[0]!] : [null, 'every held file'];
+  const release = async (reason: string) => setReleased((await sendJson<ReleasedFiles>('POST', '/api/nights/release', { only, reason })).released);
+  if (released.length > 0) return html`<p role="status">Released: ${released.join(', ')}. The next night publishes what differs no more than what was held.</p>`;
+  return html`<${ReasonButton} label=${`Release ${what}`} title=${`Release ${what}?`} confirm="Release" act=${release}><p>The next night publishes it, if it differs from what is published by no more than the build that was held, and a fifth. Find out first why it differs.</p></${ReasonButton}>`;
+}
+
+function makeKey(): string {
+  return `console-${crypto.randomUUID()}`;
+}
+
+function askForNight(choice: NightChoice, key: string): Promise<AskedNight> {
+  return postOnce('/api/nights', { key, body: { ...choice, only: choice.only === '' ? null : choice.only } });
+}
+
+function changedSince({ status, code, hint }: Problem): Problem {
+  return new Problem({ status, code, detail: 'A night was asked for here before, and the choice has been changed since.', hint: `${hint ?? ''} Press again to run this one too.` });
+}
+
+function Choices({ choices, only, run, onLeave }: { choices: readonly string[]; only: string; run: (choice: NightChoice) => Promise<void>; onLeave: () => void }): VNode {
+  const [choice, setChoice] = useState<NightChoice>({ only, full: false, acceptShrink: false });
+  const { value: settings } = useReading<NightSettings>('/api/nights/settings');
+  const caches = [...new Set(choices.map((name) => name.split('/')[0]!))];
+  const names = [...new Set([...caches, ...choices, ...(only === '' ? [] : [only])])].sort();
+  return html`
+    <p>It builds from the data as they are when a worker opens it, as today's night. Readers keep what is published until a file is whole.</p>
+    <${Field} label="What to build">${(ids: object) => html`<select value=${choice.only} onChange=${(event: Event) => setChoice({ ...choice, only: (event.target as HTMLSelectElement).value })} ...${ids}>
+      <option value="">everything</option>${names.map((name) => html`<option value=${name}>${name}</option>`)}
+    </select>`}</${Field}>
+    <${Check} label="Read all rows" isOn=${choice.full} onChange=${(full: boolean) => setChoice({ ...choice, full })}
+      hint="Otherwise only ranges are read that changed, and the rest is copied from the version before. A full build takes longer and compares: it finds changes that were not marked, and writes a damaged file again." />
+    <${Check} label="Accept files that shrink" isOn=${choice.acceptShrink} onChange=${(acceptShrink: boolean) => setChoice({ ...choice, acceptShrink })}
+      hint=${`Otherwise a file that would lose more than ${settings === undefined ? 'the allowed share' : `${settings.shrinkPercentMax} %`} of its rows is not published. Find out why rows are missing before.`} />
+    <div class="actions"><button type="button" onClick=${onLeave}>Cancel</button><${ActionButton} kind="primary" busyText="Asking …" act=${() => run(choice)}>Run the night</${ActionButton}></div>`;
+}
+
+function Check({ label, hint, isOn, onChange }: { label: string; hint: string; isOn: boolean; onChange: (isOn: boolean) => void }): VNode {
+  const id = useId();
+  return html`<div class="night-choice">
+    <input id=${id} type="checkbox" checked=${isOn} aria-describedby=${`${id}-hint`} onChange=${(event: Event) => onChange((event.target as HTMLInputElement).checked)} />
+    <div><label for=${id}>${label}</label><p class="hint" id=${`${id}-hint`}>${hint}</p></div>
+  </div>`;
+}

@@ -1,0 +1,94 @@
+import { nameOf } from './artefact-name.ts';
+import { Empty, LiveMark, Name, Page, Pager, Read, Section, State, Table, When } from '../shell/components.ts';
+import { NightGrid } from './night-grid.ts';
+import { NightProgress } from './night-progress.ts';
+import { RunNight } from './night-run.ts';
+import type { NightHistory, NightSummary } from './night-types.ts';
+import { useLive, useReading } from '../shell/reading.ts';
+import { mayDo } from '../shell/request.ts';
+import { goTo, Link, usePlace, withQuery } from '../shell/router.ts';
+import { formatCount, formatSeconds } from '../shell/text.ts';
+import { html, useEffect, type Shown, type VNode } from '../shell/view.ts';
+
+/** What became of each artefact on each day. */
+export default function NightsPage(): VNode {
+  const place = usePlace();
+  const before = place.query.get('before');
+  const reading = useReading<NightHistory>(`/api/nights${before === null ? '' : `?before=${encodeURIComponent(before)}`}`);
+  const live = useLive<NightHistory>(before === null ? '/api/nights/live' : null);
+  const isNextDay = reading.value !== undefined && live.value !== undefined && reading.value.days[0] !== live.value.days[0];
+  useEffect(() => {
+    if (isNextDay) reading.readAgain();
+  }, [isNextDay]);
+  const choices = artefactsOf(reading.value);
+  return html`<${Page} title="Nights" lead="What became of each artefact, night by night. Days are those of the nights, in UTC, the newest first."
+    actions=${mayDo('operator') ? html`<${RunNight} choices=${choices} label="Run a night" />` : null}>
+    <${Read} reading=${reading} what="the history" show=${(history: NightHistory) => html`
+      ${before === null ? html`<${Running} history=${live.value ?? history} isLive=${live.isLive} />` : null}
+      <${History} history=${before === null && live.value !== undefined ? withLastDays(history, live.value) : history} />
+      <${Pager} next=${history.next} isFirst=${before === null} onFirst=${() => goTo(withQuery(place, { before: null }))} onNext=${(next: string) => goTo(withQuery(place, { before: next }))} />`} />
+  </${Page}>`;
+}
+
+/** The history with its last days as they are followed. */
+function withLastDays(history: NightHistory, last: NightHistory): NightHistory {
+  const followed = new Map(last.rows.map((row) => [nameOf(row), row]));
+  const known = new Set(history.rows.map(nameOf));
+  const added = last.rows.filter((row) => !known.has(nameOf(row))).map((row) => ({ ...row, cells: history.days.map(() => null) }));
+  const rows = [...history.rows, ...added].map((row) => ({ ...row, cells: row.cells.map((cell, at) => (last.days.includes(history.days[at]!) ? (followed.get(nameOf(row))?.cells[last.days.indexOf(history.days[at]!)] ?? null) : cell)) }));
+  const nights = [...last.nights, ...history.nights.filter(({ date }) => !last.days.includes(date))].sort((a, b) => b.runId - a.runId);
+  return { ...history, rows: rows.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)), nights, isOpen: last.isOpen };
+}
+
+function artefactsOf(history: NightHistory | undefined): string[] {
+  return (history?.rows ?? []).map(nameOf);
+}
+
+/** How far the nights are that are open; the line stays when none is. */
+function Running({ history: { nights }, isLive }: { history: NightHistory; isLive: boolean }): VNode {
+  const open = nights.filter(({ state }) => state !== 'finished');
+  return html`<div class="nights-now">
+    <${LiveMark} isLive=${isLive} />
+    ${open.length === 0 ? html`<span>No night is running.</span>` : open.map((night) => html`<${NightProgress} key=${night.runId} night=${night} href=${`/nights/${night.runId}`} />`)}
+  </div>`;
+}
+
+function History({ history }: { history: NightHistory }): VNode {
+  const place = usePlace();
+  const [cache, onlyBad] = [place.query.get('cache') ?? '', place.query.get('trouble') === 'yes'];
+  const caches = [...new Set(history.rows.map((row) => row.cache))];
+  const rows = history.rows.filter((row) => (cache === '' || row.cache === cache) && (!onlyBad || row.cells.some((cell) => cell?.state === 'stale' || cell?.state === 'failed')));
+  const change = (changes: Record<string, string | null>) => goTo(withQuery(place, changes), { replace: true });
+  if (history.rows.length === 0 && history.nights.length === 0) return html`<${Empty} title=${place.query.has('before') ? 'There was no night in these days.' : 'There was no night in the last 30 days.'}>The scheduler runs one every night; an operator can run one now.</${Empty}>`;
+  return html`<div class="nights-parts">
+    <${Section} title="History">
+      <div class="filters nights-filters">
+        <label>Cache <select value=${cache} onChange=${(event: Event) => change({ cache: (event.target as HTMLSelectElement).value })}>
+          <option value="">All</option>${caches.map((name) => html`<option value=${name}>${name}</option>`)}
+        </select></label>
+        <label class="nights-check"><input type="checkbox" checked=${onlyBad} onChange=${(event: Event) => change({ trouble: (event.target as HTMLInputElement).checked ? 'yes' : null })} /> Only with a failure</label>
+      </div>
+      ${rows.length === 0 ? html`<${Empty} title="No artefact is left of these.">${onlyBad ? 'None failed in these days.' : 'Choose another cache.'}</${Empty}>` : html`<${NightGrid} days=${history.days} rows=${rows} />`}
+    </${Section}>
+    <${Section} title="Nights of these days"><${NightTable} nights=${history.nights} /></${Section}>
+  </div>`;
+}
+
+/** Nights, newest first. */
+export function NightTable({ nights }: { nights: readonly NightSummary[] }): VNode {
+  return html`<${Table} caption="Nights" rows=${nights} keyOf=${({ runId }: NightSummary) => runId} columns=${[
+    { title: 'Night', show: ({ date, runId }: NightSummary) => html`<${Link} class="night-name" href=${`/nights/${runId}`}>${date}, run ${runId}</${Link}>` },
+    { title: 'Outcome', show: ({ outcome, state }: NightSummary) => html`<${State} name=${outcome ?? state} />` },
+    { title: 'What', show: describeScope },
+    { title: 'Files', isNumber: true, show: ({ files }: NightSummary) => formatCount(files) },
+    { title: 'Failed', isNumber: true, show: ({ filesFailed }: NightSummary) => formatCount(filesFailed) },
+    { title: 'Took', isNumber: true, show: ({ openedAt, finishedAt }: NightSummary) => (openedAt === null || finishedAt === null ? '–' : formatSeconds((Date.parse(finishedAt) - Date.parse(openedAt)) / 1000)) },
+    { title: 'Requested', show: ({ requestedAt }: NightSummary) => html`<${When} at=${requestedAt} />` },
+    { title: 'By', show: ({ requestedBy }: NightSummary) => html`<${Name} text=${requestedBy} />` },
+  ]} />`;
+}
+
+/** What a night was asked for. */
+export function describeScope({ only, full, acceptShrink }: Pick<NightSummary, 'only' | 'full' | 'acceptShrink'>): Shown {
+  return [only ?? 'everything', full ? 'all rows read' : '', acceptShrink ? 'shrinking accepted' : ''].filter((part) => part !== '').join(', ');
+}

@@ -1,0 +1,150 @@
+import { BatchBar, BatchKey, describeRate, useRate } from './batch-progress.ts';
+import type { BatchItem, LiveBatch, RetriedBatch } from './batch-types.ts';
+import { ActionButton, Dialog, Empty, Facts, Field, LiveMark, Name, Notice, Page, Read, Section, State, Table, When } from '../shell/components.ts';
+import { useLive, useReading } from '../shell/reading.ts';
+import { mayDo, sendJson } from '../shell/request.ts';
+import { goTo, Link, usePlace, withQuery, type PageProps } from '../shell/router.ts';
+import { asWords, formatCount, formatScore, formatSeconds } from '../shell/text.ts';
+import { modeTitles } from './verification-page.ts';
+import { NoWorkerNotice } from './verification-result.ts';
+import type { ReasonFacts, VerificationState } from './verification-types.ts';
+import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
+
+const states: readonly VerificationState[] = ['performed', 'performedWithoutScore', 'error', 'performing', 'queued'];
+
+/** One batch, followed to its end. */
+export default function BatchPage({ params }: PageProps): VNode {
+  const path = `/api/batches/${encodeURIComponent(params['id']!)}`;
+  const reading = useLive<LiveBatch>(`${path}/live`);
+  const name = reading.value?.batch.name;
+  return html`<${Page} title="Batch" lead=${name === undefined ? null : html`<${Name} text=${name} />`} actions=${reading.value?.batch.endedAt == null ? html`<${LiveMark} isLive=${reading.isLive} />` : null}>
+    <${Read} reading=${reading} what="the batch" show=${(live: LiveBatch) => html`<div class="page">
+      <${Progress} live=${live} isLive=${reading.isLive} />
+      <${Actions} path=${path} live=${live} onDone=${reading.readAgain} />
+      ${live.reasons.length === 0 ? null : html`<${Reasons} reasons=${live.reasons} />`}
+      <${Items} path=${path} isOpen=${live.batch.endedAt === null} />
+      <${BatchFacts} batch=${live.batch} />
+    </div>`} />
+  </${Page}>`;
+}
+
+function endedOf({ counts }: LiveBatch): number {
+  return counts.performed + counts.performedWithoutScore + counts.error;
+}
+
+function Progress({ live, isLive }: { live: LiveBatch; isLive: boolean }): VNode {
+  const { batch, counts, workerConnected } = live;
+  const parts = states.map((name) => ({ name, items: counts[name] }));
+  const ended = endedOf(live);
+  const rate = useRate(ended, isLive && batch.endedAt === null);
+  return html`<${Section} title="Progress" actions=${html`<${State} name=${batch.state} />`}>
+    <${BatchBar} parts=${parts} items=${Math.max(batch.items, ended)} />
+    <${BatchKey} parts=${parts} />
+    <p class="rate">${batch.state === 'open' ? 'Its recordings are still being handed in.' : describeRate(rate, counts.queued + counts.performing)}</p>
+    ${workerConnected === false ? html`<${NoWorkerNotice} />` : null}
+  </${Section}>`;
+}
+
+function Actions({ path, live: { batch, counts, reasons }, onDone }: { path: string; live: LiveBatch; onDone: () => void }): VNode {
+  const [said, setSaid] = useState('');
+  const [withAll, setWithAll] = useState(false);
+  const isEnded = batch.endedAt !== null;
+  const retryable = reasons.filter(({ retryHelps }) => retryHelps).reduce((sum, { items }) => sum + items, 0);
+  const retry = async () => {
+    const { retried } = await sendJson<RetriedBatch>('POST', `${path}/retry`, { all: withAll });
+    setSaid(retried === 0 ? 'Nothing was queued: what failed would fail again, or its audio is gone.' : `${formatCount(retried)} ${retried === 1 ? 'recording is' : 'recordings are'} queued again.`);
+    onDone();
+  };
+  return html`<div class="actions batch-actions">
+    <a class="button" href=${`${path}/results.csv`} download>Save results as CSV</a>
+    ${mayDo('reviewer') && isEnded && counts.error > 0 ? html`<${ActionButton} disabled=${!withAll && retryable === 0} act=${retry}>Try failed recordings again</${ActionButton}>
+      <label class="check"><input type="checkbox" checked=${withAll} onChange=${({ currentTarget }: { currentTarget: HTMLInputElement }) => setWithAll(currentTarget.checked)} /> also those whose recording is at fault</label>` : null}
+    ${mayDo('operator') && !isEnded ? html`<${CancelBatch} path=${path} onDone=${onDone} />` : null}
+    ${said === '' ? null : html`<${Notice} kind="info"><p>${said}</p></${Notice}>`}
+  </div>`;
+}
+
+function CancelBatch({ path, onDone }: { path: string; onDone: () => void }): VNode {
+  const [isOpen, setOpen] = useState(false);
+  const act = async () => {
+    await sendJson('POST', `${path}/cancel`);
+    setOpen(false);
+    onDone();
+  };
+  return html`<button type="button" class="danger" onClick=${() => setOpen(true)}>Cancel the batch</button>
+    <${Dialog} title="Cancel the batch?" isOpen=${isOpen} onClose=${() => setOpen(false)}>
+      <p>What has no outcome yet ends in error. Outcomes that are there stay, and the batch can be tried again later.</p>
+      <div class="actions"><button type="button" onClick=${() => setOpen(false)}>Let it go on</button><${ActionButton} kind="danger" act=${act}>Cancel the batch</${ActionButton}></div>
+    </${Dialog}>`;
+}
+
+function Reasons({ reasons }: { reasons: LiveBatch['reasons'] }): VNode {
+  return html`<${Section} title="Why recordings have no score"><${Table} caption="Reasons" rows=${reasons} keyOf=${({ reason }: ReasonFacts) => reason} columns=${[
+    { title: 'Reason', show: ({ meaning, reason }: ReasonFacts) => html`${meaning} <code>${reason}</code>` },
+    { title: 'Recordings', isNumber: true, show: ({ items }: LiveBatch['reasons'][number]) => formatCount(items) },
+    { title: 'Another try', show: ({ retryHelps }: ReasonFacts) => (retryHelps ? 'may help' : 'does not help') },
+  ]} /></${Section}>`;
+}
+
+/** Milliseconds between two readings of the items while a batch goes on. */
+const itemsAgainMs = 3000;
+
+function Items({ path, isOpen }: { path: string; isOpen: boolean }): VNode {
+  const place = usePlace();
+  const [state, after] = [place.query.get('state') ?? '', place.query.get('after')];
+  const query = new URLSearchParams({ ...(state === '' ? {} : { state }), ...(after === null ? {} : { after }) });
+  const reading = useReading<{ items: BatchItem[]; next: string | null }>(`${path}/items?${query.toString()}`);
+  const wasOpen = useRef(isOpen);
+  const isReading = useRef(false);
+  isReading.current = reading.isReading;
+  useEffect(() => {
+    if (!isOpen && wasOpen.current) reading.readAgain(); // the last outcomes
+    wasOpen.current = isOpen;
+    if (!isOpen) return;
+    const timer = setInterval(() => document.visibilityState === 'visible' && !isReading.current && reading.readAgain(), itemsAgainMs);
+    return () => clearInterval(timer);
+  }, [isOpen]);
+  const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }) => goTo(withQuery(place, { state: currentTarget.value, after: null }), { replace: true });
+  return html`<${Section} title="Recordings">
+    <div class="filters"><${Field} label="State">${(ids: object) => html`<select value=${state} onChange=${choose} ...${ids}><option value="">all</option>${states.map((each) => html`<option value=${each} selected=${each === state}>${each === 'error' ? 'error (failed)' : asWords(each)}</option>`)}</select>`}</${Field}></div>
+    <${Read} reading=${reading} what="the recordings" show=${({ items, next }: { items: BatchItem[]; next: string | null }) => html`
+      ${items.length === 0 ? html`<${Empty} title="No recording of the batch is in this state.">Choose another one.</${Empty}>` : html`<${ItemTable} items=${items} />`}
+      <nav class="pager" aria-label="Pages of the recordings">
+        <button type="button" disabled=${after === null} onClick=${() => goTo(withQuery(place, { after: null }))}>To the start</button>
+        <button type="button" disabled=${next === null} onClick=${() => next !== null && goTo(withQuery(place, { after: next }))}>Next</button>
+      </nav>`} />
+  </${Section}>`;
+}
+
+function ItemTable({ items }: { items: readonly BatchItem[] }): VNode {
+  return html`<${Table} caption="Recordings of the batch" rows=${items} keyOf=${({ line }: BatchItem) => line} columns=${[
+    { title: 'Line', isNumber: true, show: ({ line }: BatchItem) => formatCount(line) },
+    { title: 'Recording', show: ({ id, source }: BatchItem) => html`<${Link} href=${`/verifications/${id}`}><${Name} text=${source} /></${Link}>` },
+    { title: 'State', show: ({ state }: BatchItem) => html`<${State} name=${state} />` },
+    { title: 'Model', show: ({ model, requestedModel }: BatchItem) => model ?? requestedModel },
+    { title: 'Synthesis', isNumber: true, show: ({ scores }: BatchItem) => formatScore(scores?.synthesis) },
+    { title: 'Replay', isNumber: true, show: ({ scores }: BatchItem) => formatScore(scores?.replay) },
+    { title: 'Decision or reason', show: ({ decision, why }: BatchItem) => (decision !== null ? html`<${State} name=${decision.label} />` : why !== null ? html`<span class="reason">${why.meaning}</span>` : '–') },
+    { title: 'Length', isNumber: true, show: ({ audio }: BatchItem) => (audio?.duration == null ? '–' : formatSeconds(audio.duration)) },
+  ]} />`;
+}
+
+function BatchFacts({ batch }: { batch: LiveBatch['batch'] }): VNode {
+  return html`<${Section} title="Facts"><${Facts} entries=${[
+    ['Batch', html`<code>${batch.id}</code>`],
+    ['Client', html`<${Name} text=${batch.owner} />`],
+    ['Handed in by', html`<${Name} text=${batch.requestedBy} />`],
+    ['Key', html`<${Name} text=${batch.key} />`],
+    ['Mode', modeTitles[batch.mode]],
+    ['Asked for', batch.requestedModel],
+    ['phone is', batch.pinned.phone],
+    ['digital is', batch.pinned.digital],
+    ['Registry release', batch.release],
+    ['Channels', batch.settings.channels === 'mixed' ? 'mixed into one' : 'scored apart'],
+    ['Recordings', formatCount(batch.items)],
+    ['Handed in', html`<${When} at=${batch.requestedAt} />`],
+    ['Ended', batch.endedAt === null ? null : html`<${When} at=${batch.endedAt} />`],
+    ['Times queued', batch.generation],
+    ['List', html`<${Link} href=${`/verifications?batch=${batch.id}`}>its verifications with scores as bars</${Link}>`],
+  ]} /></${Section}>`;
+}

@@ -1,0 +1,85 @@
+import type { StreamMessage } from './detection-types.ts';
+import { Problem } from '../shell/request.ts';
+import type { Scores, ScoredWindow } from './verification-types.ts';
+
+/** What a stream is asked for. */
+export interface StreamRequest {
+  readonly model: string;
+  readonly sampleRate: number;
+  readonly channels: 'apart' | 'mixed';
+  readonly name: string;
+}
+
+/** Who is told what comes. */
+export interface StreamListener {
+  onReady(facts: { readonly model: string; readonly thresholds: Scores; readonly secondsMax: number }): void;
+  onWindow(window: ScoredWindow): void;
+  onProgress(progress: { readonly receivedSeconds: number; readonly voiceSeconds: number }): void;
+  /** The whole is verified and stored. */
+  onVerified(id: string): void;
+  /** Nothing more comes. */
+  onProblem(problem: Problem): void;
+}
+
+/** Bytes that wait to go up at which the network is taken for too slow: half a minute at 48 kHz. */
+const waitingBytesMax = 3_000_000;
+
+/** Audio that goes up while it is recorded. */
+export class CaptureStream {
+  private readonly socket: WebSocket;
+  private readonly listener: StreamListener;
+  private isOver = false;
+  private hasEnded = false;
+
+  constructor({ model, sampleRate, channels, name }: StreamRequest, listener: StreamListener) {
+    this.listener = listener;
+    this.socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/api/stream`);
+    this.socket.binaryType = 'arraybuffer';
+    this.socket.addEventListener('open', () => this.say({ type: 'start', model, format: { encoding: 'pcm_s16le', sampleRate, channels: 1 }, channels, name }));
+    this.socket.addEventListener('message', ({ data }: MessageEvent<string>) => this.take(JSON.parse(data) as StreamMessage));
+    this.socket.addEventListener('close', () => this.fail(new Problem({ status: 0, code: 'stream_lost', detail: 'The connection of the stream broke off.', hint: 'What came until then is verified: look under Verifications.' })));
+  }
+
+  /** Sends samples of 16 bits. */
+  send(samples: ArrayBuffer): void {
+    if (this.isOver || this.hasEnded || this.socket.readyState !== WebSocket.OPEN) return;
+    if (this.socket.bufferedAmount > waitingBytesMax) return this.fail(new Problem({ status: 0, code: 'network_slow', detail: 'The network is slower than the recording.', hint: 'Record to a file and hand that in.' }));
+    this.socket.send(samples);
+  }
+
+  /** Ends the recording; the verification comes then. */
+  end(): void {
+    this.hasEnded = true;
+    this.say({ type: 'end' });
+  }
+
+  /** Leaves; what came is verified all the same. */
+  leave(): void {
+    this.isOver = true;
+    this.socket.close();
+  }
+
+  private say(message: object): void {
+    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
+
+  private take(message: StreamMessage): void {
+    if (this.isOver) return;
+    const { listener } = this;
+    if (message.type === 'ready') listener.onReady({ model: message.model, thresholds: message.thresholds, secondsMax: message.limits.secondsMax });
+    if (message.type === 'window') listener.onWindow(message);
+    if (message.type === 'progress') listener.onProgress(message);
+    if (message.type === 'error') this.fail(new Problem({ status: 0, code: message.code, detail: message.problem, hint: message.hint }));
+    if (message.type === 'verification') {
+      this.isOver = true;
+      listener.onVerified(message.verification.id);
+    }
+  }
+
+  private fail(problem: Problem): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.socket.close();
+    this.listener.onProblem(problem);
+  }
+}

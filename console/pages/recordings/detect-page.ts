@@ -1,0 +1,122 @@
+import { Field, Notice, Page, ProblemNotice, Read, Section } from '../shell/components.ts';
+import { Microphone } from './detect-microphone.ts';
+import { handIn } from './detect-upload.ts';
+import { useLive, useReading } from '../shell/reading.ts';
+import { asProblem, type Problem } from '../shell/request.ts';
+import { goTo, Link, usePlace, withQuery } from '../shell/router.ts';
+import { formatBytes, visible } from '../shell/text.ts';
+import { NoWorkerNotice, VerificationResult } from './verification-result.ts';
+import type { DetectionFacts, LiveVerification } from './verification-types.ts';
+import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
+
+type Channels = 'apart' | 'mixed';
+
+/** The demo AI Voice Detection: a recording goes in, and what the models say of it comes out, in words. */
+export default function DetectPage(): VNode {
+  const place = usePlace();
+  const facts = useReading<DetectionFacts>('/api/detection');
+  const [model, setModel] = useState('auto');
+  const [channels, setChannels] = useState<Channels>('apart');
+  const [way, setWay] = useState<'file' | 'microphone'>('file');
+  const shown = place.query.get('verification');
+  const show = (id: string) => goTo(withQuery(place, { verification: id }), { replace: true });
+  return html`<${Page} title="AI Voice Detection" lead="Was the voice made by a machine, or played back by a loudspeaker? Hand in a recording, or speak.">
+    <${Read} reading=${facts} what="the models" show=${(known: DetectionFacts) => html`<div class="page">
+      ${known.workerConnected ? null : html`<${NoWorkerNotice} />`}
+      <${Section} title="Recording">
+        <fieldset class="ways"><legend class="unseen">Where the recording comes from</legend>
+          ${(['file', 'microphone'] as const).map((each) => html`<label class="check"><input type="radio" name="way" value=${each} checked=${way === each} onChange=${() => setWay(each)} /> ${each === 'file' ? 'A file' : 'The microphone, scored while you speak'}</label>`)}
+        </fieldset>
+        <div class="detect-fields">
+          <${ModelField} known=${known} model=${model} onModel=${setModel} />
+          <${Field} label="Channels" hint=${channels === 'apart' ? 'The two sides of a call are scored on their own.' : 'All channels are mixed into one.'}>${(ids: object) => html`<select value=${channels} onChange=${({ currentTarget }: { currentTarget: HTMLSelectElement }) => setChannels(currentTarget.value as Channels)} ...${ids}><option value="apart">apart</option><option value="mixed">mixed</option></select>`}</${Field}>
+        </div>
+        ${way === 'file' ? html`<${FileForm} known=${known} model=${model} channels=${channels} onHandedIn=${show} />` : html`<${Microphone} model=${model} channels=${channels} onVerified=${show} />`}
+      </${Section}>
+      ${shown === null ? null : html`<${Result} key=${shown} id=${shown} known=${known} />`}
+    </div>`} />
+  </${Page}>`;
+}
+
+/** The families with their defaults, then every model; removed ones say what took their place. */
+function ModelField({ known: { families, models }, model, onModel }: { known: DetectionFacts; model: string; onModel: (model: string) => void }): VNode {
+  const defaultOf = (family: string) => models.find((each) => each.family === family && each.isDefault)?.model ?? 'none';
+  const chosen = models.find((each) => each.model === model);
+  const hint = model === 'auto' ? 'The sample rate of the recording decides: phone below 16 kHz.' : chosen === undefined ? `The default of the family: ${defaultOf(model)}.` : `This version, whatever the default is${chosen.release === null ? '' : `; release ${chosen.release}`}.`;
+  return html`<${Field} label="Model" hint=${hint}>${(ids: object) => html`<select value=${model} onChange=${({ currentTarget }: { currentTarget: HTMLSelectElement }) => onModel(currentTarget.value)} ...${ids}>
+    <option value="auto">auto: the sample rate decides</option>
+    ${families.map((family) => html`<option value=${family}>${family}: now ${defaultOf(family)}</option>`)}
+    ${families.map((family) => html`<optgroup label=${`${family}, one version`}>${models.filter((each) => each.family === family).map(({ model: name, state, isDefault, replacedBy, isUsable }) => html`<option value=${name} disabled=${state === 'removed' || !isUsable}>${name}${isDefault ? ' (default)' : ''}${state === 'removed' ? ` (removed; ${replacedBy ?? 'nothing'} takes its place)` : isUsable ? '' : ' (its weights are not here)'}</option>`)}</optgroup>`)}
+  </select>`}</${Field}>`;
+}
+
+interface FileFormProps {
+  readonly known: DetectionFacts;
+  readonly model: string;
+  readonly channels: Channels;
+  readonly onHandedIn: (verification: string) => void;
+}
+
+function FileForm({ known: { limits }, model, channels, onHandedIn }: FileFormProps): VNode {
+  const [file, setFile] = useState<File | null>(null);
+  const [sent, setSent] = useState<number | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [isOver, setOver] = useState(false);
+  const stopping = useRef<AbortController | null>(null);
+  const key = useRef(crypto.randomUUID()); // of what is sent again after the network broke off
+  useEffect(() => void (key.current = crypto.randomUUID()), [file, model, channels]);
+  useEffect(() => () => stopping.current?.abort(), []);
+  const choose = (chosen: File | undefined) => {
+    setProblem(null);
+    if (chosen !== undefined) setFile(chosen);
+  };
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    choose(event.dataTransfer?.files[0]);
+  };
+  const over = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(true);
+  };
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    if (file === null || sent !== null) return;
+    stopping.current = new AbortController();
+    setProblem(null);
+    setSent(0);
+    try {
+      const { verification } = await handIn({ file, model, channels, key: key.current }, setSent, stopping.current.signal);
+      key.current = crypto.randomUUID();
+      onHandedIn(verification);
+    } catch (error) {
+      setProblem(asProblem(error));
+    }
+    setSent(null);
+  };
+  const isTooLarge = file !== null && file.size > limits.bytesMax;
+  return html`<form class="file-form" onSubmit=${submit}>
+    <label class=${`drop ${isOver ? 'over' : ''}`} onDragOver=${over} onDragLeave=${() => setOver(false)} onDrop=${drop}>
+      <span><strong>Drop a recording here</strong>, or choose it. WAV, FLAC, MP3, Ogg or M4A, up to ${formatBytes(limits.bytesMax)}.</span>
+      <input type="file" accept="audio/*,.wav,.flac,.mp3,.ogg,.opus,.m4a" aria-label="File of the recording" onChange=${({ currentTarget }: { currentTarget: HTMLInputElement }) => choose(currentTarget.files?.[0])} />
+      <span class="chosen">${file === null ? 'Nothing is chosen.' : `${visible(file.name)}, ${formatBytes(file.size)}`}</span>
+    </label>
+    ${isTooLarge ? html`<${Notice} kind="bad"><p>The file is larger than ${formatBytes(limits.bytesMax)}. Choose a shorter recording, or hand it in with <code>caller-trust verify</code> after AUDIO_BYTES_MAX was raised.</p></${Notice}>` : null}
+    ${problem ? html`<${ProblemNotice} problem=${problem} />` : null}
+    <div class="actions">
+      <button class="primary" disabled=${file === null || sent !== null || isTooLarge}>${sent === null ? 'Verify' : 'Sending …'}</button>
+      <span class="sending">${sent === null ? null : html`<progress max="1" value=${sent} aria-label="Sent"></progress> ${Math.round(sent * 100)} % <button type="button" onClick=${() => stopping.current?.abort()}>Stop</button>`}</span>
+    </div>
+  </form>`;
+}
+
+function Result({ id, known }: { id: string; known: DetectionFacts }): VNode {
+  const reading = useLive<LiveVerification>(`/api/verifications/${encodeURIComponent(id)}/live`);
+  const model = reading.value?.verification.model;
+  const voiceSecondsMin = known.models.find((each) => each.model === model)?.voiceSecondsMin ?? null;
+  return html`<${Section} title="Result" actions=${html`<${Link} class="button" href=${`/verifications/${id}`}>Everything about it</${Link}>`}>
+    <${Read} reading=${reading} what="the result" show=${(live: LiveVerification) => html`
+      <p class="hint">${visible(live.verification.source)}${live.verification.model === null ? '' : `, by ${live.verification.model}`}</p>
+      <${VerificationResult} live=${live} voiceSecondsMin=${voiceSecondsMin} />`} />
+  </${Section}>`;
+}

@@ -1,0 +1,176 @@
+import { ActionButton, Dialog, Facts, Field, LiveMark, Name, Notice, Page, ProblemNotice, Read, Section, State, Table, When } from '../shell/components.ts';
+import { useLive, useReading, type Reading } from '../shell/reading.ts';
+import { RecordingPlayer } from './recording-player.ts';
+import { mayDo, sendJson } from '../shell/request.ts';
+import { Link, type PageProps } from '../shell/router.ts';
+import { ScoreKey, ScorePicture, WaveformPicture, type Playing } from './score-chart.ts';
+import { ScoreMeter } from './score-meter.ts';
+import { asWords, formatBytes, formatCount, formatScore, formatSeconds, visible } from '../shell/text.ts';
+import { VerificationResult } from './verification-result.ts';
+import type { IdentityAnswer, LiveVerification, ScoredWindow, VerificationDetail, Waveform } from './verification-types.ts';
+import { html, useRef, useState, type VNode } from '../shell/view.ts';
+import { LabelKey, WindowLabels } from './waveform-labels.ts';
+
+/** How recordings came here, for people. */
+export const modeTitles = { api: 'API', webDemo: 'web demo' } as const;
+
+/** One verification: what came out, over time, and what was recorded. */
+export default function VerificationPage({ params }: PageProps): VNode {
+  const path = `/api/verifications/${encodeURIComponent(params['id']!)}`;
+  const reading = useLive<LiveVerification>(`${path}/live`);
+  return html`<${Page} title="Verification" lead=${reading.value ? html`<${Name} text=${reading.value.verification.source} />` : null} actions=${reading.value?.verification.times.ended == null ? html`<${LiveMark} isLive=${reading.isLive} />` : null}>
+    <${Read} reading=${reading} what="the verification" show=${(live: LiveVerification) => html`<div class="page">
+      <${Section} title="Result"><${VerificationResult} live=${live} /></${Section}>
+      ${live.verification.recording === null ? null : html`<${Recording} path=${path} verification=${live.verification} onDeleted=${reading.readAgain} />`}
+      <${Identities} identities=${live.verification.identities} />
+      <${FactsSection} verification=${live.verification} />
+      <${WindowTable} windows=${live.verification.windows} />
+      <${RawJson} path=${path} verification=${live.verification} />
+    </div>`} />
+  </${Page}>`;
+}
+
+function FactsSection({ verification }: { verification: VerificationDetail }): VNode {
+  const { audio, recording, times } = verification;
+  return html`<${Section} title="Facts"><${Facts} entries=${[
+    ['State', html`<${State} name=${verification.state} />`],
+    ['Recording', html`<${Name} text=${verification.source} />`],
+    ['Mode', modeTitles[verification.mode]],
+    ['Batch', html`<${Link} href=${`/batches/${verification.batch}`}>${visible(verification.batchName)}</${Link}>, line ${formatCount(verification.line)}`],
+    ['Client', html`<${Name} text=${verification.owner} />`],
+    ['Handed in by', html`<${Name} text=${verification.requestedBy} />`],
+    ['Asked for', verification.requestedModel],
+    ['Model', verification.model],
+    ['Registry release', verification.release],
+    ['Channels', verification.settings.channels === 'mixed' ? 'mixed into one' : 'scored apart'],
+    ['Duration', audio?.duration == null ? null : formatSeconds(audio.duration)],
+    ['Voice', audio?.voiceDuration == null ? null : formatSeconds(audio.voiceDuration)],
+    ['Sample rate', audio?.sampleRate == null ? null : `${formatCount(audio.sampleRate)} Hz`],
+    ['Channels of the file', audio?.channels ?? null],
+    ['Format', recording?.format == null ? null : `${recording.format}, ${recording.codec}`],
+    ['Size', recording?.bytes == null ? null : formatBytes(recording.bytes)],
+    ['Unusual', verification.notes.map(asWords).join(', ')],
+    ['Computed in', verification.reused ? 'not computed: the same audio had been scored before' : verification.computedMs === null ? null : formatSeconds(verification.computedMs / 1000)],
+    ['Tries', verification.attempts],
+    ['Handed in', html`<${When} at=${times.handedIn} />`],
+    ['Started', times.started === null ? null : html`<${When} at=${times.started} />`],
+    ['Ended', times.ended === null ? null : html`<${When} at=${times.ended} />`],
+    ['SHA-256 of the file', audio === null ? null : html`<code>${audio.sha256}</code>`],
+  ]} /></${Section}>`;
+}
+
+interface RecordingProps {
+  readonly path: string;
+  readonly verification: VerificationDetail;
+  readonly onDeleted: () => void;
+}
+
+/** The recording over time: what it sounds like, what was found where, and how to hear it. */
+function Recording({ path, verification, onDeleted }: RecordingProps): VNode {
+  const { recording, windows } = verification;
+  const isKept = recording!.deletedAt === null;
+  const waveform = useReading<Waveform>(isKept && recording!.format !== null ? `${path}/waveform` : null);
+  const [seconds, setSeconds] = useState<number | null>(null);
+  const audio = useRef<HTMLAudioElement>(null);
+  const seek = (to: number) => {
+    if (audio.current !== null) audio.current.currentTime = to;
+  };
+  const playing = isKept ? { seconds, seek } : undefined;
+  return html`<${Section} title="The recording over time" actions=${isKept && mayDo('operator') ? html`<${DeleteRecording} sha256=${verification.audio!.sha256} onDeleted=${onDeleted} />` : null}>
+    ${isKept ? html`<${RecordingPlayer} key=${path} path=${path} verification=${verification} audio=${audio} onTime=${setSeconds} />` : html`<${Notice} kind="warn"><p>The audio was deleted on <${When} at=${recording!.deletedAt} />: ${visible(recording!.deletedWhy)} Its results stay.</p></${Notice}>`}
+    <${Channels} waveform=${waveform} verification=${verification} playing=${playing} isDrawn=${isKept && recording!.format !== null} />
+    ${windows.length === 0 ? null : html`<${ScoreKey} thresholds=${verification.decision?.thresholds ?? null} /><${LabelKey} windows=${windows} />`}
+  </${Section}>`;
+}
+
+/** A picture for each channel; before the waveform is there, and where the audio is gone, the scores alone. */
+function Channels({ waveform: reading, verification, playing, isDrawn }: { waveform: Reading<Waveform>; verification: VerificationDetail; playing: Playing | undefined; isDrawn: boolean }): VNode {
+  const { windows, audio, decision, channelScores } = verification;
+  const secondsMax = reading.value?.durationSeconds ?? audio?.duration ?? windows.at(-1)?.end ?? 1;
+  const numbers = reading.value?.channels.map(({ channel }) => channel) ?? [...new Set(windows.map(({ channel }) => channel))];
+  const shown = numbers.length === 0 ? [null] : numbers;
+  return html`<div aria-busy=${reading.isReading ? 'true' : 'false'}>
+    ${reading.problem ? html`<${ProblemNotice} problem=${reading.problem} onAgain=${reading.readAgain} />` : null}
+    ${shown.map((number) => {
+      const own = windows.filter(({ channel }) => channel === number);
+      const drawn = reading.value?.channels.find(({ channel }) => channel === number);
+      const scored = channelScores.find(({ channel }) => channel === number);
+      const name = shown.length === 1 ? '' : ` of channel ${number! + 1}`;
+      return html`<div class="channel">
+        ${shown.length > 1 ? html`<h3>Channel ${number! + 1}${scored === undefined ? null : html`<span class="hint"> ${scored.scores === null ? asWords(scored.reason ?? '') : `synthesis ${formatScore(scored.scores.synthesis)}, replay ${formatScore(scored.scores.replay)}`}, ${formatSeconds(scored.voiceSeconds)} of voice</span>`}</h3>` : null}
+        ${drawn !== undefined ? html`<${WaveformPicture} waveform=${reading.value!} channel=${drawn} playing=${playing} label=${`Waveform${name}: ${describeVoice(drawn.voice)}`} />` : isDrawn && reading.problem === undefined ? html`<div class="picture-place" role="status">Drawing the waveform …</div>` : null}
+        ${own.length === 0 ? null : html`<${ScorePicture} windows=${own} thresholds=${decision?.thresholds ?? null} secondsMax=${secondsMax} playing=${playing} shows=${reading.value ?? windows} label=${`Scores of ${own.length} windows${name}; the table below has them`} /><${WindowLabels} windows=${own} secondsMax=${secondsMax} />`}
+        ${drawn === undefined ? null : html`<p class="hint">${describeVoice(drawn.voice)} Voice is shaded, with a bar below it.</p>`}
+      </div>`;
+    })}
+  </div>`;
+}
+
+function describeVoice(voice: Waveform['channels'][number]['voice']): string {
+  if (voice === null) return 'Its model is not here, so that nothing says where there is voice.';
+  if (voice.length === 0) return 'No voice was found.';
+  const seconds = voice.reduce((sum, [start, end]) => sum + end - start, 0);
+  return `Voice in ${formatCount(voice.length)} ${voice.length === 1 ? 'stretch' : 'stretches'}, ${formatSeconds(seconds)} together.`;
+}
+
+function DeleteRecording({ sha256, onDeleted }: { sha256: string; onDeleted: () => void }): VNode {
+  const [isOpen, setOpen] = useState(false);
+  const [reason, setReason] = useState('');
+  const act = async () => {
+    await sendJson('DELETE', `/api/recordings/${sha256}`, { reason });
+    setOpen(false);
+    onDeleted();
+  };
+  return html`<button type="button" class="danger" onClick=${() => setOpen(true)}>Delete the recording</button>
+    <${Dialog} title="Delete the recording?" isOpen=${isOpen} onClose=${() => setOpen(false)}>
+      <p>The audio is removed for good, for every verification of the same file. Scores and reasons stay.</p>
+      <${Field} label="Reason" hint="Kept with the recording.">${(ids: object) => html`<input value=${reason} maxlength="500" onInput=${({ currentTarget }: { currentTarget: HTMLInputElement }) => setReason(currentTarget.value)} ...${ids} />`}</${Field}>
+      <div class="actions"><button type="button" onClick=${() => setOpen(false)}>Keep it</button><${ActionButton} kind="danger" disabled=${reason.trim() === ''} act=${act}>Delete</${ActionButton}></div>
+    </${Dialog}>`;
+}
+
+function Identities({ identities }: { identities: readonly IdentityAnswer[] }): VNode {
+  return html`<${Section} title="Identity">
+    ${identities.length === 0 ? html`<p>The recording was not compared with a voiceprint, so it has no identity score. Voice Authentication compares recordings with enrolled persons.</p>` : html`<${Table} caption="Comparisons with voiceprints" rows=${identities} keyOf=${({ id }: IdentityAnswer) => id} columns=${[
+      { title: 'When', show: ({ at }: IdentityAnswer) => html`<${When} at=${at} />` },
+      { title: 'Person', show: ({ voiceprint, subject }: IdentityAnswer) => html`<${Link} href=${`/voices/${voiceprint}`}>${visible(subject)}</${Link}>` },
+      { title: 'Identity, higher is the person', show: ({ score, threshold, reason }: IdentityAnswer) => (score === null ? asWords(reason ?? 'no score') : html`<${ScoreMeter} name="identity" score=${score} threshold=${threshold} />`) },
+      { title: 'Came to', show: ({ label }: IdentityAnswer) => (label === null ? '–' : html`<${State} name=${label} />`) },
+    ]} />`}
+  </${Section}>`;
+}
+
+const tableStep = 50;
+
+/** The windows as a table: what the pictures show, for those who do not see them. */
+function WindowTable({ windows }: { windows: readonly ScoredWindow[] }): VNode | null {
+  const [shown, setShown] = useState(tableStep);
+  if (windows.length === 0) return null;
+  return html`<${Section} title=${`Windows (${formatCount(windows.length)})`}>
+    <${Table} caption="Windows with their labels and scores" rows=${windows.slice(0, shown)} keyOf=${({ channel, start }: ScoredWindow) => `${channel} ${start}`} columns=${[
+      { title: 'Channel', show: ({ channel }: ScoredWindow) => (channel === null ? 'mixed' : channel + 1) },
+      { title: 'From', isNumber: true, show: ({ start }: ScoredWindow) => formatSeconds(start) },
+      { title: 'To', isNumber: true, show: ({ end }: ScoredWindow) => formatSeconds(end) },
+      { title: 'Label', show: ({ label }: ScoredWindow) => html`<${State} name=${label} />` },
+      { title: 'Synthesis', isNumber: true, show: ({ scores }: ScoredWindow) => formatScore(scores?.synthesis) },
+      { title: 'Replay', isNumber: true, show: ({ scores }: ScoredWindow) => formatScore(scores?.replay) },
+    ]} />
+    ${shown < windows.length ? html`<p><button type="button" onClick=${() => setShown(shown + 10 * tableStep)}>Show more windows</button></p>` : null}
+  </${Section}>`;
+}
+
+/** Windows that the text holds; the file has all. */
+const rawWindowsMax = 20;
+
+function RawJson({ path, verification }: { path: string; verification: VerificationDetail }): VNode {
+  const { windows, ...rest } = verification;
+  const left = windows.length - rawWindowsMax;
+  return html`<${Section} title="Raw JSON" actions=${html`<a class="button" href=${path} download=${`verification-${verification.id}.json`}>Save as a file</a>`}>
+    <details><summary>Show it${left > 0 ? ` without the last ${formatCount(left)} windows` : ''}</summary><pre tabindex="0">${visibleJson({ ...rest, windows: windows.slice(0, rawWindowsMax) })}</pre></details>
+  </${Section}>`;
+}
+
+/** JSON with what cannot be seen escaped. */
+function visibleJson(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(/[\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

@@ -1,0 +1,56 @@
+import { Facts, Notice, Section, Table } from '../shell/components.ts';
+import type { CardBlock, Span } from './model-card-blocks.ts';
+import { parseCard, splitCard } from './model-card-blocks.ts';
+import { visible } from '../shell/text.ts';
+import { html, type Shown, type VNode } from '../shell/view.ts';
+
+/** A model's card: first what it must not be used for, then how good it is. `pictures`: where the pictures that it names are. */
+export function ModelCard({ card, pictures }: { card: string; pictures: string }): VNode {
+  const { limits, rest } = splitCard(parseCard(card));
+  return html`<div class="page">
+    ${limits.length === 0 ? null : html`<${Section} title="What it must not be used for"><${Notice} kind="warn">${limits.map((block) => showBlock(block, { caption: '', pictures }))}</${Notice}></${Section}>`}
+    <${Section} title="Card"><div class="card-text">${showBlocks(rest, pictures)}</div></${Section}>
+  </div>`;
+}
+
+function showBlocks(blocks: readonly CardBlock[], pictures: string): Shown {
+  let heading = 'Card';
+  let tables = 0;
+  return blocks
+    .filter((block) => block.kind !== 'heading' || block.level > 1) // the page has the name of the model
+    .map((block) => {
+      if (block.kind === 'heading') heading = block.text;
+      return showBlock(block, { caption: block.kind === 'table' ? `${heading}, table ${++tables}` : '', pictures });
+    });
+}
+
+function showBlock(block: CardBlock, { caption, pictures }: { caption: string; pictures: string }): VNode {
+  switch (block.kind) {
+    case 'heading':
+      return block.level <= 2 ? html`<h3>${visible(block.text)}</h3>` : html`<h4>${visible(block.text)}</h4>`;
+    case 'paragraph':
+      return html`<p>${block.spans.map(showSpan)}</p>`;
+    case 'list':
+      return html`<ul>${block.items.map((item) => html`<li>${item.map(showSpan)}</li>`)}</ul>`;
+    case 'picture':
+      return html`<figure class="picture"><img src=${`${pictures}/${encodeURIComponent(block.name)}`} alt=${`${visible(block.description)}; the tables above have its figures`} loading="lazy" /></figure>`;
+    case 'table':
+      return block.head.every((title) => title === '') ? html`<${Facts} entries=${block.rows.map(([name, ...values]) => [name!.map(({ text }) => visible(text)).join(''), values.map((value) => value.map(showSpan))])} />` : showTable(block, caption);
+  }
+}
+
+type CardRow = readonly (readonly Span[])[];
+
+function showTable({ head, rows }: Extract<CardBlock, { kind: 'table' }>, caption: string): VNode {
+  const columns = head.map((title, at) => ({ title: visible(title), isNumber: rows.every((row) => isFigure(row[at])), show: (row: CardRow) => (row[at] ?? []).map(showSpan) }));
+  return html`<${Table} caption=${caption} rows=${rows.map((row, at) => Object.assign([...row], { at }))} keyOf=${({ at }: CardRow & { at: number }) => at} columns=${columns} />`;
+}
+
+function isFigure(cell: readonly Span[] | undefined): boolean {
+  return cell !== undefined && /^-?\d[\d.,]*( %)?( \([^)]*\))?$|^not defined$/.test(cell.map(({ text }) => text).join(''));
+}
+
+function showSpan({ kind, text }: Span): Shown {
+  if (kind === 'code') return html`<code>${visible(text)}</code>`;
+  return kind === 'strong' ? html`<strong>${visible(text)}</strong>` : visible(text);
+}

@@ -1,0 +1,77 @@
+import { startCapture, type Capture } from '../recordings/capture.ts';
+import { ProblemNotice } from '../shell/components.ts';
+import { asProblem, type Problem } from '../shell/request.ts';
+import { formatSeconds } from '../shell/text.ts';
+import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
+import { writeWav } from './wav-writing.ts';
+
+/** Longest recording of the microphone, in seconds; it ends by itself. */
+const recordingSecondsMax = 120;
+
+type Stage = { readonly name: 'ready' } | { readonly name: 'asking' } | { readonly name: 'recording'; readonly seconds: number; readonly level: number } | { readonly name: 'failed'; readonly problem: Problem };
+
+/** What is being recorded. */
+interface Take {
+  readonly leaving: AbortController;
+  readonly pieces: Int16Array[];
+  samples: number;
+  capture: Capture | null;
+  isEnding: boolean;
+}
+
+const buttonText: Readonly<Record<Stage['name'], string>> = { ready: 'Record from the microphone', failed: 'Record from the microphone', asking: 'Stop asking for the microphone', recording: 'Stop' };
+
+/** Records the microphone into a WAV file: as the microphone gives it, without what browsers do to make voices pleasant. */
+export function Recorder({ disabled = false, onRecorded }: { disabled?: boolean; onRecorded: (recording: File) => void }): VNode {
+  const [stage, setStage] = useState<Stage>({ name: 'ready' });
+  const current = useRef<Take | null>(null);
+  const give = () => {
+    current.current?.leaving.abort();
+    current.current = null;
+  };
+  useEffect(() => give, []);
+  const start = async () => {
+    const take: Take = { leaving: new AbortController(), pieces: [], samples: 0, capture: null, isEnding: false };
+    current.current = take;
+    setStage({ name: 'asking' });
+    try {
+      take.capture = await startCapture(({ samples, peak }) => {
+        take.pieces.push(new Int16Array(samples));
+        take.samples += samples.byteLength / Int16Array.BYTES_PER_ELEMENT;
+        if (current.current !== take || take.capture === null) return;
+        const seconds = take.samples / take.capture.sampleRate;
+        setStage({ name: 'recording', seconds, level: levelOf(peak) });
+        if (seconds >= recordingSecondsMax) void stop();
+      }, take.leaving.signal);
+    } catch (error) {
+      if (current.current === take) setStage({ name: 'failed', problem: asProblem(error) });
+    }
+  };
+  const stop = async () => {
+    const take = current.current;
+    if (take?.capture == null) {
+      give();
+      return setStage({ name: 'ready' });
+    }
+    if (take.isEnding) return;
+    take.isEnding = true;
+    await take.capture.stop();
+    if (current.current !== take) return; // the page was left
+    current.current = null;
+    setStage({ name: 'ready' });
+    onRecorded(new File([writeWav(take.pieces, take.capture.sampleRate)], 'microphone.wav', { type: 'audio/wav' }));
+  };
+  const isBusy = stage.name === 'recording' || stage.name === 'asking';
+  const isRecording = stage.name === 'recording';
+  return html`<div class="recorder">
+    <button type="button" class=${isRecording ? 'danger' : ''} disabled=${disabled && !isBusy} onClick=${() => void (isBusy ? stop() : start())}>${buttonText[stage.name]}</button>
+    <span class="recorder-time" role="timer">${isRecording ? formatSeconds(stage.seconds) : ''}</span>
+    <span class="recorder-level" aria-hidden="true"><span style=${{ width: `${isRecording ? Math.round(100 * stage.level) : 0}%` }}></span></span>
+    ${stage.name === 'failed' ? html`<${ProblemNotice} problem=${stage.problem} />` : null}
+  </div>`;
+}
+
+/** How loud the loudest sample of a piece is, from 0 (-60 dBFS and below) to 1. */
+function levelOf(peak: number): number {
+  return Math.max(0, Math.min(1, 1 + (20 * Math.log10(peak + 1e-6)) / 60));
+}

@@ -1,0 +1,66 @@
+import { State } from '../shell/components.ts';
+import { asWords, formatScore } from '../shell/text.ts';
+import type { ComparisonResult } from './voice-types.ts';
+import { html, type Shown, type VNode } from '../shell/view.ts';
+
+/** One score of a comparison. */
+interface Meter {
+  readonly name: string;
+  /** What the score is the probability of. */
+  readonly meaning: string;
+  readonly score: number | null;
+  readonly threshold: number | null;
+  readonly above: string;
+  readonly below: string;
+  /** Why there is no score. */
+  readonly reason: string | null;
+}
+
+/** Identity, synthesis and replay together, with thresholds, what they come to, and what to do. */
+export function ComparisonScores({ result }: { result: ComparisonResult }): VNode {
+  const { identity, identityThreshold, identityReason, scores, thresholds, authenticityReason } = result;
+  const meters: Meter[] = [
+    { name: 'Identity', meaning: 'that the enrolled person speaks', score: identity, threshold: identityThreshold, above: 'like the enrolled voice', below: 'another voice', reason: identityReason },
+    { name: 'Synthesis', meaning: 'that the voice is not synthesized', score: scores?.synthesis ?? null, threshold: thresholds?.synthesis ?? null, above: 'not synthesized', below: 'looks synthesized', reason: authenticityReason },
+    { name: 'Replay', meaning: 'that the recording is not played back', score: scores?.replay ?? null, threshold: thresholds?.replay ?? null, above: 'not played back', below: 'looks played back', reason: authenticityReason },
+  ];
+  return html`<div class="comparison" role="status">
+    <p class="comparison-label"><strong>Result: <${State} name=${result.label} /></strong></p>
+    <p>${result.advice}</p>
+    <ul class="meters">${meters.map((meter) => html`<li key=${meter.name}><${ScoreMeter} meter=${meter} /></li>`)}</ul>
+    <p class="hint">Each score is a probability; higher is authentic. The mark is the threshold. Models: ${[result.voiceModel, result.model].filter(Boolean).join(', ')}. Stored as comparison <code>${result.verificationId}</code>; the recording is not kept.</p>
+  </div>`;
+}
+
+function ScoreMeter({ meter: { name, meaning, score, threshold, above, below, reason } }: { meter: Meter }): VNode {
+  const isAbove = score !== null && threshold !== null && score >= threshold;
+  return html`<div class="meter">
+    <p class="meter-head"><strong>${name}</strong> <span>${score === null ? 'no score' : html`${formatScore(score)} ${verdict(isAbove ? above : below, isAbove)}`}</span></p>
+    <div class="meter-bar" aria-hidden="true">
+      ${score === null ? null : html`<span class=${isAbove ? 'meter-fill good' : 'meter-fill bad'} style=${{ width: `${100 * score}%` }}></span>`}
+      ${threshold === null ? null : html`<span class="meter-threshold" style=${{ left: `${100 * threshold}%` }}></span>`}
+    </div>
+    <p class="hint">${score === null ? whyNone(reason) : `Probability ${meaning}; threshold ${formatScore(threshold)}.`}</p>
+  </div>`;
+}
+
+function verdict(text: string, isAbove: boolean): Shown {
+  return html`<span class=${`state ${isAbove ? 'good' : 'bad'}`}>${text}</span>`;
+}
+
+function whyNone(reason: string | null): string {
+  return reason === null ? 'The model has no such score.' : `Reason: ${asWords(reason)}.`;
+}
+
+/** What results mean, and what to do when the scores disagree. */
+export function ResultMeanings(): VNode {
+  return html`<details class="meanings"><summary>When the scores disagree</summary>
+    <p>A copied voice is made to sound like the person: a high identity beside a low synthesis score is the picture of an attack, and not half a success. Read the three together.</p>
+    <dl class="facts">
+      <div><dt><${State} name="match" /></dt><dd>Identity is at its threshold or above, and the recording looks authentic. Take it as one proof among others.</dd></div>
+      <div><dt><${State} name="copySuspected" /></dt><dd>The voice is alike, but looks synthesized or played back. Do not accept it: ask for a proof that a recording cannot give, such as a call back.</dd></div>
+      <div><dt><${State} name="mismatch" /></dt><dd>Another voice, however authentic. Do not accept it; if the person insists, ask for another recording or another proof.</dd></div>
+      <div><dt><${State} name="undecided" /></dt><dd>One of the answers is missing. Ask for another recording with more voice and less noise, or for another proof.</dd></div>
+    </dl>
+  </details>`;
+}

@@ -1,0 +1,262 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { WebSocket } from '@fastify/websocket';
+import { StreamPace } from '../../pipelines/audio/streaming/stream-pace.ts';
+import { clientMessageForm, closeStatusOf, verifiedStatus, type ClientMessage, type ServerMessage, type StartMessage } from '../../pipelines/audio/streaming/stream-protocol.ts';
+import type { OpenStream, StreamOwner, StreamService } from '../../pipelines/audio/streaming/stream-service.ts';
+import type { Config } from '../../runtime/config.ts';
+import { isServiceError, ServiceError } from '../../runtime/errors.ts';
+import type { Log } from '../../runtime/log.ts';
+
+/** Milliseconds between two messages of progress. */
+const progressMs = 1000;
+
+/** Milliseconds that a client has to take its last message. */
+const closeMs = 10_000;
+
+/** Share of STREAM_BEHIND_SECONDS_MAX below which a stream is read again. */
+const behindShare = 0.5;
+
+/** Longest text of a client: a first message has some 300 bytes. */
+const textBytesMax = 4096;
+
+/** Why a connection is not read for the moment. */
+type Hold = 'message' | 'behind';
+
+export interface StreamConnectionOptions {
+  readonly socket: WebSocket;
+  readonly service: Pick<StreamService, 'begin'>;
+  readonly owner: StreamOwner;
+  /** Records that a stream has begun. */
+  readonly onBegin: (id: string) => Promise<void>;
+  /** True while the key or the session of the owner may still send streams. */
+  readonly isStillAllowed: () => Promise<boolean>;
+  readonly config: Config;
+  readonly log: Log;
+}
+
+/** What has been said so far. `ending`: what came is verified; nothing more is taken. */
+type Stage = { readonly name: 'waiting' } | { readonly name: 'streaming'; readonly stream: OpenStream; readonly pace: StreamPace } | { readonly name: 'ending' };
+
+/** One audio stream of a client: messages in, scores out. Whatever ends it, what came is verified. */
+export class StreamConnection {
+  private readonly options: StreamConnectionOptions;
+  private readonly holds = new Set<Hold>();
+  private readonly progress: NodeJS.Timeout;
+  private stage: Stage = { name: 'waiting' };
+  private deadline: NodeJS.Timeout | undefined;
+  private lastProgress = '';
+  private isCheckingOwner = false;
+  /** Messages that came and are not taken yet. */
+  private waiting = 0;
+  /** Messages are taken one after the other. */
+  private work: Promise<void> = Promise.resolve();
+
+  constructor(options: StreamConnectionOptions) {
+    const { socket, config } = options;
+    this.options = options;
+    socket.on('message', (data, isBinary) => this.receive(data as Buffer, isBinary));
+    socket.on('close', () => void (this.work = this.work.then(() => this.left()))); // what came before the close is taken first
+    this.progress = setInterval(() => {
+      this.tellProgress();
+      void this.checkOwner();
+    }, progressMs);
+    this.setDeadline(config.streamStartSecondsMax, () => new ServiceError('request_timeout', { operation: 'begin stream', problem: `No first message came within ${config.streamStartSecondsMax} s.`, hint: 'Send the message `start` at once.' }));
+  }
+
+  /** Ends the stream because the console stops. */
+  stop(): void {
+    this.fail(new ServiceError('interrupted', { operation: 'receive stream', problem: 'The console stops.', hint: 'What came until now is verified. Begin a new stream.' }));
+  }
+
+  private receive(data: Buffer, isBinary: boolean): void {
+    this.waiting++;
+    this.hold('message');
+    this.work = this.work
+      .then(() => (isBinary ? this.takeAudio(data) : this.takeText(data)))
+      .catch((error: unknown) => this.fail(error))
+      .finally(() => {
+        if (--this.waiting === 0) this.release('message');
+      });
+  }
+
+  private async takeText(data: Buffer): Promise<void> {
+    if (this.stage.name === 'ending') return this.requireOpenSocket();
+    const message = parseMessage(data);
+    if (message.type === 'end') return this.end();
+    if (this.stage.name === 'streaming') throw invalid('The stream has begun already.', '`start` comes once.');
+    await this.begin(message);
+  }
+
+  private async begin(start: StartMessage): Promise<void> {
+    const { service, owner, onBegin, config } = this.options;
+    const stream = await service.begin(start, owner, { onWindow: (window) => this.send({ type: 'window', ...window }), onTaken: () => this.pauseWhereBehind() });
+    await onBegin(stream.id).catch(async (error: unknown) => {
+      await stream.settle().catch(() => {}); // nothing came
+      throw error;
+    });
+    if (this.stage.name !== 'waiting') return void stream.settle().catch(() => {}); // it was given up meanwhile, and nothing came
+    this.stage = { name: 'streaming', stream, pace: new StreamPace(config, performance.now()) };
+    this.awaitAudio();
+    const { thresholds } = stream.model.manifest;
+    this.send({
+      type: 'ready',
+      stream: stream.id,
+      model: stream.model.name,
+      thresholds: { synthesis: thresholds.synthesis ?? null, replay: thresholds.replay ?? null },
+      limits: { secondsMax: config.streamSecondsMax, frameBytesMax: config.streamFrameBytesMax, idleSecondsMax: config.streamIdleSecondsMax, speedMax: config.streamSpeedMax, burstSeconds: config.streamBurstSeconds },
+    });
+  }
+
+  private async takeAudio(bytes: Buffer): Promise<void> {
+    const { config } = this.options;
+    if (this.stage.name === 'ending') return this.requireOpenSocket();
+    if (bytes.length > config.streamFrameBytesMax) throw new ServiceError('stream_frame_too_large', { operation: 'receive stream', problem: `It has ${bytes.length} bytes; ${config.streamFrameBytesMax} are taken at most.`, hint: 'Send smaller pieces.' });
+    if (this.stage.name === 'waiting') throw invalid('Audio came before the message `start`.', 'Send `start` first, and wait for `ready`.');
+    if (bytes.length === 0) return; // no audio
+    const { stream, pace } = this.stage;
+    this.awaitAudio();
+    const room = stream.bytesMax(config.streamSecondsMax, config.audioBytesMax) - stream.receivedBytes;
+    const before = stream.receivedSeconds;
+    await stream.append(bytes.subarray(0, room));
+    if (bytes.length > room) throw new ServiceError('stream_too_long', { operation: 'receive stream', problem: `It has more than ${config.streamSecondsMax} s, or its file more than ${config.audioBytesMax} bytes.`, hint: 'What came until then is verified. Begin a new stream.' });
+    this.pauseWhereBehind();
+    const waitMs = pace.take(stream.receivedSeconds - before, performance.now());
+    if (waitMs > 0) await sleep(waitMs); // the next message is taken then, and none is read meanwhile
+  }
+
+  /** After the end nothing may come; what is underway when an error was told is passed over. */
+  private requireOpenSocket(): void {
+    const { socket } = this.options;
+    if (socket.readyState === socket.OPEN) throw invalid('A message came after the end of the stream.', 'Wait for the verification after `end`.');
+  }
+
+  private async end(): Promise<void> {
+    if (this.stage.name === 'waiting') throw invalid('The end came before the message `start`.', 'Send `start` first.');
+    if (this.stage.name !== 'streaming') return;
+    const { stream } = this.stage;
+    this.finishStage();
+    void stream.settle().then(
+      (verification) => {
+        this.tellProgressOf(stream);
+        this.send({ type: 'verification', verification });
+        this.close(verifiedStatus, 'verified');
+      },
+      (error: unknown) => this.fail(error),
+    );
+  }
+
+  /** The client has gone, or was cut off. */
+  private left(): void {
+    const { stage } = this;
+    this.finishStage();
+    if (stage.name === 'streaming') void stage.stream.settle().catch(() => {}); // it was logged
+  }
+
+  /** Says what is wrong and ends the connection; what came is verified. */
+  private fail(thrown: unknown): void {
+    const { socket, log } = this.options;
+    const error = isServiceError(thrown) ? thrown : new ServiceError('internal', { operation: 'receive stream', cause: thrown });
+    if (error.code === 'internal') log.error({ err: thrown }, 'a stream failed');
+    if (socket.readyState === socket.OPEN) this.send({ type: 'error', code: error.code, problem: error.problem, hint: error.hint ?? null });
+    this.close(closeStatusOf(error.code), error.code);
+    this.left();
+  }
+
+  private finishStage(): void {
+    this.stage = { name: 'ending' };
+    clearTimeout(this.deadline);
+    clearInterval(this.progress);
+  }
+
+  private send(message: ServerMessage): void {
+    const { socket, config } = this.options;
+    if (socket.readyState !== socket.OPEN) return;
+    socket.send(JSON.stringify(message));
+    if (socket.bufferedAmount > config.streamUnsentBytesMax) this.cutOff();
+  }
+
+  /** A client that reads nothing is not told why. */
+  private cutOff(): void {
+    this.options.log.warn({ code: 'stream_not_read' satisfies ServiceError['code'] }, 'a client does not read what its stream is answered');
+    this.options.socket.terminate();
+  }
+
+  /** A client that does not answer the close is cut off after a while. */
+  private close(status: number, reason: string): void {
+    const { socket } = this.options;
+    this.holds.clear();
+    socket.resume(); // its own close must be read
+    socket.close(status, reason);
+    setTimeout(() => socket.terminate(), closeMs).unref();
+  }
+
+  private tellProgress(): void {
+    if (this.stage.name === 'streaming') this.tellProgressOf(this.stage.stream);
+  }
+
+  /** A stream ends with the session, the role or the key that it began with. */
+  private async checkOwner(): Promise<void> {
+    if (this.isCheckingOwner) return;
+    this.isCheckingOwner = true;
+    const isAllowed = await this.options.isStillAllowed().catch(() => true); // nobody can say now: it is asked again
+    this.isCheckingOwner = false;
+    if (!isAllowed && this.stage.name !== 'ending') this.fail(new ServiceError('unauthenticated', { operation: 'receive stream', problem: 'The session, the role or the key of the stream has ended.', hint: 'What came until now is verified.' }));
+  }
+
+  private tellProgressOf({ receivedSeconds, voiceSeconds }: OpenStream): void {
+    const message = { type: 'progress', receivedSeconds, voiceSeconds } as const;
+    const text = JSON.stringify(message);
+    if (text !== this.lastProgress) this.send(message);
+    this.lastProgress = text;
+  }
+
+  private awaitAudio(): void {
+    const { streamIdleSecondsMax } = this.options.config;
+    this.setDeadline(streamIdleSecondsMax, () => new ServiceError('stream_idle', { operation: 'receive stream', problem: `No audio came for ${streamIdleSecondsMax} s.`, hint: 'What came until then is verified. Send silence too.' }));
+  }
+
+  /** While we do not read, nothing can come. */
+  private setDeadline(seconds: number, error: () => ServiceError): void {
+    clearTimeout(this.deadline);
+    this.deadline = setTimeout(() => (this.holds.size > 0 ? this.setDeadline(seconds, error) : this.fail(error())), seconds * 1000);
+  }
+
+  private pauseWhereBehind(): void {
+    if (this.stage.name !== 'streaming') return;
+    const { streamBehindSecondsMax } = this.options.config;
+    const { behindSeconds } = this.stage.stream;
+    if (behindSeconds > streamBehindSecondsMax) this.hold('behind');
+    else if (behindSeconds <= streamBehindSecondsMax * behindShare) this.release('behind');
+  }
+
+  private hold(why: Hold): void {
+    this.holds.add(why);
+    this.options.socket.pause();
+  }
+
+  private release(why: Hold): void {
+    if (this.holds.delete(why) && this.holds.size === 0) this.options.socket.resume();
+  }
+}
+
+/** @throws ServiceError `stream_invalid` */
+function parseMessage(data: Buffer): ClientMessage {
+  if (data.length > textBytesMax) throw invalid(`A text message has ${data.length} bytes; ${textBytesMax} are taken at most.`, 'Audio goes in binary messages.');
+  const parsed = clientMessageForm.safeParse(parseJson(data.toString()));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw invalid(`${issue!.path.length === 0 ? 'The message' : issue!.path.join('.')}: ${issue!.message}.`, 'docs/streaming.md shows the messages.');
+}
+
+/** @throws ServiceError `stream_invalid` */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid('A text message is not JSON.', 'Audio goes in binary messages.');
+  }
+}
+
+function invalid(problem: string, hint: string): ServiceError {
+  return new ServiceError('stream_invalid', { operation: 'receive stream', problem, hint });
+}

@@ -1,0 +1,46 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ServiceError } from '../../runtime/errors.ts';
+import { readManifest } from '../../pipelines/audio/models/manifest.ts';
+import { shippedModelsDirectory } from '../../pipelines/audio/models/shipped-models.ts';
+import { renderCard, reportOf } from './card.ts';
+import { curvesOf, drawDetCurves } from './det-picture.ts';
+import type { EvaluationReport } from './evaluation-report.ts';
+import { evaluationFileName, formatEvaluation, readStoredEvaluation } from './stored-evaluation.ts';
+import { readTrainingData } from './training-data.ts';
+
+/** What a directory of a model keeps of its evaluation, by name. */
+export type CardFiles = Readonly<Record<typeof evaluationFileName | 'det.svg' | 'card.md', string>>;
+
+/** Writes what a report says of the model in a directory: the stored evaluation, the picture and the card. */
+export async function writeCard(directory: string, { model, report }: { readonly model: { readonly name: string }; readonly report: EvaluationReport }): Promise<void> {
+  await writeFile(join(directory, evaluationFileName), formatEvaluation(reportOf(report, model.name)));
+  const files = await renderCardFiles(directory);
+  for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
+}
+
+/**
+ * The card and the picture of a directory, from its stored evaluation, its manifest and what was written by hand.
+ * @throws ServiceError `model_invalid` if it has no evaluation, or one of other weights
+ */
+export async function renderCardFiles(directory: string): Promise<CardFiles> {
+  const manifest = await readManifest(directory);
+  const report = await readStoredEvaluation(directory);
+  const isOfThese = report?.models.some(({ model, weightsSha256 }) => model === manifest.model && weightsSha256 === manifest.sha256);
+  if (report === undefined || isOfThese !== true) {
+    throw new ServiceError('model_invalid', { operation: 'make card', object: manifest.model, problem: 'The stored evaluation is missing or of other weights.', hint: 'Run `npm run evaluate` with --card.' });
+  }
+  const data = typeof manifest.training?.['data'] === 'string' ? await readTrainingData(join(dirname(shippedModelsDirectory), manifest.training['data'])) : undefined;
+  return {
+    [evaluationFileName]: formatEvaluation(report),
+    'det.svg': drawDetCurves(curvesOf(report), `${manifest.model} on ${report.index.name}; replays are simulated`),
+    'card.md': renderCard({ manifest, report, about: await readAbout(directory), data }),
+  };
+}
+
+async function readAbout(directory: string): Promise<string> {
+  return readFile(join(directory, 'about.md'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+}

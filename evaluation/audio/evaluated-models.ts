@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ServiceError } from '../../runtime/errors.ts';
+import { digestOfManifest, readManifest, FAMILIES, type Family } from '../../pipelines/audio/models/manifest.ts';
+import type { ModelRegistry, ResolvedModel } from '../../pipelines/audio/models/registry.ts';
+import { familyOf } from '../../pipelines/audio/models/shipped-models.ts';
+import type { IndexRow } from './index-file.ts';
+
+/** A model that is evaluated, and the directory where its card belongs; null for one that has none. */
+export interface EvaluatedModel extends ResolvedModel {
+  readonly directory: string | null;
+}
+
+/**
+ * The model that was named: a name of the registry, a family for its default, or a directory with a manifest and weights.
+ * @throws ServiceError `model_unknown`, `model_removed`, `model_invalid`, or `usage_invalid` for `auto`, which is no model
+ */
+export async function findEvaluatedModel(registry: ModelRegistry, name: string): Promise<EvaluatedModel> {
+  const operation = 'find model';
+  if (existsSync(join(name, 'manifest.json'))) {
+    const directory = resolve(name);
+    const manifest = await readManifest(directory);
+    return { name: manifest.model, manifest, manifestSha256: digestOfManifest(manifest), weightsFile: join(directory, manifest.file), directory };
+  }
+  if (['', 'auto'].includes(name.trim().toLowerCase())) throw new ServiceError('usage_invalid', { operation, problem: 'Name a model or a family; without one, the default of each channel is evaluated.' });
+  const resolution = registry.resolve(name);
+  if (resolution.kind === 'unknown') throw new ServiceError('model_unknown', { operation, object: resolution.model, hint: '`caller-trust models list` lists them.' });
+  if (resolution.kind === 'removed') throw new ServiceError('model_removed', { operation, object: resolution.model, hint: `It was replaced by ${resolution.replacedBy ?? 'no other'}.` });
+  if (resolution.kind === 'auto') throw new Error('a name stands for one model');
+  const { model } = resolution;
+  return { ...model, directory: registry.models().find((entry) => entry.model === model.name)?.directory ?? null };
+}
+
+/**
+ * Which recordings of an index each model is asked about: a model of a family takes the recordings whose channel has the
+ * family's name. Channels of other names go to every model, and so does everything where no channel has the family's name.
+ */
+export function placesOf(rows: readonly Pick<IndexRow, 'channel'>[], { name }: Pick<EvaluatedModel, 'name'>): number[] {
+  const family = familyOf(name);
+  const places = [...rows.keys()];
+  const isFamily = (channel: string) => FAMILIES.some((each) => each === channel);
+  const own = places.filter((place) => rows[place]!.channel === family);
+  return own.length === 0 ? places : places.filter((place) => rows[place]!.channel === family || !isFamily(rows[place]!.channel));
+}
+
+/** The families whose defaults an index needs, where no model was named: those of its channels; both where a channel has another name. */
+export function familiesOf(rows: readonly Pick<IndexRow, 'channel'>[]): Family[] {
+  const channels = new Set(rows.map(({ channel }) => channel));
+  const others = [...channels].some((channel) => !FAMILIES.some((family) => family === channel));
+  return FAMILIES.filter((family) => others || channels.has(family));
+}

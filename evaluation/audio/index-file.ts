@@ -1,0 +1,127 @@
+import { createReadStream } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { isServiceError, ServiceError } from '../../runtime/errors.ts';
+import { readFeedRows, type RowFormat } from '../../pipelines/rows/feed-rows.ts';
+
+/** What a recording of a test set truly is. */
+export const TRIAL_LABELS = ['bonafide', 'synthetic', 'replay'] as const;
+
+export type TrialLabel = (typeof TRIAL_LABELS)[number];
+
+/** What a trial of speaker verification beside the detector is: of the person who is claimed, or not. */
+export const SPEAKER_TRIALS = ['target', 'nontarget'] as const;
+
+/** One recording of a test set, as its index describes it. Text that the index leaves out is ''. */
+export interface IndexRow {
+  readonly line: number;
+  /** As it stands in the index. */
+  readonly path: string;
+  readonly file: string;
+  readonly label: TrialLabel;
+  readonly channel: string;
+  readonly speaker: string;
+  /** '' for a live voice. */
+  readonly synthesizer: string;
+  readonly codec: string;
+  /** Kind of attack, in the words of whoever made the set: `classic`, `neural, unseen` ... */
+  readonly attack: string;
+  /** Part of a corpus, or where it comes from. */
+  readonly set: string;
+  /** Of a replay: what was replayed. */
+  readonly baseLabel: 'bonafide' | 'synthetic' | '';
+  readonly snrDb: number | null;
+  /** Score of speaker verification for this recording, higher for the claimed person, and for bonafide ones what the claim was. */
+  readonly asvScore: number | null;
+  readonly asvTrial: (typeof SPEAKER_TRIALS)[number] | '';
+}
+
+/** Most recordings of an index. */
+export const indexRowsMax = 1_000_000;
+const indexLineBytesMax = 64 * 1024;
+
+const required = ['path', 'label', 'channel', 'speaker', 'synthesizer', 'codec'] as const;
+const optional = ['attack', 'set', 'base_label', 'snr_db', 'asv_score', 'asv_trial'] as const;
+type Column = (typeof required)[number] | (typeof optional)[number];
+const columns = [...required, ...optional];
+const format = {
+  columns: columns.map((name) => ({ names: name === 'set' ? ['set', 'source'] : [name], required: required.some((each) => each === name) })),
+  headerOptional: false,
+  personal: false,
+} as unknown as RowFormat; // each list of names has one name at least
+
+/**
+ * Reads the index of a test set: CSV or TSV with a header. Other columns are left out, empty lines too.
+ * @throws ServiceError `index_invalid`, with the line, for what is no such index
+ */
+export async function readIndex(file: string): Promise<IndexRow[]> {
+  const rows: IndexRow[] = [];
+  const lineOf = new Map<string, number>();
+  const folder = dirname(resolve(file));
+  try {
+    for await (const batch of readFeedRows(createReadStream(file), format, indexLineBytesMax)) {
+      for (const row of batch) {
+        if ('refusal' in row) {
+          if (row.refusal.code === 'line_empty') continue;
+          throw invalid(row.line, row.refusal.reason);
+        }
+        const parsed = readRow(row.line, row.values, folder);
+        const before = lineOf.get(parsed.file);
+        if (before !== undefined) throw invalid(row.line, `The same path stands on line ${before}.`);
+        lineOf.set(parsed.file, row.line);
+        rows.push(parsed);
+        if (rows.length > indexRowsMax) throw invalid(row.line, `The index has more than ${indexRowsMax} recordings.`);
+      }
+    }
+  } catch (error) {
+    if (isServiceError(error, 'feed_header_invalid') || isServiceError(error, 'feed_encoding_invalid')) throw invalid(1, error.problem);
+    if (!isServiceError(error)) throw new ServiceError('index_invalid', { operation: 'read index', problem: 'The index cannot be read.', cause: error });
+    throw error;
+  }
+  if (rows.length === 0) throw invalid(1, 'The index names no recording.');
+  return rows;
+}
+
+function readRow(line: number, values: readonly string[], folder: string): IndexRow {
+  const text = (name: Column) => (values[columns.indexOf(name)] ?? '').trim();
+  const path = text('path');
+  if (path === '' || path.includes('\0')) throw invalid(line, 'The path is empty.');
+  const label = oneOf(line, 'label', text('label'), TRIAL_LABELS);
+  const channel = text('channel');
+  if (channel === '') throw invalid(line, 'The channel is empty.');
+  const baseLabel = text('base_label') === '' ? '' : oneOf(line, 'base_label', text('base_label'), ['bonafide', 'synthetic'] as const);
+  const synthesizer = text('synthesizer');
+  return {
+    line,
+    path,
+    file: resolve(folder, path),
+    label,
+    channel,
+    speaker: text('speaker'),
+    synthesizer: label === 'bonafide' ? '' : label === 'synthetic' && synthesizer === '' ? 'unnamed' : synthesizer,
+    codec: text('codec'),
+    attack: label === 'bonafide' ? '' : text('attack'),
+    set: text('set'),
+    baseLabel,
+    snrDb: numberOf(line, 'snr_db', text('snr_db')),
+    asvScore: numberOf(line, 'asv_score', text('asv_score')),
+    asvTrial: text('asv_trial') === '' ? '' : oneOf(line, 'asv_trial', text('asv_trial'), SPEAKER_TRIALS),
+  };
+}
+
+function oneOf<const Value extends string>(line: number, name: Column, text: string, values: readonly Value[]): Value {
+  const value = values.find((each) => each === text);
+  if (value === undefined) throw invalid(line, `The column ${name} must be one of ${values.join(', ')}.`);
+  return value;
+}
+
+function numberOf(line: number, name: Column, text: string): number | null {
+  if (text === '') return null;
+  const value = Number(text);
+  if (!Number.isFinite(value)) throw invalid(line, `The column ${name} must be a number.`);
+  return value;
+}
+
+function invalid(line: number, problem: string): ServiceError {
+  const hint = `An index is a CSV with the columns ${required.join(', ')}; docs/evaluation.md has more.`;
+  return new ServiceError('index_invalid', { operation: 'read index', object: `line ${line}`, problem, hint });
+}

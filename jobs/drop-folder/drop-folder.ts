@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rename, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../../runtime/config.ts';
+import type { Log } from '../../runtime/log.ts';
+import { inTransaction, queryRow, type Pool, type Queryable } from '../../runtime/postgres.ts';
+import { repeat } from '../../runtime/shutdown.ts';
+import { sql } from '../../sql/sql.ts';
+import { statOrUndefined } from './put-away.ts';
+import type { TakenEntry } from './put-away.ts';
+
+/** What is seen of something that lies in an inbox. */
+export interface Sight {
+  /** Changes whenever the thing does. */
+  readonly seen: string;
+  /** Seconds for which it must stay as it is before it is taken. */
+  readonly settleSeconds: number;
+}
+
+/** A folder of the drop folder, with what becomes of the things that are put there. */
+export interface Inbox {
+  /** Its folder, and its folder in `taken/`. */
+  readonly name: string;
+  /** Null while the thing is gone or still being written. */
+  sight(path: string): Promise<Sight | null>;
+  /**
+   * One step of a taken thing, which no other watcher touches meanwhile: submit it, wait for its job, or put it away.
+   * Called at each look until the thing is put away, also after a watcher was killed at any point of it.
+   */
+  advance(client: Queryable, entry: TakenEntry): Promise<void>;
+}
+
+/** What a watcher works with. */
+export interface DropFolderOptions {
+  readonly config: Pick<Config, 'dropDir' | 'dropPollSeconds'>;
+  readonly db: Pool;
+  readonly log: Log;
+  readonly inboxes: readonly Inbox[];
+  readonly clock: () => Date;
+}
+
+/** A watcher that can look once, for tests and for {@link watchDropFolder}. */
+export interface DropFolder {
+  look(): Promise<void>;
+}
+
+/**
+ * Watches the drop folder: takes what has settled by a rename into `taken/`, where its inbox carries it to `done/` or
+ * `rejected/`. Several watchers may share a folder, and one may be killed at any point: a taken thing is known to the
+ * database by an id in its path.
+ */
+export function watchDropFolder(options: DropFolderOptions): { stop(): Promise<void> } {
+  const folder = openDropFolder(options);
+  return repeat({
+    seconds: options.config.dropPollSeconds,
+    work: () => folder.look(),
+    onError: (error) => options.log.error({ err: error }, 'the drop folder could not be read'),
+  });
+}
+
+/** What was seen of a thing, and since when it is unchanged. */
+interface Sighting {
+  readonly seen: string;
+  readonly since: number;
+}
+
+/** The watcher itself, which looks when it is told to; what it has seen of things that are yet to settle is in its memory. */
+export function openDropFolder(options: DropFolderOptions): DropFolder {
+  const { config, inboxes, log } = options;
+  const sightings = new Map<string, Sighting>();
+  return {
+    async look() {
+      await makeFolders(config.dropDir, inboxes);
+      for (const inbox of inboxes) {
+        await takeSettled(options, inbox, sightings);
+        for (const entry of await listTaken(config.dropDir, inbox)) {
+          await advanceTaken(options, inbox, entry).catch((error: unknown) => {
+            log.warn({ err: error, inbox: inbox.name, file: entry.name }, 'a dropped file could not be handled and is tried again');
+          });
+        }
+      }
+    },
+  };
+}
+
+async function makeFolders(dropDir: string, inboxes: readonly Inbox[]): Promise<void> {
+  const folders = [...inboxes.flatMap(({ name }) => [name, join('taken', name)]), 'done', 'rejected'];
+  await Promise.all(folders.map((folder) => mkdir(join(dropDir, folder), { recursive: true })));
+}
+
+async function takeSettled(options: DropFolderOptions, inbox: Inbox, sightings: Map<string, Sighting>): Promise<void> {
+  const { config, log } = options;
+  const folder = join(config.dropDir, inbox.name);
+  const names = (await readdir(folder)).filter(isOffered);
+  const present = new Set(names.map((name) => join(folder, name)));
+  for (const path of sightings.keys()) if (path.startsWith(join(folder, '/')) && !present.has(path)) sightings.delete(path);
+  for (const name of names) {
+    try {
+      if (!(await hasSettled(join(folder, name), { inbox, sightings, now: options.clock().getTime() }))) continue;
+      if (await take(config.dropDir, inbox, name)) log.info({ inbox: inbox.name, file: name }, 'a dropped file was taken');
+    } catch (error) {
+      log.warn({ err: error, inbox: inbox.name, file: name }, 'a dropped file could not be taken and is tried again'); // the others must not wait for it
+    }
+  }
+}
+
+/** Files that are still being written are named so, or begin with a dot, by the tools that copy them. */
+export function isOffered(name: string): boolean {
+  return !name.startsWith('.') && !/\.(part|tmp|partial|crdownload)$/i.test(name);
+}
+
+async function hasSettled(path: string, { inbox, sightings, now }: { inbox: Inbox; sightings: Map<string, Sighting>; now: number }): Promise<boolean> {
+  const sight = await inbox.sight(path);
+  if (sight === null) {
+    sightings.delete(path);
+    return false;
+  }
+  const before = sightings.get(path);
+  const since = before !== undefined && before.seen === sight.seen ? before.since : now;
+  sightings.set(path, { seen: sight.seen, since });
+  return now - since >= sight.settleSeconds * 1000;
+}
+
+/** Moves a thing into a new folder of `taken/`, which only one watcher can do. */
+async function take(dropDir: string, inbox: Inbox, name: string): Promise<boolean> {
+  const claim = join(dropDir, 'taken', inbox.name, randomBytes(8).toString('hex'));
+  await mkdir(claim);
+  try {
+    await rename(join(dropDir, inbox.name, name), join(claim, name));
+    return true;
+  } catch (error) {
+    await rmdir(claim).catch(() => {});
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false; // another watcher was faster
+    throw error;
+  }
+}
+
+async function listTaken(dropDir: string, inbox: Inbox): Promise<TakenEntry[]> {
+  const entries: TakenEntry[] = [];
+  const taken = join(dropDir, 'taken', inbox.name);
+  for (const id of await readdir(taken)) {
+    const names = await readdir(join(taken, id)).catch(() => []);
+    if (names.length === 0) await removeAbandoned(join(taken, id));
+    entries.push(...names.map((name) => ({ id, name, path: join(taken, id, name) })));
+  }
+  return entries;
+}
+
+const abandonedMs = 60_000;
+
+/** Removes an empty folder of `taken/` whose watcher was killed, but not one that a living watcher has just made. */
+async function removeAbandoned(claim: string): Promise<void> {
+  const stats = await statOrUndefined(claim);
+  if (stats !== undefined && Date.now() - stats.mtimeMs > abandonedMs) await rmdir(claim).catch(() => {});
+}
+
+/** One step of a taken thing, by one watcher at a time. */
+async function advanceTaken({ db }: DropFolderOptions, inbox: Inbox, entry: TakenEntry): Promise<void> {
+  await inTransaction(db, async (client) => {
+    const lock = await queryRow<{ taken: boolean }>(client, sql('jobs/lock_dropped_file'), [entry.id]);
+    if (lock!.taken && (await statOrUndefined(entry.path)) !== undefined) await inbox.advance(client, entry);
+  });
+}

@@ -1,0 +1,90 @@
+import { constants } from 'node:fs';
+import { lstat, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { BatchSubmission, SubmittedItem } from '../../pipelines/audio/batches/batch-intake.ts';
+import { walkFolder } from '../../pipelines/audio/batches/batch-list.ts';
+import { CHANNEL_MODES } from '../../pipelines/audio/verification.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import type { TakenEntry } from './put-away.ts';
+import { describeKind } from './put-away.ts';
+
+/** Names in a dropped folder: what its sender may write, and what the watcher answers. */
+export const recordingNames = { request: 'request.json', result: 'result.json', rows: 'results.csv' } as const;
+
+/** Names that are no recording: those above, and what a desktop leaves behind. */
+const otherNames: ReadonlySet<string> = new Set([...Object.values(recordingNames), 'Thumbs.db', 'desktop.ini']);
+
+/** Bytes of request.json: its five fields have less than 1,000. */
+const requestBytesMax = 64 * 1024;
+
+/** The owner of recordings that name none: whoever runs the service. */
+export const defaultOwner = 'operator';
+
+const requestSchema = z.strictObject({
+  model: z.string().max(200).optional(),
+  channels: z.enum(CHANNEL_MODES).optional(),
+  owner: z.string().optional(),
+  key: z.string().optional(),
+  name: z.string().optional(),
+});
+
+/** Recordings of a dropped folder, in the order of their batch. */
+export function recordingsIn(folder: string): AsyncIterable<SubmittedItem> {
+  return walkFolder(folder, otherNames);
+}
+
+/** Kept with the batch, so that a watcher that was killed after the submission finds it again. */
+export function requesterOf(id: string): string {
+  return `drop folder ${id}`;
+}
+
+/**
+ * The submission of what was dropped: a recording, or a folder of recordings.
+ * @throws ServiceError `audio_request_invalid`
+ */
+export async function readDroppedRecordings({ id, name, path }: TakenEntry): Promise<BatchSubmission> {
+  const stats = await lstat(path);
+  const given = { owner: defaultOwner, key: id, name, requestedBy: requesterOf(id) };
+  if (stats.isFile()) return { ...given, items: [{ path, source: name }] };
+  if (!stats.isDirectory()) throw invalid(`It is ${describeKind(stats)}, and must be a recording or a folder of recordings.`);
+  const { channels, ...request } = await readRequest(join(path, recordingNames.request));
+  return { ...given, ...request, settings: channels === undefined ? {} : { channels }, items: recordingsIn(path) };
+}
+
+/** What request.json asks for; nothing if there is none. */
+async function readRequest(path: string): Promise<z.output<typeof requestSchema>> {
+  const text = await readSmallFile(path);
+  if (text === null) return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw invalid('request.json is not JSON in UTF-8.');
+  }
+  const parsed = requestSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw invalid(`request.json: ${parsed.error.issues.map((issue) => `${issue.path.join('.') || 'request'}: ${issue.message}`).join('; ')}.`);
+}
+
+/** Text of a regular file within the limit; null if there is none. */
+async function readSmallFile(path: string): Promise<string | null> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw invalid('request.json cannot be read.');
+  });
+  if (file === null) return null;
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile() || stats.size > requestBytesMax) throw invalid(`request.json is not a regular file of at most ${requestBytesMax} bytes.`);
+    return new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile());
+  } catch (error) {
+    throw error instanceof TypeError ? invalid('request.json is not JSON in UTF-8.') : error;
+  } finally {
+    await file.close();
+  }
+}
+
+function invalid(problem: string): ServiceError {
+  return new ServiceError('audio_request_invalid', { operation: 'take dropped recordings', problem, hint: 'docs/audio.md shows what may be dropped.' });
+}

@@ -1,0 +1,150 @@
+import { lstat, readdir } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { z } from 'zod';
+import type { FormOrder, LetterFormRequest } from '../../pipelines/branding/requests/letter-form.ts';
+import { FORM_LANGUAGES } from '../../pipelines/branding/form/letter-form-texts.ts';
+import { OPERATIONS, type OperationKind, type OperationRequest, type Submission } from '../../pipelines/branding/operation.ts';
+import { readRequestFile } from '../../pipelines/branding/requests/request-file.ts';
+import { readSubmittedFile } from '../../pipelines/branding/submitted-file.ts';
+import { accountName } from '../../runtime/account-name.ts';
+import type { Config } from '../../runtime/config.ts';
+import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
+import { describeKind } from './put-away.ts';
+
+/** Names in the folder of a request: what its sender writes, and what the watcher answers. */
+export const requestNames = { request: 'request.json', result: 'result.json', rows: 'numbers.result.csv' } as const;
+
+/** What a request asks for that wants the form of a letter and nothing else. */
+export const formOperation = 'issue_letter_form';
+
+/** Name of the form in the folder. With an operation, a file of this name is its letter like any other. */
+export const formName = 'letter-form.pdf';
+
+/** A request for a form, beside the submissions of operations. */
+export interface DroppedFormOrder {
+  readonly kind: typeof formOperation;
+  readonly order: FormOrder;
+}
+
+/** Files that may lie in the folder of a request; it needs three. */
+export const requestFilesMax = 20;
+
+/** Files that a desktop leaves behind; they are no part of a request. */
+const desktopNames = ['.DS_Store', 'Thumbs.db', 'desktop.ini'];
+
+/** The names that count: without the answers of an earlier try, and without what a desktop leaves. */
+export function requestFilesOf(names: readonly string[]): string[] {
+  const ignored: readonly string[] = [requestNames.result, requestNames.rows, ...desktopNames];
+  return names.filter((name) => !ignored.includes(name));
+}
+
+/** The letter and the list of numbers of a request, by their names. */
+export interface RequestFiles {
+  readonly letter: string | null;
+  readonly numbers: string | null;
+}
+
+/**
+ * Tells the files of a request apart by their endings; what a letter is, its bytes decide later.
+ * @throws ServiceError `brand_request_invalid`, `letter_file_invalid`, `numbers_file_invalid`
+ */
+export function sortRequestFiles(names: readonly string[]): RequestFiles {
+  if (names.length > requestFilesMax) throw invalid('brand_request_invalid', `The folder holds more than ${requestFilesMax} files.`, 'Give request.json, one letter and one CSV.');
+  if (names.some((name) => name.includes('\uFFFD'))) throw invalid('brand_request_invalid', 'The name of a file in the folder is not UTF-8.', 'Give it a name of plain letters and digits.');
+  if (!names.includes(requestNames.request)) throw invalid('brand_request_invalid', 'The folder holds no request.json.', 'Add request.json and put the folder in again.');
+  const others = names.filter((name) => name !== requestNames.request);
+  const ofKind = (kind: 'json' | 'csv' | 'letter') => others.filter((name) => kindOf(name) === kind);
+  if (ofKind('json').length > 0) throw invalid('brand_request_invalid', 'The folder holds more than one JSON file.', 'Leave request.json alone: one folder is one request.');
+  if (ofKind('csv').length > 1) throw invalid('numbers_file_invalid', 'The folder holds more than one CSV of numbers.', 'Join them, or make a request of each.');
+  if (ofKind('letter').length > 1) throw invalid('letter_file_invalid', 'The folder holds more than one letter.', 'Give one letter, a PDF or PNG, with all its pages.');
+  return { letter: ofKind('letter')[0] ?? null, numbers: ofKind('csv')[0] ?? null };
+}
+
+function kindOf(name: string): 'json' | 'csv' | 'letter' {
+  const ending = extname(name).toLowerCase();
+  if (ending === '.json') return 'json';
+  return ending === '.csv' ? 'csv' : 'letter';
+}
+
+const kinds = [...(Object.keys(OPERATIONS) as OperationKind[]), formOperation] as const;
+
+/** What request.json says beside the fields of the operation. */
+const envelopeSchema = z.looseObject({
+  operation: z.enum(kinds, `is not one of ${kinds.join(', ')}`),
+  owner: z.string('is missing, or not a text'),
+  key: z.string('is not a text').optional(),
+});
+
+/** What a request for a form says beside its fields. */
+const formEnvelopeSchema = z.looseObject({ language: z.enum(FORM_LANGUAGES, `is not one of ${FORM_LANGUAGES.join(', ')}`).default('en') });
+
+/**
+ * Reads the folder of a request. Nothing in it is followed, and nothing is read past its limit.
+ * @throws ServiceError `brand_request_invalid`, `letter_file_invalid`, `numbers_file_invalid`
+ */
+export async function readDroppedRequest(folder: string, { id, limits }: { id: string; limits: Pick<Config, 'letterBytesMax' | 'numbersFileBytesMax'> }): Promise<Submission | DroppedFormOrder> {
+  await requireFolder(folder);
+  const names = requestFilesOf(await readdir(folder));
+  const files = sortRequestFiles(names);
+  for (const name of names) await requireRegularFile(folder, name, codeOf(name, files));
+  const { operation: kind, owner, ...fields } = parseEnvelope(envelopeSchema, await readRequestFile(join(folder, requestNames.request)));
+  const numbersFile = await readPart(folder, files.numbers, { code: 'numbers_file_invalid', bytesMax: limits.numbersFileBytesMax });
+  if (kind === formOperation) return { kind, order: { ...formOrderOf(fields, files), owner, numbersFile, issuedBy: requesterOf(id) } };
+  const { key = id, ...request } = fields;
+  return {
+    kind,
+    owner,
+    key,
+    request: request as OperationRequest, // checked at the submission
+    requestedBy: requesterOf(id),
+    person: await accountName((await lstat(join(folder, requestNames.request))).uid),
+    letter: await readPart(folder, files.letter, { code: 'letter_file_invalid', bytesMax: limits.letterBytesMax }),
+    numbersFile,
+  };
+}
+
+/** What a killed watcher has left of the form is no letter. */
+function formOrderOf(fields: Record<string, unknown>, { letter }: RequestFiles): Pick<FormOrder, 'request' | 'language'> {
+  if (letter !== null && letter !== formName && letter !== `${formName}.tmp`) throw invalid('letter_file_invalid', 'A request for a form came with a letter.', 'Hand the letter in with the operation that it is for.');
+  const { language, ...request } = parseEnvelope(formEnvelopeSchema, fields);
+  return { language, request: request as LetterFormRequest }; // checked when it is issued
+}
+
+/** Kept with the operation, so that a watcher that was killed after the submission finds it again. */
+export function requesterOf(id: string): string {
+  return `drop folder ${id}`;
+}
+
+function parseEnvelope<Schema extends z.ZodType>(schema: Schema, fields: Record<string, unknown>): z.output<Schema> {
+  const parsed = schema.safeParse(fields);
+  if (parsed.success) return parsed.data;
+  const problem = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+  throw invalid('brand_request_invalid', `${problem}.`, 'docs/branding.md shows what request.json holds.');
+}
+
+async function requireFolder(path: string): Promise<void> {
+  const stats = await lstat(path);
+  if (stats.isDirectory()) return;
+  const problem = `A request is a folder with request.json, and this is ${describeKind(stats)}.`;
+  throw invalid('brand_request_invalid', problem, 'Make a folder, put request.json and its files there, and move the folder in.');
+}
+
+async function requireRegularFile(folder: string, name: string, code: RequestCode): Promise<void> {
+  const stats = await lstat(join(folder, name));
+  if (!stats.isFile()) throw invalid(code, `${name} is ${describeKind(stats)}, and must be a regular file.`, 'Copy the file itself into the folder.');
+}
+
+function codeOf(name: string, { letter, numbers }: RequestFiles): RequestCode {
+  if (name === letter) return 'letter_file_invalid';
+  return name === numbers ? 'numbers_file_invalid' : 'brand_request_invalid';
+}
+
+async function readPart(folder: string, name: string | null, rule: { code: RequestCode; bytesMax: number }): Promise<Buffer | undefined> {
+  return name === null ? undefined : readSubmittedFile(join(folder, name), rule);
+}
+
+type RequestCode = Extract<ErrorCode, 'brand_request_invalid' | 'letter_file_invalid' | 'numbers_file_invalid'>;
+
+function invalid(code: RequestCode, problem: string, hint: string): ServiceError {
+  return new ServiceError(code, { operation: 'take dropped request', problem, hint });
+}

@@ -1,0 +1,383 @@
+import { createRequire } from 'node:module';
+import { hostname } from 'node:os';
+import {
+  assertSchemaCompatibility,
+  createPostgresBackend,
+  createRedisBackend,
+  FlowProducer,
+  LATEST_SCHEMA_VERSION,
+  Queue,
+  runMigrations,
+  SchemaMigrationRequiredError,
+  withBackend,
+  Worker,
+  type JobsOptions,
+  type Processor,
+  type WorkerOptions,
+} from 'bullmq';
+import type { Config } from '../../runtime/config.ts';
+import { errorMessageOf, ServiceError } from '../../runtime/errors.ts';
+import type { Log } from '../../runtime/log.ts';
+import { connect } from '../../runtime/postgres.ts';
+import { connectRedis, type Redis } from '../../runtime/redis.ts';
+import { QUEUES, queueNames, type JobName, type QueueName } from './queues.ts';
+
+/** Where a job is. `missing`: the queue knows no job of this id. */
+export type JobState = 'waiting' | 'active' | 'delayed' | 'waiting-children' | 'completed' | 'failed' | 'missing';
+
+/** A job as the queue holds it; the payload was checked before. */
+export interface NewJob {
+  readonly queue: QueueName;
+  readonly name: JobName;
+  /** No `:`, and not an integer. */
+  readonly id: string;
+  readonly payload: unknown;
+  /** Jobs of a higher number wait for those of a lower one. Default: 0. */
+  readonly priority?: number | undefined;
+}
+
+/** A job that waits for its turn among those with a priority. */
+export interface WaitingJob {
+  readonly priority: number;
+  readonly payload: unknown;
+  /** In ms since 1970. */
+  readonly queuedAt: number;
+}
+
+/** A failed job, with the reason that the queue keeps. */
+export interface FailedJob {
+  readonly reason: string;
+  /** Its worker crashed more often than the crash budget allows; no handler has seen the end. */
+  readonly byCrashes: boolean;
+}
+
+export type QueueCounts = Record<'waiting' | 'active' | 'delayed' | 'waiting-children' | 'completed' | 'failed', number>;
+
+/** The queues, on either backend. */
+export interface Queues {
+  readonly kind: 'redis' | 'postgres';
+  /** Adds a job. Does nothing if the queue holds one of this id in whatever state, also an ended one. */
+  add(job: NewJob): Promise<void>;
+  /** Adds a parent that runs when all its children have ended, well or badly; all of them or none. */
+  addFlow(parent: NewJob, children: readonly NewJob[]): Promise<void>;
+  state(queue: QueueName, id: string): Promise<JobState>;
+  /** Why a job failed, or undefined if it is not there or has not failed. */
+  failure(queue: QueueName, id: string): Promise<FailedJob | undefined>;
+  /** The next one of the jobs that wait with a priority, if there is one. */
+  firstWaiting(queue: QueueName): Promise<WaitingJob | undefined>;
+  /** Removes a job that is not being worked on, with its children; false if there is none or a worker has it. */
+  remove(queue: QueueName, id: string): Promise<boolean>;
+  counts(): Promise<Record<QueueName, QueueCounts>>;
+  /** Workers that are connected, by queue. */
+  workers(): Promise<Record<QueueName, number>>;
+  /** The queues as the library has them, for the board that shows them; nothing else works on them past this interface. */
+  libraryQueues(): readonly Queue[];
+  close(): Promise<void>;
+}
+
+/** A job in the hands of a worker. */
+export type ActiveJob = Parameters<Processor>[0];
+
+export interface WorkerRequest {
+  readonly queue: QueueName;
+  readonly process: (job: ActiveJob, token: string) => Promise<unknown>;
+  readonly onError: (error: Error) => void;
+  /** A try of a job has failed; more may follow. */
+  readonly onFailed: (job: ActiveJob | undefined, error: Error) => void;
+  /** Other workers take these jobs now: this one could not show in time that it lives. */
+  readonly onLocksLost: (jobIds: string[]) => void;
+  readonly onStalled: (jobId: string) => void;
+}
+
+/** Workers that run. */
+export interface RunningWorkers {
+  /** Stops fetching and resolves when the jobs in hand have ended. */
+  close(): Promise<void>;
+}
+
+/** BullMQ's own words for a job that is past its crash budget. */
+const crashedReason = 'job stalled more than allowable limit';
+
+/**
+ * Milliseconds between two tries to reach a backend that refuses connections. BullMQ's own 15 s are as long as the lock of
+ * a job: one that was completed during a restart would be taken for crashed.
+ */
+const reconnectMs = 1000;
+
+/** A query of a queue takes milliseconds; one without an answer for this long is on a dead connection. */
+const querySecondsMax = 30;
+
+/**
+ * Opens the queues: in Redis if REDIS_URL is given, else in PostgreSQL, in a schema of their own, which is made if missing.
+ * @throws ServiceError `redis_unavailable`, `redis_unsafe`, `database_unavailable`, `database_unsuitable`
+ */
+export async function openQueues(config: Config, databaseUrl: string, log: Log): Promise<Queues> {
+  const onError = (error: Error): void => log.warn({ err: error }, 'the connection of the queues broke');
+  if (config.redisUrl === undefined) {
+    await requireQueueSchema(databaseUrl, config);
+    return wrapQueues('postgres', config, postgresProducers(config, databaseUrl, onError));
+  }
+  // Twenty reconnections take about ten seconds: a producer that waits longer than that tells its caller.
+  const client = await connectRedis({ url: config.redisUrl, name: 'caller-trust queues', commandRetriesMax: 20, onError });
+  return wrapQueues('redis', config, redisProducers(config, client, onError));
+}
+
+/**
+ * Makes or updates the schema of the queues in PostgreSQL. Does nothing where Redis holds them.
+ * Safe to call from several processes at once.
+ * @throws ServiceError `database_unavailable`, `database_unsuitable`
+ */
+export async function migrateQueues(databaseUrl: string, config: Pick<Config, 'redisUrl' | 'queuePrefix'>): Promise<void> {
+  if (config.redisUrl !== undefined) return;
+  const client = await connect({ url: databaseUrl, applicationName: 'caller-trust migrate' });
+  try {
+    await runMigrations(client, config.queuePrefix);
+  } catch (error) {
+    throw new ServiceError('database_unsuitable', { operation: 'migrate queues', object: config.queuePrefix, cause: error });
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * Starts a worker for each request.
+ * @throws as {@link openQueues} does
+ */
+export async function startWorkers(config: Config, databaseUrl: string, requests: readonly WorkerRequest[]): Promise<RunningWorkers> {
+  if (config.redisUrl === undefined) return startPostgresWorkers(config, databaseUrl, requests);
+  return startRedisWorkers(config, config.redisUrl, requests);
+}
+
+async function startPostgresWorkers(config: Config, databaseUrl: string, requests: readonly WorkerRequest[]): Promise<RunningWorkers> {
+  await requireQueueSchema(databaseUrl, config);
+  const { Worker: PostgresWorker } = withBackend(createPostgresBackend);
+  const connection = postgresConnection(config, databaseUrl, connectionsMax.worker);
+  const workers = requests.map((request) => listen(new PostgresWorker(request.queue, processorOf(request), { ...workerOptions(config, request.queue), connection }), request));
+  await Promise.all(workers.map((worker) => worker.waitUntilReady()));
+  return { close: () => closeAll(workers) };
+}
+
+async function startRedisWorkers(config: Config, url: string, requests: readonly WorkerRequest[]): Promise<RunningWorkers> {
+  const onError = (error: Error): void => requests[0]?.onError(error);
+  const client = await connectRedis({ url, name: 'caller-trust worker', commandRetriesMax: null, onError });
+  const workers = requests.map((request) => {
+    const options = { ...workerOptions(config, request.queue), prefix: redisPrefix(config), connection: client };
+    return listen(new Worker(request.queue, processorOf(request), options, createRedisBackend), request);
+  });
+  await Promise.all(workers.map((worker) => worker.waitUntilReady()));
+  return {
+    async close() {
+      await closeAll(workers);
+      client.disconnect();
+    },
+  };
+}
+
+/** The part of a BullMQ worker that is the same on both backends. */
+interface BackendWorker {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'failed', listener: (job: ActiveJob | undefined, error: Error) => void): unknown;
+  on(event: 'lockRenewalFailed', listener: (jobIds: string[]) => void): unknown;
+  on(event: 'stalled', listener: (jobId: string) => void): unknown;
+  waitUntilReady(): Promise<void>;
+  close(): Promise<void>;
+}
+
+function listen<Listened extends BackendWorker>(worker: Listened, request: WorkerRequest): Listened {
+  worker.on('error', request.onError);
+  worker.on('failed', request.onFailed);
+  worker.on('lockRenewalFailed', request.onLocksLost);
+  worker.on('stalled', request.onStalled);
+  return worker;
+}
+
+function processorOf(request: WorkerRequest): Processor {
+  return (job, token) => request.process(job, token!); // a worker always passes its token
+}
+
+function workerOptions(config: Config, queue: QueueName): Omit<WorkerOptions, 'connection'> {
+  return {
+    name: `${hostname().slice(0, 24)}.${process.pid}`,
+    concurrency: QUEUES[queue].concurrency(config),
+    lockDuration: config.jobLockSeconds * 1000,
+    stalledInterval: config.jobStalledCheckSeconds * 1000,
+    maxStalledCount: config.jobCrashesMax,
+    runRetryDelay: reconnectMs,
+  };
+}
+
+async function closeAll(closeables: readonly { close(): Promise<unknown> }[]): Promise<void> {
+  await Promise.all(closeables.map((closeable) => closeable.close()));
+}
+
+/** The part of a BullMQ queue and flow producer that is the same on both backends. */
+interface Producers {
+  queue(name: QueueName): BackendQueue;
+  addFlow(flow: Parameters<FlowProducer['add']>[0]): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+type BackendQueue = Pick<Queue, 'getJobState' | 'remove' | 'getJobCounts' | 'getWorkersCount' | 'close'> & {
+  add(name: string, payload: unknown, options: JobsOptions): Promise<unknown>;
+  getJobs(states: 'prioritized'[], start: number, end: number, ascending: boolean): Promise<{ opts: JobsOptions; data: unknown; timestamp: number }[]>;
+  getJob(id: string): Promise<{ failedReason?: string | undefined } | undefined>;
+};
+
+function postgresProducers(config: Config, databaseUrl: string, onError: (error: Error) => void): Producers {
+  const { Queue: PostgresQueue, FlowProducer: PostgresFlowProducer } = withBackend(createPostgresBackend);
+  const connection = postgresConnection(config, databaseUrl, connectionsMax.producer);
+  const queues = new Map(queueNames.map((name) => [name, new PostgresQueue(name, { connection })]));
+  const flows = new PostgresFlowProducer({ connection });
+  for (const queue of queues.values()) queue.on('error', onError);
+  flows.on('error', onError);
+  return {
+    queue: (name) => queues.get(name)!,
+    addFlow: (flow) => flows.add(flow),
+    close: () => closeAll([...queues.values(), flows]),
+  };
+}
+
+function redisProducers(config: Config, client: Redis, onError: (error: Error) => void): Producers {
+  const options = { connection: client, prefix: redisPrefix(config) };
+  const queues = new Map(queueNames.map((name) => [name, new Queue(name, options, createRedisBackend)]));
+  const flows = new FlowProducer(options, createRedisBackend);
+  for (const queue of queues.values()) queue.on('error', onError);
+  flows.on('error', onError);
+  return {
+    queue: (name) => queues.get(name)!,
+    addFlow: (flow) => flows.add(flow),
+    async close() {
+      await closeAll([...queues.values(), flows]);
+      client.disconnect();
+    },
+  };
+}
+
+function wrapQueues(kind: Queues['kind'], config: Config, producers: Producers): Queues {
+  const everyQueue = async <Value>(read: (queue: BackendQueue) => Promise<Value>): Promise<Record<QueueName, Value>> => {
+    const entries = await Promise.all(queueNames.map(async (name) => [name, await read(producers.queue(name))] as const));
+    return Object.fromEntries(entries) as Record<QueueName, Value>; // one entry for each name
+  };
+  return {
+    kind,
+    async add(job) {
+      await producers.queue(job.queue).add(job.name, job.payload, jobOptions(config, job));
+    },
+    async addFlow(parent, children) {
+      await producers.addFlow({
+        ...flowNode(config, parent),
+        children: children.map((child) => ({ ...flowNode(config, child), opts: { ...jobOptions(config, child), ignoreDependencyOnFailure: true } })),
+      });
+    },
+    state: async (queue, id) => stateOf(await producers.queue(queue).getJobState(id)),
+    async failure(queue, id) {
+      if (stateOf(await producers.queue(queue).getJobState(id)) !== 'failed') return undefined;
+      const job = await producers.queue(queue).getJob(id);
+      return job === undefined ? undefined : { reason: job.failedReason ?? '', byCrashes: job.failedReason === crashedReason };
+    },
+    async firstWaiting(queue) {
+      const [job] = await producers.queue(queue).getJobs(['prioritized'], 0, 0, true);
+      return job === undefined ? undefined : { priority: job.opts.priority ?? 0, payload: job.data, queuedAt: job.timestamp };
+    },
+    remove: (queue, id) => removeJob(producers.queue(queue), id),
+    counts: () => everyQueue(countJobs),
+    workers: () => everyQueue((queue) => queue.getWorkersCount()),
+    libraryQueues: () => queueNames.map((name) => producers.queue(name) as Queue), // of one backend or the other: the same class
+    close: () => producers.close(),
+  };
+}
+
+async function countJobs(queue: BackendQueue): Promise<QueueCounts> {
+  const { prioritized = 0, waiting = 0, ...others } = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'waiting-children', 'completed', 'failed');
+  return { ...others, waiting: waiting + prioritized } as QueueCounts; // each state that was asked for
+}
+
+function flowNode(config: Config, job: NewJob) {
+  return { queueName: job.queue, name: job.name, data: job.payload, opts: jobOptions(config, job) };
+}
+
+function jobOptions(config: Config, { queue, id, priority }: NewJob): JobsOptions {
+  const { retryDelayMs, completedKeptSeconds, failedKeptSeconds } = QUEUES[queue];
+  return {
+    jobId: id,
+    attempts: config.jobAttemptsMax,
+    backoff: { type: 'exponential', delay: retryDelayMs },
+    removeOnComplete: { age: completedKeptSeconds },
+    removeOnFail: { age: failedKeptSeconds },
+    ...(priority === undefined || priority === 0 ? {} : { priority }),
+  };
+}
+
+function stateOf(state: Awaited<ReturnType<Queue['getJobState']>>): JobState {
+  switch (state) {
+    case 'unknown':
+      return 'missing';
+    case 'prioritized':
+    case 'waiting':
+      return 'waiting';
+    default:
+      return state;
+  }
+}
+
+/** BullMQ tells a job that is locked by a throw on one backend and by a 0 on the other. */
+async function removeJob(queue: BackendQueue, id: string): Promise<boolean> {
+  try {
+    return (await queue.remove(id)) > 0;
+  } catch (error) {
+    if ((await queue.getJobState(id)) === 'active') return false;
+    throw error;
+  }
+}
+
+/** The braces keep all keys in one slot, as a Redis Cluster needs for flows across queues. */
+function redisPrefix(config: Config): string {
+  return `{${config.queuePrefix}}`;
+}
+
+/** Connections of one queue or worker; a worker listens on one more. Idle ones are closed. */
+const connectionsMax = { producer: 1, worker: 2 } as const;
+
+function postgresConnection(config: Config, databaseUrl: string, max: number) {
+  return {
+    connectionString: databaseUrl,
+    schema: config.queuePrefix,
+    max,
+    idleTimeoutMillis: 10_000,
+    connectionTimeoutMillis: 10_000,
+    query_timeout: querySecondsMax * 1000,
+    keepAlive: true,
+  };
+}
+
+/** Checks the schema of the queues, and makes it where there is none. */
+async function requireQueueSchema(databaseUrl: string, config: Config): Promise<void> {
+  const version = await readSchemaVersion(databaseUrl, config.queuePrefix);
+  if (version === undefined) return migrateQueues(databaseUrl, config);
+  if (version < LATEST_SCHEMA_VERSION) {
+    throw new ServiceError('database_unsuitable', {
+      operation: 'open queues',
+      object: config.queuePrefix,
+      problem: `The schema of the queues has version ${version}, and ${LATEST_SCHEMA_VERSION} is needed.`,
+      hint: 'Run `caller-trust migrate`.',
+    });
+  }
+}
+
+/** The version of the queues' schema, or undefined if there is none. */
+async function readSchemaVersion(databaseUrl: string, schema: string): Promise<number | undefined> {
+  const client = await connect({ url: databaseUrl, applicationName: 'caller-trust queues' });
+  try {
+    return await assertSchemaCompatibility(client, schema);
+  } catch (error) {
+    if (error instanceof SchemaMigrationRequiredError) return undefined;
+    throw new ServiceError('database_unsuitable', { operation: 'open queues', object: schema, problem: errorMessageOf(error), cause: error });
+  } finally {
+    await client.end();
+  }
+}
+
+/** The installed version of the library behind the queues. */
+export function queueLibraryVersion(): string {
+  return (createRequire(import.meta.url)('bullmq/package.json') as { version: string }).version;
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import type { Config } from '../../runtime/config.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+
+const databaseId = z.number().int().positive();
+const generation = z.number().int().positive();
+
+const hour = 3600;
+const day = 24 * hour;
+
+/** One queue: its jobs with the schemas of their payloads, and how a worker runs them. */
+interface QueueDefinition {
+  readonly jobs: Record<string, z.ZodType>;
+  /** Jobs that one worker runs at a time. */
+  readonly concurrency: (config: Config) => number;
+  /** Milliseconds before the second try; each further one waits twice as long. */
+  readonly retryDelayMs: number;
+  /** Seconds for which ended jobs are kept for inspection. What they did is in PostgreSQL. */
+  readonly completedKeptSeconds: number;
+  readonly failedKeptSeconds: number;
+}
+
+/** The closed list of queues. Payloads hold ids only; what they stand for is in PostgreSQL. */
+export const QUEUES = {
+  feeds: {
+    jobs: { 'load-feed': z.strictObject({ loadId: databaseId }) },
+    concurrency: (config) => config.feedConcurrency,
+    retryDelayMs: 2000,
+    completedKeptSeconds: day,
+    failedKeptSeconds: 7 * day,
+  },
+  nights: {
+    jobs: { 'open-night': z.strictObject({ runId: databaseId }) },
+    // An operator's night of one cache need not wait for the scheduled one.
+    concurrency: () => 2,
+    retryDelayMs: 5000,
+    completedKeptSeconds: day,
+    failedKeptSeconds: 7 * day,
+  },
+  builds: {
+    jobs: { 'build-artefact': z.strictObject({ runId: databaseId, generation, buildId: databaseId }) },
+    concurrency: (config) => config.buildConcurrency,
+    retryDelayMs: 1000,
+    completedKeptSeconds: day,
+    failedKeptSeconds: 7 * day,
+  },
+  branding: {
+    jobs: { 'run-branding': z.strictObject({ operationId: databaseId }), 'place-proof-calls': z.strictObject({ proofId: databaseId }) },
+    concurrency: (config) => config.brandingConcurrency,
+    retryDelayMs: 1000,
+    completedKeptSeconds: day,
+    failedKeptSeconds: 7 * day,
+  },
+  publications: {
+    jobs: { 'publish-night': z.strictObject({ runId: databaseId, generation }) },
+    concurrency: () => 2,
+    retryDelayMs: 1000,
+    completedKeptSeconds: day,
+    failedKeptSeconds: 7 * day,
+  },
+  verifications: {
+    jobs: { 'verify-items': z.strictObject({ batchId: databaseId, generation, chunk: z.number().int().nonnegative() }) },
+    concurrency: (config) => config.verificationConcurrency,
+    retryDelayMs: 1000,
+    completedKeptSeconds: hour,
+    failedKeptSeconds: 7 * day,
+  },
+  batches: {
+    jobs: { 'finish-batch': z.strictObject({ batchId: databaseId, generation }) },
+    concurrency: () => 2,
+    retryDelayMs: 1000,
+    completedKeptSeconds: day,
+    failedKeptSeconds: 7 * day,
+  },
+} as const satisfies Record<string, QueueDefinition>;
+
+type Table = typeof QUEUES;
+
+export type QueueName = keyof Table;
+
+/** Every job with its payload. */
+export type Payloads = {
+  [Name in { [Queue in QueueName]: keyof Table[Queue]['jobs'] }[QueueName]]: {
+    [Queue in QueueName]: Name extends keyof Table[Queue]['jobs'] ? (Table[Queue]['jobs'][Name] extends z.ZodType<infer Payload> ? Payload : never) : never;
+  }[QueueName];
+};
+
+export type JobName = keyof Payloads;
+
+/** The names of all queues, in the order in which a night passes them. */
+export const queueNames = Object.keys(QUEUES) as QueueName[];
+
+/** The queue that holds a job. */
+export function queueOf(job: JobName): QueueName {
+  return queueNames.find((queue) => job in QUEUES[queue].jobs)!;
+}
+
+/**
+ * The payload of a job, checked by its schema.
+ * @throws ServiceError `job_invalid` if the job is not in the table or the payload does not fit.
+ */
+export function parsePayload<Name extends JobName>(job: Name, payload: unknown): Payloads[Name] {
+  const schema = queueNames.map((queue) => (QUEUES[queue] as QueueDefinition).jobs[job]).find((found) => found !== undefined);
+  if (schema === undefined) throw new ServiceError('job_invalid', { operation: 'read job', object: job, problem: 'No queue has a job of this name.' });
+  const parsed = schema.safeParse(payload);
+  if (parsed.success) return parsed.data as Payloads[Name]; // the schema of the same name
+  const problem = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
+  throw new ServiceError('job_invalid', { operation: 'read job', object: job, problem: `${problem}.` });
+}

@@ -1,0 +1,91 @@
+import type { Config } from '../../runtime/config.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import { queryRows, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+
+/** Whether another person than who handed a request in must decide it, and which names are of one person. */
+export type EyesPolicy = Pick<Config, 'twoPairsOfEyes' | 'samePersons'>;
+
+/**
+ * The closed list of what takes a second person to decide: whatever puts more before the public, and a request that is refused.
+ * What takes something from the public (suspend, withdraw, remove, discard, end a protection) is anybody's to decide whose role allows it.
+ */
+export type Decided =
+  | { readonly kind: 'letter'; readonly brandId: number; readonly letterId: number }
+  /** A brand that waits, or its pending revision. */
+  | { readonly kind: 'brand'; readonly brandId: number }
+  /** The end of a suspension, of a brand or of one of its numbers. */
+  | { readonly kind: 'resumption'; readonly brandId: number }
+  /** The label of a number (E.164), or of all with a prefix, that is to be taken back. */
+  | { readonly kind: 'label'; readonly value: string; readonly isPrefix: boolean }
+  | { readonly kind: 'load'; readonly loadId: number }
+  /** Held files of a night; null for all of them. */
+  | { readonly kind: 'files'; readonly cache: string | null; readonly country: string | null };
+
+/** What a person has to do with what is decided. */
+const parts = {
+  request: 'handed in what is to be decided',
+  owner: 'acts for the owner of the brand',
+  dispute: 'filed a dispute of the label',
+  number_owner: 'acts for the owner of a brand with that number',
+  load: 'handed in the load',
+  file_load: 'handed in a load that the held files are made from',
+} as const;
+
+/**
+ * Why an actor may not decide something: the same person has a part in it. Null if the actor may.
+ * What a program handed in without naming a person was handed in by nobody whom a person could be.
+ */
+export async function whyNotDecide(db: Queryable, { eyes, actor, of }: { eyes: EyesPolicy; actor: string; of: Decided }): Promise<string | null> {
+  const decider = personOf(actor);
+  if (eyes.twoPairsOfEyes === 'off' || decider === null) return null;
+  const names = namesOf(decider, eyes.samePersons);
+  const [statement, values] = partiesOf(of);
+  const parties = await queryRows<{ actor: string; part: keyof typeof parts }>(db, statement, values);
+  const party = parties.find((each) => names.has(personOf(each.actor) ?? ''));
+  return party === undefined ? null : `${decider} ${parts[party.part]}.`;
+}
+
+/** @throws ServiceError `decided_by_requester`, see {@link whyNotDecide} */
+export async function requireAnotherPerson(db: Queryable, options: { eyes: EyesPolicy; actor: string; of: Decided }): Promise<void> {
+  const problem = await whyNotDecide(db, options);
+  if (problem !== null) throw new ServiceError('decided_by_requester', { operation: 'decide', object: options.of.kind, problem, hint: 'Another person decides it.' });
+}
+
+/** The statement that lists who has a part in something, with its values; its rows are actors with their part. */
+function partiesOf(of: Decided): readonly [statement: string, values: unknown[]] {
+  switch (of.kind) {
+    case 'letter':
+      return [sql('branding/list_requesters'), [of.brandId, of.letterId, false]];
+    case 'brand':
+    case 'resumption':
+      return [sql('branding/list_requesters'), [of.brandId, null, of.kind === 'resumption']];
+    case 'label':
+      return [sql('intake/list_label_parties'), [of.value, of.isPrefix]];
+    case 'load':
+      return [sql('intake/list_load_parties'), [of.loadId]];
+    case 'files':
+      return [sql('nights/list_held_file_parties'), [of.cache, of.country]];
+  }
+}
+
+/**
+ * The name of the person behind an actor as trails write it (`cli ada`, `console ada`), so that one person has one name however it is
+ * written: without the door, a domain, capitals and compatibility forms. Null for one that names no person (a dropped folder).
+ */
+export function personOf(actor: string): string | null {
+  if (actor.startsWith('drop folder ')) return null;
+  const name = actor.normalize('NFKC').trim().replace(/^(?:cli|console) +/, '').toLowerCase();
+  return name.replace(/^.*[\\/]/, '').replace(/(?<=.)@.*$/, '');
+}
+
+/** Every name of a person, with those that SAME_PERSONS gives to the same one (`ada=root=a.lovelace, ben=bsmith`). */
+export function namesOf(person: string, samePersons: string | undefined): ReadonlySet<string> {
+  const groups = (samePersons ?? '').split(',').map((group) => group.split('=').map((name) => personOf(name)));
+  const names = new Set([person]);
+  for (let before = 0; before < names.size; ) {
+    before = names.size;
+    for (const group of groups) if (group.some((name) => name !== null && names.has(name))) for (const name of group) names.add(name!);
+  }
+  return names;
+}

@@ -1,0 +1,359 @@
+import { createHash } from 'node:crypto';
+import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
+import { inTransaction, queryRow, queryRows, type Pool, type PoolClient, type Queryable } from '../../../runtime/postgres.ts';
+import { sql } from '../../../sql/sql.ts';
+import { cleanText } from '../../phone/text-cleaning.ts';
+import { AudioStore, readContent, type AudioContent, type FilePath, type IncomingAudio } from '../store/audio-store.ts';
+import { cancelBatch, finishBatch, readBatch, type Batch, type BatchMode, type BatchState } from './batch.ts';
+import { chunkOf } from './batch-chunks.ts';
+import { defaultSettings, digestOfSettings } from './batch-settings.ts';
+import { loadRegistry, type ModelRegistry, type Resolution } from '../models/registry.ts';
+import { performSeveral } from './perform-several.ts';
+import { AudioRefusal, type AudioReason } from '../reasons.ts';
+import { CHANNEL_MODES, type ScoringSettings } from '../verification.ts';
+
+/** One recording of a submission. */
+export interface SubmittedItem {
+  readonly path: FilePath;
+  /** The path or name that results show. */
+  readonly source: string;
+  /** Default: the model of the submission. */
+  readonly model?: string | undefined;
+}
+
+/** What a sender hands in. */
+export interface BatchSubmission {
+  /** The client whose batch it is, as API keys name it. */
+  readonly owner: string;
+  /** Printable ASCII without spaces, at most 128 characters. The same key of the same owner gives the same batch. */
+  readonly key: string;
+  readonly name: string;
+  readonly requestedBy: string;
+  readonly mode?: BatchMode | undefined;
+  /** `phone/v7`, `phone`, `digital`, `auto`; default `auto`. */
+  readonly model?: string | undefined;
+  readonly settings?: Partial<ScoringSettings> | undefined;
+  /** In the order of the batch; read once, piece by piece. */
+  readonly items: AsyncIterable<SubmittedItem> | Iterable<SubmittedItem>;
+}
+
+/** What the intake works with. */
+export interface BatchIntake {
+  readonly db: Pool;
+  readonly config: { readonly audioDir: string; readonly modelDir: string; readonly audioBytesMax: number; readonly batchItemsMax: number };
+  /** Told after each piece how many items were taken. */
+  readonly onProgress?: ((items: number) => void) | undefined;
+  /** Fires when the sender gives up; the batch stays open. */
+  readonly signal?: AbortSignal | undefined;
+  /** Writes a record of its own in the transaction that stores the first items of a batch: if it fails, they are not stored. */
+  readonly record?: ((client: Queryable, batch: Batch) => Promise<void>) | undefined;
+}
+
+/** Characters that are kept of the name of a batch; one that comes from a path is cut. */
+export const batchNameCharactersMax = 200;
+
+/** Items of one transaction: many enough that it costs little, few enough that a cancel does not wait for it. */
+const pieceItems = 500;
+
+/** Files that are read at the same time. */
+const readersAtOnce = 8;
+
+/**
+ * Hands a batch in: the batch first, then its items piece by piece with their audio, then it is queued for its jobs. A submission
+ * that was killed in between leaves the batch open, and the same submission under the same key goes on where it ended. Under the
+ * key of a batch that was handed in whole it returns that batch. The same: request, sources and contents, in the same order; a file that is gone
+ * since counts as it was taken.
+ * @throws ServiceError `audio_request_invalid`, `model_unknown`, `model_removed`, `model_invalid`, `batch_too_large`, `batch_ended`, `idempotency_conflict`
+ */
+export async function submitBatch(intake: BatchIntake, submission: BatchSubmission): Promise<{ batch: Batch; repeated: boolean }> {
+  const request = checkRequest(submission);
+  const pieces = piecesOf(submission.items);
+  try {
+    return await submitPieces(intake, request, pieces);
+  } finally {
+    await pieces.return(undefined); // a source that was not read to its end is told so
+  }
+}
+
+async function submitPieces(intake: BatchIntake, request: CheckedRequest, pieces: ReturnType<typeof piecesOf>): Promise<{ batch: Batch; repeated: boolean }> {
+  let piece = await pieces.next();
+  if (piece.done === true) throw invalid('It names no recording.');
+  const found = await findOrMakeBatch(intake, request);
+  const batch = await readBatch(intake.db, found.id);
+  const judge = modelJudge(batch, registryOf(intake));
+  let items = 0;
+  for (; piece.done !== true; piece = await pieces.next()) {
+    intake.signal?.throwIfAborted();
+    await requireRoom(intake, batch, items + piece.value.length);
+    await takePiece(intake, batch, prepareItems(piece.value, items, batch, judge));
+    items += piece.value.length;
+    intake.onProgress?.(items);
+  }
+  const closed = await closeBatch(intake.db, batch, items);
+  return { batch: await readBatch(intake.db, batch.id), repeated: !closed };
+}
+
+/** A request that was checked. */
+interface CheckedRequest {
+  readonly owner: string;
+  readonly key: string;
+  readonly name: string;
+  readonly mode: BatchMode;
+  readonly model: string;
+  readonly settings: ScoringSettings;
+  readonly requestedBy: string;
+}
+
+function checkRequest(submission: BatchSubmission): CheckedRequest {
+  const { key, mode = 'api' } = submission;
+  const owner = cleanText(submission.owner);
+  if (owner === null || owner.length > 128) throw invalid('The owner is missing or longer than 128 characters.');
+  if (!/^[!-~]{1,128}$/.test(key)) throw invalid('The idempotency key is not 1 to 128 printable ASCII characters without spaces.');
+  const settings = { ...defaultSettings, ...submission.settings };
+  if (!CHANNEL_MODES.includes(settings.channels)) throw invalid(`The channels are one of ${CHANNEL_MODES.join(', ')}.`);
+  return {
+    owner,
+    key,
+    name: (cleanText(submission.name) ?? 'batch').slice(0, batchNameCharactersMax),
+    mode,
+    model: canonicalName(submission.model),
+    settings,
+    requestedBy: cleanText(submission.requestedBy) ?? 'unknown',
+  };
+}
+
+/** The form of a requested model that is compared and kept: case does not matter, nothing means `auto`. */
+function canonicalName(requested: string | undefined): string {
+  return requested?.trim().toLowerCase() || 'auto';
+}
+
+async function* piecesOf(items: BatchSubmission['items']): AsyncGenerator<SubmittedItem[], void> {
+  let piece: SubmittedItem[] = [];
+  for await (const item of items) {
+    piece.push(item);
+    if (piece.length < pieceItems) continue;
+    yield piece;
+    piece = [];
+  }
+  if (piece.length > 0) yield piece;
+}
+
+/** Finds the batch of the key before its model is resolved: what the request meant was decided when it was first made. */
+async function findOrMakeBatch({ db, config }: BatchIntake, request: CheckedRequest): Promise<{ id: string }> {
+  const sha256 = digestOfRequest(request);
+  const found = await findBatch(db, request, sha256);
+  if (found !== undefined) return found;
+  const registry = await loadRegistry(db, config);
+  requireModel(registry.resolve(request.model));
+  const { owner, key, name, mode, model, settings, requestedBy } = request;
+  const pins = [registry.defaultOf('phone')?.model ?? null, registry.defaultOf('digital')?.model ?? null];
+  const values = [owner, key, sha256, name, mode, model, registry.newestRelease, ...pins, JSON.stringify(settings), digestOfSettings(settings), requestedBy];
+  const made = await queryRow<{ publicId: string }>(db, sql('audio/insert_batch'), values);
+  return made === undefined ? (await findBatch(db, request, sha256))! : { id: made.publicId }; // another process was faster
+}
+
+async function findBatch(db: Queryable, { owner, key }: CheckedRequest, sha256: string): Promise<{ id: string } | undefined> {
+  const row = await queryRow<{ publicId: string; requestSha256: string; state: BatchState }>(db, sql('audio/find_batch'), [owner, key]);
+  if (row === undefined) return undefined;
+  if (row.requestSha256 !== sha256) throw conflict(row.publicId, 'It asks for another model or other settings.');
+  if (row.state !== 'cancelled') return { id: row.publicId };
+  throw new ServiceError('batch_ended', { operation: 'submit batch', object: row.publicId, problem: 'The batch of this key was cancelled.', hint: `Use another key, or \`caller-trust batch retry ${row.publicId}\`.` });
+}
+
+/** Of what is asked for; the items are compared one by one. */
+function digestOfRequest({ model, mode, settings }: CheckedRequest): string {
+  return createHash('sha256').update(JSON.stringify({ model, mode, settings: digestOfSettings(settings) })).digest('hex');
+}
+
+/** @throws ServiceError `model_unknown`, `model_removed` */
+function requireModel(resolution: Resolution): void {
+  if (resolution.kind === 'unknown') {
+    throw new ServiceError('model_unknown', { operation: 'submit batch', object: resolution.model, hint: '`caller-trust models list` shows the models.' });
+  }
+  if (resolution.kind === 'removed') {
+    const { model, replacedBy } = resolution;
+    throw new ServiceError('model_removed', { operation: 'submit batch', object: model, problem: `The model was removed; it is replaced by ${replacedBy ?? 'none'}.`, hint: replacedBy === null ? undefined : `Ask for ${replacedBy}.` });
+  }
+}
+
+/** What a requested name means for an item: a model, null where the sample rate decides, or a refusal. */
+type ModelJudge = (requested: string) => { readonly model: string | null } | AudioRefusal;
+
+/** The families mean what they meant when the batch was made, also for items that are handed in later. */
+function modelJudge({ pinned }: Batch, registry: () => Promise<ModelRegistry>): (requested: string) => Promise<ReturnType<ModelJudge>> {
+  const known = new Map<string, ReturnType<ModelJudge>>();
+  return async (requested) => {
+    const judged = known.get(requested) ?? judgeModel(requested, pinned, await registry());
+    if (known.size < 1000) known.set(requested, judged);
+    return judged;
+  };
+}
+
+function judgeModel(requested: string, pinned: Batch['pinned'], registry: ModelRegistry): ReturnType<ModelJudge> {
+  if (requested === 'auto') return { model: null };
+  if (requested === 'phone' || requested === 'digital') {
+    const model = pinned[requested];
+    return model === null ? new AudioRefusal('model_unknown', `No model is the default of ${requested}.`) : { model };
+  }
+  const resolution = registry.resolve(requested);
+  if (resolution.kind === 'model') return { model: resolution.model.name };
+  if (resolution.kind === 'removed') return new AudioRefusal('model_removed', resolution.replacedBy === null ? undefined : `The model was removed; it is replaced by ${resolution.replacedBy}.`);
+  return new AudioRefusal('model_unknown');
+}
+
+function registryOf({ db, config }: BatchIntake): () => Promise<ModelRegistry> {
+  let registry: Promise<ModelRegistry> | undefined;
+  return () => (registry ??= loadRegistry(db, config));
+}
+
+/** An item with its place, ready to be read. */
+interface PlacedItem extends SubmittedItem {
+  readonly line: number;
+  readonly requestedModel: string;
+  readonly judge: (requested: string) => Promise<ReturnType<ModelJudge>>;
+}
+
+function prepareItems(items: readonly SubmittedItem[], before: number, { requestedModel }: Batch, judge: PlacedItem['judge']): PlacedItem[] {
+  return items.map((item, at) => ({ ...item, line: before + at + 1, requestedModel: item.model === undefined || item.model.trim() === '' ? requestedModel : canonicalName(item.model), judge }));
+}
+
+/** An item as it goes into the database. */
+interface TakenItem {
+  readonly line: number;
+  readonly source: string;
+  readonly requestedModel: string;
+  readonly model: string | null;
+  readonly audio: AudioContent | null;
+  readonly refusal: { readonly reason: AudioReason; readonly detail: string } | null;
+}
+
+/** Takes the items that are new, and compares the others with what was taken before. */
+async function takePiece(intake: BatchIntake, batch: Batch, items: readonly PlacedItem[]): Promise<void> {
+  const before = await readBatch(intake.db, batch.id);
+  if (before.state === 'cancelled') throw ended(before);
+  const fresh = before.state === 'open' ? items.filter(({ line }) => line > before.items) : [];
+  await compareItems(intake, batch, items.slice(0, items.length - fresh.length));
+  if (fresh.length === 0) return;
+  const store = new AudioStore(intake.config.audioDir);
+  await store.open();
+  const incoming = new Map<string, IncomingAudio>();
+  try {
+    const taken = await receiveItems(intake, store, fresh, incoming);
+    const isTaken = await inTransaction(intake.db, (client) => recordItems(client, store, { batch, taken, incoming, record: intake.record }));
+    if (!isTaken) await compareItems(intake, batch, items);
+  } finally {
+    await performSeveral(incoming.values(), readersAtOnce, (audio) => store.discard(audio));
+  }
+}
+
+/** Copies the audio of items into the store, one copy of each content. */
+async function receiveItems({ config }: BatchIntake, store: AudioStore, items: readonly PlacedItem[], incoming: Map<string, IncomingAudio>): Promise<TakenItem[]> {
+  const taken: TakenItem[] = [];
+  await performSeveral(items, readersAtOnce, async ({ line, source, requestedModel, path, judge }) => {
+    const item = { line, source, requestedModel, model: null, audio: null };
+    const judged = await judge(requestedModel);
+    const received = judged instanceof AudioRefusal ? judged : await store.receive(path, config).catch(refusalOrThrow);
+    if (judged instanceof AudioRefusal || received instanceof AudioRefusal) {
+      taken.push({ ...item, refusal: received as AudioRefusal });
+      return;
+    }
+    if (incoming.has(received.sha256)) await store.discard(received);
+    else incoming.set(received.sha256, received);
+    taken.push({ ...item, model: judged.model, audio: received, refusal: null });
+  });
+  return taken;
+}
+
+function refusalOrThrow(error: unknown): AudioRefusal {
+  if (error instanceof AudioRefusal) return error;
+  throw error;
+}
+
+interface PieceRecord {
+  readonly batch: Batch;
+  readonly taken: readonly TakenItem[];
+  readonly incoming: ReadonlyMap<string, IncomingAudio>;
+  readonly record: BatchIntake['record'];
+}
+
+/** The rows of the recordings are held while their files get their names: nothing is deleted in between. False if another process has ended the same submission meanwhile. */
+async function recordItems(client: PoolClient, store: AudioStore, { batch, taken, incoming, record }: PieceRecord): Promise<boolean> {
+  const now = await queryRow<{ state: BatchState; items: number }>(client, sql('audio/lock_batch'), [batch.batchId]);
+  if (now!.state === 'cancelled') throw ended({ ...batch, state: now!.state });
+  if (now!.state !== 'open') return false;
+  const fresh = taken.filter(({ line }) => line > now!.items).sort((a, b) => a.line - b.line); // another process may do the same
+  if (fresh.length === 0) return true;
+  const audio = [...incoming.values()];
+  await client.query(sql('audio/upsert_recordings'), [audio.map(({ sha256 }) => sha256), audio.map(({ bytes }) => bytes)]);
+  await performSeveral(audio, readersAtOnce, (each) => store.keep(each));
+  const column = <Value>(value: (item: TakenItem) => Value): Value[] => fresh.map(value);
+  await client.query(sql('audio/insert_verifications'), [
+    batch.batchId, column(({ line }) => line), column(({ line }) => chunkOf(line)), column(({ source }) => source), column((item) => item.audio?.sha256 ?? null),
+    column((item) => item.requestedModel), column(({ model }) => model), column(({ refusal }) => refusal?.reason ?? null), column(({ refusal }) => refusal?.detail ?? null),
+  ]);
+  await client.query(sql('audio/set_batch_items'), [batch.batchId, fresh.at(-1)!.line]);
+  if (now!.items === 0) await record?.(client, batch);
+  return true;
+}
+
+interface SourceRow {
+  line: number;
+  source: string;
+  requestedModel: string;
+  audioSha256: string | null;
+  /** Why it was refused when it was handed in. */
+  refusal: AudioReason | null;
+}
+
+/** @throws ServiceError `idempotency_conflict` */
+async function compareItems({ db, config }: BatchIntake, batch: Batch, items: readonly PlacedItem[]): Promise<void> {
+  const [first, last] = [items[0], items.at(-1)];
+  if (first === undefined || last === undefined) return;
+  const rows = new Map((await queryRows<SourceRow>(db, sql('audio/list_batch_sources'), [batch.batchId, first.line, last.line])).map((row) => [row.line, row]));
+  await performSeveral(items, readersAtOnce, async ({ line, path, source, requestedModel }) => {
+    const row = rows.get(line);
+    const same = row !== undefined && row.source === source && row.requestedModel === requestedModel && (await holdsSame(row, path, config));
+    if (!same) throw conflict(batch.id, `Its item ${line} is another one.`);
+  });
+}
+
+/** An item whose model was refused was never read; a file that is gone since counts as it was taken. */
+async function holdsSame({ audioSha256, refusal }: SourceRow, path: FilePath, config: BatchIntake['config']): Promise<boolean> {
+  if (refusal === 'model_unknown' || refusal === 'model_removed') return true;
+  const content = await readContent(path, config).catch(refusalOrThrow);
+  if (content instanceof AudioRefusal) return content.reason === (refusal ?? 'file_missing');
+  return content.sha256 === audioSha256;
+}
+
+/** A batch that is too large is cancelled with what was taken: it can never be whole. */
+async function requireRoom({ db, config }: BatchIntake, { id }: Batch, items: number): Promise<void> {
+  if (items <= config.batchItemsMax) return;
+  if ((await readBatch(db, id)).state !== 'open') throw conflict(id, `It has fewer than ${items} items.`);
+  await cancelBatch(db, id).catch((error: unknown) => {
+    if (!isServiceError(error, 'batch_ended')) throw error;
+  });
+  throw new ServiceError('batch_too_large', { operation: 'submit batch', object: id, problem: `It has more than ${config.batchItemsMax} recordings.`, hint: 'Split it, or raise BATCH_ITEMS_MAX. The batch is cancelled.' });
+}
+
+/** Ends the handing in; a batch of which every item was refused is done. True if this submission has ended it. */
+async function closeBatch(db: Pool, { batchId, id }: Batch, items: number): Promise<boolean> {
+  return inTransaction(db, async (client) => {
+    const now = await queryRow<{ state: BatchState; items: number }>(client, sql('audio/lock_batch'), [batchId]);
+    if (now!.items > items) throw conflict(id, `It has ${now!.items} items, and this submission ${items}.`);
+    const closed = await queryRow<{ generation: number }>(client, sql('audio/close_batch'), [batchId]);
+    if (closed !== undefined) await finishBatch(client, { batchId, generation: closed.generation });
+    return closed !== undefined;
+  });
+}
+
+function ended({ id, state }: Batch): ServiceError {
+  return new ServiceError('batch_ended', { operation: 'submit batch', object: id, problem: `The batch is ${state} by now.`, hint: 'Use another key.' });
+}
+
+function conflict(id: string, problem: string): ServiceError {
+  return new ServiceError('idempotency_conflict', { operation: 'submit batch', object: id, problem, hint: 'Use another key for another request.' });
+}
+
+function invalid(problem: string): ServiceError {
+  return new ServiceError('audio_request_invalid', { operation: 'submit batch', problem, hint: 'docs/audio.md shows how batches are handed in.' });
+}

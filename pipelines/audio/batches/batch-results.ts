@@ -1,0 +1,45 @@
+import type { Scores } from '../verification.ts';
+import type { VerificationRecord } from './verification-record.ts';
+
+type Cell = string | number | boolean | null | undefined;
+
+/** Columns of results as CSV. */
+const columns: readonly (readonly [string, (record: VerificationRecord) => Cell])[] = [
+  ['line', ({ line }) => line],
+  ['source', ({ source }) => source],
+  ['state', ({ state }) => state],
+  ['synthesis', ({ scores }) => roundScore(scores, 'synthesis')],
+  ['replay', ({ scores }) => roundScore(scores, 'replay')],
+  ['decision', ({ decision }) => decision?.label],
+  ['reason', ({ reason }) => reason],
+  ['reason_detail', ({ reasonDetail }) => reasonDetail],
+  ['requested_model', ({ requestedModel }) => requestedModel],
+  ['model', ({ model }) => model],
+  ['sha256', ({ audio }) => audio?.sha256],
+  ['sample_rate', ({ audio }) => audio?.sampleRate],
+  ['channels', ({ audio }) => audio?.channels],
+  ['duration', ({ audio }) => audio?.duration],
+  ['voice_duration', ({ audio }) => audio?.voiceDuration],
+  ['reused', ({ reused }) => reused],
+  ['attempts', ({ attempts }) => attempts],
+  ['id', ({ id }) => id],
+];
+
+/** First line of results as CSV. */
+export const resultsHeader = `${columns.map(([name]) => name).join(',')}\n`;
+
+/** Results as lines of CSV (RFC 4180), in the columns of {@link resultsHeader}. */
+export function formatResults(records: readonly VerificationRecord[]): string {
+  return records.map((record) => `${columns.map(([, value]) => formatCell(value(record))).join(',')}\n`).join('');
+}
+
+/** A score with six digits, or null. */
+export function roundScore(scores: Scores | null, name: keyof Scores): number | null {
+  const score = scores?.[name] ?? null;
+  return score === null ? null : Number(score.toFixed(6));
+}
+
+function formatCell(value: Cell): string {
+  const text = value === null || value === undefined ? '' : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,13 @@
+import { createHash } from 'node:crypto';
+import { CHANNEL_MODES, type ScoringSettings } from '../verification.ts';
+
+/** What a batch that says nothing gets: the two sides of a call are scored apart. */
+export const defaultSettings: ScoringSettings = { channels: CHANNEL_MODES[0] };
+
+/** Digest of settings, part of what makes two results the same. */
+export function digestOfSettings({ channels }: ScoringSettings): string {
+  return createHash('sha256').update(JSON.stringify({ channels })).digest('hex');
+}
+
+/** Sample rate in Hz below which a recording is of the phone family, where the request names none. */
+export const phoneRateBelow = 16_000;

@@ -1,0 +1,233 @@
+import { ServiceError } from '../../../runtime/errors.ts';
+import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../../runtime/postgres.ts';
+import { sql } from '../../../sql/sql.ts';
+import { AUDIO_REASONS, type AudioReason } from '../reasons.ts';
+import { VERIFICATION_STATES, type ScoringSettings, type VerificationState } from '../verification.ts';
+
+/** The states of a batch. `open`: items are still being handed in. */
+export const BATCH_STATES = ['open', 'queued', 'performing', 'done', 'cancelled'] as const;
+
+export type BatchState = (typeof BATCH_STATES)[number];
+
+/** What may happen to a batch: the states that each action leaves, and the one that it leads to. The statements of sql/audio hold to it. */
+export const BATCH_ACTIONS = {
+  close: { from: ['open'], to: 'queued' },
+  start: { from: ['queued'], to: 'performing' },
+  finish: { from: ['queued', 'performing'], to: 'done' },
+  cancel: { from: ['open', 'queued', 'performing'], to: 'cancelled' },
+  retry: { from: ['done', 'cancelled'], to: 'queued' },
+} as const satisfies Record<string, { from: readonly BatchState[]; to: BatchState }>;
+
+/** How a batch was handed in. */
+export type BatchMode = 'api' | 'webDemo';
+
+/** Recordings that were handed in together. */
+export interface Batch {
+  /** By which clients and commands name it. */
+  readonly id: string;
+  /** Within the database and the queues. */
+  readonly batchId: number;
+  readonly owner: string;
+  readonly key: string;
+  readonly name: string;
+  readonly mode: BatchMode;
+  readonly requestedModel: string;
+  /** Newest release of the registry when the batch was made. */
+  readonly release: string;
+  /** What the two families stand for in this batch, whatever becomes of the defaults. */
+  readonly pinned: { readonly phone: string | null; readonly digital: string | null };
+  readonly settings: ScoringSettings;
+  readonly settingsSha256: string;
+  readonly state: BatchState;
+  /** Rises when its jobs are queued anew; those of an older one do nothing. */
+  readonly generation: number;
+  readonly items: number;
+  readonly requestedBy: string;
+  readonly requestedAt: Date;
+  readonly endedAt: Date | null;
+}
+
+/** How many items are in each state. */
+export type StateCounts = Readonly<Record<VerificationState, number>>;
+
+interface BatchRow {
+  batchId: number;
+  publicId: string;
+  owner: string;
+  idempotencyKey: string;
+  name: string;
+  mode: BatchMode;
+  requestedModel: string;
+  release: string;
+  pinnedPhone: string | null;
+  pinnedDigital: string | null;
+  settings: ScoringSettings;
+  settingsSha256: string;
+  state: BatchState;
+  generation: number;
+  items: number;
+  requestedBy: string;
+  requestedAt: Date;
+  endedAt: Date | null;
+}
+
+function toBatch(row: BatchRow): Batch {
+  return {
+    id: row.publicId,
+    batchId: row.batchId,
+    owner: row.owner,
+    key: row.idempotencyKey,
+    name: row.name,
+    mode: row.mode,
+    requestedModel: row.requestedModel,
+    release: row.release,
+    pinned: { phone: row.pinnedPhone, digital: row.pinnedDigital },
+    settings: row.settings,
+    settingsSha256: row.settingsSha256,
+    state: row.state,
+    generation: row.generation,
+    items: row.items,
+    requestedBy: row.requestedBy,
+    requestedAt: row.requestedAt,
+    endedAt: row.endedAt,
+  };
+}
+
+/**
+ * A batch as it stands.
+ * @throws ServiceError `batch_unknown`
+ */
+export async function readBatch(db: Queryable, id: string): Promise<Batch> {
+  const row = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id) ? await queryRow<BatchRow>(db, sql('audio/read_batch'), [id]) : undefined;
+  if (row === undefined) throw new ServiceError('batch_unknown', { operation: 'read batch', object: id, hint: '`caller-trust batch list` shows the batches.' });
+  return toBatch(row);
+}
+
+/** The batch of a job, or undefined if it is not there any more. */
+export async function findBatchOfJob(db: Queryable, batchId: number): Promise<Batch | undefined> {
+  const row = await queryRow<BatchRow>(db, sql('audio/read_batch_of_job'), [batchId]);
+  return row && toBatch(row);
+}
+
+/** Which batches are listed. */
+export interface BatchFilter {
+  readonly owner?: string | undefined;
+  readonly state?: BatchState | undefined;
+  /** Only batches that were made before this one. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+}
+
+/** Batches, the newest first. */
+export async function listBatches(db: Queryable, { owner, state, before, limit }: BatchFilter): Promise<Batch[]> {
+  return (await queryRows<BatchRow>(db, sql('audio/list_batches'), [owner ?? null, state ?? null, before ?? null, limit])).map(toBatch);
+}
+
+/** How many items of a batch are in each state. */
+export async function countStates(db: Queryable, batchId: number): Promise<StateCounts> {
+  const rows = await queryRows<{ state: VerificationState; items: number }>(db, sql('audio/count_states'), [batchId]);
+  const counts = Object.fromEntries(VERIFICATION_STATES.map((state) => [state, 0])) as Record<VerificationState, number>;
+  for (const { state, items } of rows) counts[state] = items;
+  return counts;
+}
+
+/** Why items of a batch have no score, the most frequent reason first. */
+export function countReasons(db: Queryable, batchId: number): Promise<{ reason: AudioReason; items: number }[]> {
+  return queryRows<{ reason: AudioReason; items: number }>(db, sql('audio/count_reasons'), [batchId]);
+}
+
+/** True if the batch waits for nothing any more. */
+export function hasEnded({ state }: Pick<Batch, 'state'>): boolean {
+  return state === 'done' || state === 'cancelled';
+}
+
+/** Writes a record of its own in the transaction that changes a batch, with how many items were changed: if it fails, none is. */
+export type RecordChange = (client: Queryable, items: number) => Promise<void>;
+
+/**
+ * Cancels a batch: items without an outcome end in error at once, and what a worker has in hand no longer counts. Returns how many
+ * items were cancelled.
+ * @throws ServiceError `batch_unknown`, `batch_ended`
+ */
+export async function cancelBatch(db: Pool, id: string, record?: RecordChange): Promise<{ cancelled: number }> {
+  await finishBatch(db, await readBatch(db, id)); // every item may have an outcome by now: then there is nothing to cancel
+  return inTransaction(db, async (client) => {
+    const batch = await readBatch(client, id);
+    if ((await queryRow(client, sql('audio/cancel_batch'), [batch.batchId])) === undefined) throw refused('cancel batch', await readBatch(client, id));
+    const cancelled = await cancelItems(client, batch.batchId);
+    await record?.(client, cancelled);
+    return { cancelled };
+  });
+}
+
+async function cancelItems(client: Queryable, batchId: number): Promise<number> {
+  const { rowCount } = await client.query(sql('audio/cancel_verifications'), [batchId, 'batch_cancelled' satisfies AudioReason]);
+  return rowCount ?? 0;
+}
+
+/** Cancels batches whose items nobody has handed in to the end since an instant; returns how many. */
+export async function cancelAbandonedBatches(db: Pool, before: Date): Promise<number> {
+  return inTransaction(db, async (client) => {
+    const rows = await queryRows<{ batchId: number }>(client, sql('audio/cancel_abandoned_batches'), [before]);
+    for (const { batchId } of rows) await cancelItems(client, batchId);
+    return rows.length;
+  });
+}
+
+/** The reasons that `batch retry` means: those whose cause may lie in the service, or all that an item can end with in error. */
+export function reasonsToRetry(all: boolean): AudioReason[] {
+  return (Object.keys(AUDIO_REASONS) as AudioReason[]).filter((reason) => AUDIO_REASONS[reason].state === 'error' && (all || AUDIO_REASONS[reason].retry));
+}
+
+/**
+ * Queues items of an ended batch again that are in error; with `all` also those whose recording is at fault. Items whose audio is not
+ * stored stay as they are. Returns how many, and the new generation; none leaves the batch as it is.
+ * @throws ServiceError `batch_unknown`, `batch_ended`
+ */
+export async function retryBatch(db: Pool, id: string, { all, record }: { all: boolean; record?: RecordChange | undefined }): Promise<{ retried: number }> {
+  return inTransaction(db, async (client) => {
+    const { batchId } = await readBatch(client, id);
+    await client.query(sql('audio/lock_batch'), [batchId]);
+    const batch = await readBatch(client, id);
+    if (!hasEnded(batch)) throw refused('retry batch', batch);
+    const { rowCount } = await client.query(sql('audio/retry_verifications'), [batchId, reasonsToRetry(all)]);
+    const retried = rowCount ?? 0;
+    if (retried > 0) {
+      await client.query(sql('audio/reopen_batch'), [batchId]);
+      await record?.(client, retried);
+    }
+    return { retried };
+  });
+}
+
+function refused(operation: string, { id, state }: Batch): ServiceError {
+  const hint = state === 'open' ? 'Hand its items in to the end with the same command and key, or cancel it.' : `\`caller-trust batch status ${id}\` shows it.`;
+  return new ServiceError('batch_ended', { operation, object: id, problem: `The batch is ${state}.`, hint });
+}
+
+/** Ends a batch if each of its items has an outcome. `gone`: it has ended, or its jobs were queued anew. */
+export async function finishBatch(db: Queryable, { batchId, generation }: { batchId: number; generation: number }): Promise<'done' | 'missing' | 'gone'> {
+  if ((await queryRow(db, sql('audio/finish_batch'), [batchId, generation])) !== undefined) return 'done';
+  const batch = await findBatchOfJob(db, batchId);
+  return batch === undefined || batch.generation !== generation || hasEnded(batch) || batch.state === 'open' ? 'gone' : 'missing';
+}
+
+/** What a flow of the queue is made of. */
+export interface DueBatch {
+  readonly batchId: number;
+  readonly generation: number;
+  /** Chunks with an item that has no outcome. */
+  readonly chunks: readonly number[];
+}
+
+/** The jobs that a batch needs as it stands. */
+export async function readDueBatch(db: Queryable, { batchId, generation }: { batchId: number; generation: number }): Promise<DueBatch> {
+  const rows = await queryRows<{ chunk: number }>(db, sql('audio/list_open_chunks'), [batchId]);
+  return { batchId, generation, chunks: rows.map(({ chunk }) => chunk) };
+}
+
+/** The same under a new generation, for a batch whose jobs are gone; undefined if it has ended or somebody else was faster. */
+export async function renewDueBatch(db: Queryable, { batchId, generation }: { batchId: number; generation: number }): Promise<DueBatch | undefined> {
+  const row = await queryRow<{ generation: number }>(db, sql('audio/renew_batch'), [batchId, generation]);
+  return row && readDueBatch(db, { batchId, generation: row.generation });
+}

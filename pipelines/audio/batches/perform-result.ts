@@ -1,0 +1,49 @@
+import { inTransaction, queryRows, type Pool, type Queryable } from '../../../runtime/postgres.ts';
+import { sql } from '../../../sql/sql.ts';
+import { phoneRateBelow } from './batch-settings.ts';
+import type { ResolvedModel } from '../models/registry.ts';
+import type { ScoredRecording } from '../verification.ts';
+
+/** What a result is stored under; the same three never give two. */
+export interface ResultKey {
+  readonly audioSha256: string;
+  readonly model: Pick<ResolvedModel, 'name' | 'manifestSha256'>;
+  readonly settingsSha256: string;
+}
+
+/**
+ * Stores what a model said of audio, and what the audio is. If the same was stored before, that one stays.
+ */
+export async function storeResult(db: Queryable, { audioSha256, model, settingsSha256 }: ResultKey, scored: ScoredRecording): Promise<void> {
+  const { state, reason, audio, voiceSeconds, scores, decision, channelScores, windows, notes, computedMs } = scored;
+  await db.query(sql('audio/insert_result'), [
+    audioSha256, model.name, model.manifestSha256, settingsSha256, state, reason, audio.sampleRate, audio.channels, audio.durationSeconds, voiceSeconds,
+    scores?.synthesis ?? null, scores?.replay ?? null, decision && JSON.stringify(decision), JSON.stringify(channelScores), JSON.stringify(windows), JSON.stringify(notes), computedMs,
+  ]);
+  await db.query(sql('audio/record_audio_facts'), [audioSha256, audio.format, audio.codec, audio.sampleRate, audio.channels, audio.durationSeconds]);
+}
+
+/** Items that may be ended by results that are stored. */
+export interface Settlement {
+  readonly verificationIds: readonly number[];
+  readonly generation: number;
+  readonly models: readonly Pick<ResolvedModel, 'name' | 'manifestSha256'>[];
+}
+
+/** Ends items whose result is stored already; returns their ids. */
+export function settleByResults(db: Queryable, settlement: Settlement): Promise<number[]> {
+  return settle(db, settlement, null, null);
+}
+
+/** Stores a result and ends the item that it was computed for, with others of the same audio. */
+export function recordResult(db: Pool, key: ResultKey, { scored, settlement, verificationId }: { scored: ScoredRecording; settlement: Settlement; verificationId: number }): Promise<number[]> {
+  return inTransaction(db, async (client) => {
+    await storeResult(client, key, scored);
+    return settle(client, settlement, verificationId, key.model.name);
+  });
+}
+
+async function settle(db: Queryable, { verificationIds, generation, models }: Settlement, computed: number | null, computedModel: string | null): Promise<number[]> {
+  const values = [verificationIds, generation, models.map(({ name }) => name), models.map(({ manifestSha256 }) => manifestSha256), phoneRateBelow, computed, computedModel];
+  return (await queryRows<{ verificationId: number }>(db, sql('audio/settle_verifications'), values)).map(({ verificationId }) => verificationId);
+}

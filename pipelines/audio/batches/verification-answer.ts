@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { queryRow, type Queryable } from '../../../runtime/postgres.ts';
+import { sql } from '../../../sql/sql.ts';
+import { AUDIO_REASONS, type AudioReason } from '../reasons.ts';
+import { itemOf, type ItemColumns } from './verification-record.ts';
+import { DECISION_LABELS, VERIFICATION_STATES, WINDOW_LABELS, type ScoredWindow } from '../verification.ts';
+
+/**
+ * A verification as the service tells it to the client whose it is: the API in answers, the console at the end of a stream.
+ */
+
+const time = z.iso.datetime().describe('ISO 8601, UTC.');
+const count = z.int().nonnegative();
+const seconds = z.number().nonnegative().describe('Seconds.');
+const path = z.string().describe('Path on this service.');
+const model = z.string().describe('`family/version` in lower case.');
+
+const probability = z.number().min(0).max(1);
+
+/** Scores in an answer. */
+export const scoresForm = z.object({
+  synthesis: probability.nullable().describe('Probability that the voice is NOT synthesized; null where the model has no such score.'),
+  replay: probability.nullable().describe('Probability that the recording is NOT a replay; null where the model has no such score.'),
+});
+
+/** A verification as it is listed. */
+export const verificationForm = z.object({
+  id: z.guid(),
+  batch: z.guid().describe('Id of the batch that it belongs to.'),
+  state: z.enum(VERIFICATION_STATES),
+  mode: z.enum(['api', 'webDemo']),
+  requestedModel: z.string().describe('As it was asked for: a model, a family, or `auto`.'),
+  model: model.nullable().describe('The model that performs it, decided when it was queued; null while the sample rate is still to decide, or where no model could be.'),
+  release: z.string().describe('Release of the model registry that decided.'),
+  audio: z
+    .object({
+      sha256: z.string().regex(/^[0-9a-f]{64}$/).describe('SHA-256 of the file in lower-case hex.'),
+      sampleRate: z.int().positive().nullable().describe('Hz.'),
+      channels: z.int().positive().nullable(),
+      duration: seconds.nullable(),
+      voiceDuration: seconds.nullable().describe('Seconds of voice that were found.'),
+    })
+    .nullable()
+    .describe('Null for a file that could not be read. What is not known yet is null.'),
+  scores: scoresForm.nullable().describe('Null unless `performed`.'),
+  scoreDirection: z.literal('higher-is-authentic'),
+  decision: z
+    .object({
+      label: z.enum(DECISION_LABELS),
+      thresholds: scoresForm.describe('A score below its threshold is not authentic.'),
+      policy: z.literal('thresholds/1'),
+    })
+    .nullable(),
+  reason: z.enum(Object.keys(AUDIO_REASONS) as [AudioReason, ...AudioReason[]]).nullable().describe('Why there is no score.'),
+  attempts: count.describe('How often scoring was begun; 0 where the same audio had been scored before.'),
+  times: z.object({ queued: time, started: time.nullable(), ended: time.nullable() }),
+  links: z.object({ self: path, batch: path }),
+});
+
+/** A verification with its windows. */
+export const verificationDetailForm = verificationForm.extend({
+  windows: z
+    .array(
+      z.object({
+        channel: count.nullable().describe('From 0; null where the channels were mixed.'),
+        start: seconds,
+        end: seconds,
+        label: z.enum(WINDOW_LABELS),
+        scores: scoresForm.nullable().describe('Null unless the label is `validVoice`.'),
+      }),
+    )
+    .describe('Stretches of the recording in the order of time within a channel; empty until there is a result.'),
+});
+
+/** A verification as it is listed. */
+export type VerificationAnswer = z.output<typeof verificationForm>;
+
+/** A verification with its windows. */
+export type VerificationDetailAnswer = z.output<typeof verificationDetailForm>;
+
+/** The answer for a row. */
+export function answerOf(row: ItemColumns): VerificationAnswer {
+  return {
+    ...itemOf(row),
+    times: { queued: row.queuedAt.toISOString(), started: timeOrNull(row.startedAt), ended: timeOrNull(row.endedAt) },
+    links: { self: `/v1/verifications/${row.publicId}`, batch: `/v1/batches/${row.batch}` },
+  };
+}
+
+/** A verification with its windows; undefined if the client has none of this id, whoever else has it. */
+export async function findVerification(db: Queryable, { client, id }: { readonly client: string; readonly id: string }): Promise<VerificationDetailAnswer | undefined> {
+  const row = await queryRow<ItemColumns & { windows: ScoredWindow[] | null }>(db, sql('audio/find_verification'), [id, client]);
+  return row && { ...answerOf(row), windows: (row.windows ?? []).map(({ channel, start, end, label, scores }) => ({ channel, start, end, label, scores })) };
+}
+
+function timeOrNull(moment: Date | null): string | null {
+  return moment === null ? null : moment.toISOString();
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Config } from '../../../runtime/config.ts';
+import { ServiceError, isServiceError } from '../../../runtime/errors.ts';
+import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
+import { sql } from '../../../sql/sql.ts';
+import { AudioRefusal } from '../reasons.ts';
+import { ScorerProcess } from './scorer-process.ts';
+import { probedForm } from './scorer-protocol.ts';
+import { addedWeightsFile } from '../models/added-weights.ts';
+import { digestOfManifest, parseManifest, readManifestFile, readWeights, type ModelManifest } from '../models/manifest.ts';
+import { familyOf, readShippedRows } from '../models/shipped-models.ts';
+
+/** A model that is to be added, and who wants it why. */
+export interface ModelAddition {
+  readonly manifestFile: string;
+  readonly weightsFile: string;
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** A model that was added. */
+export interface AddedModel {
+  readonly model: string;
+  readonly manifestSha256: string;
+  readonly weightsSha256: string;
+  /** False if the same model was there already. */
+  readonly isNew: boolean;
+}
+
+type AddConfig = Pick<Config, 'modelDir' | 'audioWorkSecondsMax' | 'audioMemoryBytesMax'>;
+
+/**
+ * Adds a model to the registry: checks its manifest, runs its graph in a child process on a signal made for it, keeps the weights
+ * under their digest and enters the row. The same model again changes nothing.
+ * @throws ServiceError `model_invalid` with what is wrong in it, `model_exists` if the registry has another model of its name, `reason_required`
+ */
+export async function addModel(db: Queryable, config: AddConfig, { manifestFile, weightsFile, by, reason }: ModelAddition): Promise<AddedModel> {
+  if (!/\S/.test(reason) || !/\S/.test(by)) throw new ServiceError('reason_required', { operation: 'add model' });
+  const manifest = parseManifest(await readManifestFile(manifestFile));
+  const manifestSha256 = digestOfManifest(manifest);
+  const added: AddedModel = { model: manifest.model, manifestSha256, weightsSha256: manifest.sha256, isNew: true };
+  if (await isThere(db, manifest.model, manifestSha256)) return { ...added, isNew: false };
+  const weights = await readWeights(weightsFile, manifest);
+  await tryModel(manifest, weightsFile, config);
+  await keepWeights(addedWeightsFile(config.modelDir, manifest.sha256), weights);
+  const values = [manifest.model, familyOf(manifest.model), JSON.stringify(manifest), manifestSha256, manifest.sha256, by, reason];
+  if ((await queryRow(db, sql('audio/insert_added_model'), values)) !== undefined) return added;
+  await isThere(db, manifest.model, manifestSha256); // another one was faster: the same or not
+  return { ...added, isNew: false };
+}
+
+async function isThere(db: Queryable, model: string, manifestSha256: string): Promise<boolean> {
+  const shipped = await readShippedRows();
+  if (shipped.models.some((row) => row.model === model)) throw exists(model, 'It is a shipped model.');
+  const rows = await queryRows<{ model: string; manifestSha256: string }>(db, sql('audio/list_added_models'));
+  const row = rows.find((each) => each.model === model);
+  if (row !== undefined && row.manifestSha256 !== manifestSha256) throw exists(model, 'Another model was added under this name.');
+  return row !== undefined;
+}
+
+function exists(model: string, problem: string): ServiceError {
+  return new ServiceError('model_exists', { operation: 'add model', object: model, problem, hint: 'Models never change: give it a version of its own.' });
+}
+
+/** Runs the model in a process that may die of it. */
+async function tryModel(manifest: ModelManifest, weightsFile: string, config: AddConfig): Promise<void> {
+  const scorer = await ScorerProcess.start({ secondsMax: config.audioWorkSecondsMax, memoryBytesMax: config.audioMemoryBytesMax });
+  try {
+    const { logits } = probedForm.parse(await scorer.run({ kind: 'probe', manifest: { ...manifest }, weightsFile }));
+    if (logits.length === 0) throw invalid(manifest, 'It gave no score for a signal made for it.');
+  } catch (error) {
+    if (error instanceof AudioRefusal) throw invalid(manifest, `It does not run within the limits of scoring: ${error.detail}`, error);
+    if (isServiceError(error, 'model_invalid')) throw invalid(manifest, error.problem, error);
+    throw error;
+  } finally {
+    await scorer.end();
+  }
+}
+
+function invalid({ model }: ModelManifest, problem: string, cause?: unknown): ServiceError {
+  return new ServiceError('model_invalid', { operation: 'add model', object: model, problem, hint: 'docs/audio-models.md has each field.', cause });
+}
+
+/** Whole and durable under its name, or not there. */
+async function keepWeights(path: string, weights: Uint8Array): Promise<void> {
+  const kept = await stat(path).catch(() => null);
+  if (kept?.size === weights.byteLength) return;
+  const unfinished = join(dirname(path), `incoming-${randomBytes(8).toString('hex')}`);
+  await mkdir(dirname(path), { recursive: true });
+  try {
+    await writeFile(unfinished, weights, { mode: 0o640, flag: 'wx' });
+    await sync(unfinished);
+    await rename(unfinished, path);
+    await sync(dirname(path));
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,222 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat, utimes, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ServiceError } from '../../../runtime/errors.ts';
+import { AudioRefusal } from '../reasons.ts';
+
+/** A path as the file system has it: names need not be UTF-8. */
+export type FilePath = string | Buffer;
+
+/** What a file holds. */
+export interface AudioContent {
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/** A copy of a recording in the store that has no name yet. */
+export interface IncomingAudio extends AudioContent {
+  readonly unfinished: string;
+}
+
+/** Limits of what is taken; see the settings of the same names. */
+export interface AudioStoreLimits {
+  readonly audioBytesMax: number;
+}
+
+const copyBytes = 256 * 1024;
+const unfinishedPrefix = 'incoming-';
+
+/** Milliseconds after which a copy that nobody writes to, or a file that no row names, belongs to a process that is dead: a piece of many large files takes hours over a slow mount. */
+const abandonedMs = 24 * 3_600_000;
+
+/**
+ * Recordings by content: each file is named by the SHA-256 of its bytes, in a folder of the first two digits, so that the same bytes
+ * are kept once. Which files ought to be there, the table `recording` knows.
+ */
+export class AudioStore {
+  readonly directory: string;
+
+  constructor(directory: string) {
+    this.directory = directory;
+  }
+
+  /** Makes its directory, if there is none. Before anything is received. */
+  async open(): Promise<this> {
+    try {
+      await mkdir(this.directory, { recursive: true });
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw new ServiceError('setting_invalid', { operation: 'open audio store', problem: `AUDIO_DIR cannot be made (${code ?? 'unknown'}).`, hint: 'Name a directory that this user may write.', cause: error });
+    }
+    return this;
+  }
+
+  /** Where the audio of a digest lies, if it is there. */
+  pathOf(sha256: string): string {
+    return join(this.directory, sha256.slice(0, 2), sha256);
+  }
+
+  async has({ sha256, bytes }: AudioContent): Promise<boolean> {
+    return (await statOrNull(this.pathOf(sha256)))?.size === bytes;
+  }
+
+  /**
+   * Copies a regular file into the store, without a name yet. Links are not followed.
+   * @throws AudioRefusal `file_missing`, `file_unreadable`, `file_empty`, `file_too_large`
+   */
+  async receive(path: FilePath, { audioBytesMax }: AudioStoreLimits): Promise<IncomingAudio> {
+    const source = await openAudio(path, audioBytesMax);
+    const unfinished = join(this.directory, `${unfinishedPrefix}${randomBytes(8).toString('hex')}`);
+    try {
+      const target = await open(unfinished, 'wx', 0o640);
+      try {
+        return { ...(await readThrough(source, audioBytesMax, (bytes) => target.writeFile(bytes))), unfinished };
+      } finally {
+        await target.close();
+      }
+    } catch (error) {
+      await rm(unfinished, { force: true });
+      throw error;
+    } finally {
+      await source.close();
+    }
+  }
+
+  /** Makes a copy the audio of its digest, durable. The caller holds the row of the recording, so that nobody deletes the file meanwhile. */
+  async keep(incoming: IncomingAudio): Promise<void> {
+    const path = this.pathOf(incoming.sha256);
+    if (await this.has(incoming)) {
+      const now = new Date();
+      await utimes(path, now, now); // so that a sweep which knows of no row yet leaves it alone
+      return this.discard(incoming);
+    }
+    await sync(incoming.unfinished);
+    if ((await mkdir(join(path, '..'), { recursive: true })) !== undefined) await sync(this.directory);
+    await rename(incoming.unfinished, path);
+    await sync(join(path, '..'));
+  }
+
+  /** Removes a copy that is not needed; does nothing if it was kept. */
+  discard({ unfinished }: IncomingAudio): Promise<void> {
+    return rm(unfinished, { force: true });
+  }
+
+  /** Removes the audio of a digest, if it is there. */
+  remove(sha256: string): Promise<void> {
+    return rm(this.pathOf(sha256), { force: true });
+  }
+
+  /** Removes copies that a killed process left behind; returns how many. */
+  async sweepUnfinished(idleMs = abandonedMs): Promise<number> {
+    const names = (await namesIn(this.directory)).filter((name) => name.startsWith(unfinishedPrefix));
+    return this.removeIdle(names.map((name) => join(this.directory, name)), idleMs);
+  }
+
+  /** The digests of the files of each folder, a folder at a time. */
+  async *folders(): AsyncGenerator<string[]> {
+    const folders = (await namesIn(this.directory)).filter((name) => /^[0-9a-f]{2}$/.test(name));
+    for (const folder of folders) yield (await namesIn(join(this.directory, folder))).filter((name) => /^[0-9a-f]{64}$/.test(name));
+  }
+
+  /** Removes files that no row names, unless they have just come; returns how many. */
+  removeUnknown(digests: readonly string[], idleMs = abandonedMs): Promise<number> {
+    return this.removeIdle(digests.map((sha256) => this.pathOf(sha256)), idleMs);
+  }
+
+  private async removeIdle(paths: readonly string[], idleMs: number): Promise<number> {
+    let removed = 0;
+    for (const path of paths) {
+      const stats = await statOrNull(path);
+      if (stats === null || Date.now() - stats.ctimeMs <= idleMs) continue;
+      await rm(path, { force: true });
+      removed += 1;
+    }
+    return removed;
+  }
+}
+
+/**
+ * What a file holds, without keeping it.
+ * @throws AudioRefusal as {@link AudioStore.receive} does
+ */
+export async function readContent(path: FilePath, { audioBytesMax }: AudioStoreLimits): Promise<AudioContent> {
+  const source = await openAudio(path, audioBytesMax);
+  try {
+    return await readThrough(source, audioBytesMax, async () => {});
+  } finally {
+    await source.close();
+  }
+}
+
+async function openAudio(path: FilePath, bytesMax: number): Promise<FileHandle> {
+  // Without O_NONBLOCK the open of a named pipe would wait for a writer.
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
+    throw refusalOf(error);
+  });
+  try {
+    requireAudio(await file.stat(), bytesMax);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** What the file system says of a path that cannot be opened; an error that is not about the path, such as too many open files, stays one. */
+function refusalOf(error: NodeJS.ErrnoException): unknown {
+  if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(error.code ?? '')) return new AudioRefusal('file_missing');
+  if (error.code === 'ELOOP') return new AudioRefusal('file_unreadable', 'It is a symbolic link, which is not followed.');
+  if (['EACCES', 'EPERM', 'EISDIR', 'ENXIO', 'ENODEV', 'EIO'].includes(error.code ?? '')) return new AudioRefusal('file_unreadable');
+  return error;
+}
+
+function requireAudio(stats: Stats, bytesMax: number): void {
+  if (!stats.isFile()) throw new AudioRefusal('file_unreadable', stats.isDirectory() ? 'It is a folder.' : 'It is not a regular file.');
+  if (stats.size === 0) throw new AudioRefusal('file_empty');
+  if (stats.size > bytesMax) throw tooLarge(bytesMax);
+}
+
+function tooLarge(bytesMax: number): AudioRefusal {
+  return new AudioRefusal('file_too_large', `The file is larger than ${bytesMax} bytes.`);
+}
+
+/** Hashes a file to its end, which may have moved since it was opened. */
+async function readThrough(source: FileHandle, bytesMax: number, take: (bytes: Buffer) => Promise<unknown>): Promise<AudioContent> {
+  const digest = createHash('sha256');
+  const buffer = Buffer.allocUnsafe(Math.min(copyBytes, (await source.stat()).size + 1));
+  let bytes = 0;
+  for (;;) {
+    const { bytesRead } = await source.read(buffer, 0, buffer.length, null);
+    if (bytesRead === 0) break;
+    bytes += bytesRead;
+    if (bytes > bytesMax) throw tooLarge(bytesMax);
+    digest.update(buffer.subarray(0, bytesRead));
+    await take(buffer.subarray(0, bytesRead));
+  }
+  if (bytes === 0) throw new AudioRefusal('file_empty');
+  return { sha256: digest.digest('hex'), bytes };
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  return readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+}
+
+async function statOrNull(path: string): Promise<Stats | null> {
+  return stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+}
+
+async function sync(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

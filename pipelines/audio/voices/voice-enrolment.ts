@@ -1,0 +1,124 @@
+import { basename } from 'node:path';
+import { ServiceError } from '../../../runtime/errors.ts';
+import { readContent } from '../store/audio-store.ts';
+import { performSeveral } from '../batches/perform-several.ts';
+import { AudioRefusal } from '../reasons.ts';
+import type { VoiceModel } from './voice-model.ts';
+import { enrolmentLimits, enrolVoice, type EnrolmentFinding, type Voiceprint } from '../voiceprint/enrolment.ts';
+import type { RecordingEmbedding } from '../voiceprint/recording-embedding.ts';
+import { checkEnrolment, requireNoVoiceprint, storeVoiceprint, type Consent, type VoiceprintStore, type VoiceprintSubject } from './voiceprint-store.ts';
+
+/** A voice as numbers, and how much of it they were made of. */
+export interface EmbeddedVoice {
+  readonly embedding: Float32Array;
+  readonly voiceSeconds: number;
+}
+
+/** Makes numbers of a voice in a process of its own; see scoring/scoring-pool.ts. */
+export interface VoiceEmbedder {
+  /** @throws AudioRefusal */
+  embed(request: { readonly file: string; readonly directory: string }, signal?: AbortSignal): Promise<EmbeddedVoice>;
+}
+
+/** What voices are enrolled and compared with. */
+export interface VoiceWork extends VoiceprintStore {
+  readonly model: VoiceModel;
+  readonly pool: VoiceEmbedder;
+  readonly limits: { readonly audioBytesMax: number; readonly audioScorers: number };
+  readonly signal: AbortSignal;
+  readonly now: () => Date;
+}
+
+/** A voiceprint that was made. */
+export interface Enrolled extends VoiceprintSubject {
+  readonly id: string;
+  readonly enrolledAt: Date;
+  readonly model: string;
+  readonly recordings: number;
+  readonly voiceSeconds: number;
+  /** How near the recordings are to each other: cosine of each with the mean of the others. */
+  readonly agreement: Voiceprint['spread'];
+  readonly consent: Consent;
+}
+
+/**
+ * Makes a voiceprint of recordings of one person and stores it sealed. Consent and names are checked before a file is opened.
+ * The recordings are not kept.
+ * @throws ServiceError `consent_required`, `usage_invalid`, `voiceprint_exists`, `voiceprint_refused` that names the recordings, `interrupted`
+ */
+export async function enrolVoiceprint(work: VoiceWork, request: VoiceprintSubject & { consent: Partial<Consent>; files: readonly string[] }): Promise<Enrolled> {
+  const { model } = work;
+  const { owner, subject, consent } = checkEnrolment(request, work.now());
+  requireCount(request.files);
+  await requireNoVoiceprint(work.db, { owner, subject });
+  await requireDifferentRecordings(work, request.files);
+  const { voiceprint, findings } = enrolVoice(await embedEach(work, request.files), { agreementMin: model.agreementMin });
+  if (voiceprint === null) throw refused(findings, request.files);
+  const { centroid, recordings, voicedSeconds: voiceSeconds, spread } = voiceprint;
+  const stored = await storeVoiceprint(work, { owner, subject, consent, model: model.name, modelSha256: model.manifestSha256, recordings, voiceSeconds, embedding: centroid });
+  return { ...stored, owner, subject, model: model.name, recordings, voiceSeconds, agreement: spread, consent };
+}
+
+function requireCount({ length }: readonly string[]): void {
+  const { recordingsMin, recordingsMax } = enrolmentLimits;
+  if (length < recordingsMin) throw refusedFor(`${length} of at least ${recordingsMin} recordings were given.`);
+  if (length > recordingsMax) throw refusedFor(`${length} recordings were given; ${recordingsMax} are the most.`);
+}
+
+/** The same bytes twice would agree with themselves. */
+async function requireDifferentRecordings({ limits }: VoiceWork, files: readonly string[]): Promise<void> {
+  const seen = new Map<string, string>();
+  for (const file of files) {
+    const { sha256 } = await naming(file, () => readContent(file, limits));
+    const twin = seen.get(sha256);
+    if (twin !== undefined) throw refusedFor(`${basename(file)} is the same recording as ${basename(twin)}.`);
+    seen.set(sha256, file);
+  }
+}
+
+async function embedEach({ pool, model, limits, signal }: VoiceWork, files: readonly string[]): Promise<(RecordingEmbedding | null)[]> {
+  const embedded: (RecordingEmbedding | null)[] = files.map(() => null);
+  await performSeveral(files.entries(), limits.audioScorers, async ([at, file]) => {
+    signal.throwIfAborted();
+    embedded[at] = await naming(file, () => embedVoice(pool, { file, directory: model.directory }, signal));
+  });
+  return embedded;
+}
+
+/**
+ * The numbers of a recording's voice, or null if there is none.
+ * @throws AudioRefusal if it could not be opened
+ */
+export async function embedVoice(pool: VoiceEmbedder, request: { file: string; directory: string }, signal: AbortSignal): Promise<RecordingEmbedding | null> {
+  try {
+    const { embedding, voiceSeconds } = await pool.embed(request, signal);
+    return { embedding, voicedSeconds: voiceSeconds };
+  } catch (error) {
+    if (error instanceof AudioRefusal && (error.reason === 'no_voice' || error.reason === 'insufficient_voice')) return null;
+    throw error;
+  }
+}
+
+/** Says of a refused recording which one it is. */
+async function naming<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof AudioRefusal) throw refusedFor(`${basename(file)}: ${error.detail} [${error.reason}]`);
+    throw error;
+  }
+}
+
+function refused(findings: readonly EnrolmentFinding[], files: readonly string[]): ServiceError {
+  const problems = findings.map(({ recordings, detail }) => (recordings.length === 0 ? detail : `${recordings.map((at) => basename(files[at]!)).join(', ')}: ${detail}`));
+  return refusedFor(problems.join(' '));
+}
+
+function refusedFor(problem: string): ServiceError {
+  const { recordingsMin, recordingVoicedSecondsMin, voicedSecondsMin } = enrolmentLimits;
+  return new ServiceError('voiceprint_refused', {
+    operation: 'enrol voice',
+    problem,
+    hint: `Give at least ${recordingsMin} recordings of this person alone, each with ${recordingVoicedSecondsMin} s of voice, ${voicedSecondsMin} s in all.`,
+  });
+}

@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { ServiceError } from '../../../runtime/errors.ts';
+import { digestOfManifest, readManifest, type VoiceprintManifest } from '../models/manifest.ts';
+import { shippedModelsDirectory } from '../models/shipped-models.ts';
+import type { IdentityCalibration } from '../voiceprint/identity-score.ts';
+
+/** Directory of the voiceprint model that is shipped. */
+export const shippedVoiceModelDirectory = join(shippedModelsDirectory, 'voiceprint-1');
+
+/** A model that makes numbers of a voice, with what is read of its manifest to judge them. */
+export interface VoiceModel {
+  /** Canonical name: `voiceprint/1`. */
+  readonly name: string;
+  /** Stands for the model whole. Only voiceprints of the same one can be compared. */
+  readonly manifestSha256: string;
+  /** Where its manifest and its weights lie. */
+  readonly directory: string;
+  readonly calibration: IdentityCalibration;
+  /** Identity from which on the voice counts as that of the enrolled person. */
+  readonly identityThreshold: number;
+  /** Least cosine of a recording with the mean of the others at the enrolment. */
+  readonly agreementMin: number;
+}
+
+const judgementForm = z.object({
+  calibration: z.object({ identity: z.object({ slope: z.number().positive().max(1000), intercept: z.number().min(-1000).max(1000) }) }),
+  thresholds: z.object({ identity: z.number().gt(0).lt(1), agreement: z.number().min(-1).max(1) }),
+});
+
+/**
+ * Opens the voiceprint model of a directory; by default the shipped one.
+ * @throws ServiceError `model_invalid`
+ */
+export async function openVoiceModel(directory = shippedVoiceModelDirectory): Promise<VoiceModel> {
+  const manifest = await readManifest(directory, 'voiceprint');
+  const { calibration, thresholds } = judgementOf(manifest);
+  return {
+    name: manifest.model,
+    manifestSha256: digestOfManifest(manifest),
+    directory,
+    calibration: calibration.identity,
+    identityThreshold: thresholds.identity,
+    agreementMin: thresholds.agreement,
+  };
+}
+
+function judgementOf(manifest: VoiceprintManifest): z.output<typeof judgementForm> {
+  const parsed = judgementForm.safeParse(manifest);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new ServiceError('model_invalid', { operation: 'open voiceprint model', object: manifest.model, problem: `The manifest's ${issue!.path.join('.')}: ${issue!.message}.`, hint: 'docs/voiceprints.md says what it must hold.' });
+}

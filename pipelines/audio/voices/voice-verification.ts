@@ -1,0 +1,108 @@
+import { ServiceError } from '../../../runtime/errors.ts';
+import { readContent } from '../store/audio-store.ts';
+import { defaultSettings } from '../batches/batch-settings.ts';
+import type { ResolvedModel } from '../models/registry.ts';
+import { AudioRefusal } from '../reasons.ts';
+import type { ScoringPool } from '../scoring/scoring-pool.ts';
+import type { ScoredRecording, Scores } from '../verification.ts';
+import { embedVoice, type VoiceEmbedder, type VoiceWork } from './voice-enrolment.ts';
+import { judgeVoice, type AuthenticityAnswer, type IdentityAnswer, type VoiceJudgement } from './voice-judgement.ts';
+import { scoreIdentity } from '../voiceprint/identity-score.ts';
+import { openVoiceprint, readVoiceprint, recordVoiceVerification, type OpenedVoiceprint } from './voiceprint-store.ts';
+
+/** Models of authenticity that a recording may be scored with. With both, or `byRate`, its sample rate decides. */
+export interface AuthenticityModels {
+  readonly phone: ResolvedModel | null;
+  readonly digital: ResolvedModel | null;
+  readonly byRate?: boolean | undefined;
+}
+
+/** What a recording is compared with. */
+export interface VoiceComparison extends VoiceWork {
+  readonly pool: VoiceEmbedder & Pick<ScoringPool, 'score'>;
+  readonly authenticity: AuthenticityModels;
+}
+
+/** Whether a recording is of the enrolled person, with its synthesis and replay scores beside. */
+export interface VoiceVerificationResult extends VoiceJudgement {
+  readonly verificationId: string;
+  readonly verifiedAt: Date;
+  /** Id of the voiceprint. */
+  readonly voiceprint: string;
+  readonly subject: string;
+  readonly voiceModel: string;
+  /** Probability that the voice is the enrolled person's; null with a reason. */
+  readonly identity: number | null;
+  readonly identityThreshold: number;
+  readonly identityReason: string | null;
+  readonly model: string | null;
+  /** Higher is authentic, as everywhere. */
+  readonly scores: Scores | null;
+  readonly thresholds: Scores | null;
+  readonly authenticityReason: string | null;
+}
+
+/**
+ * Compares a recording with a voiceprint, and scores its authenticity. What came of it is stored with a row of the audit trail;
+ * the recording is not kept.
+ * @throws ServiceError `voiceprint_unknown`, `document_sealed`, `model_invalid` if the voiceprint is of another model,
+ * `recording_refused` if the file cannot be opened, `interrupted`
+ */
+export async function verifyVoice(work: VoiceComparison, { id, file, actor }: { id: string; file: string; actor: string }): Promise<VoiceVerificationResult> {
+  const { model } = work;
+  const { subject } = await readVoiceprint(work.db, id);
+  const voiceprint = await openVoiceprint(work, id);
+  requireSameModel(work, id, voiceprint);
+  const { sha256 } = await readContent(file, work.limits).catch((error: unknown) => {
+    throw error instanceof AudioRefusal ? new ServiceError('recording_refused', { operation: 'verify voice', problem: `${error.detail} [${error.reason}]` }) : error;
+  });
+  const [identity, scored] = await Promise.all([answerIdentity(work, voiceprint, file), scoreAuthenticity(work, file)]);
+  const authenticity = authenticityOf(scored);
+  const judgement = judgeVoice({ identity, identityThreshold: model.identityThreshold, authenticity });
+  const shown = {
+    voiceModel: model.name,
+    identityThreshold: model.identityThreshold,
+    model: scored instanceof AudioRefusal ? null : scored.model,
+    scores: scored instanceof AudioRefusal ? null : scored.scores,
+    thresholds: scored instanceof AudioRefusal ? null : (scored.decision?.thresholds ?? null),
+    authenticityReason: authenticity.reason,
+  };
+  const decision = { label: judgement.label, policy: 'voice/1', authenticity: authenticity.label, ...shown };
+  const stored = await recordVoiceVerification(work, id, { verification: { audioSha256: sha256, identity: identity.score, decision, reason: identity.reason }, actor });
+  return { ...stored, ...judgement, voiceprint: id, subject, identity: identity.score, identityReason: identity.reason, ...shown };
+}
+
+/** Numbers of another model lie elsewhere: a comparison would be one of noise. */
+function requireSameModel({ model }: VoiceComparison, id: string, voiceprint: OpenedVoiceprint): void {
+  if (voiceprint.modelSha256 === model.manifestSha256) return;
+  throw new ServiceError('model_invalid', {
+    operation: 'verify voice',
+    object: id,
+    problem: `The voiceprint was made with ${voiceprint.model} (manifest ${voiceprint.modelSha256.slice(0, 12)}), which is not the voiceprint model in use.`,
+    hint: 'Name the directory of that model with --voiceprint-model, or delete the voiceprint and enrol the person again.',
+  });
+}
+
+async function answerIdentity({ pool, model, signal }: VoiceComparison, { embedding }: OpenedVoiceprint, file: string): Promise<IdentityAnswer> {
+  try {
+    const { score, reason } = scoreIdentity({ centroid: embedding }, await embedVoice(pool, { file, directory: model.directory }, signal), model.calibration);
+    return score === null ? { score, reason } : { score, reason: null };
+  } catch (error) {
+    if (error instanceof AudioRefusal) return { score: null, reason: error.reason };
+    throw error;
+  }
+}
+
+async function scoreAuthenticity({ pool, authenticity, signal }: VoiceComparison, file: string): Promise<ScoredRecording | AudioRefusal> {
+  try {
+    return await pool.score({ file, model: authenticity, settings: defaultSettings }, signal);
+  } catch (error) {
+    if (error instanceof AudioRefusal) return error;
+    throw error;
+  }
+}
+
+function authenticityOf(scored: ScoredRecording | AudioRefusal): AuthenticityAnswer {
+  if (scored instanceof AudioRefusal) return { label: null, reason: scored.reason };
+  return scored.decision === null ? { label: null, reason: scored.reason! } : { label: scored.decision.label, reason: null };
+}

@@ -1,0 +1,128 @@
+import { ServiceError } from '../../../runtime/errors.ts';
+import { queryRow, type Queryable } from '../../../runtime/postgres.ts';
+import { sql } from '../../../sql/sql.ts';
+import type { Vault } from '../../../runtime/vault.ts';
+import type { BrandProfile } from '../brand-profile.ts';
+import { storeReading } from '../document-store.ts';
+import type { Finding, LetterOutcome } from '../finding.ts';
+import { decideApproval, formSignedOn, type ApprovalFacts } from '../decision/letter-approval.ts';
+import type { LetterFields } from '../letter/letter-fields.ts';
+import type { LetterReading, LetterReadingOutcome } from '../letter-reading.ts';
+import { letterRuleVersion } from '../letter/letter-rules.ts';
+import type { LetterTextDecision } from '../decision/letter-text-decision.ts';
+import { letterValidity } from './letter-validity.ts';
+import type { OperationRecord } from '../operation.ts';
+import type { Cause } from './settle.ts';
+import { LETTER_TRANSITIONS, transition, type LetterAction, type LetterState } from '../states.ts';
+
+/** A letter that was read, or could not be, with what the rules make of it. */
+export interface DecidedLetter {
+  readonly outcome: LetterOutcome;
+  readonly ruleVersion: string;
+  readonly findings: readonly Finding[];
+  readonly signedOn: string | null;
+  /** The day on which it ends by its own words. */
+  readonly endsOn: string | null;
+  readonly coveredPhones: readonly string[];
+  /** The issued form that it is, byte for byte; and whether it was issued for this request, so that no other brand may use it. */
+  readonly formId: number | null;
+  readonly formFits: boolean;
+  /** Null if it could not be read. */
+  readonly reading: LetterReading | null;
+  readonly fields: LetterFields | null;
+  /** For the audit trail: the codes that decided. */
+  readonly reason: string;
+}
+
+/** What is sealed beside a letter for those who review it. */
+export interface SealedReading {
+  readonly findings: readonly Finding[];
+  readonly fields: LetterFields | null;
+  readonly reading: LetterReading | null;
+}
+
+/** What a letter is decided by, under the lock of changes: what was read and found before, and what must still be so. */
+export interface LetterDecisionFacts extends Omit<ApprovalFacts, 'reading' | 'textFindings'> {
+  readonly reading: LetterReadingOutcome;
+  readonly text: LetterTextDecision;
+  /** Findings about the request that need the database. */
+  readonly more: readonly Finding[];
+}
+
+/** Brings what was found in a letter together with what it is a form of: the one decision. */
+export function concludeLetter({ reading: outcome, text, more, ...facts }: LetterDecisionFacts): DecidedLetter {
+  const reading = outcome.kind === 'read' ? outcome.reading : null;
+  const { form, request } = facts;
+  if (reading === null) return { ...text, outcome: 'rejected', ruleVersion: letterRuleVersion, endsOn: null, reading, formId: null, formFits: false, reason: reasonOf(text.findings) };
+  const { outcome: verdict, findings } = decideApproval({ ...facts, reading, textFindings: [...text.findings, ...more] });
+  const known = { outcome: verdict, findings, ruleVersion: letterRuleVersion, reading, fields: text.fields, reason: reasonOf(findings) };
+  if (form === null || !form.sameBytes) return { ...known, signedOn: text.signedOn, endsOn: form === null ? endOf(text) : null, coveredPhones: text.coveredPhones, formId: null, formFits: false };
+  const formFits = !findings.some(({ code, severity }) => severity === 'review' && (code === 'form_issued' || code === 'form_fits_request'));
+  // What a stranger hands in of somebody's form must not count against that form.
+  const formId = form.owner === request.owner ? form.formId : null;
+  return { ...known, signedOn: formSignedOn(reading), endsOn: null, coveredPhones: form.content.phones, formId, formFits };
+}
+
+/** The first day on which the letter ends by its own words, by the earlier reading of an ambiguous one; null if it says none. */
+function endOf({ fields }: LetterTextDecision): string | null {
+  const days = (fields?.endDates ?? []).flatMap(({ date, alternative }) => (alternative === null ? [date] : [date, alternative]));
+  return days.sort()[0] ?? null;
+}
+
+function reasonOf(findings: readonly Finding[]): string {
+  const decisive = [...new Set(findings.filter(({ severity }) => severity === 'reject' || severity === 'review').map(({ code }) => code))];
+  return decisive.length === 0 ? 'Every rule passed.' : `Decided by ${decisive.join(', ')}.`;
+}
+
+interface RecordLetterOptions {
+  readonly vault: Vault;
+  readonly brandId: number;
+  readonly revision: number;
+  readonly profile: BrandProfile;
+  readonly operation: OperationRecord;
+  readonly decided: DecidedLetter;
+  readonly at: Date;
+}
+
+/** Stores a decided letter with its findings and numbers, the reading sealed, and moves it to its state. Returns its id. */
+export async function recordLetter(client: Queryable, { vault, brandId, revision, profile, operation, decided, at }: RecordLetterOptions): Promise<number> {
+  const { findings, reading, fields } = decided;
+  const documentId = operation.letterDocumentId!; // a letter was read
+  const row = await queryRow<{ letterId: number }>(client, sql('branding/insert_letter'), [
+    brandId, revision, documentId, operation.operationId, operation.requestedAt, decided.ruleVersion,
+    reading?.format ?? null, reading?.pages.length ?? null, decided.signedOn, operation.requestedBy, `Handed in with operation ${operation.operationId}.`, profile.legalName, decided.endsOn, decided.formId,
+  ]);
+  const letterId = row!.letterId;
+  await client.query(sql('branding/insert_findings'), [
+    letterId,
+    findings.map(({ code }) => code),
+    findings.map(({ severity }) => severity),
+    findings.map(({ message }) => message),
+    findings.map(({ place }) => place?.page ?? null),
+    findings.map(({ place }) => place?.line ?? null),
+  ]);
+  if (decided.formId !== null && decided.formFits) await client.query(sql('branding/use_issued_form'), [decided.formId, brandId]);
+  await client.query(sql('branding/insert_letter_numbers'), [letterId, decided.coveredPhones]);
+  await storeReading({ db: client, vault }, documentId, { findings, fields, reading } satisfies SealedReading);
+  const action = { approved: 'approve', rejected: 'reject', in_review: 'review' } as const;
+  const cause = { actor: decided.ruleVersion, reason: decided.reason, operationId: operation.operationId };
+  await moveLetter(client, { letterId, state: 'submitted', signedOn: decided.signedOn, endsOn: decided.endsOn }, { action: action[decided.outcome], at, cause });
+  return letterId;
+}
+
+/**
+ * Moves a letter by its table; an approval gives it its time of validity.
+ * @throws ServiceError `transition_refused`
+ */
+export async function moveLetter(
+  client: Queryable,
+  letter: { letterId: number; state: LetterState; signedOn?: string | null; endsOn?: string | null },
+  { action, at, cause }: { action: LetterAction; at: Date; cause: Cause },
+): Promise<LetterState> {
+  const object = String(letter.letterId);
+  const to = transition(LETTER_TRANSITIONS, letter.state, { action, object });
+  const validity = action === 'approve' ? letterValidity({ signedOn: letter.signedOn ?? null, endsOn: letter.endsOn ?? null, approvedAt: at }) : undefined;
+  if (validity === null) throw new ServiceError('transition_refused', { operation: 'approve letter', object, problem: 'The letter was signed more than 12 months ago, or has ended by its own words.', hint: 'Ask for a new letter.' });
+  await client.query(sql('branding/set_letter_state'), [letter.letterId, to, action, cause.actor, cause.reason, cause.operationId, validity?.from ?? null, validity?.until ?? null]);
+  return to;
+}

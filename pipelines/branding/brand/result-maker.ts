@@ -1,0 +1,93 @@
+import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
+import { sql } from '../../../sql/sql.ts';
+import type { Finding } from '../finding.ts';
+import type { ClaimedRow, NumberClaims } from './number-claims.ts';
+import type { OperationKind } from '../operation.ts';
+import { rejectsShownMax, type NumbersResult, type OperationResult, type PublicFinding } from '../operation-result.ts';
+import type { BrandState, LetterState, NumberState } from '../states.ts';
+
+interface ResultRow {
+  handle: string;
+  state: BrandState;
+  approvedRevision: number | null;
+  pendingRevision: number | null;
+  findings: Finding[];
+  letterId: number | null;
+  letterState: LetterState;
+  ruleVersion: string;
+  signedOn: string | null;
+  validUntil: Date | null;
+}
+
+/** The answer to a request, from what its transaction has made of the brand. */
+export async function makeResult(client: Queryable, { brandId, letterId, claims, kind }: { brandId: number; letterId: number | null; claims: NumberClaims; kind: OperationKind }): Promise<OperationResult> {
+  const row = (await queryRow<ResultRow>(client, sql('branding/read_result'), [brandId, letterId]))!; // the caller holds the brand
+  const letter = row.letterId === null ? null : await letterResult(client, row.letterId, row);
+  const numbers = claims.rows.length === 0 ? null : await numbersResult(client, brandId, claims);
+  return {
+    schema: 'caller-trust/branding-result/1',
+    outcome: outcomeOf({ brand: row.state, pending: row.pendingRevision !== null && kind !== 'add_phone_number', letter: letter?.state ?? null, numbers }),
+    brand: {
+      handle: row.handle,
+      state: row.state,
+      approvedRevision: row.approvedRevision,
+      pendingRevision: row.pendingRevision,
+      findings: row.findings.map(publicFinding),
+    },
+    letter,
+    numbers,
+  };
+}
+
+/** What the states of all resources amount to for the one who asked. */
+function outcomeOf({ brand, pending, letter, numbers }: { brand: BrandState; pending: boolean; letter: LetterState | null; numbers: NumbersResult | null }): OperationResult['outcome'] {
+  if (letter === 'rejected' || brand === 'rejected') return 'rejected';
+  if (numbers !== null && refusedAll(numbers)) return 'rejected';
+  if (letter === 'in_review' || brand === 'in_review' || (numbers?.states.in_review ?? 0) > 0) return 'in_review';
+  if (brand === 'draft' || brand === 'suspended' || (brand === 'expired' && !pending)) return 'accepted';
+  return pending ? 'in_review' : 'approved';
+}
+
+function refusedAll({ given, rejected, states }: NumbersResult): boolean {
+  return rejected + (states.unsuccessful ?? 0) >= given;
+}
+
+async function letterResult(client: Queryable, letterId: number, row: ResultRow): Promise<OperationResult['letter']> {
+  return {
+    letterId,
+    state: row.letterState,
+    ruleVersion: row.ruleVersion,
+    signedOn: row.signedOn,
+    validUntil: row.validUntil?.toISOString() ?? null,
+    findings: await listFindings(client, letterId),
+  };
+}
+
+/** The findings of a letter, without the text that they were read from. */
+export function listFindings(db: Queryable, letterId: number): Promise<PublicFinding[]> {
+  return queryRows<PublicFinding>(db, sql('branding/list_findings'), [letterId]);
+}
+
+/** A finding without the text that it was read from. */
+export function publicFinding({ code, severity, message, place }: Finding): PublicFinding {
+  return { code, severity, message, page: place?.page ?? null, line: place?.line ?? null };
+}
+
+async function numbersResult(client: Queryable, brandId: number, { rows }: NumberClaims): Promise<NumbersResult> {
+  const count = (outcome: string) => rows.filter((row) => row.outcome === outcome).length;
+  const own = rows.filter(({ outcome }) => outcome === 'accepted' || outcome === 'known').map(({ phone }) => phone);
+  const states = await queryRows<{ state: NumberState; count: number }>(client, sql('branding/count_number_states'), [brandId, own]);
+  const refused = rows.filter(({ outcome }) => outcome !== 'accepted' && outcome !== 'known');
+  return {
+    given: rows.length,
+    accepted: count('accepted'),
+    known: count('known'),
+    rejected: refused.length,
+    states: Object.fromEntries(states.map(({ state, count: numbers }) => [state, numbers])),
+    rejects: refused.slice(0, rejectsShownMax).map(shownReject),
+  };
+}
+
+function shownReject({ line, phone, outcome, reason }: ClaimedRow): NumbersResult['rejects'][number] {
+  return { line, phone, code: outcome, reason };
+}

@@ -1,0 +1,210 @@
+import type { Finding, LetterOutcome } from '../finding.ts';
+import { daysBetween } from '../letter/letter-dates.ts';
+import type { KnownForm } from '../form/issued-form.ts';
+import { FORM_RULES, formRuleLimits, type ApprovalPolicy, type FormRuleCase, type FormRuleId } from './letter-form-rules.ts';
+import type { LetterReading, PdfSignature, Place } from '../letter-reading.ts';
+import { letterRuleLimits, type LetterRule } from '../letter/letter-rules.ts';
+import { compareNames, comparePeople } from '../names/name-match.ts';
+import { isWithin } from '../reading/pdf/page-geometry.ts';
+
+/** What the approval of a letter depends on. Everything is cheap to compare: it is decided under the lock of changes. */
+export interface ApprovalFacts {
+  /** The issued form that the letter is or shows; null: neither. */
+  readonly form: KnownForm | null;
+  readonly reading: Pick<LetterReading, 'signatures' | 'revisions'>;
+  /** What the rules of free text found; of an issued form only those on numbers of other brands count. */
+  readonly textFindings: readonly Finding[];
+  readonly request: ApprovalRequest;
+  /** Of the form's numbers. */
+  readonly provenPhones: ReadonlySet<string>;
+  readonly policy: ApprovalPolicy;
+  readonly submittedAt: Date;
+}
+
+/** The request that a letter came with. */
+export interface ApprovalRequest {
+  readonly owner: string;
+  readonly brandId: number;
+  readonly legalName: string;
+  readonly dba: string | null;
+  readonly displayName: string;
+  /** E.164, each once. */
+  readonly requestedPhones: readonly string[];
+  /** Those of the form's numbers that the brand has. */
+  readonly ownPhones: ReadonlySet<string>;
+}
+
+/** What becomes of a letter, and why. */
+export interface Approval {
+  readonly outcome: LetterOutcome;
+  readonly findings: readonly Finding[];
+}
+
+/** Findings of the rules of free text that hold for an issued form as well: they are about the request and not about the text. */
+const rulesBesideText: ReadonlySet<string> = new Set(['numbers_of_one_brand', 'letter_of_one_owner']);
+
+/**
+ * Decides a letter. Approved is only an issued form that came back unchanged, signed by its signer under the policy; no text is
+ * understood for that. A free letter is rejected where its findings say so, and else goes to a person.
+ */
+export function decideApproval(facts: ApprovalFacts): Approval {
+  const { form, textFindings } = facts;
+  if (form === null || !form.sameBytes) {
+    const findings = [report('form_issued', form === null ? 'not_issued' : 'printed'), ...textFindings];
+    return { findings, outcome: findings.some(({ severity }) => severity === 'reject') ? 'rejected' : 'in_review' };
+  }
+  const findings = [...judgeForm(form, facts), ...textFindings.filter(({ code }) => rulesBesideText.has(code))];
+  return { findings, outcome: outcomeOf(findings) };
+}
+
+/** The worst severity decides. */
+function outcomeOf(findings: readonly Finding[]): LetterOutcome {
+  if (findings.some(({ severity }) => severity === 'reject')) return 'rejected';
+  return findings.some(({ severity }) => severity === 'review') ? 'in_review' : 'approved';
+}
+
+/** What is kept of a finding beside a letter. */
+export type KeptFinding = Pick<Finding, 'code' | 'severity'>;
+
+/**
+ * True if a letter waits for nothing but the proof of its numbers, by the findings that were kept: once every number is proven, it is
+ * approved without being read again. A free letter never is: it has a finding of its own that waits for a person. What another
+ * policy has let pass as a note does not hold under a stricter one.
+ */
+export function waitsForProofOnly(findings: readonly KeptFinding[], policy: ApprovalPolicy): boolean {
+  const lasting = policy === 'form+numbers' ? ['pass', 'note'] : ['pass'];
+  const holds = (id: FormRuleId) => findings.some(({ code }) => code === id) && findings.every(({ code, severity }) => code !== id || lasting.includes(severity) || (id === 'form_signer_fits' && policy === 'signature+numbers' && severity === 'note'));
+  const others = findings.filter(({ code, severity }) => code !== 'numbers_proven' && (severity === 'review' || severity === 'reject'));
+  return others.length === 0 && FORM_RULES.every(({ id }) => id === 'numbers_proven' || holds(id));
+}
+
+/** The finding on numbers that are all proven. */
+export const provenFinding: Finding = { code: 'numbers_proven', severity: 'pass', message: FORM_RULES.find(({ id }) => id === 'numbers_proven')!.passed, place: null, excerpt: null };
+
+function judgeForm(form: KnownForm, facts: ApprovalFacts): readonly Finding[] {
+  const isSigned = facts.reading.signatures.length > 0; // where nothing is signed, nothing is said of the signature
+  return [
+    ...judgeIssued(form, facts), ...judgeRequest(form, facts), ...judgeUnchanged(form, facts), ...judgeSigned(facts),
+    ...(isSigned ? [...judgeTrust(facts), ...judgeSigner(form, facts), ...judgeTime(form, facts)] : []), ...judgeProof(form, facts),
+  ];
+}
+
+const rules = new Map<FormRuleId, LetterRule>(FORM_RULES.map((rule) => [rule.id, rule]));
+
+function pass(id: FormRuleId): Finding {
+  return { code: id, severity: 'pass', message: rules.get(id)!.passed, place: null, excerpt: null };
+}
+
+interface Seen {
+  readonly place?: Place | null;
+  readonly figures?: Readonly<Record<string, string | number>>;
+}
+
+function report<Id extends FormRuleId>(id: Id, name: FormRuleCase<Id>, { place = null, figures = {} }: Seen = {}): Finding {
+  const { severity, message } = rules.get(id)!.cases[name]!; // the type knows the names of a rule's cases
+  return { code: id, severity, message: message.replace(/\{(\w+)\}/g, (_, figure: string) => String(figures[figure])), place, excerpt: null };
+}
+
+function orPass(id: FormRuleId, findings: readonly Finding[]): readonly Finding[] {
+  return findings.length === 0 ? [pass(id)] : findings;
+}
+
+function judgeIssued(form: KnownForm, { request, submittedAt }: ApprovalFacts): readonly Finding[] {
+  return orPass('form_issued', [
+    ...(form.owner === request.owner ? [] : [report('form_issued', 'other_client')]),
+    ...(form.brandId === null || form.brandId === request.brandId ? [] : [report('form_issued', 'other_brand')]),
+    ...(submittedAt > form.validUntil ? [report('form_issued', 'out_of_date', { figures: { until: dayOf(form.validUntil) } })] : []),
+    ...(form.decidedAgainst ? [report('form_issued', 'decided_against')] : []),
+  ]);
+}
+
+function judgeRequest({ content }: KnownForm, { request }: ApprovalFacts): readonly Finding[] {
+  const sameNames = content.legalName === request.legalName && content.dba === request.dba && content.displayName === request.displayName;
+  const onForm = new Set(content.phones);
+  const requested = new Set(request.requestedPhones);
+  const missing = request.requestedPhones.filter((phone) => !onForm.has(phone)).length;
+  const more = content.phones.filter((phone) => !requested.has(phone) && !request.ownPhones.has(phone)).length;
+  return orPass('form_fits_request', [
+    ...(sameNames ? [] : [report('form_fits_request', 'other_names')]),
+    ...(missing === 0 ? [] : [report('form_fits_request', 'missing_numbers', { figures: { missing, requested: requested.size } })]),
+    ...(more === 0 ? [] : [report('form_fits_request', 'more_numbers', { figures: { more } })]),
+  ]);
+}
+
+const changesShownMax = 3;
+
+function judgeUnchanged({ signaturePlace }: KnownForm, { reading: { revisions, signatures } }: ApprovalFacts): readonly Finding[] {
+  const others = revisions.slice(1).filter(({ kind }) => kind === 'other');
+  const changes = [...new Set(others.flatMap((revision) => (revision.changes.length === 0 ? ['something else was added'] : revision.changes)))];
+  if (others.length === 0 && signatures.some(({ coverage }) => coverage === 'changed' || coverage === 'partial')) changes.push('a signature does not cover what the file shows');
+  const elsewhere = signatures.find((signature) => !isInPlace(signature, signaturePlace));
+  return orPass('form_unchanged', [
+    ...(changes.length === 0 ? [] : [report('form_unchanged', 'changed', { figures: { changes: changes.slice(0, changesShownMax).join('; ') } })]),
+    ...(elsewhere === undefined ? [] : [report('form_unchanged', 'drawn_elsewhere', { place: placeOf(elsewhere) })]),
+  ]);
+}
+
+/** A signature without a place on a page draws nothing; any other one draws inside of its rectangle only. */
+function isInPlace({ page, box }: PdfSignature, reserved: Place): boolean {
+  if (page === null) return true;
+  return page === reserved.page && box !== null && isWithin(box, reserved.box!);
+}
+
+function placeOf({ page, box }: PdfSignature): Place | null {
+  return page === null ? null : { page, line: 0, box };
+}
+
+function judgeSigned({ reading: { signatures, revisions } }: ApprovalFacts): readonly Finding[] {
+  if (signatures.length === 0) return [report('form_signed', revisions.length > 1 ? 'missing_beside_changes' : 'missing')];
+  return orPass('form_signed', signatures.flatMap((signature) => {
+    if (signature.signatureValid && !signature.digestMatches) return [report('form_signed', 'altered', { place: placeOf(signature) })];
+    return signature.signatureValid && signature.digestMatches ? [] : [report('form_signed', 'unverified', { place: placeOf(signature) })];
+  }));
+}
+
+function judgeTrust({ reading: { signatures }, policy }: ApprovalFacts): readonly Finding[] {
+  const chains = new Set(signatures.map(({ chain }) => chain));
+  if (chains.size === 1 && chains.has('trusted')) return [pass('form_signature_trusted')];
+  if (policy === 'form+numbers') return [report('form_signature_trusted', 'not_needed')];
+  return [report('form_signature_trusted', chains.has('unchecked') ? 'no_roots' : 'untrusted')];
+}
+
+function judgeSigner({ content }: KnownForm, { reading: { signatures }, policy }: ApprovalFacts): readonly Finding[] {
+  return orPass('form_signer_fits', signatures.flatMap((signature) => {
+    const { signerName: name, signerOrganization: company } = signature;
+    const place = placeOf(signature);
+    if (name === null || comparePeople(name, content.signerName) !== 'same') return [report('form_signer_fits', 'another_person', { place })];
+    if (company === null) return [report('form_signer_fits', policy === 'signature' ? 'no_company' : 'company_not_needed', { place })];
+    // The DBA and the display name are the sender's own words: who holds a certificate for one of them is not the company
+    return compareNames(company, content.legalName) === 'same' ? [] : [report('form_signer_fits', 'another_company', { place })];
+  }));
+}
+
+function judgeTime({ issuedAt }: KnownForm, { reading: { signatures }, submittedAt }: ApprovalFacts): readonly Finding[] {
+  const slackMs = formRuleLimits.clockMinutesMax * 60_000;
+  return orPass('form_signed_in_time', signatures.flatMap((signature) => {
+    const place = placeOf(signature);
+    if (signature.signedAt === null) return [report('form_signed_in_time', 'no_time', { place })];
+    const at = Date.parse(signature.signedAt);
+    const days = daysBetween(signature.signedAt.slice(0, 10), dayOf(submittedAt));
+    if (at < issuedAt.getTime() - slackMs) return [report('form_signed_in_time', 'before_issue', { place })];
+    if (at > submittedAt.getTime() + slackMs) return [report('form_signed_in_time', 'future', { place })];
+    return days > letterRuleLimits.ageDaysMax ? [report('form_signed_in_time', 'too_old', { place, figures: { days } })] : [];
+  }));
+}
+
+function judgeProof({ content: { phones } }: KnownForm, { provenPhones, policy }: ApprovalFacts): readonly Finding[] {
+  if (policy === 'signature') return [pass('numbers_proven')];
+  if (phones.length === 0) return [policy === 'form+numbers' ? report('numbers_proven', 'none') : pass('numbers_proven')];
+  const missing = phones.filter((phone) => !provenPhones.has(phone)).length;
+  return [missing === 0 ? pass('numbers_proven') : report('numbers_proven', 'unproven', { figures: { missing, requested: phones.length } })];
+}
+
+/** The day on which a form was signed, by the latest of its signatures; null if none says so. */
+export function formSignedOn({ signatures }: Pick<LetterReading, 'signatures'>): string | null {
+  return signatures.flatMap(({ signedAt }) => signedAt?.slice(0, 10) ?? []).sort().at(-1) ?? null;
+}
+
+function dayOf(instant: Date): string {
+  return instant.toISOString().slice(0, 10);
+}

@@ -1,0 +1,54 @@
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { ServiceError } from '../../../runtime/errors.ts';
+import { decideLetterText, type LetterTextDecision, type LetterTextFacts } from './letter-text-decision.ts';
+
+/** Limits of a decision on a text. */
+export const textDecisionLimits = {
+  /** A text of so many characters is decided at once, in some 10 ms; a longer one, or one with more numbers, in a thread. */
+  charactersAtOnceMax: 6000,
+  numbersAtOnceMax: 1000,
+  /** 100,000 characters take half a second. */
+  secondsMax: 60,
+  heapMib: 256,
+} as const;
+
+/**
+ * Decides the text of a letter without holding up the event loop: a short one at once, a long one in a thread of its own.
+ * @throws ServiceError `interrupted` when the signal fires, `internal` if the thread fails or takes too long
+ */
+export async function decideLetterTextAside(facts: LetterTextFacts, signal?: AbortSignal): Promise<LetterTextDecision> {
+  if (isShort(facts)) return decideLetterText(facts);
+  const thread = new Worker(threadPath, { workerData: facts, env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: textDecisionLimits.heapMib } });
+  const timer = setTimeout(() => void thread.terminate(), textDecisionLimits.secondsMax * 1000);
+  const abort = () => void thread.terminate();
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    return await new Promise<LetterTextDecision>((resolve, reject) => {
+      thread.once('message', resolve);
+      thread.once('error', (cause) => reject(failed(cause)));
+      thread.once('exit', () => reject(signal?.aborted ? new ServiceError('interrupted', { operation: 'decide letter' }) : failed()));
+      if (signal?.aborted) abort();
+    });
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+    await thread.terminate();
+  }
+}
+
+function isShort({ reading, requestedPhones, csvPhones }: LetterTextFacts): boolean {
+  if (reading.kind === 'refused') return true;
+  const { pages, embeddedCsv } = reading.reading;
+  const characters = pages.reduce((sum, { lines }) => sum + lines.reduce((length, { text }) => length + text.length, 0), embeddedCsv?.text.length ?? 0);
+  return characters <= textDecisionLimits.charactersAtOnceMax && requestedPhones.length + (csvPhones?.length ?? 0) <= textDecisionLimits.numbersAtOnceMax;
+}
+
+const compiled = import.meta.url.endsWith('.js');
+
+/** The compiled module, from source too: Node 20 runs no TypeScript. */
+const threadPath = fileURLToPath(new URL(compiled ? './letter-text-thread.js' : '../../../dist/pipelines/branding/decision/letter-text-thread.js', import.meta.url));
+
+function failed(cause?: unknown): ServiceError {
+  return new ServiceError('internal', { operation: 'decide letter', problem: 'The thread that decides the text of a letter failed, or took too long.', cause });
+}

@@ -1,0 +1,48 @@
+import type { BrandProfile } from '../brand-profile.ts';
+import type { Finding } from '../finding.ts';
+import { decideLetter, refusalFinding } from '../letter/letter-decision.ts';
+import { extractFields, type LetterFields } from '../letter/letter-fields.ts';
+import { findFormCodes } from '../form/issued-form.ts';
+import type { LetterReadingOutcome } from '../letter-reading.ts';
+
+/** What the rules of free text look at. */
+export interface LetterTextFacts {
+  readonly reading: LetterReadingOutcome;
+  readonly brand: BrandProfile;
+  readonly submittedAt: Date;
+  /** E.164, each once. */
+  readonly requestedPhones: readonly string[];
+  /** Requested numbers that belong to another live brand. */
+  readonly phonesOfOtherBrands: readonly string[];
+  /** Numbers of the CSV that came with the letter; null if none came. */
+  readonly csvPhones: readonly string[] | null;
+}
+
+/** What was found in the text of a letter. It helps a person to decide, and approves nothing. */
+export interface LetterTextDecision {
+  readonly findings: readonly Finding[];
+  /** Null if it could not be read. */
+  readonly fields: LetterFields | null;
+  readonly signedOn: string | null;
+  readonly coveredPhones: readonly string[];
+  /** Codes of issued forms that stand in the text. */
+  readonly formCodes: readonly string[];
+}
+
+/** Applies the rules of free text to a letter as it was read. Takes up to half a second for 100,000 characters. */
+export function decideLetterText({ reading: outcome, brand, submittedAt, requestedPhones, phonesOfOtherBrands, csvPhones }: LetterTextFacts): LetterTextDecision {
+  if (outcome.kind === 'refused') return { findings: [refusalFinding(outcome.code, outcome.problem)], fields: null, signedOn: null, coveredPhones: [], formCodes: [] };
+  const { reading } = outcome;
+  const names = [brand.legalName, brand.dba, brand.displayName].filter((name) => name !== null);
+  const fields = extractFields(reading, { country: brand.country, names });
+  const latestDay = dayOf(new Date(submittedAt.getTime() + mostAdvancedZoneMs));
+  const decision = decideLetter({ submittedOn: dayOf(submittedAt), latestDay, brand, requestedPhones, csvPhones, phonesOfOtherBrands, reading, fields });
+  return { findings: decision.findings, fields, signedOn: decision.signedOn, coveredPhones: decision.coveredPhones, formCodes: findFormCodes(reading) };
+}
+
+/** Kiribati's Line Islands are 14 hours ahead of UTC. */
+const mostAdvancedZoneMs = 14 * 3_600_000;
+
+function dayOf(instant: Date): string {
+  return instant.toISOString().slice(0, 10);
+}

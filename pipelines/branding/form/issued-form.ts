@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import type { FormLanguage } from './letter-form-texts.ts';
+import type { FormContent } from './letter-form-pdf.ts';
+import type { Place, LetterReading } from '../letter-reading.ts';
+
+/** A form as it was issued, without its bytes. */
+export interface IssuedForm {
+  readonly formId: number;
+  readonly code: string;
+  readonly owner: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly formVersion: string;
+  readonly language: FormLanguage;
+  readonly content: FormContent;
+  readonly signaturePlace: Place;
+  readonly issuedAt: Date;
+  readonly validUntil: Date;
+}
+
+/** A form that a letter was found to be, and what has become of it since. */
+export interface KnownForm extends IssuedForm {
+  /** The brand whose letter it became, if any. */
+  readonly brandId: number | null;
+  /** A person has rejected or withdrawn a letter of this form. */
+  readonly decidedAgainst: boolean;
+  /** False: the letter only shows the code of the form. */
+  readonly sameBytes: boolean;
+}
+
+/** As printed, with the letters that recognition takes for digits of another alphabet. */
+const printedCode = /(?<![A-Z0-9])(?:[A-Z0-9]{4}\s?-\s?){6}[A-Z0-9]{2}(?![A-Z0-9])/g;
+
+const codesMax = 20;
+
+/** Codes of forms that stand in a letter's text, as they may have been printed. */
+export function findFormCodes({ pages }: Pick<LetterReading, 'pages'>): readonly string[] {
+  const found = pages.flatMap(({ lines }) => lines.flatMap(({ text }) => text.toUpperCase().match(printedCode) ?? []));
+  return [...new Set(found.map((code) => code.replace(/[\s-]/g, '').replaceAll('0', 'O').replaceAll('1', 'I').replaceAll('8', 'B')))].slice(0, codesMax);
+}
+
+/** Bytes that a signing program may put or leave out between a file and what it appends: the end of a line. */
+const endings = ['', '\n', '\r', '\r\n'];
+
+/**
+ * Digests of what may be the form in a letter: its first revision, with every way in which its last line may end. Of a file that is no
+ * PDF with revisions, of the whole.
+ */
+export function digestsOfFirstRevision(bytes: Uint8Array, { revisions }: Pick<LetterReading, 'revisions'>): readonly string[] {
+  const first = revisions[0];
+  if (first === undefined) return [];
+  const start = Buffer.from(bytes.subarray(0, first.end)).toString('latin1');
+  const end = start.replace(/[\r\n]+$/, '').length;
+  const rest = Buffer.from(bytes.subarray(end, end + 2)).toString('latin1');
+  return endings.flatMap((ending) => (rest.startsWith(ending) ? [sha256Of(bytes.subarray(0, end + ending.length))] : []));
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

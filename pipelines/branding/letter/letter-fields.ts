@@ -1,0 +1,126 @@
+import { additionsOf, type FoundAddition } from './letter-additions.ts';
+import { findNumbers, type FoundAttachment, type FoundPhone } from './letter-numbers.ts';
+import { labelsOf, type LabelledValue } from './letter-labels.ts';
+import { findDates } from './letter-dates.ts';
+import { brandsOf, companiesOf, type FoundName } from './letter-names.ts';
+import type { LetterReading, Place } from '../letter-reading.ts';
+import { datesOf, endDatesOf, type FoundDate } from './letter-signing-date.ts';
+import { findSignature, findSigner, signaturePlaces, type FoundSignature } from './letter-signer.ts';
+import { foundIn, textOf, type FoundText, type LetterText } from './letter-text.ts';
+import { otherProviderOf, sentencesOf, type FoundSentence } from './letter-sentences.ts';
+import { wordingOf, type AuthorizingWords } from './letter-wording.ts';
+
+export type { FoundDate } from './letter-signing-date.ts';
+export type { FoundName } from './letter-names.ts';
+export type { FoundText } from './letter-text.ts';
+export type { FoundSignature } from './letter-signer.ts';
+export type { FoundAddition } from './letter-additions.ts';
+export type { FoundSentence } from './letter-sentences.ts';
+export type { FoundAttachment, FoundPhone } from './letter-numbers.ts';
+
+/** What was found in a letter. Nothing of it is judged yet. */
+export interface LetterFields extends AuthorizingWords {
+  /** What a person should read with care. */
+  readonly sentences: readonly FoundSentence[];
+  /** What stands on the pages beside their own print. */
+  readonly additions: readonly FoundAddition[];
+  /** Another one than this service that the letter authorizes by name, where it does not name this service. */
+  readonly otherProvider: FoundText | null;
+  readonly brandNames: readonly FoundName[];
+  readonly legalName: FoundText | null;
+  /** All labelled names of companies, the first of which is `legalName`. */
+  readonly companyNames: readonly FoundText[];
+  readonly address: FoundText | null;
+  readonly signerName: FoundText | null;
+  readonly signerTitle: FoundText | null;
+  /** What may be meant where no name or title could be told. */
+  readonly possibleSignerName: FoundText | null;
+  readonly possibleSignerTitle: FoundText | null;
+  readonly signingDate: FoundDate | null;
+  readonly otherDates: readonly FoundDate[];
+  /** When the letter ends by its own words: "valid until", "expires". A year without a day ends on its 31 December. */
+  readonly endDates: readonly FoundDate[];
+  readonly signature: FoundSignature;
+  /** Listed for branding: in the text, in ranges, and in the CSV embedded in the PDF. */
+  readonly phones: readonly FoundPhone[];
+  /** On the letter, but not listed for branding. */
+  readonly otherPhones: readonly FoundPhone[];
+  readonly refusedRanges: readonly Place[];
+  readonly attachment: FoundAttachment;
+  readonly lines: number;
+  /** Least mean confidence of a page that OCR read, 0 to 100, weighted by characters; null if all text is the PDF's own. */
+  readonly confidence: number | null;
+  /** False if the letter has more text or numbers than are read. */
+  readonly complete: boolean;
+}
+
+/** What is known of the brand that helps to read its letter. */
+export interface LetterHints {
+  /** ISO 3166-1 alpha-2: the default of numbers without country, and the order of ambiguous dates. */
+  readonly country: string;
+  /** Legal name, DBA, display name. */
+  readonly names: readonly string[];
+}
+
+/** Finds the fields of a letter. Never throws; time grows with the length of the text, which is limited. */
+export function extractFields(reading: LetterReading, hints: LetterHints): LetterFields {
+  const letter = textOf(reading);
+  const dates = findDates(letter.text, hints.country);
+  const labels = labelsOf(letter, hints.country);
+  const places = signaturePlaces(letter, labels);
+  const signer = findSigner(letter, labels, hints.names);
+  const signature = findSignature(reading, letter, { places, signer, names: hints.names });
+  const numbers = findNumbers(reading, letter, dates, hints.country);
+  const companyNames = companiesOf(letter, labels);
+  return {
+    ...wordingOf(letter),
+    sentences: sentencesOf(letter, [...hints.names, ...(signer.name === null ? [] : [signer.name.value])]),
+    additions: additionsOf({ reading, letter, signature, phones: numbers.phones }),
+    otherProvider: otherProviderOf(letter, hints.names),
+    brandNames: brandsOf(letter, labels, hints.names),
+    legalName: companyNames[0] ?? null,
+    companyNames,
+    address: addressOf(letter, labels),
+    signerName: signer.name,
+    signerTitle: signer.title,
+    possibleSignerName: signer.possibleName,
+    possibleSignerTitle: signer.possibleTitle,
+    ...datesOf({ reading, letter, dates, labels, places, signature, signerName: signer.name }),
+    endDates: endDatesOf(letter, dates),
+    signature,
+    phones: numbers.phones,
+    otherPhones: numbers.otherPhones,
+    refusedRanges: numbers.refusedRanges,
+    attachment: numbers.attachment,
+    lines: reading.pages.reduce((sum, { lines }) => sum + lines.length, 0),
+    confidence: leastConfidence(reading),
+    complete: letter.complete && numbers.complete,
+  };
+}
+
+const street = new RegExp([
+  String.raw`\d{1,6}[a-z]?,? [\p{L} .'-]{2,40}(?:street|st|avenue|ave|road|rd|boulevard|blvd|lane|ln|drive|dr|way|court|ct|place|pl|square|parkway|pkwy|highway|hwy`,
+  String.raw`|suite|floor|terrace|close)(?![a-z])|(?:calle|avenida|avda|paseo|plaza|rue|boulevard|rua|via|viale|piazza|corso|platz)\.? [\p{L} .'-]{2,40},? ?\d`,
+  String.raw`|\p{L}{3,30}(?:str\.|straße|strasse|weg|gasse|allee|platz) ?\d|p\.? ?o\.? box \d`,
+].join(''), 'u');
+const postalCode = /(?:[a-z]{2},? \d{5}(?:-\d{4})?(?!\d))|(?:(?<!\d)\d{4,5} \p{L}{3})|(?:[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}(?![a-z]))/u;
+
+function addressOf(letter: LetterText, labels: readonly LabelledValue[]): FoundText | null {
+  const labelled = labels.find(({ kind, value }) => kind === 'address' && value !== '');
+  if (labelled !== undefined) return foundIn(letter.lines[labelled.lineIndex]!, labelled.value);
+  const line = letter.lines.find(({ folded }) => street.test(folded.slice(0, addressCharactersMax)))
+    ?? letter.lines.find(({ folded }) => folded.length < 80 && postalCode.test(folded));
+  return line === undefined ? null : foundIn(line, line.text.trim());
+}
+
+const addressCharactersMax = 300;
+
+function leastConfidence({ pages }: LetterReading): number | null {
+  const means = pages.flatMap(({ source, lines }) => (source === 'ocr' && lines.length > 0 ? [meanConfidence(lines)] : []));
+  return means.length === 0 ? null : Math.min(...means);
+}
+
+function meanConfidence(lines: readonly { readonly text: string; readonly confidence: number | null }[]): number {
+  const characters = lines.reduce((sum, { text }) => sum + Math.max(1, text.length), 0);
+  return lines.reduce((sum, { text, confidence }) => sum + Math.max(1, text.length) * (confidence ?? 0), 0) / characters;
+}

@@ -1,0 +1,156 @@
+import { nameAtStart } from './letter-names.ts';
+import { foldSameLength, foundIn, lineIndexAt, wording, type FoundText, type LetterText, type TextLine } from './letter-text.ts';
+import { usualWords } from './letter-usual-words.ts';
+import { namesCompany } from '../names/name-match.ts';
+import { splitLegalForm } from '../names/company-words.ts';
+import { foldWords } from '../names/name-folding.ts';
+
+/** Why a sentence is worth a careful reading. Each is a case of the rule `sentences_to_read`. */
+export type SentenceKind = 'ends' | 'limits' | 'denies' | 'not_meant' | 'numbers' | 'another_party' | 'another_company' | 'unusual';
+
+/** A sentence that a person should read, at the word that stands out. */
+export interface FoundSentence extends FoundText {
+  readonly kind: SentenceKind;
+}
+
+/**
+ * Words that a careful clerk stops at, folded; English, Spanish, French, German, Portuguese and Italian. They understand
+ * nothing: they only say where to look. bench/letters.ts counts how often they point at what is wrong, and how many
+ * sentences of honest letters they mark.
+ */
+const stoppingWords: Readonly<Record<Exclude<SentenceKind, 'another_company' | 'unusual'>, RegExp>> = {
+  ends: wording(
+    String.raw`stop(?:s|ped|ping)?|discontinu\w+|ceas(?:e|es|ed|ing)|remov(?:e|es|ed|ing|al)|delet\w+|de-?activat\w+|disabl\w+|de-?regist\w+|unregist\w+|unpublish\w*|suppress\w*|hide|block\w*|withhold\w*`,
+    String.raw`revo[ckgq]\w*|rescin\w+|withdr[ae]w\w*|cancel\w*|terminat\w*|suspend\w*|annul\w*|supersed\w+|expired|lapsed|no longer|opt\w* out|taken? down|(?:turn|switch)\w* off|end(?:s|ed|ing)? (?:the|our|this|all|of)`,
+    String.raw`retir(?:ar|e|en|amos)|dejar de|cese|cesar|elimin\w+|cancela\w*|suspend\w*|anula\w*|supprim\w+|cesser|arret\w+|retir(?:er|ez|ons)|annul\w+|resili\w+|entfern\w+|losch\w+|beend\w+|einstell\w+|widerruf\w*|kundig\w*`,
+    String.raw`abgelaufen\w*|erloschen\w*|unwirksam\w*|caduc\w*|vencid\w*|venc(?:io|eu)|perimee?|expiree?|encerr\w+|rimuov\w+|cessa\w*|disattiv\w+|scadut\w+`,
+  ),
+  limits: wording(
+    String.raw`only|solely|merely|except\w*|exclud\w+|exclusion|exempt\w*|other than|but not|apart from|save for|limited to|until|till|unless|provided that|subject to|condition\w*|contingent|pending|awaiting|once|as soon as|(?:one|single) (?:time|call|test|number|day|week|campaign)`,
+    String.raw`tests?|testing|trial|pilot|proof of concept|temporar\w+|provisional\w*|tentative\w*|not before|starting`,
+    String.raw`solo|solamente|unicamente|excepto|salvo|hasta|prueba|uniquement|seulement|sauf|jusqu\w*|essai|nur|ausschliesslich|sous reserve|a condition|suje[it]*[oa]s? a|subordinat[oa]|condizion\w+|ausser|ausgenommen|bis(?: zum)?|vorbehaltlich|probe\w*|apenas|somente|exceto|ate|teste|soltanto|tranne|eccetto|fino|prova`,
+  ),
+  denies: wording(
+    String.raw`not|never|neither|nor|nobody|none|nothing|cannot|without|no(?! ?[.:]? ?\d)(?![.:])|refus\w+|declin\w+|den(?:y|ies|ied|ial)|prohibit\w*|forbid\w*|forbad\w+|object(?:s|ed|ion|ions)?|disput\w+|unauthori[sz]ed|\w{2,7}n['’]t|unaware|reject\w*|disregard|ignore|whether|consider\w*|intend\w*|propos\w+|might|could`,
+    String.raw`prohib\w+|proib\w+|interdi\w+|viet\w+|untersag\w*|verbiet\w*|verboten|n['’][a-z]\w+|nunca|jamas|ningun\w*|sin|no|ne|pas|jamais|aucune?|sans|nicht|kein\w*|niemals|nie|ohne|nao|sem|nenhum\w*|non|senza|nessun\w*`,
+  ),
+  not_meant: wording(
+    String.raw`draft\w*|sample|specimen|void|template|examples?|lorem ipsum|unsigned|fictitious|fictional|hypothetical|illustrat\w+|demo|demonstration|training|for (?:review|discussion|information)|not for|tbd|placeholder|copy|invalid|forged|forgery|fake|counterfeit|stolen|fraud\w*|scams?|spam`,
+    String.raw`muster|entwurf\w*|kopie|ungultig\w*|borrador|ejemplo|muestra|nul[oa]|brouillon|exemple|specimen|projet|nulle?|rascunho|modelo|bozza|esempio|fac-?simile`,
+  ),
+  numbers: wording(
+    String.raw`retired|disconnected|inactive|decommission\w*|out of service|unassigned|spare|unused|reserved|dormant|surrender\w*|return(?:ed)? to|released|sold|transferr\w+|ported|leas\w+|rent\w+|borrow\w+|shared?|belong\w*|own(?:s|ed|er|ers)? (?!customers?|business|calls|clients)|held by|property of|assigned to`,
+    String.raw`numbers? (?:that |which |whom )?(?:we|our \w+|they|agents?|you) (?:may |will |can )?(?:call|dial|reach|ring|contact)\w*|called|dial+ed|recipients?|destinations?|callees?|inbound|incoming|calls? to (?:the|these|those|this|our)|receiv\w+|personal|private|home|for reference|contact numbers?|emergency|hotline`,
+    String.raw`propiedad|pertenec\w+|desconectad\w*|appartien\w*|propriete|gehor(?:t|en)|eigentum|abgeschaltet\w*|stillgelegt\w*|angerufene\w*|pertencem?|propriedade|appart[ei]\w+|proprieta`,
+  ),
+  another_party: wording(
+    String.raw`on behalf of|behalf|agents?|agency|reseller\w*|vendor\w*|intermediar\w+|broker\w*|consultan\w+|contractor\w*|p\.p\.?|per pro\w*|proxy|(?:power of )?attorney|subsidiar\w+|affiliat\w+|parent company|third[ -]part\w+|another|(?:our|a|the|its) clients?|(?:other|different|new|previous) (?:provider|service|company|carrier|vendor|party|brand)s?|competitor\w*|franchis\w+|licensee`,
+    String.raw`former|formerly|ex|acting|interim|interns?|trainee|apprentice|student|volunteer|retiree|dismissed|deceased|assistant|receptionist|for the (?:owner|director|president|ceo|company)|no authority|knowledge`,
+    String.raw`en nombre de|por orden|agente|au nom de|par ordre|mandataire|im auftrag|im namen|i\. ?a\.|i\. ?v\.|vertret\w+|ehemalig\w*|praktikant\w*|stagi\w+|ancienne?|becari[oa]|em nome de|per conto di|tirocinante|antig(?:o|a|uo|ua)`,
+  ),
+};
+
+/** What nearly every honest letter says: an end that has not come, whose the numbers are, and calls that are not spam. */
+const usualWordings: readonly RegExp[] = [
+  wording(
+    String.raw`(?:until|unless|till|may|can|right to|entitled to|notice of|puede|podemos|poderemos|pouvons|peut|kann|konnen|jederzeit|possiamo|salvo|hasta|sauf|jusqu['’]a|sofern|soweit|bis|fino|ate)(?: [a-z'’,]+){0,8} (?:revo[cgk]\w*|withdr\w+|rescind\w*|cancel\w*|terminat\w*|widerruf\w*)(?: it)?`,
+    String.raw`(?:not|prevent\w*|protect\w*|against|fight\w*)(?: [a-z]+){0,5} (?:spam|scams?|fraud\w*)`, 'do not call (?:list|registry)', String.raw`(?:property of|belongs? to|owned by|assigned to) (?:us|our (?:own )?company|the company|the undersigned)`,
+  ),
+  wording(
+    String.raw`(?:valid|force|effect|gilt|valable|vigente|vigor) (?:until|bis|jusqu\w*|hasta)(?: (?:zum|au|el))?`, String.raw`(?:until|till|bis(?: zum)?|hasta(?: el)?|jusqu['’]au|ate|fino al?)(?= [+\d(])`,
+    String.raw`(?:calls? to |nur |que |solo llamamos a )?(?:our |nos |eigene |nuestros )?(?:own |propres |propios )?(?:customers?|clients|kunden|clientes)(?: only| an)?`, String.raw`n['’]appelons`, 'den angerufenen', 'subscriber of record', 'whichever comes first',
+    String.raw`subject to (?:all |any |the )*(?:applicable )?(?:laws?|regulations?|rules)`, 'soumise? a la loi', String.raw`managing agent`,
+  ),
+];
+
+const placeholderField = /[[<{](?:your |insert |enter |company |legal |business |brand |signer'?s? |full |customer |phone |date|name|title|address)[a-z /'-]{0,40}[\]>}]/g;
+const ofKindMax = 4;
+
+/** The sentences of a letter that a person should read with care, in reading order; at most four of a kind. The names are those of the brand and of the signer, whose words say nothing. */
+export function sentencesOf(letter: LetterText, names: readonly string[]): readonly FoundSentence[] {
+  const usual = [address, ...usualWordings].reduce((text, searched) => text.replace(searched, blank), withoutOwnNames(letter, names));
+  const kinds = Object.entries(stoppingWords) as [SentenceKind, RegExp][];
+  const words = kinds.flatMap(([kind, searched]) => sentencesAt(letter, kind, [...usual.matchAll(searched)]));
+  const empty = sentencesAt(letter, 'not_meant', [...letter.flat.matchAll(placeholderField)]);
+  const all = [...words, ...empty, ...otherCompanies(letter, names), ...unusualLines(letter, names)];
+  return all.sort((a, b) => a.place.page - b.place.page || a.place.line - b.place.line);
+}
+
+/** One for each line, the first of so many. */
+function sentencesAt(letter: LetterText, kind: SentenceKind, matches: readonly RegExpMatchArray[]): FoundSentence[] {
+  const found = new Map<number, FoundSentence>();
+  for (const match of matches) {
+    const at = lineIndexAt(letter, match.index!);
+    if (found.size === ofKindMax) break;
+    if (!found.has(at)) found.set(at, { kind, ...foundIn(letter.lines[at]!, letter.text.slice(match.index, match.index! + match[0].length).replaceAll('\n', ' ').trim()) });
+  }
+  return [...found.values()];
+}
+
+/** Addresses of mail and of the web, whose parts are no words. */
+const address = /\S+@\S+|(?:www\.|https?:)\S+/g;
+const blank = (text: string): string => '.'.repeat(text.length);
+
+/** The folded text with the brand's own names blanked out, and what may stand before them ("on behalf of Acme"), character for character. */
+function withoutOwnNames({ flat, text }: LetterText, names: readonly string[]): string {
+  const before = "(?:(?:for and )?on behalf of |(?:en|em) nom[eb]r?e? de |au nom de |im namen der |per conto di |belong\\w* to |owned by |owner of )?(?:the )?";
+  return namePatterns(names).reduce((folded, name) => folded.replace(new RegExp(before + name, 'g'), (found: string, at: number) => {
+    const after = text.slice(at + found.length, at + found.length + 30);
+    const goesOn = /^ \p{Lu}\p{Ll}/u.test(after) && !namesCompany(`Own${after.split(/[,;.] |\n/)[0]!}`);
+    return goesOn ? found : blank(found);
+  }), flat);
+}
+
+/** Patterns of the distinctive words of names, as they stand in folded text. */
+function namePatterns(names: readonly string[]): string[] {
+  return names.map((name) => splitLegalForm(foldWords(name)).core).filter((core) => core.length > 0 && core.join('').length > 2)
+    .map((core) => core.map((word) => word.replace(/[^\p{L}\p{N}]/gu, '').replace(/ss|[aou]e/g, (pair) => (pair === 'ss' ? '(?:ss|ß)' : `${pair[0]}e?`))).join('[^a-z0-9]{1,3}'));
+}
+
+/** Lines that name a company by its legal form, and not the one of the brand. */
+function otherCompanies(letter: LetterText, names: readonly string[]): FoundSentence[] {
+  const patterns = namePatterns(names).map((name) => new RegExp(name, 'g'));
+  const found = letter.lines.filter(({ text, folded }) => {
+    let rest = text;
+    for (const pattern of patterns) for (const match of folded.matchAll(pattern)) rest = rest.slice(0, match.index) + 'o'.repeat(match[0].length) + rest.slice(match.index + match[0].length);
+    return namesCompany(rest);
+  });
+  return found.slice(0, ofKindMax).map((line) => ({ kind: 'another_company', ...foundIn(line, line.text.trim()) }));
+}
+
+/** A language of which less than this share of words is known is not judged by its words. */
+const knownShareMin = 0.6;
+const lettersMin = 3;
+
+/** Lines with a word in small letters that letters of authorization seldom have; none where the language is not known. */
+function unusualLines(letter: LetterText, names: readonly string[]): FoundSentence[] {
+  const own = new Set(names.flatMap((name) => foldWords(name)));
+  const lines = letter.lines.map((line) => ({ line, words: smallWords(line) }));
+  const all = lines.flatMap(({ words }) => words);
+  const isKnown = (word: string) => usualWords.has(word) || own.has(word);
+  if (all.filter(isKnown).length < knownShareMin * all.length) return [];
+  return lines.flatMap(({ line, words }): FoundSentence[] => {
+    const unusual = words.find((word) => !isKnown(word));
+    return unusual === undefined ? [] : [{ kind: 'unusual', ...foundIn(line, unusual) }];
+  }).slice(0, 2 * ofKindMax);
+}
+
+/** The words of a line that begin with a small letter, without those of addresses of mail and of the web. */
+function smallWords({ text, folded }: TextLine): string[] {
+  const plain = text.replace(address, blank);
+  return [...plain.matchAll(/(?<![\p{L}\p{N}])\p{Ll}[\p{L}\p{M}]*/gu)].map(({ 0: word, index }) => folded.slice(index, index + word.length)).filter((word) => word.length >= lettersMin);
+}
+
+const authorizes = /(?<![a-z])(?:authori[sz](?:es?|ing)|permits?|grants?|autoris(?:e|ons)|autoriza(?:mos)?|erlaubt|bevollmachtigt|ermachtigt|autorizza)\s{1,3}/g;
+const serviceName = /caller ?trust/;
+
+/** Whom the letter authorizes by a name that is not this service's; null where it names the service or nobody. */
+export function otherProviderOf(letter: LetterText, names: readonly string[]): FoundText | null {
+  if (serviceName.test(letter.flat)) return null;
+  for (const match of letter.flat.matchAll(authorizes)) {
+    const value = nameAtStart(letter.text.slice(match.index + match[0].length, match.index + match[0].length + 100).replaceAll('\n', ' '), names);
+    const isOwn = value === null || namePatterns(names).some((name) => new RegExp(name).test(foldSameLength(value)));
+    if (!isOwn) return foundIn(letter.lines[lineIndexAt(letter, match.index)]!, value);
+  }
+  return null;
+}

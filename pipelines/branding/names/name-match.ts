@@ -1,0 +1,188 @@
+import { formWordsMax, legalFormOf, splitLegalForm } from './company-words.ts';
+import { isNear } from './edit-distance.ts';
+import { foldWords, foldWordsBothWays, isSameWord, joinWords, type FoldedWord } from './name-folding.ts';
+
+/**
+ * Names of companies and people as they are written in letters, compared word by word. Pure: no dictionary, no service.
+ */
+
+/**
+ * How two names compare: `same` (case, accents, punctuation and a legal form that one of them leaves out do not count),
+ * `other_form` (Acme Inc. and Acme LLC are two companies), `near` (a letter or two differ: a misread scan, or a
+ * look-alike), `other`.
+ */
+export type NameComparison = 'same' | 'other_form' | 'near' | 'other';
+
+/** Compares two names of companies or brands. */
+export function compareNames(left: string, right: string): NameComparison {
+  const [a, b] = [splitLegalForm(withoutArticle(foldWordsBothWays(left))), splitLegalForm(withoutArticle(foldWordsBothWays(right)))];
+  const [coreA, coreB] = [joinWords(a.core), joinWords(b.core)]; // Foo Bar and FooBar are one name
+  if (coreA.plain === '' || coreB.plain === '') return 'other';
+  if (isSameWord(coreA, coreB)) return a.form !== null && b.form !== null && a.form !== b.form ? 'other_form' : 'same';
+  return isNear(coreA.plain, coreB.plain) ? 'near' : 'other';
+}
+
+function withoutArticle(words: readonly FoldedWord[]): readonly FoldedWord[] {
+  return words.length > 1 && words[0]!.plain === 'the' ? words.slice(1) : words;
+}
+
+/** A word of a text in the form of `foldWordsBothWays`, and how it stands there. */
+export interface TextWord {
+  readonly word: string;
+  /** The same with umlauts spelled out (`mueller`). */
+  readonly spelledOut: string;
+  /** Offset of its first character and the one after its last. */
+  readonly start: number;
+  readonly end: number;
+  /** As written. */
+  readonly written: string;
+}
+
+/** The words of a text with their places. A written word may be several folded ones (`AT&T`), which share its place. */
+export function wordsOf(text: string): readonly TextWord[] {
+  return [...text.matchAll(/[\p{L}\p{N}\p{M}'’]+|[&+]/gu)].flatMap((match) =>
+    foldWordsBothWays(match[0]).map(({ plain, spelledOut }) => ({ word: plain, spelledOut, written: match[0], start: match.index, end: match.index + match[0].length })));
+}
+
+/**
+ * How a name stands in a text. `whole`: as a name of its own; `longer`: perhaps as a part of a longer name (`Acme Rivals`
+ * for Acme); `other_form`: with another legal form; `near`: with a letter or two that differ, which is only looked for on request.
+ */
+export interface NameInText {
+  readonly kind: 'whole' | 'longer' | 'other_form' | 'near';
+  readonly start: number;
+}
+
+const ranks: Readonly<Record<NameInText['kind'], number>> = { whole: 0, other_form: 1, longer: 2, near: 3 };
+
+/** Words with a capital that may stand before a name without being part of it. */
+const notPartOfNames = new Set((
+  'i we our the for of by to at from on and or as is in re dear behalf company customer client '
+  + 'brand name entity organization business legal that whereas hereby '
+  + 'authorizes authorises authorized authorise authorize authorization letter '
+  + 'subject sincerely regards signed print title address this your my its a an with between if when while all any '
+  + 'la el le les der die das das die von de di da firma empresa societe societa unternehmen para por pour fur per').split(' '));
+
+/** Where a name stands best in a text, or null. */
+export function findName(text: string, words: readonly TextWord[], name: string, options: { readonly near: boolean }): NameInText | null {
+  const { core, form } = splitLegalForm(withoutArticle(foldWordsBothWays(name)));
+  if (core.length === 0) return null;
+  let best: NameInText | null = null;
+  for (let at = 0; at + core.length <= words.length; at++) {
+    if (!core.every((word, offset) => isWritten(words[at + offset]!, word))) continue;
+    const found: NameInText = { kind: kindOfOccurrence({ text, words, from: at, to: at + core.length, name, form }), start: words[at]!.start };
+    if (best === null || ranks[found.kind] < ranks[best.kind]) best = found;
+    if (best.kind === 'whole') return best;
+  }
+  return best ?? (options.near ? findNear(words, core.map(({ plain }) => plain)) : null);
+}
+
+function isWritten({ word, spelledOut }: TextWord, wanted: FoldedWord): boolean {
+  return isSameWord({ plain: word, spelledOut }, wanted);
+}
+
+interface Occurrence {
+  readonly text: string;
+  readonly words: readonly TextWord[];
+  readonly from: number;
+  readonly to: number;
+  readonly name: string;
+  readonly form: string | null;
+}
+
+function kindOfOccurrence({ text, words, from, to, name, form }: Occurrence): NameInText['kind'] {
+  const written = text.slice(words[from]!.start, words[to - 1]!.end);
+  if (to - from === 1 && !isWrittenAsName(written, name)) return 'longer';
+  const found = formAfter(words, to);
+  if (found !== null && form !== null && found.form !== form) return 'other_form';
+  const end = found === null ? to : to + found.words;
+  return isJoined(text, words[end - 1]!, words[end]) || isJoinedBefore(text, words[from - 1], words[from]!) ? 'longer' : 'whole';
+}
+
+/** A name of one word is told from the common word by its capitals: Target is not `target`. */
+function isWrittenAsName(written: string, name: string): boolean {
+  const first = name.replace(/^the\s+/i, '').trim().slice(0, written.length);
+  return written === first || (written.length > 1 && written === written.toUpperCase() && written !== written.toLowerCase());
+}
+
+function formAfter(words: readonly TextWord[], at: number): { form: string; words: number } | null {
+  for (let count = formWordsMax; count > 0; count--) {
+    const form = legalFormOf(words.slice(at, at + count).map(({ word }) => word));
+    // `as`, `co`, `se` and others are words of their own in some language: small letters make no form
+    if (form !== undefined && words[at]!.written !== words[at]!.written.toLowerCase()) return { form, words: count };
+  }
+  return null;
+}
+
+/** A line of this length is likely to go on in the next. */
+const fullLineCharacters = 60;
+
+/** True if a capitalized word follows with a single space between, or in the next line of a paragraph: the name may go on. */
+function isJoined(text: string, last: TextWord, next: TextWord | undefined): boolean {
+  if (next === undefined || next.start === last.end) return false;
+  const between = text.slice(last.end, next.start);
+  const goesOn = /^ ?(?:& |- ?)?$/.test(between) || (between === '\n' && last.end - text.lastIndexOf('\n', last.start) > fullLineCharacters);
+  return goesOn && (next.written === '&' || (/^\p{Lu}/u.test(next.written) && !notPartOfNames.has(next.word)));
+}
+
+function isJoinedBefore(text: string, previous: TextWord | undefined, first: TextWord): boolean {
+  if (previous === undefined || text.slice(previous.end, first.start) !== ' ') return false;
+  return previous.written === '&' || (/^\p{Lu}/u.test(previous.written) && !notPartOfNames.has(previous.word));
+}
+
+function findNear(words: readonly TextWord[], core: readonly string[]): NameInText | null {
+  const wanted = core.join('');
+  for (let at = 0; at < words.length; at++) {
+    for (let count = Math.max(1, core.length - 1); count <= core.length + 1; count++) {
+      const candidate = words.slice(at, at + count).map(({ word }) => word).join('');
+      if (isNear(candidate, wanted)) return { kind: 'near', start: words[at]!.start };
+    }
+  }
+  return null;
+}
+
+/** True if a text names a company by a capitalized word and a legal form behind it: `Acme Widgets, Inc.` */
+export function namesCompany(text: string): boolean {
+  const words = wordsOf(text);
+  return words.some((_, at) => at > 0 && /^\p{Lu}/u.test(words[at - 1]!.written) && formAfter(words, at) !== null);
+}
+
+const personTitles = new Set('mr mrs ms mx dr prof professor sir madam herr frau senor senora sr sra m mme monsieur madame dott dottssa ing jr ii iii iv esq phd mba cpa'.split(' '));
+
+/** How two names of people compare: `same` allows middle names and academic titles to be left out, `near` needs a person to look. */
+export function comparePeople(left: string, right: string): 'same' | 'near' | 'other' {
+  const [a, b] = [personWords(left), personWords(right)];
+  if (a.length === 0 || b.length === 0) return 'other';
+  if (a.join(' ') === b.join(' ') || isSubset(a, b) || isSubset(b, a)) return 'same';
+  const [lastA, lastB] = [a.at(-1)!, b.at(-1)!];
+  const familyFits = lastA === lastB || isNear(lastA, lastB);
+  if (familyFits && a[0]![0] === b[0]![0]) return 'near'; // J. Doe and Jane Doe, or a misread letter
+  return isNear(a.join(''), b.join('')) ? 'near' : 'other';
+}
+
+/** Words of a person's name in the order given, family: `Doe, Jane` becomes jane doe. */
+function personWords(name: string): readonly string[] {
+  const [family, given, more] = name.split(',');
+  const ordered = given !== undefined && more === undefined && foldWords(given).some((word) => !personTitles.has(word)) ? `${given} ${family}` : name;
+  return foldWords(ordered).filter((word) => !personTitles.has(word));
+}
+
+/** First and last word are the same, and the words between are words or initials of the other. */
+function isSubset(shorter: readonly string[], longer: readonly string[]): boolean {
+  if (shorter.length < 2 || shorter.length > longer.length || shorter[0] !== longer[0] || shorter.at(-1) !== longer.at(-1)) return false;
+  const middle = longer.slice(1, -1);
+  return shorter.slice(1, -1).every((word) => middle.some((other) => other === word
+    || (word.length === 1 && other.startsWith(word)) || (other.length === 1 && word.startsWith(other))));
+}
+
+const notInPersonNames = /[\d@:;/\\_<>[\]{}|#*=]/;
+const particles = new Set('de del della di da do dos das du la le van von der den ten ter zu zum y e bin al el st'.split(' '));
+
+/** True for two to six words that each begin with a capital, as a person's name does. Wholly upper case counts. */
+export function looksLikePerson(text: string): boolean {
+  const trimmed = text.trim();
+  if (trimmed.length < 4 || trimmed.length > 60 || notInPersonNames.test(trimmed)) return false;
+  const words = trimmed.replaceAll(',', ' ').split(/\s+/);
+  if (words.length < 2 || words.length > 6 || splitLegalForm(foldWords(trimmed)).form !== null) return false;
+  return words.every((word) => /^\p{Lu}[\p{L}\p{M}.'’-]*$/u.test(word) || particles.has(word.toLowerCase()));
+}

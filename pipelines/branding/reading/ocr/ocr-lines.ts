@@ -1,0 +1,75 @@
+import type { Box, LetterLine, PageMark } from '../../letter-reading.ts';
+import { wordBox } from './ink-marks.ts';
+import type { RecognisedWord } from './ocr-engine.ts';
+import { roundBox, unite } from '../pdf/page-geometry.ts';
+import type { GrayImage } from './png.ts';
+import { layOut, type TextPiece } from '../pdf/text-layout.ts';
+
+/** A word that recognition is less sure of than this, and that lies in ink, is a piece of a signature or a logo. */
+const inkConfidenceMax = 60;
+
+/** Part of the word that lies within the ink. */
+const inkShareMin = 0.6;
+
+interface WordPiece extends TextPiece {
+  readonly word: RecognisedWord;
+}
+
+/**
+ * Puts recognised words together to lines by the rules for text of a PDF, since the engine takes a column of labels and
+ * that of their values for two texts.
+ */
+export function makeOcrLines(words: readonly RecognisedWord[], marks: readonly PageMark[], image: GrayImage): LetterLine[] {
+  const printed = words.filter((word) => word.confidence >= inkConfidenceMax || standsInLine(word, words) || !marks.some(({ box }) => shareWithin(wordBox(word, image), box) >= inkShareMin));
+  const pieces = printed.map((word): WordPiece => ({ word, text: word.text, left: word.left, right: word.right, baseline: word.baseline, height: Math.max(1, 0.75 * word.lineHeight) }));
+  return layOut(pieces).map(({ text, parts }) => {
+    const own = (parts as readonly WordPiece[]).map(({ word }) => word);
+    const box = own.map((word) => wordBox(word, image)).reduce(unite);
+    const letters = own.reduce((sum, word) => sum + word.text.length, 0);
+    return { text, box: roundBox(box), confidence: Math.round(own.reduce((sum, word) => sum + word.confidence * word.text.length, 0) / letters), font: null };
+  });
+}
+
+/** Beside a word it may be apart by so many heights of its line, and off its base line by such a part of one. */
+const neighbour = { gapHeightsMax: 3, baselineHeightsMax: 0.35 } as const;
+
+/** Digits of other words in a row with one, from which on it is a part of a number: French numbers are printed in pairs. */
+const rowDigitsMin = 3;
+
+/**
+ * True if it stands in a line of print: between two sure words, or with digits in a row of digits. A piece of a signature stands
+ * after its label or alone. Without this rule unsure pieces of telephone numbers were lost, and what was left of a number
+ * was another number (bench/letters.ts).
+ */
+function standsInLine(word: RecognisedWord, words: readonly RecognisedWord[]): boolean {
+  if (/\d/.test(word.text) && digitsInRow(word, words) >= rowDigitsMin) return true;
+  const sure = words.filter((other) => other !== word && isBeside(word, other) && other.confidence >= inkConfidenceMax && /[\p{L}\p{N}]{2}/u.test(other.text));
+  return sure.some((other) => other.right <= word.left + 1) && sure.some((other) => other.left >= word.right - 1);
+}
+
+/** How many digits the other words have that stand in one row with it, each with a digit and beside the one before. */
+function digitsInRow(word: RecognisedWord, words: readonly RecognisedWord[]): number {
+  const row = new Set([word]);
+  let digits = 0;
+  for (const each of row) { // grows while it is walked
+    for (const other of words) {
+      if (row.has(other) || !/\d/.test(other.text) || !isBeside(each, other)) continue;
+      row.add(other);
+      digits += other.text.replace(/\D/g, '').length;
+      if (digits >= rowDigitsMin) return digits;
+    }
+  }
+  return digits;
+}
+
+function isBeside(word: RecognisedWord, other: RecognisedWord): boolean {
+  const gap = Math.max(other.left - word.right, word.left - other.right);
+  const sameLine = Math.abs(other.baseline - word.baseline) < neighbour.baselineHeightsMax * Math.min(other.lineHeight, word.lineHeight);
+  return sameLine && gap < neighbour.gapHeightsMax * word.lineHeight;
+}
+
+function shareWithin(inner: Box, outer: Box): number {
+  const width = Math.min(inner.left + inner.width, outer.left + outer.width) - Math.max(inner.left, outer.left);
+  const height = Math.min(inner.top + inner.height, outer.top + outer.height) - Math.max(inner.top, outer.top);
+  return width <= 0 || height <= 0 ? 0 : (width * height) / Math.max(Number.EPSILON, inner.width * inner.height);
+}

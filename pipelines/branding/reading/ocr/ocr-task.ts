@@ -1,0 +1,151 @@
+import type { LetterPage } from '../../letter-reading.ts';
+import type { LetterLimits } from '../gate/letter-limits.ts';
+import { LetterRefused } from '../gate/letter-refused.ts';
+import { findInk } from './ink-marks.ts';
+import { openOcr, type OcrEngine, type RecognisedWord } from './ocr-engine.ts';
+import { makeOcrLines } from './ocr-lines.ts';
+import { encodeGrayPng, type GrayImage } from './png.ts';
+import { openPdfImages, renderPixelsMax } from './page-image.ts';
+import { readPdfFile } from '../pdf/pdf-file.ts';
+import { inspectPdf } from '../pdf/pdf-inspection.ts';
+import { double, shrink } from './picture-scale.ts';
+import { decodePng, readPngSize } from './png-decoding.ts';
+import { liesOnItsSide, straighten, turnByQuarters } from './straighten.ts';
+
+export interface OcrRequest {
+  /** `recognise`: text and ink; `draw`: pictures. */
+  readonly task: 'recognise' | 'draw';
+  readonly format: 'pdf' | 'png';
+  /** Pages to take; null for all. */
+  readonly pages: readonly number[] | null;
+  /** Resolution of drawn pages; not used in recognition. */
+  readonly dotsPerInch: number;
+  readonly limits: LetterLimits;
+}
+
+/** What the OCR child finds; one of both is empty. */
+export interface OcrResult {
+  readonly pages: readonly LetterPage[];
+  readonly drawn: readonly { readonly page: number; /** Base64. */ readonly png: string }[];
+}
+
+/**
+ * Resolution at which pages are drawn for recognition. Letters of 10 points are then 42 pixels high; scans of 200 dots an
+ * inch are enlarged by half, which Tesseract's models were trained for.
+ */
+const recognitionDpi = 300;
+
+/** Largest picture that is recognised: a letter's page at 300 dots an inch has 8.4 million, legal 10.7. */
+const recognitionPixelsMax = 11_000_000;
+
+/** A PNG with fewer pixels is a page at less than 150 dots an inch, whose letters are too low for the engine as they are. */
+const enlargePixelsMax = 2_100_000;
+
+/** Sides are rounded to whole pixels, which may make a picture larger than was reckoned. */
+const roundingShare = 0.99;
+
+/** Inches that the width of a PNG is taken for when it is drawn. */
+const sheetInches = 8.5;
+
+interface PageSource {
+  readonly page: number;
+  readonly width: number;
+  readonly height: number;
+  /** For recognition. */
+  picture(): Promise<GrayImage>;
+  /** For a person. */
+  drawing(dotsPerInch: number): Promise<GrayImage>;
+}
+
+/**
+ * Draws the pages of a letter and recognises their text, one after the other, with one engine for all.
+ * @throws LetterRefused
+ */
+export async function recogniseLetter(request: OcrRequest, bytes: Uint8Array): Promise<OcrResult> {
+  const sources = request.format === 'png' ? openPng(bytes, request.limits) : openPdf(bytes, request);
+  const result = { pages: [] as LetterPage[], drawn: [] as { page: number; png: string }[] };
+  let engine: OcrEngine | undefined;
+  for await (const source of sources) {
+    if (request.task === 'draw') result.drawn.push({ page: source.page, png: Buffer.from(encodeGrayPng(await source.drawing(request.dotsPerInch))).toString('base64') });
+    else result.pages.push(await recognisePage(source, (engine ??= await openOcr())));
+  }
+  return result;
+}
+
+async function recognisePage({ page, width, height, picture }: PageSource, engine: OcrEngine): Promise<LetterPage> {
+  const { image, words, quarters, turned } = await recogniseUpright(await picture(), engine);
+  const marks = findInk(image, words);
+  const [across, down] = quarters % 2 === 0 ? [width, height] : [height, width];
+  return { page, width: across, height: down, source: 'ocr', turned, lines: makeOcrLines(words, marks, image), marks };
+}
+
+/** Mean confidence from which on a page is the right way up; one that is upside down has less than half of it. */
+const uprightConfidenceMin = 60;
+
+interface Recognised {
+  readonly image: GrayImage;
+  readonly words: readonly RecognisedWord[];
+  /** Clockwise. */
+  readonly quarters: number;
+  /** Degrees clockwise: the quarters, and what straightened it. */
+  readonly turned: number;
+  readonly confidence: number;
+}
+
+/**
+ * The text of a page whichever way it lies in the scanner: first as its lines run, and where that is hard to read also
+ * upside down. A blank page is tried once. Places on a page that was turned are those of the turned page.
+ */
+async function recogniseUpright(picture: GrayImage, engine: OcrEngine): Promise<Recognised> {
+  const turns = liesOnItsSide(picture) ? [1, 3, 0] : [0, 2];
+  let best: Recognised | null = null;
+  for (const quarters of turns) {
+    const recognised = await recogniseTurned(picture, quarters, engine);
+    if (best === null || recognised.confidence > best.confidence) best = recognised;
+    if (best.confidence >= uprightConfidenceMin || (quarters === 0 && best.words.length === 0)) break;
+  }
+  return best!; // at least one turn was tried
+}
+
+async function recogniseTurned(picture: GrayImage, quarters: number, engine: OcrEngine): Promise<Recognised> {
+  const { image, degrees } = straighten(turnByQuarters(picture, quarters));
+  const words = await engine.recognise(image);
+  const letters = words.reduce((sum, { text }) => sum + text.length, 0);
+  return { image, words, quarters, turned: 90 * quarters + degrees, confidence: words.reduce((sum, { text, confidence }) => sum + text.length * confidence, 0) / Math.max(1, letters) };
+}
+
+function fitResolution({ width, height }: { width: number; height: number }, wanted: number, pixelsMax: number): number {
+  return Math.min(wanted, Math.sqrt(pixelsMax / ((width / 72) * (height / 72))));
+}
+
+async function* openPdf(bytes: Uint8Array, { pages, limits }: OcrRequest): AsyncGenerator<PageSource> {
+  await inspectPdf(readPdfFile(bytes), { pixelsMax: limits.letterPixelsMax }); // here too: this child may be the first to see it
+  const images = await openPdfImages(bytes);
+  if (images.pageCount > limits.letterPagesMax) throw new LetterRefused('letter_too_many_pages', `The PDF has more than ${limits.letterPagesMax} pages.`);
+  for (const page of pages ?? Array.from({ length: images.pageCount }, (_none, at) => at + 1)) {
+    const size = images.pageSize(page);
+    const { width, height } = size;
+    if (Math.max(width, height) > limits.letterPageInchesMax * 72) throw new LetterRefused('letter_page_too_large', `A page is longer than ${limits.letterPageInchesMax} inches.`);
+    yield {
+      page,
+      width,
+      height,
+      picture: () => images.render(page, fitResolution(size, recognitionDpi, recognitionPixelsMax)),
+      drawing: (dotsPerInch) => images.render(page, fitResolution(size, dotsPerInch, Math.min(limits.letterPixelsMax, renderPixelsMax) * roundingShare)),
+    };
+  }
+  images.close();
+}
+
+/** A PNG has pixels and no inches: it is made smaller or larger where it has more or fewer than recognition can use. */
+async function* openPng(bytes: Uint8Array, { letterPixelsMax: pixelsMax }: LetterLimits): AsyncGenerator<PageSource> {
+  const { width, height } = readPngSize(bytes, { pixelsMax });
+  const image = await decodePng(bytes, { pixelsMax });
+  yield {
+    page: 1,
+    width,
+    height,
+    picture: async () => (width * height <= enlargePixelsMax ? double(image) : shrink(image, Math.ceil(Math.sqrt((width * height) / recognitionPixelsMax)))),
+    drawing: async (dotsPerInch) => shrink(image, Math.floor(width / (sheetInches * dotsPerInch))),
+  };
+}

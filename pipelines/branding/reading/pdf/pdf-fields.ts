@@ -1,0 +1,150 @@
+import type { Box } from '../../letter-reading.ts';
+import { LetterRefused } from '../gate/letter-refused.ts';
+import { boxOf, toFractions } from './page-geometry.ts';
+import { itemsOf, type PdfFile } from './pdf-file.ts';
+import type { PdfPage } from './pdf-pages.ts';
+import { isArray, isDict, isName, isRef, isString, pdfText, type PdfDict, type PdfValue } from './pdf-syntax.ts';
+
+/** Text that a person typed onto a page: into a field of its form, or as a comment that is shown. */
+export interface TypedText {
+  readonly text: string;
+  /** Left, bottom, right and top in the page's own coordinates. */
+  readonly rect: readonly [number, number, number, number];
+}
+
+/** Fields within fields; names of forms have three or four levels. */
+const levelsMax = 16;
+const annotationsMax = 2_000;
+const charactersMax = 20_000;
+
+/** The values of a page's text fields and choices, and its free texts. What is hidden is left out. */
+export function readTypedTexts(file: PdfFile, page: PdfPage): TypedText[] {
+  const annotations = file.entry(page.dict, 'Annots');
+  if (!isArray(annotations)) return [];
+  return annotations.items.slice(0, annotationsMax).flatMap((item) => {
+    const annotation = file.resolve(item);
+    return isDict(annotation) ? typedText(file, annotation) : [];
+  });
+}
+
+function typedText(file: PdfFile, annotation: PdfDict): TypedText[] {
+  const flags = file.entry(annotation, 'F');
+  const rect = rectOf(file, annotation);
+  if (rect === null || (typeof flags === 'number' && (flags & 0b100010) !== 0)) return [];
+  const text = valueOf(file, annotation);
+  return text.trim() === '' ? [] : [{ text: text.slice(0, charactersMax), rect }];
+}
+
+function valueOf(file: PdfFile, annotation: PdfDict): string {
+  if (isName(file.entry(annotation, 'Subtype'), 'FreeText')) return textOf(file.entry(annotation, 'Contents'));
+  if (!isName(file.entry(annotation, 'Subtype'), 'Widget')) return '';
+  const type = inherited(file, annotation, 'FT');
+  return isName(type, 'Tx') || isName(type, 'Ch') ? textOf(inherited(file, annotation, 'V')) : '';
+}
+
+function textOf(value: PdfValue): string {
+  return isString(value) ? pdfText(value) : '';
+}
+
+/** Full name of a field: those of the fields above it and its own, with points between. */
+export function fullFieldName(file: PdfFile, field: PdfDict): string {
+  const parts: string[] = [];
+  let at: PdfValue = field;
+  for (let level = 0; isDict(at) && level < levelsMax; level++) {
+    const name = file.entry(at, 'T');
+    if (isString(name)) parts.unshift(pdfText(name).replace(/\p{C}/gu, '').slice(0, 100));
+    at = file.entry(at, 'Parent');
+  }
+  return parts.join('.');
+}
+
+/** An entry of a field, or of the nearest field above it that has it. */
+export function inherited(file: PdfFile, field: PdfDict, key: string): PdfValue {
+  let at: PdfValue = field;
+  for (let level = 0; isDict(at) && level < levelsMax; level++) {
+    const value = file.entry(at, key);
+    if (value !== null) return value;
+    at = file.entry(at, 'Parent');
+  }
+  return null;
+}
+
+/** The rectangle of an annotation, in the page's own coordinates: left, bottom, right and top. */
+export function rectOf(file: PdfFile, annotation: PdfDict): TypedText['rect'] | null {
+  const rect = file.entry(annotation, 'Rect');
+  if (!isArray(rect) || rect.items.length < 4) return null;
+  const numbers = rect.items.slice(0, 4).map((item) => file.resolve(item));
+  if (!numbers.every((each) => typeof each === 'number' && Number.isFinite(each))) return null;
+  const [x1, y1, x2, y2] = numbers as [number, number, number, number];
+  return [Math.min(x1, x2), Math.min(y1, y2), Math.max(x1, x2), Math.max(y1, y2)];
+}
+
+/** A field of a form. */
+export interface Field {
+  readonly number: number | null;
+  readonly dict: PdfDict;
+  readonly name: string;
+}
+
+const fieldsMax = 5_000;
+
+/** All fields of a form, with the widgets below them. */
+export function findFields(view: PdfFile, form: PdfDict): Map<PdfDict, Field> {
+  const found = new Map<PdfDict, Field>();
+  const visit = (item: PdfValue, level: number): void => {
+    const dict = view.resolve(item);
+    if (!isDict(dict) || found.has(dict) || level > levelsMax) return;
+    if (found.size >= fieldsMax) throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${fieldsMax} form fields.`);
+    found.set(dict, { number: isRef(item) ? item.number : null, dict, name: fullFieldName(view, dict) });
+    for (const kid of itemsOf(view, dict.entries.get('Kids'))) visit(kid, level + 1);
+  };
+  for (const item of itemsOf(view, form.entries.get('Fields'))) visit(item, 0);
+  return found;
+}
+
+/** True for a field of the type Sig, and for its widgets. */
+export function isSignatureField(view: PdfFile, dict: PdfDict): boolean {
+  return isName(inherited(view, dict, 'FT'), 'Sig');
+}
+
+/** True for the value of a field that is a document time stamp (ETSI EN 319 142-1 section 5.4.3). */
+export function isTimeStamp(view: PdfFile, value: PdfDict): boolean {
+  return isName(view.entry(value, 'Type'), 'DocTimeStamp') || isName(view.entry(value, 'SubFilter'), 'ETSI.RFC3161');
+}
+
+/** The only flag that hides a widget everywhere: `Invisible` is for kinds of annotations that a reader does not know, and what has `NoView` can still be printed. */
+const hiddenWidgetFlag = 2;
+
+
+/** A place where a field shows itself. */
+export interface FieldWidget {
+  readonly widget: PdfDict;
+  /** From 1. */
+  readonly page: number;
+  readonly box: Box;
+}
+
+/** The widgets of a field that have an area on a page. */
+export function widgetsOf({ view, field, pages }: { view: PdfFile; field: PdfDict; pages: readonly PdfPage[] }): readonly FieldWidget[] {
+  const widgets = new Set([field, ...itemsOf(view, field.entries.get('Kids')).map((kid) => view.resolve(kid))]);
+  return placesOn({ view, pages, isWanted: (widget) => widgets.has(widget) });
+}
+
+/** The wanted annotations of all pages that have an area. */
+export function placesOn({ view, pages, isWanted }: { view: PdfFile; pages: readonly PdfPage[]; isWanted: (widget: PdfDict) => boolean }): readonly FieldWidget[] {
+  return pages.flatMap((page, at) => {
+    const own = view.object(page.object)?.value;
+    const annotations = new Set(itemsOf(view, view.entry(isDict(own) ? own : page.dict, 'Annots')).map((item) => view.resolve(item)));
+    return [...annotations].filter((each) => isDict(each)).filter(isWanted).flatMap((widget) => {
+      const rect = rectOf(view, widget);
+      const box = rect === null || rect[0] === rect[2] || rect[1] === rect[3] ? null : boxOf(toFractions(page), rect);
+      return box === null || box.width === 0 || box.height === 0 ? [] : [{ widget, page: at + 1, box }];
+    });
+  });
+}
+
+/** True for a widget that is shown nowhere. */
+export function isHidden(view: PdfFile, widget: PdfDict): boolean {
+  const flags = view.entry(widget, 'F');
+  return typeof flags === 'number' && (flags & hiddenWidgetFlag) !== 0;
+}

@@ -1,0 +1,40 @@
+import { ServiceError } from '../../../runtime/errors.ts';
+import { readSubmittedFile } from '../submitted-file.ts';
+
+/** Bytes of a request in JSON: one with 1,000 numbers and ten call reasons of the greatest length has less than 100,000. */
+export const requestFileBytesMax = 1024 * 1024;
+
+/** A request as its file has it: an object whose fields are yet to be checked. */
+export type RequestFields = Record<string, unknown>;
+
+/**
+ * The request of a JSON file: a regular file, never through a link, within the limit.
+ * @throws ServiceError `brand_request_invalid`
+ */
+export async function readRequestFile(path: string): Promise<RequestFields> {
+  return parseRequestFile(await readSubmittedFile(path, { code: 'brand_request_invalid', bytesMax: requestFileBytesMax }));
+}
+
+/**
+ * The request of JSON text in UTF-8, with or without a byte order mark.
+ * @throws ServiceError `brand_request_invalid`
+ */
+export function parseRequestFile(bytes: Uint8Array): RequestFields {
+  if (bytes.length > requestFileBytesMax) throw invalid(`It is larger than ${requestFileBytesMax} bytes.`);
+  const value = parseJson(bytes);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('It is not a JSON object.');
+  return value as RequestFields; // an object that JSON.parse made
+}
+
+/** The parser's own message is left out: it quotes the text, which may hold contact data. */
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw invalid('It is not JSON in UTF-8.');
+  }
+}
+
+function invalid(problem: string): ServiceError {
+  return new ServiceError('brand_request_invalid', { operation: 'read request', problem, hint: 'docs/branding.md shows what a request looks like.' });
+}

@@ -1,0 +1,262 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ServiceError } from '../../../runtime/errors.ts';
+import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../../runtime/postgres.ts';
+import { sql } from '../../../sql/sql.ts';
+import type { Vault } from '../../../runtime/vault.ts';
+import { brandFinding, needsPerson } from '../brand/brand-check.ts';
+import { readBrand } from '../brand/brand-record.ts';
+import { checkNames, isNameCheckCurrent, judgeNames, type NameCheck } from '../brand/brand-revision.ts';
+import { brandProfileSchema, needsApproval, type BrandProfile } from '../brand-profile.ts';
+import { openDocument } from '../document-store.ts';
+import type { Finding } from '../finding.ts';
+import { findIssuedForm } from './letter-form.ts';
+import { digestsOfFirstRevision } from '../form/issued-form.ts';
+import type { ApprovalPolicy } from '../decision/letter-form-rules.ts';
+import { concludeLetter, recordLetter, type DecidedLetter } from '../brand/letter-record.ts';
+import type { LetterReadingOutcome } from '../letter-reading.ts';
+import type { LetterTextDecision, LetterTextFacts } from '../decision/letter-text-decision.ts';
+import { lockBrand, requireDecidedLetters, takeChangeLock, type LockedBrand } from '../brand/locked-brand.ts';
+import { judgeNumbers, readNumberList, type NumberListLimits, type NumberRow } from '../number-list.ts';
+import { readOperationRecord, type OperationRecord } from '../operation.ts';
+import { claimNumbers, judgeClaims, type NumberClaims } from '../brand/number-claims.ts';
+import { readProvenPhones } from '../brand/proven-numbers.ts';
+import { makeResult } from '../brand/result-maker.ts';
+import type { OperationResult } from '../operation-result.ts';
+import { settleBrand, type Cause } from '../brand/settle.ts';
+
+/** What carries an operation out. */
+export interface RunOperationOptions {
+  readonly db: Pool;
+  readonly vault: Vault;
+  /** Reads a letter in processes of its own; see reading/letter-reader.ts. */
+  readonly readLetter: (bytes: Uint8Array) => Promise<LetterReadingOutcome>;
+  /** Decides the text of a letter, away from the event loop where it is long; see letter-text-aside.ts. */
+  readonly decideText: (facts: LetterTextFacts) => Promise<LetterTextDecision>;
+  /** What approval by rules alone asks for. */
+  readonly policy: ApprovalPolicy;
+  readonly limits: NumberListLimits;
+  readonly operationId: number;
+  readonly now: () => Date;
+}
+
+/** A brand that changes more often than this while one request of it is decided is a fault. */
+const decisionsMax = 5;
+
+/**
+ * Carries out one operation: reads its files, checks the names and decides the text of the letter, then in one transaction makes or
+ * changes the brand, claims the numbers, approves the letter or not, settles every state, and records the result. Under the lock of
+ * changes only facts are compared; if the brand, its numbers or the protected names have changed since names and text were decided,
+ * they are decided again without the lock. Safe to run twice: a second run returns the result.
+ * @throws ServiceError `operation_unknown`, `brand_unknown`, `brand_handle_taken`, `brand_withdrawn`, `transition_refused`,
+ * `numbers_file_invalid`, `document_sealed`, `interrupted`
+ */
+export async function runOperation(options: RunOperationOptions): Promise<OperationResult> {
+  const { db, vault, operationId, limits } = options;
+  const operation = await readOperationRecord(db, operationId);
+  if (operation.state !== 'queued') return answerOf(operation);
+  const { numbersDocumentId, letterDocumentId } = operation;
+  const rows = numbersDocumentId === null
+    ? judgeNumbers(operation.request.numbers)
+    : await readNumberList(await openDocument({ db, vault }, numbersDocumentId), limits);
+  const file = letterDocumentId === null ? null : await readFile(options, letterDocumentId);
+  for (let decisions = 1; ; decisions++) {
+    const peeked = await peekBrand(db, operation);
+    const names = await checkNames(db, peeked.profile, operation.request.callReason);
+    const letter = file === null ? null : await decideLetter(options, file, { operation, rows, peeked });
+    const result = await inTransaction(db, (client) => finish(client, options, { operation, rows, names, letter })).catch((error: unknown) => {
+      if (error instanceof ChangedMeanwhile && decisions < decisionsMax) return null;
+      throw error;
+    });
+    if (result !== null) return result;
+  }
+}
+
+async function finish(client: Queryable, options: RunOperationOptions, work: Work): Promise<OperationResult> {
+  const { operationId } = options;
+  if ((await queryRow(client, sql('branding/lock_operation'), [operationId])) === undefined) return answerOf(await readOperationRecord(client, operationId));
+  const result = await carryOut(client, options, work);
+  await client.query(sql('branding/finish_operation'), [operationId, JSON.stringify(result)]);
+  return result;
+}
+
+/** Rolls back what was begun on a decision that does not hold any more. */
+class ChangedMeanwhile extends Error {}
+
+/** What an ended operation answers, also to a second run. */
+function answerOf({ result, failure, operationId }: OperationRecord): OperationResult {
+  if (result !== null) return result;
+  throw new ServiceError(failure!.code, { operation: 'run branding operation', object: String(operationId), problem: failure!.reason });
+}
+
+interface Work {
+  readonly operation: OperationRecord;
+  readonly rows: readonly NumberRow[];
+  /** Of the profile that the request makes, or a letter is checked against. */
+  readonly names: NameCheck;
+  readonly letter: LetterInHand | null;
+}
+
+/** A letter as it was read. */
+interface LetterFile {
+  readonly reading: LetterReadingOutcome;
+  /** Digests of what may be an issued form. */
+  readonly digests: readonly string[];
+}
+
+/** What the decision on a text depends on beside the letter: where it has changed, the decision does not hold. */
+type TextBasis = Pick<LetterTextFacts, 'brand' | 'requestedPhones' | 'phonesOfOtherBrands' | 'csvPhones'>;
+
+interface LetterInHand {
+  readonly file: LetterFile;
+  readonly basis: TextBasis;
+  readonly text: LetterTextDecision;
+}
+
+async function readFile({ db, vault, readLetter }: RunOperationOptions, documentId: number): Promise<LetterFile> {
+  const bytes = await openDocument({ db, vault }, documentId);
+  const reading = await readLetter(bytes);
+  return { reading, digests: reading.kind === 'read' ? digestsOfFirstRevision(bytes, reading.reading) : [] };
+}
+
+/** A brand as it is before its lock is taken. */
+interface PeekedBrand {
+  readonly brandId: number;
+  /** That the request makes, or a letter will be checked against, unless that changes meanwhile. */
+  readonly profile: BrandProfile;
+}
+
+/** Id of a brand that is not there yet: every live number is another brand's. */
+const noBrand = 0;
+
+/** @throws ServiceError `brand_unknown` */
+async function peekBrand(db: Queryable, { request, kind }: OperationRecord): Promise<PeekedBrand> {
+  if ('brand' in request) return { brandId: noBrand, profile: request.brand };
+  const { brandId, profile, pendingProfile } = await readBrand(db, request.handle);
+  if (kind === 'add_phone_number') return { brandId, profile };
+  return { brandId, profile: mergeProfile(pendingProfile ?? profile, 'changes' in request ? request.changes : {}) };
+}
+
+async function decideLetter({ db, decideText }: RunOperationOptions, file: LetterFile, { operation, rows, peeked }: Pick<Work, 'operation' | 'rows'> & { peeked: PeekedBrand }): Promise<LetterInHand> {
+  const basis = basisOf(operation, peeked.profile, await judgeClaims(db, peeked.brandId, rows));
+  return { file, basis, text: await decideText({ ...basis, reading: file.reading, submittedAt: operation.requestedAt }) };
+}
+
+function basisOf({ numbersDocumentId }: OperationRecord, brand: BrandProfile, { phones, ofOtherBrands }: NumberClaims): TextBasis {
+  return { brand: brandProfileSchema.parse(brand), requestedPhones: phones, phonesOfOtherBrands: ofOtherBrands, csvPhones: numbersDocumentId === null ? null : phones };
+}
+
+async function carryOut(client: Queryable, { vault, now, policy }: RunOperationOptions, { operation, rows, names, letter }: Work): Promise<OperationResult> {
+  const cause: Cause = { actor: operation.requestedBy, reason: `Asked for by operation ${operation.operationId}.`, operationId: operation.operationId };
+  await takeChangeLock(client);
+  const at = now();
+  const brand = await applyRequest(client, { operation, names, cause });
+  requireOwnReason(brand, { operation, names });
+  const claims = await judgeClaims(client, brand.brandId, rows);
+  const target = letterTarget(brand, operation);
+  if (letter !== null && !isDeepStrictEqual(basisOf(operation, target.profile, claims), letter.basis)) throw new ChangedMeanwhile();
+  await claimNumbers(client, { brandId: brand.brandId, operation, claims, cause });
+  const decided = letter === null ? null : await decide(client, { operation, brandId: brand.brandId, letter, policy });
+  const letterId = decided === null ? null : await recordLetter(client, { vault, brandId: brand.brandId, ...target, operation, decided, at });
+  if (decided?.outcome === 'approved' && target.revision === brand.pendingRevision) await judgeNames(client, brand.brandId, { ...target, findings: await findingsOn(client, names, target.profile) });
+  await settleBrand(client, brand.brandId, { at, cause: automatic(cause, decided) });
+  return makeResult(client, { brandId: brand.brandId, letterId, claims, kind: operation.kind });
+}
+
+/** A call reason of some numbers is published with no decision of its own: with a protected name it must be one of the brand's, which a person decides. */
+function requireOwnReason({ approvedProfile: approved, profile }: LockedBrand, { operation: { request: { callReason } }, names }: Pick<Work, 'operation' | 'names'>): void {
+  if (callReason === null || (approved ?? profile).callReasons.includes(callReason) || !names.protectedReasons.includes(callReason)) return;
+  const problem = 'callReason: it is near a protected name, and none of the call reasons of the brand.';
+  throw new ServiceError('brand_request_invalid', { operation: 'add numbers', problem, hint: 'Add it to the callReasons of the brand, where a person decides it.' });
+}
+
+/** The decision on a letter, by facts that are read under the lock. */
+async function decide(client: Queryable, { operation, brandId, letter: { file, basis, text }, policy }: { operation: OperationRecord; brandId: number; letter: LetterInHand; policy: ApprovalPolicy }): Promise<DecidedLetter> {
+  const { owner, letterDocumentId, requestedAt: submittedAt } = operation;
+  const form = await findIssuedForm(client, { digests: file.digests, codes: text.formCodes });
+  const phones = form?.content.phones ?? [];
+  const own = await queryRows<{ phone: string }>(client, sql('branding/list_own_numbers'), [brandId, phones]);
+  const reused = await queryRow(client, sql('branding/find_reused_letter'), [letterDocumentId, owner]);
+  const { legalName, dba, displayName } = basis.brand;
+  const request = { owner, brandId, legalName, dba, displayName, requestedPhones: basis.requestedPhones, ownPhones: new Set(own.map(({ phone }) => phone)) };
+  const more = [brandFinding('letter_of_one_owner', reused === undefined ? 'pass' : 'review')];
+  return concludeLetter({ reading: file.reading, text, more, form, request, provenPhones: await readProvenPhones(client, brandId, phones), policy, submittedAt });
+}
+
+/** The revision that a letter is checked against: the one that waits, but for numbers the one that is published, if there is one. */
+function letterTarget(brand: LockedBrand, { kind }: OperationRecord): { revision: number; profile: BrandProfile } {
+  if (kind === 'add_phone_number' && brand.approvedRevision !== null && brand.approvedProfile !== null) return { revision: brand.approvedRevision, profile: brand.approvedProfile };
+  return { revision: brand.pendingRevision ?? brand.approvedRevision ?? brand.lastRevision, profile: brand.profile };
+}
+
+function automatic(cause: Cause, decided: DecidedLetter | null): Cause {
+  return decided === null ? cause : { ...cause, actor: decided.ruleVersion, reason: decided.reason };
+}
+
+/** What was found about names before the lock was taken, if it still holds for a profile. @throws ChangedMeanwhile */
+async function findingsOn(client: Queryable, names: NameCheck, profile: BrandProfile): Promise<readonly Finding[]> {
+  if (await isNameCheckCurrent(client, names, profile)) return names.findings;
+  throw new ChangedMeanwhile();
+}
+
+interface RequestWork extends Pick<Work, 'operation' | 'names'> {
+  readonly cause: Cause;
+}
+
+/** Makes or changes the brand as the request says; returns it locked. */
+async function applyRequest(client: Queryable, work: RequestWork): Promise<LockedBrand> {
+  const { request, owner } = work.operation;
+  if ('brand' in request) return addBrand(client, request.brand, work);
+  const brand = await lockBrand(client, request.handle, owner);
+  if ('changes' in request) return updateBrand(client, brand, { ...work, changes: request.changes });
+  requireOpenFor(brand, 'add number');
+  return brand;
+}
+
+async function addBrand(client: Queryable, profile: BrandProfile, { operation, names, cause }: RequestWork): Promise<LockedBrand> {
+  const { handle } = operation.request;
+  const findings = await findingsOn(client, names, profile);
+  const values = [handle, operation.owner, JSON.stringify(profile), profile.displayName, JSON.stringify(findings), needsPerson(findings), cause.actor, cause.reason, cause.operationId];
+  const made = await queryRow(client, sql('branding/insert_brand'), values);
+  if (made === undefined) throw new ServiceError('brand_handle_taken', { operation: 'add brand', object: handle, hint: 'Give another handle, or update the brand if it is yours.' });
+  return lockBrand(client, handle, operation.owner);
+}
+
+function requireOpenFor({ state, handle }: LockedBrand, operation: string): void {
+  if (state === 'withdrawn') throw new ServiceError('brand_withdrawn', { operation, object: handle });
+  if (state === 'rejected' && operation === 'add number') {
+    throw new ServiceError('transition_refused', { operation, object: handle, problem: 'The brand is rejected, and takes no numbers.', hint: 'Update the brand with what its findings ask for.' });
+  }
+}
+
+/**
+ * A change of a name, or a new letter, makes a revision that must be approved; other changes are taken at once. An update
+ * replaces what waits, and the letters that wait with it go over, if the company stays.
+ */
+async function updateBrand(client: Queryable, brand: LockedBrand, { operation, names, changes, cause }: RequestWork & { changes: object }): Promise<LockedBrand> {
+  requireOpenFor(brand, 'update brand');
+  const [current, profile] = [brandProfileSchema.parse(brand.profile), mergeProfile(brand.profile, changes)];
+  const withLetter = operation.letterDocumentId !== null;
+  if (isDeepStrictEqual(profile, current) && !withLetter) return brand;
+  const renamedWhileWaiting = brand.pendingRevision !== null && needsApproval(current, profile);
+  if (withLetter || renamedWhileWaiting) await requireDecidedLetters(client, brand);
+  const published = brand.approvedProfile;
+  const findings = await findingsOn(client, names, profile);
+  const claims = names.protectedReasons.some((reason) => profile.callReasons.includes(reason) && !published?.callReasons.includes(reason));
+  const renamed = published !== null && (needsApproval(published, profile) || claims);
+  const carried = !withLetter && !needsApproval(current, profile) && brand.pendingRevision !== null;
+  // Whether a letter names the new name is seen when it is decided; without one only a person can tell.
+  const needsDecision = carried ? brand.needsDecision : renamed || (needsPerson(findings) && published === null);
+  const takenAtOnce = published !== null && !renamed && !withLetter && brand.pendingRevision === null;
+  const revision = brand.lastRevision + 1;
+  const values = [brand.brandId, revision, JSON.stringify(profile), profile.displayName, JSON.stringify(findings), needsDecision, takenAtOnce, cause.actor, cause.reason, cause.operationId];
+  await client.query(sql('branding/insert_revision'), values);
+  const goesOver = carried || (published === null && !withLetter && current.legalName === profile.legalName);
+  if (goesOver) await client.query(sql('branding/carry_letters'), [brand.brandId, brand.pendingRevision ?? brand.lastRevision, revision]);
+  // A display name may follow from the company that a letter names; that a DBA is the company's, no letter says that did not have it
+  if (goesOver && !carried) await client.query(sql('branding/judge_new_dba'), [brand.brandId, revision]);
+  return lockBrand(client, brand.handle, brand.owner);
+}
+
+function mergeProfile(profile: BrandProfile, changes: object): BrandProfile {
+  return brandProfileSchema.parse({ ...profile, ...changes });
+}

@@ -1,0 +1,65 @@
+import type { CacheName } from './definition.ts';
+
+/** Version of the list of categories: rises when one is added. */
+export const categoriesVersion = 1;
+
+/** An artefact as the database knows it: the published version, if there is one, and its state. */
+export interface Publication {
+  readonly cache: CacheName;
+  readonly country: string;
+  readonly status: 'fresh' | 'stale';
+  readonly stale: { readonly code: string; readonly reason: string; readonly since: Date } | null;
+  /** Snapshot time of the last night whose rows gave exactly these bytes. */
+  readonly confirmedAsOf: Date | null;
+  readonly published: PublishedVersion | null;
+  readonly previous: { readonly version: number; readonly plainSha256: string } | null;
+}
+
+/** The facts of one published version. Digests are SHA-256 in lower-case hex. */
+export interface PublishedVersion {
+  readonly version: number;
+  readonly buildId: number;
+  readonly asOf: Date;
+  readonly builtAt: Date;
+  readonly publishedAt: Date;
+  readonly rows: number;
+  readonly levels: LevelCounts;
+  readonly categoriesVersion: number;
+  readonly file: ArtefactFile;
+  /** Null for a version from before there were segments. */
+  readonly index: IndexFile | null;
+  /** Those that lead to this version, newest first. */
+  readonly deltas: readonly StoredDelta[];
+}
+
+/** The stored segment index of a version. */
+export interface IndexFile {
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly segments: number;
+}
+
+/** The bytes of a version: as stored (gzip) and after decompression (plain). */
+export interface ArtefactFile {
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly plainSha256: string;
+  readonly plainBytes: number;
+}
+
+/** Rows a reputation level. A cache without reputation has none. */
+export type LevelCounts = Partial<Record<'NEUTRAL' | 'SPAM' | 'FRAUD', number>>;
+
+/** A stored delta from an earlier version. */
+export interface StoredDelta extends DeltaCounts {
+  readonly from: number;
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/** How many rows a delta adds, changes and removes. */
+export interface DeltaCounts {
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+}

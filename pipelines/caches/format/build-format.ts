@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import { sql } from '../../../sql/sql.ts';
+import { findCache, type CacheName } from '../definition.ts';
+import { categoriesVersion } from '../artefact-facts.ts';
+import { rowDeflateVersion, type BuildProfile } from './row-deflate.ts';
+
+/** The settings that the bytes of an artefact depend on, beside its rows. */
+export interface FormatSettings {
+  readonly segmentRowsMax: number;
+  readonly buildProfile: BuildProfile;
+}
+
+/** Rises when the code cuts or compresses in another way. */
+const layout = 1;
+
+/**
+ * What the bytes of an artefact depend on beside the data: a digest of what says which rows it holds, and one of how they are
+ * cut and compressed. A build copies segments of the published version only where both are the same.
+ */
+export function buildFormat(cache: CacheName, settings: FormatSettings): string {
+  return `${contentFormat(cache)}-${digest([layout, settings.segmentRowsMax, settings.buildProfile, rowDeflateVersion])}`;
+}
+
+/** True if a format differs from another at most in how rows are cut and compressed, so that unchanged data means unchanged rows. */
+export function sameContent(format: string | null, cache: CacheName): boolean {
+  return format?.split('-')[0] === contentFormat(cache);
+}
+
+function contentFormat(cache: CacheName): string {
+  const { columns, copyStatement } = findCache(cache);
+  return digest([categoriesVersion, columns.map(({ name }) => name), sql(copyStatement)]);
+}
+
+function digest(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,478 @@
+import { ServiceError } from '../../../runtime/errors.ts';
+import type { DeltaCounts } from '../artefact-facts.ts';
+
+/**
+ * Deltas as text: a line for each row that differs, ascending by phone. `+<tab>row` was added, `~<tab>row` is the new row
+ * of a number that had another one, `-<tab>phone` was removed. A delta over several versions is the deltas of the steps one
+ * after another: where the phones do not ascend, the next step begins.
+ *
+ * Everything here works on streams of bytes that are cut anywhere, holds one chunk of each in memory, and compares rows as
+ * bytes: a tab and a line feed sort before every digit, so the order by phone is the order of the bytes of whole rows.
+ */
+
+/** Bytes of a stream of lines, cut anywhere. */
+export type Chunks = AsyncIterable<Buffer> | Iterable<Buffer>;
+
+/** Longest line, in bytes. The longest row that the columns allow has some 2,250. */
+export const deltaLineBytesMax = 64 * 1024;
+
+/** Bytes of text that are gathered before they are passed on. */
+const gatheredBytes = 256 * 1024;
+
+const added = 0x2b;
+const changed = 0x7e;
+const removed = 0x2d;
+const tab = 0x09;
+const newline = 0x0a;
+const zero = 0x30;
+const nine = 0x39;
+
+/** Bytes of a key with its plus sign: a phone, or a range, which has three digits fewer. */
+const keyBytes = { min: 6, max: 16 } as const;
+
+/**
+ * The delta from one stream of rows to another, as pieces of whole lines. Both ascend by phone.
+ * @throws ServiceError `delta_invalid` if one of them does not.
+ */
+export async function* differenceOf(before: Chunks, after: Chunks): AsyncGenerator<Buffer> {
+  const old = new Lines(before, rowForm);
+  const fresh = new Lines(after, rowForm);
+  const text = new GatheredText();
+  try {
+    await loadBoth(old, fresh);
+    while (!old.done || !fresh.done) {
+      const order = compareLines(old, fresh);
+      if (order < 0) text.addRemoval(old);
+      else if (order > 0) text.addRow(added, fresh);
+      else if (sameRow(old, fresh)) passSameRows(old, fresh);
+      else text.addRow(changed, fresh);
+      if (order <= 0 && !old.step()) await old.load();
+      if (order >= 0 && !fresh.step()) await fresh.load();
+      if (text.isFull) yield text.take();
+    }
+    if (!text.isEmpty) yield text.take();
+  } finally {
+    await closeBoth(old, fresh);
+  }
+}
+
+/**
+ * One delta for two in a row: from the version that the first begins at to the one that the second leads to. A number that
+ * was changed and changed back, or removed and added as it was, stays in it as a change to the same row.
+ * @throws ServiceError `delta_invalid` if one is not well formed, or the second cannot follow the first.
+ */
+export async function* composeDeltas(first: Chunks, second: Chunks): AsyncGenerator<Buffer> {
+  const earlier = new Lines(first, deltaForm);
+  const later = new Lines(second, deltaForm);
+  const text = new GatheredText();
+  try {
+    await loadBoth(earlier, later);
+    while (!earlier.done || !later.done) {
+      const order = compareLines(earlier, later);
+      if (order < 0) text.addLine(earlier);
+      else if (order > 0) text.addLine(later);
+      else addBoth(text, earlier, later);
+      if (order <= 0 && !earlier.step()) await earlier.load();
+      if (order >= 0 && !later.step()) await later.load();
+      if (text.isFull) yield text.take();
+    }
+    if (!text.isEmpty) yield text.take();
+  } finally {
+    await closeBoth(earlier, later);
+  }
+}
+
+function addBoth(text: GatheredText, earlier: Lines, later: Lines): void {
+  const [first, second] = [earlier.operation, later.operation];
+  if ((first === removed) !== (second === added)) throw invalid(`Line ${later.number} of the second delta cannot follow line ${earlier.number} of the first.`);
+  if (second === removed) {
+    if (first === changed) text.addLine(later); // what was added and removed was never there
+  } else if (first === added) text.addRow(added, later);
+  else text.addRow(changed, later);
+}
+
+/**
+ * The rows that a delta makes of the rows of its basis, as pieces of whole rows.
+ * @throws ServiceError `delta_invalid` if the delta is not well formed, or names rows that are not as it says: it adds a
+ * number that is there, or changes or removes one that is not. Whether the rows are those of the version that the delta
+ * begins at, only the digest of the result tells.
+ */
+export async function* applyDelta(rows: Chunks, delta: Chunks): AsyncGenerator<Buffer> {
+  const lines = new Lines(delta, deltaForm);
+  const text = new GatheredText();
+  try {
+    await lines.load();
+    for await (const block of wholeLines(rows, 'rows')) {
+      let at = 0;
+      while (!lines.done) {
+        const place = findRow(block, at, lines);
+        if (place === block.length) break; // the line is about a row behind this block
+        text.addBytes(block, at, place);
+        at = carryOut(text, lines, { block, place });
+        if (!lines.step()) await lines.load();
+        if (text.isFull) yield text.take();
+      }
+      text.addBytes(block, at, block.length);
+      if (text.isFull) yield text.take();
+    }
+    for (; !lines.done; ) {
+      carryOut(text, lines, undefined);
+      if (!lines.step()) await lines.load();
+      if (text.isFull) yield text.take();
+    }
+    if (!text.isEmpty) yield text.take();
+  } finally {
+    await lines.close();
+  }
+}
+
+/** Writes what a line of a delta makes of the row at its place; returns where the rows go on that it leaves as they are. */
+function carryOut(text: GatheredText, lines: Lines, at: { block: Buffer; place: number } | undefined): number {
+  const { operation } = lines;
+  const isThere = at !== undefined && compareRow(at.block, at.place, lines) === 0;
+  if (isThere === (operation === added)) throw invalid(`Line ${lines.number} ${isThere ? 'adds a number that is there already' : 'changes or removes a number that is not there'}.`);
+  if (operation !== removed) text.addBytes(lines.block, lines.keyStart, lines.end);
+  if (at === undefined || !isThere) return at?.place ?? 0;
+  return endOfLine(at.block, at.place);
+}
+
+/** A piece of whole lines of one step of a delta; the steps count from 0. */
+export interface StepPiece {
+  readonly step: number;
+  readonly text: Buffer;
+}
+
+/**
+ * Divides a delta over several versions into the deltas of its steps.
+ * @throws ServiceError `delta_invalid` if a line is not well formed
+ */
+export async function* divideSteps(delta: Chunks): AsyncGenerator<StepPiece> {
+  const lines = new Lines(delta, chainForm);
+  let step = 0;
+  try {
+    await lines.load();
+    while (!lines.done) {
+      const { block, start } = lines;
+      let end = start;
+      let begins = false;
+      do {
+        begins = lines.beginsStep && end > start;
+        if (begins) break;
+        if (lines.beginsStep) step++;
+        end = lines.end;
+      } while (lines.step());
+      yield { step, text: block.subarray(start, end) };
+      if (!begins) await lines.load();
+    }
+  } finally {
+    await lines.close();
+  }
+}
+
+/** Counts the operations of a delta as its text passes. */
+export class OperationCounter implements DeltaCounts {
+  added = 0;
+  changed = 0;
+  removed = 0;
+  #atStart = true;
+
+  /** The same chunks, cut anywhere. */
+  async *watch(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      this.#add(chunk);
+      yield chunk;
+    }
+  }
+
+  #add(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length; ) {
+      if (this.#atStart) this.#countOne(chunk[at]!);
+      const end = chunk.indexOf(newline, at);
+      this.#atStart = end !== -1;
+      at = end === -1 ? chunk.length : end + 1;
+    }
+  }
+
+  #countOne(operation: number): void {
+    if (operation === added) this.added++;
+    else if (operation === changed) this.changed++;
+    else this.removed++;
+  }
+}
+
+/** What stands before the phone in a line, and what is asked of the line. */
+interface LineForm {
+  readonly name: 'rows' | 'delta';
+  /** Each line is behind the one before. */
+  readonly ascends: boolean;
+  readonly bytesBefore: number;
+  readonly isValid: (lines: Lines) => boolean;
+}
+
+const rowForm: LineForm = { name: 'rows', ascends: true, bytesBefore: 0, isValid: () => true };
+const deltaForm: LineForm = { name: 'delta', ascends: true, bytesBefore: 2, isValid: isDeltaLine };
+const chainForm: LineForm = { ...deltaForm, ascends: false };
+
+function isDeltaLine({ block, start, keyStart, keyEnd, end, operation }: Lines): boolean {
+  const length = keyEnd - keyStart;
+  if (length < keyBytes.min || length > keyBytes.max || block[start + 1] !== tab || block[keyStart] !== added) return false;
+  for (let at = keyStart + 1; at < keyEnd; at++) if (block[at]! < zero || block[at]! > nine) return false;
+  if (operation === removed) return keyEnd === end - 1;
+  return (operation === added || operation === changed) && block[keyEnd] === tab;
+}
+
+/**
+ * The lines of a stream one after another: the current one is `block` from `start` to `end`, its phone from `keyStart` to
+ * `keyEnd`. There is none before the first {@link load}. Whoever reads them closes them, whatever happens.
+ */
+class Lines {
+  block: Buffer = Buffer.alloc(0);
+  start = 0;
+  keyStart = 0;
+  keyEnd = 0;
+  /** Behind the line feed. */
+  end = 0;
+  /** Counts from 1; lines that were passed are not counted. */
+  number = 0;
+  done = false;
+  /** The line is not behind the one before. */
+  beginsStep = false;
+  readonly #blocks: AsyncGenerator<Buffer>;
+  readonly #form: LineForm;
+  #keyBefore: Buffer | undefined;
+
+  constructor(chunks: Chunks, form: LineForm) {
+    this.#blocks = wholeLines(chunks, form.name);
+    this.#form = form;
+  }
+
+  /** Of a line of a delta: its first byte. */
+  get operation(): number {
+    return this.block[this.start]!;
+  }
+
+  /** Moves to the next line of the block; false if there is none, then {@link load} takes the next block. */
+  step(): boolean {
+    if (this.end >= this.block.length) return false;
+    const { block, keyStart, keyEnd } = this;
+    this.#moveTo(this.end);
+    this.#requireOrder(block, keyStart, keyEnd);
+    return true;
+  }
+
+  /** Moves to the last of the lines behind this one that have so many bytes together. They are not looked at. */
+  pass(bytes: number): void {
+    if (bytes === 0) return;
+    this.end += bytes;
+    this.start = this.block.lastIndexOf(newline, this.end - 2) + 1;
+    this.keyStart = this.start + this.#form.bytesBefore;
+    this.keyEnd = endOfKey(this.block, this.keyStart);
+  }
+
+  /** Moves to the first line of the next block. `done` is true when there is none. */
+  async load(): Promise<void> {
+    this.#keyBefore = Buffer.from(this.block.subarray(this.keyStart, this.keyEnd));
+    const { done, value } = await this.#blocks.next();
+    this.done = done === true;
+    if (done === true) return;
+    this.block = value;
+    this.#moveTo(0);
+    this.#requireOrder(this.#keyBefore, 0, this.#keyBefore.length);
+  }
+
+  /** Ends the stream where it was not read to its end, so that what is behind it is closed: files, most of all. */
+  async close(): Promise<void> {
+    await this.#blocks.return(undefined);
+  }
+
+  #moveTo(start: number): void {
+    this.number++;
+    this.start = start;
+    this.end = endOfLine(this.block, start);
+    this.keyStart = Math.min(start + this.#form.bytesBefore, this.end - 1);
+    this.keyEnd = endOfKey(this.block, this.keyStart);
+    if (!this.#form.isValid(this)) throw invalid(`Line ${this.number} of the ${this.#form.name} is not well formed.`);
+  }
+
+  #requireOrder(block: Buffer, keyStart: number, keyEnd: number): void {
+    this.beginsStep = this.number > 1 && compareKeys({ block, keyStart, keyEnd }, this) >= 0;
+    if (this.beginsStep && this.#form.ascends) throw invalid(`${this.#form.name === 'rows' ? 'A line' : `Line ${this.number}`} of the ${this.#form.name} is not behind the line before it.`);
+  }
+}
+
+/** One after another: where the first is refused, the second is not begun. */
+async function loadBoth(first: Lines, second: Lines): Promise<void> {
+  await first.load();
+  await second.load();
+}
+
+async function closeBoth(first: Lines, second: Lines): Promise<void> {
+  await Promise.all([first.close(), second.close()]);
+}
+
+/** Pieces of whole lines of the bytes of a stream. Only a line that is cut between two chunks is copied. */
+async function* wholeLines(chunks: Chunks, name: LineForm['name']): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    const end = chunk.lastIndexOf(newline) + 1;
+    if (end === 0) {
+      rest = Buffer.concat([rest, chunk]);
+      if (rest.length > deltaLineBytesMax) throw invalid(`A line of the ${name} is longer than ${deltaLineBytesMax} bytes.`);
+      continue;
+    }
+    const begin = rest.length === 0 ? 0 : chunk.indexOf(newline) + 1;
+    if (begin > 0) yield Buffer.concat([rest, chunk.subarray(0, begin)]);
+    if (begin < end) yield chunk.subarray(begin, end);
+    rest = chunk.subarray(end);
+  }
+  if (rest.length > 0) throw invalid(`The last line of the ${name} has no end.`);
+}
+
+interface Key {
+  readonly block: Buffer;
+  readonly keyStart: number;
+  readonly keyEnd: number;
+}
+
+/** Order of the current lines of two streams; a stream that is done is behind everything. */
+function compareLines(a: Lines, b: Lines): number {
+  if (a.done) return 1;
+  return b.done ? -1 : compareKeys(a, b);
+}
+
+function compareKeys(a: Key, b: Key): number {
+  const [lengthOfA, lengthOfB] = [a.keyEnd - a.keyStart, b.keyEnd - b.keyStart];
+  const length = Math.min(lengthOfA, lengthOfB);
+  for (let at = 0; at < length; at++) {
+    const difference = a.block[a.keyStart + at]! - b.block[b.keyStart + at]!;
+    if (difference !== 0) return difference;
+  }
+  return lengthOfA - lengthOfB;
+}
+
+function sameRow(a: Lines, b: Lines): boolean {
+  return a.end - a.start === b.end - b.start && a.block.compare(b.block, b.start, b.end, a.start, a.end) === 0;
+}
+
+/** Bytes that are compared at a time where rows are the same: most rows of most nights are, and each costs more to look at than to compare. */
+const comparedBytes = { max: 8192, min: 128 } as const;
+
+/** Passes the rows behind the current ones that are the same in both, as far as both blocks reach. */
+function passSameRows(a: Lines, b: Lines): void {
+  const reach = Math.min(a.block.length - a.end, b.block.length - b.end);
+  let same = 0;
+  for (let window: number = comparedBytes.max; window >= comparedBytes.min && same < reach; ) {
+    const length = Math.min(window, reach - same);
+    const [from, to] = [a.end + same, b.end + same];
+    if (a.block.compare(b.block, to, to + length, from, from + length) === 0) same += length;
+    else window /= 4;
+  }
+  const rows = same === 0 ? 0 : a.block.lastIndexOf(newline, a.end + same - 1) + 1 - a.end;
+  a.pass(rows);
+  b.pass(rows);
+}
+
+/** Order of the row that begins at a place and the phone of a line. */
+function compareRow(block: Buffer, start: number, lines: Key): number {
+  return compareKeys({ block, keyStart: start, keyEnd: endOfKey(block, start) }, lines);
+}
+
+/** First jump ahead of the search for a row, in bytes; the jumps double. */
+const firstJumpBytes = 128;
+
+/** Where the first row at or behind a place begins that is not before the phone of a line; the length of the block if there is none. */
+function findRow(block: Buffer, from: number, lines: Lines): number {
+  let low = from; // rows that begin before it are before the phone
+  let high = block.length; // the row that begins there is not
+  for (let jump = firstJumpBytes, found = false; low < high; jump *= 2) {
+    const probe = found ? (low + high) >>> 1 : Math.min(low + jump, high - 1);
+    const row = startOfLine(block, probe, low);
+    if (compareRow(block, row, lines) < 0) low = endOfLine(block, probe);
+    else {
+      high = row;
+      found = true;
+    }
+  }
+  return low;
+}
+
+/** Start of the line that a byte is in, which is at or behind `from`. */
+function startOfLine(block: Buffer, byte: number, from: number): number {
+  let at = byte;
+  while (at > from && block[at - 1] !== newline) at--;
+  return at;
+}
+
+function endOfLine(block: Buffer, byte: number): number {
+  let at = byte;
+  while (block[at] !== newline) at++;
+  return at + 1;
+}
+
+/** A block ends with a line feed, so this ends within it. */
+function endOfKey(block: Buffer, start: number): number {
+  let at = start;
+  while (block[at] !== tab && block[at] !== newline) at++;
+  return at;
+}
+
+/** Text that is put together from many small pieces. */
+class GatheredText {
+  #buffer = Buffer.allocUnsafe(gatheredBytes);
+  #filled = 0;
+
+  get isFull(): boolean {
+    return this.#filled >= gatheredBytes / 2;
+  }
+
+  get isEmpty(): boolean {
+    return this.#filled === 0;
+  }
+
+  /** What was gathered; it is the caller's from then on. */
+  take(): Buffer {
+    const text = this.#buffer.subarray(0, this.#filled);
+    this.#buffer = Buffer.allocUnsafe(gatheredBytes);
+    this.#filled = 0;
+    return text;
+  }
+
+  addBytes(block: Buffer, start: number, end: number): void {
+    this.#makeRoom(end - start);
+    this.#filled += block.copy(this.#buffer, this.#filled, start, end);
+  }
+
+  addRow(operation: number, { block, keyStart, end }: Lines): void {
+    this.#addOperation(operation);
+    this.addBytes(block, keyStart, end);
+  }
+
+  addLine({ block, start, end }: Lines): void {
+    this.addBytes(block, start, end);
+  }
+
+  addRemoval({ block, keyStart, keyEnd }: Lines): void {
+    this.#addOperation(removed);
+    this.addBytes(block, keyStart, keyEnd);
+    this.#makeRoom(1);
+    this.#buffer[this.#filled++] = newline;
+  }
+
+  #addOperation(operation: number): void {
+    this.#makeRoom(2);
+    this.#buffer[this.#filled++] = operation;
+    this.#buffer[this.#filled++] = tab;
+  }
+
+  /** Grows where a block that is passed on unchanged is longer than what is usually gathered. */
+  #makeRoom(bytes: number): void {
+    if (this.#filled + bytes <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(this.#filled + bytes, 2 * this.#buffer.length));
+    this.#buffer.copy(larger, 0, 0, this.#filled);
+    this.#buffer = larger;
+  }
+}
+
+function invalid(problem: string): ServiceError {
+  return new ServiceError('delta_invalid', { operation: 'read delta', problem });
+}

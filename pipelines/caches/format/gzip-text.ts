@@ -1,0 +1,125 @@
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { ServiceError } from '../../../runtime/errors.ts';
+import { crc32, joinCrc32 } from './crc32.ts';
+import { compressBlock, finalBlock, gzipHeader, GzipMember, gzipTrailer, trailerBytes, type CompressedBlock } from './gzip-member.ts';
+import type { ArtefactFile } from '../artefact-facts.ts';
+
+/** Plain bytes that are compressed as one block, and blocks that are compressed at a time: what the two buffers hold at most. */
+const blockPlainBytes = 1024 * 1024;
+const blocksInFlight = 3;
+
+/**
+ * Writes text as one gzip member, piece by piece, and returns the sizes and digests of file and text.
+ * The pieces must stay as they are until they are written.
+ */
+export async function writeGzip(texts: AsyncIterable<Buffer>, write: (bytes: Buffer) => Promise<void>): Promise<ArtefactFile> {
+  const member = new GzipMember();
+  const inFlight: Promise<CompressedBlock>[] = [];
+  const writeOldest = async () => write(member.append(await inFlight.shift()!));
+  try {
+    await write(member.begin());
+    for await (const block of joinPieces(texts)) {
+      const compressing = compressBlock(block, 'compact');
+      compressing.catch(() => {}); // awaited in its turn
+      inFlight.push(compressing);
+      if (inFlight.length >= blocksInFlight) await writeOldest();
+    }
+    while (inFlight.length > 0) await writeOldest();
+    await write(member.end());
+    return member.facts();
+  } finally {
+    await Promise.allSettled(inFlight);
+  }
+}
+
+/** The same bytes in pieces of about the size of a block. */
+async function* joinPieces(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let waiting: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of pieces) {
+    waiting.push(piece);
+    bytes += piece.length;
+    if (bytes < blockPlainBytes) continue;
+    yield Buffer.concat(waiting);
+    waiting = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(waiting);
+}
+
+/**
+ * The text of a gzip file that the service wrote: one member with its header, and nothing behind it. What `gunzip` lets
+ * pass in silence, bytes behind the member or a header that says something else, is refused here.
+ * @throws ServiceError `delta_invalid`, or the error of the chunks
+ */
+export async function* readGzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const ends = { first: Buffer.alloc(0), last: Buffer.alloc(0) };
+  const gunzip = createGunzip({ chunkSize: 256 * 1024 });
+  pipeline(watchEnds(chunks, ends), gunzip, () => {}); // its error is that of the loop
+  let crc = 0;
+  let bytes = 0;
+  try {
+    for await (const text of gunzip as AsyncIterable<Buffer>) {
+      crc = crc32(text, crc);
+      bytes += text.length;
+      yield text;
+    }
+  } catch (error) {
+    throw isZlibError(error) ? notWhole(error) : error;
+  }
+  if (!ends.first.equals(gzipHeader) || !ends.last.equals(gzipTrailer(crc, bytes))) throw notWhole();
+}
+
+/**
+ * The text of two gzip files of {@link writeGzip} in a row, as one member: their blocks are copied as they are.
+ * `secondPlainBytes`: length of the second text.
+ */
+export async function* joinGzip(first: AsyncIterable<Buffer>, second: AsyncIterable<Buffer>, secondPlainBytes: number): AsyncGenerator<Buffer> {
+  const [before, after] = [new MemberBody(), new MemberBody()];
+  yield gzipHeader;
+  yield* before.of(first);
+  yield* after.of(second);
+  yield finalBlock;
+  yield gzipTrailer(joinCrc32(before.crc, after.crc, secondPlainBytes), before.plainBytes + after.plainBytes);
+}
+
+/** The blocks of a member without its header and its end. */
+class MemberBody {
+  /** What the trailer says, when the body was read. */
+  crc = 0;
+  plainBytes = 0;
+
+  async *of(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    const endBytes = finalBlock.length + trailerBytes;
+    let held: Buffer = Buffer.alloc(0); // what may be the end
+    let skip = gzipHeader.length;
+    for await (const chunk of chunks) {
+      const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+      const to = Math.max(0, bytes.length - endBytes);
+      const from = Math.min(skip, to);
+      skip -= from;
+      if (from < to) yield bytes.subarray(from, to);
+      held = Buffer.from(bytes.subarray(to));
+    }
+    if (skip > 0 || held.length < endBytes) throw notWhole();
+    this.crc = held.readUInt32LE(finalBlock.length);
+    this.plainBytes = held.readUInt32LE(finalBlock.length + 4);
+  }
+}
+
+async function* watchEnds(chunks: AsyncIterable<Buffer>, ends: { first: Buffer; last: Buffer }): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    if (ends.first.length < gzipHeader.length) ends.first = Buffer.concat([ends.first, chunk]).subarray(0, gzipHeader.length);
+    ends.last = chunk.length < trailerBytes ? Buffer.concat([ends.last, chunk]).subarray(-trailerBytes) : chunk.subarray(-trailerBytes);
+    yield chunk;
+  }
+}
+
+function isZlibError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('Z_');
+}
+
+function notWhole(cause?: unknown): ServiceError {
+  return new ServiceError('delta_invalid', { operation: 'read gzip', problem: 'The gzip data is damaged, cut off, or has more than one member.', cause });
+}

@@ -1,0 +1,31 @@
+import type { RowBlock } from './copy-rows.ts';
+import type { LevelCounts } from '../artefact-facts.ts';
+
+const tab = 0x09;
+/** No phone is shorter: a plus sign and 8 digits. */
+const phoneBytesMin = 9;
+/** First letters of the levels. */
+const letters = { NEUTRAL: 0x4e, SPAM: 0x53, FRAUD: 0x46 } as const;
+const counts = new Uint32Array(256);
+
+/** Rows a level of the rows from one to before another, whose second column is a reputation level: its first letter tells which. */
+export function countLevels({ plain, starts }: RowBlock, { from, to }: { from: number; to: number }): LevelCounts {
+  counts.fill(0);
+  for (let row = from; row < to; row++) {
+    let at = starts[row]! + phoneBytesMin;
+    while (plain[at] !== tab) at++;
+    counts[plain[at + 1]!]!++;
+  }
+  return sumLevels([{ NEUTRAL: counts[letters.NEUTRAL]!, SPAM: counts[letters.SPAM]!, FRAUD: counts[letters.FRAUD]! }]);
+}
+
+/** The sum of counts, less those of `minus`; levels without rows are left out. */
+export function sumLevels(plus: readonly LevelCounts[], minus: readonly LevelCounts[] = []): LevelCounts {
+  const total: LevelCounts = {};
+  for (const level of ['NEUTRAL', 'SPAM', 'FRAUD'] as const) {
+    const add = (list: readonly LevelCounts[]) => list.reduce((sum, counts) => sum + (counts[level] ?? 0), 0);
+    const rows = add(plus) - add(minus);
+    if (rows !== 0) total[level] = rows;
+  }
+  return total;
+}

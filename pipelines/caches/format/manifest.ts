@@ -1,0 +1,95 @@
+import { findCache, type Column } from '../definition.ts';
+import type { StoredDelta } from '../artefact-facts.ts';
+import { segmentColumns } from './segment-index.ts';
+import type { Publication, PublishedVersion, IndexFile, ArtefactFile, LevelCounts } from '../artefact-facts.ts';
+
+/** Version of the manifest's own form. */
+export const manifestSchema = 'caller-trust/manifest/1';
+
+/** The manifest as it is served, PRODUCT's field names. Times are ISO 8601 in UTC. */
+export interface Manifest {
+  readonly schema: string;
+  readonly cache: string;
+  readonly country: string | null;
+  readonly version: number;
+  readonly buildId: number;
+  readonly asOf: string;
+  readonly confirmedAsOf: string;
+  readonly builtAt: string;
+  readonly publishedAt: string;
+  readonly rows: number;
+  readonly levels: LevelCounts;
+  readonly columns: readonly Column[];
+  readonly order: string;
+  readonly notice: string | null;
+  readonly categoriesVersion: number;
+  readonly file: { readonly href: string; readonly mediaType: string } & ArtefactFile;
+  readonly previous: { readonly version: number; readonly plainSha256: string } | null;
+  readonly deltas: readonly ManifestDelta[];
+  readonly index: ManifestIndex | null;
+  readonly status: 'fresh' | 'stale';
+  readonly stale: { readonly code: string; readonly reason: string; readonly since: string } | null;
+}
+
+/** A delta in a manifest: it makes the file of the manifest from that of version `from`. */
+export interface ManifestDelta extends StoredDelta {
+  readonly href: string;
+}
+
+/** The segment index in a manifest. */
+export interface ManifestIndex extends IndexFile {
+  readonly href: string;
+  readonly mediaType: string;
+  readonly columns: readonly string[];
+}
+
+/** Path and query under which an artefact is downloaded. */
+export function artefactHref({ cache, country }: { cache: string; country: string }): string {
+  const { path, perCountry } = findCache(cache);
+  return `/v1/caches/${path}${perCountry ? `?country=${country}` : ''}`;
+}
+
+/** Path and query of the delta from a version to the published one. */
+export function deltaHref({ cache, country, from }: { cache: string; country: string; from: number }): string {
+  const { path, perCountry } = findCache(cache);
+  return `/v1/caches/${path}/delta?from=${from}${perCountry ? `&country=${country}` : ''}`;
+}
+
+/** Path and query of the segment index of an artefact. */
+export function indexHref({ cache, country }: { cache: string; country: string }): string {
+  const { path, perCountry } = findCache(cache);
+  return `/v1/caches/${path}/index${perCountry ? `?country=${country}` : ''}`;
+}
+
+/** Media type of a segment index. */
+export const indexMediaType = 'text/tab-separated-values';
+
+/** The manifest of an artefact that has a published version. */
+export function makeManifest(publication: Publication & { readonly published: PublishedVersion }): Manifest {
+  const { cache, country, published, stale } = publication;
+  const { index, deltas } = published;
+  const { columns, notice } = findCache(cache);
+  return {
+    schema: manifestSchema,
+    cache,
+    country: country === '' ? null : country,
+    version: published.version,
+    buildId: published.buildId,
+    asOf: published.asOf.toISOString(),
+    confirmedAsOf: (publication.confirmedAsOf ?? published.asOf).toISOString(),
+    builtAt: published.builtAt.toISOString(),
+    publishedAt: published.publishedAt.toISOString(),
+    rows: published.rows,
+    levels: published.levels,
+    columns,
+    order: `${columns[0]!.name} ascending in byte order`,
+    notice,
+    categoriesVersion: published.categoriesVersion,
+    file: { href: artefactHref(publication), mediaType: 'application/gzip', ...published.file },
+    previous: publication.previous,
+    deltas: deltas.map(({ from, sha256, bytes, ...counts }) => ({ from, href: deltaHref({ cache, country, from }), bytes, sha256, ...counts })),
+    index: index === null ? null : { href: indexHref(publication), mediaType: indexMediaType, ...index, columns: segmentColumns },
+    status: publication.status,
+    stale: stale === null ? null : { code: stale.code, reason: stale.reason, since: stale.since.toISOString() },
+  };
+}

@@ -1,0 +1,167 @@
+import { ServiceError } from '../../../runtime/errors.ts';
+import type { RowBlock } from './copy-rows.ts';
+import { sharedLength } from './key-range.ts';
+import { countLevels, sumLevels } from './level-counts.ts';
+import type { LevelCounts } from '../artefact-facts.ts';
+
+/** The rows of one segment, in one piece. */
+export interface CutSegment {
+  readonly prefix: string;
+  readonly plain: Buffer;
+  readonly rows: number;
+  readonly levels: LevelCounts;
+}
+
+/** Rows of a block that are in no segment yet. */
+interface Part {
+  readonly block: RowBlock;
+  from: number;
+}
+
+interface SegmentCutterOptions {
+  readonly regions: readonly string[];
+  readonly rowsMax: number;
+  readonly hasLevels: boolean;
+  readonly recycle: (block: RowBlock) => void;
+}
+
+const tab = 0x09;
+
+/**
+ * Cuts ascending rows into segments: the leaves of the prefix tree in which a prefix with more than `rowsMax` rows is split
+ * by its next character. Where the cuts are depends on the rows alone, not on the history, so an incremental build and a
+ * full one give the same bytes. Holds `rowsMax` rows and one block at most.
+ *
+ * A region is a prefix whose parent is known to be split (or all phones); its rows are cut as they would be among all others.
+ */
+export class SegmentCutter {
+  private readonly rowsMax: number;
+  private readonly hasLevels: boolean;
+  /** Told of each block of which no row is needed any more. */
+  private readonly recycle: (block: RowBlock) => void;
+  private readonly regions: string[];
+  private region = '';
+  /** The node whose rows are being collected; '' before the next row opens one. Each of its beginnings that is longer than the region is split. */
+  private node = '';
+  /** The segment that was cut last in this region, or ''. */
+  private closed = '';
+  private readonly parts: Part[] = [];
+  private rowsWaiting = 0;
+
+  /** `hasLevels`: the second column is a reputation level, which is counted for each segment. */
+  constructor({ regions, rowsMax, hasLevels, recycle }: SegmentCutterOptions) {
+    this.regions = [...regions];
+    this.hasLevels = hasLevels;
+    this.rowsMax = rowsMax;
+    this.recycle = recycle;
+  }
+
+  /** Takes the next rows, and gives the segments that are whole now. */
+  push(block: RowBlock): CutSegment[] {
+    if (block.rows === 0) {
+      this.recycle(block);
+      return [];
+    }
+    this.parts.push({ block, from: 0 });
+    this.rowsWaiting += block.rows;
+    return this.cut(false);
+  }
+
+  /** Gives the last segments, when no row follows. */
+  end(): CutSegment[] {
+    return this.cut(true);
+  }
+
+  private cut(ended: boolean): CutSegment[] {
+    const done: CutSegment[] = [];
+    while (this.rowsWaiting > 0) {
+      const phone = this.firstPhone();
+      if (this.node === '') this.open(phone);
+      const rows = this.countUnder(this.node);
+      if (rows <= this.rowsMax) {
+        if (rows === this.rowsWaiting && !ended) break; // more of its rows may follow
+        done.push(this.take(rows));
+      } else if (phone.length === this.node.length) {
+        done.push(this.take(1)); // a phone that is the beginning of others
+      } else {
+        this.node = phone.slice(0, this.node.length + 1);
+      }
+    }
+    return done;
+  }
+
+  /** Goes to the node that the next row opens: the first one below the nodes that are split already. */
+  private open(phone: string): void {
+    while (this.region === '' || !phone.startsWith(this.region)) {
+      const next = this.regions.shift();
+      if (next === undefined) throw new ServiceError('rows_differ', { operation: 'cut segments', problem: 'A row lies outside the ranges that were asked for.' });
+      this.region = next;
+      this.closed = '';
+    }
+    if (phone < this.closed) throw new ServiceError('rows_differ', { operation: 'cut segments', problem: 'The rows are not in the order of their phones.' });
+    this.node = this.closed === '' ? this.region : phone.slice(0, sharedLength(this.closed, phone) + 1);
+  }
+
+  private take(rows: number): CutSegment {
+    const segment = { prefix: this.node, rows, ...this.takeRows(rows) };
+    this.rowsWaiting -= rows;
+    this.closed = this.node;
+    this.node = '';
+    return segment;
+  }
+
+  private takeRows(rows: number): Pick<CutSegment, 'plain' | 'levels'> {
+    const slices: Buffer[] = [];
+    const levels: LevelCounts[] = [];
+    const used: RowBlock[] = [];
+    for (let left = rows; left > 0; ) {
+      const part = this.parts[0]!;
+      const { block, from } = part;
+      const to = Math.min(block.rows, from + left);
+      slices.push(block.plain.subarray(block.starts[from], block.starts[to]));
+      if (this.hasLevels) levels.push(countLevels(block, { from, to }));
+      left -= to - from;
+      part.from = to;
+      if (to === block.rows) used.push(this.parts.shift()!.block);
+    }
+    const plain = Buffer.concat(slices);
+    used.forEach(this.recycle);
+    return { plain, levels: sumLevels(levels) };
+  }
+
+  private firstPhone(): string {
+    const { block, from } = this.parts[0]!;
+    return phoneAt(block, from);
+  }
+
+  /** Waiting rows that begin with a prefix: they are the first ones, since rows ascend. */
+  private countUnder(prefix: string): number {
+    let rows = 0;
+    for (const { block, from } of this.parts) {
+      if (beginsWith(block, block.rows - 1, prefix)) {
+        rows += block.rows - from;
+        continue;
+      }
+      let low = from;
+      let high = block.rows - 1;
+      while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (beginsWith(block, middle, prefix)) low = middle + 1;
+        else high = middle;
+      }
+      return rows + low - from;
+    }
+    return rows;
+  }
+}
+
+function phoneAt({ plain, starts }: RowBlock, row: number): string {
+  const start = starts[row]!;
+  return plain.toString('latin1', start, plain.indexOf(tab, start));
+}
+
+function beginsWith({ plain, starts }: RowBlock, row: number, prefix: string): boolean {
+  const start = starts[row]!;
+  for (let at = 0; at < prefix.length; at++) if (plain[start + at] !== prefix.charCodeAt(at)) return false;
+  return true;
+}

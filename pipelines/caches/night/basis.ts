@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { ServiceError } from '../../../runtime/errors.ts';
+import type { ArtefactStore } from '../store/artefact-store.ts';
+import type { Basis } from './build-plan.ts';
+import { formatArtefact, type ArtefactName } from '../definition.ts';
+import { parseSegmentIndex, type Segment } from '../format/segment-index.ts';
+
+/** The published version that a build copies from, opened. */
+export interface OpenBasis extends Basis {
+  readonly segments: readonly Segment[];
+  /** The deflate blocks of segments that follow one another. */
+  read(segments: readonly Segment[]): Promise<Buffer>;
+  /** Reads the whole file and compares its digest. @throws ServiceError `basis_unusable` */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const checkBytes = 1024 * 1024;
+
+/**
+ * Opens the file and the index of a basis. The index is checked against its digest.
+ * @throws ServiceError `basis_unusable`
+ */
+export async function openBasis(store: ArtefactStore, artefact: ArtefactName, basis: Basis): Promise<OpenBasis> {
+  const unusable = (problem: string, cause?: unknown) =>
+    new ServiceError('basis_unusable', { operation: 'open basis', object: `${formatArtefact(artefact)} v${basis.version}`, problem, cause });
+  const segments = await readIndex(store, artefact, basis.index.sha256).catch((cause: unknown) => {
+    throw unusable('The segment index cannot be read.', cause);
+  });
+  const handle = await store.open({ ...artefact, sha256: basis.file.sha256 }).catch((cause: unknown) => {
+    throw unusable('The file cannot be opened.', cause);
+  });
+  return {
+    ...basis,
+    segments,
+    read: async (run) => {
+      const blocks = Buffer.allocUnsafeSlow(run.reduce((sum, { bytes }) => sum + bytes, 0));
+      const { bytesRead } = await handle.read(blocks, 0, blocks.length, run[0]!.offset);
+      if (bytesRead !== blocks.length) throw unusable('The file ends early.');
+      return blocks;
+    },
+    check: async () => {
+      if ((await digestOf(handle)) !== basis.file.sha256) throw unusable('The file is damaged.');
+    },
+    close: () => handle.close(),
+  };
+}
+
+/**
+ * The segments of a stored index.
+ * @throws ServiceError `segment_index_invalid`, or the error of the store
+ */
+export async function readIndex(store: ArtefactStore, artefact: ArtefactName, sha256: string): Promise<Segment[]> {
+  const handle = await store.open({ ...artefact, sha256, kind: 'index' });
+  try {
+    const bytes = await handle.readFile();
+    if (createHash('sha256').update(bytes).digest('hex') !== sha256) throw new ServiceError('segment_index_invalid', { operation: 'read segment index', problem: 'Its digest is another one.' });
+    return parseSegmentIndex(bytes.toString('latin1'));
+  } finally {
+    await handle.close();
+  }
+}
+
+async function digestOf(handle: FileHandle): Promise<string> {
+  const hash = createHash('sha256');
+  const buffer = Buffer.allocUnsafeSlow(checkBytes);
+  for (let position = 0; ; ) {
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
+    if (bytesRead === 0) return hash.digest('hex');
+    hash.update(buffer.subarray(0, bytesRead));
+    position += bytesRead;
+  }
+}

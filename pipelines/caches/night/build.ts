@@ -1,0 +1,245 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
+import { ServiceError } from '../../../runtime/errors.ts';
+import { connect, destroy } from '../../../runtime/postgres.ts';
+import { sqlWithLiterals } from '../../../sql/sql.ts';
+import type { ArtefactStore, UnfinishedFile } from '../store/artefact-store.ts';
+import { openBasis, type OpenBasis } from './basis.ts';
+import { noBasis, type BuildPlan } from './build-plan.ts';
+import { CopyOut } from './copy-out.ts';
+import { findCache, formatArtefact, isCountryCode, type ArtefactName } from '../definition.ts';
+import { stepsOf, type BuildStep } from './dirty-regions.ts';
+import { allPhones, endOfPrefix } from '../format/key-range.ts';
+import type { LevelCounts } from '../artefact-facts.ts';
+import type { BuildProfile } from '../format/row-deflate.ts';
+import { SegmentCutter } from '../format/segment-cutter.ts';
+import { formatSegmentIndex } from '../format/segment-index.ts';
+import { SegmentWriter, type WrittenArtefact } from '../format/segment-writer.ts';
+import { enterSnapshot } from './snapshot.ts';
+
+/** How a build works; see the settings of the same names. */
+export interface BuildSettings {
+  readonly segmentRowsMax: number;
+  readonly buildProfile: BuildProfile;
+  readonly blocksInFlight: number;
+  readonly copyIdleSecondsMax: number;
+}
+
+export interface BuildOptions {
+  readonly databaseUrl: string;
+  readonly store: ArtefactStore;
+  readonly artefact: ArtefactName;
+  /** Absent: all rows are read. */
+  readonly plan?: BuildPlan;
+  /** Snapshot of the night, held elsewhere for as long as the build runs. */
+  readonly snapshotId: string;
+  /** Instant at which brands must be live. */
+  readonly evaluatedAt: Date;
+  /** Rows that SQL counted in the same snapshot; in the unchanged part, rows of the basis. */
+  readonly rowsExpected: number;
+  /** The same by level. Absent: not compared. */
+  readonly levelsExpected?: LevelCounts | undefined;
+  /** Name of this build among the unfinished files. */
+  readonly owner: string;
+  readonly settings: BuildSettings;
+  readonly signal?: AbortSignal | undefined;
+  /** Told the rows written so far, from time to time. */
+  readonly onProgress?: ((rows: number) => void) | undefined;
+}
+
+/** A stored file, with its stored index, that nothing points to yet. */
+export interface BuiltArtefact extends WrittenArtefact {
+  readonly index: { readonly sha256: string; readonly bytes: number };
+  /** Rows that were read from the database; the others were copied from the basis. */
+  readonly rowsRead: number;
+  /** What lies outside these regions was copied from the basis byte for byte; null if nothing was. */
+  readonly copiedExcept: readonly string[] | null;
+}
+
+/** Plain bytes that are collected from the COPY before they are cut into segments. */
+const copyBlockBytes = 1024 * 1024;
+
+/**
+ * Builds one artefact: COPY in the night's snapshot, compression segment by segment, a stored file. An incremental build
+ * reads the regions of its plan and copies the other segments from the basis; the bytes are those of a full build.
+ *
+ * The file gets its name only after the transaction has committed and the rows counted by SQL, the lines written and
+ * COPY's own count agree. A connection whose stream was cut is destroyed, never used again.
+ * @throws ServiceError `snapshot_gone`, `copy_cut`, `copy_stalled`, `rows_differ`, `basis_unusable`, `artefact_not_stored`,
+ * `interrupted`, `database_unavailable`
+ */
+export async function buildArtefact(options: BuildOptions): Promise<BuiltArtefact> {
+  const { plan = noBasis } = options;
+  try {
+    if (plan.kind === 'full') return await buildFrom(undefined, options);
+    const basis = await openBasis(options.store, options.artefact, plan.basis);
+    try {
+      return plan.kind === 'keep' ? await keepBasis(basis, options) : await buildFrom({ basis, regions: plan.regions }, options);
+    } finally {
+      await basis.close();
+    }
+  } catch (error) {
+    throw asBuildError(error);
+  }
+}
+
+/** Nothing changed: the stored file is the result, once its bytes are found to be what they were, and to be in the store. */
+async function keepBasis(basis: OpenBasis, { store, artefact }: BuildOptions): Promise<BuiltArtefact> {
+  const { file, rows, levels, index, segments } = basis;
+  await basis.check();
+  await store.restore({ ...artefact, sha256: file.sha256 });
+  await store.restore({ ...artefact, sha256: index.sha256, kind: 'index' });
+  return { file, rows, levels, index, segments, rowsRead: 0, copiedExcept: [] };
+}
+
+/** The part of the basis that is copied. */
+interface Unchanged {
+  readonly basis: OpenBasis;
+  readonly regions: readonly string[];
+}
+
+async function buildFrom(unchanged: Unchanged | undefined, options: BuildOptions): Promise<BuiltArtefact> {
+  const file = await options.store.start(options.owner);
+  try {
+    return await buildFile(file, unchanged, options);
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
+}
+
+async function buildFile(file: UnfinishedFile, unchanged: Unchanged | undefined, options: BuildOptions): Promise<BuiltArtefact> {
+  const client = await connect({ url: options.databaseUrl, applicationName: `caller-trust build ${formatArtefact(options.artefact)}` });
+  const built = await writeRows({ client, file, unchanged, options }).catch((error: unknown) => {
+    destroy(client);
+    throw error;
+  });
+  await client.end();
+  await file.keep({ ...options.artefact, sha256: built.file.sha256 });
+  return { ...built, index: await storeIndex(built, options) };
+}
+
+async function storeIndex({ segments }: WrittenArtefact, { store, artefact, owner }: BuildOptions): Promise<BuiltArtefact['index']> {
+  const bytes = formatSegmentIndex(segments);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const file = await store.start(`${owner}.index`);
+  try {
+    await file.handle.writeFile(bytes);
+    await file.keep({ ...artefact, sha256, kind: 'index' });
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
+  return { sha256, bytes: bytes.length };
+}
+
+interface Writing {
+  readonly client: Client;
+  readonly file: UnfinishedFile;
+  readonly unchanged: Unchanged | undefined;
+  readonly options: BuildOptions;
+}
+
+async function writeRows({ client, file, unchanged, options }: Writing): Promise<Omit<BuiltArtefact, 'index'>> {
+  const { settings, snapshotId } = options;
+  await enterSnapshot(client, snapshotId);
+  const writer = await SegmentWriter.begin(file.handle, { blocksInFlight: settings.blocksInFlight, profile: settings.buildProfile });
+  try {
+    let rowsRead = 0;
+    for (const step of steps(unchanged)) {
+      if (step.kind === 'copy') await writer.copy(step.segments, await unchanged!.basis.read(step.segments));
+      else rowsRead += await readRegions({ client, writer, options }, step.regions);
+    }
+    const written = await writer.end();
+    await commitWithin(client, settings.copyIdleSecondsMax);
+    requireSameCount(options, written);
+    return { ...written, rowsRead, copiedExcept: unchanged?.regions ?? null };
+  } finally {
+    await writer.settle(); // nothing works on the file when it is discarded
+  }
+}
+
+function steps(unchanged: Unchanged | undefined): BuildStep[] {
+  return unchanged === undefined ? [{ kind: 'read', regions: [allPhones] }] : stepsOf(unchanged.basis.segments, unchanged.regions);
+}
+
+/** Reads the rows of neighbouring regions with one COPY. Returns COPY's own count of them. */
+async function readRegions({ client, writer, options }: { client: Client; writer: SegmentWriter; options: BuildOptions }, regions: readonly string[]): Promise<number> {
+  const { settings, signal, artefact, onProgress } = options;
+  const copy = CopyOut.start({
+    client,
+    statement: copyStatement(options, { from: regions[0]!, to: endOfPrefix(regions.at(-1)!) }),
+    blockBytes: copyBlockBytes,
+    idleSecondsMax: settings.copyIdleSecondsMax,
+    signal,
+  });
+  const cutter = new SegmentCutter({ regions, rowsMax: settings.segmentRowsMax, hasLevels: hasLevels(artefact), recycle: (block) => copy.recycle(block) });
+  let rows = 0;
+  for await (const block of copy) {
+    rows += block.rows;
+    for (const segment of cutter.push(block)) await writer.add(segment);
+    onProgress?.(writer.rows);
+  }
+  for (const segment of cutter.end()) await writer.add(segment);
+  if (copy.rowsCopied !== rows) throw rowsDiffer(artefact, `${rows} lines came, COPY said ${copy.rowsCopied ?? 'nothing'}.`);
+  return rows;
+}
+
+function hasLevels({ cache }: ArtefactName): boolean {
+  return findCache(cache).columns.some(({ type }) => type === 'level');
+}
+
+/** @throws ServiceError `copy_stalled` if the database does not confirm the end of the transaction in time. */
+async function commitWithin(client: Client, seconds: number): Promise<void> {
+  const timer = new AbortController();
+  const silence = sleep(seconds * 1000, undefined, { signal: timer.signal }).then(
+    () => {
+      throw new ServiceError('copy_stalled', { operation: 'commit', problem: `The database did not confirm the end of the transaction within ${seconds} s.` });
+    },
+    () => {}, // confirmed in time
+  );
+  try {
+    await Promise.race([client.query('COMMIT'), silence]);
+  } finally {
+    timer.abort();
+  }
+}
+
+function copyStatement({ artefact, evaluatedAt }: BuildOptions, range: { from: string; to: string }): string {
+  const { copyStatement: name, perCountry } = findCache(artefact.cache);
+  if (perCountry && !isCountryCode(artefact.country)) {
+    throw new ServiceError('country_invalid', { operation: 'build artefact', object: formatArtefact(artefact) });
+  }
+  return sqlWithLiterals(name, { country: artefact.country, evaluatedAt: evaluatedAt.toISOString(), ...range });
+}
+
+/**
+ * The rule before a file gets its name: the rows that SQL counted are the lines written. That COPY's own count is that of the
+ * lines was found range by range.
+ * @throws ServiceError `rows_differ`
+ */
+export function requireSameCount({ artefact, rowsExpected, levelsExpected }: Pick<BuildOptions, 'artefact' | 'rowsExpected' | 'levelsExpected'>, written: Pick<WrittenArtefact, 'rows' | 'levels'>): void {
+  if (rowsExpected !== written.rows) throw rowsDiffer(artefact, `SQL counted ${rowsExpected} rows, ${written.rows} lines were written.`);
+  const levels = (Object.keys({ ...levelsExpected, ...written.levels }) as (keyof LevelCounts)[]).filter((level) => levelsExpected !== undefined && levelsExpected[level] !== written.levels[level]);
+  if (levels.length > 0) throw rowsDiffer(artefact, `SQL counted other rows of level ${levels.join(', ')} than were written.`);
+}
+
+function rowsDiffer(artefact: ArtefactName, problem: string): ServiceError {
+  return new ServiceError('rows_differ', { operation: 'build artefact', object: formatArtefact(artefact), problem });
+}
+
+/** A file that cannot be written is told as that; anything else that breaks means that the rows cannot be trusted. */
+function asBuildError(error: unknown): unknown {
+  if (error instanceof ServiceError) return error;
+  return isFileError(error)
+    ? new ServiceError('artefact_not_stored', { operation: 'build artefact', problem: `The file could not be written: ${error.code}.`, hint: 'Look at the disk of ARTEFACT_DIR.', cause: error })
+    : new ServiceError('copy_cut', { operation: 'build artefact', cause: error });
+}
+
+/** Codes of file operations that those of a socket do not have. */
+const fileErrors: unknown[] = ['EACCES', 'EDQUOT', 'EEXIST', 'EFBIG', 'EIO', 'EMFILE', 'ENFILE', 'ENOENT', 'ENOSPC', 'ENOTDIR', 'EPERM', 'EROFS'];
+
+function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error && fileErrors.includes(error.code);
+}

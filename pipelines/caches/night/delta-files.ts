@@ -1,0 +1,218 @@
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
+import type { ArtefactStore } from '../store/artefact-store.ts';
+import type { StoredName } from '../store/stored-name.ts';
+import { formatArtefact, type ArtefactName } from '../definition.ts';
+import { applyDelta, differenceOf, OperationCounter } from '../format/delta-lines.ts';
+import { liesWithin } from './dirty-regions.ts';
+import { joinGzip, readGzip, writeGzip } from '../format/gzip-text.ts';
+import { inflateSegment } from '../format/inflate-segment.ts';
+import type { Segment } from '../format/segment-index.ts';
+import type { StoredDelta } from '../artefact-facts.ts';
+
+/** A stored artefact with its segment index. */
+export interface IndexedFile {
+  readonly sha256: string;
+  readonly segments: readonly Segment[];
+}
+
+export interface WriteDeltasOptions {
+  readonly store: ArtefactStore;
+  readonly artefact: ArtefactName;
+  /** Beginning of the names among the unfinished files. */
+  readonly owner: string;
+  /** The version that was published before. */
+  readonly basis: IndexedFile & { readonly version: number };
+  readonly built: IndexedFile;
+  /** What lies outside these regions has the bytes of the basis, which are not compared; null or absent: all are. */
+  readonly copiedExcept?: readonly string[] | null | undefined;
+  /** The deltas that lead to the basis. */
+  readonly earlier: readonly StoredDelta[];
+  /** Told of an earlier delta that is missing or damaged: there is none from that version then. */
+  readonly onLost?: ((from: number, error: unknown) => void) | undefined;
+}
+
+/**
+ * Writes the deltas that lead to a new version: from its basis, made of the segments that differ and checked against them,
+ * and from each version that has a delta to the basis, by putting the new one behind that. Neither costs more than the
+ * deltas are long, however long the files are; two segments of each are held in memory. Returns them newest first.
+ * @throws ServiceError `delta_invalid` if the delta does not give the new rows, `segment_index_invalid` if a file is not as its
+ * index says, or the error of the disk. The artefact itself is whole in all these cases, and can be published without deltas.
+ */
+export async function writeDeltas({ basis, built, copiedExcept, earlier, ...options }: WriteDeltasOptions): Promise<StoredDelta[]> {
+  const step = await writeStep(options, basis, { ...built, copiedExcept: copiedExcept ?? null });
+  const chains = await Promise.all(
+    [...earlier].sort((a, b) => b.from - a.from).map((delta) =>
+      chainDeltas(options, delta, step).catch((error: unknown) => {
+        if (!isLost(error)) throw error;
+        options.onLost?.(delta.from, error);
+      }),
+    ),
+  );
+  return [toStored(step), ...chains.filter((chain) => chain !== undefined)];
+}
+
+/** A delta that was written from one version to the next. */
+interface Step extends StoredDelta {
+  readonly plainBytes: number;
+}
+
+function toStored({ from, sha256, bytes, added, changed, removed }: StoredDelta): StoredDelta {
+  return { from, sha256, bytes, added, changed, removed };
+}
+
+type Place = Pick<WriteDeltasOptions, 'store' | 'artefact' | 'owner' | 'onLost'>;
+
+async function writeStep(place: Place, basis: IndexedFile & { version: number }, built: IndexedFile & { copiedExcept: readonly string[] | null }): Promise<Step> {
+  const { store, artefact } = place;
+  const old = await store.open({ ...artefact, sha256: basis.sha256 });
+  const fresh = await store.open({ ...artefact, sha256: built.sha256 }).catch(async (error: unknown) => {
+    await old.close();
+    throw error;
+  });
+  try {
+    const differing = await differingSegments({ handle: old, segments: basis.segments }, { handle: fresh, segments: built.segments }, built.copiedExcept);
+    const [before, after] = [{ handle: old, segments: differing.before }, { handle: fresh, segments: differing.after }];
+    const expected = createHash('sha256');
+    const step = await writeDelta(place, basis.version, differenceOf(rowsOf(before), hashing(rowsOf(after), expected)));
+    await requireLeadsTo(place, step, { before, expected: expected.digest('hex') });
+    return step;
+  } finally {
+    await Promise.all([old.close(), fresh.close()]);
+  }
+}
+
+/** Segments of an open file. */
+interface OpenSegments {
+  readonly handle: FileHandle;
+  readonly segments: readonly Segment[];
+}
+
+/** The segments of each file that the other does not have with the same bytes. */
+async function differingSegments(before: OpenSegments, after: OpenSegments, copiedExcept: readonly string[] | null): Promise<{ before: Segment[]; after: Segment[] }> {
+  const candidates = new Map(after.segments.map((segment) => [segment.prefix, segment]));
+  const same = new Set<string>();
+  const wasCopied = (prefix: string) => copiedExcept !== null && !liesWithin(copiedExcept, prefix);
+  for (const segment of before.segments) {
+    const candidate = candidates.get(segment.prefix);
+    if (candidate !== undefined && sameFacts(segment, candidate) && (wasCopied(segment.prefix) || (await sameBytes({ handle: before.handle, segment }, { handle: after.handle, segment: candidate })))) same.add(segment.prefix);
+  }
+  const differs = ({ prefix }: Segment) => !same.has(prefix);
+  return { before: before.segments.filter(differs), after: after.segments.filter(differs) };
+}
+
+function sameFacts(a: Segment, b: Segment): boolean {
+  return a.crc === b.crc && a.bytes === b.bytes && a.plainBytes === b.plainBytes && a.rows === b.rows;
+}
+
+interface OneSegment {
+  readonly handle: FileHandle;
+  readonly segment: Segment;
+}
+
+async function sameBytes(a: OneSegment, b: OneSegment): Promise<boolean> {
+  const [first, second] = await Promise.all([readSegment(a), readSegment(b)]);
+  return first.equals(second);
+}
+
+/** The compressed bytes of a segment. */
+async function readSegment({ handle, segment }: OneSegment): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(segment.bytes);
+  const { bytesRead } = await handle.read(bytes, 0, segment.bytes, segment.offset);
+  if (bytesRead < segment.bytes) throw new ServiceError('segment_index_invalid', { operation: 'read segment', problem: 'The file ends within a segment.' });
+  return bytes;
+}
+
+/** The rows of segments one after another; since each holds the rows of a range, they ascend. The next one is decompressed meanwhile. */
+async function* rowsOf({ handle, segments }: OpenSegments): AsyncGenerator<Buffer> {
+  const inflate = async (segment: Segment | undefined) => (segment === undefined ? undefined : inflateSegment(await readSegment({ handle, segment }), segment));
+  let next = inflate(segments[0]);
+  for (let at = 1; at <= segments.length; at++) {
+    const rows = await next;
+    next = inflate(segments[at]);
+    next.catch(() => {}); // awaited in its turn
+    yield rows!;
+  }
+}
+
+/** Stores the text of a delta. */
+async function writeDelta({ store, artefact, owner }: Place, from: number, texts: AsyncIterable<Buffer>): Promise<Step> {
+  const file = await store.start(owner);
+  try {
+    const counter = new OperationCounter();
+    const { sha256, bytes, plainBytes } = await writeGzip(counter.watch(texts), (piece) => writeAll(file.handle, piece));
+    await file.keep({ ...artefact, sha256, kind: 'delta' });
+    const { added, changed, removed } = counter;
+    return { from, sha256, bytes, plainBytes, added, changed, removed };
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
+}
+
+/** Reads a stored delta again and applies it to the old segments that differ: that must give the new ones, by the digest of their rows. */
+async function requireLeadsTo({ store, artefact }: Place, delta: StoredDelta, { before, expected }: { before: OpenSegments; expected: string }): Promise<void> {
+  const made = await digestOf(applyDelta(rowsOf(before), readStored(store, { ...artefact, sha256: delta.sha256, kind: 'delta' })));
+  if (made === expected) return;
+  throw new ServiceError('delta_invalid', { operation: 'check delta', object: formatArtefact(artefact), problem: `The delta from version ${delta.from} does not give the rows of the new version.` });
+}
+
+async function digestOf(texts: AsyncIterable<Buffer>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const text of texts) hash.update(text);
+  return hash.digest('hex');
+}
+
+/** The text of a stored delta; its end is reached only if every byte of the file is what its name says. */
+function readStored(store: ArtefactStore, name: StoredName): AsyncGenerator<Buffer> {
+  return readGzip(readWhole(store, name));
+}
+
+/** The bytes of a stored delta; their end is reached only if they are what its name says. */
+async function* readWhole(store: ArtefactStore, name: StoredName): AsyncGenerator<Buffer> {
+  const handle = await store.open(name);
+  const hash = createHash('sha256');
+  try {
+    yield* hashing(handle.createReadStream({ autoClose: false, highWaterMark: 1 << 18 }), hash);
+  } finally {
+    await handle.close();
+  }
+  if (hash.digest('hex') !== name.sha256) throw new ServiceError('delta_invalid', { operation: 'read delta', problem: 'The file is not what its name says.' });
+}
+
+async function* hashing(chunks: AsyncIterable<Buffer>, hash: { update(bytes: Buffer): unknown }): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
+  }
+}
+
+/** Puts a delta behind one that leads to where it begins: the compressed bytes of both, as one gzip member. */
+async function chainDeltas({ store, artefact, owner }: Place, earlier: StoredDelta, step: Step): Promise<StoredDelta> {
+  const file = await store.start(`${owner}-${earlier.from}`);
+  try {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    const read = (sha256: string) => readWhole(store, { ...artefact, sha256, kind: 'delta' });
+    for await (const piece of joinGzip(read(earlier.sha256), read(step.sha256), step.plainBytes)) {
+      hash.update(piece);
+      bytes += piece.length;
+      await writeAll(file.handle, piece);
+    }
+    const sha256 = hash.digest('hex');
+    await file.keep({ ...artefact, sha256, kind: 'delta' });
+    return { from: earlier.from, sha256, bytes, added: earlier.added + step.added, changed: earlier.changed + step.changed, removed: earlier.removed + step.removed };
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
+}
+
+async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten;
+}
+
+function isLost(error: unknown): boolean {
+  return isServiceError(error, 'delta_invalid') || (error instanceof Error && 'code' in error && error.code === 'ENOENT');
+}

@@ -1,0 +1,235 @@
+import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
+import { sql } from '../../../sql/sql.ts';
+import type { ArtefactStore } from '../store/artefact-store.ts';
+import { readIndex } from './basis.ts';
+import { buildFormat, sameContent, type FormatSettings } from '../format/build-format.ts';
+import type { Basis, BuildPlan, PlannedBuild } from './build-plan.ts';
+import { formatArtefact, type ArtefactName } from '../definition.ts';
+import { regionsOf, rowsUnder, segmentsUnder, settleRegions } from './dirty-regions.ts';
+import { allPhones, endOfPrefix } from '../format/key-range.ts';
+import { sumLevels } from '../format/level-counts.ts';
+import type { LevelCounts } from '../artefact-facts.ts';
+import type { Segment } from '../format/segment-index.ts';
+
+/** The transactions that a snapshot sees, and the database cluster that counts them. */
+export interface SeenTransactions {
+  /** A pg_snapshot as text. */
+  readonly transactions: string;
+  readonly cluster: string;
+}
+
+/** What the planning of a night works with. */
+export interface PlanOptions {
+  readonly store: ArtefactStore;
+  readonly artefacts: readonly ArtefactName[];
+  readonly evaluatedAt: Date;
+  readonly settings: PlanSettings;
+  /** Every artefact is to be built in full. */
+  readonly fullBuild: boolean;
+}
+
+/** See the settings of the same names. */
+export type PlanSettings = FormatSettings & { readonly fullBuildDays: number };
+
+interface BasisRow extends ArtefactName {
+  version: number;
+  basisTransactions: string | null;
+  basisCluster: string | null;
+  basisEvaluatedAt: Date | null;
+  fullAsOf: Date | null;
+  rows: number;
+  levels: LevelCounts;
+  format: string | null;
+  fileSha256: string;
+  fileBytes: number;
+  plainSha256: string;
+  plainBytes: number;
+  indexSha256: string | null;
+  indexBytes: number | null;
+  deltas: Basis['deltas'];
+}
+
+/** What the marks alone tell of a build. `regions`: where rows may have changed, null if that is not known. */
+interface Sketch extends ArtefactName {
+  readonly kind: BuildPlan['kind'];
+  /** Of the published version; null if there is none. */
+  readonly rowsPublished: number | null;
+  readonly basis: Basis | null;
+  readonly segments: readonly Segment[];
+  readonly regions: readonly string[] | null;
+}
+
+/** Changed prefixes of one artefact that are looked at one by one; with more of them nearly every segment has changed. */
+const changedPrefixesMax = 65_536;
+/** A full build that is due by its age does not wait another day because this night began a little earlier in the day. */
+const fullBuildSlackMs = 12 * 3600 * 1000;
+const dayMs = 24 * 3600 * 1000;
+
+/** The transactions that this connection's snapshot sees. */
+export async function readSeenTransactions(db: Queryable): Promise<SeenTransactions> {
+  return (await queryRow<SeenTransactions>(db, sql('nights/describe_snapshot')))!;
+}
+
+/** Rows from which on a full build is worth a VACUUM before it. */
+const fullRowsMin = 100_000;
+/** Rows, and their share of the artefact, from which on reading changed regions is: 10 % of a million took 1.8 times as long as all of them after a VACUUM. */
+const regionRows = { min: 10_000, percent: 5 } as const;
+
+/**
+ * True if a build of the night would read so many rows that a VACUUM before the snapshot is worth its time, by the marks that
+ * this connection sees. Counts nothing.
+ */
+export async function isVacuumWorthwhile(db: Queryable, options: PlanOptions): Promise<boolean> {
+  return (await sketchBuilds(db, options)).some(({ kind, rowsPublished, segments, regions }) => {
+    if (kind === 'keep') return false;
+    if (kind === 'full') return rowsPublished === null || rowsPublished >= fullRowsMin;
+    const rows = regions!.reduce((sum, region) => sum + rowsUnder(segments, region), 0);
+    return rows >= regionRows.min && rows * 100 >= rowsPublished! * regionRows.percent;
+  });
+}
+
+/** Plans the build of each artefact and counts its rows by SQL, all in the snapshot of this connection. */
+export async function planBuilds(db: Queryable, options: PlanOptions): Promise<PlannedBuild[]> {
+  const planned: PlannedBuild[] = [];
+  for (const sketch of await sketchBuilds(db, options)) planned.push(await countBuild(db, sketch, options));
+  return planned;
+}
+
+async function sketchBuilds(db: Queryable, options: PlanOptions): Promise<Sketch[]> {
+  const bases = new Map((await queryRows<BasisRow>(db, sql('nights/list_bases'))).map((row) => [formatArtefact(row), row]));
+  const { cluster } = await readSeenTransactions(db);
+  const changes = new ChangedPrefixes(db, options.evaluatedAt);
+  const sketches: Sketch[] = [];
+  for (const artefact of options.artefacts) {
+    const row = bases.get(formatArtefact(artefact));
+    sketches.push({ cache: artefact.cache, country: artefact.country, rowsPublished: row?.rows ?? null, ...(await sketchBuild(row, { cluster, changes, options })) });
+  }
+  return sketches;
+}
+
+interface Sketching {
+  readonly cluster: string;
+  readonly changes: ChangedPrefixes;
+  readonly options: PlanOptions;
+}
+
+async function sketchBuild(row: BasisRow | undefined, { cluster, changes, options }: Sketching): Promise<Omit<Sketch, keyof ArtefactName | 'rowsPublished'>> {
+  const basis = row === undefined ? null : basisOf(row);
+  const segments = basis === null ? null : await readIndex(options.store, row!, basis.index.sha256).catch(() => null); // a full build makes it anew
+  if (basis === null || segments === null) return { kind: 'full', basis: null, segments: [], regions: null };
+  const changed = marksTellAll(row!, cluster) ? await changes.of(row!) : null;
+  const regions = changed === null ? null : regionsOf(segments, changed);
+  const canCopy = row!.format === buildFormat(row!.cache, options.settings) && segments.length > 0;
+  if (regions === null || options.fullBuild || isFullBuildDue(row!, options)) return { kind: 'full', basis, segments, regions: canCopy ? regions : null };
+  if (regions.length === 0) return { kind: 'keep', basis, segments, regions };
+  if (!canCopy || isDirtyByHalf(basis.rows, segments, regions)) return { kind: 'full', basis, segments, regions: null };
+  return { kind: 'incremental', basis, segments, regions };
+}
+
+function basisOf(row: BasisRow): Basis | null {
+  if (row.indexSha256 === null || row.indexBytes === null) return null;
+  return {
+    version: row.version,
+    rows: row.rows,
+    levels: row.levels,
+    file: { sha256: row.fileSha256, bytes: row.fileBytes, plainSha256: row.plainSha256, plainBytes: row.plainBytes },
+    index: { sha256: row.indexSha256, bytes: row.indexBytes },
+    deltas: row.deltas,
+  };
+}
+
+/** Marks count transactions of one cluster, and speak of the rows that the same statement gave. */
+function marksTellAll(row: BasisRow, cluster: string): boolean {
+  return row.basisTransactions !== null && row.basisCluster === cluster && sameContent(row.format, row.cache);
+}
+
+function isFullBuildDue({ fullAsOf }: BasisRow, { settings: { fullBuildDays }, evaluatedAt }: PlanOptions): boolean {
+  return fullAsOf === null || evaluatedAt.getTime() - fullAsOf.getTime() >= fullBuildDays * dayMs - fullBuildSlackMs;
+}
+
+function isDirtyByHalf(rows: number, segments: readonly Segment[], regions: readonly string[]): boolean {
+  return 2 * regions.reduce((sum, region) => sum + rowsUnder(segments, region), 0) > rows;
+}
+
+/** Changed prefixes by artefact, read once for each basis: after an ordinary night all artefacts have the same. */
+class ChangedPrefixes {
+  private readonly db: Queryable;
+  private readonly evaluatedAt: Date;
+  private readonly known = new Map<string, Promise<Map<string, readonly string[] | null>>>();
+
+  constructor(db: Queryable, evaluatedAt: Date) {
+    this.db = db;
+    this.evaluatedAt = evaluatedAt;
+  }
+
+  /** The prefixes under which rows of an artefact may have changed since its basis; null if they are too many. */
+  async of({ cache, country, basisTransactions, basisEvaluatedAt }: BasisRow): Promise<readonly string[] | null> {
+    const key = `${basisTransactions} ${basisEvaluatedAt!.toISOString()}`;
+    if (!this.known.has(key)) this.known.set(key, this.read(basisTransactions!, basisEvaluatedAt!));
+    const changed = await this.known.get(key)!;
+    const lists = [changed.get(formatArtefact({ cache, country })), changed.get(formatArtefact({ cache, country: '*' }))];
+    return lists.includes(null) ? null : lists.flatMap((list) => list ?? []);
+  }
+
+  private async read(transactions: string, evaluatedBefore: Date): Promise<Map<string, readonly string[] | null>> {
+    const rows = await queryRows<{ cache: string; country: string; list: string[] | null }>(this.db, sql('nights/list_changed_prefixes'), [
+      transactions,
+      evaluatedBefore,
+      this.evaluatedAt,
+      changedPrefixesMax,
+    ]);
+    return new Map(rows.map(({ cache, country, list }) => [formatArtefact({ cache, country }), list]));
+  }
+}
+
+async function countBuild(db: Queryable, sketch: Sketch, { evaluatedAt, settings }: PlanOptions): Promise<PlannedBuild> {
+  const { cache, country, kind, basis, segments, regions } = sketch;
+  const artefact = { cache, country };
+  const count = (prefixes: readonly string[]) => countRegions(db, artefact, { prefixes, evaluatedAt });
+  if (kind === 'keep') return { ...artefact, plan: { kind, basis: basis! }, rows: basis!.rows, levels: basis!.levels };
+  const counted = regions === null ? [] : (await count(regions)).filter((region) => region.rows > 0 || rowsUnder(segments, region.prefix) > 0);
+  const settled = settleRegions(segments, counted, settings.segmentRowsMax);
+  if (kind === 'full') {
+    const [all] = await count([allPhones]);
+    return { ...artefact, plan: { kind, basis, unchangedExcept: regions === null ? null : settled }, rows: all!.rows, levels: all!.levels };
+  }
+  if (counted.length === 0) return { ...artefact, plan: { kind: 'keep', basis: basis! }, rows: basis!.rows, levels: basis!.levels };
+  return { ...artefact, plan: { kind, basis: basis!, regions: settled }, ...countsAfter(basis!, segments, counted) };
+}
+
+interface RegionCount {
+  readonly prefix: string;
+  readonly rows: number;
+  readonly levels: LevelCounts;
+}
+
+async function countRegions(db: Queryable, { cache, country }: ArtefactName, { prefixes, evaluatedAt }: { prefixes: readonly string[]; evaluatedAt: Date }): Promise<RegionCount[]> {
+  const ranges = [prefixes, prefixes.map(endOfPrefix)];
+  const parameters = { phones: [country, ...ranges], branded_phones: [evaluatedAt, ...ranges], spammer_phones: ranges, spam_ranges: ranges }[cache];
+  const rows = await queryRows<{ range: number; level: keyof LevelCounts | null; rows: number }>(db, sql(countStatements[cache]), parameters);
+  const counts = prefixes.map((prefix) => ({ prefix, rows: 0, levels: {} as LevelCounts }));
+  for (const { range, level, rows: counted } of rows) {
+    const count = counts[range - 1]!;
+    count.rows += counted;
+    if (level !== null) count.levels[level] = counted;
+  }
+  return counts;
+}
+
+const countStatements = {
+  phones: 'caches/count_profile_phones',
+  branded_phones: 'caches/count_branded_phones',
+  spammer_phones: 'caches/count_spammer_phones',
+  spam_ranges: 'caches/count_spam_ranges',
+} as const;
+
+/** The counts of the basis with those of the regions in the place of what they were. */
+function countsAfter(basis: Basis, segments: readonly Segment[], counted: readonly RegionCount[]): { rows: number; levels: LevelCounts } {
+  const before = counted.flatMap(({ prefix }) => {
+    const { from, to } = segmentsUnder(segments, prefix);
+    return segments.slice(from, to);
+  });
+  const rows = basis.rows + counted.reduce((sum, region) => sum + region.rows, 0) - before.reduce((sum, segment) => sum + segment.rows, 0);
+  const levels = sumLevels([basis.levels, ...counted.map((region) => region.levels)], before.map((segment) => segment.levels));
+  return { rows, levels };
+}

@@ -1,0 +1,180 @@
+import { ServiceError } from '../../../runtime/errors.ts';
+import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
+import { sql } from '../../../sql/sql.ts';
+import type { BuildPlan } from './build-plan.ts';
+import type { CacheName } from '../definition.ts';
+import type { LevelCounts } from '../artefact-facts.ts';
+import type { NightBreach } from './night-gates.ts';
+
+/** What became of one expected artefact. */
+export interface ReportedArtefact {
+  readonly cache: CacheName;
+  readonly country: string;
+  readonly outcome: 'published' | 'unchanged' | 'failed';
+  /** The version that readers are given after the night; null if there is none. */
+  readonly version: number | null;
+  readonly rowsExpected: number;
+  readonly rows: number | null;
+  readonly rowsBefore: number | null;
+  /** How it was built, and the rows that were read from the database for it; the others were copied from the version before. */
+  readonly build: BuildPlan['kind'];
+  readonly rowsRead: number | null;
+  /** Segments that a full build found changed though nothing had marked them; null where that was not to be seen. */
+  readonly segmentsDiffering: number | null;
+  readonly levels: LevelCounts;
+  readonly bytes: number | null;
+  readonly plainBytes: number | null;
+  readonly seconds: number | null;
+  readonly attempts: number;
+  readonly failure: { readonly code: string; readonly reason: string } | null;
+  /** The gates that hold it, with figures; reports of earlier releases lack the list. */
+  readonly gates?: readonly NightBreach[];
+}
+
+/** Numbers of a brand that are not published any more, because the letters that named them have ended since the night before. */
+export interface LapsedBrand {
+  readonly brand: string;
+  readonly validUntil: string;
+  readonly numbers: number;
+}
+
+/** A feed that has stayed away for longer than its usual interval allows. */
+export interface LateFeed {
+  readonly feed: string;
+  readonly source: string;
+  readonly lastAt: string | null;
+  readonly ageHours: number | null;
+  readonly expectedHours: number | null;
+}
+
+/** The report of a finished night, as stored and as `night report --json` prints it. Times are ISO 8601 in UTC. */
+export interface NightReport {
+  readonly schema: 'caller-trust/night-report/1';
+  readonly outcome: 'ok' | 'partial' | 'failed';
+  readonly night: {
+    readonly runId: number;
+    readonly date: string;
+    readonly trigger: 'schedule' | 'operator';
+    readonly generation: number;
+    readonly requestedAt: string;
+    readonly openedAt: string;
+    readonly evaluatedAt: string;
+    readonly asOf: string;
+  };
+  readonly finishedAt: string;
+  readonly counts: { readonly published: number; readonly unchanged: number; readonly failed: number };
+  readonly artefacts: readonly ReportedArtefact[];
+  readonly lapsed: readonly LapsedBrand[];
+  /** Reports of earlier releases lack the list. */
+  readonly lateFeeds?: readonly LateFeed[];
+}
+
+/** Sums a night up: ok if no artefact failed, failed if none succeeded, else partial. */
+export function makeReport({ run, artefacts, lapsed, lateFeeds, finishedAt }: {
+  run: NightReport['night'];
+  artefacts: ReportedArtefact[];
+  lapsed: LapsedBrand[];
+  lateFeeds: readonly LateFeed[];
+  finishedAt: Date;
+}): NightReport {
+  const count = (outcome: ReportedArtefact['outcome']) => artefacts.filter((artefact) => artefact.outcome === outcome).length;
+  const counts = { published: count('published'), unchanged: count('unchanged'), failed: count('failed') };
+  return {
+    schema: 'caller-trust/night-report/1',
+    outcome: counts.failed === 0 ? 'ok' : counts.published + counts.unchanged === 0 ? 'failed' : 'partial',
+    night: run,
+    finishedAt: finishedAt.toISOString(),
+    counts,
+    artefacts,
+    lapsed,
+    lateFeeds,
+  };
+}
+
+/** A night as it stands, finished or not. */
+export interface NightState {
+  readonly runId: number;
+  readonly date: string;
+  readonly trigger: 'schedule' | 'operator';
+  readonly state: 'due' | 'running' | 'finished';
+  readonly outcome: NightReport['outcome'] | null;
+  readonly generation: number;
+  readonly requestedAt: Date;
+  readonly requestedBy: string;
+  readonly openedAt: Date | null;
+  readonly finishedAt: Date | null;
+  readonly failure: { readonly code: string; readonly reason: string } | null;
+  readonly builds: readonly BuildState[];
+  readonly report: NightReport | null;
+}
+
+export interface BuildState {
+  readonly cache: CacheName;
+  readonly country: string;
+  readonly state: 'pending' | 'running' | 'built' | 'published' | 'unchanged' | 'failed';
+  readonly rowsExpected: number;
+  readonly rows: number | null;
+  readonly attempts: number;
+  readonly failureCode: string | null;
+}
+
+interface RunRow {
+  runId: number;
+  nightDate: string;
+  trigger: NightState['trigger'];
+  state: NightState['state'];
+  outcome: NightState['outcome'];
+  generation: number;
+  requestedAt: Date;
+  requestedBy: string;
+  openedAt: Date | null;
+  finishedAt: Date | null;
+  failureCode: string | null;
+  failureReason: string;
+  report: NightReport | null;
+}
+
+interface BuildRow {
+  cache: CacheName;
+  country: string;
+  state: BuildState['state'];
+  rowsExpected: number;
+  rows: number | null;
+  attempts: number;
+  failureCode: string | null;
+}
+
+/**
+ * The night of an id, the latest of a date, or the latest of all.
+ * @throws ServiceError `night_unknown`
+ */
+export async function readNight(db: Queryable, which: { runId?: number | undefined; date?: string | undefined }): Promise<NightState> {
+  const run = await queryRow<RunRow>(db, sql('nights/find_night_run'), [which.runId ?? null, which.date ?? null]);
+  if (run === undefined) {
+    throw new ServiceError('night_unknown', { operation: 'read night', object: String(which.runId ?? which.date ?? ''), hint: '`caller-trust night run` makes one.' });
+  }
+  const builds = await queryRows<BuildRow>(db, sql('nights/list_builds'), [run.runId]);
+  return {
+    runId: run.runId,
+    date: run.nightDate,
+    trigger: run.trigger,
+    state: run.state,
+    outcome: run.outcome,
+    generation: run.generation,
+    requestedAt: run.requestedAt,
+    requestedBy: run.requestedBy,
+    openedAt: run.openedAt,
+    finishedAt: run.finishedAt,
+    failure: run.failureCode === null ? null : { code: run.failureCode, reason: run.failureReason },
+    builds: builds.map((build) => ({
+      cache: build.cache,
+      country: build.country,
+      state: build.state,
+      rowsExpected: build.rowsExpected,
+      rows: build.rows,
+      attempts: build.attempts,
+      failureCode: build.failureCode,
+    })),
+    report: run.report,
+  };
+}

@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { inTransaction, queryRows, type Pool, type Queryable } from '../../../runtime/postgres.ts';
+import { sql } from '../../../sql/sql.ts';
+import type { ArtefactStore } from './artefact-store.ts';
+import type { StoredName } from './stored-name.ts';
+import type { CacheName } from '../definition.ts';
+import type { ArtefactFile } from '../artefact-facts.ts';
+import { readWhole, type StoredFile } from './stored-file.ts';
+
+/** What a file turned out to be. */
+export interface MeasuredFile extends ArtefactFile {
+  readonly rows: number;
+}
+
+/** One version of an artefact as the database lists it. */
+export interface ListedVersion {
+  readonly cache: CacheName;
+  readonly country: string;
+  readonly version: number;
+  /** The version that readers are given. */
+  readonly current: boolean;
+  readonly rows: number;
+  readonly publishedAt: Date;
+  readonly file: ArtefactFile;
+  /** Digest of its segment index; null in versions that were published before there were segments. */
+  readonly indexSha256: string | null;
+  /** The deltas that lead to it and are offered; those of earlier versions are not kept. */
+  readonly deltas: readonly { readonly from: number; readonly sha256: string }[];
+}
+
+/** The verdict on one stored version: `ok`, or what is wrong. */
+export interface CheckedVersion extends ListedVersion {
+  readonly verdict: 'ok' | 'missing' | 'damaged' | 'different';
+  readonly detail: string;
+}
+
+interface VersionRow {
+  cache: CacheName;
+  country: string;
+  version: number;
+  rows: number;
+  publishedAt: Date;
+  fileSha256: string;
+  fileBytes: number;
+  plainSha256: string;
+  plainBytes: number;
+  indexSha256: string | null;
+}
+
+/** Every version that was published, newest first in each artefact. */
+export async function listVersions(db: Queryable): Promise<ListedVersion[]> {
+  const rows = await queryRows<VersionRow>(db, sql('caches/list_versions'));
+  const deltas = new Map<string, { from: number; sha256: string }[]>();
+  for (const delta of await listCurrentDeltas(db)) deltas.set(versionKey(delta), [...(deltas.get(versionKey(delta)) ?? []), { from: delta.fromVersion, sha256: delta.fileSha256 }]);
+  return rows.map((row, at) => ({
+    cache: row.cache,
+    country: row.country,
+    version: row.version,
+    current: rows[at - 1]?.cache !== row.cache || rows[at - 1]?.country !== row.country,
+    rows: row.rows,
+    publishedAt: row.publishedAt,
+    file: { sha256: row.fileSha256, bytes: row.fileBytes, plainSha256: row.plainSha256, plainBytes: row.plainBytes },
+    indexSha256: row.indexSha256,
+    deltas: deltas.get(versionKey(row)) ?? [],
+  }));
+}
+
+function versionKey({ cache, country, version }: { cache: string; country: string; version: number }): string {
+  return `${cache}/${country}/${version}`;
+}
+
+/** The versions of each artefact whose files are kept: the newest ones, `versionsKept` of them. */
+export function keptVersions(versions: readonly ListedVersion[], versionsKept: number): ListedVersion[] {
+  const seen = new Map<string, number>();
+  return versions.filter(({ cache, country }) => {
+    const key = `${cache}/${country}`;
+    const count = (seen.get(key) ?? 0) + 1;
+    seen.set(key, count);
+    return count <= versionsKept;
+  });
+}
+
+/**
+ * Reads a gzip file whole and tells its sizes, digests and lines.
+ * @throws the error of the store or of node:zlib if it cannot be read or decompressed.
+ */
+export async function measureFile(stored: StoredFile): Promise<MeasuredFile> {
+  const file = createHash('sha256');
+  const plain = createHash('sha256');
+  let bytes = 0;
+  let plainBytes = 0;
+  let rows = 0;
+  await pipeline(
+    readWhole(stored),
+    async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        file.update(chunk);
+        bytes += chunk.length;
+        yield chunk;
+      }
+    },
+    createGunzip({ chunkSize: 1 << 18 }),
+    async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) {
+        plain.update(chunk);
+        plainBytes += chunk.length;
+        rows += countLines(chunk);
+      }
+    },
+  );
+  return { sha256: file.digest('hex'), bytes, plainSha256: plain.digest('hex'), plainBytes, rows };
+}
+
+function countLines(chunk: Buffer): number {
+  let lines = 0;
+  for (let at = chunk.indexOf(0x0a); at !== -1; at = chunk.indexOf(0x0a, at + 1)) lines++;
+  return lines;
+}
+
+/** Reads the file of a version again and compares it with what was published. */
+export async function checkVersion(store: ArtefactStore, version: ListedVersion): Promise<CheckedVersion> {
+  let stored: StoredFile | undefined;
+  try {
+    stored = await store.openToServe({ cache: version.cache, country: version.country, sha256: version.file.sha256 });
+    const { rows, ...file } = await measureFile(stored);
+    const differences = [
+      ...(Object.keys(file) as (keyof ArtefactFile)[]).filter((fact) => file[fact] !== version.file[fact]),
+      ...(rows === version.rows ? [] : ['rows']),
+    ];
+    if (differences.length > 0) return { ...version, verdict: 'different', detail: `${differences.join(', ')} not as published` };
+    const damaged = await damagedAttachments(store, version);
+    return damaged.length === 0 ? { ...version, verdict: 'ok', detail: '' } : { ...version, verdict: 'damaged', detail: damaged.join(', ') };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    return code === 'ENOENT' ? { ...version, verdict: 'missing', detail: 'no file' } : { ...version, verdict: 'damaged', detail: code };
+  } finally {
+    await stored?.close();
+  }
+}
+
+/** The files beside that of a version, its index and its deltas, that are missing or not what their names say. */
+async function damagedAttachments(store: ArtefactStore, { cache, country, indexSha256, deltas }: ListedVersion): Promise<string[]> {
+  const attachments = [
+    ...(indexSha256 === null ? [] : [{ title: 'segment index', name: { cache, country, sha256: indexSha256, kind: 'index' } as const }]),
+    ...deltas.map(({ from, sha256 }) => ({ title: `delta from version ${from}`, name: { cache, country, sha256, kind: 'delta' } as const })),
+  ];
+  const damaged: string[] = [];
+  for (const { title, name } of attachments) if ((await digestOf(store, name).catch(() => undefined)) !== name.sha256) damaged.push(title);
+  return damaged;
+}
+
+async function digestOf(store: ArtefactStore, name: StoredName): Promise<string> {
+  const stored = await store.openToServe(name);
+  try {
+    const hash = createHash('sha256');
+    for await (const chunk of readWhole(stored)) hash.update(chunk);
+    return hash.digest('hex');
+  } finally {
+    await stored.close();
+  }
+}
+
+/** What {@link collectGarbage} removed. */
+export interface CollectedGarbage {
+  readonly files: readonly (StoredName & { readonly bytes: number })[];
+  readonly bytes: number;
+}
+
+export interface CollectGarbageOptions {
+  readonly db: Pool;
+  readonly store: ArtefactStore;
+  readonly versionsKept: number;
+  readonly dryRun: boolean;
+}
+
+/**
+ * Removes the files that no kept version and no open night needs. No night can open or end meanwhile: else one might
+ * store a file of the same content, and so of the same name, just before it is removed.
+ * Downloads under way are not harmed: an open file stays readable after its name is gone.
+ */
+export function collectGarbage(options: CollectGarbageOptions): Promise<CollectedGarbage> {
+  return inTransaction(options.db, async (client) => {
+    await client.query('LOCK TABLE night_run IN SHARE ROW EXCLUSIVE MODE');
+    return removeUnneeded(client, options);
+  });
+}
+
+async function removeUnneeded(db: Queryable, options: CollectGarbageOptions): Promise<CollectedGarbage> {
+  const { store } = options;
+  const files = await store.list();
+  const needed = new Set((await neededFiles(db, options.versionsKept)).map((file) => store.path(file)));
+  const live = await queryRows<{ cache: string; country: string; fileSha256: string | null }>(db, sql('nights/list_live_builds'));
+  for (const { cache, country, fileSha256 } of live) if (fileSha256 !== null) needed.add(store.path({ cache, country, sha256: fileSha256 }));
+  const openArtefacts = new Set(live.map(({ cache, country }) => `${cache}/${country}`));
+  const garbage = files.filter((file) => !needed.has(store.path(file)) && !openArtefacts.has(`${file.cache}/${file.country}`));
+  if (!options.dryRun) await Promise.all(garbage.map((file) => store.remove(file)));
+  return { files: garbage, bytes: garbage.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+/** The files of the kept versions with their indexes, and the deltas that lead to the current ones. */
+async function neededFiles(db: Queryable, versionsKept: number): Promise<StoredName[]> {
+  const versions = keptVersions(await listVersions(db), versionsKept).flatMap(({ cache, country, file, indexSha256 }): StoredName[] => [
+    { cache, country, sha256: file.sha256 },
+    ...(indexSha256 === null ? [] : [{ cache, country, sha256: indexSha256, kind: 'index' } as const]),
+  ]);
+  return [...versions, ...(await listCurrentDeltas(db)).map(({ cache, country, fileSha256 }) => ({ cache, country, sha256: fileSha256, kind: 'delta' }) as const)];
+}
+
+interface DeltaRow {
+  cache: string;
+  country: string;
+  fromVersion: number;
+  version: number;
+  fileSha256: string;
+}
+
+function listCurrentDeltas(db: Queryable): Promise<DeltaRow[]> {
+  return queryRows<DeltaRow>(db, sql('caches/list_current_deltas'));
+}

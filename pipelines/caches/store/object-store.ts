@@ -1,0 +1,246 @@
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AwsV4Signer } from 'aws4fetch';
+import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
+import { elementsOf, elementOf } from './object-store-answer.ts';
+import type { FileSpan, SignedUrlOptions } from './stored-file.ts';
+
+/** Where an S3-compatible object store is and how it is asked. */
+export interface ObjectStoreSettings {
+  /** Base address; buckets are the first part of the path below it. */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  readonly credentials: ObjectStoreCredentials;
+  /** Seconds in which an answer must begin, and in which each next piece of a body must arrive. */
+  readonly secondsMax: number;
+  /** Larger files are uploaded in parts of this size. */
+  readonly partBytes: number;
+}
+
+/** Secrets of the object store: in no error and no log. */
+export interface ObjectStoreCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
+}
+
+/** Tries of one request; the wait before each further one is at most 0.2, 0.4, 0.8 and 1.6 s. */
+const attemptsMax = 5;
+const firstWaitMs = 200;
+
+/** Parts of one upload that are sent at the same time: each is in memory. */
+const partsInFlight = 2;
+
+/** S3 takes no more parts of one object. */
+const partsMax = 10_000;
+
+/** One request. The body is given anew to each try. */
+interface ObjectRequest {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+  readonly key: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Buffer | undefined;
+}
+
+/** Objects of one bucket of an S3-compatible store. The only place that knows its protocol. */
+export class ObjectStore {
+  readonly #settings: ObjectStoreSettings;
+
+  constructor(settings: ObjectStoreSettings) {
+    this.#settings = settings;
+  }
+
+  get bucket(): string {
+    return this.#settings.bucket;
+  }
+
+  /**
+   * Bytes of an object, or undefined if there is none.
+   * @throws ServiceError `storage_unavailable`
+   */
+  async size(key: string): Promise<number | undefined> {
+    const response = await this.#ask({ method: 'HEAD', key });
+    return response.status === 404 ? undefined : Number(response.headers.get('content-length'));
+  }
+
+  /**
+   * Stores the first `size` bytes of a file under a key: at once, or in parts where it is large. Nobody sees an object
+   * before all of it is stored; parts of an upload that failed are given up.
+   * @throws ServiceError `storage_unavailable`
+   */
+  async upload(key: string, { handle, size }: { handle: FileHandle; size: number }): Promise<void> {
+    if (size <= this.#settings.partBytes) await this.#demand({ method: 'PUT', key, body: await readPart(handle, { start: 0, length: size }) });
+    else await this.#uploadParts(key, { handle, size });
+    const stored = await this.size(key);
+    if (stored !== size) throw unavailable('upload', key, `It holds ${stored ?? 'no'} bytes of an upload of ${size}.`);
+  }
+
+  /**
+   * The bytes of a span, as they arrive.
+   * @throws ServiceError `storage_unavailable`
+   */
+  async read(key: string, { start, length }: FileSpan): Promise<{ chunks: AsyncIterator<Uint8Array>; stop(): void }> {
+    const stopping = new AbortController();
+    const response = await this.#ask({ method: 'GET', key, headers: { range: `bytes=${start}-${start + length - 1}` } }, stopping);
+    if (response.status !== 206 || response.body === null) {
+      stopping.abort();
+      throw unavailable('read', key, response.status === 404 ? 'The object does not exist.' : `It answered ${response.status} to a range.`);
+    }
+    return { chunks: this.#withTimeLimit(response.body[Symbol.asyncIterator](), stopping), stop: () => stopping.abort() };
+  }
+
+  /** Every object whose key has a prefix. */
+  async list(prefix: string): Promise<{ key: string; bytes: number }[]> {
+    const objects: { key: string; bytes: number }[] = [];
+    for (let token: string | undefined = ''; token !== undefined; ) {
+      const query = { 'list-type': '2', prefix, ...(token === '' ? {} : { 'continuation-token': token }) };
+      const answer: string = await (await this.#demand({ method: 'GET', key: '', query })).text();
+      for (const content of elementsOf(answer, 'Contents')) objects.push({ key: elementOf(content, 'Key') ?? '', bytes: Number(elementOf(content, 'Size')) });
+      token = elementOf(answer, 'IsTruncated') === 'true' ? elementOf(answer, 'NextContinuationToken') : undefined;
+    }
+    return objects;
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#ask({ method: 'DELETE', key });
+  }
+
+  /** An address under which whoever has it can read the object for some time. */
+  async sign(key: string, { seconds, contentType, contentDisposition }: SignedUrlOptions): Promise<string> {
+    const query = { 'X-Amz-Expires': String(seconds), 'response-content-type': contentType, 'response-content-disposition': contentDisposition };
+    const { url } = await this.#signer({ method: 'GET', key, query }, { signQuery: true }).sign();
+    return url.href;
+  }
+
+  async #uploadParts(key: string, { handle, size }: { handle: FileHandle; size: number }): Promise<void> {
+    const started = await (await this.#demand({ method: 'POST', key, query: { uploads: '' } })).text();
+    const uploadId = elementOf(started, 'UploadId');
+    if (uploadId === undefined) throw unavailable('upload', key, 'It began no upload in parts.');
+    try {
+      const tags = await this.#sendParts(key, { handle, size, uploadId });
+      const parts = tags.map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`);
+      const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
+      const answer = await (await this.#demand({ method: 'POST', key, query: { uploadId }, body })).text();
+      // S3 can begin its answer with 200 and find the failure later.
+      if (/<Error>/.test(answer)) throw unavailable('upload', key, `It could not join the parts: ${elementOf(answer, 'Code') ?? 'no code'}.`);
+    } catch (error) {
+      // The parts were joined and the answer to that was lost: asked again, the store knows no such upload.
+      if ((await this.size(key).catch(() => undefined)) === size) return;
+      await this.#ask({ method: 'DELETE', key, query: { uploadId } }).catch(() => {}); // a rule of the bucket removes parts that stay
+      throw error;
+    }
+  }
+
+  /** Sends all parts, some at a time, and returns their tags in order. */
+  async #sendParts(key: string, { handle, size, uploadId }: { handle: FileHandle; size: number; uploadId: string }): Promise<string[]> {
+    const partBytes = Math.max(this.#settings.partBytes, Math.ceil(size / partsMax));
+    const tags: string[] = new Array(Math.ceil(size / partBytes));
+    let next = 0;
+    const sendNext = async () => {
+      while (next < tags.length) {
+        const at = next++;
+        const body = await readPart(handle, { start: at * partBytes, length: Math.min(partBytes, size - at * partBytes) });
+        const response = await this.#demand({ method: 'PUT', key, query: { partNumber: String(at + 1), uploadId }, body });
+        tags[at] = response.headers.get('etag') ?? '';
+      }
+    };
+    const senders = await Promise.allSettled(Array.from({ length: partsInFlight }, () => sendNext().catch((error: unknown) => {
+      next = tags.length; // the others end after the part that they are sending
+      throw error;
+    })));
+    for (const sender of senders) if (sender.status === 'rejected') throw sender.reason;
+    return tags;
+  }
+
+  /** As {@link #ask}, where a thing that does not exist is a failure too. */
+  async #demand(request: ObjectRequest): Promise<Response> {
+    const response = await this.#ask(request);
+    if (response.status === 404) throw unavailable(request.method, request.key, `It answered 404 ${elementOf(await response.text(), 'Code') ?? ''}.`);
+    return response;
+  }
+
+  /** Asks until there is an answer that another try cannot better. Returns one of 2xx, or 404. */
+  async #ask(request: ObjectRequest, stopping = new AbortController()): Promise<Response> {
+    for (let attempt = 1; ; attempt++) {
+      const answer = await this.#try(request, stopping);
+      if (!isServiceError(answer)) return answer;
+      if (!mayTryAgain(answer) || attempt === attemptsMax || stopping.signal.aborted) throw answer;
+      await sleep(Math.random() * firstWaitMs * 2 ** (attempt - 1));
+    }
+  }
+
+  async #try(request: ObjectRequest, stopping: AbortController): Promise<Response | ServiceError> {
+    const { method, key, body } = request;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), this.#settings.secondsMax * 1000);
+    try {
+      const { url, headers } = await this.#signer(request).sign();
+      const response = await fetch(url, { method, headers, body: body ?? null, redirect: 'manual', signal: AbortSignal.any([late.signal, stopping.signal]) });
+      if (response.ok || response.status === 404) return response;
+      const code = elementOf(await response.text(), 'Code') ?? 'no code';
+      return unavailable(method, key, `It answered ${response.status} ${code}.`, { status: response.status });
+    } catch (error) {
+      return unavailable(method, key, late.signal.aborted ? `It did not answer within ${this.#settings.secondsMax} s.` : `It cannot be reached: ${networkCodeOf(error)}.`, { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The body of a request is part of its signature, so that the store refuses one that was changed on its way. */
+  #signer({ method, key, query = {}, headers = {}, body }: ObjectRequest, { signQuery = false } = {}): AwsV4Signer {
+    const { endpoint, bucket, region, credentials } = this.#settings;
+    const url = new URL(`${endpoint.replace(/\/$/, '')}/${bucket}${key === '' ? '' : `/${key}`}`);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const digest = signQuery ? {} : { 'x-amz-content-sha256': createHash('sha256').update(body ?? '').digest('hex') };
+    return new AwsV4Signer({ method, url: url.href, headers: { ...headers, ...digest }, service: 's3', region, signQuery, ...withoutUndefined(credentials) });
+  }
+
+  /** Ends a body of which no piece arrives in time. */
+  #withTimeLimit(chunks: AsyncIterator<Uint8Array>, stopping: AbortController): AsyncIterator<Uint8Array> {
+    return {
+      next: async () => {
+        const timer = setTimeout(() => stopping.abort(), this.#settings.secondsMax * 1000);
+        try {
+          return await chunks.next();
+        } finally {
+          clearTimeout(timer);
+        }
+      },
+    };
+  }
+}
+
+/** Statuses after which the same request can succeed: overload, and faults of the store. Clocks that differ and wrong keys are none. */
+function mayTryAgain({ cause }: ServiceError): boolean {
+  const { status } = cause as { status?: number };
+  return status === undefined || status === 408 || status === 429 || status >= 500;
+}
+
+async function readPart(handle: FileHandle, { start, length }: FileSpan): Promise<Buffer> {
+  const part = Buffer.allocUnsafe(length);
+  for (let at = 0; at < length; ) {
+    const { bytesRead } = await handle.read(part, at, length - at, start + at);
+    if (bytesRead === 0) throw new ServiceError('artefact_not_stored', { operation: 'read file to upload', problem: 'The file ends early.' });
+    at += bytesRead;
+  }
+  return part;
+}
+
+/** A failure, told without anything that the store or the network said but a code: their texts name keys and addresses. */
+function unavailable(operation: string, key: string, problem: string, { status, cause }: { status?: number; cause?: unknown } = {}): ServiceError {
+  const facts = status === undefined ? { code: cause === undefined ? undefined : networkCodeOf(cause) } : { status };
+  return new ServiceError('storage_unavailable', { operation: `${operation} object`, object: key, problem, cause: facts });
+}
+
+function networkCodeOf(error: unknown): string {
+  const { cause = error, name } = error as { cause?: unknown; name?: string };
+  const { code } = cause as { code?: unknown };
+  return typeof code === 'string' ? code : (name ?? 'no code');
+}
+
+function withoutUndefined({ accessKeyId, secretAccessKey, sessionToken }: ObjectStoreCredentials): { accessKeyId: string; secretAccessKey: string; sessionToken?: string } {
+  return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
+}

@@ -1,0 +1,49 @@
+import type { Config } from '../../../runtime/config.ts';
+import { ServiceError } from '../../../runtime/errors.ts';
+import { ArtefactBucket } from './artefact-bucket.ts';
+import { ArtefactDirectory } from './artefact-directory.ts';
+import type { ArtefactStore } from './artefact-store.ts';
+import { ObjectStore } from './object-store.ts';
+
+/** The settings that say where artefacts are. */
+export type ArtefactStoreSettings = Pick<
+  Config,
+  | 'artefactDir'
+  | 'artefactStoreUrl'
+  | 'artefactStoreEndpoint'
+  | 'artefactStoreRegion'
+  | 'artefactStoreAccessKeyId'
+  | 'artefactStoreSecretAccessKey'
+  | 'artefactStoreSessionToken'
+  | 'artefactStoreSecondsMax'
+  | 'artefactStorePartBytes'
+>;
+
+/**
+ * The store of artefacts that the settings name: a bucket where there is an URL, else a directory.
+ * @throws ServiceError `setting_invalid` if the URL is given without credentials.
+ */
+export function openArtefactStore(settings: ArtefactStoreSettings): ArtefactStore {
+  const directory = new ArtefactDirectory(settings.artefactDir);
+  if (settings.artefactStoreUrl === undefined) return directory;
+  const { artefactStoreAccessKeyId: accessKeyId, artefactStoreSecretAccessKey: secretAccessKey, artefactStoreSessionToken: sessionToken, artefactStoreRegion: region } = settings;
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    throw new ServiceError('setting_invalid', { operation: 'open artefact store', problem: 'ARTEFACT_STORE_URL needs ARTEFACT_STORE_ACCESS_KEY_ID and ARTEFACT_STORE_SECRET_ACCESS_KEY.' });
+  }
+  const { bucket, prefix } = readStoreUrl(settings.artefactStoreUrl);
+  const objects = new ObjectStore({
+    endpoint: settings.artefactStoreEndpoint ?? `https://s3.${region}.amazonaws.com`,
+    region,
+    bucket,
+    credentials: { accessKeyId, secretAccessKey, sessionToken },
+    secondsMax: settings.artefactStoreSecondsMax,
+    partBytes: settings.artefactStorePartBytes,
+  });
+  return new ArtefactBucket({ objects, prefix, copies: directory });
+}
+
+/** Bucket and prefix of `s3://bucket/prefix`, whose form the setting has checked. */
+export function readStoreUrl(url: string): { bucket: string; prefix: string } {
+  const [bucket = '', ...path] = url.slice('s3://'.length).split('/').filter((part) => part !== '');
+  return { bucket, prefix: path.map((part) => `${part}/`).join('') };
+}

@@ -1,0 +1,115 @@
+import { readSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
+import type { StoredName } from './stored-name.ts';
+
+/** Bytes of a stored file: the first one and how many. */
+export interface FileSpan {
+  readonly start: number;
+  readonly length: number;
+}
+
+/** Reads a span from its start to its end. */
+export interface SpanReader {
+  /**
+   * Reads the next bytes into a buffer, as many as fit or fewer, and returns how many; 0 at the end. At once where they
+   * are at hand, so that the bytes that the processor has in its cache are sent from there.
+   */
+  read(into: Buffer): number | Promise<number>;
+  /** Gives up what was not read. */
+  close(): void;
+}
+
+/** A stored file that is open for serving, wherever it is. */
+export interface StoredFile {
+  readonly name: StoredName;
+  readonly size: number;
+  readSpan(span: FileSpan): SpanReader;
+  /** An address of the same bytes that needs no key of ours and is good for a time; undefined where the store has none. */
+  signUrl?(options: SignedUrlOptions): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** What a signed address says. */
+export interface SignedUrlOptions {
+  readonly seconds: number;
+  readonly contentType: string;
+  readonly contentDisposition: string;
+}
+
+const wholeReadBytes = 1024 * 1024;
+
+/** All bytes of a stored file, in pieces that stay as they are. Between two of them other work of the process has its turn, also where reads need no wait. */
+export async function* readWhole(file: StoredFile): AsyncGenerator<Buffer> {
+  const reader = file.readSpan({ start: 0, length: file.size });
+  try {
+    for (let left = file.size; left > 0; ) {
+      await setImmediate();
+      const buffer = Buffer.allocUnsafe(Math.min(left, wholeReadBytes));
+      const bytes = await reader.read(buffer);
+      if (bytes === 0) return; // shorter than it was when it was opened: whoever compares finds out
+      left -= bytes;
+      yield buffer.subarray(0, bytes);
+    }
+  } finally {
+    reader.close();
+  }
+}
+
+/**
+ * A read that took longer than this did not come from memory. One of 256 KiB from the page cache takes 0.05 ms; a disk
+ * takes 0.1 ms and more, and a busy processor can add some.
+ */
+const memoryReadMsMax = 2;
+
+/** Reads that go through Node's thread pool after one that did not come from memory, so that a cold disk does not hold up other answers. */
+const pooledReadsAfterSlowOne = 64;
+
+/**
+ * A file of this machine. Bytes in the page cache are read at once, without the thread pool: that takes half the
+ * processor time (bench/serve.ts), and is how servers with one thread an event loop read files.
+ */
+export class LocalFile implements StoredFile {
+  readonly name: StoredName;
+  readonly size: number;
+  readonly #handle: FileHandle;
+  #pooledReads = 0;
+
+  constructor({ name, handle, size }: { name: StoredName; handle: FileHandle; size: number }) {
+    this.name = name;
+    this.size = size;
+    this.#handle = handle;
+  }
+
+  readSpan({ start, length }: FileSpan): SpanReader {
+    let position = start;
+    const end = start + length;
+    const move = (bytes: number) => {
+      position += bytes;
+      return bytes;
+    };
+    return {
+      read: (into) => {
+        const at = { position, length: Math.min(into.length, end - position) };
+        return this.#pooledReads > 0 ? this.#readPooled(into, at).then(move) : move(this.#readNow(into, at));
+      },
+      close: () => {},
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+
+  #readNow(into: Buffer, { position, length }: { position: number; length: number }): number {
+    const startedAt = performance.now();
+    const bytes = readSync(this.#handle.fd, into, 0, length, position);
+    if (performance.now() - startedAt > memoryReadMsMax) this.#pooledReads = pooledReadsAfterSlowOne;
+    return bytes;
+  }
+
+  async #readPooled(into: Buffer, { position, length }: { position: number; length: number }): Promise<number> {
+    this.#pooledReads--;
+    return (await this.#handle.read(into, 0, length, position)).bytesRead;
+  }
+}

@@ -1,0 +1,138 @@
+/** Points of reports of one day about a number, while the day is at most `ageDaysMax` counted days old. */
+export interface PointsAtAge {
+  readonly ageDaysMax: number;
+  /** Of the day, for the first state that reported. */
+  readonly day: number;
+  /** For each further state that reported on the same day. */
+  readonly furtherState: number;
+}
+
+/**
+ * The rule by which complaints become a reputation. A change of any figure is a new version.
+ * docs/scoring.md explains it with worked examples, docs/scoring-card.md says what it was chosen by.
+ */
+export const complaintRule = {
+  version: 'complaints/2',
+  /** Older complaints do not count, whether or not the feed spoke in between. Calendar days. */
+  windowDays: 365,
+  /** What a day with reports is worth, by its age in counted days; older days are worth nothing. */
+  pointsByAge: [
+    { ageDaysMax: 2, day: 12, furtherState: 6 },
+    { ageDaysMax: 4, day: 10, furtherState: 2 },
+    { ageDaysMax: 6, day: 8, furtherState: 0 },
+    { ageDaysMax: 9, day: 6, furtherState: 0 },
+    { ageDaysMax: 13, day: 5, furtherState: 0 },
+    { ageDaysMax: 20, day: 4, furtherState: 0 },
+    { ageDaysMax: 27, day: 3, furtherState: 0 },
+    { ageDaysMax: 41, day: 2, furtherState: 0 },
+    { ageDaysMax: 89, day: 1, furtherState: 0 },
+  ],
+  /** Further states of one day that give points. */
+  furtherStatesMax: 3,
+  /** Points of a number that was reported from two states or more. */
+  spreadPoints: 6,
+  /** A level needs this many reports that differ in state or day. */
+  independentReportsMin: 3,
+  /** A level needs this many points. */
+  pointsMin: 19,
+  /** Category of a complaint whose subject says nothing: robocaller if a recording was played, else general_spam. */
+  recordedCategory: 10,
+  otherCategory: 1,
+} as const satisfies ComplaintRule;
+
+/** The figures of a rule of this form. */
+export interface ComplaintRule {
+  readonly version: string;
+  readonly windowDays: number;
+  readonly pointsByAge: readonly PointsAtAge[];
+  readonly furtherStatesMax: number;
+  readonly spreadPoints: number;
+  readonly independentReportsMin: number;
+  readonly pointsMin: number;
+  readonly recordedCategory: number;
+  readonly otherCategory: number;
+}
+
+/**
+ * Reports about one number, ascending by day and then by state. Days are whole days since any epoch, states are numbered from 1; 0: not known,
+ * which is one source of its own, and no state for the spread.
+ */
+export interface NumberReports {
+  readonly days: Int32Array;
+  readonly states: Uint16Array;
+  /** The number's reports are those from `from` to before `end`. */
+  from: number;
+  end: number;
+}
+
+/** What the reports of a number add up to. */
+export interface ComplaintPoints {
+  points: number;
+  /** Reports that differ in state or day, and still count. */
+  independentReports: number;
+  days: number;
+  states: number;
+}
+
+/** Points by age in counted days; beyond the last entry there are none. */
+export const agePoints = complaintRule.pointsByAge.flatMap(({ ageDaysMax, day, furtherState }, at) =>
+  Array.from({ length: ageDaysMax - (complaintRule.pointsByAge[at - 1]?.ageDaysMax ?? -1) }, () => ({ day, furtherState })));
+
+const dayPoints = Uint8Array.from(agePoints, ({ day }) => day);
+const furtherPoints = Uint8Array.from(agePoints, ({ furtherState }) => furtherState);
+const statesCountedMax = 1024;
+const lastSeen = new Int32Array(statesCountedMax);
+let seenMark = 0;
+
+/**
+ * Adds up the reports of a number, as sql/intake/score_complaints.sql does in the database (test/pipelines/labels/complaint-rule.test.ts compares
+ * both). `ageOf` gives the counted days between a report's day and the day of evaluation; reports of later days must not be among those given.
+ * The answer is written to `into`.
+ */
+export function addUpReports({ days, states, from, end }: NumberReports, ageOf: (day: number) => number, into: ComplaintPoints): void {
+  const mark = ++seenMark;
+  let [points, independentReports, countedDays, countedStates, furtherStates] = [0, 0, 0, 0, 0];
+  for (let at = end - 1; at >= from; at--) {
+    const [day, state] = [days[at]!, states[at]!];
+    const age = ageOf(day);
+    if (age >= dayPoints.length) break;
+    if (at + 1 < end && days[at + 1] === day) {
+      if (states[at + 1] === state) continue; // one state on one day is heard once
+      furtherStates++;
+      if (furtherStates <= complaintRule.furtherStatesMax) points += furtherPoints[age]!;
+    } else {
+      furtherStates = 0;
+      countedDays++;
+      points += dayPoints[age]!;
+    }
+    independentReports++;
+    if (state !== 0 && lastSeen[state % statesCountedMax] !== mark) {
+      lastSeen[state % statesCountedMax] = mark;
+      countedStates++;
+    }
+  }
+  into.points = points + (countedStates > 1 ? complaintRule.spreadPoints : 0);
+  into.independentReports = independentReports;
+  into.days = countedDays;
+  into.states = countedStates;
+}
+
+/** True if a number with these sums has a level. */
+export function reachesLevel({ points, independentReports }: Pick<ComplaintPoints, 'points' | 'independentReports'>): boolean {
+  return points >= complaintRule.pointsMin && independentReports >= complaintRule.independentReportsMin;
+}
+
+/**
+ * Counts days as labels age: a day on which the feed spoke counts, and a silent one only when the silence has lasted longer than `holdDaysMax`.
+ * `spoke` says of each day from `firstDay` whether the feed spoke. Returns how many days count before each of them: the age of a report of day r
+ * on day e is `counted[e] - counted[r + 1]`, so that the day of report and the day of evaluation are not part of it.
+ */
+export function countDays(spoke: readonly boolean[], holdDaysMax: number): Int32Array {
+  const counted = new Int32Array(spoke.length + 1);
+  let silent = 0;
+  for (const [at, heard] of spoke.entries()) {
+    silent = heard ? 0 : silent + 1;
+    counted[at + 1] = counted[at]! + (heard || silent > holdDaysMax ? 1 : 0);
+  }
+  return counted;
+}

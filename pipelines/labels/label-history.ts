@@ -1,0 +1,135 @@
+import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+
+/**
+ * Why a published label changed. Triggers write the history, so that no path can leave it out; they see the source of the new label, and
+ * take the rest from {@link setLabelCause}.
+ */
+export const LABEL_CAUSES = {
+  feed: 'a reputation feed',
+  complaints: 'the rule on complaints',
+  clearing: 'an operator cleared the number',
+  dispute: 'a dispute was decided for the number',
+  protection: 'the list of numbers that are never labelled has changed',
+  removed: 'the number was removed',
+  before_history: 'a label from before the history began',
+  other: 'another change of the database',
+} as const;
+
+export type LabelCause = keyof typeof LABEL_CAUSES;
+
+/** What a transaction says of the labels that it is about to change. */
+export interface GivenCause {
+  readonly cause: LabelCause;
+  /** Of a scoring: the version of its rule, and the instant at which complaints are evaluated. */
+  readonly ruleVersion?: string;
+  readonly evaluatedAt?: Date;
+  /** The clearing, with its reason. */
+  readonly redressId?: number;
+}
+
+/** A published label: level, and category where it has one. */
+export interface Label {
+  readonly level: string;
+  readonly category: number | null;
+  /** Whose word it is; null for a number without one. */
+  readonly source: string | null;
+}
+
+/** Counts of the complaints that a label rests on. Days are UTC. What the rule does not count is absent. */
+export interface LabelEvidence {
+  readonly score?: number;
+  readonly reports?: number;
+  readonly independentReports?: number;
+  readonly states?: number;
+  readonly days?: number;
+  readonly firstReportDay?: string;
+  readonly lastReportDay?: string;
+}
+
+/** One change of a published label. */
+export interface LabelEvent {
+  readonly eventId: number;
+  readonly at: Date;
+  readonly from: Label;
+  readonly to: Label;
+  readonly cause: LabelCause;
+  readonly ruleVersion: string | null;
+  readonly evaluatedAt: Date | null;
+  readonly loadId: number | null;
+  readonly evidence: LabelEvidence | null;
+  /** Of a clearing: who did it, and why. */
+  readonly redress: { readonly redressId: number; readonly reason: string; readonly by: string } | null;
+}
+
+/** Says why labels change, until the transaction of `client` ends. */
+export async function setLabelCause(client: Queryable, cause: GivenCause): Promise<void> {
+  await client.query(sql('intake/set_label_cause'), [JSON.stringify(cause)]);
+}
+
+/** The changes of a number's label, newest first; `phone` in E.164. */
+export async function listLabelEvents(db: Queryable, phone: string, { limit }: { limit: number }): Promise<LabelEvent[]> {
+  return (await queryRows<EventRow>(db, sql('intake/list_label_events'), [phone, limit])).map(eventOf);
+}
+
+/** What a change of a label rests on, in words: who cleared the number and why, the load, or the rule with what it counted. */
+export function describeLabelReason({ cause, redress, loadId, ruleVersion, evaluatedAt, evidence }: Omit<LabelEvent, 'eventId' | 'at' | 'from' | 'to'>): string {
+  if (redress !== null) return `${redress.by}: ${redress.reason}`;
+  if (loadId !== null) return `load ${loadId}`;
+  if (cause !== 'complaints') return '';
+  const evaluated = evaluatedAt === null ? null : `evaluated at ${evaluatedAt.toISOString()}`;
+  return [ruleVersion, evaluated, evidence === null ? null : describeEvidence(evidence)].filter((part) => part !== null).join('; ');
+}
+
+function describeEvidence({ reports, independentReports, states, days, lastReportDay }: LabelEvidence): string {
+  const counts = Object.entries({ reports, independent: independentReports, states, days }).filter(([, count]) => count !== undefined);
+  return [...counts.map(([name, count]) => `${count} ${name}`), ...(lastReportDay === undefined ? [] : [`last report ${lastReportDay}`])].join(', ');
+}
+
+/** Rows that one statement of {@link pruneLabelHistory} removes, so that none holds locks for long. */
+const prunedAtOnce = 50_000;
+const dayMs = 86_400_000;
+
+/** Removes changes that are older than so many days (400 at least: the database refuses less); returns how many. */
+export async function pruneLabelHistory(db: Queryable, { retentionDays, at }: { retentionDays: number; at: Date }): Promise<number> {
+  const before = new Date(at.getTime() - retentionDays * dayMs);
+  for (let pruned = 0; ; ) {
+    const { removed } = (await queryRow<{ removed: number }>(db, sql('intake/prune_label_events'), [before, prunedAtOnce]))!; // the statement returns one row
+    pruned += removed;
+    if (removed < prunedAtOnce) return pruned;
+  }
+}
+
+interface EventRow {
+  eventId: number;
+  at: Date;
+  levelBefore: string;
+  categoryBefore: number | null;
+  sourceBefore: string | null;
+  level: string;
+  category: number | null;
+  source: string | null;
+  cause: LabelCause;
+  ruleVersion: string | null;
+  evaluatedAt: Date | null;
+  loadId: number | null;
+  redressId: number | null;
+  evidence: LabelEvidence | null;
+  reason: string | null;
+  clearedBy: string | null;
+}
+
+function eventOf(row: EventRow): LabelEvent {
+  return {
+    eventId: row.eventId,
+    at: row.at,
+    from: { level: row.levelBefore, category: row.categoryBefore, source: row.sourceBefore },
+    to: { level: row.level, category: row.category, source: row.source },
+    cause: row.cause,
+    ruleVersion: row.ruleVersion,
+    evaluatedAt: row.evaluatedAt,
+    loadId: row.loadId,
+    evidence: row.evidence,
+    redress: row.redressId === null || row.reason === null || row.clearedBy === null ? null : { redressId: row.redressId, reason: row.reason, by: row.clearedBy },
+  };
+}

@@ -1,0 +1,270 @@
+import { cleanText } from '../phone/text-cleaning.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import { isPhoneRefusal, judgePhone } from '../phone/phone-number.ts';
+import { requireAnotherPerson, type EyesPolicy } from '../access/two-pairs-of-eyes.ts';
+import { listLabelEvents, setLabelCause, type LabelEvent } from './label-history.ts';
+import { listProtections } from './protected-number.ts';
+
+/** Everything that is known of one number, and why it is published as it is. */
+export interface NumberRecord {
+  readonly phone: string;
+  readonly country: string | null;
+  /** What the caches publish; null if the number is in none. */
+  readonly reputation: { readonly level: string; readonly category: NumberCategory | null; readonly source: string | null } | null;
+  /** When the published label came to be what it is; null for one that is older than the history, and for a number that never had one. */
+  readonly since: Date | null;
+  /** The last changes of the published label, newest first. */
+  readonly changes: readonly LabelEvent[];
+  readonly display: DisplayFields | null;
+  /** The last word of a reputation feed, also while redress overrules it. */
+  readonly feed: { readonly level: string; readonly category: number | null; readonly loadId: number; readonly fileName: string | null; readonly requestedAt: Date | null } | null;
+  /** All complaints that are stored, also those that do not count any more. */
+  readonly complaints: number;
+  readonly score: NumberScore | null;
+  /** When the number was cleared, while that has effect on the feed's word. */
+  readonly clearedAt: Date | null;
+  /** Newest first. */
+  readonly redress: readonly Redress[];
+  readonly branded: BrandedRecord | null;
+  /** Why the number is never labelled; null if it may be. */
+  readonly protection: string | null;
+}
+
+/** A published category. */
+export interface NumberCategory {
+  readonly id: number;
+  readonly name: string;
+}
+
+export interface DisplayFields {
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly detail: string | null;
+  readonly image: string | null;
+}
+
+/** The last score of a number's complaints. Counts are of the complaints that counted then. */
+export interface NumberScore {
+  readonly level: string;
+  readonly category: number | null;
+  readonly score: number;
+  readonly reports: number;
+  readonly independentReports: number;
+  /** Days and states of the reports; null in scores of complaints/1. */
+  readonly days: number | null;
+  readonly states: number | null;
+  readonly firstReportedAt: Date | null;
+  readonly lastReportedAt: Date | null;
+  readonly ruleVersion: string;
+  readonly scoredAt: Date;
+}
+
+/** One clearing of a number by an operator. */
+export interface Redress {
+  readonly redressId: number;
+  readonly reason: string;
+  readonly clearedBy: string;
+  readonly clearedAt: Date;
+  readonly before: { readonly level: string | null; readonly category: number | null; readonly source: string | null };
+}
+
+/** The live brand of a number. */
+export interface BrandedRecord {
+  readonly brandHandle: string;
+  readonly display: DisplayFields;
+  readonly liveFrom: Date;
+  readonly liveUntil: Date | null;
+}
+
+/**
+ * What is known of a number, written in any international form.
+ * @throws ServiceError `phone_invalid`, `phone_unknown`
+ */
+export async function readNumber(db: Queryable, phoneText: string): Promise<NumberRecord> {
+  const phone = requirePhone('show number', phoneText);
+  const row = await queryRow<NumberRow>(db, sql('intake/read_number'), [phone]);
+  const [protection] = await listProtections(db, { phone });
+  const redress = await queryRows<RedressRow>(db, sql('intake/list_redress'), [phone]);
+  const changes = await listLabelEvents(db, phone, { limit: changesShown });
+  if (row === undefined || !(row.published || row.branded || row.isScored || row.complaints > 0 || redress.length > 0 || protection !== undefined)) throw unknown('show number');
+  return {
+    phone,
+    country: row.country,
+    reputation: reputationOf(row),
+    since: row.labelSince,
+    changes,
+    display: row.published ? displayOf(row.displayName, row.displayDescription, row.displayDetail, row.displayImage) : null,
+    feed: feedOf(row),
+    complaints: row.complaints,
+    score: row.isScored ? scoreOf(row) : null,
+    clearedAt: row.clearedAt,
+    redress: redress.map(redressOf),
+    branded: row.branded ? brandedOf(row) : null,
+    protection: protection?.reason ?? null,
+  };
+}
+
+/** Changes of a label that come with a number; `listLabelEvents` has all. */
+const changesShown = 20;
+
+/** Why a number is cleared, and by whom. */
+export interface Clearing {
+  readonly reason: string;
+  readonly actor: string;
+  /** Writes a record of its own in the transaction of the clearing: if it fails, nothing is done. */
+  readonly record?: (client: Queryable, redressId: number) => Promise<void>;
+}
+
+/**
+ * Clears a number: it is published as NEUTRAL until a feed has another word on it, or new complaints come.
+ * What was published before is recorded with the reason. A number of which there are complaints only becomes known by it.
+ * @throws ServiceError `phone_invalid`, `phone_unknown`, `reason_required`, `decided_by_requester`
+ */
+export async function clearNumber({ db, phone: text, eyes, ...clearing }: Clearing & { db: Pool; phone: string; eyes: EyesPolicy }): Promise<Redress> {
+  const phone = requirePhone('clear number', text);
+  return inTransaction(db, async (client) => {
+    await requireAnotherPerson(client, { eyes, actor: clearing.actor, of: { kind: 'label', value: phone, isPrefix: false } });
+    return clearLockedNumber(client, phone, { ...clearing, cause: 'clearing' });
+  });
+}
+
+/** Clears a number in the transaction of `client`. @throws ServiceError `phone_unknown`, `reason_required` */
+export async function clearLockedNumber(client: Queryable, phone: string, { reason: reasonText, actor: actorText, record, cause }: Clearing & { cause: 'clearing' | 'dispute' }): Promise<Redress> {
+  const [reason, actor] = [cleanText(reasonText), cleanText(actorText) ?? 'unknown'];
+  if (reason === null) throw new ServiceError('reason_required', { operation: 'clear number', hint: 'Say why the number is cleared.' });
+  const before = await lockNumber(client, phone);
+  const added = await queryRow<{ redressId: number; clearedAt: Date }>(client, sql('intake/add_redress'), [phone, reason, actor, before.level, before.category, before.source]);
+  const { redressId, clearedAt } = added!; // the statement returns one row
+  await setLabelCause(client, { cause, redressId });
+  await client.query(sql('intake/clear_number'), [phone, clearedAt]);
+  await record?.(client, redressId);
+  return { redressId, reason, clearedBy: actor, clearedAt, before };
+}
+
+/** What is published of a number, held until the transaction ends. One with complaints only is made known for it. @throws ServiceError `phone_unknown` */
+async function lockNumber(client: Queryable, phone: string): Promise<Redress['before']> {
+  const lock = () => queryRow<PublishedRow>(client, sql('intake/lock_number'), [phone]);
+  const before = await lock();
+  if (before !== undefined) return { level: before.reputationLevel, category: before.reputationCategory, source: before.reputationSource };
+  await client.query(sql('intake/make_number_known'), [phone]);
+  if ((await lock()) === undefined) throw unknown('clear number');
+  return { level: null, category: null, source: null };
+}
+
+/** The number of a text in E.164. @throws ServiceError `phone_invalid` */
+export function requirePhone(operation: string, text: string): string {
+  const judged = judgePhone(text);
+  if (isPhoneRefusal(judged)) throw new ServiceError('phone_invalid', { operation, problem: judged.reason, hint: 'Write the number in international form: +12025550143.' });
+  return judged.phone;
+}
+
+function unknown(operation: string): ServiceError {
+  return new ServiceError('phone_unknown', { operation });
+}
+
+interface PublishedRow {
+  reputationLevel: string;
+  reputationCategory: number | null;
+  reputationSource: string | null;
+}
+
+/** Columns of sql/intake/read_number.sql; those of an absent part are NULL, which the part's boolean tells. */
+interface NumberRow extends PublishedRow {
+  published: boolean;
+  country: string | null;
+  reputationCategoryName: string;
+  displayName: string | null;
+  displayDescription: string | null;
+  displayDetail: string | null;
+  displayImage: string | null;
+  feedLevel: string | null;
+  feedCategory: number | null;
+  feedLoadId: number;
+  feedFileName: string | null;
+  feedRequestedAt: Date | null;
+  clearedAt: Date | null;
+  labelSince: Date | null;
+  complaints: number;
+  isScored: boolean;
+  scoreLevel: string;
+  scoreCategory: number | null;
+  score: number;
+  reports: number;
+  independentReports: number;
+  days: number | null;
+  states: number | null;
+  firstReportedAt: Date | null;
+  lastReportedAt: Date | null;
+  ruleVersion: string;
+  scoredAt: Date;
+  branded: boolean;
+  brandHandle: string;
+  brandDisplayName: string;
+  brandDisplayDescription: string | null;
+  brandDisplayDetail: string | null;
+  brandDisplayImage: string | null;
+  liveFrom: Date;
+  liveUntil: Date | null;
+}
+
+interface RedressRow {
+  redressId: number;
+  reason: string;
+  clearedBy: string;
+  clearedAt: Date;
+  levelBefore: string | null;
+  categoryBefore: number | null;
+  sourceBefore: string | null;
+}
+
+function reputationOf(row: NumberRow): NumberRecord['reputation'] {
+  if (!row.published) return null;
+  const category = row.reputationCategory === null ? null : { id: row.reputationCategory, name: row.reputationCategoryName };
+  return { level: row.reputationLevel, category, source: row.reputationSource };
+}
+
+function feedOf(row: NumberRow): NumberRecord['feed'] {
+  if (row.feedLevel === null) return null;
+  return { level: row.feedLevel, category: row.feedCategory, loadId: row.feedLoadId, fileName: row.feedFileName, requestedAt: row.feedRequestedAt };
+}
+
+function displayOf(name: string | null, description: string | null, detail: string | null, image: string | null): DisplayFields {
+  return { name, description, detail, image };
+}
+
+function scoreOf(row: NumberRow): NumberScore {
+  return {
+    level: row.scoreLevel,
+    category: row.scoreCategory,
+    score: row.score,
+    reports: row.reports,
+    independentReports: row.independentReports,
+    days: row.days,
+    states: row.states,
+    firstReportedAt: row.firstReportedAt,
+    lastReportedAt: row.lastReportedAt,
+    ruleVersion: row.ruleVersion,
+    scoredAt: row.scoredAt,
+  };
+}
+
+function redressOf(row: RedressRow): Redress {
+  return {
+    redressId: row.redressId,
+    reason: row.reason,
+    clearedBy: row.clearedBy,
+    clearedAt: row.clearedAt,
+    before: { level: row.levelBefore, category: row.categoryBefore, source: row.sourceBefore },
+  };
+}
+
+function brandedOf(row: NumberRow): BrandedRecord {
+  return {
+    brandHandle: row.brandHandle,
+    display: displayOf(row.brandDisplayName, row.brandDisplayDescription, row.brandDisplayDetail, row.brandDisplayImage),
+    liveFrom: row.liveFrom,
+    liveUntil: row.liveUntil,
+  };
+}

@@ -1,0 +1,107 @@
+import { ServiceError } from '../../runtime/errors.ts';
+import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import { isPhoneRefusal, judgePhone } from '../phone/phone-number.ts';
+import { cleanText } from '../phone/text-cleaning.ts';
+import { requireAnotherPerson, type EyesPolicy } from '../access/two-pairs-of-eyes.ts';
+import { setLabelCause } from './label-history.ts';
+
+/** What keeps some numbers from any label. */
+export interface Protection {
+  readonly protectionId: number;
+  /** One number, the start of numbers, or a regular expression of the numbering plan. */
+  readonly kind: 'number' | 'prefix' | 'plan';
+  readonly value: string;
+  readonly reason: string;
+  readonly addedBy: string;
+  readonly addedAt: Date;
+  /** Who ended it, when and why; null while it is in force. */
+  readonly removed: { readonly by: string; readonly at: Date; readonly reason: string } | null;
+}
+
+/** A change of the list of protected numbers, with the reason and who makes it. */
+export interface ProtectionChange {
+  readonly db: Pool;
+  /** A number in international form, or a prefix of at least 3 digits with `*` behind it: `+4930*`. */
+  readonly numbers: string;
+  readonly reason: string;
+  readonly actor: string;
+}
+
+/**
+ * Protects a number or all numbers with a prefix: no label is published for them, from whatever source, and labels that are
+ * published are taken back in the same transaction. Returns how many were. Waits for loads that are running.
+ * @throws ServiceError `phone_invalid`, `reason_required`, `protection_exists`, `decided_by_requester`
+ */
+export async function protectNumbers({ eyes, ...change }: ProtectionChange & { readonly eyes: EyesPolicy }): Promise<{ withheld: number }> {
+  const { kind, value, reason, actor } = readChange('protect number', change);
+  return inTransaction(change.db, async (client) => {
+    await requireAnotherPerson(client, { eyes, actor, of: { kind: 'label', value, isPrefix: kind === 'prefix' } });
+    await client.query(sql('intake/lock_labels'));
+    await setLabelCause(client, { cause: 'protection' });
+    const added = await queryRow(client, sql('intake/add_protection'), [kind, value, reason, actor]);
+    if (added === undefined) throw new ServiceError('protection_exists', { operation: 'protect number', object: change.numbers });
+    return (await queryRow<{ withheld: number }>(client, sql('intake/withhold_labels'), [value]))!; // the statement returns one row
+  });
+}
+
+/**
+ * Ends the protection of a number or prefix. The word of a feed is published again, unless another entry protects the number;
+ * a label from complaints comes with the next night. Returns how many labels were restored.
+ * @throws ServiceError `phone_invalid`, `reason_required`, `protection_unknown`
+ */
+export async function unprotectNumbers(change: ProtectionChange): Promise<{ restored: number }> {
+  const { value, reason, actor } = readChange('end protection', change);
+  return inTransaction(change.db, async (client) => {
+    await client.query(sql('intake/lock_labels'));
+    await setLabelCause(client, { cause: 'protection' });
+    const removed = await queryRow(client, sql('intake/remove_protection'), [value, reason, actor]);
+    if (removed === undefined) throw new ServiceError('protection_unknown', { operation: 'end protection', object: change.numbers });
+    return (await queryRow<{ restored: number }>(client, sql('intake/restore_labels'), [value]))!; // the statement returns one row
+  });
+}
+
+/** The protections in force, and with `all` those that were removed; with `phone` (E.164) only those that match it. */
+export async function listProtections(db: Queryable, { phone, all = false }: { phone?: string; all?: boolean } = {}): Promise<Protection[]> {
+  const rows = await queryRows<ProtectionRow>(db, sql('intake/list_protections'), [phone ?? null, all]);
+  return rows.map((row) => ({
+    protectionId: row.protectionId,
+    kind: row.kind,
+    value: row.value,
+    reason: row.reason,
+    addedBy: row.addedBy,
+    addedAt: row.addedAt,
+    removed: row.removedAt === null ? null : { by: row.removedBy, at: row.removedAt, reason: row.removedReason },
+  }));
+}
+
+interface ProtectionRow {
+  protectionId: number;
+  kind: Protection['kind'];
+  value: string;
+  reason: string;
+  addedBy: string;
+  addedAt: Date;
+  removedBy: string;
+  removedReason: string;
+  removedAt: Date | null;
+}
+
+const prefixForm = /^\+[1-9][0-9]{2,13}$/;
+
+function readChange(operation: string, { numbers, reason: reasonText, actor }: ProtectionChange) {
+  const reason = cleanText(reasonText);
+  if (reason === null) throw new ServiceError('reason_required', { operation, hint: 'Say why.' });
+  return { ...readNumbers(operation, numbers.trim()), reason, actor: cleanText(actor) ?? 'unknown' };
+}
+
+function readNumbers(operation: string, text: string): { kind: 'number' | 'prefix'; value: string } {
+  if (text.endsWith('*')) {
+    const value = text.slice(0, -1).replace(/[-() .]/g, '');
+    if (prefixForm.test(value)) return { kind: 'prefix', value };
+    throw new ServiceError('phone_invalid', { operation, problem: 'A prefix has a plus sign, 3 to 14 digits and an asterisk.', hint: 'Write it as +4930*.' });
+  }
+  const judged = judgePhone(text);
+  if (!isPhoneRefusal(judged)) return { kind: 'number', value: judged.phone };
+  throw new ServiceError('phone_invalid', { operation, problem: judged.reason, hint: 'Write a number as +12025550143, a prefix as +4930*.' });
+}

@@ -1,0 +1,163 @@
+import { ServiceError } from '../../runtime/errors.ts';
+import { inTransaction, queryRow, queryRows, type Pool, type PoolClient, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
+import { cleanText } from '../phone/text-cleaning.ts';
+import { agePoints, complaintRule } from './complaint-rule.ts';
+import { setLabelCause } from './label-history.ts';
+
+/** Settings of a scoring, of the same names. */
+export interface ScoringSettings {
+  /** Days of silence of the complaint feed during which labels do not age. */
+  readonly labelHoldDaysMax: number;
+}
+
+/** As the settings are by default. */
+export const scoringDefaults: ScoringSettings = { labelHoldDaysMax: 45 };
+
+/** What a scoring did: numbers whose complaints count, and published rows that were made or changed. */
+export interface ScoringReport {
+  readonly scored: number;
+  readonly changed: number;
+  /** Numbers that reach a level and may never be labelled; absent if there is none. */
+  readonly withheld?: number;
+  /** Days since the complaint feed spoke last, where they are more than labels hold; absent otherwise, and without a hold. */
+  readonly silentDays?: number;
+  /** The rule that still waits to be put in force, with `number drift --move`; until then labels from complaints stay as they are. */
+  readonly ruleWaiting?: string;
+}
+
+/**
+ * Scores all numbers with complaints as of an instant and publishes the scores, in one transaction. Where another rule version is in force,
+ * nothing is scored: an upgrade alone changes no label.
+ */
+export async function scoreComplaints(db: Pool, evaluatedAt: Date, settings: ScoringSettings = scoringDefaults): Promise<ScoringReport> {
+  return inTransaction(db, async (client) => {
+    const { version } = await readScoringRule(client);
+    if (version !== complaintRule.version) return { scored: 0, changed: 0, ruleWaiting: complaintRule.version };
+    const { scored, transactions, silentDays } = await computeScores(client, evaluatedAt, settings);
+    await client.query(sql('intake/store_scores'), [evaluatedAt, version]);
+    await client.query(sql('intake/record_scoring'), [evaluatedAt, version, transactions]);
+    await setLabelCause(client, { cause: 'complaints', ruleVersion: version, evaluatedAt });
+    const { changed, withheld } = (await queryRow<{ changed: number; withheld: number }>(client, sql('intake/apply_scores')))!; // the statement returns one row
+    const holdHasEnded = settings.labelHoldDaysMax > 0 && silentDays !== null && silentDays > settings.labelHoldDaysMax;
+    return { scored, changed, ...(withheld > 0 ? { withheld } : {}), ...(holdHasEnded ? { silentDays } : {}) };
+  });
+}
+
+/** How many numbers were scored, the transactions that the scoring saw (pg_snapshot as text), and how long the feed had been silent. */
+interface Computed {
+  readonly scored: number;
+  readonly transactions: string;
+  readonly silentDays: number | null;
+}
+
+/**
+ * Fills the temporary table `complaint_scored` by the rule of this version. With `seen`, the transactions that an earlier scoring saw, loads and
+ * clearings of others are left out: so the labels of a past night are computed again.
+ */
+export async function computeScores(client: PoolClient, evaluatedAt: Date, { labelHoldDaysMax }: ScoringSettings, seen: string | null = null): Promise<Computed> {
+  const { version, windowDays, furtherStatesMax, spreadPoints, independentReportsMin, pointsMin, recordedCategory, otherCategory } = complaintRule;
+  await client.query(sql('intake/prepare_bulk_work'));
+  await client.query(sql('intake/create_scored'));
+  const row = await queryRow<{ scored: number; transactions: string; silentDays: number | null }>(client, sql('intake/score_complaints'), [
+    evaluatedAt, version, windowDays, agePoints.map(({ day }) => day), agePoints.map(({ furtherState }) => furtherState), furtherStatesMax, spreadPoints,
+    independentReportsMin, pointsMin, recordedCategory, otherCategory, labelHoldDaysMax, seen,
+  ]);
+  const { scored, transactions, silentDays } = row!; // the statement returns one row
+  return { scored, transactions, silentDays };
+}
+
+/** The rule version in force, and who put it there. */
+export interface ScoringRuleInForce {
+  readonly version: string;
+  readonly movedBy: string;
+  readonly reason: string;
+  readonly movedAt: Date;
+}
+
+/** Reads the rule version in force. */
+export async function readScoringRule(db: Queryable): Promise<ScoringRuleInForce> {
+  const row = await queryRow<{ version: string; movedBy: string; reason: string; movedAt: Date }>(db, sql('intake/read_scoring_rule'));
+  const { version, movedBy, reason, movedAt } = row!; // a migration makes the first row, and none is ever removed
+  return { version, movedBy, reason, movedAt };
+}
+
+/** Level and category by a scoring; category is null for NEUTRAL. */
+export interface ScoredLabel {
+  readonly level: string;
+  readonly category: number | null;
+}
+
+/** Numbers that go from one result to another. */
+export interface LabelChange {
+  readonly from: ScoredLabel;
+  readonly to: ScoredLabel;
+  readonly numbers: number;
+  /** Those of them whose published label follows from their complaints. */
+  readonly published: number;
+}
+
+/** The last stored scoring beside the rule of this version, on the same complaints at the same instant. */
+export interface LabelDrift {
+  readonly inForce: ScoringRuleInForce;
+  /** The rule of the last stored scoring; null if nothing was scored yet. */
+  readonly before: string | null;
+  readonly after: string;
+  readonly evaluatedAt: Date;
+  readonly labelledBefore: number;
+  readonly labelledAfter: number;
+  /** Numbers that have a level by both. */
+  readonly labelledByBoth: number;
+  /** Numbers of which level or category differ. */
+  readonly changed: number;
+  /** All pairs of results but NEUTRAL with NEUTRAL. */
+  readonly changes: readonly LabelChange[];
+}
+
+/** Compares the last stored scoring with the rule of this version, as of the instant of that scoring (or `now`). Nothing is written. */
+export async function compareScores(db: Pool, now: Date, settings: ScoringSettings): Promise<LabelDrift> {
+  return inTransaction(db, async (client) => {
+    const last = await queryRow<{ version: string | null; evaluatedAt: Date | null; labelled: number }>(client, sql('intake/read_last_scoring'));
+    const evaluatedAt = last!.evaluatedAt ?? now; // the statement returns one row
+    await computeScores(client, evaluatedAt, settings);
+    const rows = await queryRows<ChangeRow>(client, sql('intake/compare_scores'));
+    const changes = rows.map(changeOf).filter(({ from, to }) => from.level !== 'NEUTRAL' || to.level !== 'NEUTRAL');
+    const sum = (counts: (change: LabelChange) => boolean) => changes.filter(counts).reduce((numbers, change) => numbers + change.numbers, 0);
+    return {
+      inForce: await readScoringRule(client),
+      before: last!.version,
+      after: complaintRule.version,
+      evaluatedAt,
+      labelledBefore: last!.labelled,
+      labelledAfter: sum(({ to }) => to.level !== 'NEUTRAL'),
+      labelledByBoth: sum(({ from, to }) => from.level !== 'NEUTRAL' && to.level !== 'NEUTRAL'),
+      changed: sum(({ from, to }) => from.level !== to.level || from.category !== to.category),
+      changes,
+    };
+  });
+}
+
+/**
+ * Puts the rule of this version in force; the next night labels by it. Does nothing if it is.
+ * @throws ServiceError `reason_required`
+ */
+export async function moveScoringRule(db: Queryable, { actor, reason: reasonText }: { actor: string; reason: string }): Promise<ScoringRuleInForce> {
+  const reason = cleanText(reasonText);
+  if (reason === null) throw new ServiceError('reason_required', { operation: 'move scoring rule', hint: 'Say why the rule is put in force.' });
+  const { version } = await readScoringRule(db);
+  if (version !== complaintRule.version) await db.query(sql('intake/move_scoring_rule'), [complaintRule.version, cleanText(actor) ?? 'unknown', reason]);
+  return readScoringRule(db);
+}
+
+interface ChangeRow {
+  levelBefore: string;
+  categoryBefore: number | null;
+  level: string;
+  category: number | null;
+  numbers: number;
+  published: number;
+}
+
+function changeOf({ levelBefore, categoryBefore, level, category, numbers, published }: ChangeRow): LabelChange {
+  return { from: { level: levelBefore, category: categoryBefore }, to: { level, category }, numbers, published };
+}

@@ -1,0 +1,234 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Queues } from '../../../jobs/queues/backend.ts';
+import { openDropFolder, type DropFolder } from '../../../jobs/drop-folder/drop-folder.ts';
+import { recordingsInbox } from '../../../jobs/drop-folder/recordings-drop.ts';
+import { cancelBatch, finishBatch, listBatches, type Batch } from '../../../pipelines/audio/batches/batch.ts';
+import { failChunk } from '../../../pipelines/audio/batches/perform-chunk.ts';
+import { testModel, tinyRecording, writeVoice } from '../../support/recording-batch.ts';
+import { killProcessesAfterEach, startProcess, until } from '../../support/service-process.ts';
+import { openBackend, silent } from '../backends.ts';
+
+const backend = await openBackend('postgres', { RECONCILE_SECONDS: '1', DROP_POLL_SECONDS: '1', DROP_SETTLE_SECONDS: '0', LETTER_MASTER_KEY: '07'.repeat(32), LOG_LEVEL: 'silent', BATCH_ITEMS_MAX: '20' });
+const queues: Queues = await backend.openQueues();
+const { db } = backend.database;
+killProcessesAfterEach();
+
+let directory: string;
+let now: number;
+let made = 0;
+
+const drop = (...path: string[]) => join(directory, 'drop', ...path);
+const open = (sliceMs?: number): DropFolder => {
+  const config = { ...backend.config, dropDir: drop(), dropSettleSeconds: 10, audioDir: join(directory, 'audio') };
+  return openDropFolder({ config, db, log: silent, inboxes: [recordingsInbox({ config, db, queues, log: silent, sliceMs })], clock: () => new Date(now) });
+};
+/** Looks at once, and again when everything that lies there has settled. */
+const settle = async (...folders: DropFolder[]) => {
+  await Promise.all(folders.map((folder) => folder.look()));
+  now += 10_000;
+  await Promise.all(folders.map((folder) => folder.look()));
+};
+const batches = (): Promise<Batch[]> => listBatches(db, { limit: 1000 });
+const result = async (...path: string[]) => JSON.parse(await readFile(drop(...path), 'utf8')) as Record<string, unknown>;
+const taken = async () => (await readdir(drop('taken'), { recursive: true })).filter((path) => path.split('/').length > 2);
+const dropped = async (name: string, files: Record<string, unknown>) => {
+  for (const [file, content] of Object.entries(files)) {
+    await mkdir(join(drop('recordings', name), file, '..'), { recursive: true });
+    await writeFile(join(drop('recordings', name), file), Buffer.isBuffer(content) || typeof content === 'string' ? content : JSON.stringify(content));
+  }
+};
+/** Ends what is queued: every item in error, as a worker would that cannot score. */
+const carryOut = async () => {
+  for (const { batchId, generation, state } of await batches()) {
+    if (state !== 'queued') continue;
+    await failChunk(db, { batchId, generation, chunk: 0 }, 'test');
+    await finishBatch(db, { batchId, generation });
+  }
+};
+const wishes = (more: object = {}) => ({ model: testModel, ...more });
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'caller-trust-recordings-'));
+  now = Date.now();
+  await mkdir(drop('recordings'), { recursive: true });
+});
+afterEach(async () => {
+  execFileSync('chmod', ['-R', 'u+rwX', directory]);
+  await rm(directory, { recursive: true, force: true });
+});
+afterAll(async () => {
+  await queues.close();
+  await backend.close();
+});
+
+describe('a dropped folder', () => {
+  it('is a batch of its recordings, and lies in done with its results when that has ended', async () => {
+    await dropped('calls', { 'request.json': wishes({ owner: 'Northwind', channels: 'mixed', name: 'Monday' }), 'b.wav': tinyRecording(++made), 'sub/a.wav': tinyRecording(++made), 'Thumbs.db': 'x', '.DS_Store': 'x' });
+    await settle(open());
+    const [batch] = await batches();
+    expect(batch).toMatchObject({ state: 'queued', owner: 'Northwind', items: 2, requestedModel: testModel, settings: { channels: 'mixed' }, name: 'Monday' });
+    await settle(open());
+    expect(await readdir(drop('done'))).toEqual([]);
+    await carryOut();
+    await open().look();
+    expect((await readdir(drop('done', 'calls'))).toSorted()).toEqual(['.DS_Store', 'Thumbs.db', 'b.wav', 'request.json', 'result.json', 'results.csv', 'sub']);
+    expect(await result('done', 'calls', 'result.json')).toMatchObject({ outcome: 'done', failure: null, verification: null, batch: { id: batch!.id, items: 2, counts: { error: 2 } } });
+    const lines = (await readFile(drop('done', 'calls', 'results.csv'), 'utf8')).split('\n');
+    expect(lines[0]).toMatch(/^line,source,state,synthesis,replay,decision,reason,/);
+    expect(lines.slice(1, 3).map((line) => line.split(',').slice(0, 3).join())).toEqual(['1,b.wav,error', '2,sub/a.wav,error']);
+    expect(await taken()).toEqual([]);
+  });
+
+  it('is handed in a slice at a look, also by several watchers and after one was killed', async () => {
+    const sliced = async () => (await batches()).filter(({ name }) => name === 'Sliced');
+    await dropped('calls', { 'request.json': wishes({ name: 'Sliced' }), ...Object.fromEntries(Array.from({ length: 8 }, (_none, at) => [`${at}.wav`, tinyRecording(++made)])) });
+    const [first, second] = [open(0), open(0)];
+    await settle(first);
+    await first.look();
+    await second.look();
+    expect(await sliced()).toEqual([]); // a look took one recording, and 500 make a piece
+    for (let looks = 0; looks < 9; looks++) await second.look();
+    expect(await sliced()).toMatchObject([{ state: 'queued', items: 8 }]);
+    await first.look();
+    await carryOut();
+    await first.look();
+    expect(await result('done', 'calls', 'result.json')).toMatchObject({ outcome: 'done', batch: { items: 8 } });
+  });
+
+  it('is taken when nothing in it has changed for a while, at any depth, and no name says that it is being written', async () => {
+    const folder = open();
+    await dropped('calls', { 'request.json': wishes(), 'sub/a.wav': 'x' });
+    await folder.look();
+    await writeFile(drop('recordings', 'calls', 'sub', 'a.wav'), 'more');
+    now += 10_000;
+    await folder.look();
+    expect(await taken()).toEqual([]);
+    await writeFile(drop('recordings', 'calls', 'sub', 'b.wav.part'), 'x');
+    for (let looks = 0; looks < 3; looks++) await settle(folder);
+    expect(await taken()).toEqual([]);
+    await rename(drop('recordings', 'calls', 'sub', 'b.wav.part'), drop('recordings', 'calls', 'sub', 'b.wav'));
+    await settle(folder);
+    expect((await batches())[0]).toMatchObject({ items: 2 });
+  });
+
+  it.each([
+    ['without a recording', { 'request.json': wishes() }, 'audio_request_invalid'],
+    ['whose request is no JSON', { 'request.json': '{', 'a.wav': 'x' }, 'audio_request_invalid'],
+    ['whose request has a field that does not exist', { 'request.json': wishes({ modle: 'x' }), 'a.wav': 'x' }, 'audio_request_invalid'],
+    ['whose request is too long', { 'request.json': wishes({ name: 'x'.repeat(70_000) }), 'a.wav': 'x' }, 'audio_request_invalid'],
+    ['that asks for a model that nobody knows', { 'request.json': wishes({ model: 'phone/v99' }), 'a.wav': 'x' }, 'model_unknown'],
+    ['that asks for a model that was removed', { 'request.json': wishes({ model: 'phone/v5' }), 'a.wav': 'x' }, 'model_removed'],
+    ['with more recordings than a batch may have', { 'request.json': wishes(), ...Object.fromEntries(Array.from({ length: 21 }, (_none, at) => [`${at}.wav`, `${at}`])) }, 'batch_too_large'],
+  ])('%s lies in rejected with the reason, and can be tried again', async (_what, files, code) => {
+    await dropped('calls', files);
+    await settle(open());
+    expect(await result('rejected', 'calls', 'result.json')).toMatchObject({ outcome: 'rejected', batch: null, failure: { code } });
+    expect((await readdir(drop('rejected', 'calls'))).toSorted()).toEqual([...Object.keys(files), 'result.json'].toSorted());
+    await writeFile(drop('rejected', 'calls', 'request.json'), JSON.stringify(wishes()));
+    await writeFile(drop('rejected', 'calls', 'a.wav'), tinyRecording(++made));
+    for (let at = 0; at < 21; at++) await rm(drop('rejected', 'calls', `${at}.wav`), { force: true });
+    await rename(drop('rejected', 'calls'), drop('recordings', 'calls'));
+    await settle(open());
+    await carryOut();
+    await open().look();
+    expect(await result('done', 'calls', 'result.json')).toMatchObject({ outcome: 'done', batch: { items: 1 } });
+  });
+
+  it('has the answer of the first one under the same key', async () => {
+    for (const name of ['first', 'second']) await dropped(name, { 'request.json': wishes({ key: 'same-key', owner: 'Same' }), 'a.wav': 'the same' });
+    await settle(open());
+    await carryOut();
+    await settle(open());
+    const ids = await Promise.all(['first', 'second'].map(async (name) => ((await result('done', name, 'result.json')).batch as { id: string }).id));
+    expect(ids[0]).toBe(ids[1]);
+    await dropped('third', { 'request.json': wishes({ key: 'same-key', owner: 'Same' }), 'a.wav': 'another' });
+    await settle(open());
+    expect(await result('rejected', 'third', 'result.json')).toMatchObject({ failure: { code: 'idempotency_conflict' } });
+  });
+
+  it('holds nothing that is followed: a link in it is an item in error', async () => {
+    await dropped('calls', { 'request.json': wishes(), 'a.wav': tinyRecording(++made) });
+    await symlink('/etc/passwd', drop('recordings', 'calls', 'b.wav'));
+    await symlink('/', drop('recordings', 'calls', 'root'));
+    await settle(open());
+    await carryOut();
+    await open().look();
+    expect((await readFile(drop('done', 'calls', 'results.csv'), 'utf8')).match(/file_unreadable/g)).toHaveLength(2);
+  });
+
+  it('whose batch was cancelled says so', async () => {
+    await dropped('calls', { 'request.json': wishes(), 'a.wav': tinyRecording(++made) });
+    await settle(open());
+    await cancelBatch(db, (await batches())[0]!.id);
+    await open().look();
+    expect(await result('done', 'calls', 'result.json')).toMatchObject({ outcome: 'cancelled', batch: { counts: { error: 1 } } });
+  });
+});
+
+describe('a dropped recording', () => {
+  it('is a batch of one, and lies in done beside its result', async () => {
+    await writeFile(drop('recordings', 'call.wav'), tinyRecording(++made));
+    await settle(open());
+    await carryOut();
+    await open().look();
+    expect((await readdir(drop('done'))).toSorted()).toEqual(['call.wav', 'call.wav.result.json']);
+    expect(await result('done', 'call.wav.result.json')).toMatchObject({ outcome: 'done', batch: { items: 1, owner: 'operator', requestedModel: 'auto' }, verification: { source: 'call.wav', state: 'error', reason: 'scoring_failed' } });
+  });
+
+  it('that is a link is rejected', async () => {
+    await symlink('/etc/passwd', drop('recordings', 'call.wav'));
+    await settle(open());
+    expect(await result('rejected', 'call.wav.result.json')).toMatchObject({ failure: { code: 'audio_request_invalid' } });
+  });
+});
+
+describe('a watcher', () => {
+  it('beside another one makes one batch of each folder', async () => {
+    const before = (await batches()).length;
+    const names = Array.from({ length: 6 }, (_none, at) => `calls-${at}`);
+    for (const name of names) await dropped(name, { 'request.json': wishes(), 'a.wav': tinyRecording(++made) });
+    await settle(open(), open());
+    await Promise.all([open().look(), open().look()]);
+    expect(await batches()).toHaveLength(before + 6);
+    await carryOut();
+    await Promise.all([open().look(), open().look()]);
+    expect((await readdir(drop('done'))).toSorted()).toEqual(names);
+  });
+
+  it('goes on where a killed one has ended: a batch that is half handed in is completed', async () => {
+    await dropped('calls', { 'request.json': wishes(), 'a.wav': tinyRecording(++made), 'b.wav': tinyRecording(++made) });
+    await settle(open());
+    const [batch] = await batches();
+    await db.query('DELETE FROM verification WHERE batch_id = $1 AND line = 2', [batch!.batchId]);
+    await db.query(`UPDATE verification_batch SET state = 'open', items = 1 WHERE batch_id = $1`, [batch!.batchId]);
+    await open().look();
+    expect((await batches())[0]).toMatchObject({ id: batch!.id, state: 'queued', items: 2 });
+  });
+});
+
+it('the processes of the service verify what is dropped, and lose nothing while schedulers are killed', async () => {
+  const env = { ...backend.env, LOG_LEVEL: 'info', STATE_DIR: directory, DROP_DIR: drop() };
+  const names = ['one', 'two', 'three'];
+  for (const name of names) {
+    await mkdir(drop('recordings', `${name}.tmp`));
+    await writeFile(drop('recordings', `${name}.tmp`, 'request.json'), JSON.stringify(wishes()));
+    await writeVoice(drop('recordings', `${name}.tmp`, 'voice.wav'), { pitch: 120 + name.length });
+    await writeFile(drop('recordings', `${name}.tmp`, 'silence.wav'), tinyRecording(++made));
+    await rename(drop('recordings', `${name}.tmp`), drop('recordings', name));
+  }
+  const worker = startProcess('jobs/worker-main.js', env);
+  for (const afterMs of [1500, 2500]) {
+    const scheduler = startProcess('jobs/scheduler-main.js', env);
+    await new Promise((resolve) => setTimeout(resolve, afterMs));
+    await scheduler.end('SIGKILL');
+  }
+  const scheduler = startProcess('jobs/scheduler-main.js', env);
+  await until(async () => (await readdir(drop('done')).catch(() => [])).length === 3, 'every folder is done', 90);
+  for (const name of names) expect(await result('done', name, 'result.json')).toMatchObject({ outcome: 'done', batch: { items: 2, counts: { performed: 1, performedWithoutScore: 1 } } });
+  await until(async () => scheduler.log().includes('the scheduler runs'), 'the last scheduler has started, so that it hears the signal');
+  expect(await Promise.all([scheduler, worker].map((each) => each.end('SIGTERM')))).toEqual([0, 0]);
+}, 180_000);

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { findInk } from '../../../../../pipelines/branding/reading/ocr/ink-marks.ts';
+import type { RecognisedWord } from '../../../../../pipelines/branding/reading/ocr/ocr-engine.ts';
+
+const [width, height] = [850, 1100];
+
+/** A page of white with black rectangles: left, top, width and height in pixels. */
+function page(...boxes: readonly (readonly [number, number, number, number])[]) {
+  const gray = new Uint8Array(width * height).fill(250);
+  for (const [left, top, wide, high] of boxes) for (let y = top; y < top + high; y++) gray.fill(20, y * width + left, y * width + left + wide);
+  return { width, height, gray };
+}
+
+describe('ink on a scanned page', () => {
+  const word = (left: number, top: number, wide: number, high: number, confidence = 90, written = 'word'): RecognisedWord => ({ text: written, confidence, left, top, right: left + wide, bottom: top + high, baseline: top + high, lineHeight: high });
+  /** Strokes up and down, as of a name written by hand. */
+  const strokes = Array.from({ length: 20 }, (_none, at) => [200 + at * 8, 700 + (at % 4) * 6, 7, 14] as const);
+
+  it('that no word covers is a mark with its place', () => {
+    const [mark, ...more] = findInk(page(...strokes), []);
+    expect(more).toEqual([]);
+    expect(mark!.kind).toBe('ink');
+    expect(mark!.box.left).toBeCloseTo(200 / width, 2);
+    expect(mark!.box.width).toBeCloseTo(160 / width, 1);
+    expect(mark!.box.top).toBeCloseTo(700 / height, 2);
+  });
+
+  it('that is a recognised word is none, and that of an unsure one is', () => {
+    expect(findInk(page(...strokes), [word(198, 698, 166, 38)])).toEqual([]);
+    expect(findInk(page(...strokes), [word(198, 698, 166, 38, 20)])).toHaveLength(1);
+    expect(findInk(page(...strokes), [word(198, 698, 166, 38, 90, '—')])).toHaveLength(1);
+  });
+
+  it.each<[string, readonly (readonly [number, number, number, number])[]]>([
+    ['a rule', [[100, 500, 400, 2]]],
+    ['a frame', [[100, 100, 600, 2], [100, 900, 600, 2], [100, 100, 2, 800], [700, 100, 2, 802]]],
+    ['dust', [[300, 300, 3, 3], [500, 200, 2, 2]]],
+    ['the shadow of the sheet', [[0, 0, 8, 1100]]],
+    ['a bullet', [[100, 300, 8, 8]]],
+  ])('that is %s is left out', (_name, boxes) => {
+    expect(findInk(page(...boxes), [])).toEqual([]);
+  });
+
+  it('across a rule is a mark without the rule', () => {
+    const [mark] = findInk(page(...strokes, [120, 715, 400, 2]), []);
+    expect(mark!.box.width).toBeLessThan(0.25);
+  });
+
+  it('of two places is two marks', () => {
+    expect(findInk(page(...strokes, ...strokes.map(([left, top, wide, high]) => [left + 300, top, wide, high] as const)), [])).toHaveLength(2);
+  });
+});

@@ -1,0 +1,102 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { writePdf } from '../../../../../samples/letters/pdf-file.ts';
+import { PdfPage } from '../../../../../samples/letters/pdf-page.ts';
+import { certifySigner } from '../../../../../samples/letters/sample-keys.ts';
+import { openPdfImages, renderPixelsMax } from '../../../../../pipelines/branding/reading/ocr/page-image.ts';
+import type { GrayImage } from '../../../../../pipelines/branding/reading/ocr/png.ts';
+
+const created = new Date('2026-05-01T10:00:00Z');
+
+function pdfOf(...pages: PdfPage[]): Uint8Array {
+  return writePdf({ pages, title: 'Test', created });
+}
+
+function pageWithBox(): PdfPage {
+  const page = new PdfPage({ width: 200, height: 100 });
+  page.box({ x: 50, y: 10, width: 100, height: 20 }, { fill: 0 });
+  return page;
+}
+
+/** Pixel at a part of the width and height. */
+function pixelAt({ width, height, gray }: GrayImage, x: number, y: number): number {
+  return gray[Math.floor(y * height) * width + Math.floor(x * width)]!;
+}
+
+describe('a page as a picture', () => {
+  it('has the size of the page at the resolution, on white', async () => {
+    const images = await openPdfImages(pdfOf(pageWithBox(), new PdfPage({ width: 72, height: 144 })));
+    expect(images.pageCount).toBe(2);
+    expect(images.pageSize(1)).toEqual({ width: 200, height: 100 });
+    const picture = await images.render(1, 144);
+    expect([picture.width, picture.height, picture.gray.length]).toEqual([400, 200, 80_000]);
+    expect(pixelAt(picture, 0.5, 0.2)).toBe(0);
+    expect(pixelAt(picture, 0.5, 0.8)).toBe(255);
+    expect(await images.render(2, 36)).toMatchObject({ width: 36, height: 72 });
+    images.close();
+  });
+
+  it('is the same each time it is drawn', async () => {
+    const images = await openPdfImages(pdfOf(pageWithBox()));
+    expect(await images.render(1, 100)).toEqual(await images.render(1, 100));
+    images.close();
+  });
+
+  it('shows the text in a signature field', async () => {
+    const page = new PdfPage({ width: 300, height: 200 });
+    const certificate = certifySigner({ name: 'Leona Thornquill', organization: 'Brindlewick Freight LLC' });
+    const signing = { certificate, signedAt: created, page: 1, box: { x: 20, y: 20, width: 200, height: 50 }, lines: ['Digitally signed by Leona Thornquill'] };
+    const images = await openPdfImages(writePdf({ pages: [page], title: 'Test', created, signing }));
+    const { gray } = await images.render(1, 144);
+    expect(gray.filter((value) => value < 100).length).toBeGreaterThan(200);
+    images.close();
+  });
+
+  it('may have so many pixels as the limit and no more', async () => {
+    const images = await openPdfImages(pdfOf(new PdfPage({ width: 8000, height: renderPixelsMax / 8000 })));
+    expect(await images.render(1, 72)).toMatchObject({ width: 8000, height: renderPixelsMax / 8000 });
+    await expect(images.render(1, 72.01)).rejects.toThrow(/larger than 40000000 pixels/);
+    images.close();
+  });
+
+  it.each([0, 3, 1.5, Number.NaN])('is refused for page %d of a document of two', async (page) => {
+    const images = await openPdfImages(pdfOf(pageWithBox(), pageWithBox()));
+    expect(() => images.pageSize(page)).toThrow('The document has no page');
+    await expect(images.render(page, 72)).rejects.toThrow('The document has no page');
+    images.close();
+  });
+
+  it.each<[string, Uint8Array]>([
+    ['no bytes', new Uint8Array()],
+    ['text', Buffer.from('Dear Sir or Madam')],
+    ['the head alone', Buffer.from('%PDF-1.7\n')],
+    ['a cut-off start', pdfOf(pageWithBox()).subarray(0, 100)],
+  ])('ends in an ordinary error for %s', async (_, bytes) => {
+    await expect(openPdfImages(bytes)).rejects.toThrow('PDFium cannot read the document.');
+  });
+
+  it('is drawn in a process that may read the packages and nothing else', async () => {
+    const root = fileURLToPath(new URL('../../../../', import.meta.url));
+    const directory = await mkdtemp(join(tmpdir(), 'caller-trust-page-image-'));
+    try {
+      await writeFile(join(directory, 'page.pdf'), pdfOf(pageWithBox()));
+      const script = `
+        import { readFileSync } from 'node:fs';
+        import { openPdfImages } from ${JSON.stringify(`${root}dist/pipelines/branding/reading/ocr/page-image.js`)};
+        const images = await openPdfImages(readFileSync(${JSON.stringify(join(directory, 'page.pdf'))}));
+        const { width, height } = await images.render(1, 72);
+        console.log(width, height);`;
+      const permission = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
+      const reads = [`${root}*`, `${directory}/*`].map((path) => `--allow-fs-read=${path}`);
+      const { stdout } = await promisify(execFile)(process.execPath, [permission, '--no-warnings', ...reads, '--max-old-space-size=96', '--input-type=module', '--eval', script]);
+      expect(stdout).toBe('200 100\n');
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+});
