@@ -38,7 +38,10 @@ const program = new Command('caller-trust')
   .option('--json', 'print results as JSON')
   .showHelpAfterError('(--help shows what is possible)')
   .exitOverride()
-  .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 usage, 3 some recordings could not be scored, 69 a service is missing.\nSettings come from the environment: docs/configuration.md.');
+  .addHelpText(
+    'after',
+    '\nExit codes: 0 done, 1 failed, 2 usage, 3 some recordings could not be scored, 69 a service is missing.\nSettings come from the environment: docs/configuration.md.',
+  );
 
 for (const add of new Set(await loadCommands(process.argv.slice(2)))) add(program);
 inheritExit(program);
@@ -62,5 +65,7 @@ function inheritExit(command: Command): void {
 /** The command that the words name, or all of them where they name none: for help, or to say what there is. */
 async function loadCommands(words: readonly string[]): Promise<AddCommands[]> {
   const word = words.find((each) => !each.startsWith('-')) ?? '';
-  return Object.hasOwn(COMMANDS, word) ? [await COMMANDS[word]!()] : Promise.all(Object.values(COMMANDS).map((load) => load()));
+  return Object.hasOwn(COMMANDS, word)
+    ? [await COMMANDS[word]!()]
+    : Promise.all(Object.values(COMMANDS).map((load) => load()));
 }

@@ -22,7 +22,17 @@ export default defineConfig({
     reporters: ['default'],
     coverage: {
       provider: 'v8',
-      include: ['runtime/**/*.ts', 'sql/**/*.ts', 'pipelines/**/*.ts', 'jobs/**/*.ts', 'api/**/*.ts', 'console/*.ts', 'console/routes/**', 'cli/**/*.ts', 'cli.ts'],
+      include: [
+        'runtime/**/*.ts',
+        'sql/**/*.ts',
+        'pipelines/**/*.ts',
+        'jobs/**/*.ts',
+        'api/**/*.ts',
+        'console/*.ts',
+        'console/routes/**',
+        'cli/**/*.ts',
+        'cli.ts',
+      ],
       exclude: ['test/**'],
       reporter: ['text'],
     },

@@ -40,10 +40,29 @@ export async function registerDocumentation(app: FastifyInstance, { metrics }: {
       info: {
         title: 'Caller Trust',
         version: '1',
-        description: 'Nightly caches of phone reputation and branded calling, the labels of numbers, the standing of brands, verifications of recordings, and the registry of their models. Read only: every path answers GET and HEAD. Errors are `application/problem+json`.',
+        description:
+          'Nightly caches of phone reputation and branded calling, the labels of numbers, the standing of brands, verifications of recordings, and the registry of their models. Read only: every path answers GET and HEAD. Errors are `application/problem+json`.',
       },
-      tags: [{ name: 'Caches' }, { name: 'Reputation' }, { name: 'Numbers' }, { name: 'Branding' }, { name: 'Verifications' }, { name: 'Models' }, { name: 'Releases' }, { name: 'Health' }],
-      components: { securitySchemes: { [keySecurity]: { type: 'http', scheme: 'bearer', description: 'A key from `caller-trust keys create`: with the scope `caches:read` for caches and categories, with `numbers:read` for numbers, with `branding:read` for brands, with `verifications:read` for verifications and batches.' } } },
+      tags: [
+        { name: 'Caches' },
+        { name: 'Reputation' },
+        { name: 'Numbers' },
+        { name: 'Branding' },
+        { name: 'Verifications' },
+        { name: 'Models' },
+        { name: 'Releases' },
+        { name: 'Health' },
+      ],
+      components: {
+        securitySchemes: {
+          [keySecurity]: {
+            type: 'http',
+            scheme: 'bearer',
+            description:
+              'A key from `caller-trust keys create`: with the scope `caches:read` for caches and categories, with `numbers:read` for numbers, with `branding:read` for brands, with `verifications:read` for verifications and batches.',
+          },
+        },
+      },
     },
     transform: createJsonSchemaTransform({ schemaRegistry: namedSchemas }),
     transformObject: createJsonSchemaTransformObject({ schemaRegistry: namedSchemas }),
@@ -63,7 +82,9 @@ export async function registerDocumentation(app: FastifyInstance, { metrics }: {
     transformSpecificationClone: false,
     uiConfig: { validatorUrl: null, supportedSubmitMethods: ['get', 'head'] },
   });
-  app.get('/openapi.json', { schema: { hide: true } }, async (request, reply) => sendDocument(request, reply, read().json, { headers: { 'Cache-Control': 'no-cache' }, metrics }));
+  app.get('/openapi.json', { schema: { hide: true } }, async (request, reply) =>
+    sendDocument(request, reply, read().json, { headers: { 'Cache-Control': 'no-cache' }, metrics }),
+  );
 }
 
 /**
@@ -73,11 +94,23 @@ export async function registerDocumentation(app: FastifyInstance, { metrics }: {
 export function finishDocument(document: ApiDocument): ApiDocument {
   const paths = Object.entries(document.paths ?? {}).map(([path, { get, ...others }]) => {
     if (get === undefined) return [path, others] as const;
-    const described = { ...get, responses: Object.fromEntries(Object.entries(get.responses ?? {}).map(([status, response]) => [status, { ...response, headers: headersOf(path, status) }])) };
+    const described = {
+      ...get,
+      responses: Object.fromEntries(
+        Object.entries(get.responses ?? {}).map(([status, response]) => [
+          status,
+          { ...response, headers: headersOf(path, status) },
+        ]),
+      ),
+    };
     return [path, { ...others, get: described, head: headOf(described) }] as const;
   });
   const schemas = Object.entries(document.components?.schemas ?? {}).filter(([name]) => !name.endsWith('Input'));
-  return { ...document, paths: Object.fromEntries(paths), components: { ...document.components, schemas: Object.fromEntries(schemas) } };
+  return {
+    ...document,
+    paths: Object.fromEntries(paths),
+    components: { ...document.components, schemas: Object.fromEntries(schemas) },
+  };
 }
 
 /** The same operation without bodies and without the answers to Range, which counts for GET alone. */
@@ -107,15 +140,24 @@ const contentHeaders = {
 };
 const requestId = { 'X-Request-Id': text('Names this request in the log of the service.') };
 const link = { Link: text('`rel="next"`: the next page. Not on the last one.') };
-const pagedPaths: ReadonlySet<string> = new Set(['/v1/brands', '/v1/brands/{handle}/numbers', '/v1/brands/{handle}/letters', '/v1/verifications', '/v1/batches', '/v1/batches/{id}']);
+const pagedPaths: ReadonlySet<string> = new Set([
+  '/v1/brands',
+  '/v1/brands/{handle}/numbers',
+  '/v1/brands/{handle}/letters',
+  '/v1/verifications',
+  '/v1/batches',
+  '/v1/batches/{id}',
+]);
 const downloadPaths = new Set(CACHES.map(({ path }) => `/v1/caches/${path}`));
 
 function headersOf(path: string, status: string): Record<string, unknown> {
   const isDownload = downloadPaths.has(path);
-  if (status === '206') return { ...versionHeaders, ...contentHeaders, 'Content-Range': text('Which bytes of how many.'), ...requestId };
+  if (status === '206')
+    return { ...versionHeaders, ...contentHeaders, 'Content-Range': text('Which bytes of how many.'), ...requestId };
   if (status === '200' && isDownload) return { ...versionHeaders, ...contentHeaders, ...requestId };
   if (status === '304' && isDownload) return { ...versionHeaders, ...requestId };
-  if ((status === '200' || status === '304') && path.startsWith('/v1/')) return { ETag: text('Strong entity tag of the document.'), ...(pagedPaths.has(path) ? link : {}), ...requestId };
+  if ((status === '200' || status === '304') && path.startsWith('/v1/'))
+    return { ETag: text('Strong entity tag of the document.'), ...(pagedPaths.has(path) ? link : {}), ...requestId };
   return { ...errorHeaders[status], ...requestId };
 }
 

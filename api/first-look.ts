@@ -23,7 +23,11 @@ export function lookFirst(server: Server, look: FirstLook): void {
   server.prependListener('connection', (socket: Socket) => watch(socket, look, () => attach!.call(server, socket)));
 }
 
-function watch(socket: Socket, { answer, headersSecondsMax, keepAliveSecondsMax }: FirstLook, attach: () => void): void {
+function watch(
+  socket: Socket,
+  { answer, headersSecondsMax, keepAliveSecondsMax }: FirstLook,
+  attach: () => void,
+): void {
   let text = '';
   let request: SimpleRequest | undefined;
   let early: Buffer[] | undefined;

@@ -11,14 +11,25 @@ import { liveSchema, noQuery, readinessSchema } from './http/schemas.ts';
 const noStore = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json; charset=utf-8' };
 
 /** `/healthz`: the process lives. `/readyz`: it can serve, and what a person should look at. Neither needs a key. */
-export function registerHealthRoutes(app: FastifyInstance, { readiness, metrics }: { readiness: () => Readiness; metrics: Metrics }): void {
+export function registerHealthRoutes(
+  app: FastifyInstance,
+  { readiness, metrics }: { readiness: () => Readiness; metrics: Metrics },
+): void {
   const config = { unlimited: true };
   const live = makeJsonDocument({ status: 'live' });
-  app.get('/healthz', { config, schema: healthDescription }, async (request, reply) => sendAnswer(request, reply, { status: 200, headers: noStore, body: live.body }, metrics));
+  app.get('/healthz', { config, schema: healthDescription }, async (request, reply) =>
+    sendAnswer(request, reply, { status: 200, headers: noStore, body: live.body }, metrics),
+  );
   app.get('/readyz', { config, schema: readinessDescription }, async (request, reply) => {
     const state = readiness();
     const { body } = makeJsonDocument(state);
-    if (state.status === 'not_ready') sendAnswer(request, reply, { status: 503, headers: { ...noStore, 'Retry-After': retryAfterSeconds }, body }, metrics);
+    if (state.status === 'not_ready')
+      sendAnswer(
+        request,
+        reply,
+        { status: 503, headers: { ...noStore, 'Retry-After': retryAfterSeconds }, body },
+        metrics,
+      );
     else sendAnswer(request, reply, { status: 200, headers: noStore, body }, metrics);
   });
 }
@@ -39,5 +50,9 @@ const readinessDescription = {
   summary: 'The service can answer',
   tags: ['Health'],
   querystring: noQuery,
-  response: { 200: json('`ready`, or `degraded`: it serves, and a person should look.', readinessSchema), 503: json('`not_ready`.', readinessSchema), ...errors },
+  response: {
+    200: json('`ready`, or `degraded`: it serves, and a person should look.', readinessSchema),
+    503: json('`not_ready`.', readinessSchema),
+    ...errors,
+  },
 };

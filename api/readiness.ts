@@ -32,17 +32,30 @@ const hourMs = 3_600_000;
 export function decideReadiness(facts: ReadinessFacts): Readiness {
   const { now, snapshot, databaseReadAt, keysKnown, stopping } = facts;
   const artefacts = [...(snapshot?.artefacts.values() ?? [])];
-  const stale = artefacts.flatMap(({ name, manifest: { stale } }) => (stale === null ? [] : [{ artefact: formatArtefact(name), code: stale.code, since: stale.since }]));
+  const stale = artefacts.flatMap(({ name, manifest: { stale } }) =>
+    stale === null ? [] : [{ artefact: formatArtefact(name), code: stale.code, since: stale.since }],
+  );
   const old = artefacts
-    .map(({ name, manifest: { confirmedAsOf } }) => ({ artefact: formatArtefact(name), confirmedAsOf, ageHours: round((now - Date.parse(confirmedAsOf)) / hourMs) }))
+    .map(({ name, manifest: { confirmedAsOf } }) => ({
+      artefact: formatArtefact(name),
+      confirmedAsOf,
+      ageHours: round((now - Date.parse(confirmedAsOf)) / hourMs),
+    }))
     .filter(({ ageHours }) => ageHours > facts.ageHoursMax);
   const unavailable = [...(snapshot?.unavailable ?? [])];
   const lateFeeds = facts.feeds
     .filter(({ late }) => late)
-    .map(({ feed, source, lastAt, ageHours, expectedHours }) => ({ feed, source, lastAt: lastAt?.toISOString() ?? null, ageHours, expectedHours }));
+    .map(({ feed, source, lastAt, ageHours, expectedHours }) => ({
+      feed,
+      source,
+      lastAt: lastAt?.toISOString() ?? null,
+      ageHours,
+      expectedHours,
+    }));
   const reachable = databaseReadAt !== undefined && now - databaseReadAt <= facts.databaseSilenceMsMax;
   const serves = snapshot !== undefined && keysKnown && !stopping;
-  const good = reachable && stale.length === 0 && old.length === 0 && lateFeeds.length === 0 && unavailable.length === 0;
+  const good =
+    reachable && stale.length === 0 && old.length === 0 && lateFeeds.length === 0 && unavailable.length === 0;
   return {
     status: !serves ? 'not_ready' : good ? 'ready' : 'degraded',
     database: { reachable, lastReadAt: databaseReadAt === undefined ? null : new Date(databaseReadAt).toISOString() },

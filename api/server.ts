@@ -89,9 +89,17 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const { publications, reads, modelDir, metrics, readiness, now = Date.now } = options;
   const app = makeFramework(options);
   app.setSerializerCompiler(serializerCompiler);
-  app.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'params' ? acceptPath : validateQuery(schema as z.ZodObject)));
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    httpPart === 'params' ? acceptPath : validateQuery(schema as z.ZodObject),
+  );
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, options));
-  await app.register(rateLimit, { global: false, max: options.limits.apiRequestsPerMinuteMax, timeWindow: 60_000, cache: countedCallersMax, keyGenerator: callerName });
+  await app.register(rateLimit, {
+    global: false,
+    max: options.limits.apiRequestsPerMinuteMax,
+    timeWindow: 60_000,
+    cache: countedCallersMax,
+    keyGenerator: callerName,
+  });
   registerEntry(app, options);
   app.setNotFoundHandler(() => {
     throw new ServiceError('route_unknown', { operation: 'route request' });
@@ -154,7 +162,11 @@ function registerEntry(app: FastifyInstance, options: ServerOptions): void {
     begin(request, reply, { metrics, log });
     request.caller = identifyCaller(request.headers.authorization, keys);
     if (request.routeOptions.config?.unlimited !== true) await limitRequests(request, limiter);
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) throw new ServiceError('request_invalid', { operation: 'read request', problem: 'The request has no Host header.' });
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
+      throw new ServiceError('request_invalid', {
+        operation: 'read request',
+        problem: 'The request has no Host header.',
+      });
     if (!readOnly(request.method)) throw notAllowed();
   });
 }
@@ -164,11 +176,17 @@ type Limiter = ReturnType<FastifyInstance['createRateLimit']>;
 async function limitRequests(request: FastifyRequest, limiter: Limiter): Promise<void> {
   const count = await limiter(request);
   if (count.isAllowed || !count.isExceeded) return;
-  throw withHeaders(new ServiceError('rate_limited', { operation: 'limit requests' }), { 'Retry-After': String(Math.max(1, count.ttlInSeconds)) });
+  throw withHeaders(new ServiceError('rate_limited', { operation: 'limit requests' }), {
+    'Retry-After': String(Math.max(1, count.ttlInSeconds)),
+  });
 }
 
 /** Answers simple conditional requests before they reach the framework. What it counts and logs is what a route would. */
-function answerUnchangedFirst(server: Server, limiter: Limiter, { publications, keys, metrics, log, limits }: ServerOptions): void {
+function answerUnchangedFirst(
+  server: Server,
+  limiter: Limiter,
+  { publications, keys, metrics, log, limits }: ServerOptions,
+): void {
   const keepAliveSecondsMax = limits.apiKeepAliveSecondsMax;
   const unchanged = new Unchanged({
     publications,
@@ -178,9 +196,17 @@ function answerUnchangedFirst(server: Server, limiter: Limiter, { publications, 
       const count = await limiter({ caller, ip: '', routeOptions: {} } as FastifyRequest); // it reads no more of a request with a key
       return count.isAllowed || !count.isExceeded;
     },
-    onAnswer: ({ keyId, method, route, requestId }) => recordEnd({ route, method, status: 304, whole: true, seconds: 0, requestId, keyId, level: 'info' }, { metrics, log }),
+    onAnswer: ({ keyId, method, route, requestId }) =>
+      recordEnd(
+        { route, method, status: 304, whole: true, seconds: 0, requestId, keyId, level: 'info' },
+        { metrics, log },
+      ),
   });
-  lookFirst(server, { answer: (request) => unchanged.answer(request), headersSecondsMax: limits.apiHeadersSecondsMax, keepAliveSecondsMax });
+  lookFirst(server, {
+    answer: (request) => unchanged.answer(request),
+    headersSecondsMax: limits.apiHeadersSecondsMax,
+    keepAliveSecondsMax,
+  });
 }
 
 /** By whom requests are counted: the key, or the address of a caller without a valid one. */
@@ -189,7 +215,11 @@ function callerName({ caller, ip }: FastifyRequest): string {
 }
 
 /** Sets the headers of every answer, and counts and logs the request when its answer has ended, however it ended. */
-function begin(request: FastifyRequest, reply: FastifyReply, { metrics, log }: Pick<ServerOptions, 'metrics' | 'log'>): void {
+function begin(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { metrics, log }: Pick<ServerOptions, 'metrics' | 'log'>,
+): void {
   reply.headers({ ...securityHeaders, 'X-Request-Id': request.id });
   const startedAt = performance.now();
   reply.raw.once('close', () => {
@@ -197,7 +227,10 @@ function begin(request: FastifyRequest, reply: FastifyReply, { metrics, log }: P
     const level = request.routeOptions.config?.unlimited === true ? 'debug' : 'info'; // probes ask every few seconds
     const { statusCode: status, writableFinished: whole } = reply.raw;
     const seconds = (performance.now() - startedAt) / 1000;
-    recordEnd({ route: routeOf(request), method: request.method, status, whole, seconds, requestId: request.id, keyId, level }, { metrics, log });
+    recordEnd(
+      { route: routeOf(request), method: request.method, status, whole, seconds, requestId: request.id, keyId, level },
+      { metrics, log },
+    );
   });
 }
 
@@ -214,14 +247,26 @@ interface EndedRequest {
   readonly level: 'info' | 'debug';
 }
 
-function recordEnd({ route, method, status, whole, seconds, requestId, keyId, level }: EndedRequest, { metrics, log }: Pick<ServerOptions, 'metrics' | 'log'>): void {
+function recordEnd(
+  { route, method, status, whole, seconds, requestId, keyId, level }: EndedRequest,
+  { metrics, log }: Pick<ServerOptions, 'metrics' | 'log'>,
+): void {
   metrics.requestEnded({ route, method, status, seconds });
-  log[level]({ requestId, method, route, status, ms: Math.round(seconds * 1000), keyId, ...(whole ? {} : { cut: true }) }, 'request');
+  log[level](
+    { requestId, method, route, status, ms: Math.round(seconds * 1000), keyId, ...(whole ? {} : { cut: true }) },
+    'request',
+  );
 }
 
-function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, { metrics, log }: Pick<ServerOptions, 'metrics' | 'log'>): void {
+function answerError(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { metrics, log }: Pick<ServerOptions, 'metrics' | 'log'>,
+): void {
   const error = toServiceError(thrown);
-  if (error.code === 'internal') log.error({ err: error.cause, requestId: request.id, route: routeOf(request) }, 'a request failed');
+  if (error.code === 'internal')
+    log.error({ err: error.cause, requestId: request.id, route: routeOf(request) }, 'a request failed');
   sendProblem(request, reply, error, metrics);
 }
 

@@ -41,7 +41,10 @@ const silenceMsMin = 3000;
  * Starts the API: it listens at once, and answers 503 until the database was read. It keeps trying to reach it.
  * @throws ServiceError `address_unavailable` if a port is taken.
  */
-export async function startApi(config: Config, { log, now = Date.now }: { log: Log; now?: () => number }): Promise<RunningApi> {
+export async function startApi(
+  config: Config,
+  { log, now = Date.now }: { log: Log; now?: () => number },
+): Promise<RunningApi> {
   await mkdir(config.stateDir, { recursive: true });
   const state: ApiState = {
     publications: new PublicationIndex({ store: openArtefactStore(config), log, now }),
@@ -52,16 +55,35 @@ export async function startApi(config: Config, { log, now = Date.now }: { log: L
   const connection = new Connection(config);
   const metrics = createMetrics({ publications: state.publications, feeds: state.feeds, now });
   const reads = new RequestReads({ opened: () => connection.opened, metrics });
-  const app = await createServer({ limits: config, ...state, reads, modelDir: config.modelDir, metrics, readiness: () => readReadiness(state, config, now()), log, now });
+  const app = await createServer({
+    limits: config,
+    ...state,
+    reads,
+    modelDir: config.modelDir,
+    metrics,
+    readiness: () => readReadiness(state, config, now()),
+    log,
+    now,
+  });
   await app.ready();
   const api = await openServer(app.server, { host: config.apiHost, port: config.apiPort });
-  const metricsPort = await openServer(createMetricsServer(metrics), { host: config.metricsHost, port: config.metricsPort }).catch(async (error: unknown) => {
+  const metricsPort = await openServer(createMetricsServer(metrics), {
+    host: config.metricsHost,
+    port: config.metricsPort,
+  }).catch(async (error: unknown) => {
     await app.close();
     throw error;
   });
-  const discovery = await writeDiscovery(config.stateDir, { url: api.url, metricsUrl: metricsPort.url, pid: process.pid });
+  const discovery = await writeDiscovery(config.stateDir, {
+    url: api.url,
+    metricsUrl: metricsPort.url,
+    pid: process.pid,
+  });
   const follower = followDatabase({ config, connection, log, ...state });
-  log.info({ url: api.url, metricsUrl: metricsPort.url, host: config.apiHost, port: Number(new URL(api.url).port) }, 'listening');
+  log.info(
+    { url: api.url, metricsUrl: metricsPort.url, host: config.apiHost, port: Number(new URL(api.url).port) },
+    'listening',
+  );
 
   let closing: Promise<void> | undefined;
   const close = async () => {
@@ -106,7 +128,10 @@ interface FollowOptions {
 }
 
 /** Reads keys and publications again and again, over a connection that is made anew after each failure. */
-function followDatabase({ config, connection, publications, feeds, keys, log }: FollowOptions): { failed: Promise<ServiceError>; stop(): Promise<void> } {
+function followDatabase({ config, connection, publications, feeds, keys, log }: FollowOptions): {
+  failed: Promise<ServiceError>;
+  stop(): Promise<void>;
+} {
   let fail: (error: ServiceError) => void = () => {};
   const failed = new Promise<ServiceError>((resolve) => (fail = resolve));
   const follow = (what: string, everyMs: number, read: (reader: ReaderDatabase) => Promise<void>) =>
@@ -212,7 +237,9 @@ async function openServer(server: Server, address: { host: string; port: number 
 
 function listen(server: Server, { host, port }: { host: string; port: number }): Promise<string> {
   return new Promise((resolve, reject) => {
-    server.once('error', (cause) => reject(new ServiceError('address_unavailable', { operation: 'listen', object: `${host}:${port}`, cause })));
+    server.once('error', (cause) =>
+      reject(new ServiceError('address_unavailable', { operation: 'listen', object: `${host}:${port}`, cause })),
+    );
     server.listen({ host, port }, () => resolve(urlOf(server.address() as AddressInfo)));
   });
 }
@@ -222,7 +249,10 @@ function closeServer(server: Server): Promise<void> {
 }
 
 /** Tells other processes of this machine where the API listens, in `api.json` of the state directory. */
-async function writeDiscovery(stateDir: string, facts: { url: string; metricsUrl: string; pid: number }): Promise<{ remove(): Promise<void> }> {
+async function writeDiscovery(
+  stateDir: string,
+  facts: { url: string; metricsUrl: string; pid: number },
+): Promise<{ remove(): Promise<void> }> {
   const path = join(stateDir, 'api.json');
   const unfinished = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   const text = `${JSON.stringify(facts)}\n`;

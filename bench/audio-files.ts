@@ -36,7 +36,10 @@ function speechLike(sampleRate: number, seconds: number): Int16Array {
     const time = at / sampleRate;
     const syllable = time % 2 > 1.6 ? 0 : Math.sin(2 * Math.PI * 2 * time) ** 2;
     const turns = 140 * time + 3 * Math.sin(2 * Math.PI * 0.7 * time);
-    const tone = [1, 2, 3, 4, 6, 8].reduce((sum, harmonic) => sum + Math.sin(2 * Math.PI * turns * harmonic) / harmonic, 0);
+    const tone = [1, 2, 3, 4, 6, 8].reduce(
+      (sum, harmonic) => sum + Math.sin(2 * Math.PI * turns * harmonic) / harmonic,
+      0,
+    );
     return 32_767 * Math.max(-1, Math.min(1, 0.12 * syllable * tone + 0.001 * (state / 2 ** 31 - 1)));
   });
 }
@@ -67,7 +70,14 @@ function muLaw(sample: number): number {
   return ~((sample < 0 ? 0x80 : 0) | (exponent << 4) | ((size >> (exponent + 3)) & 0x0f)) & 0xff;
 }
 
-function wavOf(data: Buffer, { sampleRate, codec, bytesOfSample }: { readonly sampleRate: number; readonly codec: number; readonly bytesOfSample: number }): Buffer {
+function wavOf(
+  data: Buffer,
+  {
+    sampleRate,
+    codec,
+    bytesOfSample,
+  }: { readonly sampleRate: number; readonly codec: number; readonly bytesOfSample: number },
+): Buffer {
   const header = Buffer.alloc(44);
   header.write('RIFF');
   header.writeUInt32LE(36 + data.length, 4);

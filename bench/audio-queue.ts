@@ -22,7 +22,10 @@ const pollMs = 10;
 
 /** Opens it under a directory, which may be removed after `close`. */
 export async function openQueueBench(directory: string, pool: ScoringPool): Promise<QueueBench> {
-  const config = { ...loadConfig(childEnvironment({ STATE_DIR: join(directory, 'state'), LOG_LEVEL: 'warn' })), audioScorers: 1 };
+  const config = {
+    ...loadConfig(childEnvironment({ STATE_DIR: join(directory, 'state'), LOG_LEVEL: 'warn' })),
+    audioScorers: 1,
+  };
   const services = await openServices(config, 'bench');
   const client = await connect({ url: services.database.url, applicationName: 'bench' });
   await migrate(client);
@@ -30,14 +33,23 @@ export async function openQueueBench(directory: string, pool: ScoringPool): Prom
   const { db, log, database } = services;
   const queues = await openQueues(config, database.url, log);
   const scoring = { score: pool.score.bind(pool), close: async () => {} };
-  const worker = await startWorker({ config, databaseUrl: database.url, log, handlers: createHandlers({ ...services, queues, scoring }) });
+  const worker = await startWorker({
+    config,
+    databaseUrl: database.url,
+    log,
+    handlers: createHandlers({ ...services, queues, scoring }),
+  });
   let batches = 0;
   return {
     async perform(files, model) {
       const key = `bench-${++batches}`;
       const items = files.map((path) => ({ path, source: path }));
-      const { batch } = await requestVerification({ db, config, queues, log }, { owner: 'bench', key, name: key, requestedBy: 'bench', model, items });
-      for (let now = batch; !hasEnded(now); now = await readBatch(db, batch.id)) await new Promise((resolve) => setTimeout(resolve, pollMs));
+      const { batch } = await requestVerification(
+        { db, config, queues, log },
+        { owner: 'bench', key, name: key, requestedBy: 'bench', model, items },
+      );
+      for (let now = batch; !hasEnded(now); now = await readBatch(db, batch.id))
+        await new Promise((resolve) => setTimeout(resolve, pollMs));
     },
     async close() {
       await worker.stop(0);

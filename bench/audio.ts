@@ -47,14 +47,20 @@ const tickMs = 10;
 const seen = new Set<number>();
 
 const hasPeer = spawnSync('sh', ['-c', 'command -v ffmpeg']).status === 0;
-const formats = (Object.keys(FORMATS) as Format[]).filter((format) => (options.format ?? format) === format && (hasPeer || FORMATS[format].encode === null));
+const formats = (Object.keys(FORMATS) as Format[]).filter(
+  (format) => (options.format ?? format) === format && (hasPeer || FORMATS[format].encode === null),
+);
 
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-bench-'));
-const pool = openScoringPool({ config: { ...loadConfig(), audioScorers: 1 }, log: createLog({ level: 'warn', process: 'bench' }) });
+const pool = openScoringPool({
+  config: { ...loadConfig(), audioScorers: 1 },
+  log: createLog({ level: 'warn', process: 'bench' }),
+});
 const queue = options.queue ? await openQueueBench(directory, pool) : null;
 try {
   const model = await chosenModels(options.model);
-  for (const format of formats) for (const seconds of options.seconds.split(',').map(Number)) await compare({ format, seconds, model });
+  for (const format of formats)
+    for (const seconds of options.seconds.split(',').map(Number)) await compare({ format, seconds, model });
 } finally {
   await queue?.close();
   await pool.close();
@@ -68,7 +74,15 @@ async function chosenModels(name: string): Promise<PoolRequest['model']> {
   return { phone: resolution.model, digital: null };
 }
 
-async function compare({ format, seconds, model }: { format: Format; seconds: number; model: PoolRequest['model'] }): Promise<void> {
+async function compare({
+  format,
+  seconds,
+  model,
+}: {
+  format: Format;
+  seconds: number;
+  model: PoolRequest['model'];
+}): Promise<void> {
   const file = await makeRecording(directory, format, seconds);
   const count = Math.max(filesMin, Math.round(Number(options.audio) / seconds));
   const request: PoolRequest = { file, model, settings: { channels: 'apart' } };
@@ -76,12 +90,23 @@ async function compare({ format, seconds, model }: { format: Format; seconds: nu
   const list = join(directory, 'list.txt');
   await writeFile(list, `file '${file}'\n`.repeat(count));
   let copies: string[] = [];
-  const throughQueue = { name: 'service with queue', prepare: async () => void (copies = await makeCopies(file, count)), run: () => measured(() => queue!.perform(copies, options.model)) };
+  const throughQueue = {
+    name: 'service with queue',
+    prepare: async () => void (copies = await makeCopies(file, count)),
+    run: () => measured(() => queue!.perform(copies, options.model)),
+  };
   const peers = [
     { name: 'ffmpeg, a process a file', run: () => measured(() => decodeEach(file, count)) },
     { name: 'ffmpeg, one process', run: () => measured(() => decodeAll(list)) },
   ];
-  const figures = await runSideBySide([{ name: 'service', run: () => measured(() => scoreMany(pool, request, count)) }, ...(queue === null ? [] : [throughQueue]), ...(hasPeer ? peers : [])], Number(options.rounds));
+  const figures = await runSideBySide(
+    [
+      { name: 'service', run: () => measured(() => scoreMany(pool, request, count)) },
+      ...(queue === null ? [] : [throughQueue]),
+      ...(hasPeer ? peers : []),
+    ],
+    Number(options.rounds),
+  );
   console.log(`\n${format}, ${seconds} s, ${count} files, ${used}, ${windows.length} windows each, ${state}`);
   for (const each of figures) report(each, { count, seconds, base: figures[0]! });
 }
@@ -95,7 +120,8 @@ async function scoreMany(scoring: ScoringPool, request: PoolRequest, count: numb
 }
 
 async function decodeEach(file: string, count: number): Promise<void> {
-  for (let each = 0; each < count; each++) await run('ffmpeg', ['-v', 'error', '-threads', '1', '-i', file, '-f', 'null', '-']);
+  for (let each = 0; each < count; each++)
+    await run('ffmpeg', ['-v', 'error', '-threads', '1', '-i', file, '-f', 'null', '-']);
 }
 
 async function decodeAll(list: string): Promise<void> {
@@ -122,7 +148,10 @@ function isThere(pid: number): boolean {
 
 /** CPU ticks of a process, and of its children that ended. */
 function statOf(pid: string): { readonly own: number; readonly ended: number } {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ').map(Number);
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+    .map(Number);
   return { own: fields[11]! + fields[12]!, ended: fields[13]! + fields[14]! };
 }
 
@@ -137,7 +166,11 @@ interface Work {
 }
 
 function report({ name, wallMs, cpuMs: cpu, peakRssBytes }: Measured, { count, seconds, base }: Work): void {
-  const rates = (ms: number) => `${((count * 1000) / ms).toFixed(1).padStart(7)} files/s ${((count * seconds * 1000) / ms).toFixed(0).padStart(6)} x real`;
-  const memory = name === base.name ? `  process ${Math.round(peakRssBytes / 2 ** 20)} MiB` : `  CPU x${(cpu / base.cpuMs).toFixed(2)} of the service`;
+  const rates = (ms: number) =>
+    `${((count * 1000) / ms).toFixed(1).padStart(7)} files/s ${((count * seconds * 1000) / ms).toFixed(0).padStart(6)} x real`;
+  const memory =
+    name === base.name
+      ? `  process ${Math.round(peakRssBytes / 2 ** 20)} MiB`
+      : `  CPU x${(cpu / base.cpuMs).toFixed(2)} of the service`;
   console.log(`  ${name.padEnd(24)} wall ${rates(wallMs)}   a core ${rates(cpu)}${memory}`);
 }

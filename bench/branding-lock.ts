@@ -44,16 +44,31 @@ db.on('connect', (each) => {
 
 try {
   for (const [at, { legalName, displayName }] of inventCompanies(warmUp + requests, 1).entries()) {
-    const request = { handle: `brand-${at}`, brand: { legalName, displayName, country: 'US', website: 'https://brand.example', callReasons: ['Appointment'] }, numbers: [`+1212555${String(at).padStart(4, '0')}`] };
-    const { operationId } = await submitOperation({ db, vault }, { kind: 'add_managed_brand', request, owner: 'bench', key: `bench-${at}`, requestedBy: 'bench' });
+    const request = {
+      handle: `brand-${at}`,
+      brand: { legalName, displayName, country: 'US', website: 'https://brand.example', callReasons: ['Appointment'] },
+      numbers: [`+1212555${String(at).padStart(4, '0')}`],
+    };
+    const { operationId } = await submitOperation(
+      { db, vault },
+      { kind: 'add_managed_brand', request, owner: 'bench', key: `bench-${at}`, requestedBy: 'bench' },
+    );
     await runOperation({
-      db, vault, operationId, limits: loadConfig({}), policy: 'signature', now: () => new Date(),
-      readLetter: () => Promise.reject(new Error('no request has a letter')), decideText: (facts) => Promise.resolve(decideLetterText(facts)),
+      db,
+      vault,
+      operationId,
+      limits: loadConfig({}),
+      policy: 'signature',
+      now: () => new Date(),
+      readLetter: () => Promise.reject(new Error('no request has a letter')),
+      decideText: (facts) => Promise.resolve(decideLetterText(facts)),
     });
   }
   const sorted = held.slice(warmUp).sort((a, b) => a - b);
   const at = (share: number) => `${sorted[Math.floor(share * (sorted.length - 1))]!.toFixed(2)} ms`;
-  console.log(`lock of changes held by a request: median ${at(0.5)}, 90 % ${at(0.9)}, most ${at(1)} (${sorted.length} requests)`);
+  console.log(
+    `lock of changes held by a request: median ${at(0.5)}, 90 % ${at(0.9)}, most ${at(1)} (${sorted.length} requests)`,
+  );
 } finally {
   await db.end();
   await embedded.release();

@@ -51,7 +51,9 @@ interface Night {
   readonly pattern: 'clustered' | 'spread';
 }
 
-const nights: readonly Night[] = [0.001, 0.01, 0.1].flatMap((share) => (['clustered', 'spread'] as const).map((pattern) => ({ share, pattern })));
+const nights: readonly Night[] = [0.001, 0.01, 0.1].flatMap((share) =>
+  (['clustered', 'spread'] as const).map((pattern) => ({ share, pattern })),
+);
 
 interface Version {
   readonly file: ArtefactFile;
@@ -70,12 +72,22 @@ function linesOf(from: number, to: number, { rows, night }: { rows: number; nigh
     const text = `${h % 10 < 6 ? 'NEUTRAL\t\t' : `SPAM\t${1 + ((h >>> 8) % 6)}\t`}${h % 10 < 6 ? `${names[(h >>> 4) % names.length]} ${h % 1000}` : ''}\t${h % 50 === 0 ? 'Customer service, Monday to Friday' : ''}\t\t`;
     const kind = night === undefined ? undefined : changeOf(n, rows, night);
     if (kind === 'add') lines.push(`+1${phone - 1}\tFRAUD\t7\t\t\t\t\n`);
-    if (kind !== 'remove') lines.push(kind === 'change' ? `+1${phone}\tFRAUD\t${7 + (h % 3)}\t\t\t\t\n` : `+1${phone}\t${text}\n`);
+    if (kind !== 'remove')
+      lines.push(kind === 'change' ? `+1${phone}\tFRAUD\t${7 + (h % 3)}\t\t\t\t\n` : `+1${phone}\t${text}\n`);
   }
   return lines;
 }
 
-const names = ['Acme Dental', 'Lakeside Plumbing', 'Northern Bank', 'First Pharmacy', 'Union Roofing', 'Cedar Insurance', 'Harbor Clinic', 'Summit Motors'];
+const names = [
+  'Acme Dental',
+  'Lakeside Plumbing',
+  'Northern Bank',
+  'First Pharmacy',
+  'Union Roofing',
+  'Cedar Insurance',
+  'Harbor Clinic',
+  'Summit Motors',
+];
 
 function changeOf(n: number, rows: number, { share, pattern }: Night): 'change' | 'remove' | 'add' | undefined {
   const start = Math.floor(rows / 3);
@@ -93,7 +105,8 @@ async function writeVersion(store: ArtefactStore, rows: number, night?: Night): 
     const lines = linesOf(from, Math.min(rows, from + blockRows), { rows, night });
     const starts = new Int32Array(lines.length + 1);
     lines.forEach((line, at) => (starts[at + 1] = starts[at]! + line.length));
-    for (const segment of cutter.push({ plain: Buffer.from(lines.join('')), rows: lines.length, starts })) await writer.add(segment);
+    for (const segment of cutter.push({ plain: Buffer.from(lines.join('')), rows: lines.length, starts }))
+      await writer.add(segment);
   }
   for (const segment of cutter.end()) await writer.add(segment);
   const written = await writer.end();
@@ -117,14 +130,35 @@ interface Service {
 
 async function startService(store: ArtefactStore): Promise<Service> {
   const parts = generateKey();
-  const keyRows = { [sql('access/list_usable_keys')]: [{ key_id: parts.keyId, client: 'bench', key_hash: hashKey(parts.random, secret), scopes: ['caches:read'], expires_at: null }] };
+  const keyRows = {
+    [sql('access/list_usable_keys')]: [
+      {
+        key_id: parts.keyId,
+        client: 'bench',
+        key_hash: hashKey(parts.random, secret),
+        scopes: ['caches:read'],
+        expires_at: null,
+      },
+    ],
+  };
   const log = createLog({ level: 'silent', process: 'bench' });
   const publications = new PublicationIndex({ store, log });
   const keys = new KeyTable({ secret });
   await keys.refresh(makeRows(keyRows));
   const limits = loadConfig({ API_REQUESTS_PER_MINUTE_MAX: '100000000' });
   const metrics = createMetrics({ publications, feeds: new FeedWatch({ limits: loadConfig({}), now: Date.now }) });
-  const app = await createServer({ limits, publications, keys, reads: new RequestReads({ opened: () => undefined, metrics }), modelDir: store.directory, metrics, readiness: () => { throw new Error('not asked'); }, log });
+  const app = await createServer({
+    limits,
+    publications,
+    keys,
+    reads: new RequestReads({ opened: () => undefined, metrics }),
+    modelDir: store.directory,
+    metrics,
+    readiness: () => {
+      throw new Error('not asked');
+    },
+    log,
+  });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     url,
@@ -132,9 +166,27 @@ async function startService(store: ArtefactStore): Promise<Service> {
     async publish({ file, index, segments, rows }, version, deltas) {
       const at = new Date();
       const row = {
-        ...artefact, version, status: 'fresh', stale_code: null, confirmed_as_of: at, build_id: version, as_of: at, built_at: at, published_at: at, rows, levels: {}, categories_version: 1,
-        file_sha256: file.sha256, file_bytes: file.bytes, plain_sha256: file.plainSha256, plain_bytes: file.plainBytes,
-        previous_version: null, index_sha256: index.sha256, index_bytes: index.bytes, segments: segments.length, deltas,
+        ...artefact,
+        version,
+        status: 'fresh',
+        stale_code: null,
+        confirmed_as_of: at,
+        build_id: version,
+        as_of: at,
+        built_at: at,
+        published_at: at,
+        rows,
+        levels: {},
+        categories_version: 1,
+        file_sha256: file.sha256,
+        file_bytes: file.bytes,
+        plain_sha256: file.plainSha256,
+        plain_bytes: file.plainBytes,
+        previous_version: null,
+        index_sha256: index.sha256,
+        index_bytes: index.bytes,
+        segments: segments.length,
+        deltas,
       };
       await publications.refresh(makeRows({ [sql('caches/list_publications')]: [row] }));
     },
@@ -148,17 +200,43 @@ async function startFileServer(directory: string): Promise<{ url: string; bytes:
   const server = createHttpServer(async (request, response) => {
     const path = join(directory, request.url ?? '');
     const { size } = await stat(path);
-    const ranges = [...(request.headers.range ?? '').matchAll(/(\d+)-(\d*)/g)].map(([, start, end]) => ({ start: Number(start), end: end === '' ? size - 1 : Math.min(size - 1, Number(end)) }));
+    const ranges = [...(request.headers.range ?? '').matchAll(/(\d+)-(\d*)/g)].map(([, start, end]) => ({
+      start: Number(start),
+      end: end === '' ? size - 1 : Math.min(size - 1, Number(end)),
+    }));
     const file = await open(path);
-    const parts = await Promise.all((ranges.length === 0 ? [{ start: 0, end: size - 1 }] : ranges).map(async ({ start, end }) => (await file.read(Buffer.alloc(end - start + 1), 0, end - start + 1, start)).buffer));
+    const parts = await Promise.all(
+      (ranges.length === 0 ? [{ start: 0, end: size - 1 }] : ranges).map(
+        async ({ start, end }) => (await file.read(Buffer.alloc(end - start + 1), 0, end - start + 1, start)).buffer,
+      ),
+    );
     await file.close();
     const boundary = 'between-parts';
-    const body = ranges.length < 2 ? parts[0]! : Buffer.concat([...ranges.flatMap(({ start, end }, at) => [Buffer.from(`\r\n--${boundary}\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes ${start}-${end}/${size}\r\n\r\n`), parts[at]!]), Buffer.from(`\r\n--${boundary}--\r\n`)]);
+    const body =
+      ranges.length < 2
+        ? parts[0]!
+        : Buffer.concat([
+            ...ranges.flatMap(({ start, end }, at) => [
+              Buffer.from(
+                `\r\n--${boundary}\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes ${start}-${end}/${size}\r\n\r\n`,
+              ),
+              parts[at]!,
+            ]),
+            Buffer.from(`\r\n--${boundary}--\r\n`),
+          ]);
     bytes += body.length;
     const one = ranges[0];
     if (one === undefined) response.writeHead(200, { 'Content-Length': body.length });
-    else if (ranges.length === 1) response.writeHead(206, { 'Content-Length': body.length, 'Content-Range': `bytes ${one.start}-${one.end}/${size}` });
-    else response.writeHead(206, { 'Content-Length': body.length, 'Content-Type': `multipart/byteranges; boundary=${boundary}` });
+    else if (ranges.length === 1)
+      response.writeHead(206, {
+        'Content-Length': body.length,
+        'Content-Range': `bytes ${one.start}-${one.end}/${size}`,
+      });
+    else
+      response.writeHead(206, {
+        'Content-Length': body.length,
+        'Content-Type': `multipart/byteranges; boundary=${boundary}`,
+      });
     response.end(body);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -166,11 +244,19 @@ async function startFileServer(directory: string): Promise<{ url: string; bytes:
 }
 
 /** Runs a program to its end; returns what it printed and the CPU time that it used. */
-async function runProgram(command: string, args: readonly string[], cwd: string): Promise<{ stdout: string } & ChildFigures> {
+async function runProgram(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+): Promise<{ stdout: string } & ChildFigures> {
   const script = '"$0" "$@"; code=$?; echo; times; exit $code';
-  const { stdout } = await promisify(execFile)('bash', ['-c', script, command, ...args], { cwd, maxBuffer: 64 * 1024 * 1024 });
+  const { stdout } = await promisify(execFile)('bash', ['-c', script, command, ...args], {
+    cwd,
+    maxBuffer: 64 * 1024 * 1024,
+  });
   const [, user = '', system = ''] = /(\S+) (\S+)\n$/.exec(stdout) ?? [];
-  const ms = (time: string) => Number(/^(\d+)m/.exec(time)?.[1]) * 60_000 + Number.parseFloat(time.split('m')[1] ?? '0') * 1000;
+  const ms = (time: string) =>
+    Number(/^(\d+)m/.exec(time)?.[1]) * 60_000 + Number.parseFloat(time.split('m')[1] ?? '0') * 1000;
   return { stdout, cpuMs: ms(user) + ms(system) };
 }
 
@@ -180,12 +266,20 @@ interface Scene {
   readonly directory: string;
   readonly service: Service;
   readonly keyFile: string;
-  readonly files: { readonly old: string; readonly fresh: string; readonly oldPlain: string; readonly freshPlain: string };
+  readonly files: {
+    readonly old: string;
+    readonly fresh: string;
+    readonly oldPlain: string;
+    readonly freshPlain: string;
+  };
   /** Bytes that each contender took, by its name. */
   readonly bytes: Map<string, number>;
 }
 
-function pullContender({ directory, service, keyFile, bytes }: Scene, { name, before }: { name: string; before: string | undefined }): Contender {
+function pullContender(
+  { directory, service, keyFile, bytes }: Scene,
+  { name, before }: { name: string; before: string | undefined },
+): Contender {
   const copy = join(directory, 'copy');
   return {
     name,
@@ -194,21 +288,46 @@ function pullContender({ directory, service, keyFile, bytes }: Scene, { name, be
       if (before !== undefined) await cp(before, copy, { recursive: true, verbatimSymlinks: true });
     },
     async run() {
-      const { stdout, ...figures } = await runProgram(process.execPath, [join(import.meta.dirname, '../cli.js'), 'pull', service.url, '--dir', copy, '--cache', artefact.cache, '--key-file', keyFile, '--json'], directory);
+      const { stdout, ...figures } = await runProgram(
+        process.execPath,
+        [
+          join(import.meta.dirname, '../cli.js'),
+          'pull',
+          service.url,
+          '--dir',
+          copy,
+          '--cache',
+          artefact.cache,
+          '--key-file',
+          keyFile,
+          '--json',
+        ],
+        directory,
+      );
       bytes.set(name, Number(/"bytesReceived": (\d+)/.exec(stdout)?.[1]));
       return figures;
     },
   };
 }
 
-function rsyncContender({ directory, bytes }: Scene, { name, old, fresh, options }: { name: string; old: string; fresh: string; options: readonly string[] }): Contender {
+function rsyncContender(
+  { directory, bytes }: Scene,
+  { name, old, fresh, options }: { name: string; old: string; fresh: string; options: readonly string[] },
+): Contender {
   const target = join(directory, 'rsync-target');
   return {
     name,
     prepare: () => copyFile(old, target),
     async run() {
-      const { stdout, ...figures } = await runProgram('rsync', ['--no-whole-file', '--ignore-times', '--stats', ...options, fresh, target], directory);
-      const sum = [...stdout.matchAll(/^Total bytes (?:sent|received): ([\d,]+)$/gm)].reduce((total, [, count]) => total + Number(count!.replaceAll(',', '')), 0);
+      const { stdout, ...figures } = await runProgram(
+        'rsync',
+        ['--no-whole-file', '--ignore-times', '--stats', ...options, fresh, target],
+        directory,
+      );
+      const sum = [...stdout.matchAll(/^Total bytes (?:sent|received): ([\d,]+)$/gm)].reduce(
+        (total, [, count]) => total + Number(count!.replaceAll(',', '')),
+        0,
+      );
       bytes.set(name, sum);
       return figures;
     },
@@ -219,14 +338,22 @@ async function zsyncContender({ directory, bytes, files }: Scene, name: string):
   const { url, bytes: served, server } = await startFileServer(directory);
   server.unref();
   await copyFile(files.fresh, join(directory, 'zsync.gz'));
-  await runProgram('zsyncmake', ['-Z', '-u', `${url}/zsync.gz`, '-o', join(directory, 'zsync.zsync'), join(directory, 'zsync.gz')], directory);
+  await runProgram(
+    'zsyncmake',
+    ['-Z', '-u', `${url}/zsync.gz`, '-o', join(directory, 'zsync.zsync'), join(directory, 'zsync.gz')],
+    directory,
+  );
   const target = join(directory, 'zsync-target');
   return {
     name,
     prepare: () => rm(target, { force: true }),
     async run() {
       const before = served();
-      const { cpuMs } = await runProgram('zsync', ['-q', '-i', files.old, '-o', target, `${url}/zsync.zsync`], directory);
+      const { cpuMs } = await runProgram(
+        'zsync',
+        ['-q', '-i', files.old, '-o', target, `${url}/zsync.zsync`],
+        directory,
+      );
       bytes.set(name, served() - before);
       return { cpuMs };
     },
@@ -238,18 +365,33 @@ async function compareNight(scene: Scene, { before, rounds }: { before: string; 
   const contenders: Contender[] = [
     pullContender(scene, { name: 'pull, whole file', before: undefined }),
     pullContender(scene, { name: 'pull, delta', before }),
-    { name: 'start of the program', run: async () => runProgram(process.execPath, [join(import.meta.dirname, '../cli.js'), '--version'], scene.directory) },
+    {
+      name: 'start of the program',
+      run: async () =>
+        runProgram(process.execPath, [join(import.meta.dirname, '../cli.js'), '--version'], scene.directory),
+    },
   ];
   if (isInstalled('rsync')) {
-    contenders.push(rsyncContender(scene, { name: 'rsync of the gzip file', old: files.old, fresh: files.fresh, options: [] }));
-    contenders.push(rsyncContender(scene, { name: 'rsync -z of the text', old: files.oldPlain, fresh: files.freshPlain, options: ['-z'] }));
+    contenders.push(
+      rsyncContender(scene, { name: 'rsync of the gzip file', old: files.old, fresh: files.fresh, options: [] }),
+    );
+    contenders.push(
+      rsyncContender(scene, {
+        name: 'rsync -z of the text',
+        old: files.oldPlain,
+        fresh: files.freshPlain,
+        options: ['-z'],
+      }),
+    );
   }
   if (isInstalled('zsync')) contenders.push(await zsyncContender(scene, 'zsync of the gzip file'));
   const measured = await runSideBySide(contenders, rounds);
   const whole = measured[0]!;
   for (const { name, wallMs, cpuMs } of measured) {
     const bytes = scene.bytes.get(name) ?? 0;
-    console.log(`  ${name.padEnd(24)} ${String(bytes).padStart(11)} bytes  x${(bytes / scene.bytes.get(whole.name)!).toFixed(4)}   ${(wallMs / 1000).toFixed(2)} s  x${(wallMs / whole.wallMs).toFixed(2)}   CPU ${(cpuMs / 1000).toFixed(2)} s`);
+    console.log(
+      `  ${name.padEnd(24)} ${String(bytes).padStart(11)} bytes  x${(bytes / scene.bytes.get(whole.name)!).toFixed(4)}   ${(wallMs / 1000).toFixed(2)} s  x${(wallMs / whole.wallMs).toFixed(2)}   CPU ${(cpuMs / 1000).toFixed(2)} s`,
+    );
   }
 }
 
@@ -264,20 +406,54 @@ async function main(rows: number, rounds: number): Promise<void> {
   const unpack = (from: string, to: string) => pipeline(createReadStream(from), createGunzip(), createWriteStream(to));
   await service.publish(old, 1, []);
   const before = join(directory, 'before');
-  await runProgram(process.execPath, [join(import.meta.dirname, '../cli.js'), 'pull', service.url, '--dir', before, '--cache', artefact.cache, '--key-file', keyFile], directory);
+  await runProgram(
+    process.execPath,
+    [
+      join(import.meta.dirname, '../cli.js'),
+      'pull',
+      service.url,
+      '--dir',
+      before,
+      '--cache',
+      artefact.cache,
+      '--key-file',
+      keyFile,
+    ],
+    directory,
+  );
   const oldPlain = join(directory, 'old.tsv');
   await unpack(path(old), oldPlain);
-  console.log(`${rows} rows, ${old.file.plainBytes} bytes of text, ${old.file.bytes} of gzip, ${old.segments.length} segments`);
+  console.log(
+    `${rows} rows, ${old.file.plainBytes} bytes of text, ${old.file.bytes} of gzip, ${old.segments.length} segments`,
+  );
   for (const night of nights) {
     const fresh = await writeVersion(store, rows, night);
     const startedAt = performance.now();
-    const [delta] = await writeDeltas({ store, artefact, owner: 'bench', basis: { version: 1, sha256: old.file.sha256, segments: old.segments }, built: { sha256: fresh.file.sha256, segments: fresh.segments }, earlier: [] });
+    const [delta] = await writeDeltas({
+      store,
+      artefact,
+      owner: 'bench',
+      basis: { version: 1, sha256: old.file.sha256, segments: old.segments },
+      built: { sha256: fresh.file.sha256, segments: fresh.segments },
+      earlier: [],
+    });
     const seconds = (performance.now() - startedAt) / 1000;
     await service.publish(fresh, 2, [delta!]);
     const freshPlain = join(directory, 'fresh.tsv');
     await unpack(path(fresh), freshPlain);
-    console.log(`${night.share * 100} % ${night.pattern}: the delta has ${delta!.bytes} bytes, made and checked in ${seconds.toFixed(2)} s`);
-    await compareNight({ directory, service, keyFile, bytes: new Map(), files: { old: path(old), fresh: path(fresh), oldPlain, freshPlain } }, { before, rounds });
+    console.log(
+      `${night.share * 100} % ${night.pattern}: the delta has ${delta!.bytes} bytes, made and checked in ${seconds.toFixed(2)} s`,
+    );
+    await compareNight(
+      {
+        directory,
+        service,
+        keyFile,
+        bytes: new Map(),
+        files: { old: path(old), fresh: path(fresh), oldPlain, freshPlain },
+      },
+      { before, rounds },
+    );
   }
   await service.close();
   await rm(directory, { recursive: true });

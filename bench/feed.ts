@@ -37,7 +37,18 @@ const limits = { ...loadConfig({}), feedLineBytesMax: 64 * 1024, feedPlainBytesM
 
 /** Calling code, first digits and digits in all after the plus, of number ranges that are mostly assigned. */
 const ranges = [
-  ['1', 11], ['1', 11], ['1', 11], ['1', 11], ['447', 12], ['4915', 13], ['336', 11], ['346', 11], ['5511', 13], ['9198', 12], ['614', 11], ['8190', 12],
+  ['1', 11],
+  ['1', 11],
+  ['1', 11],
+  ['1', 11],
+  ['447', 12],
+  ['4915', 13],
+  ['336', 11],
+  ['346', 11],
+  ['5511', 13],
+  ['9198', 12],
+  ['614', 11],
+  ['8190', 12],
 ] as const;
 const words = ['SPAM,6', 'SPAM,10', 'SPAM,1', 'SPAM,', 'FRAUD,7', 'FRAUD,15', 'NEUTRAL,', 'spam,telemarketer'];
 
@@ -74,7 +85,11 @@ async function contenders(db: Pool, file: string): Promise<Contender[]> {
   return [
     { name: 'load into an empty database', prepare, run: () => load(db, file) },
     { name: 'the same file again', prepare: () => settle(db), run: () => load(db, file) },
-    { name: 'psql \\copy, same table', prepare, run: () => copyWithPsql(file, 'peer (phone, reputation_level, reputation_category)') },
+    {
+      name: 'psql \\copy, same table',
+      prepare,
+      run: () => copyWithPsql(file, 'peer (phone, reputation_level, reputation_category)'),
+    },
     { name: 'read, judge, stage', prepare, run: () => stage(db, file) },
     { name: 'psql \\copy, bare table', prepare, run: () => copyWithPsql(file, 'floor') },
     { name: 'fast-csv, COPY in batches', prepare, run: () => copyWithFastCsv(db, file) },
@@ -88,10 +103,19 @@ async function stage(db: Pool, file: string): Promise<void> {
   await withPoolClient(db, async (client) => {
     await client.query('BEGIN');
     await client.query(sql(feed.createStaging));
-    const judge = feed.makeJudge({ categories: await queryRows<Category>(client, sql('intake/list_categories')), submittedAt: new Date(), options: {}, dateForm: null });
+    const judge = feed.makeJudge({
+      categories: await queryRows<Category>(client, sql('intake/list_categories')),
+      submittedAt: new Date(),
+      options: {},
+      dateForm: null,
+    });
     const copy = new CopyIn(client);
     const staged = copy.into(`${feed.stagingTable} (${feed.stagingColumns.join(', ')}, line_number)`);
-    for await (const batch of readFeedRows(readFeedBytes(file, { plainBytesMax: limits.feedPlainBytesMax }), feed.format, limits.feedLineBytesMax)) {
+    for await (const batch of readFeedRows(
+      readFeedBytes(file, { plainBytesMax: limits.feedPlainBytesMax }),
+      feed.format,
+      limits.feedLineBytesMax,
+    )) {
       let lines = '';
       for (const row of batch) {
         const judged = 'values' in row ? judge(row.values) : row.refusal;
@@ -113,7 +137,9 @@ async function copyWithFastCsv(db: Pool, file: string): Promise<void> {
     const target = copy.into('floor');
     let lines = '';
     let count = 0;
-    for await (const { phone, level, category } of parseStream(createReadStream(`${file}.psql`), { headers: true }) as AsyncIterable<{ phone: string; level: string; category: string }>) {
+    for await (const { phone, level, category } of parseStream(createReadStream(`${file}.psql`), {
+      headers: true,
+    }) as AsyncIterable<{ phone: string; level: string; category: string }>) {
       lines += `${phone}\t${level}\t${category === '' ? '\\N' : category}\n`;
       if (++count % 1000 !== 0) continue;
       await target.write(lines);
@@ -134,7 +160,14 @@ async function load(db: Pool, file: string): Promise<void> {
 
 /** psql takes upper-case levels and category ids only, which is what the file given to it has. */
 async function copyWithPsql(file: string, target: string): Promise<void> {
-  await run('psql', ['-X', '-q', '-d', embedded.url, '-c', `\\copy ${target} FROM '${file}.psql' WITH (FORMAT csv, HEADER)`]);
+  await run('psql', [
+    '-X',
+    '-q',
+    '-d',
+    embedded.url,
+    '-c',
+    `\\copy ${target} FROM '${file}.psql' WITH (FORMAT csv, HEADER)`,
+  ]);
 }
 
 async function parseAlone(file: string): Promise<void> {
@@ -191,7 +224,10 @@ function printPhoneCost(): void {
   const random = seeded(2);
   const sample = Array.from({ length: 100_000 }, () => randomPhone(random));
   const tollFree = Array.from({ length: 20_000 }, () => `+7800${String(Math.floor(random() * 1e7)).padStart(7, '0')}`);
-  for (const [name, phones] of [['compiled plans', sample], ['libphonenumber', tollFree]] as const) {
+  for (const [name, phones] of [
+    ['compiled plans', sample],
+    ['libphonenumber', tollFree],
+  ] as const) {
     phones.forEach((phone) => judgePhone(phone));
     const start = performance.now();
     phones.forEach((phone) => judgePhone(phone));

@@ -16,6 +16,22 @@ export interface FreeLetter {
 /** What the service decides on a letter that is no issued form. */
 export function decideFreeLetter({ reading, findings, brand, phones, submittedAt }: FreeLetter): LetterOutcome {
   const { legalName, dba, displayName } = brand;
-  const request = { owner: 'bench', brandId: 1, legalName, dba, displayName, requestedPhones: phones, ownPhones: new Set<string>() };
-  return decideApproval({ form: null, reading, textFindings: findings, request, provenPhones: new Set(), policy: 'signature', submittedAt }).outcome;
+  const request = {
+    owner: 'bench',
+    brandId: 1,
+    legalName,
+    dba,
+    displayName,
+    requestedPhones: phones,
+    ownPhones: new Set<string>(),
+  };
+  return decideApproval({
+    form: null,
+    reading,
+    textFindings: findings,
+    request,
+    provenPhones: new Set(),
+    policy: 'signature',
+    submittedAt,
+  }).outcome;
 }

@@ -20,7 +20,10 @@ const numbers = `SELECT '+1202' || lpad(((n * 7919::bigint) % 10000000)::text, 7
 
 /** What is measured: a statement, and what makes its table ready. */
 const statements = {
-  'insert NEUTRAL directory numbers': { before: '', statement: `INSERT INTO phone_number (phone, country, display_name) SELECT phone, 'US', 'Shop ' || n FROM (${numbers}) AS given` },
+  'insert NEUTRAL directory numbers': {
+    before: '',
+    statement: `INSERT INTO phone_number (phone, country, display_name) SELECT phone, 'US', 'Shop ' || n FROM (${numbers}) AS given`,
+  },
   'change the names of numbers, one in ten labelled': {
     before: `INSERT INTO phone_number (phone, country, reputation_level, display_name) SELECT phone, 'US', CASE WHEN n % 10 = 0 THEN 'SPAM' ELSE 'NEUTRAL' END, 'Shop' FROM (${numbers}) AS given`,
     statement: `UPDATE phone_number SET display_name = 'Store'`,
@@ -36,7 +39,8 @@ const embedded = await acquireEmbeddedDatabase(stateDir);
 try {
   const client = await connect({ url: embedded.url, applicationName: 'bench' });
   await migrate(client);
-  for (const [name, { before, statement }] of Object.entries(statements)) await measure(client, { name, before, statement });
+  for (const [name, { before, statement }] of Object.entries(statements))
+    await measure(client, { name, before, statement });
   await client.end();
 } finally {
   await embedded.release();
@@ -48,23 +52,35 @@ interface Explained {
   readonly Triggers: readonly { readonly 'Trigger Name': string; readonly Time: number }[];
 }
 
-async function measure(client: Client, { name, before, statement }: { name: string; before: string; statement: string }): Promise<void> {
+async function measure(
+  client: Client,
+  { name, before, statement }: { name: string; before: string; statement: string },
+): Promise<void> {
   const seconds: { all: number[]; history: number[] } = { all: [], history: [] };
   let events = 0;
   for (let round = 0; round < rounds; round++) {
     await client.query('BEGIN');
     if (before !== '') await client.query(before);
     const known = await countEvents(client);
-    const explained = await queryRow<{ 'QUERY PLAN': readonly [Explained] }>(client, `EXPLAIN (ANALYZE, FORMAT JSON) ${statement}`);
+    const explained = await queryRow<{ 'QUERY PLAN': readonly [Explained] }>(
+      client,
+      `EXPLAIN (ANALYZE, FORMAT JSON) ${statement}`,
+    );
     const [{ Triggers: triggers, 'Execution Time': allMs }] = explained!['QUERY PLAN'];
     seconds.all.push(allMs / 1000);
-    seconds.history.push(triggers.filter((trigger) => trigger['Trigger Name'].startsWith('phone_number_label_')).reduce((sum, trigger) => sum + trigger.Time, 0) / 1000);
+    seconds.history.push(
+      triggers
+        .filter((trigger) => trigger['Trigger Name'].startsWith('phone_number_label_'))
+        .reduce((sum, trigger) => sum + trigger.Time, 0) / 1000,
+    );
     events = (await countEvents(client)) - known;
     await client.query('ROLLBACK');
     await client.query('VACUUM phone_number, label_event, change_mark');
   }
   const [all, history] = [median(seconds.all), median(seconds.history)];
-  console.log(`${name}: ${history.toFixed(2)} s of ${all.toFixed(2)} s write ${events} events (${((history / all) * 100).toFixed(1)} %)`);
+  console.log(
+    `${name}: ${history.toFixed(2)} s of ${all.toFixed(2)} s write ${events} events (${((history / all) * 100).toFixed(1)} %)`,
+  );
 }
 
 async function countEvents(client: Client): Promise<number> {

@@ -35,7 +35,9 @@ try {
 async function store(history: ReportHistory): Promise<void> {
   const end = Date.parse(silentFrom) / dayMs - history.firstDay;
   const first = Math.max(0, end - 2 * agePoints.length);
-  await db.query("INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by) VALUES ('complaints', 'history', repeat('0', 64), 0, 'bench')");
+  await db.query(
+    "INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by) VALUES ('complaints', 'history', repeat('0', 64), 0, 'bench')",
+  );
   const rows = { phones: [] as string[], days: [] as string[], states: [] as string[] };
   for (const [at, phone] of history.phones.entries()) {
     for (let report = history.firstReport[at]!; report < history.firstReport[at + 1]!; report++) {
@@ -47,11 +49,17 @@ async function store(history: ReportHistory): Promise<void> {
     }
     if (rows.phones.length > 50_000 || at === history.phones.length - 1) await insert(rows);
   }
-  await db.query("INSERT INTO complaint_day SELECT 1, (reported_at AT TIME ZONE 'UTC')::date, count(*) FROM complaint GROUP BY 2");
+  await db.query(
+    "INSERT INTO complaint_day SELECT 1, (reported_at AT TIME ZONE 'UTC')::date, count(*) FROM complaint GROUP BY 2",
+  );
   await db.query('ANALYZE complaint');
 }
 
-async function insert({ phones, days, states }: Readonly<Record<'phones' | 'days' | 'states', string[]>>): Promise<void> {
+async function insert({
+  phones,
+  days,
+  states,
+}: Readonly<Record<'phones' | 'days' | 'states', string[]>>): Promise<void> {
   await db.query(
     `INSERT INTO complaint (phone, country, reported_at, consumer_state, subject, recorded, occurrence, load_id)
      SELECT phone, 'US', day::date + interval '12 hours', nullif(state, '0'), 'Other', true, place, 1
@@ -66,8 +74,13 @@ async function walk(silence: readonly number[], labelHoldDaysMax: number): Promi
   let before = 0;
   for (const days of silence) {
     await scoreComplaints(db, new Date(Date.parse(silentFrom) + days * dayMs + 3_600_000), { labelHoldDaysMax });
-    const row = await queryRow<{ labels: number }>(db, "SELECT count(*) AS labels FROM phone_number WHERE reputation_level <> 'NEUTRAL'");
+    const row = await queryRow<{ labels: number }>(
+      db,
+      "SELECT count(*) AS labels FROM phone_number WHERE reputation_level <> 'NEUTRAL'",
+    );
     if (days === 0) before = row!.labels;
-    console.log(`LABEL_HOLD_DAYS_MAX ${labelHoldDaysMax}, night ${days} of the silence: ${row!.labels} labels, ${((row!.labels / before) * 100).toFixed(1)} %`);
+    console.log(
+      `LABEL_HOLD_DAYS_MAX ${labelHoldDaysMax}, night ${days} of the silence: ${row!.labels} labels, ${((row!.labels / before) * 100).toFixed(1)} %`,
+    );
   }
 }

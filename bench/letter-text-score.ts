@@ -9,7 +9,11 @@ export interface Share {
 /** How many of the numbers that are printed on a letter are in a text that was read from it, whatever punctuation it has. */
 export function countFacts({ layout, truth, request }: SampleLetter, text: string): Share {
   const digits = text.replace(/[\s().+/–-]/g, '').replaceAll('\u00a0', '');
-  const printed = layout.startsWith('csv') ? [] : layout === 'number_ranges' ? [truth.phones[0]!, truth.phones.at(-1)!] : truth.phones;
+  const printed = layout.startsWith('csv')
+    ? []
+    : layout === 'number_ranges'
+      ? [truth.phones[0]!, truth.phones.at(-1)!]
+      : truth.phones;
   const codeDigits = { US: 1, CA: 1, GB: 2, DE: 2, FR: 2, ES: 2 }[request.country];
   return { right: printed.filter((phone) => digits.includes(phone.slice(1 + codeDigits))).length, all: printed.length };
 }
@@ -22,11 +26,17 @@ export function countWords({ truth }: SampleLetter, text: string): Share {
 }
 
 function wordsOf(text: string): string[] {
-  return text.normalize('NFC').toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return (
+    text
+      .normalize('NFC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  );
 }
 
 /** True for the same words, accents left out, which OCR with an English model cannot tell. */
 export function isSameText(read: string | undefined, truth: string): boolean {
-  const folded = (text: string) => wordsOf(text.normalize('NFD').replace(/\p{M}/gu, '').replaceAll('ß', 'ss')).join(' ');
+  const folded = (text: string) =>
+    wordsOf(text.normalize('NFD').replace(/\p{M}/gu, '').replaceAll('ß', 'ss')).join(' ');
   return read !== undefined && folded(read) === folded(truth);
 }

@@ -27,12 +27,23 @@ import { countFacts, countWords, isSameText, type Share } from './letter-text-sc
 
 const run = promisify(execFile);
 const { values: options } = parseArgs({
-  options: { count: { type: 'string', default: '200' }, seed: { type: 'string', default: '1' }, only: { type: 'string' }, show: { type: 'boolean', default: false }, clean: { type: 'boolean', default: false }, alone: { type: 'boolean', default: false } },
+  options: {
+    count: { type: 'string', default: '200' },
+    seed: { type: 'string', default: '1' },
+    only: { type: 'string' },
+    show: { type: 'boolean', default: false },
+    clean: { type: 'boolean', default: false },
+    alone: { type: 'boolean', default: false },
+  },
 });
 const asOf = new Date('2026-05-20T12:00:00Z');
 const config = loadConfig();
 const trustRootsPem = sampleTrustRootPem();
-const hasPeer = !options.alone && ['pdftotext', 'pdftoppm', 'tesseract'].every((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0);
+const hasPeer =
+  !options.alone &&
+  ['pdftotext', 'pdftoppm', 'tesseract'].every(
+    (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0,
+  );
 
 /** One letter as the service read it; without a reading it was refused. */
 interface Judged {
@@ -66,7 +77,12 @@ const directory = await mkdtemp(join(tmpdir(), 'caller-trust-bench-'));
 try {
   const judged: Judged[] = [];
   const peers: PeerText[] = [];
-  for await (const letter of sampleLetters({ seed: Number(options.seed), count: Number(options.count), asOf, cleanScans: options.clean })) {
+  for await (const letter of sampleLetters({
+    seed: Number(options.seed),
+    count: Number(options.count),
+    asOf,
+    cleanScans: options.clean,
+  })) {
     if (options.only === (letter.scanned ? 'text' : 'scans')) continue;
     judged.push(withoutBytes(await judge(letter)));
     if (hasPeer) peers.push(withoutBytes(await readAsPeer(letter)));
@@ -85,15 +101,49 @@ function withoutBytes<T extends { readonly letter: SampleLetter }>(result: T): T
 async function judge(letter: SampleLetter): Promise<Judged> {
   let peakBytes = 0;
   const start = performance.now();
-  const outcome = await readLetter({ bytes: letter.bytes, limits: config, trustRootsPem, onChild: (child) => (peakBytes = Math.max(peakBytes, child.peakBytes)) });
+  const outcome = await readLetter({
+    bytes: letter.bytes,
+    limits: config,
+    trustRootsPem,
+    onChild: (child) => (peakBytes = Math.max(peakBytes, child.peakBytes)),
+  });
   const read = { letter, peakBytes, seconds: (performance.now() - start) / 1000 };
-  if (outcome.kind === 'refused') return { ...read, text: '', reading: null, fields: null, findings: [], outcome: 'rejected', refusal: `${outcome.code}: ${outcome.problem}` };
+  if (outcome.kind === 'refused')
+    return {
+      ...read,
+      text: '',
+      reading: null,
+      fields: null,
+      findings: [],
+      outcome: 'rejected',
+      refusal: `${outcome.code}: ${outcome.problem}`,
+    };
   const { reading } = outcome;
   const { csv, phones, ...brand } = letter.request;
-  const fields = extractFields(reading, { country: brand.country, names: [brand.legalName, brand.dba, brand.displayName].filter((name) => name !== null) });
-  const csvPhones = csv === null ? null : (await readNumberList(Buffer.from(csv), config)).flatMap(({ phone }) => phone ?? []);
-  const { findings } = decideLetter({ submittedOn: asOf.toISOString().slice(0, 10), brand, requestedPhones: phones, csvPhones, phonesOfOtherBrands: [], reading, fields });
-  return { ...read, text: reading.pages.flatMap(({ lines }) => lines.map(({ text }) => text)).join('\n'), reading, fields, findings, outcome: decideFreeLetter({ reading, findings, brand, phones, submittedAt: asOf }), refusal: null };
+  const fields = extractFields(reading, {
+    country: brand.country,
+    names: [brand.legalName, brand.dba, brand.displayName].filter((name) => name !== null),
+  });
+  const csvPhones =
+    csv === null ? null : (await readNumberList(Buffer.from(csv), config)).flatMap(({ phone }) => phone ?? []);
+  const { findings } = decideLetter({
+    submittedOn: asOf.toISOString().slice(0, 10),
+    brand,
+    requestedPhones: phones,
+    csvPhones,
+    phonesOfOtherBrands: [],
+    reading,
+    fields,
+  });
+  return {
+    ...read,
+    text: reading.pages.flatMap(({ lines }) => lines.map(({ text }) => text)).join('\n'),
+    reading,
+    fields,
+    findings,
+    outcome: decideFreeLetter({ reading, findings, brand, phones, submittedAt: asOf }),
+    refusal: null,
+  };
 }
 
 /** pdftotext for a letter with text; pdftoppm at 200 dots an inch and tesseract for a scan. */
@@ -109,7 +159,13 @@ async function readAsPeer(letter: SampleLetter): Promise<PeerText> {
 
 async function recognise({ format }: SampleLetter, path: string): Promise<string> {
   if (format === 'pdf') await run('pdftoppm', ['-r', '200', '-gray', '-png', path, join(directory, 'page')]);
-  const pictures = format === 'png' ? [path] : (await readdir(directory)).filter((file) => file.endsWith('.png')).sort().map((file) => join(directory, file));
+  const pictures =
+    format === 'png'
+      ? [path]
+      : (await readdir(directory))
+          .filter((file) => file.endsWith('.png'))
+          .sort()
+          .map((file) => join(directory, file));
   let text = '';
   // One thread each: with more it waits longer for them than they help, above all beside other work.
   for (const picture of pictures) text += (await run('env', ['OMP_THREAD_LIMIT=1', 'tesseract', picture, '-'])).stdout;
@@ -117,14 +173,24 @@ async function recognise({ format }: SampleLetter, path: string): Promise<string
 }
 
 function report(judged: readonly Judged[], peers: readonly PeerText[]): void {
-  const groups = [['text', (letter: SampleLetter) => !letter.scanned], ['scans', (letter: SampleLetter) => letter.scanned]] as const;
+  const groups = [
+    ['text', (letter: SampleLetter) => !letter.scanned],
+    ['scans', (letter: SampleLetter) => letter.scanned],
+  ] as const;
   for (const [name, belongs] of groups) {
     const group = judged.filter(({ letter }) => belongs(letter));
-    if (group.length > 0) reportGroup(name, group, peers.filter(({ letter }) => belongs(letter)));
+    if (group.length > 0)
+      reportGroup(
+        name,
+        group,
+        peers.filter(({ letter }) => belongs(letter)),
+      );
   }
   reportOutcomes(judged);
   const approvedForgeries = judged.filter(({ letter, outcome }) => letter.forgery !== null && outcome === 'approved');
-  console.log(`\nforged letters approved: ${approvedForgeries.length}${approvedForgeries.map(({ letter }) => `\n  ${letter.name}`).join('')}`);
+  console.log(
+    `\nforged letters approved: ${approvedForgeries.length}${approvedForgeries.map(({ letter }) => `\n  ${letter.name}`).join('')}`,
+  );
   if (options.show) for (const each of judged) show(each);
 }
 
@@ -132,20 +198,38 @@ function reportGroup(name: string, group: readonly Judged[], peers: readonly Pee
   const seconds = sum(group.map((each) => each.seconds));
   const memory = Math.round(Math.max(...group.map(({ peakBytes }) => peakBytes)) / 2 ** 20);
   const refused = group.filter(({ refusal }) => refusal !== null).length;
-  console.log(`\n${name}: ${group.length} letters, ${((group.length * 60) / seconds).toFixed(0)} a minute, highest memory of a child ${memory} MiB, refused ${refused}`);
+  console.log(
+    `\n${name}: ${group.length} letters, ${((group.length * 60) / seconds).toFixed(0)} a minute, highest memory of a child ${memory} MiB, refused ${refused}`,
+  );
   const numbers = group.map(scoreNumbers);
-  console.log(`  numbers listed: recall ${percent(sumShares(numbers.map(({ recall }) => recall)))}, precision ${percent(sumShares(numbers.map(({ precision }) => precision)))}`);
-  for (const [field, isRight] of Object.entries(fieldChecks)) console.log(`  ${field.padEnd(12)} right ${percent({ right: group.filter(isRight).length, all: group.length })}`);
+  console.log(
+    `  numbers listed: recall ${percent(sumShares(numbers.map(({ recall }) => recall)))}, precision ${percent(sumShares(numbers.map(({ precision }) => precision)))}`,
+  );
+  for (const [field, isRight] of Object.entries(fieldChecks))
+    console.log(`  ${field.padEnd(12)} right ${percent({ right: group.filter(isRight).length, all: group.length })}`);
   const ours = group.map(({ letter, text }) => ({ letter, text }));
   reportText('    service', ours, seconds, null);
-  if (peers.length > 0) reportText(name === 'text' ? '    pdftotext' : '    pdftoppm + tesseract', peers, sum(peers.map((each) => each.seconds)), seconds);
+  if (peers.length > 0)
+    reportText(
+      name === 'text' ? '    pdftotext' : '    pdftoppm + tesseract',
+      peers,
+      sum(peers.map((each) => each.seconds)),
+      seconds,
+    );
 }
 
-function reportText(name: string, texts: readonly Pick<PeerText, 'letter' | 'text'>[], seconds: number, reference: number | null): void {
+function reportText(
+  name: string,
+  texts: readonly Pick<PeerText, 'letter' | 'text'>[],
+  seconds: number,
+  reference: number | null,
+): void {
   const facts = sumShares(texts.map(({ letter, text }) => countFacts(letter, text)));
   const words = sumShares(texts.map(({ letter, text }) => countWords(letter, text)));
   const ratio = reference === null ? '' : `  x${(seconds / reference).toFixed(2)}`;
-  console.log(`${name.padEnd(26)} numbers in the text ${percent(facts)}  words ${percent(words)}  ${seconds.toFixed(1)} s${ratio}`);
+  console.log(
+    `${name.padEnd(26)} numbers in the text ${percent(facts)}  words ${percent(words)}  ${seconds.toFixed(1)} s${ratio}`,
+  );
 }
 
 /** Numbers that were found as listed for branding. Those of a CSV beside the letter need not be in the letter. */
@@ -153,7 +237,10 @@ function scoreNumbers({ letter, fields }: Judged): { recall: Share; precision: S
   const truth = new Set(letter.truth.phones);
   const found = (fields?.phones ?? []).map(({ phone }) => phone);
   const right = found.filter((phone) => truth.has(phone)).length;
-  return { recall: letter.layout === 'csv_beside' ? { right: 0, all: 0 } : { right, all: truth.size }, precision: { right, all: found.length } };
+  return {
+    recall: letter.layout === 'csv_beside' ? { right: 0, all: 0 } : { right, all: truth.size },
+    precision: { right, all: found.length },
+  };
 }
 
 function reportOutcomes(judged: readonly Judged[]): void {
@@ -166,7 +253,9 @@ function reportOutcomes(judged: readonly Judged[]): void {
   }
   for (const [kind, group] of [...kinds].sort(([a], [b]) => a.localeCompare(b))) {
     const count = (wanted: LetterOutcome) => String(group.filter(({ outcome }) => outcome === wanted).length);
-    console.log(`${kind.padEnd(34)} ${count('approved').padStart(8)}  ${count('in_review').padStart(9)}  ${count('rejected').padStart(8)}`);
+    console.log(
+      `${kind.padEnd(34)} ${count('approved').padStart(8)}  ${count('in_review').padStart(9)}  ${count('rejected').padStart(8)}`,
+    );
   }
 }
 
@@ -175,12 +264,31 @@ function show(judged: Judged): void {
   const { letter, fields, findings, outcome, refusal } = judged;
   const { recall, precision } = scoreNumbers(judged);
   const wrong = Object.entries(fieldChecks).flatMap(([field, isRight]) => (isRight(judged) ? [] : [field]));
-  const hindered = (letter.forgery === null ? findings : []).filter(({ severity }) => severity === 'review' || severity === 'reject').map(({ code, severity, message }) => `${severity} ${code}: ${message}`);
-  if (refusal === null && wrong.length === 0 && recall.right === recall.all && precision.right === precision.all && hindered.length === 0) return;
-  console.log(`\n${letter.name} (${letter.fileName}): ${refusal ?? outcome}; numbers ${recall.right} of ${recall.all}, ${precision.all - precision.right} wrong`);
-  const read = [fields?.signerName?.value, fields?.signerTitle?.value, fields?.signingDate?.date, fields?.signature.kind];
+  const hindered = (letter.forgery === null ? findings : [])
+    .filter(({ severity }) => severity === 'review' || severity === 'reject')
+    .map(({ code, severity, message }) => `${severity} ${code}: ${message}`);
+  if (
+    refusal === null &&
+    wrong.length === 0 &&
+    recall.right === recall.all &&
+    precision.right === precision.all &&
+    hindered.length === 0
+  )
+    return;
+  console.log(
+    `\n${letter.name} (${letter.fileName}): ${refusal ?? outcome}; numbers ${recall.right} of ${recall.all}, ${precision.all - precision.right} wrong`,
+  );
+  const read = [
+    fields?.signerName?.value,
+    fields?.signerTitle?.value,
+    fields?.signingDate?.date,
+    fields?.signature.kind,
+  ];
   const { signerName, signerTitle, signedOn, signature } = letter.truth;
-  if (wrong.length > 0) console.log(`  wrong: ${wrong.join(', ')}; read ${JSON.stringify(read)}, true ${JSON.stringify([signerName, signerTitle, signedOn, signature])}`);
+  if (wrong.length > 0)
+    console.log(
+      `  wrong: ${wrong.join(', ')}; read ${JSON.stringify(read)}, true ${JSON.stringify([signerName, signerTitle, signedOn, signature])}`,
+    );
   for (const line of hindered) console.log(`  ${line}`);
 }
 

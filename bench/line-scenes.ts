@@ -26,7 +26,10 @@ export function truthOf(segment: Float32Array): Uint8Array {
 }
 
 function levelsOf(samples: Float32Array): number[] {
-  return Array.from({ length: Math.floor(samples.length / frameSamples) }, (_none, frame) => 20 * Math.log10(rmsOf(samples.subarray(frame * frameSamples, (frame + 1) * frameSamples)) + 1e-6));
+  return Array.from(
+    { length: Math.floor(samples.length / frameSamples) },
+    (_none, frame) => 20 * Math.log10(rmsOf(samples.subarray(frame * frameSamples, (frame + 1) * frameSamples)) + 1e-6),
+  );
 }
 
 function rmsOf(samples: Float32Array): number {
@@ -34,7 +37,10 @@ function rmsOf(samples: Float32Array): number {
 }
 
 /** Turns runs of `kind` that are shorter than so many frames, at neither end, into the other kind. */
-function withoutRuns(frames: Uint8Array, { kind, shorterThan }: { readonly kind: 0 | 1; readonly shorterThan: number }): Uint8Array {
+function withoutRuns(
+  frames: Uint8Array,
+  { kind, shorterThan }: { readonly kind: 0 | 1; readonly shorterThan: number },
+): Uint8Array {
   const kept = frames.slice();
   for (let from = 0, to = 0; from < kept.length; from = to) {
     for (to = from + 1; to < kept.length && kept[to] === kept[from];) to++;
@@ -56,18 +62,28 @@ export type SceneMaker = (seconds: number, material: SceneMaterial) => Scene;
 /** The conditions of the bench. Levels are drawn a scene: voice from -32 to -16 dBFS. */
 export const conditions: Readonly<Record<string, SceneMaker>> = {
   'speech, quiet line': (seconds, material) => inNoise(speechScene(seconds, material), 45, pinkNoise, material),
-  'speech, noise at 20 dB': (seconds, material) => inNoise(speechScene(seconds, material), 20, anyNoise(material), material),
-  'speech, noise at 10 dB': (seconds, material) => inNoise(speechScene(seconds, material), 10, anyNoise(material), material),
-  'speech, noise at 5 dB': (seconds, material) => inNoise(speechScene(seconds, material), 5, anyNoise(material), material),
-  'speech, noise at 0 dB': (seconds, material) => inNoise(speechScene(seconds, material), 0, anyNoise(material), material),
-  'speech over music at 10 dB': (seconds, material) => inNoise(speechScene(seconds, material), 10, (length) => playHoldMusic(length / rate, material.random), material),
-  'silence and comfort noise': (seconds, material) => silent(seconds, material, (length) => gated(whiteNoise(length, material.random), material.random), -62),
-  'noise alone': (seconds, material) => silent(seconds, material, (length) => anyNoise(material)(length, material.random), -35),
-  'dial tone': (seconds, material) => silent(seconds, material, (length) => tones(length, material.random.pick([[350, 440], [425], [400, 450]])), -20),
-  'ring and busy tones': (seconds, material) => silent(seconds, material, (length) => cadence(length, material.random), -20),
+  'speech, noise at 20 dB': (seconds, material) =>
+    inNoise(speechScene(seconds, material), 20, anyNoise(material), material),
+  'speech, noise at 10 dB': (seconds, material) =>
+    inNoise(speechScene(seconds, material), 10, anyNoise(material), material),
+  'speech, noise at 5 dB': (seconds, material) =>
+    inNoise(speechScene(seconds, material), 5, anyNoise(material), material),
+  'speech, noise at 0 dB': (seconds, material) =>
+    inNoise(speechScene(seconds, material), 0, anyNoise(material), material),
+  'speech over music at 10 dB': (seconds, material) =>
+    inNoise(speechScene(seconds, material), 10, (length) => playHoldMusic(length / rate, material.random), material),
+  'silence and comfort noise': (seconds, material) =>
+    silent(seconds, material, (length) => gated(whiteNoise(length, material.random), material.random), -62),
+  'noise alone': (seconds, material) =>
+    silent(seconds, material, (length) => anyNoise(material)(length, material.random), -35),
+  'dial tone': (seconds, material) =>
+    silent(seconds, material, (length) => tones(length, material.random.pick([[350, 440], [425], [400, 450]])), -20),
+  'ring and busy tones': (seconds, material) =>
+    silent(seconds, material, (length) => cadence(length, material.random), -20),
   'keys (DTMF)': (seconds, material) => silent(seconds, material, (length) => keys(length, material.random), -20),
   'fax and modem': (seconds, material) => silent(seconds, material, (length) => modem(length, material.random), -20),
-  'hold music, synthesised': (seconds, material) => silent(seconds, material, (length) => playHoldMusic(length / rate, material.random), -20),
+  'hold music, synthesised': (seconds, material) =>
+    silent(seconds, material, (length) => playHoldMusic(length / rate, material.random), -20),
   'hold music, recorded': (seconds, material) => silent(seconds, material, (length) => partOf(material, length), -20),
   'call: tones, music, speech': callScene,
 };
@@ -90,7 +106,10 @@ function callScene(seconds: number, material: SceneMaterial): Scene {
   const { random } = material;
   const scene = emptyScene(seconds);
   const shares: readonly [number, (length: number) => Float32Array][] = [
-    [0.08, (length) => tones(length, [350, 440])], [0.1, (length) => keys(length, random)], [0.2, (length) => cadence(length, random)], [0.22, (length) => playHoldMusic(length / rate, random)],
+    [0.08, (length) => tones(length, [350, 440])],
+    [0.1, (length) => keys(length, random)],
+    [0.2, (length) => cadence(length, random)],
+    [0.22, (length) => playHoldMusic(length / rate, random)],
   ];
   let frame = 0;
   for (const [share, make] of shares) {
@@ -119,14 +138,21 @@ type NoiseMaker = (length: number, random: RandomNumbers) => Float32Array;
 /** A scene with noise so many dB under its sounds (rms over the frames that are not silent), at a level that is drawn. */
 function inNoise(scene: Scene, snrDb: number, noise: NoiseMaker, { random }: SceneMaterial): Scene {
   const sounding = levelsOf(scene.samples).filter((level) => level > -70);
-  const soundDb = 10 * Math.log10(sounding.reduce((sum, level) => sum + 10 ** (level / 10), 0) / Math.max(1, sounding.length) + 1e-12);
+  const soundDb =
+    10 *
+    Math.log10(sounding.reduce((sum, level) => sum + 10 ** (level / 10), 0) / Math.max(1, sounding.length) + 1e-12);
   const added = withRms(noise(scene.samples.length, random), 10 ** ((soundDb - snrDb) / 20));
   const gain = 10 ** ((random.between(-32, -16) - soundDb) / 20);
   return { samples: scene.samples.map((sample, at) => (sample + added[at]!) * gain), voiced: scene.voiced };
 }
 
 /** A scene without voice, 6 dB about a level, on a line with a little noise. */
-function silent(seconds: number, { random }: SceneMaterial, make: (length: number) => Float32Array, levelDbfs: number): Scene {
+function silent(
+  seconds: number,
+  { random }: SceneMaterial,
+  make: (length: number) => Float32Array,
+  levelDbfs: number,
+): Scene {
   const scene = emptyScene(seconds);
   const sound = withRms(make(scene.samples.length), 10 ** ((levelDbfs + random.between(-6, 6)) / 20));
   const line = withRms(pinkNoise(scene.samples.length, random), 10 ** (random.between(-75, -55) / 20));
@@ -165,13 +191,23 @@ function hum(length: number, random: RandomNumbers): Float32Array {
   const base = random.pick([50, 60]);
   const phases = Array.from({ length: 14 }, () => random.between(0, 2 * Math.PI));
   const noise = pinkNoise(length, random);
-  return Float32Array.from({ length }, (_none, at) => phases.reduce((sum, phase, h) => sum + Math.sin((2 * Math.PI * base * (h + 1) * at) / rate + phase) / (h + 1), 0) + 0.4 * noise[at]!);
+  return Float32Array.from(
+    { length },
+    (_none, at) =>
+      phases.reduce(
+        (sum, phase, h) => sum + Math.sin((2 * Math.PI * base * (h + 1) * at) / rate + phase) / (h + 1),
+        0,
+      ) +
+      0.4 * noise[at]!,
+  );
 }
 
 /** Noise that swells for seconds, as passing cars. */
 function trafficNoise(length: number, random: RandomNumbers): Float32Array {
   const [speed, phase] = [random.between(0.1, 0.5), random.between(0, 6)];
-  return rumble(length, random).map((sample, at) => sample * (1 + 0.8 * Math.sin((2 * Math.PI * speed * at) / rate + phase)));
+  return rumble(length, random).map(
+    (sample, at) => sample * (1 + 0.8 * Math.sin((2 * Math.PI * speed * at) / rate + phase)),
+  );
 }
 
 /** Noise that is switched off now and then, as where silence is not sent. */
@@ -181,16 +217,33 @@ function gated(noise: Float32Array, random: RandomNumbers): Float32Array {
 }
 
 function tones(length: number, frequencies: readonly number[]): Float32Array {
-  return Float32Array.from({ length }, (_none, at) => frequencies.reduce((sum, frequency) => sum + Math.sin((2 * Math.PI * frequency * at) / rate), 0));
+  return Float32Array.from({ length }, (_none, at) =>
+    frequencies.reduce((sum, frequency) => sum + Math.sin((2 * Math.PI * frequency * at) / rate), 0),
+  );
 }
 
 /** Ringing and busy tones of several countries (ITU-T E.180 supplement 2): seconds on and off in turn. */
 function cadence(length: number, random: RandomNumbers): Float32Array {
   const [frequencies, times] = random.pick<readonly [readonly number[], readonly number[]]>([
-    [[440, 480], [2, 4]], [[425], [1, 4]], [[400, 450], [0.4, 0.2, 0.4, 2]], [[480, 620], [0.5, 0.5]], [[425], [0.5, 0.5]], [[440], [1.5, 3.5]], [[425], [0.25, 0.25]],
+    [
+      [440, 480],
+      [2, 4],
+    ],
+    [[425], [1, 4]],
+    [
+      [400, 450],
+      [0.4, 0.2, 0.4, 2],
+    ],
+    [
+      [480, 620],
+      [0.5, 0.5],
+    ],
+    [[425], [0.5, 0.5]],
+    [[440], [1.5, 3.5]],
+    [[425], [0.25, 0.25]],
   ]);
   const period = times.reduce((sum, time) => sum + time, 0);
-  return tones(length, frequencies).map((sample, at) => (isOn(((at / rate) % period), times) ? sample : 0));
+  return tones(length, frequencies).map((sample, at) => (isOn((at / rate) % period, times) ? sample : 0));
 }
 
 function isOn(seconds: number, times: readonly number[]): boolean {
@@ -203,7 +256,10 @@ function keys(length: number, random: RandomNumbers): Float32Array {
   const samples = new Float32Array(length);
   for (let at = 0; at < length;) {
     const count = Math.round(random.between(0.06, 0.3) * rate);
-    samples.set(tones(Math.min(count, length - at), [random.pick([697, 770, 852, 941]), random.pick([1209, 1336, 1477])]), at);
+    samples.set(
+      tones(Math.min(count, length - at), [random.pick([697, 770, 852, 941]), random.pick([1209, 1336, 1477])]),
+      at,
+    );
     at += count + Math.round(random.between(0.06, 0.8) * rate);
   }
   return samples;
@@ -211,7 +267,13 @@ function keys(length: number, random: RandomNumbers): Float32Array {
 
 /** Keyed frequencies (ITU-T V.21 and V.23) and the tones of fax machines (ITU-T T.30). */
 function modem(length: number, random: RandomNumbers): Float32Array {
-  const [mark, space, baud] = random.pick([[980, 1180, 300], [1650, 1850, 300], [1300, 2100, 1200], [2100, 2100, 300], [1100, 1100, 300]] as const);
+  const [mark, space, baud] = random.pick([
+    [980, 1180, 300],
+    [1650, 1850, 300],
+    [1300, 2100, 1200],
+    [2100, 2100, 300],
+    [1100, 1100, 300],
+  ] as const);
   let [phase, frequency] = [0, mark as number];
   return Float32Array.from({ length }, (_none, at) => {
     if (at % Math.round(rate / baud) === 0) frequency = random.unit() < 0.5 ? mark : space;

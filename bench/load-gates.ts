@@ -39,8 +39,13 @@ async function* readDays(path: string): AsyncGenerator<Day> {
   if (day !== '') yield { day, given, accepted };
 }
 
-function measure({ given, accepted }: Pick<Day, 'given' | 'accepted'>, known: ReadonlySet<string>, stored: ReadonlySet<string>): FeedMeasures {
-  const count = (keys: readonly string[]) => keys.reduce((counts, key) => counts.set(key, (counts.get(key) ?? 0) + 1), new Map<string, number>());
+function measure(
+  { given, accepted }: Pick<Day, 'given' | 'accepted'>,
+  known: ReadonlySet<string>,
+  stored: ReadonlySet<string>,
+): FeedMeasures {
+  const count = (keys: readonly string[]) =>
+    keys.reduce((counts, key) => counts.set(key, (counts.get(key) ?? 0) + 1), new Map<string, number>());
   const numbers = count(accepted.map(({ phone }) => phone));
   const states = count(accepted.map(({ state }) => state));
   const alike = count(accepted.map(({ phone, state }) => `${phone} ${state}`));
@@ -59,14 +64,31 @@ function measure({ given, accepted }: Pick<Day, 'given' | 'accepted'>, known: Re
 }
 
 /** Faults by name: what the file of a day becomes. */
-const faults: Readonly<Record<string, (day: Day, before: Day | undefined) => Pick<Day, 'given' | 'accepted'> | undefined>> = {
-  'cut off after 5 %': ({ given, accepted }) => ({ given: Math.round(given / 20), accepted: accepted.slice(0, accepted.length / 20) }),
-  'cut off at the half': ({ given, accepted }) => ({ given: Math.round(given / 2), accepted: accepted.slice(0, accepted.length / 2) }),
+const faults: Readonly<
+  Record<string, (day: Day, before: Day | undefined) => Pick<Day, 'given' | 'accepted'> | undefined>
+> = {
+  'cut off after 5 %': ({ given, accepted }) => ({
+    given: Math.round(given / 20),
+    accepted: accepted.slice(0, accepted.length / 20),
+  }),
+  'cut off at the half': ({ given, accepted }) => ({
+    given: Math.round(given / 2),
+    accepted: accepted.slice(0, accepted.length / 2),
+  }),
   'everything twice': ({ given, accepted }) => ({ given: given * 2, accepted: [...accepted, ...accepted] }),
-  'all about one number': ({ given, accepted }) => ({ given, accepted: accepted.map(({ state }) => ({ phone: '+12025550143', state })) }),
+  'all about one number': ({ given, accepted }) => ({
+    given,
+    accepted: accepted.map(({ state }) => ({ phone: '+12025550143', state })),
+  }),
   "yesterday's file again": (_day, before) => before,
-  '5,000 new numbers of one state added': ({ given, accepted }) => ({ given: given + 5000, accepted: [...accepted, ...invented(5000)] }),
-  '1,000 new numbers of one state added': ({ given, accepted }) => ({ given: given + 1000, accepted: [...accepted, ...invented(1000)] }),
+  '5,000 new numbers of one state added': ({ given, accepted }) => ({
+    given: given + 5000,
+    accepted: [...accepted, ...invented(5000)],
+  }),
+  '1,000 new numbers of one state added': ({ given, accepted }) => ({
+    given: given + 1000,
+    accepted: [...accepted, ...invented(1000)],
+  }),
   'every fifth row refused': ({ given, accepted }) => ({ given, accepted: accepted.filter((_row, at) => at % 5 > 0) }),
 };
 
@@ -89,7 +111,8 @@ for await (const day of readDays(process.argv[2]!)) {
   if (compared.length >= limits.feedGateLoadsMin) {
     days++;
     for (const { gate, figure } of breaches) held.set(gate, [...(held.get(gate) ?? []), `${day.day} (${figure} %)`]);
-    if (breaches.length === 0) for (const [name, make] of Object.entries(faults)) tryFault(name, make(day, before), compared);
+    if (breaches.length === 0)
+      for (const [name, make] of Object.entries(faults)) tryFault(name, make(day, before), compared);
   }
   if (breaches.length === 0) usual.push(measures); // a held load is not compared with
   for (const { phone } of day.accepted) known.add(phone);
@@ -97,18 +120,25 @@ for await (const day of readDays(process.argv[2]!)) {
   before = day;
 }
 
-function tryFault(name: string, faulty: Pick<Day, 'given' | 'accepted'> | undefined, compared: readonly FeedMeasures[]): void {
+function tryFault(
+  name: string,
+  faulty: Pick<Day, 'given' | 'accepted'> | undefined,
+  compared: readonly FeedMeasures[],
+): void {
   if (faulty === undefined) return;
   const breaches = judgeLoad(measure(faulty, known, faulty === before ? stored : new Set()), compared, limits);
   const entry = seen.get(name) ?? { days: 0, held: 0, gates: new Map<LoadGate, number>() };
   entry.days++;
   if (breaches.length > 0) entry.held++;
-  for (const gate of new Set(breaches.map((breach) => breach.gate))) entry.gates.set(gate, (entry.gates.get(gate) ?? 0) + 1);
+  for (const gate of new Set(breaches.map((breach) => breach.gate)))
+    entry.gates.set(gate, (entry.gates.get(gate) ?? 0) + 1);
   seen.set(name, entry);
 }
 
 console.log(`${days} days judged. Held as they are:`);
 for (const [gate, which] of held) console.log(`  ${gate}: ${which.length}: ${which.join(', ')}`);
 for (const [name, { days: tried, held: caught, gates }] of seen) {
-  console.log(`${name}: ${caught} of ${tried} days held; ${[...gates].map(([gate, count]) => `${gate} ${count}`).join(', ')}`);
+  console.log(
+    `${name}: ${caught} of ${tried} days held; ${[...gates].map(([gate, count]) => `${gate} ${count}`).join(', ')}`,
+  );
 }

@@ -20,7 +20,8 @@ const rounds = Number(process.argv[3] ?? 5);
 
 const statements: Readonly<Record<string, string>> = {
   'UPDATE of a tenth, spread': "UPDATE phone_number SET display_name = 'Other' WHERE hashtext(phone) % 10 = 0",
-  'UPDATE of a tenth, clustered': "UPDATE phone_number SET display_name = 'Other' WHERE phone >= '+15' AND phone < '+158'",
+  'UPDATE of a tenth, clustered':
+    "UPDATE phone_number SET display_name = 'Other' WHERE phone >= '+15' AND phone < '+158'",
   'DELETE of a tenth, spread': 'DELETE FROM phone_number WHERE hashtext(phone) % 10 = 0',
   'INSERT of a tenth': `INSERT INTO phone_number (phone, country, reputation_level) SELECT '+44' || 7000000000 + i * 7, 'GB', 'SPAM' FROM generate_series(1, ${rows / 10}) AS i`,
 };
@@ -36,7 +37,8 @@ try {
     const contender = (triggers: 'ENABLE ALWAYS' | 'DISABLE') => async () => {
       await client.query('VACUUM phone_number');
       await client.query('CHECKPOINT');
-      for (const event of ['insert', 'update', 'delete']) await client.query(`ALTER TABLE phone_number ${triggers} TRIGGER phone_number_mark_${event}`);
+      for (const event of ['insert', 'update', 'delete'])
+        await client.query(`ALTER TABLE phone_number ${triggers} TRIGGER phone_number_mark_${event}`);
       await client.query('BEGIN');
     };
     const run = async () => void (await client.query(statement));

@@ -45,4 +45,11 @@ const stream = async (): Promise<number> => {
 const startedAt = performance.now();
 const bytes = await (contender === 'pg-copy-streams' ? stream() : build());
 const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
-console.log(JSON.stringify({ seconds: (performance.now() - startedAt) / 1000, cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, peakMiB: maxRSS / 1024, bytes }));
+console.log(
+  JSON.stringify({
+    seconds: (performance.now() - startedAt) / 1000,
+    cpuSeconds: (userCPUTime + systemCPUTime) / 1e6,
+    peakMiB: maxRSS / 1024,
+    bytes,
+  }),
+);

@@ -6,7 +6,13 @@
 // a change of level is one by a fault.
 import { labelRules } from '../evaluation/labels/label-rules.ts';
 import { dateOfDay, readReportHistory } from '../evaluation/labels/report-history.ts';
-import { judgeBuild, NIGHT_GATES, type ComparedRows, type LabelMoves, type NightBreach } from '../pipelines/caches/night/night-gates.ts';
+import {
+  judgeBuild,
+  NIGHT_GATES,
+  type ComparedRows,
+  type LabelMoves,
+  type NightBreach,
+} from '../pipelines/caches/night/night-gates.ts';
 import { loadConfig } from '../runtime/config.ts';
 
 type Gate = NightBreach['gate'];
@@ -23,7 +29,13 @@ async function labelsOfNights(): Promise<{ readonly date: string; readonly label
   const labelled = Array.from({ length: history.reportsOfDay.length + 1 }, () => new Map<number, 'SPAM' | 'FRAUD'>());
   const marks = new Uint8Array(labelled.length);
   for (const [at, phone] of history.phones.entries()) {
-    const number = { phone, days: history.days, states: history.states, from: history.firstReport[at]!, end: history.firstReport[at + 1]! };
+    const number = {
+      phone,
+      days: history.days,
+      states: history.states,
+      from: history.firstReport[at]!,
+      end: history.firstReport[at + 1]!,
+    };
     if (!rule!.mark(number, marks)) continue;
     for (const [day, mark] of marks.entries()) if (mark === 1) labelled[day]!.set(phone, 'SPAM');
     marks.fill(0);
@@ -47,9 +59,11 @@ function rowsOf(labels: Labels): ComparedRows {
   return { rows: labels.size, levels: { SPAM: labels.size - fraud, FRAUD: fraud } };
 }
 
-const invented = (count: number): [number, 'SPAM'][] => Array.from({ length: count }, (_, at) => [19_092_000_000 + at, 'SPAM']);
+const invented = (count: number): [number, 'SPAM'][] =>
+  Array.from({ length: count }, (_, at) => [19_092_000_000 + at, 'SPAM']);
 const kept = (labels: Labels, share: number): Labels => new Map([...labels].filter((_entry, at) => at % 100 < share));
-const fraudFor = (labels: Labels, share: number): Labels => new Map([...labels].map(([phone], at) => [phone, at % 100 < share ? 'FRAUD' : 'SPAM']));
+const fraudFor = (labels: Labels, share: number): Labels =>
+  new Map([...labels].map(([phone], at) => [phone, at % 100 < share ? 'FRAUD' : 'SPAM']));
 
 /** Faults by name: what the labels of a night become. */
 const faults: Readonly<Record<string, (labels: Labels) => Labels>> = {
@@ -76,7 +90,8 @@ const most = { rises: 0, falls: 0 };
 for (const [at, { date, labels }] of nights.entries()) {
   if (at === 0) continue;
   const published = nights[at - 1]!.labels;
-  for (const { gate, figure } of compare(labels, published)) ordinary.set(gate, [...(ordinary.get(gate) ?? []), `${date} (${figure} %)`]);
+  for (const { gate, figure } of compare(labels, published))
+    ordinary.set(gate, [...(ordinary.get(gate) ?? []), `${date} (${figure} %)`]);
   const rises = [...labels.keys()].filter((phone) => !published.has(phone)).length;
   most.rises = Math.max(most.rises, rises / published.size);
   most.falls = Math.max(most.falls, (published.size - labels.size + rises) / published.size);
@@ -89,9 +104,17 @@ for (const [at, { date, labels }] of nights.entries()) {
 }
 
 const sizes = nights.map(({ labels }) => labels.size);
-console.log(`${nights.length - 1} nights, ${Math.min(...sizes)} to ${Math.max(...sizes)} labels. At most ${percent(most.rises)} rise and ${percent(most.falls)} fall in a night. Held as they are:`);
-for (const gate of NIGHT_GATES) console.log(`  ${gate}: ${ordinary.get(gate)?.length ?? 0}${ordinary.has(gate) ? `: ${ordinary.get(gate)!.join(', ')}` : ''}`);
-for (const [name, { held, gates }] of caught) console.log(`${name}: ${held} of ${nights.length - 1} nights held; ${[...gates].map(([gate, count]) => `${gate} ${count}`).join(', ')}`);
+console.log(
+  `${nights.length - 1} nights, ${Math.min(...sizes)} to ${Math.max(...sizes)} labels. At most ${percent(most.rises)} rise and ${percent(most.falls)} fall in a night. Held as they are:`,
+);
+for (const gate of NIGHT_GATES)
+  console.log(
+    `  ${gate}: ${ordinary.get(gate)?.length ?? 0}${ordinary.has(gate) ? `: ${ordinary.get(gate)!.join(', ')}` : ''}`,
+  );
+for (const [name, { held, gates }] of caught)
+  console.log(
+    `${name}: ${held} of ${nights.length - 1} nights held; ${[...gates].map(([gate, count]) => `${gate} ${count}`).join(', ')}`,
+  );
 
 function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;

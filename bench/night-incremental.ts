@@ -50,8 +50,16 @@ try {
   const contenders: Contender[] = [
     { name: 'full night', prepare: () => changeClustered(shares[0]!), run: async () => void (await night(true)) },
     ...shares.flatMap((share) => [
-      { name: `${label(share)} changed, clustered`, prepare: () => changeClustered(share), run: async () => note(await night(false)) },
-      { name: `${label(share)} changed, spread`, prepare: () => changeSpread(share), run: async () => note(await night(false)) },
+      {
+        name: `${label(share)} changed, clustered`,
+        prepare: () => changeClustered(share),
+        run: async () => note(await night(false)),
+      },
+      {
+        name: `${label(share)} changed, spread`,
+        prepare: () => changeSpread(share),
+        run: async () => note(await night(false)),
+      },
     ]),
     { name: 'nothing changed', run: async () => note(await night(false)) },
   ];
@@ -83,12 +91,26 @@ async function night(fullBuild: boolean): Promise<ReportedArtefact> {
   });
   const signal = new AbortController().signal;
   let generation = 0;
-  await withOpenNight({ db, databaseUrl: embedded.url, store, settings, runId: runId!, prepare: async () => {} }, async (open) => {
-    generation = open.generation;
-    for (const buildId of open.buildIds) await runNightBuild({ db, databaseUrl: embedded.url, store, settings, buildId, lastAttempt: true, signal, log });
-  });
+  await withOpenNight(
+    { db, databaseUrl: embedded.url, store, settings, runId: runId!, prepare: async () => {} },
+    async (open) => {
+      generation = open.generation;
+      for (const buildId of open.buildIds)
+        await runNightBuild({
+          db,
+          databaseUrl: embedded.url,
+          store,
+          settings,
+          buildId,
+          lastAttempt: true,
+          signal,
+          log,
+        });
+    },
+  );
   const published = await publishNight({ db, runId: runId!, generation, limits: loadConfig({}) });
-  if (published.kind !== 'published' || published.report.outcome !== 'ok') throw new Error(`the night ended as ${JSON.stringify(published)}`);
+  if (published.kind !== 'published' || published.report.outcome !== 'ok')
+    throw new Error(`the night ended as ${JSON.stringify(published)}`);
   return published.report.artefacts[0]!;
 }
 
@@ -103,9 +125,16 @@ function note({ build, rowsRead }: ReportedArtefact): void {
 async function changeClustered(share: number): Promise<void> {
   const step = Math.floor(7_900_000_000 / rows);
   const from = Math.floor(rows * (0.4 + 0.05 * (changes++ % 8)));
-  await client.query('UPDATE phone_number SET display_name = $1 WHERE phone >= $2 AND phone < $3', [`Name ${changes}`, ...[from, from + Math.ceil(rows * share)].map((at) => `+1${2_010_000_000 + at * step}`)]);
+  await client.query('UPDATE phone_number SET display_name = $1 WHERE phone >= $2 AND phone < $3', [
+    `Name ${changes}`,
+    ...[from, from + Math.ceil(rows * share)].map((at) => `+1${2_010_000_000 + at * step}`),
+  ]);
 }
 
 async function changeSpread(share: number): Promise<void> {
-  await client.query('UPDATE phone_number SET display_name = $1 WHERE (hashtextextended(phone, $2) & 1048575) < $3', [`Name ${changes++}`, changes, Math.round(share * 1_048_576)]);
+  await client.query('UPDATE phone_number SET display_name = $1 WHERE (hashtextextended(phone, $2) & 1048575) < $3', [
+    `Name ${changes++}`,
+    changes,
+    Math.round(share * 1_048_576),
+  ]);
 }

@@ -29,7 +29,12 @@ const run = promisify(execFile);
 const rows = Number(process.argv[2] ?? 5_000_000);
 const rounds = Number(process.argv[3] ?? 5);
 const contenderProgram = fileURLToPath(new URL('./night-contender.js', import.meta.url));
-const statement = sqlWithLiterals('caches/copy_profile_phones', { country: 'US', evaluatedAt: '2026-01-01T01:00:00Z', from: allPhones, to: endOfPrefix(allPhones) })
+const statement = sqlWithLiterals('caches/copy_profile_phones', {
+  country: 'US',
+  evaluatedAt: '2026-01-01T01:00:00Z',
+  from: allPhones,
+  to: endOfPrefix(allPhones),
+})
   .replaceAll(/^--.*\n/gm, '')
   .replaceAll(/\s+/g, ' ');
 
@@ -56,12 +61,18 @@ try {
 
 /** Times the same load with and without the indexes that the caches read. */
 async function reportLoading(client: Client): Promise<void> {
-  const indexes = (await client.query<{ indexdef: string; indexname: string }>("SELECT indexname, indexdef FROM pg_indexes WHERE indexname IN ('phone_number_profile', 'phone_number_spammer')")).rows;
+  const indexes = (
+    await client.query<{ indexdef: string; indexname: string }>(
+      "SELECT indexname, indexdef FROM pg_indexes WHERE indexname IN ('phone_number_profile', 'phone_number_spammer')",
+    )
+  ).rows;
   for (const { indexname } of indexes) await client.query(`DROP INDEX ${indexname}`);
   const without = await seconds(() => fillNumbers(client, rows));
   for (const { indexdef } of indexes) await client.query(indexdef);
   const withIndexes = await seconds(() => fillNumbers(client, rows));
-  console.log(`${rows.toLocaleString('en-US')} rows in random order: loaded in ${without} s without the caches' indexes, ${withIndexes} s with them`);
+  console.log(
+    `${rows.toLocaleString('en-US')} rows in random order: loaded in ${without} s without the caches' indexes, ${withIndexes} s with them`,
+  );
   const { rows: sizes } = await client.query<{ name: string; size: string }>(
     "SELECT relname AS name, pg_size_pretty(pg_relation_size(oid)) AS size FROM pg_class WHERE relname IN ('phone_number', 'phone_number_pkey', 'phone_number_profile', 'phone_number_spammer') ORDER BY 1",
   );
@@ -73,15 +84,23 @@ async function reportScans(client: Client): Promise<void> {
   const copy = () => seconds(() => timed(`${copyCommand} > /dev/null`));
   const vacuum = () => seconds(() => client.query('VACUUM (ANALYZE) phone_number, branded_number'));
   if (!has('psql')) return console.log('psql is not on the PATH: the COPY alone is not timed');
-  console.log(`COPY to /dev/null: ${await copy()} s after the load, VACUUM ${await vacuum()} s, then ${await copy()} s`);
+  console.log(
+    `COPY to /dev/null: ${await copy()} s after the load, VACUUM ${await vacuum()} s, then ${await copy()} s`,
+  );
   await changeSomeNumbers(client);
-  console.log(`after 2 % of the rows were updated: ${await copy()} s, VACUUM ${await vacuum()} s, then ${await copy()} s`);
+  console.log(
+    `after 2 % of the rows were updated: ${await copy()} s, VACUUM ${await vacuum()} s, then ${await copy()} s`,
+  );
 }
 
 function contenders(): Contender[] {
   const all: (Contender & { needs: string[] })[] = [
     ...buildProfiles.map((profile) => ({ name: `full build, ${profile}`, needs: [], run: () => ownProcess(profile) })),
-    ...compressors.map(({ name, command, file }) => ({ name: `psql | ${name}`, needs: ['psql', command.split(' ')[0]!], run: () => timed(`${copyCommand} | ${command} > ${join(directory, file)}`) })),
+    ...compressors.map(({ name, command, file }) => ({
+      name: `psql | ${name}`,
+      needs: ['psql', command.split(' ')[0]!],
+      run: () => timed(`${copyCommand} | ${command} > ${join(directory, file)}`),
+    })),
     { name: 'pg-copy-streams + createGzip(6)', needs: [], run: () => ownProcess('pg-copy-streams') },
     { name: 'psql > /dev/null', needs: ['psql'], run: () => timed(`${copyCommand} > /dev/null`) },
   ];
@@ -89,7 +108,14 @@ function contenders(): Contender[] {
 }
 
 async function ownProcess(contender: string): Promise<ChildFigures> {
-  const { stdout } = await run(process.execPath, [contenderProgram, contender, embedded.url, join(directory, contender), String(rows), statement]);
+  const { stdout } = await run(process.execPath, [
+    contenderProgram,
+    contender,
+    embedded.url,
+    join(directory, contender),
+    String(rows),
+    statement,
+  ]);
   const { cpuSeconds, peakMiB } = JSON.parse(stdout) as { cpuSeconds: number; peakMiB: number };
   return { cpuMs: cpuSeconds * 1000, peakRssBytes: peakMiB * 2 ** 20 };
 }
@@ -103,7 +129,9 @@ async function timed(command: string): Promise<ChildFigures> {
 
 async function reportSizes(): Promise<void> {
   const files = [
-    ...(await Promise.all(buildProfiles.map(async (profile) => [`full build, ${profile}`, await builtFile(profile)] as const))),
+    ...(await Promise.all(
+      buildProfiles.map(async (profile) => [`full build, ${profile}`, await builtFile(profile)] as const),
+    )),
     ...compressors.map(({ name, file }) => [name, file] as const),
     ['createGzip(6)', 'pg-copy-streams/streamed.gz'] as const,
   ];
@@ -111,14 +139,20 @@ async function reportSizes(): Promise<void> {
   const gzip = await bytes(compressors[0].file);
   for (const [name, file] of files) {
     const size = await bytes(file);
-    if (size !== undefined) console.log(`${name}: ${size.toLocaleString('en-US')} bytes${gzip === undefined ? '' : `, x${(size / gzip).toFixed(4)}`}`);
+    if (size !== undefined)
+      console.log(
+        `${name}: ${size.toLocaleString('en-US')} bytes${gzip === undefined ? '' : `, x${(size / gzip).toFixed(4)}`}`,
+      );
   }
 }
 
 /** The artefact of a profile; every round makes the same. */
 async function builtFile(profile: string): Promise<string> {
   const folder = join(profile, 'phones', 'US');
-  return join(folder, (await readdir(join(directory, folder))).find((name) => name.endsWith('.tsv.gz'))!);
+  return join(
+    folder,
+    (await readdir(join(directory, folder))).find((name) => name.endsWith('.tsv.gz'))!,
+  );
 }
 
 async function seconds(work: () => Promise<unknown>): Promise<string> {

@@ -18,12 +18,42 @@ const segmentRows = 8000;
 const random = new Seeded(5);
 const times = <Item>(count: number, make: () => Item) => Array.from({ length: count }, make);
 
-const givenNames = 'James Mary Robert Patricia John Jennifer Michael Linda David Elizabeth William Barbara Richard Susan Joseph Jessica Thomas Sarah Charles Karen'.split(' ');
-const syllables = 'ba be bi bo bu ka ke ki ko la le li lo ma me mi mo na ne ni no ra re ri ro sa se si so ta te ti to va vo za zo der son man ton ley ing berg'.split(' ');
-const trades = ['Dental', 'Plumbing', 'Bank', 'Pharmacy', 'Roofing', 'Insurance', 'Clinic', 'Motors', 'Law Group', 'Realty', 'Auto Repair', 'Pizza', 'School District', 'Services LLC', 'Heating & Air'];
-const words = 'customer service open monday to friday call back about your account appointment reminder delivery order claim number policy billing support team we never ask for password please hold'.split(' ');
-const ideographs = [...'中国移动银行保险快递外卖客服中心医院诊所学校房产汽车维修餐厅公司集团北京上海广州深圳杭州成都武汉南京'];
-const surname = () => times(2 + random.below(3), () => random.pick(syllables)).join('').replace(/^./, (letter) => letter.toUpperCase());
+const givenNames =
+  'James Mary Robert Patricia John Jennifer Michael Linda David Elizabeth William Barbara Richard Susan Joseph Jessica Thomas Sarah Charles Karen'.split(
+    ' ',
+  );
+const syllables =
+  'ba be bi bo bu ka ke ki ko la le li lo ma me mi mo na ne ni no ra re ri ro sa se si so ta te ti to va vo za zo der son man ton ley ing berg'.split(
+    ' ',
+  );
+const trades = [
+  'Dental',
+  'Plumbing',
+  'Bank',
+  'Pharmacy',
+  'Roofing',
+  'Insurance',
+  'Clinic',
+  'Motors',
+  'Law Group',
+  'Realty',
+  'Auto Repair',
+  'Pizza',
+  'School District',
+  'Services LLC',
+  'Heating & Air',
+];
+const words =
+  'customer service open monday to friday call back about your account appointment reminder delivery order claim number policy billing support team we never ask for password please hold'.split(
+    ' ',
+  );
+const ideographs = [
+  ...'中国移动银行保险快递外卖客服中心医院诊所学校房产汽车维修餐厅公司集团北京上海广州深圳杭州成都武汉南京',
+];
+const surname = () =>
+  times(2 + random.below(3), () => random.pick(syllables))
+    .join('')
+    .replace(/^./, (letter) => letter.toUpperCase());
 const chains = times(400, () => `${surname()} ${random.pick(trades)}`);
 
 /** The display fields of a row that has some. */
@@ -33,14 +63,17 @@ const shapes: Record<string, () => string> = {
   '400 names that repeat': () => `${random.pick(chains)}\t\t\t`,
   'names in capitals': () => `${`${surname()} ${random.pick(givenNames)}`.toUpperCase()}\t\t\t`,
   'Chinese characters at random': () => `${times(3 + random.below(7), () => random.pick(ideographs)).join('')}\t\t\t`,
-  'long texts of random words': () => `${surname()} ${random.pick(trades)}\t${times(6 + random.below(35), () => random.pick(words)).join(' ')}\thttps://example.com/${surname()}/${random.below(100_000)}\t`,
+  'long texts of random words': () =>
+    `${surname()} ${random.pick(trades)}\t${times(6 + random.below(35), () => random.pick(words)).join(' ')}\thttps://example.com/${surname()}/${random.below(100_000)}\t`,
 };
 
 for (const [shape, display] of Object.entries(shapes)) {
   const text = makeRows(display);
   const gzip = gzipSync(Buffer.concat(text), { level: 6 }).length;
   const results = await runInTurn(text);
-  const figures = results.map(({ name, bytes, rate }) => `${name} x${(bytes / gzip).toFixed(3)} ${Math.round(rate)} MB/s`);
+  const figures = results.map(
+    ({ name, bytes, rate }) => `${name} x${(bytes / gzip).toFixed(3)} ${Math.round(rate)} MB/s`,
+  );
   console.log(`${shape}: ${(Buffer.concat(text).length / 1e6).toFixed(1)} MB, gzip -6 x1; ${figures.join('; ')}`);
 }
 
@@ -58,7 +91,11 @@ function makeRows(display: () => string): Buffer[] {
 async function runInTurn(text: readonly Buffer[]): Promise<{ name: string; bytes: number; rate: number }[]> {
   const contenders = [
     ...buildProfiles.map((profile) => ({ name: profile, run: (segment: Buffer) => deflateRows(segment, profile) })),
-    ...[5, 6].map((level) => ({ name: `zlib ${level}`, run: async (segment: Buffer) => deflateRawSync(segment, { level, memLevel: 9, finishFlush: constants.Z_FULL_FLUSH, chunkSize: 1024 * 1024 }) })),
+    ...[5, 6].map((level) => ({
+      name: `zlib ${level}`,
+      run: async (segment: Buffer) =>
+        deflateRawSync(segment, { level, memLevel: 9, finishFlush: constants.Z_FULL_FLUSH, chunkSize: 1024 * 1024 }),
+    })),
   ];
   const results = contenders.map(({ name }) => ({ name, bytes: 0, rate: 0 }));
   for (let round = 0; round < rounds; round++) {

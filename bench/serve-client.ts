@@ -16,7 +16,9 @@ const bufferBytes = 1024 * 1024;
 
 async function download({ url, headers, bytes }: DownloadLoad): Promise<void> {
   const { hostname, port, pathname } = new URL(url);
-  const fields = Object.entries({ Host: hostname, ...headers, Connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const fields = Object.entries({ Host: hostname, ...headers, Connection: 'close' }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
   let header: string | undefined = '';
   let left = bytes;
   const take = (count: number, buffer: Uint8Array) => {
@@ -34,7 +36,11 @@ async function download({ url, headers, bytes }: DownloadLoad): Promise<void> {
     return true;
   };
   await new Promise<void>((resolve, reject) => {
-    const socket: Socket = connect({ host: hostname, port: Number(port), onread: { buffer: Buffer.alloc(bufferBytes), callback: take } });
+    const socket: Socket = connect({
+      host: hostname,
+      port: Number(port),
+      onread: { buffer: Buffer.alloc(bufferBytes), callback: take },
+    });
     socket.once('connect', () => socket.write(`GET ${pathname} HTTP/1.1\r\n${fields.join('')}\r\n`));
     socket.once('error', reject);
     socket.once('close', () => resolve());

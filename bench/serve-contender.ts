@@ -43,10 +43,43 @@ function makeRows(answers: Record<string, unknown[]>): Queryable {
 async function startOurs({ directory, sha256, bytes }: ServerToStart): Promise<StartedServer> {
   const at = new Date();
   const parts = generateKey();
-  const published = { cache: 'spammer_phones', country: '', version: 1, status: 'fresh', stale_code: null, confirmed_as_of: at, build_id: 1, as_of: at, built_at: at, published_at: at, rows: 1, levels: {}, categories_version: 1 };
+  const published = {
+    cache: 'spammer_phones',
+    country: '',
+    version: 1,
+    status: 'fresh',
+    stale_code: null,
+    confirmed_as_of: at,
+    build_id: 1,
+    as_of: at,
+    built_at: at,
+    published_at: at,
+    rows: 1,
+    levels: {},
+    categories_version: 1,
+  };
   const db = makeRows({
-    [sql('caches/list_publications')]: [{ ...published, file_sha256: sha256, file_bytes: bytes, plain_sha256: sha256, plain_bytes: bytes, previous_version: null, index_sha256: null, deltas: [] }],
-    [sql('access/list_usable_keys')]: [{ key_id: parts.keyId, client: 'bench', key_hash: hashKey(parts.random, secret), scopes: ['caches:read'], expires_at: null }],
+    [sql('caches/list_publications')]: [
+      {
+        ...published,
+        file_sha256: sha256,
+        file_bytes: bytes,
+        plain_sha256: sha256,
+        plain_bytes: bytes,
+        previous_version: null,
+        index_sha256: null,
+        deltas: [],
+      },
+    ],
+    [sql('access/list_usable_keys')]: [
+      {
+        key_id: parts.keyId,
+        client: 'bench',
+        key_hash: hashKey(parts.random, secret),
+        scopes: ['caches:read'],
+        expires_at: null,
+      },
+    ],
   });
   const log = createLog({ level: 'silent', process: 'bench' });
   const publications = new PublicationIndex({ store: new ArtefactDirectory(directory), log });
@@ -55,7 +88,18 @@ async function startOurs({ directory, sha256, bytes }: ServerToStart): Promise<S
   await keys.refresh(db);
   const limits = loadConfig({ API_REQUESTS_PER_MINUTE_MAX: '100000000' });
   const metrics = createMetrics({ publications, feeds: new FeedWatch({ limits: loadConfig({}), now: Date.now }) });
-  const app = await createServer({ limits, publications, keys, reads: new RequestReads({ opened: () => undefined, metrics }), modelDir: directory, metrics, readiness: () => { throw new Error('not asked'); }, log });
+  const app = await createServer({
+    limits,
+    publications,
+    keys,
+    reads: new RequestReads({ opened: () => undefined, metrics }),
+    modelDir: directory,
+    metrics,
+    readiness: () => {
+      throw new Error('not asked');
+    },
+    log,
+  });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return { url: `${url}/v1/caches/spammer_phones`, headers: { authorization: `Bearer ${formatKey(parts)}` } };
 }
@@ -70,7 +114,8 @@ async function startStatic({ path }: ServerToStart): Promise<StartedServer> {
 /** What few lines give: no keys, no conditions but one, no limits. */
 async function startPipe({ path, sha256, bytes }: ServerToStart): Promise<StartedServer> {
   const server = createHttpServer((request, response) => {
-    if (request.headers['if-none-match'] === `"${sha256}"`) return void response.writeHead(304, { ETag: `"${sha256}"` }).end();
+    if (request.headers['if-none-match'] === `"${sha256}"`)
+      return void response.writeHead(304, { ETag: `"${sha256}"` }).end();
     response.writeHead(200, { 'Content-Length': bytes, ETag: `"${sha256}"` });
     if (request.method === 'HEAD') response.end();
     else createReadStream(path).pipe(response);

@@ -60,11 +60,21 @@ async function storeFile(directory: string, bytes: number): Promise<ServedFile> 
 async function startContender(name: string, toStart: ServerToStart): Promise<Server> {
   const child = fork(pathOf('contender'), [JSON.stringify(toStart)]);
   const [started] = (await once(child, 'message')) as [StartedServer];
-  return { name, ...started, etag: await etagOf(started), used: () => usedByProcess(child.pid!), stop: () => end(child) };
+  return {
+    name,
+    ...started,
+    etag: await etagOf(started),
+    used: () => usedByProcess(child.pid!),
+    stop: () => end(child),
+  };
 }
 
 /** One worker of nginx, with the settings of Debian's but no access log. */
-async function startNginx(name: string, { path }: ServedFile, { directory, sendfile }: { directory: string; sendfile: 'on' | 'off' }): Promise<Server> {
+async function startNginx(
+  name: string,
+  { path }: ServedFile,
+  { directory, sendfile }: { directory: string; sendfile: 'on' | 'off' },
+): Promise<Server> {
   const port = await freePort();
   const home = await mkdtemp(join(directory, 'nginx-'));
   await chmod(home, 0o755);
@@ -76,10 +86,15 @@ events { worker_connections 1024; }
 http { access_log off; sendfile ${sendfile}; tcp_nopush on; output_buffers 2 256k; keepalive_requests 100000000; client_body_temp_path ${home}/b; proxy_temp_path ${home}/p; fastcgi_temp_path ${home}/f; uwsgi_temp_path ${home}/u; scgi_temp_path ${home}/s;
   open_file_cache max=10; server { listen 127.0.0.1:${port}; root ${root}; } }`,
   );
-  const child = spawn('nginx', ['-c', join(home, 'nginx.conf'), '-p', home], { stdio: ['ignore', 'inherit', 'inherit'] });
+  const child = spawn('nginx', ['-c', join(home, 'nginx.conf'), '-p', home], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
   const started = { url: `http://127.0.0.1:${port}${path.slice(root.length)}`, headers: {} };
   const etag = await etagOf(started);
-  const workers = (await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')).trim().split(' ').map(Number);
+  const workers = (await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8'))
+    .trim()
+    .split(' ')
+    .map(Number);
   return { name, ...started, etag, used: () => usedByProcess(workers[0]!), stop: () => end(child) };
 }
 
@@ -128,7 +143,10 @@ function under(server: Server, load: (server: Server) => Promise<void>): Contend
   };
 }
 
-async function download({ url, headers }: Server, { clients, bytes }: { clients: number; bytes: number }): Promise<void> {
+async function download(
+  { url, headers }: Server,
+  { clients, bytes }: { clients: number; bytes: number },
+): Promise<void> {
   const load: DownloadLoad = { url, headers, clients, bytes };
   const client = fork(pathOf('client'), [JSON.stringify(load)]);
   const [code] = (await once(client, 'exit')) as [number];
@@ -144,14 +162,26 @@ interface ConditionalFigures {
 
 /** Asks with wrk for a while. */
 async function conditionalRate({ url, headers, etag, used }: Server): Promise<ConditionalFigures> {
-  const fields = Object.entries({ ...headers, 'if-none-match': etag }).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  const fields = Object.entries({ ...headers, 'if-none-match': etag }).flatMap(([name, value]) => [
+    '-H',
+    `${name}: ${value}`,
+  ]);
   const before = await used();
-  const { stdout } = await run('wrk', ['-t1', `-c${conditionalConnections}`, `-d${conditionalSeconds}s`, ...fields, url]);
+  const { stdout } = await run('wrk', [
+    '-t1',
+    `-c${conditionalConnections}`,
+    `-d${conditionalSeconds}s`,
+    ...fields,
+    url,
+  ]);
   const after = await used();
   const [, requests] = /(\d+) requests in/.exec(stdout) ?? [];
   const [, perSecond] = /Requests\/sec:\s+([\d.]+)/.exec(stdout) ?? [];
   if (/Non-2xx or 3xx/.test(stdout) || perSecond === undefined) throw new Error(stdout);
-  return { perSecond: Number(perSecond), cpuMicrosecondsEach: ((after.cpuMs - before.cpuMs) * 1000) / Number(requests) };
+  return {
+    perSecond: Number(perSecond),
+    cpuMicrosecondsEach: ((after.cpuMs - before.cpuMs) * 1000) / Number(requests),
+  };
 }
 
 async function compareConditional(servers: readonly Server[]): Promise<void> {
@@ -160,16 +190,22 @@ async function compareConditional(servers: readonly Server[]): Promise<void> {
     for (const [at, server] of servers.entries()) figures[at]!.push(await conditionalRate(server));
   }
   const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1]!;
-  const medians = figures.map((each) => ({ perSecond: median(each.map(({ perSecond }) => perSecond)), cpu: median(each.map(({ cpuMicrosecondsEach }) => cpuMicrosecondsEach)) }));
+  const medians = figures.map((each) => ({
+    perSecond: median(each.map(({ perSecond }) => perSecond)),
+    cpu: median(each.map(({ cpuMicrosecondsEach }) => cpuMicrosecondsEach)),
+  }));
   console.log(`answers of 304, ${conditionalConnections} connections, medians of ${rounds}`);
   servers.forEach(({ name }, at) => {
     const { perSecond, cpu } = medians[at]!;
-    console.log(`${name.padEnd(25)} ${Math.round(perSecond)} a second  x${(perSecond / medians[0]!.perSecond).toFixed(2)}  own CPU ${cpu.toFixed(0)} us each`);
+    console.log(
+      `${name.padEnd(25)} ${Math.round(perSecond)} a second  x${(perSecond / medians[0]!.perSecond).toFixed(2)}  own CPU ${cpu.toFixed(0)} us each`,
+    );
   });
 }
 
 async function startAll(file: ServedFile, directory: string): Promise<Server[]> {
-  const contender = (name: string, kind: ServerToStart['contender']) => startContender(name, { ...file, directory, contender: kind });
+  const contender = (name: string, kind: ServerToStart['contender']) =>
+    startContender(name, { ...file, directory, contender: kind });
   return [
     await startNginx('nginx, sendfile', file, { directory, sendfile: 'on' }),
     await startNginx('nginx, no sendfile', file, { directory, sendfile: 'off' }),
@@ -180,7 +216,11 @@ async function startAll(file: ServedFile, directory: string): Promise<Server[]> 
 }
 
 /** Runs one load against servers of one file. */
-async function compare(directory: string, bytes: number, load: (servers: readonly Server[]) => Promise<void>): Promise<void> {
+async function compare(
+  directory: string,
+  bytes: number,
+  load: (servers: readonly Server[]) => Promise<void>,
+): Promise<void> {
   const servers = await startAll(await storeFile(directory, bytes), directory);
   try {
     await load(servers);
@@ -195,12 +235,24 @@ try {
   await compare(directory, megabytes * 1e6, async (servers) => {
     await compareConditional(servers);
     console.log(`one download of ${megabytes} MB`);
-    printSideBySide(await runSideBySide(servers.map((server) => under(server, (each) => download(each, { clients: 1, bytes: megabytes * 1e6 }))), rounds), 'nginx, sendfile');
+    printSideBySide(
+      await runSideBySide(
+        servers.map((server) => under(server, (each) => download(each, { clients: 1, bytes: megabytes * 1e6 }))),
+        rounds,
+      ),
+      'nginx, sendfile',
+    );
   });
   const each = (megabytes * 1e6) / 20;
   await compare(directory, each, async (servers) => {
     console.log(`${manyClients} downloads of ${each / 1e6} MB at a time`);
-    printSideBySide(await runSideBySide(servers.map((server) => under(server, (one) => download(one, { clients: manyClients, bytes: each }))), rounds), 'nginx, no sendfile');
+    printSideBySide(
+      await runSideBySide(
+        servers.map((server) => under(server, (one) => download(one, { clients: manyClients, bytes: each }))),
+        rounds,
+      ),
+      'nginx, no sendfile',
+    );
   });
 } finally {
   await rm(directory, { recursive: true });

@@ -49,7 +49,9 @@ export function printSideBySide(measured: readonly Measured[], reference: string
     const ratio = base === undefined ? '' : `  x${(wallMs / base).toFixed(2)}`;
     const memory = peakRssBytes === 0 ? '' : `  peak RSS ${Math.round(peakRssBytes / 2 ** 20)} MiB`;
     const each = wallMsOfEach.map((ms) => (ms / 1000).toFixed(2)).join(' ');
-    console.log(`${name.padEnd(width)}  ${(wallMs / 1000).toFixed(2)} s${ratio}  own CPU ${(cpuMs / 1000).toFixed(2)} s${memory}  (each: ${each})`);
+    console.log(
+      `${name.padEnd(width)}  ${(wallMs / 1000).toFixed(2)} s${ratio}  own CPU ${(cpuMs / 1000).toFixed(2)} s${memory}  (each: ${each})`,
+    );
   }
 }
 

@@ -48,12 +48,22 @@ const spreadSeconds = 2;
 const tickMs = 10;
 
 const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-bench-stream-'));
-const env = { STATE_DIR: stateDir, CONSOLE_PORT: '0', LOG_LEVEL: 'warn', STREAM_CONNECTIONS_MAX: '1000', STREAM_CONNECTIONS_PER_OWNER_MAX: '1000' };
+const env = {
+  STATE_DIR: stateDir,
+  CONSOLE_PORT: '0',
+  LOG_LEVEL: 'warn',
+  STREAM_CONNECTIONS_MAX: '1000',
+  STREAM_CONNECTIONS_PER_OWNER_MAX: '1000',
+};
 const config = loadConfig(env);
 const services = await openServices(config, 'bench');
 try {
   await migrateDatabase(services);
-  const { key } = await createKey(services.db, { client: 'bench', scopes: ['verifications:stream'], secret: await loadKeySecret(config) });
+  const { key } = await createKey(services.db, {
+    client: 'bench',
+    scopes: ['verifications:stream'],
+    secret: await loadKeySecret(config),
+  });
   await runConsole(async (url, pid) => measure(url, pid, key));
 } finally {
   await services.close();
@@ -61,13 +71,19 @@ try {
 }
 
 async function runConsole(work: (url: string, pid: number) => Promise<void>): Promise<void> {
-  const child = spawn(process.execPath, ['dist/console/main.js'], { env: childEnvironment(env) as NodeJS.ProcessEnv, stdio: ['ignore', 'inherit', 'inherit'] });
+  const child = spawn(process.execPath, ['dist/console/main.js'], {
+    env: childEnvironment(env) as NodeJS.ProcessEnv,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
   try {
     let url: string | undefined;
     while (url === undefined) {
       if (child.exitCode !== null) throw new Error('the console ended');
       await sleep(50);
-      url = await readFile(join(stateDir, 'console.json'), 'utf8').then((text) => (JSON.parse(text) as { url: string }).url, () => undefined);
+      url = await readFile(join(stateDir, 'console.json'), 'utf8').then(
+        (text) => (JSON.parse(text) as { url: string }).url,
+        () => undefined,
+      );
     }
     await work(url, child.pid!);
   } finally {
@@ -88,7 +104,12 @@ async function measure(url: string, pid: number, key: string): Promise<void> {
   const audio = await speech();
   await stream(url, key, audio.subarray(0, 10 * rate * 2), { first: [], later: [], again: 0 }); // the process that scores is up, its model open
   const latencies: Latencies = { first: [], later: [], again: 0 };
-  const before = { at: performance.now(), console: ticksOf(String(pid)) * tickMs, scoring: childrenMs(pid), own: process.cpuUsage() };
+  const before = {
+    at: performance.now(),
+    console: ticksOf(String(pid)) * tickMs,
+    scoring: childrenMs(pid),
+    own: process.cpuUsage(),
+  };
   await Promise.all(
     Array.from({ length: streams }, async (_none, number) => {
       await sleep((number / streams) * spreadSeconds * 1000);
@@ -99,16 +120,27 @@ async function measure(url: string, pid: number, key: string): Promise<void> {
   const [wallMs, own] = [performance.now() - before.at, process.cpuUsage(before.own)];
   const [consoleMs, scoringMs] = [ticksOf(String(pid)) * tickMs - before.console, childrenMs(pid) - before.scoring];
   const share = (ms: number) => `${((ms / wallMs) * 100).toFixed(0)} %`;
-  console.log(`${streams} streams of ${seconds} s, ${rate} Hz, ${options.model}; ${cpus().length} cores, load ${loadavg()[0]!.toFixed(1)}`);
+  console.log(
+    `${streams} streams of ${seconds} s, ${rate} Hz, ${options.model}; ${cpus().length} cores, load ${loadavg()[0]!.toFixed(1)}`,
+  );
   console.log(describe('first windows', latencies.first));
   console.log(describe('later windows', latencies.later));
   console.log(`told again     ${latencies.again}`);
-  console.log(`CPU of a core  console ${share(consoleMs)}, scoring ${share(scoringMs)}, both ${(((consoleMs + scoringMs) / wallMs / streams) * 100).toFixed(1)} % a stream; clients ${share((own.user + own.system) / 1000)}`);
+  console.log(
+    `CPU of a core  console ${share(consoleMs)}, scoring ${share(scoringMs)}, both ${(((consoleMs + scoringMs) / wallMs / streams) * 100).toFixed(1)} % a stream; clients ${share((own.user + own.system) / 1000)}`,
+  );
 }
 
 /** Speech of the length asked for, by repetition. */
 async function speech(): Promise<Buffer> {
-  const recording = await openRecording(options.recording, { bytesMax: 1e9, channelsMax: 8, sampleRateMin: 4000, sampleRateMax: 192_000, secondsMax: 3600, wallSecondsMax: 60 });
+  const recording = await openRecording(options.recording, {
+    bytesMax: 1e9,
+    channelsMax: 8,
+    sampleRateMin: 4000,
+    sampleRateMax: 192_000,
+    secondsMax: 3600,
+    wallSecondsMax: 60,
+  });
   const parts: number[] = [];
   for await (const block of recording.blocks()) parts.push(...block[0]!);
   await recording.close();
@@ -142,18 +174,25 @@ async function stream(url: string, key: string, audio: Buffer, latencies: Latenc
 
 function describe(name: string, latencies: readonly number[]): string {
   const sorted = [...latencies].sort((a, b) => a - b);
-  const at = (share: number) => (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN).toFixed(0);
+  const at = (share: number) =>
+    (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN).toFixed(0);
   return `${name}  ${sorted.length}: median ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`;
 }
 
 /** CPU time of the processes that a process has started and that still run. */
 function childrenMs(pid: number): number {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === pid).reduce((sum, child) => sum + ticksOf(child), 0) * tickMs;
+  return (
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name) && parentOf(name) === pid)
+      .reduce((sum, child) => sum + ticksOf(child), 0) * tickMs
+  );
 }
 
 function statOf(pid: string): string[] {
   try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ');
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
   } catch {
     return [];
   }

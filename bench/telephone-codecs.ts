@@ -32,8 +32,13 @@ function throughALaw(sample: number): number {
 
 function throughGsm(samples: Float32Array): Float32Array {
   const pcm = Int16Array.from(samples, (sample) => Math.max(-1, Math.min(1, sample)) * 32_767);
-  const coded = runFfmpeg(['-f', 's16le', '-ar', '8000', '-ac', '1', '-i', 'pipe:0', '-c:a', 'libgsm', '-f', 'gsm', 'pipe:1'], Buffer.from(pcm.buffer));
-  const decoded = floatsOf(runFfmpeg(['-f', 'gsm', '-i', 'pipe:0', '-f', 'f32le', '-ar', '8000', '-ac', '1', 'pipe:1'], coded));
+  const coded = runFfmpeg(
+    ['-f', 's16le', '-ar', '8000', '-ac', '1', '-i', 'pipe:0', '-c:a', 'libgsm', '-f', 'gsm', 'pipe:1'],
+    Buffer.from(pcm.buffer),
+  );
+  const decoded = floatsOf(
+    runFfmpeg(['-f', 'gsm', '-i', 'pipe:0', '-f', 'f32le', '-ar', '8000', '-ac', '1', 'pipe:1'], coded),
+  );
   const same = new Float32Array(samples.length); // the last block of GSM is filled up
   same.set(decoded.subarray(0, samples.length));
   return same;
@@ -46,7 +51,8 @@ export function readWithFfmpeg(file: string): Float32Array {
 
 function runFfmpeg(parameters: readonly string[], input: Buffer): Buffer {
   const run = spawnSync('ffmpeg', ['-v', 'error', ...parameters], { input, maxBuffer: 1 << 30 });
-  if (run.status !== 0) throw new Error(`ffmpeg ${parameters.join(' ')} failed: ${run.error?.message ?? run.stderr.toString()}`);
+  if (run.status !== 0)
+    throw new Error(`ffmpeg ${parameters.join(' ')} failed: ${run.error?.message ?? run.stderr.toString()}`);
   return run.stdout;
 }
 

@@ -13,24 +13,42 @@ export interface VoiceScore {
 }
 
 /** Nothing counted yet. */
-export const noScore: VoiceScore = { voiced: 0, unvoiced: 0, missed: 0, false: 0, segments: 0, segmentsMissed: 0, segmentsFalse: 0 };
+export const noScore: VoiceScore = {
+  voiced: 0,
+  unvoiced: 0,
+  missed: 0,
+  false: 0,
+  segments: 0,
+  segmentsMissed: 0,
+  segmentsFalse: 0,
+};
 
 /** Counts of both. */
 export function addScores(a: VoiceScore, b: VoiceScore): VoiceScore {
   return {
-    voiced: a.voiced + b.voiced, unvoiced: a.unvoiced + b.unvoiced, missed: a.missed + b.missed, false: a.false + b.false,
-    segments: a.segments + b.segments, segmentsMissed: a.segmentsMissed + b.segmentsMissed, segmentsFalse: a.segmentsFalse + b.segmentsFalse,
+    voiced: a.voiced + b.voiced,
+    unvoiced: a.unvoiced + b.unvoiced,
+    missed: a.missed + b.missed,
+    false: a.false + b.false,
+    segments: a.segments + b.segments,
+    segmentsMissed: a.segmentsMissed + b.segmentsMissed,
+    segmentsFalse: a.segmentsFalse + b.segmentsFalse,
   };
 }
 
 /** Counts of one scene. */
 export function scoreFrames(truth: Uint8Array, found: Uint8Array): VoiceScore {
-  const count = (wanted: (voice: number, said: number) => boolean) => truth.reduce((sum, voice, frame) => sum + Number(wanted(voice, found[frame] ?? 0)), 0);
+  const count = (wanted: (voice: number, said: number) => boolean) =>
+    truth.reduce((sum, voice, frame) => sum + Number(wanted(voice, found[frame] ?? 0)), 0);
   const [trueSegments, foundSegments] = [segmentsOf(truth), segmentsOf(found)];
   return {
-    voiced: count((voice) => voice === 1), unvoiced: count((voice) => voice === 0),
-    missed: count((voice, said) => voice === 1 && said === 0), false: count((voice, said) => voice === 0 && said === 1),
-    segments: trueSegments.length, segmentsMissed: trueSegments.filter((segment) => shareIn(segment, found) < 0.5).length, segmentsFalse: foundSegments.filter((segment) => shareIn(segment, truth) < 0.5).length,
+    voiced: count((voice) => voice === 1),
+    unvoiced: count((voice) => voice === 0),
+    missed: count((voice, said) => voice === 1 && said === 0),
+    false: count((voice, said) => voice === 0 && said === 1),
+    segments: trueSegments.length,
+    segmentsMissed: trueSegments.filter((segment) => shareIn(segment, found) < 0.5).length,
+    segmentsFalse: foundSegments.filter((segment) => shareIn(segment, truth) < 0.5).length,
   };
 }
 
@@ -48,7 +66,8 @@ function segmentsOf(frames: Uint8Array): Segment[] {
   for (let frame = 0; frame < frames.length; frame++) {
     if (frames[frame] === 0) continue;
     const last = segments.at(-1);
-    if (last !== undefined && frame - last.to < pauseFrames) segments[segments.length - 1] = { from: last.from, to: frame + 1 };
+    if (last !== undefined && frame - last.to < pauseFrames)
+      segments[segments.length - 1] = { from: last.from, to: frame + 1 };
     else segments.push({ from: frame, to: frame + 1 });
   }
   return segments.filter(({ from, to }) => to - from >= segmentFramesMin);

@@ -16,7 +16,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openGraph } from '../pipelines/audio/inference/graph.ts';
-import { detectVoice, voiceDetectorNames, type VoiceDetectorName } from '../pipelines/audio/voice-activity/voice-activity.ts';
+import {
+  detectVoice,
+  voiceDetectorNames,
+  type VoiceDetectorName,
+} from '../pipelines/audio/voice-activity/voice-activity.ts';
 import { readManifest } from '../pipelines/audio/models/manifest.ts';
 import { conditions, type Scene, type SceneMaterial } from './line-scenes.ts';
 import { RandomNumbers } from './random-numbers.ts';
@@ -26,8 +30,13 @@ import { addScores, noScore, scoreFrames, type VoiceScore } from './voice-activi
 
 const { values: options } = parseArgs({
   options: {
-    corpus: { type: 'string' }, music: { type: 'string' }, scenes: { type: 'string', default: '16' }, seconds: { type: 'string', default: '15' },
-    seed: { type: 'string', default: '1' }, json: { type: 'boolean', default: false }, card: { type: 'boolean', default: false },
+    corpus: { type: 'string' },
+    music: { type: 'string' },
+    scenes: { type: 'string', default: '16' },
+    seconds: { type: 'string', default: '15' },
+    seed: { type: 'string', default: '1' },
+    json: { type: 'boolean', default: false },
+    card: { type: 'boolean', default: false },
   },
 });
 const [scenes, seconds, seed] = [Number(options.scenes), Number(options.seconds), Number(options.seed)];
@@ -43,21 +52,53 @@ const codecs: readonly TelephoneCodec[] = hasGsm() ? ['mu-law', 'A-law', 'GSM'] 
 const detectorFolder = 'models/voice-activity-telephone-2';
 const printed: string[] = [];
 const graph = await openGraph(join(detectorFolder, 'model.onnx'), { inputName: 'input', outputName: 'output' });
-const material: SceneMaterial = { speech: options.corpus === undefined ? spokenHere() : heldOutSpeech(options.corpus), songs: options.music === undefined ? [] : songsIn(options.music), random: new RandomNumbers(seed) };
+const material: SceneMaterial = {
+  speech: options.corpus === undefined ? spokenHere() : heldOutSpeech(options.corpus),
+  songs: options.music === undefined ? [] : songsIn(options.music),
+  random: new RandomNumbers(seed),
+};
 
-say(`${scenes} scenes of ${seconds} s a condition, seed ${seed}, codecs ${codecs.join(', ')}; speech: ${options.corpus === undefined ? 'eSpeak NG' : `${material.speech.length} segments of held-out human speakers`}\n`);
-say('| condition | detector | frame error % | miss % | false alarm % | segments missed | false segments |\n|---|---|---|---|---|---|---|');
+say(
+  `${scenes} scenes of ${seconds} s a condition, seed ${seed}, codecs ${codecs.join(', ')}; speech: ${options.corpus === undefined ? 'eSpeak NG' : `${material.speech.length} segments of held-out human speakers`}\n`,
+);
+say(
+  '| condition | detector | frame error % | miss % | false alarm % | segments missed | false segments |\n|---|---|---|---|---|---|---|',
+);
 const scored: Row[] = [];
 for (const [condition, make] of Object.entries(conditions)) {
   if (condition === 'hold music, recorded' && material.songs.length === 0) continue;
-  const drawn = Array.from({ length: scenes }, (_none, index) => throughLine(make(seconds, material), codecs[index % codecs.length]!));
-  for (const detector of voiceDetectorNames) scored.push(sayRow({ condition, detector, score: await scoreAll(detector, drawn) }));
+  const drawn = Array.from({ length: scenes }, (_none, index) =>
+    throughLine(make(seconds, material), codecs[index % codecs.length]!),
+  );
+  for (const detector of voiceDetectorNames)
+    scored.push(sayRow({ condition, detector, score: await scoreAll(detector, drawn) }));
 }
 const speed = { 'energy/1': await timesRealTime('energy/1'), 'telephone/2': await timesRealTime('telephone/2') };
 totals().forEach(sayRow);
-say(`\nTimes real time on one thread (processor time): energy/1 ${Math.round(speed['energy/1'])}, telephone/2 ${Math.round(speed['telephone/2'])}`);
-if (options.json) console.log(JSON.stringify({ scenes, seconds, seed, codecs, speech: options.corpus === undefined ? 'eSpeak NG' : 'held-out human speakers', speed, conditions: scored }, null, 2));
-if (options.card) writeFileSync(join(detectorFolder, 'card.md'), cardOf({ ...(await readManifest(detectorFolder, 'voice-activity')), printed }));
+say(
+  `\nTimes real time on one thread (processor time): energy/1 ${Math.round(speed['energy/1'])}, telephone/2 ${Math.round(speed['telephone/2'])}`,
+);
+if (options.json)
+  console.log(
+    JSON.stringify(
+      {
+        scenes,
+        seconds,
+        seed,
+        codecs,
+        speech: options.corpus === undefined ? 'eSpeak NG' : 'held-out human speakers',
+        speed,
+        conditions: scored,
+      },
+      null,
+      2,
+    ),
+  );
+if (options.card)
+  writeFileSync(
+    join(detectorFolder, 'card.md'),
+    cardOf({ ...(await readManifest(detectorFolder, 'voice-activity')), printed }),
+  );
 await graph.close();
 
 interface Row {
@@ -72,7 +113,8 @@ function throughLine({ samples, voiced }: Scene, codec: TelephoneCodec): Scene {
 
 async function scoreAll(detector: VoiceDetectorName, drawn: readonly Scene[]): Promise<VoiceScore> {
   let total = noScore;
-  for (const { samples, voiced } of drawn) total = addScores(total, scoreFrames(voiced, (await detect(detector, samples)).voiced));
+  for (const { samples, voiced } of drawn)
+    total = addScores(total, scoreFrames(voiced, (await detect(detector, samples)).voiced));
   return total;
 }
 
@@ -95,27 +137,42 @@ async function timesRealTime(name: VoiceDetectorName): Promise<number> {
 
 /** Human segments of speakers on which no model was trained. */
 function heldOutSpeech(folder: string): Float32Array[] {
-  const { devSpeakers } = JSON.parse(readFileSync('training/split.json', 'utf8')) as { readonly devSpeakers: readonly string[] };
-  const [header, ...rows] = readFileSync(join(folder, 'CLEAN.tsv'), 'utf8').trim().split('\n').map((line) => line.split('\t'));
+  const { devSpeakers } = JSON.parse(readFileSync('training/split.json', 'utf8')) as {
+    readonly devSpeakers: readonly string[];
+  };
+  const [header, ...rows] = readFileSync(join(folder, 'CLEAN.tsv'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => line.split('\t'));
   const column = (name: string) => header!.indexOf(name);
-  const heldOut = rows.filter((row) => row[column('label')] === 'bonafide' && devSpeakers.includes(row[column('speaker')]!));
+  const heldOut = rows.filter(
+    (row) => row[column('label')] === 'bonafide' && devSpeakers.includes(row[column('speaker')]!),
+  );
   const step = Math.max(1, heldOut.length / segmentsMax);
-  return Array.from({ length: Math.min(segmentsMax, heldOut.length) }, (_none, index) => readWithFfmpeg(join(folder, heldOut[Math.floor(index * step)]![column('path')]!)));
+  return Array.from({ length: Math.min(segmentsMax, heldOut.length) }, (_none, index) =>
+    readWithFfmpeg(join(folder, heldOut[Math.floor(index * step)]![column('path')]!)),
+  );
 }
 
 function songsIn(folder: string): Float32Array[] {
-  return readdirSync(folder).filter((name) => /\.(wav|flac|mp3|ogg|opus)$/.test(name)).sort().map((name) => readWithFfmpeg(join(folder, name)));
+  return readdirSync(folder)
+    .filter((name) => /\.(wav|flac|mp3|ogg|opus)$/.test(name))
+    .sort()
+    .map((name) => readWithFfmpeg(join(folder, name)));
 }
 
 /** Sentences by eSpeak NG in several voices, where it is installed with ffmpeg. */
 function spokenHere(): Float32Array[] {
   const folder = mkdtempSync(join(tmpdir(), 'voice-activity-'));
   try {
-    return ['en-us', 'en-gb+f3', 'de', 'es+f2', 'fr+m4'].flatMap((voice) => ['one two three four five six', 'please hold the line', 'good morning, how may I help you'].map((text, index) => {
-      const file = join(folder, `${voice}-${index}.wav`);
-      if (spawnSync('espeak-ng', ['-v', voice, '-w', file, text]).status !== 0) throw new Error('Without --corpus this bench needs espeak-ng and ffmpeg on the PATH.');
-      return readWithFfmpeg(file);
-    }));
+    return ['en-us', 'en-gb+f3', 'de', 'es+f2', 'fr+m4'].flatMap((voice) =>
+      ['one two three four five six', 'please hold the line', 'good morning, how may I help you'].map((text, index) => {
+        const file = join(folder, `${voice}-${index}.wav`);
+        if (spawnSync('espeak-ng', ['-v', voice, '-w', file, text]).status !== 0)
+          throw new Error('Without --corpus this bench needs espeak-ng and ffmpeg on the PATH.');
+        return readWithFfmpeg(file);
+      }),
+    );
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -129,12 +186,21 @@ function say(line: string): void {
 
 function sayRow(row: Row): Row {
   const { condition, detector, score } = row;
-  say(`| ${condition} | ${detector} | ${percent(score.missed + score.false, score.voiced + score.unvoiced)} | ${percent(score.missed, score.voiced)} | ${percent(score.false, score.unvoiced)} | ${score.segmentsMissed} of ${score.segments} | ${score.segmentsFalse} |`);
+  say(
+    `| ${condition} | ${detector} | ${percent(score.missed + score.false, score.voiced + score.unvoiced)} | ${percent(score.missed, score.voiced)} | ${percent(score.false, score.unvoiced)} | ${score.segmentsMissed} of ${score.segments} | ${score.segmentsFalse} |`,
+  );
   return row;
 }
 
 function totals(): Row[] {
-  return voiceDetectorNames.map((detector) => ({ condition: 'all', detector, score: scored.filter((row) => row.detector === detector).map((row) => row.score).reduce(addScores) }));
+  return voiceDetectorNames.map((detector) => ({
+    condition: 'all',
+    detector,
+    score: scored
+      .filter((row) => row.detector === detector)
+      .map((row) => row.score)
+      .reduce(addScores),
+  }));
 }
 
 function percent(part: number, whole: number): string {

@@ -1,5 +1,11 @@
 import type { Command } from 'commander';
-import { checkVersion, collectGarbage, keptVersions, listVersions, type CheckedVersion } from '../pipelines/caches/store/artefact-check.ts';
+import {
+  checkVersion,
+  collectGarbage,
+  keptVersions,
+  listVersions,
+  type CheckedVersion,
+} from '../pipelines/caches/store/artefact-check.ts';
 import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
 import { formatArtefact } from '../pipelines/caches/definition.ts';
 import { makeManifest } from '../pipelines/caches/format/manifest.ts';
@@ -12,23 +18,32 @@ import { formatCount, formatTable, formatTime } from './table.ts';
 /** `artefacts list|verify|gc`. */
 export function addArtefactCommands(program: Command): void {
   const artefacts = program.command('artefacts').description('the published files');
-  artefacts.command('list').description('list the published version of each artefact').action((_options: object, command: Command) => runCommand(command, list));
+  artefacts
+    .command('list')
+    .description('list the published version of each artefact')
+    .action((_options: object, command: Command) => runCommand(command, list));
   artefacts
     .command('verify')
     .description('read every kept file again and compare it with its manifest')
     .option('--current', 'only the versions that readers are given')
-    .action((options: { current?: boolean }, command: Command) => runCommand(command, () => verify(options.current === true)));
+    .action((options: { current?: boolean }, command: Command) =>
+      runCommand(command, () => verify(options.current === true)),
+    );
   artefacts
     .command('gc')
     .description('remove the files of old versions, and unfinished files that nobody goes on with')
     .option('--dry-run', 'only say what would be removed')
-    .action((options: { dryRun?: boolean }, command: Command) => runCommand(command, () => gc(options.dryRun === true)));
+    .action((options: { dryRun?: boolean }, command: Command) =>
+      runCommand(command, () => gc(options.dryRun === true)),
+    );
 }
 
 async function list(): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
     const store = openArtefactStore(config);
-    const published = (await listPublications(db)).flatMap(({ published: version, ...rest }) => (version === null ? [] : [{ ...rest, published: version }]));
+    const published = (await listPublications(db)).flatMap(({ published: version, ...rest }) =>
+      version === null ? [] : [{ ...rest, published: version }],
+    );
     const text = formatTable(published, [
       { title: 'artefact', value: formatArtefact },
       { title: 'version', value: ({ published: { version } }) => version },
@@ -36,16 +51,24 @@ async function list(): Promise<Outcome> {
       { title: 'rows', value: ({ published: { rows } }) => rows },
       { title: 'bytes', value: ({ published: { file } }) => file.bytes },
       { title: 'confirmed as of', value: ({ confirmedAsOf }) => formatTime(confirmedAsOf) },
-      { title: 'file', value: ({ cache, country, published: { file } }) => store.path({ cache, country, sha256: file.sha256 }) },
+      {
+        title: 'file',
+        value: ({ cache, country, published: { file } }) => store.path({ cache, country, sha256: file.sha256 }),
+      },
     ]);
-    return { json: published.map((publication) => makeManifest(publication)), text: published.length === 0 ? 'Nothing is published yet.' : text };
+    return {
+      json: published.map((publication) => makeManifest(publication)),
+      text: published.length === 0 ? 'Nothing is published yet.' : text,
+    };
   });
 }
 
 async function verify(currentOnly: boolean): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
     const store = openArtefactStore(config);
-    const versions = keptVersions(await listVersions(db), config.versionsKept).filter(({ current }) => current || !currentOnly);
+    const versions = keptVersions(await listVersions(db), config.versionsKept).filter(
+      ({ current }) => current || !currentOnly,
+    );
     const progress = startProgress();
     const checked: CheckedVersion[] = [];
     for (const version of versions) {
@@ -62,7 +85,11 @@ async function verify(currentOnly: boolean): Promise<Outcome> {
       { title: 'bytes', value: ({ file }) => file.bytes },
       { title: 'detail', value: ({ detail }) => detail },
     ]);
-    return { json: checked, text: `${table}\n\n${checked.length - bad.length} good, ${bad.length} bad.`, failed: bad.length > 0 };
+    return {
+      json: checked,
+      text: `${table}\n\n${checked.length - bad.length} good, ${bad.length} bad.`,
+      failed: bad.length > 0,
+    };
   });
 }
 

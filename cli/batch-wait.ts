@@ -16,7 +16,12 @@ const pollMs = { first: 40, later: 500, firstLooks: 50 } as const;
 export async function waitForBatch(services: Services, queues: Queues, batch: Batch): Promise<Batch> {
   if (hasEnded(batch)) return batch;
   if (batch.state === 'open') {
-    throw new ServiceError('batch_ended', { operation: 'wait for batch', object: batch.id, problem: 'Its items are still being handed in.', hint: 'Hand them in to the end with the same command and key, or cancel it.' });
+    throw new ServiceError('batch_ended', {
+      operation: 'wait for batch',
+      object: batch.id,
+      problem: 'Its items are still being handed in.',
+      hint: 'Hand them in to the end with the same command and key, or cancel it.',
+    });
   }
   return withSomeWorker(services, queues, (isOwnWorker) => untilEnded(services.db, batch, isOwnWorker));
 }
@@ -28,9 +33,16 @@ async function untilEnded(db: Pool, { id, batchId, items }: Batch, isOwnWorker: 
     for (let looks = 0; ; looks++) {
       const batch = await readBatch(db, id);
       if (hasEnded(batch)) return batch;
-      if (looks % 5 === 0 && process.stderr.isTTY) progress.show(describe(await countStates(db, batchId), items, since));
-      await sleep(looks < pollMs.firstLooks ? pollMs.first : pollMs.later, undefined, { signal: interruption.signal }).catch(() => {
-        throw new ServiceError('interrupted', { operation: 'wait for batch', object: id, hint: `${isOwnWorker ? noWorkerText : 'It goes on.'} \`caller-trust batch status ${id}\` says how far it is.` });
+      if (looks % 5 === 0 && process.stderr.isTTY)
+        progress.show(describe(await countStates(db, batchId), items, since));
+      await sleep(looks < pollMs.firstLooks ? pollMs.first : pollMs.later, undefined, {
+        signal: interruption.signal,
+      }).catch(() => {
+        throw new ServiceError('interrupted', {
+          operation: 'wait for batch',
+          object: id,
+          hint: `${isOwnWorker ? noWorkerText : 'It goes on.'} \`caller-trust batch status ${id}\` says how far it is.`,
+        });
       });
     }
   } finally {

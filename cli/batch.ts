@@ -1,9 +1,29 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { requestRetry } from '../jobs/queues/verification-producer.ts';
-import { BATCH_STATES, cancelBatch, countReasons, countStates, hasEnded, listBatches, readBatch, type BatchState, type StateCounts } from '../pipelines/audio/batches/batch.ts';
+import {
+  BATCH_STATES,
+  cancelBatch,
+  countReasons,
+  countStates,
+  hasEnded,
+  listBatches,
+  readBatch,
+  type BatchState,
+  type StateCounts,
+} from '../pipelines/audio/batches/batch.ts';
 import type { Pool } from '../runtime/postgres.ts';
 import type { Services } from '../runtime/services.ts';
-import { addOutputOptions, batchFacts, openResultOutput, outputForm, printEnd, printResults, requireWait, type OutputForm, type OutputOptions } from './batch-output.ts';
+import {
+  addOutputOptions,
+  batchFacts,
+  openResultOutput,
+  outputForm,
+  printEnd,
+  printResults,
+  requireWait,
+  type OutputForm,
+  type OutputOptions,
+} from './batch-output.ts';
 import { waitForBatch } from './batch-wait.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';
 import { parseCount } from './options.ts';
@@ -32,18 +52,24 @@ export function addBatchCommands(program: Command): void {
   addReadingCommands(batch);
   const retry = batch
     .command('retry')
-    .description('queue items again that ended in error, if the cause may lie in the service; a cancelled batch goes on')
+    .description(
+      'queue items again that ended in error, if the cause may lie in the service; a cancelled batch goes on',
+    )
     .argument('<batch>', 'id of the batch')
     .option('--all', 'also items whose recording is at fault')
     .option('--wait', 'wait for the results');
   addOutputOptions(retry)
     .addHelpText('after', '\nExample:\n  caller-trust batch retry 5f0c2a9e-6a0c-4d5e-9f6e-0d8f4f3f7a10 --wait')
-    .action((id: string, options: RetryOptions, command: Command) => runCommand(command, () => retryCommand(id, options, outputForm(command, options))));
+    .action((id: string, options: RetryOptions, command: Command) =>
+      runCommand(command, () => retryCommand(id, options, outputForm(command, options))),
+    );
   batch
     .command('cancel')
     .description('cancel a batch: what has no outcome yet ends in error')
     .argument('<batch>', 'id of the batch')
-    .action((id: string, _options: object, command: Command) => runCommand(command, () => withServices(({ db }) => cancelCommand(db, id))));
+    .action((id: string, _options: object, command: Command) =>
+      runCommand(command, () => withServices(({ db }) => cancelCommand(db, id))),
+    );
 }
 
 function addReadingCommands(batch: Command): void {
@@ -54,12 +80,16 @@ function addReadingCommands(batch: Command): void {
     .addOption(new Option('--state <state>', 'only batches in this state').choices(BATCH_STATES))
     .option('--limit <n>', 'at most so many', parseLimit, 20)
     .addHelpText('after', '\nExample:\n  caller-trust batch list --state performing')
-    .action((options: ListOptions, command: Command) => runCommand(command, () => withServices(({ db }) => listCommand(db, options))));
+    .action((options: ListOptions, command: Command) =>
+      runCommand(command, () => withServices(({ db }) => listCommand(db, options))),
+    );
   batch
     .command('status')
     .description('show how far a batch is')
     .argument('<batch>', 'id of the batch')
-    .action((id: string, _options: object, command: Command) => runCommand(command, () => withServices((services) => statusCommand(services, id))));
+    .action((id: string, _options: object, command: Command) =>
+      runCommand(command, () => withServices((services) => statusCommand(services, id))),
+    );
   const results = batch
     .command('results')
     .description('print the items of a batch with what became of them')
@@ -67,8 +97,13 @@ function addReadingCommands(batch: Command): void {
     .option('--failed', 'only items that ended in error')
     .option('--wait', 'wait for its end first');
   addOutputOptions(results)
-    .addHelpText('after', '\nExample:\n  caller-trust batch results 5f0c2a9e-6a0c-4d5e-9f6e-0d8f4f3f7a10 --csv --output results.csv')
-    .action((id: string, options: ResultOptions, command: Command) => runCommand(command, () => resultsCommand(id, options, outputForm(command, options))));
+    .addHelpText(
+      'after',
+      '\nExample:\n  caller-trust batch results 5f0c2a9e-6a0c-4d5e-9f6e-0d8f4f3f7a10 --csv --output results.csv',
+    )
+    .action((id: string, options: ResultOptions, command: Command) =>
+      runCommand(command, () => resultsCommand(id, options, outputForm(command, options))),
+    );
 }
 
 /** A list of at most nothing is a slip of the hand. */
@@ -89,7 +124,10 @@ async function listCommand(db: Pool, options: ListOptions): Promise<Outcome> {
     { title: 'requested', value: ({ requestedAt }) => formatTime(requestedAt) },
     { title: 'name', value: ({ name }) => name },
   ]);
-  return { json: batches.map(({ batchId: _batchId, settingsSha256: _settings, generation: _generation, ...batch }) => batch), text: batches.length === 0 ? 'There is no batch.' : text };
+  return {
+    json: batches.map(({ batchId: _batchId, settingsSha256: _settings, generation: _generation, ...batch }) => batch),
+    text: batches.length === 0 ? 'There is no batch.' : text,
+  };
 }
 
 async function statusCommand(services: Services, id: string): Promise<Outcome> {
@@ -115,15 +153,24 @@ async function statusCommand(services: Services, id: string): Promise<Outcome> {
   ]);
   const isWaiting = batch.state === 'queued' || batch.state === 'performing';
   const workerConnected = isWaiting ? await withQueues(services, hasWorker) : null; // of no matter to one that has ended
-  const json = { ...batchFacts(batch, counts), reasons: Object.fromEntries(reasons.map(({ reason, items }) => [reason, items])), workerConnected };
+  const json = {
+    ...batchFacts(batch, counts),
+    reasons: Object.fromEntries(reasons.map(({ reason, items }) => [reason, items])),
+    workerConnected,
+  };
   return { json, text: workerConnected === false ? `${text}\n\n${noWorkerText}` : text };
 }
 
 async function resultsCommand(id: string, options: ResultOptions, form: OutputForm): Promise<Outcome> {
   return withServices(async (services) => {
     const batch = await readBatch(services.db, id);
-    const ended = options.wait === true ? await withQueues(services, (queues) => waitForBatch(services, queues, batch)) : batch;
-    const request = { form, output: await openResultOutput(options), states: options.failed === true ? (['error'] as const) : undefined };
+    const ended =
+      options.wait === true ? await withQueues(services, (queues) => waitForBatch(services, queues, batch)) : batch;
+    const request = {
+      form,
+      output: await openResultOutput(options),
+      states: options.failed === true ? (['error'] as const) : undefined,
+    };
     return options.wait === true ? printEnd(services.db, ended, request) : printResults(services.db, ended, request);
   });
 }
@@ -134,8 +181,16 @@ async function retryCommand(id: string, options: RetryOptions, form: OutputForm)
     withQueues(services, async (queues) => {
       const { db, log } = services;
       const { batch, retried } = await requestRetry({ db, queues, log }, id, { all: options.all === true });
-      if (options.wait === true && !hasEnded(batch)) return printEnd(db, await waitForBatch(services, queues, batch), { form, output: await openResultOutput(options) });
-      if (retried === 0) return { json: { batch: id, retried, state: batch.state }, text: describeNone(id, await countStates(db, batch.batchId)) };
+      if (options.wait === true && !hasEnded(batch))
+        return printEnd(db, await waitForBatch(services, queues, batch), {
+          form,
+          output: await openResultOutput(options),
+        });
+      if (retried === 0)
+        return {
+          json: { batch: id, retried, state: batch.state },
+          text: describeNone(id, await countStates(db, batch.batchId)),
+        };
       const isPerformed = await hasWorker(queues);
       const text = `${formatCount(retried)} ${retried === 1 ? 'item' : 'items'} of batch ${id} ${retried === 1 ? 'is' : 'are'} queued again.${isPerformed ? '' : ` ${noWorkerText}`}`;
       return { json: { batch: id, retried, state: batch.state, workerConnected: isPerformed }, text };
@@ -151,5 +206,8 @@ function describeNone(id: string, { error }: StateCounts): string {
 
 async function cancelCommand(db: Pool, id: string): Promise<Outcome> {
   const { cancelled } = await cancelBatch(db, id);
-  return { json: { batch: id, state: 'cancelled', cancelled }, text: `Batch ${id} is cancelled; ${formatCount(cancelled)} ${cancelled === 1 ? 'item' : 'items'} had no outcome yet.` };
+  return {
+    json: { batch: id, state: 'cancelled', cancelled },
+    text: `Batch ${id} is cancelled; ${formatCount(cancelled)} ${cancelled === 1 ? 'item' : 'items'} had no outcome yet.`,
+  };
 }

@@ -1,4 +1,10 @@
-import type { BrandingEvent, BrandNumber, BrandRecord, BrandSummary, LetterRecord } from '../pipelines/branding/brand/brand-record.ts';
+import type {
+  BrandingEvent,
+  BrandNumber,
+  BrandRecord,
+  BrandSummary,
+  LetterRecord,
+} from '../pipelines/branding/brand/brand-record.ts';
 import type { BrandProfile } from '../pipelines/branding/brand-profile.ts';
 import type { SealedReading } from '../pipelines/branding/brand/letter-record.ts';
 import { operationTitles, type Operation, type OperationRow } from '../pipelines/branding/operation.ts';
@@ -23,15 +29,30 @@ export function formatOperation(operation: Operation, refused: readonly Operatio
     ['outcome', result?.outcome],
     ['failure', failure && `${failure.reason} [${failure.code}]`],
     ['brand', result && `${result.brand.handle} is ${result.brand.state}${revisionWords(result.brand)}`],
-    ['letter', result?.letter && `${result.letter.letterId} is ${result.letter.state}${result.letter.validUntil === null ? '' : ` until ${formatTime(result.letter.validUntil)}`}`],
+    [
+      'letter',
+      result?.letter &&
+        `${result.letter.letterId} is ${result.letter.state}${result.letter.validUntil === null ? '' : ` until ${formatTime(result.letter.validUntil)}`}`,
+    ],
     ...numberFacts(result?.numbers ?? null),
   ]);
-  const findings = [...(result?.brand.findings ?? []), ...(result?.letter?.findings ?? [])].filter(({ severity }) => severity !== 'pass');
+  const findings = [...(result?.brand.findings ?? []), ...(result?.letter?.findings ?? [])].filter(
+    ({ severity }) => severity !== 'pass',
+  );
   return formatParagraphs(facts, formatFindings(findings), refused.length === 0 ? '' : formatRows(refused));
 }
 
-function revisionWords({ approvedRevision, pendingRevision }: { approvedRevision: number | null; pendingRevision: number | null }): string {
-  const words = [approvedRevision === null ? '' : `revision ${approvedRevision} is approved`, pendingRevision === null ? '' : `revision ${pendingRevision} waits`].filter((word) => word !== '');
+function revisionWords({
+  approvedRevision,
+  pendingRevision,
+}: {
+  approvedRevision: number | null;
+  pendingRevision: number | null;
+}): string {
+  const words = [
+    approvedRevision === null ? '' : `revision ${approvedRevision} is approved`,
+    pendingRevision === null ? '' : `revision ${pendingRevision} waits`,
+  ].filter((word) => word !== '');
   return words.length === 0 ? '' : ` (${words.join(', ')})`;
 }
 
@@ -47,7 +68,9 @@ function numberFacts(numbers: NonNullable<Operation['result']>['numbers']): [str
 }
 
 function formatCounts(counts: Partial<Record<string, number>>): string {
-  return Object.entries(counts).map(([name, count]) => `${name} ${formatCount(count ?? 0)}`).join(', ');
+  return Object.entries(counts)
+    .map(([name, count]) => `${name} ${formatCount(count ?? 0)}`)
+    .join(', ');
 }
 
 /** Findings with the place of each; nothing if there are none. */
@@ -80,7 +103,10 @@ export function formatBrands(brands: readonly BrandSummary[]): string {
     { title: 'owner', value: ({ owner }) => owner },
     { title: 'state', value: ({ state }) => state },
     { title: 'display name', value: ({ displayName }) => displayName },
-    { title: 'pending name', value: ({ pendingDisplayName, displayName }) => (pendingDisplayName === displayName ? null : pendingDisplayName) },
+    {
+      title: 'pending name',
+      value: ({ pendingDisplayName, displayName }) => (pendingDisplayName === displayName ? null : pendingDisplayName),
+    },
     { title: 'verified', value: ({ verifiedNumbers }) => verifiedNumbers },
     { title: 'changed', value: ({ changedAt }) => formatTime(changedAt) },
   ]);
@@ -90,7 +116,10 @@ export function formatBrands(brands: readonly BrandSummary[]): string {
 export type ShownProfile = Omit<BrandProfile, 'contact' | 'taxId'> & Partial<Pick<BrandProfile, 'contact' | 'taxId'>>;
 
 /** A brand as it is shown. */
-export type ShownBrand = Omit<BrandRecord, 'profile' | 'pendingProfile'> & { readonly profile: ShownProfile; readonly pendingProfile: ShownProfile | null };
+export type ShownBrand = Omit<BrandRecord, 'profile' | 'pendingProfile'> & {
+  readonly profile: ShownProfile;
+  readonly pendingProfile: ShownProfile | null;
+};
 
 /** A brand with its profiles, numbers, findings and letters. */
 export function formatBrand(brand: ShownBrand): string {
@@ -105,8 +134,16 @@ export function formatBrand(brand: ShownBrand): string {
     ['numbers', formatCounts(brand.numbers)],
     ...profileFacts(profile),
   ]);
-  const pending = pendingProfile === null || brand.approvedRevision === null ? '' : `The revision that waits:\n${formatFacts(profileFacts(pendingProfile))}`;
-  return formatParagraphs(facts, pending, formatFindings(brand.findings), brand.letters.length === 0 ? '' : formatLetters(brand.letters));
+  const pending =
+    pendingProfile === null || brand.approvedRevision === null
+      ? ''
+      : `The revision that waits:\n${formatFacts(profileFacts(pendingProfile))}`;
+  return formatParagraphs(
+    facts,
+    pending,
+    formatFindings(brand.findings),
+    brand.letters.length === 0 ? '' : formatLetters(brand.letters),
+  );
 }
 
 function profileFacts(profile: ShownProfile): [string, string | null | undefined][] {
@@ -131,7 +168,11 @@ export function formatEvents(events: readonly BrandingEvent[]): string {
   return formatTable(events, [
     { title: 'event', value: ({ eventId }) => String(eventId) },
     { title: 'when', value: ({ at }) => formatTime(at) },
-    { title: 'what', value: ({ subject, letterId, phone }) => (subject === 'brand' ? 'brand' : `${subject} ${letterId ?? phone ?? ''}`) },
+    {
+      title: 'what',
+      value: ({ subject, letterId, phone }) =>
+        subject === 'brand' ? 'brand' : `${subject} ${letterId ?? phone ?? ''}`,
+    },
     { title: 'action', value: ({ action }) => action },
     { title: 'before', value: ({ before }) => before },
     { title: 'after', value: ({ after }) => after },
@@ -176,7 +217,10 @@ export function formatLetter(letter: LetterRecord & { readonly findings: readonl
     ['state', letter.state],
     ['submitted', `${formatTime(letter.submittedAt)} with operation ${letter.operationId}`],
     ['rules', letter.ruleVersion],
-    ['document', `${letter.format ?? 'not read'}, ${letter.pages === null ? '' : `${letter.pages === 1 ? '1 page' : `${letter.pages} pages`}, `}${formatCount(document.bytes)} bytes, sha256 ${document.sha256}`],
+    [
+      'document',
+      `${letter.format ?? 'not read'}, ${letter.pages === null ? '' : `${letter.pages === 1 ? '1 page' : `${letter.pages} pages`}, `}${formatCount(document.bytes)} bytes, sha256 ${document.sha256}`,
+    ],
     ['deleted', formatTime(document.destroyedAt)],
     ['signed', letter.signedOn],
     ['decided', letter.decidedAt && `${formatTime(letter.decidedAt)} by ${letter.decidedBy}: ${letter.decisionReason}`],
@@ -199,7 +243,8 @@ export function formatReading({ findings, fields }: SealedReading): string {
 }
 
 function formatFields(fields: NonNullable<SealedReading['fields']>): string {
-  const shown = (value: string | null | undefined) => (value === null || value === undefined ? null : makeExcerpt(value)); // no control reaches the terminal
+  const shown = (value: string | null | undefined) =>
+    value === null || value === undefined ? null : makeExcerpt(value); // no control reaches the terminal
   return formatFacts([
     ['authorizes by', shown(fields.title?.value)],
     ['for', shown(fields.purpose?.value)],

@@ -1,12 +1,39 @@
 import { createReadStream } from 'node:fs';
 import { Option, type Command } from 'commander';
 import type { BrandProfile } from '../pipelines/branding/brand-profile.ts';
-import { listBrandNumbers, listBrands, listEvents, readBrand, type BrandingEvent, type BrandNumber, type BrandRecord } from '../pipelines/branding/brand/brand-record.ts';
-import { decideBrand, resumeBrand, suspendBrand, withdrawBrand, type BrandActionOptions, type SecondPerson } from '../pipelines/branding/brand/person-actions.ts';
-import { parseRequestFile, readRequestFile, requestFileBytesMax, type RequestFields } from '../pipelines/branding/requests/request-file.ts';
+import {
+  listBrandNumbers,
+  listBrands,
+  listEvents,
+  readBrand,
+  type BrandingEvent,
+  type BrandNumber,
+  type BrandRecord,
+} from '../pipelines/branding/brand/brand-record.ts';
+import {
+  decideBrand,
+  resumeBrand,
+  suspendBrand,
+  withdrawBrand,
+  type BrandActionOptions,
+  type SecondPerson,
+} from '../pipelines/branding/brand/person-actions.ts';
+import {
+  parseRequestFile,
+  readRequestFile,
+  requestFileBytesMax,
+  type RequestFields,
+} from '../pipelines/branding/requests/request-file.ts';
 import { BRAND_TRANSITIONS, NUMBER_TRANSITIONS, type BrandState } from '../pipelines/branding/states.ts';
 import { ServiceError } from '../runtime/errors.ts';
-import { formatBrand, formatBrands, formatEvents, formatNumbers, type ShownBrand, type ShownProfile } from './brand-tables.ts';
+import {
+  formatBrand,
+  formatBrands,
+  formatEvents,
+  formatNumbers,
+  type ShownBrand,
+  type ShownProfile,
+} from './brand-tables.ts';
 import { addRequestOptions, currentActor, runRequest, type RequestOptions } from './branding-request.ts';
 import { runCommand, withServices, type Outcome } from './command.ts';
 import { addNameProtectionCommands } from './name-protection.ts';
@@ -47,7 +74,10 @@ function addChangingCommands(brand: Command): void {
     .option('--numbers <csv>', 'CSV of its numbers');
   addProfileFlags(addRequestOptions(add))
     .addHelpText('after', addExamples)
-    .action((file: string | undefined, options: RequestOptions & ProfileFlags & { handle?: string }, command: Command) => runCommand(command, () => addBrand(file, options)));
+    .action(
+      (file: string | undefined, options: RequestOptions & ProfileFlags & { handle?: string }, command: Command) =>
+        runCommand(command, () => addBrand(file, options)),
+    );
   const update = brand
     .command('update')
     .description('Update Managed Brand: change fields, or give a new letter')
@@ -56,8 +86,13 @@ function addChangingCommands(brand: Command): void {
     .option('--owner <client>', 'who asks; by default the owner of the brand')
     .option('--numbers <csv>', 'CSV of numbers to add');
   addProfileFlags(addRequestOptions(update))
-    .addHelpText('after', '\nExamples:\n  caller-trust brand update acme --website https://acme.example/\n  caller-trust brand update acme --letter renewed.pdf --numbers numbers.csv')
-    .action((handle: string, file: string | undefined, options: RequestOptions & ProfileFlags, command: Command) => runCommand(command, () => updateBrand(handle, file, options)));
+    .addHelpText(
+      'after',
+      '\nExamples:\n  caller-trust brand update acme --website https://acme.example/\n  caller-trust brand update acme --letter renewed.pdf --numbers numbers.csv',
+    )
+    .action((handle: string, file: string | undefined, options: RequestOptions & ProfileFlags, command: Command) =>
+      runCommand(command, () => updateBrand(handle, file, options)),
+    );
 }
 
 function addProfileFlags(command: Command): Command {
@@ -77,7 +112,9 @@ function addReadingCommands(brand: Command): void {
     .argument('<handle>', 'the brand')
     .option('--private', 'also contact and tax id')
     .addHelpText('after', '\nExample:\n  caller-trust brand show acme')
-    .action((handle: string, options: { private?: boolean }, command: Command) => runCommand(command, () => showBrand(handle, options.private === true)));
+    .action((handle: string, options: { private?: boolean }, command: Command) =>
+      runCommand(command, () => showBrand(handle, options.private === true)),
+    );
   brand
     .command('list')
     .description('list brands by handle')
@@ -86,7 +123,9 @@ function addReadingCommands(brand: Command): void {
     .option('--after <handle>', 'only brands after this one', '')
     .option('--limit <n>', 'at most so many', parseCount, 100)
     .addHelpText('after', '\nExample:\n  caller-trust brand list --state in_review')
-    .action((options: { owner?: string; state?: string; after: string; limit: number }, command: Command) => runCommand(command, () => listCommand(options)));
+    .action((options: { owner?: string; state?: string; after: string; limit: number }, command: Command) =>
+      runCommand(command, () => listCommand(options)),
+    );
   brand
     .command('history')
     .description('print the audit trail of a brand, its letters and its numbers, oldest first')
@@ -94,7 +133,9 @@ function addReadingCommands(brand: Command): void {
     .option('--after <event>', 'only events after this one', parseCount, 0)
     .option('--limit <n>', 'at most so many; without it all', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust brand history acme --limit 50')
-    .action((handle: string, options: { after: number; limit?: number }, command: Command) => runCommand(command, () => showHistory(handle, options)));
+    .action((handle: string, options: { after: number; limit?: number }, command: Command) =>
+      runCommand(command, () => showHistory(handle, options)),
+    );
   brand
     .command('numbers')
     .description('print the numbers of a brand with their states')
@@ -103,7 +144,9 @@ function addReadingCommands(brand: Command): void {
     .option('--after <phone>', 'only numbers after this one', '')
     .option('--limit <n>', 'at most so many; without it all', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust brand numbers acme --state in_review')
-    .action((handle: string, options: { state?: string; after: string; limit?: number }, command: Command) => runCommand(command, () => showNumbers(handle, options)));
+    .action((handle: string, options: { state?: string; after: string; limit?: number }, command: Command) =>
+      runCommand(command, () => showNumbers(handle, options)),
+    );
 }
 
 function addDecidingCommands(brand: Command): void {
@@ -115,9 +158,16 @@ function addDecidingCommands(brand: Command): void {
     .option('--reject', 'it may not')
     .requiredOption('--reason <text>', 'why, kept in the audit trail')
     .option('--revision <n>', 'only if this revision is the one that waits, as `brand show` names it', parseId)
-    .addHelpText('after', "\nExample:\n  caller-trust brand decide acme --approve --revision 2 --reason 'Name checked in the register'")
+    .addHelpText(
+      'after',
+      "\nExample:\n  caller-trust brand decide acme --approve --revision 2 --reason 'Name checked in the register'",
+    )
     .action((handle: string, options: VerdictOptions & { reason: string; revision?: number }, command: Command) =>
-      runCommand(command, () => act(handle, options.reason, (action) => decideBrand({ ...action, approve: parseVerdict(options), revision: options.revision }))),
+      runCommand(command, () =>
+        act(handle, options.reason, (action) =>
+          decideBrand({ ...action, approve: parseVerdict(options), revision: options.revision }),
+        ),
+      ),
     );
   for (const [name, description, action] of [
     ['suspend', "take an approved brand's numbers out of the next night", suspendBrand],
@@ -130,22 +180,50 @@ function addDecidingCommands(brand: Command): void {
       .argument('<handle>', 'the brand')
       .requiredOption('--reason <text>', 'why, kept in the audit trail')
       .addHelpText('after', `\nExample:\n  caller-trust brand ${name} acme --reason 'See ticket 4711'`)
-      .action((handle: string, options: { reason: string }, command: Command) => runCommand(command, () => act(handle, options.reason, action)));
+      .action((handle: string, options: { reason: string }, command: Command) =>
+        runCommand(command, () => act(handle, options.reason, action)),
+      );
   }
 }
 
-async function addBrand(file: string | undefined, options: RequestOptions & ProfileFlags & { handle?: string }): Promise<Outcome> {
+async function addBrand(
+  file: string | undefined,
+  options: RequestOptions & ProfileFlags & { handle?: string },
+): Promise<Outcome> {
   const fields = await readFields(file);
   const handle = options.handle === undefined ? {} : { handle: options.handle };
-  return runRequest({ kind: 'add_managed_brand', fields: { ...fields, ...handle, brand: withFlags(fields['brand'], options) }, of: null }, options);
+  return runRequest(
+    {
+      kind: 'add_managed_brand',
+      fields: { ...fields, ...handle, brand: withFlags(fields['brand'], options) },
+      of: null,
+    },
+    options,
+  );
 }
 
-async function updateBrand(handle: string, file: string | undefined, options: RequestOptions & ProfileFlags): Promise<Outcome> {
+async function updateBrand(
+  handle: string,
+  file: string | undefined,
+  options: RequestOptions & ProfileFlags,
+): Promise<Outcome> {
   const fields = await readFields(file);
   if (fields['handle'] !== undefined && fields['handle'] !== handle) {
-    throw new ServiceError('brand_request_invalid', { operation: 'read request', object: handle, problem: 'The file names another handle than the command.', hint: 'Name one brand.' });
+    throw new ServiceError('brand_request_invalid', {
+      operation: 'read request',
+      object: handle,
+      problem: 'The file names another handle than the command.',
+      hint: 'Name one brand.',
+    });
   }
-  return runRequest({ kind: 'update_managed_brand', fields: { ...fields, handle, changes: withFlags(fields['changes'], options) }, of: handle }, options);
+  return runRequest(
+    {
+      kind: 'update_managed_brand',
+      fields: { ...fields, handle, changes: withFlags(fields['changes'], options) },
+      of: handle,
+    },
+    options,
+  );
 }
 
 async function readFields(file: string | undefined): Promise<RequestFields> {
@@ -156,14 +234,26 @@ async function readFields(file: string | undefined): Promise<RequestFields> {
 /** Standard input, up to one byte more than a request may have. */
 async function readStandardInput(): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of createReadStream('', { fd: 0, autoClose: false, end: requestFileBytesMax }) as AsyncIterable<Buffer>) chunks.push(chunk);
+  for await (const chunk of createReadStream('', {
+    fd: 0,
+    autoClose: false,
+    end: requestFileBytesMax,
+  }) as AsyncIterable<Buffer>)
+    chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
 /** Fields of a profile with those of the flags over them. What is not an object is left for the check of the request. */
 function withFlags(fields: unknown, flags: ProfileFlags): unknown {
   const { legalName, displayName, dba, country, website, address } = flags;
-  const given = Object.entries({ legalName, displayName, country, dba: emptyAsNull(dba), website: emptyAsNull(website), address: emptyAsNull(address) }).filter(([, value]) => value !== undefined);
+  const given = Object.entries({
+    legalName,
+    displayName,
+    country,
+    dba: emptyAsNull(dba),
+    website: emptyAsNull(website),
+    address: emptyAsNull(address),
+  }).filter(([, value]) => value !== undefined);
   if (fields !== undefined && (typeof fields !== 'object' || fields === null || Array.isArray(fields))) return fields;
   return { ...fields, ...Object.fromEntries(given) };
 }
@@ -181,14 +271,23 @@ async function showBrand(handle: string, withPrivate: boolean): Promise<Outcome>
 
 function shownBrand(brand: BrandRecord, withPrivate: boolean): ShownBrand {
   if (withPrivate) return brand;
-  return { ...brand, profile: withoutPrivate(brand.profile), pendingProfile: brand.pendingProfile && withoutPrivate(brand.pendingProfile) };
+  return {
+    ...brand,
+    profile: withoutPrivate(brand.profile),
+    pendingProfile: brand.pendingProfile && withoutPrivate(brand.pendingProfile),
+  };
 }
 
 function withoutPrivate({ contact: _contact, taxId: _taxId, ...profile }: BrandProfile): ShownProfile {
   return profile;
 }
 
-async function listCommand(options: { owner?: string; state?: string; after: string; limit: number }): Promise<Outcome> {
+async function listCommand(options: {
+  owner?: string;
+  state?: string;
+  after: string;
+  limit: number;
+}): Promise<Outcome> {
   return withServices(async ({ db }) => {
     const brands = await listBrands(db, options);
     return { json: brands, text: brands.length === 0 ? 'There is no such brand.' : formatBrands(brands) };
@@ -198,20 +297,33 @@ async function listCommand(options: { owner?: string; state?: string; after: str
 async function showHistory(handle: string, { after, limit }: { after: number; limit?: number }): Promise<Outcome> {
   return withServices(async ({ db }) => {
     const { brandId } = await readBrand(db, handle);
-    const events = await readPages<BrandingEvent>((last, size) => listEvents(db, brandId, { after: last?.eventId ?? after, limit: size }), limit);
+    const events = await readPages<BrandingEvent>(
+      (last, size) => listEvents(db, brandId, { after: last?.eventId ?? after, limit: size }),
+      limit,
+    );
     return { json: events, text: events.length === 0 ? 'There is no such event.' : formatEvents(events) };
   });
 }
 
-async function showNumbers(handle: string, { state, after, limit }: { state?: string; after: string; limit?: number }): Promise<Outcome> {
+async function showNumbers(
+  handle: string,
+  { state, after, limit }: { state?: string; after: string; limit?: number },
+): Promise<Outcome> {
   return withServices(async ({ db }) => {
     const { brandId } = await readBrand(db, handle);
-    const numbers = await readPages<BrandNumber>((last, size) => listBrandNumbers(db, brandId, { state, after: last?.phone ?? after, limit: size }), limit);
+    const numbers = await readPages<BrandNumber>(
+      (last, size) => listBrandNumbers(db, brandId, { state, after: last?.phone ?? after, limit: size }),
+      limit,
+    );
     return { json: numbers, text: numbers.length === 0 ? 'The brand has no such number.' : formatNumbers(numbers) };
   });
 }
 
-async function act(handle: string, reason: string, action: (options: BrandActionOptions & SecondPerson) => Promise<BrandState>): Promise<Outcome> {
+async function act(
+  handle: string,
+  reason: string,
+  action: (options: BrandActionOptions & SecondPerson) => Promise<BrandState>,
+): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
     const state = await action({ db, handle, reason, actor: currentActor(), eyes: config });
     return { json: { handle, state }, text: `Brand ${handle} is ${state}.` };

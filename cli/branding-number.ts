@@ -24,8 +24,13 @@ export function addBrandingNumberCommands(number: Command): void {
     .option('--call-reason <text>', 'reason for calls with these numbers, at most 50 characters')
     .option('--owner <client>', 'who asks; by default the owner of the brand');
   addRequestOptions(add)
-    .addHelpText('after', '\nExamples:\n  caller-trust number add acme +12125550123 --letter loa.pdf\n  caller-trust number add acme --file numbers.csv --key acme-2026-03')
-    .action((handle: string, phones: string[], options: AddOptions, command: Command) => runCommand(command, () => addNumbers(handle, phones, options)));
+    .addHelpText(
+      'after',
+      '\nExamples:\n  caller-trust number add acme +12125550123 --letter loa.pdf\n  caller-trust number add acme --file numbers.csv --key acme-2026-03',
+    )
+    .action((handle: string, phones: string[], options: AddOptions, command: Command) =>
+      runCommand(command, () => addNumbers(handle, phones, options)),
+    );
   for (const [name, description] of Object.entries(actions) as [NumberPersonAction, string][]) {
     number
       .command(name)
@@ -34,16 +39,28 @@ export function addBrandingNumberCommands(number: Command): void {
       .argument('<phone>', 'number in international form')
       .requiredOption('--reason <text>', 'why, kept in the audit trail')
       .addHelpText('after', `\nExample:\n  caller-trust number ${name} acme +12125550123 --reason 'See ticket 4711'`)
-      .action((handle: string, phone: string, options: { reason: string }, command: Command) => runCommand(command, () => change(name, { handle, phone, reason: options.reason })));
+      .action((handle: string, phone: string, options: { reason: string }, command: Command) =>
+        runCommand(command, () => change(name, { handle, phone, reason: options.reason })),
+      );
   }
 }
 
-function addNumbers(handle: string, numbers: readonly string[], { file, callReason, ...options }: AddOptions): Promise<Outcome> {
+function addNumbers(
+  handle: string,
+  numbers: readonly string[],
+  { file, callReason, ...options }: AddOptions,
+): Promise<Outcome> {
   const request = { handle, numbers, ...(callReason === undefined ? {} : { callReason }) };
-  return runRequest({ kind: 'add_phone_number', fields: request, of: handle }, { ...options, ...(file === undefined ? {} : { numbers: file }) });
+  return runRequest(
+    { kind: 'add_phone_number', fields: request, of: handle },
+    { ...options, ...(file === undefined ? {} : { numbers: file }) },
+  );
 }
 
-async function change(action: NumberPersonAction, { handle, phone: text, reason }: { handle: string; phone: string; reason: string }): Promise<Outcome> {
+async function change(
+  action: NumberPersonAction,
+  { handle, phone: text, reason }: { handle: string; phone: string; reason: string },
+): Promise<Outcome> {
   const phone = requirePhone(`${action} number`, text);
   return withServices(async ({ db, config }) => {
     const state = await changeNumber({ db, handle, phone, action, reason, actor: currentActor(), eyes: config });

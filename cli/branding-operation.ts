@@ -20,7 +20,11 @@ export function addBrandingOperationCommands(program: Command): void {
     .description('show what an operation came to')
     .argument('<operation>', 'id of the operation', parseId)
     .addHelpText('after', '\nExample:\n  caller-trust operation show 12')
-    .action((operationId: number, _options: object, command: Command) => runCommand(command, () => withServices(async ({ db }) => operationOutcome(db, await readOperation(db, operationId)))));
+    .action((operationId: number, _options: object, command: Command) =>
+      runCommand(command, () =>
+        withServices(async ({ db }) => operationOutcome(db, await readOperation(db, operationId))),
+      ),
+    );
   operation
     .command('rows')
     .description('print the numbers of an operation by line, with what became of each')
@@ -29,11 +33,20 @@ export function addBrandingOperationCommands(program: Command): void {
     .option('--after <line>', 'only rows after this line', parseCount, 0)
     .option('--limit <n>', 'at most so many; without it all', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust operation rows 12 --refused')
-    .action((operationId: number, options: RowOptions, command: Command) => runCommand(command, () => withServices(({ db }) => rowsOutcome(db, operationId, options))));
+    .action((operationId: number, options: RowOptions, command: Command) =>
+      runCommand(command, () => withServices(({ db }) => rowsOutcome(db, operationId, options))),
+    );
 }
 
-async function rowsOutcome(db: Pool, operationId: number, { refused = false, after, limit }: RowOptions): Promise<Outcome> {
+async function rowsOutcome(
+  db: Pool,
+  operationId: number,
+  { refused = false, after, limit }: RowOptions,
+): Promise<Outcome> {
   await readOperation(db, operationId); // an unknown one has no rows either
   const rows = await listRows(db, operationId, { refused, after, limit });
-  return { json: rows, text: rows.length === 0 ? `The operation has no ${refused ? 'refused ' : ''}row.` : formatRows(rows) };
+  return {
+    json: rows,
+    text: rows.length === 0 ? `The operation has no ${refused ? 'refused ' : ''}row.` : formatRows(rows),
+  };
 }

@@ -4,7 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { requestBranding } from '../jobs/queues/branding-producer.ts';
 import { readBrand } from '../pipelines/branding/brand/brand-record.ts';
-import { listOperationRows, readOperation, type Operation, type OperationKind, type OperationRequest, type OperationRow } from '../pipelines/branding/operation.ts';
+import {
+  listOperationRows,
+  readOperation,
+  type Operation,
+  type OperationKind,
+  type OperationRequest,
+  type OperationRow,
+} from '../pipelines/branding/operation.ts';
 import { readSubmittedFile } from '../pipelines/branding/submitted-file.ts';
 import { openVault } from '../runtime/vault.ts';
 import type { Config } from '../runtime/config.ts';
@@ -36,7 +43,10 @@ export interface RequestOptions {
 export function addRequestOptions(command: Command): Command {
   return command
     .option('--letter <file>', 'letter of authorization, PDF or PNG')
-    .option('--key <key>', 'idempotency key: the same request under the same key is carried out once; by default a new one')
+    .option(
+      '--key <key>',
+      'idempotency key: the same request under the same key is carried out once; by default a new one',
+    )
     .option('--no-wait', 'return when the operation is queued');
 }
 
@@ -57,19 +67,34 @@ export async function runRequest({ kind, fields, of }: BrandingRequest, options:
       const key = options.key ?? `cli-${randomUUID()}`;
       const files = await readFiles(options, config);
       const request = fields as OperationRequest; // checked at the submission
-      const { operationId, repeated } = await requestBranding({ db, vault: await openVault(config), queues, log }, { kind, request, owner, key, requestedBy: currentActor(), ...files });
+      const { operationId, repeated } = await requestBranding(
+        { db, vault: await openVault(config), queues, log },
+        { kind, request, owner, key, requestedBy: currentActor(), ...files },
+      );
       const operation = await readOperation(db, operationId);
       if (operation.state !== 'queued') return operationOutcome(db, operation, { repeated });
-      if (!options.wait) return { json: { operationId, key, owner, state: 'queued', repeated }, text: `Operation ${operationId} is queued under the key ${key}.` };
-      return operationOutcome(db, await withSomeWorker(services, queues, () => untilEnded(db, operation)), { repeated });
+      if (!options.wait)
+        return {
+          json: { operationId, key, owner, state: 'queued', repeated },
+          text: `Operation ${operationId} is queued under the key ${key}.`,
+        };
+      return operationOutcome(db, await withSomeWorker(services, queues, () => untilEnded(db, operation)), {
+        repeated,
+      });
     }),
   );
 }
 
 async function readFiles({ letter, numbers }: RequestOptions, { letterBytesMax, numbersFileBytesMax }: Config) {
   return {
-    letter: letter === undefined ? undefined : await readSubmittedFile(letter, { code: 'letter_file_invalid', bytesMax: letterBytesMax }),
-    numbersFile: numbers === undefined ? undefined : await readSubmittedFile(numbers, { code: 'numbers_file_invalid', bytesMax: numbersFileBytesMax }),
+    letter:
+      letter === undefined
+        ? undefined
+        : await readSubmittedFile(letter, { code: 'letter_file_invalid', bytesMax: letterBytesMax }),
+    numbersFile:
+      numbers === undefined
+        ? undefined
+        : await readSubmittedFile(numbers, { code: 'numbers_file_invalid', bytesMax: numbersFileBytesMax }),
   };
 }
 
@@ -91,13 +116,24 @@ async function untilEnded(db: Pool, { operationId, key }: Operation): Promise<Op
 }
 
 /** An operation with each refused row of its numbers; a failure if it failed or was rejected. */
-export async function operationOutcome(db: Pool, operation: Operation, more: Record<string, unknown> = {}): Promise<Outcome> {
+export async function operationOutcome(
+  db: Pool,
+  operation: Operation,
+  more: Record<string, unknown> = {},
+): Promise<Outcome> {
   const refused = await listRows(db, operation.operationId, { refused: true, after: 0 });
   const failed = operation.state === 'failed' || operation.result?.outcome === 'rejected';
   return { json: { ...operation, ...more, refused }, text: formatOperation(operation, refused), failed };
 }
 
 /** Rows of an operation's numbers, all of them unless there is a limit. */
-export function listRows(db: Pool, operationId: number, { refused, after, limit }: { refused: boolean; after: number; limit?: number | undefined }): Promise<OperationRow[]> {
-  return readPages((last, size) => listOperationRows(db, operationId, { refused, after: last?.line ?? after, limit: size }), limit);
+export function listRows(
+  db: Pool,
+  operationId: number,
+  { refused, after, limit }: { refused: boolean; after: number; limit?: number | undefined },
+): Promise<OperationRow[]> {
+  return readPages(
+    (last, size) => listOperationRows(db, operationId, { refused, after: last?.line ?? after, limit: size }),
+    limit,
+  );
 }

@@ -24,9 +24,17 @@ export function addCacheCommands(program: Command): void {
     .argument('<delta>', 'the delta')
     .requiredOption('--output <file>', 'where the new file goes')
     .option('--expect <sha256>', 'SHA-256 of the rows that must come out: plainSha256 of the manifest', parseDigest)
-    .option('--manifest <file>', 'manifest of the new version: the delta must be one of its deltas, and its rows must come out')
-    .addHelpText('after', '\nExample:\n  caller-trust cache apply-delta v11.tsv.gz delta.gz --output v12.tsv.gz --manifest manifest.json')
-    .action((old: string, delta: string, options: ApplyOptions, command: Command) => runCommand(command, () => applyDelta({ old, delta, ...options })));
+    .option(
+      '--manifest <file>',
+      'manifest of the new version: the delta must be one of its deltas, and its rows must come out',
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  caller-trust cache apply-delta v11.tsv.gz delta.gz --output v12.tsv.gz --manifest manifest.json',
+    )
+    .action((old: string, delta: string, options: ApplyOptions, command: Command) =>
+      runCommand(command, () => applyDelta({ old, delta, ...options })),
+    );
 }
 
 function parseDigest(text: string): string {
@@ -34,7 +42,13 @@ function parseDigest(text: string): string {
   return text;
 }
 
-async function applyDelta({ old, delta, output, expect, manifest }: ApplyOptions & { old: string; delta: string }): Promise<Outcome> {
+async function applyDelta({
+  old,
+  delta,
+  output,
+  expect,
+  manifest,
+}: ApplyOptions & { old: string; delta: string }): Promise<Outcome> {
   const promised = manifest === undefined ? undefined : await readManifest(manifest);
   if (promised !== undefined) await requireOffered(delta, promised.deltas);
   const expected = expect ?? promised?.file.plainSha256;
@@ -48,7 +62,10 @@ async function applyDelta({ old, delta, output, expect, manifest }: ApplyOptions
       await rm(unfinished, { force: true });
       throw readable(error);
     });
-  return { json: { output, checked: expected !== undefined, ...applied }, text: formatApplied(output, applied, expected !== undefined) };
+  return {
+    json: { output, checked: expected !== undefined, ...applied },
+    text: formatApplied(output, applied, expected !== undefined),
+  };
 }
 
 /** @throws ServiceError `usage_invalid`, `download_damaged` */
@@ -59,29 +76,50 @@ async function readManifest(path: string) {
   try {
     return parseManifest(JSON.parse(text));
   } catch (cause) {
-    throw new ServiceError('delta_invalid', { operation: 'read manifest', object: path, problem: 'The file is not a manifest.', cause });
+    throw new ServiceError('delta_invalid', {
+      operation: 'read manifest',
+      object: path,
+      problem: 'The file is not a manifest.',
+      cause,
+    });
   }
 }
 
 /** @throws ServiceError `delta_invalid` unless the file is one of the deltas that a manifest lists. */
 async function requireOffered(path: string, deltas: readonly { readonly sha256: string }[]): Promise<void> {
   for (const { sha256 } of deltas) {
-    const fits = await checkFile(path, { sha256 }).then(() => true, (error: unknown) => {
-      if (error instanceof ServiceError) return false;
-      throw readable(error);
-    });
+    const fits = await checkFile(path, { sha256 }).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof ServiceError) return false;
+        throw readable(error);
+      },
+    );
     if (fits) return;
   }
-  throw new ServiceError('delta_invalid', { operation: 'apply delta', object: path, problem: 'The delta is damaged, or is none of those that lead to the version of the manifest.' });
+  throw new ServiceError('delta_invalid', {
+    operation: 'apply delta',
+    object: path,
+    problem: 'The delta is damaged, or is none of those that lead to the version of the manifest.',
+  });
 }
 
 /** A file that cannot be opened is told as that. */
 function readable(error: unknown): unknown {
   if (!(error instanceof Error) || !('syscall' in error) || !('path' in error)) return error;
-  return new ServiceError('usage_invalid', { operation: 'open file', object: String(error.path), problem: 'The file cannot be opened.', cause: error });
+  return new ServiceError('usage_invalid', {
+    operation: 'open file',
+    object: String(error.path),
+    problem: 'The file cannot be opened.',
+    cause: error,
+  });
 }
 
-function formatApplied(output: string, { added, changed, removed, bytes, plainSha256 }: AppliedDelta, checked: boolean): string {
+function formatApplied(
+  output: string,
+  { added, changed, removed, bytes, plainSha256 }: AppliedDelta,
+  checked: boolean,
+): string {
   return formatFacts([
     ['file', output],
     ['added', formatCount(added)],

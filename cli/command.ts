@@ -30,7 +30,8 @@ export async function runCommand(command: Command, body: () => Promise<Outcome>)
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   try {
     const { json, text, failed, written } = await body();
-    if (written !== true) process.stdout.write(asJson ? `${JSON.stringify(json, null, 2)}\n` : text === '' ? '' : `${text}\n`);
+    if (written !== true)
+      process.stdout.write(asJson ? `${JSON.stringify(json, null, 2)}\n` : text === '' ? '' : `${text}\n`);
     process.exitCode = failed === true ? exitCodes.failed : exitCodes.done;
   } catch (cause) {
     const error = !isServiceError(cause) && isConnectionLoss(cause) ? unavailable(cause) : cause;
@@ -75,10 +76,14 @@ export async function migrateDatabase({ database, config }: Pick<Services, 'data
 function printError(error: unknown, asJson: boolean): void {
   const code = errorCodeOf(error);
   if (asJson) {
-    const known = error instanceof ServiceError ? { operation: error.operation, object: error.object, problem: error.problem, hint: error.hint } : { problem: errorMessageOf(error) };
+    const known =
+      error instanceof ServiceError
+        ? { operation: error.operation, object: error.object, problem: error.problem, hint: error.hint }
+        : { problem: errorMessageOf(error) };
     process.stderr.write(`${JSON.stringify({ error: { code, ...known } }, null, 2)}\n`);
   } else {
     process.stderr.write(`caller-trust: ${errorMessageOf(error)} [${code}]\n`);
-    if (error instanceof Error && error.cause !== undefined) process.stderr.write(`  cause: ${errorMessageOf(error.cause)}\n`);
+    if (error instanceof Error && error.cause !== undefined)
+      process.stderr.write(`  cause: ${errorMessageOf(error.cause)}\n`);
   }
 }

@@ -27,7 +27,10 @@ export interface VerifiedSamples {
 export const sampleRecordings = join(packageRoot, 'samples', 'recordings');
 
 /** How each sample must end; what the scores are is up to the models. */
-const withoutScore: Readonly<Record<string, string>> = { 'dial-tone.wav': 'no_voice', 'not-a-recording.wav': 'format_unknown' };
+const withoutScore: Readonly<Record<string, string>> = {
+  'dial-tone.wav': 'no_voice',
+  'not-a-recording.wav': 'format_unknown',
+};
 
 /**
  * Verifies the sample recordings, and then once more: the second batch must take every result from the first.
@@ -36,10 +39,17 @@ const withoutScore: Readonly<Record<string, string>> = { 'dial-tone.wav': 'no_vo
 export async function verifySamples({ outcome }: DemoCommands): Promise<VerifiedSamples> {
   const verify = () => outcome<VerifiedSamples>('verify', sampleRecordings, '--owner', demoOwner, '--wait');
   const first = await verify();
-  const wrong = first.items.filter(({ source, state, reason }) => (withoutScore[source] ?? null) !== reason || (reason === null && state !== 'performed'));
-  if (first.items.length === 0 || wrong.length > 0) throw failure(`${wrong.map(({ source, state, reason }) => `${source} ended as ${state} (${reason ?? 'with a score'})`).join(', ') || 'There are no samples'}.`);
+  const wrong = first.items.filter(
+    ({ source, state, reason }) =>
+      (withoutScore[source] ?? null) !== reason || (reason === null && state !== 'performed'),
+  );
+  if (first.items.length === 0 || wrong.length > 0)
+    throw failure(
+      `${wrong.map(({ source, state, reason }) => `${source} ended as ${state} (${reason ?? 'with a score'})`).join(', ') || 'There are no samples'}.`,
+    );
   const again = await verify();
-  if (again.items.some(({ state, reused }) => state !== 'error' && !reused)) throw failure('The second batch of the same recordings computed something.');
+  if (again.items.some(({ state, reused }) => state !== 'error' && !reused))
+    throw failure('The second batch of the same recordings computed something.');
   return first;
 }
 
@@ -53,7 +63,8 @@ export async function checkVerifications(url: string, key: string, { batch, item
   await read(`/v1/batches/${batch.id}`);
   for (const { id, source, scores } of items) {
     const shown = (await read(`/v1/verifications/${id}`)).scores;
-    if (JSON.stringify(shown) !== JSON.stringify(scores)) throw failure(`The API shows other scores of ${source} than the command.`);
+    if (JSON.stringify(shown) !== JSON.stringify(scores))
+      throw failure(`The API shows other scores of ${source} than the command.`);
   }
 }
 
@@ -70,12 +81,26 @@ interface Comparison {
 /** Enrols the reader of three samples, compares a fourth of the same reader and one of another, and deletes the voiceprint. */
 export async function compareVoices({ cli, outcome }: DemoCommands): Promise<ComparedVoices> {
   const file = (name: string) => join(sampleRecordings, name);
-  const enrolled = await cli<{ id: string }>('voice', 'enrol', file('reader-a-1.wav'), file('reader-a-2.wav'), file('reader-a-3.flac'),
-    '--subject', 'reader-a', '--owner', demoOwner, '--consent', 'CC BY 4.0 recording, samples/README.md', '--consent-at', '2026-01-01');
+  const enrolled = await cli<{ id: string }>(
+    'voice',
+    'enrol',
+    file('reader-a-1.wav'),
+    file('reader-a-2.wav'),
+    file('reader-a-3.flac'),
+    '--subject',
+    'reader-a',
+    '--owner',
+    demoOwner,
+    '--consent',
+    'CC BY 4.0 recording, samples/README.md',
+    '--consent-at',
+    '2026-01-01',
+  );
   const same = await outcome<Comparison>('voice', 'verify', enrolled.id, file('reader-a-4.opus'));
   const other = await outcome<Comparison>('voice', 'verify', enrolled.id, file('reader-b-1.mp3'));
   await cli('voice', 'delete', enrolled.id, '--reason', 'The demo is over.');
-  if (same.identity === null || other.identity === null || same.identity <= other.identity) throw failure('The reader is not told from another one.');
+  if (same.identity === null || other.identity === null || same.identity <= other.identity)
+    throw failure('The reader is not told from another one.');
   return { same: same.identity, other: other.identity };
 }
 

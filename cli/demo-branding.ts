@@ -37,19 +37,44 @@ export async function registerBrands(commands: DemoCommands, samples: WrittenSam
   const signed = await register(commands, samples.signed, { letter: form, expected: ['approved'] });
   const scan = await register(commands, samples.scan, { expected: ['in_review'] });
   const forged = await register(commands, samples.forged, { expected: ['rejected', 'in_review'] });
-  await commands.cli('letter', 'decide', String(scan.result!.letter!.letterId), '--approve', '--reason', 'The signature is the one on file.');
+  await commands.cli(
+    'letter',
+    'decide',
+    String(scan.result!.letter!.letterId),
+    '--approve',
+    '--reason',
+    'The signature is the one on file.',
+  );
   const brand = await commands.cli<{ numbers: { verified?: number } }>('brand', 'show', scan.result!.brand.handle);
-  return [describe(form, signed, 'rules'), { ...describe(samples.scan, scan, 'person'), outcome: 'approved', verified: brand.numbers.verified ?? 0 }, describe(samples.forged, forged, forged.result?.outcome === 'rejected' ? 'rules' : 'nobody yet')];
+  return [
+    describe(form, signed, 'rules'),
+    { ...describe(samples.scan, scan, 'person'), outcome: 'approved', verified: brand.numbers.verified ?? 0 },
+    describe(samples.forged, forged, forged.result?.outcome === 'rejected' ? 'rules' : 'nobody yet'),
+  ];
 }
 
 /** Has the form of a sample's request issued, and signs it as its signer would: with a certificate of the sample authority. */
 async function issueAndSign({ cli }: DemoCommands, sample: string): Promise<string> {
-  const [request, form, signed] = [requestOf(sample), sample.replace(/[^/\\]+$/, 'issued-form.pdf'), sample.replace(/[^/\\]+$/, 'signed-form.pdf')] as const;
+  const [request, form, signed] = [
+    requestOf(sample),
+    sample.replace(/[^/\\]+$/, 'issued-form.pdf'),
+    sample.replace(/[^/\\]+$/, 'signed-form.pdf'),
+  ] as const;
   await rm(form, { force: true }); // of an earlier run
   await cli('letter', 'form', request, '--owner', demoOwner, '-o', form);
-  const { brand, signer } = JSON.parse(await readFile(request, 'utf8')) as { brand: { legalName: string }; signer: { name: string } }; // what the samples wrote
+  const { brand, signer } = JSON.parse(await readFile(request, 'utf8')) as {
+    brand: { legalName: string };
+    signer: { name: string };
+  }; // what the samples wrote
   const certificate = certifySigner({ name: signer.name, organization: brand.legalName });
-  await writeFile(signed, signForm(await readFile(form), { certificate, signedAt: new Date(), lines: [`Digitally signed by ${signer.name}`, brand.legalName] }));
+  await writeFile(
+    signed,
+    signForm(await readFile(form), {
+      certificate,
+      signedAt: new Date(),
+      lines: [`Digitally signed by ${signer.name}`, brand.legalName],
+    }),
+  );
   return signed;
 }
 
@@ -57,11 +82,29 @@ function requestOf(sample: string): string {
   return sample.replace(/\.[a-z]+$/, '.json');
 }
 
-async function register({ outcome }: DemoCommands, sample: string, { letter = sample, expected }: { letter?: string; expected: readonly string[] }): Promise<Operation> {
-  const operation = await outcome<Operation>('brand', 'add', requestOf(sample), '--owner', demoOwner, '--letter', letter);
+async function register(
+  { outcome }: DemoCommands,
+  sample: string,
+  { letter = sample, expected }: { letter?: string; expected: readonly string[] },
+): Promise<Operation> {
+  const operation = await outcome<Operation>(
+    'brand',
+    'add',
+    requestOf(sample),
+    '--owner',
+    demoOwner,
+    '--letter',
+    letter,
+  );
   if (expected.includes(operation.result?.outcome ?? '')) return operation;
-  const found = operation.result?.letter?.findings.filter(({ severity }) => severity === 'reject' || severity === 'review').map(({ code, message }) => `${code}: ${message}`) ?? [operation.failure?.reason];
-  throw new ServiceError('internal', { operation: 'run demo', object: basename(letter), problem: `The letter was ${operation.result?.outcome ?? operation.state}, and should have been ${expected.join(' or ')}. ${found.join(' ')}` });
+  const found = operation.result?.letter?.findings
+    .filter(({ severity }) => severity === 'reject' || severity === 'review')
+    .map(({ code, message }) => `${code}: ${message}`) ?? [operation.failure?.reason];
+  throw new ServiceError('internal', {
+    operation: 'run demo',
+    object: basename(letter),
+    problem: `The letter was ${operation.result?.outcome ?? operation.state}, and should have been ${expected.join(' or ')}. ${found.join(' ')}`,
+  });
 }
 
 function describe(letter: string, { result }: Operation, decidedBy: string): ShownLetter {

@@ -17,16 +17,35 @@ const source = 'call-two-sides.wav';
  * Streams a sample to the console, as a caller's system would while it is recorded: that must give the scores which the batch gave.
  * @throws ServiceError `items_failed` if it does not
  */
-export async function streamSample({ cli }: Pick<DemoCommands, 'cli'>, { directory, verified }: { readonly directory: string; readonly verified: VerifiedSamples }): Promise<StreamedSample> {
-  const { key, keyId } = await cli<{ key: string; keyId: string }>('keys', 'create', demoOwner, '--scope', 'verifications:stream');
+export async function streamSample(
+  { cli }: Pick<DemoCommands, 'cli'>,
+  { directory, verified }: { readonly directory: string; readonly verified: VerifiedSamples },
+): Promise<StreamedSample> {
+  const { key, keyId } = await cli<{ key: string; keyId: string }>(
+    'keys',
+    'create',
+    demoOwner,
+    '--scope',
+    'verifications:stream',
+  );
   const keyFile = join(directory, 'state', 'stream-key');
   await writeFile(keyFile, key, { mode: 0o600 });
-  const { verification } = await cli<{ verification: VerificationDetailAnswer }>('verify', join(sampleRecordings, source), '--stream', '--key-file', keyFile);
+  const { verification } = await cli<{ verification: VerificationDetailAnswer }>(
+    'verify',
+    join(sampleRecordings, source),
+    '--stream',
+    '--key-file',
+    keyFile,
+  );
   await cli('keys', 'revoke', keyId);
   await rm(keyFile);
   const known = verified.items.find((item) => item.source === source)!;
   if (JSON.stringify(verification.scores) !== JSON.stringify(known.scores)) {
-    throw new ServiceError('items_failed', { operation: 'run the demo', object: source, problem: 'Streamed, the sample has other scores than in the batch.' });
+    throw new ServiceError('items_failed', {
+      operation: 'run the demo',
+      object: source,
+      problem: 'Streamed, the sample has other scores than in the batch.',
+    });
   }
   return { source, windows: verification.windows.length };
 }

@@ -33,7 +33,10 @@ interface FollowOptions {
  * and looks the number up in the remote file.
  * @throws ServiceError `night_failed` if a step does not do what it should
  */
-export async function followChange({ cli }: Pick<DemoCommands, 'cli'>, { url, key, phone, directory }: FollowOptions): Promise<FollowedChange> {
+export async function followChange(
+  { cli }: Pick<DemoCommands, 'cli'>,
+  { url, key, phone, directory }: FollowOptions,
+): Promise<FollowedChange> {
   const copies = join(directory, 'copies');
   const keyFile = join(directory, 'state', 'client-key');
   await rm(copies, { recursive: true, force: true });
@@ -44,10 +47,26 @@ export async function followChange({ cli }: Pick<DemoCommands, 'cli'>, { url, ke
   await cli('night', 'run');
   const second = await untilMoved(pull);
   const changed = second.artefacts.filter(({ how }) => how !== 'unchanged');
-  const looked = await cli<{ listed: boolean; row: Record<string, string> | null; bytesReceived: number }>('lookup', url, phone, '--key-file', keyFile);
-  if (changed.length !== 2 || changed.some(({ how }) => how !== 'delta')) throw failure(`After one number was cleared, ${changed.length} artefacts came anew, and not two of them as deltas.`);
-  if (looked.row?.['reputation_level'] !== 'NEUTRAL') throw failure('The number that was cleared is not NEUTRAL in the published file.');
-  return { phone, deltas: changed.length, bytesFirst: first.bytesReceived, bytesSecond: second.bytesReceived, bytesLookedUp: looked.bytesReceived };
+  const looked = await cli<{ listed: boolean; row: Record<string, string> | null; bytesReceived: number }>(
+    'lookup',
+    url,
+    phone,
+    '--key-file',
+    keyFile,
+  );
+  if (changed.length !== 2 || changed.some(({ how }) => how !== 'delta'))
+    throw failure(
+      `After one number was cleared, ${changed.length} artefacts came anew, and not two of them as deltas.`,
+    );
+  if (looked.row?.['reputation_level'] !== 'NEUTRAL')
+    throw failure('The number that was cleared is not NEUTRAL in the published file.');
+  return {
+    phone,
+    deltas: changed.length,
+    bytesFirst: first.bytesReceived,
+    bytesSecond: second.bytesReceived,
+    bytesLookedUp: looked.bytesReceived,
+  };
 }
 
 /** The API knows a new publication within its polling time. */

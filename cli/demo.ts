@@ -13,7 +13,14 @@ import { removeStateDirectory } from '../runtime/embedded-postgres.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { processLives } from '../runtime/file-lock.ts';
 import { interruption, runCommand, type Outcome } from './command.ts';
-import { checkVerifications, compareVoices, formatVerifications, verifySamples, type ComparedVoices, type VerifiedSamples } from './demo-audio.ts';
+import {
+  checkVerifications,
+  compareVoices,
+  formatVerifications,
+  verifySamples,
+  type ComparedVoices,
+  type VerifiedSamples,
+} from './demo-audio.ts';
 import { demoOwner, formatLetters, registerBrands, type DemoCommands, type ShownLetter } from './demo-branding.ts';
 import { streamSample } from './demo-stream.ts';
 import { followChange, type FollowedChange } from './demo-updates.ts';
@@ -57,29 +64,55 @@ async function demo({ keep = false }: DemoOptions): Promise<Outcome> {
     const feeds = await writeSampleFeeds(join(directory, 'feeds'), { asOf: new Date(), seed: 1, scale: 1 });
     say(`sample feeds are in ${join(directory, 'feeds')}`);
     for (const feed of ['reputation', 'directory', 'complaints'] as const) {
-      const load = await service.cli<{ rowsGiven: number; rowsAccepted: number; rowsRejected: number }>('feed', 'load', feed, feeds[feed]);
+      const load = await service.cli<{ rowsGiven: number; rowsAccepted: number; rowsRejected: number }>(
+        'feed',
+        'load',
+        feed,
+        feeds[feed],
+      );
       say(`${feed}: ${load.rowsGiven} rows given, ${load.rowsAccepted} accepted, ${load.rowsRejected} rejected`);
     }
     const brands = await registerBrands(service, letters);
     for (const { file, outcome, because } of brands) say(`${file}: ${outcome} (${because})`);
     const { night } = await service.cli<{ night: { runId: number } }>('night', 'run');
     say(`night ${night.runId} is published`);
-    const { key } = await service.cli<{ key: string }>('keys', 'create', demoOwner, '--scope', 'caches:read', 'branding:read', 'verifications:read');
+    const { key } = await service.cli<{ key: string }>(
+      'keys',
+      'create',
+      demoOwner,
+      '--scope',
+      'caches:read',
+      'branding:read',
+      'verifications:read',
+    );
     const downloads = await downloadAll({ url: await service.url(), key, directory: join(directory, 'downloads') });
     await checkBranding(await service.url(), key, { brands, downloads });
     await service.cli('artefacts', 'verify');
     const again = await service.cli<{ counts: { published: number } }>('night', 'run');
     if (again.counts.published !== 0) throw failure('A second night over the same rows published something.');
     say('a second night over the same rows published nothing new');
-    const followed = await followChange(service, { url: await service.url(), key, phone: await firstSpammer(downloads), directory });
-    say(`one number was cleared: a client that had pulled ${followed.bytesFirst} bytes took ${followed.bytesSecond} for ${followed.deltas} deltas, a look-up without a copy ${followed.bytesLookedUp}`);
+    const followed = await followChange(service, {
+      url: await service.url(),
+      key,
+      phone: await firstSpammer(downloads),
+      directory,
+    });
+    say(
+      `one number was cleared: a client that had pulled ${followed.bytesFirst} bytes took ${followed.bytesSecond} for ${followed.deltas} deltas, a look-up without a copy ${followed.bytesLookedUp}`,
+    );
     const verified = await verifySamples(service);
     await checkVerifications(await service.url(), key, verified);
-    say(`${verified.items.length} recordings were verified, a second batch of them took every result from the first, and the API shows the same scores`);
+    say(
+      `${verified.items.length} recordings were verified, a second batch of them took every result from the first, and the API shows the same scores`,
+    );
     const streamed = await streamSample(service, { directory, verified });
-    say(`${streamed.source} was streamed to the console: ${streamed.windows} windows came back while it was sent, and the scores of the batch at its end`);
+    say(
+      `${streamed.source} was streamed to the console: ${streamed.windows} windows came back while it was sent, and the scores of the batch at its end`,
+    );
     const voices = await compareVoices(service);
-    say(`a voice was enrolled, compared and deleted: identity ${formatScore(voices.same)} for the same reader, ${formatScore(voices.other)} for another`);
+    say(
+      `a voice was enrolled, compared and deleted: identity ${formatScore(voices.same)} for the same reader, ${formatScore(voices.other)} for another`,
+    );
     return describe(directory, { brands, downloads, followed, verified, voices });
   } finally {
     await service.stop();
@@ -106,21 +139,41 @@ interface Service extends DemoCommands {
 async function startService(directory: string, settings: Record<string, string>): Promise<Service> {
   const state = join(directory, 'state');
   // One account does everything in the demo.
-  const env = childEnvironment({ TWO_PAIRS_OF_EYES: 'off', STATE_DIR: state, DATABASE_URL: undefined, API_DATABASE_URL: undefined, ARTEFACT_DIR: undefined, API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0', NIGHT_CATCH_UP_HOURS: '0', ...settings });
+  const env = childEnvironment({
+    TWO_PAIRS_OF_EYES: 'off',
+    STATE_DIR: state,
+    DATABASE_URL: undefined,
+    API_DATABASE_URL: undefined,
+    ARTEFACT_DIR: undefined,
+    API_PORT: '0',
+    METRICS_PORT: '0',
+    CONSOLE_PORT: '0',
+    NIGHT_CATCH_UP_HOURS: '0',
+    ...settings,
+  });
   const cli = join(packageRoot, 'dist', 'cli.js');
   const log = await open(join(directory, 'service.log'), 'w');
-  const child = spawn(process.execPath, [cli, 'start'], { env: env as NodeJS.ProcessEnv, stdio: ['ignore', log.fd, log.fd] });
+  const child = spawn(process.execPath, [cli, 'start'], {
+    env: env as NodeJS.ProcessEnv,
+    stdio: ['ignore', log.fd, log.fd],
+  });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   await log.close();
   const service: Service = {
     async cli<Result>(...args: string[]): Promise<Result> {
-      const { stdout } = await run(process.execPath, [cli, ...args, '--json'], { env: env as NodeJS.ProcessEnv, maxBuffer: commandOutputBytesMax }).catch((error: { stderr?: string }) => {
+      const { stdout } = await run(process.execPath, [cli, ...args, '--json'], {
+        env: env as NodeJS.ProcessEnv,
+        maxBuffer: commandOutputBytesMax,
+      }).catch((error: { stderr?: string }) => {
         throw failure(`\`caller-trust ${args.join(' ')}\` failed: ${error.stderr ?? ''}`, directory);
       });
       return JSON.parse(stdout) as Result;
     },
     async outcome<Result>(...args: string[]): Promise<Result> {
-      const { stdout, stderr } = await run(process.execPath, [cli, ...args, '--json'], { env: env as NodeJS.ProcessEnv, maxBuffer: commandOutputBytesMax }).catch((error: { stdout?: string; stderr?: string }) => error);
+      const { stdout, stderr } = await run(process.execPath, [cli, ...args, '--json'], {
+        env: env as NodeJS.ProcessEnv,
+        maxBuffer: commandOutputBytesMax,
+      }).catch((error: { stdout?: string; stderr?: string }) => error);
       if (!stdout) throw failure(`\`caller-trust ${args.join(' ')}\` failed: ${stderr ?? ''}`, directory);
       return JSON.parse(stdout) as Result;
     },
@@ -146,14 +199,25 @@ async function untilHealthy(service: Service, child: ChildProcess, directory: st
   for (;;) {
     interruption.signal.throwIfAborted();
     if (child.exitCode !== null || Date.now() > until) throw failure('The service did not start.', directory);
-    const answer = await service.url().then((url) => fetch(`${url}/healthz`)).catch(() => undefined);
+    const answer = await service
+      .url()
+      .then((url) => fetch(`${url}/healthz`))
+      .catch(() => undefined);
     if (answer?.ok) return say(`the service answers at ${await service.url()}`);
     await sleep(100);
   }
 }
 
 /** Downloads every artefact that the API lists, and checks it as a client would: digests, sizes, rows, order, 304. */
-async function downloadAll({ url, key, directory }: { url: string; key: string; directory: string }): Promise<Download[]> {
+async function downloadAll({
+  url,
+  key,
+  directory,
+}: {
+  url: string;
+  key: string;
+  directory: string;
+}): Promise<Download[]> {
   await mkdir(directory, { recursive: true });
   const headers = { Authorization: `Bearer ${key}` };
   const manifests = await untilPublished(url, headers);
@@ -163,8 +227,11 @@ async function downloadAll({ url, key, directory }: { url: string; key: string; 
     const answer = await fetch(`${url}${manifest.file.href}`, { headers });
     const bytes = Buffer.from(await answer.arrayBuffer());
     checkDownload(name, manifest, bytes);
-    const again = await fetch(`${url}${manifest.file.href}`, { headers: { ...headers, 'If-None-Match': answer.headers.get('etag') ?? '' } });
-    if (again.status !== 304) throw failure(`${name}: a second request with the same ETag was answered ${again.status}.`);
+    const again = await fetch(`${url}${manifest.file.href}`, {
+      headers: { ...headers, 'If-None-Match': answer.headers.get('etag') ?? '' },
+    });
+    if (again.status !== 304)
+      throw failure(`${name}: a second request with the same ETag was answered ${again.status}.`);
     const path = join(directory, `${name.replace('/', '-')}.tsv.gz`);
     await writeFile(path, bytes);
     downloads.push({ name, manifest, path });
@@ -206,20 +273,28 @@ function sha256(bytes: Buffer): string {
 }
 
 /** The API shows the owner each brand as it was decided, and the branded cache has exactly the verified numbers. */
-async function checkBranding(url: string, key: string, { brands, downloads }: { brands: readonly ShownLetter[]; downloads: readonly Download[] }): Promise<void> {
+async function checkBranding(
+  url: string,
+  key: string,
+  { brands, downloads }: { brands: readonly ShownLetter[]; downloads: readonly Download[] },
+): Promise<void> {
   const answer = await fetch(`${url}/v1/brands`, { headers: { Authorization: `Bearer ${key}` } });
   const { brands: shown } = (await answer.json()) as { brands: { handle: string; state: string }[] };
   const wrong = brands.filter(({ brand, outcome }) => shown.find(({ handle }) => handle === brand)?.state !== outcome);
-  if (!answer.ok || wrong.length > 0) throw failure(`The API does not show ${wrong.map(({ brand }) => brand).join(', ')} as decided.`);
+  if (!answer.ok || wrong.length > 0)
+    throw failure(`The API does not show ${wrong.map(({ brand }) => brand).join(', ')} as decided.`);
   const verified = brands.reduce((sum, brand) => sum + brand.verified, 0);
   const published = downloads.find(({ name }) => name === 'branded_phones')?.manifest.rows;
-  if (published !== verified) throw failure(`${verified} numbers are verified, and the branded cache has ${published ?? 'no'} rows.`);
+  if (published !== verified)
+    throw failure(`${verified} numbers are verified, and the branded cache has ${published ?? 'no'} rows.`);
   say(`the branded cache has the ${verified} verified numbers, and the API shows the brands as they were decided`);
 }
 
 /** The first number of the spammer cache; they begin with +1, which has countries. */
 async function firstSpammer(downloads: readonly Download[]): Promise<string> {
-  const plain = gunzipSync(await readFile(downloads.find(({ name }) => name === 'spammer_phones')!.path)).toString('utf8');
+  const plain = gunzipSync(await readFile(downloads.find(({ name }) => name === 'spammer_phones')!.path)).toString(
+    'utf8',
+  );
   return plain.split('\t', 1)[0]!;
 }
 
@@ -246,11 +321,24 @@ function describe(directory: string, { brands, downloads, followed, verified, vo
     { title: 'checked', value: () => 'ok' },
   ]);
   const text = `${formatLetters(brands)}\n\n${table}\n\n${formatVerifications(verified)}\n\nFeeds, letters, downloads, copies and the log of the service are in ${directory}.`;
-  return { json: { brands, artefacts: downloads.map(({ name, manifest, path }) => ({ name, path, manifest })), followed, verifications: verified, voices }, text };
+  return {
+    json: {
+      brands,
+      artefacts: downloads.map(({ name, manifest, path }) => ({ name, path, manifest })),
+      followed,
+      verifications: verified,
+      voices,
+    },
+    text,
+  };
 }
 
 function failure(problem: string, directory?: string): ServiceError {
-  return new ServiceError('night_failed', { operation: 'run demo', problem, ...(directory === undefined ? {} : { hint: `${join(directory, 'service.log')} has the log.` }) });
+  return new ServiceError('night_failed', {
+    operation: 'run demo',
+    problem,
+    ...(directory === undefined ? {} : { hint: `${join(directory, 'service.log')} has the log.` }),
+  });
 }
 
 function say(text: string): void {

@@ -43,7 +43,12 @@ export function addEvaluateCommand(program: Command): void {
     .command('evaluate')
     .description('measure models on a test set: error rates with intervals, costs, calibration')
     .option('--index <file>', 'CSV with path, label, channel, speaker, synthesizer, codec (docs/evaluation.md)')
-    .option('--model <name>', 'model, family or directory with a manifest; several are compared, each with the one before (default: the default of each channel)', collect, [])
+    .option(
+      '--model <name>',
+      'model, family or directory with a manifest; several are compared, each with the one before (default: the default of each channel)',
+      collect,
+      [],
+    )
     .option('--name <text>', 'what the set is called in the report (default: the folder of the index)')
     .option('--note <text>', 'what is to be known of the set; stands in the report and in cards', '')
     .option('--channels <mode>', `how the channels of a recording are taken: ${CHANNEL_MODES.join(' or ')}`, 'apart')
@@ -53,7 +58,12 @@ export function addEvaluateCommand(program: Command): void {
     .option('--det <file>', 'write the curves as an SVG picture')
     .option('--scores <file>', 'write the score of each recording as CSV')
     .option('--card', 'write evaluation.json, det.svg and card.md beside the manifest of each model')
-    .option('--card-from <directory>', 'write det.svg and card.md of a model again from its evaluation.json; measures nothing', collect, []);
+    .option(
+      '--card-from <directory>',
+      'write det.svg and card.md of a model again from its evaluation.json; measures nothing',
+      collect,
+      [],
+    );
   addEvaluateLabelsCommand(command);
   command.action((options: EvaluateOptions) => runCommand(command, () => evaluate(options)));
 }
@@ -65,13 +75,25 @@ function collect(value: string, values: readonly string[]): readonly string[] {
 async function evaluate(options: EvaluateOptions): Promise<Outcome> {
   if (options.cardFrom.length > 0) return writeAgain(options.cardFrom);
   const { index } = options;
-  if (index === undefined) throw new ServiceError('usage_invalid', { operation: 'evaluate', problem: 'Give --index, or --card-from.' });
-  if (!CHANNEL_MODES.includes(options.channels)) throw new ServiceError('usage_invalid', { operation: 'evaluate', problem: `--channels is one of ${CHANNEL_MODES.join(', ')}.` });
+  if (index === undefined)
+    throw new ServiceError('usage_invalid', { operation: 'evaluate', problem: 'Give --index, or --card-from.' });
+  if (!CHANNEL_MODES.includes(options.channels))
+    throw new ServiceError('usage_invalid', {
+      operation: 'evaluate',
+      problem: `--channels is one of ${CHANNEL_MODES.join(', ')}.`,
+    });
   const rows = await readIndex(index);
   const models = await chooseModels(rows, options.model);
   const { set, outcomes } = await score(rows, models, options.channels);
   const report = makeReport({
-    index: { name: options.name ?? basename(dirname(resolve(index))), note: options.note, sha256: createHash('sha256').update(await readFile(index)).digest('hex'), recordings: rows.length },
+    index: {
+      name: options.name ?? basename(dirname(resolve(index))),
+      note: options.note,
+      sha256: createHash('sha256')
+        .update(await readFile(index))
+        .digest('hex'),
+      recordings: rows.length,
+    },
     set,
     models: outcomes,
     evaluatedAt: new Date(),
@@ -86,9 +108,16 @@ async function evaluate(options: EvaluateOptions): Promise<Outcome> {
 
 async function chooseModels(rows: readonly IndexRow[], names: readonly string[]): Promise<EvaluatedModel[]> {
   const registry = await loadShippedRegistry();
-  const models = await Promise.all((names.length === 0 ? familiesOf(rows) : names).map((name) => findEvaluatedModel(registry, name)));
+  const models = await Promise.all(
+    (names.length === 0 ? familiesOf(rows) : names).map((name) => findEvaluatedModel(registry, name)),
+  );
   const twice = models.find(({ name }, at) => models.findIndex((each) => each.name === name) < at);
-  if (twice !== undefined) throw new ServiceError('usage_invalid', { operation: 'evaluate', object: twice.name, problem: 'The model is named twice.' });
+  if (twice !== undefined)
+    throw new ServiceError('usage_invalid', {
+      operation: 'evaluate',
+      object: twice.name,
+      problem: 'The model is named twice.',
+    });
   return models;
 }
 
@@ -115,14 +144,21 @@ async function score(rows: readonly IndexRow[], models: readonly EvaluatedModel[
 }
 
 async function writeAgain(directories: readonly string[]): Promise<Outcome> {
-  for (const directory of directories) for (const [name, text] of Object.entries(await renderCardFiles(directory))) await writeFile(join(directory, name), text);
+  for (const directory of directories)
+    for (const [name, text] of Object.entries(await renderCardFiles(directory)))
+      await writeFile(join(directory, name), text);
   const cards = directories.map((directory) => join(directory, 'card.md'));
   return { json: { cards }, text: cards.map((card) => `written: ${card}`).join('\n') };
 }
 
 async function writeCards(models: readonly EvaluatedModel[], report: EvaluationReport): Promise<string[]> {
   const homeless = models.find(({ directory }) => directory === null);
-  if (homeless !== undefined) throw new ServiceError('usage_invalid', { operation: 'write card', object: homeless.name, problem: 'The model has no directory of its own.' });
+  if (homeless !== undefined)
+    throw new ServiceError('usage_invalid', {
+      operation: 'write card',
+      object: homeless.name,
+      problem: 'The model has no directory of its own.',
+    });
   await Promise.all(models.map((model) => writeCard(model.directory!, { model, report })));
   return models.map(({ directory }) => join(basename(directory!), 'card.md'));
 }

@@ -15,9 +15,17 @@ export function addKeyCommands(program: Command): void {
     .option('--scope <scope...>', SCOPES.join(', '), ['caches:read'])
     .option('--brand <handle>', 'the one brand of the client that the key sees; for numbers:read and branding:read')
     .option('--expires <time>', 'when it ends', parseInstant)
-    .addHelpText('after', '\nExample:\n  caller-trust keys create acme-carrier --scope caches:read --expires 2027-12-31\n  caller-trust keys create acme-agency --scope numbers:read branding:read --brand acme')
-    .action((client: string, options: CreateOptions, command: Command) => runCommand(command, () => create(client, options)));
-  keys.command('list').description('list all keys').action((_options: object, command: Command) => runCommand(command, list));
+    .addHelpText(
+      'after',
+      '\nExample:\n  caller-trust keys create acme-carrier --scope caches:read --expires 2027-12-31\n  caller-trust keys create acme-agency --scope numbers:read branding:read --brand acme',
+    )
+    .action((client: string, options: CreateOptions, command: Command) =>
+      runCommand(command, () => create(client, options)),
+    );
+  keys
+    .command('list')
+    .description('list all keys')
+    .action((_options: object, command: Command) => runCommand(command, list));
   keys
     .command('revoke')
     .description('revoke a key; the API refuses it within seconds')
@@ -33,7 +41,13 @@ interface CreateOptions {
 
 function create(client: string, { scope, brand, expires }: CreateOptions) {
   return withServices(async ({ db, config }) => {
-    const key = await createKey(db, { client, scopes: scope, brand: brand ?? null, expiresAt: expires ?? null, secret: await loadKeySecret(config) });
+    const key = await createKey(db, {
+      client,
+      scopes: scope,
+      brand: brand ?? null,
+      expiresAt: expires ?? null,
+      secret: await loadKeySecret(config),
+    });
     const text = formatFacts([
       ['key', key.key],
       ['id', key.keyId],
@@ -65,6 +79,9 @@ function list() {
 function revoke(keyId: string) {
   return withServices(async ({ db }) => {
     const revoked = await revokeKey(db, keyId);
-    return { json: revoked, text: `Key ${revoked.keyId} of ${revoked.client} is revoked since ${formatTime(revoked.revokedAt)}.` };
+    return {
+      json: revoked,
+      text: `Key ${revoked.keyId} of ${revoked.client} is revoked since ${formatTime(revoked.revokedAt)}.`,
+    };
   });
 }

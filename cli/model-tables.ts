@@ -12,7 +12,10 @@ import { formatCount, formatFacts, formatTable, formatTime } from './table.ts';
 const rowsShownMax = 20;
 
 /** A model as commands print it: its row, without what is only of use to processes. */
-export type ShownModel = Pick<RegistryEntry, 'model' | 'family' | 'release' | 'state' | 'isDefault' | 'removedIn' | 'replacedBy' | 'note' | 'origin' | 'added'> & {
+export type ShownModel = Pick<
+  RegistryEntry,
+  'model' | 'family' | 'release' | 'state' | 'isDefault' | 'removedIn' | 'replacedBy' | 'note' | 'origin' | 'added'
+> & {
   readonly parameters: number | null;
   readonly bytes: number | null;
   /** What keeps it from being used. */
@@ -97,7 +100,10 @@ export function formatDefaultMove({ family, before, model, since, reportId, forc
 }
 
 /** A drift report with its largest flips. */
-export function formatDrift({ reportId, report, computed, itemsWithoutAudio }: ComparisonResult, files: readonly string[]): string {
+export function formatDrift(
+  { reportId, report, computed, itemsWithoutAudio }: ComparisonResult,
+  files: readonly string[],
+): string {
   const { counts } = report;
   const facts = formatFacts([
     ['drift report', String(reportId)],
@@ -128,7 +134,10 @@ function formatClasses({ classes }: DriftReport): string {
     { title: 'old', value: ({ old }) => old },
     { title: 'new', value: ({ new: now }) => now },
     { title: 'change', value: ({ change }) => percent(change) },
-    { title: '95 % interval', value: ({ interval }) => interval && `${percent(interval[0])} to ${percent(interval[1])}` },
+    {
+      title: '95 % interval',
+      value: ({ interval }) => interval && `${percent(interval[0])} to ${percent(interval[1])}`,
+    },
     { title: 'p', value: ({ p }) => p && formatP(p) },
   ]);
 }

@@ -15,7 +15,14 @@ import type { Services } from '../runtime/services.ts';
 import { formatParagraphs } from './brand-tables.ts';
 import { currentActor } from './branding-request.ts';
 import { interruption, runCommand, withServices, type Outcome } from './command.ts';
-import { formatDefaultMove, formatDrift, formatModel, formatModels, type ShownModel, type ShownModelDetails } from './model-tables.ts';
+import {
+  formatDefaultMove,
+  formatDrift,
+  formatModel,
+  formatModels,
+  type ShownModel,
+  type ShownModelDetails,
+} from './model-tables.ts';
 import { parseId } from './options.ts';
 import { formatBar, startProgress } from './progress.ts';
 import { readableLog } from './readable-log.ts';
@@ -49,7 +56,9 @@ function addReadingCommands(models: Command): void {
     .description('list the models with their states and the defaults')
     .option('--release <release>', 'as of a release; by default the newest')
     .addHelpText('after', '\nExamples:\n  caller-trust models list\n  caller-trust models list --release 2025.11.r1p0')
-    .action((options: { release?: string }, command: Command) => runCommand(command, () => listCommand(options.release)));
+    .action((options: { release?: string }, command: Command) =>
+      runCommand(command, () => listCommand(options.release)),
+    );
   models
     .command('show')
     .description('show a model: manifest, card, state and history')
@@ -66,8 +75,13 @@ function addChangingCommands(models: Command): void {
     .requiredOption('--weights <file>', 'its weights, ONNX')
     .option('--by <name>', 'who adds it')
     .requiredOption('--reason <text>', 'why, kept with it')
-    .addHelpText('after', "\nExample:\n  caller-trust models add manifest.json --weights model.onnx --reason 'Trained on our own calls, ticket 4711'")
-    .action((manifest: string, options: ActorOptions & { weights: string }, command: Command) => runCommand(command, () => addCommand(manifest, options)));
+    .addHelpText(
+      'after',
+      "\nExample:\n  caller-trust models add manifest.json --weights model.onnx --reason 'Trained on our own calls, ticket 4711'",
+    )
+    .action((manifest: string, options: ActorOptions & { weights: string }, command: Command) =>
+      runCommand(command, () => addCommand(manifest, options)),
+    );
   models
     .command('drift')
     .description('compare two models on the stored audio of a batch; stores the report')
@@ -77,8 +91,13 @@ function addChangingCommands(models: Command): void {
     .option('--picture <file>', 'draw the scores to a new SVG file')
     .option('--output <file>', 'write the whole report to a new JSON file')
     .option('--by <name>', 'who asks')
-    .addHelpText('after', '\nExample:\n  caller-trust models drift phone/v7 phone/v8 --batch 0b6c4dc2-1f6a-4c2b-9d92-3fbe2d7fa001 --picture drift.svg')
-    .action((old: string, now: string, options: DriftOptions, command: Command) => runCommand(command, () => driftCommand({ old, new: now }, options)));
+    .addHelpText(
+      'after',
+      '\nExample:\n  caller-trust models drift phone/v7 phone/v8 --batch 0b6c4dc2-1f6a-4c2b-9d92-3fbe2d7fa001 --picture drift.svg',
+    )
+    .action((old: string, now: string, options: DriftOptions, command: Command) =>
+      runCommand(command, () => driftCommand({ old, new: now }, options)),
+    );
   models
     .command('default')
     .description('set the default of a family, which needs a drift report of the present one and the new one')
@@ -88,8 +107,14 @@ function addChangingCommands(models: Command): void {
     .requiredOption('--reason <text>', 'why, kept in the record')
     .option('--report <id>', 'the drift report that it rests on; by default the newest that fits', parseId)
     .option('--force', 'go without a report; the record says so')
-    .addHelpText('after', "\nExample:\n  caller-trust models default phone phone/v8 --reason 'Drift report 3 was read by the fraud team'")
-    .action((family: Family, model: string, options: ActorOptions & { report?: number; force?: boolean }, command: Command) => runCommand(command, () => defaultCommand(family, model, options)));
+    .addHelpText(
+      'after',
+      "\nExample:\n  caller-trust models default phone phone/v8 --reason 'Drift report 3 was read by the fraud team'",
+    )
+    .action(
+      (family: Family, model: string, options: ActorOptions & { report?: number; force?: boolean }, command: Command) =>
+        runCommand(command, () => defaultCommand(family, model, options)),
+    );
 }
 
 async function listCommand(release?: string): Promise<Outcome> {
@@ -97,8 +122,15 @@ async function listCommand(release?: string): Promise<Outcome> {
     const registry = await loadRegistry(db, config);
     const models = registry.models(release).map(shownModel);
     const text = formatModels(models);
-    if (release === undefined || release === registry.newestRelease) return { json: { release: registry.newestRelease, models }, text };
-    return { json: { release, models }, text: formatParagraphs(text, `As of ${release}, by the registry alone; today is ${registry.newestRelease}, and defaults that were set here count only for today.`) };
+    if (release === undefined || release === registry.newestRelease)
+      return { json: { release: registry.newestRelease, models }, text };
+    return {
+      json: { release, models },
+      text: formatParagraphs(
+        text,
+        `As of ${release}, by the registry alone; today is ${registry.newestRelease}, and defaults that were set here count only for today.`,
+      ),
+    };
   });
 }
 
@@ -120,18 +152,57 @@ async function showModel(name: string): Promise<Outcome> {
   });
 }
 
-function shownModel({ model, family, release, state, isDefault, removedIn, replacedBy, note, origin, added, fault, manifest }: RegistryEntry): ShownModel {
+function shownModel({
+  model,
+  family,
+  release,
+  state,
+  isDefault,
+  removedIn,
+  replacedBy,
+  note,
+  origin,
+  added,
+  fault,
+  manifest,
+}: RegistryEntry): ShownModel {
   const size = { parameters: manifest?.parameters ?? null, bytes: manifest?.bytes ?? null };
-  return { model, family, release, state, isDefault, removedIn, replacedBy, note, origin, added, ...size, fault: fault?.problem ?? null };
+  return {
+    model,
+    family,
+    release,
+    state,
+    isDefault,
+    removedIn,
+    replacedBy,
+    note,
+    origin,
+    added,
+    ...size,
+    fault: fault?.problem ?? null,
+  };
 }
 
 async function pathIfThere(path: string | null): Promise<string | null> {
-  return path === null ? null : access(path).then(() => path, () => null);
+  return path === null
+    ? null
+    : access(path).then(
+        () => path,
+        () => null,
+      );
 }
 
-async function addCommand(manifest: string, { weights, by = currentActor(), reason }: ActorOptions & { weights: string }): Promise<Outcome> {
+async function addCommand(
+  manifest: string,
+  { weights, by = currentActor(), reason }: ActorOptions & { weights: string },
+): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
-    const added = await addModel(db, config, { manifestFile: resolve(manifest), weightsFile: resolve(weights), by, reason });
+    const added = await addModel(db, config, {
+      manifestFile: resolve(manifest),
+      weightsFile: resolve(weights),
+      by,
+      reason,
+    });
     const text = added.isNew
       ? `${added.model} is added. It is used where it is named; \`caller-trust models drift\` compares it with the default.`
       : `${added.model} is there already; nothing was changed.`;
@@ -139,7 +210,10 @@ async function addCommand(manifest: string, { weights, by = currentActor(), reas
   });
 }
 
-async function driftCommand(models: { old: string; new: string }, { batch, by = currentActor(), picture, output }: DriftOptions): Promise<Outcome> {
+async function driftCommand(
+  models: { old: string; new: string },
+  { batch, by = currentActor(), picture, output }: DriftOptions,
+): Promise<Outcome> {
   return withServices(async (services) => {
     const { result, files } = await withNewFiles([picture, output], async (outputs) => {
       const compared = await compareWithProgress(services, { ...models, batch, by });
@@ -148,12 +222,18 @@ async function driftCommand(models: { old: string; new: string }, { batch, by = 
       return compared;
     });
     const { reportId, madeAt, computed, itemsWithoutAudio } = result;
-    return { json: { reportId, madeAt, computed, itemsWithoutAudio, files, ...result.report }, text: formatDrift(result, files) };
+    return {
+      json: { reportId, madeAt, computed, itemsWithoutAudio, files, ...result.report },
+      text: formatDrift(result, files),
+    };
   });
 }
 
 /** Takes the names of files before the work of an hour that they are for; they are made whole, or none of them. */
-async function withNewFiles<Result>(paths: readonly (string | undefined)[], work: (outputs: readonly (ResultOutput | undefined)[]) => Promise<Result>): Promise<{ result: Result; files: string[] }> {
+async function withNewFiles<Result>(
+  paths: readonly (string | undefined)[],
+  work: (outputs: readonly (ResultOutput | undefined)[]) => Promise<Result>,
+): Promise<{ result: Result; files: string[] }> {
   const outputs: (ResultOutput | undefined)[] = [];
   try {
     for (const path of paths) outputs.push(path === undefined ? undefined : await openOutput(path));
@@ -166,20 +246,39 @@ async function withNewFiles<Result>(paths: readonly (string | undefined)[], work
   }
 }
 
-async function compareWithProgress({ db, config, log }: Services, request: { old: string; new: string; batch: string; by: string }): Promise<ComparisonResult> {
+async function compareWithProgress(
+  { db, config, log }: Services,
+  request: { old: string; new: string; batch: string; by: string },
+): Promise<ComparisonResult> {
   const registry = await loadRegistry(db, config);
   const pool = openScoringPool({ config, log: readableLog(log) });
   const progress = startProgress();
-  const onProgress = (done: number, recordings: number) => progress.show(`${formatBar(done / recordings)} ${done} of ${recordings} recordings scored`);
+  const onProgress = (done: number, recordings: number) =>
+    progress.show(`${formatBar(done / recordings)} ${done} of ${recordings} recordings scored`);
   try {
-    return await compareModels({ db, registry, pool, store: new AudioStore(config.audioDir), atOnce: config.audioScorers, signal: interruption.signal, onProgress }, request);
+    return await compareModels(
+      {
+        db,
+        registry,
+        pool,
+        store: new AudioStore(config.audioDir),
+        atOnce: config.audioScorers,
+        signal: interruption.signal,
+        onProgress,
+      },
+      request,
+    );
   } finally {
     progress.end();
     await pool.close();
   }
 }
 
-async function defaultCommand(family: Family, model: string, { by = currentActor(), reason, report, force = false }: ActorOptions & { report?: number; force?: boolean }): Promise<Outcome> {
+async function defaultCommand(
+  family: Family,
+  model: string,
+  { by = currentActor(), reason, report, force = false }: ActorOptions & { report?: number; force?: boolean },
+): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
     const move = await moveDefault(db, config, { family, model, by, reason, reportId: report, force });
     return { json: move, text: formatDefaultMove(move) };

@@ -4,9 +4,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { enqueueNight } from '../jobs/queues/enqueue.ts';
 import { formatArtefact } from '../pipelines/caches/definition.ts';
-import { readNight, type BuildState, type NightReport, type NightState } from '../pipelines/caches/night/night-report.ts';
+import {
+  readNight,
+  type BuildState,
+  type NightReport,
+  type NightState,
+} from '../pipelines/caches/night/night-report.ts';
 import { releaseHeldFiles } from '../pipelines/caches/night/night-release.ts';
-import { evaluationInstant, everything, parseScope, requestNightOnce } from '../pipelines/caches/night/night-request.ts';
+import {
+  evaluationInstant,
+  everything,
+  parseScope,
+  requestNightOnce,
+} from '../pipelines/caches/night/night-request.ts';
 import type { Pool } from '../runtime/postgres.ts';
 import { currentActor } from './branding-request.ts';
 import { interruption, runCommand, withServices, type Outcome } from './command.ts';
@@ -38,7 +48,10 @@ export function addNightCommands(program: Command): void {
     .option('--accept-shrink', 'publish files that lose more rows than SHRINK_PERCENT_MAX')
     .option('--key <key>', 'idempotency key: the same request under the same key is one night; by default a new one')
     .option('--no-wait', 'return when the night is queued')
-    .addHelpText('after', '\nExamples:\n  caller-trust night run\n  caller-trust night run --only phones/US\n  caller-trust night run --date 2021-07-08 --accept-shrink')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  caller-trust night run\n  caller-trust night run --only phones/US\n  caller-trust night run --date 2021-07-08 --accept-shrink',
+    )
     .action((options: RunOptions, command: Command) => runCommand(command, () => runNight(options)));
   for (const [name, description] of [
     ['status', 'show how far a night is; by default the latest'],
@@ -49,22 +62,32 @@ export function addNightCommands(program: Command): void {
       .description(description)
       .option('--run <id>', 'the night of this id', parseId)
       .option('--date <YYYY-MM-DD>', 'the latest night of this date')
-      .action((options: { run?: number; date?: string }, command: Command) => runCommand(command, () => showNight(options)));
+      .action((options: { run?: number; date?: string }, command: Command) =>
+        runCommand(command, () => showNight(options)),
+      );
   }
   night
     .command('release')
     .description('let files through that gates hold: the next night publishes them')
     .argument('[cache[/country]]', 'which file; by default all that are held')
     .requiredOption('--reason <text>', 'why it is right, kept with the file')
-    .addHelpText('after', "\nExample:\n  caller-trust night release phones/US --reason 'New provider since Monday, ticket 4711'\n  caller-trust night run")
-    .action((scope: string | undefined, { reason }: { reason: string }, command: Command) => runCommand(command, () => release(scope, reason)));
+    .addHelpText(
+      'after',
+      "\nExample:\n  caller-trust night release phones/US --reason 'New provider since Monday, ticket 4711'\n  caller-trust night run",
+    )
+    .action((scope: string | undefined, { reason }: { reason: string }, command: Command) =>
+      runCommand(command, () => release(scope, reason)),
+    );
 }
 
 function release(scopeText: string | undefined, reason: string): Promise<Outcome> {
   const scope = scopeText === undefined ? everything : parseScope(scopeText);
   return withServices(async ({ db, config }) => {
     const released = await releaseHeldFiles(db, { scope, reason, actor: currentActor(), eyes: config });
-    const lines = released.map(({ gates, ...artefact }) => `${formatArtefact(artefact)}: ${gates.map(({ reason: why }) => why).join(' ') || 'held with others'}`);
+    const lines = released.map(
+      ({ gates, ...artefact }) =>
+        `${formatArtefact(artefact)}: ${gates.map(({ reason: why }) => why).join(' ') || 'held with others'}`,
+    );
     return { json: released, text: `Released; the next night publishes:\n${lines.join('\n')}` };
   });
 }
@@ -88,7 +111,8 @@ async function runNight(options: RunOptions): Promise<Outcome> {
       });
       if (state === 'finished') return nightOutcome(await readNight(services.db, { runId }));
       await enqueueNight(queues, { runId });
-      if (!options.wait) return { json: { runId, key, state, repeated }, text: `Night ${runId} is queued under the key ${key}.` };
+      if (!options.wait)
+        return { json: { runId, key, state, repeated }, text: `Night ${runId} is queued under the key ${key}.` };
       return nightOutcome(await withSomeWorker(services, queues, () => untilFinished(services.db, runId)));
     }),
   );
@@ -162,12 +186,21 @@ export function formatReport(report: NightReport): string {
     { title: 'plain bytes', value: ({ plainBytes }) => plainBytes },
     { title: 'seconds', value: (artefact) => artefact.seconds?.toFixed(2) },
   ]);
-  const reasons = report.artefacts.flatMap(({ failure, ...artefact }) => (failure === null ? [] : [`${formatArtefact(artefact)}: ${failure.reason} [${failure.code}]`]));
+  const reasons = report.artefacts.flatMap(({ failure, ...artefact }) =>
+    failure === null ? [] : [`${formatArtefact(artefact)}: ${failure.reason} [${failure.code}]`],
+  );
   const differing = report.artefacts.flatMap(({ segmentsDiffering, ...artefact }) =>
-    (segmentsDiffering ?? 0) > 0 ? [`${formatArtefact(artefact)}: ALARM: ${segmentsDiffering} segments changed without a mark, and nights since the last full build may have published old rows; this file is right`] : [],
+    (segmentsDiffering ?? 0) > 0
+      ? [
+          `${formatArtefact(artefact)}: ALARM: ${segmentsDiffering} segments changed without a mark, and nights since the last full build may have published old rows; this file is right`,
+        ]
+      : [],
   );
   // Reports of the first releases have no such list.
-  const lapsed = (report.lapsed ?? []).map(({ brand, validUntil, numbers }) => `brand ${brand}: ${numbers} numbers left the files, because their letter ended ${formatTime(validUntil)}`);
+  const lapsed = (report.lapsed ?? []).map(
+    ({ brand, validUntil, numbers }) =>
+      `brand ${brand}: ${numbers} numbers left the files, because their letter ended ${formatTime(validUntil)}`,
+  );
   const sum = `${counts.published} published, ${counts.unchanged} unchanged, ${counts.failed} failed.`;
   const late = (report.lateFeeds ?? []).map(({ feed, source, lastAt, expectedHours }) => {
     const since = lastAt === null ? 'it never came' : `its last load was submitted ${formatTime(lastAt)}`;

@@ -1,5 +1,14 @@
 import type { Command } from 'commander';
-import { decideDispute, DISPUTE_STATES, fileDispute, listDisputes, openDisputeContact, readDispute, type Dispute, type DisputeState } from '../pipelines/labels/number-dispute.ts';
+import {
+  decideDispute,
+  DISPUTE_STATES,
+  fileDispute,
+  listDisputes,
+  openDisputeContact,
+  readDispute,
+  type Dispute,
+  type DisputeState,
+} from '../pipelines/labels/number-dispute.ts';
 import { readRequestFile } from '../pipelines/branding/requests/request-file.ts';
 import { openVault } from '../runtime/vault.ts';
 import { ServiceError } from '../runtime/errors.ts';
@@ -23,7 +32,9 @@ interface DecideOptions {
 
 /** `number dispute [decide]` and `number disputes list|show`. */
 export function addNumberDisputeCommands(number: Command): void {
-  const dispute = number.command('dispute').description('request that a person looks at the label of a number again, and decide such requests');
+  const dispute = number
+    .command('dispute')
+    .description('request that a person looks at the label of a number again, and decide such requests');
   dispute
     .command('file', { isDefault: true })
     .description('file a dispute: a number with a reason, or a request form as JSON')
@@ -31,8 +42,13 @@ export function addNumberDisputeCommands(number: Command): void {
     .option('--reason <text>', 'why the label is wrong')
     .option('--contact <text>', 'how to reach who asks; kept sealed')
     .option('--key <key>', 'idempotency key; without one, the same request is the same dispute')
-    .addHelpText('after', "\nExamples:\n  caller-trust number dispute +12025550123 --reason 'Our clinic took the number over in May' --contact office@clinic.example\n  caller-trust number dispute request.json --key ticket-4711")
-    .action((request: string, options: FileOptions, command: Command) => runCommand(command, () => file(request, options)));
+    .addHelpText(
+      'after',
+      "\nExamples:\n  caller-trust number dispute +12025550123 --reason 'Our clinic took the number over in May' --contact office@clinic.example\n  caller-trust number dispute request.json --key ticket-4711",
+    )
+    .action((request: string, options: FileOptions, command: Command) =>
+      runCommand(command, () => file(request, options)),
+    );
   dispute
     .command('decide')
     .description('decide a dispute that somebody else filed')
@@ -40,8 +56,13 @@ export function addNumberDisputeCommands(number: Command): void {
     .option('--clear', 'publish the number as NEUTRAL')
     .option('--uphold', 'leave its label')
     .requiredOption('--reason <text>', 'why, kept with the decision')
-    .addHelpText('after', "\nExample:\n  caller-trust number dispute decide 12 --clear --reason 'The number changed hands'")
-    .action((disputeId: number, options: DecideOptions, command: Command) => runCommand(command, () => decide(disputeId, options)));
+    .addHelpText(
+      'after',
+      "\nExample:\n  caller-trust number dispute decide 12 --clear --reason 'The number changed hands'",
+    )
+    .action((disputeId: number, options: DecideOptions, command: Command) =>
+      runCommand(command, () => decide(disputeId, options)),
+    );
   addReadingCommands(number);
 }
 
@@ -53,13 +74,17 @@ function addReadingCommands(number: Command): void {
     .option('--state <state>', `${DISPUTE_STATES.join(', ')} or all`, 'open')
     .option('--after <id>', 'only disputes after this one', parseCount, 0)
     .option('--limit <n>', 'at most so many', parseCount, 100)
-    .action((options: { state: string; after: number; limit: number }, command: Command) => runCommand(command, () => list(options)));
+    .action((options: { state: string; after: number; limit: number }, command: Command) =>
+      runCommand(command, () => list(options)),
+    );
   disputes
     .command('show')
     .description('show a dispute with its decision')
     .argument('<dispute>', 'id of the dispute', parseId)
     .option('--contact', 'with the contact of who filed it')
-    .action((disputeId: number, options: { contact?: boolean }, command: Command) => runCommand(command, () => show(disputeId, options)));
+    .action((disputeId: number, options: { contact?: boolean }, command: Command) =>
+      runCommand(command, () => show(disputeId, options)),
+    );
 }
 
 async function file(request: string, { reason, contact, key }: FileOptions): Promise<Outcome> {
@@ -67,13 +92,23 @@ async function file(request: string, { reason, contact, key }: FileOptions): Pro
   const given = Object.fromEntries(Object.entries({ reason, contact }).filter(([, value]) => value !== undefined));
   const fields = isNumber ? { phone: request, ...given } : { ...(await readRequestFile(request)), ...given };
   return withServices(async ({ db, config }) => {
-    const filed = await fileDispute({ db, vault: await openVault(config) }, { request: fields, filedBy: currentActor(), key });
-    return { json: filed, text: `${filed.repeated ? 'This is' : 'Filed as'} dispute ${filed.disputeId}: it is ${filed.state}.` };
+    const filed = await fileDispute(
+      { db, vault: await openVault(config) },
+      { request: fields, filedBy: currentActor(), key },
+    );
+    return {
+      json: filed,
+      text: `${filed.repeated ? 'This is' : 'Filed as'} dispute ${filed.disputeId}: it is ${filed.state}.`,
+    };
   });
 }
 
 async function decide(disputeId: number, { clear = false, uphold = false, reason }: DecideOptions): Promise<Outcome> {
-  if (clear === uphold) throw new ServiceError('usage_invalid', { operation: 'decide dispute', problem: 'Give one of --clear and --uphold.' });
+  if (clear === uphold)
+    throw new ServiceError('usage_invalid', {
+      operation: 'decide dispute',
+      problem: 'Give one of --clear and --uphold.',
+    });
   return withServices(async ({ db, config }) => {
     const decided = await decideDispute({ db, disputeId, clear, reason, actor: currentActor(), eyes: config });
     return { json: decided, text: describe(decided) };
@@ -82,7 +117,12 @@ async function decide(disputeId: number, { clear = false, uphold = false, reason
 
 async function list({ state, after, limit }: { state: string; after: number; limit: number }): Promise<Outcome> {
   const known = DISPUTE_STATES.find((each) => each === state);
-  if (known === undefined && state !== 'all') throw new ServiceError('usage_invalid', { operation: 'list disputes', problem: 'There is no such state.', hint: `The states are ${DISPUTE_STATES.join(', ')}; all lists every one.` });
+  if (known === undefined && state !== 'all')
+    throw new ServiceError('usage_invalid', {
+      operation: 'list disputes',
+      problem: 'There is no such state.',
+      hint: `The states are ${DISPUTE_STATES.join(', ')}; all lists every one.`,
+    });
   return withServices(async ({ db }) => {
     const disputes = await listDisputes(db, { state: known as DisputeState | undefined, after, limit });
     const text = formatTable(disputes, [
@@ -102,7 +142,10 @@ async function show(disputeId: number, { contact: withContact = false }: { conta
     const dispute = await readDispute(db, disputeId);
     if (!withContact) return { json: dispute, text: describe(dispute) };
     const contact = await openDisputeContact({ db, vault: await openVault(config) }, disputeId);
-    return { json: { ...dispute, contact }, text: `${describe(dispute)}\n${formatFacts([['contact', contact ?? 'none']])}` };
+    return {
+      json: { ...dispute, contact },
+      text: `${describe(dispute)}\n${formatFacts([['contact', contact ?? 'none']])}`,
+    };
   });
 }
 

@@ -2,7 +2,13 @@ import type { Command } from 'commander';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requestProofs } from '../jobs/queues/proof-producer.ts';
 import { readBrand } from '../pipelines/branding/brand/brand-record.ts';
-import { confirmCode, listNumberProofs, type NumberProofStatus, type ProofSkip, type StartedProofs } from '../pipelines/branding/proof/number-proof.ts';
+import {
+  confirmCode,
+  listNumberProofs,
+  type NumberProofStatus,
+  type ProofSkip,
+  type StartedProofs,
+} from '../pipelines/branding/proof/number-proof.ts';
 import { loadCodeSecret } from '../pipelines/branding/proof/proof-code.ts';
 import { requirePhone } from '../pipelines/labels/number-record.ts';
 import type { Pool } from '../runtime/postgres.ts';
@@ -18,7 +24,9 @@ const pollMs = 100;
 
 /** `number prove start|confirm|status`. */
 export function addNumberProofCommands(number: Command): void {
-  const prove = number.command('prove').description('prove that a brand answers its numbers, by codes that calls give out');
+  const prove = number
+    .command('prove')
+    .description('prove that a brand answers its numbers, by codes that calls give out');
   prove
     .command('start')
     .description('have numbers called: those that are named, or every one that is not proven')
@@ -27,7 +35,9 @@ export function addNumberProofCommands(number: Command): void {
     .option('--language <tag>', 'language of the calls, such as en or de-AT', 'en')
     .option('--no-wait', 'return when the calls are queued')
     .addHelpText('after', '\nExample:\n  caller-trust number prove start acme +12125550123 --language en')
-    .action((handle: string, phones: string[], options: StartOptions, command: Command) => runCommand(command, () => start(handle, phones, options)));
+    .action((handle: string, phones: string[], options: StartOptions, command: Command) =>
+      runCommand(command, () => start(handle, phones, options)),
+    );
   prove
     .command('confirm')
     .description('give the code back that a call to the number said')
@@ -35,7 +45,9 @@ export function addNumberProofCommands(number: Command): void {
     .argument('<phone>', 'the number that was called')
     .argument('<code>', 'the digits')
     .addHelpText('after', '\nExample:\n  caller-trust number prove confirm acme +12125550123 12345678')
-    .action((handle: string, phone: string, code: string, _options: object, command: Command) => runCommand(command, () => confirm(handle, phone, code)));
+    .action((handle: string, phone: string, code: string, _options: object, command: Command) =>
+      runCommand(command, () => confirm(handle, phone, code)),
+    );
   prove
     .command('status')
     .description('print the numbers of a brand with what is proven of each')
@@ -43,7 +55,9 @@ export function addNumberProofCommands(number: Command): void {
     .option('--after <phone>', 'only numbers after this one', '')
     .option('--limit <n>', 'at most so many; without it all', parseCount)
     .addHelpText('after', '\nExample:\n  caller-trust number prove status acme')
-    .action((handle: string, options: { after: string; limit?: number }, command: Command) => runCommand(command, () => status(handle, options)));
+    .action((handle: string, options: { after: string; limit?: number }, command: Command) =>
+      runCommand(command, () => status(handle, options)),
+    );
 }
 
 interface StartOptions {
@@ -56,7 +70,8 @@ function start(handle: string, texts: readonly string[], { language, wait }: Sta
   return withServices((services) =>
     withQueues(services, async (queues) => {
       const result = await requestProofs({ ...services, queues }, { handle, phones, language, actor: currentActor() });
-      if (wait && result.started.length > 0) await withSomeWorker(services, queues, () => untilPlaced(services.db, handle, result));
+      if (wait && result.started.length > 0)
+        await withSomeWorker(services, queues, () => untilPlaced(services.db, handle, result));
       return { json: result, text: formatStarted(result) };
     }),
   );
@@ -66,7 +81,12 @@ function start(handle: string, texts: readonly string[], { language, wait }: Sta
 async function untilPlaced(db: Pool, handle: string, { started }: StartedProofs): Promise<void> {
   const { brandId } = await readBrand(db, handle);
   const phones = started.flatMap(({ called }) => called);
-  while ((await listNumberProofs(db, brandId, { phones, limits: { numberCodeTriesMax: 0 } })).some(({ pending }) => pending?.call?.placedAt === null)) await sleep(pollMs, undefined, { signal: interruption.signal });
+  while (
+    (await listNumberProofs(db, brandId, { phones, limits: { numberCodeTriesMax: 0 } })).some(
+      ({ pending }) => pending?.call?.placedAt === null,
+    )
+  )
+    await sleep(pollMs, undefined, { signal: interruption.signal });
 }
 
 const skipWords: { readonly [Why in ProofSkip]: string } = {
@@ -92,8 +112,19 @@ function formatStarted({ started, skipped }: StartedProofs): string {
 async function confirm(handle: string, text: string, code: string): Promise<Outcome> {
   const phone = requirePhone('confirm number', text);
   return withServices(async ({ db, config }) => {
-    const result = await confirmCode({ db, handle, phone, code, actor: currentActor(), secret: await loadCodeSecret(config), limits: config, policy: config.letterApproval });
-    const words = result.proven ? `${formatCount(result.numbers)} ${result.numbers === 1 ? 'number is' : 'numbers are'} proven until ${formatTime(result.validUntil)}.${result.letters.map((letterId) => ` Letter ${letterId} is approved.`).join('')}` : 'The code is right; codes of other calls of the block are yet to be given back.';
+    const result = await confirmCode({
+      db,
+      handle,
+      phone,
+      code,
+      actor: currentActor(),
+      secret: await loadCodeSecret(config),
+      limits: config,
+      policy: config.letterApproval,
+    });
+    const words = result.proven
+      ? `${formatCount(result.numbers)} ${result.numbers === 1 ? 'number is' : 'numbers are'} proven until ${formatTime(result.validUntil)}.${result.letters.map((letterId) => ` Letter ${letterId} is approved.`).join('')}`
+      : 'The code is right; codes of other calls of the block are yet to be given back.';
     return { json: { handle, phone, ...result }, text: words };
   });
 }
@@ -101,7 +132,10 @@ async function confirm(handle: string, text: string, code: string): Promise<Outc
 async function status(handle: string, { after, limit }: { after: string; limit?: number }): Promise<Outcome> {
   return withServices(async ({ db, config }) => {
     const { brandId } = await readBrand(db, handle);
-    const numbers = await readPages<NumberProofStatus>((last, size) => listNumberProofs(db, brandId, { after: last?.phone ?? after, limit: size, limits: config }), limit);
+    const numbers = await readPages<NumberProofStatus>(
+      (last, size) => listNumberProofs(db, brandId, { after: last?.phone ?? after, limit: size, limits: config }),
+      limit,
+    );
     const table = formatTable(numbers, [
       { title: 'phone', value: ({ phone }) => phone },
       { title: 'state', value: ({ state }) => state },

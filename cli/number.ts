@@ -21,21 +21,32 @@ export function addNumberCommands(program: Command): void {
     .description('show what is published of a number, and why')
     .argument('<phone>', 'number in international form')
     .addHelpText('after', '\nExample:\n  caller-trust number show +12025550123')
-    .action((phone: string, _options: object, command: Command) => runCommand(command, () => withServices(async ({ db }) => describe(await readNumber(db, phone)))));
+    .action((phone: string, _options: object, command: Command) =>
+      runCommand(command, () => withServices(async ({ db }) => describe(await readNumber(db, phone)))),
+    );
   number
     .command('history')
-    .description('list the changes of the published label of a number with their causes, newest first, and its disputes with their decisions')
+    .description(
+      'list the changes of the published label of a number with their causes, newest first, and its disputes with their decisions',
+    )
     .argument('<phone>', 'number in international form')
     .option('--limit <n>', 'at most so many', parseCount, 100)
     .addHelpText('after', '\nExample:\n  caller-trust number history +12025550123')
-    .action((phone: string, options: { limit: number }, command: Command) => runCommand(command, () => showHistory(phone, options)));
+    .action((phone: string, options: { limit: number }, command: Command) =>
+      runCommand(command, () => showHistory(phone, options)),
+    );
   number
     .command('clear')
     .description('clear a number; it stays clear until new reports come')
     .argument('<phone>', 'number in international form')
     .requiredOption('--reason <text>', 'why, kept with the number')
-    .addHelpText('after', "\nExample:\n  caller-trust number clear +12025550123 --reason 'Recycled number, see ticket 4711'")
-    .action((phone: string, { reason }: { reason: string }, command: Command) => runCommand(command, () => clear(phone, reason)));
+    .addHelpText(
+      'after',
+      "\nExample:\n  caller-trust number clear +12025550123 --reason 'Recycled number, see ticket 4711'",
+    )
+    .action((phone: string, { reason }: { reason: string }, command: Command) =>
+      runCommand(command, () => clear(phone, reason)),
+    );
   addNumberDisputeCommands(number);
   addNumberProtectionCommands(number);
   addNumberDriftCommand(number);
@@ -53,13 +64,23 @@ async function clear(phone: string, reason: string): Promise<Outcome> {
 async function showHistory(phone: string, { limit }: { limit: number }): Promise<Outcome> {
   return withServices(async ({ db }) => {
     const history = await readNumberHistory(db, phone, { limit });
-    const changes = history.changes.length === 0 ? 'The published label of this number has not changed since the history began.' : formatLabelEvents(history.changes);
+    const changes =
+      history.changes.length === 0
+        ? 'The published label of this number has not changed since the history began.'
+        : formatLabelEvents(history.changes);
     return { json: history, text: [changes, ...history.disputes.map(formatDispute)].join('\n') };
   });
 }
 
 function describe(record: NumberRecord): Outcome {
-  const { reputation, display, feed, score, branded, changes: [last] } = record;
+  const {
+    reputation,
+    display,
+    feed,
+    score,
+    branded,
+    changes: [last],
+  } = record;
   const lines = [
     formatFacts([
       ['phone', record.phone],
@@ -73,8 +94,16 @@ function describe(record: NumberRecord): Outcome {
       ['description', display?.description],
       ['detail', display?.detail],
       ['image', display?.image],
-      ['brand', branded && `${branded.brandHandle}: ${branded.display.name} (from ${formatTime(branded.liveFrom)}${branded.liveUntil ? ` until ${formatTime(branded.liveUntil)}` : ''})`],
-      ['feed says', feed && `${feed.level}${feed.category === null ? '' : ` ${feed.category}`} (load ${feed.loadId}, ${feed.fileName ?? 'unknown file'}, ${formatTime(feed.requestedAt)})`],
+      [
+        'brand',
+        branded &&
+          `${branded.brandHandle}: ${branded.display.name} (from ${formatTime(branded.liveFrom)}${branded.liveUntil ? ` until ${formatTime(branded.liveUntil)}` : ''})`,
+      ],
+      [
+        'feed says',
+        feed &&
+          `${feed.level}${feed.category === null ? '' : ` ${feed.category}`} (load ${feed.loadId}, ${feed.fileName ?? 'unknown file'}, ${formatTime(feed.requestedAt)})`,
+      ],
       ['complaints', record.complaints],
       ['never labelled', record.protection],
     ]),

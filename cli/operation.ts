@@ -18,7 +18,9 @@ export function addOperationCommands(program: Command): void {
     .command('migrate')
     .description('bring the database to this version')
     .option('--dump', 'print the schema that results')
-    .action((options: { dump?: boolean }, command: Command) => runCommand(command, () => migrateCommand(options.dump === true)));
+    .action((options: { dump?: boolean }, command: Command) =>
+      runCommand(command, () => migrateCommand(options.dump === true)),
+    );
   program
     .command('doctor')
     .description('show what was resolved: database, queues, store, versions')
@@ -30,7 +32,10 @@ async function migrateCommand(dump: boolean): Promise<Outcome> {
   try {
     const applied = await migrateDatabase(services);
     if (dump) return await dumpCommand(services);
-    return { json: { applied }, text: applied.length === 0 ? 'The database has every migration.' : `Applied ${applied.join(', ')}.` };
+    return {
+      json: { applied },
+      text: applied.length === 0 ? 'The database has every migration.' : `Applied ${applied.join(', ')}.`,
+    };
   } finally {
     await services.close();
   }
@@ -67,7 +72,9 @@ async function doctor(): Promise<Outcome> {
       await look('state', async () => services.config.stateDir),
     ];
     const bad = findings.filter(({ good }) => !good);
-    const text = formatFacts(findings.map(({ thing, good, detail }) => [thing, `${good ? 'ok ' : 'BAD'} ${detail}`] as const));
+    const text = formatFacts(
+      findings.map(({ thing, good, detail }) => [thing, `${good ? 'ok ' : 'BAD'} ${detail}`] as const),
+    );
     return { json: { findings }, text, failed: bad.length > 0 };
   } finally {
     await services.close();
@@ -101,7 +108,9 @@ async function describeQueues({ config, database, log }: Services): Promise<stri
   const queues = await openQueues(config, database.url, log);
   try {
     const [workers, counts] = [await queues.workers(), await queues.counts()];
-    const each = queueNames.map((name) => `${name} ${counts[name].waiting + counts[name].active} (${workers[name]} workers)`);
+    const each = queueNames.map(
+      (name) => `${name} ${counts[name].waiting + counts[name].active} (${workers[name]} workers)`,
+    );
     return `BullMQ ${queueLibraryVersion()} on ${queues.kind === 'redis' ? 'Redis' : 'PostgreSQL'}: ${each.join(', ')}`;
   } finally {
     await queues.close();
@@ -111,7 +120,8 @@ async function describeQueues({ config, database, log }: Services): Promise<stri
 /** What rules alone approve; without roots and proofs that is nothing. */
 async function describeLetters({ config }: Services): Promise<string> {
   const roots = (await readTrustRoots(config))?.match(/-----BEGIN CERTIFICATE-----/g)?.length ?? 0;
-  if (roots === 0 && config.letterApproval !== 'form+numbers') return `no trusted roots (LETTER_TRUST_ROOTS): rules approve no letter, a person decides each (LETTER_APPROVAL ${config.letterApproval})`;
+  if (roots === 0 && config.letterApproval !== 'form+numbers')
+    return `no trusted roots (LETTER_TRUST_ROOTS): rules approve no letter, a person decides each (LETTER_APPROVAL ${config.letterApproval})`;
   return `rules approve issued forms by ${config.letterApproval}, with ${roots} trusted roots`;
 }
 

@@ -17,7 +17,8 @@ export function parseCount(text: string): number {
 export function parseInstant(text: string): Date {
   const instant = new Date(text);
   const day = /^(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}[\d:.]*(?:Z|[+-]\d{2}:?\d{2})?)?$/.exec(text)?.[1];
-  if (day === undefined || Number.isNaN(instant.getTime()) || !isCalendarDay(day)) throw new InvalidArgumentError('Give a date as YYYY-MM-DD, or a time of ISO 8601.');
+  if (day === undefined || Number.isNaN(instant.getTime()) || !isCalendarDay(day))
+    throw new InvalidArgumentError('Give a date as YYYY-MM-DD, or a time of ISO 8601.');
   return instant;
 }
 

@@ -1,7 +1,10 @@
 const pageRows = 5000;
 
 /** Reads rows page by page, each after the last row of the one before, up to the limit or to the end. */
-export async function readPages<Row>(readPage: (last: Row | undefined, limit: number) => Promise<Row[]>, limit = Infinity): Promise<Row[]> {
+export async function readPages<Row>(
+  readPage: (last: Row | undefined, limit: number) => Promise<Row[]>,
+  limit = Infinity,
+): Promise<Row[]> {
   const rows: Row[] = [];
   while (rows.length < limit) {
     const size = Math.min(pageRows, limit - rows.length);

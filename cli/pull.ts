@@ -35,14 +35,25 @@ export function addPullCommand(program: Command): void {
     .option('--country <XX...>', 'countries of the profile phones, or all', ['all'])
     .option('--key-file <file>', 'file that holds the API key; by default CALLER_TRUST_KEY')
     .option('--parallel <count>', 'ranges that are downloaded at a time', parseParallel, parallelLimits.byDefault)
-    .option('--random-delay <seconds>', 'wait a random time first, so that not every client asks at once', parseCount, 0)
-    .addHelpText('after', '\nExample, for every night:\n  caller-trust pull https://caches.example --dir numbers --cache phones --country US CA --key-file key --random-delay 3600')
-    .action((url: string, options: PullCommandOptions, command: Command) => runCommand(command, () => runPull(url, options)));
+    .option(
+      '--random-delay <seconds>',
+      'wait a random time first, so that not every client asks at once',
+      parseCount,
+      0,
+    )
+    .addHelpText(
+      'after',
+      '\nExample, for every night:\n  caller-trust pull https://caches.example --dir numbers --cache phones --country US CA --key-file key --random-delay 3600',
+    )
+    .action((url: string, options: PullCommandOptions, command: Command) =>
+      runCommand(command, () => runPull(url, options)),
+    );
 }
 
 function parseParallel(text: string): number {
   const count = parseCount(text);
-  if (count < 1 || count > parallelLimits.max) throw new InvalidArgumentError(`Give a count of 1 to ${parallelLimits.max}.`);
+  if (count < 1 || count > parallelLimits.max)
+    throw new InvalidArgumentError(`Give a count of 1 to ${parallelLimits.max}.`);
   return count;
 }
 
@@ -50,18 +61,31 @@ async function runPull(url: string, options: PullCommandOptions): Promise<Outcom
   const wanted = wantedOf(options);
   const key = options.keyFile === undefined ? loadConfig().clientKey : await readKeyFile(options.keyFile);
   const client = new ServiceClient({ url, key, signal: interruption.signal });
-  await sleep(Math.random() * options.randomDelay * 1000, undefined, { signal: interruption.signal }).catch(() => interruption.signal.throwIfAborted());
+  await sleep(Math.random() * options.randomDelay * 1000, undefined, { signal: interruption.signal }).catch(() =>
+    interruption.signal.throwIfAborted(),
+  );
   const progress = startProgress();
-  const pulled = await pull({ client, wanted, directory: resolve(options.dir), parallel: options.parallel, onProgress: (artefact) => progress.show(`pulling ${artefact}`) }).finally(() => progress.end());
+  const pulled = await pull({
+    client,
+    wanted,
+    directory: resolve(options.dir),
+    parallel: options.parallel,
+    onProgress: (artefact) => progress.show(`pulling ${artefact}`),
+  }).finally(() => progress.end());
   const failed = pulled.filter(({ failure }) => failure !== null);
   if (pulled.length === 1 && failed[0]?.failure) throw asError(failed[0], failed[0].failure);
-  return { json: { bytesReceived: client.bytesReceived, artefacts: pulled }, text: formatPulled(pulled, client.bytesReceived), failed: failed.length > 0 };
+  return {
+    json: { bytesReceived: client.bytesReceived, artefacts: pulled },
+    text: formatPulled(pulled, client.bytesReceived),
+    failed: failed.length > 0,
+  };
 }
 
 /** @throws ServiceError `country_invalid` */
 function wantedOf({ cache, country }: PullCommandOptions): Wanted {
   if (country.length === 1 && country[0] === 'all') return { caches: cache, countries: 'all' };
-  for (const each of country) if (!isCountryCode(each)) throw new ServiceError('country_invalid', { operation: 'pull', object: each });
+  for (const each of country)
+    if (!isCountryCode(each)) throw new ServiceError('country_invalid', { operation: 'pull', object: each });
   return { caches: cache, countries: country };
 }
 
@@ -84,7 +108,9 @@ function formatPulled(pulled: readonly PulledArtefact[], bytesReceived: number):
   ]);
   const notes = pulled.flatMap(({ failure, deltaRefused, ...artefact }) => [
     ...(failure === null ? [] : [`${formatArtefact(artefact)}: ${failure.reason} [${failure.code}]`]),
-    ...(deltaRefused === null ? [] : [`${formatArtefact(artefact)}: the delta was of no use, the whole file was taken: ${deltaRefused}`]),
+    ...(deltaRefused === null
+      ? []
+      : [`${formatArtefact(artefact)}: the delta was of no use, the whole file was taken: ${deltaRefused}`]),
   ]);
   return [table, '', ...notes, `${formatCount(bytesReceived)} bytes received.`].join('\n');
 }

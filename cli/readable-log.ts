@@ -10,7 +10,13 @@ const levels = ['info', 'warn', 'error', 'fatal'] as const;
  */
 export function readableLog(log: Log): Log {
   if (log.isLevelEnabled('debug')) return log;
-  const lines = Object.fromEntries(levels.map((level) => [level, (facts: unknown, message?: string) => log.isLevelEnabled(level) && process.stderr.write(`${formatEntry(facts, message)}\n`)]));
+  const lines = Object.fromEntries(
+    levels.map((level) => [
+      level,
+      (facts: unknown, message?: string) =>
+        log.isLevelEnabled(level) && process.stderr.write(`${formatEntry(facts, message)}\n`),
+    ]),
+  );
   const readable = Object.assign(Object.create(log) as Log, lines);
   return Object.assign(readable, { child: () => readable });
 }
@@ -19,8 +25,12 @@ export function readableLog(log: Log): Log {
 export function formatEntry(facts: unknown, message?: string): string {
   if (typeof facts === 'string') return `caller-trust: ${oneLine(facts)}`;
   const { err, ...others } = { ...(facts as Record<string, unknown> | null) };
-  const about = Object.entries(others).flatMap(([name, value]) => (typeof value === 'string' || typeof value === 'number' ? [`${name} ${value}`] : []));
-  const parts = [message, err === undefined ? undefined : errorMessageOf(err)].filter((part) => part !== undefined && part !== '');
+  const about = Object.entries(others).flatMap(([name, value]) =>
+    typeof value === 'string' || typeof value === 'number' ? [`${name} ${value}`] : [],
+  );
+  const parts = [message, err === undefined ? undefined : errorMessageOf(err)].filter(
+    (part) => part !== undefined && part !== '',
+  );
   return `caller-trust: ${oneLine(parts.join(': '))}${about.length === 0 ? '' : ` (${oneLine(about.join(', '))})`}`;
 }
 

@@ -39,7 +39,13 @@ function standardOutput(): ResultOutput {
 async function newFile(path: string): Promise<ResultOutput> {
   const refuse = (cause: NodeJS.ErrnoException): never => {
     const problem = cause.code === 'EEXIST' ? 'Something of this name is there already.' : 'The file cannot be made.';
-    throw new ServiceError('usage_invalid', { operation: 'write results', object: path, problem, hint: 'Give another name.', cause });
+    throw new ServiceError('usage_invalid', {
+      operation: 'write results',
+      object: path,
+      problem,
+      hint: 'Give another name.',
+      cause,
+    });
   };
   // The name is taken at once: whoever waits an hour for results must not be told then that it is not free.
   const claim = await open(path, 'wx').catch(refuse);

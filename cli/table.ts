@@ -7,10 +7,16 @@ export interface TableColumn<Row> {
 /** Rows in aligned columns under their titles. Absent values are shown as a dash. */
 export function formatTable<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[]): string {
   const cells = rows.map((row) => columns.map((column) => column.value(row)));
-  const texts = cells.map((line) => line.map((value) => (value === null || value === undefined || value === '' ? '-' : formatValue(value))));
+  const texts = cells.map((line) =>
+    line.map((value) => (value === null || value === undefined || value === '' ? '-' : formatValue(value))),
+  );
   const widths = columns.map(({ title }, at) => Math.max(title.length, ...texts.map((line) => line[at]!.length)));
   const flushRight = columns.map((_, at) => cells.some((line) => typeof line[at] === 'number'));
-  const format = (line: string[]) => line.map((text, at) => (flushRight[at] ? text.padStart(widths[at]!) : text.padEnd(widths[at]!))).join('  ').trimEnd();
+  const format = (line: string[]) =>
+    line
+      .map((text, at) => (flushRight[at] ? text.padStart(widths[at]!) : text.padEnd(widths[at]!)))
+      .join('  ')
+      .trimEnd();
   return [format(columns.map(({ title }) => title)), ...texts.map(format)].join('\n');
 }
 

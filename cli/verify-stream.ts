@@ -54,9 +54,20 @@ async function streamUntilOver(path: string, request: StreamRequest, over: Abort
   const signal = AbortSignal.any([interruption.signal, over.signal]);
   const input = await openStreamInput(path, request, { config, signal });
   const progress = startProgress();
-  const client = new StreamClient({ url, key, signal: interruption.signal, onMessage: (message) => show(message, progress, request.asText), onEnd: (reason) => over.abort(reason) });
+  const client = new StreamClient({
+    url,
+    key,
+    signal: interruption.signal,
+    onMessage: (message) => show(message, progress, request.asText),
+    onEnd: (reason) => over.abort(reason),
+  });
   try {
-    const ready = await client.start({ model: request.model, format: input.format, channels: request.channels, name: (request.name ?? input.name).slice(-nameCharactersMax) });
+    const ready = await client.start({
+      model: request.model,
+      format: input.format,
+      channels: request.channels,
+      name: (request.name ?? input.name).slice(-nameCharactersMax),
+    });
     if (request.asText) process.stdout.write(`${line(windowTitles)}\n`);
     await sendAll(client, input, { ...ready.limits, realTime: request.realTime === true, signal });
     return outcomeOf(await client.end(), { ready, input, asText: request.asText });
@@ -72,7 +83,12 @@ const nameCharactersMax = 200;
 /** The console of this machine, by the file that it writes. @throws ServiceError `stream_lost` */
 async function urlOfConsole({ stateDir }: Config): Promise<string> {
   const text = await readFile(join(stateDir, 'console.json'), 'utf8').catch((cause: unknown) => {
-    throw new ServiceError('stream_lost', { operation: 'find console', problem: 'No console runs with this STATE_DIR.', hint: 'Start one with `caller-trust start`, or give its address with --url.', cause });
+    throw new ServiceError('stream_lost', {
+      operation: 'find console',
+      problem: 'No console runs with this STATE_DIR.',
+      hint: 'Start one with `caller-trust start`, or give its address with --url.',
+      cause,
+    });
   });
   return (JSON.parse(text) as { url: string }).url;
 }
@@ -83,7 +99,11 @@ interface Sending extends Pick<ReadyMessage['limits'], 'frameBytesMax'> {
   readonly signal: AbortSignal;
 }
 
-async function sendAll(client: StreamClient, { format, pieces }: StreamInput, { frameBytesMax, realTime, signal }: Sending): Promise<void> {
+async function sendAll(
+  client: StreamClient,
+  { format, pieces }: StreamInput,
+  { frameBytesMax, realTime, signal }: Sending,
+): Promise<void> {
   const largest = Math.max(1, Math.floor(frameBytesMax / frameBytesOf(format))) * frameBytesOf(format);
   const started = performance.now();
   let sent = 0;
@@ -101,14 +121,21 @@ const windowWidths = [7, 8, 8, 17, 9, 6];
 
 function show(message: ServerMessage, progress: Progress, asText: boolean): void {
   if (!asText) return;
-  if (message.type === 'progress') progress.show(`${message.receivedSeconds.toFixed(1)} s received, ${message.voiceSeconds.toFixed(1)} s of voice`);
+  if (message.type === 'progress')
+    progress.show(`${message.receivedSeconds.toFixed(1)} s received, ${message.voiceSeconds.toFixed(1)} s of voice`);
   if (message.type !== 'window') return;
   progress.end();
   process.stdout.write(`${line(windowCells(message))}\n`);
 }
 
 function windowCells({ channel, start, end, label, scores }: WindowMessage): string[] {
-  return [channel === null ? 'mixed' : String(channel), start.toFixed(2), end.toFixed(2), label, ...shownScores(scores)];
+  return [
+    channel === null ? 'mixed' : String(channel),
+    start.toFixed(2),
+    end.toFixed(2),
+    label,
+    ...shownScores(scores),
+  ];
 }
 
 function shownScores(scores: VerificationDetailAnswer['scores']): [string, string] {
@@ -116,27 +143,41 @@ function shownScores(scores: VerificationDetailAnswer['scores']): [string, strin
 }
 
 function line(cells: readonly string[]): string {
-  return cells.map((cell, at) => (at === 3 ? cell.padEnd(windowWidths[at]!) : cell.padStart(windowWidths[at]!))).join('  ').trimEnd();
+  return cells
+    .map((cell, at) => (at === 3 ? cell.padEnd(windowWidths[at]!) : cell.padStart(windowWidths[at]!)))
+    .join('  ')
+    .trimEnd();
 }
 
 /** @throws ServiceError `items_failed` */
-function outcomeOf(verification: VerificationDetailAnswer, { ready, input, asText }: { readonly ready: ReadyMessage; readonly input: StreamInput; readonly asText: boolean }): Outcome {
+function outcomeOf(
+  verification: VerificationDetailAnswer,
+  { ready, input, asText }: { readonly ready: ReadyMessage; readonly input: StreamInput; readonly asText: boolean },
+): Outcome {
   const { id, state, model, requestedModel, scores, decision, reason } = verification;
   const [synthesis, replay] = shownScores(scores);
-  const table = formatTable([verification], [
-    { title: 'source', value: () => input.name },
-    { title: 'model', value: () => model ?? requestedModel },
-    { title: 'state', value: () => state },
-    { title: 'synthesis', value: () => synthesis },
-    { title: 'replay', value: () => replay },
-    { title: 'decision', value: () => decision?.label ?? '-' },
-    { title: 'reason', value: () => reason ?? '-' },
-  ]);
+  const table = formatTable(
+    [verification],
+    [
+      { title: 'source', value: () => input.name },
+      { title: 'model', value: () => model ?? requestedModel },
+      { title: 'state', value: () => state },
+      { title: 'synthesis', value: () => synthesis },
+      { title: 'replay', value: () => replay },
+      { title: 'decision', value: () => decision?.label ?? '-' },
+      { title: 'reason', value: () => reason ?? '-' },
+    ],
+  );
   if (asText) process.stdout.write(`\n${table}\n\nVerification ${id}.\n`);
   else process.stdout.write(`${JSON.stringify({ stream: ready.stream, verification }, null, 2)}\n`);
   if (state === 'error') {
     const facts = reason === null ? undefined : AUDIO_REASONS[reason];
-    throw new ServiceError('items_failed', { operation: 'verify', object: id, problem: `The stream could not be scored: ${reason ?? 'unknown'}.`, hint: facts?.retry === true ? `\`caller-trust batch retry ${verification.batch}\` tries it again.` : undefined });
+    throw new ServiceError('items_failed', {
+      operation: 'verify',
+      object: id,
+      problem: `The stream could not be scored: ${reason ?? 'unknown'}.`,
+      hint: facts?.retry === true ? `\`caller-trust batch retry ${verification.batch}\` tries it again.` : undefined,
+    });
   }
   return { json: verification, text: '', written: true };
 }

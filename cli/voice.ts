@@ -5,8 +5,20 @@ import { requireModel } from '../pipelines/audio/models/named-model.ts';
 import { openScoringPool, type ScoringPool } from '../pipelines/audio/scoring/scoring-pool.ts';
 import { enrolVoiceprint, type Enrolled, type VoiceWork } from '../pipelines/audio/voices/voice-enrolment.ts';
 import { openVoiceModel } from '../pipelines/audio/voices/voice-model.ts';
-import { verifyVoice, type AuthenticityModels, type VoiceVerificationResult } from '../pipelines/audio/voices/voice-verification.ts';
-import { deleteVoiceprint, listVoiceprintEvents, listVoiceprints, readVoiceprint, type Consent, type VoiceprintEvent, type VoiceprintRecord } from '../pipelines/audio/voices/voiceprint-store.ts';
+import {
+  verifyVoice,
+  type AuthenticityModels,
+  type VoiceVerificationResult,
+} from '../pipelines/audio/voices/voice-verification.ts';
+import {
+  deleteVoiceprint,
+  listVoiceprintEvents,
+  listVoiceprints,
+  readVoiceprint,
+  type Consent,
+  type VoiceprintEvent,
+  type VoiceprintRecord,
+} from '../pipelines/audio/voices/voiceprint-store.ts';
 import { openVault } from '../runtime/vault.ts';
 import type { Services } from '../runtime/services.ts';
 import { currentActor } from './branding-request.ts';
@@ -39,7 +51,9 @@ interface ListOptions {
 
 /** `voice enrol|verify|list|show|delete`. */
 export function addVoiceCommands(program: Command): void {
-  const voice = program.command('voice').description('voiceprints: enrol a person with consent, compare recordings, delete');
+  const voice = program
+    .command('voice')
+    .description('voiceprints: enrol a person with consent, compare recordings, delete');
   addComparingCommands(voice);
   addKeepingCommands(voice);
 }
@@ -55,18 +69,27 @@ function addComparingCommands(voice: Command): void {
     .option('--consent-at <time>', 'when it was given', parseInstant)
     .option('--by <name>', 'who enters it')
     .option('--voiceprint-model <directory>', 'a voiceprint model of your own: its manifest.json and weights')
-    .addHelpText('after', "\nExample:\n  caller-trust voice enrol a.wav b.wav c.wav --subject customer-4711 --owner acme-bank --consent 'form 2026-118' --consent-at 2026-11-02")
-    .action((files: string[], options: EnrolOptions, command: Command) => runCommand(command, () => enrolCommand(files, options)));
+    .addHelpText(
+      'after',
+      "\nExample:\n  caller-trust voice enrol a.wav b.wav c.wav --subject customer-4711 --owner acme-bank --consent 'form 2026-118' --consent-at 2026-11-02",
+    )
+    .action((files: string[], options: EnrolOptions, command: Command) =>
+      runCommand(command, () => enrolCommand(files, options)),
+    );
   voice
     .command('verify')
-    .description('compare a recording with a voiceprint: identity beside synthesis and replay; fails unless it is a match')
+    .description(
+      'compare a recording with a voiceprint: identity beside synthesis and replay; fails unless it is a match',
+    )
     .argument('<voiceprint>', 'id of the voiceprint')
     .argument('<file>', 'the recording, which is not kept')
     .option('--model <model>', 'model of authenticity: phone/v8, phone, digital, auto', 'auto')
     .option('--by <name>', 'who asks')
     .option('--voiceprint-model <directory>', 'the voiceprint model of your own that it was enrolled with')
     .addHelpText('after', '\nExample:\n  caller-trust voice verify 0b6c4dc2-1f6a-4c2b-9d92-3fbe2d7fa001 call.wav')
-    .action((id: string, file: string, options: VerifyOptions, command: Command) => runCommand(command, () => verifyCommand(id, file, options)));
+    .action((id: string, file: string, options: VerifyOptions, command: Command) =>
+      runCommand(command, () => verifyCommand(id, file, options)),
+    );
 }
 
 function addKeepingCommands(voice: Command): void {
@@ -90,33 +113,65 @@ function addKeepingCommands(voice: Command): void {
     .argument('<voiceprint>', 'id of the voiceprint')
     .requiredOption('--reason <text>', 'why, kept in the audit trail')
     .option('--by <name>', 'who deletes it')
-    .addHelpText('after', "\nExample:\n  caller-trust voice delete 0b6c4dc2-1f6a-4c2b-9d92-3fbe2d7fa001 --reason 'Consent withdrawn, ticket 4711'")
-    .action((id: string, options: { reason: string; by?: string }, command: Command) => runCommand(command, () => deleteCommand(id, options)));
+    .addHelpText(
+      'after',
+      "\nExample:\n  caller-trust voice delete 0b6c4dc2-1f6a-4c2b-9d92-3fbe2d7fa001 --reason 'Consent withdrawn, ticket 4711'",
+    )
+    .action((id: string, options: { reason: string; by?: string }, command: Command) =>
+      runCommand(command, () => deleteCommand(id, options)),
+    );
 }
 
-async function enrolCommand(files: readonly string[], { subject, owner, consent, consentAt, by = currentActor(), voiceprintModel }: EnrolOptions): Promise<Outcome> {
-  const given: Partial<Consent> = { ...(consent === undefined ? {} : { reference: consent }), ...(consentAt === undefined ? {} : { at: consentAt }), recordedBy: by };
+async function enrolCommand(
+  files: readonly string[],
+  { subject, owner, consent, consentAt, by = currentActor(), voiceprintModel }: EnrolOptions,
+): Promise<Outcome> {
+  const given: Partial<Consent> = {
+    ...(consent === undefined ? {} : { reference: consent }),
+    ...(consentAt === undefined ? {} : { at: consentAt }),
+    recordedBy: by,
+  };
   return withServices((services) =>
     withVoiceWork(services, voiceprintModel, async (work) => {
-      const enrolled = await enrolVoiceprint(work, { subject, owner, consent: given, files: files.map((file) => resolve(file)) });
+      const enrolled = await enrolVoiceprint(work, {
+        subject,
+        owner,
+        consent: given,
+        files: files.map((file) => resolve(file)),
+      });
       return { json: enrolled, text: formatEnrolled(enrolled) };
     }),
   );
 }
 
-async function verifyCommand(id: string, file: string, { model, by = currentActor(), voiceprintModel }: VerifyOptions): Promise<Outcome> {
+async function verifyCommand(
+  id: string,
+  file: string,
+  { model, by = currentActor(), voiceprintModel }: VerifyOptions,
+): Promise<Outcome> {
   return withServices((services) =>
     withVoiceWork(services, voiceprintModel, async (work) => {
       const authenticity = authenticityModels(await loadRegistry(services.db, services.config), model);
       const result = await verifyVoice({ ...work, authenticity }, { id, file: resolve(file), actor: by });
-      return { json: { ...result, scoreDirection: 'higher-is-authentic' }, text: formatVerification(result), failed: result.label !== 'match' };
+      return {
+        json: { ...result, scoreDirection: 'higher-is-authentic' },
+        text: formatVerification(result),
+        failed: result.label !== 'match',
+      };
     }),
   );
 }
 
 /** Opens the vault, the voiceprint model and the processes for one command. */
-async function withVoiceWork<Result>({ db, config, log }: Services, directory: string | undefined, work: (work: VoiceWork & { pool: ScoringPool }) => Promise<Result>): Promise<Result> {
-  const [model, vault] = [await openVoiceModel(directory === undefined ? undefined : resolve(directory)), await openVault(config)];
+async function withVoiceWork<Result>(
+  { db, config, log }: Services,
+  directory: string | undefined,
+  work: (work: VoiceWork & { pool: ScoringPool }) => Promise<Result>,
+): Promise<Result> {
+  const [model, vault] = [
+    await openVoiceModel(directory === undefined ? undefined : resolve(directory)),
+    await openVault(config),
+  ];
   const pool = openScoringPool({ config, log: readableLog(log) });
   try {
     return await work({ db, vault, model, pool, limits: config, signal: interruption.signal, now: () => new Date() });
@@ -136,18 +191,27 @@ function authenticityModels(registry: ModelRegistry, name: string): Authenticity
 async function listCommand({ owner, deleted = false, limit }: ListOptions): Promise<Outcome> {
   return withServices(async ({ db }) => {
     const voiceprints = await listVoiceprints(db, { owner, withDeleted: deleted, limit });
-    return { json: voiceprints, text: voiceprints.length === 0 ? 'There is no such voiceprint.' : formatVoiceprints(voiceprints) };
+    return {
+      json: voiceprints,
+      text: voiceprints.length === 0 ? 'There is no such voiceprint.' : formatVoiceprints(voiceprints),
+    };
   });
 }
 
 async function showCommand(id: string): Promise<Outcome> {
   return withServices(async ({ db }) => {
     const [voiceprint, events] = [await readVoiceprint(db, id), await listVoiceprintEvents(db, id)];
-    return { json: { ...voiceprint, events }, text: formatParagraphs(formatVoiceprint(voiceprint), formatEvents(events)) };
+    return {
+      json: { ...voiceprint, events },
+      text: formatParagraphs(formatVoiceprint(voiceprint), formatEvents(events)),
+    };
   });
 }
 
-async function deleteCommand(id: string, { reason, by = currentActor() }: { reason: string; by?: string }): Promise<Outcome> {
+async function deleteCommand(
+  id: string,
+  { reason, by = currentActor() }: { reason: string; by?: string },
+): Promise<Outcome> {
   return withServices(async ({ db }) => {
     const { deletedAt } = await deleteVoiceprint(db, id, { reason, actor: by });
     const text = `Voiceprint ${id} is deleted: its key and its bytes are destroyed. Backups and the write-ahead log made before hold them until they age out; docs/voiceprints.md says more.`;
@@ -172,7 +236,12 @@ function formatVerification(result: VoiceVerificationResult): string {
   const { identity, scores, thresholds } = result;
   const facts = formatFacts([
     ['subject', result.subject],
-    ['identity', identity === null ? `none: ${result.identityReason}` : `${identity.toFixed(3)} (threshold ${result.identityThreshold})`],
+    [
+      'identity',
+      identity === null
+        ? `none: ${result.identityReason}`
+        : `${identity.toFixed(3)} (threshold ${result.identityThreshold})`,
+    ],
     ['synthesis', formatScore(scores?.synthesis, thresholds?.synthesis, result.authenticityReason)],
     ['replay', formatScore(scores?.replay, thresholds?.replay, result.authenticityReason)],
     ['models', [result.voiceModel, result.model].filter((model) => model !== null).join(', ')],
@@ -182,7 +251,11 @@ function formatVerification(result: VoiceVerificationResult): string {
   return formatParagraphs(facts, result.advice);
 }
 
-function formatScore(score: number | null | undefined, threshold: number | null | undefined, reason: string | null): string {
+function formatScore(
+  score: number | null | undefined,
+  threshold: number | null | undefined,
+  reason: string | null,
+): string {
   if (score === null || score === undefined) return reason === null ? 'the model has no such score' : `none: ${reason}`;
   return `${score.toFixed(3)} (threshold ${threshold}, higher is authentic)`;
 }

@@ -4,7 +4,10 @@ import type { Services } from '../runtime/services.ts';
 import { readableLog } from './readable-log.ts';
 
 /** Opens the queues for one command. */
-export async function withQueues<Result>(services: Services, work: (queues: Queues) => Promise<Result>): Promise<Result> {
+export async function withQueues<Result>(
+  services: Services,
+  work: (queues: Queues) => Promise<Result>,
+): Promise<Result> {
   const { openQueues } = await import('../jobs/queues/backend.ts'); // commands that only read never load the queues
   const queues = await openQueues(services.config, services.database.url, readableLog(services.log));
   try {
@@ -27,9 +30,17 @@ export const noWorkerText = 'No worker runs: nothing is performed until one is s
  * Runs `work`, which waits for jobs, with somebody to do them: the workers that are connected, or if there are none a
  * worker in this process for as long as it takes. `work` is told whether that ends with it.
  */
-export async function withSomeWorker<Result>(given: Services, queues: Queues, work: (isOwnWorker: boolean) => Promise<Result>): Promise<Result> {
+export async function withSomeWorker<Result>(
+  given: Services,
+  queues: Queues,
+  work: (isOwnWorker: boolean) => Promise<Result>,
+): Promise<Result> {
   if (await hasWorker(queues)) return work(false);
-  const [{ createHandlers }, { openLazyScoring }, { startWorker }] = await Promise.all([import('../jobs/handlers.ts'), import('../jobs/lazy-scoring.ts'), import('../jobs/worker.ts')]);
+  const [{ createHandlers }, { openLazyScoring }, { startWorker }] = await Promise.all([
+    import('../jobs/handlers.ts'),
+    import('../jobs/lazy-scoring.ts'),
+    import('../jobs/worker.ts'),
+  ]);
   const services = { ...given, log: readableLog(given.log) };
   if (process.stderr.isTTY) process.stderr.write('No worker is connected: the work is done in this process.\n');
   const scoring = openLazyScoring(services);

@@ -80,11 +80,22 @@ export async function createConsoleServer({ work, address }: ConsoleServerOption
     genReqId: () => randomUUID(),
     frameworkErrors: (thrown, request, reply) => void answerError(thrown, request, setHeaders(request, reply)), // before any hook
   });
-  const setHeaders = (request: FastifyRequest, reply: FastifyReply) => reply.headers({ ...securityHeaders, 'X-Request-Id': request.id, 'Cache-Control': 'no-store', ...(address().secure ? { 'Strict-Transport-Security': transportSecurity } : {}) });
+  const setHeaders = (request: FastifyRequest, reply: FastifyReply) =>
+    reply.headers({
+      ...securityHeaders,
+      'X-Request-Id': request.id,
+      'Cache-Control': 'no-store',
+      ...(address().secure ? { 'Strict-Transport-Security': transportSecurity } : {}),
+    });
   const answerError = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const error = asServiceError(thrown);
-    if (error.code === 'internal') log.error({ err: error.cause, requestId: request.id, route: request.routeOptions.url }, 'a request failed');
-    if (error.code === 'parameter_invalid' && error.cause !== undefined) log.warn({ err: error.cause, requestId: request.id, route: request.routeOptions.url }, 'the database refused a value');
+    if (error.code === 'internal')
+      log.error({ err: error.cause, requestId: request.id, route: request.routeOptions.url }, 'a request failed');
+    if (error.code === 'parameter_invalid' && error.cause !== undefined)
+      log.warn(
+        { err: error.cause, requestId: request.id, route: request.routeOptions.url },
+        'the database refused a value',
+      );
     return sendProblem(request, reply, error);
   };
   app.setErrorHandler(answerError);
@@ -98,7 +109,12 @@ export async function createConsoleServer({ work, address }: ConsoleServerOption
   const countRequest = app.createRateLimit({ max: requestsPerMinuteMax, timeWindow: 60_000 });
   app.addHook('onRequest', async (request) => {
     const count = await countRequest(request); // before anything is read for it
-    if (!count.isAllowed && count.isExceeded) throw new ServiceError('rate_limited', { operation: 'limit requests', problem: 'Too many requests from this address.', hint: 'Try again in a minute.' });
+    if (!count.isAllowed && count.isExceeded)
+      throw new ServiceError('rate_limited', {
+        operation: 'limit requests',
+        problem: 'Too many requests from this address.',
+        hint: 'Try again in a minute.',
+      });
   });
   await app.register(fastifyMultipart, { throwFileSizeLimit: false }); // uploads.ts says it in our words
   registerUploads(app, config.stateDir);
@@ -134,6 +150,13 @@ function requireAccessOfRoutes(app: FastifyInstance): void {
   app.decorate('routeRules', rules);
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.access === undefined) throw new Error(`the route ${url} does not say who may use it`);
-    for (const each of [method].flat()) rules.push({ method: each, url, access: config.access, forAgencies: config.forAgencies === true, originOnly: config.originOnly === true });
+    for (const each of [method].flat())
+      rules.push({
+        method: each,
+        url,
+        access: config.access,
+        forAgencies: config.forAgencies === true,
+        originOnly: config.originOnly === true,
+      });
   });
 }

@@ -30,13 +30,27 @@ export async function startConsole(services: Services): Promise<RunningConsole> 
   const stopping = new AbortController();
   await sweepUploads(config.stateDir);
   const queues = await openQueues(config, database.url, log);
-  const work: ConsoleWork = { config, db, queues, log, vault: await openVault(config), store: openArtefactStore(config), scoring: openScoringPool({ config, log }), signal: stopping.signal };
+  const work: ConsoleWork = {
+    config,
+    db,
+    queues,
+    log,
+    vault: await openVault(config),
+    store: openArtefactStore(config),
+    scoring: openScoringPool({ config, log }),
+    signal: stopping.signal,
+  };
   let address: ConsoleAddress | undefined;
   const app = await createConsoleServer({ work, address: () => address! });
   const { consoleHost: host, consolePort } = config;
   await app.listen({ host, port: consolePort }).catch(async (cause: unknown) => {
     await queues.close();
-    throw new ServiceError('address_unavailable', { operation: 'listen', object: `${host}:${consolePort}`, hint: 'Set CONSOLE_PORT to a free port, or to 0.', cause });
+    throw new ServiceError('address_unavailable', {
+      operation: 'listen',
+      object: `${host}:${consolePort}`,
+      hint: 'Set CONSOLE_PORT to a free port, or to 0.',
+      cause,
+    });
   });
   const { port } = app.server.address() as AddressInfo;
   address = addressOf(config, port);
@@ -55,7 +69,10 @@ export async function startConsole(services: Services): Promise<RunningConsole> 
 }
 
 /** Tells other processes of this machine where the console listens, in `console.json` of the state directory. */
-async function writeDiscovery(stateDir: string, facts: { url: string; pid: number }): Promise<{ remove(): Promise<void> }> {
+async function writeDiscovery(
+  stateDir: string,
+  facts: { url: string; pid: number },
+): Promise<{ remove(): Promise<void> }> {
   const path = join(stateDir, 'console.json');
   const unfinished = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   const text = `${JSON.stringify(facts)}\n`;

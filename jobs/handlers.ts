@@ -32,7 +32,10 @@ import { enqueueBatch, enqueueNight, enqueueNightFlow } from './queues/enqueue.t
 import type { LazyScoring } from './lazy-scoring.ts';
 import type { Handler, Handlers, JobContext } from './worker.ts';
 
-export type HandlerServices = Pick<Services, 'config' | 'db' | 'database' | 'log'> & { readonly queues: Queues; readonly scoring: LazyScoring };
+export type HandlerServices = Pick<Services, 'config' | 'db' | 'database' | 'log'> & {
+  readonly queues: Queues;
+  readonly scoring: LazyScoring;
+};
 
 /** The handlers of every job: each joins the queue to a pipeline and does no work of its own. */
 export function createHandlers(services: HandlerServices): Handlers {
@@ -62,8 +65,17 @@ function loadFeed({ config, db }: HandlerServices): Handler<'load-feed'> {
           signal: context.signal,
           onProgress: (progress) => void context.updateProgress({ ...progress }),
         });
-        if (load.state === 'held') context.log.warn({ loadId, feed: load.feed, gates: load.gates.map(({ gate }) => gate) }, 'the load is held by its gates');
-        return { state: load.state, rowsGiven: load.rowsGiven, rowsAccepted: load.rowsAccepted, rowsRejected: load.rowsRejected };
+        if (load.state === 'held')
+          context.log.warn(
+            { loadId, feed: load.feed, gates: load.gates.map(({ gate }) => gate) },
+            'the load is held by its gates',
+          );
+        return {
+          state: load.state,
+          rowsGiven: load.rowsGiven,
+          rowsAccepted: load.rowsAccepted,
+          rowsRejected: load.rowsRejected,
+        };
       },
       (code, reason) => failFeedLoad(db, loadId, { code, reason }),
     );
@@ -85,12 +97,14 @@ function runBranding({ config, db }: HandlerServices): Handler<'run-branding'> {
           now: () => new Date(),
           policy: config.letterApproval,
           decideText: (facts) => decideLetterTextAside(facts, context.signal),
-          readLetter: async (bytes) => readLetter({ bytes, limits: config, trustRootsPem: await readTrustRoots(config), signal: context.signal }),
+          readLetter: async (bytes) =>
+            readLetter({ bytes, limits: config, trustRootsPem: await readTrustRoots(config), signal: context.signal }),
         });
         return { outcome };
       },
       // A worker that is set up wrongly has not decided anything: the operation waits for one that is not.
-      async (code, reason) => (faultsOfTheWorker.has(code) ? undefined : failOperation(db, operationId, { code, reason })),
+      async (code, reason) =>
+        faultsOfTheWorker.has(code) ? undefined : failOperation(db, operationId, { code, reason }),
     );
 }
 
@@ -101,8 +115,14 @@ function placeCalls({ config, db }: HandlerServices): Handler<'place-proof-calls
       context,
       async () => {
         const caller = openCodeCaller(config);
-        if (caller === null) throw new ServiceError('number_calls_off', { operation: 'place verification calls', object: `proof ${proofId}` });
-        return { placed: await placeProofCalls({ db, caller, secret: await loadCodeSecret(config), proofId, limits: config }) };
+        if (caller === null)
+          throw new ServiceError('number_calls_off', {
+            operation: 'place verification calls',
+            object: `proof ${proofId}`,
+          });
+        return {
+          placed: await placeProofCalls({ db, caller, secret: await loadCodeSecret(config), proofId, limits: config }),
+        };
       },
       (code, reason) => failProof(db, proofId, { code, reason, actor: 'worker' }),
     );
@@ -114,19 +134,37 @@ function openNight({ config, db, database, queues }: HandlerServices, store: Art
     recordingTheEnd(
       context,
       () =>
-        withOpenNight({ db, databaseUrl: database.url, store, settings: config, runId, prepare: (evaluatedAt) => prepareNight({ config, db }, evaluatedAt, context) }, async (night) => {
-          await enqueueNightFlow(queues, night);
-          await night.untilBuilt(context.signal);
-        }),
+        withOpenNight(
+          {
+            db,
+            databaseUrl: database.url,
+            store,
+            settings: config,
+            runId,
+            prepare: (evaluatedAt) => prepareNight({ config, db }, evaluatedAt, context),
+          },
+          async (night) => {
+            await enqueueNightFlow(queues, night);
+            await night.untilBuilt(context.signal);
+          },
+        ),
       (code, reason) => failNight(db, { runId, code, reason }),
     );
 }
 
-async function prepareNight({ config, db }: Pick<HandlerServices, 'config' | 'db'>, evaluatedAt: Date, { log }: JobContext): Promise<void> {
+async function prepareNight(
+  { config, db }: Pick<HandlerServices, 'config' | 'db'>,
+  evaluatedAt: Date,
+  { log }: JobContext,
+): Promise<void> {
   const scoring = await scoreComplaints(db, evaluatedAt, config);
   if (scoring.ruleWaiting === undefined) log.info({ evaluatedAt, ...scoring }, 'complaints are scored');
   else log.warn({ ruleWaiting: scoring.ruleWaiting }, 'complaints are not scored');
-  if (scoring.silentDays !== undefined) log.warn({ silentDays: scoring.silentDays, labelHoldDaysMax: config.labelHoldDaysMax }, 'labels age, though the complaint feed is away');
+  if (scoring.silentDays !== undefined)
+    log.warn(
+      { silentDays: scoring.silentDays, labelHoldDaysMax: config.labelHoldDaysMax },
+      'labels age, though the complaint feed is away',
+    );
   log.info({ evaluatedAt, ...(await scoreRanges(db, evaluatedAt)) }, 'ranges at risk are found');
   // Housekeeping: what the night publishes carries its own end, so no failure here may cost it.
   const housekeep = async () => {
@@ -136,16 +174,24 @@ async function prepareNight({ config, db }: Pick<HandlerServices, 'config' | 'db
     const pruned = await pruneComplaints(db, { retentionDays: config.complaintRetentionDays, at: new Date() });
     if (pruned > 0) log.info({ pruned }, 'complaints whose time of retention is over are deleted');
   };
-  await housekeep().catch((error: unknown) => log.error({ err: error }, 'housekeeping failed; the next night tries again'));
+  await housekeep().catch((error: unknown) =>
+    log.error({ err: error }, 'housekeeping failed; the next night tries again'),
+  );
   const forget = async () => {
     const pruned = await pruneLabelHistory(db, { retentionDays: config.labelHistoryDays, at: new Date() });
     const contacts = await destroyOldContacts(db, { retentionDays: config.disputeContactDays, at: new Date() });
-    if (pruned + contacts > 0) log.info({ pruned, contacts }, 'old changes of labels and contacts of disputes are removed');
+    if (pruned + contacts > 0)
+      log.info({ pruned, contacts }, 'old changes of labels and contacts of disputes are removed');
   };
-  await forget().catch((error: unknown) => log.error({ err: error }, 'the history of labels could not be pruned; the next night tries again'));
+  await forget().catch((error: unknown) =>
+    log.error({ err: error }, 'the history of labels could not be pruned; the next night tries again'),
+  );
 }
 
-function buildNightArtefact({ config, db, database }: HandlerServices, store: ArtefactStore): Handler<'build-artefact'> {
+function buildNightArtefact(
+  { config, db, database }: HandlerServices,
+  store: ArtefactStore,
+): Handler<'build-artefact'> {
   return ({ buildId }, { signal, log, lastAttempt }) =>
     runNightBuild({ db, databaseUrl: database.url, store, settings: config, buildId, lastAttempt, signal, log });
 }
@@ -154,11 +200,25 @@ function publish({ config, db, queues }: HandlerServices, store: ArtefactStore):
   return async ({ runId, generation }, { log }) => {
     const lateFeeds = (await listFeedArrivals(db, config, new Date())).filter(({ late }) => late);
     if (lateFeeds.length > 0) log.warn({ runId, lateFeeds: lateFeeds.map(nameOfFeed) }, 'feeds have stopped coming');
-    const result = await publishNight({ db, runId, generation, limits: config, lateFeeds: lateFeeds.map(({ feed, source, lastAt, ageHours, expectedHours }) => ({ feed, source, lastAt: lastAt?.toISOString() ?? null, ageHours, expectedHours })) });
+    const result = await publishNight({
+      db,
+      runId,
+      generation,
+      limits: config,
+      lateFeeds: lateFeeds.map(({ feed, source, lastAt, ageHours, expectedHours }) => ({
+        feed,
+        source,
+        lastAt: lastAt?.toISOString() ?? null,
+        ageHours,
+        expectedHours,
+      })),
+    });
     if (result.kind === 'reopen') await enqueueNight(queues, { runId });
-    if (result.kind === 'published') log.info({ runId, outcome: result.report.outcome, ...result.report.counts }, 'the night is published');
+    if (result.kind === 'published')
+      log.info({ runId, outcome: result.report.outcome, ...result.report.counts }, 'the night is published');
     await sweepUnfinishedFiles(db, store); // what killed workers left
-    if (result.kind === 'published') await collectGarbage({ db, store, versionsKept: config.versionsKept, dryRun: false });
+    if (result.kind === 'published')
+      await collectGarbage({ db, store, versionsKept: config.versionsKept, dryRun: false });
     return { kind: result.kind };
   };
 }
@@ -170,7 +230,10 @@ function verifyItems({ config, db, scoring }: HandlerServices): Handler<'verify-
       context,
       async () => {
         const { log, signal } = context;
-        const end = await performChunk({ db, store, registry: await loadRegistry(db, config), score: scoring.score, limits: config, log, signal }, job);
+        const end = await performChunk(
+          { db, store, registry: await loadRegistry(db, config), score: scoring.score, limits: config, log, signal },
+          job,
+        );
         // At once: the job that ends the batch may wait behind others.
         if ((await finishBatch(db, job)) === 'done') log.info({ batchId: job.batchId }, 'the batch is done');
         return { ...end };
@@ -188,7 +251,10 @@ function finish({ db, queues }: HandlerServices): Handler<'finish-batch'> {
     const kind = await finishBatch(db, job);
     const due = kind === 'missing' ? await renewDueBatch(db, job) : undefined;
     if (due !== undefined) {
-      log.warn({ batchId: job.batchId, chunks: due.chunks.length }, 'items of the batch have no outcome and are queued again');
+      log.warn(
+        { batchId: job.batchId, chunks: due.chunks.length },
+        'items of the batch have no outcome and are queued again',
+      );
       await enqueueBatch(queues, due);
     }
     return { kind };

@@ -14,7 +14,10 @@ export interface LazyScoring {
 /** Scoring for a process that may never need it. */
 export function openLazyScoring({ config, log }: Pick<Services, 'config' | 'log'>): LazyScoring {
   let opened: Promise<ScoringPool> | undefined;
-  const pool = (): Promise<ScoringPool> => (opened ??= import('../pipelines/audio/scoring/scoring-pool.ts').then(({ openScoringPool }) => openScoringPool({ config, log })));
+  const pool = (): Promise<ScoringPool> =>
+    (opened ??= import('../pipelines/audio/scoring/scoring-pool.ts').then(({ openScoringPool }) =>
+      openScoringPool({ config, log }),
+    ));
   return {
     score: async (request, signal) => (await pool()).score(request, signal),
     close: async () => (await opened)?.close(),

@@ -7,7 +7,16 @@ import type { Log } from '../runtime/log.ts';
 import { queryRow, queryRows, type Pool } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
 import type { JobState, Queues } from './queues/backend.ts';
-import { enqueueBranding, enqueueFeedLoad, enqueueNight, enqueueNightFlow, enqueueProof, jobIds, lives, restoreBatch } from './queues/enqueue.ts';
+import {
+  enqueueBranding,
+  enqueueFeedLoad,
+  enqueueNight,
+  enqueueNightFlow,
+  enqueueProof,
+  jobIds,
+  lives,
+  restoreBatch,
+} from './queues/enqueue.ts';
 
 export interface ReconcileOptions {
   readonly db: Pool;
@@ -48,7 +57,10 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciled> 
   for (const night of await queryRows<OpenNight>(options.db, sql('jobs/list_open_nights'), [null])) {
     await reconcileNight(options, night, done);
   }
-  for (const { batchId, generation } of await queryRows<{ batchId: number; generation: number }>(options.db, sql('jobs/list_due_batches'))) {
+  for (const { batchId, generation } of await queryRows<{ batchId: number; generation: number }>(
+    options.db,
+    sql('jobs/list_due_batches'),
+  )) {
     if (await restoreBatch(options.queues, options.db, { batchId, generation })) done.enqueued += 1;
   }
   if (done.enqueued + done.lost > 0) options.log.info(done, 'the queues were behind the database and are put right');
@@ -66,7 +78,11 @@ async function reconcileFeedLoad({ db, queues }: ReconcileOptions, loadId: numbe
   } else if (await enqueueFeedLoad(queues, { loadId })) done.enqueued += 1;
 }
 
-async function reconcileBranding({ db, queues }: ReconcileOptions, operationId: number, done: Reconciled): Promise<void> {
+async function reconcileBranding(
+  { db, queues }: ReconcileOptions,
+  operationId: number,
+  done: Reconciled,
+): Promise<void> {
   const jobId = jobIds.branding(operationId);
   if (lives(await queues.state('branding', jobId))) return;
   // The operation may have ended between the two reads: its result is written before the job ends.
@@ -108,9 +124,14 @@ async function reconcileNight(options: ReconcileOptions, night: OpenNight, done:
 }
 
 /** The opener records the builds before it queues them. If they were recorded before the last look, their jobs are gone. */
-async function restoreFlow({ queues }: ReconcileOptions, { night, now, publication }: { night: OpenNight; now: OpenNight; publication: JobState }, done: Reconciled): Promise<void> {
+async function restoreFlow(
+  { queues }: ReconcileOptions,
+  { night, now, publication }: { night: OpenNight; now: OpenNight; publication: JobState },
+  done: Reconciled,
+): Promise<void> {
   if (publication !== 'missing' || night.buildIds.length === 0 || now.buildIds.length === 0) return;
-  if (await enqueueNightFlow(queues, { runId: night.runId, generation: night.generation, buildIds: night.buildIds })) done.enqueued += 1;
+  if (await enqueueNightFlow(queues, { runId: night.runId, generation: night.generation, buildIds: night.buildIds }))
+    done.enqueued += 1;
 }
 
 /** The opener waits for an outcome of every build, which a build that was given up after crashes cannot record itself. */

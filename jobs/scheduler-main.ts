@@ -14,7 +14,13 @@ await runProcess('scheduler', async () => {
   await requireMigrated(services.db);
   const queues = await openQueues(config, services.database.url, services.log);
   const { db, log } = services;
-  const scheduler = await startScheduler({ config, db, queues, log, submit: (file) => submitFeed({ db, feedDir: config.feedDir, ...file }) });
+  const scheduler = await startScheduler({
+    config,
+    db,
+    queues,
+    log,
+    submit: (file) => submitFeed({ db, feedDir: config.feedDir, ...file }),
+  });
   log.info({ queues: queues.kind, schedule: config.nightSchedule }, 'the scheduler runs');
   await untilAborted(stopping);
   await scheduler.stop();

@@ -45,13 +45,27 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
   requireSchedule(config.nightSchedule);
   const onError = (error: unknown): void => log.error({ err: error }, 'the scheduler met an error and goes on');
   const catchUp = () => catchUpNight({ config, db, queues, log, clock });
-  const task = createTask(config.nightSchedule, () => catchUp().catch(onError), { timezone: 'UTC', suppressMissedWarning: true });
+  const task = createTask(config.nightSchedule, () => catchUp().catch(onError), {
+    timezone: 'UTC',
+    suppressMissedWarning: true,
+  });
   await task.start();
   const stopping = new AbortController();
-  const inboxes = [...feedInboxes({ config, queues, log, submit }), brandingInbox({ config, db, queues, log, openVault: () => openVault(config) }), recordingsInbox({ config, db, queues, log, signal: stopping.signal })];
+  const inboxes = [
+    ...feedInboxes({ config, queues, log, submit }),
+    brandingInbox({ config, db, queues, log, openVault: () => openVault(config) }),
+    recordingsInbox({ config, db, queues, log, signal: stopping.signal }),
+  ];
   const loops = [
     // A tick that the timer missed, for a sleeping machine or a database that was away, is made up for here.
-    repeat({ seconds: config.reconcileSeconds, work: () => catchUp().then(() => reconcile({ db, queues, log })).then(() => {}), onError }),
+    repeat({
+      seconds: config.reconcileSeconds,
+      work: () =>
+        catchUp()
+          .then(() => reconcile({ db, queues, log }))
+          .then(() => {}),
+      onError,
+    }),
     watchDropFolder({ config, db, log, inboxes, clock }),
     keepAudioRetention({ config, db, log, clock }),
   ];
@@ -81,7 +95,15 @@ export async function catchUpNight({ config, db, queues, log, clock }: CatchUpOp
   if (tick === undefined) return undefined;
   const nightDate = tick.toISOString().slice(0, 10);
   if ((await queryRow(db, sql('jobs/find_scheduled_night'), [nightDate])) !== undefined) return undefined;
-  const runId = await requestNight(db, { nightDate, trigger: 'schedule', scope: everything, acceptShrink: false, fullBuild: false, evaluatedAt: null, requestedBy: 'scheduler' });
+  const runId = await requestNight(db, {
+    nightDate,
+    trigger: 'schedule',
+    scope: everything,
+    acceptShrink: false,
+    fullBuild: false,
+    evaluatedAt: null,
+    requestedBy: 'scheduler',
+  });
   if (runId === undefined) return undefined; // another scheduler was faster
   log.info({ runId, nightDate, lateSeconds: Math.round((now.getTime() - tick.getTime()) / 1000) }, 'the night is due');
   await enqueueNight(queues, { runId });
@@ -96,8 +118,14 @@ export function lastTick(schedule: string, { now, since }: { now: Date; since: D
   const task = createTask(schedule, () => {}, { timezone: 'UTC' });
   const seconds = parse(schedule).second.toSorted((a, b) => b - a);
   try {
-    for (let minute = Math.floor(now.getTime() / minuteMs) * minuteMs; minute > since.getTime() - minuteMs; minute -= minuteMs) {
-      const tick = seconds.map((second) => new Date(minute + second * 1000)).find((at) => at <= now && at >= since && task.match(at));
+    for (
+      let minute = Math.floor(now.getTime() / minuteMs) * minuteMs;
+      minute > since.getTime() - minuteMs;
+      minute -= minuteMs
+    ) {
+      const tick = seconds
+        .map((second) => new Date(minute + second * 1000))
+        .find((at) => at <= now && at >= since && task.match(at));
       if (tick !== undefined) return tick;
     }
     return undefined;
@@ -108,5 +136,10 @@ export function lastTick(schedule: string, { now, since }: { now: Date; since: D
 
 function requireSchedule(schedule: string): void {
   if (validate(schedule)) return;
-  throw new ServiceError('setting_invalid', { operation: 'start scheduler', object: schedule, problem: 'NIGHT_SCHEDULE is not a cron expression.', hint: 'Five fields: minute, hour, day, month, weekday; for example `0 1 * * *`.' });
+  throw new ServiceError('setting_invalid', {
+    operation: 'start scheduler',
+    object: schedule,
+    problem: 'NIGHT_SCHEDULE is not a cron expression.',
+    hint: 'Five fields: minute, hour, day, month, weekday; for example `0 1 * * *`.',
+  });
 }

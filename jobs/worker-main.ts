@@ -23,7 +23,12 @@ await runProcess('worker', async () => {
   await sweepUnfinished(config.feedDir);
   const queues = await openQueues(config, services.database.url, services.log);
   const scoring = openLazyScoring(services);
-  const worker = await startWorker({ config, databaseUrl: services.database.url, log: services.log, handlers: createHandlers({ ...services, queues, scoring }) });
+  const worker = await startWorker({
+    config,
+    databaseUrl: services.database.url,
+    log: services.log,
+    handlers: createHandlers({ ...services, queues, scoring }),
+  });
   services.log.info({ queues: queues.kind }, 'the worker runs');
   await untilAborted(stopping);
   // A job that did not heed its signal, such as one on a connection that fell silent, must not keep the process.

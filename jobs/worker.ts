@@ -64,18 +64,19 @@ export async function startWorker({ config, databaseUrl, log, handlers, queues }
   const stopping = new AbortController();
   const inHand = new Map<string, AbortController>();
   const reportError = makeErrorReporter(log);
-  const requests = (queues ?? queuesOf(handlers)).map(
-    (queue): WorkerRequest => ({
-      queue,
-      process: (job, token) => runJob({ job, token, queue, handlers, log, stopping: stopping.signal, inHand }),
-      onError: (error) => reportError(queue, error),
-      onFailed: (job, error) => reportFailure(log, queue, job, error),
-      onLocksLost: (ids) => ids.forEach((id) => inHand.get(`${queue}/${id}`)?.abort(interrupted('Another worker has taken the job.'))),
-      onStalled: (jobId) => log.warn({ queue, jobId }, 'the worker of this job crashed; it is run again'),
-    }),
-  );
+  const requests = (queues ?? queuesOf(handlers)).map((queue): WorkerRequest => ({
+    queue,
+    process: (job, token) => runJob({ job, token, queue, handlers, log, stopping: stopping.signal, inHand }),
+    onError: (error) => reportError(queue, error),
+    onFailed: (job, error) => reportFailure(log, queue, job, error),
+    onLocksLost: (ids) =>
+      ids.forEach((id) => inHand.get(`${queue}/${id}`)?.abort(interrupted('Another worker has taken the job.'))),
+    onStalled: (jobId) => log.warn({ queue, jobId }, 'the worker of this job crashed; it is run again'),
+  }));
   const workers = await startWorkers(config, databaseUrl, requests);
-  return { stop: (graceSeconds = config.shutdownGraceSeconds) => stopWorkers({ workers, stopping, inHand, log, graceSeconds }) };
+  return {
+    stop: (graceSeconds = config.shutdownGraceSeconds) => stopWorkers({ workers, stopping, inHand, log, graceSeconds }),
+  };
 }
 
 function queuesOf(handlers: Partial<Handlers>): QueueName[] {
@@ -112,7 +113,12 @@ function callHandler({ job, queue, handlers, log }: Run, signal: AbortSignal): P
   const name = job.name as JobName; // parsePayload refuses any other
   const payload = parsePayload(name, job.data);
   const handler = handlers[name] as Handler<JobName> | undefined;
-  if (handler === undefined) throw new ServiceError('job_invalid', { operation: 'run job', object: job.name, problem: 'This worker has no handler for it.' });
+  if (handler === undefined)
+    throw new ServiceError('job_invalid', {
+      operation: 'run job',
+      object: job.name,
+      problem: 'This worker has no handler for it.',
+    });
   const attempt = job.attemptsMade + 1;
   const jobLog = log.child({ queue, jobId: job.id, attempt });
   return handler(payload, {
@@ -120,7 +126,8 @@ function callHandler({ job, queue, handlers, log }: Run, signal: AbortSignal): P
     log: jobLog,
     attempt,
     lastAttempt: attempt >= (job.opts.attempts ?? 1),
-    updateProgress: (progress) => job.updateProgress(progress).catch((error: unknown) => jobLog.debug({ err: error }, 'progress was not recorded')),
+    updateProgress: (progress) =>
+      job.updateProgress(progress).catch((error: unknown) => jobLog.debug({ err: error }, 'progress was not recorded')),
   });
 }
 
@@ -171,7 +178,8 @@ interface Stop {
 async function stopWorkers({ workers, stopping, inHand, log, graceSeconds }: Stop): Promise<boolean> {
   const closed = workers.close().then(() => true);
   if (await within(graceSeconds, closed)) return true;
-  if (inHand.size > 0) log.info({ jobs: [...inHand.keys()] }, 'the grace is over; jobs in hand go back to their queues');
+  if (inHand.size > 0)
+    log.info({ jobs: [...inHand.keys()] }, 'the grace is over; jobs in hand go back to their queues');
   stopping.abort(interrupted('The process was asked to stop.'));
   if (await within(abortSecondsMax, closed)) return true;
   log.warn({ jobs: [...inHand.keys()] }, 'jobs did not heed their signal; they are found as crashed later');

@@ -10,13 +10,29 @@ interface Setting<Schema extends z.ZodType> {
   readonly meaning: string;
 }
 
-const setting = <Schema extends z.ZodType>(env: string, schema: Schema, meaning: string): Setting<Schema> => ({ env, schema, meaning });
+const setting = <Schema extends z.ZodType>(env: string, schema: Schema, meaning: string): Setting<Schema> => ({
+  env,
+  schema,
+  meaning,
+});
 
 const text = () => z.string().min(1);
 const count = (fallback: number, options: { min?: number; max?: number } = {}) =>
-  z.coerce.number().int().min(options.min ?? 1).max(options.max ?? Number.MAX_SAFE_INTEGER).default(fallback);
+  z.coerce
+    .number()
+    .int()
+    .min(options.min ?? 1)
+    .max(options.max ?? Number.MAX_SAFE_INTEGER)
+    .default(fallback);
 /** Days for which rows are kept: 0 for ever, else at least `fallback`. */
-const retention = (fallback: number) => z.coerce.number().int().min(0).max(36_500).refine((days) => days === 0 || days >= fallback, `expected 0 or at least ${fallback}`).default(fallback);
+const retention = (fallback: number) =>
+  z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(36_500)
+    .refine((days) => days === 0 || days >= fallback, `expected 0 or at least ${fallback}`)
+    .default(fallback);
 const port = (fallback: number) => count(fallback, { min: 0, max: 65_535 });
 
 /** Ranges of addresses that have a name. */
@@ -30,7 +46,11 @@ function isNetwork(name: string): boolean {
   return version !== 0 && Number(bits ?? 1) <= (version === 4 ? 32 : 128);
 }
 
-const networks = () => text().refine((list) => list.split(',').every((name) => isNetwork(name.trim())), `expected addresses, networks such as 10.0.0.0/8, ${namedNetworks.join(', ')}, separated by commas`);
+const networks = () =>
+  text().refine(
+    (list) => list.split(',').every((name) => isNetwork(name.trim())),
+    `expected addresses, networks such as 10.0.0.0/8, ${namedNetworks.join(', ')}, separated by commas`,
+  );
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -38,159 +58,690 @@ const GiB = 1024 * MiB;
 
 /** The closed list of settings. docs/configuration.md is checked against it both ways. */
 export const SETTINGS = {
-  databaseUrl: setting('DATABASE_URL', text().optional(), 'PostgreSQL of the worker, the scheduler and the CLI. Absent: an embedded cluster in the state directory.'),
-  apiDatabaseUrl: setting('API_DATABASE_URL', text().optional(), 'PostgreSQL of the API, with a role that can only read. Absent: DATABASE_URL, with the role caller_trust_reader set on each connection.'),
+  databaseUrl: setting(
+    'DATABASE_URL',
+    text().optional(),
+    'PostgreSQL of the worker, the scheduler and the CLI. Absent: an embedded cluster in the state directory.',
+  ),
+  apiDatabaseUrl: setting(
+    'API_DATABASE_URL',
+    text().optional(),
+    'PostgreSQL of the API, with a role that can only read. Absent: DATABASE_URL, with the role caller_trust_reader set on each connection.',
+  ),
   redisUrl: setting('REDIS_URL', text().optional(), 'Redis of the queues. Absent: the queues live in PostgreSQL.'),
-  queuePrefix: setting('QUEUE_PREFIX', z.string().regex(/^[a-z_][a-z0-9_]{0,40}$/).default('caller_trust_queue'), 'Key prefix of the queues in Redis, or their schema in PostgreSQL.'),
-  stateDir: setting('STATE_DIR', text().default('var'), 'Directory of everything that the service writes, unless named otherwise below.'),
-  artefactDir: setting('ARTEFACT_DIR', text().optional(), 'Directory of the published artefacts. Absent: artefacts in the state directory.'),
-  artefactStoreUrl: setting('ARTEFACT_STORE_URL', z.string().regex(/^s3:\/\/[a-z0-9.-]{3,63}(\/[A-Za-z0-9_/-]*)?$/).optional(), 'Bucket of an S3-compatible object store for the published artefacts, s3://bucket/prefix. Absent: they stay in ARTEFACT_DIR, which else has copies only.'),
-  artefactStoreEndpoint: setting('ARTEFACT_STORE_ENDPOINT', z.string().regex(/^https?:\/\/[^/?#@]+\/?$/).optional(), 'Address of the object store, without bucket or credentials. Absent: that of Amazon S3 in the region.'),
-  artefactStoreRegion: setting('ARTEFACT_STORE_REGION', z.string().regex(/^[a-z0-9-]+$/).default('us-east-1'), 'Region of the object store, which signatures name.'),
-  artefactStoreAccessKeyId: setting('ARTEFACT_STORE_ACCESS_KEY_ID', text().optional(), 'Id of the access key of the object store.'),
-  artefactStoreSecretAccessKey: setting('ARTEFACT_STORE_SECRET_ACCESS_KEY', text().optional(), 'Secret of the access key of the object store.'),
-  artefactStoreSessionToken: setting('ARTEFACT_STORE_SESSION_TOKEN', text().optional(), 'Session token that belongs to a temporary access key.'),
-  artefactStoreSecondsMax: setting('ARTEFACT_STORE_SECONDS_MAX', count(60, { max: 3600 }), 'Seconds that the object store may be silent before a request is made again.'),
-  artefactStorePartBytes: setting('ARTEFACT_STORE_PART_BYTES', count(16 * MiB, { min: 5 * MiB, max: 512 * MiB }), 'Larger files are uploaded in parts of this size, two at a time, which are held in memory.'),
-  feedDir: setting('FEED_DIR', text().optional(), 'Directory where accepted feed files wait for their load. Absent: feeds in the state directory.'),
-  dropDir: setting('DROP_DIR', text().optional(), 'Drop folder: a folder for each feed, branding for branding requests, and recordings for batches of recordings. Absent: drop in the state directory.'),
-  audioDir: setting('AUDIO_DIR', text().optional(), 'Directory of the stored recordings, which every worker must reach. Absent: audio in the state directory.'),
-  modelDir: setting('MODEL_DIR', text().optional(), 'Directory of the models that were added, which every worker must reach. Absent: models in the state directory.'),
-  apiKeySecret: setting('API_KEY_SECRET', z.string().min(32).optional(), 'Secret under which API keys are hashed, 32 characters or more. Absent: one is made and kept in the state directory.'),
-  letterMasterKey: setting('LETTER_MASTER_KEY', z.string().regex(/^[0-9a-fA-F]{64}$/).optional(), 'Key under which the keys of letters and voiceprints are wrapped: 32 bytes as hex digits. Absent: one is made and kept in the state directory.'),
-  letterTrustRoots: setting('LETTER_TRUST_ROOTS', text().optional(), 'PEM file of the root certificates that PDF signatures must lead to. Absent: the chain of a signature is not checked, and LETTER_APPROVAL=signature approves nothing by rules.'),
-  letterApproval: setting('LETTER_APPROVAL', z.enum(['signature', 'signature+numbers', 'form+numbers']).default('signature'), 'What approval by rules alone asks for, beside an issued form that came back unchanged: signature (its certificate leads to a configured root and names signer and company), signature+numbers (and every number is proven), form+numbers (signed in any valid way, and every number is proven).'),
-  clientKey: setting('CALLER_TRUST_KEY', z.string().regex(/^[\x21-\x7e]{1,512}$/).optional(), 'Key that pull and lookup send where no --key-file is given.'),
-  logLevel: setting('LOG_LEVEL', z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'), 'Least level that is logged.'),
+  queuePrefix: setting(
+    'QUEUE_PREFIX',
+    z
+      .string()
+      .regex(/^[a-z_][a-z0-9_]{0,40}$/)
+      .default('caller_trust_queue'),
+    'Key prefix of the queues in Redis, or their schema in PostgreSQL.',
+  ),
+  stateDir: setting(
+    'STATE_DIR',
+    text().default('var'),
+    'Directory of everything that the service writes, unless named otherwise below.',
+  ),
+  artefactDir: setting(
+    'ARTEFACT_DIR',
+    text().optional(),
+    'Directory of the published artefacts. Absent: artefacts in the state directory.',
+  ),
+  artefactStoreUrl: setting(
+    'ARTEFACT_STORE_URL',
+    z
+      .string()
+      .regex(/^s3:\/\/[a-z0-9.-]{3,63}(\/[A-Za-z0-9_/-]*)?$/)
+      .optional(),
+    'Bucket of an S3-compatible object store for the published artefacts, s3://bucket/prefix. Absent: they stay in ARTEFACT_DIR, which else has copies only.',
+  ),
+  artefactStoreEndpoint: setting(
+    'ARTEFACT_STORE_ENDPOINT',
+    z
+      .string()
+      .regex(/^https?:\/\/[^/?#@]+\/?$/)
+      .optional(),
+    'Address of the object store, without bucket or credentials. Absent: that of Amazon S3 in the region.',
+  ),
+  artefactStoreRegion: setting(
+    'ARTEFACT_STORE_REGION',
+    z
+      .string()
+      .regex(/^[a-z0-9-]+$/)
+      .default('us-east-1'),
+    'Region of the object store, which signatures name.',
+  ),
+  artefactStoreAccessKeyId: setting(
+    'ARTEFACT_STORE_ACCESS_KEY_ID',
+    text().optional(),
+    'Id of the access key of the object store.',
+  ),
+  artefactStoreSecretAccessKey: setting(
+    'ARTEFACT_STORE_SECRET_ACCESS_KEY',
+    text().optional(),
+    'Secret of the access key of the object store.',
+  ),
+  artefactStoreSessionToken: setting(
+    'ARTEFACT_STORE_SESSION_TOKEN',
+    text().optional(),
+    'Session token that belongs to a temporary access key.',
+  ),
+  artefactStoreSecondsMax: setting(
+    'ARTEFACT_STORE_SECONDS_MAX',
+    count(60, { max: 3600 }),
+    'Seconds that the object store may be silent before a request is made again.',
+  ),
+  artefactStorePartBytes: setting(
+    'ARTEFACT_STORE_PART_BYTES',
+    count(16 * MiB, { min: 5 * MiB, max: 512 * MiB }),
+    'Larger files are uploaded in parts of this size, two at a time, which are held in memory.',
+  ),
+  feedDir: setting(
+    'FEED_DIR',
+    text().optional(),
+    'Directory where accepted feed files wait for their load. Absent: feeds in the state directory.',
+  ),
+  dropDir: setting(
+    'DROP_DIR',
+    text().optional(),
+    'Drop folder: a folder for each feed, branding for branding requests, and recordings for batches of recordings. Absent: drop in the state directory.',
+  ),
+  audioDir: setting(
+    'AUDIO_DIR',
+    text().optional(),
+    'Directory of the stored recordings, which every worker must reach. Absent: audio in the state directory.',
+  ),
+  modelDir: setting(
+    'MODEL_DIR',
+    text().optional(),
+    'Directory of the models that were added, which every worker must reach. Absent: models in the state directory.',
+  ),
+  apiKeySecret: setting(
+    'API_KEY_SECRET',
+    z.string().min(32).optional(),
+    'Secret under which API keys are hashed, 32 characters or more. Absent: one is made and kept in the state directory.',
+  ),
+  letterMasterKey: setting(
+    'LETTER_MASTER_KEY',
+    z
+      .string()
+      .regex(/^[0-9a-fA-F]{64}$/)
+      .optional(),
+    'Key under which the keys of letters and voiceprints are wrapped: 32 bytes as hex digits. Absent: one is made and kept in the state directory.',
+  ),
+  letterTrustRoots: setting(
+    'LETTER_TRUST_ROOTS',
+    text().optional(),
+    'PEM file of the root certificates that PDF signatures must lead to. Absent: the chain of a signature is not checked, and LETTER_APPROVAL=signature approves nothing by rules.',
+  ),
+  letterApproval: setting(
+    'LETTER_APPROVAL',
+    z.enum(['signature', 'signature+numbers', 'form+numbers']).default('signature'),
+    'What approval by rules alone asks for, beside an issued form that came back unchanged: signature (its certificate leads to a configured root and names signer and company), signature+numbers (and every number is proven), form+numbers (signed in any valid way, and every number is proven).',
+  ),
+  clientKey: setting(
+    'CALLER_TRUST_KEY',
+    z
+      .string()
+      .regex(/^[\x21-\x7e]{1,512}$/)
+      .optional(),
+    'Key that pull and lookup send where no --key-file is given.',
+  ),
+  logLevel: setting(
+    'LOG_LEVEL',
+    z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+    'Least level that is logged.',
+  ),
 
-  databaseConnectionsMax: setting('DATABASE_CONNECTIONS_MAX', count(10, { min: 5, max: 1000 }), 'Connections that one process keeps to PostgreSQL, the streams of the night and those of the queues (at most 23) not counted.'),
-  shutdownGraceSeconds: setting('SHUTDOWN_GRACE_SECONDS', count(10, { min: 0, max: 3600 }), 'Seconds that a process which was asked to stop gives to the work in hand.'),
+  databaseConnectionsMax: setting(
+    'DATABASE_CONNECTIONS_MAX',
+    count(10, { min: 5, max: 1000 }),
+    'Connections that one process keeps to PostgreSQL, the streams of the night and those of the queues (at most 23) not counted.',
+  ),
+  shutdownGraceSeconds: setting(
+    'SHUTDOWN_GRACE_SECONDS',
+    count(10, { min: 0, max: 3600 }),
+    'Seconds that a process which was asked to stop gives to the work in hand.',
+  ),
 
-  nightSchedule: setting('NIGHT_SCHEDULE', text().default('0 1 * * *'), 'When the night runs, as a cron expression in UTC.'),
-  nightCatchUpHours: setting('NIGHT_CATCH_UP_HOURS', count(24, { min: 0, max: 168 }), 'A night that was missed at most this many hours ago is made up for when the scheduler starts.'),
-  reconcileSeconds: setting('RECONCILE_SECONDS', count(30, { max: 60 }), 'Seconds between two comparisons of the due work in PostgreSQL with the queues.'),
+  nightSchedule: setting(
+    'NIGHT_SCHEDULE',
+    text().default('0 1 * * *'),
+    'When the night runs, as a cron expression in UTC.',
+  ),
+  nightCatchUpHours: setting(
+    'NIGHT_CATCH_UP_HOURS',
+    count(24, { min: 0, max: 168 }),
+    'A night that was missed at most this many hours ago is made up for when the scheduler starts.',
+  ),
+  reconcileSeconds: setting(
+    'RECONCILE_SECONDS',
+    count(30, { max: 60 }),
+    'Seconds between two comparisons of the due work in PostgreSQL with the queues.',
+  ),
   dropPollSeconds: setting('DROP_POLL_SECONDS', count(5), 'Seconds between two looks into the drop folder.'),
-  dropSettleSeconds: setting('DROP_SETTLE_SECONDS', count(10, { min: 0 }), 'A dropped file or request is taken when it has not changed for this many seconds.'),
+  dropSettleSeconds: setting(
+    'DROP_SETTLE_SECONDS',
+    count(10, { min: 0 }),
+    'A dropped file or request is taken when it has not changed for this many seconds.',
+  ),
 
   buildConcurrency: setting('BUILD_CONCURRENCY', count(2, { max: 64 }), 'Builds that one worker runs at a time.'),
   feedConcurrency: setting('FEED_CONCURRENCY', count(1, { max: 16 }), 'Feed loads that one worker runs at a time.'),
-  jobLockSeconds: setting('JOB_LOCK_SECONDS', count(15, { max: 3600 }), 'A job whose worker has not reported for this many seconds is taken to be crashed.'),
-  jobStalledCheckSeconds: setting('JOB_STALLED_CHECK_SECONDS', count(5, { max: 3600 }), 'Seconds between two searches for crashed jobs.'),
-  jobCrashesMax: setting('JOB_CRASHES_MAX', count(5), 'Crashes of its worker that a job survives; one more and it is given up. Thrown errors have a budget of their own.'),
-  jobAttemptsMax: setting('JOB_ATTEMPTS_MAX', count(3), 'Tries of a job that throws an error which a second try can cure.'),
-  copyIdleSecondsMax: setting('COPY_IDLE_SECONDS_MAX', count(60), 'A COPY that sends no byte for this many seconds is ended.'),
-  segmentRowsMax: setting('SEGMENT_ROWS_MAX', count(16_000, { min: 16, max: 1_000_000 }), 'Rows in one segment of an artefact; a range of numbers with more is split by their next digit.'),
-  fullBuildDays: setting('FULL_BUILD_DAYS', count(7, { min: 0, max: 365 }), 'Days after which an artefact is built from all rows again, which checks the nights between; 0 does so every night.'),
-  buildProfile: setting('BUILD_PROFILE', z.enum(['compact', 'fast']).default('compact'), 'How artefacts are compressed: compact also looks for what names and texts share, fast only for what rows share.'),
-  blocksInFlight: setting('BLOCKS_IN_FLIGHT', count(4, { max: 64 }), 'Segments of one build that are in work at the same time.'),
-  shrinkPercentMax: setting('SHRINK_PERCENT_MAX', count(20, { min: 0, max: 100 }), 'A build that would drop more than this share of the published rows is held.'),
-  growthPercentMax: setting('GROWTH_PERCENT_MAX', count(50, { min: 1, max: 1_000_000 }), 'A build with more additional rows than this share of the published ones is held.'),
-  labelRisePercentMax: setting('LABEL_RISE_PERCENT_MAX', count(25, { min: 1, max: 1_000_000 }), 'A build is held in which more numbers than this share of the published labels get a label.'),
-  labelFallPercentMax: setting('LABEL_FALL_PERCENT_MAX', count(20, { max: 100 }), 'The same for numbers that lose their label.'),
-  labelFlipPercentMax: setting('LABEL_FLIP_PERCENT_MAX', count(10, { max: 100 }), 'The same for numbers that change between SPAM and FRAUD.'),
-  levelSharePointsMax: setting('LEVEL_SHARE_POINTS_MAX', count(20, { max: 100 }), 'A build is held in which the share of FRAUD among the labels differs by more percentage points than this.'),
-  nightGateRowsMin: setting('NIGHT_GATE_ROWS_MIN', count(1000, { min: 0 }), 'A difference of fewer rows than this holds no build; for lost rows SHRINK_PERCENT_MAX alone counts.'),
+  jobLockSeconds: setting(
+    'JOB_LOCK_SECONDS',
+    count(15, { max: 3600 }),
+    'A job whose worker has not reported for this many seconds is taken to be crashed.',
+  ),
+  jobStalledCheckSeconds: setting(
+    'JOB_STALLED_CHECK_SECONDS',
+    count(5, { max: 3600 }),
+    'Seconds between two searches for crashed jobs.',
+  ),
+  jobCrashesMax: setting(
+    'JOB_CRASHES_MAX',
+    count(5),
+    'Crashes of its worker that a job survives; one more and it is given up. Thrown errors have a budget of their own.',
+  ),
+  jobAttemptsMax: setting(
+    'JOB_ATTEMPTS_MAX',
+    count(3),
+    'Tries of a job that throws an error which a second try can cure.',
+  ),
+  copyIdleSecondsMax: setting(
+    'COPY_IDLE_SECONDS_MAX',
+    count(60),
+    'A COPY that sends no byte for this many seconds is ended.',
+  ),
+  segmentRowsMax: setting(
+    'SEGMENT_ROWS_MAX',
+    count(16_000, { min: 16, max: 1_000_000 }),
+    'Rows in one segment of an artefact; a range of numbers with more is split by their next digit.',
+  ),
+  fullBuildDays: setting(
+    'FULL_BUILD_DAYS',
+    count(7, { min: 0, max: 365 }),
+    'Days after which an artefact is built from all rows again, which checks the nights between; 0 does so every night.',
+  ),
+  buildProfile: setting(
+    'BUILD_PROFILE',
+    z.enum(['compact', 'fast']).default('compact'),
+    'How artefacts are compressed: compact also looks for what names and texts share, fast only for what rows share.',
+  ),
+  blocksInFlight: setting(
+    'BLOCKS_IN_FLIGHT',
+    count(4, { max: 64 }),
+    'Segments of one build that are in work at the same time.',
+  ),
+  shrinkPercentMax: setting(
+    'SHRINK_PERCENT_MAX',
+    count(20, { min: 0, max: 100 }),
+    'A build that would drop more than this share of the published rows is held.',
+  ),
+  growthPercentMax: setting(
+    'GROWTH_PERCENT_MAX',
+    count(50, { min: 1, max: 1_000_000 }),
+    'A build with more additional rows than this share of the published ones is held.',
+  ),
+  labelRisePercentMax: setting(
+    'LABEL_RISE_PERCENT_MAX',
+    count(25, { min: 1, max: 1_000_000 }),
+    'A build is held in which more numbers than this share of the published labels get a label.',
+  ),
+  labelFallPercentMax: setting(
+    'LABEL_FALL_PERCENT_MAX',
+    count(20, { max: 100 }),
+    'The same for numbers that lose their label.',
+  ),
+  labelFlipPercentMax: setting(
+    'LABEL_FLIP_PERCENT_MAX',
+    count(10, { max: 100 }),
+    'The same for numbers that change between SPAM and FRAUD.',
+  ),
+  levelSharePointsMax: setting(
+    'LEVEL_SHARE_POINTS_MAX',
+    count(20, { max: 100 }),
+    'A build is held in which the share of FRAUD among the labels differs by more percentage points than this.',
+  ),
+  nightGateRowsMin: setting(
+    'NIGHT_GATE_ROWS_MIN',
+    count(1000, { min: 0 }),
+    'A difference of fewer rows than this holds no build; for lost rows SHRINK_PERCENT_MAX alone counts.',
+  ),
   versionsKept: setting('VERSIONS_KEPT', count(14, { max: 1000 }), 'Versions of each artefact whose files are kept.'),
 
-  feedLineBytesMax: setting('FEED_LINE_BYTES_MAX', count(64 * KiB, { min: 1 * KiB, max: 1 * MiB }), 'Longest row of a feed; a longer one is rejected.'),
-  feedRejectPercentMax: setting('FEED_REJECT_PERCENT_MAX', count(50, { min: 0, max: 100 }), 'A load of which a larger share of the rows is refused has failed.'),
-  feedGateLoadsMin: setting('FEED_GATE_LOADS_MIN', count(7, { max: 28 }), 'Loads of the same feed and source that must be done before gates judge one.'),
-  feedGateRowsMin: setting('FEED_GATE_ROWS_MIN', count(100, { min: 0 }), 'A deviation of fewer rows than this holds no load.'),
-  feedVolumePercentMin: setting('FEED_VOLUME_PERCENT_MIN', count(10, { min: 0, max: 100 }), 'A load with a smaller share of the median of the last 28 loads is held.'),
-  feedVolumePercentMax: setting('FEED_VOLUME_PERCENT_MAX', count(200, { min: 100, max: 1_000_000 }), 'A load with a larger share of the median of the last 28 loads is held.'),
-  feedRejectPointsMax: setting('FEED_REJECT_POINTS_MAX', count(10, { max: 100 }), 'A load is held when the share of refused rows is more than this many percentage points over the usual.'),
-  feedNewPointsMax: setting('FEED_NEW_POINTS_MAX', count(10, { max: 100 }), 'The same for the share of numbers that were not known.'),
-  feedDuplicatePointsMax: setting('FEED_DUPLICATE_POINTS_MAX', count(20, { max: 100 }), 'The same for the share of rows that repeat another row of the file.'),
-  feedKnownPointsMax: setting('FEED_KNOWN_POINTS_MAX', count(50, { max: 100 }), 'The same for the share of complaints that are stored already.'),
-  feedOneNumberPointsMax: setting('FEED_ONE_NUMBER_POINTS_MAX', count(10, { max: 100 }), 'The same for the share of rows about the number that has most.'),
-  feedOneStatePointsMax: setting('FEED_ONE_STATE_POINTS_MAX', count(20, { max: 100 }), 'The same for the share of complaints from the state that has most.'),
-  feedOldPointsMax: setting('FEED_OLD_POINTS_MAX', count(20, { max: 100 }), 'The same for the share of complaints older than 28 days.'),
-  feedLevelPointsMax: setting('FEED_LEVEL_POINTS_MAX', count(20, { max: 100 }), 'The same for the share of each level.'),
-  feedIntervalHours: setting('FEED_INTERVAL_HOURS', z.string().regex(/^[a-z]+(\/[a-z0-9._-]+)?=[0-9]+(,[a-z]+(\/[a-z0-9._-]+)?=[0-9]+)*$/).optional(), 'Hours between two loads of feeds, as complaints=24,reputation/phoneblock=168. Of others it is learnt from their last 28 loads.'),
-  feedLatePercent: setting('FEED_LATE_PERCENT', count(150, { min: 100, max: 10_000 }), 'A feed is late when its last load is older than this share of the interval.'),
+  feedLineBytesMax: setting(
+    'FEED_LINE_BYTES_MAX',
+    count(64 * KiB, { min: 1 * KiB, max: 1 * MiB }),
+    'Longest row of a feed; a longer one is rejected.',
+  ),
+  feedRejectPercentMax: setting(
+    'FEED_REJECT_PERCENT_MAX',
+    count(50, { min: 0, max: 100 }),
+    'A load of which a larger share of the rows is refused has failed.',
+  ),
+  feedGateLoadsMin: setting(
+    'FEED_GATE_LOADS_MIN',
+    count(7, { max: 28 }),
+    'Loads of the same feed and source that must be done before gates judge one.',
+  ),
+  feedGateRowsMin: setting(
+    'FEED_GATE_ROWS_MIN',
+    count(100, { min: 0 }),
+    'A deviation of fewer rows than this holds no load.',
+  ),
+  feedVolumePercentMin: setting(
+    'FEED_VOLUME_PERCENT_MIN',
+    count(10, { min: 0, max: 100 }),
+    'A load with a smaller share of the median of the last 28 loads is held.',
+  ),
+  feedVolumePercentMax: setting(
+    'FEED_VOLUME_PERCENT_MAX',
+    count(200, { min: 100, max: 1_000_000 }),
+    'A load with a larger share of the median of the last 28 loads is held.',
+  ),
+  feedRejectPointsMax: setting(
+    'FEED_REJECT_POINTS_MAX',
+    count(10, { max: 100 }),
+    'A load is held when the share of refused rows is more than this many percentage points over the usual.',
+  ),
+  feedNewPointsMax: setting(
+    'FEED_NEW_POINTS_MAX',
+    count(10, { max: 100 }),
+    'The same for the share of numbers that were not known.',
+  ),
+  feedDuplicatePointsMax: setting(
+    'FEED_DUPLICATE_POINTS_MAX',
+    count(20, { max: 100 }),
+    'The same for the share of rows that repeat another row of the file.',
+  ),
+  feedKnownPointsMax: setting(
+    'FEED_KNOWN_POINTS_MAX',
+    count(50, { max: 100 }),
+    'The same for the share of complaints that are stored already.',
+  ),
+  feedOneNumberPointsMax: setting(
+    'FEED_ONE_NUMBER_POINTS_MAX',
+    count(10, { max: 100 }),
+    'The same for the share of rows about the number that has most.',
+  ),
+  feedOneStatePointsMax: setting(
+    'FEED_ONE_STATE_POINTS_MAX',
+    count(20, { max: 100 }),
+    'The same for the share of complaints from the state that has most.',
+  ),
+  feedOldPointsMax: setting(
+    'FEED_OLD_POINTS_MAX',
+    count(20, { max: 100 }),
+    'The same for the share of complaints older than 28 days.',
+  ),
+  feedLevelPointsMax: setting(
+    'FEED_LEVEL_POINTS_MAX',
+    count(20, { max: 100 }),
+    'The same for the share of each level.',
+  ),
+  feedIntervalHours: setting(
+    'FEED_INTERVAL_HOURS',
+    z
+      .string()
+      .regex(/^[a-z]+(\/[a-z0-9._-]+)?=[0-9]+(,[a-z]+(\/[a-z0-9._-]+)?=[0-9]+)*$/)
+      .optional(),
+    'Hours between two loads of feeds, as complaints=24,reputation/phoneblock=168. Of others it is learnt from their last 28 loads.',
+  ),
+  feedLatePercent: setting(
+    'FEED_LATE_PERCENT',
+    count(150, { min: 100, max: 10_000 }),
+    'A feed is late when its last load is older than this share of the interval.',
+  ),
   feedPlainBytesMax: setting('FEED_PLAIN_BYTES_MAX', count(32 * GiB), 'Largest feed, after decompression.'),
-  labelHoldDaysMax: setting('LABEL_HOLD_DAYS_MAX', count(45, { min: 0, max: 365 }), 'Days of silence of the complaint feed during which labels from complaints do not age; 0: they age every day.'),
-  complaintRetentionDays: setting('COMPLAINT_RETENTION_DAYS', retention(765), 'Days after its report for which a complaint is kept: 0 for ever, else 765 or more, so that labels of the last 400 nights can be computed again.'),
+  labelHoldDaysMax: setting(
+    'LABEL_HOLD_DAYS_MAX',
+    count(45, { min: 0, max: 365 }),
+    'Days of silence of the complaint feed during which labels from complaints do not age; 0: they age every day.',
+  ),
+  complaintRetentionDays: setting(
+    'COMPLAINT_RETENTION_DAYS',
+    retention(765),
+    'Days after its report for which a complaint is kept: 0 for ever, else 765 or more, so that labels of the last 400 nights can be computed again.',
+  ),
 
-  brandingConcurrency: setting('BRANDING_CONCURRENCY', count(2, { max: 16 }), 'Branding operations that one worker runs at a time; each reads its letter in a process of its own.'),
+  brandingConcurrency: setting(
+    'BRANDING_CONCURRENCY',
+    count(2, { max: 16 }),
+    'Branding operations that one worker runs at a time; each reads its letter in a process of its own.',
+  ),
   numbersFileBytesMax: setting('NUMBERS_FILE_BYTES_MAX', count(16 * MiB), 'Largest CSV of numbers for branding.'),
-  numbersRowsMax: setting('NUMBERS_ROWS_MAX', count(100_000, { max: 1_000_000 }), 'Rows that one CSV of numbers may have.'),
-  twoPairsOfEyes: setting('TWO_PAIRS_OF_EYES', z.enum(['on', 'off']).default('on'), 'Whether another person than who handed something in must decide it; off is for an installation of one person.'),
-  samePersons: setting('SAME_PERSONS', z.string().regex(/^[^=,]+(=[^=,]+)+(,[^=,]+(=[^=,]+)+)*$/).optional(), 'Names of the console and of the command line that are of one person: ada=root=a.lovelace,ben=bsmith. The same name in both is one person in any case.'),
-  numberCaller: setting('NUMBER_CALLER', z.enum(['none', 'file']).default('none'), 'Who makes the calls that prove numbers: none, or file, which writes them for an own dialler.'),
-  numberCallsFile: setting('NUMBER_CALLS_FILE', text().optional(), 'File of the verification calls, one line of JSON each. Absent: number-calls.jsonl in the state directory.'),
-  numberCodeSecret: setting('NUMBER_CODE_SECRET', z.string().min(32).optional(), 'Secret under which the codes of verification calls are hashed, 32 characters or more. Absent: one is made and kept in the state directory.'),
-  numberBlockCalls: setting('NUMBER_BLOCK_CALLS', count(3, { min: 0, max: 20 }), 'Numbers, drawn at random, that are called to prove a block of 100 consecutive numbers or more; 0 calls every number.'),
-  numberCodeMinutes: setting('NUMBER_CODE_MINUTES', count(30, { max: 1440 }), 'Minutes for which the code of a verification call is good.'),
-  numberCodeTriesMax: setting('NUMBER_CODE_TRIES_MAX', count(5, { max: 10 }), 'Tries that the code of a verification call has; the last wrong one fails the proof.'),
-  numberCallsPerDayMax: setting('NUMBER_CALLS_PER_DAY_MAX', count(3, { max: 24 }), 'Verification calls to one number in 24 hours, whoever asks for them.'),
-  numberProofsOpenMax: setting('NUMBER_PROOFS_OPEN_MAX', count(100, { max: 10_000 }), 'Proofs of numbers that one brand may have open at a time.'),
-  numberProofDays: setting('NUMBER_PROOF_DAYS', count(365, { max: 3650 }), 'Days for which a proof of a number counts.'),
+  numbersRowsMax: setting(
+    'NUMBERS_ROWS_MAX',
+    count(100_000, { max: 1_000_000 }),
+    'Rows that one CSV of numbers may have.',
+  ),
+  twoPairsOfEyes: setting(
+    'TWO_PAIRS_OF_EYES',
+    z.enum(['on', 'off']).default('on'),
+    'Whether another person than who handed something in must decide it; off is for an installation of one person.',
+  ),
+  samePersons: setting(
+    'SAME_PERSONS',
+    z
+      .string()
+      .regex(/^[^=,]+(=[^=,]+)+(,[^=,]+(=[^=,]+)+)*$/)
+      .optional(),
+    'Names of the console and of the command line that are of one person: ada=root=a.lovelace,ben=bsmith. The same name in both is one person in any case.',
+  ),
+  numberCaller: setting(
+    'NUMBER_CALLER',
+    z.enum(['none', 'file']).default('none'),
+    'Who makes the calls that prove numbers: none, or file, which writes them for an own dialler.',
+  ),
+  numberCallsFile: setting(
+    'NUMBER_CALLS_FILE',
+    text().optional(),
+    'File of the verification calls, one line of JSON each. Absent: number-calls.jsonl in the state directory.',
+  ),
+  numberCodeSecret: setting(
+    'NUMBER_CODE_SECRET',
+    z.string().min(32).optional(),
+    'Secret under which the codes of verification calls are hashed, 32 characters or more. Absent: one is made and kept in the state directory.',
+  ),
+  numberBlockCalls: setting(
+    'NUMBER_BLOCK_CALLS',
+    count(3, { min: 0, max: 20 }),
+    'Numbers, drawn at random, that are called to prove a block of 100 consecutive numbers or more; 0 calls every number.',
+  ),
+  numberCodeMinutes: setting(
+    'NUMBER_CODE_MINUTES',
+    count(30, { max: 1440 }),
+    'Minutes for which the code of a verification call is good.',
+  ),
+  numberCodeTriesMax: setting(
+    'NUMBER_CODE_TRIES_MAX',
+    count(5, { max: 10 }),
+    'Tries that the code of a verification call has; the last wrong one fails the proof.',
+  ),
+  numberCallsPerDayMax: setting(
+    'NUMBER_CALLS_PER_DAY_MAX',
+    count(3, { max: 24 }),
+    'Verification calls to one number in 24 hours, whoever asks for them.',
+  ),
+  numberProofsOpenMax: setting(
+    'NUMBER_PROOFS_OPEN_MAX',
+    count(100, { max: 10_000 }),
+    'Proofs of numbers that one brand may have open at a time.',
+  ),
+  numberProofDays: setting(
+    'NUMBER_PROOF_DAYS',
+    count(365, { max: 3650 }),
+    'Days for which a proof of a number counts.',
+  ),
   letterBytesMax: setting('LETTER_BYTES_MAX', count(10 * MiB, { max: 64 * MiB }), 'Largest letter of authorization.'),
   letterPagesMax: setting('LETTER_PAGES_MAX', count(20, { max: 200 }), 'Pages that a letter may have.'),
-  letterPageInchesMax: setting('LETTER_PAGE_INCHES_MAX', count(50, { max: 200 }), 'Longest side of a page of a letter, in inches; A4 scanned at 300 dots per inch with a dot taken for a point has 49.'),
-  letterPixelsMax: setting('LETTER_PIXELS_MAX', count(40_000_000, { max: 200_000_000 }), 'Pixels that a picture of a page may have; A4 at 600 dots per inch has 35 million.'),
-  letterTextSecondsMax: setting('LETTER_TEXT_SECONDS_MAX', count(20, { max: 600 }), 'Seconds after which reading the text of a letter is given up.'),
-  letterOcrSecondsMax: setting('LETTER_OCR_SECONDS_MAX', count(400, { max: 3600 }), 'Seconds after which recognising the text of a scanned letter is given up.'),
-  letterTextMemoryBytesMax: setting('LETTER_TEXT_MEMORY_BYTES_MAX', count(256 * MiB, { min: 192 * MiB }), 'Resident memory at which the process that reads text is ended.'),
-  letterOcrMemoryBytesMax: setting('LETTER_OCR_MEMORY_BYTES_MAX', count(512 * MiB, { min: 448 * MiB }), 'Resident memory at which the process that recognises text is ended.'),
-  letterOutputBytesMax: setting('LETTER_OUTPUT_BYTES_MAX', count(8 * MiB, { min: 64 * KiB }), 'What the process that reads a letter may answer.'),
-  letterRetentionDays: setting('LETTER_RETENTION_DAYS', count(730, { max: 36_500 }), 'Days for which a letter is kept after it was rejected, withdrawn or expired; then its key is destroyed.'),
+  letterPageInchesMax: setting(
+    'LETTER_PAGE_INCHES_MAX',
+    count(50, { max: 200 }),
+    'Longest side of a page of a letter, in inches; A4 scanned at 300 dots per inch with a dot taken for a point has 49.',
+  ),
+  letterPixelsMax: setting(
+    'LETTER_PIXELS_MAX',
+    count(40_000_000, { max: 200_000_000 }),
+    'Pixels that a picture of a page may have; A4 at 600 dots per inch has 35 million.',
+  ),
+  letterTextSecondsMax: setting(
+    'LETTER_TEXT_SECONDS_MAX',
+    count(20, { max: 600 }),
+    'Seconds after which reading the text of a letter is given up.',
+  ),
+  letterOcrSecondsMax: setting(
+    'LETTER_OCR_SECONDS_MAX',
+    count(400, { max: 3600 }),
+    'Seconds after which recognising the text of a scanned letter is given up.',
+  ),
+  letterTextMemoryBytesMax: setting(
+    'LETTER_TEXT_MEMORY_BYTES_MAX',
+    count(256 * MiB, { min: 192 * MiB }),
+    'Resident memory at which the process that reads text is ended.',
+  ),
+  letterOcrMemoryBytesMax: setting(
+    'LETTER_OCR_MEMORY_BYTES_MAX',
+    count(512 * MiB, { min: 448 * MiB }),
+    'Resident memory at which the process that recognises text is ended.',
+  ),
+  letterOutputBytesMax: setting(
+    'LETTER_OUTPUT_BYTES_MAX',
+    count(8 * MiB, { min: 64 * KiB }),
+    'What the process that reads a letter may answer.',
+  ),
+  letterRetentionDays: setting(
+    'LETTER_RETENTION_DAYS',
+    count(730, { max: 36_500 }),
+    'Days for which a letter is kept after it was rejected, withdrawn or expired; then its key is destroyed.',
+  ),
 
-  labelHistoryDays: setting('LABEL_HISTORY_DAYS', count(800, { min: 400, max: 36_500 }), 'Days for which the changes of labels are kept.'),
-  disputeContactDays: setting('DISPUTE_CONTACT_DAYS', count(90, { min: 0, max: 36_500 }), 'Days for which the contact of a dispute is kept after its decision; then its key is destroyed.'),
+  labelHistoryDays: setting(
+    'LABEL_HISTORY_DAYS',
+    count(800, { min: 400, max: 36_500 }),
+    'Days for which the changes of labels are kept.',
+  ),
+  disputeContactDays: setting(
+    'DISPUTE_CONTACT_DAYS',
+    count(90, { min: 0, max: 36_500 }),
+    'Days for which the contact of a dispute is kept after its decision; then its key is destroyed.',
+  ),
 
-  audioScorers: setting('AUDIO_SCORERS', count(2, { max: 256 }), 'Processes that score recordings, in each worker; one for each core is as many as help.'),
+  audioScorers: setting(
+    'AUDIO_SCORERS',
+    count(2, { max: 256 }),
+    'Processes that score recordings, in each worker; one for each core is as many as help.',
+  ),
   audioBytesMax: setting('AUDIO_BYTES_MAX', count(512 * MiB), 'Largest recording.'),
   audioChannelsMax: setting('AUDIO_CHANNELS_MAX', count(8, { max: 64 }), 'Channels that a recording may have.'),
-  audioSampleRateMax: setting('AUDIO_SAMPLE_RATE_MAX', count(192_000, { min: 8000, max: 192_000 }), 'Highest sample rate of a recording, in Hz.'),
+  audioSampleRateMax: setting(
+    'AUDIO_SAMPLE_RATE_MAX',
+    count(192_000, { min: 8000, max: 192_000 }),
+    'Highest sample rate of a recording, in Hz.',
+  ),
   audioSecondsMax: setting('AUDIO_SECONDS_MAX', count(4 * 3600, { max: 48 * 3600 }), 'Longest recording, in seconds.'),
-  audioWorkSecondsMax: setting('AUDIO_WORK_SECONDS_MAX', count(300, { max: 3600 }), 'Seconds after which scoring one recording is given up, or a process that scores streams is ended which says nothing.'),
-  audioMemoryBytesMax: setting('AUDIO_MEMORY_BYTES_MAX', count(300 * MiB, { min: 200 * MiB }), 'Resident memory at which a process that scores recordings is ended.'),
-  audioRetentionDays: setting('AUDIO_RETENTION_DAYS', count(30, { max: 36_500 }), 'Days for which stored audio is kept after its last use.'),
+  audioWorkSecondsMax: setting(
+    'AUDIO_WORK_SECONDS_MAX',
+    count(300, { max: 3600 }),
+    'Seconds after which scoring one recording is given up, or a process that scores streams is ended which says nothing.',
+  ),
+  audioMemoryBytesMax: setting(
+    'AUDIO_MEMORY_BYTES_MAX',
+    count(300 * MiB, { min: 200 * MiB }),
+    'Resident memory at which a process that scores recordings is ended.',
+  ),
+  audioRetentionDays: setting(
+    'AUDIO_RETENTION_DAYS',
+    count(30, { max: 36_500 }),
+    'Days for which stored audio is kept after its last use.',
+  ),
   batchItemsMax: setting('BATCH_ITEMS_MAX', count(100_000, { max: 10_000_000 }), 'Recordings that one batch may have.'),
-  verificationConcurrency: setting('VERIFICATION_CONCURRENCY', count(2, { max: 256 }), 'Jobs of recordings that one worker runs at a time; each has several recordings.'),
+  verificationConcurrency: setting(
+    'VERIFICATION_CONCURRENCY',
+    count(2, { max: 256 }),
+    'Jobs of recordings that one worker runs at a time; each has several recordings.',
+  ),
 
-  streamConnectionsMax: setting('STREAM_CONNECTIONS_MAX', count(64, { max: 4096 }), 'Audio streams that the console takes at a time; one more is refused.'),
-  streamConnectionsPerOwnerMax: setting('STREAM_CONNECTIONS_PER_OWNER_MAX', count(16, { max: 4096 }), 'Audio streams of one client, or one user of the console, at a time.'),
-  streamStartSecondsMax: setting('STREAM_START_SECONDS_MAX', count(10, { max: 3600 }), 'Seconds in which the first message of an audio stream must arrive.'),
-  streamIdleSecondsMax: setting('STREAM_IDLE_SECONDS_MAX', count(30, { max: 3600 }), 'An audio stream that sends no audio for this many seconds is ended; what came is verified.'),
-  streamSecondsMax: setting('STREAM_SECONDS_MAX', count(3600, { max: 48 * 3600 }), 'Longest audio stream, in seconds of audio; at the limit it is ended, and what came is verified. No stream is larger than AUDIO_BYTES_MAX.'),
-  streamFrameBytesMax: setting('STREAM_FRAME_BYTES_MAX', count(256 * KiB, { min: 1 * KiB, max: 16 * MiB }), 'Largest message of an audio stream.'),
-  streamSpeedMax: setting('STREAM_SPEED_MAX', count(8, { max: 1000 }), 'Seconds of audio in a second that a stream may send in the long run; one that sends faster is read slower.'),
-  streamBurstSeconds: setting('STREAM_BURST_SECONDS', count(30, { max: 3600 }), 'Seconds of audio that a stream may send at once, beyond its speed.'),
-  streamBehindSecondsMax: setting('STREAM_BEHIND_SECONDS_MAX', count(10, { max: 3600 }), 'A stream of which more seconds of audio wait to be scored than this is not read until some of them are.'),
-  streamUnsentBytesMax: setting('STREAM_UNSENT_BYTES_MAX', count(1 * MiB, { min: 1 * KiB, max: 64 * MiB }), 'Bytes of answers that a client may leave unread before its stream is cut off; what came is verified.'),
+  streamConnectionsMax: setting(
+    'STREAM_CONNECTIONS_MAX',
+    count(64, { max: 4096 }),
+    'Audio streams that the console takes at a time; one more is refused.',
+  ),
+  streamConnectionsPerOwnerMax: setting(
+    'STREAM_CONNECTIONS_PER_OWNER_MAX',
+    count(16, { max: 4096 }),
+    'Audio streams of one client, or one user of the console, at a time.',
+  ),
+  streamStartSecondsMax: setting(
+    'STREAM_START_SECONDS_MAX',
+    count(10, { max: 3600 }),
+    'Seconds in which the first message of an audio stream must arrive.',
+  ),
+  streamIdleSecondsMax: setting(
+    'STREAM_IDLE_SECONDS_MAX',
+    count(30, { max: 3600 }),
+    'An audio stream that sends no audio for this many seconds is ended; what came is verified.',
+  ),
+  streamSecondsMax: setting(
+    'STREAM_SECONDS_MAX',
+    count(3600, { max: 48 * 3600 }),
+    'Longest audio stream, in seconds of audio; at the limit it is ended, and what came is verified. No stream is larger than AUDIO_BYTES_MAX.',
+  ),
+  streamFrameBytesMax: setting(
+    'STREAM_FRAME_BYTES_MAX',
+    count(256 * KiB, { min: 1 * KiB, max: 16 * MiB }),
+    'Largest message of an audio stream.',
+  ),
+  streamSpeedMax: setting(
+    'STREAM_SPEED_MAX',
+    count(8, { max: 1000 }),
+    'Seconds of audio in a second that a stream may send in the long run; one that sends faster is read slower.',
+  ),
+  streamBurstSeconds: setting(
+    'STREAM_BURST_SECONDS',
+    count(30, { max: 3600 }),
+    'Seconds of audio that a stream may send at once, beyond its speed.',
+  ),
+  streamBehindSecondsMax: setting(
+    'STREAM_BEHIND_SECONDS_MAX',
+    count(10, { max: 3600 }),
+    'A stream of which more seconds of audio wait to be scored than this is not read until some of them are.',
+  ),
+  streamUnsentBytesMax: setting(
+    'STREAM_UNSENT_BYTES_MAX',
+    count(1 * MiB, { min: 1 * KiB, max: 64 * MiB }),
+    'Bytes of answers that a client may leave unread before its stream is cut off; what came is verified.',
+  ),
 
   apiHost: setting('API_HOST', text().default('127.0.0.1'), 'Address on which the API listens.'),
   apiPort: setting('API_PORT', port(8080), 'Port of the API; 0 takes a free one.'),
   metricsHost: setting('METRICS_HOST', text().default('127.0.0.1'), 'Address on which metrics are served.'),
   metricsPort: setting('METRICS_PORT', port(9464), 'Port of the metrics; 0 takes a free one.'),
-  consoleHost: setting('CONSOLE_HOST', text().default('127.0.0.1'), 'Address on which the console listens. Beyond the loopback interface it needs CONSOLE_ORIGIN.'),
+  consoleHost: setting(
+    'CONSOLE_HOST',
+    text().default('127.0.0.1'),
+    'Address on which the console listens. Beyond the loopback interface it needs CONSOLE_ORIGIN.',
+  ),
   consolePort: setting('CONSOLE_PORT', port(8090), 'Port of the console; 0 takes a free one.'),
-  consoleFeedBytesMax: setting('CONSOLE_FEED_BYTES_MAX', count(256 * MiB, { max: 4 * GiB }), 'Largest feed that can be handed in by the console.'),
-  consoleOrigin: setting('CONSOLE_ORIGIN', z.string().regex(/^https?:\/\/[^/?#@]+$/).refine((origin) => URL.canParse(origin), 'expected the address of a host').optional(), 'Address under which browsers reach the console through a reverse proxy with TLS, such as https://console.example.com. Absent: http on the loopback interface.'),
-  consoleProxies: setting('CONSOLE_PROXIES', networks().default('loopback'), 'Addresses of the reverse proxies in front of the console, separated by commas, such as loopback or 10.0.0.0/8; what they say of the address of a browser is believed. Read only with CONSOLE_ORIGIN.'),
-  consoleSessionHoursMax: setting('CONSOLE_SESSION_HOURS_MAX', count(12, { max: 720 }), 'Hours after which a user of the console must log in again.'),
-  consoleIdleMinutesMax: setting('CONSOLE_IDLE_MINUTES_MAX', count(60, { max: 10_080 }), 'A session of the console that made no request for this many minutes has ended.'),
-  consoleLogInsPerMinuteMax: setting('CONSOLE_LOG_INS_PER_MINUTE_MAX', count(10, { max: 1000 }), 'Times that one address, or one name, may try to log in to the console in a minute.'),
-  publicationPollMs: setting('PUBLICATION_POLL_MS', count(1000, { min: 50, max: 60_000 }), 'Milliseconds between two looks of the API for new publications.'),
-  keyPollMs: setting('KEY_POLL_MS', count(2000, { min: 50, max: 60_000 }), 'Milliseconds after which a made or revoked key is known to the API at the latest.'),
-  artefactAgeHoursMax: setting('ARTEFACT_AGE_HOURS_MAX', count(26), 'Readiness reports an artefact that no night has confirmed for this many hours as old.'),
-  apiRequestsPerMinuteMax: setting('API_REQUESTS_PER_MINUTE_MAX', count(600), 'Requests that one key, or one address without a key, may make in a minute.'),
-  apiDownloadsMax: setting('API_DOWNLOADS_MAX', count(512), 'Downloads that the API sends at a time; one more is answered 503.'),
-  apiConnectionsMax: setting('API_CONNECTIONS_MAX', count(4096), 'Connections that the API holds at a time; one more is closed at once.'),
-  apiHeaderBytesMax: setting('API_HEADER_BYTES_MAX', count(16 * KiB, { min: 1 * KiB, max: 1 * MiB }), 'Largest header of a request, its first line included; a larger one is answered 431.'),
-  apiKeepAliveSecondsMax: setting('API_KEEP_ALIVE_SECONDS_MAX', count(75, { max: 3600 }), 'Seconds that an idle connection is kept for the next request. Longer than a load balancer keeps its own, which is 60 seconds for most.'),
-  apiHeadersSecondsMax: setting('API_HEADERS_SECONDS_MAX', count(10), 'Seconds in which the header of a request must arrive.'),
+  consoleFeedBytesMax: setting(
+    'CONSOLE_FEED_BYTES_MAX',
+    count(256 * MiB, { max: 4 * GiB }),
+    'Largest feed that can be handed in by the console.',
+  ),
+  consoleOrigin: setting(
+    'CONSOLE_ORIGIN',
+    z
+      .string()
+      .regex(/^https?:\/\/[^/?#@]+$/)
+      .refine((origin) => URL.canParse(origin), 'expected the address of a host')
+      .optional(),
+    'Address under which browsers reach the console through a reverse proxy with TLS, such as https://console.example.com. Absent: http on the loopback interface.',
+  ),
+  consoleProxies: setting(
+    'CONSOLE_PROXIES',
+    networks().default('loopback'),
+    'Addresses of the reverse proxies in front of the console, separated by commas, such as loopback or 10.0.0.0/8; what they say of the address of a browser is believed. Read only with CONSOLE_ORIGIN.',
+  ),
+  consoleSessionHoursMax: setting(
+    'CONSOLE_SESSION_HOURS_MAX',
+    count(12, { max: 720 }),
+    'Hours after which a user of the console must log in again.',
+  ),
+  consoleIdleMinutesMax: setting(
+    'CONSOLE_IDLE_MINUTES_MAX',
+    count(60, { max: 10_080 }),
+    'A session of the console that made no request for this many minutes has ended.',
+  ),
+  consoleLogInsPerMinuteMax: setting(
+    'CONSOLE_LOG_INS_PER_MINUTE_MAX',
+    count(10, { max: 1000 }),
+    'Times that one address, or one name, may try to log in to the console in a minute.',
+  ),
+  publicationPollMs: setting(
+    'PUBLICATION_POLL_MS',
+    count(1000, { min: 50, max: 60_000 }),
+    'Milliseconds between two looks of the API for new publications.',
+  ),
+  keyPollMs: setting(
+    'KEY_POLL_MS',
+    count(2000, { min: 50, max: 60_000 }),
+    'Milliseconds after which a made or revoked key is known to the API at the latest.',
+  ),
+  artefactAgeHoursMax: setting(
+    'ARTEFACT_AGE_HOURS_MAX',
+    count(26),
+    'Readiness reports an artefact that no night has confirmed for this many hours as old.',
+  ),
+  apiRequestsPerMinuteMax: setting(
+    'API_REQUESTS_PER_MINUTE_MAX',
+    count(600),
+    'Requests that one key, or one address without a key, may make in a minute.',
+  ),
+  apiDownloadsMax: setting(
+    'API_DOWNLOADS_MAX',
+    count(512),
+    'Downloads that the API sends at a time; one more is answered 503.',
+  ),
+  apiConnectionsMax: setting(
+    'API_CONNECTIONS_MAX',
+    count(4096),
+    'Connections that the API holds at a time; one more is closed at once.',
+  ),
+  apiHeaderBytesMax: setting(
+    'API_HEADER_BYTES_MAX',
+    count(16 * KiB, { min: 1 * KiB, max: 1 * MiB }),
+    'Largest header of a request, its first line included; a larger one is answered 431.',
+  ),
+  apiKeepAliveSecondsMax: setting(
+    'API_KEEP_ALIVE_SECONDS_MAX',
+    count(75, { max: 3600 }),
+    'Seconds that an idle connection is kept for the next request. Longer than a load balancer keeps its own, which is 60 seconds for most.',
+  ),
+  apiHeadersSecondsMax: setting(
+    'API_HEADERS_SECONDS_MAX',
+    count(10),
+    'Seconds in which the header of a request must arrive.',
+  ),
   apiRequestSecondsMax: setting('API_REQUEST_SECONDS_MAX', count(15), 'Seconds in which a whole request must arrive.'),
-  apiStalledSecondsMax: setting('API_STALLED_SECONDS_MAX', count(60), 'A client that takes no byte of its response for this many seconds is cut off.'),
-  apiReadBufferBytes: setting('API_READ_BUFFER_BYTES', count(256 * KiB, { min: 16 * KiB, max: 8 * MiB }), 'Bytes that a download reads from the disk at a time.'),
-  apiReadBuffersMax: setting('API_READ_BUFFERS_MAX', count(128, { max: 65_536 }), 'Buffers of that size that all downloads use together; a download that finds none waits for its turn.'),
-  apiReaderBytesPerSecondMin: setting('API_READER_BYTES_PER_SECOND_MIN', count(8 * KiB, { min: 0 }), 'A client that takes fewer bytes a second than this is cut off; 0 waits for each.'),
-  apiReaderSeconds: setting('API_READER_SECONDS', count(60, { max: 3600 }), 'Seconds over which the rate of a client is measured.'),
-  apiAccelPrefix: setting('API_ACCEL_PREFIX', z.string().regex(/^\/[\w./-]*$/).optional(), 'Internal location of a reverse proxy that sends the files of ARTEFACT_DIR, for X-Accel-Redirect. Absent: the API sends them.'),
-  apiSignedUrlSeconds: setting('API_SIGNED_URL_SECONDS', count(0, { min: 0, max: 604_800 }), 'Downloads are answered 307 with a URL of the object store that is good for this many seconds; 0 sends the bytes through the API.'),
+  apiStalledSecondsMax: setting(
+    'API_STALLED_SECONDS_MAX',
+    count(60),
+    'A client that takes no byte of its response for this many seconds is cut off.',
+  ),
+  apiReadBufferBytes: setting(
+    'API_READ_BUFFER_BYTES',
+    count(256 * KiB, { min: 16 * KiB, max: 8 * MiB }),
+    'Bytes that a download reads from the disk at a time.',
+  ),
+  apiReadBuffersMax: setting(
+    'API_READ_BUFFERS_MAX',
+    count(128, { max: 65_536 }),
+    'Buffers of that size that all downloads use together; a download that finds none waits for its turn.',
+  ),
+  apiReaderBytesPerSecondMin: setting(
+    'API_READER_BYTES_PER_SECOND_MIN',
+    count(8 * KiB, { min: 0 }),
+    'A client that takes fewer bytes a second than this is cut off; 0 waits for each.',
+  ),
+  apiReaderSeconds: setting(
+    'API_READER_SECONDS',
+    count(60, { max: 3600 }),
+    'Seconds over which the rate of a client is measured.',
+  ),
+  apiAccelPrefix: setting(
+    'API_ACCEL_PREFIX',
+    z
+      .string()
+      .regex(/^\/[\w./-]*$/)
+      .optional(),
+    'Internal location of a reverse proxy that sends the files of ARTEFACT_DIR, for X-Accel-Redirect. Absent: the API sends them.',
+  ),
+  apiSignedUrlSeconds: setting(
+    'API_SIGNED_URL_SECONDS',
+    count(0, { min: 0, max: 604_800 }),
+    'Downloads are answered 307 with a URL of the object store that is good for this many seconds; 0 sends the bytes through the API.',
+  ),
 } as const;
 
 type Settings = typeof SETTINGS;
@@ -210,7 +761,10 @@ export type Config = Omit<Parsed, 'artefactDir' | 'feedDir' | 'dropDir' | 'audio
  * An empty variable counts as absent; `fallbacks` (by variable) stand for absent ones before the documented default.
  * @throws ServiceError `setting_invalid`, naming each wrong variable.
  */
-export function loadConfig(env: Record<string, string | undefined> = process.env, fallbacks: Record<string, string> = {}): Config {
+export function loadConfig(
+  env: Record<string, string | undefined> = process.env,
+  fallbacks: Record<string, string> = {},
+): Config {
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const [name, { env: variable, schema }] of Object.entries(SETTINGS)) {

@@ -1,7 +1,20 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { chmod, chown, mkdir, open, readFile, readdir, readlink, realpath, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  open,
+  readFile,
+  readdir,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -137,7 +150,10 @@ function findAccount(name: string): Account | undefined {
   } catch {
     return undefined;
   }
-  const fields = users.split('\n').map((line) => line.split(':')).find(([user]) => user === name);
+  const fields = users
+    .split('\n')
+    .map((line) => line.split(':'))
+    .find(([user]) => user === name);
   return fields === undefined ? undefined : { uid: Number(fields[2]), gid: Number(fields[3]) };
 }
 
@@ -145,7 +161,8 @@ function findAccount(name: string): Account | undefined {
 async function prepareHome(stateDir: string, account: Account | undefined): Promise<string> {
   const known = await findEmbeddedHome(stateDir);
   // Relative inside the state directory, so that this can be moved.
-  const place = account === undefined || reachable(stateDir) ? 'postgres' : join(rootHomes, randomBytes(6).toString('hex'));
+  const place =
+    account === undefined || reachable(stateDir) ? 'postgres' : join(rootHomes, randomBytes(6).toString('hex'));
   const home = known ?? resolve(stateDir, place);
   await mkdir(join(home, 'holders'), { recursive: true });
   if (known === undefined && dirname(home) === rootHomes) await chmod(rootHomes, 0o755);
@@ -225,20 +242,44 @@ async function initialise(home: string, programs: Programs, account: Account | u
     await chown(unfinished, account.uid, account.gid);
     await chown(passwordFile, account.uid, account.gid);
   }
-  const locale = programs.major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'] : ['--locale=C'];
-  await run(join(programs.bin, 'initdb'), ['-D', unfinished, '-U', owner, '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--encoding=UTF8', ...locale, '--no-instructions'], {
-    cwd: home,
-    ...account,
-    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
-  }).catch((error: unknown) => {
+  const locale =
+    programs.major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'] : ['--locale=C'];
+  await run(
+    join(programs.bin, 'initdb'),
+    [
+      '-D',
+      unfinished,
+      '-U',
+      owner,
+      '--auth=scram-sha-256',
+      `--pwfile=${passwordFile}`,
+      '--encoding=UTF8',
+      ...locale,
+      '--no-instructions',
+    ],
+    { cwd: home, ...account, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } },
+  ).catch((error: unknown) => {
     throw startFailure(home, error);
   });
   await rename(unfinished, join(home, 'data'));
 }
 
-async function startServer({ home, programs, account, port }: { home: string; programs: Programs; account: Account | undefined; port: number }): Promise<ChildProcess> {
+async function startServer({
+  home,
+  programs,
+  account,
+  port,
+}: {
+  home: string;
+  programs: Programs;
+  account: Account | undefined;
+  port: number;
+}): Promise<ChildProcess> {
   const log = await open(join(home, 'server.log'), 'a', 0o640);
-  const settings = Object.entries({ ...serverSettings, port: String(port) }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const settings = Object.entries({ ...serverSettings, port: String(port) }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
   // Detached: a Ctrl-C meant for us must not end the server under another process that holds it.
   const server = spawn(join(programs.bin, 'postgres'), ['-D', join(home, 'data'), ...settings], {
     cwd: home,
@@ -271,7 +312,10 @@ function startFailure(home: string, cause?: unknown): ServiceError {
 
 async function answers(cluster: Cluster): Promise<boolean> {
   try {
-    const client = await connect({ url: clusterUrl(cluster, owner, cluster.ownerPassword).replace(/[^/]+$/, 'postgres'), applicationName: 'caller-trust start' });
+    const client = await connect({
+      url: clusterUrl(cluster, owner, cluster.ownerPassword).replace(/[^/]+$/, 'postgres'),
+      applicationName: 'caller-trust start',
+    });
     await client.end();
     return true;
   } catch {
@@ -281,7 +325,10 @@ async function answers(cluster: Cluster): Promise<boolean> {
 
 /** Makes the database and the reading login if they are not there. */
 async function makeDatabase(cluster: Cluster): Promise<void> {
-  const client = await connect({ url: clusterUrl(cluster, owner, cluster.ownerPassword).replace(/[^/]+$/, 'postgres'), applicationName: 'caller-trust start' });
+  const client = await connect({
+    url: clusterUrl(cluster, owner, cluster.ownerPassword).replace(/[^/]+$/, 'postgres'),
+    applicationName: 'caller-trust start',
+  });
   try {
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [databaseName]);
     if (rowCount === 0) await client.query(`CREATE DATABASE ${databaseName}`);
@@ -345,5 +392,8 @@ async function freePort(preferred: number | undefined): Promise<number> {
     });
     if (found !== undefined) return found;
   }
-  throw new ServiceError('database_unavailable', { operation: 'start the embedded database', problem: 'No port is free on 127.0.0.1.' });
+  throw new ServiceError('database_unavailable', {
+    operation: 'start the embedded database',
+    problem: 'No port is free on 127.0.0.1.',
+  });
 }

@@ -51,7 +51,10 @@ async function take(path: string, text: LockText): Promise<void> {
       const found = await read(path);
       // Read again: the file of a lock that was given back was gone before its text was forgotten.
       if (isDead(found) && (await read(path)) === found && (await replaceDead({ path, mine, found }))) return;
-      if (Date.now() > until) throw new Error(`${path} is held by process ${Number.parseInt(found, 10)}; remove the file if that process is not this service`);
+      if (Date.now() > until)
+        throw new Error(
+          `${path} is held by process ${Number.parseInt(found, 10)}; remove the file if that process is not this service`,
+        );
       await sleep(pollMs);
     }
   } finally {

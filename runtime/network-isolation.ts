@@ -14,7 +14,13 @@ async function probeIsolation(): Promise<readonly string[]> {
   const unshare = ['/usr/bin/unshare', '/bin/unshare'].find((path) => existsSync(path));
   if (process.platform !== 'linux' || unshare === undefined) return [];
   for (const flags of [['-n'], ['-r', '-n']]) {
-    const works = await promisify(execFile)(unshare, [...flags, '/bin/sh', '-c', ':'], { env: {}, timeout: 20_000 }).then(() => true, () => false);
+    const works = await promisify(execFile)(unshare, [...flags, '/bin/sh', '-c', ':'], {
+      env: {},
+      timeout: 20_000,
+    }).then(
+      () => true,
+      () => false,
+    );
     if (works) return [unshare, ...flags];
   }
   return [];

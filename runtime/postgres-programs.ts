@@ -21,7 +21,8 @@ export interface Programs {
  */
 export async function findPrograms(home: string): Promise<Programs> {
   const packaged = findPackage();
-  if (packaged !== undefined) return { bin: join(await copyPackage(packaged, home), 'bin'), major: Number(packaged.version.split('.')[0]) };
+  if (packaged !== undefined)
+    return { bin: join(await copyPackage(packaged, home), 'bin'), major: Number(packaged.version.split('.')[0]) };
   const system = await findSystemPrograms();
   if (system !== undefined) return system;
   throw new ServiceError('database_unavailable', {
@@ -47,13 +48,19 @@ function findPackage(): { directory: string; version: string } | undefined {
  * Copies the programs into the home and makes the library links that an npm package cannot hold
  * and that the package's own install script would make.
  */
-async function copyPackage({ directory, version }: { directory: string; version: string }, home: string): Promise<string> {
+async function copyPackage(
+  { directory, version }: { directory: string; version: string },
+  home: string,
+): Promise<string> {
   const target = join(home, `postgresql-${version}`);
   if (existsSync(target)) return target;
   const unfinished = `${target}.new`;
   await rm(unfinished, { recursive: true, force: true });
   await cp(join(directory, 'native'), unfinished, { recursive: true });
-  const links = JSON.parse(await readFile(join(directory, 'native', 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
+  const links = JSON.parse(await readFile(join(directory, 'native', 'pg-symlinks.json'), 'utf8')) as {
+    source: string;
+    target: string;
+  }[];
   for (const { source, target: link } of links) {
     const path = join(unfinished, link.replace(/^native\//, ''));
     await rm(path, { force: true });
@@ -70,13 +77,19 @@ async function openToAll(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isDirectory()) await chmod(path, 0o755);
-    else if (entry.isFile()) await chmod(path, entry.parentPath.endsWith('/bin') || entry.name.includes('.so') ? 0o755 : 0o644);
+    else if (entry.isFile())
+      await chmod(path, entry.parentPath.endsWith('/bin') || entry.name.includes('.so') ? 0o755 : 0o644);
   }
 }
 
 async function findSystemPrograms(): Promise<Programs | undefined> {
   const versions = await readdir('/usr/lib/postgresql').catch(() => []);
-  const bins = [...versions.sort((a, b) => Number(b) - Number(a)).map((version) => `/usr/lib/postgresql/${version}/bin`), '/usr/local/bin', '/usr/bin', '/opt/homebrew/bin'];
+  const bins = [
+    ...versions.sort((a, b) => Number(b) - Number(a)).map((version) => `/usr/lib/postgresql/${version}/bin`),
+    '/usr/local/bin',
+    '/usr/bin',
+    '/opt/homebrew/bin',
+  ];
   for (const bin of bins) {
     if (!existsSync(join(bin, 'postgres')) || !existsSync(join(bin, 'initdb'))) continue;
     const { stdout } = await run(join(bin, 'postgres'), ['--version']);

@@ -41,12 +41,17 @@ function clientConfig({ url, applicationName, readOnlyRole }: ConnectionOptions)
     connectionTimeoutMillis: connectSecondsMax * 1000,
     keepAlive: true,
     types,
-    options: readOnlyRole === undefined ? '-c timezone=UTC' : `-c timezone=UTC -c role=${readOnlyRole} -c default_transaction_read_only=on`,
+    options:
+      readOnlyRole === undefined
+        ? '-c timezone=UTC'
+        : `-c timezone=UTC -c role=${readOnlyRole} -c default_transaction_read_only=on`,
   };
 }
 
 /** A pool of connections. An idle connection that breaks is replaced by the pool and reported to `onIdleError`. */
-export function createPool(options: ConnectionOptions & { connectionsMax: number; onIdleError: (error: Error) => void }): Pool {
+export function createPool(
+  options: ConnectionOptions & { connectionsMax: number; onIdleError: (error: Error) => void },
+): Pool {
   const pool = new pg.Pool({ ...clientConfig(options), max: options.connectionsMax, idleTimeoutMillis: 30_000 });
   pool.on('error', options.onIdleError);
   return pool;
@@ -92,7 +97,10 @@ export function inTransaction<Result>(pool: Pool, work: (client: PoolClient) => 
  * Runs `work` on a connection of the pool; `discard` keeps it from being used again. One that breaks meanwhile is reported by the statement that meets it, and is
  * not used again. (The pool listens to idle connections only: without a listener here a lost server would end the process.)
  */
-export async function withPoolClient<Result>(pool: Pool, work: (client: PoolClient, discard: () => void) => Promise<Result>): Promise<Result> {
+export async function withPoolClient<Result>(
+  pool: Pool,
+  work: (client: PoolClient, discard: () => void) => Promise<Result>,
+): Promise<Result> {
   const client = await pool.connect();
   let broken = false;
   const note = () => {
@@ -151,11 +159,18 @@ export function unavailable(cause: unknown): ServiceError {
 
 /** The SQLSTATE of a database error, or undefined. */
 export function sqlStateOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.length === 5 ? error.code : undefined;
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.length === 5
+    ? error.code
+    : undefined;
 }
 
 /** True for a server that ended the session, and for a socket that closed. */
 export function isConnectionLoss(error: unknown): boolean {
   const state = sqlStateOf(error);
-  return state?.startsWith('08') === true || state?.startsWith('57P') === true || (error instanceof Error && /^Connection terminated|connection error|ECONNREFUSED|ECONNRESET|EPIPE/.test(error.message));
+  return (
+    state?.startsWith('08') === true ||
+    state?.startsWith('57P') === true ||
+    (error instanceof Error &&
+      /^Connection terminated|connection error|ECONNREFUSED|ECONNRESET|EPIPE/.test(error.message))
+  );
 }

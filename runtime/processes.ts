@@ -63,7 +63,12 @@ export function readProcfile(text: string): ProcessDefinition[] {
   return lines.map((line) => {
     const match = /^([a-z][a-z0-9-]*):\s+(\S.*)$/.exec(line);
     const [command, ...args] = match?.[2]?.trim().split(/\s+/) ?? [];
-    if (match?.[1] === undefined || command === undefined) throw new ServiceError('setting_invalid', { operation: 'read Procfile', object: line, problem: 'The line is not `name: command`.' });
+    if (match?.[1] === undefined || command === undefined)
+      throw new ServiceError('setting_invalid', {
+        operation: 'read Procfile',
+        object: line,
+        problem: 'The line is not `name: command`.',
+      });
     // The Node that runs this process, whatever PATH says.
     return { name: match[1], command: command === 'node' ? process.execPath : command, args };
   });
@@ -73,10 +78,16 @@ export function readProcfile(text: string): ProcessDefinition[] {
  * The environment of a process. The API gets no way to write: only the database that it reads from, and no queue. Where
  * there is no reading login it has the owner's URL, and takes the reading role on each connection.
  */
-export function processEnvironment(name: string, { config, database }: Pick<RunProcfileOptions, 'config' | 'database'>): Record<string, string | undefined> {
+export function processEnvironment(
+  name: string,
+  { config, database }: Pick<RunProcfileOptions, 'config' | 'database'>,
+): Record<string, string | undefined> {
   const shared = { STATE_DIR: config.stateDir };
   if (name !== 'api') return childEnvironment({ ...shared, DATABASE_URL: database.url, API_DATABASE_URL: undefined });
-  const url = database.apiUrl === undefined ? { DATABASE_URL: database.url, API_DATABASE_URL: undefined } : { DATABASE_URL: undefined, API_DATABASE_URL: database.apiUrl };
+  const url =
+    database.apiUrl === undefined
+      ? { DATABASE_URL: database.url, API_DATABASE_URL: undefined }
+      : { DATABASE_URL: undefined, API_DATABASE_URL: database.apiUrl };
   return childEnvironment({ ...shared, ...url, REDIS_URL: undefined });
 }
 
@@ -95,7 +106,12 @@ async function keepRunning(options: KeepRunning): Promise<void> {
     if (ended.code !== unavailableExit) deaths.push(Date.now());
     log.error({ child: definition.name, ...ended }, 'a process ended by itself');
     if (diedTooOften(deaths)) {
-      throw new ServiceError('process_failed', { operation: 'run process', object: definition.name, problem: `It ended ${deathsMax} times within ${deathWindowMs / 1000} seconds.`, hint: 'Its last words are above.' });
+      throw new ServiceError('process_failed', {
+        operation: 'run process',
+        object: definition.name,
+        problem: `It ended ${deathsMax} times within ${deathWindowMs / 1000} seconds.`,
+        hint: 'Its last words are above.',
+      });
     }
     await sleep(restartMs, undefined, { signal: stopping }).catch(() => {});
   }
@@ -114,7 +130,12 @@ interface Ended {
 async function runOnce(options: KeepRunning): Promise<Ended> {
   const { definition, config, log, stopping, cwd } = options;
   // The channel tells the child when this process is gone, also by SIGKILL.
-  const child = spawn(definition.command, definition.args, { cwd, env: processEnvironment(definition.name, options), detached: true, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  const child = spawn(definition.command, definition.args, {
+    cwd,
+    env: processEnvironment(definition.name, options),
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
   const ended = new Promise<Ended>((resolve) => {
     child.once('error', (error) => {
       log.error({ child: definition.name, err: error }, 'a process could not be started');
@@ -124,7 +145,14 @@ async function runOnce(options: KeepRunning): Promise<Ended> {
   });
   log.info({ child: definition.name, childPid: child.pid }, 'a process runs');
   for (const output of [child.stdout, child.stderr]) forwardLines(output!, definition.name, log);
-  const stop = (): void => void stopChild({ child, ended, graceSeconds: config.shutdownGraceSeconds + closingSeconds, log, name: definition.name });
+  const stop = (): void =>
+    void stopChild({
+      child,
+      ended,
+      graceSeconds: config.shutdownGraceSeconds + closingSeconds,
+      log,
+      name: definition.name,
+    });
   stopping.addEventListener('abort', stop);
   if (stopping.aborted) stop();
   try {
@@ -136,10 +164,25 @@ async function runOnce(options: KeepRunning): Promise<Ended> {
 }
 
 /** Asks a process to stop, and ends its whole group if it does not. */
-async function stopChild({ child, ended, graceSeconds, log, name }: { child: ChildProcess; ended: Promise<Ended>; graceSeconds: number; log: Log; name: string }): Promise<void> {
+async function stopChild({
+  child,
+  ended,
+  graceSeconds,
+  log,
+  name,
+}: {
+  child: ChildProcess;
+  ended: Promise<Ended>;
+  graceSeconds: number;
+  log: Log;
+  name: string;
+}): Promise<void> {
   signalGroup(child, 'SIGTERM');
   const late = new AbortController();
-  const stopped = await Promise.race([ended.then(() => true), sleep(graceSeconds * 1000, false, { signal: late.signal }).catch(() => false)]);
+  const stopped = await Promise.race([
+    ended.then(() => true),
+    sleep(graceSeconds * 1000, false, { signal: late.signal }).catch(() => false),
+  ]);
   late.abort();
   if (stopped) return;
   log.warn({ child: name }, 'a process did not stop in time and is killed');

@@ -47,12 +47,23 @@ export async function connectRedis(options: RedisOptions): Promise<Redis> {
 }
 
 /** What is wrong with a Redis, each with the command that cures it where there is one. Empty: it keeps its jobs. */
-export function findHazards({ version, role, appendOnly, evictionPolicy }: RedisFacts): { problem: string; cure?: string }[] {
+export function findHazards({
+  version,
+  role,
+  appendOnly,
+  evictionPolicy,
+}: RedisFacts): { problem: string; cure?: string }[] {
   const hazards: { problem: string; cure?: string }[] = [];
-  if (version === undefined || isOlder(version)) hazards.push({ problem: `its version is ${version ?? 'unknown'}, and ${versionMin.join('.')} or later is needed` });
+  if (version === undefined || isOlder(version))
+    hazards.push({ problem: `its version is ${version ?? 'unknown'}, and ${versionMin.join('.')} or later is needed` });
   if (role === 'slave') hazards.push({ problem: 'it is a replica, which takes no jobs' });
-  if (appendOnly !== 'yes') hazards.push({ problem: describe('appendonly', appendOnly), cure: 'CONFIG SET appendonly yes' });
-  if (evictionPolicy !== 'noeviction') hazards.push({ problem: describe('maxmemory-policy', evictionPolicy), cure: 'CONFIG SET maxmemory-policy noeviction' });
+  if (appendOnly !== 'yes')
+    hazards.push({ problem: describe('appendonly', appendOnly), cure: 'CONFIG SET appendonly yes' });
+  if (evictionPolicy !== 'noeviction')
+    hazards.push({
+      problem: describe('maxmemory-policy', evictionPolicy),
+      cure: 'CONFIG SET maxmemory-policy noeviction',
+    });
   return hazards;
 }
 
@@ -72,7 +83,12 @@ async function open({ url, name, commandRetriesMax, onError }: RedisOptions): Pr
     lastError = error;
     onError(error);
   });
-  const tooLate = new Promise<never>((_resolve, reject) => setTimeout(() => reject(lastError ?? new Error(`no answer in ${connectSecondsMax} s`)), connectSecondsMax * 1000).unref());
+  const tooLate = new Promise<never>((_resolve, reject) =>
+    setTimeout(
+      () => reject(lastError ?? new Error(`no answer in ${connectSecondsMax} s`)),
+      connectSecondsMax * 1000,
+    ).unref(),
+  );
   try {
     await Promise.race([client.connect(), tooLate]);
     return client;
@@ -84,7 +100,10 @@ async function open({ url, name, commandRetriesMax, onError }: RedisOptions): Pr
 
 function requireRedisUrl(url: string): void {
   if (/^rediss?:\/\//.test(url)) return;
-  throw new ServiceError('setting_invalid', { operation: 'connect to Redis', problem: 'REDIS_URL does not begin with redis:// or rediss://.' });
+  throw new ServiceError('setting_invalid', {
+    operation: 'connect to Redis',
+    problem: 'REDIS_URL does not begin with redis:// or rediss://.',
+  });
 }
 
 /** INFO tells all four, also where a managed Redis forbids CONFIG; CONFIG is asked for what INFO leaves out. */
@@ -117,7 +136,10 @@ function requireSafe(facts: RedisFacts): void {
   const hazards = findHazards(facts);
   if (hazards.length === 0) return;
   const cures = hazards.flatMap(({ cure }) => cure ?? []);
-  const commands = cures.length === 0 ? '' : ` Run ${cures.map((cure) => `\`${cure}\``).join(' and ')}, then CONFIG REWRITE; on a managed Redis set them where it is configured.`;
+  const commands =
+    cures.length === 0
+      ? ''
+      : ` Run ${cures.map((cure) => `\`${cure}\``).join(' and ')}, then CONFIG REWRITE; on a managed Redis set them where it is configured.`;
   throw new ServiceError('redis_unsafe', {
     operation: 'check Redis',
     problem: `This Redis cannot hold the queues: ${hazards.map(({ problem }) => problem).join('; ')}.`,

@@ -22,10 +22,22 @@ export interface ResolvedDatabase {
  */
 export async function resolveDatabase(config: Config): Promise<ResolvedDatabase> {
   if (config.databaseUrl !== undefined) {
-    return { url: config.databaseUrl, apiUrl: config.apiDatabaseUrl, kind: 'given', home: undefined, release: async () => {} };
+    return {
+      url: config.databaseUrl,
+      apiUrl: config.apiDatabaseUrl,
+      kind: 'given',
+      home: undefined,
+      release: async () => {},
+    };
   }
   const embedded = await acquireEmbeddedDatabase(config.stateDir);
-  return { url: embedded.url, apiUrl: config.apiDatabaseUrl ?? embedded.apiUrl, kind: 'embedded', home: embedded.home, release: () => embedded.release() };
+  return {
+    url: embedded.url,
+    apiUrl: config.apiDatabaseUrl ?? embedded.apiUrl,
+    kind: 'embedded',
+    home: embedded.home,
+    release: () => embedded.release(),
+  };
 }
 
 /** What every process of the service but the API works with. */
@@ -69,6 +81,11 @@ async function makeStateDirectory(directory: string): Promise<void> {
     await mkdir(directory, { recursive: true });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new ServiceError('setting_invalid', { operation: 'make state directory', problem: `STATE_DIR cannot be made (${code ?? 'unknown'}).`, hint: 'Name a directory that this user may write.', cause: error });
+    throw new ServiceError('setting_invalid', {
+      operation: 'make state directory',
+      problem: `STATE_DIR cannot be made (${code ?? 'unknown'}).`,
+      hint: 'Name a directory that this user may write.',
+      cause: error,
+    });
   }
 }

@@ -55,7 +55,15 @@ export async function runProcess(name: string, body: () => Promise<void>): Promi
 }
 
 /** Runs `work` again and again with a pause of `seconds`, one at a time, the first time at once. */
-export function repeat({ seconds, work, onError }: { seconds: number; work: () => Promise<void>; onError: (error: unknown) => void }): { stop(): Promise<void> } {
+export function repeat({
+  seconds,
+  work,
+  onError,
+}: {
+  seconds: number;
+  work: () => Promise<void>;
+  onError: (error: unknown) => void;
+}): { stop(): Promise<void> } {
   let stopped = false;
   let wake = (): void => {};
   const loop = async (): Promise<void> => {

@@ -75,7 +75,13 @@ export class SealingKey {
  * The vault under LETTER_MASTER_KEY, else under a key in the state directory, made at the first call.
  * @throws ServiceError `setting_invalid` if the stored key is none.
  */
-export async function openVault({ letterMasterKey, stateDir }: { letterMasterKey?: string | undefined; stateDir: string }): Promise<Vault> {
+export async function openVault({
+  letterMasterKey,
+  stateDir,
+}: {
+  letterMasterKey?: string | undefined;
+  stateDir: string;
+}): Promise<Vault> {
   const text = letterMasterKey ?? (await readOrMakeSecret(stateDir, 'letter-master-key'));
   if (/^[0-9a-fA-F]{64}$/.test(text)) return new Vault(Buffer.from(text, 'hex'));
   throw new ServiceError('setting_invalid', {

@@ -4,13 +4,21 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root, run, runScript, setUp } from './set-up.mjs';
 
-const note = 'A development set: none of its speakers was trained on, and the synthesizers marked as held out were not either. ' +
+const note =
+  'A development set: none of its speakers was trained on, and the synthesizers marked as held out were not either. ' +
   'Calibration and thresholds were fitted on held-out recordings of the same speakers and synthesizers, and the set was looked at when choosing between networks, so that figures on other sets will be worse.';
 
 /** Models of a family whose weights are shipped, oldest first. */
 function modelsOf(family) {
   const { models } = JSON.parse(readFileSync(join(root, 'models', 'registry.json'), 'utf8'));
-  return models.filter(({ model, directory }) => model.startsWith(`${family}/`) && directory !== null && existsSync(join(root, 'models', directory, 'manifest.json'))).map(({ model }) => model);
+  return models
+    .filter(
+      ({ model, directory }) =>
+        model.startsWith(`${family}/`) &&
+        directory !== null &&
+        existsSync(join(root, 'models', directory, 'manifest.json')),
+    )
+    .map(({ model }) => model);
 }
 
 /** The index with a column `attack`, which says whether the synthesizer was trained on. It is written beside the index, whose paths are relative. */
@@ -37,12 +45,24 @@ function withAttacks(index) {
 
 await runScript(async () => {
   const words = process.argv.slice(2);
-  if (words.length === 0 || words.length % 2 === 1) throw new Error('give a family and the index of its development set, once or more');
+  if (words.length === 0 || words.length % 2 === 1)
+    throw new Error('give a family and the index of its development set, once or more');
   await setUp();
   for (let at = 0; at < words.length; at += 2) {
     const [family, index] = words.slice(at, at + 2);
     const named = modelsOf(family).flatMap((model) => ['--model', model]);
-    const code = await run(process.execPath, [join(root, 'dist', 'cli.js'), 'evaluate', '--index', withAttacks(index), '--name', `the held-out development set of ${family}`, '--note', note, '--card', ...named]);
+    const code = await run(process.execPath, [
+      join(root, 'dist', 'cli.js'),
+      'evaluate',
+      '--index',
+      withAttacks(index),
+      '--name',
+      `the held-out development set of ${family}`,
+      '--note',
+      note,
+      '--card',
+      ...named,
+    ]);
     if (code !== 0) throw new Error(`evaluate ended with ${code}`);
   }
 });

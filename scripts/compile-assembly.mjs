@@ -19,7 +19,18 @@ async function write(name) {
 /** The text of a module: its bytes in base64. */
 async function compile(name) {
   const source = `assembly/${name}.ts`;
-  const flags = ['--outFile', 'module.wasm', '--runtime', 'stub', '--noAssert', '-O3', '--enable', 'simd', '--use', 'abort='];
+  const flags = [
+    '--outFile',
+    'module.wasm',
+    '--runtime',
+    'stub',
+    '--noAssert',
+    '-O3',
+    '--enable',
+    'simd',
+    '--use',
+    'abort=',
+  ];
   const files = new Map();
   const { error, stderr } = await asc.main([source, ...flags], {
     readFile: (path) => (path === source ? readFileSync(join(root, source), 'utf8') : null),
@@ -27,7 +38,9 @@ async function compile(name) {
     listFiles: () => [],
   });
   if (error !== null) throw new Error(`${source} does not compile: ${stderr.toString()}`);
-  const lines = Buffer.from(files.get('module.wasm')).toString('base64').match(new RegExp(`.{1,${lineLength}}`, 'g'));
+  const lines = Buffer.from(files.get('module.wasm'))
+    .toString('base64')
+    .match(new RegExp(`.{1,${lineLength}}`, 'g'));
   return `/** ${source}, compiled by scripts/compile-assembly.mjs. */
 export const ${name.replace(/-(.)/g, (_dash, letter) => letter.toUpperCase())}Module = Buffer.from(
 ${lines.map((line) => `  '${line}'`).join(' +\n')},

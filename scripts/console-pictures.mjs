@@ -12,14 +12,28 @@ const run = promisify(execFile);
 const cli = join(root, 'dist', 'cli.js');
 const pictures = join(root, 'docs', 'pictures', 'console');
 const recordings = join(root, 'samples', 'recordings');
-const chromiumPath = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/google-chrome'].find((path) => path !== undefined && existsSync(path));
+const chromiumPath = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
+  (path) => path !== undefined && existsSync(path),
+);
 
 await runScript(async () => {
   if (chromiumPath === undefined) throw new Error('there is no Chromium; CHROMIUM_PATH names it');
   await setUp();
   const directory = await mkdtemp(join(tmpdir(), 'caller-trust-pictures-'));
-  const env = { ...process.env, STATE_DIR: directory, API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0', NIGHT_CATCH_UP_HOURS: '0', LOG_LEVEL: 'warn' };
-  const command = async (...args) => JSON.parse((await run(process.execPath, [cli, ...args, '--json'], { env, maxBuffer: 2 ** 26 }).catch((error) => error)).stdout);
+  const env = {
+    ...process.env,
+    STATE_DIR: directory,
+    API_PORT: '0',
+    METRICS_PORT: '0',
+    CONSOLE_PORT: '0',
+    NIGHT_CATCH_UP_HOURS: '0',
+    LOG_LEVEL: 'warn',
+  };
+  const command = async (...args) =>
+    JSON.parse(
+      (await run(process.execPath, [cli, ...args, '--json'], { env, maxBuffer: 2 ** 26 }).catch((error) => error))
+        .stdout,
+    );
   await run(process.execPath, [cli, 'demo', '--keep'], { env, maxBuffer: 2 ** 26 });
   env.STATE_DIR = join(directory, 'demo', 'state');
   const service = spawn(process.execPath, [cli, 'start'], { env, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -46,13 +60,33 @@ async function consoleUrl(stateDir) {
 /** What the demo has taken away again is made anew, a voice; and the ids of what the pictures show. */
 async function seed(command) {
   const reader = (each) => join(recordings, each);
-  const voice = await command('voice', 'enrol', reader('reader-a-1.wav'), reader('reader-a-2.wav'), reader('reader-a-3.flac'), '--subject', 'reader-a', '--owner', 'demo', '--consent', 'CC BY 4.0 recording, samples/README.md', '--consent-at', '2026-01-01');
+  const voice = await command(
+    'voice',
+    'enrol',
+    reader('reader-a-1.wav'),
+    reader('reader-a-2.wav'),
+    reader('reader-a-3.flac'),
+    '--subject',
+    'reader-a',
+    '--owner',
+    'demo',
+    '--consent',
+    'CC BY 4.0 recording, samples/README.md',
+    '--consent-at',
+    '2026-01-01',
+  );
   await command('voice', 'verify', voice.id, reader('reader-a-4.opus'));
   const [brand] = await command('brand', 'list', '--state', 'approved');
   const batch = (await command('batch', 'list')).find(({ items }) => items > 1);
   const results = await command('batch', 'results', batch.id);
   const letter = (await command('letter', 'list')).find(({ handle }) => handle.startsWith('varnholt'));
-  return { voice: voice.id, brand: brand.handle, batch: batch.id, letter: letter.letterId, verification: results.items.find(({ source }) => source === 'call-two-sides.wav').id };
+  return {
+    voice: voice.id,
+    brand: brand.handle,
+    batch: batch.id,
+    letter: letter.letterId,
+    verification: results.items.find(({ source }) => source === 'call-two-sides.wav').id,
+  };
 }
 
 /** A picture each: its name, the page, and the size of the window. */
@@ -86,10 +120,21 @@ async function drawAll({ url, name, password, seeds }) {
     await first.request.post('/api/session', { data: { name, password }, headers: { Origin: url } });
     const storageState = await first.storageState();
     for (const [picture, path, { width = 1280, height = 900, dark = false } = {}] of pages(seeds)) {
-      const context = await browser.newContext({ storageState, baseURL: url, viewport: { width, height }, colorScheme: dark ? 'dark' : 'light', timezoneId: 'UTC', reducedMotion: 'reduce' });
+      const context = await browser.newContext({
+        storageState,
+        baseURL: url,
+        viewport: { width, height },
+        colorScheme: dark ? 'dark' : 'light',
+        timezoneId: 'UTC',
+        reducedMotion: 'reduce',
+      });
       const page = await context.newPage();
       await page.goto(path);
-      await page.locator('.loading').first().waitFor({ state: 'detached' }).catch(() => {});
+      await page
+        .locator('.loading')
+        .first()
+        .waitFor({ state: 'detached' })
+        .catch(() => {});
       await sleep(2500); // pictures and charts of the page
       await page.screenshot({ path: join(pictures, `${picture}.png`) });
       console.error(`drawn: ${picture}`);

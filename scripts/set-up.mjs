@@ -1,7 +1,16 @@
 // Installs the packages and compiles the sources where that is needed. Built-ins only: it runs before `npm ci`.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -81,7 +90,12 @@ async function compileIfNeeded({ tolerant = false } = {}) {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
   say('compiling');
   const codes = [];
-  for (const project of projects) codes.push(await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', project], { quiet: true }));
+  for (const project of projects)
+    codes.push(
+      await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', project], {
+        quiet: true,
+      }),
+    );
   const code = Math.max(...codes);
   if (code !== 0 && !tolerant) throw new Error('the sources have type errors');
   removeOrphans(new Set(listSources())); // another one may have come meanwhile
@@ -91,7 +105,9 @@ async function compileIfNeeded({ tolerant = false } = {}) {
 /** The files that decide what dist holds, relative to the clone. */
 function listSources() {
   const { include } = JSON.parse(readFileSync(join(root, 'tsconfig.build.json'), 'utf8'));
-  const files = include.flatMap((name) => (name.endsWith('.ts') ? [name] : listFiles(name).filter((file) => file.endsWith('.ts'))));
+  const files = include.flatMap((name) =>
+    name.endsWith('.ts') ? [name] : listFiles(name).filter((file) => file.endsWith('.ts')),
+  );
   return files.filter((file) => existsSync(join(root, file))).sort();
 }
 
@@ -99,13 +115,18 @@ function listFiles(directory) {
   const full = join(root, directory);
   if (!existsSync(full)) return [];
   const entries = readdirSync(full, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => relative(root, join(entry.parentPath ?? entry.path, entry.name)));
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath ?? entry.path, entry.name)));
 }
 
 function digestOf(sources) {
   const hash = createHash('sha256');
   for (const file of ['package-lock.json', 'tsconfig.json', 'console/pages/tsconfig.json', ...projects, ...sources]) {
-    hash.update(`${file}\0`).update(readFileSync(join(root, file))).update('\0');
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(root, file)))
+      .update('\0');
   }
   return hash.digest('hex');
 }
@@ -157,7 +178,8 @@ async function takeLock(mine, lock) {
       breakLock(lock, holder);
       continue;
     }
-    if (Date.now() > until) throw new Error(`${lock} is held by process ${holder}; remove it if that process is not a set-up`);
+    if (Date.now() > until)
+      throw new Error(`${lock} is held by process ${holder}; remove it if that process is not a set-up`);
     if (!told) say(`waiting for process ${holder}, which sets up this clone`);
     told = true;
     await sleep(100);

@@ -12,7 +12,13 @@ await runScript(async () => {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
   const given = process.argv.slice(2);
   const coverage = given.includes('--no-coverage') ? [] : ['--coverage'];
-  process.exitCode = await run(process.execPath, [vitest, 'run', ...coverage, ...reporters, ...given.filter((word) => word !== '--no-coverage')]);
+  process.exitCode = await run(process.execPath, [
+    vitest,
+    'run',
+    ...coverage,
+    ...reporters,
+    ...given.filter((word) => word !== '--no-coverage'),
+  ]);
 });
 const { passed, failed, skipped } = readResults(file);
 rmSync(directory, { recursive: true, force: true });
@@ -26,7 +32,9 @@ function readResults(file) {
   } catch {
     return { passed: 0, failed: 1, skipped: 0 };
   }
-  const brokenFiles = results.testResults.filter(({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'));
+  const brokenFiles = results.testResults.filter(
+    ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
+  );
   return {
     passed: results.numPassedTests,
     failed: results.numFailedTests + brokenFiles.length,

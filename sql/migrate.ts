@@ -63,7 +63,9 @@ export async function migrate(client: ClientBase): Promise<string[]> {
  * @throws ServiceError `database_unsuitable` if it lacks one.
  */
 export async function requireMigrated(client: Pick<ClientBase, 'query'>): Promise<void> {
-  const { rows } = await client.query<{ ledger: string | null }>("SELECT to_regclass('schema_migration')::text AS ledger");
+  const { rows } = await client.query<{ ledger: string | null }>(
+    "SELECT to_regclass('schema_migration')::text AS ledger",
+  );
   const applied = rows[0]?.ledger === null ? new Map<number, string>() : await readLedger(client);
   const missing = listMigrations().filter(({ number }) => !applied.has(number));
   if (missing.length > 0) {
@@ -88,7 +90,9 @@ async function requireServerVersion(client: ClientBase): Promise<void> {
 }
 
 async function readLedger(client: Pick<ClientBase, 'query'>): Promise<Map<number, string>> {
-  const { rows } = await client.query<{ number: number; sha256: string }>('SELECT number, sha256 FROM schema_migration');
+  const { rows } = await client.query<{ number: number; sha256: string }>(
+    'SELECT number, sha256 FROM schema_migration',
+  );
   return new Map(rows.map(({ number, sha256 }) => [number, sha256]));
 }
 
@@ -96,7 +100,11 @@ async function apply(client: ClientBase, { number, name }: Migration, text: stri
   await client.query('BEGIN');
   try {
     await client.query(text);
-    await client.query('INSERT INTO schema_migration (number, name, sha256) VALUES ($1, $2, $3)', [number, name, digest]);
+    await client.query('INSERT INTO schema_migration (number, name, sha256) VALUES ($1, $2, $3)', [
+      number,
+      name,
+      digest,
+    ]);
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK');

@@ -9,7 +9,14 @@ import type { Downloads } from './downloads.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { withHeaders } from '../http/problem.ts';
 import type { PublicationIndex, ServedArtefact } from './publication-index.ts';
-import { cacheQuery, categoryListSchema, deltaQuery, manifestListSchema, manifestSchema, noQuery } from '../http/schemas.ts';
+import {
+  cacheQuery,
+  categoryListSchema,
+  deltaQuery,
+  manifestListSchema,
+  manifestSchema,
+  noQuery,
+} from '../http/schemas.ts';
 import { waitForTurn } from './send-file.ts';
 import type { VersionFile } from './version-files.ts';
 
@@ -34,10 +41,18 @@ export function registerCacheRoutes(app: FastifyInstance, options: CacheRoutesOp
     registerIndex(app, name, `/v1/caches/${path}/index`, options);
   }
   registerLists(app, options);
-  for (const part of ['manifest', 'delta', 'index']) app.get(`/v1/caches/:cache/${part}`, { schema: { hide: true } }, (request) => findCache((request.params as { cache: string }).cache));
+  for (const part of ['manifest', 'delta', 'index'])
+    app.get(`/v1/caches/:cache/${part}`, { schema: { hide: true } }, (request) =>
+      findCache((request.params as { cache: string }).cache),
+    );
 }
 
-function registerDownload(app: FastifyInstance, cache: CacheName, url: string, { publications, downloads, metrics, now }: CacheRoutesOptions): void {
+function registerDownload(
+  app: FastifyInstance,
+  cache: CacheName,
+  url: string,
+  { publications, downloads, metrics, now }: CacheRoutesOptions,
+): void {
   const definition = findCache(cache);
   const schema = { querystring: cacheQuery(definition), ...describeDownload(definition) };
   app.get(url, { schema }, async (request, reply) => {
@@ -49,9 +64,14 @@ function registerDownload(app: FastifyInstance, cache: CacheName, url: string, {
 }
 
 /** @throws ServiceError `precondition_failed`, `range_not_satisfiable` */
-function planAnswer(request: FastifyRequest, representation: Representation, now: number): Exclude<DownloadPlan, { refusal: unknown }> {
+function planAnswer(
+  request: FastifyRequest,
+  representation: Representation,
+  now: number,
+): Exclude<DownloadPlan, { refusal: unknown }> {
   const plan = planDownload(request as DownloadRequest, representation, now);
-  if ('refusal' in plan) throw withHeaders(new ServiceError(plan.refusal, { operation: 'read artefact' }), plan.headers);
+  if ('refusal' in plan)
+    throw withHeaders(new ServiceError(plan.refusal, { operation: 'read artefact' }), plan.headers);
   return plan;
 }
 
@@ -80,8 +100,15 @@ function registerIndex(app: FastifyInstance, cache: CacheName, url: string, opti
   const schema = { querystring: cacheQuery(definition), ...describeIndex(definition) };
   app.get(url, { schema }, async (request, reply) => {
     const artefact = options.publications.find({ cache, country: countryOf(request) });
-    if (artefact.index === undefined) throw new ServiceError('artefact_not_found', { operation: 'read segment index', problem: 'The published version has no segment index.' });
-    const unavailable = new ServiceError('not_ready', { operation: 'read segment index', problem: 'The segment index cannot be read at the moment.' });
+    if (artefact.index === undefined)
+      throw new ServiceError('artefact_not_found', {
+        operation: 'read segment index',
+        problem: 'The published version has no segment index.',
+      });
+    const unavailable = new ServiceError('not_ready', {
+      operation: 'read segment index',
+      problem: 'The segment index cannot be read at the moment.',
+    });
     await sendVersionFile(request, reply, { artefact, file: artefact.index, unavailable, ...options });
   });
 }
@@ -97,7 +124,11 @@ interface VersionFileAnswer extends CacheRoutesOptions {
  * Answers with a file of a version, which is open for this answer alone: behind other answers of a pipelining client only
  * when it is its turn, so that one connection holds one descriptor however many requests it sends at once.
  */
-async function sendVersionFile(request: FastifyRequest, reply: FastifyReply, { artefact, file, unavailable, ...options }: VersionFileAnswer): Promise<void> {
+async function sendVersionFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { artefact, file, unavailable, ...options }: VersionFileAnswer,
+): Promise<void> {
   const { publications, downloads, metrics, now } = options;
   const { status, headers, send } = planAnswer(request, file.representation, now());
   if (send === undefined) return sendAnswer(request, reply, { status, headers }, metrics);
@@ -105,13 +136,23 @@ async function sendVersionFile(request: FastifyRequest, reply: FastifyReply, { a
   const opened = await publications.openVersionFile(file);
   if (opened === undefined) throw unavailable;
   try {
-    await downloads.send(request, reply, { artefact: { name: artefact.name, file: opened }, status, headers, span: send });
+    await downloads.send(request, reply, {
+      artefact: { name: artefact.name, file: opened },
+      status,
+      headers,
+      span: send,
+    });
   } finally {
     opened.retire();
   }
 }
 
-function registerManifest(app: FastifyInstance, cache: CacheName, url: string, { publications, metrics }: CacheRoutesOptions): void {
+function registerManifest(
+  app: FastifyInstance,
+  cache: CacheName,
+  url: string,
+  { publications, metrics }: CacheRoutesOptions,
+): void {
   const definition = findCache(cache);
   const description = describeDocument({
     operationId: `getManifest_${cache}`,
@@ -128,13 +169,31 @@ function registerManifest(app: FastifyInstance, cache: CacheName, url: string, {
 }
 
 function registerLists(app: FastifyInstance, { publications, metrics }: CacheRoutesOptions): void {
-  const list = describeDocument({ operationId: 'listManifests', summary: 'Manifests of every published artefact', tag: 'Caches', schema: manifestListSchema });
-  app.get('/v1/caches', { schema: { querystring: noQuery, ...list } }, async (request: FastifyRequest, reply: FastifyReply) =>
-    sendDocument(request, reply, publications.snapshot.manifests, { headers: documentHeaders, metrics }));
+  const list = describeDocument({
+    operationId: 'listManifests',
+    summary: 'Manifests of every published artefact',
+    tag: 'Caches',
+    schema: manifestListSchema,
+  });
+  app.get(
+    '/v1/caches',
+    { schema: { querystring: noQuery, ...list } },
+    async (request: FastifyRequest, reply: FastifyReply) =>
+      sendDocument(request, reply, publications.snapshot.manifests, { headers: documentHeaders, metrics }),
+  );
 
-  const categories = describeDocument({ operationId: 'listCategories', summary: 'Reputation categories', tag: 'Reputation', schema: categoryListSchema });
-  app.get('/v1/reputation/categories', { schema: { querystring: noQuery, ...categories } }, async (request: FastifyRequest, reply: FastifyReply) =>
-    sendDocument(request, reply, publications.snapshot.categories, { headers: documentHeaders, metrics }));
+  const categories = describeDocument({
+    operationId: 'listCategories',
+    summary: 'Reputation categories',
+    tag: 'Reputation',
+    schema: categoryListSchema,
+  });
+  app.get(
+    '/v1/reputation/categories',
+    { schema: { querystring: noQuery, ...categories } },
+    async (request: FastifyRequest, reply: FastifyReply) =>
+      sendDocument(request, reply, publications.snapshot.categories, { headers: documentHeaders, metrics }),
+  );
 }
 
 /** The country of a query that its schema has passed; '' for a cache that is not split by country. */

@@ -18,9 +18,14 @@ export type Delivery = 'api' | 'proxy' | 'object store';
 const comparedByProxy = ['if-match', 'if-unmodified-since', 'if-range'] as const;
 
 /** Decides who sends the bytes of an answer that has some. */
-export function decideDelivery(requestHeaders: Readonly<Record<string, unknown>>, { apiAccelPrefix, apiSignedUrlSeconds }: DeliverySettings, canSign: boolean): Delivery {
+export function decideDelivery(
+  requestHeaders: Readonly<Record<string, unknown>>,
+  { apiAccelPrefix, apiSignedUrlSeconds }: DeliverySettings,
+  canSign: boolean,
+): Delivery {
   if (canSign && apiSignedUrlSeconds > 0) return 'object store';
-  if (!canSign && apiAccelPrefix !== undefined && comparedByProxy.every((name) => requestHeaders[name] === undefined)) return 'proxy';
+  if (!canSign && apiAccelPrefix !== undefined && comparedByProxy.every((name) => requestHeaders[name] === undefined))
+    return 'proxy';
   return 'api';
 }
 
@@ -29,12 +34,24 @@ const ofBytes = ['Content-Length', 'Content-Range'];
 
 /** Header of an answer whose bytes a proxy takes from its own disk; it answers Range itself, and says so. */
 export function handOver(headers: Headers, { prefix, path }: { prefix: string; path: string }): Headers {
-  return { ...without(headers, [...ofBytes, 'Accept-Ranges']), 'Content-Length': 0, 'X-Accel-Redirect': `${prefix.replace(/\/$/, '')}/${path}` };
+  return {
+    ...without(headers, [...ofBytes, 'Accept-Ranges']),
+    'Content-Length': 0,
+    'X-Accel-Redirect': `${prefix.replace(/\/$/, '')}/${path}`,
+  };
 }
 
 /** Header of an answer that sends the client elsewhere. The address is a secret for as long as it is good. */
 export function redirect(headers: Headers, url: string): Headers {
-  const kept = without(headers, [...ofBytes, 'Content-Type', 'Content-Disposition', 'Accept-Ranges', 'Repr-Digest', 'Last-Modified', 'ETag']);
+  const kept = without(headers, [
+    ...ofBytes,
+    'Content-Type',
+    'Content-Disposition',
+    'Accept-Ranges',
+    'Repr-Digest',
+    'Last-Modified',
+    'ETag',
+  ]);
   return { ...kept, 'Cache-Control': 'no-store', Location: url, 'Content-Length': 0 };
 }
 

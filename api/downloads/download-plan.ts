@@ -21,7 +21,10 @@ export interface Representation {
 /** The part of a request that a download depends on. */
 export interface DownloadRequest {
   readonly method: string;
-  readonly headers: ConditionalHeaders & { readonly range?: string | undefined; readonly 'if-range'?: string | undefined };
+  readonly headers: ConditionalHeaders & {
+    readonly range?: string | undefined;
+    readonly 'if-range'?: string | undefined;
+  };
 }
 
 /** What to answer: a status with headers, and the bytes to send after them, if any; or a refusal by its code. */
@@ -30,25 +33,38 @@ export type DownloadPlan =
   | { readonly refusal: 'precondition_failed' | 'range_not_satisfiable'; readonly headers: Headers };
 
 /** Decides the answer to a GET or HEAD of a file: RFC 9110 sections 13.2.2, 14.2 and 15. No disk, no clock of its own. */
-export function planDownload({ method, headers }: DownloadRequest, representation: Representation, now: number): DownloadPlan {
+export function planDownload(
+  { method, headers }: DownloadRequest,
+  representation: Representation,
+  now: number,
+): DownloadPlan {
   const { size, versionHeaders, contentHeaders } = representation;
   const precondition = decidePrecondition(headers, representation, now);
   if (precondition === 'failed') return { refusal: 'precondition_failed', headers: {} };
   if (precondition === 'not_modified') return { status: 304, headers: versionHeaders, send: undefined };
 
   const span = wantedSpan({ method, headers }, representation, now);
-  if (span === 'unsatisfiable') return { refusal: 'range_not_satisfiable', headers: { 'Content-Range': `bytes */${size}` } };
+  if (span === 'unsatisfiable')
+    return { refusal: 'range_not_satisfiable', headers: { 'Content-Range': `bytes */${size}` } };
   const full = { ...versionHeaders, ...contentHeaders };
   if (span === 'whole') {
     const send = method === 'HEAD' ? undefined : { start: 0, length: size };
     return { status: 200, headers: { ...full, 'Content-Length': size }, send };
   }
   const contentRange = `bytes ${span.start}-${span.start + span.length - 1}/${size}`;
-  return { status: 206, headers: { ...full, 'Content-Range': contentRange, 'Content-Length': span.length }, send: span };
+  return {
+    status: 206,
+    headers: { ...full, 'Content-Range': contentRange, 'Content-Length': span.length },
+    send: span,
+  };
 }
 
 /** Range is defined for GET alone, and counts only while If-Range holds. */
-function wantedSpan({ method, headers }: DownloadRequest, representation: Representation, now: number): ReturnType<typeof decideRange> {
+function wantedSpan(
+  { method, headers }: DownloadRequest,
+  representation: Representation,
+  now: number,
+): ReturnType<typeof decideRange> {
   if (method !== 'GET') return 'whole';
   const ifRange = headers['if-range'];
   if (ifRange !== undefined && !ifRangeHolds(ifRange, representation, now)) return 'whole';

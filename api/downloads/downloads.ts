@@ -64,7 +64,8 @@ export class Downloads {
       const { stored } = download.artefact.file;
       const delivery = decideDelivery(request.headers, this.#options.delivery, stored.signUrl !== undefined);
       if (delivery !== 'api') return await this.#handOver(reply, download, delivery);
-      if (this.#running.size >= this.#options.downloadsMax) throw new ServiceError('overloaded', { operation: 'send artefact' });
+      if (this.#running.size >= this.#options.downloadsMax)
+        throw new ServiceError('overloaded', { operation: 'send artefact' });
       await this.#sendNow(request, reply, download);
     } finally {
       letGo();
@@ -72,18 +73,37 @@ export class Downloads {
   }
 
   /** Answers with the place of the bytes. */
-  async #handOver(reply: FastifyReply, { artefact, headers }: Download, delivery: 'proxy' | 'object store'): Promise<void> {
+  async #handOver(
+    reply: FastifyReply,
+    { artefact, headers }: Download,
+    delivery: 'proxy' | 'object store',
+  ): Promise<void> {
     const { stored } = artefact.file;
     const { apiAccelPrefix, apiSignedUrlSeconds } = this.#options.delivery;
-    const url = delivery === 'proxy' ? undefined : await stored.signUrl?.({ seconds: apiSignedUrlSeconds, contentType: String(headers['Content-Type']), contentDisposition: String(headers['Content-Disposition']) });
+    const url =
+      delivery === 'proxy'
+        ? undefined
+        : await stored.signUrl?.({
+            seconds: apiSignedUrlSeconds,
+            contentType: String(headers['Content-Type']),
+            contentDisposition: String(headers['Content-Disposition']),
+          });
     const standing = reply.getHeaders() as Headers;
     reply.hijack();
-    if (url === undefined) reply.raw.writeHead(200, { ...standing, ...handOver(headers, { prefix: apiAccelPrefix ?? '', path: formatStoredName(stored.name) }) });
+    if (url === undefined)
+      reply.raw.writeHead(200, {
+        ...standing,
+        ...handOver(headers, { prefix: apiAccelPrefix ?? '', path: formatStoredName(stored.name) }),
+      });
     else reply.raw.writeHead(307, { ...standing, ...redirect(headers, url) });
     reply.raw.end();
   }
 
-  async #sendNow(request: FastifyRequest, reply: FastifyReply, { artefact, status, headers, span }: Download): Promise<void> {
+  async #sendNow(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { artefact, status, headers, span }: Download,
+  ): Promise<void> {
     const { buffers, pace: limits, metrics, log } = this.#options;
     const pace = new ReaderPace(limits, buffers.bufferBytes);
     const running = this.#begin({ pace, response: reply.raw, tooSlow: false });
@@ -95,7 +115,10 @@ export class Downloads {
       const whole = await sendSpan({ response: reply.raw, file: artefact.file, span, buffers, pace, onBytes });
       outcome = whole ? 'sent' : running.tooSlow ? 'too_slow' : 'client_gone';
     } catch (error) {
-      log.error({ err: error, requestId: request.id, artefact: formatArtefact(artefact.name) }, `a download was cut: ${errorMessageOf(error)}`);
+      log.error(
+        { err: error, requestId: request.id, artefact: formatArtefact(artefact.name) },
+        `a download was cut: ${errorMessageOf(error)}`,
+      );
     } finally {
       this.#end(running, outcome);
     }

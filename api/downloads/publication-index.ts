@@ -72,7 +72,11 @@ export class PublicationIndex {
    * @throws ServiceError `not_ready` before the first refresh.
    */
   get snapshot(): PublicationSnapshot {
-    if (this.#snapshot === undefined) throw new ServiceError('not_ready', { operation: 'read publications', problem: 'The publications are not known yet.' });
+    if (this.#snapshot === undefined)
+      throw new ServiceError('not_ready', {
+        operation: 'read publications',
+        problem: 'The publications are not known yet.',
+      });
     return this.#snapshot;
   }
 
@@ -85,7 +89,12 @@ export class PublicationIndex {
     const { artefacts, unavailable } = this.snapshot;
     const found = artefacts.get(key);
     if (found !== undefined) return found;
-    if (unavailable.has(key)) throw new ServiceError('not_ready', { operation: 'find artefact', object: key, problem: 'The file of this cache cannot be read at the moment.' });
+    if (unavailable.has(key))
+      throw new ServiceError('not_ready', {
+        operation: 'find artefact',
+        object: key,
+        problem: 'The file of this cache cannot be read at the moment.',
+      });
     throw new ServiceError('artefact_not_found', { operation: 'find artefact', object: key });
   }
 
@@ -96,9 +105,16 @@ export class PublicationIndex {
    * @throws ServiceError `not_ready` if that cannot be told at the moment.
    */
   async openVersionFile({ stored, representation }: VersionFile): Promise<SharedFile | undefined> {
-    const opened = await openStored(this.#store, { stored, bytes: representation.size, object: formatArtefact(stored) });
+    const opened = await openStored(this.#store, {
+      stored,
+      bytes: representation.size,
+      object: formatArtefact(stored),
+    });
     if (!(opened instanceof ServiceError)) return opened;
-    this.#log.error({ err: opened, artefact: formatArtefact(stored), kind: stored.kind }, 'a file of a published version cannot be served');
+    this.#log.error(
+      { err: opened, artefact: formatArtefact(stored), kind: stored.kind },
+      'a file of a published version cannot be served',
+    );
     if (opened.code === 'not_ready') throw opened;
     return undefined;
   }
@@ -131,7 +147,11 @@ export class PublicationIndex {
         continue;
       }
       problems.set(key, served.message);
-      if (this.#problems.get(key) !== served.message) this.#log.error({ err: served, artefact: key, servedVersion: previous?.publication.published.version }, 'a published version cannot be served');
+      if (this.#problems.get(key) !== served.message)
+        this.#log.error(
+          { err: served, artefact: key, servedVersion: previous?.publication.published.version },
+          'a published version cannot be served',
+        );
       if (previous === undefined) unavailable.add(key);
       else artefacts.set(key, previous);
     }
@@ -143,12 +163,25 @@ export class PublicationIndex {
    * The entry of a publication: the one before where nothing changed. Where a night confirmed the version its file is
    * opened again, since the night has stored it anew: a file that was damaged on the disk is mended so.
    */
-  async #serve(publication: LivePublication, previous: ServedArtefact | undefined): Promise<ServedArtefact | ServiceError> {
+  async #serve(
+    publication: LivePublication,
+    previous: ServedArtefact | undefined,
+  ): Promise<ServedArtefact | ServiceError> {
     if (previous !== undefined && samePublication(previous.publication, publication)) return previous;
     if (previous !== undefined && sameVersion(previous.publication.published, publication.published)) {
       const mended = await openArtefact(this.#store, publication);
-      if (mended instanceof ServiceError) this.#log.error({ err: mended, artefact: formatArtefact(publication) }, 'a confirmed version cannot be opened again; it is served from the file that is open');
-      return { ...previous, publication, ...describeManifest(publication), ...describeVersionFiles(publication, previous.representation), file: mended instanceof ServiceError ? previous.file : mended };
+      if (mended instanceof ServiceError)
+        this.#log.error(
+          { err: mended, artefact: formatArtefact(publication) },
+          'a confirmed version cannot be opened again; it is served from the file that is open',
+        );
+      return {
+        ...previous,
+        publication,
+        ...describeManifest(publication),
+        ...describeVersionFiles(publication, previous.representation),
+        file: mended instanceof ServiceError ? previous.file : mended,
+      };
     }
     const file = await openArtefact(this.#store, publication);
     return file instanceof ServiceError ? file : makeEntry({ publication, file, previous, now: this.#now() });
@@ -172,26 +205,55 @@ function sameVersion(a: PublishedVersion, b: PublishedVersion): boolean {
   return a.version === b.version && a.file.sha256 === b.file.sha256;
 }
 
-function openArtefact(store: ArtefactStore, { cache, country, published: { version, file } }: LivePublication): Promise<SharedFile | ServiceError> {
-  return openStored(store, { stored: { cache, country, sha256: file.sha256 }, bytes: file.bytes, object: `${formatArtefact({ cache, country })} v${version}` });
+function openArtefact(
+  store: ArtefactStore,
+  { cache, country, published: { version, file } }: LivePublication,
+): Promise<SharedFile | ServiceError> {
+  return openStored(store, {
+    stored: { cache, country, sha256: file.sha256 },
+    bytes: file.bytes,
+    object: `${formatArtefact({ cache, country })} v${version}`,
+  });
 }
 
 /** Opens a stored file, or says why not: `artefact_damaged` if it is gone or of another size, `not_ready` if another try can find it. */
-async function openStored(store: ArtefactStore, { stored, bytes, object }: { stored: StoredName; bytes: number; object: string }): Promise<SharedFile | ServiceError> {
+async function openStored(
+  store: ArtefactStore,
+  { stored, bytes, object }: { stored: StoredName; bytes: number; object: string },
+): Promise<SharedFile | ServiceError> {
   let file: StoredFile | undefined;
   try {
     file = await store.openToServe(stored);
     if (file.size === bytes) return new SharedFile(file);
     await file.close();
-    return new ServiceError('artefact_damaged', { operation: 'open artefact', object, problem: `The file has ${file.size} bytes, its manifest says ${bytes}.` });
+    return new ServiceError('artefact_damaged', {
+      operation: 'open artefact',
+      object,
+      problem: `The file has ${file.size} bytes, its manifest says ${bytes}.`,
+    });
   } catch (error) {
     await file?.close();
     const code = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'artefact_damaged' : 'not_ready';
-    return new ServiceError(code, { operation: 'open artefact', object, problem: 'The file cannot be opened.', cause: error });
+    return new ServiceError(code, {
+      operation: 'open artefact',
+      object,
+      problem: 'The file cannot be opened.',
+      cause: error,
+    });
   }
 }
 
-function makeEntry({ publication, file, previous, now }: { publication: LivePublication; file: SharedFile; previous: ServedArtefact | undefined; now: number }): ServedArtefact {
+function makeEntry({
+  publication,
+  file,
+  previous,
+  now,
+}: {
+  publication: LivePublication;
+  file: SharedFile;
+  previous: ServedArtefact | undefined;
+  now: number;
+}): ServedArtefact {
   const { cache, country, published } = publication;
   const lastModified = new Date(Math.min(published.publishedAt.getTime(), now)); // RFC 9110 section 8.8.2.1: never later than our clock
   const representation = describeFile({
@@ -205,7 +267,14 @@ function makeEntry({ publication, file, previous, now }: { publication: LivePubl
     lastModified,
     dateIsStrong: previous === undefined || second(previous.representation.lastModified) !== second(lastModified),
   });
-  return { name: { cache, country }, publication, ...describeManifest(publication), ...describeVersionFiles(publication, representation), representation, file };
+  return {
+    name: { cache, country },
+    publication,
+    ...describeManifest(publication),
+    ...describeVersionFiles(publication, representation),
+    representation,
+    file,
+  };
 }
 
 function second(date: Date): number {
@@ -218,13 +287,28 @@ function describeManifest(publication: LivePublication): Pick<ServedArtefact, 'm
 }
 
 /** Keeps the serialised list while no entry changed: a look at the database changes nothing on most days. */
-function makeSnapshot({ artefacts, unavailable }: Opened, categories: JsonDocument, before: PublicationSnapshot | undefined): PublicationSnapshot {
-  const unchanged = before !== undefined && before.artefacts.size === artefacts.size && [...artefacts].every(([key, artefact]) => before.artefacts.get(key) === artefact);
-  const manifests = unchanged ? before.manifests : makeJsonDocument({ schema: manifestListSchema, manifests: [...artefacts.values()].map(({ manifest }) => manifest) });
+function makeSnapshot(
+  { artefacts, unavailable }: Opened,
+  categories: JsonDocument,
+  before: PublicationSnapshot | undefined,
+): PublicationSnapshot {
+  const unchanged =
+    before !== undefined &&
+    before.artefacts.size === artefacts.size &&
+    [...artefacts].every(([key, artefact]) => before.artefacts.get(key) === artefact);
+  const manifests = unchanged
+    ? before.manifests
+    : makeJsonDocument({
+        schema: manifestListSchema,
+        manifests: [...artefacts.values()].map(({ manifest }) => manifest),
+      });
   return { artefacts, unavailable, manifests, categories };
 }
 
-function retireReplaced(before: ReadonlyMap<string, ServedArtefact> | undefined, now: ReadonlyMap<string, ServedArtefact>): void {
+function retireReplaced(
+  before: ReadonlyMap<string, ServedArtefact> | undefined,
+  now: ReadonlyMap<string, ServedArtefact>,
+): void {
   for (const [key, { file }] of before ?? []) {
     if (now.get(key)?.file !== file) file.retire();
   }

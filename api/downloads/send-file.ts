@@ -29,7 +29,7 @@ export interface SpanToSend {
 export async function sendSpan({ response, file, span, buffers, pace, onBytes }: SpanToSend): Promise<boolean> {
   const reader = file.stored.readSpan(span);
   try {
-    for (let left = span.length; left > 0; ) {
+    for (let left = span.length; left > 0;) {
       const bytes = await sendPiece({ response, reader, buffers, pace, bytesMax: left });
       if (bytes === undefined) return false;
       onBytes(bytes);
@@ -47,7 +47,15 @@ export async function sendSpan({ response, file, span, buffers, pace, onBytes }:
 }
 
 /** Sends as much as one buffer takes. Returns the bytes; undefined if the client is gone. */
-async function sendPiece({ response, reader, buffers, pace, bytesMax }: Pick<SpanToSend, 'response' | 'buffers' | 'pace'> & { reader: SpanReader; bytesMax: number }): Promise<number | undefined> {
+async function sendPiece({
+  response,
+  reader,
+  buffers,
+  pace,
+  bytesMax,
+}: Pick<SpanToSend, 'response' | 'buffers' | 'pace'> & { reader: SpanReader; bytesMax: number }): Promise<
+  number | undefined
+> {
   const borrowed = buffers.take();
   const buffer = borrowed instanceof Promise ? await notCountedAsIdle(response, borrowed) : borrowed;
   let sent = false;
@@ -62,7 +70,8 @@ async function sendPiece({ response, reader, buffers, pace, bytesMax }: Pick<Spa
     pace.end(performance.now(), bytes);
     return bytes;
   } finally {
-    if (sent) buffers.abandon(); // the write was not confirmed: it may still read the buffer
+    if (sent)
+      buffers.abandon(); // the write was not confirmed: it may still read the buffer
     else buffers.giveBack(buffer);
   }
 }
@@ -79,7 +88,11 @@ async function notCountedAsIdle<Result>({ socket }: ServerResponse, ours: Promis
 }
 
 function damaged(cause: unknown): ServiceError {
-  return new ServiceError('artefact_damaged', { operation: 'send artefact', problem: 'The file ends early or cannot be read.', cause });
+  return new ServiceError('artefact_damaged', {
+    operation: 'send artefact',
+    problem: 'The file ends early or cannot be read.',
+    cause,
+  });
 }
 
 /** Resolves when the connection has taken the bytes, to false when it is gone. */

@@ -59,7 +59,8 @@ export class Unchanged {
     const known = publications.known ? this.#answersOf(publications.snapshot).get(url) : undefined;
     if (known?.etag !== ifNoneMatch) return undefined;
     const caller = identifyCaller(authorization, keys);
-    if (caller.kind !== 'key' || !caller.principal.scopes.includes('caches:read') || !(await admit(caller))) return undefined;
+    if (caller.kind !== 'key' || !caller.principal.scopes.includes('caches:read') || !(await admit(caller)))
+      return undefined;
     const requestId = randomUUID();
     onAnswer({ keyId: caller.principal.keyId, method, route: known.route, requestId });
     return `${known.header}X-Request-Id: ${requestId}\r\nDate: ${this.#now()}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSecondsMax}\r\n\r\n`;
@@ -88,7 +89,10 @@ function answersOf({ name, representation, manifestDocument }: ServedArtefact): 
   const { etag } = manifestDocument;
   return [
     [href, { etag: representation.etag, route, header: writeHeader(representation.versionHeaders) }],
-    [href.replace(route, `${route}/manifest`), { etag, route: `${route}/manifest`, header: writeHeader({ ETag: etag, ...documentHeaders }) }],
+    [
+      href.replace(route, `${route}/manifest`),
+      { etag, route: `${route}/manifest`, header: writeHeader({ ETag: etag, ...documentHeaders }) },
+    ],
   ];
 }
 

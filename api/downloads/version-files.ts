@@ -32,15 +32,32 @@ export function describeVersionFiles(version: ServedVersion, artefact: Represent
   };
 }
 
-function describeDelta(version: ServedVersion, { from, sha256, bytes }: StoredDelta, artefact: Representation): VersionFile {
+function describeDelta(
+  version: ServedVersion,
+  { from, sha256, bytes }: StoredDelta,
+  artefact: Representation,
+): VersionFile {
   const name = `v${from}-v${version.published.version}.delta.tsv.gz`;
   const described = describe({ version, sha256, bytes, kind: 'delta', name, mediaType: 'application/gzip' }, artefact);
   const { representation } = described;
-  return { ...described, representation: { ...representation, versionHeaders: { ...representation.versionHeaders, 'X-Cache-From': from } } };
+  return {
+    ...described,
+    representation: { ...representation, versionHeaders: { ...representation.versionHeaders, 'X-Cache-From': from } },
+  };
 }
 
 function describeIndex(version: ServedVersion, { sha256, bytes }: IndexFile, artefact: Representation): VersionFile {
-  return describe({ version, sha256, bytes, kind: 'index', name: `v${version.published.version}.index.tsv`, mediaType: indexMediaType }, artefact);
+  return describe(
+    {
+      version,
+      sha256,
+      bytes,
+      kind: 'index',
+      name: `v${version.published.version}.index.tsv`,
+      mediaType: indexMediaType,
+    },
+    artefact,
+  );
 }
 
 interface FileFacts {
@@ -52,7 +69,10 @@ interface FileFacts {
   readonly mediaType: string;
 }
 
-function describe({ version: { cache, country }, sha256, bytes, kind, name, mediaType }: FileFacts, artefact: Representation): VersionFile {
+function describe(
+  { version: { cache, country }, sha256, bytes, kind, name, mediaType }: FileFacts,
+  artefact: Representation,
+): VersionFile {
   const etag = `"${sha256}"`;
   const { 'X-Cache-Rows': _rows, ...versionHeaders } = artefact.versionHeaders;
   return {

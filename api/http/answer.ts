@@ -14,7 +14,12 @@ export interface Answer {
 }
 
 /** Writes an answer as it is; a HEAD gets the same header without the body. The framework adds nothing to it. */
-export function sendAnswer(request: FastifyRequest, reply: FastifyReply, { status, headers, body }: Answer, metrics: Metrics): void {
+export function sendAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, headers, body }: Answer,
+  metrics: Metrics,
+): void {
   const withBody = body !== undefined && request.method !== 'HEAD';
   const length = body === undefined ? {} : { 'Content-Length': body.length };
   reply.hijack();
@@ -33,18 +38,41 @@ export interface DocumentOptions {
  * Sends a JSON document, or 304 where the client has it already.
  * @throws ServiceError `precondition_failed`
  */
-export function sendDocument(request: FastifyRequest, reply: FastifyReply, document: JsonDocument, { headers, metrics }: DocumentOptions): void {
-  const precondition = decidePrecondition(request.headers as ConditionalHeaders, { etag: document.etag, lastModified: undefined }, Date.now());
+export function sendDocument(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  document: JsonDocument,
+  { headers, metrics }: DocumentOptions,
+): void {
+  const precondition = decidePrecondition(
+    request.headers as ConditionalHeaders,
+    { etag: document.etag, lastModified: undefined },
+    Date.now(),
+  );
   if (precondition === 'failed') throw new ServiceError('precondition_failed', { operation: 'read document' });
   const standing = { ETag: document.etag, ...headers };
   if (precondition === 'not_modified') return sendAnswer(request, reply, { status: 304, headers: standing }, metrics);
-  sendAnswer(request, reply, { status: 200, headers: { ...standing, 'Content-Type': 'application/json; charset=utf-8' }, body: document.body }, metrics);
+  sendAnswer(
+    request,
+    reply,
+    { status: 200, headers: { ...standing, 'Content-Type': 'application/json; charset=utf-8' }, body: document.body },
+    metrics,
+  );
 }
 
 /** Sends an error as a problem (RFC 9457). */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ServiceError, metrics: Metrics): void {
   const { status, headers, body } = makeProblem(error, request.id);
-  sendAnswer(request, reply, { status, headers: { ...headers, 'Content-Type': problemMediaType, 'Cache-Control': 'no-store' }, body: Buffer.from(JSON.stringify(body)) }, metrics);
+  sendAnswer(
+    request,
+    reply,
+    {
+      status,
+      headers: { ...headers, 'Content-Type': problemMediaType, 'Cache-Control': 'no-store' },
+      body: Buffer.from(JSON.stringify(body)),
+    },
+    metrics,
+  );
 }
 
 /** The pattern of the route that a request matched, for labels and logs. */

@@ -37,7 +37,15 @@ function rawProblem(error: ServiceError): string {
   const requestId = randomUUID();
   const { status, headers, body } = makeProblem(error, requestId);
   const text = JSON.stringify(body);
-  const fields = { ...securityHeaders, ...headers, 'X-Request-Id': requestId, 'Content-Type': problemMediaType, 'Cache-Control': 'no-store', 'Content-Length': Buffer.byteLength(text), Connection: 'close' };
+  const fields = {
+    ...securityHeaders,
+    ...headers,
+    'X-Request-Id': requestId,
+    'Content-Type': problemMediaType,
+    'Cache-Control': 'no-store',
+    'Content-Length': Buffer.byteLength(text),
+    Connection: 'close',
+  };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`;
 }

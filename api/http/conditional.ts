@@ -20,7 +20,11 @@ export interface Validators {
 export type Precondition = 'proceed' | 'not_modified' | 'failed';
 
 /** Evaluates the preconditions of a GET or HEAD in the order of RFC 9110 section 13.2.2. */
-export function decidePrecondition(headers: ConditionalHeaders, { etag, lastModified }: Validators, now: number): Precondition {
+export function decidePrecondition(
+  headers: ConditionalHeaders,
+  { etag, lastModified }: Validators,
+  now: number,
+): Precondition {
   if (headers['if-match'] !== undefined) {
     if (!listHolds(headers['if-match'], etag, 'strong')) return 'failed';
   } else if (isModifiedAfter(lastModified, headers['if-unmodified-since'], now) === true) {
@@ -38,7 +42,11 @@ export function decidePrecondition(headers: ConditionalHeaders, { etag, lastModi
  * True if an If-Range header still names this representation (RFC 9110 section 13.1.5): the same strong entity tag,
  * or exactly its date where `dateIsStrong` says that no two versions share that second.
  */
-export function ifRangeHolds(ifRange: string, { etag, lastModified, dateIsStrong }: Validators & { dateIsStrong: boolean }, now: number): boolean {
+export function ifRangeHolds(
+  ifRange: string,
+  { etag, lastModified, dateIsStrong }: Validators & { dateIsStrong: boolean },
+  now: number,
+): boolean {
   if (ifRange === etag) return true;
   if (!dateIsStrong || lastModified === undefined) return false;
   return parseHttpDate(ifRange, now) === wholeSeconds(lastModified);

@@ -30,15 +30,28 @@ const guardedCodes = [
 ] as const satisfies readonly ErrorCode[];
 
 /** Errors that a document for everybody can be answered with. */
-const openCodes = ['parameter_unknown', 'request_invalid', 'method_not_allowed', 'precondition_failed', 'rate_limited', 'internal'] as const satisfies readonly ErrorCode[];
+const openCodes = [
+  'parameter_unknown',
+  'request_invalid',
+  'method_not_allowed',
+  'precondition_failed',
+  'rate_limited',
+  'internal',
+] as const satisfies readonly ErrorCode[];
 
 const countryCodes = ['country_required', 'country_invalid'] as const satisfies readonly ErrorCode[];
 
 /** Security scheme of the keys, by its name in the document. */
 export const keySecurity = 'key';
 
-const notModified = z.undefined().describe('The client has it already: If-None-Match or If-Modified-Since still holds.');
-const elsewhere = z.undefined().describe('The bytes are at the address in Location for a short time, where the operator has set that. It needs no key.');
+const notModified = z
+  .undefined()
+  .describe('The client has it already: If-None-Match or If-Modified-Since still holds.');
+const elsewhere = z
+  .undefined()
+  .describe(
+    'The bytes are at the address in Location for a short time, where the operator has set that. It needs no key.',
+  );
 const gzip = z.string().meta({ format: 'binary' });
 
 /** The operation that downloads a cache. */
@@ -57,7 +70,8 @@ export function describeDelta({ name, title, perCountry }: CacheDefinition): Ope
   return describeFile({
     operationId: `downloadDelta_${name}`,
     summary: `Download what changed in the ${title.toLowerCase()} since a version`,
-    description: 'One gzip member of lines: `+`, tab, a row that was added; `~`, tab, the new row of a number; `-`, tab, a phone that was removed. They ascend by phone; where they do not, the step to the next version begins. The manifest lists the versions that there are deltas from.',
+    description:
+      'One gzip member of lines: `+`, tab, a row that was added; `~`, tab, the new row of a number; `-`, tab, a phone that was removed. They ascend by phone; where they do not, the step to the next version begins. The manifest lists the versions that there are deltas from.',
     content: { 'application/gzip': { schema: gzip } },
     codes: [...(perCountry ? countryCodes : []), 'parameter_invalid', 'delta_gone'],
   });
@@ -98,7 +112,15 @@ function describeFile({ content, codes, ...operation }: FileOperation): Operatio
 }
 
 /** The operation that answers with a JSON document: to a key with the scope, or `open` to everybody. */
-export function describeDocument({ operationId, summary, tag, schema, codes = [], perCountry = false, access = 'key' }: {
+export function describeDocument({
+  operationId,
+  summary,
+  tag,
+  schema,
+  codes = [],
+  perCountry = false,
+  access = 'key',
+}: {
   operationId: string;
   summary: string;
   tag: string;
@@ -115,7 +137,11 @@ export function describeDocument({ operationId, summary, tag, schema, codes = []
     response: {
       200: { description: summary, content: { 'application/json': { schema } } },
       304: notModified,
-      ...problemResponses([...(access === 'key' ? guardedCodes : openCodes), ...(perCountry ? countryCodes : []), ...codes]),
+      ...problemResponses([
+        ...(access === 'key' ? guardedCodes : openCodes),
+        ...(perCountry ? countryCodes : []),
+        ...codes,
+      ]),
     },
   };
 }
@@ -125,7 +151,9 @@ export function problemResponses(codes: readonly ErrorCode[]): Record<string, un
   const statuses = [...new Set(codes.map((code) => ERRORS[code].http))];
   return Object.fromEntries(
     statuses.map((status) => {
-      const meanings = codes.filter((code) => ERRORS[code].http === status).map((code) => `\`${code}\`: ${ERRORS[code].meaning}`);
+      const meanings = codes
+        .filter((code) => ERRORS[code].http === status)
+        .map((code) => `\`${code}\`: ${ERRORS[code].meaning}`);
       return [status, { description: meanings.join(' '), content: { [problemMediaType]: { schema: problemSchema } } }];
     }),
   );

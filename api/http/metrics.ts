@@ -15,7 +15,9 @@ export type DownloadOutcome = 'sent' | 'client_gone' | 'too_slow' | 'damaged';
 export interface ServedArtefacts {
   /** False until the database was read for the first time. */
   readonly known: boolean;
-  readonly snapshot: { readonly artefacts: ReadonlyMap<string, { readonly name: ArtefactName; readonly manifest: Manifest }> };
+  readonly snapshot: {
+    readonly artefacts: ReadonlyMap<string, { readonly name: ArtefactName; readonly manifest: Manifest }>;
+  };
 }
 
 /** What the API counts and measures; names begin with `caller_trust_`. No label holds a key, an address or a number. */
@@ -32,14 +34,27 @@ export interface Metrics {
 }
 
 /** Metrics of one API in a registry of its own. */
-export function createMetrics({ publications, feeds, now = Date.now }: { publications: ServedArtefacts; feeds: FeedWatch; now?: () => number }): Metrics {
+export function createMetrics({
+  publications,
+  feeds,
+  now = Date.now,
+}: {
+  publications: ServedArtefacts;
+  feeds: FeedWatch;
+  now?: () => number;
+}): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: 'caller_trust_' });
   registerArtefactGauges({ registry, publications, now });
   registerFeedGauges({ registry, feeds, now });
 
-  const requests = new Counter({ name: 'caller_trust_api_requests_total', help: 'Answered requests.', labelNames: ['route', 'method', 'status'], registers });
+  const requests = new Counter({
+    name: 'caller_trust_api_requests_total',
+    help: 'Answered requests.',
+    labelNames: ['route', 'method', 'status'],
+    registers,
+  });
   const duration = new Histogram({
     name: 'caller_trust_api_request_seconds',
     help: 'Seconds from the header of a request to the end of its answer.',
@@ -47,11 +62,35 @@ export function createMetrics({ publications, feeds, now = Date.now }: { publica
     buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 600],
     registers,
   });
-  const bytes = new Counter({ name: 'caller_trust_api_body_bytes_total', help: 'Bytes of bodies that were handed to the network.', labelNames: ['route'], registers });
-  const unreadable = new Counter({ name: 'caller_trust_api_unreadable_requests_total', help: 'Requests that could not be read as HTTP.', labelNames: ['code'], registers });
-  const running = new Gauge({ name: 'caller_trust_api_downloads_in_progress', help: 'Downloads that are being sent.', registers });
-  const downloads = new Counter({ name: 'caller_trust_api_downloads_total', help: 'Ended downloads.', labelNames: ['outcome'], registers });
-  const databaseReads = new Counter({ name: 'caller_trust_api_database_reads_total', help: 'Requests that needed the database.', labelNames: ['outcome'], registers });
+  const bytes = new Counter({
+    name: 'caller_trust_api_body_bytes_total',
+    help: 'Bytes of bodies that were handed to the network.',
+    labelNames: ['route'],
+    registers,
+  });
+  const unreadable = new Counter({
+    name: 'caller_trust_api_unreadable_requests_total',
+    help: 'Requests that could not be read as HTTP.',
+    labelNames: ['code'],
+    registers,
+  });
+  const running = new Gauge({
+    name: 'caller_trust_api_downloads_in_progress',
+    help: 'Downloads that are being sent.',
+    registers,
+  });
+  const downloads = new Counter({
+    name: 'caller_trust_api_downloads_total',
+    help: 'Ended downloads.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const databaseReads = new Counter({
+    name: 'caller_trust_api_database_reads_total',
+    help: 'Requests that needed the database.',
+    labelNames: ['outcome'],
+    registers,
+  });
   const databaseSeconds = new Histogram({
     name: 'caller_trust_api_database_read_seconds',
     help: 'Seconds that requests read the database, with the wait for a connection.',
@@ -85,13 +124,29 @@ function methodLabel(method: string): string {
 }
 
 /** Gauges that are read from the index when they are asked for. */
-function registerArtefactGauges({ registry, publications, now }: { registry: Registry; publications: ServedArtefacts; now: () => number }): void {
+function registerArtefactGauges({
+  registry,
+  publications,
+  now,
+}: {
+  registry: Registry;
+  publications: ServedArtefacts;
+  now: () => number;
+}): void {
   const artefacts = () => (publications.known ? [...publications.snapshot.artefacts.values()] : []);
   const registers = [registry];
   const labelNames = ['cache', 'country'] as const;
   const measures = [
-    { name: 'age_seconds', help: 'Seconds since the snapshot that last confirmed the bytes.', read: (manifest: { confirmedAsOf: string }) => (now() - Date.parse(manifest.confirmedAsOf)) / 1000 },
-    { name: 'version', help: 'Published version that is served.', read: (manifest: { version: number }) => manifest.version },
+    {
+      name: 'age_seconds',
+      help: 'Seconds since the snapshot that last confirmed the bytes.',
+      read: (manifest: { confirmedAsOf: string }) => (now() - Date.parse(manifest.confirmedAsOf)) / 1000,
+    },
+    {
+      name: 'version',
+      help: 'Published version that is served.',
+      read: (manifest: { version: number }) => manifest.version,
+    },
     { name: 'rows', help: 'Rows of the served version.', read: (manifest: { rows: number }) => manifest.rows },
   ];
   for (const { name, help, read } of measures) {
@@ -102,7 +157,11 @@ function registerArtefactGauges({ registry, publications, now }: { registry: Reg
       registers,
       collect() {
         this.reset();
-        for (const { name: { cache, country }, manifest } of artefacts()) this.set({ cache, country }, read(manifest));
+        for (const {
+          name: { cache, country },
+          manifest,
+        } of artefacts())
+          this.set({ cache, country }, read(manifest));
       },
     });
   }
@@ -119,11 +178,27 @@ function registerArtefactGauges({ registry, publications, now }: { registry: Reg
 }
 
 /** Gauges of the last loads that brought something. */
-function registerFeedGauges({ registry, feeds, now }: { registry: Registry; feeds: FeedWatch; now: () => number }): void {
+function registerFeedGauges({
+  registry,
+  feeds,
+  now,
+}: {
+  registry: Registry;
+  feeds: FeedWatch;
+  now: () => number;
+}): void {
   const measures = [
-    { name: 'age_seconds', help: 'Seconds since the submission of the last load that brought something.', read: ({ lastAt }: FeedArrival) => (lastAt === null ? null : (now() - lastAt.getTime()) / 1000) },
+    {
+      name: 'age_seconds',
+      help: 'Seconds since the submission of the last load that brought something.',
+      read: ({ lastAt }: FeedArrival) => (lastAt === null ? null : (now() - lastAt.getTime()) / 1000),
+    },
     { name: 'rows', help: 'Accepted rows of that load.', read: ({ rows }: FeedArrival) => rows },
-    { name: 'late', help: '1 for a feed that has stayed away for longer than its usual interval allows.', read: ({ late }: FeedArrival) => (late ? 1 : 0) },
+    {
+      name: 'late',
+      help: '1 for a feed that has stayed away for longer than its usual interval allows.',
+      read: ({ late }: FeedArrival) => (late ? 1 : 0),
+    },
   ];
   for (const { name, help, read } of measures) {
     new Gauge({

@@ -14,7 +14,11 @@ export interface OwnedDocument {
 }
 
 /** Sends a document that was read for a key, with the next page as a link too (RFC 8288). */
-export function sendOwned(request: FastifyRequest, reply: FastifyReply, { body, next = null, metrics }: OwnedDocument): void {
+export function sendOwned(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { body, next = null, metrics }: OwnedDocument,
+): void {
   const link: Record<string, string> = next === null ? {} : { Link: `<${next}>; rel="next"` };
   sendDocument(request, reply, makeJsonDocument(body), { headers: { ...readHeaders, ...link }, metrics });
 }

@@ -8,10 +8,20 @@ export const pageRows = { max: 500, byDefault: 100 } as const;
 /** Parameters of a list that is read in pages. Digits only: `1e2` and ` 5` are refused. */
 export const pageParameters = {
   limit: z
-    .preprocess((value) => (typeof value === 'string' && /^[1-9]\d{0,3}$/.test(value) ? Number(value) : value), z.int().min(1).max(pageRows.max))
+    .preprocess(
+      (value) => (typeof value === 'string' && /^[1-9]\d{0,3}$/.test(value) ? Number(value) : value),
+      z.int().min(1).max(pageRows.max),
+    )
     .default(pageRows.byDefault)
     .describe(`Most rows of the page, 1 to ${pageRows.max}; without it ${pageRows.byDefault}.`),
-  cursor: z.string().min(1).max(cursorCharactersMax).optional().describe('Where the page begins, from `next` of the page before. Opaque, and of this list with these filters only.'),
+  cursor: z
+    .string()
+    .min(1)
+    .max(cursorCharactersMax)
+    .optional()
+    .describe(
+      'Where the page begins, from `next` of the page before. Opaque, and of this list with these filters only.',
+    ),
 };
 
 /** A page that was asked for: by its list, the number of rows, and the path and filters under which the next one is found. */
@@ -32,7 +42,10 @@ export interface Page<Row> {
  * The key after which a page begins, or undefined for the first.
  * @throws ServiceError `parameter_invalid` for a cursor that is malformed, of another list or of another version.
  */
-export function startOfPage(list: PagedList, { cursor, keyForm }: { cursor: string | undefined; keyForm: RegExp }): string | undefined {
+export function startOfPage(
+  list: PagedList,
+  { cursor, keyForm }: { cursor: string | undefined; keyForm: RegExp },
+): string | undefined {
   if (cursor === undefined) return undefined;
   const key = parseCursor(list, cursor);
   if (key !== undefined && keyForm.test(key)) return key;
@@ -47,7 +60,11 @@ export function startOfPage(list: PagedList, { cursor, keyForm }: { cursor: stri
  * Makes a page of rows that were read with one to spare: that one only says that there is a next page. The place is that of
  * the last row shown, so rows that come or go meanwhile move no other row from one page to another.
  */
-export function makePage<Row>(rows: readonly Row[], { list, limit, path, filters }: PageRequest, keyOf: (row: Row) => string): Page<Row> {
+export function makePage<Row>(
+  rows: readonly Row[],
+  { list, limit, path, filters }: PageRequest,
+  keyOf: (row: Row) => string,
+): Page<Row> {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   if (rows.length <= limit || last === undefined) return { rows: shown, next: null };

@@ -11,7 +11,10 @@ type Issue = z.core.$ZodIssue;
 export function parameterError(issues: readonly Issue[], known: readonly string[]): ServiceError {
   const operation = 'read parameters';
   if (issues.some(({ code }) => code === 'unrecognized_keys')) {
-    const problem = known.length === 0 ? 'This resource has no parameters.' : `This resource has only these parameters: ${known.join(', ')}.`;
+    const problem =
+      known.length === 0
+        ? 'This resource has no parameters.'
+        : `This resource has only these parameters: ${known.join(', ')}.`;
     return new ServiceError('parameter_unknown', { operation, problem });
   }
   const [issue] = issues;
@@ -19,9 +22,16 @@ export function parameterError(issues: readonly Issue[], known: readonly string[
   if (issue === undefined || typeof name !== 'string') return new ServiceError('request_invalid', { operation });
   if (name !== 'country') {
     const problem = `The parameter ${name} has a value that it cannot have, or was given twice.`;
-    return new ServiceError('parameter_invalid', { operation, problem, hint: '`/openapi.json` has the values of each parameter.' });
+    return new ServiceError('parameter_invalid', {
+      operation,
+      problem,
+      hint: '`/openapi.json` has the values of each parameter.',
+    });
   }
   return issue.code === 'invalid_type' && issue.input === undefined
     ? new ServiceError('country_required', { operation, hint: 'Add `?country=` with two letters, such as US.' })
-    : new ServiceError('country_invalid', { operation, problem: 'The country is not two upper-case letters, or was given twice.' });
+    : new ServiceError('country_invalid', {
+        operation,
+        problem: 'The country is not two upper-case letters, or was given twice.',
+      });
 }

@@ -9,7 +9,12 @@ export interface Poller {
  * `onFailure` is told of the first failure of a row of failures and of each failure with another message,
  * `onRecovery` of the first success after one.
  */
-export function startPolling({ everyMs, work, onFailure, onRecovery }: {
+export function startPolling({
+  everyMs,
+  work,
+  onFailure,
+  onRecovery,
+}: {
   everyMs: number;
   work: () => Promise<void>;
   onFailure: (error: unknown) => void;

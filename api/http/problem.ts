@@ -39,7 +39,14 @@ export function makeProblem(error: ServiceError, requestId: string): ProblemAnsw
   return {
     status,
     headers: { ...standingHeaders(error.code, status), ...headersOfErrors.get(error) },
-    body: { type: `urn:caller-trust:error:${error.code}`, title: meaning, status, code: error.code, detail: detailOf(error), requestId },
+    body: {
+      type: `urn:caller-trust:error:${error.code}`,
+      title: meaning,
+      status,
+      code: error.code,
+      detail: detailOf(error),
+      requestId,
+    },
   };
 }
 
@@ -63,10 +70,18 @@ function standingHeaders(code: ErrorCode, status: number): Record<string, string
 /** The error of the closed list that a thrown value stands for: its own, one for the framework's, else `internal`. */
 export function toServiceError(thrown: unknown): ServiceError {
   if (isServiceError(thrown)) return thrown;
-  const { code, statusCode } = thrown instanceof Error ? (thrown as Error & { code?: unknown; statusCode?: unknown }) : {};
-  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new ServiceError('route_unknown', { operation: 'route request', cause: thrown });
-  if (code === 'FST_ERR_BAD_URL') return new ServiceError('request_invalid', { operation: 'route request', problem: 'The path has an escape that is not valid.', cause: thrown });
-  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) return new ServiceError('request_invalid', { operation: 'handle request', cause: thrown });
+  const { code, statusCode } =
+    thrown instanceof Error ? (thrown as Error & { code?: unknown; statusCode?: unknown }) : {};
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH')
+    return new ServiceError('route_unknown', { operation: 'route request', cause: thrown });
+  if (code === 'FST_ERR_BAD_URL')
+    return new ServiceError('request_invalid', {
+      operation: 'route request',
+      problem: 'The path has an escape that is not valid.',
+      cause: thrown,
+    });
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)
+    return new ServiceError('request_invalid', { operation: 'handle request', cause: thrown });
   return new ServiceError('internal', { operation: 'handle request', cause: thrown });
 }
 

@@ -13,11 +13,14 @@ const unsuitableStates: ReadonlySet<string> = new Set(['42P01', '42703', '42883'
 export function describeReadFailure(error: unknown): unknown {
   const state = sqlStateOfServer(error);
   const operation = 'read for a request';
-  if (state === undefined || awayClasses.has(state.slice(0, 2))) return new ServiceError('database_unavailable', { operation, cause: error });
+  if (state === undefined || awayClasses.has(state.slice(0, 2)))
+    return new ServiceError('database_unavailable', { operation, cause: error });
   return unsuitableStates.has(state) ? new ServiceError('database_unsuitable', { operation, cause: error }) : error;
 }
 
 /** The SQLSTATE of an error that the server sent. A code of a socket, such as EPIPE, is none: only the server names a severity. */
 function sqlStateOfServer(error: unknown): string | undefined {
-  return error instanceof Error && 'severity' in error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  return error instanceof Error && 'severity' in error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : undefined;
 }

@@ -1,6 +1,14 @@
 import type { Config } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { createPool, queryRow, queryRows, withPoolClient, type Pool, type PoolClient, type Queryable } from '../../runtime/postgres.ts';
+import {
+  createPool,
+  queryRow,
+  queryRows,
+  withPoolClient,
+  type Pool,
+  type PoolClient,
+  type Queryable,
+} from '../../runtime/postgres.ts';
 import { resolveDatabase } from '../../runtime/services.ts';
 import { sql } from '../../sql/sql.ts';
 import { describeReadFailure } from './read-failure.ts';
@@ -115,11 +123,19 @@ async function requireReadOnly(db: Queryable): Promise<void> {
   if (privileges.length > 0) {
     throw new ServiceError('database_role_writes', {
       operation: 'open the database',
-      problem: `The role of the API may ${privileges.slice(0, 3).map(({ privilege }) => privilege).join(', ')}${privileges.length > 3 ? ' and more' : ''}.`,
+      problem: `The role of the API may ${privileges
+        .slice(0, 3)
+        .map(({ privilege }) => privilege)
+        .join(', ')}${privileges.length > 3 ? ' and more' : ''}.`,
       hint: `Give API_DATABASE_URL a login that has only the role ${readerRole}.`,
     });
   }
-  if (row?.migrated !== true) throw new ServiceError('database_unsuitable', { operation: 'open the database', problem: 'The schema is not there yet.', hint: 'Run `caller-trust migrate`.' });
+  if (row?.migrated !== true)
+    throw new ServiceError('database_unsuitable', {
+      operation: 'open the database',
+      problem: 'The schema is not there yet.',
+      hint: 'Run `caller-trust migrate`.',
+    });
 }
 
 /** Statements that are given up after a time: a server behind a cut network would be waited for a quarter of an hour. */

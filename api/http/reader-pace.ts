@@ -25,7 +25,8 @@ export class ReaderPace {
     this.#pieceBytesMax = bufferBytes;
     // The piece under way does not count as taken: it must be small beside what a reader may take in the whole period.
     const fair = (limits.bytesPerSecondMin * limits.seconds) / 2;
-    this.#pieceBytes = limits.bytesPerSecondMin === 0 ? bufferBytes : Math.min(bufferBytes, Math.max(fair, pieceBytesMin));
+    this.#pieceBytes =
+      limits.bytesPerSecondMin === 0 ? bufferBytes : Math.min(bufferBytes, Math.max(fair, pieceBytesMin));
   }
 
   /** Bytes to send at a time: about what the client takes in a second, a whole buffer for most. */

@@ -47,6 +47,8 @@ export class RequestReads {
     const full = this.#running >= requestReadsMax;
     if (reader !== undefined && !full) return reader;
     this.#metrics.databaseReadEnded('refused', 0);
-    throw full ? new ServiceError('not_ready', { operation, problem: 'Too many requests wait for the database.' }) : new ServiceError('database_unavailable', { operation });
+    throw full
+      ? new ServiceError('not_ready', { operation, problem: 'Too many requests wait for the database.' })
+      : new ServiceError('database_unavailable', { operation });
   }
 }

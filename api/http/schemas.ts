@@ -4,12 +4,18 @@ import { indexMediaType } from '../../pipelines/caches/format/manifest.ts';
 import { RELEASE_SERVICES } from '../../pipelines/audio/models/releases.ts';
 import { ERRORS, type ErrorCode } from '../../runtime/errors.ts';
 
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/).describe('SHA-256 in lower-case hex.');
+const sha256 = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .describe('SHA-256 in lower-case hex.');
 const time = z.iso.datetime().describe('ISO 8601, UTC.');
 const count = z.int().nonnegative();
 
 /** Country of a request: exactly two upper-case ASCII letters. A dotless i would upper-case to I, so nothing is converted. */
-export const countrySchema = z.string().regex(/^[A-Z]{2}$/).describe('ISO 3166-1 alpha-2, two upper-case letters.');
+export const countrySchema = z
+  .string()
+  .regex(/^[A-Z]{2}$/)
+  .describe('ISO 3166-1 alpha-2, two upper-case letters.');
 
 /** Query of the requests for a cache: the country where the cache is split by country, else nothing. */
 export function cacheQuery({ perCountry }: CacheDefinition) {
@@ -19,7 +25,10 @@ export function cacheQuery({ perCountry }: CacheDefinition) {
 /** Query of the requests for a delta: those for the cache, and the version that it begins at. Digits only: `1e2` and ` 5` are refused. */
 export function deltaQuery({ perCountry }: CacheDefinition) {
   const from = z
-    .preprocess((value) => (typeof value === 'string' && /^[1-9]\d{0,8}$/.test(value) ? Number(value) : value), z.int().positive())
+    .preprocess(
+      (value) => (typeof value === 'string' && /^[1-9]\d{0,8}$/.test(value) ? Number(value) : value),
+      z.int().positive(),
+    )
     .describe('The version that you have.');
   return perCountry ? z.strictObject({ country: countrySchema, from }) : z.strictObject({ from });
 }
@@ -38,10 +47,15 @@ export const manifestSchema = z.object({
   builtAt: time,
   publishedAt: time,
   rows: count,
-  levels: z.partialRecord(z.enum(['NEUTRAL', 'SPAM', 'FRAUD']), count).describe('Rows a reputation level; empty for a cache without reputation.'),
+  levels: z
+    .partialRecord(z.enum(['NEUTRAL', 'SPAM', 'FRAUD']), count)
+    .describe('Rows a reputation level; empty for a cache without reputation.'),
   columns: z.array(z.object({ name: z.string(), type: z.enum(COLUMN_TYPES), meaning: z.string() })),
   order: z.string(),
-  notice: z.string().nullable().describe('What a reader must know before the rows are put to use; null if there is nothing.'),
+  notice: z
+    .string()
+    .nullable()
+    .describe('What a reader must know before the rows are put to use; null if there is nothing.'),
   categoriesVersion: z.int().positive(),
   file: z.object({
     href: z.string().describe('Path and query of the download.'),
@@ -77,7 +91,10 @@ export const manifestSchema = z.object({
     .nullable()
     .describe('Where each range of phones is in the file; null for a version from before there was an index.'),
   status: z.enum(['fresh', 'stale']),
-  stale: z.object({ code: z.string(), reason: z.string(), since: time }).nullable().describe('Why the last build failed, if it did.'),
+  stale: z
+    .object({ code: z.string(), reason: z.string(), since: time })
+    .nullable()
+    .describe('Why the last build failed, if it did.'),
 });
 
 export const manifestListSchema = z.object({ schema: z.string(), manifests: z.array(manifestSchema) });
@@ -98,12 +115,16 @@ export const releaseListSchema = z.object({
         month: z.int().min(1).max(12),
         revision: count.nullable().describe('The number after `r`; null for branding.'),
         patch: count.nullable().describe('The number after `p`; null where there is none, which is older than 0.'),
-        changes: z.readonly(z.array(z.object({
-          kind: z.enum(['introduced', 'refined', 'removed']),
-          subject: z.string().describe('A model, or an operation.'),
-          replacedBy: z.string().nullable(),
-          note: z.string().nullable(),
-        }))),
+        changes: z.readonly(
+          z.array(
+            z.object({
+              kind: z.enum(['introduced', 'refined', 'removed']),
+              subject: z.string().describe('A model, or an operation.'),
+              replacedBy: z.string().nullable(),
+              note: z.string().nullable(),
+            }),
+          ),
+        ),
       }),
     )
     .describe('Oldest first within a service.'),
@@ -123,13 +144,29 @@ export const liveSchema = z.object({ status: z.literal('live') });
 export const readinessSchema = z.object({
   status: z.enum(['ready', 'degraded', 'not_ready']).describe('`degraded`: it serves, and a person should look.'),
   database: z.object({ reachable: z.boolean(), lastReadAt: time.nullable() }),
-  publications: z.object({ known: z.boolean(), served: count, unavailable: z.array(z.string()).describe('Published, but the file cannot be read here.') }),
+  publications: z.object({
+    known: z.boolean(),
+    served: count,
+    unavailable: z.array(z.string()).describe('Published, but the file cannot be read here.'),
+  }),
   keys: z.object({ known: z.boolean() }),
   stopping: z.boolean(),
-  stale: z.array(z.object({ artefact: z.string(), code: z.string(), since: time })).describe('Artefacts whose last build failed.'),
-  old: z.array(z.object({ artefact: z.string(), confirmedAsOf: time, ageHours: z.number() })).describe('Artefacts that no night has confirmed for too long.'),
+  stale: z
+    .array(z.object({ artefact: z.string(), code: z.string(), since: time }))
+    .describe('Artefacts whose last build failed.'),
+  old: z
+    .array(z.object({ artefact: z.string(), confirmedAsOf: time, ageHours: z.number() }))
+    .describe('Artefacts that no night has confirmed for too long.'),
   lateFeeds: z
-    .array(z.object({ feed: z.string(), source: z.string(), lastAt: time.nullable(), ageHours: z.number().nullable(), expectedHours: z.number().nullable() }))
+    .array(
+      z.object({
+        feed: z.string(),
+        source: z.string(),
+        lastAt: time.nullable(),
+        ageHours: z.number().nullable(),
+        expectedHours: z.number().nullable(),
+      }),
+    )
     .describe('Feeds whose last load is older than their usual interval allows.'),
 });
 

@@ -10,7 +10,16 @@ export interface SimpleRequest {
 export const simpleRequestBytesMax = 2048;
 
 /** Every header field that such a request may have; none of them changes where it ends, who is meant, or what is asked. */
-const allowed: ReadonlySet<string> = new Set(['host', 'authorization', 'if-none-match', 'user-agent', 'accept', 'accept-encoding', 'accept-language', 'connection']);
+const allowed: ReadonlySet<string> = new Set([
+  'host',
+  'authorization',
+  'if-none-match',
+  'user-agent',
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'connection',
+]);
 
 const requestLine = /^(GET|HEAD) (\/[!-~]*) HTTP\/1\.1$/;
 const headerLine = /^([A-Za-z-]+):[ \t]*([!-~](?:[ -~\t]*[!-~])?)[ \t]*$/;
@@ -26,7 +35,13 @@ export function readSimpleRequest(text: string): SimpleRequest | undefined {
   const fields = readFields(lines);
   if (url === undefined || fields === undefined) return undefined;
   const { host, authorization, connection = 'keep-alive', 'if-none-match': ifNoneMatch } = fields;
-  if (host === undefined || authorization === undefined || ifNoneMatch === undefined || connection.toLowerCase() !== 'keep-alive') return undefined;
+  if (
+    host === undefined ||
+    authorization === undefined ||
+    ifNoneMatch === undefined ||
+    connection.toLowerCase() !== 'keep-alive'
+  )
+    return undefined;
   return { method: method === 'HEAD' ? 'HEAD' : 'GET', url, authorization, ifNoneMatch };
 }
 

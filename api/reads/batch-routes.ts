@@ -3,9 +3,21 @@ import type { z } from 'zod';
 import type { PagedList } from '../http/cursor.ts';
 import { sendOwned } from '../http/owned-reads.ts';
 import { makePage, startOfPage } from '../http/paging.ts';
-import { describeVerificationDocument, guardVerifications, ownedIdOf, verificationClientOf, type VerificationRoutesOptions } from './verification-routes.ts';
+import {
+  describeVerificationDocument,
+  guardVerifications,
+  ownedIdOf,
+  verificationClientOf,
+  type VerificationRoutesOptions,
+} from './verification-routes.ts';
 import { countStates, findBatch, listBatches, listBatchVerifications, unknownBatch } from './verification-records.ts';
-import { batchDetailSchema, batchListQuery, batchListSchema, batchParameters, batchQuery } from './verification-schemas.ts';
+import {
+  batchDetailSchema,
+  batchListQuery,
+  batchListSchema,
+  batchParameters,
+  batchQuery,
+} from './verification-schemas.ts';
 
 const batchIdForm = /^[1-9]\d{0,14}$/;
 const lineForm = /^[1-9]\d{0,8}$/;
@@ -18,7 +30,12 @@ export function registerBatchRoutes(app: FastifyInstance, options: VerificationR
 }
 
 function registerList(app: FastifyInstance, { reads, metrics }: VerificationRoutesOptions): void {
-  const description = describeVerificationDocument({ operationId: 'listBatches', summary: 'Batches of the client, newest first', schema: batchListSchema, codes: ['parameter_invalid'] });
+  const description = describeVerificationDocument({
+    operationId: 'listBatches',
+    summary: 'Batches of the client, newest first',
+    schema: batchListSchema,
+    codes: ['parameter_invalid'],
+  });
   app.get('/v1/batches', { schema: { querystring: batchListQuery, ...description } }, async (request, reply) => {
     const client = verificationClientOf(request);
     const { state, limit, cursor } = request.query as z.output<typeof batchListQuery>;
@@ -26,23 +43,46 @@ function registerList(app: FastifyInstance, { reads, metrics }: VerificationRout
     const before = Number(startOfPage(list, { cursor, keyForm: batchIdForm }) ?? Number.MAX_SAFE_INTEGER);
     const rows = await reads.read((db) => listBatches(db, { client, state, before, rows: limit + 1 }));
     const page = makePage(rows, { list, limit, path: '/v1/batches', filters: { state } }, ({ place }) => String(place));
-    sendOwned(request, reply, { body: { batches: page.rows.map(({ answer }) => answer), next: page.next }, next: page.next, metrics });
+    sendOwned(request, reply, {
+      body: { batches: page.rows.map(({ answer }) => answer), next: page.next },
+      next: page.next,
+      metrics,
+    });
   });
 }
 
 function registerOne(app: FastifyInstance, { reads, metrics }: VerificationRoutesOptions): void {
-  const description = describeVerificationDocument({ operationId: 'getBatch', summary: 'A batch with the counts of its states and a page of its verifications', schema: batchDetailSchema, codes: ['parameter_invalid', 'batch_unknown'] });
-  app.get('/v1/batches/:id', { schema: { params: batchParameters, querystring: batchQuery, ...description } }, async (request, reply) => {
-    const name = ownedIdOf(request);
-    if (name === undefined) throw unknownBatch();
-    const { state, limit, cursor } = request.query as z.output<typeof batchQuery>;
-    const list: PagedList = { list: 'batch', of: [name.client, name.id.toLowerCase(), state ?? null] };
-    const after = Number(startOfPage(list, { cursor, keyForm: lineForm }) ?? 0);
-    const { batch, counts, rows } = await reads.read(async (db) => {
-      const found = await findBatch(db, name);
-      return { batch: found.batch, counts: await countStates(db, found.batchId), rows: await listBatchVerifications(db, found.batchId, { state, after, rows: limit + 1 }) };
-    });
-    const page = makePage(rows, { list, limit, path: batch.links.self, filters: { state } }, ({ place }) => String(place));
-    sendOwned(request, reply, { body: { ...batch, counts, verifications: page.rows.map(({ answer }) => answer), next: page.next }, next: page.next, metrics });
+  const description = describeVerificationDocument({
+    operationId: 'getBatch',
+    summary: 'A batch with the counts of its states and a page of its verifications',
+    schema: batchDetailSchema,
+    codes: ['parameter_invalid', 'batch_unknown'],
   });
+  app.get(
+    '/v1/batches/:id',
+    { schema: { params: batchParameters, querystring: batchQuery, ...description } },
+    async (request, reply) => {
+      const name = ownedIdOf(request);
+      if (name === undefined) throw unknownBatch();
+      const { state, limit, cursor } = request.query as z.output<typeof batchQuery>;
+      const list: PagedList = { list: 'batch', of: [name.client, name.id.toLowerCase(), state ?? null] };
+      const after = Number(startOfPage(list, { cursor, keyForm: lineForm }) ?? 0);
+      const { batch, counts, rows } = await reads.read(async (db) => {
+        const found = await findBatch(db, name);
+        return {
+          batch: found.batch,
+          counts: await countStates(db, found.batchId),
+          rows: await listBatchVerifications(db, found.batchId, { state, after, rows: limit + 1 }),
+        };
+      });
+      const page = makePage(rows, { list, limit, path: batch.links.self, filters: { state } }, ({ place }) =>
+        String(place),
+      );
+      sendOwned(request, reply, {
+        body: { ...batch, counts, verifications: page.rows.map(({ answer }) => answer), next: page.next },
+        next: page.next,
+        metrics,
+      });
+    },
+  );
 }

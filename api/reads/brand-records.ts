@@ -1,4 +1,10 @@
-import { LETTER_TRANSITIONS, NUMBER_TRANSITIONS, type BrandState, type LetterState, type NumberState } from '../../pipelines/branding/states.ts';
+import {
+  LETTER_TRANSITIONS,
+  NUMBER_TRANSITIONS,
+  type BrandState,
+  type LetterState,
+  type NumberState,
+} from '../../pipelines/branding/states.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
@@ -65,8 +71,19 @@ interface LetterRow {
 }
 
 /** Brands of a client by handle, after the one given ('' for the first); with `brand` that one alone. */
-export async function listBrands(db: Queryable, { client, brand, state, after, rows }: { client: string; brand: string | null; state: BrandState | undefined; after: string; rows: number }): Promise<BrandAnswer[]> {
-  return (await queryRows<BrandRow>(db, sql('api/list_brands'), [client, state ?? null, after, rows, brand])).map(brandOf);
+export async function listBrands(
+  db: Queryable,
+  {
+    client,
+    brand,
+    state,
+    after,
+    rows,
+  }: { client: string; brand: string | null; state: BrandState | undefined; after: string; rows: number },
+): Promise<BrandAnswer[]> {
+  return (await queryRows<BrandRow>(db, sql('api/list_brands'), [client, state ?? null, after, rows, brand])).map(
+    brandOf,
+  );
 }
 
 /** A brand that was found, for the reads of its numbers and letters. */
@@ -90,7 +107,11 @@ export async function readBrand(db: Queryable, name: BrandName): Promise<BrandDe
   const { brandId, brand } = await findBrand(db, name);
   const numbers = await queryRows<{ state: NumberState; count: number }>(db, sql('api/count_brand_numbers'), [brandId]);
   const letters = await queryRows<LetterSummaryRow>(db, sql('api/summarize_brand_letters'), [brandId]);
-  return { ...brand, numbers: countStates(NUMBER_TRANSITIONS.states, numbers), letters: summarizeLetters(letters, name.handle) };
+  return {
+    ...brand,
+    numbers: countStates(NUMBER_TRANSITIONS.states, numbers),
+    letters: summarizeLetters(letters, name.handle),
+  };
 }
 
 /** Which numbers of a brand to list; without a state those of every state. */
@@ -101,7 +122,11 @@ export interface NumbersAsked {
 }
 
 /** Numbers of a brand by phone, after the one given ('' for the first). */
-export async function listNumbers(db: Queryable, { brandId, brand }: FoundBrand, { state, after, rows }: NumbersAsked): Promise<BrandNumberAnswer[]> {
+export async function listNumbers(
+  db: Queryable,
+  { brandId, brand }: FoundBrand,
+  { state, after, rows }: NumbersAsked,
+): Promise<BrandNumberAnswer[]> {
   const values = [brandId, after, rows, brand.handle];
   const found =
     state === undefined
@@ -120,8 +145,14 @@ export async function listNumbers(db: Queryable, { brandId, brand }: FoundBrand,
 }
 
 /** Letters of a brand, newest first, from the id given on downwards. */
-export async function listLetters(db: Queryable, { brandId, brand }: FoundBrand, { newest, rows }: { newest: number; rows: number }): Promise<LetterAnswer[]> {
-  return (await queryRows<LetterRow>(db, sql('api/list_brand_letters'), [brandId, newest, rows])).map((row) => letterOf(row, brand.handle));
+export async function listLetters(
+  db: Queryable,
+  { brandId, brand }: FoundBrand,
+  { newest, rows }: { newest: number; rows: number },
+): Promise<LetterAnswer[]> {
+  return (await queryRows<LetterRow>(db, sql('api/list_brand_letters'), [brandId, newest, rows])).map((row) =>
+    letterOf(row, brand.handle),
+  );
 }
 
 /** One letter of a brand. @throws ServiceError `letter_unknown` if the brand has none of this id. */
@@ -163,8 +194,14 @@ function brandOf(row: BrandRow): BrandAnswer {
 }
 
 /** A revision waits beside an approved one only: before, it is the brand itself that waits, and a withdrawn brand waits for nothing. */
-function pendingRevisionOf({ state, approvedRevision, pendingRevision, pendingDisplayName }: BrandRow): BrandAnswer['pendingRevision'] {
-  if (state === 'withdrawn' || approvedRevision === null || pendingRevision === null || pendingDisplayName === null) return null;
+function pendingRevisionOf({
+  state,
+  approvedRevision,
+  pendingRevision,
+  pendingDisplayName,
+}: BrandRow): BrandAnswer['pendingRevision'] {
+  if (state === 'withdrawn' || approvedRevision === null || pendingRevision === null || pendingDisplayName === null)
+    return null;
   return { revision: pendingRevision, displayName: pendingDisplayName };
 }
 
@@ -193,17 +230,32 @@ function letterPath(handle: string, letterId: number): string {
 }
 
 function summarizeLetters(rows: readonly LetterSummaryRow[], handle: string): BrandDetailAnswer['letters'] {
-  const newest = rows.reduce<LetterSummaryRow | undefined>((best, row) => (best === undefined || row.newestLetterId > best.newestLetterId ? row : best), undefined);
+  const newest = rows.reduce<LetterSummaryRow | undefined>(
+    (best, row) => (best === undefined || row.newestLetterId > best.newestLetterId ? row : best),
+    undefined,
+  );
   const ends = rows.flatMap(({ inForceUntil }) => (inForceUntil === null ? [] : [inForceUntil.getTime()]));
   return {
     ...countStates(LETTER_TRANSITIONS.states, rows),
     inForceUntil: ends.length === 0 ? null : new Date(Math.max(...ends)).toISOString(),
-    newest: newest === undefined ? null : { letterId: newest.newestLetterId, state: newest.state, links: { self: letterPath(handle, newest.newestLetterId) } },
+    newest:
+      newest === undefined
+        ? null
+        : {
+            letterId: newest.newestLetterId,
+            state: newest.state,
+            links: { self: letterPath(handle, newest.newestLetterId) },
+          },
   };
 }
 
-function countStates<State extends string>(states: readonly State[], rows: readonly { state: State; count: number }[]): { total: number; states: Record<State, number> } {
-  const all = Object.fromEntries(states.map((state) => [state, rows.find((row) => row.state === state)?.count ?? 0])) as Record<State, number>; // the states are its keys
+function countStates<State extends string>(
+  states: readonly State[],
+  rows: readonly { state: State; count: number }[],
+): { total: number; states: Record<State, number> } {
+  const all = Object.fromEntries(
+    states.map((state) => [state, rows.find((row) => row.state === state)?.count ?? 0]),
+  ) as Record<State, number>; // the states are its keys
   return { total: rows.reduce((sum, { count }) => sum + count, 0), states: all };
 }
 

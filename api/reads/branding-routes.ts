@@ -4,10 +4,28 @@ import { handleSchema } from '../../pipelines/branding/brand-profile.ts';
 import type { BrandState, NumberState } from '../../pipelines/branding/states.ts';
 import type { ErrorCode } from '../../runtime/errors.ts';
 import { sendDocument } from '../http/answer.ts';
-import { findBrand, listBrands, listLetters, listNumbers, readBrand, readLetter, unknownBrand, unknownLetter, type BrandName } from './brand-records.ts';
 import {
-  brandDetailSchema, brandListQuery, brandListSchema, brandNumberListSchema, brandParameters,
-  letterListQuery, letterListSchema, letterParameters, letterSchema, numberListQuery,
+  findBrand,
+  listBrands,
+  listLetters,
+  listNumbers,
+  readBrand,
+  readLetter,
+  unknownBrand,
+  unknownLetter,
+  type BrandName,
+} from './brand-records.ts';
+import {
+  brandDetailSchema,
+  brandListQuery,
+  brandListSchema,
+  brandNumberListSchema,
+  brandParameters,
+  letterListQuery,
+  letterListSchema,
+  letterParameters,
+  letterSchema,
+  numberListQuery,
 } from './branding-schemas.ts';
 import type { PagedList } from '../http/cursor.ts';
 import { describeDocument } from '../http/descriptions.ts';
@@ -49,7 +67,12 @@ export function registerBrandingRoutes(app: FastifyInstance, options: BrandingRo
 }
 
 function registerBrands(app: FastifyInstance, { reads, metrics }: BrandingRoutesOptions): void {
-  const description = describe({ operationId: 'listBrands', summary: 'Brands of the client', schema: brandListSchema, codes: ['parameter_invalid'] });
+  const description = describe({
+    operationId: 'listBrands',
+    summary: 'Brands of the client',
+    schema: brandListSchema,
+    codes: ['parameter_invalid'],
+  });
   app.get('/v1/brands', { schema: { querystring: brandListQuery, ...description } }, async (request, reply) => {
     const { client, brand } = requireScope(request.caller, scope);
     const { state, limit, cursor } = request.query as PageQuery & { state?: BrandState };
@@ -62,52 +85,100 @@ function registerBrands(app: FastifyInstance, { reads, metrics }: BrandingRoutes
 }
 
 function registerBrand(app: FastifyInstance, { reads, metrics }: BrandingRoutesOptions): void {
-  const description = describe({ operationId: 'getBrand', summary: 'A brand with the counts of its numbers and letters', schema: brandDetailSchema, codes: ['brand_unknown'] });
-  app.get('/v1/brands/:handle', { schema: { params: brandParameters, querystring: noQuery, ...description } }, async (request, reply) => {
-    const name = brandNameOf(request);
-    sendRead(request, reply, { body: await reads.read((db) => readBrand(db, name)), metrics });
+  const description = describe({
+    operationId: 'getBrand',
+    summary: 'A brand with the counts of its numbers and letters',
+    schema: brandDetailSchema,
+    codes: ['brand_unknown'],
   });
+  app.get(
+    '/v1/brands/:handle',
+    { schema: { params: brandParameters, querystring: noQuery, ...description } },
+    async (request, reply) => {
+      const name = brandNameOf(request);
+      sendRead(request, reply, { body: await reads.read((db) => readBrand(db, name)), metrics });
+    },
+  );
 }
 
 function registerNumbers(app: FastifyInstance, { reads, metrics }: BrandingRoutesOptions): void {
-  const description = describe({ operationId: 'listBrandNumbers', summary: 'Phone numbers of a brand', schema: brandNumberListSchema, codes: ['parameter_invalid', 'brand_unknown'] });
-  app.get('/v1/brands/:handle/numbers', { schema: { params: brandParameters, querystring: numberListQuery, ...description } }, async (request, reply) => {
-    const name = brandNameOf(request);
-    const { state, limit, cursor } = request.query as PageQuery & { state?: NumberState };
-    const list: PagedList = { list: 'numbers', of: [name.client, name.handle, state ?? null] };
-    const after = startOfPage(list, { cursor, keyForm: phoneForm }) ?? '';
-    const rows = await reads.read(async (db) => listNumbers(db, await findBrand(db, name), { state, after, rows: limit + 1 }));
-    const page = makePage(rows, { list, limit, path: `/v1/brands/${name.handle}/numbers`, filters: { state } }, ({ phone }) => phone);
-    sendPage(request, reply, { name: 'numbers', page, metrics });
+  const description = describe({
+    operationId: 'listBrandNumbers',
+    summary: 'Phone numbers of a brand',
+    schema: brandNumberListSchema,
+    codes: ['parameter_invalid', 'brand_unknown'],
   });
+  app.get(
+    '/v1/brands/:handle/numbers',
+    { schema: { params: brandParameters, querystring: numberListQuery, ...description } },
+    async (request, reply) => {
+      const name = brandNameOf(request);
+      const { state, limit, cursor } = request.query as PageQuery & { state?: NumberState };
+      const list: PagedList = { list: 'numbers', of: [name.client, name.handle, state ?? null] };
+      const after = startOfPage(list, { cursor, keyForm: phoneForm }) ?? '';
+      const rows = await reads.read(async (db) =>
+        listNumbers(db, await findBrand(db, name), { state, after, rows: limit + 1 }),
+      );
+      const page = makePage(
+        rows,
+        { list, limit, path: `/v1/brands/${name.handle}/numbers`, filters: { state } },
+        ({ phone }) => phone,
+      );
+      sendPage(request, reply, { name: 'numbers', page, metrics });
+    },
+  );
 }
 
 function registerLetters(app: FastifyInstance, { reads, metrics }: BrandingRoutesOptions): void {
-  const description = describe({ operationId: 'listBrandLetters', summary: 'Letters of authorization of a brand, newest first', schema: letterListSchema, codes: ['parameter_invalid', 'brand_unknown'] });
-  app.get('/v1/brands/:handle/letters', { schema: { params: brandParameters, querystring: letterListQuery, ...description } }, async (request, reply) => {
-    const name = brandNameOf(request);
-    const { limit, cursor } = request.query as PageQuery;
-    const list: PagedList = { list: 'letters', of: [name.client, name.handle] };
-    const last = startOfPage(list, { cursor, keyForm: letterIdForm });
-    const newest = last === undefined ? Number.MAX_SAFE_INTEGER : Number(last) - 1;
-    const rows = await reads.read(async (db) => listLetters(db, await findBrand(db, name), { newest, rows: limit + 1 }));
-    const page = makePage(rows, { list, limit, path: `/v1/brands/${name.handle}/letters`, filters: {} }, ({ letterId }) => String(letterId));
-    sendPage(request, reply, { name: 'letters', page, metrics });
+  const description = describe({
+    operationId: 'listBrandLetters',
+    summary: 'Letters of authorization of a brand, newest first',
+    schema: letterListSchema,
+    codes: ['parameter_invalid', 'brand_unknown'],
   });
+  app.get(
+    '/v1/brands/:handle/letters',
+    { schema: { params: brandParameters, querystring: letterListQuery, ...description } },
+    async (request, reply) => {
+      const name = brandNameOf(request);
+      const { limit, cursor } = request.query as PageQuery;
+      const list: PagedList = { list: 'letters', of: [name.client, name.handle] };
+      const last = startOfPage(list, { cursor, keyForm: letterIdForm });
+      const newest = last === undefined ? Number.MAX_SAFE_INTEGER : Number(last) - 1;
+      const rows = await reads.read(async (db) =>
+        listLetters(db, await findBrand(db, name), { newest, rows: limit + 1 }),
+      );
+      const page = makePage(
+        rows,
+        { list, limit, path: `/v1/brands/${name.handle}/letters`, filters: {} },
+        ({ letterId }) => String(letterId),
+      );
+      sendPage(request, reply, { name: 'letters', page, metrics });
+    },
+  );
 }
 
 function registerLetter(app: FastifyInstance, { reads, metrics }: BrandingRoutesOptions): void {
-  const description = describe({ operationId: 'getBrandLetter', summary: 'A letter of authorization with its findings', schema: letterSchema, codes: ['brand_unknown', 'letter_unknown'] });
-  app.get('/v1/brands/:handle/letters/:letterId', { schema: { params: letterParameters, querystring: noQuery, ...description } }, async (request, reply) => {
-    const name = brandNameOf(request);
-    const { letterId } = request.params as { letterId: string };
-    const body = await reads.read(async (db) => {
-      const brand = await findBrand(db, name);
-      if (!letterIdForm.test(letterId)) throw unknownLetter();
-      return readLetter(db, brand, Number(letterId));
-    });
-    sendRead(request, reply, { body, metrics });
+  const description = describe({
+    operationId: 'getBrandLetter',
+    summary: 'A letter of authorization with its findings',
+    schema: letterSchema,
+    codes: ['brand_unknown', 'letter_unknown'],
   });
+  app.get(
+    '/v1/brands/:handle/letters/:letterId',
+    { schema: { params: letterParameters, querystring: noQuery, ...description } },
+    async (request, reply) => {
+      const name = brandNameOf(request);
+      const { letterId } = request.params as { letterId: string };
+      const body = await reads.read(async (db) => {
+        const brand = await findBrand(db, name);
+        if (!letterIdForm.test(letterId)) throw unknownLetter();
+        return readLetter(db, brand, Number(letterId));
+      });
+      sendRead(request, reply, { body, metrics });
+    },
+  );
 }
 
 /** The brand that the path names; for a key that is bound to a brand that one alone. @throws ServiceError `brand_unknown` for what cannot be a handle. */
@@ -120,11 +191,23 @@ function brandNameOf(request: FastifyRequest): BrandName {
 
 const readHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
 
-function sendRead(request: FastifyRequest, reply: FastifyReply, { body, metrics, headers = {} }: { body: unknown; metrics: Metrics; headers?: Record<string, string> }): void {
+function sendRead(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { body, metrics, headers = {} }: { body: unknown; metrics: Metrics; headers?: Record<string, string> },
+): void {
   sendDocument(request, reply, makeJsonDocument(body), { headers: { ...readHeaders, ...headers }, metrics });
 }
 
 /** Sends a page under the name of its rows, with the next one in the body and as a link (RFC 8288). */
-function sendPage(request: FastifyRequest, reply: FastifyReply, { name, page: { rows, next }, metrics }: { name: string; page: Page<unknown>; metrics: Metrics }): void {
-  sendRead(request, reply, { body: { [name]: rows, next }, metrics, headers: next === null ? {} : { Link: `<${next}>; rel="next"` } });
+function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { name, page: { rows, next }, metrics }: { name: string; page: Page<unknown>; metrics: Metrics },
+): void {
+  sendRead(request, reply, {
+    body: { [name]: rows, next },
+    metrics,
+    headers: next === null ? {} : { Link: `<${next}>; rel="next"` },
+  });
 }

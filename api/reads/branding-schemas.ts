@@ -7,8 +7,16 @@ import { countrySchema, nameSchemas } from '../http/schemas.ts';
 const time = z.iso.datetime().describe('ISO 8601, UTC.');
 const count = z.int().nonnegative();
 const path = z.string().describe('Path on this service.');
-const next = z.string().nullable().describe('Path and query of the next page; null where this is the last. The same as the header `Link` with `rel="next"`.');
-const phone = z.string().regex(/^\+[1-9][0-9]{7,14}$/).describe('E.164.');
+const next = z
+  .string()
+  .nullable()
+  .describe(
+    'Path and query of the next page; null where this is the last. The same as the header `Link` with `rel="next"`.',
+  );
+const phone = z
+  .string()
+  .regex(/^\+[1-9][0-9]{7,14}$/)
+  .describe('E.164.');
 
 const brandState = z.enum(BRAND_TRANSITIONS.states);
 const letterState = z.enum(LETTER_TRANSITIONS.states);
@@ -18,8 +26,14 @@ const numberState = z.enum(NUMBER_TRANSITIONS.states);
 export const brandParameters = z.object({ handle: z.string().describe('The brand, as the list names it.') });
 export const letterParameters = brandParameters.extend({ letterId: z.string().describe('Id of the letter.') });
 
-export const brandListQuery = z.strictObject({ state: brandState.optional().describe('Brands in this state only.'), ...pageParameters });
-export const numberListQuery = z.strictObject({ state: numberState.optional().describe('Numbers in this state only.'), ...pageParameters });
+export const brandListQuery = z.strictObject({
+  state: brandState.optional().describe('Brands in this state only.'),
+  ...pageParameters,
+});
+export const numberListQuery = z.strictObject({
+  state: numberState.optional().describe('Numbers in this state only.'),
+  ...pageParameters,
+});
 export const letterListQuery = z.strictObject(pageParameters);
 
 /** How many rows are in each state; every state is there. */
@@ -29,7 +43,9 @@ const countsOf = <const State extends string>(states: readonly State[]) =>
 export const brandSchema = z.object({
   handle: z.string().describe('Names the brand in paths.'),
   state: brandState,
-  displayName: z.string().describe('What a called person sees: of the approved revision, or of the newest while none was approved.'),
+  displayName: z
+    .string()
+    .describe('What a called person sees: of the approved revision, or of the newest while none was approved.'),
   legalName: z.string(),
   dba: z.string().nullable().describe('Doing business as.'),
   website: z.string().nullable(),
@@ -67,7 +83,11 @@ export const brandNumberSchema = z.object({
   submittedAt: time,
   changedAt: time,
   verifiedAt: time.nullable(),
-  liveUntil: time.nullable().describe('When its place in the caches ends: with the last letter that names it. Past for a number that has expired; null for one that is not published.'),
+  liveUntil: time
+    .nullable()
+    .describe(
+      'When its place in the caches ends: with the last letter that names it. Past for a number that has expired; null for one that is not published.',
+    ),
 });
 
 export const brandNumberListSchema = z.object({ numbers: z.array(brandNumberSchema), next });

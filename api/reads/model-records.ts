@@ -14,7 +14,11 @@ export interface ModelRecords {
 export const registryKeptMs = 2000;
 
 /** Reads the registry at most every `registryKeptMs`, and once for all who ask meanwhile. What failed is not kept. */
-export function keepRegistry({ modelDir, read, now }: {
+export function keepRegistry({
+  modelDir,
+  read,
+  now,
+}: {
   readonly modelDir: string;
   readonly read: <Result>(work: (db: Queryable) => Promise<Result>) => Promise<Result>;
   readonly now: () => number;
@@ -34,14 +38,17 @@ export function keepRegistry({ modelDir, read, now }: {
 
 async function readRecords(db: Queryable, modelDir: string): Promise<ModelRecords> {
   const registry = await loadRegistry(db, { modelDir });
-  const rates = await Promise.all(registry.models().map(async (entry) => [entry.model, await readErrorRates(entry)] as const));
+  const rates = await Promise.all(
+    registry.models().map(async (entry) => [entry.model, await readErrorRates(entry)] as const),
+  );
   return { registry, errorRates: new Map(rates) };
 }
 
 /** The figures of the evaluation of exactly these weights; of others they would say nothing. */
 async function readErrorRates({ model, directory, manifest }: RegistryEntry): Promise<ModelAnswer['errorRates']> {
   const report = directory === null || manifest === null ? undefined : await readStoredEvaluation(directory);
-  if (report?.models.some((each) => each.model === model && each.weightsSha256 === manifest?.sha256) !== true) return [];
+  if (report?.models.some((each) => each.model === model && each.weightsSha256 === manifest?.sha256) !== true)
+    return [];
   return report.sections
     .filter((section) => section.model === model)
     .flatMap(({ channel, scores }) =>
@@ -55,7 +62,8 @@ async function readErrorRates({ model, directory, manifest }: RegistryEntry): Pr
         attacks,
         speakers,
         synthesizers,
-      })));
+      })),
+    );
 }
 
 /** A model as it is answered, with what its manifest says of it. */
@@ -78,9 +86,17 @@ export function modelAnswer(entry: RegistryEntry, { errorRates }: ModelRecords):
   };
 }
 
-function manifestFacts(manifest: ModelManifest | null): Pick<ModelAnswer, 'weights' | 'input' | 'voiceActivity' | 'scores' | 'thresholds'> {
+function manifestFacts(
+  manifest: ModelManifest | null,
+): Pick<ModelAnswer, 'weights' | 'input' | 'voiceActivity' | 'scores' | 'thresholds'> {
   if (manifest === null) return { weights: null, input: null, voiceActivity: null, scores: [], thresholds: {} };
   const { sha256, bytes, parameters, input, output, minimumVoiceSeconds, voiceActivity, thresholds } = manifest;
   const { sampleRate, sampleRateMin, windowSeconds, hopSeconds } = input;
-  return { weights: { sha256, bytes, parameters }, input: { sampleRate, sampleRateMin, windowSeconds, hopSeconds, minimumVoiceSeconds }, voiceActivity, scores: output.layout, thresholds };
+  return {
+    weights: { sha256, bytes, parameters },
+    input: { sampleRate, sampleRateMin, windowSeconds, hopSeconds, minimumVoiceSeconds },
+    voiceActivity,
+    scores: output.layout,
+    thresholds,
+  };
 }

@@ -20,9 +20,20 @@ export interface ModelRoutesOptions {
   readonly now: () => number;
 }
 
-const readCodes = ['parameter_invalid', 'release_unknown', 'not_ready', 'database_unavailable', 'database_unsuitable'] as const satisfies readonly ErrorCode[];
+const readCodes = [
+  'parameter_invalid',
+  'release_unknown',
+  'not_ready',
+  'database_unavailable',
+  'database_unsuitable',
+] as const satisfies readonly ErrorCode[];
 const describe = (description: Omit<Parameters<typeof describeDocument>[0], 'tag' | 'access'>) =>
-  describeDocument({ ...description, tag: 'Models', access: 'open', codes: [...(description.codes ?? []), ...readCodes] });
+  describeDocument({
+    ...description,
+    tag: 'Models',
+    access: 'open',
+    codes: [...(description.codes ?? []), ...readCodes],
+  });
 
 /**
  * The model registry, for everybody: no key is needed. A removed model is answered with 200 and its state, since the registry
@@ -30,9 +41,14 @@ const describe = (description: Omit<Parameters<typeof describeDocument>[0], 'tag
  */
 export function registerModelRoutes(app: FastifyInstance, { reads, modelDir, metrics, now }: ModelRoutesOptions): void {
   const records = keepRegistry({ modelDir, read: (work) => reads.read(work), now });
-  const send = (request: FastifyRequest, reply: FastifyReply, body: unknown) => sendDocument(request, reply, makeJsonDocument(body), { headers: { 'Cache-Control': 'no-cache' }, metrics });
+  const send = (request: FastifyRequest, reply: FastifyReply, body: unknown) =>
+    sendDocument(request, reply, makeJsonDocument(body), { headers: { 'Cache-Control': 'no-cache' }, metrics });
 
-  const list = describe({ operationId: 'listModels', summary: 'Models of the registry, oldest first', schema: modelListSchema });
+  const list = describe({
+    operationId: 'listModels',
+    summary: 'Models of the registry, oldest first',
+    schema: modelListSchema,
+  });
   app.get('/v1/models', { schema: { querystring: modelQuery, ...list } }, async (request, reply) => {
     const known = await records();
     const release = releaseOf(request) ?? known.registry.newestRelease;
@@ -40,21 +56,50 @@ export function registerModelRoutes(app: FastifyInstance, { reads, modelDir, met
     send(request, reply, { release, models } satisfies z.input<typeof modelListSchema>);
   });
 
-  const family = describe({ operationId: 'getDefaultModel', summary: 'The default model of a family', schema: modelSchema, codes: ['model_unknown'] });
-  app.get('/v1/models/:family', { schema: { params: familyParameters, querystring: modelQuery, ...family } }, async (request, reply) => {
-    const asked = (request.params as { family: string }).family.toLowerCase();
-    const known = await records();
-    const found = FAMILIES.find((each) => each === asked);
-    send(request, reply, answerOf(found === undefined ? undefined : known.registry.defaultOf(found, releaseOf(request)), known));
+  const family = describe({
+    operationId: 'getDefaultModel',
+    summary: 'The default model of a family',
+    schema: modelSchema,
+    codes: ['model_unknown'],
   });
+  app.get(
+    '/v1/models/:family',
+    { schema: { params: familyParameters, querystring: modelQuery, ...family } },
+    async (request, reply) => {
+      const asked = (request.params as { family: string }).family.toLowerCase();
+      const known = await records();
+      const found = FAMILIES.find((each) => each === asked);
+      send(
+        request,
+        reply,
+        answerOf(found === undefined ? undefined : known.registry.defaultOf(found, releaseOf(request)), known),
+      );
+    },
+  );
 
-  const one = describe({ operationId: 'getModel', summary: 'A model, also one that was removed', schema: modelSchema, codes: ['model_unknown'] });
-  app.get('/v1/models/:family/:version', { schema: { params: modelParameters, querystring: modelQuery, ...one } }, async (request, reply) => {
-    const asked = request.params as { family: string; version: string };
-    const model = `${asked.family}/${asked.version}`.toLowerCase();
-    const known = await records();
-    send(request, reply, answerOf(known.registry.models(releaseOf(request)).find((each) => each.model === model), known));
+  const one = describe({
+    operationId: 'getModel',
+    summary: 'A model, also one that was removed',
+    schema: modelSchema,
+    codes: ['model_unknown'],
   });
+  app.get(
+    '/v1/models/:family/:version',
+    { schema: { params: modelParameters, querystring: modelQuery, ...one } },
+    async (request, reply) => {
+      const asked = request.params as { family: string; version: string };
+      const model = `${asked.family}/${asked.version}`.toLowerCase();
+      const known = await records();
+      send(
+        request,
+        reply,
+        answerOf(
+          known.registry.models(releaseOf(request)).find((each) => each.model === model),
+          known,
+        ),
+      );
+    },
+  );
 }
 
 function releaseOf(request: FastifyRequest): string | undefined {
@@ -62,6 +107,7 @@ function releaseOf(request: FastifyRequest): string | undefined {
 }
 
 function answerOf(entry: RegistryEntry | undefined, known: ModelRecords) {
-  if (entry === undefined) throw new ServiceError('model_unknown', { operation: 'find model', hint: '`/v1/models` lists them.' });
+  if (entry === undefined)
+    throw new ServiceError('model_unknown', { operation: 'find model', hint: '`/v1/models` lists them.' });
   return modelAnswer(entry, known);
 }

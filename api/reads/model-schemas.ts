@@ -8,18 +8,32 @@ const path = z.string().describe('Path on this service.');
 const rate = z.number().min(0).max(1);
 const release = z.string().describe('Name of a release of the audio service.');
 
-export const modelQuery = z.strictObject({ release: z.string().min(1).max(40).optional().describe('Answers as of this release of the audio service, such as `2025.11.r1p0`; without it as of now.') });
+export const modelQuery = z.strictObject({
+  release: z
+    .string()
+    .min(1)
+    .max(40)
+    .optional()
+    .describe('Answers as of this release of the audio service, such as `2025.11.r1p0`; without it as of now.'),
+});
 
 /** Parameters in the path. What has not this form is unknown, so these forms are for the documentation. */
 export const familyParameters = z.object({ family: z.string().describe('`phone` or `digital`.') });
-export const modelParameters = familyParameters.extend({ version: z.string().describe('Such as `v8`. Case does not matter.') });
+export const modelParameters = familyParameters.extend({
+  version: z.string().describe('Such as `v8`. Case does not matter.'),
+});
 
 const errorRate = z.object({
   channel: z.string(),
   score: z.enum(SCORE_NAMES),
   equalErrorRate: rate,
-  interval: z.object({ low: z.number(), high: z.number() }).nullable().describe('95 %, over speakers and synthesizers.'),
-  nuisanceEqualErrorRate: rate.nullable().describe('Of a classifier that hears no voice, on the same recordings. Near 0.5: the test set does not leak.'),
+  interval: z
+    .object({ low: z.number(), high: z.number() })
+    .nullable()
+    .describe('95 %, over speakers and synthesizers.'),
+  nuisanceEqualErrorRate: rate
+    .nullable()
+    .describe('Of a classifier that hears no voice, on the same recordings. Near 0.5: the test set does not leak.'),
   bonafide: count.describe('Recordings.'),
   attacks: count.describe('Recordings. Replays are simulated.'),
   speakers: count,
@@ -30,26 +44,44 @@ export const modelSchema = z.object({
   model: z.string().describe('`family/version` in lower case.'),
   family: z.enum(FAMILIES),
   version: z.string(),
-  release: release.nullable().describe('The release that brought it; null for a model that was added to this installation.'),
+  release: release
+    .nullable()
+    .describe('The release that brought it; null for a model that was added to this installation.'),
   state: z.enum(['available', 'removed']),
   default: z.boolean().describe('True for the model that a request for the family takes.'),
   removedIn: release.nullable().describe('The release that took it away, as far as this answer goes.'),
-  replacedBy: z.string().nullable().describe('What takes the place of a removed model. A request for a removed one is never answered by another.'),
+  replacedBy: z
+    .string()
+    .nullable()
+    .describe('What takes the place of a removed model. A request for a removed one is never answered by another.'),
   origin: z.enum(['shipped', 'added']),
   note: z.string().nullable(),
   weights: z
     .object({ sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.int().positive(), parameters: count })
     .nullable()
     .describe('Null where no weights are here.'),
-  input: z.object({ sampleRate: z.int().positive().describe('Hz.'), sampleRateMin: z.int().positive().describe('Lowest rate of a recording, in Hz.'), windowSeconds: z.number().positive(), hopSeconds: z.number().positive(), minimumVoiceSeconds: z.number().positive() }).nullable(),
+  input: z
+    .object({
+      sampleRate: z.int().positive().describe('Hz.'),
+      sampleRateMin: z.int().positive().describe('Lowest rate of a recording, in Hz.'),
+      windowSeconds: z.number().positive(),
+      hopSeconds: z.number().positive(),
+      minimumVoiceSeconds: z.number().positive(),
+    })
+    .nullable(),
   voiceActivity: z.string().nullable().describe('Detector of voice activity.'),
   scores: z.array(z.enum(SCORE_NAMES)),
   thresholds: z.partialRecord(z.enum(SCORE_NAMES), rate).describe('A score below its threshold is not authentic.'),
-  errorRates: z.array(errorRate).describe('Main figures of the card of a shipped model; empty where it was not evaluated.'),
+  errorRates: z
+    .array(errorRate)
+    .describe('Main figures of the card of a shipped model; empty where it was not evaluated.'),
   links: z.object({ self: path }),
 });
 
-export const modelListSchema = z.object({ release: release.describe('The release that the answer is of.'), models: z.array(modelSchema).describe('Oldest first. Rows are only ever added.') });
+export const modelListSchema = z.object({
+  release: release.describe('The release that the answer is of.'),
+  models: z.array(modelSchema).describe('Oldest first. Rows are only ever added.'),
+});
 
 /** A model as it is answered. */
 export type ModelAnswer = z.output<typeof modelSchema>;

@@ -50,7 +50,11 @@ export function requireCanonicalPhone(text: string): string {
   const judged = judgePhone(text);
   if (!isPhoneRefusal(judged) && judged.phone === text) return text;
   const problem = isPhoneRefusal(judged) ? judged.reason : 'The number is not in its canonical form.';
-  throw new ServiceError('phone_invalid', { operation: 'read number', problem, hint: 'Write it in E.164: a plus sign (as it stands, or %2B), country code and number, digits only.' });
+  throw new ServiceError('phone_invalid', {
+    operation: 'read number',
+    problem,
+    hint: 'Write it in E.164: a plus sign (as it stands, or %2B), country code and number, digits only.',
+  });
 }
 
 /**
@@ -58,9 +62,17 @@ export function requireCanonicalPhone(text: string): string {
  * nothing is known has no label, which is an answer like any other.
  * @throws ServiceError `phone_unknown` if the brand does not have the number verified
  */
-export async function readNumber(db: Queryable, phone: string, { brand }: { brand: string | null }): Promise<NumberAnswer> {
+export async function readNumber(
+  db: Queryable,
+  phone: string,
+  { brand }: { brand: string | null },
+): Promise<NumberAnswer> {
   const row = await queryRow<NumberRow>(db, sql('api/read_number'), [phone, brand]);
-  if (row === undefined) throw new ServiceError('phone_unknown', { operation: 'read number', problem: 'The brand of this key has no such number that is verified.' });
+  if (row === undefined)
+    throw new ServiceError('phone_unknown', {
+      operation: 'read number',
+      problem: 'The brand of this key has no such number that is verified.',
+    });
   const { known, country, level, category, source } = row;
   return {
     phone,
@@ -70,7 +82,10 @@ export async function readNumber(db: Queryable, phone: string, { brand }: { bran
     category,
     since: timeOrNull(row.since),
     source: source === 'redress' ? 'clearing' : source,
-    feed: row.feedLevel === null ? null : { level: row.feedLevel, category: row.feedCategory, submittedAt: timeOrNull(row.feedSubmittedAt) },
+    feed:
+      row.feedLevel === null
+        ? null
+        : { level: row.feedLevel, category: row.feedCategory, submittedAt: timeOrNull(row.feedSubmittedAt) },
     complaints: row.isScored ? complaintsOf(row) : null,
     cleared: row.clearedAt === null ? null : { at: row.clearedAt.toISOString(), inEffect: row.isCleared },
     rangeRisk: rangeRiskOf(row),
@@ -95,11 +110,27 @@ function complaintsOf(row: NumberRow): NumberAnswer['complaints'] {
 function rangeRiskOf(row: NumberRow): NumberAnswer['rangeRisk'] {
   if (row.rangePrefix === null) return null;
   const exempt = row.branded ? 'branded' : row.isCleared ? 'cleared' : row.isProtected ? 'protected' : null;
-  return { prefix: row.rangePrefix, risk: row.rangeRisk, lift: row.rangeLift, numbersReported: row.numbersReported, since: row.rangeSince, until: row.rangeUntil, exempt };
+  return {
+    prefix: row.rangePrefix,
+    risk: row.rangeRisk,
+    lift: row.rangeLift,
+    numbersReported: row.numbersReported,
+    since: row.rangeSince,
+    until: row.rangeUntil,
+    exempt,
+  };
 }
 
-function displayOf({ branded, displayName: name, displayDescription: description, displayDetail: detail, displayImage: image }: NumberRow): NumberAnswer['display'] {
-  return [name, description, detail, image].every((text) => text === null) ? null : { name, description, detail, image, branded };
+function displayOf({
+  branded,
+  displayName: name,
+  displayDescription: description,
+  displayDetail: detail,
+  displayImage: image,
+}: NumberRow): NumberAnswer['display'] {
+  return [name, description, detail, image].every((text) => text === null)
+    ? null
+    : { name, description, detail, image, branded };
 }
 
 function timeOrNull(time: Date | null): string | null {

@@ -11,7 +11,10 @@ import { noQuery } from '../http/schemas.ts';
 const scope = 'numbers:read';
 
 /** The label of a number with its reason, for keys with the scope `numbers:read`; a key that is bound to a brand sees the numbers of that brand. */
-export function registerNumberRoutes(app: FastifyInstance, { reads, metrics }: { reads: RequestReads; metrics: Metrics }): void {
+export function registerNumberRoutes(
+  app: FastifyInstance,
+  { reads, metrics }: { reads: RequestReads; metrics: Metrics },
+): void {
   app.addHook('onRequest', async (request) => void requireScope(request.caller, scope));
   const description = describeDocument({
     operationId: 'getNumber',
@@ -20,9 +23,13 @@ export function registerNumberRoutes(app: FastifyInstance, { reads, metrics }: {
     schema: numberSchema,
     codes: ['phone_invalid', 'phone_unknown', 'database_unavailable', 'database_unsuitable'],
   });
-  app.get('/v1/numbers/:phone', { schema: { params: numberParameters, querystring: noQuery, ...description } }, async (request, reply) => {
-    const { brand } = requireScope(request.caller, scope);
-    const phone = requireCanonicalPhone((request.params as { phone: string }).phone);
-    sendOwned(request, reply, { body: await reads.read((db) => readNumber(db, phone, { brand })), metrics });
-  });
+  app.get(
+    '/v1/numbers/:phone',
+    { schema: { params: numberParameters, querystring: noQuery, ...description } },
+    async (request, reply) => {
+      const { brand } = requireScope(request.caller, scope);
+      const phone = requireCanonicalPhone((request.params as { phone: string }).phone);
+      sendOwned(request, reply, { body: await reads.read((db) => readNumber(db, phone, { brand })), metrics });
+    },
+  );
 }

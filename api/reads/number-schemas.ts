@@ -4,22 +4,39 @@ import { countrySchema, nameSchemas } from '../http/schemas.ts';
 const time = z.iso.datetime().describe('ISO 8601, UTC.');
 const count = z.int().nonnegative();
 const level = z.enum(['NEUTRAL', 'SPAM', 'FRAUD']);
-const category = z.int().positive().nullable().describe('As `/v1/reputation/categories` names it; null where there is none.');
+const category = z
+  .int()
+  .positive()
+  .nullable()
+  .describe('As `/v1/reputation/categories` names it; null where there is none.');
 
 /** The number in the path. What is no number is refused with `phone_invalid`, so this form is for the documentation. */
-export const numberParameters = z.object({ phone: z.string().describe('E.164 with its plus sign, as it stands or as `%2B`: `+12025550123`.') });
+export const numberParameters = z.object({
+  phone: z.string().describe('E.164 with its plus sign, as it stands or as `%2B`: `+12025550123`.'),
+});
 
 export const numberSchema = z.object({
-  phone: z.string().regex(/^\+[1-9][0-9]{7,14}$/).describe('E.164.'),
-  country: countrySchema.nullable().describe('Null for a number that belongs to no country, and for one that is not known.'),
+  phone: z
+    .string()
+    .regex(/^\+[1-9][0-9]{7,14}$/)
+    .describe('E.164.'),
+  country: countrySchema
+    .nullable()
+    .describe('Null for a number that belongs to no country, and for one that is not known.'),
   known: z.boolean().describe('False for a number of which the caches have no row: it has no label.'),
   level: level.describe('The label as it is now; the files have it from the next night on.'),
   category,
-  since: time.nullable().describe('When level and category came to be what they are. Null for a number that never had a label, and for a label that is older than the history.'),
+  since: time
+    .nullable()
+    .describe(
+      'When level and category came to be what they are. Null for a number that never had a label, and for a label that is older than the history.',
+    ),
   source: z
     .enum(['feed', 'complaints', 'clearing'])
     .nullable()
-    .describe('Whose word it is: that of a reputation feed, of the rule on complaints, or of an operator who cleared the number. Null where nobody has spoken of the number.'),
+    .describe(
+      'Whose word it is: that of a reputation feed, of the rule on complaints, or of an operator who cleared the number. Null where nobody has spoken of the number.',
+    ),
   feed: z
     .object({ level, category, submittedAt: time.nullable().describe('When the load came that said so.') })
     .nullable()
@@ -49,12 +66,23 @@ export const numberSchema = z.object({
       numbersReported: count,
       since: z.iso.date(),
       until: z.iso.date().describe('The day until which the block is listed if nothing more is reported.'),
-      exempt: z.enum(['branded', 'cleared', 'protected']).nullable().describe('Why this number is exempt; null if it is not.'),
+      exempt: z
+        .enum(['branded', 'cleared', 'protected'])
+        .nullable()
+        .describe('Why this number is exempt; null if it is not.'),
     })
     .nullable()
-    .describe('The risk of the block of the number as of the last night: evidence about a block, and no label. Null for a block that is not listed.'),
+    .describe(
+      'The risk of the block of the number as of the last night: evidence about a block, and no label. Null for a block that is not listed.',
+    ),
   display: z
-    .object({ name: z.string().nullable(), description: z.string().nullable(), detail: z.string().nullable(), image: z.string().nullable(), branded: z.boolean() })
+    .object({
+      name: z.string().nullable(),
+      description: z.string().nullable(),
+      detail: z.string().nullable(),
+      image: z.string().nullable(),
+      branded: z.boolean(),
+    })
     .nullable()
     .describe('What the caches show: of the live brand of the number (`branded`), else of the directory.'),
   links: z.object({ self: z.string(), categories: z.string() }),

@@ -1,17 +1,26 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { newestRelease, RELEASE_SERVICES, RELEASES, type ReleaseService } from '../../pipelines/audio/models/releases.ts';
+import {
+  newestRelease,
+  RELEASE_SERVICES,
+  RELEASES,
+  type ReleaseService,
+} from '../../pipelines/audio/models/releases.ts';
 import { sendDocument } from '../http/answer.ts';
 import { describeDocument } from '../http/descriptions.ts';
 import { makeJsonDocument, type JsonDocument } from '../http/json-document.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { releaseListSchema } from '../http/schemas.ts';
 
-const releaseQuery = z.strictObject({ service: z.enum(RELEASE_SERVICES).optional().describe('Releases of this service only.') });
+const releaseQuery = z.strictObject({
+  service: z.enum(RELEASE_SERVICES).optional().describe('Releases of this service only.'),
+});
 
 /** The releases of the services, for everybody: no key is needed, and no database. */
 export function registerReleaseRoutes(app: FastifyInstance, { metrics }: { metrics: Metrics }): void {
-  const documents = new Map<ReleaseService | undefined, JsonDocument>([undefined, ...RELEASE_SERVICES].map((service) => [service, describeReleases(service)]));
+  const documents = new Map<ReleaseService | undefined, JsonDocument>(
+    [undefined, ...RELEASE_SERVICES].map((service) => [service, describeReleases(service)]),
+  );
   const description = describeDocument({
     operationId: 'listReleases',
     summary: 'Releases of the services',
@@ -22,7 +31,10 @@ export function registerReleaseRoutes(app: FastifyInstance, { metrics }: { metri
   });
   app.get('/v1/releases', { schema: { querystring: releaseQuery, ...description } }, async (request, reply) => {
     const { service } = request.query as z.output<typeof releaseQuery>;
-    sendDocument(request, reply, documents.get(service) as JsonDocument, { headers: { 'Cache-Control': 'no-cache' }, metrics }); // the query's schema has these services only
+    sendDocument(request, reply, documents.get(service) as JsonDocument, {
+      headers: { 'Cache-Control': 'no-cache' },
+      metrics,
+    }); // the query's schema has these services only
   });
 }
 

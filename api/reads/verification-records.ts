@@ -1,5 +1,10 @@
 import type { BatchState } from '../../pipelines/audio/batches/batch.ts';
-import { answerOf, findVerification, type VerificationAnswer, type VerificationDetailAnswer } from '../../pipelines/audio/batches/verification-answer.ts';
+import {
+  answerOf,
+  findVerification,
+  type VerificationAnswer,
+  type VerificationDetailAnswer,
+} from '../../pipelines/audio/batches/verification-answer.ts';
 import type { ItemColumns } from '../../pipelines/audio/batches/verification-record.ts';
 import { VERIFICATION_STATES, type VerificationState } from '../../pipelines/audio/verification.ts';
 import { ServiceError } from '../../runtime/errors.ts';
@@ -59,8 +64,19 @@ export interface VerificationsAsked {
 }
 
 /** Verifications of a client from the newest down, after a place. */
-export async function listVerifications(db: Queryable, { client, state, model, batch, after, rows }: VerificationsAsked): Promise<Placed<VerificationAnswer, VerificationPlace>[]> {
-  const found = await queryRows<VerificationRow>(db, sql('api/list_verifications'), [client, state ?? null, model ?? null, batch ?? null, after.batchId, after.line, rows]);
+export async function listVerifications(
+  db: Queryable,
+  { client, state, model, batch, after, rows }: VerificationsAsked,
+): Promise<Placed<VerificationAnswer, VerificationPlace>[]> {
+  const found = await queryRows<VerificationRow>(db, sql('api/list_verifications'), [
+    client,
+    state ?? null,
+    model ?? null,
+    batch ?? null,
+    after.batchId,
+    after.line,
+    rows,
+  ]);
   return found.map((row) => ({ answer: answerOf(row), place: { batchId: row.batchId, line: row.line } }));
 }
 
@@ -72,7 +88,10 @@ export async function readVerification(db: Queryable, { client, id }: OwnedId): 
 }
 
 /** Batches of a client from the newest down, before the id given. */
-export async function listBatches(db: Queryable, { client, state, before, rows }: { client: string; state: BatchState | undefined; before: number; rows: number }): Promise<Placed<BatchAnswer, number>[]> {
+export async function listBatches(
+  db: Queryable,
+  { client, state, before, rows }: { client: string; state: BatchState | undefined; before: number; rows: number },
+): Promise<Placed<BatchAnswer, number>[]> {
   const found = await queryRows<BatchRow>(db, sql('api/list_batches'), [client, state ?? null, before, rows]);
   return found.map((row) => ({ answer: batchOf(row), place: row.batchId }));
 }
@@ -92,13 +111,26 @@ export async function findBatch(db: Queryable, { client, id }: OwnedId): Promise
 
 /** How many verifications of a batch are in each state; every state is there. */
 export async function countStates(db: Queryable, batchId: number): Promise<BatchCounts> {
-  const rows = await queryRows<{ state: VerificationState; count: number }>(db, sql('api/count_batch_states'), [batchId]);
-  return Object.fromEntries(VERIFICATION_STATES.map((state) => [state, rows.find((row) => row.state === state)?.count ?? 0])) as BatchCounts; // the states are its keys
+  const rows = await queryRows<{ state: VerificationState; count: number }>(db, sql('api/count_batch_states'), [
+    batchId,
+  ]);
+  return Object.fromEntries(
+    VERIFICATION_STATES.map((state) => [state, rows.find((row) => row.state === state)?.count ?? 0]),
+  ) as BatchCounts; // the states are its keys
 }
 
 /** Verifications of a batch by line, after the one given (0 for the first). */
-export async function listBatchVerifications(db: Queryable, batchId: number, { state, after, rows }: { state: VerificationState | undefined; after: number; rows: number }): Promise<Placed<VerificationAnswer, number>[]> {
-  const found = await queryRows<VerificationRow>(db, sql('api/list_batch_verifications'), [batchId, state ?? null, after, rows]);
+export async function listBatchVerifications(
+  db: Queryable,
+  batchId: number,
+  { state, after, rows }: { state: VerificationState | undefined; after: number; rows: number },
+): Promise<Placed<VerificationAnswer, number>[]> {
+  const found = await queryRows<VerificationRow>(db, sql('api/list_batch_verifications'), [
+    batchId,
+    state ?? null,
+    after,
+    rows,
+  ]);
   return found.map((row) => ({ answer: answerOf(row), place: row.line }));
 }
 

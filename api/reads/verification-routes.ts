@@ -9,8 +9,20 @@ import { sendOwned } from '../http/owned-reads.ts';
 import { makePage, startOfPage } from '../http/paging.ts';
 import type { RequestReads } from '../http/request-reads.ts';
 import { noQuery } from '../http/schemas.ts';
-import { listVerifications, newestPlace, readVerification, unknownVerification, type OwnedId, type VerificationPlace } from './verification-records.ts';
-import { verificationDetailSchema, verificationListQuery, verificationListSchema, verificationParameters } from './verification-schemas.ts';
+import {
+  listVerifications,
+  newestPlace,
+  readVerification,
+  unknownVerification,
+  type OwnedId,
+  type VerificationPlace,
+} from './verification-records.ts';
+import {
+  verificationDetailSchema,
+  verificationListQuery,
+  verificationListSchema,
+  verificationParameters,
+} from './verification-schemas.ts';
 
 /** What the routes of verifications and batches answer from. */
 export interface VerificationRoutesOptions {
@@ -54,25 +66,53 @@ export function registerVerificationRoutes(app: FastifyInstance, options: Verifi
 }
 
 function registerList(app: FastifyInstance, { reads, metrics }: VerificationRoutesOptions): void {
-  const description = describeVerificationDocument({ operationId: 'listVerifications', summary: 'Verifications of the client, newest first, without their windows', schema: verificationListSchema, codes: ['parameter_invalid'] });
-  app.get('/v1/verifications', { schema: { querystring: verificationListQuery, ...description } }, async (request, reply) => {
-    const client = verificationClientOf(request);
-    const { state, model, batch, limit, cursor } = request.query as z.output<typeof verificationListQuery>;
-    const list: PagedList = { list: 'verifications', of: [client, state ?? null, model ?? null, batch ?? null] };
-    const after = parsePlace(startOfPage(list, { cursor, keyForm: placeForm }));
-    const rows = await reads.read((db) => listVerifications(db, { client, state, model, batch, after, rows: limit + 1 }));
-    const page = makePage(rows, { list, limit, path: '/v1/verifications', filters: { state, model, batch } }, ({ place }) => `${place.batchId}.${place.line}`);
-    sendOwned(request, reply, { body: { verifications: page.rows.map(({ answer }) => answer), next: page.next }, next: page.next, metrics });
+  const description = describeVerificationDocument({
+    operationId: 'listVerifications',
+    summary: 'Verifications of the client, newest first, without their windows',
+    schema: verificationListSchema,
+    codes: ['parameter_invalid'],
   });
+  app.get(
+    '/v1/verifications',
+    { schema: { querystring: verificationListQuery, ...description } },
+    async (request, reply) => {
+      const client = verificationClientOf(request);
+      const { state, model, batch, limit, cursor } = request.query as z.output<typeof verificationListQuery>;
+      const list: PagedList = { list: 'verifications', of: [client, state ?? null, model ?? null, batch ?? null] };
+      const after = parsePlace(startOfPage(list, { cursor, keyForm: placeForm }));
+      const rows = await reads.read((db) =>
+        listVerifications(db, { client, state, model, batch, after, rows: limit + 1 }),
+      );
+      const page = makePage(
+        rows,
+        { list, limit, path: '/v1/verifications', filters: { state, model, batch } },
+        ({ place }) => `${place.batchId}.${place.line}`,
+      );
+      sendOwned(request, reply, {
+        body: { verifications: page.rows.map(({ answer }) => answer), next: page.next },
+        next: page.next,
+        metrics,
+      });
+    },
+  );
 }
 
 function registerOne(app: FastifyInstance, { reads, metrics }: VerificationRoutesOptions): void {
-  const description = describeVerificationDocument({ operationId: 'getVerification', summary: 'A verification with the scores of its windows', schema: verificationDetailSchema, codes: ['verification_unknown'] });
-  app.get('/v1/verifications/:id', { schema: { params: verificationParameters, querystring: noQuery, ...description } }, async (request, reply) => {
-    const name = ownedIdOf(request);
-    if (name === undefined) throw unknownVerification();
-    sendOwned(request, reply, { body: await reads.read((db) => readVerification(db, name)), metrics });
+  const description = describeVerificationDocument({
+    operationId: 'getVerification',
+    summary: 'A verification with the scores of its windows',
+    schema: verificationDetailSchema,
+    codes: ['verification_unknown'],
   });
+  app.get(
+    '/v1/verifications/:id',
+    { schema: { params: verificationParameters, querystring: noQuery, ...description } },
+    async (request, reply) => {
+      const name = ownedIdOf(request);
+      if (name === undefined) throw unknownVerification();
+      sendOwned(request, reply, { body: await reads.read((db) => readVerification(db, name)), metrics });
+    },
+  );
 }
 
 function parsePlace(key: string | undefined): VerificationPlace {

@@ -8,15 +8,25 @@ import { nameSchemas } from '../http/schemas.ts';
 const time = z.iso.datetime().describe('ISO 8601, UTC.');
 const count = z.int().nonnegative();
 const path = z.string().describe('Path on this service.');
-const next = z.string().nullable().describe('Path and query of the next page; null where this is the last. The same as the header `Link` with `rel="next"`.');
+const next = z
+  .string()
+  .nullable()
+  .describe(
+    'Path and query of the next page; null where this is the last. The same as the header `Link` with `rel="next"`.',
+  );
 const model = z.string().describe('`family/version` in lower case.');
 const verificationState = z.enum(VERIFICATION_STATES);
 
-const batchState = z.enum(BATCH_STATES).describe('`open`: recordings are still being handed in. `done`: each has an outcome.');
+const batchState = z
+  .enum(BATCH_STATES)
+  .describe('`open`: recordings are still being handed in. `done`: each has an outcome.');
 const mode = z.enum(['api', 'webDemo']);
 
 /** Names a model in a filter; case does not matter. */
-const modelFilter = z.string().regex(/^(phone|digital)\/v[0-9a-z.-]{1,40}$/i).transform((name) => name.toLowerCase());
+const modelFilter = z
+  .string()
+  .regex(/^(phone|digital)\/v[0-9a-z.-]{1,40}$/i)
+  .transform((name) => name.toLowerCase());
 
 /** Parameters in the path. What has not the form of an id is unknown, so these forms are for the documentation. */
 export const verificationParameters = z.object({ id: z.string().describe('Id of the verification.') });
@@ -28,8 +38,14 @@ export const verificationListQuery = z.strictObject({
   batch: z.guid().toLowerCase().optional().describe('Verifications of this batch only.'),
   ...pageParameters,
 });
-export const batchListQuery = z.strictObject({ state: batchState.optional().describe('Batches in this state only.'), ...pageParameters });
-export const batchQuery = z.strictObject({ state: verificationState.optional().describe('Verifications in this state only. The counts are of all.'), ...pageParameters });
+export const batchListQuery = z.strictObject({
+  state: batchState.optional().describe('Batches in this state only.'),
+  ...pageParameters,
+});
+export const batchQuery = z.strictObject({
+  state: verificationState.optional().describe('Verifications in this state only. The counts are of all.'),
+  ...pageParameters,
+});
 
 /** A verification as it is listed, and with its windows. */
 export const verificationSchema = verificationForm;
@@ -44,7 +60,9 @@ export const batchSchema = z.object({
   mode,
   requestedModel: z.string(),
   release: z.string().describe('Release of the model registry when the batch was requested.'),
-  models: z.object({ phone: model.nullable(), digital: model.nullable() }).describe('What the request stood for then; null for a family that it does not take.'),
+  models: z
+    .object({ phone: model.nullable(), digital: model.nullable() })
+    .describe('What the request stood for then; null for a family that it does not take.'),
   channels: z.enum(CHANNEL_MODES).describe('`apart`: each channel is scored on its own, and the lower score counts.'),
   items: count.describe('Recordings handed in so far.'),
   times: z.object({ requested: time, ended: time.nullable() }),
@@ -54,7 +72,13 @@ export const batchSchema = z.object({
 export const batchListSchema = z.object({ batches: z.array(batchSchema), next });
 
 export const batchDetailSchema = batchSchema.extend({
-  counts: z.object(Object.fromEntries(VERIFICATION_STATES.map((state) => [state, count])) as { [State in (typeof VERIFICATION_STATES)[number]]: typeof count }).describe('Verifications of the batch in each state, whatever the page shows.'),
+  counts: z
+    .object(
+      Object.fromEntries(VERIFICATION_STATES.map((state) => [state, count])) as {
+        [State in (typeof VERIFICATION_STATES)[number]]: typeof count;
+      },
+    )
+    .describe('Verifications of the batch in each state, whatever the page shows.'),
   verifications: z.array(verificationSchema).describe('A page of them, in the order in which they were handed in.'),
   next,
 });

@@ -14,6 +14,10 @@ export const tunedKinds: readonly LetterKind[] = [...wordingKinds, ...factKinds,
  * 40 pointed at in its first run, upon which the usual words replaced longer lists; `last` came after those, and nothing
  * was changed for it.
  */
-export const kindSets: Readonly<Record<'tuned' | 'later' | 'last', readonly LetterKind[]>> = { tuned: tunedKinds, later: laterKinds, last: lastKinds };
+export const kindSets: Readonly<Record<'tuned' | 'later' | 'last', readonly LetterKind[]>> = {
+  tuned: tunedKinds,
+  later: laterKinds,
+  last: lastKinds,
+};
 
 export { honestKinds };

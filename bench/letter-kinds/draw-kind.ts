@@ -40,8 +40,18 @@ function drawLine(sheet: Sheet, text: string): DrawnLine[] {
   const rows = columns.length > 1 ? [text] : breakLines(text, { font: 'sans', size, width: sheet.right - sheet.left });
   return rows.map((row) => {
     sheet.space(1.15);
-    for (const [at, column] of columns.length > 1 ? columns.entries() : [[0, row] as const]) sheet.page.text(column, { x: sheet.left + at * columnGap, y: sheet.y, font: 'sans', size });
-    return { text: row, page: sheet.page, box: { x: sheet.left, y: sheet.y - size, width: textWidth(row.replaceAll('\t', ' '), 'sans', size), height: size * 1.2 } };
+    for (const [at, column] of columns.length > 1 ? columns.entries() : [[0, row] as const])
+      sheet.page.text(column, { x: sheet.left + at * columnGap, y: sheet.y, font: 'sans', size });
+    return {
+      text: row,
+      page: sheet.page,
+      box: {
+        x: sheet.left,
+        y: sheet.y - size,
+        width: textWidth(row.replaceAll('\t', ' '), 'sans', size),
+        height: size * 1.2,
+      },
+    };
   });
 }
 
@@ -73,25 +83,41 @@ function playTrick(trick: PageTrick, { sheet, lines }: Drawn): void {
     }
     case 'ink_signature': {
       const { page, box } = lineWith(lines, trick.at);
-      return page.stroke(scrawlIn({ x: box.x + 60, y: box.y - 20, width: 150, height: 34 }, 5), { width: 1.3, colour: blue });
+      return page.stroke(scrawlIn({ x: box.x + 60, y: box.y - 20, width: 150, height: 34 }, 5), {
+        width: 1.3,
+        colour: blue,
+      });
     }
     case 'see_through':
     case 'picture': {
       const { page, box } = lineWith(lines, trick.over);
       const picture = paintScrawl(drawScrawl(new Seeded(9)), { width: 300, height: 120 });
-      return page.image(picture, { x: 130, y: box.y - 60, width: 300, height: 120 }, { seeThrough: trick.kind === 'see_through' });
+      return page.image(
+        picture,
+        { x: 130, y: box.y - 60, width: 300, height: 120 },
+        { seeThrough: trick.kind === 'see_through' },
+      );
     }
     case 'comment':
     case 'stamp': {
       const { page, box } = lineWith(lines, trick.at);
-      return page.annotate(trick.kind === 'comment' ? 'FreeText' : 'Stamp', trick.text, { x: 330, y: box.y, width: 140, height: 16 });
+      return page.annotate(trick.kind === 'comment' ? 'FreeText' : 'Stamp', trick.text, {
+        x: 330,
+        y: box.y,
+        width: 140,
+        height: 16,
+      });
     }
     case 'hidden':
       return hide(trick, lineWith(lines, '+1'));
     case 'field': {
       sheet.space(1.6);
       sheet.page.text(`${trick.label}:`, { x: sheet.left, y: sheet.y, font: 'sans', size });
-      sheet.page.fields.push({ name: trick.label, value: trick.value, box: { x: sheet.left + 110, y: sheet.y - 11, width: 340, height: 15 } });
+      sheet.page.fields.push({
+        name: trick.label,
+        value: trick.value,
+        box: { x: sheet.left + 110, y: sheet.y - 11, width: 340, height: 15 },
+      });
     }
   }
 }
@@ -107,12 +133,26 @@ function hide({ text, how }: Extract<PageTrick, { kind: 'hidden' }>, { page, box
 }
 
 function signAs(signing: FileSigning | null, { pages, y, left }: Sheet): Uint8Array {
-  const content = { pages, title: 'Letter of authorization', created: new Date(`${handedInOn}T08:00:00Z`), compress: false };
+  const content = {
+    pages,
+    title: 'Letter of authorization',
+    created: new Date(`${handedInOn}T08:00:00Z`),
+    compress: false,
+  };
   if (signing === null) return writePdf(content);
   const { name, organization, untrusted = false, then } = signing;
   const certificate = (untrusted ? certifyStranger : certifySigner)({ name, organization: organization ?? '' });
   const box = { x: left, y: y + 12, width: 190, height: 46 };
-  const bytes = writePdf({ ...content, signing: { certificate, signedAt: new Date('2026-05-18T10:24:00Z'), page: pages.length, box, lines: [`Digitally signed by ${name}`] } });
+  const bytes = writePdf({
+    ...content,
+    signing: {
+      certificate,
+      signedAt: new Date('2026-05-18T10:24:00Z'),
+      page: pages.length,
+      box,
+      lines: [`Digitally signed by ${name}`],
+    },
+  });
   if (then === 'digit_changed') return alterText(bytes, '+1 614 555 0141', '+1 614 555 0149');
   return then === 'number_added' ? appendText(bytes, '+1 614 555 0144') : bytes;
 }

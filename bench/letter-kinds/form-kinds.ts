@@ -8,8 +8,14 @@ import { handedInOn, honestRequest, type CarefulOutcome } from './letter-draft.t
 
 /** What the forms of the catalogue say, and who signs them. */
 export const formContent: FormContent = {
-  legalName: honestRequest.brand.legalName, dba: null, displayName: honestRequest.brand.displayName, address: null, country: 'US',
-  signerName: 'Leona Thornquill', signerTitle: 'Managing Director', phones: honestRequest.phones,
+  legalName: honestRequest.brand.legalName,
+  dba: null,
+  displayName: honestRequest.brand.displayName,
+  address: null,
+  country: 'US',
+  signerName: 'Leona Thornquill',
+  signerTitle: 'Managing Director',
+  phones: honestRequest.phones,
 };
 
 /** A form that was issued, and the same rendered at another time: what a program makes that saves it anew. */
@@ -30,7 +36,11 @@ export interface FormKind {
 }
 
 const ownSigner = { name: formContent.signerName, organization: formContent.legalName };
-const honestSigning: FormSigning = { certificate: certifySigner(ownSigner), signedAt: new Date('2026-05-18T10:24:00Z'), lines: [`Digitally signed by ${formContent.signerName}`] };
+const honestSigning: FormSigning = {
+  certificate: certifySigner(ownSigner),
+  signedAt: new Date('2026-05-18T10:24:00Z'),
+  lines: [`Digitally signed by ${formContent.signerName}`],
+};
 
 function signed(change: Partial<FormSigning> = {}): FormKind['make'] {
   return ({ issued }) => signForm(issued, { ...honestSigning, ...change });
@@ -38,7 +48,9 @@ function signed(change: Partial<FormSigning> = {}): FormKind['make'] {
 
 /** Number and body of the object of a form that has an entry. */
 function objectWith(form: Uint8Array, entry: string): readonly [number, string] {
-  const objects = Buffer.from(form).toString('latin1').matchAll(/\n(\d+) 0 obj\n<<\n((?:(?!endobj)[\s\S])*)>>\nendobj/g);
+  const objects = Buffer.from(form)
+    .toString('latin1')
+    .matchAll(/\n(\d+) 0 obj\n<<\n((?:(?!endobj)[\s\S])*)>>\nendobj/g);
   const [, id, body] = [...objects].find(([, , text]) => text!.includes(entry))!;
   return [Number(id), body!];
 }
@@ -53,23 +65,47 @@ type Objects = readonly (readonly [number, string])[];
 
 const text = 'BT /F3 12 Tf 72 500 Td (+1 614 555 0149) Tj ET';
 const changes = {
-  textDrawnOver: (form: Uint8Array): Objects => [replaced(form, '/Type /Page\n', (body) => body.replace(/\/Contents (\d+ 0 R)/, '/Contents [$1 40 0 R]')), [40, `<< /Length ${text.length} >>\nstream\n${text}\nendstream`]],
+  textDrawnOver: (form: Uint8Array): Objects => [
+    replaced(form, '/Type /Page\n', (body) => body.replace(/\/Contents (\d+ 0 R)/, '/Contents [$1 40 0 R]')),
+    [40, `<< /Length ${text.length} >>\nstream\n${text}\nendstream`],
+  ],
   fieldValue: (form: Uint8Array): Objects => [
-    replaced(form, '/Type /Page\n', (body) => body.replace('/Annots [', '/Annots [40 0 R ')), replaced(form, '/Fields [', (body) => body.replace('/Fields [', '/Fields [40 0 R ')),
-    [40, `<< /Type /Annot /Subtype /Widget /FT /Tx /T (Number) /V (+1 614 555 0149) /F 4 /Rect [72 480 300 500] /P ${objectWith(form, '/Type /Page\n')[0]} 0 R >>`],
+    replaced(form, '/Type /Page\n', (body) => body.replace('/Annots [', '/Annots [40 0 R ')),
+    replaced(form, '/Fields [', (body) => body.replace('/Fields [', '/Fields [40 0 R ')),
+    [
+      40,
+      `<< /Type /Annot /Subtype /Widget /FT /Tx /T (Number) /V (+1 614 555 0149) /F 4 /Rect [72 480 300 500] /P ${objectWith(form, '/Type /Page\n')[0]} 0 R >>`,
+    ],
   ],
   extraPage: (form: Uint8Array): Objects => [
-    replaced(form, '/Type /Pages', (body) => body.replace(/\/Count 1/, '/Count 2').replace(/\/Kids \[/, '/Kids [40 0 R ')), [40, `<< /Type /Page /Parent ${objectWith(form, '/Type /Pages')[0]} 0 R /MediaBox [0 0 612 792] >>`],
+    replaced(form, '/Type /Pages', (body) =>
+      body.replace(/\/Count 1/, '/Count 2').replace(/\/Kids \[/, '/Kids [40 0 R '),
+    ),
+    [40, `<< /Type /Page /Parent ${objectWith(form, '/Type /Pages')[0]} 0 R /MediaBox [0 0 612 792] >>`],
   ],
-  fieldOverText: (form: Uint8Array): Objects => { // it shares the value that the signature will have
+  fieldOverText: (form: Uint8Array): Objects => {
+    // it shares the value that the signature will have
     const value = /\/Size (\d+)(?![\s\S]*\/Size)/.exec(Buffer.from(form).toString('latin1'))![1]!;
     return [
-      replaced(form, '/Type /Page\n', (body) => body.replace('/Annots [', '/Annots [90 0 R ')), replaced(form, '/Fields [', (body) => body.replace('/Fields [', '/Fields [90 0 R ')),
-      [90, `<< /Type /Annot /Subtype /Widget /FT /Sig /T (More) /V ${value} 0 R /F 4 /Rect [56 400 356 464] /P ${objectWith(form, '/Type /Page\n')[0]} 0 R >>`],
+      replaced(form, '/Type /Page\n', (body) => body.replace('/Annots [', '/Annots [90 0 R ')),
+      replaced(form, '/Fields [', (body) => body.replace('/Fields [', '/Fields [90 0 R ')),
+      [
+        90,
+        `<< /Type /Annot /Subtype /Widget /FT /Sig /T (More) /V ${value} 0 R /F 4 /Rect [56 400 356 464] /P ${objectWith(form, '/Type /Page\n')[0]} 0 R >>`,
+      ],
     ];
   },
-  validation: (form: Uint8Array): Objects => [replaced(form, '/Type /Catalog', (body) => `${body}/DSS 40 0 R\n`), [40, '<< /Type /DSS /Certs [] >>']],
-  validationWithFont: (form: Uint8Array): Objects => [...changes.validation(form), [objectWith(form, '/Subtype /Type0')[0], '<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>']],
+  validation: (form: Uint8Array): Objects => [
+    replaced(form, '/Type /Catalog', (body) => `${body}/DSS 40 0 R\n`),
+    [40, '<< /Type /DSS /Certs [] >>'],
+  ],
+  validationWithFont: (form: Uint8Array): Objects => [
+    ...changes.validation(form),
+    [
+      objectWith(form, '/Subtype /Type0')[0],
+      '<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>',
+    ],
+  ],
 };
 
 /** The form is changed in the update that signs it. */
@@ -82,7 +118,12 @@ function changedAfter(change: (form: Uint8Array) => Objects): FormKind['make'] {
   return ({ issued }) => appendToPdf(signed()({ issued, savedAnew: issued }), new Map(change(issued)));
 }
 
-function formKind(name: string, careful: CarefulOutcome, wrong: FormRuleId | null, parts: Partial<FormKind> = {}): FormKind {
+function formKind(
+  name: string,
+  careful: CarefulOutcome,
+  wrong: FormRuleId | null,
+  parts: Partial<FormKind> = {},
+): FormKind {
   return { name, careful, wrong, make: signed(), known: {}, phones: formContent.phones, ...parts };
 }
 
@@ -93,20 +134,38 @@ export const formKinds: readonly FormKind[] = [
   formKind('signed, with validation data', 'approve', null, { make: changedAfter(changes.validation) }),
   formKind('not signed', 'reject', 'form_signed', { make: ({ issued }) => issued }),
   formKind('printed to a new file, not signed', 'ask', 'form_issued', { make: ({ savedAnew }) => savedAnew }),
-  formKind('saved anew, then signed', 'ask', 'form_issued', { make: ({ savedAnew }) => signForm(savedAnew, honestSigning) }),
-  formKind('another signer', 'ask', 'form_signer_fits', { make: signed({ certificate: certifySigner({ ...ownSigner, name: 'Walter Ashgrove' }) }) }),
-  formKind('a certificate of another company', 'ask', 'form_signer_fits', { make: signed({ certificate: certifySigner({ ...ownSigner, organization: 'Varnholt Telecom LLC' }) }) }),
-  formKind('a certificate of its own making', 'ask', 'form_signature_trusted', { make: signed({ certificate: certifyStranger(ownSigner) }) }),
+  formKind('saved anew, then signed', 'ask', 'form_issued', {
+    make: ({ savedAnew }) => signForm(savedAnew, honestSigning),
+  }),
+  formKind('another signer', 'ask', 'form_signer_fits', {
+    make: signed({ certificate: certifySigner({ ...ownSigner, name: 'Walter Ashgrove' }) }),
+  }),
+  formKind('a certificate of another company', 'ask', 'form_signer_fits', {
+    make: signed({ certificate: certifySigner({ ...ownSigner, organization: 'Varnholt Telecom LLC' }) }),
+  }),
+  formKind('a certificate of its own making', 'ask', 'form_signature_trusted', {
+    make: signed({ certificate: certifyStranger(ownSigner) }),
+  }),
   formKind('text drawn over it while signing', 'ask', 'form_unchanged', { make: signedWith(changes.textDrawnOver) }),
   formKind('text drawn over it after signing', 'ask', 'form_unchanged', { make: changedAfter(changes.textDrawnOver) }),
   formKind('a field with a value', 'ask', 'form_unchanged', { make: signedWith(changes.fieldValue) }),
   formKind('an extra page', 'ask', 'form_unchanged', { make: signedWith(changes.extraPage) }),
-  formKind('validation data that redefine a font', 'ask', 'form_unchanged', { make: changedAfter(changes.validationWithFont) }),
+  formKind('validation data that redefine a font', 'ask', 'form_unchanged', {
+    make: changedAfter(changes.validationWithFont),
+  }),
   formKind('a signature drawn over the text', 'ask', 'form_unchanged', { make: signed({ rect: [56, 400, 356, 464] }) }),
-  formKind('a second field with the same signature, drawn over the text', 'ask', 'form_unchanged', { make: signedWith(changes.fieldOverText) }),
-  formKind('a certificate of a company that has the display name', 'ask', 'form_signer_fits', { make: signed({ certificate: certifySigner({ ...ownSigner, organization: `${formContent.displayName} GmbH` }) }) }),
+  formKind('a second field with the same signature, drawn over the text', 'ask', 'form_unchanged', {
+    make: signedWith(changes.fieldOverText),
+  }),
+  formKind('a certificate of a company that has the display name', 'ask', 'form_signer_fits', {
+    make: signed({ certificate: certifySigner({ ...ownSigner, organization: `${formContent.displayName} GmbH` }) }),
+  }),
   formKind('returned too late', 'ask', 'form_issued', { known: { validUntil: new Date(`${handedInOn}T11:59:59Z`) } }),
-  formKind('signed before it was issued', 'ask', 'form_signed_in_time', { make: signed({ signedAt: new Date('2026-05-14T10:00:00Z') }) }),
+  formKind('signed before it was issued', 'ask', 'form_signed_in_time', {
+    make: signed({ signedAt: new Date('2026-05-14T10:00:00Z') }),
+  }),
   formKind('issued to another client', 'ask', 'form_issued', { known: { owner: 'another client' } }),
-  formKind('another number is asked for', 'ask', 'form_fits_request', { phones: [...formContent.phones, '+16145550149'] }),
+  formKind('another number is asked for', 'ask', 'form_fits_request', {
+    phones: [...formContent.phones, '+16145550149'],
+  }),
 ];

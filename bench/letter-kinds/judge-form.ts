@@ -8,7 +8,11 @@ import { formContent, type FormKind } from './form-kinds.ts';
 import { handedInOn } from './letter-draft.ts';
 
 const owner = 'client';
-const issue = { code: 'BCDFGHJKLMNPQRSTVWXYZ23456', issuedAt: new Date('2026-05-15T09:00:00Z'), validUntil: new Date('2026-06-14T09:00:00Z') };
+const issue = {
+  code: 'BCDFGHJKLMNPQRSTVWXYZ23456',
+  issuedAt: new Date('2026-05-15T09:00:00Z'),
+  validUntil: new Date('2026-06-14T09:00:00Z'),
+};
 const submittedAt = new Date(`${handedInOn}T12:00:00Z`);
 
 /** A kind of the catalogue and what the service decides on it under the policy `signature`. */
@@ -20,20 +24,78 @@ export interface JudgedForm {
 }
 
 /** Issues the form, makes the file that comes back, and decides it as a worker does. */
-export async function judgeForm(kind: FormKind, read: (bytes: Uint8Array) => Promise<LetterReadingOutcome>): Promise<JudgedForm> {
+export async function judgeForm(
+  kind: FormKind,
+  read: (bytes: Uint8Array) => Promise<LetterReadingOutcome>,
+): Promise<JudgedForm> {
   const { bytes: issued, signaturePlace } = await renderLetterForm(formContent, issue, 'en');
   const { bytes: savedAnew } = await renderLetterForm(formContent, { ...issue, issuedAt: submittedAt }, 'en');
   const bytes = kind.make({ issued, savedAnew });
   const outcome = await read(bytes);
   const sha256 = createHash('sha256').update(issued).digest('hex');
   const sameBytes = outcome.kind === 'read' && digestsOfFirstRevision(bytes, outcome.reading).includes(sha256);
-  const known: KnownForm = { formId: 1, ...issue, owner, sha256, bytes: issued.length, formVersion, language: 'en', content: formContent, signaturePlace, brandId: null, decidedAgainst: false, ...kind.known, sameBytes };
+  const known: KnownForm = {
+    formId: 1,
+    ...issue,
+    owner,
+    sha256,
+    bytes: issued.length,
+    formVersion,
+    language: 'en',
+    content: formContent,
+    signaturePlace,
+    brandId: null,
+    decidedAgainst: false,
+    ...kind.known,
+    sameBytes,
+  };
   const { legalName, dba, displayName, country, address } = formContent;
-  const brand = { legalName, dba, displayName, country, address, website: null, taxId: null, contact: null, callReasons: [], logo: null, relationship: 'owner' as const };
-  const text = decideLetterText({ reading: outcome, brand, submittedAt, requestedPhones: kind.phones, phonesOfOtherBrands: [], csvPhones: null });
+  const brand = {
+    legalName,
+    dba,
+    displayName,
+    country,
+    address,
+    website: null,
+    taxId: null,
+    contact: null,
+    callReasons: [],
+    logo: null,
+    relationship: 'owner' as const,
+  };
+  const text = decideLetterText({
+    reading: outcome,
+    brand,
+    submittedAt,
+    requestedPhones: kind.phones,
+    phonesOfOtherBrands: [],
+    csvPhones: null,
+  });
   const isKnown = sameBytes || (outcome.kind === 'read' && findFormCodes(outcome.reading).includes(issue.code));
-  const request = { owner, brandId: 1, legalName, dba, displayName, requestedPhones: kind.phones, ownPhones: new Set<string>() };
-  const decided = concludeLetter({ reading: outcome, text, more: [], form: isKnown ? known : null, request, provenPhones: new Set(), policy: 'signature', submittedAt });
-  const isPointedAt = kind.wrong === null ? null : decided.findings.some(({ code, severity }) => code === kind.wrong && (severity === 'review' || severity === 'reject'));
+  const request = {
+    owner,
+    brandId: 1,
+    legalName,
+    dba,
+    displayName,
+    requestedPhones: kind.phones,
+    ownPhones: new Set<string>(),
+  };
+  const decided = concludeLetter({
+    reading: outcome,
+    text,
+    more: [],
+    form: isKnown ? known : null,
+    request,
+    provenPhones: new Set(),
+    policy: 'signature',
+    submittedAt,
+  });
+  const isPointedAt =
+    kind.wrong === null
+      ? null
+      : decided.findings.some(
+          ({ code, severity }) => code === kind.wrong && (severity === 'review' || severity === 'reject'),
+        );
   return { kind, decided, isPointedAt };
 }

@@ -33,7 +33,9 @@ export const handedInOn = '2026-05-20';
 export const honestDraft: LetterDraft = {
   head: ['Brindlewick Roofing LLC', '471 Heron Street, Brackett Junction, OH 43999'],
   title: ['LETTER OF AUTHORIZATION'],
-  wording: ['Brindlewick Roofing LLC authorizes Caller Trust to display the name Brindlewick Roofing on calls from the following telephone numbers:'],
+  wording: [
+    'Brindlewick Roofing LLC authorizes Caller Trust to display the name Brindlewick Roofing on calls from the following telephone numbers:',
+  ],
   numbers: ['+1 614 555 0141', '+1 614 555 0142', '+1 614 555 0143'],
   after: ['We are the subscriber of record of these numbers.'],
   signature: ['Signature: /s/ Leona Thornquill'],
@@ -45,7 +47,13 @@ export const honestDraft: LetterDraft = {
 };
 
 export const honestRequest: DraftRequest = {
-  brand: { legalName: 'Brindlewick Roofing LLC', dba: null, displayName: 'Brindlewick Roofing', country: 'US', address: null },
+  brand: {
+    legalName: 'Brindlewick Roofing LLC',
+    dba: null,
+    displayName: 'Brindlewick Roofing',
+    country: 'US',
+    address: null,
+  },
   phones: ['+16145550141', '+16145550142', '+16145550143'],
   csvPhones: null,
   phonesOfOtherBrands: [],
@@ -97,17 +105,52 @@ type KindParts = Partial<Omit<LetterKind, 'name' | 'group' | 'careful'>>;
 
 /** A kind from what it changes. */
 export function kindOf(group: string, name: string, careful: CarefulOutcome, parts: KindParts = {}): LetterKind {
-  const texts = Object.values(parts.change ?? {}).flat(2).join('');
+  const texts = Object.values(parts.change ?? {})
+    .flat(2)
+    .join('');
   const legible = /^[\t\n -~\u00a0-\u00ff€„…Œ‘’“”•–—™œ]*$/u.test(texts);
-  return { name, group, careful, change: {}, request: {}, tricks: [], signing: null, marks: [], scripts: !legible, wrong: null, ...parts };
+  return {
+    name,
+    group,
+    careful,
+    change: {},
+    request: {},
+    tricks: [],
+    signing: null,
+    marks: [],
+    scripts: !legible,
+    wrong: null,
+    ...parts,
+  };
 }
 
 /** The letter of a kind, and what is asked for with it. */
-export function draftOf({ change, request }: LetterKind): { readonly draft: LetterDraft; readonly request: DraftRequest } {
-  return { draft: { ...honestDraft, ...change }, request: { ...honestRequest, ...request, brand: { ...honestRequest.brand, ...request.brand } } };
+export function draftOf({ change, request }: LetterKind): {
+  readonly draft: LetterDraft;
+  readonly request: DraftRequest;
+} {
+  return {
+    draft: { ...honestDraft, ...change },
+    request: { ...honestRequest, ...request, brand: { ...honestRequest.brand, ...request.brand } },
+  };
 }
 
 /** The lines of the pages of a letter, the first with all parts in their order. */
-export function pagesOf({ head, title, wording, numbers, after, signature, name, job, date, foot, pages }: LetterDraft): readonly (readonly string[])[] {
-  return [[...head, ...title, ...wording, ...numbers, ...after, ...signature, ...name, ...job, ...date, ...foot], ...pages];
+export function pagesOf({
+  head,
+  title,
+  wording,
+  numbers,
+  after,
+  signature,
+  name,
+  job,
+  date,
+  foot,
+  pages,
+}: LetterDraft): readonly (readonly string[])[] {
+  return [
+    [...head, ...title, ...wording, ...numbers, ...after, ...signature, ...name, ...job, ...date, ...foot],
+    ...pages,
+  ];
 }

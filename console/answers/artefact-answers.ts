@@ -46,7 +46,12 @@ export interface ToldVersion {
   readonly plainBytes: number;
   readonly sha256: string;
   /** What leads here from the version before; null where there is no delta. */
-  readonly delta: { readonly bytes: number; readonly added: number; readonly changed: number; readonly removed: number } | null;
+  readonly delta: {
+    readonly bytes: number;
+    readonly added: number;
+    readonly changed: number;
+    readonly removed: number;
+  } | null;
 }
 
 interface VersionRow {
@@ -90,13 +95,19 @@ export async function readPublished(db: Queryable, name: ArtefactName): Promise<
 }
 
 async function findPublication(db: Queryable, name: ArtefactName): Promise<Publication> {
-  const found = (await listPublications(db)).find(({ cache, country }) => cache === name.cache && country === name.country);
+  const found = (await listPublications(db)).find(
+    ({ cache, country }) => cache === name.cache && country === name.country,
+  );
   if (found === undefined) throw notFound(name);
   return found;
 }
 
 function notFound(name: ArtefactName): ServiceError {
-  return new ServiceError('artefact_not_found', { operation: 'find artefact', object: formatArtefact(name), hint: 'Run a night, which builds it.' });
+  return new ServiceError('artefact_not_found', {
+    operation: 'find artefact',
+    object: formatArtefact(name),
+    hint: 'Run a night, which builds it.',
+  });
 }
 
 function listed({ cache, country, status, stale, published, confirmedAsOf }: Publication): ListedArtefact {
@@ -116,8 +127,17 @@ function listed({ cache, country, status, stale, published, confirmedAsOf }: Pub
 }
 
 /** A part of the versions of an artefact, newest first, and the version before which older ones are. */
-export async function listArtefactVersions(db: Queryable, { cache, country }: ArtefactName, { before = null, limit }: { readonly before?: number | null; readonly limit: number }): Promise<{ versions: ToldVersion[]; next: string | null }> {
-  const rows = await queryRows<VersionRow>(db, sql('console/list_artefact_versions'), [cache, country, before, limit + 1]);
+export async function listArtefactVersions(
+  db: Queryable,
+  { cache, country }: ArtefactName,
+  { before = null, limit }: { readonly before?: number | null; readonly limit: number },
+): Promise<{ versions: ToldVersion[]; next: string | null }> {
+  const rows = await queryRows<VersionRow>(db, sql('console/list_artefact_versions'), [
+    cache,
+    country,
+    before,
+    limit + 1,
+  ]);
   const versions = rows.slice(0, limit).map(toldVersion);
   return { versions, next: rows.length > limit ? String(versions.at(-1)!.version) : null };
 }
@@ -132,6 +152,9 @@ function toldVersion(row: VersionRow): ToldVersion {
     bytes: row.fileBytes,
     plainBytes: row.plainBytes,
     sha256: row.fileSha256,
-    delta: row.deltaBytes === null ? null : { bytes: row.deltaBytes, added: row.added, changed: row.changed, removed: row.removed },
+    delta:
+      row.deltaBytes === null
+        ? null
+        : { bytes: row.deltaBytes, added: row.added, changed: row.changed, removed: row.removed },
   };
 }

@@ -1,4 +1,10 @@
-import { checkVersion, keptVersions, listVersions, type CheckedVersion, type ListedVersion } from '../../pipelines/caches/store/artefact-check.ts';
+import {
+  checkVersion,
+  keptVersions,
+  listVersions,
+  type CheckedVersion,
+  type ListedVersion,
+} from '../../pipelines/caches/store/artefact-check.ts';
 import { formatArtefact, type ArtefactName } from '../../pipelines/caches/definition.ts';
 import { errorMessageOf, ServiceError } from '../../runtime/errors.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
@@ -53,12 +59,31 @@ export class ArtefactChecks {
    * @throws ServiceError `overloaded` while {@link checksRunningMax} run, `artefact_not_found` if nothing of the scope was published
    */
   async start(scope: CheckScope): Promise<ArtefactCheck> {
-    if (this.#running >= checksRunningMax) throw new ServiceError('overloaded', { operation: 'verify artefacts', problem: 'Another check is running.', hint: 'Wait until it has ended.' });
+    if (this.#running >= checksRunningMax)
+      throw new ServiceError('overloaded', {
+        operation: 'verify artefacts',
+        problem: 'Another check is running.',
+        hint: 'Wait until it has ended.',
+      });
     this.#running++;
     try {
       const versions = await this.#versionsOf(scope);
-      if (versions.length === 0) throw new ServiceError('artefact_not_found', { operation: 'verify artefacts', object: nameOf(scope), problem: 'Nothing was published yet.', hint: 'Run a night, which builds it.' });
-      const check: ArtefactCheck = { state: 'running', scope: nameOf(scope), startedAt: new Date(), finishedAt: null, versions: versions.length, verdicts: [], problem: null };
+      if (versions.length === 0)
+        throw new ServiceError('artefact_not_found', {
+          operation: 'verify artefacts',
+          object: nameOf(scope),
+          problem: 'Nothing was published yet.',
+          hint: 'Run a night, which builds it.',
+        });
+      const check: ArtefactCheck = {
+        state: 'running',
+        scope: nameOf(scope),
+        startedAt: new Date(),
+        finishedAt: null,
+        versions: versions.length,
+        verdicts: [],
+        problem: null,
+      };
       this.#latest.set(check.scope, check);
       void this.#run(check, versions).finally(() => this.#running--);
       return check;

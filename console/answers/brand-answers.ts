@@ -1,6 +1,15 @@
-import type { BrandingEvent, BrandNumber, BrandRecord, BrandSummary } from '../../pipelines/branding/brand/brand-record.ts';
+import type {
+  BrandingEvent,
+  BrandNumber,
+  BrandRecord,
+  BrandSummary,
+} from '../../pipelines/branding/brand/brand-record.ts';
 import type { BrandProfile } from '../../pipelines/branding/brand-profile.ts';
-import { listNumberProofs, type NumberProofStatus, type ProofLimits } from '../../pipelines/branding/proof/number-proof.ts';
+import {
+  listNumberProofs,
+  type NumberProofStatus,
+  type ProofLimits,
+} from '../../pipelines/branding/proof/number-proof.ts';
 import { allows, BRAND_TRANSITIONS } from '../../pipelines/branding/states.ts';
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
@@ -16,7 +25,10 @@ export interface BrandFilter {
 }
 
 /** Brands by handle, after one of them. */
-export async function listBrandsFor(db: Queryable, { owners, state, prefix, after, limit }: BrandFilter): Promise<BrandSummary[]> {
+export async function listBrandsFor(
+  db: Queryable,
+  { owners, state, prefix, after, limit }: BrandFilter,
+): Promise<BrandSummary[]> {
   return queryRows<BrandSummary>(db, sql('console/list_brands'), [owners, state ?? null, prefix, after, limit]);
 }
 
@@ -24,7 +36,11 @@ export async function listBrandsFor(db: Queryable, { owners, state, prefix, afte
 export type IdentifiedNumber = BrandNumber & { readonly numberId: number };
 
 /** Numbers of a brand by phone, after one of them. */
-export async function listIdentifiedNumbers(db: Queryable, brandId: number, { state, after, limit }: { state?: string | undefined; after: number; limit: number }): Promise<IdentifiedNumber[]> {
+export async function listIdentifiedNumbers(
+  db: Queryable,
+  brandId: number,
+  { state, after, limit }: { state?: string | undefined; after: number; limit: number },
+): Promise<IdentifiedNumber[]> {
   return queryRows<IdentifiedNumber>(db, sql('console/list_brand_numbers'), [brandId, state ?? null, after, limit]);
 }
 
@@ -32,13 +48,32 @@ export async function listIdentifiedNumbers(db: Queryable, brandId: number, { st
 export type ProvenNumber = IdentifiedNumber & { readonly proof: Pick<NumberProofStatus, 'provenUntil' | 'pending'> };
 
 /** Adds to numbers of a brand what is proven of each. */
-export async function withProofs(db: Queryable, brandId: number, { numbers, limits }: { numbers: readonly IdentifiedNumber[]; limits: Pick<ProofLimits, 'numberCodeTriesMax'> }): Promise<ProvenNumber[]> {
-  const proofs = new Map((await listNumberProofs(db, brandId, { phones: numbers.map(({ phone }) => phone), limits })).map((proof) => [proof.phone, proof]));
-  return numbers.map((number) => ({ ...number, proof: { provenUntil: proofs.get(number.phone)?.provenUntil ?? null, pending: proofs.get(number.phone)?.pending ?? null } }));
+export async function withProofs(
+  db: Queryable,
+  brandId: number,
+  { numbers, limits }: { numbers: readonly IdentifiedNumber[]; limits: Pick<ProofLimits, 'numberCodeTriesMax'> },
+): Promise<ProvenNumber[]> {
+  const proofs = new Map(
+    (await listNumberProofs(db, brandId, { phones: numbers.map(({ phone }) => phone), limits })).map((proof) => [
+      proof.phone,
+      proof,
+    ]),
+  );
+  return numbers.map((number) => ({
+    ...number,
+    proof: {
+      provenUntil: proofs.get(number.phone)?.provenUntil ?? null,
+      pending: proofs.get(number.phone)?.pending ?? null,
+    },
+  }));
 }
 
 /** The audit trail of a brand, newest first, before one event. */
-export async function listBrandHistory(db: Queryable, brandId: number, { before, limit }: { before?: number | undefined; limit: number }): Promise<BrandingEvent[]> {
+export async function listBrandHistory(
+  db: Queryable,
+  brandId: number,
+  { before, limit }: { before?: number | undefined; limit: number },
+): Promise<BrandingEvent[]> {
   return queryRows<BrandingEvent>(db, sql('console/list_brand_events'), [brandId, before ?? null, limit]);
 }
 
@@ -55,7 +90,10 @@ export interface RevealedFields {
 }
 
 /** What those who asked for private fields are shown. */
-export function revealedFields({ profile, pendingProfile }: Pick<BrandRecord, 'profile' | 'pendingProfile'>): RevealedFields {
+export function revealedFields({
+  profile,
+  pendingProfile,
+}: Pick<BrandRecord, 'profile' | 'pendingProfile'>): RevealedFields {
   const pick = ({ contact, taxId }: BrandProfile): PrivateFields => ({ contact, taxId });
   return { profile: pick(profile), pendingProfile: pendingProfile && pick(pendingProfile) };
 }
@@ -64,7 +102,12 @@ export function revealedFields({ profile, pendingProfile }: Pick<BrandRecord, 'p
 export type ShownBrand = Omit<BrandRecord, 'profile' | 'pendingProfile'> & {
   readonly profile: ShownProfile;
   readonly pendingProfile: ShownProfile | null;
-  readonly can: { readonly decide: boolean; readonly suspend: boolean; readonly resume: boolean; readonly withdraw: boolean };
+  readonly can: {
+    readonly decide: boolean;
+    readonly suspend: boolean;
+    readonly resume: boolean;
+    readonly withdraw: boolean;
+  };
   /** Why who looks at it may not decide what waits; null if nothing speaks against it. */
   readonly whyNotDecide: string | null;
 };
@@ -75,16 +118,32 @@ export function shownProfile({ contact, taxId, ...profile }: BrandProfile): Show
 }
 
 /** A brand without private fields; to somebody outside of the house with nothing that can be done to it. */
-export function shownBrand(brand: BrandRecord, { isOutside, whyNot }: { isOutside: boolean; whyNot: string | null }): ShownBrand {
+export function shownBrand(
+  brand: BrandRecord,
+  { isOutside, whyNot }: { isOutside: boolean; whyNot: string | null },
+): ShownBrand {
   const { profile, pendingProfile, state } = brand;
   const mayTake = (action: 'suspend' | 'resume' | 'withdraw') => !isOutside && allows(BRAND_TRANSITIONS, state, action);
-  const can = { decide: !isOutside && waitsForPerson(brand), suspend: mayTake('suspend'), resume: mayTake('resume'), withdraw: mayTake('withdraw') };
-  return { ...brand, profile: shownProfile(profile), pendingProfile: pendingProfile && shownProfile(pendingProfile), can, whyNotDecide: whyNot };
+  const can = {
+    decide: !isOutside && waitsForPerson(brand),
+    suspend: mayTake('suspend'),
+    resume: mayTake('resume'),
+    withdraw: mayTake('withdraw'),
+  };
+  return {
+    ...brand,
+    profile: shownProfile(profile),
+    pendingProfile: pendingProfile && shownProfile(pendingProfile),
+    can,
+    whyNotDecide: whyNot,
+  };
 }
 
 /** True if a person can decide the brand, or its pending revision, now: its letters are decided first. */
 function waitsForPerson({ state, approvedRevision, pendingRevision, letters }: BrandRecord): boolean {
   if (pendingRevision === null || state === 'withdrawn') return false;
   if (approvedRevision === null && !allows(BRAND_TRANSITIONS, state, 'approve')) return false;
-  return !letters.some((letter) => letter.revision === pendingRevision && (letter.state === 'submitted' || letter.state === 'in_review'));
+  return !letters.some(
+    (letter) => letter.revision === pendingRevision && (letter.state === 'submitted' || letter.state === 'in_review'),
+  );
 }

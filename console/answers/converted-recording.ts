@@ -50,7 +50,12 @@ export class ConvertedRecording {
 
   /** Writes the header, when all samples are there. */
   async finish(format: { readonly sampleRate: number; readonly channels: number }): Promise<void> {
-    await this.file.write(wavHeader({ encoding, ...format }, this.written - convertedHeaderBytes), 0, convertedHeaderBytes, 0);
+    await this.file.write(
+      wavHeader({ encoding, ...format }, this.written - convertedHeaderBytes),
+      0,
+      convertedHeaderBytes,
+      0,
+    );
   }
 
   /** The bytes of a range, read as they are asked for. */
@@ -64,8 +69,10 @@ export class ConvertedRecording {
   }
 
   private async *pieces({ start, end }: FileRange): AsyncGenerator<Buffer> {
-    for (let at = start; at <= end; ) {
-      const { bytesRead, buffer } = await this.file.read(Buffer.allocUnsafe(Math.min(pieceBytes, end - at + 1)), { position: at });
+    for (let at = start; at <= end;) {
+      const { bytesRead, buffer } = await this.file.read(Buffer.allocUnsafe(Math.min(pieceBytes, end - at + 1)), {
+        position: at,
+      });
       if (bytesRead === 0) throw new Error('the converted recording is shorter than it was');
       at += bytesRead;
       yield buffer.subarray(0, bytesRead);

@@ -4,7 +4,10 @@ import type { ConsoleWork } from '../http/console-work.ts';
 import { isWorkerConnected } from './worker-presence.ts';
 
 /** A model that a recording can be verified with. */
-export type OfferedModel = Pick<RegistryEntry, 'model' | 'family' | 'release' | 'state' | 'isDefault' | 'replacedBy'> & {
+export type OfferedModel = Pick<
+  RegistryEntry,
+  'model' | 'family' | 'release' | 'state' | 'isDefault' | 'replacedBy'
+> & {
   readonly isUsable: boolean;
   /** Least voice in a recording; null where no weights are here. */
   readonly voiceSecondsMin: number | null;
@@ -19,13 +22,31 @@ export interface DetectionFacts {
 }
 
 /** What the demo offers at this moment. */
-export async function readDetectionFacts({ db, config, queues }: Pick<ConsoleWork, 'db' | 'config' | 'queues'>): Promise<DetectionFacts> {
+export async function readDetectionFacts({
+  db,
+  config,
+  queues,
+}: Pick<ConsoleWork, 'db' | 'config' | 'queues'>): Promise<DetectionFacts> {
   const registry = await loadRegistry(db, config);
-  return { families: FAMILIES, models: registry.models().map(offered), limits: { bytesMax: config.audioBytesMax, secondsMax: config.audioSecondsMax }, workerConnected: await isWorkerConnected(queues) };
+  return {
+    families: FAMILIES,
+    models: registry.models().map(offered),
+    limits: { bytesMax: config.audioBytesMax, secondsMax: config.audioSecondsMax },
+    workerConnected: await isWorkerConnected(queues),
+  };
 }
 
 function offered({ model, family, release, state, isDefault, replacedBy, manifest }: RegistryEntry): OfferedModel {
-  return { model, family, release, state, isDefault, replacedBy, isUsable: manifest !== null, voiceSecondsMin: manifest?.minimumVoiceSeconds ?? null };
+  return {
+    model,
+    family,
+    release,
+    state,
+    isDefault,
+    replacedBy,
+    isUsable: manifest !== null,
+    voiceSecondsMin: manifest?.minimumVoiceSeconds ?? null,
+  };
 }
 
 /** A recording that was handed in: its batch and its verification, by their public ids. */

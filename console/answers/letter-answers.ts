@@ -40,12 +40,18 @@ export interface WaitingBrand {
 }
 
 /** Letters that wait for a person, oldest first. */
-export async function listWaitingLetters(db: Queryable, { after, limit }: { after: number; limit: number }): Promise<WaitingLetter[]> {
+export async function listWaitingLetters(
+  db: Queryable,
+  { after, limit }: { after: number; limit: number },
+): Promise<WaitingLetter[]> {
   return queryRows<WaitingLetter>(db, sql('console/list_waiting_letters'), [after, limit]);
 }
 
 /** Brands that wait for a person, by handle. */
-export async function listWaitingBrands(db: Queryable, { after, limit }: { after: string; limit: number }): Promise<WaitingBrand[]> {
+export async function listWaitingBrands(
+  db: Queryable,
+  { after, limit }: { after: string; limit: number },
+): Promise<WaitingBrand[]> {
   return queryRows<WaitingBrand>(db, sql('console/list_waiting_brands'), [after, limit]);
 }
 
@@ -69,7 +75,11 @@ export interface LetterRequest {
 
 /** What was asked for with a letter that is there. */
 export async function readLetterRequest(db: Queryable, letterId: number): Promise<LetterRequest> {
-  const row = (await queryRow<Omit<LetterRequest, 'profile'> & { profile: BrandProfile }>(db, sql('console/read_letter_request'), [letterId]))!; // each letter has its operation
+  const row = (await queryRow<Omit<LetterRequest, 'profile'> & { profile: BrandProfile }>(
+    db,
+    sql('console/read_letter_request'),
+    [letterId],
+  ))!; // each letter has its operation
   return { ...row, profile: shownProfile(row.profile) };
 }
 
@@ -82,7 +92,11 @@ export interface RequestedNumber {
 }
 
 /** Numbers that were requested with a letter, in the order of the request; `missing`: only those that it does not authorize. */
-export async function listRequestedNumbers(db: Queryable, letterId: number, { after, missing, limit }: { after: number; missing: boolean; limit: number }): Promise<RequestedNumber[]> {
+export async function listRequestedNumbers(
+  db: Queryable,
+  letterId: number,
+  { after, missing, limit }: { after: number; missing: boolean; limit: number },
+): Promise<RequestedNumber[]> {
   return queryRows<RequestedNumber>(db, sql('console/list_letter_numbers'), [letterId, after, missing, limit]);
 }
 
@@ -99,7 +113,10 @@ export function explained<Any extends PublicFinding>(finding: Any): Any & { read
 }
 
 /** A letter with its findings and what was asked for with it, without its text. */
-export type ShownLetter = LetterRecord & { readonly findings: readonly (PublicFinding & { readonly meaning: string })[]; readonly request: LetterRequest };
+export type ShownLetter = LetterRecord & {
+  readonly findings: readonly (PublicFinding & { readonly meaning: string })[];
+  readonly request: LetterRequest;
+};
 
 /** @throws ServiceError `letter_unknown` */
 export async function readShownLetter(db: Queryable, letterId: number): Promise<ShownLetter> {
@@ -154,34 +171,74 @@ export interface ReviewedLetter {
 }
 
 /** What those who decide are shown of a letter that was opened for them. */
-export async function reviewedLetter(db: Queryable, { opened, findings, ...letter }: Awaited<ReturnType<typeof readLetterRecord>>, whyNot: string | null): Promise<ReviewedLetter> {
-  return { whyNotDecide: whyNot, letter, request: await readLetterRequest(db, letter.letterId), reading: shownReading(opened, findings) };
+export async function reviewedLetter(
+  db: Queryable,
+  { opened, findings, ...letter }: Awaited<ReturnType<typeof readLetterRecord>>,
+  whyNot: string | null,
+): Promise<ReviewedLetter> {
+  return {
+    whyNotDecide: whyNot,
+    letter,
+    request: await readLetterRequest(db, letter.letterId),
+    reading: shownReading(opened, findings),
+  };
 }
 
 /** What was read from a letter; its findings alone where nothing is kept of its text. */
 export function shownReading(opened: SealedReading | null, findings: readonly PublicFinding[]): ShownReading {
-  if (opened === null) return { findings: findings.map((finding) => ({ ...explained(finding), excerpt: null, place: null })), fields: [], numberPlaces: [], confidence: null, pages: [], signatures: [], embeddedCsv: null };
+  if (opened === null)
+    return {
+      findings: findings.map((finding) => ({ ...explained(finding), excerpt: null, place: null })),
+      fields: [],
+      numberPlaces: [],
+      confidence: null,
+      pages: [],
+      signatures: [],
+      embeddedCsv: null,
+    };
   const { fields, reading } = opened;
   return {
     findings: opened.findings.map(placed),
     fields: fields === null ? [] : foundFields(fields),
     numberPlaces: (fields?.phones ?? []).flatMap(({ place }) => place ?? []),
     confidence: fields?.confidence ?? null,
-    pages: (reading?.pages ?? []).map(({ page, width, height, source, turned = 0, lines }) => ({ page, width, height, source, turned, lines: lines.map(({ text, confidence }) => ({ text, confidence })) })),
+    pages: (reading?.pages ?? []).map(({ page, width, height, source, turned = 0, lines }) => ({
+      page,
+      width,
+      height,
+      source,
+      turned,
+      lines: lines.map(({ text, confidence }) => ({ text, confidence })),
+    })),
     signatures: reading?.signatures ?? [],
     embeddedCsv: reading?.embeddedCsv?.name ?? null,
   };
 }
 
 function placed({ code, severity, message, place, excerpt }: Finding): PlacedFinding {
-  return { ...explained({ code, severity, message, page: place?.page ?? null, line: place?.line ?? null }), place, excerpt };
+  return {
+    ...explained({ code, severity, message, page: place?.page ?? null, line: place?.line ?? null }),
+    place,
+    excerpt,
+  };
 }
 
 /** The fields of a letter by the names that people know them under; those that were not found are left out. */
 function foundFields(fields: LetterFields): ShownField[] {
   const { signature, attachment, phones, otherPhones } = fields;
-  const one = (name: string, found: { value: string; excerpt: string; place: Place } | null): ShownField[] => (found === null ? [] : [{ name, ...pick(found) }]);
-  const date = (name: string, found: LetterFields['signingDate']): ShownField[] => (found === null ? [] : [{ name, value: found.alternative === null ? found.date : `${found.date} or ${found.alternative}`, excerpt: found.excerpt, place: found.place }]);
+  const one = (name: string, found: { value: string; excerpt: string; place: Place } | null): ShownField[] =>
+    found === null ? [] : [{ name, ...pick(found) }];
+  const date = (name: string, found: LetterFields['signingDate']): ShownField[] =>
+    found === null
+      ? []
+      : [
+          {
+            name,
+            value: found.alternative === null ? found.date : `${found.date} or ${found.alternative}`,
+            excerpt: found.excerpt,
+            place: found.place,
+          },
+        ];
   return [
     ...one('Authorizes by', fields.title),
     ...one('Who authorizes', fields.authorizer),
@@ -192,13 +249,41 @@ function foundFields(fields: LetterFields): ShownField[] {
     ...one('Address', fields.address),
     ...one('Signer', fields.signerName ?? fields.possibleSignerName),
     ...one('Title of the signer', fields.signerTitle ?? fields.possibleSignerTitle),
-    { name: 'Signature', value: `${signature.kind}: ${signature.reason}`, excerpt: signature.excerpt, place: signature.place },
+    {
+      name: 'Signature',
+      value: `${signature.kind}: ${signature.reason}`,
+      excerpt: signature.excerpt,
+      place: signature.place,
+    },
     ...date('Signing date', fields.signingDate),
     ...fields.otherDates.flatMap((each) => date('Another date', each)),
     ...fields.endDates.flatMap((each) => date('Ends', each)),
-    { name: 'Numbers listed for branding', value: String(phones.length), excerpt: null, place: phones[0]?.place ?? null },
-    ...(otherPhones.length === 0 ? [] : [{ name: 'Other numbers on the letter', value: String(otherPhones.length), excerpt: null, place: otherPhones[0]?.place ?? null }]),
-    ...(attachment.stated ? [{ name: 'List of numbers', value: `${attachment.first ?? '?'} to ${attachment.last ?? '?'}, ${attachment.count ?? '?'} numbers`, excerpt: null, place: attachment.place }] : []),
+    {
+      name: 'Numbers listed for branding',
+      value: String(phones.length),
+      excerpt: null,
+      place: phones[0]?.place ?? null,
+    },
+    ...(otherPhones.length === 0
+      ? []
+      : [
+          {
+            name: 'Other numbers on the letter',
+            value: String(otherPhones.length),
+            excerpt: null,
+            place: otherPhones[0]?.place ?? null,
+          },
+        ]),
+    ...(attachment.stated
+      ? [
+          {
+            name: 'List of numbers',
+            value: `${attachment.first ?? '?'} to ${attachment.last ?? '?'}, ${attachment.count ?? '?'} numbers`,
+            excerpt: null,
+            place: attachment.place,
+          },
+        ]
+      : []),
   ];
 }
 

@@ -43,7 +43,11 @@ export class LetterPages {
    */
   async pagesOf(documentId: number): Promise<readonly RenderedPage[]> {
     this.forgetOld();
-    const kept = this.drawn.get(documentId) ?? { pages: this.inTurn(() => this.draw(documentId)), at: this.now(), bytes: 0 };
+    const kept = this.drawn.get(documentId) ?? {
+      pages: this.inTurn(() => this.draw(documentId)),
+      at: this.now(),
+      bytes: 0,
+    };
     this.drawn.delete(documentId);
     this.drawn.set(documentId, kept);
     try {
@@ -64,7 +68,8 @@ export class LetterPages {
   }
 
   private forgetOld(): void {
-    for (const [documentId, { at }] of this.drawn) if (this.now() - at > drawnSecondsMax * 1000) this.drawn.delete(documentId);
+    for (const [documentId, { at }] of this.drawn)
+      if (this.now() - at > drawnSecondsMax * 1000) this.drawn.delete(documentId);
   }
 
   private forgetMany(): void {
@@ -76,7 +81,12 @@ export class LetterPages {
   }
 
   private async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.waiting >= waitingLettersMax) throw new ServiceError('overloaded', { operation: 'draw letter', problem: 'Many letters wait to be drawn.', hint: 'Load the page again in a minute.' });
+    if (this.waiting >= waitingLettersMax)
+      throw new ServiceError('overloaded', {
+        operation: 'draw letter',
+        problem: 'Many letters wait to be drawn.',
+        hint: 'Load the page again in a minute.',
+      });
     this.waiting++;
     const before = this.turn;
     const mine = before.then(work, work).finally(() => this.waiting--);

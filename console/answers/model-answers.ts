@@ -11,7 +11,10 @@ import { sql } from '../../sql/sql.ts';
 import { pageOf } from '../http/paging.ts';
 
 /** A model as a row of the registry's table. */
-export type ListedModel = Pick<RegistryEntry, 'model' | 'family' | 'release' | 'state' | 'isDefault' | 'removedIn' | 'replacedBy' | 'note' | 'origin' | 'added'> & {
+export type ListedModel = Pick<
+  RegistryEntry,
+  'model' | 'family' | 'release' | 'state' | 'isDefault' | 'removedIn' | 'replacedBy' | 'note' | 'origin' | 'added'
+> & {
   readonly parameters: number | null;
   readonly bytes: number | null;
   readonly thresholds: ModelManifest['thresholds'] | null;
@@ -20,9 +23,39 @@ export type ListedModel = Pick<RegistryEntry, 'model' | 'family' | 'release' | '
 };
 
 /** The row of a model. */
-export function listedModel({ model, family, release, state, isDefault, removedIn, replacedBy, note, origin, added, fault, manifest }: RegistryEntry): ListedModel {
-  const size = { parameters: manifest?.parameters ?? null, bytes: manifest?.bytes ?? null, thresholds: manifest?.thresholds ?? null };
-  return { model, family, release, state, isDefault, removedIn, replacedBy, note, origin, added, ...size, fault: fault?.problem ?? null };
+export function listedModel({
+  model,
+  family,
+  release,
+  state,
+  isDefault,
+  removedIn,
+  replacedBy,
+  note,
+  origin,
+  added,
+  fault,
+  manifest,
+}: RegistryEntry): ListedModel {
+  const size = {
+    parameters: manifest?.parameters ?? null,
+    bytes: manifest?.bytes ?? null,
+    thresholds: manifest?.thresholds ?? null,
+  };
+  return {
+    model,
+    family,
+    release,
+    state,
+    isDefault,
+    removedIn,
+    replacedBy,
+    note,
+    origin,
+    added,
+    ...size,
+    fault: fault?.problem ?? null,
+  };
 }
 
 /** Largest card that is shown; those that are shipped have some 10 kB. */
@@ -43,7 +76,16 @@ export type ListedDefaultChange = DefaultChange & { readonly before: string | nu
 
 /** When defaults were set here, newest first. */
 export async function listAllDefaultChanges(db: Queryable, limit: number): Promise<ListedDefaultChange[]> {
-  const rows = await queryRows<{ family: DefaultChange['family']; model: string; before: string | null; since: Date; setBy: string; reason: string; reportId: number | null; forced: boolean }>(db, sql('console/list_default_changes'), [limit]);
+  const rows = await queryRows<{
+    family: DefaultChange['family'];
+    model: string;
+    before: string | null;
+    since: Date;
+    setBy: string;
+    reason: string;
+    reportId: number | null;
+    forced: boolean;
+  }>(db, sql('console/list_default_changes'), [limit]);
   return rows.map(({ setBy, reportId, ...change }) => ({ ...change, setBy, reportId }));
 }
 
@@ -63,25 +105,42 @@ export interface ShownRegistry {
 export async function readRegistry(db: Queryable, registry: ModelRegistry, release?: string): Promise<ShownRegistry> {
   const { newestRelease } = registry;
   const { name, identityThreshold } = await openVoiceModel();
-  return { release: release ?? newestRelease, newestRelease, models: registry.models(release).map(listedModel), voiceprint: { model: name, identityThreshold }, changes: await listAllDefaultChanges(db, changesShownMax) };
+  return {
+    release: release ?? newestRelease,
+    newestRelease,
+    models: registry.models(release).map(listedModel),
+    voiceprint: { model: name, identityThreshold },
+    changes: await listAllDefaultChanges(db, changesShownMax),
+  };
 }
 
 /** A model with its card, and when it became the default or ceased to be it. */
-export type ShownModel = ListedModel & Pick<RegistryEntry, 'manifest' | 'manifestSha256'> & {
-  readonly card: string | null;
-  /** True if there is a picture of its error rates. */
-  readonly hasCurve: boolean;
-  readonly defaults: readonly DefaultChange[];
-};
+export type ShownModel = ListedModel &
+  Pick<RegistryEntry, 'manifest' | 'manifestSha256'> & {
+    readonly card: string | null;
+    /** True if there is a picture of its error rates. */
+    readonly hasCurve: boolean;
+    readonly defaults: readonly DefaultChange[];
+  };
 
 /** What the page of a model is told of it. */
 export async function readModel(db: Queryable, entry: RegistryEntry): Promise<ShownModel> {
   const { model, manifest, manifestSha256, directory } = entry;
-  return { ...listedModel(entry), manifest, manifestSha256, card: await readBeside(directory, 'card.md'), hasCurve: (await readBeside(directory, 'det.svg')) !== null, defaults: await listDefaultChanges(db, model) };
+  return {
+    ...listedModel(entry),
+    manifest,
+    manifestSha256,
+    card: await readBeside(directory, 'card.md'),
+    hasCurve: (await readBeside(directory, 'det.svg')) !== null,
+    defaults: await listDefaultChanges(db, model),
+  };
 }
 
 /** The model that voices are compared by, with its card. */
-export type ShownVoiceModel = Pick<VoiceModel, 'identityThreshold' | 'agreementMin'> & { readonly model: string; readonly card: string | null };
+export type ShownVoiceModel = Pick<VoiceModel, 'identityThreshold' | 'agreementMin'> & {
+  readonly model: string;
+  readonly card: string | null;
+};
 
 /** @throws ServiceError `model_invalid` */
 export async function readVoiceModel(): Promise<ShownVoiceModel> {
@@ -101,10 +160,33 @@ export interface ListedReport {
 }
 
 /** Drift reports, newest first. */
-export async function listReports(db: Queryable, { before, model, limit }: { readonly before?: number | undefined; readonly model?: string | undefined; readonly limit: number }): Promise<{ reports: ListedReport[]; next: string | null }> {
-  const rows = await queryRows<{ reportId: number; oldModel: string; newModel: string; batch: string; madeAt: Date; madeBy: string; counts: DriftReport['counts'] }>(db, sql('console/list_drift_reports'), [before ?? null, model ?? null, limit + 1]);
+export async function listReports(
+  db: Queryable,
+  {
+    before,
+    model,
+    limit,
+  }: { readonly before?: number | undefined; readonly model?: string | undefined; readonly limit: number },
+): Promise<{ reports: ListedReport[]; next: string | null }> {
+  const rows = await queryRows<{
+    reportId: number;
+    oldModel: string;
+    newModel: string;
+    batch: string;
+    madeAt: Date;
+    madeBy: string;
+    counts: DriftReport['counts'];
+  }>(db, sql('console/list_drift_reports'), [before ?? null, model ?? null, limit + 1]);
   const { rows: shown, next } = pageOf(rows, limit, ({ reportId }) => reportId);
-  const reports = shown.map((row) => ({ reportId: row.reportId, old: row.oldModel, new: row.newModel, batch: row.batch, madeAt: row.madeAt, madeBy: row.madeBy, counts: row.counts }));
+  const reports = shown.map((row) => ({
+    reportId: row.reportId,
+    old: row.oldModel,
+    new: row.newModel,
+    batch: row.batch,
+    madeAt: row.madeAt,
+    madeBy: row.madeBy,
+    counts: row.counts,
+  }));
   return { reports, next };
 }
 
@@ -118,8 +200,17 @@ export interface StoredReport {
 
 /** @throws ServiceError `drift_report_unknown` if no report has this id */
 export async function readReport(db: Queryable, reportId: number): Promise<StoredReport> {
-  const row = await queryRow<{ reportId: number; madeAt: Date; madeBy: string; report: DriftReport }>(db, sql('console/read_drift_report'), [reportId]);
-  if (row === undefined) throw new ServiceError('drift_report_unknown', { operation: 'read drift report', object: String(reportId), hint: 'The page of the models lists those there are.' });
+  const row = await queryRow<{ reportId: number; madeAt: Date; madeBy: string; report: DriftReport }>(
+    db,
+    sql('console/read_drift_report'),
+    [reportId],
+  );
+  if (row === undefined)
+    throw new ServiceError('drift_report_unknown', {
+      operation: 'read drift report',
+      object: String(reportId),
+      hint: 'The page of the models lists those there are.',
+    });
   return { reportId: row.reportId, madeAt: row.madeAt, madeBy: row.madeBy, report: row.report };
 }
 
@@ -132,5 +223,11 @@ export type ShownReport = Omit<StoredReport, 'report'> & Omit<DriftReport, 'poin
 /** What the page of a report is told of it. */
 export function shownReport({ report, ...facts }: StoredReport): ShownReport {
   const { points, flips, notCompared, ...rest } = report;
-  return { ...facts, ...rest, pointsDrawn: points.length, flips: flips.slice(0, rowsShownMax), notCompared: notCompared.slice(0, rowsShownMax) };
+  return {
+    ...facts,
+    ...rest,
+    pointsDrawn: points.length,
+    flips: flips.slice(0, rowsShownMax),
+    notCompared: notCompared.slice(0, rowsShownMax),
+  };
 }

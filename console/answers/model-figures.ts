@@ -7,7 +7,10 @@ import type { ScoreName } from '../../pipelines/audio/verification.ts';
 export interface ScoreFigures {
   readonly score: ScoreName;
   /** The rate at which both kinds of error are as frequent, with its interval of 95 %. */
-  readonly equalError: { readonly rate: number; readonly interval: { readonly low: number; readonly high: number } | null };
+  readonly equalError: {
+    readonly rate: number;
+    readonly interval: { readonly low: number; readonly high: number } | null;
+  };
   /** At the model's threshold: authentic recordings that are refused, and attacks that pass; null where it was measured without. */
   readonly atThreshold: { readonly threshold: number; readonly miss: number; readonly falseAlarm: number } | null;
   readonly bonafide: number;
@@ -33,7 +36,9 @@ function readOnce(directory: string): Promise<EvaluationReport | undefined> {
 }
 
 /** The error rates of a model's card, or null for one without a card. */
-export async function readModelFigures(entry: Pick<RegistryEntry, 'model' | 'family' | 'directory'> | undefined): Promise<ModelFigures | null> {
+export async function readModelFigures(
+  entry: Pick<RegistryEntry, 'model' | 'family' | 'directory'> | undefined,
+): Promise<ModelFigures | null> {
   const evaluation = entry?.directory == null ? undefined : await readOnce(entry.directory);
   const sections = evaluation?.sections.filter(({ model }) => model === entry!.model) ?? [];
   const section = sections.find(({ channel }) => channel === entry!.family) ?? sections[0];
@@ -42,6 +47,12 @@ export async function readModelFigures(entry: Pick<RegistryEntry, 'model' | 'fam
     model: section.model,
     recordings: evaluation.index.recordings,
     evaluatedAt: evaluation.evaluatedAt,
-    scores: section.scores.map(({ score, equalError, atThreshold, bonafide, attacks }) => ({ score, equalError, atThreshold, bonafide, attacks })),
+    scores: section.scores.map(({ score, equalError, atThreshold, bonafide, attacks }) => ({
+      score,
+      equalError,
+      atThreshold,
+      bonafide,
+      attacks,
+    })),
   };
 }

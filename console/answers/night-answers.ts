@@ -104,7 +104,9 @@ const dayMs = 86_400_000;
 
 /** So many days that end before a day (UTC), the newest first. */
 export function daysBefore(day: string, count: number): string[] {
-  return Array.from({ length: count }, (_, at) => new Date(Date.parse(`${day}T00:00:00Z`) - (at + 1) * dayMs).toISOString().slice(0, 10));
+  return Array.from({ length: count }, (_, at) =>
+    new Date(Date.parse(`${day}T00:00:00Z`) - (at + 1) * dayMs).toISOString().slice(0, 10),
+  );
 }
 
 /** Today and the days before it. */
@@ -142,10 +144,20 @@ async function readStanding(db: Queryable, days: readonly string[]): Promise<Sta
   return (await queryRow<StandingRow>(db, sql('console/describe_nights'), [days.at(-1)]))!;
 }
 
-async function readDays(db: Queryable, days: readonly string[], { open, olderDay }: StandingRow): Promise<NightHistory> {
+async function readDays(
+  db: Queryable,
+  days: readonly string[],
+  { open, olderDay }: StandingRow,
+): Promise<NightHistory> {
   const [newest, oldest] = [days[0]!, days.at(-1)!];
   const cells = await queryRows<CellRow>(db, sql('console/list_night_cells'), [oldest, newest]);
-  return { days, rows: rowsOf(cells, days), nights: await listNights(db, { oldest, newest }), isOpen: open > 0, next: olderDay === null ? null : oldest };
+  return {
+    days,
+    rows: rowsOf(cells, days),
+    nights: await listNights(db, { oldest, newest }),
+    isOpen: open > 0,
+    next: olderDay === null ? null : oldest,
+  };
 }
 
 function rowsOf(cells: readonly CellRow[], days: readonly string[]): HistoryRow[] {
@@ -161,7 +173,10 @@ function rowsOf(cells: readonly CellRow[], days: readonly string[]): HistoryRow[
 }
 
 /** The nights of some days, newest first. */
-export async function listNights(db: Queryable, { oldest, newest }: { readonly oldest: string; readonly newest: string }): Promise<NightSummary[]> {
+export async function listNights(
+  db: Queryable,
+  { oldest, newest }: { readonly oldest: string; readonly newest: string },
+): Promise<NightSummary[]> {
   const rows = await queryRows<SummaryRow>(db, sql('console/list_nights'), [oldest, newest, nightsMax]);
   return rows.map((row) => ({
     runId: row.runId,
@@ -219,7 +234,19 @@ export interface ToldBuild {
 
 /** A night with all that is known of it. */
 export interface ToldNight {
-  readonly night: Pick<NightState, 'runId' | 'date' | 'trigger' | 'state' | 'outcome' | 'generation' | 'requestedAt' | 'requestedBy' | 'openedAt' | 'finishedAt'> & {
+  readonly night: Pick<
+    NightState,
+    | 'runId'
+    | 'date'
+    | 'trigger'
+    | 'state'
+    | 'outcome'
+    | 'generation'
+    | 'requestedAt'
+    | 'requestedBy'
+    | 'openedAt'
+    | 'finishedAt'
+  > & {
     readonly only: string | null;
     readonly acceptShrink: boolean;
     readonly full: boolean;
@@ -270,12 +297,34 @@ interface BuildRow {
  * @throws ServiceError `night_unknown`
  */
 export async function readWholeNight(db: Queryable, runId: number): Promise<ToldNight> {
-  const { runId: id, date, trigger, state, outcome, generation, requestedAt, requestedBy, openedAt, finishedAt, failure, report } = await readNight(db, { runId });
+  const {
+    runId: id,
+    date,
+    trigger,
+    state,
+    outcome,
+    generation,
+    requestedAt,
+    requestedBy,
+    openedAt,
+    finishedAt,
+    failure,
+    report,
+  } = await readNight(db, { runId });
   const asked = (await queryRow<RequestRow>(db, sql('console/find_night'), [runId]))!;
   const builds = await queryRows<BuildRow>(db, sql('console/list_night_builds'), [runId]);
   return {
     night: {
-      runId: id, date, trigger, state, outcome, generation, requestedAt, requestedBy, openedAt, finishedAt,
+      runId: id,
+      date,
+      trigger,
+      state,
+      outcome,
+      generation,
+      requestedAt,
+      requestedBy,
+      openedAt,
+      finishedAt,
       only: scopeOf(asked),
       acceptShrink: asked.acceptShrink,
       full: asked.fullBuild,

@@ -1,4 +1,9 @@
-import { describeLabelReason, LABEL_CAUSES, type Label, type LabelEvent } from '../../pipelines/labels/label-history.ts';
+import {
+  describeLabelReason,
+  LABEL_CAUSES,
+  type Label,
+  type LabelEvent,
+} from '../../pipelines/labels/label-history.ts';
 import { readNumberHistory, type Dispute } from '../../pipelines/labels/number-dispute.ts';
 import { readNumber, type NumberRecord } from '../../pipelines/labels/number-record.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
@@ -18,16 +23,31 @@ export interface ShownLabelChange {
 }
 
 /** A number with its label, why it has it, and what was disputed. */
-export type ShownNumber = Pick<NumberRecord, 'phone' | 'country' | 'reputation' | 'since' | 'feed' | 'complaints' | 'score' | 'redress' | 'protection'> & {
-  readonly changes: readonly ShownLabelChange[];
-  readonly disputes: readonly Dispute[];
-};
+export type ShownNumber = Pick<
+  NumberRecord,
+  'phone' | 'country' | 'reputation' | 'since' | 'feed' | 'complaints' | 'score' | 'redress' | 'protection'
+> & { readonly changes: readonly ShownLabelChange[]; readonly disputes: readonly Dispute[] };
 
 /** What the page of numbers shows of one. @throws ServiceError `phone_invalid`, `phone_unknown` */
 export async function shownNumber(db: Queryable, phoneText: string): Promise<ShownNumber> {
-  const { phone, country, reputation, since, feed, complaints, score, redress, protection } = await readNumber(db, phoneText);
+  const { phone, country, reputation, since, feed, complaints, score, redress, protection } = await readNumber(
+    db,
+    phoneText,
+  );
   const { changes, disputes } = await readNumberHistory(db, phone, { limit: historyShown });
-  return { phone, country, reputation, since, feed, complaints, score, redress, protection, changes: changes.map(shownChange), disputes };
+  return {
+    phone,
+    country,
+    reputation,
+    since,
+    feed,
+    complaints,
+    score,
+    redress,
+    protection,
+    changes: changes.map(shownChange),
+    disputes,
+  };
 }
 
 function shownChange(event: LabelEvent): ShownLabelChange {

@@ -5,7 +5,14 @@ import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 
 /** What an operation came to: its outcome, or its state where there is none. */
-export const OPERATION_STANDINGS = ['queued', 'approved', 'in_review', 'accepted', 'rejected', 'failed'] as const satisfies readonly (OperationResult['outcome'] | 'queued' | 'failed')[];
+export const OPERATION_STANDINGS = [
+  'queued',
+  'approved',
+  'in_review',
+  'accepted',
+  'rejected',
+  'failed',
+] as const satisfies readonly (OperationResult['outcome'] | 'queued' | 'failed')[];
 
 /** An operation in a list. */
 export interface OperationSummary {
@@ -32,8 +39,17 @@ export interface OperationFilter {
 }
 
 /** Operations, newest first. */
-export async function listOperations(db: Queryable, { before, owners, standing, handle, limit }: OperationFilter): Promise<OperationSummary[]> {
-  return queryRows<OperationSummary>(db, sql('console/list_operations'), [before ?? null, owners, standing ?? null, handle ?? null, limit]);
+export async function listOperations(
+  db: Queryable,
+  { before, owners, standing, handle, limit }: OperationFilter,
+): Promise<OperationSummary[]> {
+  return queryRows<OperationSummary>(db, sql('console/list_operations'), [
+    before ?? null,
+    owners,
+    standing ?? null,
+    handle ?? null,
+    limit,
+  ]);
 }
 
 /** Rows that are read at a time for a file. */
@@ -42,9 +58,11 @@ const rowsRead = 1000;
 /** The refused rows of an operation as CSV (RFC 4180) with a header, in pieces. */
 export async function* writeRejects(db: Queryable, operationId: number): AsyncGenerator<string> {
   yield 'line,phone,code,reason\r\n';
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const rows = await listOperationRows(db, operationId, { refused: true, after, limit: rowsRead });
-    yield rows.map(({ line, phone, outcome, reason }) => `${[line, phone ?? '', outcome, reason].map(quoted).join(',')}\r\n`).join('');
+    yield rows
+      .map(({ line, phone, outcome, reason }) => `${[line, phone ?? '', outcome, reason].map(quoted).join(',')}\r\n`)
+      .join('');
     if (rows.length < rowsRead) return;
     after = rows.at(-1)!.line;
   }

@@ -14,7 +14,13 @@ const played: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** How a recording is played; null while nothing has opened it, so that its format is not known. */
-export function playbackOf({ format, codec }: { readonly format: string | null; readonly codec: string | null }): Playback | null {
+export function playbackOf({
+  format,
+  codec,
+}: {
+  readonly format: string | null;
+  readonly codec: string | null;
+}): Playback | null {
   if (format === null || codec === null) return null;
   return Object.hasOwn(played, format) && played[format]!.includes(codec) ? 'original' : 'converted';
 }

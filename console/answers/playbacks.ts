@@ -25,7 +25,14 @@ export interface PlaybackLimits {
 const GiB = 1024 ** 3;
 
 /** The limits of the console. */
-export const playbackLimits: PlaybackLimits = { runningMax: 2, waitingMax: 20, recordingBytesMax: GiB, diskBytesMax: 2 * GiB, keptMax: 32, idleMs: 5 * 60_000 };
+export const playbackLimits: PlaybackLimits = {
+  runningMax: 2,
+  waitingMax: 20,
+  recordingBytesMax: GiB,
+  diskBytesMax: 2 * GiB,
+  keptMax: 32,
+  idleMs: 5 * 60_000,
+};
 
 type PlaybackWork = Pick<ConsoleWork, 'config' | 'scoring' | 'log' | 'signal'>;
 
@@ -46,8 +53,20 @@ export class Playbacks {
     const { runningMax, waitingMax, keptMax, idleMs } = limits;
     this.work = work;
     this.limits = limits;
-    this.shared = new SharedWork({ signal: work.signal, keptMax, idleMs, onGone: (recording) => void this.remove(recording).catch((err: unknown) => work.log.warn({ err }, 'a converted recording was not closed')) });
-    this.turns = new Turns({ runningMax, waitingMax, refusal: { code: 'overloaded', operation: 'convert recording', problem: 'Other recordings are being converted.' } });
+    this.shared = new SharedWork({
+      signal: work.signal,
+      keptMax,
+      idleMs,
+      onGone: (recording) =>
+        void this.remove(recording).catch((err: unknown) =>
+          work.log.warn({ err }, 'a converted recording was not closed'),
+        ),
+    });
+    this.turns = new Turns({
+      runningMax,
+      waitingMax,
+      refusal: { code: 'overloaded', operation: 'convert recording', problem: 'Other recordings are being converted.' },
+    });
   }
 
   /**
@@ -70,7 +89,12 @@ export class Playbacks {
     this.diskBytes += recording.bytes;
     try {
       const file = new AudioStore(config.audioDir).pathOf(sha256);
-      await recording.finish(await scoring.decode({ file, pcmBytesMax: recordingBytesMax - convertedHeaderBytes, take: (pcm) => this.add(recording, pcm) }, signal));
+      await recording.finish(
+        await scoring.decode(
+          { file, pcmBytesMax: recordingBytesMax - convertedHeaderBytes, take: (pcm) => this.add(recording, pcm) },
+          signal,
+        ),
+      );
       return recording;
     } catch (error) {
       await this.remove(recording);
@@ -81,9 +105,15 @@ export class Playbacks {
   /** Writes samples where there is room. The process that sends them is not believed to keep to the limit. */
   private async add(recording: ConvertedRecording, pcm: Uint8Array): Promise<void> {
     const { recordingBytesMax, diskBytesMax } = this.limits;
-    if (recording.bytes + pcm.length > recordingBytesMax) throw new AudioRefusal('scorer_crashed', 'The process sent more samples than it may.');
+    if (recording.bytes + pcm.length > recordingBytesMax)
+      throw new AudioRefusal('scorer_crashed', 'The process sent more samples than it may.');
     while (this.diskBytes + pcm.length > diskBytesMax && this.shared.forgetOldestUnused());
-    if (this.diskBytes + pcm.length > diskBytesMax) throw new ServiceError('overloaded', { operation: 'convert recording', problem: 'Other converted recordings are being heard.', hint: 'Try again when they have ended, or save the original.' });
+    if (this.diskBytes + pcm.length > diskBytesMax)
+      throw new ServiceError('overloaded', {
+        operation: 'convert recording',
+        problem: 'Other converted recordings are being heard.',
+        hint: 'Try again when they have ended, or save the original.',
+      });
     this.diskBytes += pcm.length;
     await recording.add(pcm);
   }
@@ -97,5 +127,11 @@ export class Playbacks {
 function asRefusal(error: unknown, sha256: string): unknown {
   if (!(error instanceof AudioRefusal)) return error;
   if (error.reason === 'file_missing') return notHere();
-  return new ServiceError('recording_refused', { operation: 'convert recording', object: sha256, problem: `${error.detail} [${error.reason}]`, hint: 'Save the original to hear it with another program.', cause: error });
+  return new ServiceError('recording_refused', {
+    operation: 'convert recording',
+    object: sha256,
+    problem: `${error.detail} [${error.reason}]`,
+    hint: 'Save the original to hear it with another program.',
+    cause: error,
+  });
 }

@@ -65,7 +65,14 @@ export class SharedWork<Result> {
 
   private begin(key: string, work: (signal: AbortSignal) => Promise<Result>): Held<Result> {
     const stop = new AbortController();
-    const held: Held<Result> = { result: work(AbortSignal.any([this.options.signal, stop.signal])), stop, users: 0, made: undefined, isKept: true, idle: undefined };
+    const held: Held<Result> = {
+      result: work(AbortSignal.any([this.options.signal, stop.signal])),
+      stop,
+      users: 0,
+      made: undefined,
+      isKept: true,
+      idle: undefined,
+    };
     held.result.then(
       (result) => {
         held.made = { result };
@@ -90,7 +97,8 @@ export class SharedWork<Result> {
       this.drop(key, held);
       held.stop.abort(reason);
     } else if (!held.isKept) this.options.onGone?.(held.made.result);
-    else if (this.options.idleMs !== undefined) held.idle = setTimeout(() => this.drop(key, held), this.options.idleMs).unref();
+    else if (this.options.idleMs !== undefined)
+      held.idle = setTimeout(() => this.drop(key, held), this.options.idleMs).unref();
   }
 
   private drop(key: string, held: Held<Result>): void {

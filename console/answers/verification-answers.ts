@@ -1,7 +1,13 @@
 import { readBatch, type BatchMode } from '../../pipelines/audio/batches/batch.ts';
 import { AUDIO_REASONS, type AudioReason } from '../../pipelines/audio/reasons.ts';
 import { itemOf, type ItemColumns } from '../../pipelines/audio/batches/verification-record.ts';
-import type { ChannelScores, DecisionLabel, ScoredWindow, ScoringSettings, VerificationState } from '../../pipelines/audio/verification.ts';
+import type {
+  ChannelScores,
+  DecisionLabel,
+  ScoredWindow,
+  ScoringSettings,
+  VerificationState,
+} from '../../pipelines/audio/verification.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
@@ -81,7 +87,10 @@ const idsOutOfOrderMax = 1000;
  * Verifications of all clients, the newest first, with the place of the next page.
  * @throws ServiceError `batch_unknown`
  */
-export async function listVerifications(db: Queryable, filter: VerificationFilter): Promise<{ verifications: ListedVerification[]; next: string | null }> {
+export async function listVerifications(
+  db: Queryable,
+  filter: VerificationFilter,
+): Promise<{ verifications: ListedVerification[]; next: string | null }> {
   const { state = null, model = null, mode = null, label = null, from = null, until = null, limit } = filter;
   const { lowest, highest } = await boundsOf(db, filter);
   const start = earlierOf(filter.before ?? newest, { batchId: highest + 1, line: 0 });
@@ -100,17 +109,27 @@ function earlierOf(a: VerificationPlace, b: VerificationPlace): VerificationPlac
 }
 
 /** The batches that can hold what is asked for: an index of ids is a shorter way to a day than a look at every row. */
-async function boundsOf(db: Queryable, { batch, from, until }: VerificationFilter): Promise<{ lowest: number; highest: number }> {
+async function boundsOf(
+  db: Queryable,
+  { batch, from, until }: VerificationFilter,
+): Promise<{ lowest: number; highest: number }> {
   const bounds = { lowest: 0, highest: Number.MAX_SAFE_INTEGER - 1 };
   if (batch !== undefined) {
     const { batchId } = await readBatch(db, batch);
     return { lowest: batchId, highest: batchId };
   }
   if (from === undefined && until === undefined) return bounds;
-  const found = (await queryRow<{ lowest: number | null; highest: number | null }>(db, sql('console/find_batch_bounds'), [from ?? null, until ?? null]))!;
+  const found = (await queryRow<{ lowest: number | null; highest: number | null }>(
+    db,
+    sql('console/find_batch_bounds'),
+    [from ?? null, until ?? null],
+  ))!;
   const none = { lowest: 0, highest: -1 };
   if ((from !== undefined && found.lowest === null) || (until !== undefined && found.highest === null)) return none;
-  return { lowest: found.lowest === null ? bounds.lowest : found.lowest - idsOutOfOrderMax, highest: found.highest === null ? bounds.highest : found.highest + idsOutOfOrderMax };
+  return {
+    lowest: found.lowest === null ? bounds.lowest : found.lowest - idsOutOfOrderMax,
+    highest: found.highest === null ? bounds.highest : found.highest + idsOutOfOrderMax,
+  };
 }
 
 /** A comparison of the same audio with a voiceprint. */
@@ -155,7 +174,11 @@ const identitiesMax = 10;
 /** @throws ServiceError `verification_unknown` */
 export async function readVerification(db: Queryable, id: string): Promise<VerificationDetail> {
   const row = idForm.test(id) ? await queryRow<DetailRow>(db, sql('console/find_verification'), [id]) : undefined;
-  if (row === undefined) throw new ServiceError('verification_unknown', { operation: 'read verification', hint: 'The list of verifications has those there are.' });
+  if (row === undefined)
+    throw new ServiceError('verification_unknown', {
+      operation: 'read verification',
+      hint: 'The list of verifications has those there are.',
+    });
   return { ...detailOf(row), identities: row.audioSha256 === null ? [] : await listIdentities(db, row.audioSha256) };
 }
 
@@ -178,7 +201,18 @@ function detailOf(row: DetailRow) {
     channelScores: row.channelScores ?? [],
     notes: row.notes ?? [],
     windows: row.windows ?? [],
-    recording: row.audioSha256 === null ? null : { bytes: row.bytes, format: row.format, codec: row.codec, playback: playbackOf(row), storedAt: row.storedAt, deletedAt: row.deletedAt, deletedWhy: row.deletedWhy },
+    recording:
+      row.audioSha256 === null
+        ? null
+        : {
+            bytes: row.bytes,
+            format: row.format,
+            codec: row.codec,
+            playback: playbackOf(row),
+            storedAt: row.storedAt,
+            deletedAt: row.deletedAt,
+            deletedWhy: row.deletedWhy,
+          },
   };
 }
 

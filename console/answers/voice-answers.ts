@@ -2,7 +2,13 @@ import type { VoiceLabel } from '../../pipelines/audio/voices/voice-judgement.ts
 import type { Scores } from '../../pipelines/audio/verification.ts';
 import { openVoiceModel } from '../../pipelines/audio/voices/voice-model.ts';
 import { enrolmentLimits } from '../../pipelines/audio/voiceprint/enrolment.ts';
-import { listVoiceprintPage, readVoiceprint, type VoiceprintEvent, type VoiceprintFilter, type VoiceprintRecord } from '../../pipelines/audio/voices/voiceprint-store.ts';
+import {
+  listVoiceprintPage,
+  readVoiceprint,
+  type VoiceprintEvent,
+  type VoiceprintFilter,
+  type VoiceprintRecord,
+} from '../../pipelines/audio/voices/voiceprint-store.ts';
 import type { Config } from '../../runtime/config.ts';
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
@@ -15,13 +21,26 @@ const comparisonsInHistoryMax = 50;
 const othersInHistoryMax = 50;
 
 /** The history of a voiceprint, newest first: all of it but older comparisons, which are counted. */
-export async function readVoiceHistory(db: Queryable, voiceprint: string): Promise<{ events: VoiceprintEvent[]; eventsLeftOut: number }> {
-  const rows = await queryRows<Omit<VoiceprintEvent, 'eventId'> & { eventId: number; events: number }>(db, sql('console/list_voiceprint_events'), [voiceprint, comparisonsInHistoryMax, othersInHistoryMax]);
-  return { events: rows.map(({ eventId, events: _all, ...event }) => ({ eventId, ...event })), eventsLeftOut: (rows[0]?.events ?? 0) - rows.length };
+export async function readVoiceHistory(
+  db: Queryable,
+  voiceprint: string,
+): Promise<{ events: VoiceprintEvent[]; eventsLeftOut: number }> {
+  const rows = await queryRows<Omit<VoiceprintEvent, 'eventId'> & { eventId: number; events: number }>(
+    db,
+    sql('console/list_voiceprint_events'),
+    [voiceprint, comparisonsInHistoryMax, othersInHistoryMax],
+  );
+  return {
+    events: rows.map(({ eventId, events: _all, ...event }) => ({ eventId, ...event })),
+    eventsLeftOut: (rows[0]?.events ?? 0) - rows.length,
+  };
 }
 
 /** A part of the list of voiceprints, and the place of the next one. */
-export async function listVoiceprints(db: Queryable, filter: VoiceprintFilter): Promise<{ voiceprints: VoiceprintRecord[]; next: string | null }> {
+export async function listVoiceprints(
+  db: Queryable,
+  filter: VoiceprintFilter,
+): Promise<{ voiceprints: VoiceprintRecord[]; next: string | null }> {
   const { voiceprints, next } = await listVoiceprintPage(db, filter);
   return { voiceprints, next: next === null ? null : String(next) };
 }
@@ -35,10 +54,16 @@ export async function readShownVoiceprint(db: Queryable, id: string): Promise<Sh
 }
 
 /** What an enrolment takes, and by which model. */
-export type ShownEnrolmentLimits = typeof enrolmentLimits & { readonly fileBytesMax: number; readonly model: string; readonly identityThreshold: number };
+export type ShownEnrolmentLimits = typeof enrolmentLimits & {
+  readonly fileBytesMax: number;
+  readonly model: string;
+  readonly identityThreshold: number;
+};
 
 /** @throws ServiceError `model_invalid` */
-export async function readEnrolmentLimits({ audioBytesMax }: Pick<Config, 'audioBytesMax'>): Promise<ShownEnrolmentLimits> {
+export async function readEnrolmentLimits({
+  audioBytesMax,
+}: Pick<Config, 'audioBytesMax'>): Promise<ShownEnrolmentLimits> {
   const { name, identityThreshold } = await openVoiceModel();
   return { ...enrolmentLimits, fileBytesMax: audioBytesMax, model: name, identityThreshold };
 }
@@ -73,12 +98,27 @@ interface ComparisonRow extends Record<string, unknown> {
 }
 
 /** Comparisons with a voiceprint, newest first. */
-export async function listComparisons(db: Queryable, voiceprint: string, { before, limit }: { readonly before?: number | undefined; readonly limit: number }): Promise<{ comparisons: StoredComparison[]; next: string | null }> {
-  const rows = await queryRows<ComparisonRow>(db, sql('console/list_voice_comparisons'), [voiceprint, before ?? null, limit + 1]);
+export async function listComparisons(
+  db: Queryable,
+  voiceprint: string,
+  { before, limit }: { readonly before?: number | undefined; readonly limit: number },
+): Promise<{ comparisons: StoredComparison[]; next: string | null }> {
+  const rows = await queryRows<ComparisonRow>(db, sql('console/list_voice_comparisons'), [
+    voiceprint,
+    before ?? null,
+    limit + 1,
+  ]);
   const page = pageOf(rows, limit, ({ voiceVerificationId }) => voiceVerificationId);
   return { comparisons: page.rows.map(comparisonOf), next: page.next };
 }
 
-function comparisonOf({ publicId, verifiedAt, verifiedBy, identity, reason, decision }: ComparisonRow): StoredComparison {
+function comparisonOf({
+  publicId,
+  verifiedAt,
+  verifiedBy,
+  identity,
+  reason,
+  decision,
+}: ComparisonRow): StoredComparison {
   return { verificationId: publicId, verifiedAt, verifiedBy, identity, reason, decision };
 }

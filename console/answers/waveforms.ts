@@ -25,7 +25,11 @@ interface DrawnRecording {
 export class Waveforms {
   private readonly work: Pick<ConsoleWork, 'config' | 'db' | 'scoring' | 'signal'>;
   private readonly pictures: SharedWork<RecordingWaveform>;
-  private readonly turns = new Turns({ runningMax: drawnAtOnceMax, waitingMax, refusal: { code: 'overloaded', operation: 'draw recording', problem: 'Other recordings are being drawn.' } });
+  private readonly turns = new Turns({
+    runningMax: drawnAtOnceMax,
+    waitingMax,
+    refusal: { code: 'overloaded', operation: 'draw recording', problem: 'Other recordings are being drawn.' },
+  });
 
   constructor(work: Pick<ConsoleWork, 'config' | 'db' | 'scoring' | 'signal'>) {
     this.work = work;
@@ -37,7 +41,10 @@ export class Waveforms {
    * for it have fired.
    * @throws ServiceError `recording_unknown` if it is not stored, `recording_refused` if it cannot be read, `overloaded`
    */
-  async read({ audio, model, settings, recording }: VerificationDetail, signal: AbortSignal): Promise<RecordingWaveform> {
+  async read(
+    { audio, model, settings, recording }: VerificationDetail,
+    signal: AbortSignal,
+  ): Promise<RecordingWaveform> {
     const { sha256 } = requireStored({ audio, recording });
     const { config, db } = this.work;
     const usable = model === null ? null : usableModel(await loadRegistry(db, config), model);
@@ -48,25 +55,50 @@ export class Waveforms {
   private async draw({ sha256, model, settings }: DrawnRecording, signal: AbortSignal): Promise<RecordingWaveform> {
     const { config, scoring } = this.work;
     try {
-      return await this.turns.take(() => scoring.waveform({ file: new AudioStore(config.audioDir).pathOf(sha256), model, settings }, signal), signal);
+      return await this.turns.take(
+        () => scoring.waveform({ file: new AudioStore(config.audioDir).pathOf(sha256), model, settings }, signal),
+        signal,
+      );
     } catch (error) {
       if (!(error instanceof AudioRefusal)) throw error;
       if (error.reason === 'file_missing') throw notHere();
-      throw new ServiceError('recording_refused', { operation: 'draw recording', object: sha256, problem: `${error.detail} [${error.reason}]`, cause: error });
+      throw new ServiceError('recording_refused', {
+        operation: 'draw recording',
+        object: sha256,
+        problem: `${error.detail} [${error.reason}]`,
+        cause: error,
+      });
     }
   }
 }
 
 /** The stored audio of a verification. @throws ServiceError `recording_unknown` */
-export function requireStored({ audio, recording }: Pick<VerificationDetail, 'audio' | 'recording'>): { readonly sha256: string; readonly bytes: number } {
-  if (audio === null || recording === null || recording.bytes === null) throw new ServiceError('recording_unknown', { operation: 'read recording', problem: 'The file could not be read when it was handed in, so that nothing is stored of it.' });
-  if (recording.deletedAt !== null) throw new ServiceError('recording_unknown', { operation: 'read recording', object: audio.sha256, problem: `The audio was deleted at ${recording.deletedAt.toISOString()}: ${recording.deletedWhy}`, hint: 'Its results stay.' });
+export function requireStored({ audio, recording }: Pick<VerificationDetail, 'audio' | 'recording'>): {
+  readonly sha256: string;
+  readonly bytes: number;
+} {
+  if (audio === null || recording === null || recording.bytes === null)
+    throw new ServiceError('recording_unknown', {
+      operation: 'read recording',
+      problem: 'The file could not be read when it was handed in, so that nothing is stored of it.',
+    });
+  if (recording.deletedAt !== null)
+    throw new ServiceError('recording_unknown', {
+      operation: 'read recording',
+      object: audio.sha256,
+      problem: `The audio was deleted at ${recording.deletedAt.toISOString()}: ${recording.deletedWhy}`,
+      hint: 'Its results stay.',
+    });
   return { sha256: audio.sha256, bytes: recording.bytes };
 }
 
 /** The audio lies on another machine, or somebody has taken the file away. */
 export function notHere(): ServiceError {
-  return new ServiceError('recording_unknown', { operation: 'read recording', problem: 'The stored audio is not in the audio directory of the console.', hint: 'AUDIO_DIR of the console and of the workers must be the same directory.' });
+  return new ServiceError('recording_unknown', {
+    operation: 'read recording',
+    problem: 'The stored audio is not in the audio directory of the console.',
+    hint: 'AUDIO_DIR of the console and of the workers must be the same directory.',
+  });
 }
 
 function usableModel(registry: ModelRegistry, name: string): ResolvedModel | null {

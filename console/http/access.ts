@@ -57,23 +57,43 @@ export function guardRoutes(app: FastifyInstance, { db, limits, address }: Guard
   });
   app.addHook('onRequest', async (request) => {
     requireOwnHost(request, address());
-    const { access, forAgencies = false, originOnly = false, readsSession = access !== 'nobody' } = request.routeOptions.config;
+    const {
+      access,
+      forAgencies = false,
+      originOnly = false,
+      readsSession = access !== 'nobody',
+    } = request.routeOptions.config;
     if (!safeMethods.has(request.method) || request.headers.origin !== undefined) requireOwnOrigin(request, address());
     const token = request.cookies[cookieName(address())];
     request.session = token === undefined || !readsSession ? undefined : await findSession(db, token, limits);
     const { session } = request;
     if (access === 'nobody') return;
-    if (session === undefined) throw new ServiceError('unauthenticated', { operation: 'open console', problem: 'Nobody is logged in, or the session has ended.', hint: 'Log in.' });
+    if (session === undefined)
+      throw new ServiceError('unauthenticated', {
+        operation: 'open console',
+        problem: 'Nobody is logged in, or the session has ended.',
+        hint: 'Log in.',
+      });
     if (access === undefined) throw new ServiceError('route_unknown', { operation: 'route request' });
-    if (!mayUse(session.user.role, { access, forAgencies })) throw new ServiceError('forbidden', { operation: 'open console', problem: `This needs the role ${access}; ${session.user.name} has the role ${session.user.role}.`, hint: '`caller-trust console users role` gives a user another role.' });
-    if (!safeMethods.has(request.method) && !originOnly && !isCsrfToken(request.headers['x-csrf-token'], session)) throw forged();
+    if (!mayUse(session.user.role, { access, forAgencies }))
+      throw new ServiceError('forbidden', {
+        operation: 'open console',
+        problem: `This needs the role ${access}; ${session.user.name} has the role ${session.user.role}.`,
+        hint: '`caller-trust console users role` gives a user another role.',
+      });
+    if (!safeMethods.has(request.method) && !originOnly && !isCsrfToken(request.headers['x-csrf-token'], session))
+      throw forged();
   });
 }
 
 /** A name that was pointed at this address would make another page's requests look like our own. */
 function requireOwnHost({ headers }: FastifyRequest, { hosts }: ConsoleAddress): void {
   if (headers.host !== undefined && hosts.has(headers.host.toLowerCase())) return;
-  throw new ServiceError('request_invalid', { operation: 'open console', problem: 'The Host header does not name this console.', hint: 'Open it under CONSOLE_ORIGIN, or under localhost.' });
+  throw new ServiceError('request_invalid', {
+    operation: 'open console',
+    problem: 'The Host header does not name this console.',
+    hint: 'Open it under CONSOLE_ORIGIN, or under localhost.',
+  });
 }
 
 /** @throws ServiceError `forbidden` for a request that a page elsewhere has made */
@@ -82,7 +102,11 @@ export function requireOwnOrigin({ headers }: Pick<FastifyRequest, 'headers'>, {
 }
 
 function forged(): ServiceError {
-  return new ServiceError('forbidden', { operation: 'open console', problem: 'The request does not come from a page of this session.', hint: 'Load the page again.' });
+  return new ServiceError('forbidden', {
+    operation: 'open console',
+    problem: 'The request does not come from a page of this session.',
+    hint: 'Load the page again.',
+  });
 }
 
 /** Who makes a request; its route is for users. */
@@ -100,6 +124,10 @@ export function actorOf(request: FastifyRequest): string {
  * Records what the user of a request does. Nothing is done without a record: that of a change in the database is written in the
  * transaction of the change; that of a look, and of a change elsewhere (queues, files), before it, and so stands for the intent.
  */
-export async function recordAction(db: Queryable, request: FastifyRequest, event: Pick<NewEvent, 'action' | 'object' | 'detail'>): Promise<void> {
+export async function recordAction(
+  db: Queryable,
+  request: FastifyRequest,
+  event: Pick<NewEvent, 'action' | 'object' | 'detail'>,
+): Promise<void> {
   await recordEvent(db, { ...event, actor: userOf(request).name, address: request.ip });
 }

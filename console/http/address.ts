@@ -17,7 +17,10 @@ const loopback = new Set(['127.0.0.1', '::1', 'localhost']);
  * origin, which is of TLS: the cookie of a session must not cross a network in the clear.
  * @throws ServiceError `setting_invalid`
  */
-export function addressOf({ consoleHost, consoleOrigin }: { readonly consoleHost: string; readonly consoleOrigin?: string | undefined }, port: number): ConsoleAddress {
+export function addressOf(
+  { consoleHost, consoleOrigin }: { readonly consoleHost: string; readonly consoleOrigin?: string | undefined },
+  port: number,
+): ConsoleAddress {
   requireOrigin(consoleHost, consoleOrigin);
   const local = ['127.0.0.1', '[::1]', 'localhost'].map((host) => new URL(`http://${host}:${port}`));
   const given = consoleOrigin === undefined ? [] : [new URL(consoleOrigin)];
@@ -35,7 +38,10 @@ export function requireOrigin(consoleHost: string, consoleOrigin: string | undef
   throw new ServiceError('setting_invalid', {
     operation: 'start console',
     object: consoleOrigin ?? consoleHost,
-    problem: consoleOrigin === undefined ? 'CONSOLE_HOST is not the loopback interface, and CONSOLE_ORIGIN names no https address.' : 'CONSOLE_ORIGIN is no https address.',
+    problem:
+      consoleOrigin === undefined
+        ? 'CONSOLE_HOST is not the loopback interface, and CONSOLE_ORIGIN names no https address.'
+        : 'CONSOLE_ORIGIN is no https address.',
     hint: 'Put a reverse proxy with TLS in front and set CONSOLE_ORIGIN to the address that browsers use.',
   });
 }

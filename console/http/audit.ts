@@ -74,8 +74,17 @@ export interface NewEvent {
 }
 
 /** Records what was done. The zone of a link-local address is left out: `inet` has none. */
-export async function recordEvent(db: Queryable, { actor, action, object = null, detail = {}, address = null }: NewEvent): Promise<void> {
-  await db.query(sql('console/insert_event'), [actor, action, object, JSON.stringify(detail), address?.replace(/%.*$/, '') ?? null]);
+export async function recordEvent(
+  db: Queryable,
+  { actor, action, object = null, detail = {}, address = null }: NewEvent,
+): Promise<void> {
+  await db.query(sql('console/insert_event'), [
+    actor,
+    action,
+    object,
+    JSON.stringify(detail),
+    address?.replace(/%.*$/, '') ?? null,
+  ]);
 }
 
 /** An event with its action in words. */
@@ -87,7 +96,22 @@ export function shownEvent(event: ConsoleEvent): ShownEvent {
 }
 
 /** What was done, newest first. */
-export async function listEvents(db: Queryable, { before = null, actor = null, limit }: { readonly before?: number | null; readonly actor?: string | null; readonly limit: number }): Promise<ConsoleEvent[]> {
-  const rows = await queryRows<{ eventId: number; at: Date; actor: string; action: Action; object: string | null; detail: Record<string, unknown>; address: string | null }>(db, sql('console/list_events'), [before, actor, limit]);
+export async function listEvents(
+  db: Queryable,
+  {
+    before = null,
+    actor = null,
+    limit,
+  }: { readonly before?: number | null; readonly actor?: string | null; readonly limit: number },
+): Promise<ConsoleEvent[]> {
+  const rows = await queryRows<{
+    eventId: number;
+    at: Date;
+    actor: string;
+    action: Action;
+    object: string | null;
+    detail: Record<string, unknown>;
+    address: string | null;
+  }>(db, sql('console/list_events'), [before, actor, limit]);
   return rows.map(({ eventId, ...event }) => ({ eventId, ...event }));
 }

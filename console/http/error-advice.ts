@@ -21,5 +21,8 @@ function readAdvice(): ReadonlyMap<string, string> {
 
 /** `[name](target)` as its name, and code without its marks. */
 function plainText(markdown: string): string {
-  return markdown.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '').trim();
+  return markdown
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll('`', '')
+    .trim();
 }

@@ -12,7 +12,10 @@ export function parseRange(header: string | undefined, bytes: number): FileRange
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '');
   if (match === null || (match[1] === '' && match[2] === '')) return undefined;
   const [first, last] = [match[1]!, match[2]!];
-  if (first === '') return Number(last) === 0 || bytes === 0 ? 'unsatisfiable' : { start: Math.max(0, bytes - Number(last)), end: bytes - 1 };
+  if (first === '')
+    return Number(last) === 0 || bytes === 0
+      ? 'unsatisfiable'
+      : { start: Math.max(0, bytes - Number(last)), end: bytes - 1 };
   const start = Number(first);
   const end = last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1);
   if (last !== '' && Number(last) < start) return undefined;

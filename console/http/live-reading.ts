@@ -18,17 +18,20 @@ export class LiveReading<Value> {
   /** A value that is read from now on: who has changed something sees it. */
   async now(): Promise<Value> {
     if (this.current === undefined) return this.start();
-    return (this.following ??= this.current.catch(() => {}).then(() => {
-      this.following = undefined;
-      return this.current ?? this.start();
-    }));
+    return (this.following ??= this.current
+      .catch(() => {})
+      .then(() => {
+        this.following = undefined;
+        return this.current ?? this.start();
+      }));
   }
 
   /** A value for who has one already. */
   async next(): Promise<Value> {
     const { current, latest } = this;
     if (current !== undefined) return current;
-    if (latest !== undefined && performance.now() - latest.endedAt < Math.max(freshMs, restShare * latest.tookMs)) return latest.value;
+    if (latest !== undefined && performance.now() - latest.endedAt < Math.max(freshMs, restShare * latest.tookMs))
+      return latest.value;
     return this.start();
   }
 
@@ -54,7 +57,11 @@ interface SharedReading {
 const shared = new WeakMap<object, Map<string, SharedReading>>();
 
 /** The reading of a key, shared by all who have not let it go. */
-export function shareReading<Value>(owner: object, key: string, read: () => Promise<Value>): { readonly reading: LiveReading<Value>; readonly letGo: () => void } {
+export function shareReading<Value>(
+  owner: object,
+  key: string,
+  read: () => Promise<Value>,
+): { readonly reading: LiveReading<Value>; readonly letGo: () => void } {
   const readings = shared.get(owner) ?? new Map<string, SharedReading>();
   shared.set(owner, readings);
   const found = readings.get(key) ?? { reading: new LiveReading<unknown>(read), followers: 0 };

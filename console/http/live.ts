@@ -38,7 +38,11 @@ export interface LiveSource<Value> {
  * user may not use the route any more, and when the process stops. While a browser is behind, nothing is kept for it but the newest value.
  * @throws ServiceError `overloaded` if {@link liveConnectionsMax} are open, or {@link liveConnectionsPerUserMax} of the user
  */
-export async function sendLive<Value>(request: FastifyRequest, reply: FastifyReply, source: LiveSource<Value>): Promise<void> {
+export async function sendLive<Value>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  source: LiveSource<Value>,
+): Promise<void> {
   const leave = takePlace(userOf(request).name);
   const { reading, letGo } = shareReading(source.work.signal, request.url, source.read);
   try {
@@ -58,16 +62,25 @@ interface Followed<Value> extends Omit<LiveSource<Value>, 'read'> {
   readonly first: Value;
 }
 
-async function follow<Value>(request: FastifyRequest, reply: FastifyReply, { work, reading, isLast = () => false, first }: Followed<Value>): Promise<void> {
+async function follow<Value>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { work, reading, isLast = () => false, first }: Followed<Value>,
+): Promise<void> {
   const left = new AbortController();
   const stopped = AbortSignal.any([left.signal, work.signal]);
   reply.hijack();
   const { raw } = reply;
   if (raw.destroyed) return;
   raw.once('close', () => left.abort());
-  raw.writeHead(200, { ...(reply.getHeaders() as OutgoingHttpHeaders), 'Content-Type': eventStream, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+  raw.writeHead(200, {
+    ...(reply.getHeaders() as OutgoingHttpHeaders),
+    'Content-Type': eventStream,
+    'Cache-Control': 'no-store',
+    'X-Accel-Buffering': 'no',
+  });
   try {
-    for (let [value, sent, quiet, unread] = [first, '', 0, 0]; !stopped.aborted; ) {
+    for (let [value, sent, quiet, unread] = [first, '', 0, 0]; !stopped.aborted;) {
       const text = JSON.stringify(value);
       const digest = createHash('sha256').update(text).digest('base64');
       const isLastOne = isLast(value);
@@ -95,7 +108,11 @@ function takePlace(user: string): () => void {
   const ofUser = open.get(user) ?? 0;
   const ofAll = [...open.values()].reduce((sum, each) => sum + each, 0);
   if (ofAll >= liveConnectionsMax || ofUser >= liveConnectionsPerUserMax) {
-    throw new ServiceError('overloaded', { operation: 'follow', problem: `${Math.max(ofUser, Math.min(ofAll, liveConnectionsMax))} pages are followed already.`, hint: 'Close some, or load the page again later.' });
+    throw new ServiceError('overloaded', {
+      operation: 'follow',
+      problem: `${Math.max(ofUser, Math.min(ofAll, liveConnectionsMax))} pages are followed already.`,
+      hint: 'Close some, or load the page again later.',
+    });
   }
   open.set(user, ofUser + 1);
   return () => void (open.get(user) === 1 ? open.delete(user) : open.set(user, open.get(user)! - 1));

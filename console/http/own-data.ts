@@ -1,5 +1,12 @@
 import type { FastifyRequest } from 'fastify';
-import { brandUnknown, letterUnknown, readBrand, readLetterRecord, type BrandRecord, type LetterRecord } from '../../pipelines/branding/brand/brand-record.ts';
+import {
+  brandUnknown,
+  letterUnknown,
+  readBrand,
+  readLetterRecord,
+  type BrandRecord,
+  type LetterRecord,
+} from '../../pipelines/branding/brand/brand-record.ts';
 import { operationUnknown, readOperation, type Operation } from '../../pipelines/branding/operation.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 import { userOf } from './access.ts';
@@ -30,7 +37,11 @@ export async function requireSeenLetter(db: Queryable, request: FastifyRequest, 
 }
 
 /** An operation that the request may see. @throws ServiceError `operation_unknown` */
-export async function readSeenOperation(db: Queryable, request: FastifyRequest, operationId: number): Promise<Operation> {
+export async function readSeenOperation(
+  db: Queryable,
+  request: FastifyRequest,
+  operationId: number,
+): Promise<Operation> {
   const operation = await readOperation(db, operationId);
   if (!maySee(request, operation.owner)) throw operationUnknown(operationId);
   return operation;

@@ -35,6 +35,8 @@ export async function wasteComparison(password: string): Promise<void> {
 
 function derive(password: string, salt: Buffer, { N, r, p }: { N: number; r: number; p: number }): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    scrypt(password.normalize('NFKC'), salt, hashBytes, { N, r, p, maxmem: 256 * N * r }, (error, hash) => (error === null ? resolve(hash) : reject(error)));
+    scrypt(password.normalize('NFKC'), salt, hashBytes, { N, r, p, maxmem: 256 * N * r }, (error, hash) =>
+      error === null ? resolve(hash) : reject(error),
+    );
   });
 }

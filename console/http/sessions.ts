@@ -32,9 +32,18 @@ export interface OpenedSession {
 }
 
 /** Opens a session; undefined if the password that was compared is no longer that of its user, or the user is gone. */
-export async function openSession(db: Queryable, { userId, passwordHash }: Pick<ComparedUser, 'userId' | 'passwordHash'>, { consoleSessionHoursMax }: SessionLimits): Promise<OpenedSession | undefined> {
+export async function openSession(
+  db: Queryable,
+  { userId, passwordHash }: Pick<ComparedUser, 'userId' | 'passwordHash'>,
+  { consoleSessionHoursMax }: SessionLimits,
+): Promise<OpenedSession | undefined> {
   const token = randomBytes(tokenBytes).toString('base64url');
-  const row = await queryRow<{ endsAt: Date; role: Role; owners: string[] }>(db, sql('console/insert_session'), [digestOf(token), userId, passwordHash, consoleSessionHoursMax]);
+  const row = await queryRow<{ endsAt: Date; role: Role; owners: string[] }>(db, sql('console/insert_session'), [
+    digestOf(token),
+    userId,
+    passwordHash,
+    consoleSessionHoursMax,
+  ]);
   return row && { token, endsAt: row.endsAt, role: row.role, owners: row.owners };
 }
 
@@ -50,10 +59,27 @@ export async function lookAtSession(db: Queryable, token: string, limits: Sessio
   return (await readSession(db, token, limits))?.session;
 }
 
-async function readSession(db: Queryable, token: string, { consoleIdleMinutesMax }: SessionLimits): Promise<{ session: Session; seenRecently: boolean } | undefined> {
+async function readSession(
+  db: Queryable,
+  token: string,
+  { consoleIdleMinutesMax }: SessionLimits,
+): Promise<{ session: Session; seenRecently: boolean } | undefined> {
   if (!tokenForm.test(token)) return undefined;
-  const row = await queryRow<{ name: string; role: Role; owners: string[]; endsAt: Date; seenRecently: boolean }>(db, sql('console/find_session'), [digestOf(token), consoleIdleMinutesMax]);
-  return row && { session: { user: { name: row.name, role: row.role, owners: row.owners }, endsAt: row.endsAt, csrfToken: csrfTokenOf(token) }, seenRecently: row.seenRecently };
+  const row = await queryRow<{ name: string; role: Role; owners: string[]; endsAt: Date; seenRecently: boolean }>(
+    db,
+    sql('console/find_session'),
+    [digestOf(token), consoleIdleMinutesMax],
+  );
+  return (
+    row && {
+      session: {
+        user: { name: row.name, role: row.role, owners: row.owners },
+        endsAt: row.endsAt,
+        csrfToken: csrfTokenOf(token),
+      },
+      seenRecently: row.seenRecently,
+    }
+  );
 }
 
 /** Ends a session; doing it again changes nothing. */

@@ -27,7 +27,12 @@ export class Turns {
     const { runningMax, waitingMax, refusal } = this.limits;
     if (this.running < runningMax) this.running++;
     else {
-      if (this.waiting.size >= waitingMax) throw new ServiceError(refusal.code, { operation: refusal.operation, problem: refusal.problem, hint: 'Try again in a few seconds.' });
+      if (this.waiting.size >= waitingMax)
+        throw new ServiceError(refusal.code, {
+          operation: refusal.operation,
+          problem: refusal.problem,
+          hint: 'Try again in a few seconds.',
+        });
       await this.wait(signal);
     }
     try {

@@ -59,14 +59,22 @@ export async function sweepUploads(stateDir: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   for (const name of await readdir(directory)) {
     const pid = Number(new RegExp(`^${directoryPrefix}(\\d+)-`).exec(name)?.[1]);
-    if (Number.isInteger(pid) && isGone(pid)) await rm(join(directory, name), { recursive: true, force: true }).catch(() => {}); // another user's stays
+    if (Number.isInteger(pid) && isGone(pid))
+      await rm(join(directory, name), { recursive: true, force: true }).catch(() => {}); // another user's stays
   }
 }
 
 /** Says where the routes of a server receive forms. */
 export function registerUploads(app: FastifyInstance, stateDir: string): void {
-  const refusal = { code: 'overloaded', operation: 'receive form', problem: 'Other forms with files are being received.' } as const;
-  app.decorate('uploads', { directory: uploadsDirectory(stateDir), turns: new Turns({ runningMax: formsMax.receiving, waitingMax: formsMax.waiting, refusal }) });
+  const refusal = {
+    code: 'overloaded',
+    operation: 'receive form',
+    problem: 'Other forms with files are being received.',
+  } as const;
+  app.decorate('uploads', {
+    directory: uploadsDirectory(stateDir),
+    turns: new Turns({ runningMax: formsMax.receiving, waitingMax: formsMax.waiting, refusal }),
+  });
 }
 
 function isGone(pid: number): boolean {
@@ -95,13 +103,25 @@ const fieldsMax = 40;
  * work has ended, however it ended.
  * @throws ServiceError `request_invalid` for what is no form, `upload_too_large`, `overloaded` if {@link formsMax} are received and wait
  */
-export async function withForm<Result>(request: FastifyRequest, limits: FormLimits, work: (form: ReceivedForm) => Promise<Result>): Promise<Result> {
-  if (!request.isMultipart()) throw new ServiceError('request_invalid', { operation: 'receive form', problem: 'The request is no form with files.', hint: 'Send multipart/form-data.' });
+export async function withForm<Result>(
+  request: FastifyRequest,
+  limits: FormLimits,
+  work: (form: ReceivedForm) => Promise<Result>,
+): Promise<Result> {
+  if (!request.isMultipart())
+    throw new ServiceError('request_invalid', {
+      operation: 'receive form',
+      problem: 'The request is no form with files.',
+      hint: 'Send multipart/form-data.',
+    });
   const { uploads } = request.server;
   await mkdir(uploads.directory, { recursive: true, mode: 0o700 });
   const directory = await mkdtemp(join(uploads.directory, `${directoryPrefix}${process.pid}-`));
   try {
-    const form = await uploads.turns.take(() => receive(request, limits, directory).catch((error: unknown) => Promise.reject(asRefusal(error))), cutOffOf(request));
+    const form = await uploads.turns.take(
+      () => receive(request, limits, directory).catch((error: unknown) => Promise.reject(asRefusal(error))),
+      cutOffOf(request),
+    );
     return await work(form);
   } finally {
     await rm(directory, { recursive: true, force: true });
@@ -111,24 +131,41 @@ export async function withForm<Result>(request: FastifyRequest, limits: FormLimi
 /** A signal that fires when the connection is lost before the form has come. */
 function cutOffOf({ raw }: FastifyRequest): AbortSignal {
   const lost = new AbortController();
-  raw.once('close', () => raw.complete || lost.abort(new ServiceError('interrupted', { operation: 'receive form', problem: 'The browser left.' })));
+  raw.once(
+    'close',
+    () =>
+      raw.complete ||
+      lost.abort(new ServiceError('interrupted', { operation: 'receive form', problem: 'The browser left.' })),
+  );
   return lost.signal;
 }
 
 /** What the parser of forms throws of a broken one is an error of nobody's list; errors of the disk are ours. */
 function asRefusal(error: unknown): unknown {
   if (!(error instanceof Error) || isServiceError(error) || 'statusCode' in error || 'syscall' in error) return error;
-  return new ServiceError('request_invalid', { operation: 'receive form', problem: 'The form is broken, or was cut off.', hint: 'Send it again.', cause: error });
+  return new ServiceError('request_invalid', {
+    operation: 'receive form',
+    problem: 'The form is broken, or was cut off.',
+    hint: 'Send it again.',
+    cause: error,
+  });
 }
 
-async function receive(request: FastifyRequest, { filesMax, fileBytesMax, formBytesMax = filesMax * fileBytesMax }: FormLimits, directory: string): Promise<ReceivedForm> {
+async function receive(
+  request: FastifyRequest,
+  { filesMax, fileBytesMax, formBytesMax = filesMax * fileBytesMax }: FormLimits,
+  directory: string,
+): Promise<ReceivedForm> {
   const fields: Record<string, string> = {};
   const files: UploadedFile[] = [];
   let formBytes = 0;
-  const parts = request.parts({ limits: { files: filesMax, fileSize: fileBytesMax, fieldSize: fieldBytesMax, fields: fieldsMax } });
+  const parts = request.parts({
+    limits: { files: filesMax, fileSize: fileBytesMax, fieldSize: fieldBytesMax, fields: fieldsMax },
+  });
   for await (const part of parts) {
     if (part.type === 'field') {
-      if (part.valueTruncated || part.fieldnameTruncated) throw tooLarge(`The field ${part.fieldname} is longer than ${fieldBytesMax} bytes.`);
+      if (part.valueTruncated || part.fieldnameTruncated)
+        throw tooLarge(`The field ${part.fieldname} is longer than ${fieldBytesMax} bytes.`);
       fields[part.fieldname] = String(part.value);
       continue;
     }
@@ -143,7 +180,11 @@ async function receive(request: FastifyRequest, { filesMax, fileBytesMax, formBy
 }
 
 /** Stores a file, no more than so many bytes of it; counts all that come. */
-async function store(source: AsyncIterable<Buffer>, path: string, bytesMax: number): Promise<{ bytes: number; sha256: string }> {
+async function store(
+  source: AsyncIterable<Buffer>,
+  path: string,
+  bytesMax: number,
+): Promise<{ bytes: number; sha256: string }> {
   const file = await open(path, 'wx', 0o600);
   const digest = createHash('sha256');
   let bytes = 0;

@@ -34,15 +34,33 @@ const nameForm = /^[a-z0-9][a-z0-9._-]{0,39}$/;
  * Adds a user.
  * @throws ServiceError `console_user_invalid` for the name, role or password, `console_user_exists`
  */
-export async function addUser(db: Pool, { name, role, password, owners: given = [] }: { readonly name: string; readonly role: string; readonly password: string; readonly owners?: readonly string[] }): Promise<ConsoleUser> {
-  if (!nameForm.test(name)) throw invalid('add user', name, 'A name has 1 to 40 lower-case letters, digits, dots, hyphens and underscores, and begins with a letter or digit.');
+export async function addUser(
+  db: Pool,
+  {
+    name,
+    role,
+    password,
+    owners: given = [],
+  }: { readonly name: string; readonly role: string; readonly password: string; readonly owners?: readonly string[] },
+): Promise<ConsoleUser> {
+  if (!nameForm.test(name))
+    throw invalid(
+      'add user',
+      name,
+      'A name has 1 to 40 lower-case letters, digits, dots, hyphens and underscores, and begins with a letter or digit.',
+    );
   const known = requireRole('add user', role);
   requirePassword('add user', name, password);
   const owners = requireOwners('add user', known, given);
   const hash = await hashPassword(password);
   await inTransaction(db, async (client) => {
     const row = await queryRow<{ userId: number }>(client, sql('console/insert_user'), [name, known, hash]);
-    if (row === undefined) throw new ServiceError('console_user_exists', { operation: 'add user', object: name, hint: '`caller-trust console users password` gives the user another password.' });
+    if (row === undefined)
+      throw new ServiceError('console_user_exists', {
+        operation: 'add user',
+        object: name,
+        hint: '`caller-trust console users password` gives the user another password.',
+      });
     await client.query(sql('console/set_owners'), [row.userId, owners]);
   });
   return { name, role: known, owners };
@@ -50,8 +68,24 @@ export async function addUser(db: Pool, { name, role, password, owners: given = 
 
 /** Every user, by name. */
 export async function listUsers(db: Queryable): Promise<ListedUser[]> {
-  const rows = await queryRows<{ name: string; role: Role; owners: string[]; createdAt: Date; passwordChangedAt: Date; sessions: number; seenAt: Date | null }>(db, sql('console/list_users'));
-  return rows.map(({ name, role, owners, createdAt, passwordChangedAt, sessions, seenAt }) => ({ name, role, owners, createdAt, passwordChangedAt, sessions, seenAt }));
+  const rows = await queryRows<{
+    name: string;
+    role: Role;
+    owners: string[];
+    createdAt: Date;
+    passwordChangedAt: Date;
+    sessions: number;
+    seenAt: Date | null;
+  }>(db, sql('console/list_users'));
+  return rows.map(({ name, role, owners, createdAt, passwordChangedAt, sessions, seenAt }) => ({
+    name,
+    role,
+    owners,
+    createdAt,
+    passwordChangedAt,
+    sessions,
+    seenAt,
+  }));
 }
 
 /** False for a console that nobody can log in to yet. */
@@ -67,7 +101,13 @@ export async function changePassword(db: Pool, name: string, password: string): 
   requirePassword('change password', name, password);
   const hash = await hashPassword(password);
   await inTransaction(db, async (client) => {
-    const { userId } = await requireUser<{ userId: number }>(client, 'change password', name, sql('console/set_password'), [name, hash]);
+    const { userId } = await requireUser<{ userId: number }>(
+      client,
+      'change password',
+      name,
+      sql('console/set_password'),
+      [name, hash],
+    );
     await client.query(sql('console/delete_sessions_of_user'), [userId]);
   });
 }
@@ -77,10 +117,21 @@ export async function changePassword(db: Pool, name: string, password: string): 
  * owner goes on doing so with another role, and decides nothing of it, until other owners are named.
  * @throws ServiceError `console_user_unknown`, `console_user_invalid`
  */
-export async function changeRole(db: Pool, name: string, role: string, given?: readonly string[]): Promise<ConsoleUser> {
+export async function changeRole(
+  db: Pool,
+  name: string,
+  role: string,
+  given?: readonly string[],
+): Promise<ConsoleUser> {
   const known = requireRole('change role', role);
   return inTransaction(db, async (client) => {
-    const user = await requireUser<{ userId: number; owners: string[] }>(client, 'change role', name, sql('console/set_role'), [name, known]);
+    const user = await requireUser<{ userId: number; owners: string[] }>(
+      client,
+      'change role',
+      name,
+      sql('console/set_role'),
+      [name, known],
+    );
     const owners = requireOwners('change role', known, given ?? user.owners);
     await client.query(sql('console/set_owners'), [user.userId, owners]);
     return { name, role: known, owners };
@@ -112,18 +163,35 @@ export interface FoundUser {
 
 /** The user of a name and password. A name that nobody has takes as long as a wrong password. */
 export async function findUser(db: Queryable, name: string, password: string): Promise<FoundUser> {
-  const row = await queryRow<{ userId: number; name: string; role: Role; passwordHash: string }>(db, sql('console/find_user'), [name]);
+  const row = await queryRow<{ userId: number; name: string; role: Role; passwordHash: string }>(
+    db,
+    sql('console/find_user'),
+    [name],
+  );
   if (row === undefined) {
     await wasteComparison(password);
     return { user: undefined, isKnown: false };
   }
-  const user = (await isPassword(password, row.passwordHash)) ? { userId: row.userId, name: row.name, role: row.role, passwordHash: row.passwordHash } : undefined;
+  const user = (await isPassword(password, row.passwordHash))
+    ? { userId: row.userId, name: row.name, role: row.role, passwordHash: row.passwordHash }
+    : undefined;
   return { user, isKnown: true };
 }
 
-async function requireUser<Row extends object>(db: Queryable, operation: string, name: string, statement: string, values: unknown[]): Promise<Row> {
+async function requireUser<Row extends object>(
+  db: Queryable,
+  operation: string,
+  name: string,
+  statement: string,
+  values: unknown[],
+): Promise<Row> {
   const row = await queryRow<Row>(db, statement, values);
-  if (row === undefined) throw new ServiceError('console_user_unknown', { operation, object: name, hint: '`caller-trust console users list` shows the names.' });
+  if (row === undefined)
+    throw new ServiceError('console_user_unknown', {
+      operation,
+      object: name,
+      hint: '`caller-trust console users list` shows the names.',
+    });
   return row;
 }
 
@@ -136,16 +204,21 @@ function requireRole(operation: string, role: string): Role {
 /** Owners as brands name them. @throws ServiceError `console_user_invalid` */
 function requireOwners(operation: string, role: Role, given: readonly string[]): string[] {
   const owners = [...new Set(given.map((owner) => cleanText(owner) ?? ''))].sort();
-  if (owners.some((owner) => owner === '' || owner.length > 128)) throw invalid(operation, role, 'An owner has 1 to 128 characters.');
-  if (role === 'agency' && owners.length === 0) throw invalid(operation, role, 'A user of an agency acts for an owner of brands: name one or more with --owner.');
+  if (owners.some((owner) => owner === '' || owner.length > 128))
+    throw invalid(operation, role, 'An owner has 1 to 128 characters.');
+  if (role === 'agency' && owners.length === 0)
+    throw invalid(operation, role, 'A user of an agency acts for an owner of brands: name one or more with --owner.');
   return owners;
 }
 
 function requirePassword(operation: string, name: string, password: string): void {
   const characters = [...password].length;
-  if (characters < passwordCharactersMin || characters > passwordCharactersMax) throw invalid(operation, name, `A password has ${passwordCharactersMin} to ${passwordCharactersMax} characters.`);
-  if (new Set(password).size < distinctCharactersMin) throw invalid(operation, name, 'The password repeats a few characters.');
-  if (name.length >= guessedNameCharactersMin && password.toLowerCase().includes(name)) throw invalid(operation, name, 'The password holds the name.');
+  if (characters < passwordCharactersMin || characters > passwordCharactersMax)
+    throw invalid(operation, name, `A password has ${passwordCharactersMin} to ${passwordCharactersMax} characters.`);
+  if (new Set(password).size < distinctCharactersMin)
+    throw invalid(operation, name, 'The password repeats a few characters.');
+  if (name.length >= guessedNameCharactersMin && password.toLowerCase().includes(name))
+    throw invalid(operation, name, 'The password holds the name.');
 }
 
 function invalid(operation: string, object: string, problem: string): ServiceError {

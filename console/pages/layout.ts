@@ -23,17 +23,27 @@ export function Layout({ session, onLeave }: { session: SessionFacts; onLeave: (
       <${ActionButton} busyText="Logging out …" act=${leave}>Log out</${ActionButton}>
     </header>
     <nav id="navigation" class=${isOpen ? 'navigation open' : 'navigation'} aria-label="Parts of the console">
-      ${navigationFor(session.user.role).map(({ title, links }) => html`<div class="navigation-part"><h2>${title}</h2><ul>
+      ${navigationFor(session.user.role).map(
+        ({ title, links }) => html`<div class="navigation-part"><h2>${title}</h2><ul>
         ${links.map((link) => html`<li><${NavigationLink} link=${link} isCurrent=${place.path === link.href || place.path.startsWith(`${link.href}/`)} /></li>`)}
-      </ul></div>`)}
+      </ul></div>`,
+      )}
     </nav>
     <main id="content" tabindex="-1"><${PlaceProvider} value=${place}><${FaultBoundary} key=${place.path}><${CurrentPage} path=${place.path} query=${place.query} /></${FaultBoundary}></${PlaceProvider}></main>
   </div>`;
 }
 
 /** A link of the navigation; one that leads elsewhere loads its own document. */
-export function NavigationLink({ link: { href, text, isElsewhere, mark }, isCurrent = false }: { link: NavigationPart['links'][number]; isCurrent?: boolean }): VNode {
-  return isElsewhere ? html`<a href=${href}>${text}</a>` : html`<${Link} href=${href} current=${isCurrent}>${text}${mark ? html`<${mark} />` : null}</${Link}>`;
+export function NavigationLink({
+  link: { href, text, isElsewhere, mark },
+  isCurrent = false,
+}: {
+  link: NavigationPart['links'][number];
+  isCurrent?: boolean;
+}): VNode {
+  return isElsewhere
+    ? html`<a href=${href}>${text}</a>`
+    : html`<${Link} href=${href} current=${isCurrent}>${text}${mark ? html`<${mark} />` : null}</${Link}>`;
 }
 
 /** Shows a fault of a page in its place; the rest of the console goes on. */
@@ -46,7 +56,9 @@ class FaultBoundary extends Component<{ children?: Shown }, { problem: Problem |
 
   override render(): Shown {
     const { problem } = this.state;
-    return problem === null ? this.props.children : html`<${ProblemNotice} problem=${problem} onAgain=${() => this.setState({ problem: null })} />`;
+    return problem === null
+      ? this.props.children
+      : html`<${ProblemNotice} problem=${problem} onAgain=${() => this.setState({ problem: null })} />`;
   }
 }
 
@@ -69,8 +81,10 @@ function CurrentPage({ path, query }: { path: string; query: URLSearchParams }):
       (error: unknown) => setProblem(asProblem(error)),
     );
   }, [match?.route.path, round]);
-  if (match === undefined) return html`<${Page} title="No such page"><${Empty} title=${`There is no page ${path}.`}>The navigation leads to every page.</${Empty}></${Page}>`;
+  if (match === undefined)
+    return html`<${Page} title="No such page"><${Empty} title=${`There is no page ${path}.`}>The navigation leads to every page.</${Empty}></${Page}>`;
   if (problem !== null) return html`<${ProblemNotice} problem=${problem} onAgain=${() => setRound(round + 1)} />`;
-  if (loaded === null || loaded.path !== match.route.path) return html`<p class="loading" role="status">Loading the page …</p>`;
+  if (loaded === null || loaded.path !== match.route.path)
+    return html`<p class="loading" role="status">Loading the page …</p>`;
   return html`<${loaded.component} key=${path} params=${match.params} query=${query} />`;
 }

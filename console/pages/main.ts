@@ -6,7 +6,10 @@ import { SignIn } from './sign-in.ts';
 import { html, render, useEffect, useState, type VNode } from './shell/view.ts';
 
 /** What is known of who is logged in. */
-type Standing = { readonly kind: 'unknown' } | { readonly kind: 'nobody'; readonly ended: boolean; readonly hasUsers: boolean } | { readonly kind: 'somebody'; readonly session: SessionFacts };
+type Standing =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'nobody'; readonly ended: boolean; readonly hasUsers: boolean }
+  | { readonly kind: 'somebody'; readonly session: SessionFacts };
 
 function Console(): VNode {
   const [standing, setStanding] = useState<Standing>({ kind: 'unknown' });
@@ -29,7 +32,8 @@ function Console(): VNode {
   useEffect(ask, []);
   if (problem !== null) return html`<main class="alone"><${ProblemNotice} problem=${problem} onAgain=${ask} /></main>`;
   if (standing.kind === 'unknown') return html`<p class="loading" role="status">Loading the console …</p>`;
-  if (standing.kind === 'nobody') return html`<${SignIn} ended=${standing.ended} hasUsers=${standing.hasUsers} onEnter=${enter} />`;
+  if (standing.kind === 'nobody')
+    return html`<${SignIn} ended=${standing.ended} hasUsers=${standing.hasUsers} onEnter=${enter} />`;
   return html`<${Layout} session=${standing.session} onLeave=${() => leave()} />`;
 }
 

@@ -57,15 +57,56 @@ export interface NavigationPart {
 }
 
 const navigation: readonly NavigationPart[] = [
-  { title: 'Voices', links: [{ href: '/verifications', text: 'Verifications' }, { href: '/batches', text: 'Batches' }, { href: '/detect', text: 'AI Voice Detection', role: 'reviewer' }, { href: '/voices', text: 'Voice Authentication' }, { href: '/models', text: 'Models' }] },
-  { title: 'Nights', links: [{ href: '/nights', text: 'Nights' }, { href: '/artefacts', text: 'Artefacts' }, { href: '/feeds', text: 'Feeds' }] },
-  { title: 'Labels', links: [{ href: '/numbers', text: 'Numbers' }, { href: '/disputes', text: 'Disputes', role: 'reviewer' }] },
-  { title: 'Branding', links: [{ href: '/brands', text: 'Brands', isForAgencies: true }, { href: '/letters', text: 'Letters', isForAgencies: true }, { href: '/review', text: 'Review desk', role: 'reviewer', mark: WaitingCount }, { href: '/operations', text: 'Requests', isForAgencies: true }] },
-  { title: 'Service', links: [{ href: '/queues/', text: 'Queues', role: 'operator', isElsewhere: true }, { href: '/audit', text: 'Audit trail', role: 'operator' }] },
+  {
+    title: 'Voices',
+    links: [
+      { href: '/verifications', text: 'Verifications' },
+      { href: '/batches', text: 'Batches' },
+      { href: '/detect', text: 'AI Voice Detection', role: 'reviewer' },
+      { href: '/voices', text: 'Voice Authentication' },
+      { href: '/models', text: 'Models' },
+    ],
+  },
+  {
+    title: 'Nights',
+    links: [
+      { href: '/nights', text: 'Nights' },
+      { href: '/artefacts', text: 'Artefacts' },
+      { href: '/feeds', text: 'Feeds' },
+    ],
+  },
+  {
+    title: 'Labels',
+    links: [
+      { href: '/numbers', text: 'Numbers' },
+      { href: '/disputes', text: 'Disputes', role: 'reviewer' },
+    ],
+  },
+  {
+    title: 'Branding',
+    links: [
+      { href: '/brands', text: 'Brands', isForAgencies: true },
+      { href: '/letters', text: 'Letters', isForAgencies: true },
+      { href: '/review', text: 'Review desk', role: 'reviewer', mark: WaitingCount },
+      { href: '/operations', text: 'Requests', isForAgencies: true },
+    ],
+  },
+  {
+    title: 'Service',
+    links: [
+      { href: '/queues/', text: 'Queues', role: 'operator', isElsewhere: true },
+      { href: '/audit', text: 'Audit trail', role: 'operator' },
+    ],
+  },
 ];
 
 /** The parts of the console that a role may open. */
 export function navigationFor(role: Role): NavigationPart[] {
-  const parts = navigation.map(({ title, links }) => ({ title, links: links.filter(({ isForAgencies = false, role: least = 'viewer' }) => (role === 'agency' ? isForAgencies : mayActAs(role, least))) }));
+  const parts = navigation.map(({ title, links }) => ({
+    title,
+    links: links.filter(({ isForAgencies = false, role: least = 'viewer' }) =>
+      role === 'agency' ? isForAgencies : mayActAs(role, least),
+    ),
+  }));
   return parts.filter(({ links }) => links.length > 0);
 }

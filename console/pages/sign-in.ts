@@ -4,7 +4,15 @@ import type { SessionFacts } from './shell/request-types.ts';
 import { html, useEffect, useState, type VNode } from './shell/view.ts';
 
 /** The page of somebody who is not logged in. */
-export function SignIn({ ended, hasUsers, onEnter }: { ended: boolean; hasUsers: boolean; onEnter: (session: SessionFacts) => void }): VNode {
+export function SignIn({
+  ended,
+  hasUsers,
+  onEnter,
+}: {
+  ended: boolean;
+  hasUsers: boolean;
+  onEnter: (session: SessionFacts) => void;
+}): VNode {
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isBusy, setBusy] = useState(false);
   useEffect(() => void (document.title = 'Log in · Caller Trust'), []);
@@ -14,7 +22,12 @@ export function SignIn({ ended, hasUsers, onEnter }: { ended: boolean; hasUsers:
     setBusy(true);
     setProblem(null);
     try {
-      onEnter(await sendJson<SessionFacts>('POST', '/api/session', { name: form.get('name'), password: form.get('password') }));
+      onEnter(
+        await sendJson<SessionFacts>('POST', '/api/session', {
+          name: form.get('name'),
+          password: form.get('password'),
+        }),
+      );
     } catch (error) {
       setProblem(asProblem(error));
       setBusy(false);

@@ -13,8 +13,22 @@ import type { ConsoleWork } from '../http/console-work.ts';
 import { sendLive } from '../http/live.ts';
 
 const artefactParams = z.looseObject({ cache: z.string().max(40), country: z.string().max(2) });
-const deltaParams = z.looseObject({ from: z.coerce.number().int().positive().max(2 ** 31 - 1) });
-const versionsQuery = z.strictObject({ before: z.coerce.number().int().positive().max(2 ** 31 - 1).optional(), limit: z.coerce.number().int().min(1).max(366).default(90) });
+const deltaParams = z.looseObject({
+  from: z.coerce
+    .number()
+    .int()
+    .positive()
+    .max(2 ** 31 - 1),
+});
+const versionsQuery = z.strictObject({
+  before: z.coerce
+    .number()
+    .int()
+    .positive()
+    .max(2 ** 31 - 1)
+    .optional(),
+  limit: z.coerce.number().int().min(1).max(366).default(90),
+});
 
 const path = '/api/artefacts/:cache/:country';
 
@@ -25,16 +39,28 @@ export function registerArtefactRoutes(app: FastifyInstance, work: ConsoleWork):
   const viewer = { config: { access: 'viewer' } } as const;
   const operator = { config: { access: 'operator' } } as const;
   app.get('/api/artefacts', viewer, async () => ({ artefacts: await listArtefacts(db) }));
-  app.get('/api/artefacts/check/live', viewer, (request, reply) => sendLive(request, reply, { work, read: async () => ({ check: checks.latest('current') }), isLast: ({ check }) => check?.state !== 'running' }));
+  app.get('/api/artefacts/check/live', viewer, (request, reply) =>
+    sendLive(request, reply, {
+      work,
+      read: async () => ({ check: checks.latest('current') }),
+      isLast: ({ check }) => check?.state !== 'running',
+    }),
+  );
   app.post('/api/artefacts/check', operator, async (request, reply) => {
     await recordAction(db, request, { action: 'verify_artefacts', object: 'current versions' });
     return reply.code(202).send({ check: await checks.start('current') });
   });
   app.get(path, viewer, ({ params }) => readArtefact(db, nameIn(params)));
-  app.get(`${path}/versions`, viewer, ({ params, query }) => listArtefactVersions(db, nameIn(params), parseBody(versionsQuery, query)));
+  app.get(`${path}/versions`, viewer, ({ params, query }) =>
+    listArtefactVersions(db, nameIn(params), parseBody(versionsQuery, query)),
+  );
   app.get(`${path}/check/live`, viewer, (request, reply) => {
     const name = nameIn(request.params);
-    return sendLive(request, reply, { work, read: async () => ({ check: checks.latest(name) }), isLast: ({ check }) => check?.state !== 'running' });
+    return sendLive(request, reply, {
+      work,
+      read: async () => ({ check: checks.latest(name) }),
+      isLast: ({ check }) => check?.state !== 'running',
+    });
   });
   app.post(`${path}/check`, operator, async (request, reply) => {
     const name = nameIn(request.params);
@@ -50,15 +76,32 @@ function registerDownloads(app: FastifyInstance, work: ConsoleWork): void {
   app.get(`${path}/file`, options, async (request, reply) => {
     const name = nameIn(request.params);
     const { version, file } = await readPublished(work.db, name);
-    return sendStored(work, { request, reply, stored: { ...name, sha256: file.sha256 }, fileName: `${fileStem(name)}-v${version}.tsv.gz`, detail: { version } });
+    return sendStored(work, {
+      request,
+      reply,
+      stored: { ...name, sha256: file.sha256 },
+      fileName: `${fileStem(name)}-v${version}.tsv.gz`,
+      detail: { version },
+    });
   });
   app.get(`${path}/deltas/:from`, options, async (request, reply) => {
     const name = nameIn(request.params);
     const { from } = parseBody(deltaParams, request.params);
     const { version, deltas } = await readPublished(work.db, name);
     const delta = deltas.find((each) => each.from === from);
-    if (delta === undefined) throw new ServiceError('delta_gone', { operation: 'find delta', object: formatArtefact(name), hint: 'Take the whole file.' });
-    return sendStored(work, { request, reply, stored: { ...name, sha256: delta.sha256, kind: 'delta' }, fileName: `${fileStem(name)}-v${from}-v${version}.delta.tsv.gz`, detail: { version, from } });
+    if (delta === undefined)
+      throw new ServiceError('delta_gone', {
+        operation: 'find delta',
+        object: formatArtefact(name),
+        hint: 'Take the whole file.',
+      });
+    return sendStored(work, {
+      request,
+      reply,
+      stored: { ...name, sha256: delta.sha256, kind: 'delta' },
+      fileName: `${fileStem(name)}-v${from}-v${version}.delta.tsv.gz`,
+      detail: { version, from },
+    });
   });
 }
 
@@ -71,9 +114,20 @@ interface StoredDownload {
   readonly detail: Readonly<Record<string, number>>;
 }
 
-async function sendStored({ db, store }: Pick<ConsoleWork, 'db' | 'store'>, { request, reply, stored, fileName, detail }: StoredDownload): Promise<FastifyReply> {
+async function sendStored(
+  { db, store }: Pick<ConsoleWork, 'db' | 'store'>,
+  { request, reply, stored, fileName, detail }: StoredDownload,
+): Promise<FastifyReply> {
   const file = await store.openToServe(stored).catch((cause: unknown) => {
-    throw (cause as NodeJS.ErrnoException).code === 'ENOENT' ? new ServiceError('artefact_damaged', { operation: 'open artefact', object: formatArtefact(stored), problem: 'The file is not in the store.', hint: 'Run a full night, which writes it again.', cause }) : cause;
+    throw (cause as NodeJS.ErrnoException).code === 'ENOENT'
+      ? new ServiceError('artefact_damaged', {
+          operation: 'open artefact',
+          object: formatArtefact(stored),
+          problem: 'The file is not in the store.',
+          hint: 'Run a full night, which writes it again.',
+          cause,
+        })
+      : cause;
   });
   const body = Readable.from(piecesOf(file), { objectMode: false });
   body.once('close', () => void file.close());
@@ -101,7 +155,11 @@ async function* piecesOf(file: StoredFile): AsyncGenerator<Buffer> {
     bytes += piece.length;
     yield piece;
   }
-  if (bytes < file.size) throw new ServiceError('artefact_damaged', { operation: 'read artefact', problem: 'The stored file ends too early.' });
+  if (bytes < file.size)
+    throw new ServiceError('artefact_damaged', {
+      operation: 'read artefact',
+      problem: 'The stored file ends too early.',
+    });
 }
 
 /** @throws ServiceError `cache_unknown`, `country_invalid`, `parameter_invalid` */
@@ -109,7 +167,10 @@ function nameIn(params: unknown): ArtefactName {
   const { cache: given, country } = parseBody(artefactParams, params);
   const cache = findCache(given);
   if (cache.perCountry ? !isCountryCode(country) : country !== '-') {
-    throw new ServiceError('country_invalid', { operation: 'read artefact name', problem: cache.perCountry ? undefined : `${cache.name} is not split by country: write - for the country.` });
+    throw new ServiceError('country_invalid', {
+      operation: 'read artefact name',
+      problem: cache.perCountry ? undefined : `${cache.name} is not split by country: write - for the country.`,
+    });
   }
   return { cache: cache.name, country: cache.perCountry ? country : '' };
 }

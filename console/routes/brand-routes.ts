@@ -1,46 +1,105 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { readBrand } from '../../pipelines/branding/brand/brand-record.ts';
-import { changeNumber, decideBrand, resumeBrand, suspendBrand, withdrawBrand } from '../../pipelines/branding/brand/person-actions.ts';
+import {
+  changeNumber,
+  decideBrand,
+  resumeBrand,
+  suspendBrand,
+  withdrawBrand,
+} from '../../pipelines/branding/brand/person-actions.ts';
 import { BRAND_TRANSITIONS, NUMBER_TRANSITIONS } from '../../pipelines/branding/states.ts';
 import { whyNotDecide } from '../../pipelines/access/two-pairs-of-eyes.ts';
 import { requirePhone } from '../../pipelines/labels/number-record.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 import { actorOf, recordAction, userOf } from '../http/access.ts';
 import { parseBody } from '../http/body.ts';
-import { listBrandHistory, listBrandsFor, listIdentifiedNumbers, revealedFields, shownBrand, withProofs } from '../answers/brand-answers.ts';
-import { brandPath, brandVerdictBody, handlePrefix, idCursor, idParameter, limitParameter, ownerParameter, pageOf, reasonBody, reasonField } from '../answers/branding-parameters.ts';
+import {
+  listBrandHistory,
+  listBrandsFor,
+  listIdentifiedNumbers,
+  revealedFields,
+  shownBrand,
+  withProofs,
+} from '../answers/brand-answers.ts';
+import {
+  brandPath,
+  brandVerdictBody,
+  handlePrefix,
+  idCursor,
+  idParameter,
+  limitParameter,
+  ownerParameter,
+  pageOf,
+  reasonBody,
+  reasonField,
+} from '../answers/branding-parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { ownersSeen, readSeenBrand } from '../http/own-data.ts';
 import { mayActAs } from '../http/roles.ts';
 
-const listQuery = z.strictObject({ owner: ownerParameter, state: z.enum(BRAND_TRANSITIONS.states).optional(), prefix: handlePrefix, after: handlePrefix, limit: limitParameter });
-const numbersQuery = z.strictObject({ state: z.enum(NUMBER_TRANSITIONS.states).optional(), after: idCursor, limit: limitParameter });
+const listQuery = z.strictObject({
+  owner: ownerParameter,
+  state: z.enum(BRAND_TRANSITIONS.states).optional(),
+  prefix: handlePrefix,
+  after: handlePrefix,
+  limit: limitParameter,
+});
+const numbersQuery = z.strictObject({
+  state: z.enum(NUMBER_TRANSITIONS.states).optional(),
+  after: idCursor,
+  limit: limitParameter,
+});
 const historyQuery = z.strictObject({ before: idParameter.optional(), limit: limitParameter });
-const numberBody = z.strictObject({ phone: z.string().max(40), action: z.enum(['suspend', 'resume', 'reject', 'remove']), reason: reasonField });
+const numberBody = z.strictObject({
+  phone: z.string().max(40),
+  action: z.enum(['suspend', 'resume', 'reject', 'remove']),
+  reason: reasonField,
+});
 
 /** `/api/brands`: managed brands with their numbers and histories, and what persons decide about them. */
 export function registerBrandRoutes(app: FastifyInstance, { db, config }: Pick<ConsoleWork, 'db' | 'config'>): void {
   app.get('/api/brands', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const { owner, ...query } = parseBody(listQuery, request.query);
-    const { rows: brands, next } = pageOf(await listBrandsFor(db, { ...query, owners: ownersSeen(request, owner), limit: query.limit + 1 }), query.limit, ({ handle }) => handle);
+    const { rows: brands, next } = pageOf(
+      await listBrandsFor(db, { ...query, owners: ownersSeen(request, owner), limit: query.limit + 1 }),
+      query.limit,
+      ({ handle }) => handle,
+    );
     return { brands, next };
   });
   app.get('/api/brands/:handle', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const brand = await readSeenBrand(db, request, handleOf(request));
     const { role } = userOf(request);
-    return shownBrand(brand, { isOutside: role === 'agency', whyNot: mayActAs(role, 'reviewer') ? await whyNotDecide(db, { eyes: config, actor: actorOf(request), of: { kind: 'brand', brandId: brand.brandId } }) : null });
+    return shownBrand(brand, {
+      isOutside: role === 'agency',
+      whyNot: mayActAs(role, 'reviewer')
+        ? await whyNotDecide(db, {
+            eyes: config,
+            actor: actorOf(request),
+            of: { kind: 'brand', brandId: brand.brandId },
+          })
+        : null,
+    });
   });
   app.get('/api/brands/:handle/numbers', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const { limit, ...query } = parseBody(numbersQuery, request.query);
     const { brandId } = await readSeenBrand(db, request, handleOf(request));
-    const { rows: numbers, next } = pageOf(await listIdentifiedNumbers(db, brandId, { ...query, limit: limit + 1 }), limit, ({ numberId }) => String(numberId));
+    const { rows: numbers, next } = pageOf(
+      await listIdentifiedNumbers(db, brandId, { ...query, limit: limit + 1 }),
+      limit,
+      ({ numberId }) => String(numberId),
+    );
     return { numbers: await withProofs(db, brandId, { numbers, limits: config }), next };
   });
   app.get('/api/brands/:handle/history', { config: { access: 'viewer' } }, async (request) => {
     const { limit, before } = parseBody(historyQuery, request.query);
     const { brandId } = await readBrand(db, handleOf(request));
-    const { rows: events, next } = pageOf(await listBrandHistory(db, brandId, { before, limit: limit + 1 }), limit, ({ eventId }) => String(eventId));
+    const { rows: events, next } = pageOf(
+      await listBrandHistory(db, brandId, { before, limit: limit + 1 }),
+      limit,
+      ({ eventId }) => String(eventId),
+    );
     return { events, next };
   });
   registerBrandActions(app, { db, config });
@@ -56,11 +115,29 @@ function registerBrandActions(app: FastifyInstance, { db, config }: Pick<Console
   app.post('/api/brands/:handle/decision', { config: { access: 'reviewer' } }, async (request) => {
     const { approve, revision, reason } = parseBody(brandVerdictBody, request.body);
     const handle = handleOf(request);
-    const record = (client: Queryable) => recordAction(client, request, { action: 'decide_brand', object: `brand ${handle}`, detail: { approve, revision } });
-    const state = await decideBrand({ db, handle, approve, revision, reason, eyes: config, actor: actorOf(request), record });
+    const record = (client: Queryable) =>
+      recordAction(client, request, {
+        action: 'decide_brand',
+        object: `brand ${handle}`,
+        detail: { approve, revision },
+      });
+    const state = await decideBrand({
+      db,
+      handle,
+      approve,
+      revision,
+      reason,
+      eyes: config,
+      actor: actorOf(request),
+      record,
+    });
     return { handle, state };
   });
-  const actions = [['suspend', suspendBrand, 'suspend_brand'], ['resume', resumeBrand, 'resume_brand'], ['withdraw', withdrawBrand, 'withdraw_brand']] as const;
+  const actions = [
+    ['suspend', suspendBrand, 'suspend_brand'],
+    ['resume', resumeBrand, 'resume_brand'],
+    ['withdraw', withdrawBrand, 'withdraw_brand'],
+  ] as const;
   for (const [name, act, action] of actions) {
     app.post(`/api/brands/:handle/${name}`, { config: { access: 'reviewer' } }, async (request) => {
       const handle = handleOf(request);
@@ -73,8 +150,18 @@ function registerBrandActions(app: FastifyInstance, { db, config }: Pick<Console
     const { phone: text, action, reason } = parseBody(numberBody, request.body);
     const handle = handleOf(request);
     const phone = requirePhone(`${action} number`, text);
-    const record = (client: Queryable) => recordAction(client, request, { action: 'change_number', object: `brand ${handle}`, detail: { action } });
-    const state = await changeNumber({ db, handle, phone, action, reason, eyes: config, actor: actorOf(request), record });
+    const record = (client: Queryable) =>
+      recordAction(client, request, { action: 'change_number', object: `brand ${handle}`, detail: { action } });
+    const state = await changeNumber({
+      db,
+      handle,
+      phone,
+      action,
+      reason,
+      eyes: config,
+      actor: actorOf(request),
+      record,
+    });
     return { handle, phone, state };
   });
 }

@@ -17,7 +17,11 @@ import { withForm } from '../http/uploads.ts';
 /** Longest name of a recording that is kept, in characters. */
 const nameCharactersMax = 200;
 
-const fields = z.strictObject({ key: z.string().regex(/^[A-Za-z0-9-]{8,64}$/, 'is not a key of 8 to 64 letters, digits and hyphens'), model: z.string().trim().toLowerCase().max(80).default('auto'), channels: z.enum(CHANNEL_MODES).default(CHANNEL_MODES[0]) });
+const fields = z.strictObject({
+  key: z.string().regex(/^[A-Za-z0-9-]{8,64}$/, 'is not a key of 8 to 64 letters, digits and hyphens'),
+  model: z.string().trim().toLowerCase().max(80).default('auto'),
+  channels: z.enum(CHANNEL_MODES).default(CHANNEL_MODES[0]),
+});
 
 /** `/api/detection`: a recording from a web page, to be verified like any other. */
 export function registerDetectionRoutes(app: FastifyInstance, work: ConsoleWork): void {
@@ -27,14 +31,36 @@ export function registerDetectionRoutes(app: FastifyInstance, work: ConsoleWork)
     withForm(request, { filesMax: 1, fileBytesMax: config.audioBytesMax }, async (form) => {
       const { key, model, channels } = parseBody(fields, form.fields);
       const [file] = form.files;
-      if (file === undefined) throw new ServiceError('parameter_invalid', { operation: 'receive recording', problem: 'The form has no file.', hint: 'Choose a recording.' });
+      if (file === undefined)
+        throw new ServiceError('parameter_invalid', {
+          operation: 'receive recording',
+          problem: 'The form has no file.',
+          hint: 'Choose a recording.',
+        });
       const source = (cleanText(file.name) ?? 'recording').slice(0, nameCharactersMax);
       const record = async (client: Queryable, { batchId }: Batch) => {
         const [item] = await listVerifications(client, batchId, { after: 0, limit: 1, windows: false });
-        await recordAction(client, request, { action: 'hand_in_recording', object: `verification ${item!.id}`, detail: { model, channels, bytes: file.bytes } });
+        await recordAction(client, request, {
+          action: 'hand_in_recording',
+          object: `verification ${item!.id}`,
+          detail: { model, channels, bytes: file.bytes },
+        });
       };
-      const { batch, repeated } = await requestVerification({ ...work, record }, { owner: consoleClient, key: `web-${key}`, name: source, requestedBy: actorOf(request), mode: 'webDemo', model, settings: { channels }, items: [{ path: file.path, source }] });
+      const { batch, repeated } = await requestVerification(
+        { ...work, record },
+        {
+          owner: consoleClient,
+          key: `web-${key}`,
+          name: source,
+          requestedBy: actorOf(request),
+          mode: 'webDemo',
+          model,
+          settings: { channels },
+          items: [{ path: file.path, source }],
+        },
+      );
       const [item] = await listVerifications(db, batch.batchId, { after: 0, limit: 1, windows: false });
       return { batch: batch.id, verification: item!.id, repeated } satisfies HandedIn;
-    }));
+    }),
+  );
 }

@@ -4,7 +4,11 @@ import { listEvents, shownEvent } from '../http/audit.ts';
 import { parseBody } from '../http/body.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 
-const query = z.strictObject({ before: z.coerce.number().int().positive().optional(), actor: z.string().max(40).optional(), limit: z.coerce.number().int().min(1).max(500).default(100) });
+const query = z.strictObject({
+  before: z.coerce.number().int().positive().optional(),
+  actor: z.string().max(40).optional(),
+  limit: z.coerce.number().int().min(1).max(500).default(100),
+});
 
 /** `GET /api/events`: what was done in the console, newest first, for operators. */
 export function registerEventRoutes(app: FastifyInstance, { db }: Pick<ConsoleWork, 'db'>): void {

@@ -2,18 +2,36 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { enqueueFeedLoad } from '../../jobs/queues/enqueue.ts';
 import { listFeedArrivals } from '../../pipelines/intake/feed-arrivals.ts';
-import { decideHeldLoad, listFeedLoads, listFeedRejects, readFeedLoad, removeFileIfUnneeded, submitFeed } from '../../pipelines/intake/feed-load.ts';
+import {
+  decideHeldLoad,
+  listFeedLoads,
+  listFeedRejects,
+  readFeedLoad,
+  removeFileIfUnneeded,
+  submitFeed,
+} from '../../pipelines/intake/feed-load.ts';
 import { LOAD_STATES } from '../../pipelines/intake/load-record.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../http/access.ts';
 import { parseBody } from '../http/body.ts';
-import { idParameter, idPath, limitParameter, lineParameter, pageOf, reasonField } from '../answers/branding-parameters.ts';
+import {
+  idParameter,
+  idPath,
+  limitParameter,
+  lineParameter,
+  pageOf,
+  reasonField,
+} from '../answers/branding-parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { sendLive } from '../http/live.ts';
 import { withForm } from '../http/uploads.ts';
 
-const listQuery = z.strictObject({ before: idParameter.optional(), state: z.enum(LOAD_STATES).optional(), limit: limitParameter });
+const listQuery = z.strictObject({
+  before: idParameter.optional(),
+  state: z.enum(LOAD_STATES).optional(),
+  limit: limitParameter,
+});
 const rejectsQuery = z.strictObject({ after: lineParameter, limit: limitParameter });
 const submission = z.strictObject({ feed: z.string().max(40), options: z.string().max(10_000).default('{}') });
 const decision = z.strictObject({ decision: z.enum(['release', 'discard']), reason: reasonField });
@@ -22,37 +40,70 @@ const decision = z.strictObject({ decision: z.enum(['release', 'discard']), reas
 export function registerFeedRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, config, queues, log } = work;
   // If this fails the reconciler queues the load.
-  const enqueue = (loadId: number) => enqueueFeedLoad(queues, { loadId }).catch((error: unknown) => log.warn({ err: error, loadId }, 'the load could not be queued yet'));
-  app.get('/api/feeds', { config: { access: 'viewer' } }, async () => ({ arrivals: await listFeedArrivals(db, config, new Date()) }));
+  const enqueue = (loadId: number) =>
+    enqueueFeedLoad(queues, { loadId }).catch((error: unknown) =>
+      log.warn({ err: error, loadId }, 'the load could not be queued yet'),
+    );
+  app.get('/api/feeds', { config: { access: 'viewer' } }, async () => ({
+    arrivals: await listFeedArrivals(db, config, new Date()),
+  }));
   app.get('/api/feeds/loads', { config: { access: 'viewer' } }, async (request) => {
     const { limit, ...query } = parseBody(listQuery, request.query);
-    const { rows: loads, next } = pageOf(await listFeedLoads(db, { ...query, limit: limit + 1 }), limit, ({ loadId }) => String(loadId));
+    const { rows: loads, next } = pageOf(await listFeedLoads(db, { ...query, limit: limit + 1 }), limit, ({ loadId }) =>
+      String(loadId),
+    );
     return { loads, next };
   });
   app.post('/api/feeds/loads', { config: { access: 'operator' } }, (request) =>
     withForm(request, { filesMax: 1, fileBytesMax: config.consoleFeedBytesMax }, async ({ fields, files: [file] }) => {
       const { feed, options } = parseBody(submission, fields);
-      if (file === undefined) throw new ServiceError('parameter_invalid', { operation: 'receive form', problem: 'The form has no file.' });
-      const { loadId } = await submitFeed({ db, feedDir: config.feedDir, feed, path: file.path, fileName: file.name, submittedBy: actorOf(request), options: parseOptions(options), record: (client, id) => recordAction(client, request, { action: 'load_feed', object: `load ${id}`, detail: { feed } }) });
+      if (file === undefined)
+        throw new ServiceError('parameter_invalid', { operation: 'receive form', problem: 'The form has no file.' });
+      const { loadId } = await submitFeed({
+        db,
+        feedDir: config.feedDir,
+        feed,
+        path: file.path,
+        fileName: file.name,
+        submittedBy: actorOf(request),
+        options: parseOptions(options),
+        record: (client, id) =>
+          recordAction(client, request, { action: 'load_feed', object: `load ${id}`, detail: { feed } }),
+      });
       await enqueue(loadId);
       return { loadId };
-    }));
-  app.get('/api/feeds/loads/:id', { config: { access: 'viewer' } }, ({ params }) => readFeedLoad(db, parseBody(idPath, params).id));
+    }),
+  );
+  app.get('/api/feeds/loads/:id', { config: { access: 'viewer' } }, ({ params }) =>
+    readFeedLoad(db, parseBody(idPath, params).id),
+  );
   app.get('/api/feeds/loads/:id/live', { config: { access: 'viewer' } }, (request, reply) => {
     const { id } = parseBody(idPath, request.params);
-    return sendLive(request, reply, { work, read: () => readFeedLoad(db, id), isLast: ({ state }) => state !== 'queued' && state !== 'running' });
+    return sendLive(request, reply, {
+      work,
+      read: () => readFeedLoad(db, id),
+      isLast: ({ state }) => state !== 'queued' && state !== 'running',
+    });
   });
   app.get('/api/feeds/loads/:id/rejects', { config: { access: 'viewer' } }, async (request) => {
     const { after, limit } = parseBody(rejectsQuery, request.query);
     const { loadId } = await readFeedLoad(db, parseBody(idPath, request.params).id); // an unknown one has no rows either
-    const { rows: rejects, next } = pageOf(await listFeedRejects(db, loadId, { after, limit: limit + 1 }), limit, ({ line }) => String(line));
+    const { rows: rejects, next } = pageOf(
+      await listFeedRejects(db, loadId, { after, limit: limit + 1 }),
+      limit,
+      ({ line }) => String(line),
+    );
     return { rejects, next };
   });
   app.post('/api/feeds/loads/:id/decision', { config: { access: 'operator' } }, async (request) => {
     const { id: loadId } = parseBody(idPath, request.params);
     const asked = parseBody(decision, request.body);
     const load = await inTransaction(db, async (client) => {
-      await recordAction(client, request, { action: 'decide_load', object: `load ${loadId}`, detail: { decision: asked.decision } });
+      await recordAction(client, request, {
+        action: 'decide_load',
+        object: `load ${loadId}`,
+        detail: { decision: asked.decision },
+      });
       return decideHeldLoad({ db: client, loadId, ...asked, eyes: config, actor: actorOf(request) });
     });
     if (asked.decision === 'discard') await removeFileIfUnneeded(db, config.feedDir, loadId);
@@ -65,6 +116,10 @@ function parseOptions(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ServiceError('feed_option_invalid', { operation: 'submit feed', problem: 'The options are not JSON.', cause: error });
+    throw new ServiceError('feed_option_invalid', {
+      operation: 'submit feed',
+      problem: 'The options are not JSON.',
+      cause: error,
+    });
   }
 }

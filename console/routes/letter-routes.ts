@@ -3,27 +3,54 @@ import { z } from 'zod';
 import { handleSchema } from '../../pipelines/branding/brand-profile.ts';
 import { listLetters, readLetterRecord } from '../../pipelines/branding/brand/brand-record.ts';
 import { openDocument } from '../../pipelines/branding/document-store.ts';
-import { decideLetter, deleteLetterDocument, withdrawLetter, type Decider } from '../../pipelines/branding/brand/person-actions.ts';
+import {
+  decideLetter,
+  deleteLetterDocument,
+  withdrawLetter,
+  type Decider,
+} from '../../pipelines/branding/brand/person-actions.ts';
 import { LETTER_TRANSITIONS } from '../../pipelines/branding/states.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../http/access.ts';
 import type { NewEvent } from '../http/audit.ts';
 import { parseBody } from '../http/body.ts';
-import { flagParameter, idParameter, idPath, limitParameter, lineParameter, pageOf, reasonBody, verdictBody } from '../answers/branding-parameters.ts';
+import {
+  flagParameter,
+  idParameter,
+  idPath,
+  limitParameter,
+  lineParameter,
+  pageOf,
+  reasonBody,
+  verdictBody,
+} from '../answers/branding-parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { listRequestedNumbers, readShownLetter } from '../answers/letter-answers.ts';
 import { ownersSeen, requireSeenLetter, withoutDecider } from '../http/own-data.ts';
 
 const dayMs = 24 * 3_600_000;
-const listQuery = z.strictObject({ brand: handleSchema.optional(), state: z.enum(LETTER_TRANSITIONS.states).optional(), days: z.coerce.number().int().min(0).max(400).optional(), before: idParameter.optional(), limit: limitParameter });
+const listQuery = z.strictObject({
+  brand: handleSchema.optional(),
+  state: z.enum(LETTER_TRANSITIONS.states).optional(),
+  days: z.coerce.number().int().min(0).max(400).optional(),
+  before: idParameter.optional(),
+  limit: limitParameter,
+});
 const numbersQuery = z.strictObject({ missing: flagParameter, after: lineParameter, limit: limitParameter });
 
 /** `/api/letters`: letters of authorization with their findings, without their text, and what persons decide about them. */
-export function registerLetterRoutes(app: FastifyInstance, { db, vault, config }: Pick<ConsoleWork, 'db' | 'vault' | 'config'>): void {
+export function registerLetterRoutes(
+  app: FastifyInstance,
+  { db, vault, config }: Pick<ConsoleWork, 'db' | 'vault' | 'config'>,
+): void {
   app.get('/api/letters', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const { brand: handle, state, days, before, limit } = parseBody(listQuery, request.query);
     const endingBy = days === undefined ? undefined : new Date(Date.now() + days * dayMs);
-    const { rows: letters, next } = pageOf(await listLetters(db, { handle, owners: ownersSeen(request), state, endingBy, before, limit: limit + 1 }), limit, ({ letterId }) => String(letterId));
+    const { rows: letters, next } = pageOf(
+      await listLetters(db, { handle, owners: ownersSeen(request), state, endingBy, before, limit: limit + 1 }),
+      limit,
+      ({ letterId }) => String(letterId),
+    );
     return { letters: letters.map((letter) => withoutDecider(request, letter)), next };
   });
   app.get('/api/letters/:id', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
@@ -34,14 +61,21 @@ export function registerLetterRoutes(app: FastifyInstance, { db, vault, config }
     const { limit, ...query } = parseBody(numbersQuery, request.query);
     const letterId = letterOf(request);
     await requireSeenLetter(db, request, letterId);
-    const { rows: numbers, next } = pageOf(await listRequestedNumbers(db, letterId, { ...query, limit: limit + 1 }), limit, ({ line }) => String(line));
+    const { rows: numbers, next } = pageOf(
+      await listRequestedNumbers(db, letterId, { ...query, limit: limit + 1 }),
+      limit,
+      ({ line }) => String(line),
+    );
     return { numbers, next };
   });
   app.get('/api/letters/:id/file', { config: { access: 'reviewer' } }, async (request, reply) => {
     const { letterId, format, document } = await readLetterRecord(db, letterOf(request));
     const bytes = await openDocument({ db, vault }, document.documentId);
     await recordAction(db, request, { action: 'save_letter', object: `letter ${letterId}` }); // before anything of it is sent
-    void reply.headers({ 'Content-Disposition': `attachment; filename="letter-${letterId}.${format ?? 'bin'}"`, 'Content-Security-Policy': "default-src 'none'; sandbox" });
+    void reply.headers({
+      'Content-Disposition': `attachment; filename="letter-${letterId}.${format ?? 'bin'}"`,
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+    });
     return reply.type('application/octet-stream').send(bytes); // never shown by the browser itself
   });
   registerLetterActions(app, { db, config });
@@ -51,23 +85,45 @@ function registerLetterActions(app: FastifyInstance, { db, config }: Pick<Consol
   app.post('/api/letters/:id/decision', { config: { access: 'reviewer' } }, async (request) => {
     const { approve, reason } = parseBody(verdictBody, request.body);
     const letterId = letterOf(request);
-    return { letterId, state: await decideLetter({ db, letterId, approve, eyes: config, ...deciderOf(request, { action: 'decide_letter', detail: { approve }, reason }) }) };
+    return {
+      letterId,
+      state: await decideLetter({
+        db,
+        letterId,
+        approve,
+        eyes: config,
+        ...deciderOf(request, { action: 'decide_letter', detail: { approve }, reason }),
+      }),
+    };
   });
   app.post('/api/letters/:id/withdraw', { config: { access: 'reviewer' } }, async (request) => {
     const letterId = letterOf(request);
     const { reason } = parseBody(reasonBody, request.body);
-    return { letterId, state: await withdrawLetter({ db, letterId, ...deciderOf(request, { action: 'withdraw_letter', reason }) }) };
+    return {
+      letterId,
+      state: await withdrawLetter({ db, letterId, ...deciderOf(request, { action: 'withdraw_letter', reason }) }),
+    };
   });
   app.post('/api/letters/:id/delete', { config: { access: 'operator' } }, async (request) => {
     const letterId = letterOf(request);
     const { reason } = parseBody(reasonBody, request.body);
-    return { letterId, state: await deleteLetterDocument({ db, letterId, ...deciderOf(request, { action: 'delete_letter', reason }) }) };
+    return {
+      letterId,
+      state: await deleteLetterDocument({ db, letterId, ...deciderOf(request, { action: 'delete_letter', reason }) }),
+    };
   });
 }
 
 /** Who decides a letter, why, and the record of it. */
-function deciderOf(request: FastifyRequest, { reason, ...event }: Pick<NewEvent, 'action' | 'detail'> & { reason: string }): Decider {
-  return { actor: actorOf(request), reason, record: (client: Queryable) => recordAction(client, request, { ...event, object: `letter ${letterOf(request)}` }) };
+function deciderOf(
+  request: FastifyRequest,
+  { reason, ...event }: Pick<NewEvent, 'action' | 'detail'> & { reason: string },
+): Decider {
+  return {
+    actor: actorOf(request),
+    reason,
+    record: (client: Queryable) => recordAction(client, request, { ...event, object: `letter ${letterOf(request)}` }),
+  };
 }
 
 function letterOf({ params }: FastifyRequest): number {

@@ -3,7 +3,13 @@ import { z } from 'zod';
 import { enqueueNight } from '../../jobs/queues/enqueue.ts';
 import { formatArtefact } from '../../pipelines/caches/definition.ts';
 import { releaseHeldFiles } from '../../pipelines/caches/night/night-release.ts';
-import { evaluationInstant, everything, parseScope, requestNightOnce, type NightScope } from '../../pipelines/caches/night/night-request.ts';
+import {
+  evaluationInstant,
+  everything,
+  parseScope,
+  requestNightOnce,
+  type NightScope,
+} from '../../pipelines/caches/night/night-request.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../http/access.ts';
 import { parseBody } from '../http/body.ts';
@@ -16,21 +22,42 @@ const historyQuery = z.strictObject({ before: z.iso.date().optional() });
 const runParams = z.strictObject({ run: z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER) });
 const onlyField = z.string().min(1).max(40).nullable().default(null);
 const releaseBody = z.strictObject({ only: onlyField, reason: reasonField });
-const nightRequest = z.strictObject({ only: onlyField, full: z.boolean().default(false), acceptShrink: z.boolean().default(false) });
+const nightRequest = z.strictObject({
+  only: onlyField,
+  full: z.boolean().default(false),
+  acceptShrink: z.boolean().default(false),
+});
 
 /** A string of RFC 9651, as draft-ietf-httpapi-idempotency-key-header has it, without characters that would need an escape. */
-const keyHeader = z.looseObject({ 'idempotency-key': z.string({ error: 'is missing' }).regex(/^"[!#-[\]-~]{1,128}"$/, 'is not 1 to 128 printable ASCII characters in quotes').transform((text) => text.slice(1, -1)) });
+const keyHeader = z.looseObject({
+  'idempotency-key': z
+    .string({ error: 'is missing' })
+    .regex(/^"[!#-[\]-~]{1,128}"$/, 'is not 1 to 128 printable ASCII characters in quotes')
+    .transform((text) => text.slice(1, -1)),
+});
 
 /** `GET /api/nights` is the history, `GET /api/nights/:run` one night, both also live (of the history the last days); `POST /api/nights` runs one, under an idempotency key; `POST /api/nights/release` lets held files through. */
 export function registerNightRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, queues, config, log } = work;
-  app.get('/api/nights', { config: { access: 'viewer' } }, ({ query }) => readHistory(db, parseBody(historyQuery, query).before));
-  app.get('/api/nights/live', { config: { access: 'viewer' } }, (request, reply) => sendLive(request, reply, { work, read: followHistory(db) }));
-  app.get('/api/nights/settings', { config: { access: 'viewer' } }, async () => ({ shrinkPercentMax: config.shrinkPercentMax }));
-  app.get('/api/nights/:run', { config: { access: 'viewer' } }, ({ params }) => readWholeNight(db, parseBody(runParams, params).run));
+  app.get('/api/nights', { config: { access: 'viewer' } }, ({ query }) =>
+    readHistory(db, parseBody(historyQuery, query).before),
+  );
+  app.get('/api/nights/live', { config: { access: 'viewer' } }, (request, reply) =>
+    sendLive(request, reply, { work, read: followHistory(db) }),
+  );
+  app.get('/api/nights/settings', { config: { access: 'viewer' } }, async () => ({
+    shrinkPercentMax: config.shrinkPercentMax,
+  }));
+  app.get('/api/nights/:run', { config: { access: 'viewer' } }, ({ params }) =>
+    readWholeNight(db, parseBody(runParams, params).run),
+  );
   app.get('/api/nights/:run/live', { config: { access: 'viewer' } }, (request, reply) => {
     const { run } = parseBody(runParams, request.params);
-    return sendLive(request, reply, { work, read: () => readWholeNight(db, run), isLast: ({ night }) => night.state === 'finished' });
+    return sendLive(request, reply, {
+      work,
+      read: () => readWholeNight(db, run),
+      isLast: ({ night }) => night.state === 'finished',
+    });
   });
   app.post('/api/nights', { config: { access: 'operator' } }, async (http, reply) => {
     const { only, full, acceptShrink } = parseBody(nightRequest, http.body);
@@ -39,18 +66,39 @@ export function registerNightRoutes(app: FastifyInstance, work: ConsoleWork): vo
     const nightDate = now.toISOString().slice(0, 10);
     const scope = scopeOf(only);
     const { runId, repeated, state } = await inTransaction(db, async (client) => {
-      const asked = await requestNightOnce(client, { key, nightDate, scope, acceptShrink, fullBuild: full, evaluatedAt: evaluationInstant(nightDate, now), requestedBy: actorOf(http) });
-      if (!asked.repeated) await recordAction(client, http, { action: 'run_night', object: `night ${asked.runId}`, detail: { only, full, acceptShrink } });
+      const asked = await requestNightOnce(client, {
+        key,
+        nightDate,
+        scope,
+        acceptShrink,
+        fullBuild: full,
+        evaluatedAt: evaluationInstant(nightDate, now),
+        requestedBy: actorOf(http),
+      });
+      if (!asked.repeated)
+        await recordAction(client, http, {
+          action: 'run_night',
+          object: `night ${asked.runId}`,
+          detail: { only, full, acceptShrink },
+        });
       return asked;
     });
     // If this fails the reconciler queues the night.
-    if (state !== 'finished') await enqueueNight(queues, { runId }).catch((error: unknown) => log.warn({ err: error, runId }, 'the night could not be queued yet'));
+    if (state !== 'finished')
+      await enqueueNight(queues, { runId }).catch((error: unknown) =>
+        log.warn({ err: error, runId }, 'the night could not be queued yet'),
+      );
     return reply.code(202).send({ runId, repeated });
   });
   app.post('/api/nights/release', { config: { access: 'operator' } }, (request) => {
     const { only, reason } = parseBody(releaseBody, request.body);
     return inTransaction(db, async (client) => {
-      const released = await releaseHeldFiles(client, { scope: scopeOf(only), reason, actor: actorOf(request), eyes: config });
+      const released = await releaseHeldFiles(client, {
+        scope: scopeOf(only),
+        reason,
+        actor: actorOf(request),
+        eyes: config,
+      });
       await recordAction(client, request, { action: 'release_files', object: only ?? 'all held files' });
       return { released: released.map(formatArtefact) };
     });

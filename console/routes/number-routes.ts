@@ -1,6 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { decideDispute, DISPUTE_STATES, listDisputes, openDisputeContact, readDispute } from '../../pipelines/labels/number-dispute.ts';
+import {
+  decideDispute,
+  DISPUTE_STATES,
+  listDisputes,
+  openDisputeContact,
+  readDispute,
+} from '../../pipelines/labels/number-dispute.ts';
 import { clearNumber } from '../../pipelines/labels/number-record.ts';
 import { actorOf, recordAction } from '../http/access.ts';
 import { parseBody } from '../http/body.ts';
@@ -11,16 +17,30 @@ import { shownNumber } from '../answers/number-answers.ts';
 const phoneField = z.string().max(64);
 const lookUpBody = z.strictObject({ phone: phoneField });
 const clearBody = z.strictObject({ phone: phoneField, reason: reasonField });
-const disputesQuery = z.strictObject({ state: z.enum(DISPUTE_STATES).optional(), after: idCursor, limit: limitParameter });
+const disputesQuery = z.strictObject({
+  state: z.enum(DISPUTE_STATES).optional(),
+  after: idCursor,
+  limit: limitParameter,
+});
 const decisionBody = z.strictObject({ clear: z.boolean(), reason: reasonField });
 
 /** `/api/numbers` and `/api/disputes`: labels with their reasons, redress, and disputes. A number is sent in the body: addresses are kept in histories and logs. */
 export function registerNumberRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, config } = work;
-  app.post('/api/numbers/look-up', { config: { access: 'viewer' } }, (request) => shownNumber(db, parseBody(lookUpBody, request.body).phone));
+  app.post('/api/numbers/look-up', { config: { access: 'viewer' } }, (request) =>
+    shownNumber(db, parseBody(lookUpBody, request.body).phone),
+  );
   app.post('/api/numbers/clear', { config: { access: 'reviewer' } }, async (request) => {
     const { phone, reason } = parseBody(clearBody, request.body);
-    await clearNumber({ db, phone, reason, eyes: config, actor: actorOf(request), record: (client, redressId) => recordAction(client, request, { action: 'clear_number', object: `clearing ${redressId}` }) });
+    await clearNumber({
+      db,
+      phone,
+      reason,
+      eyes: config,
+      actor: actorOf(request),
+      record: (client, redressId) =>
+        recordAction(client, request, { action: 'clear_number', object: `clearing ${redressId}` }),
+    });
     return shownNumber(db, phone);
   });
   registerDisputeRoutes(app, work);
@@ -29,10 +49,16 @@ export function registerNumberRoutes(app: FastifyInstance, work: ConsoleWork): v
 function registerDisputeRoutes(app: FastifyInstance, { db, vault, config }: ConsoleWork): void {
   app.get('/api/disputes', { config: { access: 'reviewer' } }, async (request) => {
     const { state, after, limit } = parseBody(disputesQuery, request.query);
-    const { rows: disputes, next } = pageOf(await listDisputes(db, { state, after, limit: limit + 1 }), limit, ({ disputeId }) => String(disputeId));
+    const { rows: disputes, next } = pageOf(
+      await listDisputes(db, { state, after, limit: limit + 1 }),
+      limit,
+      ({ disputeId }) => String(disputeId),
+    );
     return { disputes, next };
   });
-  app.get('/api/disputes/:id', { config: { access: 'reviewer' } }, (request) => readDispute(db, parseBody(idPath, request.params).id));
+  app.get('/api/disputes/:id', { config: { access: 'reviewer' } }, (request) =>
+    readDispute(db, parseBody(idPath, request.params).id),
+  );
   app.get('/api/disputes/:id/contact', { config: { access: 'reviewer' } }, async (request) => {
     const { disputeId } = await readDispute(db, parseBody(idPath, request.params).id);
     const contact = await openDisputeContact({ db, vault }, disputeId);
@@ -42,6 +68,15 @@ function registerDisputeRoutes(app: FastifyInstance, { db, vault, config }: Cons
   app.post('/api/disputes/:id/decision', { config: { access: 'reviewer' } }, (request) => {
     const { clear, reason } = parseBody(decisionBody, request.body);
     const disputeId = parseBody(idPath, request.params).id;
-    return decideDispute({ db, disputeId, clear, reason, actor: actorOf(request), eyes: config, record: (client) => recordAction(client, request, { action: 'decide_dispute', object: `dispute ${disputeId}`, detail: { clear } }) });
+    return decideDispute({
+      db,
+      disputeId,
+      clear,
+      reason,
+      actor: actorOf(request),
+      eyes: config,
+      record: (client) =>
+        recordAction(client, request, { action: 'decide_dispute', object: `dispute ${disputeId}`, detail: { clear } }),
+    });
   });
 }

@@ -3,7 +3,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { requestBranding } from '../../jobs/queues/branding-producer.ts';
 import { handleSchema } from '../../pipelines/branding/brand-profile.ts';
-import { listOperationRows, OPERATIONS, readOperation, type OperationKind, type OperationRequest } from '../../pipelines/branding/operation.ts';
+import {
+  listOperationRows,
+  OPERATIONS,
+  readOperation,
+  type OperationKind,
+  type OperationRequest,
+} from '../../pipelines/branding/operation.ts';
 import { parseRequestFile, type RequestFields } from '../../pipelines/branding/requests/request-file.ts';
 import { readSubmittedFile } from '../../pipelines/branding/submitted-file.ts';
 import { cleanText } from '../../pipelines/phone/text-cleaning.ts';
@@ -11,16 +17,35 @@ import { ServiceError } from '../../runtime/errors.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../http/access.ts';
 import { parseBody } from '../http/body.ts';
-import { flagParameter, idParameter, idPath, limitParameter, lineParameter, ownerParameter, pageOf } from '../answers/branding-parameters.ts';
+import {
+  flagParameter,
+  idParameter,
+  idPath,
+  limitParameter,
+  lineParameter,
+  ownerParameter,
+  pageOf,
+} from '../answers/branding-parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { sendLive } from '../http/live.ts';
 import { maySee, ownersSeen, readSeenBrand, readSeenOperation } from '../http/own-data.ts';
 import { listOperations, OPERATION_STANDINGS, writeRejects } from '../answers/operation-answers.ts';
 import { withForm, type UploadedFile } from '../http/uploads.ts';
 
-const listQuery = z.strictObject({ before: idParameter.optional(), owner: ownerParameter, standing: z.enum(OPERATION_STANDINGS).optional(), handle: handleSchema.optional(), limit: limitParameter });
+const listQuery = z.strictObject({
+  before: idParameter.optional(),
+  owner: ownerParameter,
+  standing: z.enum(OPERATION_STANDINGS).optional(),
+  handle: handleSchema.optional(),
+  limit: limitParameter,
+});
 const rowsQuery = z.strictObject({ refused: flagParameter, after: lineParameter, limit: limitParameter });
-const submission = z.strictObject({ kind: z.enum(Object.keys(OPERATIONS) as [OperationKind, ...OperationKind[]]), owner: z.string().max(256).default(''), key: z.string().max(256), request: z.string() });
+const submission = z.strictObject({
+  kind: z.enum(Object.keys(OPERATIONS) as [OperationKind, ...OperationKind[]]),
+  owner: z.string().max(256).default(''),
+  key: z.string().max(256),
+  request: z.string(),
+});
 
 /** `/api/operations`: requests for branding, handed in as the CLI hands them in, and what became of each. */
 export function registerOperationRoutes(app: FastifyInstance, work: ConsoleWork): void {
@@ -28,7 +53,11 @@ export function registerOperationRoutes(app: FastifyInstance, work: ConsoleWork)
   const fileBytesMax = Math.max(config.letterBytesMax, config.numbersFileBytesMax) + 1; // which of the two it is over is told by its own error
   app.get('/api/operations', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const { owner, ...query } = parseBody(listQuery, request.query);
-    const { rows: operations, next } = pageOf(await listOperations(db, { ...query, owners: ownersSeen(request, owner), limit: query.limit + 1 }), query.limit, ({ operationId }) => String(operationId));
+    const { rows: operations, next } = pageOf(
+      await listOperations(db, { ...query, owners: ownersSeen(request, owner), limit: query.limit + 1 }),
+      query.limit,
+      ({ operationId }) => String(operationId),
+    );
     return { operations, next };
   });
   app.post('/api/operations', { config: { access: 'reviewer', forAgencies: true } }, (request) =>
@@ -36,27 +65,55 @@ export function registerOperationRoutes(app: FastifyInstance, work: ConsoleWork)
       const { kind, owner, key, request: text } = parseBody(submission, fields);
       const fieldsOfRequest = parseRequestFile(Buffer.from(text));
       const asked = fieldsOfRequest as OperationRequest; // checked at the submission
-      const record = (client: Queryable, operationId: number) => recordAction(client, request, { action: 'request_branding', object: `operation ${operationId}`, detail: { kind } });
-      return requestBranding(work, { kind, request: asked, owner: await ownerOf(work, request, { kind, owner, fields: fieldsOfRequest }), key, requestedBy: actorOf(request), record, ...(await readFiles(work, files)) });
-    }));
-  app.get('/api/operations/:id', { config: { access: 'viewer', forAgencies: true } }, (request) => readSeenOperation(db, request, idOf(request)));
+      const record = (client: Queryable, operationId: number) =>
+        recordAction(client, request, {
+          action: 'request_branding',
+          object: `operation ${operationId}`,
+          detail: { kind },
+        });
+      return requestBranding(work, {
+        kind,
+        request: asked,
+        owner: await ownerOf(work, request, { kind, owner, fields: fieldsOfRequest }),
+        key,
+        requestedBy: actorOf(request),
+        record,
+        ...(await readFiles(work, files)),
+      });
+    }),
+  );
+  app.get('/api/operations/:id', { config: { access: 'viewer', forAgencies: true } }, (request) =>
+    readSeenOperation(db, request, idOf(request)),
+  );
   app.get('/api/operations/:id/live', { config: { access: 'viewer', forAgencies: true } }, async (request, reply) => {
     const id = idOf(request);
     await readSeenOperation(db, request, id); // what is followed is read once for all who follow it
-    return sendLive(request, reply, { work, read: () => readOperation(db, id), isLast: ({ state }) => state !== 'queued' });
+    return sendLive(request, reply, {
+      work,
+      read: () => readOperation(db, id),
+      isLast: ({ state }) => state !== 'queued',
+    });
   });
   app.get('/api/operations/:id/rows', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const { refused, after, limit } = parseBody(rowsQuery, request.query);
     const { operationId } = await readSeenOperation(db, request, idOf(request)); // an unknown one has no rows either
-    const { rows, next } = pageOf(await listOperationRows(db, operationId, { refused, after, limit: limit + 1 }), limit, ({ line }) => String(line));
+    const { rows, next } = pageOf(
+      await listOperationRows(db, operationId, { refused, after, limit: limit + 1 }),
+      limit,
+      ({ line }) => String(line),
+    );
     return { rows, next };
   });
-  app.get('/api/operations/:id/rejects.csv', { config: { access: 'viewer', forAgencies: true }, exposeHeadRoute: false }, async (request, reply) => {
-    const { operationId } = await readSeenOperation(db, request, idOf(request));
-    await recordAction(db, request, { action: 'save_rejects', object: `operation ${operationId}` });
-    void reply.header('Content-Disposition', `attachment; filename="operation-${operationId}-rejects.csv"`);
-    return reply.type('text/csv; charset=utf-8').send(Readable.from(writeRejects(db, operationId)));
-  });
+  app.get(
+    '/api/operations/:id/rejects.csv',
+    { config: { access: 'viewer', forAgencies: true }, exposeHeadRoute: false },
+    async (request, reply) => {
+      const { operationId } = await readSeenOperation(db, request, idOf(request));
+      await recordAction(db, request, { action: 'save_rejects', object: `operation ${operationId}` });
+      void reply.header('Content-Disposition', `attachment; filename="operation-${operationId}-rejects.csv"`);
+      return reply.type('text/csv; charset=utf-8').send(Readable.from(writeRejects(db, operationId)));
+    },
+  );
 }
 
 function idOf({ params }: FastifyRequest): number {
@@ -67,11 +124,19 @@ function idOf({ params }: FastifyRequest): number {
  * The owner that the form names, else that of the brand that is there already, else the only one that the user acts for.
  * @throws ServiceError `forbidden`, `brand_unknown` for what a user of an agency may not ask for
  */
-async function ownerOf({ db }: ConsoleWork, request: FastifyRequest, { kind, owner: given, fields: { handle } }: { kind: OperationKind; owner: string; fields: RequestFields }): Promise<string> {
+async function ownerOf(
+  { db }: ConsoleWork,
+  request: FastifyRequest,
+  { kind, owner: given, fields: { handle } }: { kind: OperationKind; owner: string; fields: RequestFields },
+): Promise<string> {
   const owner = cleanText(given);
   if (owner !== null) {
     if (maySee(request, owner)) return owner;
-    throw new ServiceError('forbidden', { operation: 'submit branding request', problem: 'You act for another owner.', hint: 'Leave the owner out, or name one that you act for.' });
+    throw new ServiceError('forbidden', {
+      operation: 'submit branding request',
+      problem: 'You act for another owner.',
+      hint: 'Leave the owner out, or name one that you act for.',
+    });
   }
   const parsed = handleSchema.safeParse(handle);
   if (kind !== 'add_managed_brand' && parsed.success) return (await readSeenBrand(db, request, parsed.data)).owner;
@@ -79,12 +144,28 @@ async function ownerOf({ db }: ConsoleWork, request: FastifyRequest, { kind, own
   return owners?.length === 1 ? owners[0]! : given;
 }
 
-async function readFiles({ config: { letterBytesMax, numbersFileBytesMax } }: ConsoleWork, files: readonly UploadedFile[]): Promise<{ letter?: Buffer; numbersFile?: Buffer }> {
-  const wrong = files.find(({ field }, at) => !['letter', 'numbers'].includes(field) || files.findIndex((each) => each.field === field) !== at);
-  if (wrong !== undefined) throw new ServiceError('parameter_invalid', { operation: 'receive form', problem: 'The files are one letter and one CSV of numbers, under the names letter and numbers.' });
+async function readFiles(
+  { config: { letterBytesMax, numbersFileBytesMax } }: ConsoleWork,
+  files: readonly UploadedFile[],
+): Promise<{ letter?: Buffer; numbersFile?: Buffer }> {
+  const wrong = files.find(
+    ({ field }, at) => !['letter', 'numbers'].includes(field) || files.findIndex((each) => each.field === field) !== at,
+  );
+  if (wrong !== undefined)
+    throw new ServiceError('parameter_invalid', {
+      operation: 'receive form',
+      problem: 'The files are one letter and one CSV of numbers, under the names letter and numbers.',
+    });
   const [letter, numbers] = ['letter', 'numbers'].map((name) => files.find(({ field }) => field === name));
   return {
-    ...(letter && { letter: await readSubmittedFile(letter.path, { code: 'letter_file_invalid', bytesMax: letterBytesMax }) }),
-    ...(numbers && { numbersFile: await readSubmittedFile(numbers.path, { code: 'numbers_file_invalid', bytesMax: numbersFileBytesMax }) }),
+    ...(letter && {
+      letter: await readSubmittedFile(letter.path, { code: 'letter_file_invalid', bytesMax: letterBytesMax }),
+    }),
+    ...(numbers && {
+      numbersFile: await readSubmittedFile(numbers.path, {
+        code: 'numbers_file_invalid',
+        bytesMax: numbersFileBytesMax,
+      }),
+    }),
   };
 }

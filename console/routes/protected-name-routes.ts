@@ -1,6 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { addProtectedName, listOwnProtectedNames, readProtectedNames, removeProtectedName } from '../../pipelines/branding/names/protected-name-record.ts';
+import {
+  addProtectedName,
+  listOwnProtectedNames,
+  readProtectedNames,
+  removeProtectedName,
+} from '../../pipelines/branding/names/protected-name-record.ts';
 import { NEARNESS, nearProtectedName, PROTECTED_CATEGORIES } from '../../pipelines/branding/names/protected-names.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../http/access.ts';
@@ -10,12 +15,24 @@ import type { ConsoleWork } from '../http/console-work.ts';
 
 const nameField = z.string().max(256);
 const checkBody = z.strictObject({ name: nameField });
-const addBody = z.strictObject({ name: nameField, category: z.enum(PROTECTED_CATEGORIES), country: z.string().regex(/^[A-Z]{2}$/, 'is not two upper-case letters of ISO 3166-1').nullable(), common: z.boolean(), reason: reasonField });
+const addBody = z.strictObject({
+  name: nameField,
+  category: z.enum(PROTECTED_CATEGORIES),
+  country: z
+    .string()
+    .regex(/^[A-Z]{2}$/, 'is not two upper-case letters of ISO 3166-1')
+    .nullable(),
+  common: z.boolean(),
+  reason: reasonField,
+});
 const removeBody = z.strictObject({ name: nameField, reason: reasonField });
 
 /** `/api/protected-names`: names that operators have protected, and which protected name a name is near to. */
 export function registerProtectedNameRoutes(app: FastifyInstance, { db }: Pick<ConsoleWork, 'db'>): void {
-  app.get('/api/protected-names', { config: { access: 'reviewer' } }, async () => ({ names: await listOwnProtectedNames(db), categories: PROTECTED_CATEGORIES }));
+  app.get('/api/protected-names', { config: { access: 'reviewer' } }, async () => ({
+    names: await listOwnProtectedNames(db),
+    categories: PROTECTED_CATEGORIES,
+  }));
   app.post('/api/protected-names/check', { config: { access: 'reviewer' } }, async (request) => {
     const { name } = parseBody(checkBody, request.body);
     const near = nearProtectedName(name, await readProtectedNames(db));

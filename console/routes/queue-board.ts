@@ -2,7 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { createBullBoard } from '@bull-board/api';
-import type { AppControllerRoute, BoardHooks, BullBoardQueues, IServerAdapter, UIConfig } from '@bull-board/api/typings/app';
+import type {
+  AppControllerRoute,
+  BoardHooks,
+  BullBoardQueues,
+  IServerAdapter,
+  UIConfig,
+} from '@bull-board/api/typings/app';
 import { boardQueues } from '../../jobs/queue-board.ts';
 import type { Queues } from '../../jobs/queues/backend.ts';
 import { securityHeaders } from '../http/security-headers.ts';
@@ -53,7 +59,15 @@ const uiConfig: UIConfig = {
 const refused = /\/(add|update-data|obliterate)$/;
 
 const hooks: BoardHooks = {
-  before: ({ route }) => (refused.test(route) ? { allow: false, status: 403, message: 'The console does not allow this: the service alone makes its jobs. Run the night, batch or request again.' } : undefined),
+  before: ({ route }) =>
+    refused.test(route)
+      ? {
+          allow: false,
+          status: 403,
+          message:
+            'The console does not allow this: the service alone makes its jobs. Run the night, batch or request again.',
+        }
+      : undefined,
 };
 
 /** Takes in what the board is made of, instead of one of the library's own adapters: they load fonts from elsewhere and need inline styles. */
@@ -102,7 +116,11 @@ class BoardParts implements IServerAdapter {
 export function createQueueBoard(queues: Queues): QueueBoard {
   const uiBasePath = dirname(require.resolve('@bull-board/ui/package.json'));
   const parts = new BoardParts();
-  createBullBoard({ queues: boardQueues(queues), serverAdapter: parts, options: { uiBasePath, uiConfig, handlerHooks: hooks } });
+  createBullBoard({
+    queues: boardQueues(queues),
+    serverAdapter: parts,
+    options: { uiBasePath, uiConfig, handlerHooks: hooks },
+  });
   return {
     routes: parts.apiRoutes.flatMap((route) => routesOf(route, parts)),
     pagePaths: parts.entryPaths,
@@ -116,7 +134,11 @@ function routesOf({ method, route, handler }: AppControllerRoute, parts: BoardPa
     const answered = await handler({ ...request, queues: parts.queues, uiConfig: parts.config, headers: {} }); // what it throws is answered and logged as any other error
     return { status: answered.status ?? 200, body: answered.body };
   };
-  return [method].flat().flatMap((each) => [route].flat().map((path) => ({ method: each.toUpperCase() as BoardRoute['method'], path, answer })));
+  return [method]
+    .flat()
+    .flatMap((each) =>
+      [route].flat().map((path) => ({ method: each.toUpperCase() as BoardRoute['method'], path, answer })),
+    );
 }
 
 /**
@@ -124,9 +146,14 @@ function routesOf({ method, route, handler }: AppControllerRoute, parts: BoardPa
  * another host, and what is shown until the scripts run, which has inline styles.
  */
 function pageOf(template: string, config: UIConfig): string {
-  const styles = [...template.matchAll(/<link href="(static\/css\/[\w.-]+\.css)" rel="stylesheet">/g)].map(([, path]) => path!);
-  const scripts = [...template.matchAll(/<script defer src="(static\/js\/[\w.-]+\.js)"><\/script>/g)].map(([, path]) => path!);
-  if (styles.length === 0 || scripts.length === 0) throw new Error('the page of @bull-board/ui names no styles or scripts');
+  const styles = [...template.matchAll(/<link href="(static\/css\/[\w.-]+\.css)" rel="stylesheet">/g)].map(
+    ([, path]) => path!,
+  );
+  const scripts = [...template.matchAll(/<script defer src="(static\/js\/[\w.-]+\.js)"><\/script>/g)].map(
+    ([, path]) => path!,
+  );
+  if (styles.length === 0 || scripts.length === 0)
+    throw new Error('the page of @bull-board/ui names no styles or scripts');
   return [
     '<!doctype html>',
     '<html lang="en">',
@@ -155,19 +182,30 @@ const servedEndings = new Set(['.js', '.css', '.json', '.svg', '.png', '.ico']);
 
 function filesIn(directory: string): Map<string, () => Buffer> {
   const names = readdirSync(directory, { recursive: true }).map((name) => String(name).replaceAll('\\', '/'));
-  return new Map(names.filter((name) => servedEndings.has(extname(name))).map((name) => [`/static/${name}`, () => withoutHints(name, readFileSync(join(directory, name)))]));
+  return new Map(
+    names
+      .filter((name) => servedEndings.has(extname(name)))
+      .map((name) => [`/static/${name}`, () => withoutHints(name, readFileSync(join(directory, name)))]),
+  );
 }
 
 /** Its scripts ask browsers to load scripts early that most pages never use, of which browsers then warn. */
 function withoutHints(name: string, content: Buffer): Buffer {
-  return extname(name) === '.js' ? Buffer.from(content.toString().replace(/\.rel="preload",(\w+\.as="script")/g, '.rel="",$1')) : content;
+  return extname(name) === '.js'
+    ? Buffer.from(content.toString().replace(/\.rel="preload",(\w+\.as="script")/g, '.rel="",$1'))
+    : content;
 }
 
 /** Style elements that the scripts of the board make, by their SHA-256: the colours of its picture of the datastore, and a list without a scroll bar. */
-const boardStyles = ["'sha256-r2N1TB/gHbBtBZFKg7ejmq1acVSREzucTAEw6ga4hoU='", "'sha256-kLmvWqfziFavKtqHqRsb90f006UAK2Dmd0It5Iz2KFA='"];
+const boardStyles = [
+  "'sha256-r2N1TB/gHbBtBZFKg7ejmq1acVSREzucTAEw6ga4hoU='",
+  "'sha256-kLmvWqfziFavKtqHqRsb90f006UAK2Dmd0It5Iz2KFA='",
+];
 
 /**
  * The policy of the board's page: that of the console, but for these two styles, which never change within a version of the board, and
  * for its base element, from which its scripts read where they are.
  */
-export const boardPolicy = securityHeaders['Content-Security-Policy'].replace("style-src 'self'", `style-src 'self' ${boardStyles.join(' ')}`).replace("base-uri 'none'", "base-uri 'self'");
+export const boardPolicy = securityHeaders['Content-Security-Policy']
+  .replace("style-src 'self'", `style-src 'self' ${boardStyles.join(' ')}`)
+  .replace("base-uri 'none'", "base-uri 'self'");

@@ -14,7 +14,13 @@ import { LetterPages } from '../answers/letter-pages.ts';
 
 const lettersQuery = z.strictObject({ after: idCursor, limit: limitParameter });
 const brandsQuery = z.strictObject({ after: handlePrefix, limit: limitParameter });
-const pagePath = z.strictObject({ id: idParameter, page: z.string().regex(/^[1-9][0-9]{0,3}$/, 'is not a page').transform(Number) });
+const pagePath = z.strictObject({
+  id: idParameter,
+  page: z
+    .string()
+    .regex(/^[1-9][0-9]{0,3}$/, 'is not a page')
+    .transform(Number),
+});
 
 /** Fine enough to read small print enlarged: a page of A4 is 1240 pixels wide. */
 const pageDotsPerInch = 150;
@@ -24,12 +30,20 @@ export function registerReviewRoutes(app: FastifyInstance, { db, vault, config, 
   app.get('/api/review/counts', { config: { access: 'viewer' } }, () => countWaiting(db));
   app.get('/api/review/letters', { config: { access: 'reviewer' } }, async (request) => {
     const { after, limit } = parseBody(lettersQuery, request.query);
-    const { rows: letters, next } = pageOf(await listWaitingLetters(db, { after, limit: limit + 1 }), limit, ({ letterId }) => String(letterId));
+    const { rows: letters, next } = pageOf(
+      await listWaitingLetters(db, { after, limit: limit + 1 }),
+      limit,
+      ({ letterId }) => String(letterId),
+    );
     return { letters, next };
   });
   app.get('/api/review/brands', { config: { access: 'reviewer' } }, async (request) => {
     const { after, limit } = parseBody(brandsQuery, request.query);
-    const { rows: brands, next } = pageOf(await listWaitingBrands(db, { after, limit: limit + 1 }), limit, ({ handle }) => handle);
+    const { rows: brands, next } = pageOf(
+      await listWaitingBrands(db, { after, limit: limit + 1 }),
+      limit,
+      ({ handle }) => handle,
+    );
     return { brands, next };
   });
   app.get('/api/review/letters/:id', { config: { access: 'reviewer' } }, async (request) => {
@@ -37,9 +51,20 @@ export function registerReviewRoutes(app: FastifyInstance, { db, vault, config, 
     const letter = await readLetterRecord(db, id, vault);
     if (letter.opened !== null) await recordAction(db, request, { action: 'view_letter', object: `letter ${id}` });
     const { brandId } = await readBrand(db, letter.handle);
-    return reviewedLetter(db, letter, await whyNotDecide(db, { eyes: config, actor: actorOf(request), of: { kind: 'letter', brandId, letterId: id } }));
+    return reviewedLetter(
+      db,
+      letter,
+      await whyNotDecide(db, { eyes: config, actor: actorOf(request), of: { kind: 'letter', brandId, letterId: id } }),
+    );
   });
-  const pages = new LetterPages(async (documentId) => renderLetterPages({ bytes: await openDocument({ db, vault }, documentId), limits: config, dotsPerInch: pageDotsPerInch, signal }));
+  const pages = new LetterPages(async (documentId) =>
+    renderLetterPages({
+      bytes: await openDocument({ db, vault }, documentId),
+      limits: config,
+      dotsPerInch: pageDotsPerInch,
+      signal,
+    }),
+  );
   app.get('/api/review/letters/:id/pages/:page', { config: { access: 'reviewer' } }, async (request, reply) => {
     const { id, page } = parseBody(pagePath, request.params);
     const { document } = await readLetterRecord(db, id);
@@ -54,6 +79,9 @@ export function registerReviewRoutes(app: FastifyInstance, { db, vault, config, 
 }
 
 function notDrawn(letterId: number, pages: number): ServiceError {
-  const [problem, hint] = pages === 0 ? ['The letter cannot be drawn.', 'Its findings say why; its file can be saved as it came.'] : ['The letter has no such page.', `It has ${pages}.`];
+  const [problem, hint] =
+    pages === 0
+      ? ['The letter cannot be drawn.', 'Its findings say why; its file can be saved as it came.']
+      : ['The letter has no such page.', `It has ${pages}.`];
   return new ServiceError('letter_file_invalid', { operation: 'draw letter', object: String(letterId), problem, hint });
 }

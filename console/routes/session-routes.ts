@@ -19,7 +19,13 @@ export interface SessionRoutesOptions {
 }
 
 /** A character of a password may be two code units. */
-const credentials = z.strictObject({ name: z.string().min(1).max(40), password: z.string().min(1).max(2 * passwordCharactersMax) });
+const credentials = z.strictObject({
+  name: z.string().min(1).max(40),
+  password: z
+    .string()
+    .min(1)
+    .max(2 * passwordCharactersMax),
+});
 
 /** Comparisons of passwords at a time: each takes 128 MiB. */
 const comparisonsMax = 2;
@@ -35,8 +41,15 @@ export function registerSessionRoutes(app: FastifyInstance, options: SessionRout
   const { db, address } = options;
   const limit = { max: options.limits.consoleLogInsPerMinuteMax, timeWindow: 60_000, cache: countersMax };
   const addresses = app.createRateLimit(limit); // by the network (/64) of an IPv6 address
-  const names = app.createRateLimit({ ...limit, keyGenerator: ({ body }: FastifyRequest) => nameIn(parseBody(credentials, body)) });
-  const turns = new Turns({ runningMax: comparisonsMax, waitingMax, refusal: { code: 'rate_limited', operation: 'log in', problem: 'Many users log in at this moment.' } });
+  const names = app.createRateLimit({
+    ...limit,
+    keyGenerator: ({ body }: FastifyRequest) => nameIn(parseBody(credentials, body)),
+  });
+  const turns = new Turns({
+    runningMax: comparisonsMax,
+    waitingMax,
+    refusal: { code: 'rate_limited', operation: 'log in', problem: 'Many users log in at this moment.' },
+  });
   app.post('/api/session', { config: { access: 'nobody' } }, async (request, reply) => {
     const given = parseBody(credentials, request.body);
     const name = nameIn(given);
@@ -44,8 +57,17 @@ export function registerSessionRoutes(app: FastifyInstance, options: SessionRout
     const { user, isKnown } = await turns.take(() => findUser(db, name, given.password));
     const opened = user && (await openSession(db, user, options.limits));
     if (user === undefined || opened === undefined) {
-      await recordEvent(db, { actor: 'nobody', action: 'log_in_refused', object: isKnown ? `user ${name}` : null, address: request.ip }); // what is no name may be a password in the wrong field
-      throw new ServiceError('unauthenticated', { operation: 'log in', problem: 'The name or the password is not right.', hint: '`caller-trust console users list` shows the names; `caller-trust console users password` sets another password.' });
+      await recordEvent(db, {
+        actor: 'nobody',
+        action: 'log_in_refused',
+        object: isKnown ? `user ${name}` : null,
+        address: request.ip,
+      }); // what is no name may be a password in the wrong field
+      throw new ServiceError('unauthenticated', {
+        operation: 'log in',
+        problem: 'The name or the password is not right.',
+        hint: '`caller-trust console users list` shows the names; `caller-trust console users password` sets another password.',
+      });
     }
     await sweepSessions(db, options.limits);
     const { token, endsAt, role, owners } = opened;
@@ -53,7 +75,11 @@ export function registerSessionRoutes(app: FastifyInstance, options: SessionRout
     setCookie(reply, token, { address: address(), expires: endsAt });
     return { user: { name: user.name, role, owners }, endsAt, csrfToken: csrfTokenOf(token) };
   });
-  app.get('/api/session', { config: { access: 'nobody', readsSession: true } }, async ({ session }) => session ?? { user: null, hasUsers: await hasUsers(db) });
+  app.get(
+    '/api/session',
+    { config: { access: 'nobody', readsSession: true } },
+    async ({ session }) => session ?? { user: null, hasUsers: await hasUsers(db) },
+  );
   app.delete('/api/session', { config: { access: 'viewer', forAgencies: true } }, async (request, reply) => {
     const token = request.cookies[cookieName(address())] ?? '';
     await endSession(db, token);
@@ -63,8 +89,18 @@ export function registerSessionRoutes(app: FastifyInstance, options: SessionRout
   });
 }
 
-function setCookie(reply: FastifyReply, value: string, { address, expires }: { address: ConsoleAddress; expires: Date }): void {
-  void reply.setCookie(cookieName(address), value, { path: '/', httpOnly: true, sameSite: 'strict', secure: address.secure, expires });
+function setCookie(
+  reply: FastifyReply,
+  value: string,
+  { address, expires }: { address: ConsoleAddress; expires: Date },
+): void {
+  void reply.setCookie(cookieName(address), value, {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'strict',
+    secure: address.secure,
+    expires,
+  });
 }
 
 type LimitResult = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>;
@@ -76,5 +112,9 @@ function nameIn({ name }: z.output<typeof credentials>): string {
 
 function requireFewTries(count: LimitResult): void {
   if (count.isAllowed || !count.isExceeded) return;
-  throw new ServiceError('rate_limited', { operation: 'log in', problem: 'Too many tries to log in.', hint: `Try again in ${Math.max(1, count.ttlInSeconds)} seconds.` });
+  throw new ServiceError('rate_limited', {
+    operation: 'log in',
+    problem: 'Too many tries to log in.',
+    hint: `Try again in ${Math.max(1, count.ttlInSeconds)} seconds.`,
+  });
 }

@@ -54,7 +54,8 @@ const noPage = /^\/(api|pages|modules|queues)(\/|$)/;
 /** Serves the modules and styles of the pages from memory, and the one document for every path of a page. */
 export async function registerStaticFiles(app: FastifyInstance): Promise<void> {
   const files = await readFiles();
-  for (const [path, file] of files) app.get(path, { config: { access: 'nobody' } }, (request, reply) => sendFile(request, reply, file));
+  for (const [path, file] of files)
+    app.get(path, { config: { access: 'nobody' } }, (request, reply) => sendFile(request, reply, file));
   const page = files.get('/pages/index.html')!;
   app.get('/*', { config: { access: 'nobody' } }, (request, reply) => {
     if (noPage.test(request.url)) throw new ServiceError('route_unknown', { operation: 'route request' });
@@ -65,19 +66,29 @@ export async function registerStaticFiles(app: FastifyInstance): Promise<void> {
 async function readFiles(): Promise<Map<string, StaticFile>> {
   const files = new Map<string, StaticFile>();
   const add = async (path: string, name: string, content: Buffer) => files.set(path, await makeFile(name, content));
-  for (const name of namesIn(pagesDirectory).filter((each) => ['.html', '.css', '.svg'].includes(extname(each)))) await add(`/pages/${name}`, name, readFileSync(join(pagesDirectory, name)));
-  for (const name of namesIn(modulesDirectory).filter((each) => extname(each) === '.js')) await add(`/pages/${name}`, name, readFileSync(join(modulesDirectory, name)));
+  for (const name of namesIn(pagesDirectory).filter((each) => ['.html', '.css', '.svg'].includes(extname(each))))
+    await add(`/pages/${name}`, name, readFileSync(join(pagesDirectory, name)));
+  for (const name of namesIn(modulesDirectory).filter((each) => extname(each) === '.js'))
+    await add(`/pages/${name}`, name, readFileSync(join(modulesDirectory, name)));
   for (const [name, path] of Object.entries(packageModules)) await add(`/modules/${name}`, name, readModule(path));
   return files;
 }
 
 function namesIn(directory: string): string[] {
-  return existsSync(directory) ? readdirSync(directory, { recursive: true }).map((name) => String(name).replaceAll('\\', '/')) : [];
+  return existsSync(directory)
+    ? readdirSync(directory, { recursive: true }).map((name) => String(name).replaceAll('\\', '/'))
+    : [];
 }
 
 function readModule(path: string): Buffer {
   const directory = require.resolve.paths(path)!.find((each) => existsSync(join(each, path))); // not by the exports of a package, which are for programs
-  if (directory === undefined) throw new ServiceError('process_failed', { operation: 'read pages', object: path, problem: 'A module of the pages is not installed.', hint: 'Run `npm ci`.' });
+  if (directory === undefined)
+    throw new ServiceError('process_failed', {
+      operation: 'read pages',
+      object: path,
+      problem: 'A module of the pages is not installed.',
+      hint: 'Run `npm ci`.',
+    });
   const text = readFileSync(join(directory, path), 'utf8');
   const adapted = importsOfPackages.reduce((code, [pattern, replacement]) => code.replace(pattern, replacement), text);
   return Buffer.from(adapted.replace(/\n?\/\/# sourceMappingURL=\S+\s*$/, '\n'));
@@ -85,11 +96,20 @@ function readModule(path: string): Buffer {
 
 /** Makes a file ready to be sent; the name tells its type by its ending. */
 export async function makeFile(name: string, plain: Buffer): Promise<StaticFile> {
-  return { type: types[extname(name)]!, etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`, plain, gzipped: await compress(plain) };
+  return {
+    type: types[extname(name)]!,
+    etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
+    plain,
+    gzipped: await compress(plain),
+  };
 }
 
 /** Sends a file, compressed where the browser takes that, or says that it has not changed. */
-export function sendFile({ headers }: FastifyRequest, reply: FastifyReply, { type, etag, plain, gzipped }: StaticFile): FastifyReply {
+export function sendFile(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  { type, etag, plain, gzipped }: StaticFile,
+): FastifyReply {
   void reply.headers({ 'Cache-Control': 'no-cache', ETag: etag, Vary: 'Accept-Encoding' });
   if (headers['if-none-match'] === etag) return reply.code(304).send();
   const isGzipped = /\bgzip\b/.test(headers['accept-encoding'] ?? '');

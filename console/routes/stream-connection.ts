@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebSocket } from '@fastify/websocket';
 import { StreamPace } from '../../pipelines/audio/streaming/stream-pace.ts';
-import { clientMessageForm, closeStatusOf, verifiedStatus, type ClientMessage, type ServerMessage, type StartMessage } from '../../pipelines/audio/streaming/stream-protocol.ts';
+import {
+  clientMessageForm,
+  closeStatusOf,
+  verifiedStatus,
+  type ClientMessage,
+  type ServerMessage,
+  type StartMessage,
+} from '../../pipelines/audio/streaming/stream-protocol.ts';
 import type { OpenStream, StreamOwner, StreamService } from '../../pipelines/audio/streaming/stream-service.ts';
 import type { Config } from '../../runtime/config.ts';
 import { isServiceError, ServiceError } from '../../runtime/errors.ts';
@@ -35,7 +42,10 @@ export interface StreamConnectionOptions {
 }
 
 /** What has been said so far. `ending`: what came is verified; nothing more is taken. */
-type Stage = { readonly name: 'waiting' } | { readonly name: 'streaming'; readonly stream: OpenStream; readonly pace: StreamPace } | { readonly name: 'ending' };
+type Stage =
+  | { readonly name: 'waiting' }
+  | { readonly name: 'streaming'; readonly stream: OpenStream; readonly pace: StreamPace }
+  | { readonly name: 'ending' };
 
 /** One audio stream of a client: messages in, scores out. Whatever ends it, what came is verified. */
 export class StreamConnection {
@@ -60,12 +70,26 @@ export class StreamConnection {
       this.tellProgress();
       void this.checkOwner();
     }, progressMs);
-    this.setDeadline(config.streamStartSecondsMax, () => new ServiceError('request_timeout', { operation: 'begin stream', problem: `No first message came within ${config.streamStartSecondsMax} s.`, hint: 'Send the message `start` at once.' }));
+    this.setDeadline(
+      config.streamStartSecondsMax,
+      () =>
+        new ServiceError('request_timeout', {
+          operation: 'begin stream',
+          problem: `No first message came within ${config.streamStartSecondsMax} s.`,
+          hint: 'Send the message `start` at once.',
+        }),
+    );
   }
 
   /** Ends the stream because the console stops. */
   stop(): void {
-    this.fail(new ServiceError('interrupted', { operation: 'receive stream', problem: 'The console stops.', hint: 'What came until now is verified. Begin a new stream.' }));
+    this.fail(
+      new ServiceError('interrupted', {
+        operation: 'receive stream',
+        problem: 'The console stops.',
+        hint: 'What came until now is verified. Begin a new stream.',
+      }),
+    );
   }
 
   private receive(data: Buffer, isBinary: boolean): void {
@@ -89,7 +113,10 @@ export class StreamConnection {
 
   private async begin(start: StartMessage): Promise<void> {
     const { service, owner, onBegin, config } = this.options;
-    const stream = await service.begin(start, owner, { onWindow: (window) => this.send({ type: 'window', ...window }), onTaken: () => this.pauseWhereBehind() });
+    const stream = await service.begin(start, owner, {
+      onWindow: (window) => this.send({ type: 'window', ...window }),
+      onTaken: () => this.pauseWhereBehind(),
+    });
     await onBegin(stream.id).catch(async (error: unknown) => {
       await stream.settle().catch(() => {}); // nothing came
       throw error;
@@ -103,22 +130,39 @@ export class StreamConnection {
       stream: stream.id,
       model: stream.model.name,
       thresholds: { synthesis: thresholds.synthesis ?? null, replay: thresholds.replay ?? null },
-      limits: { secondsMax: config.streamSecondsMax, frameBytesMax: config.streamFrameBytesMax, idleSecondsMax: config.streamIdleSecondsMax, speedMax: config.streamSpeedMax, burstSeconds: config.streamBurstSeconds },
+      limits: {
+        secondsMax: config.streamSecondsMax,
+        frameBytesMax: config.streamFrameBytesMax,
+        idleSecondsMax: config.streamIdleSecondsMax,
+        speedMax: config.streamSpeedMax,
+        burstSeconds: config.streamBurstSeconds,
+      },
     });
   }
 
   private async takeAudio(bytes: Buffer): Promise<void> {
     const { config } = this.options;
     if (this.stage.name === 'ending') return this.requireOpenSocket();
-    if (bytes.length > config.streamFrameBytesMax) throw new ServiceError('stream_frame_too_large', { operation: 'receive stream', problem: `It has ${bytes.length} bytes; ${config.streamFrameBytesMax} are taken at most.`, hint: 'Send smaller pieces.' });
-    if (this.stage.name === 'waiting') throw invalid('Audio came before the message `start`.', 'Send `start` first, and wait for `ready`.');
+    if (bytes.length > config.streamFrameBytesMax)
+      throw new ServiceError('stream_frame_too_large', {
+        operation: 'receive stream',
+        problem: `It has ${bytes.length} bytes; ${config.streamFrameBytesMax} are taken at most.`,
+        hint: 'Send smaller pieces.',
+      });
+    if (this.stage.name === 'waiting')
+      throw invalid('Audio came before the message `start`.', 'Send `start` first, and wait for `ready`.');
     if (bytes.length === 0) return; // no audio
     const { stream, pace } = this.stage;
     this.awaitAudio();
     const room = stream.bytesMax(config.streamSecondsMax, config.audioBytesMax) - stream.receivedBytes;
     const before = stream.receivedSeconds;
     await stream.append(bytes.subarray(0, room));
-    if (bytes.length > room) throw new ServiceError('stream_too_long', { operation: 'receive stream', problem: `It has more than ${config.streamSecondsMax} s, or its file more than ${config.audioBytesMax} bytes.`, hint: 'What came until then is verified. Begin a new stream.' });
+    if (bytes.length > room)
+      throw new ServiceError('stream_too_long', {
+        operation: 'receive stream',
+        problem: `It has more than ${config.streamSecondsMax} s, or its file more than ${config.audioBytesMax} bytes.`,
+        hint: 'What came until then is verified. Begin a new stream.',
+      });
     this.pauseWhereBehind();
     const waitMs = pace.take(stream.receivedSeconds - before, performance.now());
     if (waitMs > 0) await sleep(waitMs); // the next message is taken then, and none is read meanwhile
@@ -127,7 +171,8 @@ export class StreamConnection {
   /** After the end nothing may come; what is underway when an error was told is passed over. */
   private requireOpenSocket(): void {
     const { socket } = this.options;
-    if (socket.readyState === socket.OPEN) throw invalid('A message came after the end of the stream.', 'Wait for the verification after `end`.');
+    if (socket.readyState === socket.OPEN)
+      throw invalid('A message came after the end of the stream.', 'Wait for the verification after `end`.');
   }
 
   private async end(): Promise<void> {
@@ -155,9 +200,12 @@ export class StreamConnection {
   /** Says what is wrong and ends the connection; what came is verified. */
   private fail(thrown: unknown): void {
     const { socket, log } = this.options;
-    const error = isServiceError(thrown) ? thrown : new ServiceError('internal', { operation: 'receive stream', cause: thrown });
+    const error = isServiceError(thrown)
+      ? thrown
+      : new ServiceError('internal', { operation: 'receive stream', cause: thrown });
     if (error.code === 'internal') log.error({ err: thrown }, 'a stream failed');
-    if (socket.readyState === socket.OPEN) this.send({ type: 'error', code: error.code, problem: error.problem, hint: error.hint ?? null });
+    if (socket.readyState === socket.OPEN)
+      this.send({ type: 'error', code: error.code, problem: error.problem, hint: error.hint ?? null });
     this.close(closeStatusOf(error.code), error.code);
     this.left();
   }
@@ -177,7 +225,10 @@ export class StreamConnection {
 
   /** A client that reads nothing is not told why. */
   private cutOff(): void {
-    this.options.log.warn({ code: 'stream_not_read' satisfies ServiceError['code'] }, 'a client does not read what its stream is answered');
+    this.options.log.warn(
+      { code: 'stream_not_read' satisfies ServiceError['code'] },
+      'a client does not read what its stream is answered',
+    );
     this.options.socket.terminate();
   }
 
@@ -200,7 +251,14 @@ export class StreamConnection {
     this.isCheckingOwner = true;
     const isAllowed = await this.options.isStillAllowed().catch(() => true); // nobody can say now: it is asked again
     this.isCheckingOwner = false;
-    if (!isAllowed && this.stage.name !== 'ending') this.fail(new ServiceError('unauthenticated', { operation: 'receive stream', problem: 'The session, the role or the key of the stream has ended.', hint: 'What came until now is verified.' }));
+    if (!isAllowed && this.stage.name !== 'ending')
+      this.fail(
+        new ServiceError('unauthenticated', {
+          operation: 'receive stream',
+          problem: 'The session, the role or the key of the stream has ended.',
+          hint: 'What came until now is verified.',
+        }),
+      );
   }
 
   private tellProgressOf({ receivedSeconds, voiceSeconds }: OpenStream): void {
@@ -212,13 +270,24 @@ export class StreamConnection {
 
   private awaitAudio(): void {
     const { streamIdleSecondsMax } = this.options.config;
-    this.setDeadline(streamIdleSecondsMax, () => new ServiceError('stream_idle', { operation: 'receive stream', problem: `No audio came for ${streamIdleSecondsMax} s.`, hint: 'What came until then is verified. Send silence too.' }));
+    this.setDeadline(
+      streamIdleSecondsMax,
+      () =>
+        new ServiceError('stream_idle', {
+          operation: 'receive stream',
+          problem: `No audio came for ${streamIdleSecondsMax} s.`,
+          hint: 'What came until then is verified. Send silence too.',
+        }),
+    );
   }
 
   /** While we do not read, nothing can come. */
   private setDeadline(seconds: number, error: () => ServiceError): void {
     clearTimeout(this.deadline);
-    this.deadline = setTimeout(() => (this.holds.size > 0 ? this.setDeadline(seconds, error) : this.fail(error())), seconds * 1000);
+    this.deadline = setTimeout(
+      () => (this.holds.size > 0 ? this.setDeadline(seconds, error) : this.fail(error())),
+      seconds * 1000,
+    );
   }
 
   private pauseWhereBehind(): void {
@@ -241,11 +310,18 @@ export class StreamConnection {
 
 /** @throws ServiceError `stream_invalid` */
 function parseMessage(data: Buffer): ClientMessage {
-  if (data.length > textBytesMax) throw invalid(`A text message has ${data.length} bytes; ${textBytesMax} are taken at most.`, 'Audio goes in binary messages.');
+  if (data.length > textBytesMax)
+    throw invalid(
+      `A text message has ${data.length} bytes; ${textBytesMax} are taken at most.`,
+      'Audio goes in binary messages.',
+    );
   const parsed = clientMessageForm.safeParse(parseJson(data.toString()));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw invalid(`${issue!.path.length === 0 ? 'The message' : issue!.path.join('.')}: ${issue!.message}.`, 'docs/streaming.md shows the messages.');
+  throw invalid(
+    `${issue!.path.length === 0 ? 'The message' : issue!.path.join('.')}: ${issue!.message}.`,
+    'docs/streaming.md shows the messages.',
+  );
 }
 
 /** @throws ServiceError `stream_invalid` */

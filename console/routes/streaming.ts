@@ -39,9 +39,18 @@ export type StreamingGuard = Pick<GuardOptions, 'address'>;
  * Takes audio streams: from a page of the console, whose session says who it is, and from programs with an API key that has the scope
  * `verifications:stream`. Hands in what a console left that was killed.
  */
-export async function registerStreaming(app: FastifyInstance, work: StreamingWork, { address }: StreamingGuard): Promise<StreamService> {
+export async function registerStreaming(
+  app: FastifyInstance,
+  work: StreamingWork,
+  { address }: StreamingGuard,
+): Promise<StreamService> {
   const { config, db, queues, log } = work;
-  const service = await StreamService.start({ db, config, log, requestVerification: (submission) => requestVerification({ db, config, queues, log }, submission) });
+  const service = await StreamService.start({
+    db,
+    config,
+    log,
+    requestVerification: (submission) => requestVerification({ db, config, queues, log }, submission),
+  });
   const connections = new Set<StreamConnection>();
   const pending = new Set<Duplex>();
   await app.register(fastifyWebsocket, {
@@ -57,18 +66,29 @@ export async function registerStreaming(app: FastifyInstance, work: StreamingWor
   const keys = new FreshKeys(work, await loadKeySecret(config));
   app.decorateRequest('streamOwner');
   cutOffRefused(app, pending);
-  const authenticate = async (request: FastifyRequest) => void (request.streamOwner = await ownerOf(request, request.session, { keys, address }));
-  app.get(streamPath, { websocket: true, config: { access: 'nobody', readsSession: true }, preValidation: authenticate }, (socket, request) => {
-    const { streamOwner: owner, ip } = request;
-    const onBegin = (id: string) => recordEvent(db, { actor: owner!.requestedBy.replace(/^console /, ''), action: 'stream_audio', object: `stream ${id}`, address: ip });
-    const isStillAllowed = async () => {
-      const session = await findSession(db, request.cookies[cookieName(address())] ?? '', config); // a stream is use of its session
-      return ownerOf(request, session, { keys, address }).then(() => true, refusedOnly);
-    };
-    const connection = new StreamConnection({ socket, service, owner: owner!, onBegin, isStillAllowed, config, log });
-    connections.add(connection);
-    socket.on('close', () => connections.delete(connection));
-  });
+  const authenticate = async (request: FastifyRequest) =>
+    void (request.streamOwner = await ownerOf(request, request.session, { keys, address }));
+  app.get(
+    streamPath,
+    { websocket: true, config: { access: 'nobody', readsSession: true }, preValidation: authenticate },
+    (socket, request) => {
+      const { streamOwner: owner, ip } = request;
+      const onBegin = (id: string) =>
+        recordEvent(db, {
+          actor: owner!.requestedBy.replace(/^console /, ''),
+          action: 'stream_audio',
+          object: `stream ${id}`,
+          address: ip,
+        });
+      const isStillAllowed = async () => {
+        const session = await findSession(db, request.cookies[cookieName(address())] ?? '', config); // a stream is use of its session
+        return ownerOf(request, session, { keys, address }).then(() => true, refusedOnly);
+      };
+      const connection = new StreamConnection({ socket, service, owner: owner!, onBegin, isStillAllowed, config, log });
+      connections.add(connection);
+      socket.on('close', () => connections.delete(connection));
+    },
+  );
   return service;
 }
 
@@ -89,16 +109,30 @@ function cutOffRefused(app: FastifyInstance, pending: Set<Duplex>): void {
 }
 
 /** A key says who it is; without one the session does, for pages of this console. @throws ServiceError `unauthenticated`, `forbidden` */
-async function ownerOf(request: FastifyRequest, session: Session | undefined, { keys, address }: StreamingGuard & { readonly keys: FreshKeys }): Promise<StreamOwner> {
+async function ownerOf(
+  request: FastifyRequest,
+  session: Session | undefined,
+  { keys, address }: StreamingGuard & { readonly keys: FreshKeys },
+): Promise<StreamOwner> {
   const { authorization } = request.headers;
   if (authorization !== undefined) {
     const { client } = requireScope(identifyCaller(authorization, await keys.fresh()), 'verifications:stream');
     return { owner: client, requestedBy: `key of ${client}`, mode: 'api' };
   }
-  if (session === undefined) throw new ServiceError('unauthenticated', { operation: 'open stream', problem: 'This needs a key, or a session of the console.', hint: 'Send `Authorization: Bearer <key>`; the key needs the scope verifications:stream.' });
+  if (session === undefined)
+    throw new ServiceError('unauthenticated', {
+      operation: 'open stream',
+      problem: 'This needs a key, or a session of the console.',
+      hint: 'Send `Authorization: Bearer <key>`; the key needs the scope verifications:stream.',
+    });
   requireOwnOrigin(request, address()); // browsers let any page open a WebSocket to any host, with its cookies, and say which page it is
   const { name, role } = session.user;
-  if (!mayActAs(role, 'reviewer')) throw new ServiceError('forbidden', { operation: 'open stream', problem: `This needs the role reviewer; ${name} has the role ${role}.`, hint: '`caller-trust console users role` gives a user another role.' });
+  if (!mayActAs(role, 'reviewer'))
+    throw new ServiceError('forbidden', {
+      operation: 'open stream',
+      problem: `This needs the role reviewer; ${name} has the role ${role}.`,
+      hint: '`caller-trust console users role` gives a user another role.',
+    });
   return { owner: consoleClient, requestedBy: `console ${name}`, mode: 'webDemo' };
 }
 

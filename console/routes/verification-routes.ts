@@ -16,24 +16,44 @@ import { leavingOf } from '../http/leaving.ts';
 import { sendLive } from '../http/live.ts';
 import { readModelFigures, type ModelFigures } from '../answers/model-figures.ts';
 import { Playbacks } from '../answers/playbacks.ts';
-import { listVerifications, readVerification, type VerificationDetail, type VerificationPlace } from '../answers/verification-answers.ts';
+import {
+  listVerifications,
+  readVerification,
+  type VerificationDetail,
+  type VerificationPlace,
+} from '../answers/verification-answers.ts';
 import { notHere, requireStored, Waveforms } from '../answers/waveforms.ts';
 import { isWorkerConnected } from '../answers/worker-presence.ts';
 
-const instant = z.iso.datetime({ offset: true }).or(z.iso.date()).transform((text) => new Date(text));
+const instant = z.iso
+  .datetime({ offset: true })
+  .or(z.iso.date())
+  .transform((text) => new Date(text));
 
 /** A day means all of it. */
-const endInstant = z.iso.datetime({ offset: true }).transform((text) => new Date(text)).or(z.iso.date().transform((text) => new Date(Date.parse(text) + 86_400_000)));
+const endInstant = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text))
+  .or(z.iso.date().transform((text) => new Date(Date.parse(text) + 86_400_000)));
 
 const listQuery = z.strictObject({
   state: z.enum(VERIFICATION_STATES).optional(),
-  model: z.string().trim().toLowerCase().regex(/^[a-z0-9/.-]{1,80}$/, 'is not a name of a model').optional(),
+  model: z
+    .string()
+    .trim()
+    .toLowerCase()
+    .regex(/^[a-z0-9/.-]{1,80}$/, 'is not a name of a model')
+    .optional(),
   mode: z.enum(['api', 'webDemo']).optional(),
   batch: z.string().max(100).optional(),
   label: z.enum(DECISION_LABELS).optional(),
   from: instant.optional(),
   to: endInstant.optional(),
-  before: z.string().regex(/^[1-9]\d{0,14}\.[1-9]\d{0,8}$/, 'is not a place in the list').transform(placeOf).optional(),
+  before: z
+    .string()
+    .regex(/^[1-9]\d{0,14}\.[1-9]\d{0,8}$/, 'is not a place in the list')
+    .transform(placeOf)
+    .optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 
@@ -53,25 +73,51 @@ export function registerVerificationRoutes(app: FastifyInstance, work: ConsoleWo
   const hear = async (request: FastifyRequest): Promise<VerificationDetail> => {
     const verification = await readVerification(db, idOf(request));
     const { sha256 } = requireStored(verification);
-    await listeners.hear(`${userOf(request).name} ${sha256}`, () => recordAction(db, request, { action: 'listen_to_recording', object: `recording ${sha256}`, detail: { verification: verification.id } }));
+    await listeners.hear(`${userOf(request).name} ${sha256}`, () =>
+      recordAction(db, request, {
+        action: 'listen_to_recording',
+        object: `recording ${sha256}`,
+        detail: { verification: verification.id },
+      }),
+    );
     return verification;
   };
   app.get('/api/verifications', { config: { access: 'viewer' } }, (request) => {
     const { to, ...query } = parseBody(listQuery, request.query);
     return listVerifications(db, { ...query, until: to });
   });
-  app.get('/api/verifications/:id', { config: { access: 'viewer' } }, async (request) => withFigures(work, await readVerification(db, idOf(request))));
+  app.get('/api/verifications/:id', { config: { access: 'viewer' } }, async (request) =>
+    withFigures(work, await readVerification(db, idOf(request))),
+  );
   app.get('/api/verifications/:id/live', { config: { access: 'viewer' } }, (request, reply) => {
     const id = idOf(request);
-    return sendLive(request, reply, { work, read: () => readLive(work, id), isLast: ({ verification }) => verification.times.ended !== null });
+    return sendLive(request, reply, {
+      work,
+      read: () => readLive(work, id),
+      isLast: ({ verification }) => verification.times.ended !== null,
+    });
   });
-  app.get('/api/verifications/:id/waveform', { config: { access: 'viewer' } }, async (request, reply) => waveforms.read(await readVerification(db, idOf(request)), leavingOf(reply, 'draw recording')));
-  app.get('/api/verifications/:id/audio', { config: { access: 'viewer' } }, async (request, reply) => sendAudio(request, reply, work, await hear(request)));
-  app.get('/api/verifications/:id/playback', { config: { access: 'viewer' } }, async (request, reply) => sendConverted(request, reply, playbacks, await hear(request)));
+  app.get('/api/verifications/:id/waveform', { config: { access: 'viewer' } }, async (request, reply) =>
+    waveforms.read(await readVerification(db, idOf(request)), leavingOf(reply, 'draw recording')),
+  );
+  app.get('/api/verifications/:id/audio', { config: { access: 'viewer' } }, async (request, reply) =>
+    sendAudio(request, reply, work, await hear(request)),
+  );
+  app.get('/api/verifications/:id/playback', { config: { access: 'viewer' } }, async (request, reply) =>
+    sendConverted(request, reply, playbacks, await hear(request)),
+  );
   app.delete('/api/recordings/:sha256', { config: { access: 'operator' } }, async (request) => {
-    const { sha256 } = parseBody(z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/, 'is not a SHA-256 in lower-case hex') }), request.params);
+    const { sha256 } = parseBody(
+      z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/, 'is not a SHA-256 in lower-case hex') }),
+      request.params,
+    );
     const { reason } = parseBody(deletion, request.body);
-    const record = (client: Queryable) => recordAction(client, request, { action: 'delete_recording', object: `recording ${sha256}`, detail: { reason: cleanText(reason) } });
+    const record = (client: Queryable) =>
+      recordAction(client, request, {
+        action: 'delete_recording',
+        object: `recording ${sha256}`,
+        detail: { reason: cleanText(reason) },
+      });
     const end = await deleteRecording({ db, store: new AudioStore(work.config.audioDir), record }, sha256, reason);
     playbacks.forget(sha256);
     return { sha256, ...end };
@@ -82,30 +128,60 @@ function idOf({ params }: FastifyRequest): string {
   return (params as { id: string }).id;
 }
 
-async function withFigures({ db, config }: Pick<ConsoleWork, 'db' | 'config'>, verification: VerificationDetail): Promise<VerificationDetail & { figures: ModelFigures | null }> {
-  const entry = verification.model === null ? undefined : (await loadRegistry(db, config)).models().find(({ model }) => model === verification.model);
+async function withFigures(
+  { db, config }: Pick<ConsoleWork, 'db' | 'config'>,
+  verification: VerificationDetail,
+): Promise<VerificationDetail & { figures: ModelFigures | null }> {
+  const entry =
+    verification.model === null
+      ? undefined
+      : (await loadRegistry(db, config)).models().find(({ model }) => model === verification.model);
   return { ...verification, figures: await readModelFigures(entry) };
 }
 
 /** A verification while it is performed, and whether somebody performs it. */
-async function readLive(work: ConsoleWork, id: string): Promise<{ verification: VerificationDetail & { figures: ModelFigures | null }; workerConnected: boolean | null }> {
+async function readLive(
+  work: ConsoleWork,
+  id: string,
+): Promise<{ verification: VerificationDetail & { figures: ModelFigures | null }; workerConnected: boolean | null }> {
   const verification = await withFigures(work, await readVerification(work.db, id));
-  return { verification, workerConnected: verification.times.ended === null ? await isWorkerConnected(work.queues) : null };
+  return {
+    verification,
+    workerConnected: verification.times.ended === null ? await isWorkerConnected(work.queues) : null,
+  };
 }
 
 /** Media types of the containers that are taken, by their names in the service. */
-const mediaTypes: Readonly<Record<string, string>> = { wav: 'audio/wav', flac: 'audio/flac', mp3: 'audio/mpeg', ogg: 'audio/ogg', mp4: 'audio/mp4' };
+const mediaTypes: Readonly<Record<string, string>> = {
+  wav: 'audio/wav',
+  flac: 'audio/flac',
+  mp3: 'audio/mpeg',
+  ogg: 'audio/ogg',
+  mp4: 'audio/mp4',
+};
 
 /** Sends the stored file as it was handed in. */
-async function sendAudio(request: FastifyRequest, reply: FastifyReply, { config }: Pick<ConsoleWork, 'config'>, { audio, recording }: VerificationDetail): Promise<FastifyReply> {
+async function sendAudio(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { config }: Pick<ConsoleWork, 'config'>,
+  { audio, recording }: VerificationDetail,
+): Promise<FastifyReply> {
   const type = mediaTypes[recording?.format ?? ''];
   if (type === undefined) throw notOpened();
-  const file = await open(new AudioStore(config.audioDir).pathOf(audio!.sha256)).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? notHere() : error;
-  });
+  const file = await open(new AudioStore(config.audioDir).pathOf(audio!.sha256)).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw error.code === 'ENOENT' ? notHere() : error;
+    },
+  );
   try {
     const { size } = await file.stat();
-    return sendBytes(request, reply, { type, etag: `"${audio!.sha256}"`, bytes: size, read: (range) => file.createReadStream(range) });
+    return sendBytes(request, reply, {
+      type,
+      etag: `"${audio!.sha256}"`,
+      bytes: size,
+      read: (range) => file.createReadStream(range),
+    });
   } catch (error) {
     await file.close();
     throw error;
@@ -113,14 +189,27 @@ async function sendAudio(request: FastifyRequest, reply: FastifyReply, { config 
 }
 
 /** Sends the recording as WAV, whatever it was handed in as. */
-async function sendConverted(request: FastifyRequest, reply: FastifyReply, playbacks: Playbacks, { audio, recording }: VerificationDetail): Promise<FastifyReply> {
+async function sendConverted(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  playbacks: Playbacks,
+  { audio, recording }: VerificationDetail,
+): Promise<FastifyReply> {
   if (recording?.playback == null) throw notOpened();
   const converted = await playbacks.read(audio!.sha256, leavingOf(reply, 'convert recording'));
-  return sendBytes(request, reply, { type: 'audio/wav', etag: `"${audio!.sha256}-wav"`, bytes: converted.bytes, read: (range) => converted.read(range) });
+  return sendBytes(request, reply, {
+    type: 'audio/wav',
+    etag: `"${audio!.sha256}-wav"`,
+    bytes: converted.bytes,
+    read: (range) => converted.read(range),
+  });
 }
 
 function notOpened(): ServiceError {
-  return new ServiceError('recording_refused', { operation: 'play recording', problem: 'Its format is not known, because it has not been opened yet or could not be.' });
+  return new ServiceError('recording_refused', {
+    operation: 'play recording',
+    problem: 'Its format is not known, because it has not been opened yet or could not be.',
+  });
 }
 
 /** Milliseconds in which looks of a user at the same recording count as one: a browser asks for it in parts. */

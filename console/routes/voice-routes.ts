@@ -8,7 +8,12 @@ import { enrolVoiceprint, type VoiceWork } from '../../pipelines/audio/voices/vo
 import { openVoiceModel } from '../../pipelines/audio/voices/voice-model.ts';
 import { verifyVoice, type AuthenticityModels } from '../../pipelines/audio/voices/voice-verification.ts';
 import { enrolmentLimits } from '../../pipelines/audio/voiceprint/enrolment.ts';
-import { consentReferenceCharactersMax, deleteVoiceprint, readVoiceprint, voiceprintNameCharactersMax } from '../../pipelines/audio/voices/voiceprint-store.ts';
+import {
+  consentReferenceCharactersMax,
+  deleteVoiceprint,
+  readVoiceprint,
+  voiceprintNameCharactersMax,
+} from '../../pipelines/audio/voices/voiceprint-store.ts';
 import { cleanText } from '../../pipelines/phone/text-cleaning.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
@@ -18,7 +23,12 @@ import type { ConsoleWork } from '../http/console-work.ts';
 import { leavingOf } from '../http/leaving.ts';
 import { Turns } from '../http/turns.ts';
 import { withForm, type UploadedFile } from '../http/uploads.ts';
-import { listComparisons, listVoiceprints, readEnrolmentLimits, readShownVoiceprint } from '../answers/voice-answers.ts';
+import {
+  listComparisons,
+  listVoiceprints,
+  readEnrolmentLimits,
+  readShownVoiceprint,
+} from '../answers/voice-answers.ts';
 
 const hearing = 'hear recordings';
 
@@ -30,8 +40,16 @@ const voiceWaitingMax = 8;
 
 const pageMax = 200;
 
-const listForm = z.strictObject({ owner: z.string().max(voiceprintNameCharactersMax).optional(), deleted: z.enum(['true', 'false']).default('false'), before: z.coerce.number().int().positive().optional(), limit: z.coerce.number().int().min(1).max(pageMax).default(50) });
-const comparisonsForm = z.strictObject({ before: z.coerce.number().int().positive().optional(), limit: z.coerce.number().int().min(1).max(pageMax).default(20) });
+const listForm = z.strictObject({
+  owner: z.string().max(voiceprintNameCharactersMax).optional(),
+  deleted: z.enum(['true', 'false']).default('false'),
+  before: z.coerce.number().int().positive().optional(),
+  limit: z.coerce.number().int().min(1).max(pageMax).default(50),
+});
+const comparisonsForm = z.strictObject({
+  before: z.coerce.number().int().positive().optional(),
+  limit: z.coerce.number().int().min(1).max(pageMax).default(20),
+});
 const idForm = z.strictObject({ id: z.uuid() });
 const reasonForm = z.strictObject({ reason: z.string().max(1000) });
 const comparisonForm = z.strictObject({ model: z.string().min(1).max(60).default('auto') });
@@ -47,7 +65,11 @@ const enrolmentForm = z.strictObject({
 /** `/api/voiceprints`: voices that were enrolled. Viewers read; reviewers enrol and compare; operators delete. */
 export function registerVoiceRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, config } = work;
-  const turns = new Turns({ runningMax: voiceWorkMax, waitingMax: voiceWaitingMax, refusal: { code: 'overloaded', operation: hearing, problem: 'Other voices are being enrolled and compared.' } });
+  const turns = new Turns({
+    runningMax: voiceWorkMax,
+    waitingMax: voiceWaitingMax,
+    refusal: { code: 'overloaded', operation: hearing, problem: 'Other voices are being enrolled and compared.' },
+  });
   const inTurn = <Result>(reply: FastifyReply, perform: (signal: AbortSignal) => Promise<Result>) => {
     const signal = AbortSignal.any([work.signal, leavingOf(reply, hearing)]);
     return turns.take(() => perform(signal), signal);
@@ -58,7 +80,9 @@ export function registerVoiceRoutes(app: FastifyInstance, work: ConsoleWork): vo
     return listVoiceprints(db, { ...filter, withDeleted: deleted === 'true' });
   });
 
-  app.get('/api/voiceprints/:id', { config: { access: 'viewer' } }, async (request) => readShownVoiceprint(db, parseBody(idForm, request.params).id));
+  app.get('/api/voiceprints/:id', { config: { access: 'viewer' } }, async (request) =>
+    readShownVoiceprint(db, parseBody(idForm, request.params).id),
+  );
 
   app.get('/api/voiceprints/:id/comparisons', { config: { access: 'viewer' } }, async (request) => {
     const { id } = parseBody(idForm, request.params);
@@ -69,15 +93,30 @@ export function registerVoiceRoutes(app: FastifyInstance, work: ConsoleWork): vo
   app.get('/api/voiceprint-limits', { config: { access: 'viewer' } }, () => readEnrolmentLimits(config));
 
   app.post('/api/voiceprints', { config: { access: 'reviewer' } }, async (request, reply) =>
-    withForm(request, { filesMax: enrolmentLimits.recordingsMax + 1, fileBytesMax: config.audioBytesMax, formBytesMax: config.audioBytesMax }, ({ fields, files }) =>
-      inTurn(reply, async (signal) => {
-        const { owner, subject, consentReference, consentAt } = parseBody(enrolmentForm, fields);
-        const consent = { reference: consentReference, at: new Date(consentAt), recordedBy: actorOf(request) };
-        const record = (client: Queryable, id: string) => recordAction(client, request, { action: 'enrol_voice', object: `voiceprint ${id}`, detail: { owner: cleanText(owner), recordings: files.length } });
-        const enrolled = await enrolVoiceprint({ ...(await openVoiceWork(work, signal)), record }, { owner, subject, consent, files: await numberFiles(files) });
-        void reply.code(201);
-        return enrolled;
-      }),
+    withForm(
+      request,
+      {
+        filesMax: enrolmentLimits.recordingsMax + 1,
+        fileBytesMax: config.audioBytesMax,
+        formBytesMax: config.audioBytesMax,
+      },
+      ({ fields, files }) =>
+        inTurn(reply, async (signal) => {
+          const { owner, subject, consentReference, consentAt } = parseBody(enrolmentForm, fields);
+          const consent = { reference: consentReference, at: new Date(consentAt), recordedBy: actorOf(request) };
+          const record = (client: Queryable, id: string) =>
+            recordAction(client, request, {
+              action: 'enrol_voice',
+              object: `voiceprint ${id}`,
+              detail: { owner: cleanText(owner), recordings: files.length },
+            });
+          const enrolled = await enrolVoiceprint(
+            { ...(await openVoiceWork(work, signal)), record },
+            { owner, subject, consent, files: await numberFiles(files) },
+          );
+          void reply.code(201);
+          return enrolled;
+        }),
     ),
   );
 
@@ -87,8 +126,16 @@ export function registerVoiceRoutes(app: FastifyInstance, work: ConsoleWork): vo
         const { id } = parseBody(idForm, request.params);
         const { model } = parseBody(comparisonForm, fields);
         const authenticity = authenticityModels(await loadRegistry(db, config), model);
-        const record = (client: Queryable, verification: string) => recordAction(client, request, { action: 'verify_voice', object: `voiceprint ${id}`, detail: { verification } });
-        const result = await verifyVoice({ ...(await openVoiceWork(work, signal)), pool: work.scoring, authenticity, record }, { id, file: onlyFile(files), actor: actorOf(request) });
+        const record = (client: Queryable, verification: string) =>
+          recordAction(client, request, {
+            action: 'verify_voice',
+            object: `voiceprint ${id}`,
+            detail: { verification },
+          });
+        const result = await verifyVoice(
+          { ...(await openVoiceWork(work, signal)), pool: work.scoring, authenticity, record },
+          { id, file: onlyFile(files), actor: actorOf(request) },
+        );
         return { ...result, scoreDirection: 'higher-is-authentic' };
       }),
     ),
@@ -96,8 +143,13 @@ export function registerVoiceRoutes(app: FastifyInstance, work: ConsoleWork): vo
 
   app.delete('/api/voiceprints/:id', { config: { access: 'operator' } }, async (request) => {
     const { id } = parseBody(idForm, request.params);
-    const record = (client: Queryable) => recordAction(client, request, { action: 'delete_voiceprint', object: `voiceprint ${id}` });
-    const { deletedAt } = await deleteVoiceprint(db, id, { actor: actorOf(request), reason: reasonOf(request), record });
+    const record = (client: Queryable) =>
+      recordAction(client, request, { action: 'delete_voiceprint', object: `voiceprint ${id}` });
+    const { deletedAt } = await deleteVoiceprint(db, id, {
+      actor: actorOf(request),
+      reason: reasonOf(request),
+      record,
+    });
     return { id, deletedAt };
   });
 }
@@ -123,7 +175,12 @@ async function numberFiles(files: readonly UploadedFile[]): Promise<string[]> {
 }
 
 function onlyFile([file]: readonly UploadedFile[]): string {
-  if (file === undefined) throw new ServiceError('recording_refused', { operation: 'verify voice', problem: 'No recording was sent.', hint: 'Choose a file, or record one.' });
+  if (file === undefined)
+    throw new ServiceError('recording_refused', {
+      operation: 'verify voice',
+      problem: 'No recording was sent.',
+      hint: 'Choose a file, or record one.',
+    });
   return file.path;
 }
 

@@ -40,7 +40,11 @@ export type WeightedFigure = (weights: Float32Array) => number | undefined;
  * Null where too few resamples have the figure, or where all of them have the same: then the set is too small or too easy for
  * the bootstrap to say how far the figure would move, and an interval of no width would claim certainty.
  */
-export function bootstrapIntervals(items: readonly ClusterNames[], figures: readonly WeightedFigure[], { resamples, seed }: BootstrapSettings = bootstrapDefaults): (Interval | null)[] {
+export function bootstrapIntervals(
+  items: readonly ClusterNames[],
+  figures: readonly WeightedFigure[],
+  { resamples, seed }: BootstrapSettings = bootstrapDefaults,
+): (Interval | null)[] {
   const random = new Seeded(seed);
   const speakers = numberNames(items.map(({ speaker }) => speaker));
   const synthesizers = numberNames(items.map(({ synthesizer }) => synthesizer));
@@ -53,7 +57,8 @@ export function bootstrapIntervals(items: readonly ClusterNames[], figures: read
     const ofSpeakers = drawCounts(speakers.names.length, random);
     const ofSynthesizers = drawCounts(synthesizersDrawn, random);
     if (none !== -1) ofSynthesizers.splice(none, 0, 1); // what no synthesizer made always counts
-    for (let at = 0; at < weights.length; at++) weights[at] = ofSpeakers[speakers.numbers[at]!]! * ofSynthesizers[synthesizers.numbers[at]!]!;
+    for (let at = 0; at < weights.length; at++)
+      weights[at] = ofSpeakers[speakers.numbers[at]!]! * ofSynthesizers[synthesizers.numbers[at]!]!;
     for (const [at, figure] of figures.entries()) {
       const value = figure(weights);
       if (value !== undefined) values[at]!.push(value);

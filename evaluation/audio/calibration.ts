@@ -53,12 +53,16 @@ interface PooledBlock {
 /** The blocks of the rising shares that fit the trials best (isotonic regression). Trials of equal score are of one block. */
 export function poolAdjacentViolators({ scores, authentic }: RankedTrials): PooledBlock[] {
   const blocks: PooledBlock[] = [];
-  for (let at = 0; at < scores.length; ) {
+  for (let at = 0; at < scores.length;) {
     const from = at;
     let count = 0;
     for (; at < scores.length && scores[at] === scores[from]; at++) count += authentic[at]!;
     let block: PooledBlock = { authentic: count, total: at - from };
-    for (let last = blocks.at(-1); last !== undefined && last.authentic * block.total >= block.authentic * last.total; last = blocks.at(-1)) {
+    for (
+      let last = blocks.at(-1);
+      last !== undefined && last.authentic * block.total >= block.authentic * last.total;
+      last = blocks.at(-1)
+    ) {
       blocks.pop();
       block = { authentic: last.authentic + block.authentic, total: last.total + block.total };
     }
@@ -82,17 +86,26 @@ export interface CalibrationBin {
 }
 
 /** A calibration table, and how far the shares are from the scores, on average over the trials (0 is perfect). Undefined where a class is empty. */
-export function calibrationTable(trials: readonly Trial[]): { readonly bins: CalibrationBin[]; readonly error: number } | undefined {
+export function calibrationTable(
+  trials: readonly Trial[],
+): { readonly bins: CalibrationBin[]; readonly error: number } | undefined {
   const authentics = trials.filter(({ authentic }) => authentic).length;
   const others = trials.length - authentics;
   if (authentics === 0 || others === 0) return undefined;
   const weightOf = ({ authentic }: Trial) => scorePrior / (authentic ? authentics : others);
   let error = 0;
   const bins = Array.from({ length: calibrationBins }, (_none, at): CalibrationBin => {
-    const inside = trials.filter(({ score }) => Math.min(calibrationBins - 1, Math.floor(score * calibrationBins)) === at);
+    const inside = trials.filter(
+      ({ score }) => Math.min(calibrationBins - 1, Math.floor(score * calibrationBins)) === at,
+    );
     const weight = inside.reduce((sum, trial) => sum + weightOf(trial), 0);
     const authentic = inside.filter((trial) => trial.authentic);
-    const facts = { from: at / calibrationBins, to: (at + 1) / calibrationBins, bonafide: authentic.length, attacks: inside.length - authentic.length };
+    const facts = {
+      from: at / calibrationBins,
+      to: (at + 1) / calibrationBins,
+      bonafide: authentic.length,
+      attacks: inside.length - authentic.length,
+    };
     if (weight === 0) return { ...facts, meanScore: null, authenticShare: null };
     const meanScore = inside.reduce((sum, trial) => sum + weightOf(trial) * trial.score, 0) / weight;
     const authenticShare = authentic.reduce((sum, trial) => sum + weightOf(trial), 0) / weight;

@@ -13,7 +13,10 @@ import { readTrainingData } from './training-data.ts';
 export type CardFiles = Readonly<Record<typeof evaluationFileName | 'det.svg' | 'card.md', string>>;
 
 /** Writes what a report says of the model in a directory: the stored evaluation, the picture and the card. */
-export async function writeCard(directory: string, { model, report }: { readonly model: { readonly name: string }; readonly report: EvaluationReport }): Promise<void> {
+export async function writeCard(
+  directory: string,
+  { model, report }: { readonly model: { readonly name: string }; readonly report: EvaluationReport },
+): Promise<void> {
   await writeFile(join(directory, evaluationFileName), formatEvaluation(reportOf(report, model.name)));
   const files = await renderCardFiles(directory);
   for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
@@ -26,11 +29,21 @@ export async function writeCard(directory: string, { model, report }: { readonly
 export async function renderCardFiles(directory: string): Promise<CardFiles> {
   const manifest = await readManifest(directory);
   const report = await readStoredEvaluation(directory);
-  const isOfThese = report?.models.some(({ model, weightsSha256 }) => model === manifest.model && weightsSha256 === manifest.sha256);
+  const isOfThese = report?.models.some(
+    ({ model, weightsSha256 }) => model === manifest.model && weightsSha256 === manifest.sha256,
+  );
   if (report === undefined || isOfThese !== true) {
-    throw new ServiceError('model_invalid', { operation: 'make card', object: manifest.model, problem: 'The stored evaluation is missing or of other weights.', hint: 'Run `npm run evaluate` with --card.' });
+    throw new ServiceError('model_invalid', {
+      operation: 'make card',
+      object: manifest.model,
+      problem: 'The stored evaluation is missing or of other weights.',
+      hint: 'Run `npm run evaluate` with --card.',
+    });
   }
-  const data = typeof manifest.training?.['data'] === 'string' ? await readTrainingData(join(dirname(shippedModelsDirectory), manifest.training['data'])) : undefined;
+  const data =
+    typeof manifest.training?.['data'] === 'string'
+      ? await readTrainingData(join(dirname(shippedModelsDirectory), manifest.training['data']))
+      : undefined;
   return {
     [evaluationFileName]: formatEvaluation(report),
     'det.svg': drawDetCurves(curvesOf(report), `${manifest.model} on ${report.index.name}; replays are simulated`),

@@ -1,5 +1,12 @@
 import type { ModelManifest } from '../../pipelines/audio/models/manifest.ts';
-import type { EvaluationReport, EvaluationSection, GroupFigures, ModelComparison, RateFigure, ScoreFigures } from './evaluation-report.ts';
+import type {
+  EvaluationReport,
+  EvaluationSection,
+  GroupFigures,
+  ModelComparison,
+  RateFigure,
+  ScoreFigures,
+} from './evaluation-report.ts';
 import { groupClassMin } from './evaluated-set.ts';
 import type { TrainingData } from './training-data.ts';
 
@@ -13,7 +20,8 @@ export interface CardInput {
   readonly data: TrainingData | undefined;
 }
 
-const simulated = 'Replay is simulated (rooms, loudspeaker and microphone are models); no real re-recordings were to be had.';
+const simulated =
+  'Replay is simulated (rooms, loudspeaker and microphone are models); no real re-recordings were to be had.';
 
 /**
  * The part of a report that a model keeps: its sections, and how it differs from the model that it was compared with.
@@ -39,7 +47,9 @@ export function renderCard(input: CardInput): string {
     '## Error rates',
     ...renderErrors(report),
     ...renderDifference(report.comparisons),
-    ...report.sections.flatMap((section) => section.scores.flatMap((figures) => renderGroups(section, figures, input.data))),
+    ...report.sections.flatMap((section) =>
+      section.scores.flatMap((figures) => renderGroups(section, figures, input.data)),
+    ),
     '## Recordings without a score',
     ...report.sections.map(renderOutcomes),
     '## Calibration',
@@ -52,29 +62,86 @@ export function renderCard(input: CardInput): string {
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-function facts({ parameters, bytes, input, output, voiceActivity, minimumVoiceSeconds, calibration, thresholds, sha256, training }: ModelManifest): string {
+function facts({
+  parameters,
+  bytes,
+  input,
+  output,
+  voiceActivity,
+  minimumVoiceSeconds,
+  calibration,
+  thresholds,
+  sha256,
+  training,
+}: ModelManifest): string {
   const recipe = typeof training?.['recipe'] === 'string' ? training['recipe'] : 'not stated';
-  return table(['', ''], [
-    ['weights', `${parameters.toLocaleString('en-US')} parameters, ${bytes.toLocaleString('en-US')} bytes, SHA-256 \`${sha256}\``],
-    ['input', `${input.kind} at ${input.sampleRate} Hz, windows of ${input.windowSeconds} s each ${input.hopSeconds} s; recordings from ${input.sampleRateMin} Hz on`],
-    ['voice', `detector ${voiceActivity}; at least ${minimumVoiceSeconds} s of voice in a window`],
-    ['scores', output.layout.map((score) => `${score}: threshold ${thresholds[score]}, calibration slope ${calibration[score]?.slope}, intercept ${calibration[score]?.intercept}`).join('; ')],
-    ['training', recipe],
-  ]);
+  return table(
+    ['', ''],
+    [
+      [
+        'weights',
+        `${parameters.toLocaleString('en-US')} parameters, ${bytes.toLocaleString('en-US')} bytes, SHA-256 \`${sha256}\``,
+      ],
+      [
+        'input',
+        `${input.kind} at ${input.sampleRate} Hz, windows of ${input.windowSeconds} s each ${input.hopSeconds} s; recordings from ${input.sampleRateMin} Hz on`,
+      ],
+      ['voice', `detector ${voiceActivity}; at least ${minimumVoiceSeconds} s of voice in a window`],
+      [
+        'scores',
+        output.layout
+          .map(
+            (score) =>
+              `${score}: threshold ${thresholds[score]}, calibration slope ${calibration[score]?.slope}, intercept ${calibration[score]?.intercept}`,
+          )
+          .join('; '),
+      ],
+      ['training', recipe],
+    ],
+  );
 }
 
 function renderErrors(report: EvaluationReport): string[] {
   const { index, bootstrap, costs, evaluatedAt, sections } = report;
   const rows = sections.flatMap(({ channel, scores }) =>
     scores.map((figures) => [
-      channel, figures.score, figures.bonafide, figures.attacks, figures.speakers, figures.synthesizers,
-      rate(figures.equalError), figures.nuisance === null ? 'not defined' : rate(figures.nuisance),
-      cost(figures.minimumCost), cost(figures.actualCost), figures.minimumTandemCost === null ? 'not defined' : cost(figures.minimumTandemCost),
-      cost(figures.likelihoodRatioCost), cost(figures.minimumLikelihoodRatioCost),
-    ]));
+      channel,
+      figures.score,
+      figures.bonafide,
+      figures.attacks,
+      figures.speakers,
+      figures.synthesizers,
+      rate(figures.equalError),
+      figures.nuisance === null ? 'not defined' : rate(figures.nuisance),
+      cost(figures.minimumCost),
+      cost(figures.actualCost),
+      figures.minimumTandemCost === null ? 'not defined' : cost(figures.minimumTandemCost),
+      cost(figures.likelihoodRatioCost),
+      cost(figures.minimumLikelihoodRatioCost),
+    ]),
+  );
   return [
     `Measured on ${index.name}: ${index.recordings} recordings, index SHA-256 \`${index.sha256}\`, on ${evaluatedAt.slice(0, 10)}.${index.note === '' ? '' : ` ${index.note}`}`,
-    rows.length === 0 ? 'No score could be measured on this set.' : table(['channel', 'score', 'bonafide', 'attacks', 'speakers', 'synthesizers', 'EER %', 'nuisance EER %', 'min DCF', 'DCF', 'min t-DCF', 'Cllr', 'min Cllr'], rows),
+    rows.length === 0
+      ? 'No score could be measured on this set.'
+      : table(
+          [
+            'channel',
+            'score',
+            'bonafide',
+            'attacks',
+            'speakers',
+            'synthesizers',
+            'EER %',
+            'nuisance EER %',
+            'min DCF',
+            'DCF',
+            'min t-DCF',
+            'Cllr',
+            'min Cllr',
+          ],
+          rows,
+        ),
     [
       `Intervals hold 95 % of ${bootstrap.resamples} resamples over speakers and synthesizers, not clips (seed ${bootstrap.seed}). The nuisance EER is that of a classifier which sees level, duration, noise floor, bandwidth and silence only:`,
       'near 50, the set does not give its labels away; far below 50, the EER beside it says less about the voice.',
@@ -88,10 +155,23 @@ function renderErrors(report: EvaluationReport): string[] {
 function renderDifference(comparisons: readonly ModelComparison[]): string[] {
   if (comparisons.length === 0) return [];
   const rows = comparisons.map(({ from, channel, score, fromRate, toRate, difference, interval }) => [
-    from, channel, score, percent(fromRate), percent(toRate), percent(difference), interval === null ? 'none' : `${percent(interval.low)} to ${percent(interval.high)}`,
+    from,
+    channel,
+    score,
+    percent(fromRate),
+    percent(toRate),
+    percent(difference),
+    interval === null ? 'none' : `${percent(interval.low)} to ${percent(interval.high)}`,
   ]);
-  const reading = comparisons.map(({ from, channel, score, difference, interval }) => `${score} (${channel}): ${verdict(from, difference, interval)}.`);
-  return ['### Against the version before', table(['before', 'channel', 'score', 'EER % before', 'EER % now', 'difference', '95 %'], rows), `Both on the recordings that both scored, with the same resamples. ${reading.join(' ')}${comparisons.some(({ score }) => score === 'replay') ? ` ${simulated}` : ''}`];
+  const reading = comparisons.map(
+    ({ from, channel, score, difference, interval }) =>
+      `${score} (${channel}): ${verdict(from, difference, interval)}.`,
+  );
+  return [
+    '### Against the version before',
+    table(['before', 'channel', 'score', 'EER % before', 'EER % now', 'difference', '95 %'], rows),
+    `Both on the recordings that both scored, with the same resamples. ${reading.join(' ')}${comparisons.some(({ score }) => score === 'replay') ? ` ${simulated}` : ''}`,
+  ];
 }
 
 function verdict(from: string, difference: number, interval: ModelComparison['interval']): string {
@@ -101,34 +181,72 @@ function verdict(from: string, difference: number, interval: ModelComparison['in
   return `${difference <= 0 ? 'lower' : 'higher'} than ${from} by ${points}, which this set cannot tell from chance`;
 }
 
-const groupTitles: Readonly<Record<GroupFigures['by'], string>> = { attack: 'kind of attack', codec: 'codec', synthesizer: 'synthesizer', base: 'what was replayed', set: 'part of the set', noise: 'signal over noise' };
+const groupTitles: Readonly<Record<GroupFigures['by'], string>> = {
+  attack: 'kind of attack',
+  codec: 'codec',
+  synthesizer: 'synthesizer',
+  base: 'what was replayed',
+  set: 'part of the set',
+  noise: 'signal over noise',
+};
 
 /** Groups by part. Of a synthesizer, whether it was held out of the training is said where the training data are stated. */
-function renderGroups({ channel }: EvaluationSection, { score, groups }: ScoreFigures, data: TrainingData | undefined): string[] {
+function renderGroups(
+  { channel }: EvaluationSection,
+  { score, groups }: ScoreFigures,
+  data: TrainingData | undefined,
+): string[] {
   if (groups.length === 0) return [];
-  const nameOf = ({ by, name }: GroupFigures) => (by === 'synthesizer' && data?.heldOutSynthesizers.includes(name) === true ? `${name} (held out)` : name);
-  const rows = groups.map((group) => [groupTitles[group.by], nameOf(group), group.bonafide, group.attacks, rate(group.equalError), cost(group.minimumCost)]);
-  return [`### ${channel}, ${score}, by part`, table(['by', 'part', 'bonafide', 'attacks', 'EER %', 'min DCF'], rows), `Parts with fewer than ${groupClassMin} recordings of a class are left out.${score === 'replay' ? ` ${simulated}` : ''}`];
+  const nameOf = ({ by, name }: GroupFigures) =>
+    by === 'synthesizer' && data?.heldOutSynthesizers.includes(name) === true ? `${name} (held out)` : name;
+  const rows = groups.map((group) => [
+    groupTitles[group.by],
+    nameOf(group),
+    group.bonafide,
+    group.attacks,
+    rate(group.equalError),
+    cost(group.minimumCost),
+  ]);
+  return [
+    `### ${channel}, ${score}, by part`,
+    table(['by', 'part', 'bonafide', 'attacks', 'EER %', 'min DCF'], rows),
+    `Parts with fewer than ${groupClassMin} recordings of a class are left out.${score === 'replay' ? ` ${simulated}` : ''}`,
+  ];
 }
 
 function renderOutcomes({ channel, outcomes, reasons }: EvaluationSection): string {
-  const rows = outcomes.filter(({ performed, performedWithoutScore, error }) => performed + performedWithoutScore + error > 0);
-  const counts = table([channel, 'scored', 'abstained', 'errors'], rows.map(({ label, performed, performedWithoutScore, error }) => [label, performed, performedWithoutScore, error]));
-  const why = reasons.length === 0 ? '' : `\n\nReasons: ${reasons.map(({ reason, count }) => `${reason} ${count}`).join(', ')}.`;
+  const rows = outcomes.filter(
+    ({ performed, performedWithoutScore, error }) => performed + performedWithoutScore + error > 0,
+  );
+  const counts = table(
+    [channel, 'scored', 'abstained', 'errors'],
+    rows.map(({ label, performed, performedWithoutScore, error }) => [label, performed, performedWithoutScore, error]),
+  );
+  const why =
+    reasons.length === 0 ? '' : `\n\nReasons: ${reasons.map(({ reason, count }) => `${reason} ${count}`).join(', ')}.`;
   return `${counts}${why}\n\nThe error rates are of scored recordings only.${rows.some(({ label }) => label === 'replay') ? ` ${simulated}` : ''}`;
 }
 
 function renderCalibration({ sections }: EvaluationReport): string[] {
-  const intro = 'How often a recording of such a score is authentic, where as many are authentic as not. A score is calibrated where both columns agree.';
+  const intro =
+    'How often a recording of such a score is authentic, where as many are authentic as not. A score is calibrated where both columns agree.';
   const tables = sections.flatMap(({ channel, scores }) =>
     scores.map(({ score, calibration, calibrationError, atThreshold }) => {
       const rows = calibration.map(({ from, to, bonafide, attacks, meanScore, authenticShare }) => [
-        `${from.toFixed(1)} to ${to.toFixed(1)}`, bonafide, attacks, meanScore === null ? '' : meanScore.toFixed(2), authenticShare === null ? '' : authenticShare.toFixed(2),
+        `${from.toFixed(1)} to ${to.toFixed(1)}`,
+        bonafide,
+        attacks,
+        meanScore === null ? '' : meanScore.toFixed(2),
+        authenticShare === null ? '' : authenticShare.toFixed(2),
       ]);
-      const threshold = atThreshold === null ? '' : ` At the threshold ${atThreshold.threshold}: ${percent(atThreshold.miss)} % of authentic recordings refused, ${percent(atThreshold.falseAlarm)} % of attacks accepted.`;
+      const threshold =
+        atThreshold === null
+          ? ''
+          : ` At the threshold ${atThreshold.threshold}: ${percent(atThreshold.miss)} % of authentic recordings refused, ${percent(atThreshold.falseAlarm)} % of attacks accepted.`;
       const replay = score === 'replay' ? ` ${simulated}` : '';
       return `${channel}, ${score}: mean difference ${calibrationError.toFixed(3)}.${threshold}${replay}\n\n${table(['score', 'bonafide', 'attacks', 'mean score', 'authentic share'], rows)}`;
-    }));
+    }),
+  );
   return [intro, ...tables];
 }
 
@@ -157,7 +275,8 @@ function limits({ model, input }: ModelManifest): string {
 }
 
 function table(header: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
-  const line = (cells: readonly (string | number)[]) => `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`;
+  const line = (cells: readonly (string | number)[]) =>
+    `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
@@ -166,7 +285,9 @@ function percent(share: number): string {
 }
 
 function rate({ rate: share, interval }: RateFigure): string {
-  return interval === null ? `${percent(share)} (no interval)` : `${percent(share)} (${percent(interval.low)} to ${percent(interval.high)})`;
+  return interval === null
+    ? `${percent(share)} (no interval)`
+    : `${percent(share)} (${percent(interval.low)} to ${percent(interval.high)})`;
 }
 
 function cost(value: number): string {

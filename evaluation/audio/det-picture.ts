@@ -22,7 +22,13 @@ const colours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9
 /** The curves of a report, one for each model, channel and score. */
 export function curvesOf({ sections }: Pick<EvaluationReport, 'sections'>): DetCurve[] {
   return sections.flatMap(({ model, channel, scores }) =>
-    scores.map(({ score, equalError, curve }: ScoreFigures) => ({ name: `${model} ${score}${model.startsWith(`${channel}/`) ? '' : ` (${channel})`}`, rate: equalError.rate, points: curve, broken: score === 'replay' })));
+    scores.map(({ score, equalError, curve }: ScoreFigures) => ({
+      name: `${model} ${score}${model.startsWith(`${channel}/`) ? '' : ` (${channel})`}`,
+      rate: equalError.rate,
+      points: curve,
+      broken: score === 'replay',
+    })),
+  );
 }
 
 /**
@@ -31,7 +37,8 @@ export function curvesOf({ sections }: Pick<EvaluationReport, 'sections'>): DetC
  */
 export function drawDetCurves(curves: readonly DetCurve[], title: string): string {
   const names = [...new Set(curves.map(({ name }) => name.replace(/ (synthesis|replay)/, '')))];
-  const colourOf = ({ name }: DetCurve) => colours[names.indexOf(name.replace(/ (synthesis|replay)/, '')) % colours.length]!;
+  const colourOf = ({ name }: DetCurve) =>
+    colours[names.indexOf(name.replace(/ (synthesis|replay)/, '')) % colours.length]!;
   const { left, top, size } = plot;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="sans-serif" font-size="12" fill="#222">`,
@@ -63,7 +70,9 @@ function drawTick(share: number): string[] {
 }
 
 function drawCurve({ points, rate, broken }: DetCurve, colour: string): string {
-  const path = points.map(([falseAlarm, miss], at) => `${at === 0 ? 'M' : 'L'}${across(falseAlarm)} ${down(miss)}`).join('');
+  const path = points
+    .map(([falseAlarm, miss], at) => `${at === 0 ? 'M' : 'L'}${across(falseAlarm)} ${down(miss)}`)
+    .join('');
   const line = `<path d="${path}" fill="none" stroke="${colour}" stroke-width="2" stroke-linejoin="round"${broken ? ' stroke-dasharray="7 4"' : ''}/>`;
   return `${line}<circle cx="${across(rate)}" cy="${down(rate)}" r="4" fill="${colour}" stroke="#fff"/>`;
 }

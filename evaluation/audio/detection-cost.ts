@@ -19,14 +19,20 @@ function missWeight({ missCost, falseAlarmCost, attackPrior }: CostModel): numbe
 }
 
 /** The cost of a pair of rates, where the cheaper of accepting and refusing everything costs 1. */
-function normalizedCost({ miss, falseAlarm }: { readonly miss: number; readonly falseAlarm: number }, costs: CostModel): number {
+function normalizedCost(
+  { miss, falseAlarm }: { readonly miss: number; readonly falseAlarm: number },
+  costs: CostModel,
+): number {
   const weight = missWeight(costs);
   return (weight * miss + falseAlarm) / Math.min(weight, 1);
 }
 
 /** The normalised detection cost at the best threshold. At most 1. */
 export function minimumCost({ misses, falseAlarms }: ErrorCurve, costs: CostModel = asvspoof5Costs): number {
-  return misses.reduce((best, miss, at) => Math.min(best, normalizedCost({ miss, falseAlarm: falseAlarms[at]! }, costs)), Infinity);
+  return misses.reduce(
+    (best, miss, at) => Math.min(best, normalizedCost({ miss, falseAlarm: falseAlarms[at]! }, costs)),
+    Infinity,
+  );
 }
 
 /**
@@ -38,7 +44,13 @@ export function actualCost(curve: ErrorCurve, costs: CostModel = asvspoof5Costs)
 }
 
 /** Priors and costs of the tandem with speaker verification (ASVspoof 2019 and 2021). */
-export const tandemCosts = { targetPrior: 0.9405, nontargetPrior: 0.0095, attackPrior: 0.05, missCost: 1, falseAlarmCost: 10 } as const;
+export const tandemCosts = {
+  targetPrior: 0.9405,
+  nontargetPrior: 0.0095,
+  attackPrior: 0.05,
+  missCost: 1,
+  falseAlarmCost: 10,
+} as const;
 
 /** Error rates of the speaker verification beside the detector, at its own threshold. */
 export interface SpeakerVerificationRates {
@@ -52,13 +64,19 @@ export interface SpeakerVerificationRates {
  * The normalised minimum tandem detection cost (Kinnunen et al., "Tandem assessment of spoofing countermeasures and
  * automatic speaker verification", 2020). Undefined where speaker verification leaves the detector nothing to do.
  */
-export function minimumTandemCost({ misses, falseAlarms }: ErrorCurve, rates: SpeakerVerificationRates): number | undefined {
+export function minimumTandemCost(
+  { misses, falseAlarms }: ErrorCurve,
+  rates: SpeakerVerificationRates,
+): number | undefined {
   const { targetPrior, nontargetPrior, attackPrior, missCost, falseAlarmCost } = tandemCosts;
   const standing = targetPrior * missCost * rates.missRate + nontargetPrior * falseAlarmCost * rates.falseAlarmRate;
   const ofMisses = targetPrior * missCost - standing;
   const ofFalseAlarms = attackPrior * falseAlarmCost * rates.attackAcceptance;
   if (ofMisses <= 0 || ofFalseAlarms <= 0) return undefined;
-  const best = misses.reduce((least, miss, at) => Math.min(least, standing + ofMisses * miss + ofFalseAlarms * falseAlarms[at]!), Infinity);
+  const best = misses.reduce(
+    (least, miss, at) => Math.min(least, standing + ofMisses * miss + ofFalseAlarms * falseAlarms[at]!),
+    Infinity,
+  );
   return best / (standing + Math.min(ofMisses, ofFalseAlarms));
 }
 

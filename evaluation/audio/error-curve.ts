@@ -55,7 +55,7 @@ export function errorCurve(ranked: RankedTrials, weights?: ArrayLike<number>): E
   const falseAlarms = new Float64Array(scores.length + 1);
   const passed = [0, 0];
   let points = 0;
-  for (let at = 0; at < scores.length; ) {
+  for (let at = 0; at < scores.length;) {
     const score = scores[at]!;
     thresholds[points] = score;
     misses[points] = passed[1]! / authentics;
@@ -65,28 +65,38 @@ export function errorCurve(ranked: RankedTrials, weights?: ArrayLike<number>): E
   thresholds[points] = Infinity;
   misses[points] = 1;
   falseAlarms[points++] = 0;
-  return { thresholds: thresholds.subarray(0, points), misses: misses.subarray(0, points), falseAlarms: falseAlarms.subarray(0, points) };
+  return {
+    thresholds: thresholds.subarray(0, points),
+    misses: misses.subarray(0, points),
+    falseAlarms: falseAlarms.subarray(0, points),
+  };
 }
 
 /**
  * The equal error rate: where the curve, its points joined by straight lines, has as many misses as false alarms. (Not of
  * the convex hull, which is never above this and flatters small sets.) Undefined if one of the classes is empty.
  */
-export function equalErrorRate({ scores, authentic, items }: RankedTrials, weights?: ArrayLike<number>): number | undefined {
+export function equalErrorRate(
+  { scores, authentic, items }: RankedTrials,
+  weights?: ArrayLike<number>,
+): number | undefined {
   const totals = [0, 0];
-  for (let at = 0; at < scores.length; at++) totals[authentic[at]!]! += weights === undefined ? 1 : weights[items[at]!]!;
+  for (let at = 0; at < scores.length; at++)
+    totals[authentic[at]!]! += weights === undefined ? 1 : weights[items[at]!]!;
   const [others, authentics] = totals as [number, number];
   if (others <= 0 || authentics <= 0) return undefined;
 
   const passed = [0, 0];
   let miss = 0;
   let falseAlarm = 1;
-  for (let at = 0; ; ) {
+  for (let at = 0; ;) {
     const score = scores[at]!;
-    for (; at < scores.length && scores[at] === score; at++) passed[authentic[at]!]! += weights === undefined ? 1 : weights[items[at]!]!;
+    for (; at < scores.length && scores[at] === score; at++)
+      passed[authentic[at]!]! += weights === undefined ? 1 : weights[items[at]!]!;
     const nextMiss = passed[1]! / authentics;
     const nextFalseAlarm = 1 - passed[0]! / others;
-    if (nextMiss >= nextFalseAlarm) { // at the latest behind the last score: 1 and 0
+    if (nextMiss >= nextFalseAlarm) {
+      // at the latest behind the last score: 1 and 0
       const before = falseAlarm - miss;
       return miss + (before / (before + nextMiss - nextFalseAlarm)) * (nextMiss - miss);
     }
@@ -96,7 +106,10 @@ export function equalErrorRate({ scores, authentic, items }: RankedTrials, weigh
 }
 
 /** The two rates at one threshold: what scores below it is refused. */
-export function ratesAt({ thresholds, misses, falseAlarms }: ErrorCurve, threshold: number): { readonly miss: number; readonly falseAlarm: number } {
+export function ratesAt(
+  { thresholds, misses, falseAlarms }: ErrorCurve,
+  threshold: number,
+): { readonly miss: number; readonly falseAlarm: number } {
   const at = thresholds.findIndex((each) => each >= threshold);
   const place = at === -1 ? thresholds.length - 1 : at;
   return { miss: misses[place]!, falseAlarm: falseAlarms[place]! };

@@ -20,12 +20,32 @@ export async function findEvaluatedModel(registry: ModelRegistry, name: string):
   if (existsSync(join(name, 'manifest.json'))) {
     const directory = resolve(name);
     const manifest = await readManifest(directory);
-    return { name: manifest.model, manifest, manifestSha256: digestOfManifest(manifest), weightsFile: join(directory, manifest.file), directory };
+    return {
+      name: manifest.model,
+      manifest,
+      manifestSha256: digestOfManifest(manifest),
+      weightsFile: join(directory, manifest.file),
+      directory,
+    };
   }
-  if (['', 'auto'].includes(name.trim().toLowerCase())) throw new ServiceError('usage_invalid', { operation, problem: 'Name a model or a family; without one, the default of each channel is evaluated.' });
+  if (['', 'auto'].includes(name.trim().toLowerCase()))
+    throw new ServiceError('usage_invalid', {
+      operation,
+      problem: 'Name a model or a family; without one, the default of each channel is evaluated.',
+    });
   const resolution = registry.resolve(name);
-  if (resolution.kind === 'unknown') throw new ServiceError('model_unknown', { operation, object: resolution.model, hint: '`caller-trust models list` lists them.' });
-  if (resolution.kind === 'removed') throw new ServiceError('model_removed', { operation, object: resolution.model, hint: `It was replaced by ${resolution.replacedBy ?? 'no other'}.` });
+  if (resolution.kind === 'unknown')
+    throw new ServiceError('model_unknown', {
+      operation,
+      object: resolution.model,
+      hint: '`caller-trust models list` lists them.',
+    });
+  if (resolution.kind === 'removed')
+    throw new ServiceError('model_removed', {
+      operation,
+      object: resolution.model,
+      hint: `It was replaced by ${resolution.replacedBy ?? 'no other'}.`,
+    });
   if (resolution.kind === 'auto') throw new Error('a name stands for one model');
   const { model } = resolution;
   return { ...model, directory: registry.models().find((entry) => entry.model === model.name)?.directory ?? null };
@@ -40,7 +60,9 @@ export function placesOf(rows: readonly Pick<IndexRow, 'channel'>[], { name }: P
   const places = [...rows.keys()];
   const isFamily = (channel: string) => FAMILIES.some((each) => each === channel);
   const own = places.filter((place) => rows[place]!.channel === family);
-  return own.length === 0 ? places : places.filter((place) => rows[place]!.channel === family || !isFamily(rows[place]!.channel));
+  return own.length === 0
+    ? places
+    : places.filter((place) => rows[place]!.channel === family || !isFamily(rows[place]!.channel));
 }
 
 /** The families whose defaults an index needs, where no model was named: those of its channels; both where a channel has another name. */

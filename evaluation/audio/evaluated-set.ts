@@ -27,16 +27,23 @@ export interface ModelOutcomes {
 }
 
 /** Which recordings stand against the bonafide ones for a score. */
-export const attackOf = { synthesis: 'synthetic', replay: 'replay' } as const satisfies Record<ScoreName, IndexRow['label']>;
+export const attackOf = { synthesis: 'synthetic', replay: 'replay' } as const satisfies Record<
+  ScoreName,
+  IndexRow['label']
+>;
 
 export { SCORE_NAMES, type ScoreName };
 
 /** The trials of a score among the places of a set: bonafide recordings and those that `isAttack` takes. What has no score is left out. */
-export function trialsOf({ rows }: EvaluatedSet, outcomes: ModelOutcomes['outcomes'], { places, score, isAttack }: {
-  readonly places: readonly number[];
-  readonly score: ScoreName;
-  readonly isAttack: (row: IndexRow) => boolean;
-}): Trial[] {
+export function trialsOf(
+  { rows }: EvaluatedSet,
+  outcomes: ModelOutcomes['outcomes'],
+  {
+    places,
+    score,
+    isAttack,
+  }: { readonly places: readonly number[]; readonly score: ScoreName; readonly isAttack: (row: IndexRow) => boolean },
+): Trial[] {
   return places.flatMap((item) => {
     const row = rows[item]!;
     const outcome = outcomes[item];
@@ -70,7 +77,14 @@ const nameOf: Record<Grouping, (row: IndexRow) => string> = {
   synthesizer: ({ synthesizer, label }) => (label === 'synthetic' ? synthesizer : ''),
   base: ({ baseLabel, label }) => (label === 'replay' && baseLabel !== '' ? `replay of ${baseLabel}` : ''),
   set: ({ set }) => set,
-  noise: ({ snrDb }) => (snrDb === null ? '' : snrDb < noiseEdges[0] ? `under ${noiseEdges[0]} dB` : snrDb < noiseEdges[1] ? `${noiseEdges[0]} to ${noiseEdges[1]} dB` : `${noiseEdges[1]} dB and over`),
+  noise: ({ snrDb }) =>
+    snrDb === null
+      ? ''
+      : snrDb < noiseEdges[0]
+        ? `under ${noiseEdges[0]} dB`
+        : snrDb < noiseEdges[1]
+          ? `${noiseEdges[0]} to ${noiseEdges[1]} dB`
+          : `${noiseEdges[1]} dB and over`,
 };
 
 /** Fewest recordings of each class in a group: below it, one recording moves its error rate by more than a fifth. */
@@ -83,7 +97,9 @@ export const groupClassMin = 5;
 export function groupTrials({ rows }: EvaluatedSet, trials: readonly Trial[]): TrialGroup[] {
   return GROUPINGS.flatMap((by) => {
     const nameAt = ({ item }: Trial) => nameOf[by](rows[item]!);
-    const names = [...new Set(trials.filter(({ authentic }) => !authentic).map(nameAt))].filter((name) => name !== '').sort();
+    const names = [...new Set(trials.filter(({ authentic }) => !authentic).map(nameAt))]
+      .filter((name) => name !== '')
+      .sort();
     if (names.length === 0 || (names.length === 1 && (by === 'codec' || by === 'set' || by === 'noise'))) return [];
     const groups = names.map((name) => {
       const same = trials.filter((trial) => nameAt(trial) === name);
@@ -97,13 +113,24 @@ export function groupTrials({ rows }: EvaluatedSet, trials: readonly Trial[]): T
 }
 
 /** Error rates of speaker verification at its equal error threshold, or undefined where the index has no scores of it for targets, others and these attacks. */
-export function speakerVerificationRates({ rows }: EvaluatedSet, trials: readonly Trial[]): SpeakerVerificationRates | undefined {
-  const of = trials.map(({ item, authentic }) => ({ row: rows[item]!, item, authentic })).filter(({ row }) => row.asvScore !== null);
-  const claims = of.filter(({ row, authentic }) => authentic && row.asvTrial !== '').map(({ row, item }) => ({ item, score: row.asvScore!, authentic: row.asvTrial === 'target' }));
+export function speakerVerificationRates(
+  { rows }: EvaluatedSet,
+  trials: readonly Trial[],
+): SpeakerVerificationRates | undefined {
+  const of = trials
+    .map(({ item, authentic }) => ({ row: rows[item]!, item, authentic }))
+    .filter(({ row }) => row.asvScore !== null);
+  const claims = of
+    .filter(({ row, authentic }) => authentic && row.asvTrial !== '')
+    .map(({ row, item }) => ({ item, score: row.asvScore!, authentic: row.asvTrial === 'target' }));
   const attacks = of.filter(({ authentic }) => !authentic);
   const curve = errorCurve(rankTrials(claims));
   if (curve === undefined || attacks.length === 0) return undefined;
   const threshold = equalErrorThreshold(curve);
   const { miss, falseAlarm } = ratesAt(curve, threshold);
-  return { missRate: miss, falseAlarmRate: falseAlarm, attackAcceptance: attacks.filter(({ row }) => row.asvScore! >= threshold).length / attacks.length };
+  return {
+    missRate: miss,
+    falseAlarmRate: falseAlarm,
+    attackAcceptance: attacks.filter(({ row }) => row.asvScore! >= threshold).length / attacks.length,
+  };
 }

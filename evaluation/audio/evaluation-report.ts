@@ -1,10 +1,32 @@
 import type { AudioReason } from '../../pipelines/audio/reasons.ts';
 import type { VerificationState } from '../../pipelines/audio/verification.ts';
-import { bootstrapDefaults, bootstrapIntervals, type BootstrapSettings, type Interval, type WeightedFigure } from './bootstrap.ts';
-import { calibrationTable, likelihoodRatioCost, likelihoodRatioOf, minimumLikelihoodRatioCost, type CalibrationBin } from './calibration.ts';
+import {
+  bootstrapDefaults,
+  bootstrapIntervals,
+  type BootstrapSettings,
+  type Interval,
+  type WeightedFigure,
+} from './bootstrap.ts';
+import {
+  calibrationTable,
+  likelihoodRatioCost,
+  likelihoodRatioOf,
+  minimumLikelihoodRatioCost,
+  type CalibrationBin,
+} from './calibration.ts';
 import { actualCost, asvspoof5Costs, minimumCost, minimumTandemCost, type CostModel } from './detection-cost.ts';
 import { equalErrorRate, errorCurve, rankTrials, ratesAt, type ErrorCurve, type Trial } from './error-curve.ts';
-import { attackOf, groupTrials, SCORE_NAMES, speakerVerificationRates, trialsOf, type EvaluatedSet, type Grouping, type ModelOutcomes, type ScoreName } from './evaluated-set.ts';
+import {
+  attackOf,
+  groupTrials,
+  SCORE_NAMES,
+  speakerVerificationRates,
+  trialsOf,
+  type EvaluatedSet,
+  type Grouping,
+  type ModelOutcomes,
+  type ScoreName,
+} from './evaluated-set.ts';
 import { TRIAL_LABELS, type TrialLabel } from './index-file.ts';
 import { nuisanceScores } from './nuisance-baseline.ts';
 
@@ -93,11 +115,20 @@ export const evaluationSchema = 'evaluation/1';
 export interface EvaluationReport {
   readonly schema: typeof evaluationSchema;
   /** `note`: what whoever evaluates says of the set, such as what of it was seen in training; '' for nothing. */
-  readonly index: { readonly name: string; readonly note: string; readonly sha256: string; readonly recordings: number };
+  readonly index: {
+    readonly name: string;
+    readonly note: string;
+    readonly sha256: string;
+    readonly recordings: number;
+  };
   readonly evaluatedAt: string;
   readonly bootstrap: BootstrapSettings;
   readonly costs: CostModel;
-  readonly models: readonly { readonly model: string; readonly manifestSha256: string; readonly weightsSha256: string }[];
+  readonly models: readonly {
+    readonly model: string;
+    readonly manifestSha256: string;
+    readonly weightsSha256: string;
+  }[];
   readonly sections: readonly EvaluationSection[];
   readonly comparisons: readonly ModelComparison[];
 }
@@ -113,7 +144,13 @@ export interface ReportInput {
 }
 
 /** Makes the report of an evaluation. The same outcomes give the same report. */
-export function makeReport({ index, set, models, evaluatedAt, bootstrap = bootstrapDefaults }: ReportInput): EvaluationReport {
+export function makeReport({
+  index,
+  set,
+  models,
+  evaluatedAt,
+  bootstrap = bootstrapDefaults,
+}: ReportInput): EvaluationReport {
   const channels = [...new Set(set.rows.map(({ channel }) => channel))].sort();
   const parts = channels.map((channel) => reportChannel({ set, models, channel, bootstrap }));
   return {
@@ -123,7 +160,9 @@ export function makeReport({ index, set, models, evaluatedAt, bootstrap = bootst
     bootstrap,
     costs: asvspoof5Costs,
     models: models.map(({ model, manifestSha256, weightsSha256 }) => ({ model, manifestSha256, weightsSha256 })),
-    sections: models.flatMap(({ model }) => parts.flatMap(({ sections }) => sections.filter((section) => section.model === model))),
+    sections: models.flatMap(({ model }) =>
+      parts.flatMap(({ sections }) => sections.filter((section) => section.model === model)),
+    ),
     comparisons: parts.flatMap(({ comparisons }) => comparisons),
   };
 }
@@ -153,14 +192,31 @@ class PendingRates {
 
 type Finish<Result> = (intervals: readonly (Interval | null)[]) => Result;
 
-function reportChannel({ set, models, channel, bootstrap }: ChannelInput): Pick<EvaluationReport, 'sections' | 'comparisons'> {
+function reportChannel({
+  set,
+  models,
+  channel,
+  bootstrap,
+}: ChannelInput): Pick<EvaluationReport, 'sections' | 'comparisons'> {
   const places = [...set.rows.keys()].filter((place) => set.rows[place]!.channel === channel);
   const asked = models.filter(({ outcomes }) => places.some((place) => outcomes[place] !== null));
-  const input: PartInput = { set, places, placeOf: new Map(places.map((place, at) => [place, at])), rates: new PendingRates() };
+  const input: PartInput = {
+    set,
+    places,
+    placeOf: new Map(places.map((place, at) => [place, at])),
+    rates: new PendingRates(),
+  };
   const sections = asked.map((model) => startSection(input, model, channel));
-  const comparisons = asked.slice(1).flatMap((to, at) => SCORE_NAMES.flatMap((score) => startComparison(input, { from: asked[at]!, to, score, channel })));
+  const comparisons = asked
+    .slice(1)
+    .flatMap((to, at) =>
+      SCORE_NAMES.flatMap((score) => startComparison(input, { from: asked[at]!, to, score, channel })),
+    );
   const intervals = input.rates.resample(set, places, bootstrap);
-  return { sections: sections.map((finish) => finish(intervals)), comparisons: comparisons.map((finish) => finish(intervals)) };
+  return {
+    sections: sections.map((finish) => finish(intervals)),
+    comparisons: comparisons.map((finish) => finish(intervals)),
+  };
 }
 
 interface PartInput {
@@ -179,16 +235,32 @@ function startSection(input: PartInput, model: ModelOutcomes, channel: string): 
     return outcome === null || outcome === undefined ? [] : [{ outcome, label: set.rows[place]!.label }];
   });
   const outcomes = TRIAL_LABELS.map((label): OutcomeCounts => {
-    const count = (state: VerificationState) => ended.filter((each) => each.label === label && each.outcome.state === state).length;
-    return { label, performed: count('performed'), performedWithoutScore: count('performedWithoutScore'), error: count('error') };
+    const count = (state: VerificationState) =>
+      ended.filter((each) => each.label === label && each.outcome.state === state).length;
+    return {
+      label,
+      performed: count('performed'),
+      performedWithoutScore: count('performedWithoutScore'),
+      error: count('error'),
+    };
   });
   const reasons = new Map<AudioReason, ReasonCount>();
   for (const { outcome } of ended) {
     if (outcome.state === 'performed') continue;
-    reasons.set(outcome.reason, { state: outcome.state, reason: outcome.reason, count: (reasons.get(outcome.reason)?.count ?? 0) + 1 });
+    reasons.set(outcome.reason, {
+      state: outcome.state,
+      reason: outcome.reason,
+      count: (reasons.get(outcome.reason)?.count ?? 0) + 1,
+    });
   }
   const counted = [...reasons.values()].sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1));
-  return (intervals) => ({ model: model.model, channel, outcomes, reasons: counted, scores: scores.map((finish) => finish(intervals)) });
+  return (intervals) => ({
+    model: model.model,
+    channel,
+    outcomes,
+    reasons: counted,
+    scores: scores.map((finish) => finish(intervals)),
+  });
 }
 
 /** Nothing where the score lacks bonafide recordings or attacks. */
@@ -208,7 +280,15 @@ function startScore(input: PartInput, model: ModelOutcomes, score: ScoreName): F
     const rate = startRate(input, of);
     const groupCurve = errorCurve(rankTrials(of));
     if (rate === undefined || groupCurve === undefined) return [];
-    return [(intervals: readonly (Interval | null)[]): GroupFigures => ({ by, name, ...countClasses(of), equalError: rate(intervals), minimumCost: minimumCost(groupCurve) })];
+    return [
+      (intervals: readonly (Interval | null)[]): GroupFigures => ({
+        by,
+        name,
+        ...countClasses(of),
+        equalError: rate(intervals),
+        minimumCost: minimumCost(groupCurve),
+      }),
+    ];
   });
   const speakers = new Set(trials.map(({ item }) => set.rows[item]!.speaker)).size;
   const synthesizers = new Set(trials.flatMap(({ item }) => set.rows[item]!.synthesizer || [])).size;
@@ -246,16 +326,40 @@ function startRate({ placeOf, rates }: PartInput, trials: readonly Trial[]): Fin
 function startNuisance(input: PartInput, trials: readonly Trial[]): Finish<RateFigure> | undefined {
   const { set } = input;
   const known = trials.filter(({ item }) => set.nuisance[item] !== null);
-  const scores = nuisanceScores(known.map(({ item, authentic }) => ({ features: set.nuisance[item]!, speaker: set.rows[item]!.speaker, authentic })));
-  return scores === undefined ? undefined : startRate(input, known.map((trial, at) => ({ ...trial, score: scores[at]! })));
+  const scores = nuisanceScores(
+    known.map(({ item, authentic }) => ({
+      features: set.nuisance[item]!,
+      speaker: set.rows[item]!.speaker,
+      authentic,
+    })),
+  );
+  return scores === undefined
+    ? undefined
+    : startRate(
+        input,
+        known.map((trial, at) => ({ ...trial, score: scores[at]! })),
+      );
 }
 
 /** Nothing where the two models have no bonafide recording and attack in common. */
-function startComparison({ set, places, placeOf, rates }: PartInput, { from, to, score, channel }: { readonly from: ModelOutcomes; readonly to: ModelOutcomes; readonly score: ScoreName; readonly channel: string }): Finish<ModelComparison>[] {
-  const [before, after] = [from, to].map(({ outcomes }) => trialsOf(set, outcomes, { places, score, isAttack: ({ label }) => label === attackOf[score] })) as [Trial[], Trial[]];
+function startComparison(
+  { set, places, placeOf, rates }: PartInput,
+  {
+    from,
+    to,
+    score,
+    channel,
+  }: { readonly from: ModelOutcomes; readonly to: ModelOutcomes; readonly score: ScoreName; readonly channel: string },
+): Finish<ModelComparison>[] {
+  const [before, after] = [from, to].map(({ outcomes }) =>
+    trialsOf(set, outcomes, { places, score, isAttack: ({ label }) => label === attackOf[score] }),
+  ) as [Trial[], Trial[]];
   const inBefore = new Set(before.map(({ item }) => item));
   const common = new Set(after.flatMap(({ item }) => (inBefore.has(item) ? [item] : [])));
-  const rankCommon = (trials: readonly Trial[]) => rankTrials(trials.filter(({ item }) => common.has(item)).map((trial) => ({ ...trial, item: placeOf.get(trial.item)! })));
+  const rankCommon = (trials: readonly Trial[]) =>
+    rankTrials(
+      trials.filter(({ item }) => common.has(item)).map((trial) => ({ ...trial, item: placeOf.get(trial.item)! })),
+    );
   const ranked = rankCommon(before);
   const rankedAfter = rankCommon(after);
   const fromRate = equalErrorRate(ranked);
@@ -266,7 +370,19 @@ function startComparison({ set, places, placeOf, rates }: PartInput, { from, to,
     return rate === undefined || rateAfter === undefined ? undefined : rateAfter - rate;
   });
   const counts = countClasses(before.filter(({ item }) => common.has(item)));
-  return [(intervals) => ({ from: from.model, to: to.model, channel, score, ...counts, fromRate, toRate, difference: toRate - fromRate, interval: intervalOf(intervals) })];
+  return [
+    (intervals) => ({
+      from: from.model,
+      to: to.model,
+      channel,
+      score,
+      ...counts,
+      fromRate,
+      toRate,
+      difference: toRate - fromRate,
+      interval: intervalOf(intervals),
+    }),
+  ];
 }
 
 function countClasses(trials: readonly Trial[]): { readonly bonafide: number; readonly attacks: number } {

@@ -44,7 +44,10 @@ const optional = ['attack', 'set', 'base_label', 'snr_db', 'asv_score', 'asv_tri
 type Column = (typeof required)[number] | (typeof optional)[number];
 const columns = [...required, ...optional];
 const format = {
-  columns: columns.map((name) => ({ names: name === 'set' ? ['set', 'source'] : [name], required: required.some((each) => each === name) })),
+  columns: columns.map((name) => ({
+    names: name === 'set' ? ['set', 'source'] : [name],
+    required: required.some((each) => each === name),
+  })),
   headerOptional: false,
   personal: false,
 } as unknown as RowFormat; // each list of names has one name at least
@@ -73,8 +76,14 @@ export async function readIndex(file: string): Promise<IndexRow[]> {
       }
     }
   } catch (error) {
-    if (isServiceError(error, 'feed_header_invalid') || isServiceError(error, 'feed_encoding_invalid')) throw invalid(1, error.problem);
-    if (!isServiceError(error)) throw new ServiceError('index_invalid', { operation: 'read index', problem: 'The index cannot be read.', cause: error });
+    if (isServiceError(error, 'feed_header_invalid') || isServiceError(error, 'feed_encoding_invalid'))
+      throw invalid(1, error.problem);
+    if (!isServiceError(error))
+      throw new ServiceError('index_invalid', {
+        operation: 'read index',
+        problem: 'The index cannot be read.',
+        cause: error,
+      });
     throw error;
   }
   if (rows.length === 0) throw invalid(1, 'The index names no recording.');
@@ -88,7 +97,8 @@ function readRow(line: number, values: readonly string[], folder: string): Index
   const label = oneOf(line, 'label', text('label'), TRIAL_LABELS);
   const channel = text('channel');
   if (channel === '') throw invalid(line, 'The channel is empty.');
-  const baseLabel = text('base_label') === '' ? '' : oneOf(line, 'base_label', text('base_label'), ['bonafide', 'synthetic'] as const);
+  const baseLabel =
+    text('base_label') === '' ? '' : oneOf(line, 'base_label', text('base_label'), ['bonafide', 'synthetic'] as const);
   const synthesizer = text('synthesizer');
   return {
     line,

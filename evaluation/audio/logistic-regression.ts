@@ -22,7 +22,8 @@ const stepMin = 1e-8;
  */
 export function fitLogisticRegression({ rows, labels }: LabelledRows): Classifier {
   const positives = labels.filter(Boolean).length;
-  if (positives === 0 || positives === rows.length) throw new RangeError('Logistic regression needs rows of both classes.');
+  if (positives === 0 || positives === rows.length)
+    throw new RangeError('Logistic regression needs rows of both classes.');
   const scale = scaleOf(rows);
   const inputs = rows.map((row) => [1, ...scale(row)]);
   const weightOf = (label: boolean) => rows.length / 2 / (label ? positives : rows.length - positives);
@@ -35,17 +36,25 @@ export function fitLogisticRegression({ rows, labels }: LabelledRows): Classifie
   return (row) => dot(parameters, [1, ...scale(row)]);
 }
 
-function newtonStep(inputs: readonly (readonly number[])[], labels: readonly boolean[], parameters: readonly number[], weightOf: (label: boolean) => number): number[] {
+function newtonStep(
+  inputs: readonly (readonly number[])[],
+  labels: readonly boolean[],
+  parameters: readonly number[],
+  weightOf: (label: boolean) => number,
+): number[] {
   const size = parameters.length;
   const gradient = parameters.map((parameter, at) => (at === 0 ? 0 : ridge * parameter)); // the intercept is free
-  const curvature = Array.from({ length: size }, (_none, at) => Array.from({ length: size }, (_nothing, other) => (at === other ? (at === 0 ? 1e-9 : ridge) : 0)));
+  const curvature = Array.from({ length: size }, (_none, at) =>
+    Array.from({ length: size }, (_nothing, other) => (at === other ? (at === 0 ? 1e-9 : ridge) : 0)),
+  );
   for (const [row, input] of inputs.entries()) {
     const label = labels[row]!;
     const probability = 1 / (1 + Math.exp(-dot(parameters, input)));
     const weight = weightOf(label);
     for (let at = 0; at < size; at++) {
       gradient[at]! += weight * (probability - (label ? 1 : 0)) * input[at]!;
-      for (let other = 0; other <= at; other++) curvature[at]![other]! += weight * probability * (1 - probability) * input[at]! * input[other]!;
+      for (let other = 0; other <= at; other++)
+        curvature[at]![other]! += weight * probability * (1 - probability) * input[at]! * input[other]!;
     }
   }
   return solve(curvature, gradient);
@@ -81,7 +90,10 @@ function scaleOf(rows: readonly (readonly number[])[]): (row: readonly number[])
     const deviation = Math.sqrt(rows.reduce((sum, row) => sum + (row[column]! - mean) ** 2, 0) / rows.length);
     return { mean, deviation };
   });
-  return (row) => row.map((value, column) => (facts[column]!.deviation < 1e-9 ? 0 : (value - facts[column]!.mean) / facts[column]!.deviation));
+  return (row) =>
+    row.map((value, column) =>
+      facts[column]!.deviation < 1e-9 ? 0 : (value - facts[column]!.mean) / facts[column]!.deviation,
+    );
 }
 
 function dot(a: readonly number[], b: readonly number[]): number {

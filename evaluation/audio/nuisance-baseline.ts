@@ -41,7 +41,9 @@ function foldsOf(trials: readonly NuisanceTrial[]): number[] {
   }
   const folds = Array.from({ length: nuisanceFolds }, () => ({ authentic: 0, attacks: 0 }));
   const foldOf = new Map<string, number>();
-  const bySize = [...speakers].sort(([nameA, a], [nameB, b]) => b.authentic + b.attacks - a.authentic - a.attacks || (nameA < nameB ? -1 : 1));
+  const bySize = [...speakers].sort(
+    ([nameA, a], [nameB, b]) => b.authentic + b.attacks - a.authentic - a.attacks || (nameA < nameB ? -1 : 1),
+  );
   for (const [speaker, counts] of bySize) {
     const main = counts.authentic >= counts.attacks ? 'authentic' : 'attacks';
     const fold = folds.reduce((least, each, at) => (each[main] < folds[least]![main] ? at : least), 0);
@@ -52,8 +54,22 @@ function foldsOf(trials: readonly NuisanceTrial[]): number[] {
   return trials.map(({ speaker }) => foldOf.get(speaker)!);
 }
 
-function inputOf({ levelDbfs, durationSeconds, noiseFloorDbfs, bandwidthHz, leadingSilenceSeconds, trailingSilenceSeconds }: NuisanceFeatures): number[] {
-  const values = [levelDbfs, Math.log(durationSeconds + 0.1), noiseFloorDbfs, bandwidthHz / 1000, Math.log(leadingSilenceSeconds + 0.02), Math.log(trailingSilenceSeconds + 0.02)];
+function inputOf({
+  levelDbfs,
+  durationSeconds,
+  noiseFloorDbfs,
+  bandwidthHz,
+  leadingSilenceSeconds,
+  trailingSilenceSeconds,
+}: NuisanceFeatures): number[] {
+  const values = [
+    levelDbfs,
+    Math.log(durationSeconds + 0.1),
+    noiseFloorDbfs,
+    bandwidthHz / 1000,
+    Math.log(leadingSilenceSeconds + 0.02),
+    Math.log(trailingSilenceSeconds + 0.02),
+  ];
   const centred = values.map((value, at) => value - centres[at]!);
   return [...centred, ...centred.map((value) => value * value)];
 }

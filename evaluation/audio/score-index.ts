@@ -32,7 +32,10 @@ interface ItemResult {
  * Scores every recording of an index with every model that takes it. A bad file costs itself only.
  * @throws ServiceError `interrupted` if the signal fires, `scorer_unavailable` if no scoring process can be started
  */
-export async function scoreIndex(rows: readonly IndexRow[], scoring: IndexScoring): Promise<{ set: EvaluatedSet; models: ModelOutcomes[] }> {
+export async function scoreIndex(
+  rows: readonly IndexRow[],
+  scoring: IndexScoring,
+): Promise<{ set: EvaluatedSet; models: ModelOutcomes[] }> {
   const { models, concurrency, onProgress } = scoring;
   const asked = models.map((model) => new Set(placesOf(rows, model)));
   const results = new Array<ItemResult>(rows.length);
@@ -41,30 +44,48 @@ export async function scoreIndex(rows: readonly IndexRow[], scoring: IndexScorin
   const work = async () => {
     while (next < rows.length) {
       const place = next++;
-      results[place] = await scoreItem(rows[place]!, models.map((model, at) => (asked[at]!.has(place) ? model : null)), scoring);
+      results[place] = await scoreItem(
+        rows[place]!,
+        models.map((model, at) => (asked[at]!.has(place) ? model : null)),
+        scoring,
+      );
       onProgress?.(++done, rows.length);
     }
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, rows.length) }, work));
   const outcomesOf = (at: number) => results.map(({ outcomes }) => outcomes[at]!);
-  return { set: { rows, nuisance: results.map(({ nuisance }) => nuisance) }, models: models.map((model, at) => ({ ...factsOf(model), outcomes: outcomesOf(at) })) };
+  return {
+    set: { rows, nuisance: results.map(({ nuisance }) => nuisance) },
+    models: models.map((model, at) => ({ ...factsOf(model), outcomes: outcomesOf(at) })),
+  };
 }
 
 function factsOf({ name, manifest, manifestSha256 }: EvaluatedModel): Omit<ModelOutcomes, 'outcomes'> {
   return { model: name, manifestSha256, weightsSha256: manifest.sha256, thresholds: manifest.thresholds };
 }
 
-async function scoreItem({ file }: IndexRow, models: readonly (EvaluatedModel | null)[], scoring: IndexScoring): Promise<ItemResult> {
+async function scoreItem(
+  { file }: IndexRow,
+  models: readonly (EvaluatedModel | null)[],
+  scoring: IndexScoring,
+): Promise<ItemResult> {
   const outcomes: (ItemOutcome | null)[] = [];
   for (const model of models) outcomes.push(model === null ? null : await scoreOnce(file, model, scoring));
   const isDecodable = outcomes.some((outcome) => outcome !== null && outcome.state !== 'error');
   return { outcomes, nuisance: isDecodable ? await measureNuisance(file, scoring.limits) : null };
 }
 
-async function scoreOnce(file: string, model: EvaluatedModel, { pool, channels, signal }: IndexScoring): Promise<ItemOutcome> {
+async function scoreOnce(
+  file: string,
+  model: EvaluatedModel,
+  { pool, channels, signal }: IndexScoring,
+): Promise<ItemOutcome> {
   const isPhone = familyOf(model.name) === 'phone';
   try {
-    const scored = await pool.score({ file, model: { phone: isPhone ? model : null, digital: isPhone ? null : model }, settings: { channels } }, signal);
+    const scored = await pool.score(
+      { file, model: { phone: isPhone ? model : null, digital: isPhone ? null : model }, settings: { channels } },
+      signal,
+    );
     if (scored.state === 'performed' && scored.scores !== null) return { state: 'performed', scores: scored.scores };
     return { state: 'performedWithoutScore', reason: scored.reason ?? 'no_voice' };
   } catch (error) {

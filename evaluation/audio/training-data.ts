@@ -18,8 +18,15 @@ export interface TrainingData {
 const form = z.looseObject({
   schema: z.literal('training-data/1'),
   corpus: z.looseObject({ name: z.string(), licence: z.string(), licences: z.record(z.string(), z.array(z.string())) }),
-  made: z.looseObject({ vocoderCopies: z.record(z.string(), z.string()).default({}), generatedLicence: z.string().optional() }).default({ vocoderCopies: {} }),
-  heldOut: z.looseObject({ devSpeakers: z.array(z.string()).default([]), devSynthesizers: z.array(z.string()).default([]) }).default({ devSpeakers: [], devSynthesizers: [] }),
+  made: z
+    .looseObject({
+      vocoderCopies: z.record(z.string(), z.string()).default({}),
+      generatedLicence: z.string().optional(),
+    })
+    .default({ vocoderCopies: {} }),
+  heldOut: z
+    .looseObject({ devSpeakers: z.array(z.string()).default([]), devSynthesizers: z.array(z.string()).default([]) })
+    .default({ devSpeakers: [], devSynthesizers: [] }),
 });
 
 /** Reads a stated data manifest, or undefined if there is none. @throws z.ZodError if the file has another form */

@@ -48,7 +48,8 @@ const areaCodesOfStates: Readonly<Record<string, string>> = {
   'South Carolina': '803 821 839 843 854 864',
   'South Dakota': '605',
   Tennessee: '423 615 629 729 731 865 901 931',
-  Texas: '210 214 254 281 325 346 361 409 430 432 469 512 621 682 713 726 737 806 817 830 832 903 915 936 940 945 956 972 979',
+  Texas:
+    '210 214 254 281 325 346 361 409 430 432 469 512 621 682 713 726 737 806 817 830 832 903 915 936 940 945 956 972 979',
   Utah: '385 435 801',
   Vermont: '802',
   Virginia: '276 434 540 571 686 703 757 804 826 948',
@@ -63,7 +64,9 @@ const areaCodesOfStates: Readonly<Record<string, string>> = {
   'Northern Mariana Islands': '670',
 };
 
-const stateOf = new Map(Object.entries(areaCodesOfStates).flatMap(([state, codes]) => codes.split(' ').map((code) => [code, state] as const)));
+const stateOf = new Map(
+  Object.entries(areaCodesOfStates).flatMap(([state, codes]) => codes.split(' ').map((code) => [code, state] as const)),
+);
 
 /** The state in which an area code is; undefined for toll-free codes, other countries and what is no code. */
 export function stateOfAreaCode(code: string): string | undefined {

@@ -41,7 +41,11 @@ function blockInterval(values: readonly number[], { resamples, seed }: Bootstrap
     }
     return mean(drawn);
   }).sort((a, b) => a - b);
-  return [rounded(means[Math.floor(tail * (resamples - 1))]!), rounded(means[Math.ceil((1 - tail) * (resamples - 1))]!)];
+  return [
+    rounded(means[Math.floor(tail * (resamples - 1))]!),
+    rounded(means[Math.ceil((1 - tail) * (resamples - 1))]!),
+  ];
 }
 
-const mean = (values: readonly number[]) => (values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length);
+const mean = (values: readonly number[]) =>
+  values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;

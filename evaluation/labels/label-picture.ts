@@ -18,8 +18,18 @@ interface Graph {
 
 const graphs: readonly Graph[] = [
   { title: 'labelled numbers', value: ({ labels }) => labels, ticks: [1000, 10_000, 100_000, 1_000_000], log: true },
-  { title: "share of the next week's reports that are about a labelled number", value: ({ recall }) => recall, ticks: [0, 0.05, 0.1, 0.15, 0.2, 0.25], log: false },
-  { title: 'share of labelled numbers that are reported again within 7 days', value: ({ againInWeek }) => againInWeek, ticks: [0, 0.1, 0.2, 0.3, 0.4, 0.5], log: false },
+  {
+    title: "share of the next week's reports that are about a labelled number",
+    value: ({ recall }) => recall,
+    ticks: [0, 0.05, 0.1, 0.15, 0.2, 0.25],
+    log: false,
+  },
+  {
+    title: 'share of labelled numbers that are reported again within 7 days',
+    value: ({ againInWeek }) => againInWeek,
+    ticks: [0, 0.1, 0.2, 0.3, 0.4, 0.5],
+    log: false,
+  },
 ];
 
 /** The figures of each week as SVG, a line a rule. The same report gives the same bytes. */
@@ -40,17 +50,27 @@ function drawGraph(graph: Graph, rules: readonly RuleReport[], top: number): str
   const weeks = rules[0]!.series;
   const scale = (value: number) => (graph.log ? Math.log10(Math.max(value, 1)) : value);
   const [least, most] = [scale(graph.ticks[0]!), scale(graph.ticks.at(-1)!)];
-  const y = (value: number) => coordinate(top + panel.height * (1 - Math.min(1, Math.max(0, (scale(value) - least) / (most - least)))));
-  const x = (at: number) => coordinate(panel.left + (weeks.length === 1 ? panel.width / 2 : (panel.width * at) / (weeks.length - 1)));
-  const datesShown = weeks.flatMap(({ date }, at) => (at % Math.max(1, Math.ceil(weeks.length / 8)) === 0 ? [{ date, at }] : []));
+  const y = (value: number) =>
+    coordinate(top + panel.height * (1 - Math.min(1, Math.max(0, (scale(value) - least) / (most - least)))));
+  const x = (at: number) =>
+    coordinate(panel.left + (weeks.length === 1 ? panel.width / 2 : (panel.width * at) / (weeks.length - 1)));
+  const datesShown = weeks.flatMap(({ date }, at) =>
+    at % Math.max(1, Math.ceil(weeks.length / 8)) === 0 ? [{ date, at }] : [],
+  );
   return [
     `<text x="${panel.left}" y="${top - 8}" font-weight="bold">${graph.title}</text>`,
     ...graph.ticks.flatMap((tick) => [
       `<path d="M${panel.left} ${y(tick)}h${panel.width}" stroke="#c9d0d9" stroke-width="0.5"/>`,
       `<text x="${panel.left - 6}" y="${y(tick) + 4}" text-anchor="end" fill="${muted}" font-size="11">${tick.toLocaleString('en-US')}</text>`,
     ]),
-    ...datesShown.map(({ date, at }) => `<text x="${x(at)}" y="${top + panel.height + 16}" text-anchor="middle" fill="${muted}" font-size="10">${date}</text>`),
-    ...rules.map(({ series }, at) => `<polyline fill="none" stroke="${colourOf(at)}" stroke-width="${at === 0 ? 3 : 1.5}" points="${series.map((week, place) => `${x(place)},${y(graph.value(week))}`).join(' ')}"/>`),
+    ...datesShown.map(
+      ({ date, at }) =>
+        `<text x="${x(at)}" y="${top + panel.height + 16}" text-anchor="middle" fill="${muted}" font-size="10">${date}</text>`,
+    ),
+    ...rules.map(
+      ({ series }, at) =>
+        `<polyline fill="none" stroke="${colourOf(at)}" stroke-width="${at === 0 ? 3 : 1.5}" points="${series.map((week, place) => `${x(place)},${y(graph.value(week))}`).join(' ')}"/>`,
+    ),
   ];
 }
 

@@ -26,14 +26,33 @@ export interface RuleReport {
   /** Share of the labels that begin within 28 days after the number's label before has ended. */
   readonly flips: number;
   /** By instant. */
-  readonly series: readonly { readonly date: string; readonly labels: number; readonly recall: number; readonly againInWeek: number; readonly againInMonth: number | null }[];
+  readonly series: readonly {
+    readonly date: string;
+    readonly labels: number;
+    readonly recall: number;
+    readonly againInWeek: number;
+    readonly againInMonth: number | null;
+  }[];
 }
 
 /** What `evaluate labels` measures. */
 export interface LabelReport {
-  readonly history: { readonly name: string; readonly from: string; readonly until: string; readonly rows: number; readonly rowsLeftOut: number; readonly numbers: number; readonly daysWithoutReports: number };
+  readonly history: {
+    readonly name: string;
+    readonly from: string;
+    readonly until: string;
+    readonly rows: number;
+    readonly rowsLeftOut: number;
+    readonly numbers: number;
+    readonly daysWithoutReports: number;
+  };
   /** First and last instant of each period that figures are given for. */
-  readonly periods: readonly { readonly name: string; readonly from: string; readonly until: string; readonly instants: number }[];
+  readonly periods: readonly {
+    readonly name: string;
+    readonly from: string;
+    readonly until: string;
+    readonly instants: number;
+  }[];
   readonly bootstrap: Bootstrap & { readonly blockInstants: number };
   readonly rules: readonly RuleReport[];
   /** Ranges at risk beside the labels of our rule, by period. */
@@ -41,7 +60,15 @@ export interface LabelReport {
 }
 
 /** Sums up walks over the same instants; `splitAt` (a day of the history) parts the instants in those before it and the others. */
-export function makeLabelReport({ history, name, walked, ranges, instants, splitAt, bootstrap }: {
+export function makeLabelReport({
+  history,
+  name,
+  walked,
+  ranges,
+  instants,
+  splitAt,
+  bootstrap,
+}: {
   history: ReportHistory;
   name: string;
   walked: readonly WalkedPredictor[];
@@ -61,12 +88,22 @@ export function makeLabelReport({ history, name, walked, ranges, instants, split
       numbers: history.phones.length,
       daysWithoutReports: history.reportsOfDay.filter((reports) => reports === 0).length,
     },
-    periods: parts.map((part) => ({ name: part.name, from: dateOfDay(history, part.days[0]!), until: dateOfDay(history, part.days.at(-1)!), instants: part.days.length })),
+    periods: parts.map((part) => ({
+      name: part.name,
+      from: dateOfDay(history, part.days[0]!),
+      until: dateOfDay(history, part.days.at(-1)!),
+      instants: part.days.length,
+    })),
     bootstrap: { ...bootstrap, blockInstants },
     rules: walked.map((rule) => ({
       name: rule.name,
       description: rule.description,
-      periods: parts.map(({ days }) => sumUp(rule.instants.filter(({ day }) => days.includes(day)), bootstrap)),
+      periods: parts.map(({ days }) =>
+        sumUp(
+          rule.instants.filter(({ day }) => days.includes(day)),
+          bootstrap,
+        ),
+      ),
       lastsDays: lastsDays(rule.endedAfter),
       flips: rule.begun === 0 ? 0 : rounded(rule.flipped / rule.begun),
       series: rule.instants.map((instant) => ({
@@ -77,7 +114,12 @@ export function makeLabelReport({ history, name, walked, ranges, instants, split
         againInMonth: instant.monthKnown ? rounded(share(instant.againInMonth, instant.labels)) : null,
       })),
     })),
-    ranges: parts.map(({ days }) => sumUpRanges(ranges.filter(({ day }) => days.includes(day)), bootstrap)),
+    ranges: parts.map(({ days }) =>
+      sumUpRanges(
+        ranges.filter(({ day }) => days.includes(day)),
+        bootstrap,
+      ),
+    ),
   };
 }
 
@@ -85,7 +127,10 @@ export function makeLabelReport({ history, name, walked, ranges, instants, split
  * Every seventh day of a history at whose start labels can be judged: `warmUpDays` of reports before, a week after. They begin on a Monday (or on
  * the first day of `from`, as long as it is later).
  */
-export function instantsOf(history: ReportHistory, { warmUpDays, from, until }: { warmUpDays: number; from?: number | undefined; until?: number | undefined }): number[] {
+export function instantsOf(
+  history: ReportHistory,
+  { warmUpDays, from, until }: { warmUpDays: number; from?: number | undefined; until?: number | undefined },
+): number[] {
   const monday = (day: number) => (((4 - ((history.firstDay + day) % 7)) % 7) + 7) % 7; // 1970-01-01 was a Thursday
   const earliest = Math.max(warmUpDays, from ?? 0);
   const first = earliest + (from !== undefined && from >= warmUpDays ? 0 : monday(earliest));
@@ -93,21 +138,29 @@ export function instantsOf(history: ReportHistory, { warmUpDays, from, until }: 
   return Array.from({ length: Math.max(0, Math.floor((last - first) / 7) + 1) }, (_, week) => first + 7 * week);
 }
 
-function periodsOf(instants: readonly number[], splitAt: number | undefined): { name: string; days: readonly number[] }[] {
+function periodsOf(
+  instants: readonly number[],
+  splitAt: number | undefined,
+): { name: string; days: readonly number[] }[] {
   const all = { name: 'all', days: instants };
   if (splitAt === undefined) return [all];
-  const parts = [{ name: 'first part', days: instants.filter((day) => day < splitAt) }, { name: 'last part', days: instants.filter((day) => day >= splitAt) }];
+  const parts = [
+    { name: 'first part', days: instants.filter((day) => day < splitAt) },
+    { name: 'last part', days: instants.filter((day) => day >= splitAt) },
+  ];
   return [all, ...parts.filter(({ days }) => days.length > 0)];
 }
 
 function sumUp(instants: readonly InstantFigures[], bootstrap: Bootstrap): PeriodFigures {
-  const figure = (of: readonly InstantFigures[], value: (instant: InstantFigures) => number) => figureOf(of.map(value), bootstrap);
+  const figure = (of: readonly InstantFigures[], value: (instant: InstantFigures) => number) =>
+    figureOf(of.map(value), bootstrap);
   const withMonth = instants.filter(({ monthKnown }) => monthKnown);
   return {
     labels: figure(instants, ({ labels }) => labels),
     recall: figure(instants, recallOf),
     againInWeek: figure(instants, ({ againInWeek, labels }) => share(againInWeek, labels)),
-    againInMonth: withMonth.length === 0 ? null : figure(withMonth, ({ againInMonth, labels }) => share(againInMonth, labels)),
+    againInMonth:
+      withMonth.length === 0 ? null : figure(withMonth, ({ againInMonth, labels }) => share(againInMonth, labels)),
   };
 }
 

@@ -1,4 +1,10 @@
-import { addUpReports, complaintRule, countDays, reachesLevel, type NumberReports } from '../../pipelines/labels/complaint-rule.ts';
+import {
+  addUpReports,
+  complaintRule,
+  countDays,
+  reachesLevel,
+  type NumberReports,
+} from '../../pipelines/labels/complaint-rule.ts';
 import type { ReportHistory } from './report-history.ts';
 
 /** One number of a history: its digits and where its reports stand. */
@@ -19,11 +25,20 @@ export interface Predictor {
 
 /** Our rule, the one before it, and those of others. */
 export function labelRules(history: ReportHistory, { holdDaysMax }: { holdDaysMax: number }): readonly Predictor[] {
-  return [complaints2(history, holdDaysMax), complaints1(), reportsInDays(3, 7), decayingVotes(10, 120), reportsInDays(1, 90)];
+  return [
+    complaints2(history, holdDaysMax),
+    complaints1(),
+    reportsInDays(3, 7),
+    decayingVotes(10, 120),
+    reportsInDays(1, 90),
+  ];
 }
 
 function complaints2({ reportsOfDay }: ReportHistory, holdDaysMax: number): Predictor {
-  const counted = countDays(Array.from(reportsOfDay, (reports) => reports > 0), holdDaysMax);
+  const counted = countDays(
+    Array.from(reportsOfDay, (reports) => reports > 0),
+    holdDaysMax,
+  );
   const sums = { points: 0, independentReports: 0, days: 0, states: 0 };
   const view: NumberReports = { days: new Int32Array(), states: new Uint16Array(), from: 0, end: 0 };
   return {
@@ -47,7 +62,8 @@ function complaints1(): Predictor {
   const weights = halvings(rule.windowDays, rule.halfLifeDays);
   return {
     name: 'complaints/1',
-    description: 'at least 3 reports that differ in state or day, and a sum of weights of half-life 30 days of at least 1.5',
+    description:
+      'at least 3 reports that differ in state or day, and a sum of weights of half-life 30 days of at least 1.5',
     mark(number, marks) {
       const { days, states, from } = number;
       if (number.end - from < rule.independentReportsMin) return false;
@@ -98,7 +114,11 @@ function reportsInDays(reports: number, days: number): Predictor {
 }
 
 /** Asks a rule of each day after the first report; `end` is the place after the last report before the day. */
-function markDays({ days, from, end }: WalkedNumber, marks: Uint8Array, isLabelled: (day: number, end: number) => boolean): boolean {
+function markDays(
+  { days, from, end }: WalkedNumber,
+  marks: Uint8Array,
+  isLabelled: (day: number, end: number) => boolean,
+): boolean {
   let any = false;
   let before = from;
   for (let day = days[from]! + 1; day < marks.length; day++) {

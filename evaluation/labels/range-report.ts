@@ -31,7 +31,11 @@ const limits = [250, 500, 1000, 2000, rangeRule.rangesMax, 4000, 5000, 8000] as 
 /** Sums up the ranges of the instants of a time. */
 export function sumUpRanges(instants: readonly RangeInstant[], bootstrap: Bootstrap): RangeFigures {
   const point = (at: number, size: number, rangesMax: number): RangePoint => {
-    const figure = (value: (figures: SizeFigures, instant: RangeInstant) => number) => figureOf(instants.map((instant) => value(instant.sizes[at]!, instant)), bootstrap);
+    const figure = (value: (figures: SizeFigures, instant: RangeInstant) => number) =>
+      figureOf(
+        instants.map((instant) => value(instant.sizes[at]!, instant)),
+        bootstrap,
+      );
     const upTo = (tally: Uint32Array) => tally.subarray(1, rangesMax + 1).reduce((sum, reports) => sum + reports, 0);
     const listed = figure(({ caught }) => Math.min(rangesMax, caught.length - 1));
     return {
@@ -40,17 +44,30 @@ export function sumUpRanges(instants: readonly RangeInstant[], bootstrap: Bootst
       listed,
       covered: rounded((listed.value * size) / numbersInService.numbers),
       recall: figure(({ caught }, { reports }) => share(upTo(caught), reports)),
-      recallWithLabels: figure(({ caughtUnlabelled }, { labelled, reports }) => share(labelled + upTo(caughtUnlabelled), reports)),
+      recallWithLabels: figure(({ caughtUnlabelled }, { labelled, reports }) =>
+        share(labelled + upTo(caughtUnlabelled), reports),
+      ),
     };
   };
-  const sumOf = (value: (instant: RangeInstant) => number) => instants.reduce((sum, instant) => sum + value(instant), 0);
+  const sumOf = (value: (instant: RangeInstant) => number) =>
+    instants.reduce((sum, instant) => sum + value(instant), 0);
   return {
     version: rangeRule.version,
     curve: blockSizes.flatMap((size, at) => limits.map((rangesMax) => point(at, size, rangesMax))),
     risks: rangeRule.risks.map(({ risk }, at) => {
-      const covered = share(sumOf(({ risks }) => risks[at]!.ranges) * blockSizes[0], instants.length * numbersInService.numbers);
+      const covered = share(
+        sumOf(({ risks }) => risks[at]!.ranges) * blockSizes[0],
+        instants.length * numbersInService.numbers,
+      );
       const caught = sumOf(({ risks, reports }) => share(risks[at]!.caught, reports)) / instants.length;
-      return { risk, ranges: figureOf(instants.map(({ risks }) => risks[at]!.ranges), bootstrap), lift: rounded(share(caught, covered)) };
+      return {
+        risk,
+        ranges: figureOf(
+          instants.map(({ risks }) => risks[at]!.ranges),
+          bootstrap,
+        ),
+        lift: rounded(share(caught, covered)),
+      };
     }),
   };
 }

@@ -66,8 +66,14 @@ export function blocksOf(history: Pick<ReportHistory, 'phones'>, size: number): 
  */
 export function rangesAtRisk(history: ReportHistory, { prefixes, blockOf }: Blocks, day: number): RangeAtRisk[] {
   const { windowDays, halfLifeDays, numbersReportedMin, scoreMin } = rangeRule;
-  const weights = Float64Array.from({ length: windowDays }, (_, age) => Math.round(0.5 ** (age / halfLifeDays) * billion)); // whole: sums are exact
-  const [numbers, sums, countries] = [new Uint32Array(prefixes.length), new Float64Array(prefixes.length), new Array<string>(prefixes.length)];
+  const weights = Float64Array.from({ length: windowDays }, (_, age) =>
+    Math.round(0.5 ** (age / halfLifeDays) * billion),
+  ); // whole: sums are exact
+  const [numbers, sums, countries] = [
+    new Uint32Array(prefixes.length),
+    new Float64Array(prefixes.length),
+    new Array<string>(prefixes.length),
+  ];
   for (let number = 0; number < blockOf.length; number++) {
     const reportedOn = lastReportBefore(history, number, day);
     if (reportedOn === undefined || day - reportedOn >= windowDays) continue;
@@ -100,7 +106,13 @@ export function walkRanges(history: ReportHistory, labels: Predictor, instants: 
     number.from = history.firstReport[at]!;
     number.end = history.firstReport[at + 1]!;
     const marked = labels.mark(number, marks);
-    for (const walk of walked) tally(walk, number, marks[walk.figures.day] === 1, blocks.map(({ blockOf }) => blockOf[at]!));
+    for (const walk of walked)
+      tally(
+        walk,
+        number,
+        marks[walk.figures.day] === 1,
+        blocks.map(({ blockOf }) => blockOf[at]!),
+      );
     if (marked) marks.fill(0);
   }
   return walked.map(({ figures }) => figures);
@@ -114,7 +126,9 @@ interface WalkedInstant {
 }
 
 function startInstant(history: ReportHistory, blocks: readonly Blocks[], day: number): WalkedInstant {
-  const found = blocks.map((each) => rangesAtRisk(history, each, day).filter(({ country }) => country === numbersInService.country));
+  const found = blocks.map((each) =>
+    rangesAtRisk(history, each, day).filter(({ country }) => country === numbersInService.country),
+  );
   const risks = rangeRule.risks.map(() => ({ ranges: 0, caught: 0 }));
   const riskOf = new Uint8Array(blocks[0]!.prefixes.length);
   for (const { block, score, place } of found[0]!) {
@@ -127,14 +141,23 @@ function startInstant(history: ReportHistory, blocks: readonly Blocks[], day: nu
     for (const { block, place } of found[at]!) placeOf[block] = place;
     return placeOf;
   });
-  const sizes = found.map(({ length }) => ({ caught: new Uint32Array(length + 1), caughtUnlabelled: new Uint32Array(length + 1) }));
+  const sizes = found.map(({ length }) => ({
+    caught: new Uint32Array(length + 1),
+    caughtUnlabelled: new Uint32Array(length + 1),
+  }));
   const reports = history.reportsOfDay.subarray(day, day + askedDays.week).reduce((sum, each) => sum + each, 0);
   return { figures: { day, reports, labelled: 0, sizes, risks }, places, riskOf };
 }
 
-function tally({ figures, places, riskOf }: WalkedInstant, { days, from, end }: WalkedNumber, isLabelled: boolean, blocks: readonly number[]): void {
+function tally(
+  { figures, places, riskOf }: WalkedInstant,
+  { days, from, end }: WalkedNumber,
+  isLabelled: boolean,
+  blocks: readonly number[],
+): void {
   let reports = 0;
-  for (let at = end - 1; at >= from && days[at]! >= figures.day; at--) if (days[at]! < figures.day + askedDays.week) reports++;
+  for (let at = end - 1; at >= from && days[at]! >= figures.day; at--)
+    if (days[at]! < figures.day + askedDays.week) reports++;
   if (reports === 0) return;
   if (isLabelled) figures.labelled += reports;
   const risk = riskOf[blocks[0]!]!;

@@ -50,7 +50,10 @@ const dayMs = 86_400_000;
  * Reads files of reports, gzipped or not, in any order. A state is taken as it is written, else it is that of the area code.
  * @throws ServiceError `feed_not_found`, `feed_header_invalid`, `feed_gzip_invalid`, `usage_invalid` if no row is a report, `interrupted`
  */
-export async function readReportHistory(paths: readonly string[], { signal, onProgress }: { signal?: AbortSignal; onProgress?: (rows: number) => void } = {}): Promise<ReportHistory> {
+export async function readReportHistory(
+  paths: readonly string[],
+  { signal, onProgress }: { signal?: AbortSignal; onProgress?: (rows: number) => void } = {},
+): Promise<ReportHistory> {
   const reader = new HistoryReader();
   for (const path of paths) {
     for await (const rows of readFeedRows(readFeedBytes(path, { plainBytesMax, signal }), format, lineBytesMax)) {
@@ -110,11 +113,15 @@ class HistoryReader {
 
   finish(): ReportHistory {
     const { phones: numbers, days, states, length } = this.columns;
-    if (length === 0) throw new ServiceError('usage_invalid', { operation: 'read reports', problem: 'No row has a number and a day.' });
+    if (length === 0)
+      throw new ServiceError('usage_invalid', { operation: 'read reports', problem: 'No row has a number and a day.' });
     const firstDay = days.subarray(0, length).reduce((least, day) => Math.min(least, day), Infinity);
     const lastDay = days.subarray(0, length).reduce((most, day) => Math.max(most, day), -Infinity);
     // One sortable number a report: number, then day, then state.
-    const keys = Float64Array.from({ length }, (_, at) => (numbers[at]! * 65_536 + (days[at]! - firstDay)) * 1024 + Math.min(states[at]!, 1023)).sort();
+    const keys = Float64Array.from(
+      { length },
+      (_, at) => (numbers[at]! * 65_536 + (days[at]! - firstDay)) * 1024 + Math.min(states[at]!, 1023),
+    ).sort();
     const history = {
       phones: Float64Array.from(this.numberOf.keys()),
       countries: [...this.countryNumbers.keys()],
@@ -136,7 +143,8 @@ class HistoryReader {
   /** Days since 1970-01-01; NaN for what is no date. */
   private day(text: string): number {
     let day = this.dayOf.get(text);
-    if (day === undefined) this.dayOf.set(text, (day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) / dayMs : NaN));
+    if (day === undefined)
+      this.dayOf.set(text, (day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) / dayMs : NaN));
     return day;
   }
 

@@ -20,13 +20,21 @@ export function storeLabelReport(report: LabelReport): string {
  * @throws ServiceError `usage_invalid` if it is missing, or of another rule
  */
 export async function readScoringCard(directory: string): Promise<LabelReport> {
-  const wrong = (problem: string) => new ServiceError('usage_invalid', { operation: 'read scoring card', object: directory, problem, hint: 'Run `caller-trust evaluate labels` with --scoring-card.' });
+  const wrong = (problem: string) =>
+    new ServiceError('usage_invalid', {
+      operation: 'read scoring card',
+      object: directory,
+      problem,
+      hint: 'Run `caller-trust evaluate labels` with --scoring-card.',
+    });
   const text = await readFile(join(directory, cardNames.report), 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? wrong(`There is no ${cardNames.report}.`) : error;
   });
   const report = JSON.parse(text) as LabelReport; // written by storeLabelReport
-  if (!report.rules.some(({ name }) => name === complaintRule.version)) throw wrong(`The report is not of ${complaintRule.version}.`);
-  if (!report.ranges.every(({ version }) => version === rangeRule.version)) throw wrong(`The report is not of ${rangeRule.version}.`);
+  if (!report.rules.some(({ name }) => name === complaintRule.version))
+    throw wrong(`The report is not of ${complaintRule.version}.`);
+  if (!report.ranges.every(({ version }) => version === rangeRule.version))
+    throw wrong(`The report is not of ${rangeRule.version}.`);
   return report;
 }
 
@@ -44,13 +52,21 @@ export function renderScoringCard(report: LabelReport): string {
     '',
     `Every week numbers are labelled from the reports of the days before, and asked about the days after. Means over the weeks, with 95 % of ${count(bootstrap.resamples)} resamples over blocks of ${bootstrap.blockInstants} weeks in brackets.`,
     '',
-    ...periods.flatMap((period, at) => [`## ${title(period.name)}: ${period.instants} instants from ${period.from} to ${period.until}`, '', ...periodTable(report.rules, at), '']),
+    ...periods.flatMap((period, at) => [
+      `## ${title(period.name)}: ${period.instants} instants from ${period.from} to ${period.until}`,
+      '',
+      ...periodTable(report.rules, at),
+      '',
+    ]),
     ...readings(report),
     '## How labels begin and end',
     '',
     '| Rule | Days from the last report to the end of the label: median | 90 % | Labels that begin within 28 days after the one before |',
     '|---|---|---|---|',
-    ...report.rules.map(({ name, lastsDays, flips }) => `| ${name} | ${lastsDays?.median ?? '-'} | ${lastsDays?.ninetieth ?? '-'} | ${percent(flips)} |`),
+    ...report.rules.map(
+      ({ name, lastsDays, flips }) =>
+        `| ${name} | ${lastsDays?.median ?? '-'} | ${lastsDays?.ninetieth ?? '-'} | ${percent(flips)} |`,
+    ),
     '',
     ...rangeSection(report),
     `![Labels, recall and share reported again, week by week](${cardNames.picture})`,
@@ -69,7 +85,11 @@ export function renderScoringCard(report: LabelReport): string {
 }
 
 function title(period: string): string {
-  return { all: 'All weeks', 'first part': 'Weeks of the choice', 'last part': 'Weeks after the choice of points' }[period] ?? period;
+  return (
+    { all: 'All weeks', 'first part': 'Weeks of the choice', 'last part': 'Weeks after the choice of points' }[
+      period
+    ] ?? period
+  );
 }
 
 function periodTable(rules: readonly RuleReport[], at: number): string[] {
@@ -77,12 +97,19 @@ function periodTable(rules: readonly RuleReport[], at: number): string[] {
     const { labels, recall, againInWeek, againInMonth } = periods[at]!;
     return `| ${name} | ${count(Math.round(labels.value))}${range(labels, (value) => count(Math.round(value)))} | ${share(recall)} | ${share(againInWeek)} | ${againInMonth === null ? '-' : share(againInMonth)} |`;
   });
-  return ['| Rule | Labelled numbers | Share of next week\'s reports about a labelled number | Labelled numbers reported again in 7 days | in 28 days |', '|---|---|---|---|---|', ...rows];
+  return [
+    "| Rule | Labelled numbers | Share of next week's reports about a labelled number | Labelled numbers reported again in 7 days | in 28 days |",
+    '|---|---|---|---|---|',
+    ...rows,
+  ];
 }
 
 /** Our rule beside the one before it, in words. */
 function readings({ rules, periods }: LabelReport): string[] {
-  const [ours, before] = [rules.find(({ name }) => name === complaintRule.version), rules.find(({ name }) => name === 'complaints/1')];
+  const [ours, before] = [
+    rules.find(({ name }) => name === complaintRule.version),
+    rules.find(({ name }) => name === 'complaints/1'),
+  ];
   if (ours === undefined || before === undefined) return [];
   const lines = periods.map(({ name }, at) => {
     const [now, old] = [ours.periods[at]!, before.periods[at]!];
@@ -97,7 +124,8 @@ function rangeSection({ ranges, periods }: LabelReport): string[] {
   const { country, numbers } = numbersInService;
   const [ours, rule] = [complaintRule.version, rangeRule.version];
   const named = ranges.map((figures, at) => ({ name: title(periods[at]!.name), figures, point: pointOfRule(figures) }));
-  const covers = ({ listed, covered }: RangePoint) => `${count(Math.round(listed.value))} | ${(covered * 100).toFixed(2)} %`;
+  const covers = ({ listed, covered }: RangePoint) =>
+    `${count(Math.round(listed.value))} | ${(covered * 100).toFixed(2)} %`;
   const [first, ...others] = named.map(({ figures }) => figures.curve);
   return [
     '## Ranges at risk',
@@ -106,13 +134,18 @@ function rangeSection({ ranges, periods }: LabelReport): string[] {
     '',
     `| Weeks | Ranges | Numbers in service covered | Share of next week's reports in a range | in a range or about a number labelled by ${ours} |`,
     '|---|---|---|---|---|',
-    ...named.map(({ name, point }) => `| ${name} | ${covers(point)} | ${share(point.recall)} | ${share(point.recallWithLabels)} |`),
+    ...named.map(
+      ({ name, point }) => `| ${name} | ${covers(point)} | ${share(point.recall)} | ${share(point.recallWithLabels)} |`,
+    ),
     '',
     "The lift of a risk sets its ranges' share of the next week's reports against their share of the numbers in service.",
     '',
     `| Risk | ${named.map(({ name }) => `${name}: ranges | lift`).join(' | ')} |`,
     `|---|${'---|---|'.repeat(named.length)}`,
-    ...rangeRule.risks.map(({ risk }, at) => `| ${risk} | ${named.map(({ figures }) => `${count(Math.round(figures.risks[at]!.ranges.value))} | ${figures.risks[at]!.lift.toFixed(0)}`).join(' | ')} |`),
+    ...rangeRule.risks.map(
+      ({ risk }, at) =>
+        `| ${risk} | ${named.map(({ figures }) => `${count(Math.round(figures.risks[at]!.ranges.value))} | ${figures.risks[at]!.lift.toFixed(0)}`).join(' | ')} |`,
+    ),
     '',
     `The ranges with the greatest sums, by how many are listed at most. Each pair is the share of reports in a range, and in a range or labelled by ${ours}. Fewer are listed where no more are at risk.`,
     '',
@@ -129,4 +162,5 @@ function rangeSection({ ranges, periods }: LabelReport): string[] {
 const count = (value: number) => value.toLocaleString('en-US');
 const percent = (value: number) => `${(value * 100).toFixed(1)} %`;
 const share = (figure: Figure) => `${figure.value.toFixed(3)}${range(figure, (value) => value.toFixed(3))}`;
-const range = ({ interval }: Figure, format: (value: number) => string) => (interval === null ? '' : ` (${format(interval[0])} to ${format(interval[1])})`);
+const range = ({ interval }: Figure, format: (value: number) => string) =>
+  interval === null ? '' : ` (${format(interval[0])} to ${format(interval[1])})`;

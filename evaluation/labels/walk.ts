@@ -38,7 +38,11 @@ export interface WalkedPredictor {
  * Walks a history forward, number by number: what each predictor marks at the start of every day from the reports of earlier days, and, at each of
  * `instants` (days of the history), what is reported next. One pass over the reports for all predictors; beside the history it needs a byte a day.
  */
-export function walkHistory(history: ReportHistory, predictors: readonly Predictor[], instants: readonly number[]): WalkedPredictor[] {
+export function walkHistory(
+  history: ReportHistory,
+  predictors: readonly Predictor[],
+  instants: readonly number[],
+): WalkedPredictor[] {
   const lastDay = history.reportsOfDay.length - 1;
   const walks = predictors.map((predictor) => new PredictorWalk(predictor, history, instants));
   const marks = new Uint8Array(lastDay + 2);
@@ -87,7 +91,13 @@ class PredictorWalk {
   }
 
   finish(): WalkedPredictor {
-    const { predictor: { name, description }, instants, endedAfter, begun, flipped } = this;
+    const {
+      predictor: { name, description },
+      instants,
+      endedAfter,
+      begun,
+      flipped,
+    } = this;
     return { name, description, instants, endedAfter, begun, flipped };
   }
 

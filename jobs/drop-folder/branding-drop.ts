@@ -1,7 +1,13 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { issueLetterForm, type FormOrder } from '../../pipelines/branding/requests/letter-form.ts';
-import { listOperationRows, readOperation, type Operation, type OperationKind, type OperationRow } from '../../pipelines/branding/operation.ts';
+import {
+  listOperationRows,
+  readOperation,
+  type Operation,
+  type OperationKind,
+  type OperationRow,
+} from '../../pipelines/branding/operation.ts';
 import type { OperationResult } from '../../pipelines/branding/operation-result.ts';
 import { readRequestFile } from '../../pipelines/branding/requests/request-file.ts';
 import type { Vault } from '../../runtime/vault.ts';
@@ -14,13 +20,24 @@ import type { Queues } from '../queues/backend.ts';
 import { requestBranding } from '../queues/branding-producer.ts';
 import { isOffered, type Inbox, type Sight } from './drop-folder.ts';
 import type { TakenEntry } from './put-away.ts';
-import { formName, formOperation, readDroppedRequest, requesterOf, requestFilesMax, requestFilesOf, requestNames } from './dropped-request.ts';
+import {
+  formName,
+  formOperation,
+  readDroppedRequest,
+  requesterOf,
+  requestFilesMax,
+  requestFilesOf,
+  requestNames,
+} from './dropped-request.ts';
 import { sightOfFile } from './feed-drop.ts';
 import { putFileAway, putFolderAway, replaceFile, statOrUndefined, type DropResult } from './put-away.ts';
 
 /** What the inbox of branding requests works with. */
 export interface BrandingInboxOptions {
-  readonly config: Pick<Config, 'dropDir' | 'dropSettleSeconds' | 'letterBytesMax' | 'numbersFileBytesMax' | 'numbersRowsMax' | 'feedLineBytesMax'>;
+  readonly config: Pick<
+    Config,
+    'dropDir' | 'dropSettleSeconds' | 'letterBytesMax' | 'numbersFileBytesMax' | 'numbersRowsMax' | 'feedLineBytesMax'
+  >;
   readonly db: Pool;
   readonly queues: Queues;
   readonly log: Log;
@@ -37,7 +54,11 @@ const incompleteSeconds = 600;
  * are removed then: they are kept sealed in the database. A request for the form of a letter is answered at once with `letter-form.pdf`.
  */
 export function brandingInbox(options: BrandingInboxOptions): Inbox {
-  return { name: 'branding', sight: (path) => sightOfFolder(path, options.config), advance: (client, entry) => advanceRequest(options, client, entry) };
+  return {
+    name: 'branding',
+    sight: (path) => sightOfFolder(path, options.config),
+    advance: (client, entry) => advanceRequest(options, client, entry),
+  };
 }
 
 async function sightOfFolder(path: string, config: BrandingInboxOptions['config']): Promise<Sight | null> {
@@ -45,10 +66,20 @@ async function sightOfFolder(path: string, config: BrandingInboxOptions['config'
   if (folder === undefined || !folder.isDirectory()) return sightOfFile(path, config);
   const names = requestFilesOf(await readdir(path));
   if (!names.every(isOffered)) return null;
-  const files = await Promise.all(names.toSorted().slice(0, requestFilesMax + 1).map((name) => sightOfFile(join(path, name), config)));
+  const files = await Promise.all(
+    names
+      .toSorted()
+      .slice(0, requestFilesMax + 1)
+      .map((name) => sightOfFile(join(path, name), config)),
+  );
   const complete = names.includes(requestNames.request);
   return {
-    seen: JSON.stringify([folder.ino, names.toSorted().slice(0, requestFilesMax + 1), names.length, files.map((file) => file?.seen ?? null)]),
+    seen: JSON.stringify([
+      folder.ino,
+      names.toSorted().slice(0, requestFilesMax + 1),
+      names.length,
+      files.map((file) => file?.seen ?? null),
+    ]),
     settleSeconds: complete ? config.dropSettleSeconds : Math.max(config.dropSettleSeconds, incompleteSeconds),
   };
 }
@@ -70,7 +101,14 @@ interface BrandingDropResult extends DropResult {
   readonly letter: OperationResult['letter'];
   readonly numbers: OperationResult['numbers'];
   /** The form that was issued, where nothing else was asked for. */
-  readonly form: { readonly formId: number; readonly code: string; readonly sha256: string; readonly numbers: number; readonly validUntil: Date; readonly file: string } | null;
+  readonly form: {
+    readonly formId: number;
+    readonly code: string;
+    readonly sha256: string;
+    readonly numbers: number;
+    readonly validUntil: Date;
+    readonly file: string;
+  } | null;
 }
 
 /** The result is written before anything is removed or moved: a watcher that finds its own only has to end what another one began. */
@@ -119,13 +157,20 @@ async function submit(options: BrandingInboxOptions, entry: TakenEntry): Promise
 /** A watcher that is killed before the result is written issues another form; that of before has gone to nobody. */
 async function issueForm(options: BrandingInboxOptions, entry: TakenEntry, order: FormOrder): Promise<void> {
   const { db, config } = options;
-  const { file, formId, code, owner, sha256, validUntil, content } = await issueLetterForm({ db, limits: config, now: new Date() }, order);
+  const { file, formId, code, owner, sha256, validUntil, content } = await issueLetterForm(
+    { db, limits: config, now: new Date() },
+    order,
+  );
   await replaceFile(join(entry.path, formName), (append) => append(file));
   const form = { formId, code, sha256, numbers: content.phones.length, validUntil, file: formName };
   await conclude(options, entry, { ...emptyResult(entry), outcome: 'accepted', operation: formOperation, owner, form });
 }
 
-async function refuse(options: BrandingInboxOptions, entry: TakenEntry, { code, problem, hint = '' }: ServiceError): Promise<void> {
+async function refuse(
+  options: BrandingInboxOptions,
+  entry: TakenEntry,
+  { code, problem, hint = '' }: ServiceError,
+): Promise<void> {
   const result: BrandingDropResult = { ...emptyResult(entry), failure: { code, reason: problem, hint } };
   const stats = await statOrUndefined(entry.path);
   if (stats?.isDirectory() === true) return conclude(options, entry, result);
@@ -136,12 +181,26 @@ async function refuse(options: BrandingInboxOptions, entry: TakenEntry, { code, 
 /** The result of a folder of which no operation was made. */
 function emptyResult({ id, name }: TakenEntry): BrandingDropResult {
   return {
-    schema: 'caller-trust/branding-drop-result/1', id, folder: name,
-    outcome: 'rejected', operationId: null, operation: null, owner: null, key: null, failure: null, brand: null, letter: null, numbers: null, form: null,
+    schema: 'caller-trust/branding-drop-result/1',
+    id,
+    folder: name,
+    outcome: 'rejected',
+    operationId: null,
+    operation: null,
+    owner: null,
+    key: null,
+    failure: null,
+    brand: null,
+    letter: null,
+    numbers: null,
+    form: null,
   };
 }
 
-function resultOf(entry: TakenEntry, { operationId, kind, owner, key, result, failure }: Operation): BrandingDropResult {
+function resultOf(
+  entry: TakenEntry,
+  { operationId, kind, owner, key, result, failure }: Operation,
+): BrandingDropResult {
   return {
     ...emptyResult(entry),
     outcome: result?.outcome ?? 'rejected',
@@ -149,7 +208,10 @@ function resultOf(entry: TakenEntry, { operationId, kind, owner, key, result, fa
     operation: kind,
     owner,
     key,
-    failure: failure && { ...failure, hint: `Put the folder in again when that is cured${key === entry.id ? '' : ', with another key'}.` },
+    failure: failure && {
+      ...failure,
+      hint: `Put the folder in again when that is cured${key === entry.id ? '' : ', with another key'}.`,
+    },
     brand: result?.brand ?? null,
     letter: result?.letter ?? null,
     numbers: result?.numbers ?? null,
@@ -160,12 +222,14 @@ const rowsPage = 10_000;
 
 /** Writes every row of the request's numbers with what became of it; nothing if there were none. */
 async function writeRows(client: Queryable, { path }: TakenEntry, { operationId }: Operation): Promise<void> {
-  const readPage = (after: number) => listOperationRows(client, operationId, { refused: false, after, limit: rowsPage });
+  const readPage = (after: number) =>
+    listOperationRows(client, operationId, { refused: false, after, limit: rowsPage });
   const first = await readPage(0);
   if (first.length === 0) return;
   await replaceFile(join(path, requestNames.rows), async (append) => {
     await append('line,phone,outcome,reason\n');
-    for (let rows = first; rows.length > 0; rows = await readPage(rows.at(-1)!.line)) await append(rows.map(formatRow).join(''));
+    for (let rows = first; rows.length > 0; rows = await readPage(rows.at(-1)!.line))
+      await append(rows.map(formatRow).join(''));
   });
 }
 
@@ -182,7 +246,11 @@ async function conclude(options: BrandingInboxOptions, entry: TakenEntry, result
   await putAway(options, entry, result);
 }
 
-async function putAway({ config, log }: BrandingInboxOptions, entry: TakenEntry, result: BrandingDropResult): Promise<void> {
+async function putAway(
+  { config, log }: BrandingInboxOptions,
+  entry: TakenEntry,
+  result: BrandingDropResult,
+): Promise<void> {
   if (result.operationId !== null && result.failure === null) await removeSealedFiles(entry.path);
   const name = await putFolderAway(join(config.dropDir, result.outcome === 'rejected' ? 'rejected' : 'done'), entry);
   logEnd(log, name, result);
@@ -191,7 +259,8 @@ async function putAway({ config, log }: BrandingInboxOptions, entry: TakenEntry,
 /** Removes letter and CSV, which the database has. Of a request that came to nothing they stay, for its sender to try again. */
 async function removeSealedFiles(folder: string): Promise<void> {
   const kept: readonly string[] = Object.values(requestNames);
-  for (const name of await readdir(folder)) if (!kept.includes(name)) await rm(join(folder, name), { recursive: true, force: true });
+  for (const name of await readdir(folder))
+    if (!kept.includes(name)) await rm(join(folder, name), { recursive: true, force: true });
 }
 
 function logEnd(log: Log, folder: string, { outcome, operationId, failure }: BrandingDropResult): void {

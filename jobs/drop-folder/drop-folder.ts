@@ -75,7 +75,10 @@ export function openDropFolder(options: DropFolderOptions): DropFolder {
         await takeSettled(options, inbox, sightings);
         for (const entry of await listTaken(config.dropDir, inbox)) {
           await advanceTaken(options, inbox, entry).catch((error: unknown) => {
-            log.warn({ err: error, inbox: inbox.name, file: entry.name }, 'a dropped file could not be handled and is tried again');
+            log.warn(
+              { err: error, inbox: inbox.name, file: entry.name },
+              'a dropped file could not be handled and is tried again',
+            );
           });
         }
       }
@@ -93,11 +96,13 @@ async function takeSettled(options: DropFolderOptions, inbox: Inbox, sightings: 
   const folder = join(config.dropDir, inbox.name);
   const names = (await readdir(folder)).filter(isOffered);
   const present = new Set(names.map((name) => join(folder, name)));
-  for (const path of sightings.keys()) if (path.startsWith(join(folder, '/')) && !present.has(path)) sightings.delete(path);
+  for (const path of sightings.keys())
+    if (path.startsWith(join(folder, '/')) && !present.has(path)) sightings.delete(path);
   for (const name of names) {
     try {
       if (!(await hasSettled(join(folder, name), { inbox, sightings, now: options.clock().getTime() }))) continue;
-      if (await take(config.dropDir, inbox, name)) log.info({ inbox: inbox.name, file: name }, 'a dropped file was taken');
+      if (await take(config.dropDir, inbox, name))
+        log.info({ inbox: inbox.name, file: name }, 'a dropped file was taken');
     } catch (error) {
       log.warn({ err: error, inbox: inbox.name, file: name }, 'a dropped file could not be taken and is tried again'); // the others must not wait for it
     }
@@ -109,7 +114,10 @@ export function isOffered(name: string): boolean {
   return !name.startsWith('.') && !/\.(part|tmp|partial|crdownload)$/i.test(name);
 }
 
-async function hasSettled(path: string, { inbox, sightings, now }: { inbox: Inbox; sightings: Map<string, Sighting>; now: number }): Promise<boolean> {
+async function hasSettled(
+  path: string,
+  { inbox, sightings, now }: { inbox: Inbox; sightings: Map<string, Sighting>; now: number },
+): Promise<boolean> {
   const sight = await inbox.sight(path);
   if (sight === null) {
     sightings.delete(path);

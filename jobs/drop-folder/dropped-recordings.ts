@@ -47,7 +47,8 @@ export async function readDroppedRecordings({ id, name, path }: TakenEntry): Pro
   const stats = await lstat(path);
   const given = { owner: defaultOwner, key: id, name, requestedBy: requesterOf(id) };
   if (stats.isFile()) return { ...given, items: [{ path, source: name }] };
-  if (!stats.isDirectory()) throw invalid(`It is ${describeKind(stats)}, and must be a recording or a folder of recordings.`);
+  if (!stats.isDirectory())
+    throw invalid(`It is ${describeKind(stats)}, and must be a recording or a folder of recordings.`);
   const { channels, ...request } = await readRequest(join(path, recordingNames.request));
   return { ...given, ...request, settings: channels === undefined ? {} : { channels }, items: recordingsIn(path) };
 }
@@ -64,19 +65,24 @@ async function readRequest(path: string): Promise<z.output<typeof requestSchema>
   }
   const parsed = requestSchema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw invalid(`request.json: ${parsed.error.issues.map((issue) => `${issue.path.join('.') || 'request'}: ${issue.message}`).join('; ')}.`);
+  throw invalid(
+    `request.json: ${parsed.error.issues.map((issue) => `${issue.path.join('.') || 'request'}: ${issue.message}`).join('; ')}.`,
+  );
 }
 
 /** Text of a regular file within the limit; null if there is none. */
 async function readSmallFile(path: string): Promise<string | null> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw invalid('request.json cannot be read.');
-  });
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null;
+      throw invalid('request.json cannot be read.');
+    },
+  );
   if (file === null) return null;
   try {
     const stats = await file.stat();
-    if (!stats.isFile() || stats.size > requestBytesMax) throw invalid(`request.json is not a regular file of at most ${requestBytesMax} bytes.`);
+    if (!stats.isFile() || stats.size > requestBytesMax)
+      throw invalid(`request.json is not a regular file of at most ${requestBytesMax} bytes.`);
     return new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile());
   } catch (error) {
     throw error instanceof TypeError ? invalid('request.json is not JSON in UTF-8.') : error;
@@ -86,5 +92,9 @@ async function readSmallFile(path: string): Promise<string | null> {
 }
 
 function invalid(problem: string): ServiceError {
-  return new ServiceError('audio_request_invalid', { operation: 'take dropped recordings', problem, hint: 'docs/audio.md shows what may be dropped.' });
+  return new ServiceError('audio_request_invalid', {
+    operation: 'take dropped recordings',
+    problem,
+    hint: 'docs/audio.md shows what may be dropped.',
+  });
 }

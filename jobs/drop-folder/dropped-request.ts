@@ -3,7 +3,12 @@ import { extname, join } from 'node:path';
 import { z } from 'zod';
 import type { FormOrder, LetterFormRequest } from '../../pipelines/branding/requests/letter-form.ts';
 import { FORM_LANGUAGES } from '../../pipelines/branding/form/letter-form-texts.ts';
-import { OPERATIONS, type OperationKind, type OperationRequest, type Submission } from '../../pipelines/branding/operation.ts';
+import {
+  OPERATIONS,
+  type OperationKind,
+  type OperationRequest,
+  type Submission,
+} from '../../pipelines/branding/operation.ts';
 import { readRequestFile } from '../../pipelines/branding/requests/request-file.ts';
 import { readSubmittedFile } from '../../pipelines/branding/submitted-file.ts';
 import { accountName } from '../../runtime/account-name.ts';
@@ -49,14 +54,44 @@ export interface RequestFiles {
  * @throws ServiceError `brand_request_invalid`, `letter_file_invalid`, `numbers_file_invalid`
  */
 export function sortRequestFiles(names: readonly string[]): RequestFiles {
-  if (names.length > requestFilesMax) throw invalid('brand_request_invalid', `The folder holds more than ${requestFilesMax} files.`, 'Give request.json, one letter and one CSV.');
-  if (names.some((name) => name.includes('\uFFFD'))) throw invalid('brand_request_invalid', 'The name of a file in the folder is not UTF-8.', 'Give it a name of plain letters and digits.');
-  if (!names.includes(requestNames.request)) throw invalid('brand_request_invalid', 'The folder holds no request.json.', 'Add request.json and put the folder in again.');
+  if (names.length > requestFilesMax)
+    throw invalid(
+      'brand_request_invalid',
+      `The folder holds more than ${requestFilesMax} files.`,
+      'Give request.json, one letter and one CSV.',
+    );
+  if (names.some((name) => name.includes('\uFFFD')))
+    throw invalid(
+      'brand_request_invalid',
+      'The name of a file in the folder is not UTF-8.',
+      'Give it a name of plain letters and digits.',
+    );
+  if (!names.includes(requestNames.request))
+    throw invalid(
+      'brand_request_invalid',
+      'The folder holds no request.json.',
+      'Add request.json and put the folder in again.',
+    );
   const others = names.filter((name) => name !== requestNames.request);
   const ofKind = (kind: 'json' | 'csv' | 'letter') => others.filter((name) => kindOf(name) === kind);
-  if (ofKind('json').length > 0) throw invalid('brand_request_invalid', 'The folder holds more than one JSON file.', 'Leave request.json alone: one folder is one request.');
-  if (ofKind('csv').length > 1) throw invalid('numbers_file_invalid', 'The folder holds more than one CSV of numbers.', 'Join them, or make a request of each.');
-  if (ofKind('letter').length > 1) throw invalid('letter_file_invalid', 'The folder holds more than one letter.', 'Give one letter, a PDF or PNG, with all its pages.');
+  if (ofKind('json').length > 0)
+    throw invalid(
+      'brand_request_invalid',
+      'The folder holds more than one JSON file.',
+      'Leave request.json alone: one folder is one request.',
+    );
+  if (ofKind('csv').length > 1)
+    throw invalid(
+      'numbers_file_invalid',
+      'The folder holds more than one CSV of numbers.',
+      'Join them, or make a request of each.',
+    );
+  if (ofKind('letter').length > 1)
+    throw invalid(
+      'letter_file_invalid',
+      'The folder holds more than one letter.',
+      'Give one letter, a PDF or PNG, with all its pages.',
+    );
   return { letter: ofKind('letter')[0] ?? null, numbers: ofKind('csv')[0] ?? null };
 }
 
@@ -76,20 +111,33 @@ const envelopeSchema = z.looseObject({
 });
 
 /** What a request for a form says beside its fields. */
-const formEnvelopeSchema = z.looseObject({ language: z.enum(FORM_LANGUAGES, `is not one of ${FORM_LANGUAGES.join(', ')}`).default('en') });
+const formEnvelopeSchema = z.looseObject({
+  language: z.enum(FORM_LANGUAGES, `is not one of ${FORM_LANGUAGES.join(', ')}`).default('en'),
+});
 
 /**
  * Reads the folder of a request. Nothing in it is followed, and nothing is read past its limit.
  * @throws ServiceError `brand_request_invalid`, `letter_file_invalid`, `numbers_file_invalid`
  */
-export async function readDroppedRequest(folder: string, { id, limits }: { id: string; limits: Pick<Config, 'letterBytesMax' | 'numbersFileBytesMax'> }): Promise<Submission | DroppedFormOrder> {
+export async function readDroppedRequest(
+  folder: string,
+  { id, limits }: { id: string; limits: Pick<Config, 'letterBytesMax' | 'numbersFileBytesMax'> },
+): Promise<Submission | DroppedFormOrder> {
   await requireFolder(folder);
   const names = requestFilesOf(await readdir(folder));
   const files = sortRequestFiles(names);
   for (const name of names) await requireRegularFile(folder, name, codeOf(name, files));
-  const { operation: kind, owner, ...fields } = parseEnvelope(envelopeSchema, await readRequestFile(join(folder, requestNames.request)));
-  const numbersFile = await readPart(folder, files.numbers, { code: 'numbers_file_invalid', bytesMax: limits.numbersFileBytesMax });
-  if (kind === formOperation) return { kind, order: { ...formOrderOf(fields, files), owner, numbersFile, issuedBy: requesterOf(id) } };
+  const {
+    operation: kind,
+    owner,
+    ...fields
+  } = parseEnvelope(envelopeSchema, await readRequestFile(join(folder, requestNames.request)));
+  const numbersFile = await readPart(folder, files.numbers, {
+    code: 'numbers_file_invalid',
+    bytesMax: limits.numbersFileBytesMax,
+  });
+  if (kind === formOperation)
+    return { kind, order: { ...formOrderOf(fields, files), owner, numbersFile, issuedBy: requesterOf(id) } };
   const { key = id, ...request } = fields;
   return {
     kind,
@@ -104,8 +152,16 @@ export async function readDroppedRequest(folder: string, { id, limits }: { id: s
 }
 
 /** What a killed watcher has left of the form is no letter. */
-function formOrderOf(fields: Record<string, unknown>, { letter }: RequestFiles): Pick<FormOrder, 'request' | 'language'> {
-  if (letter !== null && letter !== formName && letter !== `${formName}.tmp`) throw invalid('letter_file_invalid', 'A request for a form came with a letter.', 'Hand the letter in with the operation that it is for.');
+function formOrderOf(
+  fields: Record<string, unknown>,
+  { letter }: RequestFiles,
+): Pick<FormOrder, 'request' | 'language'> {
+  if (letter !== null && letter !== formName && letter !== `${formName}.tmp`)
+    throw invalid(
+      'letter_file_invalid',
+      'A request for a form came with a letter.',
+      'Hand the letter in with the operation that it is for.',
+    );
   const { language, ...request } = parseEnvelope(formEnvelopeSchema, fields);
   return { language, request: request as LetterFormRequest }; // checked when it is issued
 }
@@ -126,12 +182,21 @@ async function requireFolder(path: string): Promise<void> {
   const stats = await lstat(path);
   if (stats.isDirectory()) return;
   const problem = `A request is a folder with request.json, and this is ${describeKind(stats)}.`;
-  throw invalid('brand_request_invalid', problem, 'Make a folder, put request.json and its files there, and move the folder in.');
+  throw invalid(
+    'brand_request_invalid',
+    problem,
+    'Make a folder, put request.json and its files there, and move the folder in.',
+  );
 }
 
 async function requireRegularFile(folder: string, name: string, code: RequestCode): Promise<void> {
   const stats = await lstat(join(folder, name));
-  if (!stats.isFile()) throw invalid(code, `${name} is ${describeKind(stats)}, and must be a regular file.`, 'Copy the file itself into the folder.');
+  if (!stats.isFile())
+    throw invalid(
+      code,
+      `${name} is ${describeKind(stats)}, and must be a regular file.`,
+      'Copy the file itself into the folder.',
+    );
 }
 
 function codeOf(name: string, { letter, numbers }: RequestFiles): RequestCode {
@@ -139,7 +204,11 @@ function codeOf(name: string, { letter, numbers }: RequestFiles): RequestCode {
   return name === numbers ? 'numbers_file_invalid' : 'brand_request_invalid';
 }
 
-async function readPart(folder: string, name: string | null, rule: { code: RequestCode; bytesMax: number }): Promise<Buffer | undefined> {
+async function readPart(
+  folder: string,
+  name: string | null,
+  rule: { code: RequestCode; bytesMax: number },
+): Promise<Buffer | undefined> {
   return name === null ? undefined : readSubmittedFile(join(folder, name), rule);
 }
 

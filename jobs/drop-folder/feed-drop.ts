@@ -14,7 +14,11 @@ import { enqueueFeedLoad } from '../queues/enqueue.ts';
 import { describeKind, putFileAway, statOrUndefined, type DropResult } from './put-away.ts';
 
 /** Hands a file to the intake, which copies it and records its load; `submittedBy` is kept with the load. */
-export type SubmitDropped = (file: { feed: FeedName; path: string; submittedBy: string }) => Promise<{ loadId: number }>;
+export type SubmitDropped = (file: {
+  feed: FeedName;
+  path: string;
+  submittedBy: string;
+}) => Promise<{ loadId: number }>;
 
 /** What the inboxes of feeds work with. */
 export interface FeedInboxOptions {
@@ -34,9 +38,14 @@ export function feedInboxes(options: FeedInboxOptions): Inbox[] {
 }
 
 /** What is seen of a single file. */
-export async function sightOfFile(path: string, { dropSettleSeconds }: Pick<Config, 'dropSettleSeconds'>): Promise<Sight | null> {
+export async function sightOfFile(
+  path: string,
+  { dropSettleSeconds }: Pick<Config, 'dropSettleSeconds'>,
+): Promise<Sight | null> {
   const stats = await statOrUndefined(path);
-  return stats === undefined ? null : { seen: `${stats.size} ${stats.mtimeMs} ${stats.ino}`, settleSeconds: dropSettleSeconds };
+  return stats === undefined
+    ? null
+    : { seen: `${stats.size} ${stats.mtimeMs} ${stats.ino}`, settleSeconds: dropSettleSeconds };
 }
 
 interface TakenFile extends TakenEntry {
@@ -46,7 +55,8 @@ interface TakenFile extends TakenEntry {
 async function advanceFile(options: FeedInboxOptions, client: Queryable, file: TakenFile): Promise<void> {
   const load = await findLoad(client, file);
   if (load === undefined) await submit(options, file);
-  else if (load.state === 'done' || load.state === 'failed' || load.state === 'discarded') await putAway(options, file, resultOf(file, load));
+  else if (load.state === 'done' || load.state === 'failed' || load.state === 'discarded')
+    await putAway(options, file, resultOf(file, load));
 }
 
 async function findLoad(client: Queryable, file: TakenFile): Promise<FeedLoad | undefined> {
@@ -65,17 +75,30 @@ async function submit(options: FeedInboxOptions, file: TakenFile): Promise<void>
     const { loadId } = await options.submit({ feed: file.feed, path: file.path, submittedBy: submitterOf(file) });
     options.log.info({ feed: file.feed, file: file.name, loadId }, 'a dropped file is queued');
     // If this fails the reconciler queues the load.
-    await enqueueFeedLoad(options.queues, { loadId }).catch((error: unknown) => options.log.warn({ err: error, loadId }, 'the load could not be queued yet'));
+    await enqueueFeedLoad(options.queues, { loadId }).catch((error: unknown) =>
+      options.log.warn({ err: error, loadId }, 'the load could not be queued yet'),
+    );
   } catch (error) {
     if (!isServiceError(error) || error.facts.retry) throw error;
-    await putAway(options, file, { id: file.id, outcome: 'rejected', feed: file.feed, file: file.name, failure: { code: error.code, reason: error.problem }, load: null });
+    await putAway(options, file, {
+      id: file.id,
+      outcome: 'rejected',
+      feed: file.feed,
+      file: file.name,
+      failure: { code: error.code, reason: error.problem },
+      load: null,
+    });
   }
 }
 
 async function requireRegularFile({ path, name }: TakenFile): Promise<void> {
   const stats = await lstat(path);
   if (stats.isFile()) return;
-  throw new ServiceError('feed_file_invalid', { operation: 'take dropped file', object: name, problem: `The feed is ${describeKind(stats)}, and must be a regular file.` });
+  throw new ServiceError('feed_file_invalid', {
+    operation: 'take dropped file',
+    object: name,
+    problem: `The feed is ${describeKind(stats)}, and must be a regular file.`,
+  });
 }
 
 /** What `<name>.result.json` says: of a file that was refused at once there is no load. */
@@ -93,5 +116,8 @@ function resultOf({ id, feed, name }: TakenFile, load: FeedLoad): FeedDropResult
 
 async function putAway({ config, log }: FeedInboxOptions, file: TakenFile, result: FeedDropResult): Promise<void> {
   const name = await putFileAway(join(config.dropDir, result.outcome), file, result);
-  log.info({ feed: file.feed, file: name, outcome: result.outcome, failure: result.failure?.code }, 'a dropped file is put away');
+  log.info(
+    { feed: file.feed, file: name, outcome: result.outcome, failure: result.failure?.code },
+    'a dropped file is put away',
+  );
 }

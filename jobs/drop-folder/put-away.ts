@@ -20,7 +20,11 @@ export async function putFileAway(folder: string, entry: TakenEntry, result: Dro
 
 /** Writes the result under the file's own name, or where that is taken or too long under one with its id. Returns the name. */
 async function writeResultBeside(folder: string, entry: TakenEntry, text: string): Promise<string> {
-  if ((await isOwnNameFree(folder, entry)) && (await writeOnce(join(folder, `${entry.name}.result.json`), text, entry.id))) return entry.name;
+  if (
+    (await isOwnNameFree(folder, entry)) &&
+    (await writeOnce(join(folder, `${entry.name}.result.json`), text, entry.id))
+  )
+    return entry.name;
   const name = nameWithId(entry);
   await replaceFile(join(folder, `${name}.result.json`), (append) => append(text));
   return name;
@@ -45,7 +49,10 @@ async function writeOnce(path: string, text: string, id: string): Promise<boolea
 
 /** Moves a folder, whose result lies in it, into another one. The rename alone ends it, so that a killed watcher does it again. Returns the name. */
 export async function putFolderAway(folder: string, entry: TakenEntry): Promise<string> {
-  const name = (await isOwnNameFree(folder, entry)) && (await renameFolder(entry.path, join(folder, entry.name))) ? entry.name : nameWithId(entry);
+  const name =
+    (await isOwnNameFree(folder, entry)) && (await renameFolder(entry.path, join(folder, entry.name)))
+      ? entry.name
+      : nameWithId(entry);
   if (name !== entry.name) await rename(entry.path, join(folder, name));
   await rm(dirname(entry.path), { recursive: true, force: true });
   return name;
@@ -63,7 +70,10 @@ async function renameFolder(from: string, to: string): Promise<boolean> {
 }
 
 /** Replaces a file by a complete one: whoever reads it sees all of it, also after a crash of the machine. */
-export async function replaceFile(path: string, write: (append: (content: string | Uint8Array) => Promise<unknown>) => Promise<unknown>): Promise<void> {
+export async function replaceFile(
+  path: string,
+  write: (append: (content: string | Uint8Array) => Promise<unknown>) => Promise<unknown>,
+): Promise<void> {
   const unfinished = `${path}.tmp`;
   await rm(unfinished, { recursive: true, force: true }); // what a killed watcher left
   await rm(path, { recursive: true, force: true });
@@ -86,7 +96,10 @@ async function isOwnNameFree(folder: string, { name }: TakenEntry): Promise<bool
 /** `names.<id>.csv`, shortened to a length that every file system takes. */
 function nameWithId({ name, id }: TakenEntry): string {
   const { name: stem, ext } = parse(name);
-  const short = Buffer.from(stem).subarray(0, nameBytesMax - 60).toString('utf8').replace(/\uFFFD+$/, '');
+  const short = Buffer.from(stem)
+    .subarray(0, nameBytesMax - 60)
+    .toString('utf8')
+    .replace(/\uFFFD+$/, '');
   return `${short}.${id}${ext.slice(0, 20)}`;
 }
 

@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { countStates, hasEnded, readBatch, type Batch, type StateCounts } from '../../pipelines/audio/batches/batch.ts';
 import type { SubmittedItem } from '../../pipelines/audio/batches/batch-intake.ts';
 import { formatResults, resultsHeader } from '../../pipelines/audio/batches/batch-results.ts';
-import { listVerifications, readVerifications, type VerificationRecord } from '../../pipelines/audio/batches/verification-record.ts';
+import {
+  listVerifications,
+  readVerifications,
+  type VerificationRecord,
+} from '../../pipelines/audio/batches/verification-record.ts';
 import type { Config } from '../../runtime/config.ts';
 import { isServiceError, type ServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -21,7 +25,10 @@ import { requestVerification } from '../queues/verification-producer.ts';
 
 /** What the inbox of recordings works with. */
 export interface RecordingsInboxOptions {
-  readonly config: Pick<Config, 'dropDir' | 'dropSettleSeconds' | 'audioDir' | 'modelDir' | 'audioBytesMax' | 'batchItemsMax'>;
+  readonly config: Pick<
+    Config,
+    'dropDir' | 'dropSettleSeconds' | 'audioDir' | 'modelDir' | 'audioBytesMax' | 'batchItemsMax'
+  >;
   readonly db: Pool;
   readonly queues: Queues;
   readonly log: Log;
@@ -46,7 +53,11 @@ type OpenInbox = RecordingsInboxOptions & { readonly submissions: Submissions };
  */
 export function recordingsInbox(options: RecordingsInboxOptions): Inbox {
   const inbox = { ...options, submissions: new Map() as Submissions };
-  return { name: 'recordings', sight: (path) => sightOfRecordings(path, options.config), advance: (client, entry) => advanceRecordings(inbox, client, entry) };
+  return {
+    name: 'recordings',
+    sight: (path) => sightOfRecordings(path, options.config),
+    advance: (client, entry) => advanceRecordings(inbox, client, entry),
+  };
 }
 
 /** Changes while anything in the folder does; null while a name in it says that it is being written. */
@@ -70,7 +81,21 @@ interface RecordingsDropResult extends DropResult {
   readonly id: string;
   readonly name: string;
   readonly outcome: 'done' | 'cancelled' | 'rejected';
-  readonly batch: (Pick<Batch, 'id' | 'owner' | 'key' | 'name' | 'requestedModel' | 'release' | 'settings' | 'items' | 'requestedAt' | 'endedAt'> & { readonly counts: StateCounts }) | null;
+  readonly batch:
+    | (Pick<
+        Batch,
+        | 'id'
+        | 'owner'
+        | 'key'
+        | 'name'
+        | 'requestedModel'
+        | 'release'
+        | 'settings'
+        | 'items'
+        | 'requestedAt'
+        | 'endedAt'
+      > & { readonly counts: StateCounts })
+    | null;
   /** What became of a single recording; the outcomes of a folder are in `results.csv`. */
   readonly verification: VerificationRecord | null;
   /** Why no batch was made. */
@@ -109,7 +134,10 @@ async function submit(options: OpenInbox, entry: TakenEntry): Promise<Batch | un
   }
 }
 
-async function submissionOf(options: OpenInbox, entry: TakenEntry): Promise<SlicedSubmission<SubmittedItem, { batch: Batch }>> {
+async function submissionOf(
+  options: OpenInbox,
+  entry: TakenEntry,
+): Promise<SlicedSubmission<SubmittedItem, { batch: Batch }>> {
   const begun = options.submissions.get(entry.id);
   if (begun !== undefined) return begun;
   const { items, ...submission } = await readDroppedRecordings(entry);
@@ -124,7 +152,15 @@ async function forget({ submissions }: OpenInbox, { id }: TakenEntry): Promise<v
 }
 
 function refusalOf({ id, name }: TakenEntry, { code, problem, hint = '' }: ServiceError): RecordingsDropResult {
-  return { schema: 'caller-trust/recordings-drop-result/1', id, name, outcome: 'rejected', batch: null, verification: null, failure: { code, reason: problem, hint } };
+  return {
+    schema: 'caller-trust/recordings-drop-result/1',
+    id,
+    name,
+    outcome: 'rejected',
+    batch: null,
+    verification: null,
+    failure: { code, reason: problem, hint },
+  };
 }
 
 async function resultOf(client: Queryable, { id, name }: TakenEntry, batch: Batch): Promise<RecordingsDropResult> {
@@ -134,26 +170,56 @@ async function resultOf(client: Queryable, { id, name }: TakenEntry, batch: Batc
     id,
     name,
     outcome: batch.state === 'cancelled' ? 'cancelled' : 'done',
-    batch: { id: batch.id, owner, key, name: batch.name, requestedModel, release, settings, items, requestedAt, endedAt, counts: await countStates(client, batch.batchId) },
-    verification: items === 1 ? ((await listVerifications(client, batch.batchId, { after: 0, limit: 1, windows: true }))[0] ?? null) : null,
+    batch: {
+      id: batch.id,
+      owner,
+      key,
+      name: batch.name,
+      requestedModel,
+      release,
+      settings,
+      items,
+      requestedAt,
+      endedAt,
+      counts: await countStates(client, batch.batchId),
+    },
+    verification:
+      items === 1
+        ? ((await listVerifications(client, batch.batchId, { after: 0, limit: 1, windows: true }))[0] ?? null)
+        : null,
     failure: null,
   };
 }
 
-async function putAway({ config, db, log }: RecordingsInboxOptions, entry: TakenEntry, result: RecordingsDropResult, batch: Batch | null): Promise<void> {
+async function putAway(
+  { config, db, log }: RecordingsInboxOptions,
+  entry: TakenEntry,
+  result: RecordingsDropResult,
+  batch: Batch | null,
+): Promise<void> {
   const folder = join(config.dropDir, result.outcome === 'rejected' ? 'rejected' : 'done');
   const isFolder = (await statOrUndefined(entry.path))?.isDirectory() === true;
   if (isFolder) await writeResults(db, entry.path, result, batch);
   const name = isFolder ? await putFolderAway(folder, entry) : await putFileAway(folder, entry, result);
-  log.info({ name, outcome: result.outcome, batch: result.batch?.id, failure: result.failure?.code }, 'dropped recordings are put away');
+  log.info(
+    { name, outcome: result.outcome, batch: result.batch?.id, failure: result.failure?.code },
+    'dropped recordings are put away',
+  );
 }
 
-async function writeResults(db: Pool, folder: string, result: RecordingsDropResult, batch: Batch | null): Promise<void> {
-  if (batch === null) await rm(join(folder, recordingNames.rows), { recursive: true, force: true }); // of an earlier try
+async function writeResults(
+  db: Pool,
+  folder: string,
+  result: RecordingsDropResult,
+  batch: Batch | null,
+): Promise<void> {
+  if (batch === null)
+    await rm(join(folder, recordingNames.rows), { recursive: true, force: true }); // of an earlier try
   else {
     await replaceFile(join(folder, recordingNames.rows), async (append) => {
       await append(resultsHeader);
-      for await (const page of readVerifications(db, batch.batchId, { windows: false })) await append(formatResults(page));
+      for await (const page of readVerifications(db, batch.batchId, { windows: false }))
+        await append(formatResults(page));
     });
   }
   await replaceFile(join(folder, recordingNames.result), (append) => append(`${JSON.stringify(result, null, 2)}\n`));

@@ -18,7 +18,10 @@ export class SlicedSubmission<Item, Result> {
   /** Starts to rest; `submit` hands the items in that it is given. */
   constructor(items: AsyncIterable<Item> | Iterable<Item>, submit: (items: AsyncIterable<Item>) => Promise<Result>) {
     this.restUntil = deferred();
-    this.ended = submit(this.paced(items)).then((result) => ({ result }), (error: unknown) => ({ error }));
+    this.ended = submit(this.paced(items)).then(
+      (result) => ({ result }),
+      (error: unknown) => ({ error }),
+    );
   }
 
   /**

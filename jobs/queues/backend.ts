@@ -51,7 +51,10 @@ export interface FailedJob {
   readonly byCrashes: boolean;
 }
 
-export type QueueCounts = Record<'waiting' | 'active' | 'delayed' | 'waiting-children' | 'completed' | 'failed', number>;
+export type QueueCounts = Record<
+  'waiting' | 'active' | 'delayed' | 'waiting-children' | 'completed' | 'failed',
+  number
+>;
 
 /** The queues, on either backend. */
 export interface Queues {
@@ -118,7 +121,12 @@ export async function openQueues(config: Config, databaseUrl: string, log: Log):
     return wrapQueues('postgres', config, postgresProducers(config, databaseUrl, onError));
   }
   // Twenty reconnections take about ten seconds: a producer that waits longer than that tells its caller.
-  const client = await connectRedis({ url: config.redisUrl, name: 'caller-trust queues', commandRetriesMax: 20, onError });
+  const client = await connectRedis({
+    url: config.redisUrl,
+    name: 'caller-trust queues',
+    commandRetriesMax: 20,
+    onError,
+  });
   return wrapQueues('redis', config, redisProducers(config, client, onError));
 }
 
@@ -127,13 +135,20 @@ export async function openQueues(config: Config, databaseUrl: string, log: Log):
  * Safe to call from several processes at once.
  * @throws ServiceError `database_unavailable`, `database_unsuitable`
  */
-export async function migrateQueues(databaseUrl: string, config: Pick<Config, 'redisUrl' | 'queuePrefix'>): Promise<void> {
+export async function migrateQueues(
+  databaseUrl: string,
+  config: Pick<Config, 'redisUrl' | 'queuePrefix'>,
+): Promise<void> {
   if (config.redisUrl !== undefined) return;
   const client = await connect({ url: databaseUrl, applicationName: 'caller-trust migrate' });
   try {
     await runMigrations(client, config.queuePrefix);
   } catch (error) {
-    throw new ServiceError('database_unsuitable', { operation: 'migrate queues', object: config.queuePrefix, cause: error });
+    throw new ServiceError('database_unsuitable', {
+      operation: 'migrate queues',
+      object: config.queuePrefix,
+      cause: error,
+    });
   } finally {
     await client.end();
   }
@@ -143,21 +158,38 @@ export async function migrateQueues(databaseUrl: string, config: Pick<Config, 'r
  * Starts a worker for each request.
  * @throws as {@link openQueues} does
  */
-export async function startWorkers(config: Config, databaseUrl: string, requests: readonly WorkerRequest[]): Promise<RunningWorkers> {
+export async function startWorkers(
+  config: Config,
+  databaseUrl: string,
+  requests: readonly WorkerRequest[],
+): Promise<RunningWorkers> {
   if (config.redisUrl === undefined) return startPostgresWorkers(config, databaseUrl, requests);
   return startRedisWorkers(config, config.redisUrl, requests);
 }
 
-async function startPostgresWorkers(config: Config, databaseUrl: string, requests: readonly WorkerRequest[]): Promise<RunningWorkers> {
+async function startPostgresWorkers(
+  config: Config,
+  databaseUrl: string,
+  requests: readonly WorkerRequest[],
+): Promise<RunningWorkers> {
   await requireQueueSchema(databaseUrl, config);
   const { Worker: PostgresWorker } = withBackend(createPostgresBackend);
   const connection = postgresConnection(config, databaseUrl, connectionsMax.worker);
-  const workers = requests.map((request) => listen(new PostgresWorker(request.queue, processorOf(request), { ...workerOptions(config, request.queue), connection }), request));
+  const workers = requests.map((request) =>
+    listen(
+      new PostgresWorker(request.queue, processorOf(request), { ...workerOptions(config, request.queue), connection }),
+      request,
+    ),
+  );
   await Promise.all(workers.map((worker) => worker.waitUntilReady()));
   return { close: () => closeAll(workers) };
 }
 
-async function startRedisWorkers(config: Config, url: string, requests: readonly WorkerRequest[]): Promise<RunningWorkers> {
+async function startRedisWorkers(
+  config: Config,
+  url: string,
+  requests: readonly WorkerRequest[],
+): Promise<RunningWorkers> {
   const onError = (error: Error): void => requests[0]?.onError(error);
   const client = await connectRedis({ url, name: 'caller-trust worker', commandRetriesMax: null, onError });
   const workers = requests.map((request) => {
@@ -219,7 +251,12 @@ interface Producers {
 
 type BackendQueue = Pick<Queue, 'getJobState' | 'remove' | 'getJobCounts' | 'getWorkersCount' | 'close'> & {
   add(name: string, payload: unknown, options: JobsOptions): Promise<unknown>;
-  getJobs(states: 'prioritized'[], start: number, end: number, ascending: boolean): Promise<{ opts: JobsOptions; data: unknown; timestamp: number }[]>;
+  getJobs(
+    states: 'prioritized'[],
+    start: number,
+    end: number,
+    ascending: boolean,
+  ): Promise<{ opts: JobsOptions; data: unknown; timestamp: number }[]>;
   getJob(id: string): Promise<{ failedReason?: string | undefined } | undefined>;
 };
 
@@ -254,8 +291,12 @@ function redisProducers(config: Config, client: Redis, onError: (error: Error) =
 }
 
 function wrapQueues(kind: Queues['kind'], config: Config, producers: Producers): Queues {
-  const everyQueue = async <Value>(read: (queue: BackendQueue) => Promise<Value>): Promise<Record<QueueName, Value>> => {
-    const entries = await Promise.all(queueNames.map(async (name) => [name, await read(producers.queue(name))] as const));
+  const everyQueue = async <Value>(
+    read: (queue: BackendQueue) => Promise<Value>,
+  ): Promise<Record<QueueName, Value>> => {
+    const entries = await Promise.all(
+      queueNames.map(async (name) => [name, await read(producers.queue(name))] as const),
+    );
     return Object.fromEntries(entries) as Record<QueueName, Value>; // one entry for each name
   };
   return {
@@ -266,18 +307,25 @@ function wrapQueues(kind: Queues['kind'], config: Config, producers: Producers):
     async addFlow(parent, children) {
       await producers.addFlow({
         ...flowNode(config, parent),
-        children: children.map((child) => ({ ...flowNode(config, child), opts: { ...jobOptions(config, child), ignoreDependencyOnFailure: true } })),
+        children: children.map((child) => ({
+          ...flowNode(config, child),
+          opts: { ...jobOptions(config, child), ignoreDependencyOnFailure: true },
+        })),
       });
     },
     state: async (queue, id) => stateOf(await producers.queue(queue).getJobState(id)),
     async failure(queue, id) {
       if (stateOf(await producers.queue(queue).getJobState(id)) !== 'failed') return undefined;
       const job = await producers.queue(queue).getJob(id);
-      return job === undefined ? undefined : { reason: job.failedReason ?? '', byCrashes: job.failedReason === crashedReason };
+      return job === undefined
+        ? undefined
+        : { reason: job.failedReason ?? '', byCrashes: job.failedReason === crashedReason };
     },
     async firstWaiting(queue) {
       const [job] = await producers.queue(queue).getJobs(['prioritized'], 0, 0, true);
-      return job === undefined ? undefined : { priority: job.opts.priority ?? 0, payload: job.data, queuedAt: job.timestamp };
+      return job === undefined
+        ? undefined
+        : { priority: job.opts.priority ?? 0, payload: job.data, queuedAt: job.timestamp };
     },
     remove: (queue, id) => removeJob(producers.queue(queue), id),
     counts: () => everyQueue(countJobs),
@@ -288,7 +336,19 @@ function wrapQueues(kind: Queues['kind'], config: Config, producers: Producers):
 }
 
 async function countJobs(queue: BackendQueue): Promise<QueueCounts> {
-  const { prioritized = 0, waiting = 0, ...others } = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'waiting-children', 'completed', 'failed');
+  const {
+    prioritized = 0,
+    waiting = 0,
+    ...others
+  } = await queue.getJobCounts(
+    'waiting',
+    'prioritized',
+    'active',
+    'delayed',
+    'waiting-children',
+    'completed',
+    'failed',
+  );
   return { ...others, waiting: waiting + prioritized } as QueueCounts; // each state that was asked for
 }
 
@@ -371,7 +431,12 @@ async function readSchemaVersion(databaseUrl: string, schema: string): Promise<n
     return await assertSchemaCompatibility(client, schema);
   } catch (error) {
     if (error instanceof SchemaMigrationRequiredError) return undefined;
-    throw new ServiceError('database_unsuitable', { operation: 'open queues', object: schema, problem: errorMessageOf(error), cause: error });
+    throw new ServiceError('database_unsuitable', {
+      operation: 'open queues',
+      object: schema,
+      problem: errorMessageOf(error),
+      cause: error,
+    });
   } finally {
     await client.end();
   }

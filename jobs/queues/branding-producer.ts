@@ -1,4 +1,9 @@
-import { readOperation, submitOperation, type OperationKind, type Submission } from '../../pipelines/branding/operation.ts';
+import {
+  readOperation,
+  submitOperation,
+  type OperationKind,
+  type Submission,
+} from '../../pipelines/branding/operation.ts';
 import type { Vault } from '../../runtime/vault.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Pool } from '../../runtime/postgres.ts';
@@ -18,10 +23,15 @@ export interface BrandingProducer {
  * that has this package. Wait for the answer with `readOperation`.
  * @throws ServiceError `brand_request_invalid`, `idempotency_conflict`, `database_unavailable`
  */
-export async function requestBranding<Kind extends OperationKind>({ db, vault, queues, log }: BrandingProducer, submission: Submission<Kind>): Promise<{ operationId: number; repeated: boolean }> {
+export async function requestBranding<Kind extends OperationKind>(
+  { db, vault, queues, log }: BrandingProducer,
+  submission: Submission<Kind>,
+): Promise<{ operationId: number; repeated: boolean }> {
   const submitted = await submitOperation({ db, vault }, submission);
   // If this fails the reconciler queues the operation.
   if (submitted.repeated && (await readOperation(db, submitted.operationId)).state !== 'queued') return submitted;
-  await enqueueBranding(queues, submitted).catch((error: unknown) => log.warn({ err: error, operationId: submitted.operationId }, 'the operation could not be queued yet'));
+  await enqueueBranding(queues, submitted).catch((error: unknown) =>
+    log.warn({ err: error, operationId: submitted.operationId }, 'the operation could not be queued yet'),
+  );
   return submitted;
 }

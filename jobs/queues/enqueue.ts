@@ -12,7 +12,8 @@ export const jobIds = {
   build: (buildId: number) => `build-${buildId}`,
   publication: ({ runId, generation }: { runId: number; generation: number }) => `publish-${runId}-g${generation}`,
   batchEnd: ({ batchId, generation }: { batchId: number; generation: number }) => `batch-${batchId}-g${generation}`,
-  chunk: ({ batchId, generation }: { batchId: number; generation: number }, chunk: number) => `verify-${batchId}-g${generation}-${chunk}`,
+  chunk: ({ batchId, generation }: { batchId: number; generation: number }, chunk: number) =>
+    `verify-${batchId}-g${generation}-${chunk}`,
 } as const;
 
 /** Queues the load of a feed, unless it is queued or running. True if it was added. */
@@ -39,9 +40,14 @@ export function enqueueNight(queues: Queues, { runId }: Payloads['open-night']):
  * Queues the builds of one attempt at a night with the publication that follows when each of them has ended, well or
  * badly. Does nothing if that publication is queued, waiting or running. True if they were added.
  */
-export async function enqueueNightFlow(queues: Queues, { runId, generation, buildIds }: { runId: number; generation: number; buildIds: readonly number[] }): Promise<boolean> {
+export async function enqueueNightFlow(
+  queues: Queues,
+  { runId, generation, buildIds }: { runId: number; generation: number; buildIds: readonly number[] },
+): Promise<boolean> {
   const parent = newJob('publish-night', jobIds.publication({ runId, generation }), { runId, generation });
-  const children = buildIds.map((buildId) => newJob('build-artefact', jobIds.build(buildId), { runId, generation, buildId }));
+  const children = buildIds.map((buildId) =>
+    newJob('build-artefact', jobIds.build(buildId), { runId, generation, buildId }),
+  );
   if (!(await makeRoom(queues, parent))) return false;
   for (const child of children) await makeRoom(queues, child);
   if (children.length === 0) await queues.add(parent);
@@ -79,7 +85,10 @@ export function chunkPriority(start: number, chunk: number): number {
 
 async function nextStart(queues: Queues): Promise<number> {
   const waiting = await queues.firstWaiting('verifications');
-  return startOfBatch(waiting && { ...waiting, chunk: parsePayload('verify-items', waiting.payload).chunk }, Date.now());
+  return startOfBatch(
+    waiting && { ...waiting, chunk: parsePayload('verify-items', waiting.payload).chunk },
+    Date.now(),
+  );
 }
 
 /**
@@ -90,13 +99,20 @@ export async function enqueueBatch(queues: Queues, { batchId, generation, chunks
   const parent = newJob('finish-batch', jobIds.batchEnd({ batchId, generation }), { batchId, generation });
   if ((await queues.state(parent.queue, parent.id)) !== 'missing') return;
   const start = await nextStart(queues);
-  const children = chunks.map((chunk) => ({ ...newJob('verify-items', jobIds.chunk({ batchId, generation }, chunk), { batchId, generation, chunk }), priority: chunkPriority(start, chunk) }));
+  const children = chunks.map((chunk) => ({
+    ...newJob('verify-items', jobIds.chunk({ batchId, generation }, chunk), { batchId, generation, chunk }),
+    priority: chunkPriority(start, chunk),
+  }));
   if (children.length === 0) await queues.add(parent);
   else await queues.addFlow(parent, children);
 }
 
 /** Queues a batch whose jobs are gone, under a new generation. True if that was needed; two may ask at a time. */
-export async function restoreBatch(queues: Queues, db: Queryable, batch: { batchId: number; generation: number }): Promise<boolean> {
+export async function restoreBatch(
+  queues: Queues,
+  db: Queryable,
+  batch: { batchId: number; generation: number },
+): Promise<boolean> {
   if (lives(await queues.state('batches', jobIds.batchEnd(batch)))) return false;
   const due = await renewDueBatch(db, batch);
   if (due === undefined) return false;

@@ -45,7 +45,10 @@ export const QUEUES = {
     failedKeptSeconds: 7 * day,
   },
   branding: {
-    jobs: { 'run-branding': z.strictObject({ operationId: databaseId }), 'place-proof-calls': z.strictObject({ proofId: databaseId }) },
+    jobs: {
+      'run-branding': z.strictObject({ operationId: databaseId }),
+      'place-proof-calls': z.strictObject({ proofId: databaseId }),
+    },
     concurrency: (config) => config.brandingConcurrency,
     retryDelayMs: 1000,
     completedKeptSeconds: day,
@@ -59,7 +62,9 @@ export const QUEUES = {
     failedKeptSeconds: 7 * day,
   },
   verifications: {
-    jobs: { 'verify-items': z.strictObject({ batchId: databaseId, generation, chunk: z.number().int().nonnegative() }) },
+    jobs: {
+      'verify-items': z.strictObject({ batchId: databaseId, generation, chunk: z.number().int().nonnegative() }),
+    },
     concurrency: (config) => config.verificationConcurrency,
     retryDelayMs: 1000,
     completedKeptSeconds: hour,
@@ -81,7 +86,11 @@ export type QueueName = keyof Table;
 /** Every job with its payload. */
 export type Payloads = {
   [Name in { [Queue in QueueName]: keyof Table[Queue]['jobs'] }[QueueName]]: {
-    [Queue in QueueName]: Name extends keyof Table[Queue]['jobs'] ? (Table[Queue]['jobs'][Name] extends z.ZodType<infer Payload> ? Payload : never) : never;
+    [Queue in QueueName]: Name extends keyof Table[Queue]['jobs']
+      ? Table[Queue]['jobs'][Name] extends z.ZodType<infer Payload>
+        ? Payload
+        : never
+      : never;
   }[QueueName];
 };
 
@@ -100,8 +109,15 @@ export function queueOf(job: JobName): QueueName {
  * @throws ServiceError `job_invalid` if the job is not in the table or the payload does not fit.
  */
 export function parsePayload<Name extends JobName>(job: Name, payload: unknown): Payloads[Name] {
-  const schema = queueNames.map((queue) => (QUEUES[queue] as QueueDefinition).jobs[job]).find((found) => found !== undefined);
-  if (schema === undefined) throw new ServiceError('job_invalid', { operation: 'read job', object: job, problem: 'No queue has a job of this name.' });
+  const schema = queueNames
+    .map((queue) => (QUEUES[queue] as QueueDefinition).jobs[job])
+    .find((found) => found !== undefined);
+  if (schema === undefined)
+    throw new ServiceError('job_invalid', {
+      operation: 'read job',
+      object: job,
+      problem: 'No queue has a job of this name.',
+    });
   const parsed = schema.safeParse(payload);
   if (parsed.success) return parsed.data as Payloads[Name]; // the schema of the same name
   const problem = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');

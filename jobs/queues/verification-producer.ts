@@ -1,4 +1,11 @@
-import { hasEnded, readDueBatch, retryBatch, readBatch, type Batch, type RecordChange } from '../../pipelines/audio/batches/batch.ts';
+import {
+  hasEnded,
+  readDueBatch,
+  retryBatch,
+  readBatch,
+  type Batch,
+  type RecordChange,
+} from '../../pipelines/audio/batches/batch.ts';
 import { submitBatch, type BatchIntake, type BatchSubmission } from '../../pipelines/audio/batches/batch-intake.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Queues } from './backend.ts';
@@ -16,7 +23,10 @@ export interface VerificationProducer extends BatchIntake {
  * @throws ServiceError `audio_request_invalid`, `model_unknown`, `model_removed`, `model_invalid`, `batch_too_large`, `batch_ended`, `idempotency_conflict`,
  *   `database_unavailable`
  */
-export async function requestVerification(producer: VerificationProducer, submission: BatchSubmission): Promise<{ batch: Batch; repeated: boolean }> {
+export async function requestVerification(
+  producer: VerificationProducer,
+  submission: BatchSubmission,
+): Promise<{ batch: Batch; repeated: boolean }> {
   const submitted = await submitBatch(producer, submission);
   await queueBatch(producer, submitted);
   return submitted;
@@ -26,7 +36,11 @@ export async function requestVerification(producer: VerificationProducer, submis
  * Queues the items of an ended batch again that are in error; with `all` also those whose recording is at fault.
  * @throws ServiceError `batch_unknown`, `batch_ended`
  */
-export async function requestRetry(producer: Pick<VerificationProducer, 'db' | 'queues' | 'log'>, id: string, { all, record }: { all: boolean; record?: RecordChange | undefined }): Promise<{ batch: Batch; retried: number }> {
+export async function requestRetry(
+  producer: Pick<VerificationProducer, 'db' | 'queues' | 'log'>,
+  id: string,
+  { all, record }: { all: boolean; record?: RecordChange | undefined },
+): Promise<{ batch: Batch; retried: number }> {
   const { retried } = await retryBatch(producer.db, id, { all, record });
   const batch = await readBatch(producer.db, id);
   await queueBatch(producer, { batch, repeated: retried === 0 });
@@ -34,7 +48,10 @@ export async function requestRetry(producer: Pick<VerificationProducer, 'db' | '
 }
 
 /** If this fails the reconciler queues the batch. A batch that was queued before may have lost its jobs. */
-async function queueBatch({ db, queues, log }: Pick<VerificationProducer, 'db' | 'queues' | 'log'>, { batch, repeated }: { batch: Batch; repeated: boolean }): Promise<void> {
+async function queueBatch(
+  { db, queues, log }: Pick<VerificationProducer, 'db' | 'queues' | 'log'>,
+  { batch, repeated }: { batch: Batch; repeated: boolean },
+): Promise<void> {
   if (hasEnded(batch) || batch.state === 'open') return;
   try {
     if (repeated) await restoreBatch(queues, db, batch);

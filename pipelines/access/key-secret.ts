@@ -8,7 +8,13 @@ const secretLengthMin = 32;
  * Processes that start together get the same one.
  * @throws ServiceError `setting_invalid` if the stored one is too short to be a secret.
  */
-export async function loadKeySecret({ apiKeySecret, stateDir }: { apiKeySecret?: string | undefined; stateDir: string }): Promise<string> {
+export async function loadKeySecret({
+  apiKeySecret,
+  stateDir,
+}: {
+  apiKeySecret?: string | undefined;
+  stateDir: string;
+}): Promise<string> {
   if (apiKeySecret !== undefined) return apiKeySecret;
   const stored = await readOrMakeSecret(stateDir, 'api-key-secret');
   if (stored.length < secretLengthMin) {

@@ -41,9 +41,28 @@ export class KeyTable {
 
   /** Reads the usable keys and replaces what is known, all at once. */
   async refresh(db: Queryable): Promise<void> {
-    const rows = await queryRows<{ keyId: string; client: string; keyHash: Buffer; scopes: string[]; brandHandle: string | null; expiresAt: Date | null }>(db, sql('access/list_usable_keys'));
+    const rows = await queryRows<{
+      keyId: string;
+      client: string;
+      keyHash: Buffer;
+      scopes: string[];
+      brandHandle: string | null;
+      expiresAt: Date | null;
+    }>(db, sql('access/list_usable_keys'));
     this.#proven = new Map();
-    this.#keys = new Map(rows.map((row) => [row.keyId, { keyId: row.keyId, client: row.client, hash: row.keyHash, scopes: row.scopes, brand: row.brandHandle, expiresAt: row.expiresAt }]));
+    this.#keys = new Map(
+      rows.map((row) => [
+        row.keyId,
+        {
+          keyId: row.keyId,
+          client: row.client,
+          hash: row.keyHash,
+          scopes: row.scopes,
+          brand: row.brandHandle,
+          expiresAt: row.expiresAt,
+        },
+      ]),
+    );
   }
 
   /**
@@ -51,7 +70,8 @@ export class KeyTable {
    * @throws ServiceError `not_ready` before the first refresh.
    */
   identify(text: string): Principal | undefined {
-    if (this.#keys === undefined) throw new ServiceError('not_ready', { operation: 'identify key', problem: 'The keys are not known yet.' });
+    if (this.#keys === undefined)
+      throw new ServiceError('not_ready', { operation: 'identify key', problem: 'The keys are not known yet.' });
     const key = this.#proven.get(text) ?? this.#prove(text, this.#keys);
     return key === undefined || (key.expiresAt !== null && key.expiresAt.getTime() <= this.#now()) ? undefined : key;
   }

@@ -5,7 +5,13 @@ import { cleanText } from '../phone/text-cleaning.ts';
 import { formatKey, generateKey, hashKey } from './key-text.ts';
 
 /** The closed list of scopes: what a key may read, and with `verifications:stream` that it may send audio to the console. */
-export const SCOPES = ['caches:read', 'numbers:read', 'branding:read', 'verifications:read', 'verifications:stream'] as const;
+export const SCOPES = [
+  'caches:read',
+  'numbers:read',
+  'branding:read',
+  'verifications:read',
+  'verifications:stream',
+] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
@@ -58,7 +64,10 @@ export interface NewKey {
  * @throws ServiceError `usage_invalid` for a blank client or the {@link consoleClient}, no scope or an expiry that has passed, `scope_unknown`,
  * `key_limit_reached` if the client has two live keys, `brand_unknown` if it has no such brand.
  */
-export async function createKey(db: Pool, { client, scopes, expiresAt = null, brand = null, secret }: NewKey): Promise<CreatedKey> {
+export async function createKey(
+  db: Pool,
+  { client, scopes, expiresAt = null, brand = null, secret }: NewKey,
+): Promise<CreatedKey> {
   const name = checkClient(client);
   const checkedScopes = checkScopes(scopes);
   if (brand !== null) checkBrandScopes(checkedScopes);
@@ -67,16 +76,45 @@ export async function createKey(db: Pool, { client, scopes, expiresAt = null, br
   const createdAt = await inTransaction(db, async (transaction) => {
     await transaction.query(sql('access/lock_client_keys'), [name]);
     await refuseThirdKey(transaction, name);
-    const row = await queryRow<{ createdAt: Date }>(transaction, sql('access/insert_key'), [parts.keyId, name, hashKey(parts.random, secret), checkedScopes, expiresAt, brand]);
-    if (row === undefined) throw new ServiceError('brand_unknown', { operation: 'create key', problem: 'The client has no brand of this handle.', hint: '`caller-trust brand list --owner` lists its brands.' });
+    const row = await queryRow<{ createdAt: Date }>(transaction, sql('access/insert_key'), [
+      parts.keyId,
+      name,
+      hashKey(parts.random, secret),
+      checkedScopes,
+      expiresAt,
+      brand,
+    ]);
+    if (row === undefined)
+      throw new ServiceError('brand_unknown', {
+        operation: 'create key',
+        problem: 'The client has no brand of this handle.',
+        hint: '`caller-trust brand list --owner` lists its brands.',
+      });
     return row.createdAt;
   });
-  return { keyId: parts.keyId, key: formatKey(parts), client: name, scopes: checkedScopes, brand, createdAt, expiresAt };
+  return {
+    keyId: parts.keyId,
+    key: formatKey(parts),
+    client: name,
+    scopes: checkedScopes,
+    brand,
+    createdAt,
+    expiresAt,
+  };
 }
 
 /** Every key that was ever made, by client and age. */
 export async function listKeys(db: Queryable): Promise<ListedKey[]> {
-  const rows = await queryRows<{ keyId: string; client: string; scopes: string[]; brandHandle: string | null; state: ListedKey['state']; createdAt: Date; expiresAt: Date | null; revokedAt: Date | null }>(db, sql('access/list_keys'));
+  const rows = await queryRows<{
+    keyId: string;
+    client: string;
+    scopes: string[];
+    brandHandle: string | null;
+    state: ListedKey['state'];
+    createdAt: Date;
+    expiresAt: Date | null;
+    revokedAt: Date | null;
+  }>(db, sql('access/list_keys'));
   return rows.map((row) => ({
     keyId: row.keyId,
     client: row.client,
@@ -93,28 +131,49 @@ export async function listKeys(db: Queryable): Promise<ListedKey[]> {
  * Revokes a key. Doing it again changes nothing.
  * @throws ServiceError `key_unknown`
  */
-export async function revokeKey(db: Queryable, keyId: string): Promise<{ keyId: string; client: string; revokedAt: Date }> {
+export async function revokeKey(
+  db: Queryable,
+  keyId: string,
+): Promise<{ keyId: string; client: string; revokedAt: Date }> {
   const row = await queryRow<{ keyId: string; client: string; revokedAt: Date }>(db, sql('access/revoke_key'), [keyId]);
-  if (row === undefined) throw new ServiceError('key_unknown', { operation: 'revoke key', hint: '`caller-trust keys list` shows the ids.' });
+  if (row === undefined)
+    throw new ServiceError('key_unknown', { operation: 'revoke key', hint: '`caller-trust keys list` shows the ids.' });
   return { keyId: row.keyId, client: row.client, revokedAt: row.revokedAt };
 }
 
 function checkClient(client: string): string {
   const name = cleanText(client) ?? '';
   if (name === '' || name.length > clientLengthMax) {
-    throw new ServiceError('usage_invalid', { operation: 'create key', problem: `The client needs a name of 1 to ${clientLengthMax} characters.` });
+    throw new ServiceError('usage_invalid', {
+      operation: 'create key',
+      problem: `The client needs a name of 1 to ${clientLengthMax} characters.`,
+    });
   }
   if (name.toLowerCase() === consoleClient) {
-    throw new ServiceError('usage_invalid', { operation: 'create key', problem: `The name ${consoleClient} is that of the console itself.`, hint: 'Give the client another name.' });
+    throw new ServiceError('usage_invalid', {
+      operation: 'create key',
+      problem: `The name ${consoleClient} is that of the console itself.`,
+      hint: 'Give the client another name.',
+    });
   }
   return name;
 }
 
 function checkScopes(scopes: readonly string[]): Scope[] {
-  if (scopes.length === 0) throw new ServiceError('usage_invalid', { operation: 'create key', problem: 'A key needs a scope.', hint: `The scopes are ${SCOPES.join(', ')}.` });
+  if (scopes.length === 0)
+    throw new ServiceError('usage_invalid', {
+      operation: 'create key',
+      problem: 'A key needs a scope.',
+      hint: `The scopes are ${SCOPES.join(', ')}.`,
+    });
   return [...new Set(scopes)].map((given) => {
     const known = SCOPES.find((scope) => scope === given);
-    if (known === undefined) throw new ServiceError('scope_unknown', { operation: 'create key', object: given, hint: `The scopes are ${SCOPES.join(', ')}.` });
+    if (known === undefined)
+      throw new ServiceError('scope_unknown', {
+        operation: 'create key',
+        object: given,
+        hint: `The scopes are ${SCOPES.join(', ')}.`,
+      });
     return known;
   });
 }
@@ -122,18 +181,29 @@ function checkScopes(scopes: readonly string[]): Scope[] {
 function checkBrandScopes(scopes: readonly Scope[]): void {
   const other = scopes.find((scope) => !brandScopes.includes(scope));
   if (other === undefined) return;
-  throw new ServiceError('usage_invalid', { operation: 'create key', problem: `A key that is bound to a brand cannot have the scope ${other}.`, hint: `Its scopes are ${brandScopes.join(' and ')}.` });
+  throw new ServiceError('usage_invalid', {
+    operation: 'create key',
+    problem: `A key that is bound to a brand cannot have the scope ${other}.`,
+    hint: `Its scopes are ${brandScopes.join(' and ')}.`,
+  });
 }
 
 function checkExpiry(expiresAt: Date | null): void {
   if (expiresAt !== null && !(expiresAt.getTime() > Date.now())) {
-    throw new ServiceError('usage_invalid', { operation: 'create key', problem: 'The expiry is not a time in the future.' });
+    throw new ServiceError('usage_invalid', {
+      operation: 'create key',
+      problem: 'The expiry is not a time in the future.',
+    });
   }
 }
 
 async function refuseThirdKey(db: Queryable, client: string): Promise<void> {
   const row = await queryRow<{ live: number }>(db, sql('access/count_live_keys'), [client]);
   if ((row?.live ?? 0) >= liveKeysMax) {
-    throw new ServiceError('key_limit_reached', { operation: 'create key', object: client, hint: 'Revoke one with `caller-trust keys revoke`.' });
+    throw new ServiceError('key_limit_reached', {
+      operation: 'create key',
+      object: client,
+      hint: 'Revoke one with `caller-trust keys revoke`.',
+    });
   }
 }

@@ -36,7 +36,10 @@ const parts = {
  * Why an actor may not decide something: the same person has a part in it. Null if the actor may.
  * What a program handed in without naming a person was handed in by nobody whom a person could be.
  */
-export async function whyNotDecide(db: Queryable, { eyes, actor, of }: { eyes: EyesPolicy; actor: string; of: Decided }): Promise<string | null> {
+export async function whyNotDecide(
+  db: Queryable,
+  { eyes, actor, of }: { eyes: EyesPolicy; actor: string; of: Decided },
+): Promise<string | null> {
   const decider = personOf(actor);
   if (eyes.twoPairsOfEyes === 'off' || decider === null) return null;
   const names = namesOf(decider, eyes.samePersons);
@@ -47,9 +50,18 @@ export async function whyNotDecide(db: Queryable, { eyes, actor, of }: { eyes: E
 }
 
 /** @throws ServiceError `decided_by_requester`, see {@link whyNotDecide} */
-export async function requireAnotherPerson(db: Queryable, options: { eyes: EyesPolicy; actor: string; of: Decided }): Promise<void> {
+export async function requireAnotherPerson(
+  db: Queryable,
+  options: { eyes: EyesPolicy; actor: string; of: Decided },
+): Promise<void> {
   const problem = await whyNotDecide(db, options);
-  if (problem !== null) throw new ServiceError('decided_by_requester', { operation: 'decide', object: options.of.kind, problem, hint: 'Another person decides it.' });
+  if (problem !== null)
+    throw new ServiceError('decided_by_requester', {
+      operation: 'decide',
+      object: options.of.kind,
+      problem,
+      hint: 'Another person decides it.',
+    });
 }
 
 /** The statement that lists who has a part in something, with its values; its rows are actors with their part. */
@@ -75,7 +87,11 @@ function partiesOf(of: Decided): readonly [statement: string, values: unknown[]]
  */
 export function personOf(actor: string): string | null {
   if (actor.startsWith('drop folder ')) return null;
-  const name = actor.normalize('NFKC').trim().replace(/^(?:cli|console) +/, '').toLowerCase();
+  const name = actor
+    .normalize('NFKC')
+    .trim()
+    .replace(/^(?:cli|console) +/, '')
+    .toLowerCase();
   return name.replace(/^.*[\\/]/, '').replace(/(?<=.)@.*$/, '');
 }
 
@@ -83,9 +99,10 @@ export function personOf(actor: string): string | null {
 export function namesOf(person: string, samePersons: string | undefined): ReadonlySet<string> {
   const groups = (samePersons ?? '').split(',').map((group) => group.split('=').map((name) => personOf(name)));
   const names = new Set([person]);
-  for (let before = 0; before < names.size; ) {
+  for (let before = 0; before < names.size;) {
     before = names.size;
-    for (const group of groups) if (group.some((name) => name !== null && names.has(name))) for (const name of group) names.add(name!);
+    for (const group of groups)
+      if (group.some((name) => name !== null && names.has(name))) for (const name of group) names.add(name!);
   }
   return names;
 }

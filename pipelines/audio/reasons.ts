@@ -7,8 +7,16 @@
 export const AUDIO_REASONS = {
   // nothing to score
   no_voice: { state: 'performedWithoutScore', retry: false, meaning: 'No voice was found in the recording.' },
-  insufficient_voice: { state: 'performedWithoutScore', retry: false, meaning: 'The recording has less voice than a score needs.' },
-  excessive_noise: { state: 'performedWithoutScore', retry: false, meaning: 'The voice does not stand out from the noise.' },
+  insufficient_voice: {
+    state: 'performedWithoutScore',
+    retry: false,
+    meaning: 'The recording has less voice than a score needs.',
+  },
+  excessive_noise: {
+    state: 'performedWithoutScore',
+    retry: false,
+    meaning: 'The voice does not stand out from the noise.',
+  },
   // the file
   file_missing: { state: 'error', retry: false, meaning: 'The file does not exist.' },
   file_unreadable: { state: 'error', retry: false, meaning: 'The file is not a regular file, or may not be read.' },
@@ -18,7 +26,11 @@ export const AUDIO_REASONS = {
   // the audio
   format_unknown: { state: 'error', retry: false, meaning: 'The content is of no format that is read here.' },
   codec_unsupported: { state: 'error', retry: false, meaning: 'The container is read, but not the codec in it.' },
-  decoder_missing: { state: 'error', retry: true, meaning: 'The format needs the optional decoder, which is not installed.' },
+  decoder_missing: {
+    state: 'error',
+    retry: true,
+    meaning: 'The format needs the optional decoder, which is not installed.',
+  },
   audio_damaged: { state: 'error', retry: false, meaning: 'The audio data contradict themselves, or hold no sample.' },
   channels_too_many: { state: 'error', retry: false, meaning: 'The recording has more channels than the limit.' },
   sample_rate_too_low: { state: 'error', retry: false, meaning: 'The sample rate is below what the model needs.' },
@@ -32,8 +44,16 @@ export const AUDIO_REASONS = {
   memory_exceeded: { state: 'error', retry: true, meaning: 'Scoring needed more memory than the limit.' },
   time_exceeded: { state: 'error', retry: true, meaning: 'Scoring took longer than the limit.' },
   scorer_crashed: { state: 'error', retry: true, meaning: 'The process that scored the recording died.' },
-  scoring_failed: { state: 'error', retry: true, meaning: 'A fault in the service; the log has its cause under the id of the verification.' },
-  batch_cancelled: { state: 'error', retry: true, meaning: 'The batch was cancelled before this recording was scored.' },
+  scoring_failed: {
+    state: 'error',
+    retry: true,
+    meaning: 'A fault in the service; the log has its cause under the id of the verification.',
+  },
+  batch_cancelled: {
+    state: 'error',
+    retry: true,
+    meaning: 'The batch was cancelled before this recording was scored.',
+  },
 } as const satisfies Record<string, { state: 'performedWithoutScore' | 'error'; retry: boolean; meaning: string }>;
 
 export type AudioReason = keyof typeof AUDIO_REASONS;

@@ -25,7 +25,8 @@ export const profileText = (charactersMax: number) =>
     .refine((value) => value !== '', 'is empty')
     .refine((value) => [...value].length <= charactersMax, `is longer than ${charactersMax} characters`);
 
-const endings = 'com|net|org|info|biz|io|co|us|uk|eu|de|fr|es|it|nl|ca|au|in|br|ru|cn|jp|ai|app|dev|me|tv|cc|ly|gl|gg|xyz|shop|store|site|online|club|top|link|live';
+const endings =
+  'com|net|org|info|biz|io|co|us|uk|eu|de|fr|es|it|nl|ca|au|in|br|ru|cn|jp|ai|app|dev|me|tv|cc|ly|gl|gg|xyz|shop|store|site|online|club|top|link|live';
 const urlLike = new RegExp(`://|\\bwww\\.|\\b[\\p{L}\\p{N}-]+\\.(?:${endings})(?![\\p{L}\\p{N}])`, 'iu');
 /** Pictographs but the three signs of ordinary text, flags, keycaps and the selector that turns a sign into a picture. */
 const emoji = /(?![©®™])\p{Extended_Pictographic}|[\u{1F1E6}-\u{1F1FF}\u20E3\uFE0F]/u;
@@ -45,8 +46,14 @@ const url = (...protocols: string[]) =>
   z
     .string()
     .trim()
-    .refine((value) => Buffer.byteLength(value) <= brandLimits.urlBytesMax, `is longer than ${brandLimits.urlBytesMax} bytes`)
-    .refine((value) => cleanText(value) === value && isUrl(value, protocols), `is not an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
+    .refine(
+      (value) => Buffer.byteLength(value) <= brandLimits.urlBytesMax,
+      `is longer than ${brandLimits.urlBytesMax} bytes`,
+    )
+    .refine(
+      (value) => cleanText(value) === value && isUrl(value, protocols),
+      `is not an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+    );
 
 const regions = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
 
@@ -55,7 +62,10 @@ const noCountries = new Set(['EU', 'EZ', 'UN', 'ZZ', 'QO', 'XA', 'XB']);
 
 const country = z
   .string()
-  .refine((code) => /^[A-Z]{2}$/.test(code) && regions.of(code) !== undefined && !noCountries.has(code), 'is not two upper-case letters of ISO 3166-1 that stand for a country');
+  .refine(
+    (code) => /^[A-Z]{2}$/.test(code) && regions.of(code) !== undefined && !noCountries.has(code),
+    'is not two upper-case letters of ISO 3166-1 that stand for a country',
+  );
 
 const phone = z.string().transform((value, context) => {
   const judged = judgePhone(value);
@@ -66,11 +76,17 @@ const phone = z.string().transform((value, context) => {
 
 const contact = z.strictObject({
   name: profileText(brandLimits.nameCharactersMax),
-  email: z.string().trim().max(254).regex(/^[^\s@"<>\\\p{C}]+@[^\s@"<>\\\p{C}]+\.[^\s@"<>\\.\p{C}]+$/u, 'is not an e-mail address'),
+  email: z
+    .string()
+    .trim()
+    .max(254)
+    .regex(/^[^\s@"<>\\\p{C}]+@[^\s@"<>\\\p{C}]+\.[^\s@"<>\\.\p{C}]+$/u, 'is not an e-mail address'),
   phone: phone.nullable().default(null),
 });
 
-const callReasons = z.array(profileText(brandLimits.callReasonCharactersMax)).max(brandLimits.callReasonsMax, `has more than ${brandLimits.callReasonsMax} entries`);
+const callReasons = z
+  .array(profileText(brandLimits.callReasonCharactersMax))
+  .max(brandLimits.callReasonsMax, `has more than ${brandLimits.callReasonsMax} entries`);
 
 const fields = {
   legalName: profileText(brandLimits.nameCharactersMax),
@@ -106,7 +122,10 @@ export type BrandProfile = z.output<typeof brandProfileSchema>;
 export type BrandChanges = z.output<typeof brandChangesSchema>;
 
 /** A brand's name in paths, commands and reports: lower-case letters, digits and single hyphens, 2 to 63 characters. */
-export const handleSchema = z.string().max(63).regex(/^[a-z0-9](-?[a-z0-9])+$/, 'is not made of lower-case letters, digits and single hyphens, 2 to 63 characters');
+export const handleSchema = z
+  .string()
+  .max(63)
+  .regex(/^[a-z0-9](-?[a-z0-9])+$/, 'is not made of lower-case letters, digits and single hyphens, 2 to 63 characters');
 
 /** A reason for calls with one number. */
 export const callReasonSchema = profileText(brandLimits.callReasonCharactersMax);
@@ -114,7 +133,12 @@ export const callReasonSchema = profileText(brandLimits.callReasonCharactersMax)
 /** The handle that a display name suggests; empty if it has no letter or digit of ASCII. */
 export function suggestHandle(name: string): string {
   const words = foldWords(name.replace(/[&+]/g, ' ')).join(' ');
-  return words.replace(/[^a-z0-9]+/g, ' ').trim().replaceAll(' ', '-').slice(0, 60).replace(/-+$/, '');
+  return words
+    .replace(/[^a-z0-9]+/g, ' ')
+    .trim()
+    .replaceAll(' ', '-')
+    .slice(0, 60)
+    .replace(/-+$/, '');
 }
 
 /** The fields that an update changes only with an approval, because they are what a called person or a letter names. */

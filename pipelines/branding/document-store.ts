@@ -26,11 +26,21 @@ interface DocumentRow {
 }
 
 /** Seals and stores a file, under a key of its own. */
-export async function storeDocument({ db, vault }: DocumentStore, { kind, content }: { kind: 'letter' | 'numbers'; content: Uint8Array }): Promise<StoredDocument> {
+export async function storeDocument(
+  { db, vault }: DocumentStore,
+  { kind, content }: { kind: 'letter' | 'numbers'; content: Uint8Array },
+): Promise<StoredDocument> {
   const sha256 = createHash('sha256').update(content).digest('hex');
   const { key, wrapped, masterKeyId } = vault.makeKey(`key ${sha256}`);
   const sealed = key.seal(content, `content ${sha256}`);
-  const row = await queryRow<{ documentId: number }>(db, sql('branding/store_document'), [kind, sha256, content.length, sealed, wrapped, masterKeyId]);
+  const row = await queryRow<{ documentId: number }>(db, sql('branding/store_document'), [
+    kind,
+    sha256,
+    content.length,
+    sealed,
+    wrapped,
+    masterKeyId,
+  ]);
   return { documentId: row!.documentId, sha256, bytes: content.length };
 }
 
@@ -62,12 +72,22 @@ export async function destroyDocument(db: Queryable, documentId: number, why: st
   return (await queryRow(db, sql('branding/destroy_document'), [documentId, why])) !== undefined;
 }
 
-async function readDocument({ db, vault }: DocumentStore, documentId: number): Promise<{ key: SealingKey; row: DocumentRow }> {
+async function readDocument(
+  { db, vault }: DocumentStore,
+  documentId: number,
+): Promise<{ key: SealingKey; row: DocumentRow }> {
   const row = await queryRow<DocumentRow>(db, sql('branding/read_document'), [documentId]);
   if (row === undefined || row.wrappedKey === null) {
     throw new ServiceError('document_destroyed', { operation: 'open document', object: String(documentId) });
   }
-  return { key: vault.unwrapKey({ wrapped: row.wrappedKey, masterKeyId: row.masterKeyId }, `key ${row.sha256}`, thing(documentId)), row };
+  return {
+    key: vault.unwrapKey(
+      { wrapped: row.wrappedKey, masterKeyId: row.masterKeyId },
+      `key ${row.sha256}`,
+      thing(documentId),
+    ),
+    row,
+  };
 }
 
 function thing(documentId: number): SealedThing {

@@ -7,7 +7,8 @@ export const LETTER_REFUSALS = {
   letter_too_many_pages: 'The letter has more pages than the limit.',
   letter_page_too_large: 'A page or the image is larger than the limit.',
   letter_encrypted: 'The PDF is encrypted or asks for a password.',
-  letter_active_content: 'The PDF holds a script, or an action that starts a program, sends a form or opens another file.',
+  letter_active_content:
+    'The PDF holds a script, or an action that starts a program, sends a form or opens another file.',
   letter_embedded_file: 'The PDF embeds a file that is not a CSV of numbers, or more than one file.',
   letter_damaged: 'The file is damaged: its structure cannot be read.',
   letter_limit_exceeded: 'Reading the file took more time, memory or output than a letter needs.',

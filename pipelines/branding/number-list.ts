@@ -30,11 +30,16 @@ export async function readNumberList(bytes: Uint8Array, limits: NumberListLimits
   const rows: NumberRow[] = [];
   try {
     for await (const batch of readFeedRows(Readable.from([Buffer.from(bytes)]), format, limits.feedLineBytesMax)) {
-      for (const row of batch) rows.push('values' in row ? judgeRow(row.line, row.values[0] ?? '') : { line: row.line, phone: null, ...row.refusal });
-      if (rows.length > limits.numbersRowsMax) throw invalid(`The file has more than ${limits.numbersRowsMax} rows.`, 'Split it into several requests.');
+      for (const row of batch)
+        rows.push(
+          'values' in row ? judgeRow(row.line, row.values[0] ?? '') : { line: row.line, phone: null, ...row.refusal },
+        );
+      if (rows.length > limits.numbersRowsMax)
+        throw invalid(`The file has more than ${limits.numbersRowsMax} rows.`, 'Split it into several requests.');
     }
   } catch (error) {
-    if (isServiceError(error, 'feed_header_invalid') || isServiceError(error, 'feed_encoding_invalid')) throw invalid(error.problem, 'The file needs a column `phone`, or numbers alone without a header.');
+    if (isServiceError(error, 'feed_header_invalid') || isServiceError(error, 'feed_encoding_invalid'))
+      throw invalid(error.problem, 'The file needs a column `phone`, or numbers alone without a header.');
     throw error;
   }
   if (rows.length === 0) throw invalid('The file names no number.', 'Give at least one row.');

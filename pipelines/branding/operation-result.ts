@@ -21,7 +21,12 @@ export interface NumbersResult {
   /** Accepted and known numbers by the state that they came to. */
   readonly states: Partial<Record<NumberState, number>>;
   /** The first refused rows, at most {@link rejectsShownMax}; the operation's rows have all. */
-  readonly rejects: readonly { readonly line: number; readonly phone: string | null; readonly code: string; readonly reason: string }[];
+  readonly rejects: readonly {
+    readonly line: number;
+    readonly phone: string | null;
+    readonly code: string;
+    readonly reason: string;
+  }[];
 }
 
 export const rejectsShownMax = 100;

@@ -5,28 +5,57 @@ import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '.
 import { sql } from '../../sql/sql.ts';
 import { cleanText } from '../phone/text-cleaning.ts';
 import type { Vault } from '../../runtime/vault.ts';
-import { brandChangesSchema, brandLimits, brandProfileSchema, callReasonSchema, handleSchema, profileText, suggestHandle } from './brand-profile.ts';
+import {
+  brandChangesSchema,
+  brandLimits,
+  brandProfileSchema,
+  callReasonSchema,
+  handleSchema,
+  profileText,
+  suggestHandle,
+} from './brand-profile.ts';
 import { storeDocument } from './document-store.ts';
 import type { OperationResult } from './operation-result.ts';
 
 /** Numbers that a request may name itself; more come as a CSV. */
 export const namedNumbersMax = 1000;
 
-const wellFormed = z.string().max(64).refine((value) => !/[\0\p{Cs}]/u.test(value), 'holds characters that no number has');
+const wellFormed = z
+  .string()
+  .max(64)
+  .refine((value) => !/[\0\p{Cs}]/u.test(value), 'holds characters that no number has');
 /** Numbers that a request names, as their sender writes them. */
-export const requestNumbersSchema = z.array(wellFormed).max(namedNumbersMax, `names more than ${namedNumbersMax} numbers: use a CSV`).default([]);
+export const requestNumbersSchema = z
+  .array(wellFormed)
+  .max(namedNumbersMax, `names more than ${namedNumbersMax} numbers: use a CSV`)
+  .default([]);
 const callReason = callReasonSchema.nullable().default(null);
 
 /** Who signs the letter: printed on the form that is issued for the request. */
-export const signerSchema = z.strictObject({ name: profileText(brandLimits.nameCharactersMax), title: profileText(brandLimits.nameCharactersMax) });
+export const signerSchema = z.strictObject({
+  name: profileText(brandLimits.nameCharactersMax),
+  title: profileText(brandLimits.nameCharactersMax),
+});
 
 const numbers = requestNumbersSchema;
 const signer = signerSchema.optional();
 
 /** The closed list of operations, under the specification's names, with the form of their requests. */
 export const OPERATIONS = {
-  add_managed_brand: z.strictObject({ handle: handleSchema.optional(), brand: brandProfileSchema, numbers, callReason, signer }),
-  update_managed_brand: z.strictObject({ handle: handleSchema, changes: brandChangesSchema.default({}), numbers, callReason, signer }),
+  add_managed_brand: z.strictObject({
+    handle: handleSchema.optional(),
+    brand: brandProfileSchema,
+    numbers,
+    callReason,
+    signer,
+  }),
+  update_managed_brand: z.strictObject({
+    handle: handleSchema,
+    changes: brandChangesSchema.default({}),
+    numbers,
+    callReason,
+    signer,
+  }),
   add_phone_number: z.strictObject({ handle: handleSchema, numbers, callReason, signer }),
 } as const;
 
@@ -43,7 +72,9 @@ export const operationTitles: { readonly [Kind in OperationKind]: string } = {
 export type OperationRequest<Kind extends OperationKind = OperationKind> = z.input<(typeof OPERATIONS)[Kind]>;
 
 /** A request that was checked: texts are clean, defaults are filled in. */
-export type CheckedRequest<Kind extends OperationKind = OperationKind> = z.output<(typeof OPERATIONS)[Kind]> & { readonly handle: string };
+export type CheckedRequest<Kind extends OperationKind = OperationKind> = z.output<(typeof OPERATIONS)[Kind]> & {
+  readonly handle: string;
+};
 
 /** What a sender hands in. */
 export interface Submission<Kind extends OperationKind = OperationKind> {
@@ -101,20 +132,35 @@ export interface OperationRecord extends Operation {
  * request under a key that its owner has used returns the operation of then.
  * @throws ServiceError `brand_request_invalid`, `idempotency_conflict`
  */
-export async function submitOperation({ db, vault }: { db: Pool; vault: Vault }, submission: Submission): Promise<{ operationId: number; repeated: boolean }> {
+export async function submitOperation(
+  { db, vault }: { db: Pool; vault: Vault },
+  submission: Submission,
+): Promise<{ operationId: number; repeated: boolean }> {
   const { kind, key, letter, numbersFile } = submission;
   const requestedBy = cleanText(submission.requestedBy) ?? 'unknown';
   const request = checkRequest(kind, submission.request);
   const owner = checkOwner(submission.owner);
-  if (!/^[!-~]{1,128}$/.test(key)) throw invalid(kind, 'The idempotency key is not 1 to 128 printable ASCII characters without spaces.');
+  if (!/^[!-~]{1,128}$/.test(key))
+    throw invalid(kind, 'The idempotency key is not 1 to 128 printable ASCII characters without spaces.');
   requireNumbers(kind, request, numbersFile);
   const digest = digestOf(request, letter, numbersFile);
   const repeated = await findRepeated(db, { owner, key, digest });
   if (repeated !== undefined) return { operationId: repeated, repeated: true };
   const recorded = await inTransaction(db, async (client) => {
     const letterDocument = letter && (await storeDocument({ db: client, vault }, { kind: 'letter', content: letter }));
-    const numbersDocument = numbersFile && (await storeDocument({ db: client, vault }, { kind: 'numbers', content: numbersFile }));
-    const values = [owner, key, kind, JSON.stringify(request), digest, letterDocument?.documentId ?? null, numbersDocument?.documentId ?? null, requestedBy, cleanText(submission.person ?? '')];
+    const numbersDocument =
+      numbersFile && (await storeDocument({ db: client, vault }, { kind: 'numbers', content: numbersFile }));
+    const values = [
+      owner,
+      key,
+      kind,
+      JSON.stringify(request),
+      digest,
+      letterDocument?.documentId ?? null,
+      numbersDocument?.documentId ?? null,
+      requestedBy,
+      cleanText(submission.person ?? ''),
+    ];
     const row = await queryRow<{ operationId: number }>(client, sql('branding/insert_operation'), values);
     if (row === undefined) throw new RepeatedMeanwhile();
     await submission.record?.(client, row.operationId);
@@ -130,8 +176,14 @@ export async function submitOperation({ db, vault }: { db: Pool; vault: Vault },
 /** Rolls the documents of a request back that another process submitted at the same time. */
 class RepeatedMeanwhile extends Error {}
 
-async function findRepeated(db: Queryable, { owner, key, digest }: { owner: string; key: string; digest: string }): Promise<number | undefined> {
-  const row = await queryRow<{ operationId: number; requestSha256: string }>(db, sql('branding/find_operation'), [owner, key]);
+async function findRepeated(
+  db: Queryable,
+  { owner, key, digest }: { owner: string; key: string; digest: string },
+): Promise<number | undefined> {
+  const row = await queryRow<{ operationId: number; requestSha256: string }>(db, sql('branding/find_operation'), [
+    owner,
+    key,
+  ]);
   if (row === undefined) return undefined;
   if (row.requestSha256 === digest) return row.operationId;
   throw new ServiceError('idempotency_conflict', {
@@ -145,7 +197,11 @@ function checkRequest(kind: OperationKind, request: unknown): CheckedRequest {
   const schema = Object.hasOwn(OPERATIONS, kind) ? (OPERATIONS[kind] as z.ZodType<CheckedRequest>) : undefined;
   if (schema === undefined) throw invalid(String(kind), `The operations are ${Object.keys(OPERATIONS).join(', ')}.`);
   const parsed = schema.safeParse(request);
-  if (!parsed.success) throw invalid(kind, parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'request'}: ${message}`).join('; ') + '.');
+  if (!parsed.success)
+    throw invalid(
+      kind,
+      parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'request'}: ${message}`).join('; ') + '.',
+    );
   return { ...parsed.data, handle: parsed.data.handle ?? suggestedHandle(kind, parsed.data) };
 }
 
@@ -162,25 +218,40 @@ function checkOwner(text: unknown): string {
   throw invalid('request', 'owner: is missing or longer than 128 characters.');
 }
 
-function requireNumbers(kind: OperationKind, { numbers: named }: CheckedRequest, numbersFile: Uint8Array | undefined): void {
-  if (named.length > 0 && numbersFile !== undefined) throw invalid(kind, 'numbers: are named in the request and given as a CSV; give one of the two.');
-  if (kind === 'add_phone_number' && named.length === 0 && numbersFile === undefined) throw invalid(kind, 'numbers: are missing.');
+function requireNumbers(
+  kind: OperationKind,
+  { numbers: named }: CheckedRequest,
+  numbersFile: Uint8Array | undefined,
+): void {
+  if (named.length > 0 && numbersFile !== undefined)
+    throw invalid(kind, 'numbers: are named in the request and given as a CSV; give one of the two.');
+  if (kind === 'add_phone_number' && named.length === 0 && numbersFile === undefined)
+    throw invalid(kind, 'numbers: are missing.');
 }
 
 function invalid(kind: string, problem: string): ServiceError {
-  return new ServiceError('brand_request_invalid', { operation: 'submit branding request', object: kind, problem, hint: 'docs/branding.md lists the fields with their limits.' });
+  return new ServiceError('brand_request_invalid', {
+    operation: 'submit branding request',
+    object: kind,
+    problem,
+    hint: 'docs/branding.md lists the fields with their limits.',
+  });
 }
 
 /** Of the checked request and the files: the same request written in another way is the same. */
 function digestOf(request: CheckedRequest, ...files: (Uint8Array | undefined)[]): string {
   const hash = createHash('sha256').update(canonical(request));
-  for (const file of files) hash.update(file === undefined ? '\n-' : `\n${createHash('sha256').update(file).digest('hex')}`);
+  for (const file of files)
+    hash.update(file === undefined ? '\n-' : `\n${createHash('sha256').update(file).digest('hex')}`);
   return hash.digest('hex');
 }
 
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
-    inner !== null && typeof inner === 'object' && !Array.isArray(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner);
+    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
 }
 
 interface OperationTableRow {
@@ -231,16 +302,29 @@ export async function readOperationRecord(db: Queryable, operationId: number): P
  * @throws ServiceError `operation_unknown`
  */
 export async function readOperation(db: Queryable, operationId: number): Promise<Operation> {
-  const { request: _request, letterDocumentId: _letter, numbersDocumentId: _numbers, ...operation } = await readOperationRecord(db, operationId);
+  const {
+    request: _request,
+    letterDocumentId: _letter,
+    numbersDocumentId: _numbers,
+    ...operation
+  } = await readOperationRecord(db, operationId);
   return operation;
 }
 
 /** Rows of a request's numbers in the order of the file. */
-export async function listOperationRows(db: Queryable, operationId: number, { refused, after, limit }: { refused: boolean; after: number; limit: number }): Promise<OperationRow[]> {
+export async function listOperationRows(
+  db: Queryable,
+  operationId: number,
+  { refused, after, limit }: { refused: boolean; after: number; limit: number },
+): Promise<OperationRow[]> {
   return queryRows<OperationRow>(db, sql('branding/list_operation_rows'), [operationId, refused, after, limit]);
 }
 
 /** Ends an operation that cannot be carried out; the same key gives this answer from then on. */
-export async function failOperation(db: Queryable, operationId: number, { code, reason }: { code: ErrorCode; reason: string }): Promise<void> {
+export async function failOperation(
+  db: Queryable,
+  operationId: number,
+  { code, reason }: { code: ErrorCode; reason: string },
+): Promise<void> {
   await db.query(sql('branding/fail_operation'), [operationId, code, reason]);
 }

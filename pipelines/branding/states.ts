@@ -7,7 +7,8 @@ export interface TransitionTable<State extends string, Action extends string> {
   readonly actions: { readonly [Name in Action]: { readonly from: readonly State[]; readonly to: State } };
 }
 
-const table = <const State extends string, const Action extends string>(definition: TransitionTable<State, Action>) => definition;
+const table = <const State extends string, const Action extends string>(definition: TransitionTable<State, Action>) =>
+  definition;
 
 /** A managed brand. `draft`: it waits for a letter. `expired`: no letter is in force any more. */
 export const BRAND_TRANSITIONS = table({
@@ -22,7 +23,10 @@ export const BRAND_TRANSITIONS = table({
     resume: { from: ['suspended'], to: 'approved' },
     expire: { from: ['approved'], to: 'expired' },
     renew: { from: ['expired'], to: 'approved' },
-    withdraw: { from: ['draft', 'submitted', 'in_review', 'approved', 'rejected', 'suspended', 'expired'], to: 'withdrawn' },
+    withdraw: {
+      from: ['draft', 'submitted', 'in_review', 'approved', 'rejected', 'suspended', 'expired'],
+      to: 'withdrawn',
+    },
   },
 });
 
@@ -43,7 +47,16 @@ export const LETTER_TRANSITIONS = table({
 /** A phone number for branding, with one brand. `unsuccessful` can be submitted again, `permanently_rejected` never. */
 export const NUMBER_TRANSITIONS = table({
   kind: 'number',
-  states: ['submitted', 'in_review', 'verified', 'unsuccessful', 'permanently_rejected', 'suspended', 'expired', 'removed'],
+  states: [
+    'submitted',
+    'in_review',
+    'verified',
+    'unsuccessful',
+    'permanently_rejected',
+    'suspended',
+    'expired',
+    'removed',
+  ],
   actions: {
     submit: { from: ['unsuccessful', 'expired', 'removed'], to: 'submitted' },
     review: { from: ['submitted'], to: 'in_review' },
@@ -53,7 +66,10 @@ export const NUMBER_TRANSITIONS = table({
     resume: { from: ['suspended'], to: 'verified' },
     expire: { from: ['verified'], to: 'expired' },
     renew: { from: ['expired'], to: 'verified' },
-    reject: { from: ['submitted', 'in_review', 'verified', 'unsuccessful', 'suspended', 'expired'], to: 'permanently_rejected' },
+    reject: {
+      from: ['submitted', 'in_review', 'verified', 'unsuccessful', 'suspended', 'expired'],
+      to: 'permanently_rejected',
+    },
     remove: { from: ['submitted', 'in_review', 'verified', 'unsuccessful', 'suspended', 'expired'], to: 'removed' },
   },
 });
@@ -69,7 +85,11 @@ export type NumberState = StateOf<typeof NUMBER_TRANSITIONS>;
 export type NumberAction = ActionOf<typeof NUMBER_TRANSITIONS>;
 
 /** True if the table lets the action leave the state. */
-export function allows<State extends string, Action extends string>({ actions }: TransitionTable<State, Action>, from: State, action: Action): boolean {
+export function allows<State extends string, Action extends string>(
+  { actions }: TransitionTable<State, Action>,
+  from: State,
+  action: Action,
+): boolean {
   return actions[action].from.includes(from);
 }
 
@@ -77,7 +97,11 @@ export function allows<State extends string, Action extends string>({ actions }:
  * The state that an action leads to.
  * @throws ServiceError `transition_refused`, with from and to, if the table does not have it.
  */
-export function transition<State extends string, Action extends string>(of: TransitionTable<State, Action>, from: State, { action, object }: { action: Action; object: string }): State {
+export function transition<State extends string, Action extends string>(
+  of: TransitionTable<State, Action>,
+  from: State,
+  { action, object }: { action: Action; object: string },
+): State {
   const { from: allowed, to } = of.actions[action];
   if (allowed.includes(from)) return to;
   throw new ServiceError('transition_refused', {

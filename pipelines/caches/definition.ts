@@ -32,7 +32,12 @@ export interface CacheDefinition {
 }
 
 /** The closed list of caches. */
-export const CACHES = [profilePhones, brandedPhones, spammerPhones, spamRanges] as const satisfies readonly CacheDefinition[];
+export const CACHES = [
+  profilePhones,
+  brandedPhones,
+  spammerPhones,
+  spamRanges,
+] as const satisfies readonly CacheDefinition[];
 
 export type CacheName = (typeof CACHES)[number]['name'];
 

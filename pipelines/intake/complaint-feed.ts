@@ -46,13 +46,21 @@ function makeComplaintJudge({ submittedAt, dateForm, options }: JudgeOptions): R
     if (isPhoneRefusal(phone)) return phone;
     const times = judgeTimes(reported.trim(), violated.trim(), { latest, dateForm });
     if (typeof times !== 'string') return times;
-    const about = judgeAbout(cleanText(stateText), cleanText(subjectText) ?? noSubject, recordedText.trim().toUpperCase());
+    const about = judgeAbout(
+      cleanText(stateText),
+      cleanText(subjectText) ?? noSubject,
+      recordedText.trim().toUpperCase(),
+    );
     return typeof about === 'string' ? `${phone.phone}\t${copyText(phone.country)}\t${times}\t${about}` : about;
   };
 }
 
 /** Both times as COPY text, in UTC. */
-function judgeTimes(reportedText: string, violatedText: string, { latest, dateForm }: { latest: string; dateForm: DateForm | null }): string | Refusal {
+function judgeTimes(
+  reportedText: string,
+  violatedText: string,
+  { latest, dateForm }: { latest: string; dateForm: DateForm | null },
+): string | Refusal {
   if (reportedText === '') return refuse('date_missing');
   const reported = readFeedTime(reportedText, dateForm);
   const violated = violatedText === '' ? '' : readFeedTime(violatedText, dateForm);
@@ -75,8 +83,10 @@ const recordedWords: Readonly<Record<string, string>> = {
 };
 
 function judgeAbout(state: string | null, subject: string, recorded: string): string | Refusal {
-  if (state !== null && Buffer.byteLength(state) > complaintBytesMax.state) return refuse('text_too_long', `The state is longer than ${complaintBytesMax.state} bytes.`);
-  if (Buffer.byteLength(subject) > complaintBytesMax.subject) return refuse('text_too_long', `The subject is longer than ${complaintBytesMax.subject} bytes.`);
+  if (state !== null && Buffer.byteLength(state) > complaintBytesMax.state)
+    return refuse('text_too_long', `The state is longer than ${complaintBytesMax.state} bytes.`);
+  if (Buffer.byteLength(subject) > complaintBytesMax.subject)
+    return refuse('text_too_long', `The subject is longer than ${complaintBytesMax.subject} bytes.`);
   const recordedValue = recordedWords[recorded];
   return recordedValue === undefined ? refuse('recorded_invalid') : `${copyText(state)}\t${subject}\t${recordedValue}`;
 }

@@ -13,8 +13,14 @@ const limits = Object.values(displayBytesMax);
 export function judgeDisplay(texts: readonly string[]): DisplayInfo | Refusal {
   const [name = null, description = null, detail = null, image = null] = texts.map(cleanText);
   if (name === null) return refuse('name_missing');
-  const tooLong = [name, description, detail, image].findIndex((text, place) => text !== null && Buffer.byteLength(text) > limits[place]!);
-  if (tooLong !== -1) return refuse('text_too_long', `The ${Object.keys(displayBytesMax)[tooLong]} is longer than ${limits[tooLong]} bytes.`);
+  const tooLong = [name, description, detail, image].findIndex(
+    (text, place) => text !== null && Buffer.byteLength(text) > limits[place]!,
+  );
+  if (tooLong !== -1)
+    return refuse(
+      'text_too_long',
+      `The ${Object.keys(displayBytesMax)[tooLong]} is longer than ${limits[tooLong]} bytes.`,
+    );
   if (image !== null && !isSecureUrl(image)) return refuse('image_invalid');
   return [name, description, detail, image];
 }

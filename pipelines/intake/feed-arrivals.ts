@@ -39,23 +39,39 @@ const hourMs = 3_600_000;
 
 /** When each feed came last, and which are late. */
 export async function listFeedArrivals(db: Queryable, limits: ArrivalLimits, now: Date): Promise<FeedArrival[]> {
-  return judgeArrivals(await queryRows<ArrivalFacts>(db, sql('intake/list_feed_arrivals'), [loadsCompared]), limits, now);
+  return judgeArrivals(
+    await queryRows<ArrivalFacts>(db, sql('intake/list_feed_arrivals'), [loadsCompared]),
+    limits,
+    now,
+  );
 }
 
 /** Decides which feeds are late: their last load is older than a share of the usual or set interval. */
 export function judgeArrivals(facts: readonly ArrivalFacts[], limits: ArrivalLimits, now: Date): FeedArrival[] {
   const set = readIntervals(limits.feedIntervalHours);
   const known = facts.map(({ feed, source, lastAt, rows, loads, usualSeconds }): FeedArrival => {
-    const learnt = loads < limits.feedGateLoadsMin || usualSeconds === null ? null : Math.max(learntHoursMin, usualSeconds / 3600);
+    const learnt =
+      loads < limits.feedGateLoadsMin || usualSeconds === null ? null : Math.max(learntHoursMin, usualSeconds / 3600);
     const expectedHours = set.get(nameOfFeed({ feed, source })) ?? learnt;
     const ageHours = (now.getTime() - lastAt.getTime()) / hourMs;
-    return { feed, source, lastAt, rows, expectedHours: round(expectedHours), ageHours: round(ageHours), late: expectedHours !== null && ageHours * 100 > expectedHours * limits.feedLatePercent };
+    return {
+      feed,
+      source,
+      lastAt,
+      rows,
+      expectedHours: round(expectedHours),
+      ageHours: round(ageHours),
+      late: expectedHours !== null && ageHours * 100 > expectedHours * limits.feedLatePercent,
+    };
   });
   const never = [...set].filter(([name]) => !known.some((arrival) => nameOfFeed(arrival) === name));
-  return [...known, ...never.map(([name, expectedHours]): FeedArrival => {
-    const [feed = '', source = ''] = name.split('/');
-    return { feed, source, lastAt: null, rows: null, expectedHours, ageHours: null, late: true };
-  })];
+  return [
+    ...known,
+    ...never.map(([name, expectedHours]): FeedArrival => {
+      const [feed = '', source = ''] = name.split('/');
+      return { feed, source, lastAt: null, rows: null, expectedHours, ageHours: null, late: true };
+    }),
+  ];
 }
 
 /** A feed and source as people and settings name it: `complaints`, `reputation/phoneblock`. */
@@ -65,10 +81,15 @@ export function nameOfFeed({ feed, source }: { feed: string; source: string }): 
 
 /** Reads `complaints=24,reputation/phoneblock=168`. */
 function readIntervals(text: string | undefined): Map<string, number> {
-  return new Map((text ?? '').split(',').filter((part) => part !== '').map((part) => {
-    const [name = '', hours = ''] = part.split('=');
-    return [name, Number(hours)];
-  }));
+  return new Map(
+    (text ?? '')
+      .split(',')
+      .filter((part) => part !== '')
+      .map((part) => {
+        const [name = '', hours = ''] = part.split('=');
+        return [name, Number(hours)];
+      }),
+  );
 }
 
 function round(hours: number): number;

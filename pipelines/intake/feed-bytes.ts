@@ -22,7 +22,10 @@ export interface FeedBytesOptions {
  * @throws ServiceError `feed_gzip_invalid` if the gzip data is damaged, cut off, or followed by anything else;
  * `feed_too_large`; `feed_not_found`; `feed_file_invalid`; `interrupted` if the signal was given.
  */
-export async function* readFeedBytes(path: string, { plainBytesMax, signal }: FeedBytesOptions): AsyncGenerator<Buffer> {
+export async function* readFeedBytes(
+  path: string,
+  { plainBytesMax, signal }: FeedBytesOptions,
+): AsyncGenerator<Buffer> {
   const chunks = (await isGzip(path)) ? gunzip(path) : plain(path);
   let bytes = 0;
   for await (const chunk of chunks) {
@@ -77,7 +80,12 @@ function isZlibError(error: unknown): boolean {
 }
 
 function notFound(cause: unknown): ServiceError {
-  return new ServiceError('feed_not_found', { operation: 'read feed', problem: 'The feed file is not there.', hint: 'Give the path of a file, or submit the feed again.', cause });
+  return new ServiceError('feed_not_found', {
+    operation: 'read feed',
+    problem: 'The feed file is not there.',
+    hint: 'Give the path of a file, or submit the feed again.',
+    cause,
+  });
 }
 
 function damaged(cause: unknown): ServiceError {

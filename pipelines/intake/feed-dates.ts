@@ -19,7 +19,12 @@ const serialForm = /^\d{5}(?:[.,]\d+)?$/;
 export function readFeedTime(text: string, form: DateForm | null): string | null {
   if (isLocalTime(text)) return text; // the usual form, as it stands
   const [, first = '', , second = '', year = '', ...time] = slashedForm.exec(text) ?? [];
-  if (first !== '') return form === 'mdy' ? compose([year, first, second], time) : form === 'dmy' ? compose([year, second, first], time) : null;
+  if (first !== '')
+    return form === 'mdy'
+      ? compose([year, first, second], time)
+      : form === 'dmy'
+        ? compose([year, second, first], time)
+        : null;
   const iso = isoForm.exec(text);
   if (iso !== null) return compose(iso.slice(1, 4), iso.slice(4));
   const dotted = dottedForm.exec(text);
@@ -27,8 +32,16 @@ export function readFeedTime(text: string, form: DateForm | null): string | null
   return form === 'serial' && serialForm.test(text) ? fromSerial(text) : null;
 }
 
-function compose(date: readonly string[], [hour = '0', minute = '00', second = '00', half]: readonly (string | undefined)[]): string | null {
-  const hours = half === undefined ? Number(hour) : Number(hour) > 12 || Number(hour) === 0 ? 99 : (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0);
+function compose(
+  date: readonly string[],
+  [hour = '0', minute = '00', second = '00', half]: readonly (string | undefined)[],
+): string | null {
+  const hours =
+    half === undefined
+      ? Number(hour)
+      : Number(hour) > 12 || Number(hour) === 0
+        ? 99
+        : (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0);
   const [year = '', month = '', day = ''] = date;
   const text = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')} ${String(hours).padStart(2, '0')}:${minute}:${second}`;
   return isLocalTime(text) ? text : null;
@@ -67,11 +80,23 @@ export class DateObserver {
    * @throws ServiceError `feed_dates_unclear`
    */
   form(): DateForm | null {
-    if (this.serials > 0) throw unclear('The dates are serial numbers of a spreadsheet.', 'Format the column as a date and save it again, or load the file with --dates serial.');
+    if (this.serials > 0)
+      throw unclear(
+        'The dates are serial numbers of a spreadsheet.',
+        'Format the column as a date and save it again, or load the file with --dates serial.',
+      );
     if (this.slashed === 0) return null;
     const { first, second } = this.over12;
-    if (first && second) throw unclear('Some dates have the month first and some the day.', 'Save the file again with dates as YYYY-MM-DD HH:MM:SS.');
-    if (!first && !second) throw unclear('The dates could have the month first or the day: no part of any is over 12.', 'Load the file with --dates mdy (month first) or --dates dmy (day first).');
+    if (first && second)
+      throw unclear(
+        'Some dates have the month first and some the day.',
+        'Save the file again with dates as YYYY-MM-DD HH:MM:SS.',
+      );
+    if (!first && !second)
+      throw unclear(
+        'The dates could have the month first or the day: no part of any is over 12.',
+        'Load the file with --dates mdy (month first) or --dates dmy (day first).',
+      );
     return first ? 'dmy' : 'mdy';
   }
 }

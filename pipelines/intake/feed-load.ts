@@ -1,7 +1,16 @@
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError, isServiceError, type ErrorCode } from '../../runtime/errors.ts';
-import { inTransaction, isConnectionLoss, queryRow, queryRows, unavailable, withPoolClient, type Pool, type PoolClient } from '../../runtime/postgres.ts';
+import {
+  inTransaction,
+  isConnectionLoss,
+  queryRow,
+  queryRows,
+  unavailable,
+  withPoolClient,
+  type Pool,
+  type PoolClient,
+} from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { makeExcerpt } from '../phone/text-cleaning.ts';
 import { CopyIn, escapeCopyText, type CopyTarget } from './copy-in.ts';
@@ -13,7 +22,14 @@ import type { Category, FeedDefinition, RowJudge } from './feed-definition.ts';
 import { DateObserver, type DateForm } from './feed-dates.ts';
 import { checkFeedOptions, shapeOf } from './feed-options.ts';
 import { judgeLoad, loadsCompared, type FeedMeasures, type GateBreach, type LoadGateLimits } from './load-gates.ts';
-import { decideHeldLoad, failFeedLoad, readFeedLoad, type EndedFeedLoad, type FeedLoad, type LoadDecision } from './load-record.ts';
+import {
+  decideHeldLoad,
+  failFeedLoad,
+  readFeedLoad,
+  type EndedFeedLoad,
+  type FeedLoad,
+  type LoadDecision,
+} from './load-record.ts';
 import { complaintRule } from '../labels/complaint-rule.ts';
 import { REJECTS, type RejectCode, type Refusal } from '../rows/reject.ts';
 
@@ -37,7 +53,16 @@ export interface FeedProgress {
  * say how the file differs from the usual form ({@link FeedOptions}).
  * @throws ServiceError `feed_unknown`, `feed_option_invalid`, `feed_not_found`, `feed_file_invalid`
  */
-export async function submitFeed({ db, feedDir, feed, path, submittedBy, fileName = basename(path), options: given = {}, record }: {
+export async function submitFeed({
+  db,
+  feedDir,
+  feed,
+  path,
+  submittedBy,
+  fileName = basename(path),
+  options: given = {},
+  record,
+}: {
   db: Pool;
   feedDir: string;
   feed: string;
@@ -55,7 +80,15 @@ export async function submitFeed({ db, feedDir, feed, path, submittedBy, fileNam
     const loadId = await inTransaction(db, async (client) => {
       await client.query(sql('intake/lock_feed_file'), [file.sha256]);
       await file.keep();
-      const row = await queryRow<{ loadId: number }>(client, sql('intake/add_load'), [definition.name, makeExcerpt(fileName), file.sha256, file.bytes, submittedBy, source, options]);
+      const row = await queryRow<{ loadId: number }>(client, sql('intake/add_load'), [
+        definition.name,
+        makeExcerpt(fileName),
+        file.sha256,
+        file.bytes,
+        submittedBy,
+        source,
+        options,
+      ]);
       await record?.(client, row!.loadId);
       return row!.loadId;
     });
@@ -119,7 +152,11 @@ function hasEnded(load: FeedLoad): load is EndedFeedLoad {
  * Ends a held load, and removes its file.
  * @throws ServiceError `feed_not_found`, `feed_not_held`, `reason_required`
  */
-export async function discardFeedLoad({ db, feedDir, ...decision }: Omit<LoadDecision, 'db' | 'decision'> & { readonly db: Pool; readonly feedDir: string }): Promise<FeedLoad> {
+export async function discardFeedLoad({
+  db,
+  feedDir,
+  ...decision
+}: Omit<LoadDecision, 'db' | 'decision'> & { readonly db: Pool; readonly feedDir: string }): Promise<FeedLoad> {
   const load = await decideHeldLoad({ ...decision, db, decision: 'discard' });
   await removeFileIfUnneeded(db, feedDir, load.loadId);
   return load;
@@ -128,7 +165,10 @@ export async function discardFeedLoad({ db, feedDir, ...decision }: Omit<LoadDec
 const lockPollMs = 250;
 
 /** Runs `work` on a connection of the pool that alone holds the load's lock. */
-function withLoadLock<Result>({ db, loadId, signal }: RunFeedLoadOptions, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+function withLoadLock<Result>(
+  { db, loadId, signal }: RunFeedLoadOptions,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
   return withPoolClient(db, async (client, discard) => {
     while (!(await queryRow<{ locked: boolean }>(client, sql('intake/lock_load'), [loadId]))?.locked) {
       throwIfInterrupted(signal);
@@ -153,8 +193,21 @@ async function loadInTransaction(client: PoolClient, load: FeedLoad, options: Ru
     const end = await endOf(client, { load, feed, counts }, options.limits);
     const merged = end.state === 'done' ? await merge(client, feed, load.loadId) : undefined;
     await client.query(sql('intake/finish_load'), [
-      load.loadId, end.state, counts.given, counts.accepted, counts.given - counts.accepted, merged?.rowsSuperseded, merged?.rowsChanged, counts.rejects,
-      merged?.labelsWithheld, end.tooOld, end.measures, JSON.stringify(end.gates), dateForm, end.failure?.code, end.failure?.reason,
+      load.loadId,
+      end.state,
+      counts.given,
+      counts.accepted,
+      counts.given - counts.accepted,
+      merged?.rowsSuperseded,
+      merged?.rowsChanged,
+      counts.rejects,
+      merged?.labelsWithheld,
+      end.tooOld,
+      end.measures,
+      JSON.stringify(end.gates),
+      dateForm,
+      end.failure?.code,
+      end.failure?.reason,
     ]);
     throwIfInterrupted(options.signal);
     await client.query('COMMIT');
@@ -172,7 +225,11 @@ const dateProbeRows = 1000;
  * The order of the parts of a file's dates: as the sender says, else as all of them tell.
  * @throws ServiceError `feed_dates_unclear`
  */
-async function readDateForm(feed: FeedDefinition, load: FeedLoad, options: RunFeedLoadOptions): Promise<DateForm | null> {
+async function readDateForm(
+  feed: FeedDefinition,
+  load: FeedLoad,
+  options: RunFeedLoadOptions,
+): Promise<DateForm | null> {
   if (load.options.dates !== undefined || feed.dateColumns.length === 0) return load.options.dates ?? null;
   const observer = new DateObserver();
   let given = 0;
@@ -185,7 +242,11 @@ async function readDateForm(feed: FeedDefinition, load: FeedLoad, options: RunFe
   return observer.form();
 }
 
-function readRows(feed: FeedDefinition, { sha256, options }: FeedLoad, { feedDir, limits, signal }: RunFeedLoadOptions): AsyncGenerator<FeedRow[]> {
+function readRows(
+  feed: FeedDefinition,
+  { sha256, options }: FeedLoad,
+  { feedDir, limits, signal }: RunFeedLoadOptions,
+): AsyncGenerator<FeedRow[]> {
   const bytes = readFeedBytes(spooledPath(feedDir, sha256), { plainBytesMax: limits.feedPlainBytesMax, signal });
   return readFeedRows(bytes, { ...feed.format, shape: shapeOf(options) }, limits.feedLineBytesMax);
 }
@@ -211,17 +272,36 @@ interface LoadEnd {
 }
 
 /** What becomes of staged rows: most of them refused, and the load has failed; past a gate, and it is held; else it is merged. */
-async function endOf(client: PoolClient, { load, feed, counts }: { load: FeedLoad; feed: FeedDefinition; counts: Counts }, limits: FeedLimits): Promise<LoadEnd> {
+async function endOf(
+  client: PoolClient,
+  { load, feed, counts }: { load: FeedLoad; feed: FeedDefinition; counts: Counts },
+  limits: FeedLimits,
+): Promise<LoadEnd> {
   const refused = counts.given - counts.accepted;
-  if (refused * 100 > counts.given * limits.feedRejectPercentMax) return { state: 'failed', gates: [], failure: mostlyRejected(counts, limits) };
+  if (refused * 100 > counts.given * limits.feedRejectPercentMax)
+    return { state: 'failed', gates: [], failure: mostlyRejected(counts, limits) };
   await client.query(sql('intake/prepare_bulk_work'));
   // Without it the planner takes 200 numbers for granted, and a feed of a million rows that says nothing new takes 1.8 s instead of 1.0.
   await client.query(`ANALYZE ${feed.stagingTable} (phone)`);
   const row = (await queryRow<MeasureRow>(client, sql(feed.measure), [load.requestedAt, complaintRule.windowDays]))!; // the statement returns one row
   const measures = measuresOf(counts, row);
-  const before = await queryRows<{ measures: FeedMeasures }>(client, sql('intake/list_measures'), [load.feed, load.source, load.loadId, loadsCompared]);
-  const gates = judgeLoad(measures, before.map((earlier) => earlier.measures), limits);
-  return { state: gates.length > 0 && load.decision === null ? 'held' : 'done', gates, measures, tooOld: row.tooOldRows };
+  const before = await queryRows<{ measures: FeedMeasures }>(client, sql('intake/list_measures'), [
+    load.feed,
+    load.source,
+    load.loadId,
+    loadsCompared,
+  ]);
+  const gates = judgeLoad(
+    measures,
+    before.map((earlier) => earlier.measures),
+    limits,
+  );
+  return {
+    state: gates.length > 0 && load.decision === null ? 'held' : 'done',
+    gates,
+    measures,
+    tooOld: row.tooOldRows,
+  };
 }
 
 function measuresOf({ given, accepted }: Counts, row: MeasureRow): FeedMeasures {
@@ -239,7 +319,10 @@ function measuresOf({ given, accepted }: Counts, row: MeasureRow): FeedMeasures 
   };
 }
 
-function mostlyRejected({ given, accepted, rejects }: Counts, { feedRejectPercentMax }: FeedLimits): NonNullable<LoadEnd['failure']> {
+function mostlyRejected(
+  { given, accepted, rejects }: Counts,
+  { feedRejectPercentMax }: FeedLimits,
+): NonNullable<LoadEnd['failure']> {
   const [[code, rows]] = Object.entries(rejects).sort(([, a], [, b]) => b - a) as [[RejectCode, number]]; // more rows are refused than the limit, so there is a code
   return {
     code: 'feed_mostly_rejected',
@@ -254,7 +337,12 @@ interface Counts {
 }
 
 /** Judges every row of the file: accepted ones go to the staging table, refused ones to feed_reject. */
-async function stageRows(client: PoolClient, copy: CopyIn, { load, feed, dateForm }: { load: FeedLoad; feed: FeedDefinition; dateForm: DateForm | null }, options: RunFeedLoadOptions): Promise<Counts> {
+async function stageRows(
+  client: PoolClient,
+  copy: CopyIn,
+  { load, feed, dateForm }: { load: FeedLoad; feed: FeedDefinition; dateForm: DateForm | null },
+  options: RunFeedLoadOptions,
+): Promise<Counts> {
   await client.query(sql(feed.createStaging));
   const categories = await queryRows<Category>(client, sql('intake/list_categories'));
   const judge = feed.makeJudge({ categories, submittedAt: load.requestedAt, options: load.options, dateForm });
@@ -271,13 +359,16 @@ async function stageRows(client: PoolClient, copy: CopyIn, { load, feed, dateFor
   return counts;
 }
 
-async function stageBatch(rows: readonly FeedRow[], { judge, loadId, counts, accepted, rejected }: {
-  judge: RowJudge;
-  loadId: number;
-  counts: Counts;
-  accepted: CopyTarget;
-  rejected: CopyTarget;
-}): Promise<void> {
+async function stageBatch(
+  rows: readonly FeedRow[],
+  {
+    judge,
+    loadId,
+    counts,
+    accepted,
+    rejected,
+  }: { judge: RowJudge; loadId: number; counts: Counts; accepted: CopyTarget; rejected: CopyTarget },
+): Promise<void> {
   let acceptedLines = '';
   let rejectedLines = '';
   for (const row of rows) {
@@ -312,11 +403,17 @@ async function merge(client: PoolClient, feed: FeedDefinition, loadId: number): 
 
 /** Stores an error that no second try can cure. */
 async function storeIfFinal(client: PoolClient, loadId: number, error: unknown): Promise<void> {
-  if (isServiceError(error) && !error.facts.retry) await failFeedLoad(client, loadId, { code: error.code, reason: error.problem });
+  if (isServiceError(error) && !error.facts.retry)
+    await failFeedLoad(client, loadId, { code: error.code, reason: error.problem });
 }
 
 function failureOf({ code, reason }: { code: ErrorCode; reason: string }, loadId: number): ServiceError {
-  return new ServiceError(code, { operation: 'run feed load', object: String(loadId), problem: reason, hint: 'The load failed before; submit the feed again.' });
+  return new ServiceError(code, {
+    operation: 'run feed load',
+    object: String(loadId),
+    problem: reason,
+    hint: 'The load failed before; submit the feed again.',
+  });
 }
 
 /** Removes the spooled file of a load when no load needs it any more. A file that stays behind does no harm. */

@@ -20,7 +20,10 @@ const optionsSchema = z.strictObject({
   level: z.enum(['NEUTRAL', 'SPAM', 'FRAUD']).optional(),
   category: z.string().min(1).max(64).optional(),
   /** Which provider the file is from: gates and the age of a feed are counted for each. */
-  source: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,39}$/).optional(),
+  source: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9._-]{0,39}$/)
+    .optional(),
 });
 
 /** What a sender says of a file; kept with the load, so that it is read the same way each time. */
@@ -30,7 +33,10 @@ export type FeedOptions = Readonly<z.infer<typeof optionsSchema>>;
  * Checks the options of a load.
  * @throws ServiceError `feed_option_invalid`
  */
-export function checkFeedOptions(feed: { readonly name: string; readonly format: RowFormat }, given: unknown): FeedOptions {
+export function checkFeedOptions(
+  feed: { readonly name: string; readonly format: RowFormat },
+  given: unknown,
+): FeedOptions {
   const parsed = optionsSchema.safeParse(given);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -40,7 +46,8 @@ export function checkFeedOptions(feed: { readonly name: string; readonly format:
   const known = feed.format.columns.map(({ names }) => names[0]);
   const unknown = Object.keys(columns).find((name) => !known.includes(name));
   if (unknown !== undefined) throw invalid(`The feed has no column ${unknown}; its columns are ${known.join(', ')}.`);
-  if (feed.name !== 'reputation' && (level !== undefined || category !== undefined)) throw invalid('Only a reputation feed has a level and a category.');
+  if (feed.name !== 'reputation' && (level !== undefined || category !== undefined))
+    throw invalid('Only a reputation feed has a level and a category.');
   if (feed.name !== 'complaints' && dates !== undefined) throw invalid('Only a complaint feed has dates.');
   return parsed.data;
 }
@@ -51,5 +58,9 @@ export function shapeOf({ encoding, delimiter, comment, columns, level }: FeedOp
 }
 
 function invalid(problem: string): ServiceError {
-  return new ServiceError('feed_option_invalid', { operation: 'submit feed', problem, hint: 'docs/feeds.md has the options with examples.' });
+  return new ServiceError('feed_option_invalid', {
+    operation: 'submit feed',
+    problem,
+    hint: 'docs/feeds.md has the options with examples.',
+  });
 }

@@ -59,7 +59,14 @@ export function removeSpooled(feedDir: string, sha256: string): Promise<void> {
 /** Removes copies that a submission left behind when it was killed: those not written to for `idleMs`. Returns how many. */
 export async function sweepUnfinished(feedDir: string, idleMs = 3_600_000): Promise<number> {
   const names = (await readdir(feedDir).catch(() => [])).filter((name) => name.startsWith(unfinishedPrefix));
-  const ages = await Promise.all(names.map((name) => stat(join(feedDir, name)).then(({ mtimeMs }) => Date.now() - mtimeMs, () => 0)));
+  const ages = await Promise.all(
+    names.map((name) =>
+      stat(join(feedDir, name)).then(
+        ({ mtimeMs }) => Date.now() - mtimeMs,
+        () => 0,
+      ),
+    ),
+  );
   const dead = names.filter((_name, place) => ages[place]! > idleMs);
   await Promise.all(dead.map((name) => rm(join(feedDir, name), { force: true })));
   return dead.length;
@@ -67,16 +74,25 @@ export async function sweepUnfinished(feedDir: string, idleMs = 3_600_000): Prom
 
 async function openRegular(path: string): Promise<FileHandle> {
   // Without O_NONBLOCK the open of a named pipe would wait for a writer.
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
-    throw submitError(error.code === 'ENOENT' || error.code === 'ENOTDIR' ? 'feed_not_found' : 'feed_file_invalid', error);
-  });
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw submitError(
+        error.code === 'ENOENT' || error.code === 'ENOTDIR' ? 'feed_not_found' : 'feed_file_invalid',
+        error,
+      );
+    },
+  );
   if ((await file.stat()).isFile()) return file;
   await file.close();
   throw submitError('feed_file_invalid', undefined);
 }
 
 function submitError(code: 'feed_not_found' | 'feed_file_invalid', cause: unknown): ServiceError {
-  return new ServiceError(code, { operation: 'submit feed', hint: 'Give the path of a regular file that can be read, not of a link.', cause });
+  return new ServiceError(code, {
+    operation: 'submit feed',
+    hint: 'Give the path of a regular file that can be read, not of a link.',
+    cause,
+  });
 }
 
 async function copy(source: FileHandle, to: string): Promise<SpooledFile> {

@@ -16,7 +16,11 @@ export type FeedName = (typeof FEEDS)[number]['name'];
 export function findFeed(name: string): FeedDefinition & { readonly name: FeedName } {
   const found = FEEDS.find((feed) => feed.name === name);
   if (found === undefined) {
-    throw new ServiceError('feed_unknown', { operation: 'find feed', object: name, hint: `The feeds are ${FEEDS.map((feed) => feed.name).join(', ')}.` });
+    throw new ServiceError('feed_unknown', {
+      operation: 'find feed',
+      object: name,
+      hint: `The feeds are ${FEEDS.map((feed) => feed.name).join(', ')}.`,
+    });
   }
   return found;
 }

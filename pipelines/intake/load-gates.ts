@@ -34,7 +34,17 @@ export interface LoadGateLimits {
 }
 
 /** The closed list of gates that a load passes before it counts. */
-export const LOAD_GATES = ['volume', 'rejects', 'new_numbers', 'duplicates', 'known_rows', 'one_number', 'one_state', 'old_rows', 'levels'] as const;
+export const LOAD_GATES = [
+  'volume',
+  'rejects',
+  'new_numbers',
+  'duplicates',
+  'known_rows',
+  'one_number',
+  'one_state',
+  'old_rows',
+  'levels',
+] as const;
 
 export type LoadGate = (typeof LOAD_GATES)[number];
 
@@ -60,14 +70,54 @@ interface ShareGate {
 }
 
 const shareGates: readonly ShareGate[] = [
-  { gate: 'rejects', limit: 'feedRejectPointsMax', words: 'of the rows are refused', share: (load) => [load.given - load.accepted, load.given] },
-  { gate: 'new_numbers', limit: 'feedNewPointsMax', words: 'of the numbers are new', share: (load) => [load.newNumbers, load.numbers] },
-  { gate: 'duplicates', limit: 'feedDuplicatePointsMax', words: 'of the rows repeat another row of the file', share: (load) => [load.duplicates, load.accepted] },
-  { gate: 'known_rows', limit: 'feedKnownPointsMax', words: 'of the rows are stored already', share: (load) => [load.knownRows, load.accepted] },
-  { gate: 'one_number', limit: 'feedOneNumberPointsMax', words: 'of the rows are about one number', share: (load) => [load.topNumberRows, load.accepted] },
-  { gate: 'one_state', limit: 'feedOneStatePointsMax', words: 'of the rows are from one state', share: (load) => [load.topStateRows, load.accepted] },
-  { gate: 'old_rows', limit: 'feedOldPointsMax', words: 'of the rows are older than 28 days', share: (load) => [load.oldRows, load.accepted] },
-  ...['NEUTRAL', 'SPAM', 'FRAUD'].map((level): ShareGate => ({ gate: 'levels', limit: 'feedLevelPointsMax', words: `of the rows have the level ${level}`, share: (load) => [load.levels?.[level], load.accepted] })),
+  {
+    gate: 'rejects',
+    limit: 'feedRejectPointsMax',
+    words: 'of the rows are refused',
+    share: (load) => [load.given - load.accepted, load.given],
+  },
+  {
+    gate: 'new_numbers',
+    limit: 'feedNewPointsMax',
+    words: 'of the numbers are new',
+    share: (load) => [load.newNumbers, load.numbers],
+  },
+  {
+    gate: 'duplicates',
+    limit: 'feedDuplicatePointsMax',
+    words: 'of the rows repeat another row of the file',
+    share: (load) => [load.duplicates, load.accepted],
+  },
+  {
+    gate: 'known_rows',
+    limit: 'feedKnownPointsMax',
+    words: 'of the rows are stored already',
+    share: (load) => [load.knownRows, load.accepted],
+  },
+  {
+    gate: 'one_number',
+    limit: 'feedOneNumberPointsMax',
+    words: 'of the rows are about one number',
+    share: (load) => [load.topNumberRows, load.accepted],
+  },
+  {
+    gate: 'one_state',
+    limit: 'feedOneStatePointsMax',
+    words: 'of the rows are from one state',
+    share: (load) => [load.topStateRows, load.accepted],
+  },
+  {
+    gate: 'old_rows',
+    limit: 'feedOldPointsMax',
+    words: 'of the rows are older than 28 days',
+    share: (load) => [load.oldRows, load.accepted],
+  },
+  ...['NEUTRAL', 'SPAM', 'FRAUD'].map((level): ShareGate => ({
+    gate: 'levels',
+    limit: 'feedLevelPointsMax',
+    words: `of the rows have the level ${level}`,
+    share: (load) => [load.levels?.[level], load.accepted],
+  })),
 ];
 
 /**
@@ -76,20 +126,32 @@ const shareGates: readonly ShareGate[] = [
  */
 export function judgeLoad(load: FeedMeasures, before: readonly FeedMeasures[], limits: LoadGateLimits): GateBreach[] {
   if (before.length < limits.feedGateLoadsMin) return [];
-  return [...judgeVolume(load, before, limits), ...shareGates.flatMap((gate) => judgeShare(gate, load, { before, limits }))];
+  return [
+    ...judgeVolume(load, before, limits),
+    ...shareGates.flatMap((gate) => judgeShare(gate, load, { before, limits })),
+  ];
 }
 
-function judgeVolume(load: FeedMeasures, before: readonly FeedMeasures[], { feedVolumePercentMin, feedVolumePercentMax, feedGateRowsMin }: LoadGateLimits): GateBreach[] {
+function judgeVolume(
+  load: FeedMeasures,
+  before: readonly FeedMeasures[],
+  { feedVolumePercentMin, feedVolumePercentMax, feedGateRowsMin }: LoadGateLimits,
+): GateBreach[] {
   const usual = median(before.map(({ accepted }) => accepted));
   if (usual === 0 || Math.abs(load.accepted - usual) < feedGateRowsMin) return [];
   const figure = percent(load.accepted, usual);
-  if (load.accepted * 100 >= usual * feedVolumePercentMin && load.accepted * 100 <= usual * feedVolumePercentMax) return [];
+  if (load.accepted * 100 >= usual * feedVolumePercentMin && load.accepted * 100 <= usual * feedVolumePercentMax)
+    return [];
   const limit = figure < 100 ? feedVolumePercentMin : feedVolumePercentMax;
   const reason = `${load.accepted} rows are ${format(figure)} % of the median of the last ${before.length} loads (${usual}); the limit is ${limit} %.`;
   return [{ gate: 'volume', figure, usual: 100, limit, reason }];
 }
 
-function judgeShare({ gate, limit, words, share }: ShareGate, load: FeedMeasures, { before, limits }: { before: readonly FeedMeasures[]; limits: LoadGateLimits }): GateBreach[] {
+function judgeShare(
+  { gate, limit, words, share }: ShareGate,
+  load: FeedMeasures,
+  { before, limits }: { before: readonly FeedMeasures[]; limits: LoadGateLimits },
+): GateBreach[] {
   const [part, whole] = share(load);
   const usualShares = before.flatMap((earlier) => {
     const [earlierPart, earlierWhole] = share(earlier);
@@ -100,7 +162,15 @@ function judgeShare({ gate, limit, words, share }: ShareGate, load: FeedMeasures
   const figure = percent(part, whole);
   const points = limits[limit];
   if (figure - usual <= points || part - (usual * whole) / 100 < limits.feedGateRowsMin) return [];
-  return [{ gate, figure, usual, limit: points, reason: `${format(figure)} % ${words}, where ${format(usual)} % is usual; the limit is ${points} points more.` }];
+  return [
+    {
+      gate,
+      figure,
+      usual,
+      limit: points,
+      reason: `${format(figure)} % ${words}, where ${format(usual)} % is usual; the limit is ${points} points more.`,
+    },
+  ];
 }
 
 function median(values: readonly number[]): number {

@@ -43,7 +43,12 @@ export interface FeedLoad {
   readonly measures: FeedMeasures | null;
   /** The gates that it did not pass, also after it was released. */
   readonly gates: readonly GateBreach[];
-  readonly decision: { readonly kind: 'release' | 'discard'; readonly by: string; readonly at: Date; readonly reason: string } | null;
+  readonly decision: {
+    readonly kind: 'release' | 'discard';
+    readonly by: string;
+    readonly at: Date;
+    readonly reason: string;
+  } | null;
   readonly rejectsByCode: Readonly<Partial<Record<RejectCode, number>>>;
   readonly failure: { readonly code: ErrorCode; readonly reason: string } | null;
 }
@@ -69,14 +74,19 @@ export interface FeedReject {
  * Marks a load as failed for good: for a caller that gives up after errors that a retry could have cured.
  * Has no effect on a load that is done.
  */
-export async function failFeedLoad(db: Queryable, loadId: number, { code, reason }: { code: ErrorCode; reason: string }): Promise<void> {
+export async function failFeedLoad(
+  db: Queryable,
+  loadId: number,
+  { code, reason }: { code: ErrorCode; reason: string },
+): Promise<void> {
   await db.query(sql('intake/fail_load'), [loadId, code, reason]);
 }
 
 /** @throws ServiceError `feed_not_found` */
 export async function readFeedLoad(db: Queryable, loadId: number): Promise<FeedLoad> {
   const row = await queryRow<LoadRow>(db, sql('intake/read_load'), [loadId]);
-  if (row === undefined) throw new ServiceError('feed_not_found', { operation: 'read feed load', object: String(loadId) });
+  if (row === undefined)
+    throw new ServiceError('feed_not_found', { operation: 'read feed load', object: String(loadId) });
   return feedLoad(row);
 }
 
@@ -95,25 +105,53 @@ export interface LoadDecision {
  * Decides on a held load. A released one is queued again and must be enqueued; of a discarded one nothing is ever merged.
  * @throws ServiceError `feed_not_found`, `feed_not_held`, `reason_required`, `decided_by_requester` for a release
  */
-export async function decideHeldLoad({ db, loadId, decision, reason: reasonText, actor, eyes }: LoadDecision): Promise<FeedLoad> {
+export async function decideHeldLoad({
+  db,
+  loadId,
+  decision,
+  reason: reasonText,
+  actor,
+  eyes,
+}: LoadDecision): Promise<FeedLoad> {
   const reason = cleanText(reasonText);
   if (reason === null) throw new ServiceError('reason_required', { operation: `${decision} load`, hint: 'Say why.' });
   if (decision === 'release') await requireAnotherPerson(db, { eyes, actor, of: { kind: 'load', loadId } });
-  const decided = await queryRow(db, sql('intake/decide_load'), [loadId, decision, cleanText(actor) ?? 'unknown', reason]);
+  const decided = await queryRow(db, sql('intake/decide_load'), [
+    loadId,
+    decision,
+    cleanText(actor) ?? 'unknown',
+    reason,
+  ]);
   const load = await readFeedLoad(db, loadId);
-  if (decided === undefined) throw new ServiceError('feed_not_held', { operation: `${decision} load`, object: String(loadId), problem: `The load is ${load.state}, and not held.` });
+  if (decided === undefined)
+    throw new ServiceError('feed_not_held', {
+      operation: `${decision} load`,
+      object: String(loadId),
+      problem: `The load is ${load.state}, and not held.`,
+    });
   return load;
 }
 
 /** Loads, newest first: at most `limit`, of one state, older than `before`. */
-export async function listFeedLoads(db: Queryable, { state, before, limit = 100 }: { state?: FeedLoad['state']; before?: number; limit?: number } = {}): Promise<FeedLoad[]> {
+export async function listFeedLoads(
+  db: Queryable,
+  { state, before, limit = 100 }: { state?: FeedLoad['state']; before?: number; limit?: number } = {},
+): Promise<FeedLoad[]> {
   const rows = await queryRows<LoadRow>(db, sql('intake/list_loads'), [state ?? null, before ?? null, limit]);
   return rows.map(feedLoad);
 }
 
 /** Refused rows of a load in the order of its file: at most `limit`, after line `after`. */
-export async function listFeedRejects(db: Queryable, loadId: number, { after = 0, limit = 100 }: { after?: number; limit?: number } = {}): Promise<FeedReject[]> {
-  const rows = await queryRows<{ lineNumber: number; code: RejectCode; reason: string; excerpt: string }>(db, sql('intake/list_rejects'), [loadId, after, limit]);
+export async function listFeedRejects(
+  db: Queryable,
+  loadId: number,
+  { after = 0, limit = 100 }: { after?: number; limit?: number } = {},
+): Promise<FeedReject[]> {
+  const rows = await queryRows<{ lineNumber: number; code: RejectCode; reason: string; excerpt: string }>(
+    db,
+    sql('intake/list_rejects'),
+    [loadId, after, limit],
+  );
   return rows.map(({ lineNumber: line, code, reason, excerpt }) => ({ line, code, reason, excerpt }));
 }
 
@@ -173,7 +211,10 @@ function feedLoad(row: LoadRow): FeedLoad {
     dateForm: row.dateForm,
     measures: row.measures,
     gates: row.gates,
-    decision: row.decision === null ? null : { kind: row.decision, by: row.decidedBy, at: row.decidedAt, reason: row.decidedReason },
+    decision:
+      row.decision === null
+        ? null
+        : { kind: row.decision, by: row.decidedBy, at: row.decidedAt, reason: row.decidedReason },
     rejectsByCode: row.rejectsByCode,
     failure: row.failureCode === null ? null : { code: knownCode(row.failureCode), reason: row.failureReason ?? '' },
   };

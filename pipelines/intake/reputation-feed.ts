@@ -32,7 +32,8 @@ function makeReputationJudge({ categories, options }: JudgeOptions): RowJudge {
     const phone = judgePhone(phoneText, options.country);
     if (isPhoneRefusal(phone)) return phone;
     const level = levelText.trim() === '' ? (options.level ?? '') : levelText;
-    const category = categoryText.trim() === '' && level.trim().toUpperCase() !== 'NEUTRAL' ? (options.category ?? '') : categoryText;
+    const category =
+      categoryText.trim() === '' && level.trim().toUpperCase() !== 'NEUTRAL' ? (options.category ?? '') : categoryText;
     const key = `${level}\t${category}`;
     let word = words.get(key);
     if (word === undefined) {
@@ -52,5 +53,7 @@ function judgeWord(levelText: string, categoryText: string, categories: readonly
   if (name === '') return `${level}\t${copyText(null)}`;
   const category = categories.find((known) => String(known.id) === name || known.name === name);
   if (category === undefined) return refuse('category_unknown');
-  return category.level === level ? `${level}\t${category.id}` : refuse('category_unfit', `The category belongs to ${category.level}.`);
+  return category.level === level
+    ? `${level}\t${category.id}`
+    : refuse('category_unfit', `The category belongs to ${category.level}.`);
 }

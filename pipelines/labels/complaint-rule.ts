@@ -76,7 +76,11 @@ export interface ComplaintPoints {
 
 /** Points by age in counted days; beyond the last entry there are none. */
 export const agePoints = complaintRule.pointsByAge.flatMap(({ ageDaysMax, day, furtherState }, at) =>
-  Array.from({ length: ageDaysMax - (complaintRule.pointsByAge[at - 1]?.ageDaysMax ?? -1) }, () => ({ day, furtherState })));
+  Array.from({ length: ageDaysMax - (complaintRule.pointsByAge[at - 1]?.ageDaysMax ?? -1) }, () => ({
+    day,
+    furtherState,
+  })),
+);
 
 const dayPoints = Uint8Array.from(agePoints, ({ day }) => day);
 const furtherPoints = Uint8Array.from(agePoints, ({ furtherState }) => furtherState);
@@ -89,7 +93,11 @@ let seenMark = 0;
  * both). `ageOf` gives the counted days between a report's day and the day of evaluation; reports of later days must not be among those given.
  * The answer is written to `into`.
  */
-export function addUpReports({ days, states, from, end }: NumberReports, ageOf: (day: number) => number, into: ComplaintPoints): void {
+export function addUpReports(
+  { days, states, from, end }: NumberReports,
+  ageOf: (day: number) => number,
+  into: ComplaintPoints,
+): void {
   const mark = ++seenMark;
   let [points, independentReports, countedDays, countedStates, furtherStates] = [0, 0, 0, 0, 0];
   for (let at = end - 1; at >= from; at--) {
@@ -118,7 +126,10 @@ export function addUpReports({ days, states, from, end }: NumberReports, ageOf: 
 }
 
 /** True if a number with these sums has a level. */
-export function reachesLevel({ points, independentReports }: Pick<ComplaintPoints, 'points' | 'independentReports'>): boolean {
+export function reachesLevel({
+  points,
+  independentReports,
+}: Pick<ComplaintPoints, 'points' | 'independentReports'>): boolean {
   return points >= complaintRule.pointsMin && independentReports >= complaintRule.independentReportsMin;
 }
 

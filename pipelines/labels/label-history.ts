@@ -68,22 +68,40 @@ export async function setLabelCause(client: Queryable, cause: GivenCause): Promi
 }
 
 /** The changes of a number's label, newest first; `phone` in E.164. */
-export async function listLabelEvents(db: Queryable, phone: string, { limit }: { limit: number }): Promise<LabelEvent[]> {
+export async function listLabelEvents(
+  db: Queryable,
+  phone: string,
+  { limit }: { limit: number },
+): Promise<LabelEvent[]> {
   return (await queryRows<EventRow>(db, sql('intake/list_label_events'), [phone, limit])).map(eventOf);
 }
 
 /** What a change of a label rests on, in words: who cleared the number and why, the load, or the rule with what it counted. */
-export function describeLabelReason({ cause, redress, loadId, ruleVersion, evaluatedAt, evidence }: Omit<LabelEvent, 'eventId' | 'at' | 'from' | 'to'>): string {
+export function describeLabelReason({
+  cause,
+  redress,
+  loadId,
+  ruleVersion,
+  evaluatedAt,
+  evidence,
+}: Omit<LabelEvent, 'eventId' | 'at' | 'from' | 'to'>): string {
   if (redress !== null) return `${redress.by}: ${redress.reason}`;
   if (loadId !== null) return `load ${loadId}`;
   if (cause !== 'complaints') return '';
   const evaluated = evaluatedAt === null ? null : `evaluated at ${evaluatedAt.toISOString()}`;
-  return [ruleVersion, evaluated, evidence === null ? null : describeEvidence(evidence)].filter((part) => part !== null).join('; ');
+  return [ruleVersion, evaluated, evidence === null ? null : describeEvidence(evidence)]
+    .filter((part) => part !== null)
+    .join('; ');
 }
 
 function describeEvidence({ reports, independentReports, states, days, lastReportDay }: LabelEvidence): string {
-  const counts = Object.entries({ reports, independent: independentReports, states, days }).filter(([, count]) => count !== undefined);
-  return [...counts.map(([name, count]) => `${count} ${name}`), ...(lastReportDay === undefined ? [] : [`last report ${lastReportDay}`])].join(', ');
+  const counts = Object.entries({ reports, independent: independentReports, states, days }).filter(
+    ([, count]) => count !== undefined,
+  );
+  return [
+    ...counts.map(([name, count]) => `${count} ${name}`),
+    ...(lastReportDay === undefined ? [] : [`last report ${lastReportDay}`]),
+  ].join(', ');
 }
 
 /** Rows that one statement of {@link pruneLabelHistory} removes, so that none holds locks for long. */
@@ -91,10 +109,16 @@ const prunedAtOnce = 50_000;
 const dayMs = 86_400_000;
 
 /** Removes changes that are older than so many days (400 at least: the database refuses less); returns how many. */
-export async function pruneLabelHistory(db: Queryable, { retentionDays, at }: { retentionDays: number; at: Date }): Promise<number> {
+export async function pruneLabelHistory(
+  db: Queryable,
+  { retentionDays, at }: { retentionDays: number; at: Date },
+): Promise<number> {
   const before = new Date(at.getTime() - retentionDays * dayMs);
-  for (let pruned = 0; ; ) {
-    const { removed } = (await queryRow<{ removed: number }>(db, sql('intake/prune_label_events'), [before, prunedAtOnce]))!; // the statement returns one row
+  for (let pruned = 0; ;) {
+    const { removed } = (await queryRow<{ removed: number }>(db, sql('intake/prune_label_events'), [
+      before,
+      prunedAtOnce,
+    ]))!; // the statement returns one row
     pruned += removed;
     if (removed < prunedAtOnce) return pruned;
   }
@@ -130,6 +154,9 @@ function eventOf(row: EventRow): LabelEvent {
     evaluatedAt: row.evaluatedAt,
     loadId: row.loadId,
     evidence: row.evidence,
-    redress: row.redressId === null || row.reason === null || row.clearedBy === null ? null : { redressId: row.redressId, reason: row.reason, by: row.clearedBy },
+    redress:
+      row.redressId === null || row.reason === null || row.clearedBy === null
+        ? null
+        : { redressId: row.redressId, reason: row.reason, by: row.clearedBy },
   };
 }

@@ -26,12 +26,28 @@ export interface NightBasis {
  * numbered by cluster
  */
 export async function readNightBasis(db: Queryable, runId: number): Promise<NightBasis> {
-  const row = await queryRow<{ transactions: string | null; evaluatedAt: Date | null; ruleVersion: string; scoringSaw: string }>(db, sql('intake/find_night_scoring'), [runId]);
+  const row = await queryRow<{
+    transactions: string | null;
+    evaluatedAt: Date | null;
+    ruleVersion: string;
+    scoringSaw: string;
+  }>(db, sql('intake/find_night_scoring'), [runId]);
   if (row === undefined) throw new ServiceError('night_unknown', { operation: 'read night', object: String(runId) });
   if (row.transactions === null) {
-    throw new ServiceError('snapshot_gone', { operation: 'read night', object: String(runId), problem: 'The night has no snapshot that this database could compare with.', hint: 'It never opened, or the database was restored into another cluster since.' });
+    throw new ServiceError('snapshot_gone', {
+      operation: 'read night',
+      object: String(runId),
+      problem: 'The night has no snapshot that this database could compare with.',
+      hint: 'It never opened, or the database was restored into another cluster since.',
+    });
   }
-  return { snapshot: row.transactions, scoring: row.evaluatedAt === null ? null : { evaluatedAt: row.evaluatedAt, ruleVersion: row.ruleVersion, saw: row.scoringSaw } };
+  return {
+    snapshot: row.transactions,
+    scoring:
+      row.evaluatedAt === null
+        ? null
+        : { evaluatedAt: row.evaluatedAt, ruleVersion: row.ruleVersion, saw: row.scoringSaw },
+  };
 }
 
 /**
@@ -47,9 +63,16 @@ export async function replayLabels(db: Queryable, snapshot: string): Promise<Lab
  * saw of loads and clearings. What came in later is left out, whatever the dates in it. Complaints that were pruned since are missing.
  * @throws ServiceError `basis_unusable` for a scoring by another rule version than this one: a version of the service that has it computes it
  */
-export async function recomputeComplaintLabels(db: Pool, { evaluatedAt, ruleVersion, saw }: NonNullable<NightBasis['scoring']>, settings: ScoringSettings = scoringDefaults): Promise<RecomputedLabel[]> {
+export async function recomputeComplaintLabels(
+  db: Pool,
+  { evaluatedAt, ruleVersion, saw }: NonNullable<NightBasis['scoring']>,
+  settings: ScoringSettings = scoringDefaults,
+): Promise<RecomputedLabel[]> {
   if (ruleVersion !== complaintRule.version) {
-    throw new ServiceError('basis_unusable', { operation: 'compute labels again', problem: `That scoring was by ${ruleVersion}; this version of the service has ${complaintRule.version}.` });
+    throw new ServiceError('basis_unusable', {
+      operation: 'compute labels again',
+      problem: `That scoring was by ${ruleVersion}; this version of the service has ${complaintRule.version}.`,
+    });
   }
   return inTransaction(db, async (client) => {
     await computeScores(client, evaluatedAt, settings, saw);

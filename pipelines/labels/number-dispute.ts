@@ -23,7 +23,11 @@ export const DISPUTE_STATES = ['open', 'cleared', 'upheld'] as const;
 export type DisputeState = (typeof DISPUTE_STATES)[number];
 
 const cleaned = (charactersMax: number) =>
-  z.string().max(charactersMax, `has more than ${charactersMax} characters`).transform((text) => cleanText(text)).refine((text) => text !== null, 'is blank');
+  z
+    .string()
+    .max(charactersMax, `has more than ${charactersMax} characters`)
+    .transform((text) => cleanText(text))
+    .refine((text) => text !== null, 'is blank');
 
 /** The request form: a number in international form, why its label is wrong, and how to reach who asks. */
 export const disputeForm = z.strictObject({
@@ -55,7 +59,12 @@ export interface Dispute {
   /** The label when it was filed. */
   readonly label: { readonly level: string; readonly category: number | null; readonly source: string | null };
   readonly state: DisputeState;
-  readonly decision: { readonly at: Date; readonly by: string; readonly reason: string; readonly redressId: number | null } | null;
+  readonly decision: {
+    readonly at: Date;
+    readonly by: string;
+    readonly reason: string;
+    readonly redressId: number | null;
+  } | null;
 }
 
 const contactPurpose = 'contact of a dispute';
@@ -67,21 +76,38 @@ const dayMs = 86_400_000;
  * @throws ServiceError `dispute_invalid`, `phone_invalid`, `dispute_unneeded` for a number without a label, `disputes_too_many`,
  * `idempotency_conflict`
  */
-export async function fileDispute({ db, vault }: { db: Pool; vault: Vault }, submission: DisputeSubmission): Promise<Dispute & { repeated: boolean }> {
+export async function fileDispute(
+  { db, vault }: { db: Pool; vault: Vault },
+  submission: DisputeSubmission,
+): Promise<Dispute & { repeated: boolean }> {
   const { phone, reason, contact } = readRequest(submission.request);
   const filedBy = cleanText(submission.filedBy) ?? 'unknown';
-  const digest = createHash('sha256').update(JSON.stringify([phone, reason, contact ?? null])).digest('hex');
+  const digest = createHash('sha256')
+    .update(JSON.stringify([phone, reason, contact ?? null]))
+    .digest('hex');
   const key = submission.key ?? digest;
   if (!keyForm.test(key)) throw invalid('key', 'is not 1 to 128 printable ASCII characters without spaces');
   return inTransaction(db, async (client) => {
     await client.query(sql('intake/lock_disputes'));
-    const before = await queryRow<{ disputeId: number; requestSha256: string }>(client, sql('intake/find_repeated_dispute'), [filedBy, key]);
+    const before = await queryRow<{ disputeId: number; requestSha256: string }>(
+      client,
+      sql('intake/find_repeated_dispute'),
+      [filedBy, key],
+    );
     if (before !== undefined) return { ...(await readRepeated(client, before, digest)), repeated: true };
     const contactDigest = contact === undefined ? null : vault.digest(contact.toLowerCase(), contactPurpose);
     await refuseTooMany(client, phone, contactDigest);
     const sealed = contact === undefined ? null : sealContact(vault, contact);
     const row = await queryRow<{ disputeId: number }>(client, sql('intake/insert_dispute'), [
-      phone, reason, filedBy, key, digest, sealed?.content ?? null, sealed?.wrapped ?? null, sealed?.masterKeyId ?? null, contactDigest,
+      phone,
+      reason,
+      filedBy,
+      key,
+      digest,
+      sealed?.content ?? null,
+      sealed?.wrapped ?? null,
+      sealed?.masterKeyId ?? null,
+      contactDigest,
     ]);
     if (row === undefined) throw new ServiceError('dispute_unneeded', { operation: 'file dispute' });
     await submission.record?.(client, row.disputeId);
@@ -98,8 +124,13 @@ export interface DisputesAsked {
 }
 
 /** Disputes, oldest first. */
-export async function listDisputes(db: Queryable, { state, phone, after = 0, limit }: DisputesAsked): Promise<Dispute[]> {
-  return (await queryRows<DisputeRow>(db, sql('intake/list_disputes'), [state ?? null, phone ?? null, after, limit])).map(disputeOf);
+export async function listDisputes(
+  db: Queryable,
+  { state, phone, after = 0, limit }: DisputesAsked,
+): Promise<Dispute[]> {
+  return (
+    await queryRows<DisputeRow>(db, sql('intake/list_disputes'), [state ?? null, phone ?? null, after, limit])
+  ).map(disputeOf);
 }
 
 /** @throws ServiceError `dispute_unknown` */
@@ -116,17 +147,31 @@ export interface NumberHistory {
 }
 
 /** What happened to the label of a number, written in any international form. @throws ServiceError `phone_invalid` */
-export async function readNumberHistory(db: Queryable, phoneText: string, { limit }: { limit: number }): Promise<NumberHistory> {
+export async function readNumberHistory(
+  db: Queryable,
+  phoneText: string,
+  { limit }: { limit: number },
+): Promise<NumberHistory> {
   const phone = requirePhone('show history', phoneText);
   return { changes: await listLabelEvents(db, phone, { limit }), disputes: await listDisputes(db, { phone, limit }) };
 }
 
 /** How to reach who filed a dispute; null if it was not said, or is destroyed. @throws ServiceError `document_sealed` */
-export async function openDisputeContact({ db, vault }: { db: Queryable; vault: Vault }, disputeId: number): Promise<string | null> {
-  const row = await queryRow<{ sealedContact: Buffer; wrappedKey: Buffer; masterKeyId: string }>(db, sql('intake/read_dispute_contact'), [disputeId]);
+export async function openDisputeContact(
+  { db, vault }: { db: Queryable; vault: Vault },
+  disputeId: number,
+): Promise<string | null> {
+  const row = await queryRow<{ sealedContact: Buffer; wrappedKey: Buffer; masterKeyId: string }>(
+    db,
+    sql('intake/read_dispute_contact'),
+    [disputeId],
+  );
   if (row === undefined) return null;
   const of = { kind: 'contact', id: String(disputeId) } as const;
-  return vault.unwrapKey({ wrapped: row.wrappedKey, masterKeyId: row.masterKeyId }, contactPurpose, of).open(row.sealedContact, contactPurpose, of).toString('utf8');
+  return vault
+    .unwrapKey({ wrapped: row.wrappedKey, masterKeyId: row.masterKeyId }, contactPurpose, of)
+    .open(row.sealedContact, contactPurpose, of)
+    .toString('utf8');
 }
 
 /** Who decides a dispute, how and why. */
@@ -146,24 +191,48 @@ export interface DisputeVerdict {
  * Decides an open dispute; a clearing counts like any other.
  * @throws ServiceError `dispute_unknown`, `dispute_decided`, `reason_required`, `decided_by_requester`
  */
-export async function decideDispute({ db, disputeId, clear, reason: reasonText, actor: actorText, eyes, record }: DisputeVerdict): Promise<Dispute> {
+export async function decideDispute({
+  db,
+  disputeId,
+  clear,
+  reason: reasonText,
+  actor: actorText,
+  eyes,
+  record,
+}: DisputeVerdict): Promise<Dispute> {
   const [reason, actor] = [cleanText(reasonText), cleanText(actorText) ?? 'unknown'];
   if (reason === null) throw new ServiceError('reason_required', { operation: 'decide dispute', hint: 'Say why.' });
   return inTransaction(db, async (client) => {
     const row = await queryRow<{ phone: string; state: DisputeState }>(client, sql('intake/lock_dispute'), [disputeId]);
     if (row === undefined) throw unknownDispute(disputeId);
-    if (row.state !== 'open') throw new ServiceError('dispute_decided', { operation: 'decide dispute', object: String(disputeId), problem: `The dispute is ${row.state} already.` });
+    if (row.state !== 'open')
+      throw new ServiceError('dispute_decided', {
+        operation: 'decide dispute',
+        object: String(disputeId),
+        problem: `The dispute is ${row.state} already.`,
+      });
     await requireAnotherPerson(client, { eyes, actor, of: { kind: 'label', value: row.phone, isPrefix: false } });
     const redress = clear ? await clearLockedNumber(client, row.phone, { reason, actor, cause: 'dispute' }) : null;
-    await client.query(sql('intake/decide_dispute'), [disputeId, clear ? 'cleared' : 'upheld', actor, reason, redress?.redressId ?? null]);
+    await client.query(sql('intake/decide_dispute'), [
+      disputeId,
+      clear ? 'cleared' : 'upheld',
+      actor,
+      reason,
+      redress?.redressId ?? null,
+    ]);
     await record?.(client);
     return readDispute(client, disputeId);
   });
 }
 
 /** Destroys the contacts of disputes that were decided so many days ago; returns how many. */
-export async function destroyOldContacts(db: Queryable, { retentionDays, at }: { retentionDays: number; at: Date }): Promise<number> {
-  const row = await queryRow<{ destroyed: number }>(db, sql('intake/destroy_dispute_contacts'), [new Date(at.getTime() - retentionDays * dayMs)]);
+export async function destroyOldContacts(
+  db: Queryable,
+  { retentionDays, at }: { retentionDays: number; at: Date },
+): Promise<number> {
+  const row = await queryRow<{ destroyed: number }>(db, sql('intake/destroy_dispute_contacts'), [
+    new Date(at.getTime() - retentionDays * dayMs),
+  ]);
   return row!.destroyed; // the statement returns one row
 }
 
@@ -171,27 +240,53 @@ function readRequest(request: unknown): { phone: string; reason: string; contact
   const read = disputeForm.safeParse(request);
   if (!read.success) {
     const [issue] = read.error.issues;
-    throw invalid(issue?.path.join('.') || 'request', issue?.code === 'unrecognized_keys' ? 'has a field that the form does not have' : (issue?.message ?? 'is not valid'));
+    throw invalid(
+      issue?.path.join('.') || 'request',
+      issue?.code === 'unrecognized_keys'
+        ? 'has a field that the form does not have'
+        : (issue?.message ?? 'is not valid'),
+    );
   }
   const { phone, reason, contact } = read.data;
   return { phone: requirePhone('file dispute', phone), reason: reason!, contact: contact ?? undefined }; // a blank one was refused
 }
 
 function invalid(field: string, problem: string): ServiceError {
-  return new ServiceError('dispute_invalid', { operation: 'file dispute', problem: `The field ${field} ${problem}.`, hint: 'The form has phone, reason and contact.' });
+  return new ServiceError('dispute_invalid', {
+    operation: 'file dispute',
+    problem: `The field ${field} ${problem}.`,
+    hint: 'The form has phone, reason and contact.',
+  });
 }
 
-async function readRepeated(client: Queryable, before: { disputeId: number; requestSha256: string }, digest: string): Promise<Dispute> {
-  if (before.requestSha256 !== digest) throw new ServiceError('idempotency_conflict', { operation: 'file dispute', object: `dispute ${before.disputeId}` });
+async function readRepeated(
+  client: Queryable,
+  before: { disputeId: number; requestSha256: string },
+  digest: string,
+): Promise<Dispute> {
+  if (before.requestSha256 !== digest)
+    throw new ServiceError('idempotency_conflict', {
+      operation: 'file dispute',
+      object: `dispute ${before.disputeId}`,
+    });
   return readDispute(client, before.disputeId);
 }
 
 async function refuseTooMany(client: Queryable, phone: string, contactDigest: Buffer | null): Promise<void> {
-  const open = await queryRow<{ ofNumber: number; ofContact: number }>(client, sql('intake/count_open_disputes'), [phone, contactDigest]);
+  const open = await queryRow<{ ofNumber: number; ofContact: number }>(client, sql('intake/count_open_disputes'), [
+    phone,
+    contactDigest,
+  ]);
   const { ofNumber, ofContact } = open!; // the statement returns one row
   if (ofNumber < disputesOpenOfNumberMax && ofContact < disputesOpenOfContactMax) return;
-  const [what, most] = ofNumber < disputesOpenOfNumberMax ? ['from this contact', disputesOpenOfContactMax] : ['of this number', disputesOpenOfNumberMax];
-  throw new ServiceError('disputes_too_many', { operation: 'file dispute', problem: `${most} disputes ${what} are open.` });
+  const [what, most] =
+    ofNumber < disputesOpenOfNumberMax
+      ? ['from this contact', disputesOpenOfContactMax]
+      : ['of this number', disputesOpenOfNumberMax];
+  throw new ServiceError('disputes_too_many', {
+    operation: 'file dispute',
+    problem: `${most} disputes ${what} are open.`,
+  });
 }
 
 function sealContact(vault: Vault, contact: string): { content: Buffer; wrapped: Buffer; masterKeyId: string } {
@@ -232,6 +327,9 @@ function disputeOf(row: DisputeRow): Dispute {
     hasContact: row.hasContact,
     label: { level: row.level, category: row.category, source: row.source },
     state: row.state,
-    decision: row.decidedAt === null ? null : { at: row.decidedAt, by: row.decidedBy, reason: row.decisionReason, redressId: row.redressId },
+    decision:
+      row.decidedAt === null
+        ? null
+        : { at: row.decidedAt, by: row.decidedBy, reason: row.decisionReason, redressId: row.redressId },
   };
 }

@@ -12,14 +12,24 @@ export interface NumberRecord {
   readonly phone: string;
   readonly country: string | null;
   /** What the caches publish; null if the number is in none. */
-  readonly reputation: { readonly level: string; readonly category: NumberCategory | null; readonly source: string | null } | null;
+  readonly reputation: {
+    readonly level: string;
+    readonly category: NumberCategory | null;
+    readonly source: string | null;
+  } | null;
   /** When the published label came to be what it is; null for one that is older than the history, and for a number that never had one. */
   readonly since: Date | null;
   /** The last changes of the published label, newest first. */
   readonly changes: readonly LabelEvent[];
   readonly display: DisplayFields | null;
   /** The last word of a reputation feed, also while redress overrules it. */
-  readonly feed: { readonly level: string; readonly category: number | null; readonly loadId: number; readonly fileName: string | null; readonly requestedAt: Date | null } | null;
+  readonly feed: {
+    readonly level: string;
+    readonly category: number | null;
+    readonly loadId: number;
+    readonly fileName: string | null;
+    readonly requestedAt: Date | null;
+  } | null;
   /** All complaints that are stored, also those that do not count any more. */
   readonly complaints: number;
   readonly score: NumberScore | null;
@@ -88,14 +98,27 @@ export async function readNumber(db: Queryable, phoneText: string): Promise<Numb
   const [protection] = await listProtections(db, { phone });
   const redress = await queryRows<RedressRow>(db, sql('intake/list_redress'), [phone]);
   const changes = await listLabelEvents(db, phone, { limit: changesShown });
-  if (row === undefined || !(row.published || row.branded || row.isScored || row.complaints > 0 || redress.length > 0 || protection !== undefined)) throw unknown('show number');
+  if (
+    row === undefined ||
+    !(
+      row.published ||
+      row.branded ||
+      row.isScored ||
+      row.complaints > 0 ||
+      redress.length > 0 ||
+      protection !== undefined
+    )
+  )
+    throw unknown('show number');
   return {
     phone,
     country: row.country,
     reputation: reputationOf(row),
     since: row.labelSince,
     changes,
-    display: row.published ? displayOf(row.displayName, row.displayDescription, row.displayDetail, row.displayImage) : null,
+    display: row.published
+      ? displayOf(row.displayName, row.displayDescription, row.displayDetail, row.displayImage)
+      : null,
     feed: feedOf(row),
     complaints: row.complaints,
     score: row.isScored ? scoreOf(row) : null,
@@ -122,20 +145,41 @@ export interface Clearing {
  * What was published before is recorded with the reason. A number of which there are complaints only becomes known by it.
  * @throws ServiceError `phone_invalid`, `phone_unknown`, `reason_required`, `decided_by_requester`
  */
-export async function clearNumber({ db, phone: text, eyes, ...clearing }: Clearing & { db: Pool; phone: string; eyes: EyesPolicy }): Promise<Redress> {
+export async function clearNumber({
+  db,
+  phone: text,
+  eyes,
+  ...clearing
+}: Clearing & { db: Pool; phone: string; eyes: EyesPolicy }): Promise<Redress> {
   const phone = requirePhone('clear number', text);
   return inTransaction(db, async (client) => {
-    await requireAnotherPerson(client, { eyes, actor: clearing.actor, of: { kind: 'label', value: phone, isPrefix: false } });
+    await requireAnotherPerson(client, {
+      eyes,
+      actor: clearing.actor,
+      of: { kind: 'label', value: phone, isPrefix: false },
+    });
     return clearLockedNumber(client, phone, { ...clearing, cause: 'clearing' });
   });
 }
 
 /** Clears a number in the transaction of `client`. @throws ServiceError `phone_unknown`, `reason_required` */
-export async function clearLockedNumber(client: Queryable, phone: string, { reason: reasonText, actor: actorText, record, cause }: Clearing & { cause: 'clearing' | 'dispute' }): Promise<Redress> {
+export async function clearLockedNumber(
+  client: Queryable,
+  phone: string,
+  { reason: reasonText, actor: actorText, record, cause }: Clearing & { cause: 'clearing' | 'dispute' },
+): Promise<Redress> {
   const [reason, actor] = [cleanText(reasonText), cleanText(actorText) ?? 'unknown'];
-  if (reason === null) throw new ServiceError('reason_required', { operation: 'clear number', hint: 'Say why the number is cleared.' });
+  if (reason === null)
+    throw new ServiceError('reason_required', { operation: 'clear number', hint: 'Say why the number is cleared.' });
   const before = await lockNumber(client, phone);
-  const added = await queryRow<{ redressId: number; clearedAt: Date }>(client, sql('intake/add_redress'), [phone, reason, actor, before.level, before.category, before.source]);
+  const added = await queryRow<{ redressId: number; clearedAt: Date }>(client, sql('intake/add_redress'), [
+    phone,
+    reason,
+    actor,
+    before.level,
+    before.category,
+    before.source,
+  ]);
   const { redressId, clearedAt } = added!; // the statement returns one row
   await setLabelCause(client, { cause, redressId });
   await client.query(sql('intake/clear_number'), [phone, clearedAt]);
@@ -147,7 +191,8 @@ export async function clearLockedNumber(client: Queryable, phone: string, { reas
 async function lockNumber(client: Queryable, phone: string): Promise<Redress['before']> {
   const lock = () => queryRow<PublishedRow>(client, sql('intake/lock_number'), [phone]);
   const before = await lock();
-  if (before !== undefined) return { level: before.reputationLevel, category: before.reputationCategory, source: before.reputationSource };
+  if (before !== undefined)
+    return { level: before.reputationLevel, category: before.reputationCategory, source: before.reputationSource };
   await client.query(sql('intake/make_number_known'), [phone]);
   if ((await lock()) === undefined) throw unknown('clear number');
   return { level: null, category: null, source: null };
@@ -156,7 +201,12 @@ async function lockNumber(client: Queryable, phone: string): Promise<Redress['be
 /** The number of a text in E.164. @throws ServiceError `phone_invalid` */
 export function requirePhone(operation: string, text: string): string {
   const judged = judgePhone(text);
-  if (isPhoneRefusal(judged)) throw new ServiceError('phone_invalid', { operation, problem: judged.reason, hint: 'Write the number in international form: +12025550143.' });
+  if (isPhoneRefusal(judged))
+    throw new ServiceError('phone_invalid', {
+      operation,
+      problem: judged.reason,
+      hint: 'Write the number in international form: +12025550143.',
+    });
   return judged.phone;
 }
 
@@ -221,16 +271,28 @@ interface RedressRow {
 
 function reputationOf(row: NumberRow): NumberRecord['reputation'] {
   if (!row.published) return null;
-  const category = row.reputationCategory === null ? null : { id: row.reputationCategory, name: row.reputationCategoryName };
+  const category =
+    row.reputationCategory === null ? null : { id: row.reputationCategory, name: row.reputationCategoryName };
   return { level: row.reputationLevel, category, source: row.reputationSource };
 }
 
 function feedOf(row: NumberRow): NumberRecord['feed'] {
   if (row.feedLevel === null) return null;
-  return { level: row.feedLevel, category: row.feedCategory, loadId: row.feedLoadId, fileName: row.feedFileName, requestedAt: row.feedRequestedAt };
+  return {
+    level: row.feedLevel,
+    category: row.feedCategory,
+    loadId: row.feedLoadId,
+    fileName: row.feedFileName,
+    requestedAt: row.feedRequestedAt,
+  };
 }
 
-function displayOf(name: string | null, description: string | null, detail: string | null, image: string | null): DisplayFields {
+function displayOf(
+  name: string | null,
+  description: string | null,
+  detail: string | null,
+  image: string | null,
+): DisplayFields {
   return { name, description, detail, image };
 }
 
@@ -263,7 +325,12 @@ function redressOf(row: RedressRow): Redress {
 function brandedOf(row: NumberRow): BrandedRecord {
   return {
     brandHandle: row.brandHandle,
-    display: displayOf(row.brandDisplayName, row.brandDisplayDescription, row.brandDisplayDetail, row.brandDisplayImage),
+    display: displayOf(
+      row.brandDisplayName,
+      row.brandDisplayDescription,
+      row.brandDisplayDetail,
+      row.brandDisplayImage,
+    ),
     liveFrom: row.liveFrom,
     liveUntil: row.liveUntil,
   };

@@ -33,14 +33,18 @@ export interface ProtectionChange {
  * published are taken back in the same transaction. Returns how many were. Waits for loads that are running.
  * @throws ServiceError `phone_invalid`, `reason_required`, `protection_exists`, `decided_by_requester`
  */
-export async function protectNumbers({ eyes, ...change }: ProtectionChange & { readonly eyes: EyesPolicy }): Promise<{ withheld: number }> {
+export async function protectNumbers({
+  eyes,
+  ...change
+}: ProtectionChange & { readonly eyes: EyesPolicy }): Promise<{ withheld: number }> {
   const { kind, value, reason, actor } = readChange('protect number', change);
   return inTransaction(change.db, async (client) => {
     await requireAnotherPerson(client, { eyes, actor, of: { kind: 'label', value, isPrefix: kind === 'prefix' } });
     await client.query(sql('intake/lock_labels'));
     await setLabelCause(client, { cause: 'protection' });
     const added = await queryRow(client, sql('intake/add_protection'), [kind, value, reason, actor]);
-    if (added === undefined) throw new ServiceError('protection_exists', { operation: 'protect number', object: change.numbers });
+    if (added === undefined)
+      throw new ServiceError('protection_exists', { operation: 'protect number', object: change.numbers });
     return (await queryRow<{ withheld: number }>(client, sql('intake/withhold_labels'), [value]))!; // the statement returns one row
   });
 }
@@ -56,13 +60,17 @@ export async function unprotectNumbers(change: ProtectionChange): Promise<{ rest
     await client.query(sql('intake/lock_labels'));
     await setLabelCause(client, { cause: 'protection' });
     const removed = await queryRow(client, sql('intake/remove_protection'), [value, reason, actor]);
-    if (removed === undefined) throw new ServiceError('protection_unknown', { operation: 'end protection', object: change.numbers });
+    if (removed === undefined)
+      throw new ServiceError('protection_unknown', { operation: 'end protection', object: change.numbers });
     return (await queryRow<{ restored: number }>(client, sql('intake/restore_labels'), [value]))!; // the statement returns one row
   });
 }
 
 /** The protections in force, and with `all` those that were removed; with `phone` (E.164) only those that match it. */
-export async function listProtections(db: Queryable, { phone, all = false }: { phone?: string; all?: boolean } = {}): Promise<Protection[]> {
+export async function listProtections(
+  db: Queryable,
+  { phone, all = false }: { phone?: string; all?: boolean } = {},
+): Promise<Protection[]> {
   const rows = await queryRows<ProtectionRow>(db, sql('intake/list_protections'), [phone ?? null, all]);
   return rows.map((row) => ({
     protectionId: row.protectionId,
@@ -99,9 +107,17 @@ function readNumbers(operation: string, text: string): { kind: 'number' | 'prefi
   if (text.endsWith('*')) {
     const value = text.slice(0, -1).replace(/[-() .]/g, '');
     if (prefixForm.test(value)) return { kind: 'prefix', value };
-    throw new ServiceError('phone_invalid', { operation, problem: 'A prefix has a plus sign, 3 to 14 digits and an asterisk.', hint: 'Write it as +4930*.' });
+    throw new ServiceError('phone_invalid', {
+      operation,
+      problem: 'A prefix has a plus sign, 3 to 14 digits and an asterisk.',
+      hint: 'Write it as +4930*.',
+    });
   }
   const judged = judgePhone(text);
   if (!isPhoneRefusal(judged)) return { kind: 'number', value: judged.phone };
-  throw new ServiceError('phone_invalid', { operation, problem: judged.reason, hint: 'Write a number as +12025550143, a prefix as +4930*.' });
+  throw new ServiceError('phone_invalid', {
+    operation,
+    problem: judged.reason,
+    hint: 'Write a number as +12025550143, a prefix as +4930*.',
+  });
 }

@@ -44,8 +44,16 @@ export async function scoreRanges(db: Pool, evaluatedAt: Date): Promise<RangeRep
   return inTransaction(db, async (client) => {
     await client.query(sql('intake/prepare_bulk_work'));
     const report = await queryRow<RangeReport>(client, sql('intake/score_ranges'), [
-      evaluatedAt, version, windowDays, halfLifeDays, numbersReportedMin, scoreMin, rangesMax,
-      risks.slice(1).map((each) => each.scoreMin), risks.map(({ risk }) => risk), risks.map(({ lift }) => lift),
+      evaluatedAt,
+      version,
+      windowDays,
+      halfLifeDays,
+      numbersReportedMin,
+      scoreMin,
+      rangesMax,
+      risks.slice(1).map((each) => each.scoreMin),
+      risks.map(({ risk }) => risk),
+      risks.map(({ lift }) => lift),
     ]);
     return report!; // the statement returns one row
   });

@@ -1,5 +1,12 @@
 import { ServiceError } from '../../runtime/errors.ts';
-import { inTransaction, queryRow, queryRows, type Pool, type PoolClient, type Queryable } from '../../runtime/postgres.ts';
+import {
+  inTransaction,
+  queryRow,
+  queryRows,
+  type Pool,
+  type PoolClient,
+  type Queryable,
+} from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { cleanText } from '../phone/text-cleaning.ts';
 import { agePoints, complaintRule } from './complaint-rule.ts';
@@ -30,7 +37,11 @@ export interface ScoringReport {
  * Scores all numbers with complaints as of an instant and publishes the scores, in one transaction. Where another rule version is in force,
  * nothing is scored: an upgrade alone changes no label.
  */
-export async function scoreComplaints(db: Pool, evaluatedAt: Date, settings: ScoringSettings = scoringDefaults): Promise<ScoringReport> {
+export async function scoreComplaints(
+  db: Pool,
+  evaluatedAt: Date,
+  settings: ScoringSettings = scoringDefaults,
+): Promise<ScoringReport> {
   return inTransaction(db, async (client) => {
     const { version } = await readScoringRule(client);
     if (version !== complaintRule.version) return { scored: 0, changed: 0, ruleWaiting: complaintRule.version };
@@ -38,7 +49,10 @@ export async function scoreComplaints(db: Pool, evaluatedAt: Date, settings: Sco
     await client.query(sql('intake/store_scores'), [evaluatedAt, version]);
     await client.query(sql('intake/record_scoring'), [evaluatedAt, version, transactions]);
     await setLabelCause(client, { cause: 'complaints', ruleVersion: version, evaluatedAt });
-    const { changed, withheld } = (await queryRow<{ changed: number; withheld: number }>(client, sql('intake/apply_scores')))!; // the statement returns one row
+    const { changed, withheld } = (await queryRow<{ changed: number; withheld: number }>(
+      client,
+      sql('intake/apply_scores'),
+    ))!; // the statement returns one row
     const holdHasEnded = settings.labelHoldDaysMax > 0 && silentDays !== null && silentDays > settings.labelHoldDaysMax;
     return { scored, changed, ...(withheld > 0 ? { withheld } : {}), ...(holdHasEnded ? { silentDays } : {}) };
   });
@@ -55,14 +69,43 @@ interface Computed {
  * Fills the temporary table `complaint_scored` by the rule of this version. With `seen`, the transactions that an earlier scoring saw, loads and
  * clearings of others are left out: so the labels of a past night are computed again.
  */
-export async function computeScores(client: PoolClient, evaluatedAt: Date, { labelHoldDaysMax }: ScoringSettings, seen: string | null = null): Promise<Computed> {
-  const { version, windowDays, furtherStatesMax, spreadPoints, independentReportsMin, pointsMin, recordedCategory, otherCategory } = complaintRule;
+export async function computeScores(
+  client: PoolClient,
+  evaluatedAt: Date,
+  { labelHoldDaysMax }: ScoringSettings,
+  seen: string | null = null,
+): Promise<Computed> {
+  const {
+    version,
+    windowDays,
+    furtherStatesMax,
+    spreadPoints,
+    independentReportsMin,
+    pointsMin,
+    recordedCategory,
+    otherCategory,
+  } = complaintRule;
   await client.query(sql('intake/prepare_bulk_work'));
   await client.query(sql('intake/create_scored'));
-  const row = await queryRow<{ scored: number; transactions: string; silentDays: number | null }>(client, sql('intake/score_complaints'), [
-    evaluatedAt, version, windowDays, agePoints.map(({ day }) => day), agePoints.map(({ furtherState }) => furtherState), furtherStatesMax, spreadPoints,
-    independentReportsMin, pointsMin, recordedCategory, otherCategory, labelHoldDaysMax, seen,
-  ]);
+  const row = await queryRow<{ scored: number; transactions: string; silentDays: number | null }>(
+    client,
+    sql('intake/score_complaints'),
+    [
+      evaluatedAt,
+      version,
+      windowDays,
+      agePoints.map(({ day }) => day),
+      agePoints.map(({ furtherState }) => furtherState),
+      furtherStatesMax,
+      spreadPoints,
+      independentReportsMin,
+      pointsMin,
+      recordedCategory,
+      otherCategory,
+      labelHoldDaysMax,
+      seen,
+    ],
+  );
   const { scored, transactions, silentDays } = row!; // the statement returns one row
   return { scored, transactions, silentDays };
 }
@@ -77,7 +120,10 @@ export interface ScoringRuleInForce {
 
 /** Reads the rule version in force. */
 export async function readScoringRule(db: Queryable): Promise<ScoringRuleInForce> {
-  const row = await queryRow<{ version: string; movedBy: string; reason: string; movedAt: Date }>(db, sql('intake/read_scoring_rule'));
+  const row = await queryRow<{ version: string; movedBy: string; reason: string; movedAt: Date }>(
+    db,
+    sql('intake/read_scoring_rule'),
+  );
   const { version, movedBy, reason, movedAt } = row!; // a migration makes the first row, and none is ever removed
   return { version, movedBy, reason, movedAt };
 }
@@ -117,12 +163,16 @@ export interface LabelDrift {
 /** Compares the last stored scoring with the rule of this version, as of the instant of that scoring (or `now`). Nothing is written. */
 export async function compareScores(db: Pool, now: Date, settings: ScoringSettings): Promise<LabelDrift> {
   return inTransaction(db, async (client) => {
-    const last = await queryRow<{ version: string | null; evaluatedAt: Date | null; labelled: number }>(client, sql('intake/read_last_scoring'));
+    const last = await queryRow<{ version: string | null; evaluatedAt: Date | null; labelled: number }>(
+      client,
+      sql('intake/read_last_scoring'),
+    );
     const evaluatedAt = last!.evaluatedAt ?? now; // the statement returns one row
     await computeScores(client, evaluatedAt, settings);
     const rows = await queryRows<ChangeRow>(client, sql('intake/compare_scores'));
     const changes = rows.map(changeOf).filter(({ from, to }) => from.level !== 'NEUTRAL' || to.level !== 'NEUTRAL');
-    const sum = (counts: (change: LabelChange) => boolean) => changes.filter(counts).reduce((numbers, change) => numbers + change.numbers, 0);
+    const sum = (counts: (change: LabelChange) => boolean) =>
+      changes.filter(counts).reduce((numbers, change) => numbers + change.numbers, 0);
     return {
       inForce: await readScoringRule(client),
       before: last!.version,
@@ -141,11 +191,19 @@ export async function compareScores(db: Pool, now: Date, settings: ScoringSettin
  * Puts the rule of this version in force; the next night labels by it. Does nothing if it is.
  * @throws ServiceError `reason_required`
  */
-export async function moveScoringRule(db: Queryable, { actor, reason: reasonText }: { actor: string; reason: string }): Promise<ScoringRuleInForce> {
+export async function moveScoringRule(
+  db: Queryable,
+  { actor, reason: reasonText }: { actor: string; reason: string },
+): Promise<ScoringRuleInForce> {
   const reason = cleanText(reasonText);
-  if (reason === null) throw new ServiceError('reason_required', { operation: 'move scoring rule', hint: 'Say why the rule is put in force.' });
+  if (reason === null)
+    throw new ServiceError('reason_required', {
+      operation: 'move scoring rule',
+      hint: 'Say why the rule is put in force.',
+    });
   const { version } = await readScoringRule(db);
-  if (version !== complaintRule.version) await db.query(sql('intake/move_scoring_rule'), [complaintRule.version, cleanText(actor) ?? 'unknown', reason]);
+  if (version !== complaintRule.version)
+    await db.query(sql('intake/move_scoring_rule'), [complaintRule.version, cleanText(actor) ?? 'unknown', reason]);
   return readScoringRule(db);
 }
 

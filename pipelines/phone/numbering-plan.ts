@@ -135,7 +135,8 @@ class PatternReader {
     const { patterns } = this;
     let node = patterns.node();
     patterns.skip(start, node);
-    while (this.at < this.text.length && this.text[this.at] !== '|' && this.text[this.at] !== ')') node = this.repeated(node);
+    while (this.at < this.text.length && this.text[this.at] !== '|' && this.text[this.at] !== ')')
+      node = this.repeated(node);
     return node;
   }
 
@@ -212,11 +213,13 @@ function digitClass(ranges: string): number {
   return set;
 }
 
-const lengthSet = (lengths: readonly number[] | 0 | undefined): number => (lengths || []).reduce((set, length) => set | (1 << length), 0);
+const lengthSet = (lengths: readonly number[] | 0 | undefined): number =>
+  (lengths || []).reduce((set, length) => set | (1 << length), 0);
 
 function compileRules(patterns: Patterns, country: string | null, plan: Plan): Rules {
   const types = numberTypes(plan).flatMap((type) =>
-    type === 0 || type[0] === '' ? [] : [patterns.compile(type[0], lengthSet(type[1] || possibleLengths(plan)))]);
+    type === 0 || type[0] === '' ? [] : [patterns.compile(type[0], lengthSet(type[1] || possibleLengths(plan)))],
+  );
   const leading = leadingDigits(plan);
   return {
     country,
@@ -228,9 +231,10 @@ function compileRules(patterns: Patterns, country: string | null, plan: Plan): R
 
 function compileCallingCode(patterns: Patterns, code: string): CallingCode {
   const countries = plans.country_calling_codes[code];
-  const rules = countries === undefined
-    ? [compileRules(patterns, null, plans.nonGeographic[code]!)]
-    : countries.map((country) => compileRules(patterns, country, plans.countries[country]!));
+  const rules =
+    countries === undefined
+      ? [compileRules(patterns, null, plans.nonGeographic[code]!)]
+      : countries.map((country) => compileRules(patterns, country, plans.countries[country]!));
   const main = countries === undefined ? plans.nonGeographic[code]! : plans.countries[countries[0]!]!;
   const prefix = nationalPrefix(main) === '' ? null : patterns.compile(nationalPrefix(main), 0);
   const all = rules.flatMap((rule) => [rule.general, rule.leading, ...(rule.types ?? [])]).concat(prefix);
@@ -299,10 +303,19 @@ class PlanTable {
   private build(from: number, digit: number): number {
     const { code, nodes, digits, passed } = this.states[from]!;
     const reached = this.patterns.follow(nodes, digit);
-    const prefixes = [code.prefix, ...code.rules.map((rule) => rule.leading)].flatMap((pattern) => (pattern === null ? [] : [pattern.accept]));
-    const passedNow = [...new Set([...passed, ...prefixes.filter((node) => reached.includes(node))])].sort((a, b) => a - b);
-    const next = reached.length === 0 && passedNow.length === 0 ? dead
-      : this.add({ code, nodes: reached, digits: digits + 1, passed: passedNow }, `${code.rules[0]!.general.start}:${digits + 1}:${reached.join()}:${passedNow.join()}`);
+    const prefixes = [code.prefix, ...code.rules.map((rule) => rule.leading)].flatMap((pattern) =>
+      pattern === null ? [] : [pattern.accept],
+    );
+    const passedNow = [...new Set([...passed, ...prefixes.filter((node) => reached.includes(node))])].sort(
+      (a, b) => a - b,
+    );
+    const next =
+      reached.length === 0 && passedNow.length === 0
+        ? dead
+        : this.add(
+            { code, nodes: reached, digits: digits + 1, passed: passedNow },
+            `${code.rules[0]!.general.start}:${digits + 1}:${reached.join()}:${passedNow.join()}`,
+          );
     this.steps[from * 10 + digit] = next;
     return next;
   }
@@ -324,18 +337,22 @@ class PlanTable {
   private verdict(state: State): PlanVerdict {
     const { code } = state;
     const ended = this.patterns.follow(state.nodes, endOfNumber);
-    if (code.prefix !== null && (state.passed.includes(code.prefix.accept) || ended.includes(code.prefix.accept))) return unsureVerdict;
+    if (code.prefix !== null && (state.passed.includes(code.prefix.accept) || ended.includes(code.prefix.accept)))
+      return unsureVerdict;
     const main = code.rules[0]!;
     const owner = code.rules.length === 1 ? main : code.rules.find((rules) => this.belongs(state, rules));
     return this.isValid(state, owner ?? main) ? { kind: 'valid', country: owner?.country ?? null } : invalidVerdict;
   }
 
   private belongs(state: State, rules: Rules): boolean {
-    return rules.leading === null ? this.isValid(state, { ...rules, types: rules.types ?? [] }) : state.passed.includes(rules.leading.accept);
+    return rules.leading === null
+      ? this.isValid(state, { ...rules, types: rules.types ?? [] })
+      : state.passed.includes(rules.leading.accept);
   }
 
   private isValid({ nodes, digits }: State, { general, types }: Rules): boolean {
-    const matches = ({ accept, lengths }: Pattern) => nodes.includes(accept) && (lengths === 0 || ((lengths >> digits) & 1) === 1);
+    const matches = ({ accept, lengths }: Pattern) =>
+      nodes.includes(accept) && (lengths === 0 || ((lengths >> digits) & 1) === 1);
     return matches(general) && (types === null || types.some(matches));
   }
 }

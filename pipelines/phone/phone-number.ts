@@ -1,4 +1,9 @@
-import { getCountryCallingCode, isSupportedCountry, parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/max';
+import {
+  getCountryCallingCode,
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+  type CountryCode,
+} from 'libphonenumber-js/max';
 import { lookUpPlan } from './numbering-plan.ts';
 
 /** A number that can be dialled, as it is published, and the country that it belongs to (+800 and +881 belong to none). */
@@ -49,8 +54,15 @@ const unreadable: PhoneRefusal = { code: 'phone_invalid', reason: 'The text is n
 const unassigned: PhoneRefusal = { code: 'phone_invalid', reason: 'No numbering plan has this number.' };
 const extended: PhoneRefusal = { code: 'phone_invalid', reason: 'The number has an extension.' };
 const rounded = /^\s*\+?\d+(?:[.,]\d+)?E\+?\d+\s*$/i;
-const digitsLost: PhoneRefusal = { code: 'phone_invalid', reason: 'A spreadsheet has rounded the number, as in 4.7E+11: its last digits are lost. Format the column as text and save it again.' };
-const tooShort: PhoneRefusal = { code: 'phone_invalid', reason: 'The number is shorter than 8 digits with its country code.' };
+const digitsLost: PhoneRefusal = {
+  code: 'phone_invalid',
+  reason:
+    'A spreadsheet has rounded the number, as in 4.7E+11: its last digits are lost. Format the column as text and save it again.',
+};
+const tooShort: PhoneRefusal = {
+  code: 'phone_invalid',
+  reason: 'The number is shorter than 8 digits with its country code.',
+};
 
 /**
  * The number that a text names, in E.164 with its country, or why it is none.
@@ -85,7 +97,9 @@ function askLibrary(text: string, defaultCountry: CountryCode | undefined): Dial
   if (parsed === undefined) return unreadable;
   if (!parsed.isValid()) return unassigned;
   if (parsed.ext !== undefined) return extended;
-  return e164.test(parsed.number) ? { phone: parsed.number, country: officialCountry(parsed.country ?? null) } : tooShort;
+  return e164.test(parsed.number)
+    ? { phone: parsed.number, country: officialCountry(parsed.country ?? null) }
+    : tooShort;
 }
 
 /** A number in a text, with the offsets of its characters (`end` is the one after the last). */
@@ -115,8 +129,16 @@ export function findPhones(text: string, defaultCountry: string): readonly Phone
   const plain = plainPunctuation(text);
   return [...plain.matchAll(digitRun)].flatMap((match) => {
     const end = match.index + match[0].length;
-    if (lettersBefore.test(plain.slice(Math.max(0, match.index - 2), match.index)) || lettersAfter.test(plain.slice(end, end + 2))) return [];
-    const found = findInRun(match[0], country).map((phone) => ({ ...phone, start: phone.start + match.index, end: phone.end + match.index }));
+    if (
+      lettersBefore.test(plain.slice(Math.max(0, match.index - 2), match.index)) ||
+      lettersAfter.test(plain.slice(end, end + 2))
+    )
+      return [];
+    const found = findInRun(match[0], country).map((phone) => ({
+      ...phone,
+      start: phone.start + match.index,
+      end: phone.end + match.index,
+    }));
     return extensionAfter.test(plain.slice(end, end + 24)) ? found.filter((phone) => phone.end !== end) : found;
   });
 }
@@ -131,7 +153,11 @@ function plainPunctuation(text: string): string {
 
 /** Numbers in a run of digits and their punctuation: the longest group of tokens that is a number is taken each time. */
 function findInRun(run: string, country: CountryCode | undefined): PhoneInText[] {
-  const tokens = [...run.matchAll(/\+?[^ +]+/g)].map((match) => ({ text: match[0], start: match.index, end: match.index + match[0].length }));
+  const tokens = [...run.matchAll(/\+?[^ +]+/g)].map((match) => ({
+    text: match[0],
+    start: match.index,
+    end: match.index + match[0].length,
+  }));
   const found: PhoneInText[] = [];
   for (let first = 0; first < tokens.length; first++) {
     if (bullet.test(tokens[first]!.text)) continue;
@@ -144,7 +170,11 @@ function findInRun(run: string, country: CountryCode | undefined): PhoneInText[]
 }
 
 /** True if the first token counts the row of a table: `1 03 53 01 36 72`, `2 089 99998-426`. */
-function isIndex(run: string, tokens: readonly Token[], { end, country }: { end: number; country: CountryCode | undefined }): boolean {
+function isIndex(
+  run: string,
+  tokens: readonly Token[],
+  { end, country }: { end: number; country: CountryCode | undefined },
+): boolean {
   if (tokens.length < 2 || tokens.length > numberTokensMax + 1 || !/^[1-9]\d?$/.test(tokens[0]!.text)) return false;
   const without = lastTokenOfNumber(run, tokens.slice(1), country);
   return without !== null && (without.end > end || (without.end === end && /^[0(]/.test(tokens[1]!.text)));
@@ -156,8 +186,16 @@ interface Token {
   readonly end: number;
 }
 
-function lastTokenOfNumber(run: string, tokens: readonly Token[], country: CountryCode | undefined): { phone: DialledPhone; end: number; tokens: number } | null {
-  const joined = tokens.findIndex(({ text }, at) => at > 0 && (text.startsWith('+') || text === '/' || (text === '-' && at > 1 && tokens[at + 1]?.text.startsWith('+'))));
+function lastTokenOfNumber(
+  run: string,
+  tokens: readonly Token[],
+  country: CountryCode | undefined,
+): { phone: DialledPhone; end: number; tokens: number } | null {
+  const joined = tokens.findIndex(
+    ({ text }, at) =>
+      at > 0 &&
+      (text.startsWith('+') || text === '/' || (text === '-' && at > 1 && tokens[at + 1]?.text.startsWith('+'))),
+  );
   const northAmerica = country !== undefined && getCountryCallingCode(country) === '1';
   for (let count = joined === -1 ? tokens.length : joined; count > 0; count--) {
     const end = tokens[count - 1]!.end;

@@ -47,7 +47,11 @@ function encodingOf(bytes: Buffer): Encoding {
   if (mark?.encoding === 'utf-32') throw invalid('The file is UTF-32, which is not read.', 'Save it as UTF-8.');
   if (mark !== undefined) return mark.encoding;
   const looksLike = utf16WithoutMark(bytes.subarray(0, probeBytes));
-  if (looksLike !== null) throw invalid('The file looks like UTF-16 without a byte order mark: every second byte is zero.', `Save it as UTF-8, or load it with --encoding ${looksLike}.`);
+  if (looksLike !== null)
+    throw invalid(
+      'The file looks like UTF-16 without a byte order mark: every second byte is zero.',
+      `Save it as UTF-8, or load it with --encoding ${looksLike}.`,
+    );
   return 'utf-8';
 }
 
@@ -70,7 +74,11 @@ function decode(decoder: Decoder, bytes: Buffer, stream: boolean): Buffer {
   try {
     return Buffer.from(decoder.decode(bytes, { stream }));
   } catch (error) {
-    throw invalid(`The file is not valid ${decoder.encoding.toUpperCase()}: it is cut off, or has half of a surrogate pair.`, 'Send the whole file again, or name its encoding with --encoding.', error);
+    throw invalid(
+      `The file is not valid ${decoder.encoding.toUpperCase()}: it is cut off, or has half of a surrogate pair.`,
+      'Send the whole file again, or name its encoding with --encoding.',
+      error,
+    );
   }
 }
 

@@ -54,7 +54,12 @@ class LineCutter {
     const lines: FeedLine[] = [];
     const rest = this.skipping ? this.skip(chunk, lines) : chunk;
     const end = rest.lastIndexOf(lineFeed) + 1;
-    const quotes = end > 0 && this.cut(this.open.length === 0 ? rest.subarray(0, end) : Buffer.concat([...this.close(), rest.subarray(0, end)]), lines);
+    const quotes =
+      end > 0 &&
+      this.cut(
+        this.open.length === 0 ? rest.subarray(0, end) : Buffer.concat([...this.close(), rest.subarray(0, end)]),
+        lines,
+      );
     this.hold(rest.subarray(end));
     return { lines, quotes };
   }
@@ -99,7 +104,8 @@ class LineCutter {
     const bytes = this.atStart ? withoutByteOrderMark(given) : given;
     this.atStart = false;
     const ascii = isAscii(bytes);
-    if ((ascii || isUtf8(bytes)) && !bytes.includes(0)) this.cutText(ascii ? bytes.toString('latin1') : bytes.toString(), ascii, lines);
+    if ((ascii || isUtf8(bytes)) && !bytes.includes(0))
+      this.cutText(ascii ? bytes.toString('latin1') : bytes.toString(), ascii, lines);
     else this.cutBytes(bytes, lines);
     return bytes.includes(quote);
   }
@@ -114,26 +120,41 @@ class LineCutter {
 
   /** Bytes of which some are no text: line by line. */
   private cutBytes(bytes: Buffer, lines: FeedLine[]): void {
-    for (let start = 0, end = bytes.indexOf(lineFeed); end !== -1; start = end + 1, end = bytes.indexOf(lineFeed, start)) {
-      lines.push(this.lineOfBytes(bytes.subarray(start, end > start && bytes[end - 1] === carriageReturn ? end - 1 : end)));
+    for (
+      let start = 0, end = bytes.indexOf(lineFeed);
+      end !== -1;
+      start = end + 1, end = bytes.indexOf(lineFeed, start)
+    ) {
+      lines.push(
+        this.lineOfBytes(bytes.subarray(start, end > start && bytes[end - 1] === carriageReturn ? end - 1 : end)),
+      );
     }
   }
 
   private lineOfBytes(line: Buffer): FeedLine {
     if (line.length > this.lineBytesMax) return this.tooLong(line);
-    if (line.includes(0)) return { number: ++this.number, refusal: refuse('nul_byte'), excerpt: makeExcerptOfBytes(line) };
-    if (!isUtf8(line)) return { number: ++this.number, refusal: refuse('utf8_invalid'), excerpt: makeExcerptOfBytes(line) };
+    if (line.includes(0))
+      return { number: ++this.number, refusal: refuse('nul_byte'), excerpt: makeExcerptOfBytes(line) };
+    if (!isUtf8(line))
+      return { number: ++this.number, refusal: refuse('utf8_invalid'), excerpt: makeExcerptOfBytes(line) };
     return { number: ++this.number, text: line.toString() };
   }
 
   private fits(line: string, ascii: boolean): boolean {
-    return line.length <= this.lineBytesMax && (ascii || line.length * 3 <= this.lineBytesMax || Buffer.byteLength(line) <= this.lineBytesMax);
+    return (
+      line.length <= this.lineBytesMax &&
+      (ascii || line.length * 3 <= this.lineBytesMax || Buffer.byteLength(line) <= this.lineBytesMax)
+    );
   }
 
   private tooLong(start: Buffer): FeedLine {
     const shown = start.subarray(0, Math.min(this.lineBytesMax, excerptCharactersMax));
     const excerpt = isUtf8(shown) ? makeExcerpt(shown.toString()) : makeExcerptOfBytes(shown);
-    return { number: ++this.number, refusal: refuse('line_too_long', `The line is longer than ${this.lineBytesMax} bytes.`), excerpt: `${excerpt}…` };
+    return {
+      number: ++this.number,
+      refusal: refuse('line_too_long', `The line is longer than ${this.lineBytesMax} bytes.`),
+      excerpt: `${excerpt}…`,
+    };
   }
 }
 

@@ -53,7 +53,11 @@ export const quotedRowLinesMax = 100;
  * a quoted field with line breaks count as one; a row has the number of its first line.
  * @throws ServiceError `feed_header_invalid`, `feed_encoding_invalid`
  */
-export async function* readFeedRows(chunks: AsyncIterable<Buffer>, format: RowFormat, lineBytesMax: number): AsyncGenerator<FeedRow[]> {
+export async function* readFeedRows(
+  chunks: AsyncIterable<Buffer>,
+  format: RowFormat,
+  lineBytesMax: number,
+): AsyncGenerator<FeedRow[]> {
   let reader: RowReader | undefined;
   let separator: Delimiter | undefined;
   for await (const block of readLines(readAsUtf8(chunks, format.shape?.encoding), lineBytesMax)) {
@@ -76,7 +80,9 @@ export async function* readFeedRows(chunks: AsyncIterable<Buffer>, format: RowFo
 }
 
 function isComment(line: FeedLine, { shape }: RowFormat): boolean {
-  return shape?.comment !== undefined && 'text' in line && (line.text.startsWith(shape.comment) || line.text.trim() === '');
+  return (
+    shape?.comment !== undefined && 'text' in line && (line.text.startsWith(shape.comment) || line.text.trim() === '')
+  );
 }
 
 /** The delimiter of a first line `sep=;`, which some spreadsheets write and read. */
@@ -101,8 +107,12 @@ const phoneLike = /^\s*\+?[\d(][-\d ()./]{5,}\s*$/;
 /** The header under the delimiter that was named, else under the first that makes sense of the line. */
 async function readHeader(line: FeedLine, format: RowFormat, named: Delimiter | undefined): Promise<Header> {
   if ('refusal' in line) throw headerInvalid(line.refusal.reason);
-  if (line.text.includes('\r')) throw headerInvalid('The first line has a carriage return in it: lines must end in LF or CRLF.');
-  const candidates = named === undefined ? DELIMITERS.filter((delimiter) => delimiter === ',' || line.text.includes(delimiter)) : [named];
+  if (line.text.includes('\r'))
+    throw headerInvalid('The first line has a carriage return in it: lines must end in LF or CRLF.');
+  const candidates =
+    named === undefined
+      ? DELIMITERS.filter((delimiter) => delimiter === ',' || line.text.includes(delimiter))
+      : [named];
   let failure: unknown;
   for (const delimiter of candidates) {
     try {
@@ -118,16 +128,20 @@ async function headerUnder(delimiter: Delimiter, text: string, format: RowFormat
   const fields = text.includes('"') ? (await splitQuotedRecords([text], delimiter))[0] : text.split(delimiter);
   if (!fields) throw headerInvalid('A quoted field of the first line is not closed.');
   const width = fields.length;
-  if (format.headerOptional && phoneLike.test(fields[0]!)) return { delimiter, width, places: defaultPlaces(format, width), named: false };
+  if (format.headerOptional && phoneLike.test(fields[0]!))
+    return { delimiter, width, places: defaultPlaces(format, width), named: false };
   return { delimiter, width, places: namedPlaces(format, fields), named: true };
 }
 
-const isGiven = ({ shape }: RowFormat, { names }: FeedColumn): boolean => shape?.given?.includes(names[0]) === true || shape?.columns?.[names[0]] === '';
+const isGiven = ({ shape }: RowFormat, { names }: FeedColumn): boolean =>
+  shape?.given?.includes(names[0]) === true || shape?.columns?.[names[0]] === '';
 
 function defaultPlaces(format: RowFormat, width: number): number[] {
   const { columns } = format;
   if (width > columns.length || columns.slice(width).some((column) => column.required && !isGiven(format, column))) {
-    throw headerInvalid(`A feed without header has the columns ${columns.map(({ names }) => names[0]).join(', ')}; the first line has ${width} fields.`);
+    throw headerInvalid(
+      `A feed without header has the columns ${columns.map(({ names }) => names[0]).join(', ')}; the first line has ${width} fields.`,
+    );
   }
   return columns.map((_column, place) => (place < width ? place : -1));
 }
@@ -138,15 +152,23 @@ function namedPlaces(format: RowFormat, fields: readonly string[]): number[] {
     const [name] = column.names;
     const mapped = format.shape?.columns?.[name];
     const names = mapped === undefined ? column.names : [mapped];
-    const places = mapped === '' ? [] : given.flatMap((field, place) => (names.some((known) => known.trim().toLowerCase() === field) ? [place] : []));
+    const places =
+      mapped === ''
+        ? []
+        : given.flatMap((field, place) => (names.some((known) => known.trim().toLowerCase() === field) ? [place] : []));
     if (places.length > 1) throw headerInvalid(`The header names the column ${names[0]} more than once.`);
-    if (places.length === 0 && (mapped ? true : column.required && !isGiven(format, column))) throw headerInvalid(`The header lacks the column ${names[0]}.`);
+    if (places.length === 0 && (mapped ? true : column.required && !isGiven(format, column)))
+      throw headerInvalid(`The header lacks the column ${names[0]}.`);
     return places[0] ?? -1;
   });
 }
 
 function headerInvalid(problem: string): ServiceError {
-  return new ServiceError('feed_header_invalid', { operation: 'read feed header', problem, hint: 'docs/feeds.md lists the columns of each feed, and the options for files with others.' });
+  return new ServiceError('feed_header_invalid', {
+    operation: 'read feed header',
+    problem,
+    hint: 'docs/feeds.md lists the columns of each feed, and the options for files with others.',
+  });
 }
 
 /** A row whose fields are still to be split by fast-csv. */
@@ -173,13 +195,18 @@ class RowReader {
 
   async read({ lines, quotes }: LineBlock, atEnd: boolean): Promise<FeedRow[]> {
     const comments = this.format.shape?.comment !== undefined;
-    if (!quotes && this.waiting.length === 0) return (comments ? lines.filter((line) => !isComment(line, this.format)) : lines).map((line) => this.unquoted(line));
+    if (!quotes && this.waiting.length === 0)
+      return (comments ? lines.filter((line) => !isComment(line, this.format)) : lines).map((line) =>
+        this.unquoted(line),
+      );
     const rows = this.assemble(this.waiting.concat(lines), atEnd);
     return this.splitQuoted(rows);
   }
 
   private unquoted(line: FeedLine): FeedRow {
-    return 'refusal' in line ? this.unreadable(line) : this.row(line.number, line.text.split(this.header.delimiter), line.text);
+    return 'refusal' in line
+      ? this.unreadable(line)
+      : this.row(line.number, line.text.split(this.header.delimiter), line.text);
   }
 
   private unreadable({ number, refusal, excerpt }: BrokenLine): FeedRow {
@@ -196,14 +223,19 @@ class RowReader {
       return { line, values: this.straight ? fields : places.map((place) => (place === -1 ? '' : fields[place]!)) };
     }
     if (text === '') return this.refused(line, 'line_empty', text);
-    return this.refused(line, 'field_count', text, `The row has ${fields.length} fields where the header has ${width}.`);
+    return this.refused(
+      line,
+      'field_count',
+      text,
+      `The row has ${fields.length} fields where the header has ${width}.`,
+    );
   }
 
   /** Joins lines to rows. Lines of a row that is not finished wait for the next block. */
   private assemble(lines: readonly FeedLine[], atEnd: boolean): (FeedRow | QuotedRow)[] {
     const rows: (FeedRow | QuotedRow)[] = [];
     this.waiting = [];
-    for (let at = 0; at < lines.length; ) {
+    for (let at = 0; at < lines.length;) {
       const first = lines[at]!;
       if (isComment(first, this.format)) {
         at++;
@@ -215,8 +247,12 @@ class RowReader {
         break;
       }
       if (taken === 0) rows.push(this.unquoted(first));
-      else if (typeof taken === 'number') rows.push({ line: first.number, record: textOf(lines.slice(at, at + taken)) });
-      else rows.push(this.refused(first.number, taken === 'invalid' ? 'quote_invalid' : 'quote_unterminated', textOf([first])));
+      else if (typeof taken === 'number')
+        rows.push({ line: first.number, record: textOf(lines.slice(at, at + taken)) });
+      else
+        rows.push(
+          this.refused(first.number, taken === 'invalid' ? 'quote_invalid' : 'quote_unterminated', textOf([first])),
+        );
       at += typeof taken === 'number' && taken > 0 ? taken : 1;
     }
     return rows;

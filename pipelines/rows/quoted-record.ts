@@ -60,12 +60,18 @@ function closingQuote(line: string, from: number): number {
  * Splits records with quoted fields, in one run of fast-csv, the only one that a row with quotes goes through.
  * A record that fast-csv refuses, or reads as other than one row, gives null.
  */
-export async function splitQuotedRecords(records: readonly string[], delimiter: Delimiter): Promise<(string[] | null)[]> {
+export async function splitQuotedRecords(
+  records: readonly string[],
+  delimiter: Delimiter,
+): Promise<(string[] | null)[]> {
   const rows = await parse(byteOrderMark + records.join('\n') + '\n', delimiter);
   if (rows?.length === records.length) return rows;
   if (records.length <= 1) return records.map(() => null);
   const half = records.length >> 1;
-  return [...(await splitQuotedRecords(records.slice(0, half), delimiter)), ...(await splitQuotedRecords(records.slice(half), delimiter))];
+  return [
+    ...(await splitQuotedRecords(records.slice(0, half), delimiter)),
+    ...(await splitQuotedRecords(records.slice(half), delimiter)),
+  ];
 }
 
 /** The rows of a text, or null if fast-csv refuses it. */

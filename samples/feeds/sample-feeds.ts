@@ -39,33 +39,106 @@ export async function writeSampleFeeds(directory: string, options: SampleOptions
 
 /** First digits and digits in all after the plus, of ranges in which many numbers are valid. */
 const ranges: readonly (readonly [start: string, digits: number, share: number])[] = [
-  ['1212', 11, 10], ['1415', 11, 8], ['1305', 11, 8], ['1713', 11, 8], ['1800', 11, 4], // US
-  ['1416', 11, 4], ['1604', 11, 3], // CA
-  ['1876', 11, 3], ['1268', 11, 2], ['1809', 11, 2], // JM, AG, DO
-  ['4474', 12, 5], ['4420', 12, 4], // GB
-  ['4915', 13, 5], ['4930', 12, 3], // DE
-  ['336', 11, 4], ['331', 11, 3], // FR
-  ['346', 11, 3], ['5511', 13, 3], ['9198', 12, 3], ['614', 11, 2], ['8190', 12, 2], // ES, BR, IN, AU, JP
+  ['1212', 11, 10],
+  ['1415', 11, 8],
+  ['1305', 11, 8],
+  ['1713', 11, 8],
+  ['1800', 11, 4], // US
+  ['1416', 11, 4],
+  ['1604', 11, 3], // CA
+  ['1876', 11, 3],
+  ['1268', 11, 2],
+  ['1809', 11, 2], // JM, AG, DO
+  ['4474', 12, 5],
+  ['4420', 12, 4], // GB
+  ['4915', 13, 5],
+  ['4930', 12, 3], // DE
+  ['336', 11, 4],
+  ['331', 11, 3], // FR
+  ['346', 11, 3],
+  ['5511', 13, 3],
+  ['9198', 12, 3],
+  ['614', 11, 2],
+  ['8190', 12, 2], // ES, BR, IN, AU, JP
   ['800', 11, 1], // no country
 ];
 const northAmerican = ranges.filter(([start]) => start.startsWith('1'));
 
-const words = ['SPAM,6', 'SPAM,6', 'SPAM,10', 'SPAM,10', 'SPAM,1', 'SPAM,debt_collector', 'spam,', 'FRAUD,scam', 'FRAUD,15', 'FRAUD,12', 'Fraud,9', 'NEUTRAL,'];
+const words = [
+  'SPAM,6',
+  'SPAM,6',
+  'SPAM,10',
+  'SPAM,10',
+  'SPAM,1',
+  'SPAM,debt_collector',
+  'spam,',
+  'FRAUD,scam',
+  'FRAUD,15',
+  'FRAUD,12',
+  'Fraud,9',
+  'NEUTRAL,',
+];
 const badWords = ['SPAM,99', 'SPAM,scam', 'LOUD,', ',6', 'NEUTRAL,1'];
 const badPhones = ['', '+1999', 'unknown', '2125550143', '+99912345678', '\\.'];
 
 const names = [
-  'Northwind Dental', 'Café Zoë', 'Müller & Söhne GmbH', 'Société Générale de Fleurs', 'José’s Taquería', '株式会社さくら', '北京烤鸭店', '서울치과', 'Ågård Bygg AS',
-  'Smith, Jones & Partners', '"The" Garage', 'Pizza 🍕 Express', 'São João Farmácia', 'Łódź Travel', 'Ελληνική Ταβέρνα', 'مطعم الشام', 'O\'Brien "Bob" Plumbing, Inc.', 'City of Springfield',
+  'Northwind Dental',
+  'Café Zoë',
+  'Müller & Söhne GmbH',
+  'Société Générale de Fleurs',
+  'José’s Taquería',
+  '株式会社さくら',
+  '北京烤鸭店',
+  '서울치과',
+  'Ågård Bygg AS',
+  'Smith, Jones & Partners',
+  '"The" Garage',
+  'Pizza 🍕 Express',
+  'São João Farmácia',
+  'Łódź Travel',
+  'Ελληνική Ταβέρνα',
+  'مطعم الشام',
+  'O\'Brien "Bob" Plumbing, Inc.',
+  'City of Springfield',
 ];
-const descriptions = ['Restaurant', 'Dentist, by appointment', 'Plumbing and heating', 'Apotheke', 'Boulangerie', '', ''];
+const descriptions = [
+  'Restaurant',
+  'Dentist, by appointment',
+  'Plumbing and heating',
+  'Apotheke',
+  'Boulangerie',
+  '',
+  '',
+];
 const details = ['Open Mon-Fri 9-17', 'Call back within 24 hours', 'Ask for "Ann"', '', '', ''];
 
-const states = ['California', 'Texas', 'Florida', 'New York', 'Ohio', 'New Jersey', 'Illinois', 'Pennsylvania', 'Georgia', 'North Carolina', 'Virginia', 'Arizona'];
+const states = [
+  'California',
+  'Texas',
+  'Florida',
+  'New York',
+  'Ohio',
+  'New Jersey',
+  'Illinois',
+  'Pennsylvania',
+  'Georgia',
+  'North Carolina',
+  'Virginia',
+  'Arizona',
+];
 const cities = ['Springfield', 'Riverside', '', 'Franklin', 'Greenville', '"Washington, DC"'];
 const subjects = [
-  'Warranties  & protection plans', 'Calls pretending to be government, businesses, or family and friends', 'Other', 'Dropped call or no message', 'No Subject Provided', 'Medical  & prescriptions',
-  'Reducing your debt (credit cards, mortgage, student loans)', 'Energy, solar,  & utilities', 'Computer  & technical support', 'Vacation  & timeshares', 'Lotteries, prizes  & sweepstakes',
+  'Warranties  & protection plans',
+  'Calls pretending to be government, businesses, or family and friends',
+  'Other',
+  'Dropped call or no message',
+  'No Subject Provided',
+  'Medical  & prescriptions',
+  'Reducing your debt (credit cards, mortgage, student loans)',
+  'Energy, solar,  & utilities',
+  'Computer  & technical support',
+  'Vacation  & timeshares',
+  'Lotteries, prizes  & sweepstakes',
 ];
 
 const dayMs = 86_400_000;
@@ -85,7 +158,8 @@ class Sample {
   reputation(): string {
     const rows = this.rows(2000, () => {
       const bad = this.chance(0.03);
-      if (bad) return this.chance(0.5) ? `${this.pick(badPhones)},SPAM,6` : `${this.phone(ranges)},${this.pick(badWords)}`;
+      if (bad)
+        return this.chance(0.5) ? `${this.pick(badPhones)},SPAM,6` : `${this.phone(ranges)},${this.pick(badWords)}`;
       return `${this.chance(0.02) && this.phones.length > 0 ? this.pick(this.phones) : this.keep(this.phone(ranges))},${this.pick(words)}`;
     });
     return `phone,level,category\n${rows}`;
@@ -93,10 +167,25 @@ class Sample {
 
   directory(): string {
     const rows = this.rows(1000, () => {
-      if (this.chance(0.03)) return this.pick([`${this.phone(ranges)},,,,`, `${this.pick(badPhones)},X,,,`, `${this.phone(ranges)},X,,,http://example.com/a.png`, `${this.phone(ranges)},X, Y,Z,,`, '']);
+      if (this.chance(0.03))
+        return this.pick([
+          `${this.phone(ranges)},,,,`,
+          `${this.pick(badPhones)},X,,,`,
+          `${this.phone(ranges)},X,,,http://example.com/a.png`,
+          `${this.phone(ranges)},X, Y,Z,,`,
+          '',
+        ]);
       const phone = this.chance(0.4) ? this.pick(this.phones) : this.phone(ranges);
       const image = this.chance(0.3) ? `https://images.example/${Math.floor(this.random() * 1000)}.png` : '';
-      return [phone, `${this.pick(names)}${this.chance(0.5) ? ` ${Math.floor(this.random() * 900) + 100}` : ''}`, this.pick(descriptions), this.pick(details), image].map(quoted).join(',');
+      return [
+        phone,
+        `${this.pick(names)}${this.chance(0.5) ? ` ${Math.floor(this.random() * 900) + 100}` : ''}`,
+        this.pick(descriptions),
+        this.pick(details),
+        image,
+      ]
+        .map(quoted)
+        .join(',');
     });
     return `phone,display_name,display_description,display_detail,display_image\n${rows}`;
   }
@@ -106,11 +195,24 @@ class Sample {
     const callers = Array.from({ length: Math.ceil(60 * this.scale) }, () => this.phone(northAmerican).slice(2));
     const range = this.phone(northAmerican).slice(2, -3);
     const rows = this.rows(3000, () => {
-      const caller = this.chance(0.03) ? this.pick(['', '', '5550143', 'unknown', '0', '123456789012345678']) : this.chance(0.5) ? this.pick(callers) : this.otherCaller(range);
+      const caller = this.chance(0.03)
+        ? this.pick(['', '', '5550143', 'unknown', '0', '123456789012345678'])
+        : this.chance(0.5)
+          ? this.pick(callers)
+          : this.otherCaller(range);
       const created = this.asOf - Math.floor(this.random() * 40 * dayMs);
       const violated = this.chance(0.05) ? '' : time(created - Math.floor(this.random() * 2 * dayMs));
       const date = this.chance(0.005) ? '2021-02-30 10:00:00' : time(created);
-      return [caller, date, violated, this.pick(cities), this.pick(states), this.pick(['212', '415', '']), quoted(this.pick(subjects)), this.pick(['Y', 'Y', 'N', ''])].join(',');
+      return [
+        caller,
+        date,
+        violated,
+        this.pick(cities),
+        this.pick(states),
+        this.pick(['212', '415', '']),
+        quoted(this.pick(subjects)),
+        this.pick(['Y', 'Y', 'N', '']),
+      ].join(',');
     });
     return `Company_Phone_Number,Created_Date,Violation_Date,Consumer_City,Consumer_State,Consumer_Area_Code,Subject,Recorded_Message_Or_Robocall\n${rows}`;
   }

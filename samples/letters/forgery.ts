@@ -6,15 +6,27 @@ import { PhoneSource, toE164 } from './sample-phones.ts';
 import type { Seeded } from '../../runtime/seeded.ts';
 
 /** Ways in which a sample letter is not what its request says. Closed list. */
-export const FORGERIES = ['number_missing', 'other_brand', 'old_date', 'future_date', 'unsigned', 'altered_after_signing'] as const;
+export const FORGERIES = [
+  'number_missing',
+  'other_brand',
+  'old_date',
+  'future_date',
+  'unsigned',
+  'altered_after_signing',
+] as const;
 export type Forgery = (typeof FORGERIES)[number];
 
 /** A number that is not on the letter: every second time one digit off a number that is. */
 export function drawMissingPhone(random: Seeded, facts: LetterFacts): string {
-  const onLetter = new Set([...letterPhones(facts), ...(facts.contactPhone === null ? [] : [toE164(facts.contactPhone)])]);
+  const onLetter = new Set([
+    ...letterPhones(facts),
+    ...(facts.contactPhone === null ? [] : [toE164(facts.contactPhone)]),
+  ]);
   for (let attempt = 0; ; attempt++) {
     const near = attempt < 20 && random.chance(0.5);
-    const phone = near ? changeDigit(random.pick(letterPhones(facts)), random) : toE164(new PhoneSource({ random, country: facts.country }).next());
+    const phone = near
+      ? changeDigit(random.pick(letterPhones(facts)), random)
+      : toE164(new PhoneSource({ random, country: facts.country }).next());
     if (!onLetter.has(phone) && isValid(phone)) return phone;
   }
 }
@@ -36,7 +48,8 @@ export function drawOtherBrand(random: Seeded, facts: LetterFacts): BrandNames {
   for (;;) {
     const other = drawNames(random, facts.country);
     const family = random.chance(0.5) ? asFamily(other, facts.legalName.split(' ')[0]!) : other;
-    if (![family.legalName, family.dba, family.displayName].some((name) => name !== null && own.includes(name))) return family;
+    if (![family.legalName, family.dba, family.displayName].some((name) => name !== null && own.includes(name)))
+      return family;
   }
 }
 
@@ -58,7 +71,10 @@ export interface AlteredLetter {
  * Changes a signed PDF whose texts are not compressed: a digit of a number, the brand, or a number that is appended to
  * the last page as an incremental update, which leaves the signed bytes as they were.
  */
-export function alterSigned(bytes: Uint8Array, { facts, random, way }: { facts: LetterFacts; random: Seeded; way: number }): AlteredLetter {
+export function alterSigned(
+  bytes: Uint8Array,
+  { facts, random, way }: { facts: LetterFacts; random: Seeded; way: number },
+): AlteredLetter {
   const names = { legalName: facts.legalName, dba: facts.dba, displayName: facts.displayName };
   switch (way % 3) {
     case 0:
@@ -90,14 +106,22 @@ function withDigits({ phones: [first] }: LetterFacts, phone: string) {
 const nextVowel: Readonly<Record<string, string>> = { a: 'o', e: 'a', i: 'e', o: 'u', u: 'i' };
 
 /** Changes the first word of each of the brand's names, which begin with the same word or have one of their own. */
-function alterBrand(bytes: Uint8Array, { legalName, dba, displayName }: BrandNames): { bytes: Uint8Array; names: BrandNames } {
+function alterBrand(
+  bytes: Uint8Array,
+  { legalName, dba, displayName }: BrandNames,
+): { bytes: Uint8Array; names: BrandNames } {
   let altered = bytes;
-  const change = (name: string) => name.replace(/^\S+/, (word) => word.replace(/[aeiou]/g, (vowel) => nextVowel[vowel]!));
+  const change = (name: string) =>
+    name.replace(/^\S+/, (word) => word.replace(/[aeiou]/g, (vowel) => nextVowel[vowel]!));
   for (const name of [legalName, dba, displayName]) {
     const [from = '', to = ''] = name === null ? [] : [name, change(name)].map((each) => each.split(' ')[0]!);
-    for (const written of [(text: string) => text, (text: string) => text.toUpperCase()]) altered = replaceAll(altered, literal(written(from)), literal(written(to)));
+    for (const written of [(text: string) => text, (text: string) => text.toUpperCase()])
+      altered = replaceAll(altered, literal(written(from)), literal(written(to)));
   }
-  return { bytes: altered, names: { legalName: change(legalName), dba: dba === null ? null : change(dba), displayName: change(displayName) } };
+  return {
+    bytes: altered,
+    names: { legalName: change(legalName), dba: dba === null ? null : change(dba), displayName: change(displayName) },
+  };
 }
 
 /** Bytes with a text replaced by one of the same length, in the pages' texts: a signature's hexadecimal digits hold no such text. */
@@ -120,7 +144,8 @@ export function alterText(bytes: Uint8Array, from: string, to: string): Uint8Arr
 /** A text at the foot of the last page, as an incremental update. */
 export function appendText(bytes: Uint8Array, line: string): Uint8Array {
   const text = Buffer.from(bytes).toString('latin1');
-  const [, id = '', dictionary = ''] = [...text.matchAll(/(\d+) 0 obj\n(<< \/Type \/Page \/Parent .*>>)\nendobj/g)].at(-1) ?? [];
+  const [, id = '', dictionary = ''] =
+    [...text.matchAll(/(\d+) 0 obj\n(<< \/Type \/Page \/Parent .*>>)\nendobj/g)].at(-1) ?? [];
   const content = `0 g BT /sans 11 Tf 1 0 0 1 96 60 Tm (${literal(line)}) Tj ET`;
   const added = Number(/\/Size (\d+)/.exec(text)![1]);
   const update = new Map([

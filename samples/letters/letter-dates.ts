@@ -9,10 +9,62 @@ export function dayAfter(instant: Date, days: number): string {
 }
 
 const months: Readonly<Record<LetterLanguage, readonly string[]>> = {
-  en: ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'],
-  de: ['Januar', 'Februar', 'März', 'April', 'Mai', 'Juni', 'Juli', 'August', 'September', 'Oktober', 'November', 'Dezember'],
-  fr: ['janvier', 'février', 'mars', 'avril', 'mai', 'juin', 'juillet', 'août', 'septembre', 'octobre', 'novembre', 'décembre'],
-  es: ['enero', 'febrero', 'marzo', 'abril', 'mayo', 'junio', 'julio', 'agosto', 'septiembre', 'octubre', 'noviembre', 'diciembre'],
+  en: [
+    'January',
+    'February',
+    'March',
+    'April',
+    'May',
+    'June',
+    'July',
+    'August',
+    'September',
+    'October',
+    'November',
+    'December',
+  ],
+  de: [
+    'Januar',
+    'Februar',
+    'März',
+    'April',
+    'Mai',
+    'Juni',
+    'Juli',
+    'August',
+    'September',
+    'Oktober',
+    'November',
+    'Dezember',
+  ],
+  fr: [
+    'janvier',
+    'février',
+    'mars',
+    'avril',
+    'mai',
+    'juin',
+    'juillet',
+    'août',
+    'septembre',
+    'octobre',
+    'novembre',
+    'décembre',
+  ],
+  es: [
+    'enero',
+    'febrero',
+    'marzo',
+    'abril',
+    'mayo',
+    'junio',
+    'julio',
+    'agosto',
+    'septiembre',
+    'octubre',
+    'noviembre',
+    'diciembre',
+  ],
 };
 
 interface CalendarDay {
@@ -25,7 +77,8 @@ interface CalendarDay {
 type DateForm = (date: CalendarDay) => string;
 
 const two = (value: number) => String(value).padStart(2, '0');
-const ordinal = (day: number) => `${day}${day % 10 === 1 && day !== 11 ? 'st' : day % 10 === 2 && day !== 12 ? 'nd' : day % 10 === 3 && day !== 13 ? 'rd' : 'th'}`;
+const ordinal = (day: number) =>
+  `${day}${day % 10 === 1 && day !== 11 ? 'st' : day % 10 === 2 && day !== 12 ? 'nd' : day % 10 === 3 && day !== 13 ? 'rd' : 'th'}`;
 const iso: DateForm = ({ year, month, day }) => `${year}-${two(month)}-${two(day)}`;
 const dayFirst: DateForm = ({ year, month, day }) => `${two(day)}/${two(month)}/${year}`;
 
@@ -39,8 +92,15 @@ const dateForms: Readonly<Record<LetterCountry, readonly DateForm[]>> = {
     iso,
   ],
   CA: [({ name, day, year }) => `${name} ${day}, ${year}`, iso],
-  GB: [({ name, day, year }) => `${day} ${name} ${year}`, ({ name, day, year }) => `${ordinal(day)} ${name} ${year}`, dayFirst],
-  DE: [({ name, day, year }) => `${day}. ${name} ${year}`, ({ year, month, day }) => `${two(day)}.${two(month)}.${year}`],
+  GB: [
+    ({ name, day, year }) => `${day} ${name} ${year}`,
+    ({ name, day, year }) => `${ordinal(day)} ${name} ${year}`,
+    dayFirst,
+  ],
+  DE: [
+    ({ name, day, year }) => `${day}. ${name} ${year}`,
+    ({ year, month, day }) => `${two(day)}.${two(month)}.${year}`,
+  ],
   FR: [({ name, day, year }) => `${day === 1 ? '1er' : day} ${name} ${year}`, dayFirst],
   ES: [({ name, day, year }) => `${day} de ${name} de ${year}`, dayFirst],
 };
@@ -51,7 +111,10 @@ export function dateFormCount(country: LetterCountry): number {
 }
 
 /** A day as a letter of the country writes it, in one of its ways. */
-export function writeDate(day: string, { country, language, form }: { country: LetterCountry; language: LetterLanguage; form: number }): string {
+export function writeDate(
+  day: string,
+  { country, language, form }: { country: LetterCountry; language: LetterLanguage; form: number },
+): string {
   const [year = 0, month = 0, date = 0] = day.split('-').map(Number);
   return dateForms[country][form]!({ year, month, day: date, name: months[language][month - 1]! });
 }

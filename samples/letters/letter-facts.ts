@@ -1,10 +1,27 @@
 import { dateFormCount, dayAfter, writeDate } from './letter-dates.ts';
 import { nameWords, type LetterLanguage } from './letter-words.ts';
-import { PhoneSource, phoneForms, toE164, type LetterCountry, type PhoneForm, type SamplePhone } from './sample-phones.ts';
+import {
+  PhoneSource,
+  phoneForms,
+  toE164,
+  type LetterCountry,
+  type PhoneForm,
+  type SamplePhone,
+} from './sample-phones.ts';
 import type { Seeded } from '../../runtime/seeded.ts';
 
 /** The looks of a letter. Closed list. */
-export const LAYOUTS = ['block_letter', 'two_column_form', 'number_table', 'short_email', 'two_pages', 'csv_embedded', 'csv_beside', 'number_ranges', 'dense_paragraph'] as const;
+export const LAYOUTS = [
+  'block_letter',
+  'two_column_form',
+  'number_table',
+  'short_email',
+  'two_pages',
+  'csv_embedded',
+  'csv_beside',
+  'number_ranges',
+  'dense_paragraph',
+] as const;
 export type Layout = (typeof LAYOUTS)[number];
 
 /** How a letter is signed: with a PDF signature; typed; in a script font; with a picture or drawn strokes of a pen; not at all. */
@@ -36,7 +53,14 @@ export interface LetterFacts extends BrandNames {
   readonly writePhone: PhoneForm;
 }
 
-const languages: Readonly<Record<LetterCountry, LetterLanguage>> = { US: 'en', CA: 'en', GB: 'en', DE: 'de', FR: 'fr', ES: 'es' };
+const languages: Readonly<Record<LetterCountry, LetterLanguage>> = {
+  US: 'en',
+  CA: 'en',
+  GB: 'en',
+  DE: 'de',
+  FR: 'fr',
+  ES: 'es',
+};
 const countries: readonly LetterCountry[] = ['US', 'US', 'US', 'CA', 'GB', 'DE', 'FR', 'ES'];
 
 /** What is settled about a letter before the rest is drawn. */
@@ -51,7 +75,10 @@ export interface FactsRequest {
 }
 
 /** Draws what a letter says. */
-export function drawFacts(random: Seeded, { layout, signing, signedDays, asOf, country = random.pick(countries) }: FactsRequest): LetterFacts {
+export function drawFacts(
+  random: Seeded,
+  { layout, signing, signedDays, asOf, country = random.pick(countries) }: FactsRequest,
+): LetterFacts {
   const language = languages[country];
   const names = drawNames(random, country);
   const source = new PhoneSource({ random, country });
@@ -69,7 +96,9 @@ export function drawFacts(random: Seeded, { layout, signing, signedDays, asOf, c
     signedOn,
     dateText: writeDate(signedOn, written),
     untilText: writeDate(dayAfter(new Date(`${signedOn}T00:00:00Z`), 365), written),
-    phones: drawPhones(random, { source, layout }).toSorted((a, b) => toE164(a).length - toE164(b).length || (toE164(a) < toE164(b) ? -1 : 1)),
+    phones: drawPhones(random, { source, layout }).toSorted(
+      (a, b) => toE164(a).length - toE164(b).length || (toE164(a) < toE164(b) ? -1 : 1),
+    ),
     contactPhone: random.chance(0.6) ? source.next() : null,
     writePhone: random.pick(phoneForms[country]),
   };
@@ -78,7 +107,11 @@ export function drawFacts(random: Seeded, { layout, signing, signedDays, asOf, c
 /** Names of a company of a country. */
 export function drawNames(random: Seeded, country: LetterCountry): BrandNames {
   const language = languages[country];
-  const [firm, trade, suffix] = [random.pick(nameWords.firms), random.pick(nameWords.trades[language]), random.pick(nameWords.suffixes[country])];
+  const [firm, trade, suffix] = [
+    random.pick(nameWords.firms),
+    random.pick(nameWords.trades[language]),
+    random.pick(nameWords.suffixes[country]),
+  ];
   const legalName = `${firm} ${trade}${suffix.startsWith(',') ? suffix : ` ${suffix}`}`;
   const dba = random.chance(0.4) ? `${random.pick(nameWords.firms)} ${trade}` : null;
   return { legalName, dba, displayName: (dba ?? `${firm} ${trade}`).slice(0, 32).trim() };
@@ -115,18 +148,36 @@ function drawAddress(random: Seeded, country: LetterCountry): string[] {
     case 'US':
       return [
         `${house} ${street} ${random.pick(['Avenue', 'Street', 'Blvd.', 'Road'])}${random.chance(0.5) ? `, Suite ${random.whole(100, 990)}` : ''}`,
-        random.pick(['Fenwick Falls, CA 94999', 'Marlow Springs, TX 75999', 'Brackett Junction, OH 43999', 'New Alder, NY 10999']),
+        random.pick([
+          'Fenwick Falls, CA 94999',
+          'Marlow Springs, TX 75999',
+          'Brackett Junction, OH 43999',
+          'New Alder, NY 10999',
+        ]),
       ];
     case 'CA':
       return [`${house} ${street} Crescent`, random.pick(['Alderbrook, ON  K0Z 9Z9', 'Port Wexley, BC  V0Z 9Z9'])];
     case 'GB':
-      return [`${house % 90} ${street} ${random.pick(['Row', 'Lane', 'Close'])}`, random.pick(['Little Marsden', 'Upper Tarrant', 'Oxenholme Green']), random.pick(['ZZ9 9ZZ', 'ZZ12 4QP'])];
+      return [
+        `${house % 90} ${street} ${random.pick(['Row', 'Lane', 'Close'])}`,
+        random.pick(['Little Marsden', 'Upper Tarrant', 'Oxenholme Green']),
+        random.pick(['ZZ9 9ZZ', 'ZZ12 4QP']),
+      ];
     case 'DE':
-      return [`${random.pick(['Lindengrund', 'Mühlenstieg', 'Am Römerwall'])} ${house % 120}`, random.pick(['99998 Altweiler', '01999 Schönbruch', '59999 Hohenrode'])];
+      return [
+        `${random.pick(['Lindengrund', 'Mühlenstieg', 'Am Römerwall'])} ${house % 120}`,
+        random.pick(['99998 Altweiler', '01999 Schönbruch', '59999 Hohenrode']),
+      ];
     case 'FR':
-      return [`${house % 80}, rue ${random.pick(['des Tilleuls', 'du Vieux Lavoir', 'de la Chênaie'])}`, random.pick(['99123 Vauclères', '99450 Saint-Orvin'])];
+      return [
+        `${house % 80}, rue ${random.pick(['des Tilleuls', 'du Vieux Lavoir', 'de la Chênaie'])}`,
+        random.pick(['99123 Vauclères', '99450 Saint-Orvin']),
+      ];
     case 'ES':
-      return [`Calle ${random.pick(['del Olmo', 'de la Ribera', 'Álamo Blanco'])} ${house % 90}`, random.pick(['52999 Villar Nuevo', '52999 Peñarruscal'])];
+      return [
+        `Calle ${random.pick(['del Olmo', 'de la Ribera', 'Álamo Blanco'])} ${house % 90}`,
+        random.pick(['52999 Villar Nuevo', '52999 Peñarruscal']),
+      ];
   }
 }
 

@@ -21,7 +21,11 @@ const layouts: Readonly<Record<Layout, Draw>> = {
   two_column_form: (letter) => letter.asForm(),
   number_table: (letter) => letter.asLetter(() => letter.numberTable()),
   short_email: (letter) => letter.asEmail(),
-  two_pages: (letter) => letter.asLetter(() => letter.say(letter.words.numbersOnNextPage), () => letter.scheduleOnNewPage()),
+  two_pages: (letter) =>
+    letter.asLetter(
+      () => letter.say(letter.words.numbersOnNextPage),
+      () => letter.scheduleOnNewPage(),
+    ),
   csv_embedded: (letter) => letter.asLetter(() => letter.say(letter.random.pick(letter.words.numbersAttached))),
   csv_beside: (letter) => letter.asLetter(() => letter.say(letter.random.pick(letter.words.numbersAttached))),
   number_ranges: (letter) => letter.asLetter(() => letter.numberRange()),
@@ -35,7 +39,12 @@ export function drawLetter(facts: LetterFacts, random: Seeded, style: Partial<Sh
   return { sheet: letter.sheet, signatureBox: letter.signatureBox, csvName: letter.csvName };
 }
 
-const accents: readonly (readonly [number, number, number])[] = [[0.1, 0.2, 0.45], [0.45, 0.1, 0.15], [0.05, 0.35, 0.25], [0.2, 0.2, 0.2]];
+const accents: readonly (readonly [number, number, number])[] = [
+  [0.1, 0.2, 0.45],
+  [0.45, 0.1, 0.15],
+  [0.05, 0.35, 0.25],
+  [0.2, 0.2, 0.2],
+];
 const ink = [0.08, 0.1, 0.45] as const;
 
 class Letter {
@@ -67,11 +76,25 @@ class Letter {
   filled(sentence: string): string {
     const { facts } = this;
     const phones = facts.phones.map(facts.writePhone);
-    return fill(fill(sentence, { tradingAs: facts.dba === null ? '' : fill(this.words.tradingAs, { dba: facts.dba }) }), {
-      legal: facts.legalName, display: facts.displayName, until: facts.untilText, date: facts.dateText, name: facts.signerName, count: String(phones.length), file: this.csvName,
-      numbers: phones.length === 1 ? phones[0]! : `${phones.slice(0, -1).join(', ')}${{ en: ' and ', de: ' und ', fr: ' et ', es: ' y ' }[facts.language]}${phones.at(-1)!}`,
-      first: phones[0] ?? '', last: phones.at(-1) ?? '', phone: facts.contactPhone === null ? '' : facts.writePhone(facts.contactPhone),
-    }).replaceAll(',,', ',');
+    return fill(
+      fill(sentence, { tradingAs: facts.dba === null ? '' : fill(this.words.tradingAs, { dba: facts.dba }) }),
+      {
+        legal: facts.legalName,
+        display: facts.displayName,
+        until: facts.untilText,
+        date: facts.dateText,
+        name: facts.signerName,
+        count: String(phones.length),
+        file: this.csvName,
+        numbers:
+          phones.length === 1
+            ? phones[0]!
+            : `${phones.slice(0, -1).join(', ')}${{ en: ' and ', de: ' und ', fr: ' et ', es: ' y ' }[facts.language]}${phones.at(-1)!}`,
+        first: phones[0] ?? '',
+        last: phones.at(-1) ?? '',
+        phone: facts.contactPhone === null ? '' : facts.writePhone(facts.contactPhone),
+      },
+    ).replaceAll(',,', ',');
   }
 
   say(sentence: string): void {
@@ -89,7 +112,12 @@ class Letter {
     this.sheet.space(0.8);
     for (const line of ['Caller Trust', 'Branded Calling Registration']) this.sheet.line(line);
     this.sheet.space(0.8);
-    this.sheet.line(this.random.chance(0.5) ? this.random.pick(this.words.heading) : this.labelled(this.words.labels.about, this.words.subject), { bold: true });
+    this.sheet.line(
+      this.random.chance(0.5)
+        ? this.random.pick(this.words.heading)
+        : this.labelled(this.words.labels.about, this.words.subject),
+      { bold: true },
+    );
     this.sheet.space(0.8);
     this.say(this.random.pick(this.words.greeting));
     this.say(this.random.pick(this.words.grant));
@@ -105,7 +133,12 @@ class Letter {
     const accent = this.random.pick(accents);
     const align = this.random.pick(['left', 'centre', 'right'] as const);
     if (this.random.chance(0.4)) this.logo(accent);
-    this.sheet.line(this.random.chance(0.4) ? legalName.toUpperCase() : legalName, { bold: true, size: 15, align, colour: accent });
+    this.sheet.line(this.random.chance(0.4) ? legalName.toUpperCase() : legalName, {
+      bold: true,
+      size: 15,
+      align,
+      colour: accent,
+    });
     for (const line of address) this.sheet.line(line, { size: 9, align, colour: 0.3 });
     if (contactPhone !== null) this.sheet.line(this.filled(this.words.contact), { size: 9, align, colour: 0.3 });
     this.sheet.rule();
@@ -122,7 +155,8 @@ class Letter {
   numberList(): void {
     this.say(this.random.pick(this.words.numbersBelow));
     const mark = this.random.pick(['•  ', '', 'count'] as const);
-    for (const [index, phone] of this.facts.phones.entries()) this.sheet.line(`${mark === 'count' ? `${index + 1}.  ` : mark}${this.facts.writePhone(phone)}`, { indent: 24 });
+    for (const [index, phone] of this.facts.phones.entries())
+      this.sheet.line(`${mark === 'count' ? `${index + 1}.  ` : mark}${this.facts.writePhone(phone)}`, { indent: 24 });
     this.sheet.space();
   }
 
@@ -138,12 +172,21 @@ class Letter {
     const width = this.sheet.right - this.sheet.left;
     this.tableRow(['#', labels.number, labels.use], { widths: [30, width * 0.5 - 30, width * 0.5], bold: true });
     for (const [index, phone] of this.facts.phones.entries()) {
-      this.tableRow([String(index + 1), this.facts.writePhone(phone), this.random.pick(uses)], { widths: [30, width * 0.5 - 30, width * 0.5] });
+      this.tableRow([String(index + 1), this.facts.writePhone(phone), this.random.pick(uses)], {
+        widths: [30, width * 0.5 - 30, width * 0.5],
+      });
     }
     this.sheet.space();
   }
 
-  private tableRow(texts: readonly string[], { widths, bold = false, height = this.sheet.style.size * 1.8 }: { widths: readonly number[]; bold?: boolean; height?: number }): void {
+  private tableRow(
+    texts: readonly string[],
+    {
+      widths,
+      bold = false,
+      height = this.sheet.style.size * 1.8,
+    }: { widths: readonly number[]; bold?: boolean; height?: number },
+  ): void {
     this.sheet.need(height);
     let x = this.sheet.left;
     for (const [index, text] of texts.entries()) {
@@ -169,7 +212,12 @@ class Letter {
     for (let row = 0; row < half; row++) {
       this.sheet.space();
       for (const [column, phone] of [phones[row], phones[row + half]].entries()) {
-        const place = { x: this.sheet.left + 20 + column * 190, y: this.sheet.y, font: this.sheet.font(), size: this.sheet.style.size };
+        const place = {
+          x: this.sheet.left + 20 + column * 190,
+          y: this.sheet.y,
+          font: this.sheet.font(),
+          size: this.sheet.style.size,
+        };
         if (phone !== undefined) this.sheet.page.text(this.facts.writePhone(phone), place);
       }
     }
@@ -216,13 +264,22 @@ class Letter {
         sheet.space(0.4);
         return;
       case 'script':
-        sheet.page.text(facts.signerName, { x: box.x + 6, y: box.y + box.height - 10, font: 'script', size: 24, colour: ink });
+        sheet.page.text(facts.signerName, {
+          x: box.x + 6,
+          y: box.y + box.height - 10,
+          font: 'script',
+          size: 24,
+          colour: ink,
+        });
         return;
       case 'picture':
         sheet.page.image(paintScrawl(drawScrawl(this.random), { width: 380, height: 92 }), box);
         return;
       case 'strokes':
-        sheet.page.stroke(drawScrawl(this.random).map(([x, y]) => [box.x + x * box.width, box.y + y * box.height] as const), { width: 1.3, colour: ink });
+        sheet.page.stroke(
+          drawScrawl(this.random).map(([x, y]) => [box.x + x * box.width, box.y + y * box.height] as const),
+          { width: 1.3, colour: ink },
+        );
         return;
       case 'none':
     }
@@ -260,7 +317,12 @@ class Letter {
     sheet.cell(label, { box: { x: sheet.left, y: sheet.y, width: labelWidth, height }, bold: true, shaded: true });
     sheet.page.box({ x: sheet.left + labelWidth, y: sheet.y, width: valueWidth, height });
     for (const [index, line] of lines.entries()) {
-      sheet.page.text(line, { x: sheet.left + labelWidth + 5, y: sheet.y + sheet.style.size * (1.3 * (index + 1) + 0.1), font: sheet.font(), size: sheet.style.size });
+      sheet.page.text(line, {
+        x: sheet.left + labelWidth + 5,
+        y: sheet.y + sheet.style.size * (1.3 * (index + 1) + 0.1),
+        font: sheet.font(),
+        size: sheet.style.size,
+      });
     }
     sheet.y += height;
   }
@@ -281,7 +343,12 @@ class Letter {
   asEmail(): void {
     const { sheet, facts } = this;
     const { labels } = this.words;
-    const sender = facts.signerName.normalize('NFD').replace(/[^A-Za-z ]/g, '').toLowerCase().trim().replaceAll(' ', '.');
+    const sender = facts.signerName
+      .normalize('NFD')
+      .replace(/[^A-Za-z ]/g, '')
+      .toLowerCase()
+      .trim()
+      .replaceAll(' ', '.');
     sheet.line(this.labelled(labels.from, `${facts.signerName} <${sender}@mail.example>`));
     sheet.line(this.labelled(labels.to, 'letters@caller-trust.example'));
     sheet.line(this.labelled(labels.date, facts.dateText));
@@ -300,5 +367,7 @@ class Letter {
 export function writeCsv(facts: LetterFacts, random: Seeded): string {
   const uses = phrases[facts.language].uses;
   if (random.chance(0.5)) return `phone\n${letterPhones(facts).join('\n')}\n`;
-  return `phone_number,description\r\n${letterPhones(facts).map((phone) => `${phone},${random.pick(uses)}`).join('\r\n')}\r\n`;
+  return `phone_number,description\r\n${letterPhones(facts)
+    .map((phone) => `${phone},${random.pick(uses)}`)
+    .join('\r\n')}\r\n`;
 }

@@ -37,15 +37,29 @@ export function writePdf(content: PdfContent): Uint8Array {
   const file = new PdfObjects();
   const catalog = file.reserve();
   const tree = file.reserve();
-  const fontIds = Object.entries(fonts).map(([name, font]) => `/${name} ${file.add(`<< /Type /Font /Subtype /Type1 /BaseFont /${font} /Encoding /WinAnsiEncoding >>`)} 0 R`);
+  const fontIds = Object.entries(fonts).map(
+    ([name, font]) =>
+      `/${name} ${file.add(`<< /Type /Font /Subtype /Type1 /BaseFont /${font} /Encoding /WinAnsiEncoding >>`)} 0 R`,
+  );
   const pageIds = content.pages.map(() => file.reserve());
   const { signing } = content;
   const signedPage = (signing?.page ?? 1) - 1;
-  const field = signing === undefined ? null : addSignature(file, { signing, page: { id: pageIds[signedPage]!, height: content.pages[signedPage]!.height }, fontIds });
+  const field =
+    signing === undefined
+      ? null
+      : addSignature(file, {
+          signing,
+          page: { id: pageIds[signedPage]!, height: content.pages[signedPage]!.height },
+          fontIds,
+        });
   const formFields = field === null ? [] : [field];
   for (const [index, page] of content.pages.entries()) {
     const laidOver = page.annotations.map((entries) => file.add(`<< /Type /Annot ${entries} >>`));
-    const fields = page.fields.map(({ name, value, box }) => file.add(`<< /Type /Annot /Subtype /Widget /FT /Tx /T (${literal(name)}) /V (${literal(value)}) /DA (/sans 10 Tf 0 g) /F 4 /Rect [${page.rect(box)}] >>`));
+    const fields = page.fields.map(({ name, value, box }) =>
+      file.add(
+        `<< /Type /Annot /Subtype /Widget /FT /Tx /T (${literal(name)}) /V (${literal(value)}) /DA (/sans 10 Tf 0 g) /F 4 /Rect [${page.rect(box)}] >>`,
+      ),
+    );
     formFields.push(...fields);
     const own = [...(field !== null && signedPage === index ? [field] : []), ...laidOver, ...fields];
     const annotations = own.length === 0 ? '' : ` /Annots [${own.map((id) => `${id} 0 R`).join(' ')}]`;
@@ -53,13 +67,24 @@ export function writePdf(content: PdfContent): Uint8Array {
     const stream = file.addStream('', Buffer.from(page.content, 'latin1'), content.compress ?? true);
     const resources = `<< /Font << ${fontIds.join(' ')} >> /XObject << ${pictures} >> /ExtGState << /pale << /ca 0.3 /CA 0.3 >> >> >>`;
     const paper = `[0 0 ${number(page.width)} ${number(page.height)}]`;
-    file.set(pageIds[index]!, `<< /Type /Page /Parent ${tree} 0 R /MediaBox ${paper} /Resources ${resources} /Contents ${stream} 0 R${annotations} >>`);
+    file.set(
+      pageIds[index]!,
+      `<< /Type /Page /Parent ${tree} 0 R /MediaBox ${paper} /Resources ${resources} /Contents ${stream} 0 R${annotations} >>`,
+    );
   }
-  const names = content.csv === undefined ? '' : ` /Names << /EmbeddedFiles << /Names [(${literal(content.csv.name)}) ${addCsv(file, content.csv)} 0 R] >> >>`;
-  const form = formFields.length === 0 ? '' : ` /AcroForm << /Fields [${formFields.map((id) => `${id} 0 R`).join(' ')}]${field === null ? '' : ' /SigFlags 3'} >>`;
+  const names =
+    content.csv === undefined
+      ? ''
+      : ` /Names << /EmbeddedFiles << /Names [(${literal(content.csv.name)}) ${addCsv(file, content.csv)} 0 R] >> >>`;
+  const form =
+    formFields.length === 0
+      ? ''
+      : ` /AcroForm << /Fields [${formFields.map((id) => `${id} 0 R`).join(' ')}]${field === null ? '' : ' /SigFlags 3'} >>`;
   file.set(tree, `<< /Type /Pages /Kids [${pageIds.map((id) => `${id} 0 R`).join(' ')}] /Count ${pageIds.length} >>`);
   file.set(catalog, `<< /Type /Catalog /Pages ${tree} 0 R${names}${form} >>`);
-  const info = file.add(`<< /Title (${literal(content.title)}) /Producer (Caller Trust sample letters) /CreationDate (${pdfDate(content.created)}) >>`);
+  const info = file.add(
+    `<< /Title (${literal(content.title)}) /Producer (Caller Trust sample letters) /CreationDate (${pdfDate(content.created)}) >>`,
+  );
   const bytes = file.build({ catalog, info });
   return signing === undefined ? bytes : fillSignature(bytes, signing);
 }
@@ -123,7 +148,10 @@ class PdfObjects {
       return offset;
     });
     const id = createHash('sha256').update(Buffer.concat(parts)).digest('hex').slice(0, 32);
-    const table = [`xref\n0 ${offsets.length + 1}\n0000000000 65535 f \n`, ...offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`)].join('');
+    const table = [
+      `xref\n0 ${offsets.length + 1}\n0000000000 65535 f \n`,
+      ...offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`),
+    ].join('');
     const trailer = `trailer\n<< /Size ${offsets.length + 1} /Root ${catalog} 0 R /Info ${info} 0 R /ID [<${id}> <${id}>] >>\nstartxref\n${length}\n%%EOF\n`;
     return Buffer.concat([...parts, Buffer.from(table + trailer, 'latin1')]);
   }
@@ -134,7 +162,8 @@ function addImage(file: PdfObjects, { width, height, gray }: GrayImage): number 
   const rows = Buffer.alloc((width + 1) * height);
   for (let row = 0; row < height; row++) {
     rows[row * (width + 1)] = 2;
-    for (let x = 0; x < width; x++) rows[row * (width + 1) + 1 + x] = gray[row * width + x]! - (row === 0 ? 0 : gray[(row - 1) * width + x]!);
+    for (let x = 0; x < width; x++)
+      rows[row * (width + 1) + 1 + x] = gray[row * width + x]! - (row === 0 ? 0 : gray[(row - 1) * width + x]!);
   }
   const differences = `/DecodeParms << /Predictor 12 /Colors 1 /BitsPerComponent 8 /Columns ${width} >>`;
   const entries = ` /Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceGray /BitsPerComponent 8 ${differences}`;
@@ -143,8 +172,14 @@ function addImage(file: PdfObjects, { width, height, gray }: GrayImage): number 
 
 function addCsv(file: PdfObjects, { name, text }: { name: string; text: string }): number {
   const bytes = Buffer.from(text, 'utf8');
-  const embedded = file.addStream(` /Type /EmbeddedFile /Subtype /text#2Fcsv /Params << /Size ${bytes.length} >>`, bytes, true);
-  return file.add(`<< /Type /Filespec /F (${literal(name)}) /UF (${literal(name)}) /EF << /F ${embedded} 0 R >> /AFRelationship /Data >>`);
+  const embedded = file.addStream(
+    ` /Type /EmbeddedFile /Subtype /text#2Fcsv /Params << /Size ${bytes.length} >>`,
+    bytes,
+    true,
+  );
+  return file.add(
+    `<< /Type /Filespec /F (${literal(name)}) /UF (${literal(name)}) /EF << /F ${embedded} 0 R >> /AFRelationship /Data >>`,
+  );
 }
 
 interface SignatureRoom {
@@ -159,8 +194,12 @@ function addSignature(file: PdfObjects, { signing, page, fontIds }: SignatureRoo
   const entries = ` /Type /XObject /Subtype /Form /BBox [0 0 ${number(box.width)} ${number(box.height)}] /Resources << /Font << ${fontIds.join(' ')} >> >>`;
   const appearance = file.addStream(entries, Buffer.from(drawAppearance(signing), 'latin1'), false);
   const value = file.add(signatureRoom(signedAt));
-  const corners = [box.x, page.height - box.y - box.height, box.x + box.width, page.height - box.y].map(number).join(' ');
-  return file.add(`<< /Type /Annot /Subtype /Widget /FT /Sig /T (Signature1) /F 132 /Rect [${corners}] /P ${page.id} 0 R /V ${value} 0 R /AP << /N ${appearance} 0 R >> >>`);
+  const corners = [box.x, page.height - box.y - box.height, box.x + box.width, page.height - box.y]
+    .map(number)
+    .join(' ');
+  return file.add(
+    `<< /Type /Annot /Subtype /Widget /FT /Sig /T (Signature1) /F 132 /Rect [${corners}] /P ${page.id} 0 R /V ${value} 0 R /AP << /N ${appearance} 0 R >> >>`,
+  );
 }
 
 /** The value of a signature with room for what is filled in at the end. */
@@ -172,19 +211,30 @@ export function signatureRoom(signedAt: Date): string {
 function drawAppearance({ box, lines }: PdfSigning): string {
   const longest = Math.max(...lines.map((line) => textWidth(line, 'sans', 1)));
   const size = Math.min(9, (box.width - 8) / longest);
-  const shown = lines.map((line, index) => `BT /sans ${number(size)} Tf 1 0 0 1 4 ${number(box.height - (index + 1) * (size + 3))} Tm (${literal(line)}) Tj ET`);
+  const shown = lines.map(
+    (line, index) =>
+      `BT /sans ${number(size)} Tf 1 0 0 1 4 ${number(box.height - (index + 1) * (size + 3))} Tm (${literal(line)}) Tj ET`,
+  );
   return [`0.7 G 0.5 w 0.5 0.5 ${number(box.width - 1)} ${number(box.height - 1)} re S 0 g`, ...shown].join('\n');
 }
 
 /** Signs the whole file but the place of the signature itself, and writes the signature there (ISO 32000-1, section 12.8.1). */
-export function fillSignature(bytes: Uint8Array, { certificate, signedAt }: Pick<PdfSigning, 'certificate' | 'signedAt'>): Uint8Array {
+export function fillSignature(
+  bytes: Uint8Array,
+  { certificate, signedAt }: Pick<PdfSigning, 'certificate' | 'signedAt'>,
+): Uint8Array {
   const filled = Buffer.from(bytes);
   const start = filled.lastIndexOf('/Contents <0000', undefined, 'latin1') + '/Contents '.length;
   const end = filled.indexOf('>', start, 'latin1') + 1;
   const range = [start, end, filled.length - end].map((offset) => String(offset).padStart(10, '0'));
   filled.write(`[0 ${range.join(' ')}]`, filled.lastIndexOf(byteRangeRoom, undefined, 'latin1'), 'latin1');
-  const signature = signDetachedCms({ content: Buffer.concat([filled.subarray(0, start), filled.subarray(end)]), certificate, signedAt });
-  if (signature.length > signatureBytesMax) throw new RangeError(`The signature has ${signature.length} bytes, more than its room of ${signatureBytesMax}.`);
+  const signature = signDetachedCms({
+    content: Buffer.concat([filled.subarray(0, start), filled.subarray(end)]),
+    certificate,
+    signedAt,
+  });
+  if (signature.length > signatureBytesMax)
+    throw new RangeError(`The signature has ${signature.length} bytes, more than its room of ${signatureBytesMax}.`);
   filled.write(Buffer.from(signature).toString('hex'), start + 1, 'latin1');
   return filled;
 }

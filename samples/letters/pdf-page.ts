@@ -56,33 +56,59 @@ export class PdfPage {
 
   private words(text: string, place: TextPlace): void {
     for (const { 0: word, index } of text.matchAll(/\S+/g)) {
-      this.show(`(${literal(word)}) Tj`, { ...place, x: place.x + textWidth(text.slice(0, index), place.font, place.size) });
+      this.show(`(${literal(word)}) Tj`, {
+        ...place,
+        x: place.x + textWidth(text.slice(0, index), place.font, place.size),
+      });
     }
   }
 
   private show(operator: string, { x, y, font, size, colour = 0 }: TextPlace): void {
-    this.operators.push(`${colourOf(colour)} ${colour instanceof Array ? 'rg' : 'g'} BT /${font} ${size} Tf 1 0 0 1 ${number(x)} ${number(this.height - y)} Tm ${operator} ET`);
+    this.operators.push(
+      `${colourOf(colour)} ${colour instanceof Array ? 'rg' : 'g'} BT /${font} ${size} Tf 1 0 0 1 ${number(x)} ${number(this.height - y)} Tm ${operator} ET`,
+    );
   }
 
-  line({ from, to, width = 0.6 }: { from: readonly [number, number]; to: readonly [number, number]; width?: number }): void {
+  line({
+    from,
+    to,
+    width = 0.6,
+  }: {
+    from: readonly [number, number];
+    to: readonly [number, number];
+    width?: number;
+  }): void {
     this.operators.push(`0.25 G ${width} w ${this.point(from)} m ${this.point(to)} l S`);
   }
 
   box({ x, y, width, height }: PageBox, { fill }: { fill?: number | readonly [number, number, number] } = {}): void {
     const place = `${number(x)} ${number(this.height - y - height)} ${number(width)} ${number(height)} re`;
-    this.operators.push(fill === undefined ? `0.35 G 0.6 w ${place} S` : `${colourOf(fill)} ${fill instanceof Array ? 'rg' : 'g'} ${place} f`);
+    this.operators.push(
+      fill === undefined
+        ? `0.35 G 0.6 w ${place} S`
+        : `${colourOf(fill)} ${fill instanceof Array ? 'rg' : 'g'} ${place} f`,
+    );
   }
 
   /** A stroke through points, as a pen on a tablet leaves it. */
-  stroke(points: readonly (readonly [number, number])[], { width, colour }: { width: number; colour: readonly [number, number, number] }): void {
+  stroke(
+    points: readonly (readonly [number, number])[],
+    { width, colour }: { width: number; colour: readonly [number, number, number] },
+  ): void {
     const path = points.map((point, index) => `${this.point(point)} ${index === 0 ? 'm' : 'l'}`).join(' ');
     this.operators.push(`q ${colourOf(colour)} RG ${width} w 1 J 1 j ${path} S Q`);
   }
 
   /** `seeThrough`: drawn with three tenths of its opacity. */
-  image(image: GrayImage, { x, y, width, height }: PageBox, { seeThrough = false }: { readonly seeThrough?: boolean } = {}): void {
+  image(
+    image: GrayImage,
+    { x, y, width, height }: PageBox,
+    { seeThrough = false }: { readonly seeThrough?: boolean } = {},
+  ): void {
     this.images.push(image);
-    this.operators.push(`q ${seeThrough ? '/pale gs ' : ''}${number(width)} 0 0 ${number(height)} ${number(x)} ${number(this.height - y - height)} cm /Im${this.images.length} Do Q`);
+    this.operators.push(
+      `q ${seeThrough ? '/pale gs ' : ''}${number(width)} 0 0 ${number(height)} ${number(x)} ${number(this.height - y - height)} cm /Im${this.images.length} Do Q`,
+    );
   }
 
   /** A place as PDF writes a rectangle: left, bottom, right, top from the lower left corner. */
@@ -92,7 +118,9 @@ export class PdfPage {
 
   /** A note or stamp that is laid over the page (ISO 32000-1, section 12.5). */
   annotate(subtype: 'FreeText' | 'Stamp', text: string, box: PageBox): void {
-    this.annotations.push(`/Subtype /${subtype} /Contents (${literal(text)}) /DA (/sans 10 Tf 0 g) /F 4 /Rect [${this.rect(box)}]`);
+    this.annotations.push(
+      `/Subtype /${subtype} /Contents (${literal(text)}) /DA (/sans 10 Tf 0 g) /F 4 /Rect [${this.rect(box)}]`,
+    );
   }
 
   private point([x, y]: readonly [number, number]): string {

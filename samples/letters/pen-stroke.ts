@@ -37,7 +37,11 @@ export function paintScrawl(scrawl: Scrawl, { width, height }: { width: number; 
     const steps = Math.ceil(Math.hypot((to[0] - from[0]) * width, (to[1] - from[1]) * height) * 2);
     for (let step = 0; step <= steps; step++) {
       const t = step / Math.max(1, steps);
-      dab({ width, height, gray }, (from[0] + (to[0] - from[0]) * t) * width, (from[1] + (to[1] - from[1]) * t) * height);
+      dab(
+        { width, height, gray },
+        (from[0] + (to[0] - from[0]) * t) * width,
+        (from[1] + (to[1] - from[1]) * t) * height,
+      );
     }
   }
   return { width, height, gray };

@@ -15,7 +15,14 @@ let signerKey: KeyObject | null = null;
 let strangerKey: KeyObject | null = null;
 
 function sampleAuthority(): OwnCertificate {
-  authority ??= makeCertificate({ commonName: 'Sample Letters Root (not for trust)', organization: 'Caller Trust samples', validFrom, validUntil, ca: true, privateKey: rsaKeyOf('authority') });
+  authority ??= makeCertificate({
+    commonName: 'Sample Letters Root (not for trust)',
+    organization: 'Caller Trust samples',
+    validFrom,
+    validUntil,
+    ca: true,
+    privateKey: rsaKeyOf('authority'),
+  });
   return authority;
 }
 
@@ -27,7 +34,14 @@ export function sampleTrustRootPem(): string {
 /** A certificate of the sample authority for a signer; all of them share one key. */
 export function certifySigner({ name, organization }: { name: string; organization: string }): OwnCertificate {
   signerKey ??= rsaKeyOf('signer');
-  return makeCertificate({ commonName: name, organization, issuer: sampleAuthority(), validFrom, validUntil, privateKey: signerKey });
+  return makeCertificate({
+    commonName: name,
+    organization,
+    issuer: sampleAuthority(),
+    validFrom,
+    validUntil,
+    privateKey: signerKey,
+  });
 }
 
 /** A certificate that its holder has made for himself: no authority stands behind it. */
@@ -40,15 +54,29 @@ export function certifyStranger({ name, organization }: { name: string; organiza
 function rsaKeyOf(label: string): KeyObject {
   const [p, q] = [primeOf(`${label} p`), primeOf(`${label} q`)];
   const d = inverse(publicExponent, (p - 1n) * (q - 1n));
-  const jwk = { kty: 'RSA', n: p * q, e: publicExponent, d, p, q, dp: d % (p - 1n), dq: d % (q - 1n), qi: inverse(q, p) };
-  const encoded = Object.fromEntries(Object.entries(jwk).map(([name, value]) => [name, typeof value === 'bigint' ? base64Url(value) : value]));
+  const jwk = {
+    kty: 'RSA',
+    n: p * q,
+    e: publicExponent,
+    d,
+    p,
+    q,
+    dp: d % (p - 1n),
+    dq: d % (q - 1n),
+    qi: inverse(q, p),
+  };
+  const encoded = Object.fromEntries(
+    Object.entries(jwk).map(([name, value]) => [name, typeof value === 'bigint' ? base64Url(value) : value]),
+  );
   return createPrivateKey({ key: encoded, format: 'jwk' });
 }
 
 /** The first prime of a row of candidates with both upper bits set, so that the product of two has all its bits. */
 function primeOf(label: string): bigint {
   for (let attempt = 0; ; attempt++) {
-    const digest = createHash('shake256', { outputLength: primeBits / 8 }).update(`${label} ${attempt}`).digest();
+    const digest = createHash('shake256', { outputLength: primeBits / 8 })
+      .update(`${label} ${attempt}`)
+      .digest();
     const candidate = BigInt(`0x${digest.toString('hex')}`) | (3n << BigInt(primeBits - 2)) | 1n;
     if ((candidate - 1n) % publicExponent !== 0n && checkPrimeSync(candidate)) return candidate;
   }

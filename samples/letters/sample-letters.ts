@@ -1,8 +1,23 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeGrayPng } from '../../pipelines/branding/reading/ocr/png.ts';
-import { alterSigned, drawMissingPhone, drawOtherBrand, FORGERIES, type AlteredLetter, type Forgery } from './forgery.ts';
-import { drawFacts, LAYOUTS, letterPhones, type BrandNames, type Layout, type LetterFacts, type SigningStyle } from './letter-facts.ts';
+import {
+  alterSigned,
+  drawMissingPhone,
+  drawOtherBrand,
+  FORGERIES,
+  type AlteredLetter,
+  type Forgery,
+} from './forgery.ts';
+import {
+  drawFacts,
+  LAYOUTS,
+  letterPhones,
+  type BrandNames,
+  type Layout,
+  type LetterFacts,
+  type SigningStyle,
+} from './letter-facts.ts';
 import { drawLetter, writeCsv, type DrawnLetter } from './letter-layouts.ts';
 import { writePdf, type PdfContent } from './pdf-file.ts';
 import { PdfPage } from './pdf-page.ts';
@@ -97,12 +112,23 @@ const scannedShare = 0.4;
 
 function planLetter({ seed, asOf, scans = true, cleanScans = false }: SampleLetterOptions, index: number): LetterPlan {
   const random = new Seeded(seed).fork(index);
-  const forgedBefore = Math.floor(index / 10) * forgedOfTen.length + forgedOfTen.filter((place) => place < index % 10).length;
+  const forgedBefore =
+    Math.floor(index / 10) * forgedOfTen.length + forgedOfTen.filter((place) => place < index % 10).length;
   const forgery = forgedOfTen.includes(index % 10) ? FORGERIES[forgedBefore % FORGERIES.length]! : null;
   const isAltered = forgery === 'altered_after_signing';
   const scanned = random.chance(scannedShare) && scans && !isAltered;
   const layout = settleLayout(LAYOUTS[index % LAYOUTS.length]!, { scanned, isAltered });
-  return { index, random, asOf, cleanScans, layout, scanned, forgery, forgedBefore, signing: drawSigning(random, { layout, scanned, forgery }) };
+  return {
+    index,
+    random,
+    asOf,
+    cleanScans,
+    layout,
+    scanned,
+    forgery,
+    forgedBefore,
+    signing: drawSigning(random, { layout, scanned, forgery }),
+  };
 }
 
 /** A scan embeds no file, and what is altered must have its numbers on the page. */
@@ -111,11 +137,18 @@ function settleLayout(layout: Layout, { scanned, isAltered }: { scanned: boolean
   return isAltered && !['block_letter', 'number_table', 'two_pages'].includes(layout) ? 'block_letter' : layout;
 }
 
-function drawSigning(random: Seeded, { layout, scanned, forgery }: { layout: Layout; scanned: boolean; forgery: Forgery | null }): SigningStyle {
+function drawSigning(
+  random: Seeded,
+  { layout, scanned, forgery }: { layout: Layout; scanned: boolean; forgery: Forgery | null },
+): SigningStyle {
   if (forgery === 'unsigned') return 'none';
   if (forgery === 'altered_after_signing') return 'pdf';
   if (layout === 'short_email') return random.pick(['slash_s', 'electronic_text']);
-  return random.pick<SigningStyle>(scanned ? ['picture', 'strokes', 'strokes', 'script', 'slash_s'] : ['pdf', 'pdf', 'slash_s', 'electronic_text', 'script', 'picture', 'strokes']);
+  return random.pick<SigningStyle>(
+    scanned
+      ? ['picture', 'strokes', 'strokes', 'script', 'slash_s']
+      : ['pdf', 'pdf', 'slash_s', 'electronic_text', 'script', 'picture', 'strokes'],
+  );
 }
 
 const honestDays = [0, -1, -2, -3, -5, -9, -14, -21, -28, -29];
@@ -125,13 +158,25 @@ const futureDays = [2, 9, 60];
 async function makeSampleLetter(plan: LetterPlan): Promise<SampleLetter> {
   const { random, forgery, forgedBefore, layout, signing, asOf, country } = plan;
   const round = Math.floor(forgedBefore / FORGERIES.length);
-  const signedDays = forgery === 'old_date' ? oldDays[round % oldDays.length]! : forgery === 'future_date' ? futureDays[round % futureDays.length]! : random.pick(honestDays);
+  const signedDays =
+    forgery === 'old_date'
+      ? oldDays[round % oldDays.length]!
+      : forgery === 'future_date'
+        ? futureDays[round % futureDays.length]!
+        : random.pick(honestDays);
   const facts = drawFacts(random, { layout, signing, signedDays, asOf, ...(country === undefined ? {} : { country }) });
   const csv = layout.startsWith('csv') ? writeCsv(facts, random) : null;
   const { bytes, format, altered } = await writeLetter(plan, facts, { csv, round });
   const number = String(plan.index + 1).padStart(4, '0');
   return {
-    name: [number, layout, facts.country, plan.scanned ? 'scan' : 'text', `signed-${signing}`, ...(forgery === null ? [] : [forgery])].join(' '),
+    name: [
+      number,
+      layout,
+      facts.country,
+      plan.scanned ? 'scan' : 'text',
+      `signed-${signing}`,
+      ...(forgery === null ? [] : [forgery]),
+    ].join(' '),
     fileName: `letter-${number}.${format}`,
     bytes,
     format,
@@ -171,11 +216,21 @@ function namesOf({ legalName, dba, displayName }: BrandNames): BrandNames {
   return { legalName, dba, displayName };
 }
 
-function drawRequest({ random, forgery }: LetterPlan, facts: LetterFacts, altered: AlteredLetter | null): Omit<LetterRequest, 'csv'> {
+function drawRequest(
+  { random, forgery }: LetterPlan,
+  facts: LetterFacts,
+  altered: AlteredLetter | null,
+): Omit<LetterRequest, 'csv'> {
   const names = altered?.names ?? (forgery === 'other_brand' ? drawOtherBrand(random, facts) : namesOf(facts));
   const onLetter = altered?.phones ?? letterPhones(facts);
-  const wanted = forgery === null && random.chance(0.3) ? onLetter.slice(0, random.whole(1, onLetter.length)) : onLetter;
-  return { ...names, country: facts.country, address: facts.address.join(', '), phones: forgery === 'number_missing' ? [...wanted, drawMissingPhone(random, facts)] : wanted };
+  const wanted =
+    forgery === null && random.chance(0.3) ? onLetter.slice(0, random.whole(1, onLetter.length)) : onLetter;
+  return {
+    ...names,
+    country: facts.country,
+    address: facts.address.join(', '),
+    phones: forgery === 'number_missing' ? [...wanted, drawMissingPhone(random, facts)] : wanted,
+  };
 }
 
 interface WrittenLetter {
@@ -184,13 +239,27 @@ interface WrittenLetter {
   readonly altered: AlteredLetter | null;
 }
 
-async function writeLetter(plan: LetterPlan, facts: LetterFacts, { csv, round }: { csv: string | null; round: number }): Promise<WrittenLetter> {
+async function writeLetter(
+  plan: LetterPlan,
+  facts: LetterFacts,
+  { csv, round }: { csv: string | null; round: number },
+): Promise<WrittenLetter> {
   const { random, forgery, asOf } = plan;
   const isAltered = forgery === 'altered_after_signing';
   const drawn = drawLetter(facts, random, isAltered ? { runs: 'plain' } : {});
-  const content = { ...signingOf(facts, drawn), pages: drawn.sheet.pages, title: 'Letter of authorization', created: new Date(`${facts.signedOn}T09:00:00Z`), compress: !isAltered };
-  if (plan.scanned) return { altered: null, ...(await scanLetter(content, { random, asOf, isClean: plan.cleanScans ?? false })) };
-  const bytes = writePdf({ ...content, ...(csv !== null && facts.layout === 'csv_embedded' ? { csv: { name: drawn.csvName, text: csv } } : {}) });
+  const content = {
+    ...signingOf(facts, drawn),
+    pages: drawn.sheet.pages,
+    title: 'Letter of authorization',
+    created: new Date(`${facts.signedOn}T09:00:00Z`),
+    compress: !isAltered,
+  };
+  if (plan.scanned)
+    return { altered: null, ...(await scanLetter(content, { random, asOf, isClean: plan.cleanScans ?? false })) };
+  const bytes = writePdf({
+    ...content,
+    ...(csv !== null && facts.layout === 'csv_embedded' ? { csv: { name: drawn.csvName, text: csv } } : {}),
+  });
   if (!isAltered) return { bytes, format: 'pdf', altered: null };
   const altered = alterSigned(bytes, { facts, random, way: round });
   return { bytes: altered.bytes, format: 'pdf', altered };
@@ -200,17 +269,25 @@ function signingOf(facts: LetterFacts, { signatureBox }: DrawnLetter): Pick<PdfC
   if (signatureBox === null) return {};
   const signedAt = new Date(`${facts.signedOn}T10:24:00Z`);
   const certificate = certifySigner({ name: facts.signerName, organization: facts.legalName });
-  const lines = [`Digitally signed by ${facts.signerName}`, `DN: cn=${facts.signerName}, o=${facts.legalName}`, `Date: ${facts.signedOn.replaceAll('-', '.')} 10:24:00 Z`];
+  const lines = [
+    `Digitally signed by ${facts.signerName}`,
+    `DN: cn=${facts.signerName}, o=${facts.legalName}`,
+    `Date: ${facts.signedOn.replaceAll('-', '.')} 10:24:00 Z`,
+  ];
   return { signing: { certificate, signedAt, ...signatureBox, lines } };
 }
 
 const pointsPerDot = 72 / scanDotsPerInch;
 
 /** The scan as a PNG if it has one page, every second time, or as a PDF of pictures. */
-async function scanLetter(content: PdfContent, { random, asOf, isClean }: { random: Seeded; asOf: Date; isClean: boolean }): Promise<Omit<WrittenLetter, 'altered'>> {
+async function scanLetter(
+  content: PdfContent,
+  { random, asOf, isClean }: { random: Seeded; asOf: Date; isClean: boolean },
+): Promise<Omit<WrittenLetter, 'altered'>> {
   const images = await scanPdf(writePdf(content), random, { isClean });
   const [first, ...others] = images;
-  if (first !== undefined && others.length === 0 && random.chance(0.5)) return { bytes: encodeGrayPng(first, { dotsPerInch: scanDotsPerInch }), format: 'png' };
+  if (first !== undefined && others.length === 0 && random.chance(0.5))
+    return { bytes: encodeGrayPng(first, { dotsPerInch: scanDotsPerInch }), format: 'png' };
   const pages = images.map((image) => {
     const page = new PdfPage({ width: image.width * pointsPerDot, height: image.height * pointsPerDot });
     page.image(image, { x: 0, y: 0, width: page.width, height: page.height });
@@ -231,23 +308,52 @@ export interface WrittenSamples {
 }
 
 /** Writes a signed letter, a scan and a forged one with their requests, and the root of the signature. */
-export async function writeSampleLetters(directory: string, { seed, asOf }: { seed: number; asOf: Date }): Promise<WrittenSamples> {
+export async function writeSampleLetters(
+  directory: string,
+  { seed, asOf }: { seed: number; asOf: Date },
+): Promise<WrittenSamples> {
   await mkdir(directory, { recursive: true });
-  const write = async (name: string, plan: Pick<LetterPlan, 'layout' | 'signing' | 'scanned' | 'forgery'>, { index, forgedBefore = 0 }: { index: number; forgedBefore?: number }) => {
-    const letter = await makeSampleLetter({ ...plan, index, random: new Seeded(seed).fork(index), asOf, forgedBefore, country: 'US' });
+  const write = async (
+    name: string,
+    plan: Pick<LetterPlan, 'layout' | 'signing' | 'scanned' | 'forgery'>,
+    { index, forgedBefore = 0 }: { index: number; forgedBefore?: number },
+  ) => {
+    const letter = await makeSampleLetter({
+      ...plan,
+      index,
+      random: new Seeded(seed).fork(index),
+      asOf,
+      forgedBefore,
+      country: 'US',
+    });
     const path = join(directory, `${name}.${letter.format}`);
     await writeFile(path, letter.bytes);
     const { phones, csv: _csv, ...brand } = letter.request;
     const signer = { name: letter.truth.signerName, title: letter.truth.signerTitle };
-    await writeFile(join(directory, `${name}.json`), `${JSON.stringify({ brand, numbers: phones, signer }, null, 2)}\n`);
+    await writeFile(
+      join(directory, `${name}.json`),
+      `${JSON.stringify({ brand, numbers: phones, signer }, null, 2)}\n`,
+    );
     return path;
   };
   const trustRoot = join(directory, 'sample-root.pem');
   await writeFile(trustRoot, sampleTrustRootPem());
   return {
-    signed: await write('signed-letter', { layout: 'block_letter', signing: 'pdf', scanned: false, forgery: null }, { index: 0 }),
-    scan: await write('scanned-letter', { layout: 'number_table', signing: 'strokes', scanned: true, forgery: null }, { index: 1 }),
-    forged: await write('forged-letter', { layout: 'block_letter', signing: 'pdf', scanned: false, forgery: 'altered_after_signing' }, { index: 2, forgedBefore: FORGERIES.length }),
+    signed: await write(
+      'signed-letter',
+      { layout: 'block_letter', signing: 'pdf', scanned: false, forgery: null },
+      { index: 0 },
+    ),
+    scan: await write(
+      'scanned-letter',
+      { layout: 'number_table', signing: 'strokes', scanned: true, forgery: null },
+      { index: 1 },
+    ),
+    forged: await write(
+      'forged-letter',
+      { layout: 'block_letter', signing: 'pdf', scanned: false, forgery: 'altered_after_signing' },
+      { index: 2, forgedBefore: FORGERIES.length },
+    ),
     trustRoot,
   };
 }

@@ -29,9 +29,21 @@ const areas: Readonly<Record<LetterCountry, readonly string[]>> = {
 };
 
 const reservedStarts: Readonly<Record<string, string>> = {
-  '20': '7946', '161': '496', '121': '496', '113': '496', '131': '496', '808': '157', // GB, Ofcom
-  '30': '23125', '89': '99998', '69': '90009', '221': '4710', // DE, Bundesnetzagentur
-  '1': '9900', '2': '6191', '3': '5301', '4': '6571', '5': '3649', // FR, Arcep
+  '20': '7946',
+  '161': '496',
+  '121': '496',
+  '113': '496',
+  '131': '496',
+  '808': '157', // GB, Ofcom
+  '30': '23125',
+  '89': '99998',
+  '69': '90009',
+  '221': '4710', // DE, Bundesnetzagentur
+  '1': '9900',
+  '2': '6191',
+  '3': '5301',
+  '4': '6571',
+  '5': '3649', // FR, Arcep
 };
 
 /** Valid numbers of one area, each once, following one another or not. */
@@ -58,7 +70,9 @@ export class PhoneSource {
     for (;;) {
       const first = this.candidate();
       const run = Array.from({ length: count }, (_, step) => following(first, step));
-      const whole = run.every((phone): phone is SamplePhone => phone !== null && !this.given.has(toE164(phone)) && this.isValid(phone));
+      const whole = run.every(
+        (phone): phone is SamplePhone => phone !== null && !this.given.has(toE164(phone)) && this.isValid(phone),
+      );
       if (whole) return (run as SamplePhone[]).map((phone) => this.keep(phone));
     }
   }

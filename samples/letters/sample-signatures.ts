@@ -48,12 +48,25 @@ export interface CertificateRequest {
 const keyUsageOctets = { authority: 0b0000_0110, signer: 0b1100_0000 } as const; // keyCertSign and cRLSign; digitalSignature and nonRepudiation
 
 /** Makes a certificate (RFC 5280). The same request with an RSA key gives the same bytes. */
-export function makeCertificate({ commonName, organization, issuer, validFrom, validUntil, ca = false, purpose, privateKey }: CertificateRequest): OwnCertificate {
+export function makeCertificate({
+  commonName,
+  organization,
+  issuer,
+  validFrom,
+  validUntil,
+  ca = false,
+  purpose,
+  privateKey,
+}: CertificateRequest): OwnCertificate {
   const key = privateKey ?? generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
   const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
-  const fields = new pkijs.Certificate({ version: 2, serialNumber: serialOf(commonName, validFrom.toISOString(), spki) });
+  const fields = new pkijs.Certificate({
+    version: 2,
+    serialNumber: serialOf(commonName, validFrom.toISOString(), spki),
+  });
   fields.subject.typesAndValues = [namePart(oids.organization, organization), namePart(oids.commonName, commonName)];
-  fields.issuer.typesAndValues = issuer === undefined ? fields.subject.typesAndValues : issuer.fields.subject.typesAndValues;
+  fields.issuer.typesAndValues =
+    issuer === undefined ? fields.subject.typesAndValues : issuer.fields.subject.typesAndValues;
   fields.notBefore = timeOf(validFrom);
   fields.notAfter = timeOf(validUntil);
   fields.subjectPublicKeyInfo = pkijs.PublicKeyInfo.fromBER(spki);
@@ -61,7 +74,9 @@ export function makeCertificate({ commonName, organization, issuer, validFrom, v
   const signingKey = issuer?.privateKey ?? key;
   fields.signature = fields.signatureAlgorithm = ownAlgorithm(signingKey);
   fields.tbs = fields.encodeTBS().toBER();
-  fields.signatureValue = new asn1js.BitString({ valueHex: exactBuffer(sign('sha256', new Uint8Array(fields.tbs), signingKey)) });
+  fields.signatureValue = new asn1js.BitString({
+    valueHex: exactBuffer(sign('sha256', new Uint8Array(fields.tbs), signingKey)),
+  });
   const der = new Uint8Array(fields.toSchema(true).toBER());
   return { der, pem: pemOf(der), privateKey: key, issuer: issuer ?? null, fields };
 }
@@ -87,7 +102,10 @@ export function signDetachedCms({ content, certificate, signedAt, alter, pss = f
   const signer = signContent({ content, certificate, signedAt, type: oids.data, alter, pss });
   if (stamp !== undefined) {
     const token = makeTimeStamp({ ...stamp, data: signer.signature.valueBlock.valueHexView });
-    signer.unsignedAttrs = new pkijs.SignedAndUnsignedAttributes({ type: 1, attributes: [new pkijs.Attribute({ type: oids.signatureTimeStamp, values: [asn1js.fromBER(token).result] })] });
+    signer.unsignedAttrs = new pkijs.SignedAndUnsignedAttributes({
+      type: 1,
+      attributes: [new pkijs.Attribute({ type: oids.signatureTimeStamp, values: [asn1js.fromBER(token).result] })],
+    });
   }
   return encodeSignedData({ signer, certificate, type: oids.data, content: alter === 'attached' ? content : null });
 }
@@ -108,12 +126,20 @@ export function makeTimeStamp({ data, certificate, time }: TimeStampRequest): Ui
   const info = new pkijs.TSTInfo({
     version: 1,
     policy: '1.2.3.4.1',
-    messageImprint: new pkijs.MessageImprint({ hashAlgorithm: new pkijs.AlgorithmIdentifier({ algorithmId: oids.sha256, algorithmParams: new asn1js.Null() }), hashedMessage }),
+    messageImprint: new pkijs.MessageImprint({
+      hashAlgorithm: new pkijs.AlgorithmIdentifier({ algorithmId: oids.sha256, algorithmParams: new asn1js.Null() }),
+      hashedMessage,
+    }),
     serialNumber: serialOf(data, time.toISOString()),
     genTime: time,
   });
   const content = new Uint8Array(info.toSchema().toBER());
-  return encodeSignedData({ signer: signContent({ content, certificate, signedAt: null, type: oids.timeStampInfo }), certificate, type: oids.timeStampInfo, content });
+  return encodeSignedData({
+    signer: signContent({ content, certificate, signedAt: null, type: oids.timeStampInfo }),
+    certificate,
+    type: oids.timeStampInfo,
+    content,
+  });
 }
 
 interface SigningRequest extends Omit<CmsRequest, 'stamp' | 'alter'> {
@@ -125,15 +151,27 @@ function signContent({ content, certificate, signedAt, type, alter, pss = false 
   const hash = alter === 'sha1' ? 'sha1' : 'sha256';
   const digest = createHash(hash).update(content).digest();
   if (alter === 'digest') digest[0]! ^= 1;
-  const attributes = ownAttributes({ digest, signedAt, contentType: alter === 'content_type' ? oids.signedData : type });
+  const attributes = ownAttributes({
+    digest,
+    signedAt,
+    contentType: alter === 'content_type' ? oids.signedData : type,
+  });
   const isBare = alter === 'no_attributes';
-  const signed = isBare ? content : new Uint8Array(new asn1js.Set({ value: attributes.map((each) => each.toSchema()) }).toBER());
+  const signed = isBare
+    ? content
+    : new Uint8Array(new asn1js.Set({ value: attributes.map((each) => each.toSchema()) }).toBER());
   const signature = sign(hash, signed, { key: certificate.privateKey, ...(pss ? pssPadding : {}) });
   if (alter === 'signature') signature[signature.length - 1]! ^= 1;
   return new pkijs.SignerInfo({
     version: 1,
-    sid: new pkijs.IssuerAndSerialNumber({ issuer: certificate.fields.issuer, serialNumber: certificate.fields.serialNumber }),
-    digestAlgorithm: new pkijs.AlgorithmIdentifier({ algorithmId: hash === 'sha1' ? '1.3.14.3.2.26' : oids.sha256, algorithmParams: new asn1js.Null() }),
+    sid: new pkijs.IssuerAndSerialNumber({
+      issuer: certificate.fields.issuer,
+      serialNumber: certificate.fields.serialNumber,
+    }),
+    digestAlgorithm: new pkijs.AlgorithmIdentifier({
+      algorithmId: hash === 'sha1' ? '1.3.14.3.2.26' : oids.sha256,
+      algorithmParams: new asn1js.Null(),
+    }),
     signatureAlgorithm: pss ? pssAlgorithm() : ownAlgorithm(certificate.privateKey),
     signature: new asn1js.OctetString({ valueHex: exactBuffer(signature) }),
     ...(isBare ? {} : { signedAttrs: new pkijs.SignedAndUnsignedAttributes({ type: 0, attributes }) }),
@@ -157,7 +195,9 @@ function encodeSignedData({ signer, certificate, type, content }: SignedDataPart
     signerInfos: [signer],
     certificates: withoutRoot(certificate),
   });
-  return new Uint8Array(new pkijs.ContentInfo({ contentType: oids.signedData, content: data.toSchema(true) }).toSchema().toBER());
+  return new Uint8Array(
+    new pkijs.ContentInfo({ contentType: oids.signedData, content: data.toSchema(true) }).toSchema().toBER(),
+  );
 }
 
 /** Certificates that their issuer takes back, each from a time on. */
@@ -169,11 +209,20 @@ export interface RevocationRequest {
 
 /** A list of revoked certificates (RFC 5280 section 5), DER. */
 export function makeRevocationList({ issuer, revoked, madeAt }: RevocationRequest): Uint8Array {
-  const list = new pkijs.CertificateRevocationList({ version: 1, issuer: issuer.fields.subject, thisUpdate: timeOf(madeAt) });
-  list.revokedCertificates = revoked.map(({ certificate, at }) => new pkijs.RevokedCertificate({ userCertificate: certificate.fields.serialNumber, revocationDate: timeOf(at) }));
+  const list = new pkijs.CertificateRevocationList({
+    version: 1,
+    issuer: issuer.fields.subject,
+    thisUpdate: timeOf(madeAt),
+  });
+  list.revokedCertificates = revoked.map(
+    ({ certificate, at }) =>
+      new pkijs.RevokedCertificate({ userCertificate: certificate.fields.serialNumber, revocationDate: timeOf(at) }),
+  );
   list.signature = list.signatureAlgorithm = ownAlgorithm(issuer.privateKey);
   list.tbsView = new Uint8Array(list.toSchema(true).valueBlock.value[0]!.toBER());
-  list.signatureValue = new asn1js.BitString({ valueHex: exactBuffer(sign('sha256', list.tbsView, issuer.privateKey)) });
+  list.signatureValue = new asn1js.BitString({
+    valueHex: exactBuffer(sign('sha256', list.tbsView, issuer.privateKey)),
+  });
   return new Uint8Array(list.toSchema(true).toBER());
 }
 
@@ -183,7 +232,15 @@ function withoutRoot(certificate: OwnCertificate): pkijs.Certificate[] {
 }
 
 /** In the order of their DER, as the DER of a SET OF has them: the content type is the shortest. */
-function ownAttributes({ digest, signedAt, contentType }: { digest: Buffer; signedAt: Date | null; contentType: string }): pkijs.Attribute[] {
+function ownAttributes({
+  digest,
+  signedAt,
+  contentType,
+}: {
+  digest: Buffer;
+  signedAt: Date | null;
+  contentType: string;
+}): pkijs.Attribute[] {
   const attribute = (type: string, value: asn1js.AsnType) => new pkijs.Attribute({ type, values: [value] });
   const time = signedAt === null ? [] : [attribute(oids.signingTime, timeOf(signedAt).toSchema())];
   return [
@@ -210,17 +267,35 @@ const pssPadding = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: pssSa
 
 function pssAlgorithm(): pkijs.AlgorithmIdentifier {
   const sha256 = new pkijs.AlgorithmIdentifier({ algorithmId: oids.sha256, algorithmParams: new asn1js.Null() });
-  const maskGenAlgorithm = new pkijs.AlgorithmIdentifier({ algorithmId: oids.mgf1, algorithmParams: sha256.toSchema() });
+  const maskGenAlgorithm = new pkijs.AlgorithmIdentifier({
+    algorithmId: oids.mgf1,
+    algorithmParams: sha256.toSchema(),
+  });
   const parameters = new pkijs.RSASSAPSSParams({ hashAlgorithm: sha256, maskGenAlgorithm, saltLength: pssSaltBytes });
   return new pkijs.AlgorithmIdentifier({ algorithmId: oids.rsaPss, algorithmParams: parameters.toSchema() });
 }
 
 function extensionsOf(ca: boolean, purpose: string | undefined): pkijs.Extension[] {
-  const usage = new asn1js.BitString({ valueHex: Uint8Array.of(ca ? keyUsageOctets.authority : keyUsageOctets.signer).buffer, unusedBits: ca ? 1 : 6 });
+  const usage = new asn1js.BitString({
+    valueHex: Uint8Array.of(ca ? keyUsageOctets.authority : keyUsageOctets.signer).buffer,
+    unusedBits: ca ? 1 : 6,
+  });
   return [
-    new pkijs.Extension({ extnID: oids.basicConstraints, critical: true, extnValue: new pkijs.BasicConstraints({ cA: ca }).toSchema().toBER() }),
+    new pkijs.Extension({
+      extnID: oids.basicConstraints,
+      critical: true,
+      extnValue: new pkijs.BasicConstraints({ cA: ca }).toSchema().toBER(),
+    }),
     new pkijs.Extension({ extnID: oids.keyUsage, critical: true, extnValue: usage.toBER() }),
-    ...(purpose === undefined ? [] : [new pkijs.Extension({ extnID: oids.extendedKeyUsage, critical: true, extnValue: new pkijs.ExtKeyUsage({ keyPurposes: [purpose] }).toSchema().toBER() })]),
+    ...(purpose === undefined
+      ? []
+      : [
+          new pkijs.Extension({
+            extnID: oids.extendedKeyUsage,
+            critical: true,
+            extnValue: new pkijs.ExtKeyUsage({ keyPurposes: [purpose] }).toSchema().toBER(),
+          }),
+        ]),
   ];
 }
 
@@ -244,5 +319,7 @@ function exactBuffer(bytes: Uint8Array): ArrayBuffer {
 }
 
 function pemOf(der: Uint8Array): string {
-  return `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString('base64').replace(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
+  return `-----BEGIN CERTIFICATE-----\n${Buffer.from(der)
+    .toString('base64')
+    .replace(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
 }

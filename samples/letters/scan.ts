@@ -3,18 +3,33 @@ import type { GrayImage } from '../../pipelines/branding/reading/ocr/png.ts';
 import type { Seeded } from '../../runtime/seeded.ts';
 
 /** What an office scanner makes of white paper: one that is worn, and one that is clean, whose feeder is straight. */
-const worn = { dotsPerInch: 200, degreesMax: 1.5, paperFrom: 238, paperTo: 252, inkDarkest: 28, noise: 7, noisyShare: 0.35, specks: 12, greyStep: 4 } as const;
+const worn = {
+  dotsPerInch: 200,
+  degreesMax: 1.5,
+  paperFrom: 238,
+  paperTo: 252,
+  inkDarkest: 28,
+  noise: 7,
+  noisyShare: 0.35,
+  specks: 12,
+  greyStep: 4,
+} as const;
 const clean = { ...worn, degreesMax: 0.3, noise: 2, noisyShare: 0.2, specks: 0 } as const;
 
 /** Resolution of the scans. */
 export const scanDotsPerInch = worn.dotsPerInch;
 
 /** The pages of a PDF as a scanner gives them: a little turned, on paper that is not quite white, and from a worn one with noise and dust. */
-export async function scanPdf(bytes: Uint8Array, random: Seeded, { isClean = false }: { readonly isClean?: boolean } = {}): Promise<GrayImage[]> {
+export async function scanPdf(
+  bytes: Uint8Array,
+  random: Seeded,
+  { isClean = false }: { readonly isClean?: boolean } = {},
+): Promise<GrayImage[]> {
   const document = await openPdfImages(bytes);
   try {
     const pages: GrayImage[] = [];
-    for (let page = 1; page <= document.pageCount; page++) pages.push(spoil(await document.render(page, scanDotsPerInch), random, isClean ? clean : worn));
+    for (let page = 1; page <= document.pageCount; page++)
+      pages.push(spoil(await document.render(page, scanDotsPerInch), random, isClean ? clean : worn));
     return pages;
   } finally {
     document.close();
@@ -27,7 +42,11 @@ function spoil(page: GrayImage, random: Seeded, scanning: typeof worn | typeof c
   const shade = random.between(-6, 6) / turned.width; // one side of the lid lies closer
   for (let place = 0; place < turned.gray.length; place++) {
     const noise = random.next() < scanning.noisyShare ? (random.next() - 0.5) * 2 * scanning.noise : 0;
-    const lit = scanning.inkDarkest + (turned.gray[place]! / 255) * (paper - scanning.inkDarkest) + shade * (place % turned.width) + noise;
+    const lit =
+      scanning.inkDarkest +
+      (turned.gray[place]! / 255) * (paper - scanning.inkDarkest) +
+      shade * (place % turned.width) +
+      noise;
     turned.gray[place] = Math.max(0, Math.min(255, Math.round(lit / scanning.greyStep) * scanning.greyStep));
   }
   for (let speck = 0; speck < scanning.specks; speck++) addSpeck(turned, random);
@@ -55,5 +74,6 @@ function turn({ width, height, gray }: GrayImage, degrees: number): GrayImage {
 
 function addSpeck({ width, height, gray }: GrayImage, random: Seeded): void {
   const [x, y, size] = [random.whole(2, width - 4), random.whole(2, height - 4), random.whole(1, 2)];
-  for (let row = 0; row < size; row++) gray.fill(random.whole(90, 180), (y + row) * width + x, (y + row) * width + x + size);
+  for (let row = 0; row < size; row++)
+    gray.fill(random.whole(90, 180), (y + row) * width + x, (y + row) * width + x + size);
 }

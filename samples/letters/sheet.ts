@@ -68,11 +68,23 @@ export class Sheet {
     return this.style.serif ? (bold ? 'serifBold' : 'serif') : bold ? 'sansBold' : 'sans';
   }
 
-  line(text: string, { bold = false, size = this.style.size, align = 'left', indent = 0, colour = 0, font = this.font(bold) }: LineStyle = {}): void {
+  line(
+    text: string,
+    {
+      bold = false,
+      size = this.style.size,
+      align = 'left',
+      indent = 0,
+      colour = 0,
+      font = this.font(bold),
+    }: LineStyle = {},
+  ): void {
     this.need(size * 1.35);
     this.y += size * 1.35;
     const width = textWidth(text, font, size);
-    const x = { left: this.left + indent, right: this.right - width, centre: (this.left + this.right - width) / 2 }[align];
+    const x = { left: this.left + indent, right: this.right - width, centre: (this.left + this.right - width) / 2 }[
+      align
+    ];
     this.page.text(text, { x, y: this.y, font, size, colour });
   }
 
@@ -80,7 +92,8 @@ export class Sheet {
   paragraph(text: string, style: LineStyle = {}): void {
     const size = style.size ?? this.style.size;
     const font = style.font ?? this.font(style.bold);
-    for (const each of breakLines(text, { font, size, width: this.right - this.left - (style.indent ?? 0) })) this.line(each, style);
+    for (const each of breakLines(text, { font, size, width: this.right - this.left - (style.indent ?? 0) }))
+      this.line(each, style);
     this.space(0.5);
   }
 
@@ -94,8 +107,13 @@ export class Sheet {
   cell(text: string, { box, bold = false, shaded = false }: { box: PageBox; bold?: boolean; shaded?: boolean }): void {
     if (shaded) this.page.box(box, { fill: 0.9 });
     this.page.box(box);
-    const size = Math.min(this.style.size, ((box.width - 8) / textWidth(text, this.font(bold), 1)) || this.style.size);
-    this.page.text(text, { x: box.x + 4, y: box.y + box.height / 2 + size * 0.35, font: this.font(bold), size: Math.round(size * 10) / 10 });
+    const size = Math.min(this.style.size, (box.width - 8) / textWidth(text, this.font(bold), 1) || this.style.size);
+    this.page.text(text, {
+      x: box.x + 4,
+      y: box.y + box.height / 2 + size * 0.35,
+      font: this.font(bold),
+      size: Math.round(size * 10) / 10,
+    });
   }
 }
 

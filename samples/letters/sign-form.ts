@@ -19,14 +19,24 @@ export interface FormSigning {
  * Signs an issued form in its signature field, as a program for signing does: an incremental update with the field, the signature's
  * value and its appearance (ISO 32000-1 sections 12.7.4.5 and 12.8.1).
  */
-export function signForm(form: Uint8Array, { certificate, signedAt, lines = [], rect, more = new Map() }: FormSigning): Uint8Array {
+export function signForm(
+  form: Uint8Array,
+  { certificate, signedAt, lines = [], rect, more = new Map() }: FormSigning,
+): Uint8Array {
   const text = Buffer.from(form).toString('latin1');
   const field = /(?:^|\n)(\d+) 0 obj\n<<((?:(?!endobj)[\s\S])*\/FT \/Sig(?:(?!endobj)[\s\S])*)>>\nendobj/.exec(text);
   const size = Number(/\/Size (\d+)(?![\s\S]*\/Size)/.exec(text)?.[1]);
   if (field === null || Number.isNaN(size)) throw new Error('The file has no signature field.');
   const [value, appearance] = [size, size + 1];
-  const entries = field[2]!.replace(/\/Rect \[[^\]]*\]/, (own) => (rect === undefined ? own : `/Rect [${rect.map(number).join(' ')}]`));
-  const [x1, y1, x2, y2] = /\/Rect \[([^\]]*)\]/.exec(entries)![1]!.split(' ').map(Number) as [number, number, number, number];
+  const entries = field[2]!.replace(/\/Rect \[[^\]]*\]/, (own) =>
+    rect === undefined ? own : `/Rect [${rect.map(number).join(' ')}]`,
+  );
+  const [x1, y1, x2, y2] = /\/Rect \[([^\]]*)\]/.exec(entries)![1]!.split(' ').map(Number) as [
+    number,
+    number,
+    number,
+    number,
+  ];
   const shown = lines.length === 0 ? '' : ` /AP << /N ${appearance} 0 R >>`;
   const objects = new Map([
     [Number(field[1]), `<<${entries}/V ${value} 0 R${shown} >>`],
@@ -40,7 +50,12 @@ export function signForm(form: Uint8Array, { certificate, signedAt, lines = [], 
 function drawField(lines: readonly string[], width: number, height: number): string {
   const longest = Math.max(...lines.map((line) => textWidth(line, 'sans', 1)));
   const size = Math.min(9, (width - 8) / longest);
-  const shown = lines.map((line, at) => `BT /sans ${number(size)} Tf 1 0 0 1 4 ${number(height - (at + 1) * (size + 3))} Tm (${literal(line)}) Tj ET`).join('\n');
+  const shown = lines
+    .map(
+      (line, at) =>
+        `BT /sans ${number(size)} Tf 1 0 0 1 4 ${number(height - (at + 1) * (size + 3))} Tm (${literal(line)}) Tj ET`,
+    )
+    .join('\n');
   const font = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>';
   const head = `<< /Type /XObject /Subtype /Form /BBox [0 0 ${number(width)} ${number(height)}] /Resources << /Font << /sans ${font} >> >> /Length ${shown.length} >>`;
   return `${head}\nstream\n${shown}\nendstream`;

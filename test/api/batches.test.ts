@@ -19,15 +19,27 @@ const done = await addBatch(db, { owner: bank.client, name: 'calls of monday' })
 await addItems(db, done, { from: 1, to: 6 });
 await addItems(db, done, { from: 7, to: 8, state: 'performedWithoutScore', reason: 'insufficient_voice' });
 await addItems(db, done, { from: 9, to: 9, state: 'error', reason: 'audio_damaged', attempts: 1 });
-const open = await addBatch(db, { owner: bank.client, name: 'calls of tuesday', state: 'open', requestedModel: 'auto' });
+const open = await addBatch(db, {
+  owner: bank.client,
+  name: 'calls of tuesday',
+  state: 'open',
+  requestedModel: 'auto',
+});
 const foreign = await addBatch(db, { owner: insurer.client });
 
 it('lists the batches of the client from the newest down, and those of no other', async () => {
   const { batches, next } = batchListSchema.strict().parse(await (await ask('/v1/batches')).json());
-  expect(batches.map(({ id, state, items }) => [id, state, items])).toEqual([[open.id, 'open', 0], [done.id, 'done', 9]]);
+  expect(batches.map(({ id, state, items }) => [id, state, items])).toEqual([
+    [open.id, 'open', 0],
+    [done.id, 'done', 9],
+  ]);
   expect(next).toBeNull();
-  expect(batchListSchema.parse(await (await ask('/v1/batches', insurer.key)).json()).batches.map(({ id }) => id)).toEqual([foreign.id]);
-  expect(batchListSchema.parse(await (await ask('/v1/batches?state=done')).json()).batches.map(({ id }) => id)).toEqual([done.id]);
+  expect(
+    batchListSchema.parse(await (await ask('/v1/batches', insurer.key)).json()).batches.map(({ id }) => id),
+  ).toEqual([foreign.id]);
+  expect(batchListSchema.parse(await (await ask('/v1/batches?state=done')).json()).batches.map(({ id }) => id)).toEqual(
+    [done.id],
+  );
 });
 
 it('shows a batch with the counts of its states and its verifications in their order', async () => {
@@ -47,12 +59,26 @@ it('shows a batch with the counts of its states and its verifications in their o
     counts: { queued: 0, performing: 0, performed: 6, performedWithoutScore: 2, error: 1 },
     next: null,
   });
-  expect(batch.verifications.map(({ state }) => state)).toEqual([...Array<string>(6).fill('performed'), 'performedWithoutScore', 'performedWithoutScore', 'error']);
-  expect(await read(`/v1/batches/${open.id}`)).toMatchObject({ items: 0, verifications: [], times: { ended: null }, counts: { queued: 0 } });
+  expect(batch.verifications.map(({ state }) => state)).toEqual([
+    ...Array<string>(6).fill('performed'),
+    'performedWithoutScore',
+    'performedWithoutScore',
+    'error',
+  ]);
+  expect(await read(`/v1/batches/${open.id}`)).toMatchObject({
+    items: 0,
+    verifications: [],
+    times: { ended: null },
+    counts: { queued: 0 },
+  });
 });
 
 it('pages through the verifications of a batch, of all states or of one', async () => {
-  for (const [query, pages] of [['limit=4', [4, 4, 1]], ['limit=4&state=performed', [4, 2]], ['state=queued', [0]]] as const) {
+  for (const [query, pages] of [
+    ['limit=4', [4, 4, 1]],
+    ['limit=4&state=performed', [4, 2]],
+    ['state=queued', [0]],
+  ] as const) {
     const sizes: number[] = [];
     const seen = new Set<string>();
     let path: string | null = `/v1/batches/${done.id}?${query}`;
@@ -94,7 +120,15 @@ it('refuses a cursor of another batch and wrong parameters', async () => {
   const { next } = await read(`/v1/batches/${done.id}?limit=1`);
   const cursor = new URL(next!, url).searchParams.get('cursor')!;
   const made = (key: string) => formatCursor({ list: 'batch', of: [bank.client, done.id, null] }, key);
-  for (const path of [`/v1/batches/${open.id}?cursor=${cursor}`, `/v1/batches/${done.id}?state=error&cursor=${cursor}`, `/v1/batches/${done.id}?cursor=${made('0')}`, `/v1/batches/${done.id}?cursor=${made('9'.repeat(10))}`, `/v1/batches/${done.id}?state=open`, '/v1/batches?state=performed', `/v1/batches?cursor=${cursor}`]) {
+  for (const path of [
+    `/v1/batches/${open.id}?cursor=${cursor}`,
+    `/v1/batches/${done.id}?state=error&cursor=${cursor}`,
+    `/v1/batches/${done.id}?cursor=${made('0')}`,
+    `/v1/batches/${done.id}?cursor=${made('9'.repeat(10))}`,
+    `/v1/batches/${done.id}?state=open`,
+    '/v1/batches?state=performed',
+    `/v1/batches?cursor=${cursor}`,
+  ]) {
     expect(await codeOf(await ask(path)), path).toBe('parameter_invalid');
   }
   expect(await codeOf(await ask(`/v1/batches/${done.id}?model=phone/v8`))).toBe('parameter_unknown');

@@ -24,7 +24,10 @@ await until(async () => (await get('/v1/caches/phones?country=US', {}, 'HEAD')).
 const oldFile = await readFile(store.path({ ...us, sha256: first.stored.file.sha256 }));
 for (const name of ['phones-US.tsv.gz', 'old.tsv.gz']) await writeFile(join(directory, name), oldFile);
 await writeFile(join(directory, 'key'), `${key}\n`);
-await writeFile(join(directory, 'caller-trust'), `#!/bin/sh\nexec ${process.execPath} ${join(root, 'dist/cli.js')} "$@"\n`);
+await writeFile(
+  join(directory, 'caller-trust'),
+  `#!/bin/sh\nexec ${process.execPath} ${join(root, 'dist/cli.js')} "$@"\n`,
+);
 await chmod(join(directory, 'caller-trust'), 0o755);
 
 /** The text of a document from one heading to the next of its kind. */
@@ -33,11 +36,19 @@ async function section(document: string, heading: string): Promise<string> {
   return text.split(`\n## ${heading}\n`)[1]?.split(/\n## /)[0] ?? '';
 }
 
-const blocksOf = (text: string, language: string) => [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, script]) => script ?? '');
+const blocksOf = (text: string, language: string) =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, script]) => script ?? '');
 
 async function run(script: string): Promise<string> {
-  const env = childEnvironment({ URL: url, KEY: key, PATH: `${directory}${delimiter}${childEnvironment({})['PATH'] ?? ''}` });
-  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: directory, env }).catch((error: { stdout: string; stderr: string }) => {
+  const env = childEnvironment({
+    URL: url,
+    KEY: key,
+    PATH: `${directory}${delimiter}${childEnvironment({})['PATH'] ?? ''}`,
+  });
+  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
+    cwd: directory,
+    env,
+  }).catch((error: { stdout: string; stderr: string }) => {
     throw new Error(`${script}\n${error.stdout}\n${error.stderr}`);
   });
   return stdout;

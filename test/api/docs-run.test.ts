@@ -29,21 +29,37 @@ it('runs every example of docs/api.md, in the order of the page', async () => {
   for (const artefact of [{ cache: 'branded_phones' }, { cache: 'spammer_phones' }] as const) await publish(artefact);
   const brandId = await addBrand(database.db, { handle: 'northwind-dental', owner: client });
   await addNumbers(database.db, brandId, { from: 1, to: 600 });
-  await addLetter(database.db, { brandId, owner: client, state: 'rejected', validUntil: null, findings: [{ code: 'signed', severity: 'reject', message: 'No signature was found. Sign the letter.', page: 1, line: null }] });
+  await addLetter(database.db, {
+    brandId,
+    owner: client,
+    state: 'rejected',
+    validUntil: null,
+    findings: [
+      { code: 'signed', severity: 'reject', message: 'No signature was found. Sign the letter.', page: 1, line: null },
+    ],
+  });
   const batch = await addBatch(database.db, { owner: client });
   await addItems(database.db, batch, { from: 1, to: 3 });
   expect(blocks.length).toBeGreaterThan(8);
   for (const block of blocks) {
-    await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', block], { cwd: directory, env: childEnvironment({ URL: url, KEY: key }) }).catch((error: { stdout: string; stderr: string }) => {
+    await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', block], {
+      cwd: directory,
+      env: childEnvironment({ URL: url, KEY: key }),
+    }).catch((error: { stdout: string; stderr: string }) => {
       throw new Error(`${block}\n${error.stdout}\n${error.stderr}`);
     });
   }
-  const pages = (await readFile(join(directory, 'numbers.jsonl'), 'utf8')).trim().split('\n').map((line) => brandNumberListSchema.parse(JSON.parse(line)));
+  const pages = (await readFile(join(directory, 'numbers.jsonl'), 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => brandNumberListSchema.parse(JSON.parse(line)));
   expect(pages.map(({ numbers }) => numbers.length)).toEqual([500, 100]);
 });
 
 it('shows an answer in the form that it has', () => {
-  const examples = [...text.matchAll(/^```json\n([^]*?)^```$/gm)].map(([, example]) => JSON.parse(example ?? '') as unknown);
+  const examples = [...text.matchAll(/^```json\n([^]*?)^```$/gm)].map(
+    ([, example]) => JSON.parse(example ?? '') as unknown,
+  );
   const schemas = [numberSchema, brandNumberListSchema, verificationDetailSchema];
   expect(examples).toHaveLength(schemas.length);
   for (const [at, schema] of schemas.entries()) expect(schema.strict().parse(examples[at])).toEqual(examples[at]);
@@ -52,5 +68,7 @@ it('shows an answer in the form that it has', () => {
 it('names codes with the status that they have', () => {
   const rows = [...text.matchAll(/^\| (\d{3}) \| (`.*?`) \|/gm)];
   expect(rows.length).toBeGreaterThan(12);
-  for (const [, status, codes] of rows) for (const [, code] of (codes ?? '').matchAll(/`(\w+)`/g)) expect(ERRORS[code as ErrorCode].http, code).toBe(Number(status));
+  for (const [, status, codes] of rows)
+    for (const [, code] of (codes ?? '').matchAll(/`(\w+)`/g))
+      expect(ERRORS[code as ErrorCode].http, code).toBe(Number(status));
 });

@@ -6,10 +6,57 @@ import { until, useTestApi } from './support/running-api.ts';
 const database = await useTestDatabase();
 const { url, get, publish, api, key, config } = await useTestApi(database);
 
-interface Operation { operationId: string; responses: Record<string, { description: string; headers: Record<string, unknown>; content?: Record<string, unknown> }>; security?: unknown[]; parameters?: { name: string; required: boolean }[] }
-interface Document { openapi: string; paths: Record<string, { get: Operation; head: Operation }>; components: { securitySchemes: unknown; schemas: Record<string, unknown> } }
+interface Operation {
+  operationId: string;
+  responses: Record<
+    string,
+    { description: string; headers: Record<string, unknown>; content?: Record<string, unknown> }
+  >;
+  security?: unknown[];
+  parameters?: { name: string; required: boolean }[];
+}
+interface Document {
+  openapi: string;
+  paths: Record<string, { get: Operation; head: Operation }>;
+  components: { securitySchemes: unknown; schemas: Record<string, unknown> };
+}
 
-const paths = ['/healthz', '/readyz', '/v1/batches', '/v1/batches/{id}', '/v1/brands', '/v1/brands/{handle}', '/v1/brands/{handle}/letters', '/v1/brands/{handle}/letters/{letterId}', '/v1/brands/{handle}/numbers', '/v1/caches', '/v1/caches/branded_phones', '/v1/caches/branded_phones/delta', '/v1/caches/branded_phones/index', '/v1/caches/branded_phones/manifest', '/v1/caches/phones', '/v1/caches/phones/delta', '/v1/caches/phones/index', '/v1/caches/phones/manifest', '/v1/caches/spam_ranges', '/v1/caches/spam_ranges/delta', '/v1/caches/spam_ranges/index', '/v1/caches/spam_ranges/manifest', '/v1/caches/spammer_phones', '/v1/caches/spammer_phones/delta', '/v1/caches/spammer_phones/index', '/v1/caches/spammer_phones/manifest', '/v1/models', '/v1/models/{family}', '/v1/models/{family}/{version}', '/v1/numbers/{phone}', '/v1/releases', '/v1/reputation/categories', '/v1/verifications', '/v1/verifications/{id}'];
+const paths = [
+  '/healthz',
+  '/readyz',
+  '/v1/batches',
+  '/v1/batches/{id}',
+  '/v1/brands',
+  '/v1/brands/{handle}',
+  '/v1/brands/{handle}/letters',
+  '/v1/brands/{handle}/letters/{letterId}',
+  '/v1/brands/{handle}/numbers',
+  '/v1/caches',
+  '/v1/caches/branded_phones',
+  '/v1/caches/branded_phones/delta',
+  '/v1/caches/branded_phones/index',
+  '/v1/caches/branded_phones/manifest',
+  '/v1/caches/phones',
+  '/v1/caches/phones/delta',
+  '/v1/caches/phones/index',
+  '/v1/caches/phones/manifest',
+  '/v1/caches/spam_ranges',
+  '/v1/caches/spam_ranges/delta',
+  '/v1/caches/spam_ranges/index',
+  '/v1/caches/spam_ranges/manifest',
+  '/v1/caches/spammer_phones',
+  '/v1/caches/spammer_phones/delta',
+  '/v1/caches/spammer_phones/index',
+  '/v1/caches/spammer_phones/manifest',
+  '/v1/models',
+  '/v1/models/{family}',
+  '/v1/models/{family}/{version}',
+  '/v1/numbers/{phone}',
+  '/v1/releases',
+  '/v1/reputation/categories',
+  '/v1/verifications',
+  '/v1/verifications/{id}',
+];
 
 it('describes every route with its answers, headers and security, without a key', async () => {
   const response = await fetch(`${url}/openapi.json`);
@@ -18,38 +65,126 @@ it('describes every route with its answers, headers and security, without a key'
   expect(document.openapi).toBe('3.1.0');
   expect(Object.keys(document.paths).sort()).toEqual(paths);
   const download = document.paths['/v1/caches/phones']?.get;
-  expect(Object.keys(download?.responses ?? {})).toEqual(['200', '206', '304', '307', '400', '401', '403', '404', '405', '412', '416', '429', '500', '503']);
+  expect(Object.keys(download?.responses ?? {})).toEqual([
+    '200',
+    '206',
+    '304',
+    '307',
+    '400',
+    '401',
+    '403',
+    '404',
+    '405',
+    '412',
+    '416',
+    '429',
+    '500',
+    '503',
+  ]);
   expect(download?.parameters).toMatchObject([{ name: 'country', in: 'query', required: true }]);
   expect(document.paths['/v1/caches/branded_phones']?.get.parameters ?? []).toEqual([]);
   expect(download?.security).toEqual([{ key: [] }]);
   expect(Object.keys(download?.responses['200']?.content ?? {})).toEqual(['application/gzip']);
   expect(download?.responses['304']?.content).toBeUndefined();
-  expect(download?.responses['400']).toMatchObject({ description: expect.stringContaining('country_required'), content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } });
+  expect(download?.responses['400']).toMatchObject({
+    description: expect.stringContaining('country_required'),
+    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+  });
   expect(Object.keys(document.components.schemas).sort()).toEqual([
-    'Batch', 'BatchDetail', 'BatchList', 'Brand', 'BrandDetail', 'BrandList', 'BrandNumber', 'BrandNumberList', 'CategoryList', 'Letter', 'LetterList', 'Manifest', 'ManifestList', 'Model', 'ModelList', 'Number',
-    'Problem', 'Readiness', 'ReleaseList', 'Verification', 'VerificationDetail', 'VerificationList',
+    'Batch',
+    'BatchDetail',
+    'BatchList',
+    'Brand',
+    'BrandDetail',
+    'BrandList',
+    'BrandNumber',
+    'BrandNumberList',
+    'CategoryList',
+    'Letter',
+    'LetterList',
+    'Manifest',
+    'ManifestList',
+    'Model',
+    'ModelList',
+    'Number',
+    'Problem',
+    'Readiness',
+    'ReleaseList',
+    'Verification',
+    'VerificationDetail',
+    'VerificationList',
   ]);
   const delta = document.paths['/v1/caches/phones/delta']?.get;
-  expect(Object.keys(delta?.responses ?? {})).toEqual(['200', '206', '304', '307', '400', '401', '403', '404', '405', '410', '412', '416', '429', '500', '503']);
-  expect(delta?.parameters).toMatchObject([{ name: 'country', in: 'query', required: true }, { name: 'from', in: 'query', required: true, schema: { type: 'integer' } }]);
-  expect(Object.keys(document.paths['/v1/caches/spammer_phones/index']?.get.responses['200']?.content ?? {})).toEqual(['text/tab-separated-values']);
+  expect(Object.keys(delta?.responses ?? {})).toEqual([
+    '200',
+    '206',
+    '304',
+    '307',
+    '400',
+    '401',
+    '403',
+    '404',
+    '405',
+    '410',
+    '412',
+    '416',
+    '429',
+    '500',
+    '503',
+  ]);
+  expect(delta?.parameters).toMatchObject([
+    { name: 'country', in: 'query', required: true },
+    { name: 'from', in: 'query', required: true, schema: { type: 'integer' } },
+  ]);
+  expect(Object.keys(document.paths['/v1/caches/spammer_phones/index']?.get.responses['200']?.content ?? {})).toEqual([
+    'text/tab-separated-values',
+  ]);
   const operations = Object.values(document.paths).flatMap((path) => [path.get, path.head]);
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(2 * paths.length);
-  for (const { responses } of operations) for (const answer of Object.values(responses)) expect(answer.headers).toHaveProperty('X-Request-Id');
-  expect((await fetch(`${url}/openapi.json`, { headers: { 'if-none-match': response.headers.get('etag') ?? '' } })).status).toBe(304);
+  for (const { responses } of operations)
+    for (const answer of Object.values(responses)) expect(answer.headers).toHaveProperty('X-Request-Id');
+  expect(
+    (await fetch(`${url}/openapi.json`, { headers: { 'if-none-match': response.headers.get('etag') ?? '' } })).status,
+  ).toBe(304);
 });
 
 it('describes the parameters, pages and errors of branding, and releases without a key', async () => {
   const { paths: described } = (await (await fetch(`${url}/openapi.json`)).json()) as Document;
   const numbers = described['/v1/brands/{handle}/numbers']?.get;
   expect(numbers?.parameters).toMatchObject([
-    { name: 'state', in: 'query', required: false, schema: { enum: expect.arrayContaining(['verified', 'permanently_rejected']) } },
-    { name: 'limit', in: 'query', required: false, description: expect.stringContaining('without it 100'), schema: { type: 'integer', minimum: 1, maximum: 500 } },
+    {
+      name: 'state',
+      in: 'query',
+      required: false,
+      schema: { enum: expect.arrayContaining(['verified', 'permanently_rejected']) },
+    },
+    {
+      name: 'limit',
+      in: 'query',
+      required: false,
+      description: expect.stringContaining('without it 100'),
+      schema: { type: 'integer', minimum: 1, maximum: 500 },
+    },
     { name: 'cursor', in: 'query', required: false, schema: { type: 'string' } },
     { name: 'handle', in: 'path', required: true },
   ]);
-  expect(Object.keys(numbers?.responses ?? {})).toEqual(['200', '304', '400', '401', '403', '404', '405', '412', '429', '500', '503']);
-  expect(numbers?.responses['200']).toMatchObject({ headers: { Link: {}, ETag: {} }, content: { 'application/json': { schema: { $ref: '#/components/schemas/BrandNumberList' } } } });
+  expect(Object.keys(numbers?.responses ?? {})).toEqual([
+    '200',
+    '304',
+    '400',
+    '401',
+    '403',
+    '404',
+    '405',
+    '412',
+    '429',
+    '500',
+    '503',
+  ]);
+  expect(numbers?.responses['200']).toMatchObject({
+    headers: { Link: {}, ETag: {} },
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/BrandNumberList' } } },
+  });
   expect(numbers?.responses['400']?.description).toMatch(/parameter_unknown.*parameter_invalid/);
   expect(numbers?.responses['503']?.description).toMatch(/database_unavailable/);
   expect(numbers?.security).toEqual([{ key: [] }]);
@@ -63,7 +198,10 @@ it('describes the filters of verifications, and models without a key', async () 
   const { paths: described } = (await (await fetch(`${url}/openapi.json`)).json()) as Document;
   const verifications = described['/v1/verifications']?.get;
   expect(verifications?.parameters?.map(({ name }) => name)).toEqual(['state', 'model', 'batch', 'limit', 'cursor']);
-  expect(verifications?.responses['200']).toMatchObject({ headers: { Link: {}, ETag: {} }, content: { 'application/json': { schema: { $ref: '#/components/schemas/VerificationList' } } } });
+  expect(verifications?.responses['200']).toMatchObject({
+    headers: { Link: {}, ETag: {} },
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/VerificationList' } } },
+  });
   expect(verifications?.security).toEqual([{ key: [] }]);
   expect(described['/v1/batches/{id}']?.get.responses['200']?.headers).toHaveProperty('Link');
   expect(described['/v1/verifications/{id}']?.get.responses['404']?.description).toContain('verification_unknown');
@@ -75,22 +213,33 @@ it('describes the filters of verifications, and models without a key', async () 
 
 it('says of parameters and fields what they mean', async () => {
   const { components, paths: described } = (await (await fetch(`${url}/openapi.json`)).json()) as Document;
-  expect(described['/v1/caches/phones']?.get.parameters).toMatchObject([{ description: 'ISO 3166-1 alpha-2, two upper-case letters.' }]);
-  expect(components.schemas['Manifest']).toMatchObject({ properties: { version: { description: 'Rises only when the plain bytes change.' } } });
-  expect(components.schemas['BrandNumber']).toMatchObject({ properties: { liveUntil: { description: expect.stringContaining('not published') } } });
+  expect(described['/v1/caches/phones']?.get.parameters).toMatchObject([
+    { description: 'ISO 3166-1 alpha-2, two upper-case letters.' },
+  ]);
+  expect(components.schemas['Manifest']).toMatchObject({
+    properties: { version: { description: 'Rises only when the plain bytes change.' } },
+  });
+  expect(components.schemas['BrandNumber']).toMatchObject({
+    properties: { liveUntil: { description: expect.stringContaining('not published') } },
+  });
 });
 
 it('has every reference that it makes', async () => {
   const text = await (await fetch(`${url}/openapi.json`)).text();
   const { components } = JSON.parse(text) as Document;
-  for (const [, name] of text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)) expect(components.schemas).toHaveProperty(name ?? '');
+  for (const [, name] of text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g))
+    expect(components.schemas).toHaveProperty(name ?? '');
   expect(text).not.toMatch(/"\$ref":"(?!#\/components\/schemas\/)/);
 });
 
 it('answers each download with the headers that the document names', async () => {
   await publish({ cache: 'phones', country: 'US' });
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as Document;
-  for (const [headers, status] of [[{}, '200'], [{ range: 'bytes=0-1' }, '206'], [{ 'if-none-match': '*' }, '304']] as const) {
+  for (const [headers, status] of [
+    [{}, '200'],
+    [{ range: 'bytes=0-1' }, '206'],
+    [{ 'if-none-match': '*' }, '304'],
+  ] as const) {
     const response = await get('/v1/caches/phones?country=US', headers);
     const named = document.paths['/v1/caches/phones']?.get.responses[status]?.headers ?? {};
     expect(response.status).toBe(Number(status));
@@ -102,7 +251,9 @@ it('answers each download with the headers that the document names', async () =>
 it('shows the page from this server alone, under a strict policy', async () => {
   const page = await fetch(`${url}/docs`);
   expect(page.status).toBe(200);
-  expect(page.headers.get('content-security-policy')).toBe("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none';");
+  expect(page.headers.get('content-security-policy')).toBe(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none';",
+  );
   const html = await page.text();
   expect(html).not.toMatch(/https?:\/\//);
   const assets = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '');
@@ -125,11 +276,17 @@ it('measures requests, bytes and artefacts, with no label that a stranger could 
   await fetch(`${url}/nothing/+12025550142?key=${key}`);
   await fetch(`${url}/%zz`);
   const read = async () => (await fetch(`${api.metricsUrl}/metrics`)).text();
-  await until(async () => /caller_trust_api_requests_total\{route="unknown",method="GET",status="404"\} \d+/.test(await read()));
+  await until(async () =>
+    /caller_trust_api_requests_total\{route="unknown",method="GET",status="404"\} \d+/.test(await read()),
+  );
   await get('/v1/brands/northwind-dental/numbers'); // a key without the scope
   const text = await read();
-  expect(text).toMatch(/caller_trust_api_requests_total\{route="\/v1\/brands\/:handle\/numbers",method="GET",status="403"\} 1\n/);
-  expect(text).toMatch(/caller_trust_api_requests_total\{route="\/v1\/caches\/spammer_phones",method="GET",status="200"\} 1\n/);
+  expect(text).toMatch(
+    /caller_trust_api_requests_total\{route="\/v1\/brands\/:handle\/numbers",method="GET",status="403"\} 1\n/,
+  );
+  expect(text).toMatch(
+    /caller_trust_api_requests_total\{route="\/v1\/caches\/spammer_phones",method="GET",status="200"\} 1\n/,
+  );
   expect(text).toMatch(/caller_trust_api_requests_total\{route="unknown",method="GET",status="400"\} 1\n/);
   expect(text).toMatch(/caller_trust_api_body_bytes_total\{route="\/v1\/caches\/spammer_phones"\} \d{4}/);
   expect(text).toMatch(/caller_trust_api_downloads_in_progress 0/);

@@ -15,7 +15,11 @@ const quick = await useTestApi(database, { API_HEADERS_SECONDS_MAX: '1', API_REQ
 const twelve = await useTestApi(database, { API_CONNECTIONS_MAX: '12' });
 
 /** Asks from an address of its own, which nobody asked from before. */
-function askFrom(localAddress: string, url: string, headers: Record<string, string> = {}): Promise<{ status: number; headers: IncomingHttpHeaders; body: string }> {
+function askFrom(
+  localAddress: string,
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; headers: IncomingHttpHeaders; body: string }> {
   return new Promise((resolve, reject) => {
     const asked = request(url, { localAddress, headers, agent: false }, (response) => {
       let body = '';
@@ -37,13 +41,15 @@ it('answers as many requests of an address as the limit, and 429 with Retry-Afte
   expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60);
   expect(JSON.parse(refused.body)).toMatchObject({ code: 'rate_limited' });
   expect((await askFrom('127.0.0.3', `${fifty.url}/nothing`)).status).toBe(404);
-  for (let asked = 0; asked < 60; asked++) expect((await askFrom('127.0.0.2', `${fifty.url}/healthz`)).status).toBe(200);
+  for (let asked = 0; asked < 60; asked++)
+    expect((await askFrom('127.0.0.2', `${fifty.url}/healthz`)).status).toBe(200);
 });
 
 it('counts a key by itself, from whatever address it comes', async () => {
   const { key } = await fifty.makeKey(); // one request of it was answered while it was made
   const headers = { authorization: `Bearer ${key}` };
-  for (let asked = 0; asked < 49; asked++) expect((await askFrom(`127.0.1.${asked + 1}`, `${fifty.url}/v1/caches`, headers)).status).toBe(200);
+  for (let asked = 0; asked < 49; asked++)
+    expect((await askFrom(`127.0.1.${asked + 1}`, `${fifty.url}/v1/caches`, headers)).status).toBe(200);
   expect((await askFrom('127.0.1.77', `${fifty.url}/v1/caches`, headers)).status).toBe(429);
   expect((await askFrom('127.0.1.77', `${fifty.url}/v1/caches`)).status).toBe(401);
   expect((await fifty.get('/v1/caches')).status).toBe(200);

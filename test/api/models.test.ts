@@ -30,7 +30,14 @@ it('lists the models of the contract to everybody, oldest first', async () => {
     ['phone/v8', '2026.04.r1p0', 'available'],
   ]);
   expect(models.filter((model) => model.default).map(({ model }) => model)).toEqual(['digital/v3', 'phone/v8']);
-  expect(models[4]).toMatchObject({ removedIn: '2026.02.r1p0', replacedBy: 'phone/v6', weights: null, input: null, scores: [], errorRates: [] });
+  expect(models[4]).toMatchObject({
+    removedIn: '2026.02.r1p0',
+    replacedBy: 'phone/v6',
+    weights: null,
+    input: null,
+    scores: [],
+    errorRates: [],
+  });
 });
 
 it.each([
@@ -45,30 +52,60 @@ it.each([
   const answer = await list(`?release=${release}`);
   expect(answer.release).toBe(release);
   expect(answer.models).toHaveLength(count);
-  expect(answer.models.filter((model) => model.default).map(({ model }) => model).sort()).toEqual([digital, phone]);
+  expect(
+    answer.models
+      .filter((model) => model.default)
+      .map(({ model }) => model)
+      .sort(),
+  ).toEqual([digital, phone]);
   expect(modelSchema.strict().parse(await (await ask(`/v1/models/phone?release=${release}`)).json()).model).toBe(phone);
 });
 
 it('shows a removed model as it stood: available before it was removed, with its successor after', async () => {
-  expect(await (await ask('/v1/models/phone/v5?release=2025.11.r1p0')).json()).toMatchObject({ state: 'available', default: true, removedIn: null, replacedBy: null });
+  expect(await (await ask('/v1/models/phone/v5?release=2025.11.r1p0')).json()).toMatchObject({
+    state: 'available',
+    default: true,
+    removedIn: null,
+    replacedBy: null,
+  });
   const now = await ask('/v1/models/phone/v5');
   expect(now.status).toBe(200);
-  expect(await now.json()).toMatchObject({ state: 'removed', default: false, removedIn: '2026.02.r1p0', replacedBy: 'phone/v6' });
+  expect(await now.json()).toMatchObject({
+    state: 'removed',
+    default: false,
+    removedIn: '2026.02.r1p0',
+    replacedBy: 'phone/v6',
+  });
 });
 
 it('shows a model by any letter case, and the default of a family', async () => {
   const model = modelSchema.strict().parse(await (await ask('/v1/models/Phone/V8')).json());
-  expect(model).toMatchObject({ model: 'phone/v8', family: 'phone', version: 'v8', origin: 'shipped', default: true, note: expect.stringContaining('voice activity'), links: { self: '/v1/models/phone/v8' } });
+  expect(model).toMatchObject({
+    model: 'phone/v8',
+    family: 'phone',
+    version: 'v8',
+    origin: 'shipped',
+    default: true,
+    note: expect.stringContaining('voice activity'),
+    links: { self: '/v1/models/phone/v8' },
+  });
   expect(await (await ask('/v1/models/phone')).json()).toEqual(model);
   expect(await (await ask('/v1/models/DIGITAL')).json()).toMatchObject({ model: 'digital/v3' });
 });
 
 it('knows no other model, family or release', async () => {
-  for (const path of ['/v1/models/phone/v2', '/v1/models/mobile', '/v1/models/phone/v8?release=2026.03.r1p0', '/v1/models/phone/..%2f..%2fv8', '/v1/models/__proto__']) {
+  for (const path of [
+    '/v1/models/phone/v2',
+    '/v1/models/mobile',
+    '/v1/models/phone/v8?release=2026.03.r1p0',
+    '/v1/models/phone/..%2f..%2fv8',
+    '/v1/models/__proto__',
+  ]) {
     const response = await ask(path);
     expect([response.status, await codeOf(response)], path).toEqual([404, 'model_unknown']);
   }
-  for (const release of ['2024.01.r1p0', '2025.08.r1p0', '2026.11-p0', 'newest']) expect(await codeOf(await ask(`/v1/models?release=${release}`)), release).toBe('release_unknown');
+  for (const release of ['2024.01.r1p0', '2025.08.r1p0', '2026.11-p0', 'newest'])
+    expect(await codeOf(await ask(`/v1/models?release=${release}`)), release).toBe('release_unknown');
   expect(await codeOf(await ask('/v1/models?release='))).toBe('parameter_invalid');
   expect(await codeOf(await ask('/v1/models?family=phone'))).toBe('parameter_unknown');
 });
@@ -76,13 +113,19 @@ it('knows no other model, family or release', async () => {
 it('answers 304 to the tag of the list', async () => {
   const answer = await ask('/v1/models');
   expect(answer.headers.get('cache-control')).toBe('no-cache');
-  expect((await fetch(`${url}/v1/models`, { headers: { 'if-none-match': answer.headers.get('etag') ?? '' } })).status).toBe(304);
+  expect(
+    (await fetch(`${url}/v1/models`, { headers: { 'if-none-match': answer.headers.get('etag') ?? '' } })).status,
+  ).toBe(304);
 });
 
 it('shows a default that an operator has set, soon after', async () => {
-  await db.query("INSERT INTO model_default (family, model, set_by, reason, forced) VALUES ('phone', 'phone/v7', 'Pat Operator', 'a test', true)");
+  await db.query(
+    "INSERT INTO model_default (family, model, set_by, reason, forced) VALUES ('phone', 'phone/v7', 'Pat Operator', 'a test', true)",
+  );
   await until(async () => ((await (await ask('/v1/models/phone')).json()) as { model: string }).model === 'phone/v7');
-  expect((await list('?release=2026.03.r1p0')).models.filter((model) => model.default).map(({ model }) => model)).toEqual(['digital/v3', 'phone/v7']);
+  expect(
+    (await list('?release=2026.03.r1p0')).models.filter((model) => model.default).map(({ model }) => model),
+  ).toEqual(['digital/v3', 'phone/v7']);
   expect(JSON.stringify(await list())).not.toContain('Pat Operator');
 });
 

@@ -45,7 +45,9 @@ async function startNginx(api: string, artefactDir: string): Promise<string> {
   await once(reserved, 'listening');
   const { port } = reserved.address() as AddressInfo;
   reserved.close();
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${home}/${name};`).join(' ');
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${home}/${name};`)
+    .join(' ');
   await chmod(home, 0o755);
   const user = process.getuid?.() === 0 ? 'user root;' : '';
   await writeFile(
@@ -70,15 +72,38 @@ describe.skipIf(missing)(missing ? 'nginx is not on the PATH' : 'behind nginx th
   const path = '/v1/caches/phones?country=US';
   const bytes = noise(300_000);
   const us = await publish({ cache: 'phones', country: 'US', gzip: bytes });
-  await until(() => fetch(`${proxy}/healthz`).then(({ ok }) => ok, () => false));
-  const get = (headers: Record<string, string> = {}, method = 'GET') => fetch(`${proxy}${path}`, { method, headers: { authorization: `Bearer ${key}`, ...headers } });
+  await until(() =>
+    fetch(`${proxy}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  const get = (headers: Record<string, string> = {}, method = 'GET') =>
+    fetch(`${proxy}${path}`, { method, headers: { authorization: `Bearer ${key}`, ...headers } });
   const bodyOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
   it('a download has the bytes and the headers that the API gives', async () => {
-    const [direct, through] = [await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}`, 'if-range': '"none"' } }), await get()];
+    const [direct, through] = [
+      await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}`, 'if-range': '"none"' } }),
+      await get(),
+    ];
     expect((await bodyOf(direct)).equals(bytes)).toBe(true);
     expect((await bodyOf(through)).equals(bytes)).toBe(true);
-    const names = ['content-type', 'content-disposition', 'content-length', 'etag', 'last-modified', 'repr-digest', 'accept-ranges', 'cache-control', 'vary', 'x-cache-version', 'x-cache-rows', 'x-cache-as-of', 'x-content-type-options'];
+    const names = [
+      'content-type',
+      'content-disposition',
+      'content-length',
+      'etag',
+      'last-modified',
+      'repr-digest',
+      'accept-ranges',
+      'cache-control',
+      'vary',
+      'x-cache-version',
+      'x-cache-rows',
+      'x-cache-as-of',
+      'x-content-type-options',
+    ];
     for (const name of names) expect([name, through.headers.get(name)]).toEqual([name, direct.headers.get(name)]);
     expect(through.headers.has('x-accel-redirect')).toBe(false);
     expect(through.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
@@ -86,7 +111,10 @@ describe.skipIf(missing)(missing ? 'nginx is not on the PATH' : 'behind nginx th
 
   it('a range is that range, and several ranges are the whole file', async () => {
     const part = await get({ range: 'bytes=1000-1999' });
-    expect({ status: part.status, range: part.headers.get('content-range') }).toEqual({ status: 206, range: `bytes 1000-1999/${bytes.length}` });
+    expect({ status: part.status, range: part.headers.get('content-range') }).toEqual({
+      status: 206,
+      range: `bytes 1000-1999/${bytes.length}`,
+    });
     expect((await bodyOf(part)).equals(bytes.subarray(1000, 2000))).toBe(true);
     const several = await get({ range: 'bytes=0-1,5-6' });
     expect(several.status).toBe(200);
@@ -104,13 +132,19 @@ describe.skipIf(missing)(missing ? 'nginx is not on the PATH' : 'behind nginx th
 
   it('conditions, HEAD and errors are answered by the API', async () => {
     expect((await get({ 'if-none-match': `"${us.sha256}"` })).status).toBe(304);
-    const other = await get({ 'if-none-match': '"another"', 'if-modified-since': new Date(Date.now() + 60_000).toUTCString() });
+    const other = await get({
+      'if-none-match': '"another"',
+      'if-modified-since': new Date(Date.now() + 60_000).toUTCString(),
+    });
     expect(other.status).toBe(200);
     expect(await bodyOf(other)).toHaveLength(bytes.length);
     expect((await get({ 'if-match': '"another"' })).status).toBe(412);
     expect((await get({ range: `bytes=${bytes.length}-` })).status).toBe(416);
     const head = await get({}, 'HEAD');
-    expect({ status: head.status, length: head.headers.get('content-length') }).toEqual({ status: 200, length: String(bytes.length) });
+    expect({ status: head.status, length: head.headers.get('content-length') }).toEqual({
+      status: 200,
+      length: String(bytes.length),
+    });
     expect((await fetch(`${proxy}${path}`)).status).toBe(401);
   });
 

@@ -75,19 +75,36 @@ it.each(parameterCases)('%s: %d %s', async (path, status, code) => {
 it('reads an escaped country and an absolute request target', async () => {
   expect((await get('/v1/caches/phones?country=%55S')).status).toBe(200);
   const raw = await openRaw(url);
-  raw.send(`GET http://somewhere/v1/caches/phones?country=US HTTP/1.1\r\nHost: somewhere\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`);
+  raw.send(
+    `GET http://somewhere/v1/caches/phones?country=US HTTP/1.1\r\nHost: somewhere\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`,
+  );
   expect((await raw.closed()).toString('latin1')).toMatch(/^HTTP\/1\.1 200 OK/);
 });
 
 it('repeats nothing of the request in a problem', async () => {
   const secretText = '+12025550142';
-  for (const path of [`/v1/caches/phones?country=${secretText}`, `/v1/caches/phones?country=US&${secretText}=1`, `/v1/caches/${secretText}/manifest`, `/${secretText}`, `/v1/caches/phones?country=ct_abcdefghijkl_${'A'.repeat(43)}`]) {
+  for (const path of [
+    `/v1/caches/phones?country=${secretText}`,
+    `/v1/caches/phones?country=US&${secretText}=1`,
+    `/v1/caches/${secretText}/manifest`,
+    `/${secretText}`,
+    `/v1/caches/phones?country=ct_abcdefghijkl_${'A'.repeat(43)}`,
+  ]) {
     expect(await (await get(path)).text()).not.toMatch(/2025550142|ct_/);
   }
 });
 
 it('asks for a key before it looks at anything else', async () => {
-  for (const path of ['/v1/caches', '/v1/caches/phones', '/v1/caches/phones?country=US', '/v1/caches/phones?x=1', '/v1/caches/spammer_phones', '/v1/caches/nothing/manifest', '/v1/caches/phones/manifest', '/v1/reputation/categories']) {
+  for (const path of [
+    '/v1/caches',
+    '/v1/caches/phones',
+    '/v1/caches/phones?country=US',
+    '/v1/caches/phones?x=1',
+    '/v1/caches/spammer_phones',
+    '/v1/caches/nothing/manifest',
+    '/v1/caches/phones/manifest',
+    '/v1/reputation/categories',
+  ]) {
     const response = await fetch(`${url}${path}`);
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/);
@@ -127,10 +144,19 @@ it('takes the scheme in any case', async () => {
 
 it('answers every other method on any path with 405 and Allow', async () => {
   const others = METHODS.filter((method) => !['GET', 'HEAD', 'CONNECT'].includes(method));
-  for (const path of ['/v1/caches/phones?country=US', '/v1/caches', '/nothing', '/healthz', '/docs', '/v1/caches/%zz']) {
+  for (const path of [
+    '/v1/caches/phones?country=US',
+    '/v1/caches',
+    '/nothing',
+    '/healthz',
+    '/docs',
+    '/v1/caches/%zz',
+  ]) {
     for (const method of others) {
       const raw = await openRaw(url);
-      raw.send(`${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\nContent-Type: weird/type\r\n\r\n{}`);
+      raw.send(
+        `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\nContent-Type: weird/type\r\n\r\n{}`,
+      );
       const text = (await raw.closed()).toString('latin1');
       expect(text, `${method} ${path}`).toMatch(/^HTTP\/1\.1 405 /);
       expect(text).toMatch(/\r\nAllow: GET, HEAD\r\n/i);
@@ -148,7 +174,11 @@ it.each([
   ['GET / HTTP/9.9\r\nHost: x\r\n\r\n', 400, 'request_invalid'],
   ['GET /v1/caches HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'request_invalid'],
   ['GET /v1/caches HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400, 'request_invalid'],
-  ['GET /v1/caches HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400, 'request_invalid'],
+  [
+    'GET /v1/caches HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+    400,
+    'request_invalid',
+  ],
   ['GET /v1/caches HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n', 400, 'request_invalid'],
 ])('answers the raw request %j with %d', async (text, status, code) => {
   const raw = await openRaw(url);
@@ -163,7 +193,9 @@ it.each([
 
 it('ignores an expectation and a body that comes with a GET', async () => {
   const raw = await openRaw(url);
-  raw.send(`GET /v1/caches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nExpect: something\r\nContent-Length: 5\r\n\r\nhelloGET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  raw.send(
+    `GET /v1/caches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nExpect: something\r\nContent-Length: 5\r\n\r\nhelloGET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+  );
   const answer = (await raw.closed()).toString('latin1');
   expect(answer.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
 });
@@ -172,9 +204,16 @@ it('serves each manifest with its own ETag, and 304 to it', async () => {
   const response = await get('/v1/caches/phones/manifest?country=US');
   expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
   const manifest = manifestSchema.parse(await response.json());
-  expect(manifest).toMatchObject({ cache: 'phones', country: 'US', version: us.version, status: 'fresh', file: { href: '/v1/caches/phones?country=US', sha256: us.sha256, bytes: us.gzip.length } });
+  expect(manifest).toMatchObject({
+    cache: 'phones',
+    country: 'US',
+    version: us.version,
+    status: 'fresh',
+    file: { href: '/v1/caches/phones?country=US', sha256: us.sha256, bytes: us.gzip.length },
+  });
   const etag = response.headers.get('etag') ?? '';
-  for (const method of ['GET', 'HEAD']) expect((await get('/v1/caches/phones/manifest?country=US', { 'if-none-match': etag }, method)).status).toBe(304);
+  for (const method of ['GET', 'HEAD'])
+    expect((await get('/v1/caches/phones/manifest?country=US', { 'if-none-match': etag }, method)).status).toBe(304);
   expect((await get('/v1/caches/phones/manifest?country=US', { 'if-match': '"x"' })).status).toBe(412);
   const head = await get('/v1/caches/phones/manifest?country=US', {}, 'HEAD');
   expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(`${JSON.stringify(manifest)}\n`)));
@@ -183,14 +222,23 @@ it('serves each manifest with its own ETag, and 304 to it', async () => {
 it('lists every manifest, and a new ETag when one changes', async () => {
   const first = await get('/v1/caches');
   const { manifests } = manifestListSchema.parse(await first.json());
-  expect(manifests.map(({ cache, country }) => [cache, country])).toEqual([['branded_phones', null], ['phones', 'US']]);
+  expect(manifests.map(({ cache, country }) => [cache, country])).toEqual([
+    ['branded_phones', null],
+    ['phones', 'US'],
+  ]);
   expect(manifests[0]?.version).toBe(branded.version);
   const etag = first.headers.get('etag') ?? '';
   expect((await get('/v1/caches', { 'if-none-match': etag })).status).toBe(304);
-  await database.db.query("UPDATE publication SET status = 'stale', stale_code = 'copy_cut', stale_reason = 'The stream ended.', stale_since = now() WHERE country = 'US'");
+  await database.db.query(
+    "UPDATE publication SET status = 'stale', stale_code = 'copy_cut', stale_reason = 'The stream ended.', stale_since = now() WHERE country = 'US'",
+  );
   await until(async () => (await get('/v1/caches', { 'if-none-match': etag })).status === 200);
   const changed = manifestSchema.parse(await (await get('/v1/caches/phones/manifest?country=US')).json());
-  expect(changed).toMatchObject({ status: 'stale', stale: { code: 'copy_cut', reason: 'The stream ended.' }, version: us.version });
+  expect(changed).toMatchObject({
+    status: 'stale',
+    stale: { code: 'copy_cut', reason: 'The stream ended.' },
+    version: us.version,
+  });
   expect((await get('/v1/caches/phones?country=US', { 'if-none-match': `"${us.sha256}"` })).status).toBe(304);
 });
 
@@ -200,7 +248,9 @@ it('lists the categories', async () => {
   expect(categoriesVersion).toBe(1);
   expect(categories).toHaveLength(15);
   expect(categories[5]).toEqual({ id: 6, name: 'telemarketer', level: 'SPAM' });
-  expect((await get('/v1/reputation/categories', { 'if-none-match': response.headers.get('etag') ?? '' })).status).toBe(304);
+  expect((await get('/v1/reputation/categories', { 'if-none-match': response.headers.get('etag') ?? '' })).status).toBe(
+    304,
+  );
 });
 
 it('says that it lives without a key', async () => {

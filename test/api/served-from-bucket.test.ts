@@ -38,7 +38,8 @@ it('a night is published to an object store, and served from there', async () =>
   expect(part.status).toBe(206);
   expect(Buffer.from(await part.arrayBuffer()).equals(bytes.subarray(100, 200))).toBe(true);
   expect((await served.get(path, { 'if-none-match': `"${sha256Of(bytes)}"` })).status).toBe(304);
-  for (const version of await listVersions(database.db)) expect(await checkVersion(store, version)).toMatchObject({ verdict: 'ok' });
+  for (const version of await listVersions(database.db))
+    expect(await checkVersion(store, version)).toMatchObject({ verdict: 'ok' });
 });
 
 it('a client is sent to the object store with an address that is good for a while, where that is set', async () => {
@@ -49,7 +50,10 @@ it('a client is sent to the object store with an address that is good for a whil
   expect(sent.headers.get('cache-control')).toBe('no-store');
   expect(sent.headers.get('location')).toContain('X-Amz-Signature=');
   expect(sent.headers.get('location')).not.toContain(redirecting.key);
-  const [direct, followed] = await Promise.all([served.get(path), fetch(`${redirecting.url}${path}`, { headers: authorization })]);
+  const [direct, followed] = await Promise.all([
+    served.get(path),
+    fetch(`${redirecting.url}${path}`, { headers: authorization }),
+  ]);
   expect(followed.status).toBe(200);
   expect(followed.headers.get('content-type')).toBe('application/gzip');
   expect(followed.headers.get('content-disposition')).toBe(direct.headers.get('content-disposition'));
@@ -62,7 +66,8 @@ it('a client is sent to the object store with an address that is good for a whil
 
 it('a download goes on where the connection to the object store breaks off', async () => {
   let cuts = 0;
-  objects.fault = ({ method, headers }) => (method === 'GET' && headers.range !== undefined && cuts++ < 2 ? { cutAfter: 500 } : 'pass');
+  objects.fault = ({ method, headers }) =>
+    method === 'GET' && headers.range !== undefined && cuts++ < 2 ? { cutAfter: 500 } : 'pass';
   const whole = await served.get('/v1/caches/phones?country=US');
   const bytes = Buffer.from(await whole.arrayBuffer());
   expect(`"${sha256Of(bytes)}"`).toBe(whole.headers.get('etag'));
@@ -71,8 +76,11 @@ it('a download goes on where the connection to the object store breaks off', asy
 
 it('a night whose upload fails publishes nothing of it, and the version before is served', async () => {
   const before = (await served.get(path, {}, 'HEAD')).headers.get('etag');
-  await database.db.query(`UPDATE phone_number SET reputation_level = 'FRAUD', reputation_category = 7 WHERE phone IN (SELECT phone FROM phone_number ORDER BY phone LIMIT 500)`); // fewer than gates of labels look at
-  objects.fault = ({ method, url }) => (method === 'PUT' && url?.includes('/spammer_phones/') === true ? { status: 503 } : 'pass');
+  await database.db.query(
+    `UPDATE phone_number SET reputation_level = 'FRAUD', reputation_category = 7 WHERE phone IN (SELECT phone FROM phone_number ORDER BY phone LIMIT 500)`,
+  ); // fewer than gates of labels look at
+  objects.fault = ({ method, url }) =>
+    method === 'PUT' && url?.includes('/spammer_phones/') === true ? { status: 503 } : 'pass';
   const report = await runWholeNight({ db: database.db, url: database.url, store });
   expect(outcomes(report)['spammer_phones']).toBe('failed');
   expect((await served.get(path, {}, 'HEAD')).headers.get('etag')).toBe(before);
@@ -87,19 +95,24 @@ it('old versions leave the object store', async () => {
   expect(files.length).toBeGreaterThan(0);
   const left = (await store.list()).filter(({ cache, kind }) => cache === 'spammer_phones' && kind === 'artefact');
   expect(left).toHaveLength(1);
-  for (const version of (await listVersions(database.db)).filter(({ current }) => current)) expect(await checkVersion(store, version)).toMatchObject({ verdict: 'ok' });
+  for (const version of (await listVersions(database.db)).filter(({ current }) => current))
+    expect(await checkVersion(store, version)).toMatchObject({ verdict: 'ok' });
 });
 
 it('an unchanged night puts back what the object store has lost', async () => {
   const elsewhere = openArtefactStore(loadConfig({ ...objects.settings, ARTEFACT_DIR: join(directory, 'elsewhere') }));
-  const spammers = async () => (await listVersions(database.db)).find(({ cache, current }) => cache === 'spammer_phones' && current)!;
+  const spammers = async () =>
+    (await listVersions(database.db)).find(({ cache, current }) => cache === 'spammer_phones' && current)!;
   const { file, indexSha256 } = await spammers();
   const name = { cache: 'spammer_phones', country: '' };
   await elsewhere.remove({ ...name, sha256: file.sha256 });
   await elsewhere.remove({ ...name, sha256: indexSha256!, kind: 'index' });
   expect(await checkVersion(store, await spammers())).toMatchObject({ verdict: 'missing' });
   const report = await runWholeNight({ db: database.db, url: database.url, store, only: 'spammer_phones' });
-  expect(report.artefacts.find(({ cache }) => cache === 'spammer_phones')).toMatchObject({ outcome: 'unchanged', rowsRead: 0 });
+  expect(report.artefacts.find(({ cache }) => cache === 'spammer_phones')).toMatchObject({
+    outcome: 'unchanged',
+    rowsRead: 0,
+  });
   expect(await checkVersion(store, await spammers())).toMatchObject({ verdict: 'ok' });
 });
 
@@ -108,7 +121,11 @@ it('deltas and indexes are answered 503 while the object store is away, and are 
   await until(async () => (await served.get(paths[0]!, {}, 'HEAD')).status === 200);
   objects.fault = () => ({ status: 503 });
   for (const answer of await Promise.all(paths.map((each) => served.get(each)))) {
-    expect([answer.status, ((await answer.json()) as { code: string }).code, answer.headers.get('retry-after')]).toEqual([503, 'not_ready', '5']);
+    expect([
+      answer.status,
+      ((await answer.json()) as { code: string }).code,
+      answer.headers.get('retry-after'),
+    ]).toEqual([503, 'not_ready', '5']);
   }
   objects.fault = () => 'pass';
   for (const each of paths) expect((await served.get(each)).status).toBe(200);

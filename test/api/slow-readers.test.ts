@@ -8,8 +8,16 @@ import { openRaw, until, useTestApi, type RawConnection, type TestApi } from './
 
 const MiB = 1024 * 1024;
 const database = await useTestDatabase();
-const paced = await useTestApi(database, { API_READER_BYTES_PER_SECOND_MIN: String(4 * MiB), API_READER_SECONDS: '2', API_STALLED_SECONDS_MAX: '60' });
-const oneBuffer = await useTestApi(database, { API_READ_BUFFERS_MAX: '1', API_READ_BUFFER_BYTES: '65536', API_STALLED_SECONDS_MAX: '2' });
+const paced = await useTestApi(database, {
+  API_READER_BYTES_PER_SECOND_MIN: String(4 * MiB),
+  API_READER_SECONDS: '2',
+  API_STALLED_SECONDS_MAX: '60',
+});
+const oneBuffer = await useTestApi(database, {
+  API_READ_BUFFERS_MAX: '1',
+  API_READ_BUFFER_BYTES: '65536',
+  API_STALLED_SECONDS_MAX: '2',
+});
 const path = '/v1/caches/spammer_phones';
 
 async function ask({ url, key }: TestApi): Promise<RawConnection> {
@@ -20,7 +28,12 @@ async function ask({ url, key }: TestApi): Promise<RawConnection> {
 
 async function outcomes({ api }: TestApi): Promise<Record<string, number>> {
   const text = await (await fetch(`${api.metricsUrl}/metrics`)).text();
-  return Object.fromEntries(Array.from(text.matchAll(/^caller_trust_api_downloads_total\{outcome="(\w+)"\} (\d+)$/gm), ([, outcome, count]) => [outcome, Number(count)]));
+  return Object.fromEntries(
+    Array.from(text.matchAll(/^caller_trust_api_downloads_total\{outcome="(\w+)"\} (\d+)$/gm), ([, outcome, count]) => [
+      outcome,
+      Number(count),
+    ]),
+  );
 }
 
 it('cuts off a client that takes bytes, but too few, and counts it', async () => {
@@ -57,5 +70,9 @@ it('sends many downloads through one buffer, also when the client that has it is
   );
   expect(new Set(digests)).toEqual(new Set([sha256]));
   stuck.socket.destroy();
-  await until(async () => /^caller_trust_api_downloads_in_progress 0$/m.test(await (await fetch(`${oneBuffer.api.metricsUrl}/metrics`)).text()));
+  await until(async () =>
+    /^caller_trust_api_downloads_in_progress 0$/m.test(
+      await (await fetch(`${oneBuffer.api.metricsUrl}/metrics`)).text(),
+    ),
+  );
 });

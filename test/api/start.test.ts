@@ -18,7 +18,15 @@ const database = await useTestDatabase();
 const log = createLog({ level: 'silent', process: 'api' });
 const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-start-'));
 afterAll(() => rm(stateDir, { recursive: true, force: true }));
-const settings = { STATE_DIR: stateDir, API_KEY_SECRET: secret, API_PORT: '0', METRICS_PORT: '0', PUBLICATION_POLL_MS: '50', KEY_POLL_MS: '50', SHUTDOWN_GRACE_SECONDS: '3' };
+const settings = {
+  STATE_DIR: stateDir,
+  API_KEY_SECRET: secret,
+  API_PORT: '0',
+  METRICS_PORT: '0',
+  PUBLICATION_POLL_MS: '50',
+  KEY_POLL_MS: '50',
+  SHUTDOWN_GRACE_SECONDS: '3',
+};
 const old = await useTestApi(database);
 const readyz = async (url: string) => {
   const response = await fetch(`${url}/readyz`);
@@ -37,7 +45,11 @@ it('answers 503 until the database is there, serves from memory when it goes awa
     const early = await fetch(`${api.url}/v1/caches`, { headers });
     expect([early.status, early.headers.get('retry-after')]).toEqual([503, '5']);
     expect(await early.json()).toMatchObject({ code: 'not_ready' });
-    expect(await readyz(api.url)).toMatchObject({ http: 503, status: 'not_ready', database: { reachable: false, lastReadAt: null } });
+    expect(await readyz(api.url)).toMatchObject({
+      http: 503,
+      status: 'not_ready',
+      database: { reachable: false, lastReadAt: null },
+    });
     expect((await fetch(`${api.url}/healthz`)).status).toBe(200);
 
     const published = await publish(database.db, store, { cache: 'phones', country: 'US' });
@@ -48,7 +60,11 @@ it('answers 503 until the database is there, serves from memory when it goes awa
 
     road.cut();
     await until(async () => !(await readyz(api.url)).database.reachable);
-    expect(await readyz(api.url)).toMatchObject({ http: 200, status: 'degraded', publications: { known: true, served: 1 } });
+    expect(await readyz(api.url)).toMatchObject({
+      http: 200,
+      status: 'degraded',
+      publications: { known: true, served: 1 },
+    });
     const served = await fetch(path, { headers });
     expect(sha256Of(Buffer.from(await served.arrayBuffer()))).toBe(published.sha256);
     expect((await fetch(path, { headers: { ...headers, 'if-none-match': `"${published.sha256}"` } })).status).toBe(304);
@@ -56,7 +72,9 @@ it('answers 503 until the database is there, serves from memory when it goes awa
 
     const next = await publish(database.db, store, { cache: 'phones', country: 'US' });
     await road.restore();
-    await until(async () => (await fetch(path, { method: 'HEAD', headers })).headers.get('etag') === `"${next.sha256}"`);
+    await until(
+      async () => (await fetch(path, { method: 'HEAD', headers })).headers.get('etag') === `"${next.sha256}"`,
+    );
     await until(async () => (await readyz(api.url)).status === 'ready');
   } finally {
     await api.close();
@@ -91,7 +109,7 @@ it('refuses a role that may only insert into one table', async () => {
   expect(error.message).toContain('api_key');
 });
 
-it('reads with the owner\'s DATABASE_URL under the reading role', async () => {
+it("reads with the owner's DATABASE_URL under the reading role", async () => {
   const api = await startApi(loadConfig({ ...settings, DATABASE_URL: database.url }), { log });
   await until(async () => (await readyz(api.url)).publications.known);
   await api.close();
@@ -109,18 +127,29 @@ it('waits for the schema', async () => {
 it('says that an address is taken', async () => {
   const config = loadConfig({ ...settings, API_DATABASE_URL: database.apiUrl });
   const api = await startApi(config, { log });
-  await expect(startApi({ ...config, apiPort: Number(new URL(api.url).port) }, { log })).rejects.toMatchObject({ code: 'address_unavailable' });
-  await expect(startApi({ ...config, metricsPort: Number(new URL(api.metricsUrl).port) }, { log })).rejects.toMatchObject({ code: 'address_unavailable' });
+  await expect(startApi({ ...config, apiPort: Number(new URL(api.url).port) }, { log })).rejects.toMatchObject({
+    code: 'address_unavailable',
+  });
+  await expect(
+    startApi({ ...config, metricsPort: Number(new URL(api.metricsUrl).port) }, { log }),
+  ).rejects.toMatchObject({ code: 'address_unavailable' });
   await api.close();
 });
 
 it('reports artefacts that are stale or that no night has confirmed for too long', async () => {
   await old.publish({ cache: 'spammer_phones', confirmedAsOf: new Date(Date.now() - 27 * 3_600_000) });
   await old.publish({ cache: 'branded_phones', confirmedAsOf: new Date(Date.now() - 25 * 3_600_000) });
-  await database.db.query("UPDATE publication SET status = 'stale', stale_code = 'copy_cut', stale_reason = '/secret/path', stale_since = now() WHERE cache = 'branded_phones'");
+  await database.db.query(
+    "UPDATE publication SET status = 'stale', stale_code = 'copy_cut', stale_reason = '/secret/path', stale_since = now() WHERE cache = 'branded_phones'",
+  );
   await until(async () => (await readyz(old.url)).stale.length === 1);
   const state = await readyz(old.url);
-  expect(state).toMatchObject({ http: 200, status: 'degraded', stale: [{ artefact: 'branded_phones', code: 'copy_cut' }], old: [{ artefact: 'spammer_phones', ageHours: 27 }] });
+  expect(state).toMatchObject({
+    http: 200,
+    status: 'degraded',
+    stale: [{ artefact: 'branded_phones', code: 'copy_cut' }],
+    old: [{ artefact: 'spammer_phones', ageHours: 27 }],
+  });
   expect(JSON.stringify(state)).not.toContain('secret');
 });
 
@@ -130,8 +159,13 @@ it('runs as a process: says where it listens, lets a download end on SIGTERM, an
   const store = new ArtefactDirectory(config.artefactDir);
   const big = await publish(database.db, store, { cache: 'phones', country: 'FR', gzip: noise(24 * 1024 * 1024) });
   const { key } = await createKey(database.db, { client: 'Process', scopes: ['caches:read'], secret });
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../../dist/api/main.js")], {
-    env: childEnvironment({ ...settings, STATE_DIR: processState, API_DATABASE_URL: database.apiUrl, LOG_LEVEL: 'info' }),
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../../dist/api/main.js')], {
+    env: childEnvironment({
+      ...settings,
+      STATE_DIR: processState,
+      API_DATABASE_URL: database.apiUrl,
+      LOG_LEVEL: 'info',
+    }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let errors = '';
@@ -142,8 +176,15 @@ it('runs as a process: says where it listens, lets a download end on SIGTERM, an
   } catch {
     throw new Error(errors);
   }
-  const line = errors.split('\n').map((text) => (text === '' ? {} : (JSON.parse(text) as Record<string, unknown>))).find(({ msg }) => msg === 'listening');
-  const found = JSON.parse(await readFile(join(processState, 'api.json'), 'utf8')) as { url: string; metricsUrl: string; pid: number };
+  const line = errors
+    .split('\n')
+    .map((text) => (text === '' ? {} : (JSON.parse(text) as Record<string, unknown>)))
+    .find(({ msg }) => msg === 'listening');
+  const found = JSON.parse(await readFile(join(processState, 'api.json'), 'utf8')) as {
+    url: string;
+    metricsUrl: string;
+    pid: number;
+  };
   expect(found).toMatchObject({ url: line?.['url'], metricsUrl: line?.['metricsUrl'], pid: child.pid });
   expect((await fetch(`${found.metricsUrl}/metrics`)).status).toBe(200);
   await until(async () => (await readyz(found.url)).http === 200);
@@ -155,7 +196,12 @@ it('runs as a process: says where it listens, lets a download end on SIGTERM, an
   const idle = await openRaw(found.url);
   child.kill('SIGTERM');
   await idle.closed();
-  await until(async () => fetch(`${found.url}/healthz`).then(() => false, () => true));
+  await until(async () =>
+    fetch(`${found.url}/healthz`).then(
+      () => false,
+      () => true,
+    ),
+  );
   raw.socket.resume();
   const received = await raw.closed();
   expect(received.length - received.indexOf('\r\n\r\n') - 4).toBe(big.gzip.length);
@@ -166,10 +212,15 @@ it('runs as a process: says where it listens, lets a download end on SIGTERM, an
 });
 
 it('reports a feed that has stopped coming, serves on, and has its age and volume in the metrics', async () => {
-  await database.db.query(`INSERT INTO feed_load (feed, source, file_name, file_sha256, file_bytes, submitted_by, state, requested_at, rows_given, rows_accepted, rows_rejected, rows_changed)
+  await database.db
+    .query(`INSERT INTO feed_load (feed, source, file_name, file_sha256, file_bytes, submitted_by, state, requested_at, rows_given, rows_accepted, rows_rejected, rows_changed)
     SELECT 'complaints', 'ftc', 'f', repeat('a', 64), 1, 'test', 'done', now() - make_interval(days => day + 40), 10, 10, 0, 10 FROM generate_series(1, 9) AS day ORDER BY day DESC`);
   await until(async () => (await readyz(old.url)).lateFeeds.length === 1);
-  expect(await readyz(old.url)).toMatchObject({ http: 200, status: 'degraded', lateFeeds: [{ feed: 'complaints', source: 'ftc', expectedHours: 24, ageHours: 984 }] });
+  expect(await readyz(old.url)).toMatchObject({
+    http: 200,
+    status: 'degraded',
+    lateFeeds: [{ feed: 'complaints', source: 'ftc', expectedHours: 24, ageHours: 984 }],
+  });
   const metrics = await (await fetch(`${old.api.metricsUrl}/metrics`)).text();
   expect(metrics).toContain('caller_trust_feed_late{feed="complaints",source="ftc"} 1');
   expect(metrics).toContain('caller_trust_feed_rows{feed="complaints",source="ftc"} 10');

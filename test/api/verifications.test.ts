@@ -14,8 +14,10 @@ const bank = await makeKey(['verifications:read'], undefined, 'Alpine Bank');
 const insurer = await makeKey(['verifications:read'], undefined, 'Northwind Insurance');
 const nobody = await makeKey(['verifications:read'], undefined, 'Nobody');
 const pager = await makeKey(['verifications:read'], undefined, 'Pager');
-const ask = (path: string, key = bank.key, headers: Record<string, string> = {}) => fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } });
-const list = async (path: string, key = bank.key) => verificationListSchema.strict().parse(await (await ask(path, key)).json());
+const ask = (path: string, key = bank.key, headers: Record<string, string> = {}) =>
+  fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } });
+const list = async (path: string, key = bank.key) =>
+  verificationListSchema.strict().parse(await (await ask(path, key)).json());
 const codeOf = async (response: Response) => {
   const problem = problemSchema.parse(await response.json());
   expect(problem.status).toBe(response.status);
@@ -36,8 +38,13 @@ await addItems(db, foreign, { from: 1, to: 1 });
 it('lists the verifications of the client from the newest down, and those of no other', async () => {
   const { verifications, next } = await list('/v1/verifications');
   expect(verifications.map(({ batch, state }) => [batch, state])).toEqual([
-    [second.id, 'performed'], [second.id, 'queued'], [second.id, 'performing'],
-    [first.id, 'error'], [first.id, 'performedWithoutScore'], [first.id, 'performed'], [first.id, 'performed'],
+    [second.id, 'performed'],
+    [second.id, 'queued'],
+    [second.id, 'performing'],
+    [first.id, 'error'],
+    [first.id, 'performedWithoutScore'],
+    [first.id, 'performed'],
+    [first.id, 'performed'],
   ]);
   expect(next).toBeNull();
   expect((await list('/v1/verifications', insurer.key)).verifications).toHaveLength(1);
@@ -61,22 +68,49 @@ it('shows of a verification the fields of the contract', async () => {
     decision: { label: 'replayed', thresholds: { synthesis: 0.5, replay: 0.5 }, policy: 'thresholds/1' },
     reason: null,
     attempts: 1,
-    times: { queued: '2026-11-20T08:00:00.000Z', started: '2026-11-20T08:01:00.000Z', ended: '2026-11-20T08:02:00.000Z' },
+    times: {
+      queued: '2026-11-20T08:00:00.000Z',
+      started: '2026-11-20T08:01:00.000Z',
+      ended: '2026-11-20T08:02:00.000Z',
+    },
     links: { self: `/v1/verifications/${id}`, batch: `/v1/batches/${first.id}` },
   });
 });
 
 it('gives a reason and never a number where there is no score', async () => {
   const { verifications } = await list(`/v1/verifications?batch=${first.id}`);
-  expect(verifications[1]).toMatchObject({ state: 'performedWithoutScore', reason: 'no_voice', scores: null, decision: null, audio: { voiceDuration: 0, duration: 6 } });
-  expect(verifications[0]).toMatchObject({ state: 'error', reason: 'file_missing', scores: null, decision: null, audio: null, model: null, attempts: 0 });
+  expect(verifications[1]).toMatchObject({
+    state: 'performedWithoutScore',
+    reason: 'no_voice',
+    scores: null,
+    decision: null,
+    audio: { voiceDuration: 0, duration: 6 },
+  });
+  expect(verifications[0]).toMatchObject({
+    state: 'error',
+    reason: 'file_missing',
+    scores: null,
+    decision: null,
+    audio: null,
+    model: null,
+    attempts: 0,
+  });
   const [, queued] = (await list(`/v1/verifications?batch=${second.id}`)).verifications;
-  expect(queued).toMatchObject({ state: 'queued', scores: null, reason: null, audio: { sampleRate: null, duration: null, voiceDuration: null }, times: { started: null, ended: null } });
+  expect(queued).toMatchObject({
+    state: 'queued',
+    scores: null,
+    reason: null,
+    audio: { sampleRate: null, duration: null, voiceDuration: null },
+    times: { started: null, ended: null },
+  });
 });
 
 it('never tells where a file lay nor what the operator is told', async () => {
   const { verifications } = await list('/v1/verifications');
-  const texts = [JSON.stringify(verifications), ...(await Promise.all(verifications.map(async ({ links }) => (await ask(links.self)).text())))];
+  const texts = [
+    JSON.stringify(verifications),
+    ...(await Promise.all(verifications.map(async ({ links }) => (await ask(links.self)).text()))),
+  ];
   for (const text of texts) for (const hidden of Object.values(hiddenTexts)) expect(text).not.toContain(hidden);
 });
 
@@ -96,16 +130,34 @@ it('shows a verification with its windows, by an id in any letter case', async (
 });
 
 it('filters by state, model and batch, and by all of them', async () => {
-  const states = async (query: string) => (await list(`/v1/verifications?${query}`)).verifications.map(({ state }) => state);
+  const states = async (query: string) =>
+    (await list(`/v1/verifications?${query}`)).verifications.map(({ state }) => state);
   expect(await states('state=performed')).toEqual(['performed', 'performed', 'performed']);
   expect(await states('model=phone/v7')).toEqual(['performed']);
-  expect(await states('model=Phone/V8')).toEqual(['queued', 'performing', 'performedWithoutScore', 'performed', 'performed']);
+  expect(await states('model=Phone/V8')).toEqual([
+    'queued',
+    'performing',
+    'performedWithoutScore',
+    'performed',
+    'performed',
+  ]);
   expect(await states(`batch=${second.id.toUpperCase()}&model=phone/v8&state=queued`)).toEqual(['queued']);
   expect(await states(`batch=${foreign.id}`)).toEqual([]);
   expect(await states('model=phone/v99')).toEqual([]);
 });
 
-it.each(['state=done', 'state=performed&state=error', 'model=phone', 'model=../v8', 'batch=7', 'batch=', 'limit=0', 'limit=501', 'cursor=x', 'cursor='])('refuses the filter %s', async (query) => {
+it.each([
+  'state=done',
+  'state=performed&state=error',
+  'model=phone',
+  'model=../v8',
+  'batch=7',
+  'batch=',
+  'limit=0',
+  'limit=501',
+  'cursor=x',
+  'cursor=',
+])('refuses the filter %s', async (query) => {
   const response = await ask(`/v1/verifications?${query}`);
   expect([response.status, await codeOf(response)]).toEqual([400, 'parameter_invalid']);
 });
@@ -126,17 +178,26 @@ it('needs a key with the scope', async () => {
   for (const path of ['/v1/verifications', '/v1/verifications/00000000-0000-4000-8000-000000000000']) {
     expect((await fetch(`${url}${path}`)).status).toBe(401);
     expect(await codeOf(await ask(path, cachesKey))).toBe('forbidden');
-    expect((await fetch(`${url}${path}`, { method: 'POST', headers: { authorization: `Bearer ${bank.key}` } })).status).toBe(405);
+    expect(
+      (await fetch(`${url}${path}`, { method: 'POST', headers: { authorization: `Bearer ${bank.key}` } })).status,
+    ).toBe(405);
   }
 });
 
 it('answers 304 to the tag of a page that did not change', async () => {
   const page = await ask(`/v1/verifications?batch=${first.id}`);
   expect(page.headers.get('cache-control')).toBe('private, no-cache');
-  expect((await ask(`/v1/verifications?batch=${first.id}`, bank.key, { 'if-none-match': page.headers.get('etag') ?? '' })).status).toBe(304);
+  expect(
+    (await ask(`/v1/verifications?batch=${first.id}`, bank.key, { 'if-none-match': page.headers.get('etag') ?? '' }))
+      .status,
+  ).toBe(304);
 });
 
-const batches = [await addBatch(db, { owner: pager.client }), await addBatch(db, { owner: pager.client }), await addBatch(db, { owner: pager.client, state: 'open' })];
+const batches = [
+  await addBatch(db, { owner: pager.client }),
+  await addBatch(db, { owner: pager.client }),
+  await addBatch(db, { owner: pager.client, state: 'open' }),
+];
 for (const batch of batches) await addItems(db, batch, { from: 1, to: 25 });
 
 it('shows each row once, page after page, while others are handed in', async () => {
@@ -167,42 +228,65 @@ it('refuses the cursor of another list, of other filters, of another client, and
     [`/v1/verifications?state=error&cursor=${cursor}`, bank.key],
     [`/v1/batches?cursor=${cursor}`, bank.key],
     [`/v1/batches/${first.id}?cursor=${cursor}`, bank.key],
-    ...['', '1', '1.0', '0.1', '-1.1', '1.1.1', `1.${'9'.repeat(11)}`].map((key): [string, string] => [`/v1/verifications?cursor=${formatCursor(of(bank.client), key)}`, bank.key]),
+    ...['', '1', '1.0', '0.1', '-1.1', '1.1.1', `1.${'9'.repeat(11)}`].map((key): [string, string] => [
+      `/v1/verifications?cursor=${formatCursor(of(bank.client), key)}`,
+      bank.key,
+    ]),
   ];
   for (const [path, key] of refused) expect(await codeOf(await ask(path, key)), path).toBe('parameter_invalid');
   expect((await ask(`/v1/verifications?cursor=${formatCursor(of(bank.client), '1.9999999999')}`)).status).toBe(200);
 });
 
-it('reads a page of 100,000 verifications from an index, first and last, whatever is filtered', { timeout: 240_000 }, async () => {
-  const owner = 'Big Contact Centre';
-  const small = await addBatch(db, { owner });
-  await addItems(db, small, { from: 1, to: 3, model: 'phone/v7' });
-  const { batchId } = await addBatch(db, { owner });
-  await addItems(db, { batchId, id: '' }, { from: 1, to: 100_000 });
-  await db.query('VACUUM ANALYZE verification, verification_batch, verification_result');
+it(
+  'reads a page of 100,000 verifications from an index, first and last, whatever is filtered',
+  { timeout: 240_000 },
+  async () => {
+    const owner = 'Big Contact Centre';
+    const small = await addBatch(db, { owner });
+    await addItems(db, small, { from: 1, to: 3, model: 'phone/v7' });
+    const { batchId } = await addBatch(db, { owner });
+    await addItems(db, { batchId, id: '' }, { from: 1, to: 100_000 });
+    await db.query('VACUUM ANALYZE verification, verification_batch, verification_result');
 
-  const last = Number.MAX_SAFE_INTEGER;
-  const pages = {
-    first: await measureRead('api/list_verifications', [owner, null, null, null, last, 2 ** 31 - 1, 101]),
-    last: await measureRead('api/list_verifications', [owner, null, null, null, batchId, 60, 101]),
-    inState: await measureRead('api/list_verifications', [owner, 'performed', null, null, last, 2 ** 31 - 1, 501]),
-    inStateOfNone: await measureRead('api/list_verifications', [owner, 'error', null, null, last, 2 ** 31 - 1, 101]),
-    ofModel: await measureRead('api/list_verifications', [owner, null, 'phone/v7', null, last, 2 ** 31 - 1, 101]),
-    batchMiddle: await measureRead('api/list_batch_verifications', [batchId, null, 50_000, 101]),
-    counts: await measureRead('api/count_batch_states', [batchId]),
-  };
-  expect(Object.fromEntries(Object.entries(pages).map(([name, { rows }]) => [name, rows]))).toEqual({ first: 101, last: 62, inState: 501, inStateOfNone: 0, ofModel: 3, batchMiddle: 101, counts: 1 });
-  const blocks = Object.fromEntries(Object.entries(pages).map(([name, page]) => [name, page.blocks]));
-  for (const name of ['first', 'last', 'inState', 'inStateOfNone', 'batchMiddle']) expect(blocks[name], name).toBeLessThan(200);
-  expect(blocks['counts']).toBeLessThan(1500); // of an index of 100,000 entries
-});
+    const last = Number.MAX_SAFE_INTEGER;
+    const pages = {
+      first: await measureRead('api/list_verifications', [owner, null, null, null, last, 2 ** 31 - 1, 101]),
+      last: await measureRead('api/list_verifications', [owner, null, null, null, batchId, 60, 101]),
+      inState: await measureRead('api/list_verifications', [owner, 'performed', null, null, last, 2 ** 31 - 1, 501]),
+      inStateOfNone: await measureRead('api/list_verifications', [owner, 'error', null, null, last, 2 ** 31 - 1, 101]),
+      ofModel: await measureRead('api/list_verifications', [owner, null, 'phone/v7', null, last, 2 ** 31 - 1, 101]),
+      batchMiddle: await measureRead('api/list_batch_verifications', [batchId, null, 50_000, 101]),
+      counts: await measureRead('api/count_batch_states', [batchId]),
+    };
+    expect(Object.fromEntries(Object.entries(pages).map(([name, { rows }]) => [name, rows]))).toEqual({
+      first: 101,
+      last: 62,
+      inState: 501,
+      inStateOfNone: 0,
+      ofModel: 3,
+      batchMiddle: 101,
+      counts: 1,
+    });
+    const blocks = Object.fromEntries(Object.entries(pages).map(([name, page]) => [name, page.blocks]));
+    for (const name of ['first', 'last', 'inState', 'inStateOfNone', 'batchMiddle'])
+      expect(blocks[name], name).toBeLessThan(200);
+    expect(blocks['counts']).toBeLessThan(1500); // of an index of 100,000 entries
+  },
+);
 
 type Statement = Parameters<typeof sql>[0];
 
 /** Rows of a statement, and blocks of 8 KiB that the database looked at for them. */
 async function measureRead(name: Statement, values: unknown[]): Promise<{ rows: number; blocks: number; ms: number }> {
-  interface Plan { 'Actual Rows': number; 'Shared Hit Blocks': number; 'Shared Read Blocks': number }
-  const { rows } = await db.query<{ 'QUERY PLAN': [{ Plan: Plan; 'Execution Time': number }] }>(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql(name)}`, values);
+  interface Plan {
+    'Actual Rows': number;
+    'Shared Hit Blocks': number;
+    'Shared Read Blocks': number;
+  }
+  const { rows } = await db.query<{ 'QUERY PLAN': [{ Plan: Plan; 'Execution Time': number }] }>(
+    `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql(name)}`,
+    values,
+  );
   const [{ Plan: plan, 'Execution Time': ms }] = rows[0]!['QUERY PLAN'];
   return { rows: plan['Actual Rows'], blocks: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], ms };
 }

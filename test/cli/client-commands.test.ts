@@ -32,23 +32,53 @@ async function publish(artefact: ArtefactName, plain: Buffer) {
   const history = histories.get(name) ?? new PublishedHistory({ db: database.db, store, artefact });
   histories.set(name, history);
   const published = await history.publish(plain, { segmentRowsMax: 200 });
-  await untilApi(async () => (await get(`/v1/caches/${name}`, {}, 'HEAD')).headers.get('x-cache-version') === String(published.version));
+  await untilApi(
+    async () =>
+      (await get(`/v1/caches/${name}`, {}, 'HEAD')).headers.get('x-cache-version') === String(published.version),
+  );
   return { ...published, plain };
 }
 
 const us = { cache: 'phones', country: 'US' } as const;
 const spammers = { cache: 'spammer_phones', country: '' } as const;
-const usRows = (count: number) => inventedRows(count, (n) => (n % 3 === 0 ? 'NEUTRAL\t\tNorthwind Dental\tApotheke\t\t' : 'SPAM\t1\t\t\t\t'));
+const usRows = (count: number) =>
+  inventedRows(count, (n) => (n % 3 === 0 ? 'NEUTRAL\t\tNorthwind Dental\tApotheke\t\t' : 'SPAM\t1\t\t\t\t'));
 
 describe('caller-trust pull', () => {
   it('pulls what was asked for, and prints what it did and the bytes that it took', async () => {
     const first = await publish(us, usRows(900));
     const dir = join(directory, 'numbers');
-    const full = await runCli(env, 'pull', url, '--dir', dir, '--cache', 'phones', '--country', 'US', '--key-file', keyFile);
+    const full = await runCli(
+      env,
+      'pull',
+      url,
+      '--dir',
+      dir,
+      '--cache',
+      'phones',
+      '--country',
+      'US',
+      '--key-file',
+      keyFile,
+    );
     expect([full.code, full.stderr]).toEqual([0, '']);
-    expect(full.stdout).toMatch(new RegExp(`^artefact +how +from +version +rows +bytes +of +seconds\nphones/US +full +- +${first.version} +900 `));
+    expect(full.stdout).toMatch(
+      new RegExp(`^artefact +how +from +version +rows +bytes +of +seconds\nphones/US +full +- +${first.version} +900 `),
+    );
     await publish(us, usRows(905));
-    const { artefacts, bytesReceived } = await runCliJson<{ artefacts: PulledArtefact[]; bytesReceived: number }>(env, 'pull', url, '--dir', dir, '--cache', 'phones', '--key-file', keyFile, '--random-delay', '0');
+    const { artefacts, bytesReceived } = await runCliJson<{ artefacts: PulledArtefact[]; bytesReceived: number }>(
+      env,
+      'pull',
+      url,
+      '--dir',
+      dir,
+      '--cache',
+      'phones',
+      '--key-file',
+      keyFile,
+      '--random-delay',
+      '0',
+    );
     expect(artefacts).toMatchObject([{ how: 'delta', from: first.version, rows: 905 }]);
     expect(bytesReceived).toBeGreaterThan(0);
     expect(gunzipSync(await readFile(join(dir, 'phones-US', 'rows.tsv.gz'))).equals(usRows(905))).toBe(true);
@@ -61,24 +91,54 @@ describe('caller-trust pull', () => {
     ['a cache that there is not', [url, '--cache', 'numbers', '--key-file', keyFile], 2, 'cache_unknown'],
     ['a key file that is missing', [url, '--key-file', join(directory, 'none')], 2, 'usage_invalid'],
     ['no key', [url, '--cache', 'spammer_phones'], 1, 'unauthenticated'],
-    ['a cache that was never built', [url, '--cache', 'branded_phones', '--key-file', keyFile], 1, 'artefact_not_found'],
+    [
+      'a cache that was never built',
+      [url, '--cache', 'branded_phones', '--key-file', keyFile],
+      1,
+      'artefact_not_found',
+    ],
   ])('ends with an error for %s', async (_what, args, code, error) => {
     const result = await runCli(env, 'pull', ...args, '--dir', join(directory, 'errors'));
     expect([result.code, /\[(\w+)\]/.exec(result.stderr)?.[1]]).toEqual([code, error]);
   });
 
   it('killed in the middle of the first download it leaves nothing to readers, and the next run fetches only the rest', async () => {
-    const published = await publish(spammers, inventedRows(40_000, () => `SPAM\t1\t${randomBytes(150).toString('hex')}`));
+    const published = await publish(
+      spammers,
+      inventedRows(40_000, () => `SPAM\t1\t${randomBytes(150).toString('hex')}`),
+    );
     const dir = join(directory, 'killed');
     road.set({ bytesPerSecond: 1_000_000 });
-    const child = startProcess('cli.js', env, ['pull', road.url, '--dir', dir, '--cache', 'spammer_phones', '--key-file', keyFile]);
+    const child = startProcess('cli.js', env, [
+      'pull',
+      road.url,
+      '--dir',
+      dir,
+      '--cache',
+      'spammer_phones',
+      '--key-file',
+      keyFile,
+    ]);
     const notes = join(dir, '.partial', 'spammer_phones.full.pieces');
-    await until(async () => (await readFile(notes, 'utf8').catch(() => '')).split('\n').length > 3, 'two pieces are there');
+    await until(
+      async () => (await readFile(notes, 'utf8').catch(() => '')).split('\n').length > 3,
+      'two pieces are there',
+    );
     await child.end('SIGKILL');
     expect(await stat(join(dir, 'spammer_phones')).catch(() => 'nothing')).toBe('nothing');
     const pieces = (await readFile(notes, 'utf8')).split('\n').length - 2;
     road.set({});
-    const { artefacts } = await runCliJson<{ artefacts: PulledArtefact[] }>(env, 'pull', road.url, '--dir', dir, '--cache', 'spammer_phones', '--key-file', keyFile);
+    const { artefacts } = await runCliJson<{ artefacts: PulledArtefact[] }>(
+      env,
+      'pull',
+      road.url,
+      '--dir',
+      dir,
+      '--cache',
+      'spammer_phones',
+      '--key-file',
+      keyFile,
+    );
     expect(artefacts[0]).toMatchObject({ how: 'full', failure: null });
     expect(artefacts[0]!.bytesReceived).toBeLessThan(published.stored.file.bytes - (pieces - 1) * 1024 * 1024);
     expect(gunzipSync(await readFile(join(dir, 'spammer_phones', 'rows.tsv.gz'))).equals(published.plain)).toBe(true);
@@ -95,7 +155,9 @@ describe('caller-trust pull', () => {
       const child = startProcess('cli.js', env, args);
       await new Promise((resolve) => setTimeout(resolve, wait));
       await child.end('SIGKILL');
-      const state = JSON.parse(await readFile(join(dir, 'spammer_phones', 'state.json'), 'utf8').catch(() => 'null')) as { bytes: number; manifest: { file: { plainSha256: string } } } | null;
+      const state = JSON.parse(
+        await readFile(join(dir, 'spammer_phones', 'state.json'), 'utf8').catch(() => 'null'),
+      ) as { bytes: number; manifest: { file: { plainSha256: string } } } | null;
       if (state === null) continue; // the first run was killed before it was done
       const bytes = await readFile(join(dir, 'spammer_phones', 'rows.tsv.gz'));
       expect(bytes).toHaveLength(state.bytes);
@@ -103,7 +165,9 @@ describe('caller-trust pull', () => {
     }
     const { artefacts } = await runCliJson<{ artefacts: PulledArtefact[] }>(env, ...args);
     expect(artefacts[0]!.failure).toBeNull();
-    expect(gunzipSync(await readFile(join(dir, 'spammer_phones', 'rows.tsv.gz'))).equals(inventedRows(rows))).toBe(true);
+    expect(gunzipSync(await readFile(join(dir, 'spammer_phones', 'rows.tsv.gz'))).equals(inventedRows(rows))).toBe(
+      true,
+    );
   });
 });
 
@@ -117,12 +181,31 @@ describe('caller-trust lookup', () => {
 
   it('reads one range of the file, and prints the row under the names of its columns', async () => {
     const whole = (await get('/v1/caches/phones?country=US', {}, 'HEAD')).headers.get('content-length');
-    const found = await runCliJson<{ row: Record<string, string>; listed: boolean; country: string; bytesReceived: number }>(env, 'lookup', url, '+1 202-500-0000', '--key-file', keyFile);
-    expect(found).toMatchObject({ country: 'US', listed: true, row: { phone: listed, reputation_level: 'NEUTRAL', reputation_category: '', display_name: 'Northwind Dental', display_description: 'Apotheke', display_detail: '', display_image: '' } });
+    const found = await runCliJson<{
+      row: Record<string, string>;
+      listed: boolean;
+      country: string;
+      bytesReceived: number;
+    }>(env, 'lookup', url, '+1 202-500-0000', '--key-file', keyFile);
+    expect(found).toMatchObject({
+      country: 'US',
+      listed: true,
+      row: {
+        phone: listed,
+        reputation_level: 'NEUTRAL',
+        reputation_category: '',
+        display_name: 'Northwind Dental',
+        display_description: 'Apotheke',
+        display_detail: '',
+        display_image: '',
+      },
+    });
     expect(found.bytesReceived).toBeLessThan(Number(whole));
     const { stdout, code } = await runCli(env, 'lookup', url, '+12025000003', '--key-file', keyFile);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^phone +\+12025000003\nreputation_level +SPAM\nreputation_category +1\n\nphones\/US version \d+, [\d,]+ bytes received\.\n$/);
+    expect(stdout).toMatch(
+      /^phone +\+12025000003\nreputation_level +SPAM\nreputation_category +1\n\nphones\/US version \d+, [\d,]+ bytes received\.\n$/,
+    );
   });
 
   it('keeps the index where it is told to, and then fetches the range alone', async () => {
@@ -137,7 +220,12 @@ describe('caller-trust lookup', () => {
   });
 
   it('says that a number is not listed, with exit code 1', async () => {
-    for (const [phone, where] of [['+12025000001', []], ['+12129999999', []], ['+498912345678', ['--country', 'US']], ['+12025000001', ['--cache', 'spammer_phones']]] as const) {
+    for (const [phone, where] of [
+      ['+12025000001', []],
+      ['+12129999999', []],
+      ['+498912345678', ['--country', 'US']],
+      ['+12025000001', ['--cache', 'spammer_phones']],
+    ] as const) {
       const { code, stdout, stderr } = await runCli(env, 'lookup', url, phone, ...where, '--key-file', keyFile);
       expect([code, stderr]).toEqual([1, '']);
       expect(stdout).toContain(`${phone} is not listed.`);
@@ -170,7 +258,17 @@ describe('caller-trust cache apply-delta', () => {
   });
 
   it('makes the new file of the old one and a delta', async () => {
-    const made = await runCliJson(env, 'cache', 'apply-delta', old!, delta!, '--output', fresh!, '--manifest', manifest!);
+    const made = await runCliJson(
+      env,
+      'cache',
+      'apply-delta',
+      old!,
+      delta!,
+      '--output',
+      fresh!,
+      '--manifest',
+      manifest!,
+    );
     expect(made).toMatchObject({ checked: true, added: 0, changed: 0, removed: 10 });
     expect(gunzipSync(await readFile(fresh!)).equals(plain)).toBe(true);
     const { stdout } = await runCli(env, 'cache', 'apply-delta', old!, delta!, '--output', fresh!);
@@ -185,10 +283,30 @@ describe('caller-trust cache apply-delta', () => {
       const bytes = Buffer.from(whole);
       bytes[at]! ^= 4;
       await writeFile(flipped, bytes);
-      const result = await runCli(env, 'cache', 'apply-delta', old!, flipped, '--output', output, '--manifest', manifest!);
+      const result = await runCli(
+        env,
+        'cache',
+        'apply-delta',
+        old!,
+        flipped,
+        '--output',
+        output,
+        '--manifest',
+        manifest!,
+      );
       expect([at, result.code, /\[(\w+)\]/.exec(result.stderr)?.[1]]).toEqual([at, 1, 'delta_invalid']);
     }
-    const wrong = await runCli(env, 'cache', 'apply-delta', old!, delta!, '--output', output, '--expect', '0'.repeat(64));
+    const wrong = await runCli(
+      env,
+      'cache',
+      'apply-delta',
+      old!,
+      delta!,
+      '--output',
+      output,
+      '--expect',
+      '0'.repeat(64),
+    );
     expect(wrong.stderr).toContain('[delta_invalid]');
     const twice = await runCli(env, 'cache', 'apply-delta', fresh!, delta!, '--output', output);
     expect(twice.stderr).toContain('[delta_invalid]');

@@ -14,26 +14,55 @@ await mkdir(join(directory, 'a test set'));
 const lines = ['path,label,channel,speaker,synthesizer,codec'];
 for (let at = 0; at < 6; at++) {
   await writeFile(join(directory, 'a test set', `${at}.wav`), speechLikeWav(5, { pitchHz: 100 + 15 * at }));
-  lines.push(`${at}.wav,${at % 2 === 0 ? 'bonafide' : 'synthetic'},phone,speaker ${at},${at % 2 === 0 ? '' : 'tts'},none`);
+  lines.push(
+    `${at}.wav,${at % 2 === 0 ? 'bonafide' : 'synthetic'},phone,speaker ${at},${at % 2 === 0 ? '' : 'tts'},none`,
+  );
 }
 await writeFile(index, `${[...lines, 'gone.wav,replay,phone,speaker 9,,none'].join('\n')}\n`);
 
 it('measures models on an index: table, JSON, picture and scores', async () => {
-  const [report, det, scores] = ['report.json', 'det.svg', 'scores.csv'].map((name) => join(directory, name)) as [string, string, string];
-  const { code, stdout, stderr } = await runCli(env, 'evaluate', '--index', index, '--model', 'phone/v1.1', '--resamples', '20', '--report', report, '--det', det, '--scores', scores);
+  const [report, det, scores] = ['report.json', 'det.svg', 'scores.csv'].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const { code, stdout, stderr } = await runCli(
+    env,
+    'evaluate',
+    '--index',
+    index,
+    '--model',
+    'phone/v1.1',
+    '--resamples',
+    '20',
+    '--report',
+    report,
+    '--det',
+    det,
+    '--scores',
+    scores,
+  );
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toContain('a test set: 7 recordings');
   expect(stdout).toMatch(/phone\/v1\.1 +phone +synthesis +3 +3 /);
   expect(stdout).toContain('min t-DCF is not defined here');
   expect(stdout).toContain('file_missing 1');
   const parsed = JSON.parse(await readFile(report, 'utf8')) as EvaluationReport;
-  expect(parsed).toMatchObject({ schema: 'evaluation/1', index: { name: 'a test set', recordings: 7 }, bootstrap: { resamples: 20, seed: 1 }, sections: [{ model: 'phone/v1.1', channel: 'phone' }] });
+  expect(parsed).toMatchObject({
+    schema: 'evaluation/1',
+    index: { name: 'a test set', recordings: 7 },
+    bootstrap: { resamples: 20, seed: 1 },
+    sections: [{ model: 'phone/v1.1', channel: 'phone' }],
+  });
   expect(await readFile(det, 'utf8')).toContain('phone/v1.1 synthesis');
   expect((await readFile(scores, 'utf8')).trimEnd().split('\n')).toHaveLength(8);
 });
 
 it('prints the same report for the same scores with --json', async () => {
-  const run = async () => JSON.parse((await runCli(env, 'evaluate', '--index', index, '--model', 'phone/v1.1', '--resamples', '20', '--json')).stdout) as EvaluationReport;
+  const run = async () =>
+    JSON.parse(
+      (await runCli(env, 'evaluate', '--index', index, '--model', 'phone/v1.1', '--resamples', '20', '--json')).stdout,
+    ) as EvaluationReport;
   const [first, second] = [await run(), await run()];
   expect({ ...second, evaluatedAt: '' }).toEqual({ ...first, evaluatedAt: '' });
 });

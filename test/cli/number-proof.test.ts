@@ -18,7 +18,12 @@ describe('number prove', () => {
   const { handle, phones } = fresh(2);
   const [first, second] = phones as [string, string];
   /** The calls of the file by number: two that are placed at the same time have no order. */
-  const calls = async () => (await readFile(callsFile, 'utf8')).trim().split('\n').map((line) => JSON.parse(line) as { phone: string; code: string; language: string }).sort((a, b) => a.phone.localeCompare(b.phone));
+  const calls = async () =>
+    (await readFile(callsFile, 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { phone: string; code: string; language: string })
+      .sort((a, b) => a.phone.localeCompare(b.phone));
 
   beforeAll(async () => void (await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones })));
 
@@ -28,21 +33,35 @@ describe('number prove', () => {
   });
 
   it('start hands the calls to the dialler and returns when it has them; again it calls nobody', async () => {
-    expect(await runCliJson<StartedProofs>(env, 'number', 'prove', 'start', handle, '--language', 'de-AT')).toMatchObject({ started: [{ called: [first] }, { called: [second] }], skipped: [] });
+    expect(
+      await runCliJson<StartedProofs>(env, 'number', 'prove', 'start', handle, '--language', 'de-AT'),
+    ).toMatchObject({ started: [{ called: [first] }, { called: [second] }], skipped: [] });
     expect(await calls()).toMatchObject([{ phone: first, language: 'de-AT' }, { phone: second }]);
     expect((await stat(callsFile)).mode & 0o777).toBe(0o600);
-    expect(await runCliJson<StartedProofs>(env, 'number', 'prove', 'start', handle)).toMatchObject({ started: [], skipped: [{ why: 'open' }, { why: 'open' }] });
+    expect(await runCliJson<StartedProofs>(env, 'number', 'prove', 'start', handle)).toMatchObject({
+      started: [],
+      skipped: [{ why: 'open' }, { why: 'open' }],
+    });
     expect(await calls()).toHaveLength(2);
   });
 
   it('confirm takes the code of a number, and refuses another one', async () => {
     const code = (await calls())[0]!.code;
-    expect((await runCli(env, 'number', 'prove', 'confirm', handle, second, code)).stderr).toContain('[proof_code_wrong]');
-    expect(await runCliJson(env, 'number', 'prove', 'confirm', handle, first, code)).toMatchObject({ phone: first, proven: true, numbers: 1 });
+    expect((await runCli(env, 'number', 'prove', 'confirm', handle, second, code)).stderr).toContain(
+      '[proof_code_wrong]',
+    );
+    expect(await runCliJson(env, 'number', 'prove', 'confirm', handle, first, code)).toMatchObject({
+      phone: first,
+      proven: true,
+      numbers: 1,
+    });
   });
 
   it('status says what is proven and what is pending', async () => {
-    expect(await runCliJson<NumberProofStatus[]>(env, 'number', 'prove', 'status', handle)).toMatchObject([{ phone: first, provenUntil: expect.any(String) as string, pending: null }, { phone: second, provenUntil: null, pending: { call: { triesLeft: 4 } } }]);
+    expect(await runCliJson<NumberProofStatus[]>(env, 'number', 'prove', 'status', handle)).toMatchObject([
+      { phone: first, provenUntil: expect.any(String) as string, pending: null },
+      { phone: second, provenUntil: null, pending: { call: { triesLeft: 4 } } },
+    ]);
     expect((await runCli(env, 'number', 'prove', 'status', handle)).stdout).toContain('tries left: 4');
   });
 });

@@ -5,8 +5,21 @@ import { createLog } from '../../runtime/log.ts';
 
 describe('a log entry of a command', () => {
   it.each([
-    [[{ err: new Error('first\n  second') }, 'a recording could not be scored'], 'caller-trust: a recording could not be scored: first second'],
-    [[{ err: new ServiceError('internal', { operation: 'score recording', problem: 'It broke.' }), verification: 'v1', jobs: ['a'] }, 'failed'], 'caller-trust: failed: score recording: It broke. (verification v1)'],
+    [
+      [{ err: new Error('first\n  second') }, 'a recording could not be scored'],
+      'caller-trust: a recording could not be scored: first second',
+    ],
+    [
+      [
+        {
+          err: new ServiceError('internal', { operation: 'score recording', problem: 'It broke.' }),
+          verification: 'v1',
+          jobs: ['a'],
+        },
+        'failed',
+      ],
+      'caller-trust: failed: score recording: It broke. (verification v1)',
+    ],
     [[{ queue: 'feeds', attempt: 2 }, 'tried'], 'caller-trust: tried (queue feeds, attempt 2)'],
     [['only text'], 'caller-trust: only text'],
     [[{ err: 'thrown text' }], 'caller-trust: thrown text'],
@@ -18,6 +31,10 @@ describe('a log entry of a command', () => {
     const [debug, warn] = (['debug', 'warn'] as const).map((level) => createLog({ level, process: 'test' }));
     expect(readableLog(debug!)).toBe(debug);
     const readable = readableLog(warn!);
-    expect([readable === warn, readable.child({ queue: 'feeds' }) === readable, readable.isLevelEnabled('info')]).toEqual([false, true, false]);
+    expect([
+      readable === warn,
+      readable.child({ queue: 'feeds' }) === readable,
+      readable.isLevelEnabled('info'),
+    ]).toEqual([false, true, false]);
   });
 });

@@ -3,7 +3,12 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeSampleLetters, sampleTrustRootPem, writeSampleLetters, type SampleLetter } from '../../samples/letters/sample-letters.ts';
+import {
+  makeSampleLetters,
+  sampleTrustRootPem,
+  writeSampleLetters,
+  type SampleLetter,
+} from '../../samples/letters/sample-letters.ts';
 import { openPdfImages } from '../../pipelines/branding/reading/ocr/page-image.ts';
 import { verifyDetachedCms, type CmsVerdict } from '../../pipelines/branding/reading/signatures/cms.ts';
 import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.ts';
@@ -25,12 +30,19 @@ async function verifySignature(bytes: Uint8Array): Promise<CmsVerdict & { readon
   const [start = 0, end = 0, rest = 0] = /\/ByteRange \[0 (\d+) (\d+) (\d+)\]/.exec(text)!.slice(1).map(Number);
   const cms = Buffer.from(text.slice(start + 1, end - 1), 'hex');
   const content = Buffer.concat([bytes.subarray(0, start), bytes.subarray(end, end + rest)]);
-  return { ...(await verifyDetachedCms({ cms, content, trustRootsPem: sampleTrustRootPem() })), coversWholeFile: end + rest === bytes.length };
+  return {
+    ...(await verifyDetachedCms({ cms, content, trustRootsPem: sampleTrustRootPem() })),
+    coversWholeFile: end + rest === bytes.length,
+  };
 }
 
 describe('the sample letters', () => {
   it('are the same bytes for the same seed, and others for another', async () => {
-    const make = async (seed: number) => (await makeSampleLetters({ seed, count: 9, asOf })).map(({ bytes, ...facts }) => ({ ...facts, digest: createHash('sha256').update(bytes).digest('hex') }));
+    const make = async (seed: number) =>
+      (await makeSampleLetters({ seed, count: 9, asOf })).map(({ bytes, ...facts }) => ({
+        ...facts,
+        digest: createHash('sha256').update(bytes).digest('hex'),
+      }));
     const first = await make(8);
     expect(await make(8)).toEqual(first);
     expect((await make(9)).map(({ digest }) => digest)).not.toContain(first[0]!.digest);
@@ -38,7 +50,9 @@ describe('the sample letters', () => {
 
   it('have every layout, way to sign, and kind of forgery', () => {
     expect(new Set(texts.map(({ layout }) => layout)).size).toBe(9);
-    expect(new Set(texts.map(({ truth }) => truth.signature))).toEqual(new Set(['pdf', 'electronic', 'undetermined', 'none']));
+    expect(new Set(texts.map(({ truth }) => truth.signature))).toEqual(
+      new Set(['pdf', 'electronic', 'undetermined', 'none']),
+    );
     expect(new Set(texts.map(({ forgery }) => forgery)).size).toBe(7);
     expect(texts.filter(({ forgery }) => forgery !== null)).toHaveLength(54);
   });
@@ -66,17 +80,30 @@ describe('the sample letters', () => {
   });
 
   it('have a PDF signature that verifies under the sample root where the truth says so', async () => {
-    const signed = texts.filter(({ truth, forgery }) => truth.signature === 'pdf' && forgery !== 'altered_after_signing');
+    const signed = texts.filter(
+      ({ truth, forgery }) => truth.signature === 'pdf' && forgery !== 'altered_after_signing',
+    );
     expect(signed.length).toBeGreaterThan(10);
     for (const { bytes, truth } of signed) {
-      expect(await verifySignature(bytes)).toMatchObject({ digestMatches: true, signatureValid: true, chain: 'trusted', coversWholeFile: true, signerName: truth.signerName, signerOrganization: truth.legalName, problem: null });
+      expect(await verifySignature(bytes)).toMatchObject({
+        digestMatches: true,
+        signatureValid: true,
+        chain: 'trusted',
+        coversWholeFile: true,
+        signerName: truth.signerName,
+        signerOrganization: truth.legalName,
+        problem: null,
+      });
     }
   });
 });
 
 describe('a forged sample letter', () => {
   it('lacks one of the requested numbers', () => {
-    for (const { truth, request } of forged('number_missing')) expect(request.phones.filter((phone) => ![...truth.phones, ...truth.otherPhones].includes(phone))).toHaveLength(1);
+    for (const { truth, request } of forged('number_missing'))
+      expect(request.phones.filter((phone) => ![...truth.phones, ...truth.otherPhones].includes(phone))).toHaveLength(
+        1,
+      );
   });
 
   it('is of another brand', () => {
@@ -115,7 +142,8 @@ describe('the scans of letters', () => {
       const head = Buffer.from(bytes).toString('latin1', 0, 8);
       expect(head).toBe(format === 'png' ? '\x89PNG\r\n\x1a\n' : '%PDF-1.7');
       expect(bytes.length).toBeLessThan(10 * 1024 * 1024);
-      if (format === 'pdf') expect(Buffer.from(bytes).toString('latin1')).toMatch(/\/Subtype \/Image \/Width 1[67]\d\d /);
+      if (format === 'pdf')
+        expect(Buffer.from(bytes).toString('latin1')).toMatch(/\/Subtype \/Image \/Width 1[67]\d\d /);
     }
   });
 });
@@ -125,10 +153,23 @@ describe('the letters of the demonstration', () => {
     const directory = await mkdtemp(join(tmpdir(), 'caller-trust-letters-'));
     try {
       const paths = await writeSampleLetters(directory, { seed: 1, asOf });
-      expect((await readdir(directory)).filter((name) => name.endsWith('.json'))).toEqual(['forged-letter.json', 'scanned-letter.json', 'signed-letter.json']);
-      expect(await verifySignature(await readFile(paths.signed))).toMatchObject({ digestMatches: true, chain: 'trusted' });
-      const request = JSON.parse(await readFile(join(directory, 'signed-letter.json'), 'utf8')) as { numbers: string[]; brand: object };
-      expect(request).toMatchObject({ brand: { legalName: expect.any(String), displayName: expect.any(String) }, numbers: expect.arrayContaining([expect.stringMatching(/^\+\d+$/)]) });
+      expect((await readdir(directory)).filter((name) => name.endsWith('.json'))).toEqual([
+        'forged-letter.json',
+        'scanned-letter.json',
+        'signed-letter.json',
+      ]);
+      expect(await verifySignature(await readFile(paths.signed))).toMatchObject({
+        digestMatches: true,
+        chain: 'trusted',
+      });
+      const request = JSON.parse(await readFile(join(directory, 'signed-letter.json'), 'utf8')) as {
+        numbers: string[];
+        brand: object;
+      };
+      expect(request).toMatchObject({
+        brand: { legalName: expect.any(String), displayName: expect.any(String) },
+        numbers: expect.arrayContaining([expect.stringMatching(/^\+\d+$/)]),
+      });
       expect(await readFile(paths.trustRoot, 'utf8')).toBe(sampleTrustRootPem());
     } finally {
       await rm(directory, { recursive: true });

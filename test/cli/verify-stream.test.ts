@@ -23,7 +23,11 @@ let key = '';
 let env: Record<string, string> = {};
 
 beforeAll(async () => {
-  ({ key } = await createKey(running.database.db, { client: 'Acme', scopes: ['verifications:stream'], secret: await loadKeySecret({ stateDir: running.stateDir }) }));
+  ({ key } = await createKey(running.database.db, {
+    client: 'Acme',
+    scopes: ['verifications:stream'],
+    secret: await loadKeySecret({ stateDir: running.stateDir }),
+  }));
   await sleep(60);
   env = { STATE_DIR: running.stateDir, CALLER_TRUST_KEY: key };
   await writeFile(join(folder, 'call.wav'), wav);
@@ -35,19 +39,27 @@ const cli = (...args: string[]) => runCli(env, 'verify', ...args);
 
 /** A run of the command line whose standard input stays open, and quiet after the bytes that it is given. */
 function cliWithQuietInput(input: Buffer, ...args: string[]) {
-  const child = spawn(process.execPath, ['dist/cli.js', 'verify', '-', '--stream', ...args], { cwd: root, env: { PATH: process.env['PATH'], ...env } as NodeJS.ProcessEnv });
+  const child = spawn(process.execPath, ['dist/cli.js', 'verify', '-', '--stream', ...args], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], ...env } as NodeJS.ProcessEnv,
+  });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => (output.stdout += String(chunk)));
   child.stderr.on('data', (chunk) => (output.stderr += String(chunk)));
   child.stdin.on('error', () => {}); // it closes it
   child.stdin.write(input);
-  const ended = new Promise<CliResult>((resolve) => child.on('close', (status) => resolve({ code: status ?? -1, ...output })));
+  const ended = new Promise<CliResult>((resolve) =>
+    child.on('close', (status) => resolve({ code: status ?? -1, ...output })),
+  );
   return { child, output, ended };
 }
 
 /** A run of the command line that is given bytes on standard input, piece by piece. */
 async function cliWithInput(input: Buffer, ...args: string[]): Promise<CliResult> {
-  const child = spawn(process.execPath, ['dist/cli.js', 'verify', '-', '--stream', ...args], { cwd: root, env: { PATH: process.env['PATH'], ...env } as NodeJS.ProcessEnv });
+  const child = spawn(process.execPath, ['dist/cli.js', 'verify', '-', '--stream', ...args], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], ...env } as NodeJS.ProcessEnv,
+  });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => (output.stdout += String(chunk)));
   child.stderr.on('data', (chunk) => (output.stderr += String(chunk)));
@@ -65,13 +77,35 @@ describe('verify --stream', () => {
     const { code, stdout, stderr } = await cli(call(), '--stream', '--model', 'phone');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout.match(windowLine)).toHaveLength(2);
-    expect(stdout).toMatch(/^channel +start +end +label +synthesis +replay\n[^]*\nsource +model +state .*\n.*call\.wav +phone\/v8 +performed +\d\.\d{3} +\d\.\d{3} +\w+ +-\n\nVerification [0-9a-f-]{36}\.\n$/);
+    expect(stdout).toMatch(
+      /^channel +start +end +label +synthesis +replay\n[^]*\nsource +model +state .*\n.*call\.wav +phone\/v8 +performed +\d\.\d{3} +\d\.\d{3} +\w+ +-\n\nVerification [0-9a-f-]{36}\.\n$/,
+    );
   });
 
   it('prints one JSON document, from a key file and another address', async () => {
-    const { code, stdout } = await runCli({ STATE_DIR: folder }, 'verify', call(), '--stream', '--url', running.url, '--key-file', join(folder, 'key'), '--json', '--name', 'call 7');
-    const { verification } = JSON.parse(stdout) as { verification: { state: string; requestedModel: string; model: string; windows: unknown[] } };
-    expect([code, verification.state, verification.requestedModel, verification.model, verification.windows.length]).toEqual([0, 'performed', 'auto', 'phone/v8', 2]);
+    const { code, stdout } = await runCli(
+      { STATE_DIR: folder },
+      'verify',
+      call(),
+      '--stream',
+      '--url',
+      running.url,
+      '--key-file',
+      join(folder, 'key'),
+      '--json',
+      '--name',
+      'call 7',
+    );
+    const { verification } = JSON.parse(stdout) as {
+      verification: { state: string; requestedModel: string; model: string; windows: unknown[] };
+    };
+    expect([
+      code,
+      verification.state,
+      verification.requestedModel,
+      verification.model,
+      verification.windows.length,
+    ]).toEqual([0, 'performed', 'auto', 'phone/v8', 2]);
   });
 
   it('sends a file in real time if it is told so', async () => {
@@ -82,7 +116,11 @@ describe('verify --stream', () => {
 
   it.each([
     ['a WAV file', wav, []],
-    ['a WAV file whose length is not known', Buffer.concat([wavFile({ data: Buffer.alloc(0), dataBytes: 0xffff_ffff, riffBytes: 0xffff_ffff }), samples]), []],
+    [
+      'a WAV file whose length is not known',
+      Buffer.concat([wavFile({ data: Buffer.alloc(0), dataBytes: 0xffff_ffff, riffBytes: 0xffff_ffff }), samples]),
+      [],
+    ],
     ['raw samples', samples, ['--encoding', 'pcm_s16le', '--rate', '8000']],
   ])('takes %s from standard input', async (_what, input, args) => {
     const { code, stdout, stderr } = await cliWithInput(input, ...args, '--json');
@@ -99,7 +137,10 @@ describe('verify --stream', () => {
     ['a model that was removed', ['call.wav', '--stream', '--model', 'phone/v5'], 1, 'model_removed'],
     ['a file that is none', ['none.wav', '--stream'], 1, 'recording_refused'],
   ])('refuses %s', async (_what, [path, ...args], code, error) => {
-    const result = path === '-' ? await cliWithInput(Buffer.from('This is no audio. '.repeat(10)), ...args.slice(1)) : await cli(join(folder, path!), ...args);
+    const result =
+      path === '-'
+        ? await cliWithInput(Buffer.from('This is no audio. '.repeat(10)), ...args.slice(1))
+        : await cli(join(folder, path!), ...args);
     expect([result.code, result.stderr]).toEqual([code, expect.stringContaining(`[${error}]`)]);
   });
 
@@ -143,7 +184,10 @@ describe('docs/streaming.md', () => {
     await symlink(join(root, 'node_modules'), join(folder, 'client', 'node_modules'));
     await writeFile(join(folder, 'client', 'client.mjs'), program!);
     await writeFile(join(folder, 'client', 'call.wav'), wav);
-    const child = spawn(process.execPath, ['client.mjs'], { cwd: join(folder, 'client'), env: { PATH: process.env['PATH'], URL: running.url, KEY: key } as NodeJS.ProcessEnv });
+    const child = spawn(process.execPath, ['client.mjs'], {
+      cwd: join(folder, 'client'),
+      env: { PATH: process.env['PATH'], URL: running.url, KEY: key } as NodeJS.ProcessEnv,
+    });
     let printed = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += String(chunk)));
     await new Promise((resolve) => child.on('close', resolve));

@@ -16,7 +16,14 @@ const at = (...path: string[]) => join(folder, ...path);
 
 interface Results {
   readonly batch: { readonly id: string; readonly state: string; readonly counts: Record<string, number> };
-  readonly items: readonly { readonly source: string; readonly state: string; readonly reason: string | null; readonly scores: { synthesis: number } | null; readonly windows: unknown[] | null; readonly audio: { sha256: string } | null }[];
+  readonly items: readonly {
+    readonly source: string;
+    readonly state: string;
+    readonly reason: string | null;
+    readonly scores: { synthesis: number } | null;
+    readonly windows: unknown[] | null;
+    readonly audio: { sha256: string } | null;
+  }[];
 }
 
 beforeAll(async () => {
@@ -25,7 +32,10 @@ beforeAll(async () => {
   await writeFile(at('calls', 'sub', 'silence.wav'), tinyRecording(1));
   await writeFile(at('calls', '.hidden'), 'x');
   await writeFile(at('text.wav'), 'This is no audio.');
-  await writeFile(at('list.csv'), `path,model,name\ncalls/voice.wav,,Voice\ntext.wav,,\nnone.wav,,\ncalls/voice.wav,phone/v5,\n`);
+  await writeFile(
+    at('list.csv'),
+    `path,model,name\ncalls/voice.wav,,Voice\ntext.wav,,\nnone.wav,,\ncalls/voice.wav,phone/v5,\n`,
+  );
 });
 
 describe('verify --wait', () => {
@@ -42,25 +52,62 @@ describe('verify --wait', () => {
   it('ends with 3 if an item could not be scored, after the results, and says what to do', async () => {
     const { code, stdout, stderr } = await cli('verify', at('list.csv'), '--model', testModel, '--wait', '--csv');
     expect(code).toBe(3);
-    expect(stdout.trimEnd().split('\n').map((line) => line.split(',').slice(0, 3).join())).toEqual(['line,source,state', '1,Voice,performed', '2,text.wav,error', '3,none.wav,error', '4,calls/voice.wav,error']);
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(',').slice(0, 3).join()),
+    ).toEqual([
+      'line,source,state',
+      '1,Voice,performed',
+      '2,text.wav,error',
+      '3,none.wav,error',
+      '4,calls/voice.wav,error',
+    ]);
     expect(stderr).toMatch(/3 of 4 recordings could not be scored: .*file_missing 1.*\[items_failed\]/);
     expect(stderr).toMatch(/batch results [0-9a-f-]{36} --failed/);
   });
 
   it('prints JSON with windows, whole, also to a new file', async () => {
     const direct = await json<Results>('verify', at('calls', 'voice.wav'), '--model', testModel, '--wait');
-    expect(direct).toMatchObject({ batch: { state: 'done', counts: { performed: 1 } }, items: [{ source: at('calls', 'voice.wav'), state: 'performed', reused: true, scoreDirection: 'higher-is-authentic' }] });
+    expect(direct).toMatchObject({
+      batch: { state: 'done', counts: { performed: 1 } },
+      items: [
+        { source: at('calls', 'voice.wav'), state: 'performed', reused: true, scoreDirection: 'higher-is-authentic' },
+      ],
+    });
     expect(direct.items[0]!.windows!.length).toBeGreaterThan(0);
-    const { code, stdout } = await cli('verify', at('calls', 'voice.wav'), '--model', testModel, '--wait', '--json', '--output', at('out.json'));
+    const { code, stdout } = await cli(
+      'verify',
+      at('calls', 'voice.wav'),
+      '--model',
+      testModel,
+      '--wait',
+      '--json',
+      '--output',
+      at('out.json'),
+    );
     expect([code, (JSON.parse(stdout) as { output: string }).output]).toEqual([0, at('out.json')]);
     const written = JSON.parse(await readFile(at('out.json'), 'utf8')) as Results;
     expect(written.items[0]!.scores).toEqual(direct.items[0]!.scores);
     const again = await cli('verify', at('calls', 'voice.wav'), '--wait', '--output', at('out.json'));
-    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('Something of this name is there already.')]);
+    expect([again.code, again.stderr]).toEqual([
+      2,
+      expect.stringContaining('Something of this name is there already.'),
+    ]);
   });
 
   it('leaves no file where nothing came out', async () => {
-    const { code } = await cli('verify', at('calls'), '--model', 'phone/v99', '--wait', '--csv', '--output', at('nothing.csv'));
+    const { code } = await cli(
+      'verify',
+      at('calls'),
+      '--model',
+      'phone/v99',
+      '--wait',
+      '--csv',
+      '--output',
+      at('nothing.csv'),
+    );
     expect(code).toBe(2);
     await expect(readFile(at('nothing.csv'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
@@ -69,10 +116,24 @@ describe('verify --wait', () => {
 describe('verify', () => {
   it('says the id of the batch and how to ask, that no worker runs, and the same key is the same batch', async () => {
     const first = await cli('verify', at('calls'), '--model', testModel, '--key', 'monday', '--owner', 'Northwind');
-    expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(/^Batch ([0-9a-f-]{36}) with 2 recordings is queued, under the key monday\.\n.*batch status \1.*\n.*batch results \1.*\nNo worker runs: nothing is performed until one is started/s)]);
+    expect([first.code, first.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^Batch ([0-9a-f-]{36}) with 2 recordings is queued, under the key monday\.\n.*batch status \1.*\n.*batch results \1.*\nNo worker runs: nothing is performed until one is started/s,
+      ),
+    ]);
     const [id] = /[0-9a-f-]{36}/.exec(first.stdout)!;
     expect((await cli('batch', 'status', id)).stdout).toMatch(/state +queued[^]*\n\nNo worker runs/);
-    const again = await json<{ batch: { id: string; repeated: boolean } }>('verify', at('calls'), '--model', testModel, '--key', 'monday', '--owner', 'Northwind');
+    const again = await json<{ batch: { id: string; repeated: boolean } }>(
+      'verify',
+      at('calls'),
+      '--model',
+      testModel,
+      '--key',
+      'monday',
+      '--owner',
+      'Northwind',
+    );
     expect([first.stdout.includes(again.batch.id), again.batch.repeated]).toEqual([true, true]);
     const other = await cli('verify', at('text.wav'), '--model', testModel, '--key', 'monday', '--owner', 'Northwind');
     expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('[idempotency_conflict]')]);
@@ -97,20 +158,39 @@ describe('verify', () => {
   it('refuses an empty folder, and a list with a bad row', async () => {
     await mkdir(at('empty'), { recursive: true });
     await writeFile(at('bad.jsonl'), '{"path":"a.wav"}\n{"nothing":1}\n');
-    expect(await cli('verify', at('empty'))).toMatchObject({ code: 2, stderr: expect.stringContaining('names no recording') as string });
-    expect(await cli('verify', at('bad.jsonl'))).toMatchObject({ code: 1, stderr: expect.stringContaining('Line 2') as string });
+    expect(await cli('verify', at('empty'))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('names no recording') as string,
+    });
+    expect(await cli('verify', at('bad.jsonl'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Line 2') as string,
+    });
   });
 });
 
 describe('batch', () => {
   it('lists, shows, cancels and tries again', async () => {
     await writeFile(at('new.wav'), tinyRecording(77));
-    const { batch } = await json<{ batch: { id: string } }>('verify', at('new.wav'), '--model', testModel, '--name', 'One');
-    expect(await json<{ id: string }[]>('batch', 'list', '--state', 'queued')).toMatchObject([{ id: batch.id, name: 'One', items: 1 }]);
+    const { batch } = await json<{ batch: { id: string } }>(
+      'verify',
+      at('new.wav'),
+      '--model',
+      testModel,
+      '--name',
+      'One',
+    );
+    expect(await json<{ id: string }[]>('batch', 'list', '--state', 'queued')).toMatchObject([
+      { id: batch.id, name: 'One', items: 1 },
+    ]);
     expect((await cli('batch', 'status', batch.id)).stdout).toMatch(/state +queued/);
     expect((await cli('batch', 'retry', batch.id)).stderr).toContain('[batch_ended]');
     expect((await cli('batch', 'cancel', batch.id)).stdout).toContain('1 item had no outcome yet');
-    expect(await json('batch', 'status', batch.id)).toMatchObject({ state: 'cancelled', counts: { error: 1 }, reasons: { batch_cancelled: 1 } });
+    expect(await json('batch', 'status', batch.id)).toMatchObject({
+      state: 'cancelled',
+      counts: { error: 1 },
+      reasons: { batch_cancelled: 1 },
+    });
     expect((await cli('batch', 'results', batch.id, '--failed', '--csv')).stdout).toContain(',batch_cancelled,');
     const end = await cli('batch', 'retry', batch.id, '--wait', '--csv');
     expect([end.code, end.stdout]).toEqual([0, expect.stringContaining(',performedWithoutScore,')]);
@@ -118,8 +198,12 @@ describe('batch', () => {
     expect((await cli('batch', 'status', batch.id)).stdout).not.toContain('No worker runs');
     const bad = await cli('verify', at('text.wav'), '--model', testModel, '--wait', '--json');
     const failed = (JSON.parse(bad.stdout) as Results).batch.id;
-    expect((await cli('batch', 'retry', failed)).stdout).toContain('1 item of batch ' + failed + ' ended in error, for causes in the recordings; --all tries it again all the same.');
-    expect((await cli('batch', 'retry', failed, '--all')).stdout).toMatch(/^1 item of batch .* is queued again\. No worker runs/);
+    expect((await cli('batch', 'retry', failed)).stdout).toContain(
+      '1 item of batch ' + failed + ' ended in error, for causes in the recordings; --all tries it again all the same.',
+    );
+    expect((await cli('batch', 'retry', failed, '--all')).stdout).toMatch(
+      /^1 item of batch .* is queued again\. No worker runs/,
+    );
     expect((await cli('batch', 'list', '--limit', '0')).stderr).toContain('Give an integer of 1 or more.');
     expect((await cli('batch', 'status', 'no-such')).stderr).toContain('[batch_unknown]');
   });
@@ -132,9 +216,15 @@ describe('recording delete', () => {
     const file = at('state', 'audio', sha256.slice(0, 2), sha256);
     expect((await readFile(file)).length).toBeGreaterThan(0);
     expect((await cli('recording', 'delete', sha256)).code).toBe(2);
-    expect(await json('recording', 'delete', sha256.toUpperCase(), '--reason', 'Asked for')).toMatchObject({ sha256, deleted: true, reason: 'Asked for' });
+    expect(await json('recording', 'delete', sha256.toUpperCase(), '--reason', 'Asked for')).toMatchObject({
+      sha256,
+      deleted: true,
+      reason: 'Asked for',
+    });
     await expect(readFile(file)).rejects.toMatchObject({ code: 'ENOENT' });
-    expect((await json<Results>('batch', 'results', results.batch.id)).items[1]!.scores).toEqual(results.items[1]!.scores);
+    expect((await json<Results>('batch', 'results', results.batch.id)).items[1]!.scores).toEqual(
+      results.items[1]!.scores,
+    );
     expect((await cli('recording', 'delete', 'f'.repeat(64), '--reason', 'x')).stderr).toContain('[recording_unknown]');
   });
 });
@@ -142,9 +232,17 @@ describe('recording delete', () => {
 it('a pipe that is closed early ends the command well', async () => {
   const { code, stderr } = await new Promise<CliResult>((resolve, reject) => {
     void import('node:child_process').then(({ execFile }) =>
-      execFile('sh', ['-c', `node dist/cli.js verify '${at('calls')}' --model ${testModel} --wait --csv | head -1`], { env: { ...process.env, ...env } }, (error, stdout, stderr) => (error === null ? resolve({ code: 0, stdout, stderr }) : reject(error))));
+      execFile(
+        'sh',
+        ['-c', `node dist/cli.js verify '${at('calls')}' --model ${testModel} --wait --csv | head -1`],
+        { env: { ...process.env, ...env } },
+        (error, stdout, stderr) => (error === null ? resolve({ code: 0, stdout, stderr }) : reject(error)),
+      ),
+    );
   });
   expect([code, stderr]).toEqual([0, '']);
   await rm(at('out.json'), { force: true });
-  expect((await db.query(`SELECT count(*) AS open FROM verification_batch WHERE state = 'open'`)).rows).toEqual([{ open: 0 }]);
+  expect((await db.query(`SELECT count(*) AS open FROM verification_batch WHERE state = 'open'`)).rows).toEqual([
+    { open: 0 },
+  ]);
 });

@@ -16,7 +16,9 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 }); // nights, a lette
 const server = await useConsoleServer({ LETTER_MASTER_KEY: testMasterKey });
 const { db } = server;
 const { load } = await useFeedLoader(db);
-const reading = server.app.routeRules.filter(({ method, url }) => method === 'GET' && !/^\/(pages|modules)\//.test(url));
+const reading = server.app.routeRules.filter(
+  ({ method, url }) => method === 'GET' && !/^\/(pages|modules)\//.test(url),
+);
 
 /** What stands for the names in a path, by how the path begins; the first that fits counts. */
 let seeded: readonly (readonly [begin: string, values: Readonly<Record<string, string | number>>])[];
@@ -27,17 +29,37 @@ beforeAll(async () => {
   const { Cookie, 'X-CSRF-Token': token } = await server.session('operator');
   cookie = Cookie;
   const [run] = await seedNights(server);
-  const { batch, ids: [verification] } = await seedBatch(server, [{ label: 'authentic' }]);
+  const {
+    batch,
+    ids: [verification],
+  } = await seedBatch(server, [{ label: 'authentic' }]);
   const letter = await handInLetter(db, 'northwind', ['+12125550100', '+12125550101']);
-  const { operationId: operation } = (await queryRow<{ operationId: number }>(db, 'SELECT operation_id FROM branding_operation'))!;
-  const enrolled = await fetch(`${server.url}/api/voiceprints`, { method: 'POST', headers: { Cookie, Origin: server.url, 'X-CSRF-Token': token }, body: await formOf(enrolmentOf('customer-1'), readerA) });
+  const { operationId: operation } = (await queryRow<{ operationId: number }>(
+    db,
+    'SELECT operation_id FROM branding_operation',
+  ))!;
+  const enrolled = await fetch(`${server.url}/api/voiceprints`, {
+    method: 'POST',
+    headers: { Cookie, Origin: server.url, 'X-CSRF-Token': token },
+    body: await formOf(enrolmentOf('customer-1'), readerA),
+  });
   const { id: voice } = (await enrolled.json()) as { id: string };
-  const compared = (model: string) => ({ model, manifestSha256: '0'.repeat(64), thresholds: { synthesis: 0.5, replay: null } });
-  const drift = makeDriftReport({ old: compared('phone/v7'), new: compared('phone/v8'), batch: batch.id, settings: { channels: 'apart' } }, []);
+  const compared = (model: string) => ({
+    model,
+    manifestSha256: '0'.repeat(64),
+    thresholds: { synthesis: 0.5, replay: null },
+  });
+  const drift = makeDriftReport(
+    { old: compared('phone/v7'), new: compared('phone/v8'), batch: batch.id, settings: { channels: 'apart' } },
+    [],
+  );
   const { reportId } = await storeDriftReport(db, drift, { batchId: batch.batchId, madeBy: 'ada' });
   await enqueueNight(server.queues, { runId: run! });
   const { loadId } = await load('reputation', 'phone,level\n+12025550143,SPAM\n+12025550144,LOUD\n');
-  const { disputeId } = await fileDispute({ db, vault: testVault }, { request: { phone: '+12025550143', reason: 'Ours', contact: 'office@clinic.example' }, filedBy: 'cli ada' });
+  const { disputeId } = await fileDispute(
+    { db, vault: testVault },
+    { request: { phone: '+12025550143', reason: 'Ours', contact: 'office@clinic.example' }, filedBy: 'cli ada' },
+  );
   seeded = [
     ['/api/nights/', { run: run! }],
     ['/api/artefacts/', { cache: 'phones', country: 'US', from: 1 }],
@@ -76,9 +98,16 @@ async function statusOf(path: string): Promise<number> {
 
 /** A digest of the rows of each table. */
 async function digestOfTables(): Promise<Record<string, string>> {
-  const tables = await queryRows<{ name: string }>(db, "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema') AND tablename NOT IN ('console_session', 'console_event')");
+  const tables = await queryRows<{ name: string }>(
+    db,
+    "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema') AND tablename NOT IN ('console_session', 'console_event')",
+  );
   const digests: Record<string, string> = {};
-  for (const { name } of tables) digests[name] = (await queryRow<{ digest: string }>(db, `SELECT count(*) || ' ' || coalesce(md5(string_agg(t::text, ';' ORDER BY t::text)), '') AS digest FROM ${name} AS t`))!.digest;
+  for (const { name } of tables)
+    digests[name] = (await queryRow<{ digest: string }>(
+      db,
+      `SELECT count(*) || ' ' || coalesce(md5(string_agg(t::text, ';' ORDER BY t::text)), '') AS digest FROM ${name} AS t`,
+    ))!.digest;
   return digests;
 }
 

@@ -21,8 +21,19 @@ interface Data {
 /** A brand of an owner with its letter, number and request. */
 async function dataOf(of: string): Promise<Data> {
   const { handle, phones } = fresh(1);
-  const { letter, operationId } = await ask(db, 'add_managed_brand', { handle, brand: { ...profile, taxId: '00-1234567' }, numbers: phones }, { owner: of, letter: letterForReview(phones) });
-  return { handle, phone: phones[0]!, letterId: letter!.letterId, operationId, brandId: (await readBrand(db, handle)).brandId };
+  const { letter, operationId } = await ask(
+    db,
+    'add_managed_brand',
+    { handle, brand: { ...profile, taxId: '00-1234567' }, numbers: phones },
+    { owner: of, letter: letterForReview(phones) },
+  );
+  return {
+    handle,
+    phone: phones[0]!,
+    letterId: letter!.letterId,
+    operationId,
+    brandId: (await readBrand(db, handle)).brandId,
+  };
 }
 
 const stranger = 'Another Agency';
@@ -43,8 +54,15 @@ const post = (url: string, payload: object) => server.send({ method: 'POST', url
 /** A form as the pages send it. */
 function sendForm(fields: Record<string, string>) {
   const boundary = 'form-of-the-test';
-  const parts = Object.entries(fields).map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`);
-  return server.send({ method: 'POST', url: '/api/operations', payload: `${parts.join('')}--${boundary}--\r\n`, headers: { ...agency, 'Content-Type': `multipart/form-data; boundary=${boundary}` } });
+  const parts = Object.entries(fields).map(
+    ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  return server.send({
+    method: 'POST',
+    url: '/api/operations',
+    payload: `${parts.join('')}--${boundary}--\r\n`,
+    headers: { ...agency, 'Content-Type': `multipart/form-data; boundary=${boundary}` },
+  });
 }
 
 /** Nothing of the other owner is in a text: no handle, number, or name. */
@@ -65,11 +83,17 @@ const checks: Record<string, () => Promise<void>> = {
     expect((await get(`/api/brands?owner=${encodeURIComponent(stranger)}`)).json()).toMatchObject({ brands: [] });
   },
   'GET /api/brands/:handle': async () => {
-    expect((await get(`/api/brands/${own.handle}`)).json()).toMatchObject({ handle: own.handle, can: { decide: false, suspend: false, resume: false, withdraw: false }, letters: [{ decidedBy: null }] });
+    expect((await get(`/api/brands/${own.handle}`)).json()).toMatchObject({
+      handle: own.handle,
+      can: { decide: false, suspend: false, resume: false, withdraw: false },
+      letters: [{ decidedBy: null }],
+    });
     await isUnknown(`/api/brands/${other.handle}`, '/api/brands/not-there', other.handle);
   },
   'GET /api/brands/:handle/numbers': async () => {
-    expect((await get(`/api/brands/${own.handle}/numbers`)).json()).toMatchObject({ numbers: [{ phone: own.phone, proof: { provenUntil: null, pending: null } }] });
+    expect((await get(`/api/brands/${own.handle}/numbers`)).json()).toMatchObject({
+      numbers: [{ phone: own.phone, proof: { provenUntil: null, pending: null } }],
+    });
     await isUnknown(`/api/brands/${other.handle}/numbers`, '/api/brands/not-there/numbers', other.handle);
   },
   'GET /api/letters': async () => {
@@ -83,14 +107,18 @@ const checks: Record<string, () => Promise<void>> = {
     await isUnknown(`/api/letters/${other.letterId}`, '/api/letters/999999', String(other.letterId));
   },
   'GET /api/letters/:id/numbers': async () => {
-    expect((await get(`/api/letters/${own.letterId}/numbers`)).json()).toMatchObject({ numbers: [{ phone: own.phone }] });
+    expect((await get(`/api/letters/${own.letterId}/numbers`)).json()).toMatchObject({
+      numbers: [{ phone: own.phone }],
+    });
     await isUnknown(`/api/letters/${other.letterId}/numbers`, '/api/letters/999999/numbers', String(other.letterId));
   },
   'GET /api/operations': async () => {
     const answer = await get('/api/operations');
     expect(answer.body).toContain(own.handle);
     hasNothingOfOthers(answer.body);
-    expect((await get(`/api/operations?owner=${encodeURIComponent(stranger)}`)).json()).toMatchObject({ operations: [] });
+    expect((await get(`/api/operations?owner=${encodeURIComponent(stranger)}`)).json()).toMatchObject({
+      operations: [],
+    });
     expect((await get(`/api/operations?handle=${other.handle}`)).json()).toMatchObject({ operations: [] });
   },
   'POST /api/operations': async () => {
@@ -98,11 +126,29 @@ const checks: Record<string, () => Promise<void>> = {
     const added = fresh(0).handle;
     const answer = await sendForm({ kind: 'add_managed_brand', key: 'own', request: request(added) });
     expect([answer.statusCode, answer.json()]).toMatchObject([200, { repeated: false }]);
-    expect((await get(`/api/operations/${(answer.json() as { operationId: number }).operationId}`)).json()).toMatchObject({ owner, requestedBy: 'console agency' });
-    expect((await sendForm({ kind: 'add_managed_brand', key: 'k2', owner: stranger, request: request('theirs') })).json()).toMatchObject({ status: 403, code: 'forbidden' });
-    for (const [kind, more] of [['update_managed_brand', {}], ['add_phone_number', { numbers: [other.phone] }]] as const) {
-      expect((await sendForm({ kind, key: `k-${kind}`, request: JSON.stringify({ handle: other.handle, ...more }) })).json()).toMatchObject({ status: 404, code: 'brand_unknown' });
-      expect((await sendForm({ kind, key: `k-${kind}`, owner: stranger, request: JSON.stringify({ handle: other.handle, ...more }) })).json()).toMatchObject({ status: 403 });
+    expect(
+      (await get(`/api/operations/${(answer.json() as { operationId: number }).operationId}`)).json(),
+    ).toMatchObject({ owner, requestedBy: 'console agency' });
+    expect(
+      (await sendForm({ kind: 'add_managed_brand', key: 'k2', owner: stranger, request: request('theirs') })).json(),
+    ).toMatchObject({ status: 403, code: 'forbidden' });
+    for (const [kind, more] of [
+      ['update_managed_brand', {}],
+      ['add_phone_number', { numbers: [other.phone] }],
+    ] as const) {
+      expect(
+        (await sendForm({ kind, key: `k-${kind}`, request: JSON.stringify({ handle: other.handle, ...more }) })).json(),
+      ).toMatchObject({ status: 404, code: 'brand_unknown' });
+      expect(
+        (
+          await sendForm({
+            kind,
+            key: `k-${kind}`,
+            owner: stranger,
+            request: JSON.stringify({ handle: other.handle, ...more }),
+          })
+        ).json(),
+      ).toMatchObject({ status: 403 });
     }
   },
   'GET /api/operations/:id': async () => {
@@ -111,28 +157,52 @@ const checks: Record<string, () => Promise<void>> = {
   },
   'GET /api/operations/:id/live': async () => {
     expect((await get(`/api/operations/${own.operationId}/live`)).body).toContain(own.handle);
-    await isUnknown(`/api/operations/${other.operationId}/live`, '/api/operations/999999/live', String(other.operationId));
+    await isUnknown(
+      `/api/operations/${other.operationId}/live`,
+      '/api/operations/999999/live',
+      String(other.operationId),
+    );
   },
   'GET /api/operations/:id/rows': async () => {
-    expect((await get(`/api/operations/${own.operationId}/rows`)).json()).toMatchObject({ rows: [{ phone: own.phone }] });
-    await isUnknown(`/api/operations/${other.operationId}/rows`, '/api/operations/999999/rows', String(other.operationId));
+    expect((await get(`/api/operations/${own.operationId}/rows`)).json()).toMatchObject({
+      rows: [{ phone: own.phone }],
+    });
+    await isUnknown(
+      `/api/operations/${other.operationId}/rows`,
+      '/api/operations/999999/rows',
+      String(other.operationId),
+    );
   },
   'GET /api/operations/:id/rejects.csv': async () => {
     expect((await get(`/api/operations/${own.operationId}/rejects.csv`)).statusCode).toBe(200);
-    await isUnknown(`/api/operations/${other.operationId}/rejects.csv`, '/api/operations/999999/rejects.csv', String(other.operationId));
+    await isUnknown(
+      `/api/operations/${other.operationId}/rejects.csv`,
+      '/api/operations/999999/rejects.csv',
+      String(other.operationId),
+    );
   },
   'POST /api/brands/:handle/letter-form': async () => {
     const answer = await post(`/api/brands/${own.handle}/letter-form`, { signer });
     expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'application/pdf']);
-    expect((await post(`/api/brands/${other.handle}/letter-form`, { signer })).json()).toMatchObject({ status: 404, code: 'brand_unknown' });
+    expect((await post(`/api/brands/${other.handle}/letter-form`, { signer })).json()).toMatchObject({
+      status: 404,
+      code: 'brand_unknown',
+    });
   },
   'POST /api/brands/:handle/proofs': async () => {
     expect((await post(`/api/brands/${own.handle}/proofs`, {})).json()).toMatchObject({ code: 'number_calls_off' }); // it passes, up to a setting
-    expect((await post(`/api/brands/${other.handle}/proofs`, {})).json()).toMatchObject({ status: 404, code: 'brand_unknown' });
+    expect((await post(`/api/brands/${other.handle}/proofs`, {})).json()).toMatchObject({
+      status: 404,
+      code: 'brand_unknown',
+    });
   },
   'POST /api/brands/:handle/proofs/confirm': async () => {
-    expect((await post(`/api/brands/${own.handle}/proofs/confirm`, { phone: own.phone, code: '12345678' })).json()).toMatchObject({ code: 'proof_unknown' });
-    expect((await post(`/api/brands/${other.handle}/proofs/confirm`, { phone: other.phone, code: '12345678' })).json()).toMatchObject({ status: 404, code: 'brand_unknown' });
+    expect(
+      (await post(`/api/brands/${own.handle}/proofs/confirm`, { phone: own.phone, code: '12345678' })).json(),
+    ).toMatchObject({ code: 'proof_unknown' });
+    expect(
+      (await post(`/api/brands/${other.handle}/proofs/confirm`, { phone: other.phone, code: '12345678' })).json(),
+    ).toMatchObject({ status: 404, code: 'brand_unknown' });
   },
 };
 
@@ -140,13 +210,21 @@ const checks: Record<string, () => Promise<void>> = {
 async function isUnknown(url: string, ofNothing: string, id: string): Promise<void> {
   const [answer, nothing] = [await get(url), await get(ofNothing)];
   expect([answer.statusCode, nothing.statusCode], url).toEqual([404, 404]);
-  const plain = (body: string) => body.replaceAll(id, 'ID').replaceAll(/not-there|999999/g, 'ID').replace(/"requestId":"[^"]*"/, '');
+  const plain = (body: string) =>
+    body
+      .replaceAll(id, 'ID')
+      .replaceAll(/not-there|999999/g, 'ID')
+      .replace(/"requestId":"[^"]*"/, '');
   expect(plain(answer.body)).toBe(plain(nothing.body));
 }
 
 /** A path of the route with the ids of some data. */
 function pathOf({ url }: RouteRule, { handle, letterId }: Data): string {
-  return url.replace(/:handle\b/, handle).replace(/:id\b/, String(letterId)).replace(/:[a-zA-Z]+/g, '1').replace('*', 'x');
+  return url
+    .replace(/:handle\b/, handle)
+    .replace(/:id\b/, String(letterId))
+    .replace(/:[a-zA-Z]+/g, '1')
+    .replace('*', 'x');
 }
 
 describe('a user of an agency', () => {
@@ -156,7 +234,13 @@ describe('a user of an agency', () => {
     const passed: string[] = [];
     for (const [at, rule] of others.entries()) {
       const body = rule.method === 'GET' ? {} : { payload: 'x', headers: { 'Content-Type': 'application/x-unknown' } };
-      const answer = await server.send({ method: rule.method as 'GET', url: pathOf(rule, own), remoteAddress: `10.1.${Math.floor(at / 100)}.1`, ...body, headers: { ...('headers' in body ? body.headers : {}), ...agency } });
+      const answer = await server.send({
+        method: rule.method as 'GET',
+        url: pathOf(rule, own),
+        remoteAddress: `10.1.${Math.floor(at / 100)}.1`,
+        ...body,
+        headers: { ...('headers' in body ? body.headers : {}), ...agency },
+      });
       if (answer.statusCode !== 403) passed.push(`${rule.method} ${rule.url}: ${answer.statusCode}`);
       hasNothingOfOthers(answer.body);
     }
@@ -164,15 +248,34 @@ describe('a user of an agency', () => {
   });
 
   it('has a check for every route that it may use', () => {
-    expect(rules.filter(({ forAgencies }) => forAgencies).map(({ method, url }) => `${method} ${url}`).sort()).toEqual(Object.keys(checks).sort());
+    expect(
+      rules
+        .filter(({ forAgencies }) => forAgencies)
+        .map(({ method, url }) => `${method} ${url}`)
+        .sort(),
+    ).toEqual(Object.keys(checks).sort());
   });
 
-  it.each(Object.keys(checks))('is given by %s what is its own, and of others as little as of nothing', (route) => checks[route]!());
+  it.each(Object.keys(checks))('is given by %s what is its own, and of others as little as of nothing', (route) =>
+    checks[route]!(),
+  );
 
   it('cannot stream audio, and is told who it is', async () => {
-    const stream = await server.send({ method: 'GET', url: '/api/stream', headers: { ...agency, Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': 'AAAAAAAAAAAAAAAAAAAAAA==' } });
+    const stream = await server.send({
+      method: 'GET',
+      url: '/api/stream',
+      headers: {
+        ...agency,
+        Connection: 'Upgrade',
+        Upgrade: 'websocket',
+        'Sec-WebSocket-Version': '13',
+        'Sec-WebSocket-Key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+      },
+    });
     expect(stream.statusCode).toBe(403);
-    expect((await get('/api/session')).json()).toMatchObject({ user: { name: 'agency', role: 'agency', owners: [owner] } });
+    expect((await get('/api/session')).json()).toMatchObject({
+      user: { name: 'agency', role: 'agency', owners: [owner] },
+    });
   });
 
   it('sees the brands of each owner that it acts for, from the next request on', async () => {
@@ -183,9 +286,17 @@ describe('a user of an agency', () => {
   });
 
   it('acts for an owner at least', async () => {
-    await expect(addUser(db, { name: 'agnes', role: 'agency', password })).rejects.toMatchObject({ code: 'console_user_invalid' });
-    await expect(addUser(db, { name: 'agnes', role: 'agency', password, owners: [' '] })).rejects.toMatchObject({ code: 'console_user_invalid' });
-    expect(await addUser(db, { name: 'agnes', role: 'agency', password, owners: [owner, ` ${owner} `] })).toEqual({ name: 'agnes', role: 'agency', owners: [owner] });
+    await expect(addUser(db, { name: 'agnes', role: 'agency', password })).rejects.toMatchObject({
+      code: 'console_user_invalid',
+    });
+    await expect(addUser(db, { name: 'agnes', role: 'agency', password, owners: [' '] })).rejects.toMatchObject({
+      code: 'console_user_invalid',
+    });
+    expect(await addUser(db, { name: 'agnes', role: 'agency', password, owners: [owner, ` ${owner} `] })).toEqual({
+      name: 'agnes',
+      role: 'agency',
+      owners: [owner],
+    });
     await expect(changeRole(db, 'viewer', 'agency')).rejects.toMatchObject({ code: 'console_user_invalid' });
     expect(await changeRole(db, 'agnes', 'reviewer')).toMatchObject({ role: 'reviewer', owners: [owner] });
   });
@@ -195,11 +306,25 @@ describe('a reviewer', () => {
   const verdict = { approve: true, reason: 'looked at' };
 
   it('who acts for the owner is told why not to decide, and is refused', async () => {
-    await db.query("INSERT INTO console_user_owner SELECT user_id, $1 FROM console_user WHERE name = 'reviewer'", [owner]);
+    await db.query("INSERT INTO console_user_owner SELECT user_id, $1 FROM console_user WHERE name = 'reviewer'", [
+      owner,
+    ]);
     const headers = await server.session('reviewer');
-    expect((await server.send({ method: 'GET', url: `/api/brands/${own.handle}`, headers })).json()).toMatchObject({ whyNotDecide: 'reviewer acts for the owner of the brand.' });
-    expect((await server.send({ method: 'GET', url: `/api/brands/${other.handle}`, headers })).json()).toMatchObject({ whyNotDecide: null });
-    expect((await server.send({ method: 'POST', url: `/api/letters/${own.letterId}/decision`, payload: verdict, headers })).json()).toMatchObject({ status: 403, code: 'decided_by_requester' });
-    expect((await server.send({ method: 'POST', url: `/api/letters/${other.letterId}/decision`, payload: verdict, headers })).json()).toMatchObject({ state: 'approved' });
+    expect((await server.send({ method: 'GET', url: `/api/brands/${own.handle}`, headers })).json()).toMatchObject({
+      whyNotDecide: 'reviewer acts for the owner of the brand.',
+    });
+    expect((await server.send({ method: 'GET', url: `/api/brands/${other.handle}`, headers })).json()).toMatchObject({
+      whyNotDecide: null,
+    });
+    expect(
+      (
+        await server.send({ method: 'POST', url: `/api/letters/${own.letterId}/decision`, payload: verdict, headers })
+      ).json(),
+    ).toMatchObject({ status: 403, code: 'decided_by_requester' });
+    expect(
+      (
+        await server.send({ method: 'POST', url: `/api/letters/${other.letterId}/decision`, payload: verdict, headers })
+      ).json(),
+    ).toMatchObject({ state: 'approved' });
   });
 });

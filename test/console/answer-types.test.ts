@@ -3,13 +3,22 @@ import { projectFiles, readProjectFile } from '../conventions/source-tree.ts';
 
 const pages = projectFiles.filter((path) => /^console\/pages\/[a-z-]+\.ts$/.test(path));
 const answers = pages.filter((path) => path.endsWith('-types.ts'));
-const compared = projectFiles.filter((path) => /^test\/console\/answer-types\/[a-z]+-answers\.ts$/.test(path)).map(readProjectFile).join('\n');
+const compared = projectFiles
+  .filter((path) => /^test\/console\/answer-types\/[a-z]+-answers\.ts$/.test(path))
+  .map(readProjectFile)
+  .join('\n');
 
 /** The types that pages read answers as, by name, each with its declaration. */
-const declarations = new Map(answers.flatMap((path) => readProjectFile(path).split(/^(?=export )/m).flatMap((text) => {
-  const name = /^export (?:interface|type) (\w+)/.exec(text)?.[1];
-  return name === undefined ? [] : [[name, text] as const];
-})));
+const declarations = new Map(
+  answers.flatMap((path) =>
+    readProjectFile(path)
+      .split(/^(?=export )/m)
+      .flatMap((text) => {
+        const name = /^export (?:interface|type) (\w+)/.exec(text)?.[1];
+        return name === undefined ? [] : [[name, text] as const];
+      }),
+  ),
+);
 
 function namesIn(text: string): string[] {
   return (text.match(/\b[A-Z]\w*/g) ?? []).filter((name) => declarations.has(name));
@@ -25,7 +34,13 @@ function comparedNames(): Set<string> {
 /** The types, as they are written, that a page says an answer has. */
 function readTypesOf(path: string): string[] {
   const text = readProjectFile(path);
-  return [...text.matchAll(/\b(?:useReading|useLive|getJson|sendJson|sendForm|postOnce)<([^()]+?)>\(|\bJSON\.parse\([^()]*\) as (\w+)/g)].map(([, given, parsed]) => (given ?? parsed)!).filter((type) => type !== 'Value');
+  return [
+    ...text.matchAll(
+      /\b(?:useReading|useLive|getJson|sendJson|sendForm|postOnce)<([^()]+?)>\(|\bJSON\.parse\([^()]*\) as (\w+)/g,
+    ),
+  ]
+    .map(([, given, parsed]) => (given ?? parsed)!)
+    .filter((type) => type !== 'Value');
 }
 
 // What the types say of each other, the compiler checks: test/console/answer-types/.
@@ -36,7 +51,13 @@ describe('the types of answers', () => {
   });
 
   it('stand in the files of types, for each answer that a page reads', () => {
-    expect(pages.flatMap((path) => readTypesOf(path).filter((type) => namesIn(type).length === 0).map((type) => `${path} reads ${type}`))).toEqual([]);
+    expect(
+      pages.flatMap((path) =>
+        readTypesOf(path)
+          .filter((type) => namesIn(type).length === 0)
+          .map((type) => `${path} reads ${type}`),
+      ),
+    ).toEqual([]);
   });
 
   it('are compared with what the server answers', () => {

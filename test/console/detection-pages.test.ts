@@ -48,9 +48,13 @@ describe.skipIf(noChromium)('AI Voice Detection', () => {
     const page = await browser.open('/detect', { role: 'reviewer' });
     await page.getByLabel('Model').selectOption('phone/v7');
     await page.getByText('This version, whatever the default is; release 2026.03.r1p0.').waitFor();
-    expect(await page.getByRole('option', { name: 'phone/v5 (removed; phone/v6 takes its place)' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('option', { name: 'phone/v5 (removed; phone/v6 takes its place)' }).isDisabled()).toBe(
+      true,
+    );
     const silence = Array.from(speechLikeWav(3, { loudness: 0 }));
-    const dropped = await page.evaluateHandle(`(() => { const data = new DataTransfer(); data.items.add(new File([new Uint8Array(${JSON.stringify(silence)})], 'silence.wav')); return data; })()`);
+    const dropped = await page.evaluateHandle(
+      `(() => { const data = new DataTransfer(); data.items.add(new File([new Uint8Array(${JSON.stringify(silence)})], 'silence.wav')); return data; })()`,
+    );
     await page.locator('label.drop').dispatchEvent('drop', { dataTransfer: dropped });
     await page.getByText('silence.wav, 46.9 KiB').waitFor();
     await page.getByRole('button', { name: 'Verify' }).click();
@@ -67,25 +71,38 @@ describe.skipIf(noChromium)('AI Voice Detection', () => {
     await page.getByText(/ heard, .* of voice, by phone\/v8/).waitFor();
     await page.getByRole('button', { name: 'Stop and verify' }).click();
     await page.getByText('microphone, by phone/v8').waitFor();
-    await page.getByText(/^The model gives/).first().waitFor();
+    await page
+      .getByText(/^The model gives/)
+      .first()
+      .waitFor();
     expect(page.url()).toMatch(/verification=[0-9a-f-]{36}/);
     await page.getByRole('button', { name: 'Record from the microphone' }).waitFor();
   }, 60_000);
 
-  it.each(['/detect', '/voices?enrol=1'])('gives the microphone back that comes after asking was stopped, or the page was left: %s', async (path) => {
-    const page = await browser.open(path, { role: 'reviewer' });
-    await page.evaluate(slowPermission);
-    const [record, stop] = [page.getByRole('button', { name: 'Record from the microphone' }), page.getByRole('button', { name: 'Stop' })];
-    if (path === '/detect') await page.getByLabel('The microphone, scored while you speak').check();
-    await record.click();
-    await stop.click();
-    await record.click();
-    await stop.waitFor();
-    await page.getByRole('link', { name: 'Verifications' }).first().click();
-    await page.getByRole('heading', { name: 'Verifications', level: 1 }).waitFor();
-    await page.evaluate('allowMicrophones()');
-    await vi.waitFor(async () => expect(await page.evaluate('microphones.map(({ readyState }) => readyState)')).toEqual(['ended', 'ended']), 5000);
-  });
+  it.each(['/detect', '/voices?enrol=1'])(
+    'gives the microphone back that comes after asking was stopped, or the page was left: %s',
+    async (path) => {
+      const page = await browser.open(path, { role: 'reviewer' });
+      await page.evaluate(slowPermission);
+      const [record, stop] = [
+        page.getByRole('button', { name: 'Record from the microphone' }),
+        page.getByRole('button', { name: 'Stop' }),
+      ];
+      if (path === '/detect') await page.getByLabel('The microphone, scored while you speak').check();
+      await record.click();
+      await stop.click();
+      await record.click();
+      await stop.waitFor();
+      await page.getByRole('link', { name: 'Verifications' }).first().click();
+      await page.getByRole('heading', { name: 'Verifications', level: 1 }).waitFor();
+      await page.evaluate('allowMicrophones()');
+      await vi.waitFor(
+        async () =>
+          expect(await page.evaluate('microphones.map(({ readyState }) => readyState)')).toEqual(['ended', 'ended']),
+        5000,
+      );
+    },
+  );
 
   it('gives the microphone back at once when the page is left while it is heard', async () => {
     const page = await browser.open('/detect', { role: 'reviewer' });
@@ -95,25 +112,34 @@ describe.skipIf(noChromium)('AI Voice Detection', () => {
     await page.evaluate('allowMicrophones()');
     await page.getByText(/^Last window/).waitFor();
     await page.getByLabel('A file', { exact: true }).check();
-    await vi.waitFor(async () => expect(await page.evaluate('microphones.map(({ readyState }) => readyState)')).toEqual(['ended']), 2000);
+    await vi.waitFor(
+      async () => expect(await page.evaluate('microphones.map(({ readyState }) => readyState)')).toEqual(['ended']),
+      2000,
+    );
   }, 60_000);
 
   it.each([
     { width: 1280, dark: false },
     { width: 360, dark: true },
-  ])('has no barrier that axe finds, and scrolls in one direction alone, at $width px (dark: $dark)', async ({ width, dark }) => {
-    const page = await browser.open('/detect', { width, dark });
-    await page.getByRole('button', { name: 'Verify' }).waitFor();
-    const look = async () => {
-      expect(await findBarriers(page)).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBeLessThanOrEqual(0);
-    };
-    await look();
-    await page.getByLabel('The microphone, scored while you speak').check();
-    await page.getByRole('button', { name: 'Record from the microphone' }).click();
-    await page.getByText(/^Last window/).waitFor();
-    await look();
-  }, 60_000);
+  ])(
+    'has no barrier that axe finds, and scrolls in one direction alone, at $width px (dark: $dark)',
+    async ({ width, dark }) => {
+      const page = await browser.open('/detect', { width, dark });
+      await page.getByRole('button', { name: 'Verify' }).waitFor();
+      const look = async () => {
+        expect(await findBarriers(page)).toEqual([]);
+        expect(
+          await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+        ).toBeLessThanOrEqual(0);
+      };
+      await look();
+      await page.getByLabel('The microphone, scored while you speak').check();
+      await page.getByRole('button', { name: 'Record from the microphone' }).click();
+      await page.getByText(/^Last window/).waitFor();
+      await look();
+    },
+    60_000,
+  );
 
   it('is not offered to a viewer', async () => {
     const page = await browser.open('/', { role: 'viewer' });

@@ -4,7 +4,10 @@ import { loadConfig } from '../../runtime/config.ts';
 import { logIn, useConsole, type ConsoleClient } from './support/console-process.ts';
 
 const running = await useConsole({ CONSOLE_FEED_BYTES_MAX: '20000' });
-const { database: { db }, stateDir } = running;
+const {
+  database: { db },
+  stateDir,
+} = running;
 const config = loadConfig({ STATE_DIR: stateDir, FEED_GATE_ROWS_MIN: '1' });
 
 interface Answer {
@@ -20,7 +23,14 @@ describe('feeds in the console', () => {
     [viewer, operator] = await Promise.all([logIn(running, 'viewer'), logIn(running, 'operator')]);
   });
 
-  function send(content: string, { feed = 'reputation', options = '{}', client = operator! }: { feed?: string; options?: string; client?: ConsoleClient } = {}): Promise<Answer> {
+  function send(
+    content: string,
+    {
+      feed = 'reputation',
+      options = '{}',
+      client = operator!,
+    }: { feed?: string; options?: string; client?: ConsoleClient } = {},
+  ): Promise<Answer> {
     const form = new FormData();
     form.append('feed', feed);
     form.append('options', options);
@@ -29,15 +39,29 @@ describe('feeds in the console', () => {
   }
   const run = (loadId: number) => runFeedLoad({ db, feedDir: config.feedDir, loadId, limits: config });
   const decide = (loadId: number, decision: string, client = operator!, reason = 'why') =>
-    client.json<Answer>(`/api/feeds/loads/${loadId}/decision`, { method: 'POST', body: JSON.stringify({ decision, reason }) });
-  const list = (rows: number, level = 'SPAM') => Array.from({ length: rows }, (_, at) => `+1202555${1000 + at},${level}\n`).join('');
+    client.json<Answer>(`/api/feeds/loads/${loadId}/decision`, {
+      method: 'POST',
+      body: JSON.stringify({ decision, reason }),
+    });
+  const list = (rows: number, level = 'SPAM') =>
+    Array.from({ length: rows }, (_, at) => `+1202555${1000 + at},${level}\n`).join('');
 
   it('are handed in by operators alone, recorded, and shown with their refused rows', async () => {
     expect(await send(list(1), { client: viewer! })).toMatchObject({ code: 'forbidden' });
     const { loadId } = await send(`${list(2)}x,SPAM\n`, { options: '{"source":"list"}' });
     await run(loadId);
-    expect(await viewer!.json(`/api/feeds/loads/${loadId}`)).toMatchObject({ state: 'done', source: 'list', fileName: 'levels.csv', submittedBy: 'console operator', rowsGiven: 3, rowsRejected: 1 });
-    expect(await viewer!.json(`/api/feeds/loads/${loadId}/rejects`)).toMatchObject({ rejects: [{ line: 3, code: 'phone_invalid', excerpt: 'x,SPAM,' }], next: null });
+    expect(await viewer!.json(`/api/feeds/loads/${loadId}`)).toMatchObject({
+      state: 'done',
+      source: 'list',
+      fileName: 'levels.csv',
+      submittedBy: 'console operator',
+      rowsGiven: 3,
+      rowsRejected: 1,
+    });
+    expect(await viewer!.json(`/api/feeds/loads/${loadId}/rejects`)).toMatchObject({
+      rejects: [{ line: 3, code: 'phone_invalid', excerpt: 'x,SPAM,' }],
+      next: null,
+    });
     const { rows } = await db.query("SELECT actor, object, detail FROM console_event WHERE action = 'load_feed'");
     expect(rows).toEqual([{ actor: 'operator', object: `load ${loadId}`, detail: { feed: 'reputation' } }]);
   });
@@ -54,20 +78,39 @@ describe('feeds in the console', () => {
     const [first, second] = [(await send(list(3))).loadId, (await send(list(4))).loadId];
     expect(await run(first)).toMatchObject({ state: 'held' });
     expect(await run(second)).toMatchObject({ state: 'held' });
-    expect(await viewer!.json('/api/feeds/loads?state=held')).toMatchObject({ loads: [{ loadId: second, gates: [{ gate: 'volume' }] }, { loadId: first }] });
+    expect(await viewer!.json('/api/feeds/loads?state=held')).toMatchObject({
+      loads: [{ loadId: second, gates: [{ gate: 'volume' }] }, { loadId: first }],
+    });
     expect(await decide(first, 'release', viewer!)).toMatchObject({ code: 'forbidden' });
     expect(await decide(first, 'release', operator!, ' ')).toMatchObject({ code: 'reason_required' });
-    expect(await decide(first, 'release')).toMatchObject({ status: 403, code: 'decided_by_requester', detail: 'operator handed in the load.' });
+    expect(await decide(first, 'release')).toMatchObject({
+      status: 403,
+      code: 'decided_by_requester',
+      detail: 'operator handed in the load.',
+    });
     await db.query("UPDATE feed_load SET submitted_by = 'cli ben' WHERE load_id = ANY ($1)", [[first, second]]);
     expect(await decide(first, 'release')).toMatchObject({ state: 'queued' });
-    expect(await run(first)).toMatchObject({ state: 'done', decision: { kind: 'release', by: 'console operator', reason: 'why' } });
+    expect(await run(first)).toMatchObject({
+      state: 'done',
+      decision: { kind: 'release', by: 'console operator', reason: 'why' },
+    });
     expect(await decide(second, 'discard')).toMatchObject({ state: 'discarded' });
     expect(await decide(second, 'release')).toMatchObject({ code: 'feed_not_held' });
-    const { rows } = await db.query("SELECT object, detail ->> 'decision' AS decision FROM console_event WHERE action = 'decide_load' ORDER BY at");
-    expect(rows).toEqual([{ object: `load ${first}`, decision: 'release' }, { object: `load ${second}`, decision: 'discard' }]);
+    const { rows } = await db.query(
+      "SELECT object, detail ->> 'decision' AS decision FROM console_event WHERE action = 'decide_load' ORDER BY at",
+    );
+    expect(rows).toEqual([
+      { object: `load ${first}`, decision: 'release' },
+      { object: `load ${second}`, decision: 'discard' },
+    ]);
   });
 
   it('have an arrival for each source', async () => {
-    expect(await viewer!.json('/api/feeds')).toMatchObject({ arrivals: [{ feed: 'reputation', source: '', late: false }, { feed: 'reputation', source: 'list', expectedHours: null }] });
+    expect(await viewer!.json('/api/feeds')).toMatchObject({
+      arrivals: [
+        { feed: 'reputation', source: '', late: false },
+        { feed: 'reputation', source: 'list', expectedHours: null },
+      ],
+    });
   });
 });

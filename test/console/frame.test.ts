@@ -7,7 +7,11 @@ import { logIn, passwordOf, useConsole } from './support/console-process.ts';
 const running = await useConsole();
 /** When a session of a user was last in use: each look-up notes it, once a minute. */
 async function seenAt(name: string): Promise<string> {
-  const row = await queryRow<{ seen: string }>(running.database.db, 'SELECT max(s.seen_at)::text AS seen FROM console_session AS s JOIN console_user USING (user_id) WHERE name = $1', [name]);
+  const row = await queryRow<{ seen: string }>(
+    running.database.db,
+    'SELECT max(s.seen_at)::text AS seen FROM console_session AS s JOIN console_user USING (user_id) WHERE name = $1',
+    [name],
+  );
   return row!.seen;
 }
 
@@ -31,7 +35,10 @@ describe.skipIf(noChromium)('the frame of the console', () => {
   it('shows a user of an agency the pages of branding alone, without what its role does not do', async () => {
     const page = await browser.open('/', { role: 'agency' });
     await page.getByText('You are agency, of an agency that acts for').waitFor();
-    const links = await page.getByRole('navigation', { name: 'Parts of the console' }).getByRole('link').allTextContents();
+    const links = await page
+      .getByRole('navigation', { name: 'Parts of the console' })
+      .getByRole('link')
+      .allTextContents();
     expect(links).toEqual(['Brands', 'Letters', 'Requests']);
     await page.getByRole('navigation', { name: 'Parts of the console' }).getByRole('link', { name: 'Brands' }).click();
     await page.getByRole('link', { name: 'Add Managed Brand' }).click();
@@ -53,19 +60,25 @@ describe.skipIf(noChromium)('the frame of the console', () => {
     const { cookie } = await logIn(running, 'viewer');
     await running.database.db.query("UPDATE console_session SET seen_at = now() - interval '5 minutes'");
     const before = await seenAt('viewer');
-    for (const path of ['/', '/pages/main.js', '/modules/preact.js']) expect((await fetch(`${running.url}${path}`, { headers: { Cookie: cookie } })).status).toBe(200);
+    for (const path of ['/', '/pages/main.js', '/modules/preact.js'])
+      expect((await fetch(`${running.url}${path}`, { headers: { Cookie: cookie } })).status).toBe(200);
     expect(await seenAt('viewer')).toBe(before);
   });
 
   it.each([
     { width: 1280, dark: false },
     { width: 360, dark: true },
-  ])('has no barrier that axe finds, and scrolls in one direction alone, at $width px (dark: $dark)', async ({ width, dark }) => {
-    for (const path of ['/', '/audit']) {
-      const page = await browser.open(path, { width, dark });
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      expect(await findBarriers(page)).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBeLessThanOrEqual(0);
-    }
-  });
+  ])(
+    'has no barrier that axe finds, and scrolls in one direction alone, at $width px (dark: $dark)',
+    async ({ width, dark }) => {
+      for (const path of ['/', '/audit']) {
+        const page = await browser.open(path, { width, dark });
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        expect(await findBarriers(page)).toEqual([]);
+        expect(
+          await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+        ).toBeLessThanOrEqual(0);
+      }
+    },
+  );
 });

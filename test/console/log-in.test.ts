@@ -9,7 +9,10 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 }); // passwords are ha
 const password = 'a pass phrase for the tests';
 const limited = await useConsoleServer({ CONSOLE_LOG_INS_PER_MINUTE_MAX: '3' });
 const open = await useConsoleServer({ CONSOLE_LOG_INS_PER_MINUTE_MAX: '1000' });
-const proxied = await useConsoleServer({ CONSOLE_LOG_INS_PER_MINUTE_MAX: '1', CONSOLE_ORIGIN: 'https://console.example.com' });
+const proxied = await useConsoleServer({
+  CONSOLE_LOG_INS_PER_MINUTE_MAX: '1',
+  CONSOLE_ORIGIN: 'https://console.example.com',
+});
 
 beforeAll(async () => {
   for (const { db } of [limited, open]) await addUser(db, { name: 'ada', role: 'viewer', password });
@@ -22,8 +25,17 @@ interface Try {
   readonly headers?: Record<string, string>;
 }
 
-async function logIn({ send }: TestConsoleServer, { name, password: given = 'not the pass phrase', from = '10.1.1.1', headers = {} }: Try): Promise<{ status: number; code: string | undefined }> {
-  const response = await send({ method: 'POST', url: '/api/session', payload: { name, password: given }, remoteAddress: from, headers });
+async function logIn(
+  { send }: TestConsoleServer,
+  { name, password: given = 'not the pass phrase', from = '10.1.1.1', headers = {} }: Try,
+): Promise<{ status: number; code: string | undefined }> {
+  const response = await send({
+    method: 'POST',
+    url: '/api/session',
+    payload: { name, password: given },
+    remoteAddress: from,
+    headers,
+  });
   return { status: response.statusCode, code: (response.json() as { code?: string }).code };
 }
 
@@ -38,19 +50,22 @@ describe('logging in', () => {
   });
 
   it('counts the addresses of a network of IPv6 as one, as a client has them all', async () => {
-    for (const [at, from] of ['2001:db8:1:1::1', '2001:db8:1:1::2', '2001:db8:1:1:ffff::3'].entries()) expect(await logIn(limited, { name: `six-${at}`, from })).toEqual(refused);
+    for (const [at, from] of ['2001:db8:1:1::1', '2001:db8:1:1::2', '2001:db8:1:1:ffff::3'].entries())
+      expect(await logIn(limited, { name: `six-${at}`, from })).toEqual(refused);
     expect(await logIn(limited, { name: 'six-4', from: '2001:db8:1:1::4' })).toEqual(tooMany);
     expect(await logIn(limited, { name: 'six-4', from: '2001:db8:1:2::1' })).toEqual(refused);
   });
 
   it('may be tried as often as the limit says for one name, however it is written and from wherever, also with the right password', async () => {
-    for (const [at, name] of ['ada', ' ADA', 'Ada '].entries()) expect(await logIn(limited, { name, from: `10.2.0.${at}` })).toEqual(refused);
+    for (const [at, name] of ['ada', ' ADA', 'Ada '].entries())
+      expect(await logIn(limited, { name, from: `10.2.0.${at}` })).toEqual(refused);
     expect(await logIn(limited, { name: 'aDa', password, from: '10.2.0.9' })).toEqual(tooMany);
   });
 
   it('believes a reverse proxy about the address, where CONSOLE_ORIGIN says that there is one, and nobody else', async () => {
     const page = { Host: 'console.example.com', Origin: 'https://console.example.com' };
-    const through = (name: string, address: string, from = '127.0.0.1') => logIn(proxied, { name, from, headers: { ...page, 'X-Forwarded-For': address } });
+    const through = (name: string, address: string, from = '127.0.0.1') =>
+      logIn(proxied, { name, from, headers: { ...page, 'X-Forwarded-For': address } });
     expect(await through('a', '192.0.2.1')).toEqual(refused);
     expect(await through('b', '192.0.2.1')).toEqual(tooMany);
     expect(await through('c', '192.0.2.2')).toEqual(refused);
@@ -61,8 +76,14 @@ describe('logging in', () => {
   });
 
   it('does the work of one comparison, whether the name is known or not', async () => {
-    for (const [name, given, status] of [['ada', password, 200], ['ada', 'not the pass phrase', 401], ['nobody-at-all', 'not the pass phrase', 401]] as const) {
-      expect(await comparisonsOf(async () => expect((await logIn(open, { name, password: given })).status).toBe(status))).toBe(1);
+    for (const [name, given, status] of [
+      ['ada', password, 200],
+      ['ada', 'not the pass phrase', 401],
+      ['nobody-at-all', 'not the pass phrase', 401],
+    ] as const) {
+      expect(
+        await comparisonsOf(async () => expect((await logIn(open, { name, password: given })).status).toBe(status)),
+      ).toBe(1);
     }
   });
 
@@ -77,7 +98,14 @@ describe('logging in', () => {
     await logIn(open, { name: 'ada', password, from: '10.3.0.1' });
     await logIn(open, { name: 'ADA', from: '10.3.0.2' });
     await logIn(open, { name: 'my secret pass phrase', from: '10.3.0.3' });
-    expect((await listEvents(open.db, { limit: 3 })).map(({ actor, action, object, address }) => ({ actor, action, object, address }))).toEqual([
+    expect(
+      (await listEvents(open.db, { limit: 3 })).map(({ actor, action, object, address }) => ({
+        actor,
+        action,
+        object,
+        address,
+      })),
+    ).toEqual([
       { actor: 'nobody', action: 'log_in_refused', object: null, address: '10.3.0.3' },
       { actor: 'nobody', action: 'log_in_refused', object: 'user ada', address: '10.3.0.2' },
       { actor: 'ada', action: 'log_in', object: null, address: '10.3.0.1' },
@@ -97,7 +125,11 @@ describe('logging in', () => {
     ['a password that is too long', { name: 'ada', password: 'x'.repeat(257) }],
     ['a NUL', { name: 'ada\0', password }],
   ])('refuses %s before anything is compared', async (_what, given) => {
-    expect(await comparisonsOf(async () => expect(await logIn(open, given)).toEqual({ status: 400, code: 'parameter_invalid' }))).toBe(0);
+    expect(
+      await comparisonsOf(async () =>
+        expect(await logIn(open, given)).toEqual({ status: 400, code: 'parameter_invalid' }),
+      ),
+    ).toBe(0);
   });
 });
 
@@ -111,7 +143,11 @@ async function comparisonsOf(work: () => Promise<unknown>): Promise<number> {
 
 describe('turns', () => {
   it('never let more run than may, give a place to the one that waited longest, and give it back after an error', async () => {
-    const turns = new Turns({ runningMax: 2, waitingMax: 20, refusal: { code: 'overloaded', operation: 'try', problem: 'Full.' } });
+    const turns = new Turns({
+      runningMax: 2,
+      waitingMax: 20,
+      refusal: { code: 'overloaded', operation: 'try', problem: 'Full.' },
+    });
     let [running, most] = [0, 0];
     const begun: number[] = [];
     const work = Array.from({ length: 22 }, (_, at) =>

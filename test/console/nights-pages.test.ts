@@ -12,7 +12,9 @@ import { daysAgo, seedNights } from './support/nights.ts';
 
 const running = await useConsole({ CONSOLE_LOG_INS_PER_MINUTE_MAX: '1000' });
 const browser = await useBrowser(running);
-const { database: { db } } = running;
+const {
+  database: { db },
+} = running;
 const runs = noChromium ? [] : await seedNights(running);
 
 /** Nights of the last 30 days for 250 countries, as rows alone: there are no files behind them. */
@@ -32,16 +34,27 @@ describe.skipIf(noChromium)('the pages of nights', () => {
   it.each([
     { width: 1280, dark: false },
     { width: 360, dark: true },
-  ])('have no barrier that axe finds, and scroll in one direction alone, at $width px (dark: $dark)', async ({ width, dark }) => {
-    const page = await browser.open('/nights', { width, dark });
-    for (const [path, heading] of [['/nights', 'Nights'], [`/nights/${runs[2]!}`, `Night ${daysAgo(1)}, run ${runs[2]!}`], ['/artefacts', 'Artefacts'], ['/artefacts/phones/US', 'phones/US']] as const) {
-      await page.goto(path);
-      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
-      await page.getByRole('table').first().waitFor();
-      expect(await findBarriers(page), path).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'), path).toBeLessThanOrEqual(0);
-    }
-  });
+  ])(
+    'have no barrier that axe finds, and scroll in one direction alone, at $width px (dark: $dark)',
+    async ({ width, dark }) => {
+      const page = await browser.open('/nights', { width, dark });
+      for (const [path, heading] of [
+        ['/nights', 'Nights'],
+        [`/nights/${runs[2]!}`, `Night ${daysAgo(1)}, run ${runs[2]!}`],
+        ['/artefacts', 'Artefacts'],
+        ['/artefacts/phones/US', 'phones/US'],
+      ] as const) {
+        await page.goto(path);
+        await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+        await page.getByRole('table').first().waitFor();
+        expect(await findBarriers(page), path).toEqual([]);
+        expect(
+          await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+          path,
+        ).toBeLessThanOrEqual(0);
+      }
+    },
+  );
 
   it('lead through the history by the arrow keys, to the night of a mark', async () => {
     const page = await browser.open('/nights', { role: 'viewer' });
@@ -57,7 +70,10 @@ describe.skipIf(noChromium)('the pages of nights', () => {
 
   it('raise the alarm of a full build that found unmarked changes, and name the brands whose numbers have left', async () => {
     await db.query('UPDATE build SET segments_differing = 3 WHERE run_id = $1 AND country = $2', [runs[1], 'US']);
-    await db.query(`UPDATE night_run SET report = jsonb_set(report, '{lapsed}', '[{"brand": "example-bank", "validUntil": "2026-01-01T00:00:00.000Z", "numbers": 12}]') WHERE run_id = $1`, [runs[1]]);
+    await db.query(
+      `UPDATE night_run SET report = jsonb_set(report, '{lapsed}', '[{"brand": "example-bank", "validUntil": "2026-01-01T00:00:00.000Z", "numbers": 12}]') WHERE run_id = $1`,
+      [runs[1]],
+    );
     const page = await browser.open(`/nights/${runs[1]!}`, { role: 'viewer' });
     await page.getByText('Alarm: phones/US: 3 segments changed without a mark.').waitFor();
     await page.getByRole('link', { name: 'example-bank' }).waitFor();
@@ -79,14 +95,20 @@ describe.skipIf(noChromium)('the pages of nights', () => {
   }, 120_000);
 
   it('release a held file for a reason', async () => {
-    await db.query("UPDATE publication SET status = 'stale', stale_code = 'artefact_shrunk', stale_reason = 'x' WHERE cache = 'phones' AND country = 'CA'");
+    await db.query(
+      "UPDATE publication SET status = 'stale', stale_code = 'artefact_shrunk', stale_reason = 'x' WHERE cache = 'phones' AND country = 'CA'",
+    );
     const page = await browser.open(`/nights/${runs[2]!}`);
     await page.getByRole('button', { name: 'Release phones/CA' }).click();
     await page.getByLabel('Reason').fill('The provider has closed');
     await page.getByRole('button', { name: 'Release', exact: true }).click();
     await page.getByText('Released: phones/CA.').waitFor();
-    expect((await db.query('SELECT cache, country, reason, released_by FROM night_release')).rows).toEqual([{ cache: 'phones', country: 'CA', reason: 'The provider has closed', released_by: 'console operator' }]);
-    expect((await db.query("SELECT object FROM console_event WHERE action = 'release_files'")).rows).toEqual([{ object: 'phones/CA' }]);
+    expect((await db.query('SELECT cache, country, reason, released_by FROM night_release')).rows).toEqual([
+      { cache: 'phones', country: 'CA', reason: 'The provider has closed', released_by: 'console operator' },
+    ]);
+    expect((await db.query("SELECT object FROM console_event WHERE action = 'release_files'")).rows).toEqual([
+      { object: 'phones/CA' },
+    ]);
   });
 
   it('run one night when its answer was lost and the button is pressed again, and another one for another choice', async () => {
@@ -97,7 +119,9 @@ describe.skipIf(noChromium)('the pages of nights', () => {
     await page.route('**/api/nights', async (route) => {
       if (!isLosing || route.request().method() !== 'POST') return route.fallback();
       isLosing = false;
-      expect((await route.fetch({ headers: { ...route.request().headers(), origin: running.url } })).status()).toBe(202);
+      expect((await route.fetch({ headers: { ...route.request().headers(), origin: running.url } })).status()).toBe(
+        202,
+      );
       await route.fulfill({ status: 504, body: '' });
     });
     const dialog = page.getByRole('dialog', { name: 'Run a night now' });
@@ -128,9 +152,14 @@ describe.skipIf(noChromium)('the pages of nights', () => {
 
   it('give a file out as it is stored, and verify what is stored', async () => {
     const page = await browser.open('/artefacts/phones/US');
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download version 2' }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download version 2' }).click(),
+    ]);
     expect(download.suggestedFilename()).toBe('phones-US-v2.tsv.gz');
-    const digest = createHash('sha256').update(await readFile(await download.path())).digest('hex');
+    const digest = createHash('sha256')
+      .update(await readFile(await download.path()))
+      .digest('hex');
     await page.getByText(digest).waitFor();
     await page.getByRole('button', { name: 'Verify' }).click();
     await page.getByText('All 2 versions are as published.').waitFor();
@@ -142,7 +171,9 @@ describe.skipIf(noChromium)('the pages of nights', () => {
     const page = await browser.open('/nights', { width: 360 });
     await page.getByRole('link', { name: 'phones/JP', exact: true }).waitFor();
     expect(await page.locator('table.night-grid tbody tr').count()).toBeGreaterThan(250);
-    expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBeLessThanOrEqual(0);
+    expect(
+      await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+    ).toBeLessThanOrEqual(0);
     await page.getByLabel('Only with a failure').check();
     await page.getByRole('link', { name: 'phones/JP', exact: true }).waitFor({ state: 'detached' });
     expect(page.url()).toContain('trouble=yes');
@@ -160,10 +191,17 @@ describe.skipIf(noChromium)('the board of the queues', () => {
     await page.locator('button[aria-haspopup="menu"]').last().click();
     await page.getByRole('menuitem', { name: 'Pause' }).click();
     await page.getByRole('button', { name: 'Confirm' }).click();
-    await until(async () => (await db.query(`SELECT FROM console_event WHERE action = 'change_queue' AND object = 'queue nights: pause'`)).rows.length === 1, 'the pause is in the audit trail');
+    await until(
+      async () =>
+        (await db.query(`SELECT FROM console_event WHERE action = 'change_queue' AND object = 'queue nights: pause'`))
+          .rows.length === 1,
+      'the pause is in the audit trail',
+    );
     await page.goto(`/queues/queue/nights/night-${runs[0]!}`);
     await page.getByText('runId').first().waitFor();
-    const outside = await page.evaluate(`performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => !name.startsWith(location.origin))`);
+    const outside = await page.evaluate(
+      `performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => !name.startsWith(location.origin))`,
+    );
     expect(outside).toEqual([]);
     await page.getByRole('link', { name: 'Back to the console' }).last().click();
     await page.getByRole('heading', { name: 'Caller Trust' }).waitFor();

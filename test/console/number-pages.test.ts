@@ -16,9 +16,15 @@ describe.skipIf(noChromium)('the pages of numbers', () => {
   let disputeId = 0;
 
   beforeAll(async () => {
-    await putNumbers(db, [phone, disputed].map((each) => ({ phone: each, level: 'SPAM' as const, category: 6 })));
+    await putNumbers(
+      db,
+      [phone, disputed].map((each) => ({ phone: each, level: 'SPAM' as const, category: 6 })),
+    );
     const vault = await openVault({ letterMasterKey: testMasterKey, stateDir: running.stateDir });
-    ({ disputeId } = await fileDispute({ db, vault }, { request: { phone: disputed, reason: 'Ours since May', contact: 'office@clinic.example' }, filedBy: 'cli ada' }));
+    ({ disputeId } = await fileDispute(
+      { db, vault },
+      { request: { phone: disputed, reason: 'Ours since May', contact: 'office@clinic.example' }, filedBy: 'cli ada' },
+    ));
   });
 
   const lookUp = async (options: Parameters<typeof browser.open>[1], number: string = phone) => {
@@ -42,7 +48,10 @@ describe.skipIf(noChromium)('the pages of numbers', () => {
     await page.getByText('Nothing is known of this number.').waitFor();
   });
 
-  it.each([['wide', 1280, false], ['narrow', 360, true]])('have no barriers, %s', async (_name, width, dark) => {
+  it.each([
+    ['wide', 1280, false],
+    ['narrow', 360, true],
+  ])('have no barriers, %s', async (_name, width, dark) => {
     const page = await lookUp({ role: 'reviewer', width, dark });
     await page.getByRole('heading', { name: phone }).waitFor();
     expect(await findBarriers(page)).toEqual([]);

@@ -34,18 +34,71 @@ let paths: readonly string[];
 beforeAll(async () => {
   const config = configIn(folder);
   const path = await writeVoice(join(folder, 'a.wav'));
-  const { batch } = await submitBatch({ db, config }, submissionOf([{ path, source: `${script}${hidden}.wav` }], { name: `${script}${hidden}` }));
+  const { batch } = await submitBatch(
+    { db, config },
+    submissionOf([{ path, source: `${script}${hidden}.wav` }], { name: `${script}${hidden}` }),
+  );
   const vault = new Vault(Buffer.alloc(32, 7));
-  const voice = await storeVoiceprint({ db, vault }, { owner: `${script}${hidden}`, subject: `${script}${hidden}`, model: 'voiceprint/1', modelSha256: '0'.repeat(64), recordings: 3, voiceSeconds: 10, consent: { reference: `${script}${hidden}`, at: new Date('2026-01-01'), recordedBy: `${script}${hidden}` }, embedding: new Float32Array(4) });
-  await ask(db, 'add_managed_brand', { handle: 'odd', brand: { ...profile, legalName: `Odd ${script}` } }, { owner: `Owner ${script}` });
+  const voice = await storeVoiceprint(
+    { db, vault },
+    {
+      owner: `${script}${hidden}`,
+      subject: `${script}${hidden}`,
+      model: 'voiceprint/1',
+      modelSha256: '0'.repeat(64),
+      recordings: 3,
+      voiceSeconds: 10,
+      consent: { reference: `${script}${hidden}`, at: new Date('2026-01-01'), recordedBy: `${script}${hidden}` },
+      embedding: new Float32Array(4),
+    },
+  );
+  await ask(
+    db,
+    'add_managed_brand',
+    { handle: 'odd', brand: { ...profile, legalName: `Odd ${script}` } },
+    { owner: `Owner ${script}` },
+  );
   await putNumbers(db, [{ phone: '+12025550143', level: 'SPAM', category: 6 }]);
-  const { disputeId } = await fileDispute({ db, vault }, { request: { phone: '+12025550143', reason: `${script}${hidden}` }, filedBy: `${script}${hidden}` });
-  await addProtectedName({ db, name: `Odd ${script}`, category: 'bank', country: null, common: false, reason: `${script}${hidden}`, actor: `${script}${hidden}` });
-  const load = await db.query<{ load_id: number }>(`INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, state, failure_code, failure_reason) VALUES ('reputation', $1, repeat('0', 64), 1, $1, 'failed', 'feed_unreadable', $1) RETURNING load_id`, [script]);
+  const { disputeId } = await fileDispute(
+    { db, vault },
+    { request: { phone: '+12025550143', reason: `${script}${hidden}` }, filedBy: `${script}${hidden}` },
+  );
+  await addProtectedName({
+    db,
+    name: `Odd ${script}`,
+    category: 'bank',
+    country: null,
+    common: false,
+    reason: `${script}${hidden}`,
+    actor: `${script}${hidden}`,
+  });
+  const load = await db.query<{ load_id: number }>(
+    `INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, state, failure_code, failure_reason) VALUES ('reputation', $1, repeat('0', 64), 1, $1, 'failed', 'feed_unreadable', $1) RETURNING load_id`,
+    [script],
+  );
   const loadId = load.rows[0]!.load_id;
-  await db.query("INSERT INTO feed_reject (load_id, line_number, code, reason, excerpt) VALUES ($1, 1, 'phone_invalid', $2, $2)", [loadId, script]);
+  await db.query(
+    "INSERT INTO feed_reject (load_id, line_number, code, reason, excerpt) VALUES ($1, 1, 'phone_invalid', $2, $2)",
+    [loadId, script],
+  );
   await recordEvent(db, { actor: `${script}${turning}`, action: 'change_role', object: `user ${script}${turning}` });
-  paths = ['/voices', `/voices/${voice.id}`, '/batches', `/batches/${batch.id}`, '/verifications', '/brands', '/brands/odd', '/operations', '/review', '/letters', '/audit', '/feeds', `/feeds/${loadId}`, '/disputes', `/disputes/${disputeId}`];
+  paths = [
+    '/voices',
+    `/voices/${voice.id}`,
+    '/batches',
+    `/batches/${batch.id}`,
+    '/verifications',
+    '/brands',
+    '/brands/odd',
+    '/operations',
+    '/review',
+    '/letters',
+    '/audit',
+    '/feeds',
+    `/feeds/${loadId}`,
+    '/disputes',
+    `/disputes/${disputeId}`,
+  ];
 });
 
 const pages = server.app.routeRules.filter(({ method, url }) => method === 'GET' && !/[:*]/.test(url));
@@ -58,8 +111,19 @@ describe('an answer', () => {
       for (const headers of [session, { Cookie: undefined }]) {
         const { headers: got } = await server.send({ method: 'GET', url, headers, remoteAddress: '10.5.5.5' });
         const policy = String(got['content-security-policy']);
-        const isStrict = policy.startsWith("default-src 'none'") && /(script-src 'self'|sandbox)/.test(policy) && !/script-src[^;]*unsafe|https?:|\*/.test(policy) && policy.includes("frame-ancestors 'none'");
-        if (!isStrict || got['x-content-type-options'] !== 'nosniff' || got['x-frame-options'] !== 'DENY' || got['referrer-policy'] !== 'no-referrer' || got['cross-origin-resource-policy'] !== 'same-origin') wrong.push(`${url}: ${policy}`);
+        const isStrict =
+          policy.startsWith("default-src 'none'") &&
+          /(script-src 'self'|sandbox)/.test(policy) &&
+          !/script-src[^;]*unsafe|https?:|\*/.test(policy) &&
+          policy.includes("frame-ancestors 'none'");
+        if (
+          !isStrict ||
+          got['x-content-type-options'] !== 'nosniff' ||
+          got['x-frame-options'] !== 'DENY' ||
+          got['referrer-policy'] !== 'no-referrer' ||
+          got['cross-origin-resource-policy'] !== 'same-origin'
+        )
+          wrong.push(`${url}: ${policy}`);
       }
     }
     expect(wrong).toEqual([]);
@@ -67,7 +131,8 @@ describe('an answer', () => {
 
   it('of the API is kept by no cache', async () => {
     const session = await server.session('operator');
-    for (const url of ['/api/session', '/api/voiceprints', '/api/events', '/api/no-such']) expect((await server.send({ method: 'GET', url, headers: session })).headers['cache-control']).toBe('no-store');
+    for (const url of ['/api/session', '/api/voiceprints', '/api/events', '/api/no-such'])
+      expect((await server.send({ method: 'GET', url, headers: session })).headers['cache-control']).toBe('no-store');
   });
 });
 
@@ -77,7 +142,8 @@ describe('a file of the pages', () => {
   it('loads nothing from elsewhere', async () => {
     expect(files.length).toBeGreaterThan(40);
     const session = await server.session('operator');
-    const loads = /(?:\b(?:src|href|action)\s*=\s*["']?|url\(\s*["']?|@import\s+["']?|\bimport\s*\(?\s*["'`]|\bfrom\s*["'`]|\b(?:fetch|EventSource|WebSocket|Worker|addModule)\(\s*["'`])(?:https?:|wss?:)?\/\/[^\s"'`)]+/g;
+    const loads =
+      /(?:\b(?:src|href|action)\s*=\s*["']?|url\(\s*["']?|@import\s+["']?|\bimport\s*\(?\s*["'`]|\bfrom\s*["'`]|\b(?:fetch|EventSource|WebSocket|Worker|addModule)\(\s*["'`])(?:https?:|wss?:)?\/\/[^\s"'`)]+/g;
     const found: string[] = [];
     for (const url of files) {
       const { payload } = await server.send({ method: 'GET', url, headers: session, remoteAddress: '10.5.5.6' });
@@ -91,7 +157,13 @@ describe('a file of the pages', () => {
     for (const url of ['/', '/voices', '/pages/index.html', '/queues/', '/no/such/page']) {
       const { payload, statusCode } = await server.send({ method: 'GET', url, headers: session });
       expect(statusCode, url).toBe(200);
-      expect([...payload.matchAll(/<script(?![^>]*\bsrc=)(?![^>]*type="?application\/json)[^>]*>|<style|\sstyle=|\son[a-z]+=|javascript:|<base href="(?!\/)|<iframe/gi)].map(([text]) => `${url}: ${text}`)).toEqual([]);
+      expect(
+        [
+          ...payload.matchAll(
+            /<script(?![^>]*\bsrc=)(?![^>]*type="?application\/json)[^>]*>|<style|\sstyle=|\son[a-z]+=|javascript:|<base href="(?!\/)|<iframe/gi,
+          ),
+        ].map(([text]) => `${url}: ${text}`),
+      ).toEqual([]);
     }
   });
 });
@@ -113,11 +185,27 @@ describe.skipIf(noChromium)('a page that shows names from outside', () => {
       const text = await textOf(page);
       if (text.includes(shown) || text.includes(script)) seen.push(path);
       expect(text, path).not.toMatch(/[\u200B-\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/);
-      expect(await page.evaluate("document.querySelectorAll('#console script, #console img[onerror], #console [onerror]').length"), path).toBe(0);
+      expect(
+        await page.evaluate(
+          "document.querySelectorAll('#console script, #console img[onerror], #console [onerror]').length",
+        ),
+        path,
+      ).toBe(0);
       expect(asked, path).toEqual([]);
       await page.context().close();
     }
-    expect(seen).toEqual(expect.arrayContaining(['/voices', paths[1], '/batches', '/audit', '/brands/odd', '/review', '/feeds', ...paths.filter((path) => /^\/(feeds|disputes)\//.test(path))]));
+    expect(seen).toEqual(
+      expect.arrayContaining([
+        '/voices',
+        paths[1],
+        '/batches',
+        '/audit',
+        '/brands/odd',
+        '/review',
+        '/feeds',
+        ...paths.filter((path) => /^\/(feeds|disputes)\//.test(path)),
+      ]),
+    );
   });
 
   it('has a title of the window without them', async () => {
@@ -129,7 +217,9 @@ describe.skipIf(noChromium)('a page that shows names from outside', () => {
   it('runs nothing that was written into it', async () => {
     const page = await browser.open('/voices');
     page.removeAllListeners('console'); // the browser says what it refuses
-    await page.evaluate("(() => { const script = document.createElement('script'); script.textContent = 'window.ran = true'; document.body.append(script); const image = document.createElement('div'); image.innerHTML = '<img src=x onerror=\"window.ran = true\">'; document.body.append(image); })()");
+    await page.evaluate(
+      "(() => { const script = document.createElement('script'); script.textContent = 'window.ran = true'; document.body.append(script); const image = document.createElement('div'); image.innerHTML = '<img src=x onerror=\"window.ran = true\">'; document.body.append(image); })()",
+    );
     await page.waitForTimeout(300);
     expect(await page.evaluate('window.ran === undefined')).toBe(true);
   });
@@ -137,5 +227,7 @@ describe.skipIf(noChromium)('a page that shows names from outside', () => {
 
 /** What stands in the page, values of fields with it. */
 async function textOf(page: Page): Promise<string> {
-  return (await page.evaluate("document.body.innerText + ' ' + [...document.querySelectorAll('input, textarea, select')].map(({ value }) => value).join(' ')")) as string;
+  return (await page.evaluate(
+    "document.body.innerText + ' ' + [...document.querySelectorAll('input, textarea, select')].map(({ value }) => value).join(' ')",
+  )) as string;
 }

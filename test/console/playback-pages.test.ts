@@ -24,18 +24,23 @@ const shown = (id: string) => reviewer.json<Shown>(`/api/verifications/${id}`);
 /** Presses play, without a sound. */
 async function play(page: Page): Promise<void> {
   await page.getByLabel('The recording', { exact: true }).waitFor();
-  await page.evaluate("(() => { const audio = document.querySelector('audio'); audio.muted = true; audio.play().catch(() => {}); })()");
+  await page.evaluate(
+    "(() => { const audio = document.querySelector('audio'); audio.muted = true; audio.play().catch(() => {}); })()",
+  );
 }
 
-const isReady = (page: Page) => until(() => page.evaluate<boolean>("document.querySelector('audio').readyState >= 2"), 'there is sound');
+const isReady = (page: Page) =>
+  until(() => page.evaluate<boolean>("document.querySelector('audio').readyState >= 2"), 'there is sound');
 const secondsOf = (page: Page) => page.evaluate<number>("document.querySelector('audio').duration");
 
 // A machine without Chromium skips this; .ci/run installs it.
 describe.skipIf(noChromium)('the page of a recording that browsers do not play', async () => {
   running.start('jobs/worker-main.js');
   const ids = new Map<string, string>();
-  for (const name of ['tone-gsm.wav', 'tone-ima.wav', 'tone-alac.m4a', 'tone-stereo-flac.ogg']) ids.set(name, await handIn(reviewer, Uint8Array.from(sampleRecording(name)), name));
-  const open = (name: string, refusals: readonly number[] = []) => browser.open(`/verifications/${ids.get(name)}`, { role: 'viewer', refusals });
+  for (const name of ['tone-gsm.wav', 'tone-ima.wav', 'tone-alac.m4a', 'tone-stereo-flac.ogg'])
+    ids.set(name, await handIn(reviewer, Uint8Array.from(sampleRecording(name)), name));
+  const open = (name: string, refusals: readonly number[] = []) =>
+    browser.open(`/verifications/${ids.get(name)}`, { role: 'viewer', refusals });
 
   it.each([...ids.keys()])('plays it converted, in its length, and can be sought in: %s', async (name) => {
     const page = await open(name);
@@ -43,14 +48,25 @@ describe.skipIf(noChromium)('the page of a recording that browsers do not play',
     await play(page);
     await isReady(page);
     expect(Math.abs((await secondsOf(page)) - (await shown(ids.get(name)!)).audio.duration)).toBeLessThan(0.1);
-    await page.evaluate("(() => { const audio = document.querySelector('audio'); audio.pause(); audio.currentTime = 0.75; })()");
-    await until(() => page.evaluate<boolean>("(() => { const { seeking, currentTime } = document.querySelector('audio'); return !seeking && currentTime === 0.75; })()"), 'it is at the place');
+    await page.evaluate(
+      "(() => { const audio = document.querySelector('audio'); audio.pause(); audio.currentTime = 0.75; })()",
+    );
+    await until(
+      () =>
+        page.evaluate<boolean>(
+          "(() => { const { seeking, currentTime } = document.querySelector('audio'); return !seeking && currentTime === 0.75; })()",
+        ),
+      'it is at the place',
+    );
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
   it('has the original as its download', async () => {
     const page = await open('tone-gsm.wav');
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Save the original' }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Save the original' }).click(),
+    ]);
     const chunks: Buffer[] = [];
     for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
     expect(Buffer.concat(chunks).equals(sampleRecording('tone-gsm.wav'))).toBe(true);
@@ -64,7 +80,9 @@ describe.skipIf(noChromium)('the page of a recording that browsers do not play',
   });
 
   it('is played converted where this browser refuses the original', async () => {
-    const { audio: { sha256 } } = await shown(ids.get('tone-ima.wav')!);
+    const {
+      audio: { sha256 },
+    } = await shown(ids.get('tone-ima.wav')!);
     await running.database.db.query("UPDATE recording SET codec = 'pcm_s16le' WHERE sha256 = $1", [sha256]); // as if all played it
     const page = await open('tone-ima.wav');
     await page.getByText('Listening is recorded').waitFor();
@@ -79,6 +97,10 @@ describe.skipIf(noChromium)('the page of a recording that browsers do not play',
     await rm(new AudioStore(join(running.stateDir, 'audio')).pathOf((await shown(id)).audio.sha256));
     const page = await browser.open(`/verifications/${id}`, { role: 'viewer', refusals: [404] });
     await play(page);
-    await page.locator('.player').getByRole('alert').getByText('The stored audio is not in the audio directory of the console.').waitFor();
+    await page
+      .locator('.player')
+      .getByRole('alert')
+      .getByText('The stored audio is not in the audio directory of the console.')
+      .waitFor();
   });
 });

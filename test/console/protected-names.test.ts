@@ -9,7 +9,8 @@ const entry = { name: 'Skellbrook Bank', category: 'bank', country: 'US', common
 
 describe('protected names in the console', () => {
   let [reviewer, operator]: ConsoleClient[] = [];
-  const post = (client: ConsoleClient, path: string, body: object) => client.json(`/api/protected-names${path}`, { method: 'POST', body: JSON.stringify(body) });
+  const post = (client: ConsoleClient, path: string, body: object) =>
+    client.json(`/api/protected-names${path}`, { method: 'POST', body: JSON.stringify(body) });
 
   beforeAll(async () => {
     [reviewer, operator] = await Promise.all([logIn(running, 'reviewer'), logIn(running, 'operator')]);
@@ -22,12 +23,21 @@ describe('protected names in the console', () => {
     expect(await post(operator!, '', { ...entry, category: 'pet' })).toMatchObject({ code: 'parameter_invalid' });
     expect(await post(operator!, '', entry)).toEqual({ name: entry.name });
     expect(await post(operator!, '', entry)).toMatchObject({ code: 'protected_name_exists' });
-    expect(await post(reviewer!, '/check', { name: 'Skelbrook Bank' })).toMatchObject({ near: { name: entry.name, how: 'it looks like that name' } });
-    expect(await reviewer!.json('/api/protected-names')).toMatchObject({ names: [{ ...entry, addedBy: 'console operator' }] });
+    expect(await post(reviewer!, '/check', { name: 'Skelbrook Bank' })).toMatchObject({
+      near: { name: entry.name, how: 'it looks like that name' },
+    });
+    expect(await reviewer!.json('/api/protected-names')).toMatchObject({
+      names: [{ ...entry, addedBy: 'console operator' }],
+    });
     expect(await post(reviewer!, '/remove', { name: entry.name, reason: 'x' })).toMatchObject({ code: 'forbidden' });
-    expect(await post(operator!, '/remove', { name: entry.name, reason: 'The bank has closed' })).toEqual({ name: entry.name });
+    expect(await post(operator!, '/remove', { name: entry.name, reason: 'The bank has closed' })).toEqual({
+      name: entry.name,
+    });
     expect(await reviewer!.json('/api/protected-names')).toMatchObject({ names: [] });
-    expect((await db.query("SELECT action, object FROM console_event WHERE action LIKE '%protect_name' ORDER BY event_id")).rows).toEqual(['protect_name', 'unprotect_name'].map((action) => ({ action, object: `name ${entry.name}` })));
+    expect(
+      (await db.query("SELECT action, object FROM console_event WHERE action LIKE '%protect_name' ORDER BY event_id"))
+        .rows,
+    ).toEqual(['protect_name', 'unprotect_name'].map((action) => ({ action, object: `name ${entry.name}` })));
   });
 
   it.skipIf(noChromium)('have a place on the review desk, without barriers', async () => {
@@ -43,7 +53,9 @@ describe('protected names in the console', () => {
     expect(await findBarriers(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Protect it' }).click();
     await page.getByRole('cell', { name: 'Brambleford Lines' }).waitFor();
-    expect((await db.query('SELECT category, country, common FROM protected_name WHERE removed_at IS NULL')).rows).toEqual([{ category: 'shipping', country: 'DE', common: false }]);
+    expect(
+      (await db.query('SELECT category, country, common FROM protected_name WHERE removed_at IS NULL')).rows,
+    ).toEqual([{ category: 'shipping', country: 'DE', common: false }]);
     await page.getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByLabel('Reason').fill('By mistake');
     await page.getByRole('button', { name: 'Remove the name' }).click();

@@ -25,9 +25,18 @@ describe('while the audit trail takes nothing', () => {
 
   beforeAll(async () => {
     operator = await logIn(running, 'operator');
-    approved = (await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: signedForm(phones) })).letter!.letterId;
+    approved = (
+      await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: signedForm(phones) })
+    ).letter!.letterId;
     await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });
-    undecided = (await ask(db, 'add_managed_brand', { handle: waiting.handle, brand: profile, numbers: waiting.phones }, { letter: letterForReview(waiting.phones) })).letter!.letterId;
+    undecided = (
+      await ask(
+        db,
+        'add_managed_brand',
+        { handle: waiting.handle, brand: profile, numbers: waiting.phones },
+        { letter: letterForReview(waiting.phones) },
+      )
+    ).letter!.letterId;
     await db.query("ALTER TABLE console_event ADD CONSTRAINT takes_nothing CHECK (action = 'log_in') NOT VALID");
   });
   afterAll(async () => void (await db.query('ALTER TABLE console_event DROP CONSTRAINT takes_nothing')));
@@ -38,7 +47,13 @@ describe('while the audit trail takes nothing', () => {
   it('nothing is changed on brands, numbers and letters, and no request or night is taken', async () => {
     const before = await standing();
     const form = new FormData();
-    for (const [name, value] of Object.entries({ kind: 'update_managed_brand', owner, key: 'unrecorded', request: JSON.stringify({ handle, changes: { website: 'https://other.example/' } }) })) form.append(name, value);
+    for (const [name, value] of Object.entries({
+      kind: 'update_managed_brand',
+      owner,
+      key: 'unrecorded',
+      request: JSON.stringify({ handle, changes: { website: 'https://other.example/' } }),
+    }))
+      form.append(name, value);
     const answers = [
       await post(`/api/brands/${handle}/decision`, { approve: true, revision: 2, reason }),
       await post(`/api/brands/${handle}/suspend`, { reason }),
@@ -48,7 +63,11 @@ describe('while the audit trail takes nothing', () => {
       await post(`/api/letters/${approved}/withdraw`, { reason }),
       await post(`/api/letters/${approved}/delete`, { reason }),
       await operator.fetch('/api/operations', { method: 'POST', body: form }),
-      await operator.fetch('/api/nights', { method: 'POST', body: '{}', headers: { 'Idempotency-Key': '"unrecorded"' } }),
+      await operator.fetch('/api/nights', {
+        method: 'POST',
+        body: '{}',
+        headers: { 'Idempotency-Key': '"unrecorded"' },
+      }),
     ];
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 500));
     expect(await standing()).toEqual(before);

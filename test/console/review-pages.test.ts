@@ -24,7 +24,10 @@ describe.skipIf(noChromium)('the pages of the review desk', () => {
 
   const open = async (letterId: number, options: Parameters<typeof browser.open>[1] = {}): Promise<Page> => {
     const page = await browser.open(`/review/letters/${letterId}`, { role: 'reviewer', ...options });
-    await until(() => page.evaluate("document.querySelector('.sheet-picture img')?.naturalWidth > 0"), 'the page of the letter is drawn');
+    await until(
+      () => page.evaluate("document.querySelector('.sheet-picture img')?.naturalWidth > 0"),
+      'the page of the letter is drawn',
+    );
     return page;
   };
 
@@ -35,7 +38,10 @@ describe.skipIf(noChromium)('the pages of the review desk', () => {
     const page = await open(letters[0]!);
     await finding(page).click();
     expect(await isPressed(page, /^Mark \d+: .*letter_signed/)).toBe(1);
-    const [box, mark] = [(await page.getByRole('region', { name: 'Pages of the letter' }).boundingBox())!, (await page.locator('.letter-mark.active').boundingBox())!];
+    const [box, mark] = [
+      (await page.getByRole('region', { name: 'Pages of the letter' }).boundingBox())!,
+      (await page.locator('.letter-mark.active').boundingBox())!,
+    ];
     expect(mark.y).toBeGreaterThan(box.y);
     expect(mark.y + mark.height).toBeLessThan(box.y + box.height);
     await page.getByRole('button', { name: /^Mark 1:/ }).focus();
@@ -48,7 +54,10 @@ describe.skipIf(noChromium)('the pages of the review desk', () => {
 
   it('put the marks where the text was read', async () => {
     const page = await open(letters[0]!);
-    const [picture, mark] = [(await page.locator('.sheet-picture').boundingBox())!, (await page.locator('.letter-mark.review').boundingBox())!];
+    const [picture, mark] = [
+      (await page.locator('.sheet-picture').boundingBox())!,
+      (await page.locator('.letter-mark.review').boundingBox())!,
+    ];
     // Lines stand 22 points under one another from 740 of 792 points on, beginning 72 of 612 points from the left; the signature is the eighth.
     expect((mark.y + mark.height / 2 - picture.y) / picture.height).toBeCloseTo((792 - 740 + 7 * 22 - 4) / 792, 2);
     expect((mark.x - picture.x) / picture.width).toBeCloseTo(72 / 612, 1);
@@ -61,10 +70,15 @@ describe.skipIf(noChromium)('the pages of the review desk', () => {
     await page.getByRole('button', { name: 'Approve the letter' }).click();
     await page.getByText('Decided', { exact: false }).first().waitFor();
     await page.getByRole('link', { name: 'Next letter: Northwind Dental' }).waitFor();
-    await until(() => page.evaluate("document.activeElement?.textContent.startsWith('Next letter')"), 'the way to the next letter has the focus');
+    await until(
+      () => page.evaluate("document.activeElement?.textContent.startsWith('Next letter')"),
+      'the way to the next letter has the focus',
+    );
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: `Review letter ${letters[1]}` }).waitFor();
-    expect((await db.query('SELECT state, decided_by, decision_reason FROM letter WHERE letter_id = $1', [letters[0]])).rows).toEqual([{ state: 'approved', decided_by: 'console reviewer', decision_reason: 'Called the signer back' }]);
+    expect(
+      (await db.query('SELECT state, decided_by, decision_reason FROM letter WHERE letter_id = $1', [letters[0]])).rows,
+    ).toEqual([{ state: 'approved', decided_by: 'console reviewer', decision_reason: 'Called the signer back' }]);
   });
 
   it('tell the slower one of two reviewers who decided', async () => {
@@ -90,14 +104,19 @@ describe.skipIf(noChromium)('the pages of the review desk', () => {
   it.each([
     { width: 1280, dark: false },
     { width: 360, dark: true },
-  ])('have no barrier that axe finds, and scroll in one direction alone, at $width px (dark: $dark)', async ({ width, dark }) => {
-    const desk = await browser.open('/review', { role: 'reviewer', width, dark });
-    await desk.getByRole('link', { name: `Letter ${letters[2]}` }).waitFor();
-    const letter = await open(letters[2]!, { width, dark });
-    await finding(letter).click();
-    for (const page of [desk, letter]) {
-      expect(await findBarriers(page)).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
-    }
-  });
+  ])(
+    'have no barrier that axe finds, and scroll in one direction alone, at $width px (dark: $dark)',
+    async ({ width, dark }) => {
+      const desk = await browser.open('/review', { role: 'reviewer', width, dark });
+      await desk.getByRole('link', { name: `Letter ${letters[2]}` }).waitFor();
+      const letter = await open(letters[2]!, { width, dark });
+      await finding(letter).click();
+      for (const page of [desk, letter]) {
+        expect(await findBarriers(page)).toEqual([]);
+        expect(
+          await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
+        ).toBe(true);
+      }
+    },
+  );
 });

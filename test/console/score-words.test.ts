@@ -1,12 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { adviseOnReason, describeBriefly, describeStanding, explainErrors, explainScore, percent } from '../../console/pages/recordings/score-words.ts';
+import {
+  adviseOnReason,
+  describeBriefly,
+  describeStanding,
+  explainErrors,
+  explainScore,
+  percent,
+} from '../../console/pages/recordings/score-words.ts';
 import { runsOf } from '../../console/pages/recordings/waveform-runs.ts';
 import { AUDIO_REASONS, type AudioReason } from '../../pipelines/audio/reasons.ts';
 
 describe('a score in words', () => {
   it('is the probability that the recording is authentic, and stands below its threshold or not', () => {
-    expect(explainScore('synthesis', 0.25, 0.5)).toBe('The model gives 25\u00A0% that the voice is not synthesized, and 75\u00A0% that it is synthesized, as if one recording of two were an attack. That is below the threshold of 0.50, so the recording counts as synthesized.');
-    expect(explainScore('replay', 0.5, 0.5)).toContain('That reaches the threshold of 0.50, so the recording counts as not played back.');
+    expect(explainScore('synthesis', 0.25, 0.5)).toBe(
+      'The model gives 25\u00A0% that the voice is not synthesized, and 75\u00A0% that it is synthesized, as if one recording of two were an attack. That is below the threshold of 0.50, so the recording counts as synthesized.',
+    );
+    expect(explainScore('replay', 0.5, 0.5)).toContain(
+      'That reaches the threshold of 0.50, so the recording counts as not played back.',
+    );
     expect(explainScore('replay', 0.5, null)).not.toContain('threshold');
   });
 
@@ -23,11 +34,27 @@ describe('a score in words', () => {
   });
 
   it('never rounds to what is certain', () => {
-    expect([0, 0.001, 0.004999, 0.5, 0.996, 0.999, 1].map(percent)).toEqual(['0\u00A0%', 'under 1\u00A0%', 'under 1\u00A0%', '50\u00A0%', 'over 99\u00A0%', 'over 99\u00A0%', '100\u00A0%']);
+    expect([0, 0.001, 0.004999, 0.5, 0.996, 0.999, 1].map(percent)).toEqual([
+      '0\u00A0%',
+      'under 1\u00A0%',
+      'under 1\u00A0%',
+      '50\u00A0%',
+      'over 99\u00A0%',
+      'over 99\u00A0%',
+      '100\u00A0%',
+    ]);
   });
 
   it('comes with how often it errs, by the card of its model', () => {
-    expect(explainErrors({ score: 'replay', equalError: { rate: 0.14, interval: { low: 0.09, high: 0.18 } }, atThreshold: { threshold: 0.4, miss: 0.11, falseAlarm: 0.19 }, bonafide: 313, attacks: 266 }).replaceAll('\u00A0', ' ')).toBe(
+    expect(
+      explainErrors({
+        score: 'replay',
+        equalError: { rate: 0.14, interval: { low: 0.09, high: 0.18 } },
+        atThreshold: { threshold: 0.4, miss: 0.11, falseAlarm: 0.19 },
+        bonafide: 313,
+        attacks: 266,
+      }).replaceAll('\u00A0', ' '),
+    ).toBe(
       'On the 313 authentic recordings and 266 replays of the model’s card, 11 % of the authentic ones were taken for attacks at this threshold, and 19 % of the attacks were let through; where both errors are as frequent, each is 14 % (between 9 % and 18 %).',
     );
   });
@@ -39,15 +66,30 @@ describe('a recording without a score', () => {
   });
 
   it('is told how much voice the model needs', () => {
-    expect(adviseOnReason({ reason: 'insufficient_voice', meaning: '', retryHelps: false }, 1.5)).toContain('at least 1.5 s of voice');
+    expect(adviseOnReason({ reason: 'insufficient_voice', meaning: '', retryHelps: false }, 1.5)).toContain(
+      'at least 1.5 s of voice',
+    );
   });
 });
 
 describe('windows that overlap', () => {
-  const window = (start: number, label: 'validVoice' | 'insufficientVoice') => ({ channel: 0, start, end: start + 4, label, scores: null });
+  const window = (start: number, label: 'validVoice' | 'insufficientVoice') => ({
+    channel: 0,
+    start,
+    end: start + 4,
+    label,
+    scores: null,
+  });
 
   it('are shown as stretches of the same label, each until the next begins', () => {
-    expect(runsOf([window(0, 'validVoice'), window(2, 'validVoice'), window(4, 'insufficientVoice'), window(6, 'validVoice')])).toEqual([
+    expect(
+      runsOf([
+        window(0, 'validVoice'),
+        window(2, 'validVoice'),
+        window(4, 'insufficientVoice'),
+        window(6, 'validVoice'),
+      ]),
+    ).toEqual([
       { start: 0, end: 4, label: 'validVoice' },
       { start: 4, end: 6, label: 'insufficientVoice' },
       { start: 6, end: 10, label: 'validVoice' },

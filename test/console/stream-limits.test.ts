@@ -59,7 +59,11 @@ async function verifiedSeconds(console: StreamingConsole): Promise<number> {
 async function cookieOf({ url, database: { db } }: StreamingConsole, role: 'viewer' | 'reviewer'): Promise<string> {
   const password = passwordOf(role);
   await addUser(db, { name: role, role, password });
-  const answer = await fetch(`${url}/api/session`, { method: 'POST', headers: { 'Content-Type': 'application/json', Origin: url }, body: JSON.stringify({ name: role, password }) });
+  const answer = await fetch(`${url}/api/session`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Origin: url },
+    body: JSON.stringify({ name: role, password }),
+  });
   expect(answer.status).toBeLessThan(300);
   return answer.headers.get('set-cookie')!.split(';')[0]!;
 }
@@ -69,7 +73,10 @@ it('takes as many streams as it may in all, and refuses one more until one has e
   const [first] = [await begun(console), await begun(console)];
   const third = await console.connect();
   third.say(start);
-  expect(await third.until('error')).toMatchObject({ code: 'streams_too_many', problem: '2 streams are open already.' });
+  expect(await third.until('error')).toMatchObject({
+    code: 'streams_too_many',
+    problem: '2 streams are open already.',
+  });
   expect(await third.closed).toBe(1013);
   first.send(second);
   first.say({ type: 'end' });
@@ -83,7 +90,10 @@ it('takes as many streams of one client as it may, and others of another', async
   await begun(console, headers);
   const next = await console.connect(headers);
   next.say(start);
-  expect(await next.until('error')).toMatchObject({ code: 'streams_too_many', problem: '1 streams of this sender are open already.' });
+  expect(await next.until('error')).toMatchObject({
+    code: 'streams_too_many',
+    problem: '1 streams of this sender are open already.',
+  });
   await begun(console);
 });
 
@@ -105,16 +115,25 @@ it.each([
   ['pcm_mulaw', 1, 20_000 - 58 - 1],
   ['pcm_mulaw', 3, Math.floor((20_000 - 58 - 1) / 3)],
   ['pcm_f32le', 2, Math.floor((20_000 - 58) / 8)],
-])('ends a stream of %s with %i channels at the most bytes of a file too, and verifies what came until then', async (encoding, channels, frames) => {
-  const console = await open({ AUDIO_BYTES_MAX: '20000' });
-  const socket = await console.connect();
-  socket.say({ ...start, format: { encoding, sampleRate: 8000, channels } });
-  await socket.until('ready');
-  socket.send(Buffer.alloc(20_002, encoding === 'pcm_mulaw' ? 0xff : 0));
-  expect(await socket.until('error')).toMatchObject({ code: 'stream_too_long' });
-  expect(await verified(console)).toMatchObject({ state: 'performedWithoutScore', audio: { duration: frames / 8000 } });
-  await until(async () => (await readdir(join(console.config.stateDir, 'streams'))).length === 0, 'the spool is empty');
-});
+])(
+  'ends a stream of %s with %i channels at the most bytes of a file too, and verifies what came until then',
+  async (encoding, channels, frames) => {
+    const console = await open({ AUDIO_BYTES_MAX: '20000' });
+    const socket = await console.connect();
+    socket.say({ ...start, format: { encoding, sampleRate: 8000, channels } });
+    await socket.until('ready');
+    socket.send(Buffer.alloc(20_002, encoding === 'pcm_mulaw' ? 0xff : 0));
+    expect(await socket.until('error')).toMatchObject({ code: 'stream_too_long' });
+    expect(await verified(console)).toMatchObject({
+      state: 'performedWithoutScore',
+      audio: { duration: frames / 8000 },
+    });
+    await until(
+      async () => (await readdir(join(console.config.stateDir, 'streams'))).length === 0,
+      'the spool is empty',
+    );
+  },
+);
 
 it('takes messages without a byte for no audio', async () => {
   const console = await open({ STREAM_IDLE_SECONDS_MAX: '1' });
@@ -145,7 +164,9 @@ it.each([
 
 it('takes no stream of a page of another scheme', async () => {
   const console = await open({});
-  await expect(console.connect({ Cookie: await cookieOf(console, 'reviewer'), Origin: console.url.replace('http:', 'https:') })).rejects.toThrow('403');
+  await expect(
+    console.connect({ Cookie: await cookieOf(console, 'reviewer'), Origin: console.url.replace('http:', 'https:') }),
+  ).rejects.toThrow('403');
 });
 
 it('waits for the first message as long as it may', async () => {
@@ -171,7 +192,12 @@ it('reads what comes faster than it may at the speed that is allowed, and loses 
 });
 
 it('stops reading while the scores are behind, and goes on when they are not', async () => {
-  const console = await open({ STREAM_BEHIND_SECONDS_MAX: '1', STREAM_BURST_SECONDS: '3600', STREAM_SPEED_MAX: '1000', STREAM_CONNECTIONS_MAX: '10' });
+  const console = await open({
+    STREAM_BEHIND_SECONDS_MAX: '1',
+    STREAM_BURST_SECONDS: '3600',
+    STREAM_SPEED_MAX: '1000',
+    STREAM_CONNECTIONS_MAX: '10',
+  });
   const socket = await begun(console);
   const voice = pcm16(speechLike({ sampleRate: 8000, seconds: 120 }));
   for (let at = 0; at < voice.length; at += 16_000) socket.send(voice.subarray(at, at + 16_000));
@@ -183,7 +209,13 @@ it('stops reading while the scores are behind, and goes on when they are not', a
 it('cuts a client off that does not read, and verifies what it sent', async () => {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
-  const stream = { id: randomUUID(), model: { name: 'phone/v1.1', manifest: { thresholds: {} } }, receivedSeconds: 0, voiceSeconds: 0, behindSeconds: 0 };
+  const stream = {
+    id: randomUUID(),
+    model: { name: 'phone/v1.1', manifest: { thresholds: {} } },
+    receivedSeconds: 0,
+    voiceSeconds: 0,
+    behindSeconds: 0,
+  };
   let settled = 0;
   let watcher: StreamWatcher | undefined;
   // The service tells more than sockets hold: a real one would need a day of audio for that.
@@ -192,13 +224,31 @@ it('cuts a client off that does not read, and verifies what it sent', async () =
     return { ...stream, settle: async () => void settled++ } as unknown as OpenStream;
   };
   const config = loadConfig({ STREAM_UNSENT_BYTES_MAX: '1024' });
-  server.on('connection', (socket) => new StreamConnection({ socket, service: { begin }, owner: { owner: 'x', requestedBy: 'x', mode: 'api' }, onBegin: async () => {}, isStillAllowed: async () => true, config, log: createLog({ level: 'silent', process: 'test' }) }));
+  server.on(
+    'connection',
+    (socket) =>
+      new StreamConnection({
+        socket,
+        service: { begin },
+        owner: { owner: 'x', requestedBy: 'x', mode: 'api' },
+        onBegin: async () => {},
+        isStillAllowed: async () => true,
+        config,
+        log: createLog({ level: 'silent', process: 'test' }),
+      }),
+  );
   const socket = await StreamSocket.open(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {});
   socket.say(start);
   await socket.until('ready');
   socket.socket.pause();
   for (let told = 0; told < 200_000 && settled === 0; told++) {
-    watcher!.onWindow({ channel: 0, start: told, end: told + 4, label: 'validVoice', scores: { synthesis: 0.123456789, replay: 0.123456789 } });
+    watcher!.onWindow({
+      channel: 0,
+      start: told,
+      end: told + 4,
+      label: 'validVoice',
+      scores: { synthesis: 0.123456789, replay: 0.123456789 },
+    });
     if (told % 1000 === 0) await sleep(1);
   }
   expect(settled).toBe(1);
@@ -224,7 +274,9 @@ it('takes streams of a page of the console, from users who may hand recordings i
   const console = await open({});
   const cookies = { viewer: await cookieOf(console, 'viewer'), reviewer: await cookieOf(console, 'reviewer') };
   await expect(console.connect({ Cookie: cookies.viewer, Origin: console.url })).rejects.toThrow('403');
-  await expect(console.connect({ Cookie: cookies.reviewer, Origin: 'https://elsewhere.example' })).rejects.toThrow('403');
+  await expect(console.connect({ Cookie: cookies.reviewer, Origin: 'https://elsewhere.example' })).rejects.toThrow(
+    '403',
+  );
   await expect(console.connect({ Cookie: cookies.reviewer })).rejects.toThrow('403');
   const socket = await begun(console, { Cookie: cookies.reviewer, Origin: console.url });
   socket.send(second);
@@ -232,6 +284,8 @@ it('takes streams of a page of the console, from users who may hand recordings i
   expect((await socket.until('verification')).verification).toMatchObject({ mode: 'webDemo' });
   const [batch] = await listBatches(console.database.db, { limit: 1 });
   expect(batch).toMatchObject({ owner: 'console', requestedBy: 'console reviewer' });
-  const { rows } = await console.database.db.query<{ actor: string; object: string }>("SELECT actor, object FROM console_event WHERE action = 'stream_audio'");
+  const { rows } = await console.database.db.query<{ actor: string; object: string }>(
+    "SELECT actor, object FROM console_event WHERE action = 'stream_audio'",
+  );
   expect(rows).toEqual([{ actor: 'reviewer', object: `stream ${(await socket.until('ready')).stream}` }]);
 });

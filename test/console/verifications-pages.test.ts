@@ -12,7 +12,12 @@ import { seedBatch } from './support/verifications.ts';
 const running = await useConsole();
 const browser = await useBrowser(running);
 const hostile = 'call \u202Egpj.<script>alert(1)</script>.wav';
-const seeded = await seedBatch(running, [{ label: 'authentic' }, { label: 'replayed', source: hostile }, { withoutScore: 'no_voice' }, { refusal: new AudioRefusal('time_exceeded') }]);
+const seeded = await seedBatch(running, [
+  { label: 'authentic' },
+  { label: 'replayed', source: hostile },
+  { withoutScore: 'no_voice' },
+  { refusal: new AudioRefusal('time_exceeded') },
+]);
 const demo = await seedBatch(running, [{ label: 'synthesized' }], { mode: 'webDemo', owner: 'console' });
 const waiting = await seedBatch(running, ['queued', 'queued'], { name: 'Tuesday' });
 const [authentic, replayed] = seeded.ids as [string, string];
@@ -51,7 +56,10 @@ describe.skipIf(noChromium)('the page of a verification', () => {
     const page = await browser.open(`/verifications/${replayed}`, { role: 'viewer' });
     await page.getByText('The recording looks played back by a loudspeaker.').waitFor();
     await page.getByText('That is below the threshold of 0.40, so the recording counts as replayed.').waitFor();
-    await page.getByText(/of the authentic ones were taken for attacks at this threshold/).first().waitFor();
+    await page
+      .getByText(/of the authentic ones were taken for attacks at this threshold/)
+      .first()
+      .waitFor();
     await page.getByText('It is no proof that a machine or a person spoke, and it does not say who spoke.').waitFor();
     await page.getByText('The recording was not compared with a voiceprint').waitFor();
   });
@@ -60,7 +68,9 @@ describe.skipIf(noChromium)('the page of a verification', () => {
     const page = await browser.open(`/verifications/${authentic}`, { role: 'viewer' });
     await page.getByRole('img', { name: /^Waveform: Voice in \d+ stretch/ }).waitFor();
     await page.getByRole('img', { name: /^Scores of 2 windows/ }).waitFor();
-    expect(await page.getByRole('region', { name: 'Windows with their labels and scores' }).getByRole('row').count()).toBe(3);
+    expect(
+      await page.getByRole('region', { name: 'Windows with their labels and scores' }).getByRole('row').count(),
+    ).toBe(3);
     await page.getByText('Show it').click();
     expect(await page.locator('pre').innerText()).toContain(`"id": "${authentic}"`);
   });
@@ -68,7 +78,9 @@ describe.skipIf(noChromium)('the page of a verification', () => {
   it('plays the recording', async () => {
     const page = await browser.open(`/verifications/${authentic}`, { role: 'viewer' });
     await page.getByLabel('The recording', { exact: true }).waitFor();
-    await page.evaluate(`(async () => { const audio = document.querySelector('audio'); audio.muted = true; await audio.play(); })()`);
+    await page.evaluate(
+      `(async () => { const audio = document.querySelector('audio'); audio.muted = true; await audio.play(); })()`,
+    );
     await until(() => page.evaluate("document.querySelector('audio').currentTime > 0.3"), 'it plays');
     await until(() => page.evaluate("document.querySelector('.play-line').hidden === false"), 'the place is marked');
   });
@@ -97,15 +109,28 @@ describe.skipIf(noChromium)('each page', () => {
   it.each([
     { width: 1280, dark: false },
     { width: 360, dark: true },
-  ])('has no barrier that axe finds, and scrolls in one direction alone, at $width px (dark: $dark)', async ({ width, dark }) => {
-    for (const path of ['/verifications', `/verifications/${replayed}`, `/verifications/${seeded.ids[2]}`, '/batches', `/batches/${seeded.batch.id}`]) {
-      const page = await browser.open(path, { width, dark });
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await until(() => page.evaluate("document.querySelector('[aria-busy=true]') === null"), 'everything is read');
-      expect(await findBarriers(page), path).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'), path).toBeLessThanOrEqual(0);
-    }
-  }, 60_000);
+  ])(
+    'has no barrier that axe finds, and scrolls in one direction alone, at $width px (dark: $dark)',
+    async ({ width, dark }) => {
+      for (const path of [
+        '/verifications',
+        `/verifications/${replayed}`,
+        `/verifications/${seeded.ids[2]}`,
+        '/batches',
+        `/batches/${seeded.batch.id}`,
+      ]) {
+        const page = await browser.open(path, { width, dark });
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await until(() => page.evaluate("document.querySelector('[aria-busy=true]') === null"), 'everything is read');
+        expect(await findBarriers(page), path).toEqual([]);
+        expect(
+          await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+          path,
+        ).toBeLessThanOrEqual(0);
+      }
+    },
+    60_000,
+  );
 });
 
 describe.skipIf(noChromium)('the page of a batch', () => {
@@ -121,8 +146,14 @@ describe.skipIf(noChromium)('the page of a batch', () => {
   it('reads its recordings again and again while it goes on', async () => {
     const page = await browser.open(`/batches/${waiting.batch.id}`, { role: 'viewer' });
     for (const source of ['read-again-1.wav', 'read-again-2.wav']) {
-      await page.getByRole('cell', { name: /\.wav$/ }).first().waitFor();
-      await running.database.db.query('UPDATE verification SET source = $2 WHERE batch_id = $1 AND line = 1', [waiting.batch.batchId, source]);
+      await page
+        .getByRole('cell', { name: /\.wav$/ })
+        .first()
+        .waitFor();
+      await running.database.db.query('UPDATE verification SET source = $2 WHERE batch_id = $1 AND line = 1', [
+        waiting.batch.batchId,
+        source,
+      ]);
       await page.getByRole('cell', { name: source }).waitFor({ timeout: 10_000 });
     }
   }, 30_000);
@@ -134,14 +165,23 @@ describe.skipIf(noChromium)('the page of a batch', () => {
     await page.getByRole('button', { name: 'Cancel the batch' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the batch' }).click();
     await page.getByText('cancelled', { exact: true }).first().waitFor();
-    await page.getByRole('cell', { name: /The batch was cancelled/ }).first().waitFor();
+    await page
+      .getByRole('cell', { name: /The batch was cancelled/ })
+      .first()
+      .waitFor();
   });
 
   it('shows progress while a worker scores a real recording, without reading the page again', async () => {
     const form = new FormData();
     form.set('key', randomUUID());
-    form.set('file', new Blob([await readFile(join(import.meta.dirname, '../../samples/recordings/reader-a-1.wav'))]), 'reader.wav');
-    const { batch } = await (await logIn(running, 'reviewer')).json<{ batch: string }>('/api/detection', { method: 'POST', body: form });
+    form.set(
+      'file',
+      new Blob([await readFile(join(import.meta.dirname, '../../samples/recordings/reader-a-1.wav'))]),
+      'reader.wav',
+    );
+    const { batch } = await (
+      await logIn(running, 'reviewer')
+    ).json<{ batch: string }>('/api/detection', { method: 'POST', body: form });
     const page = await browser.open(`/batches/${batch}`, { role: 'viewer' });
     await page.getByText('No worker runs.').waitFor();
     running.start('jobs/worker-main.js');

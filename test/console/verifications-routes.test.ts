@@ -7,16 +7,44 @@ import { logIn, useConsole } from './support/console-process.ts';
 import { seedBatch } from './support/verifications.ts';
 
 const running = await useConsole();
-const { database: { db }, stateDir } = running;
-const [viewer, reviewer, operator] = [await logIn(running, 'viewer'), await logIn(running, 'reviewer'), await logIn(running, 'operator')];
+const {
+  database: { db },
+  stateDir,
+} = running;
+const [viewer, reviewer, operator] = [
+  await logIn(running, 'viewer'),
+  await logIn(running, 'reviewer'),
+  await logIn(running, 'operator'),
+];
 
-const first = await seedBatch(running, [{ label: 'authentic' }, { label: 'replayed' }, { withoutScore: 'no_voice' }, { refusal: new AudioRefusal('audio_damaged') }]);
-const demo = await seedBatch(running, [{ label: 'synthesized' }], { mode: 'webDemo', owner: 'console', model: 'phone/v1.1' });
+const first = await seedBatch(running, [
+  { label: 'authentic' },
+  { label: 'replayed' },
+  { withoutScore: 'no_voice' },
+  { refusal: new AudioRefusal('audio_damaged') },
+]);
+const demo = await seedBatch(running, [{ label: 'synthesized' }], {
+  mode: 'webDemo',
+  owner: 'console',
+  model: 'phone/v1.1',
+});
 const waiting = await seedBatch(running, ['queued'], { owner: 'bank' });
-await db.query("UPDATE verification_batch SET requested_at = '2026-03-01T10:00:00Z' WHERE batch_id = $1", [first.batch.batchId]);
+await db.query("UPDATE verification_batch SET requested_at = '2026-03-01T10:00:00Z' WHERE batch_id = $1", [
+  first.batch.batchId,
+]);
 
 interface Listed {
-  verifications: { id: string; line: number; state: string; mode: string; model: string | null; decision: { label: string } | null; why: { reason: string; meaning: string } | null; scores: object | null; identity: { score: number } | null }[];
+  verifications: {
+    id: string;
+    line: number;
+    state: string;
+    mode: string;
+    model: string | null;
+    decision: { label: string } | null;
+    why: { reason: string; meaning: string } | null;
+    scores: object | null;
+    identity: { score: number } | null;
+  }[];
   next: string | null;
   code?: string;
 }
@@ -52,9 +80,13 @@ describe('the list of verifications', () => {
     expect(await idsOf(query)).toEqual(ids);
   });
 
-  it.each([['', [waiting.ids[0], demo.ids[0], damaged, silent, replayed, authentic]], ['mode=webDemo', [demo.ids[0]]], [`batch=${first.batch.id}`, [damaged, silent, replayed, authentic]]])('is read in pages without a gap, narrowed to "%s"', async (filter, ids) => {
+  it.each([
+    ['', [waiting.ids[0], demo.ids[0], damaged, silent, replayed, authentic]],
+    ['mode=webDemo', [demo.ids[0]]],
+    [`batch=${first.batch.id}`, [damaged, silent, replayed, authentic]],
+  ])('is read in pages without a gap, narrowed to "%s"', async (filter, ids) => {
     const seen: string[] = [];
-    for (let before = ''; ; ) {
+    for (let before = ''; ;) {
       const page = await list(`${filter}&limit=1${before === '' ? '' : `&before=${before}`}`);
       seen.push(...page.verifications.map(({ id }) => id));
       if (page.next === null) break;
@@ -65,10 +97,29 @@ describe('the list of verifications', () => {
 
   it('says why there is no score, in words, and follows what happens to an item', async () => {
     const { verifications } = await list('state=error');
-    expect(verifications[0]).toMatchObject({ scores: null, decision: null, why: { reason: 'audio_damaged', meaning: 'The audio data contradict themselves, or hold no sample.', retryHelps: false } });
+    expect(verifications[0]).toMatchObject({
+      scores: null,
+      decision: null,
+      why: {
+        reason: 'audio_damaged',
+        meaning: 'The audio data contradict themselves, or hold no sample.',
+        retryHelps: false,
+      },
+    });
   });
 
-  it.each(['state=good', 'label=fake', 'mode=web', 'limit=0', 'limit=201', 'before=1', 'before=0.0', 'from=yesterday', 'model=a%20b', 'color=red'])('refuses %s with a typed error', async (query) => {
+  it.each([
+    'state=good',
+    'label=fake',
+    'mode=web',
+    'limit=0',
+    'limit=201',
+    'before=1',
+    'before=0.0',
+    'from=yesterday',
+    'model=a%20b',
+    'color=red',
+  ])('refuses %s with a typed error', async (query) => {
     const response = await viewer.fetch(`/api/verifications?${query}`);
     expect([response.status, ((await response.json()) as Listed).code]).toEqual([400, 'parameter_invalid']);
   });
@@ -81,16 +132,42 @@ describe('the list of verifications', () => {
 describe('a verification', () => {
   it('has its facts, windows, and the error rates of the card of its model', async () => {
     const detail = await viewer.json(`/api/verifications/${replayed}`);
-    expect(detail).toMatchObject({ id: replayed, state: 'performed', mode: 'api', model: 'phone/v1.1', batch: first.batch.id, owner: 'Test', decision: { label: 'replayed', thresholds: { synthesis: 0.5, replay: 0.4 } }, recording: { format: 'wav', codec: 'pcm_s16le', deletedAt: null }, identities: [] });
+    expect(detail).toMatchObject({
+      id: replayed,
+      state: 'performed',
+      mode: 'api',
+      model: 'phone/v1.1',
+      batch: first.batch.id,
+      owner: 'Test',
+      decision: { label: 'replayed', thresholds: { synthesis: 0.5, replay: 0.4 } },
+      recording: { format: 'wav', codec: 'pcm_s16le', deletedAt: null },
+      identities: [],
+    });
     expect(detail['windows']).toHaveLength(2);
-    expect(detail).toMatchObject({ figures: { model: 'phone/v1.1', scores: [{ score: 'synthesis', atThreshold: { miss: expect.any(Number) as number } }, { score: 'replay' }] } });
+    expect(detail).toMatchObject({
+      figures: {
+        model: 'phone/v1.1',
+        scores: [{ score: 'synthesis', atThreshold: { miss: expect.any(Number) as number } }, { score: 'replay' }],
+      },
+    });
   });
 
   it('has the identity scores of comparisons of the same audio', async () => {
-    const print = await db.query<{ voiceprint_id: number; public_id: string }>("INSERT INTO voiceprint (owner, subject, model, model_sha256, recordings, voice_seconds, consent_reference, consent_at, consent_recorded_by, sealed_embedding, wrapped_key, master_key_id) VALUES ('bank', 'customer 7', 'voiceprint/1', 'x', 3, 12, 'ticket', now(), 'test', '', '', 'k') RETURNING voiceprint_id, public_id");
-    await db.query("INSERT INTO voice_verification (voiceprint_id, audio_sha256, identity, decision, verified_by) VALUES ($1, $2, 0.93, $3, 'test')", [print.rows[0]!.voiceprint_id, first.digests[0], { label: 'match', identityThreshold: 0.6 }]);
-    expect(await viewer.json(`/api/verifications/${authentic}`)).toMatchObject({ identities: [{ voiceprint: print.rows[0]!.public_id, subject: 'customer 7', score: 0.93, threshold: 0.6, label: 'match' }] });
-    expect((await list('label=authentic')).verifications[0]).toMatchObject({ identity: { score: 0.93, threshold: 0.6 } });
+    const print = await db.query<{ voiceprint_id: number; public_id: string }>(
+      "INSERT INTO voiceprint (owner, subject, model, model_sha256, recordings, voice_seconds, consent_reference, consent_at, consent_recorded_by, sealed_embedding, wrapped_key, master_key_id) VALUES ('bank', 'customer 7', 'voiceprint/1', 'x', 3, 12, 'ticket', now(), 'test', '', '', 'k') RETURNING voiceprint_id, public_id",
+    );
+    await db.query(
+      "INSERT INTO voice_verification (voiceprint_id, audio_sha256, identity, decision, verified_by) VALUES ($1, $2, 0.93, $3, 'test')",
+      [print.rows[0]!.voiceprint_id, first.digests[0], { label: 'match', identityThreshold: 0.6 }],
+    );
+    expect(await viewer.json(`/api/verifications/${authentic}`)).toMatchObject({
+      identities: [
+        { voiceprint: print.rows[0]!.public_id, subject: 'customer 7', score: 0.93, threshold: 0.6, label: 'match' },
+      ],
+    });
+    expect((await list('label=authentic')).verifications[0]).toMatchObject({
+      identity: { score: 0.93, threshold: 0.6 },
+    });
   });
 
   it.each(['1', 'nonsense', '00000000-0000-4000-8000-000000000000', '%00'])('of the id %s is unknown', async (id) => {
@@ -102,11 +179,18 @@ describe('a verification', () => {
 });
 
 describe('the recording of a verification', () => {
-  const audio = (range?: string, headers: Record<string, string> = {}) => viewer.fetch(`/api/verifications/${authentic}/audio`, { headers: { ...(range === undefined ? {} : { Range: range }), ...headers } });
+  const audio = (range?: string, headers: Record<string, string> = {}) =>
+    viewer.fetch(`/api/verifications/${authentic}/audio`, {
+      headers: { ...(range === undefined ? {} : { Range: range }), ...headers },
+    });
   const size = 44 + 5 * 8000 * 2;
 
   it('is drawn by a child process, with the voice that its model hears', async () => {
-    const waveform = await viewer.json<{ durationSeconds: number; bucketSeconds: number; channels: { channel: number; lows: number[]; highs: number[]; voice: [number, number][] }[] }>(`/api/verifications/${authentic}/waveform`);
+    const waveform = await viewer.json<{
+      durationSeconds: number;
+      bucketSeconds: number;
+      channels: { channel: number; lows: number[]; highs: number[]; voice: [number, number][] }[];
+    }>(`/api/verifications/${authentic}/waveform`);
     expect(waveform.durationSeconds).toBe(5);
     const [channel] = waveform.channels;
     expect(channel!.lows.length).toBe(Math.ceil(5 / waveform.bucketSeconds));
@@ -123,7 +207,12 @@ describe('the recording of a verification', () => {
 
   it('is sent whole, and in the part that is asked for', async () => {
     const whole = await audio();
-    expect([whole.status, whole.headers.get('content-type'), whole.headers.get('accept-ranges'), whole.headers.get('content-length')]).toEqual([200, 'audio/wav', 'bytes', String(size)]);
+    expect([
+      whole.status,
+      whole.headers.get('content-type'),
+      whole.headers.get('accept-ranges'),
+      whole.headers.get('content-length'),
+    ]).toEqual([200, 'audio/wav', 'bytes', String(size)]);
     const bytes = Buffer.from(await whole.arrayBuffer());
     const part = await audio('bytes=10-19');
     expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes 10-19/${size}`]);
@@ -135,12 +224,20 @@ describe('the recording of a verification', () => {
 
   it('has no part beyond its end', async () => {
     const response = await audio(`bytes=${size}-`);
-    expect([response.status, response.headers.get('content-range'), ((await response.json()) as Listed).code]).toEqual([416, `bytes */${size}`, 'range_not_satisfiable']);
+    expect([response.status, response.headers.get('content-range'), ((await response.json()) as Listed).code]).toEqual([
+      416,
+      `bytes */${size}`,
+      'range_not_satisfiable',
+    ]);
   });
 
   it('is listened to once in the audit trail, however many parts a browser asks for', async () => {
-    const { rows } = await db.query<{ actor: string; object: string; detail: object }>("SELECT actor, object, detail FROM console_event WHERE action = 'listen_to_recording'");
-    expect(rows).toEqual([{ actor: 'viewer', object: `recording ${first.digests[0]}`, detail: { verification: authentic } }]);
+    const { rows } = await db.query<{ actor: string; object: string; detail: object }>(
+      "SELECT actor, object, detail FROM console_event WHERE action = 'listen_to_recording'",
+    );
+    expect(rows).toEqual([
+      { actor: 'viewer', object: `recording ${first.digests[0]}`, detail: { verification: authentic } },
+    ]);
   });
 
   it('is not played before it was opened', async () => {
@@ -149,24 +246,45 @@ describe('the recording of a verification', () => {
 
   it('is deleted by an operator with a reason, and is gone for everybody', async () => {
     const path = `/api/recordings/${first.digests[1]}`;
-    const remove = (client: typeof operator, reason: string) => client.fetch(path, { method: 'DELETE', body: JSON.stringify({ reason }) });
+    const remove = (client: typeof operator, reason: string) =>
+      client.fetch(path, { method: 'DELETE', body: JSON.stringify({ reason }) });
     expect((await remove(viewer, 'x')).status).toBe(403);
     expect((await remove(reviewer, 'x')).status).toBe(403);
     expect(await (await remove(operator, ' ')).json()).toMatchObject({ code: 'audio_request_invalid' });
     await withoutRecordOf(db, 'delete_recording', async () => expect((await remove(operator, 'x')).status).toBe(500));
     expect((await viewer.fetch(`/api/verifications/${replayed}/audio`)).status).toBe(200);
     expect(await (await remove(operator, 'Request of the caller')).json()).toMatchObject({ deleted: true });
-    expect(await (await remove(operator, 'again')).json()).toMatchObject({ deleted: false, reason: 'Request of the caller' });
-    for (const what of ['audio', 'playback', 'waveform']) expect((await viewer.json<Listed>(`/api/verifications/${replayed}/${what}`)).code).toBe('recording_unknown');
-    expect(await viewer.json(`/api/verifications/${replayed}`)).toMatchObject({ state: 'performed', recording: { deletedWhy: 'Request of the caller' } });
-    const { rows } = await db.query("SELECT actor, object, detail FROM console_event WHERE action = 'delete_recording'");
-    expect(rows).toEqual([{ actor: 'operator', object: `recording ${first.digests[1]}`, detail: { reason: 'Request of the caller' } }]);
-    expect((await operator.json<Listed>('/api/recordings/nonsense', { method: 'DELETE', body: '{"reason":"x"}' })).code).toBe('parameter_invalid');
-    expect((await operator.json<Listed>(`/api/recordings/${'0'.repeat(64)}`, { method: 'DELETE', body: '{"reason":"x"}' })).code).toBe('recording_unknown');
+    expect(await (await remove(operator, 'again')).json()).toMatchObject({
+      deleted: false,
+      reason: 'Request of the caller',
+    });
+    for (const what of ['audio', 'playback', 'waveform'])
+      expect((await viewer.json<Listed>(`/api/verifications/${replayed}/${what}`)).code).toBe('recording_unknown');
+    expect(await viewer.json(`/api/verifications/${replayed}`)).toMatchObject({
+      state: 'performed',
+      recording: { deletedWhy: 'Request of the caller' },
+    });
+    const { rows } = await db.query(
+      "SELECT actor, object, detail FROM console_event WHERE action = 'delete_recording'",
+    );
+    expect(rows).toEqual([
+      { actor: 'operator', object: `recording ${first.digests[1]}`, detail: { reason: 'Request of the caller' } },
+    ]);
+    expect(
+      (await operator.json<Listed>('/api/recordings/nonsense', { method: 'DELETE', body: '{"reason":"x"}' })).code,
+    ).toBe('parameter_invalid');
+    expect(
+      (await operator.json<Listed>(`/api/recordings/${'0'.repeat(64)}`, { method: 'DELETE', body: '{"reason":"x"}' }))
+        .code,
+    ).toBe('recording_unknown');
   });
 
   it('whose file is not in the directory of the console is an error that says so', async () => {
     await rm(join(stateDir, 'audio', first.digests[2]!.slice(0, 2), first.digests[2]!));
-    for (const what of ['audio', 'playback', 'waveform']) expect(await viewer.json(`/api/verifications/${silent}/${what}`)).toMatchObject({ code: 'recording_unknown', detail: expect.stringContaining('not in the audio directory') as string });
+    for (const what of ['audio', 'playback', 'waveform'])
+      expect(await viewer.json(`/api/verifications/${silent}/${what}`)).toMatchObject({
+        code: 'recording_unknown',
+        detail: expect.stringContaining('not in the audio directory') as string,
+      });
   });
 });

@@ -17,7 +17,10 @@ let id: string;
 
 beforeAll(async () => {
   const reviewer = await logIn(running, 'reviewer');
-  const response = await reviewer.fetch('/api/voiceprints', { method: 'POST', body: await formOf(enrolmentOf('customer-1', { consentReference: oddName }), readerA) });
+  const response = await reviewer.fetch('/api/voiceprints', {
+    method: 'POST',
+    body: await formOf(enrolmentOf('customer-1', { consentReference: oddName }), readerA),
+  });
   id = ((await response.json()) as { id: string }).id;
 });
 
@@ -51,23 +54,43 @@ describe.skipIf(noChromium)('voice authentication in the browser', () => {
     await page.getByLabel('Where it is kept').fill('form 2026-120');
     await page.getByLabel('Given on').fill('2026-05-02');
     await page.getByLabel(/The consent covers/).check();
-    await chooseRecordings(page, 'Recordings of this person alone', [readerA[0]!, 'samples/recordings/dial-tone.wav', readerA[1]!]);
+    await chooseRecordings(page, 'Recordings of this person alone', [
+      readerA[0]!,
+      'samples/recordings/dial-tone.wav',
+      readerA[1]!,
+    ]);
     page.removeAllListeners('console'); // the browser itself reports the answer 400
     await page.getByRole('button', { name: 'Enrol', exact: true }).click();
-    await page.getByRole('alert').getByText(/recording 2 \(dial-tone\.wav\)/).waitFor({ timeout: 60_000 });
-    expect(await page.getByRole('listitem').filter({ hasText: 'see the problem below' }).innerText()).toMatch(/^Recording 2: dial-tone\.wav/);
+    await page
+      .getByRole('alert')
+      .getByText(/recording 2 \(dial-tone\.wav\)/)
+      .waitFor({ timeout: 60_000 });
+    expect(await page.getByRole('listitem').filter({ hasText: 'see the problem below' }).innerText()).toMatch(
+      /^Recording 2: dial-tone\.wav/,
+    );
   });
 
   it('records the microphone into a file that the service reads, and compares it', async () => {
     const page = await browser.open(`/voices/${id}`, { role: 'reviewer' });
     await page.getByRole('button', { name: 'Record from the microphone' }).click();
-    await page.getByRole('timer').getByText(/^[3-9]\./).waitFor();
+    await page
+      .getByRole('timer')
+      .getByText(/^[3-9]\./)
+      .waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText('Recording 1: microphone.wav').waitFor();
     await page.getByRole('button', { name: 'Compare', exact: true }).click();
     await page.getByText('Result: mismatch').waitFor({ timeout: 60_000 });
-    for (const name of ['Identity', 'Synthesis', 'Replay']) await page.locator('.meter').filter({ hasText: name }).getByText(/threshold 0\.\d{3}/).waitFor();
-    await page.getByRole('region', { name: 'Comparisons, newest first' }).getByRole('cell', { name: 'mismatch' }).waitFor();
+    for (const name of ['Identity', 'Synthesis', 'Replay'])
+      await page
+        .locator('.meter')
+        .filter({ hasText: name })
+        .getByText(/threshold 0\.\d{3}/)
+        .waitFor();
+    await page
+      .getByRole('region', { name: 'Comparisons, newest first' })
+      .getByRole('cell', { name: 'mismatch' })
+      .waitFor();
   });
 
   it('compares a file, and shows what scores mean where they disagree', async () => {
@@ -84,32 +107,44 @@ describe.skipIf(noChromium)('voice authentication in the browser', () => {
     const page = await browser.open(`/voices/${id}`, { role: 'viewer' });
     await page.getByRole('heading', { name: 'Voice of customer-1' }).waitFor();
     await page.getByText('</textarea><script>alert(1)</script> reversed').first().waitFor(); // as text, and in its own direction
-    for (const name of ['Compare', 'Delete', 'Record from the microphone']) expect(await page.getByRole('button', { name }).count()).toBe(0);
+    for (const name of ['Compare', 'Delete', 'Record from the microphone'])
+      expect(await page.getByRole('button', { name }).count()).toBe(0);
   });
 
   it('is deleted by an operator, with a reason', async () => {
     const client = await logIn(running, 'reviewer');
-    const { id: doomed } = (await (await client.fetch('/api/voiceprints', { method: 'POST', body: await formOf(enrolmentOf('customer-9'), readerA) })).json()) as { id: string };
+    const { id: doomed } = (await (
+      await client.fetch('/api/voiceprints', { method: 'POST', body: await formOf(enrolmentOf('customer-9'), readerA) })
+    ).json()) as { id: string };
     const page = await browser.open(`/voices/${doomed}`);
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByLabel('Reason').fill('Consent withdrawn');
     await page.getByRole('button', { name: 'Delete for good' }).click();
     await page.getByText('It was deleted on').waitFor();
     expect(await page.getByRole('button', { name: 'Compare' }).count()).toBe(0);
-    await page.getByRole('region', { name: 'History of the voiceprint' }).getByRole('cell', { name: 'Consent withdrawn' }).waitFor();
+    await page
+      .getByRole('region', { name: 'History of the voiceprint' })
+      .getByRole('cell', { name: 'Consent withdrawn' })
+      .waitFor();
   });
 
   it.each([
     { width: 1280, dark: false },
     { width: 360, dark: true },
-  ])('has no barrier that axe finds, and scrolls in one direction alone, at $width px (dark: $dark)', async ({ width, dark }) => {
-    for (const path of ['/voices', '/voices?enrol=1', `/voices/${id}`]) {
-      const page = await browser.open(path, { width, dark });
-      await page.getByRole('table').first().waitFor();
-      if (path.includes('enrol')) await chooseRecordings(page, 'Recordings of this person alone', readerA.slice(0, 2));
-      else if (path !== '/voices') await page.getByText('When the scores disagree').click();
-      expect(await findBarriers(page)).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBeLessThanOrEqual(0);
-    }
-  });
+  ])(
+    'has no barrier that axe finds, and scrolls in one direction alone, at $width px (dark: $dark)',
+    async ({ width, dark }) => {
+      for (const path of ['/voices', '/voices?enrol=1', `/voices/${id}`]) {
+        const page = await browser.open(path, { width, dark });
+        await page.getByRole('table').first().waitFor();
+        if (path.includes('enrol'))
+          await chooseRecordings(page, 'Recordings of this person alone', readerA.slice(0, 2));
+        else if (path !== '/voices') await page.getByText('When the scores disagree').click();
+        expect(await findBarriers(page)).toEqual([]);
+        expect(
+          await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+        ).toBeLessThanOrEqual(0);
+      }
+    },
+  );
 });

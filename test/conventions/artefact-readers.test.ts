@@ -9,7 +9,15 @@ import { readProjectFile } from './source-tree.ts';
 const rows = [
   ['+12122102871', 'FRAUD', '12', '', '', '', ''],
   ['+12122107022', 'SPAM', '1', '', '', '', ''],
-  ['+12122187292', 'NEUTRAL', '', '"The" Garage, Café さくら', 'Apotheke', 'Ask for "Ann"', 'https://images.example/1.png'],
+  [
+    '+12122187292',
+    'NEUTRAL',
+    '',
+    '"The" Garage, Café さくら',
+    'Apotheke',
+    'Ask for "Ann"',
+    'https://images.example/1.png',
+  ],
 ];
 
 /** The program of docs/artefacts.md in a language. */
@@ -32,6 +40,8 @@ describe('a reader of docs/artefacts.md', () => {
     if (spawnSync(command, ['-c', '']).error !== undefined) skip(`${command} is not installed`);
     const program = join(directory, name);
     writeFileSync(program, programIn(language));
-    expect(execFileSync(command, [program, file, '+12122187292'], { encoding: 'utf8' })).toBe('FRAUD 1 NEUTRAL 1 SPAM 1\n+12122187292 NEUTRAL "The" Garage, Café さくら\n');
+    expect(execFileSync(command, [program, file, '+12122187292'], { encoding: 'utf8' })).toBe(
+      'FRAUD 1 NEUTRAL 1 SPAM 1\n+12122187292 NEUTRAL "The" Garage, Café さくら\n',
+    );
   });
 });

@@ -26,9 +26,17 @@ describe('the code', () => {
   });
 
   it('uses every error code', () => {
-    const text = productSources.filter((path) => path !== 'runtime/errors.ts').map(readProjectFile).join('\n');
-    const sqlText = projectFiles.filter((path) => path.endsWith('.sql')).map(readProjectFile).join('\n');
-    expect(Object.keys(ERRORS).filter((code) => !text.includes(`'${code}'`) && !sqlText.includes(`'${code}'`))).toEqual([]);
+    const text = productSources
+      .filter((path) => path !== 'runtime/errors.ts')
+      .map(readProjectFile)
+      .join('\n');
+    const sqlText = projectFiles
+      .filter((path) => path.endsWith('.sql'))
+      .map(readProjectFile)
+      .join('\n');
+    expect(Object.keys(ERRORS).filter((code) => !text.includes(`'${code}'`) && !sqlText.includes(`'${code}'`))).toEqual(
+      [],
+    );
   });
 });
 
@@ -36,19 +44,35 @@ describe('a file', () => {
   const code = projectFiles.filter((path) => /\.(ts|mjs|js)$/.test(path));
 
   it('has a name in kebab-case, and a statement one in snake_case', () => {
-    expect(code.filter((path) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.config)?\.(ts|mjs)$/.test(basename(path)))).toEqual([]);
-    expect(projectFiles.filter((path) => path.endsWith('.sql') && !/^[a-z0-9]+(_[a-z0-9]+)*\.sql$/.test(basename(path)))).toEqual([]);
+    expect(code.filter((path) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.config)?\.(ts|mjs)$/.test(basename(path)))).toEqual(
+      [],
+    );
+    expect(
+      projectFiles.filter((path) => path.endsWith('.sql') && !/^[a-z0-9]+(_[a-z0-9]+)*\.sql$/.test(basename(path))),
+    ).toEqual([]);
   });
 
   it('is named for what it does', () => {
-    expect(projectFiles.filter((path) => path.split('/').some((part) => /^(utils?|helpers?|common|misc|lib)(\.|$)/i.test(part)))).toEqual([]);
+    expect(
+      projectFiles.filter((path) =>
+        path.split('/').some((part) => /^(utils?|helpers?|common|misc|lib)(\.|$)/i.test(part)),
+      ),
+    ).toEqual([]);
   });
 
   it('exists if a comment or a document names it', () => {
     const named = projectFiles
       .filter((path) => /\.(ts|mjs|sql|md|yaml)$/.test(path) && path !== 'CHANGELOG.md')
-      .flatMap((path) => [...readProjectFile(path).matchAll(/(?<![\w/.-])(?:runtime|sql|pipelines|jobs|api|cli|scripts|test|bench|docs)\/[\w/.-]+\.(?:ts|sql|md|mjs)\b/g)].map(([name]) => ({ path, name })));
+      .flatMap((path) =>
+        [
+          ...readProjectFile(path).matchAll(
+            /(?<![\w/.-])(?:runtime|sql|pipelines|jobs|api|cli|scripts|test|bench|docs)\/[\w/.-]+\.(?:ts|sql|md|mjs)\b/g,
+          ),
+        ].map(([name]) => ({ path, name })),
+      );
     expect(named.length).toBeGreaterThan(20);
-    expect(named.filter(({ name }) => !existsSync(join(root, name))).map(({ path, name }) => `${path} names ${name}`)).toEqual([]);
+    expect(
+      named.filter(({ name }) => !existsSync(join(root, name))).map(({ path, name }) => `${path} names ${name}`),
+    ).toEqual([]);
   });
 });

@@ -19,14 +19,20 @@ const codeIn = (cell: string | undefined): string | undefined => /^`([^`]+)`/.ex
 
 describe('docs/configuration.md', () => {
   const rows = tableRows(readProjectFile('docs/configuration.md')).filter(([first]) => /^`[A-Z_]+`$/.test(first ?? ''));
-  const settings = Object.values(SETTINGS).map(({ env, schema, meaning }) => ({ env, meaning, ...describeSchema(schema) }));
+  const settings = Object.values(SETTINGS).map(({ env, schema, meaning }) => ({
+    env,
+    meaning,
+    ...describeSchema(schema),
+  }));
 
   it('has one row for each setting, and none for a setting that does not exist', () => {
     expect(rows.map(([variable]) => codeIn(variable)).sort()).toEqual(settings.map(({ env }) => env).sort());
   });
 
   it('gives the true default of each', () => {
-    const documented = Object.fromEntries(rows.map(([variable, byDefault]) => [codeIn(variable), codeIn(byDefault) ?? byDefault]));
+    const documented = Object.fromEntries(
+      rows.map(([variable, byDefault]) => [codeIn(variable), codeIn(byDefault) ?? byDefault]),
+    );
     expect(documented).toEqual(Object.fromEntries(settings.map(({ env, byDefault }) => [env, byDefault])));
   });
 
@@ -42,20 +48,59 @@ describe('docs/configuration.md', () => {
 
   it('and the other documents name no setting that does not exist', () => {
     const known = new Set<string>(settings.map(({ env }) => env));
-    const named = documents.flatMap((path) => [...proseOf(path).matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)].map(([, name]) => ({ path, name: name! })));
-    const inExample = [...readProjectFile('.env.example').matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => ({ path: '.env.example', name: name! }));
-    const notSettings = new Set(['DELAY_SECONDS_MAX', 'CI_REQUIRE_REDIS', 'LETTER_MUTATIONS', 'LETTER_SEED', 'AUDIO_MUTATIONS', 'AUDIO_SEED', 'LC_ALL']); // of an example, of the tests, of the shell
+    const named = documents.flatMap((path) =>
+      [...proseOf(path).matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)].map(([, name]) => ({
+        path,
+        name: name!,
+      })),
+    );
+    const inExample = [...readProjectFile('.env.example').matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => ({
+      path: '.env.example',
+      name: name!,
+    }));
+    const notSettings = new Set([
+      'DELAY_SECONDS_MAX',
+      'CI_REQUIRE_REDIS',
+      'LETTER_MUTATIONS',
+      'LETTER_SEED',
+      'AUDIO_MUTATIONS',
+      'AUDIO_SEED',
+      'LC_ALL',
+    ]); // of an example, of the tests, of the shell
     expect([...named, ...inExample].filter(({ name }) => !known.has(name) && !notSettings.has(name))).toEqual([]);
   });
 
   /** Default and limits in the words of the table. */
   function describeSchema(schema: z.ZodType): { byDefault: string; limits: string } {
-    const json = z.toJSONSchema(schema) as { type?: string; default?: unknown; minimum?: number; maximum?: number; minLength?: number; pattern?: string; enum?: string[] };
+    const json = z.toJSONSchema(schema) as {
+      type?: string;
+      default?: unknown;
+      minimum?: number;
+      maximum?: number;
+      minLength?: number;
+      pattern?: string;
+      enum?: string[];
+    };
     return { byDefault: json.default === undefined ? 'absent' : String(json.default), limits: describeLimits(json) };
   }
 
-  function describeLimits({ type, minimum, maximum, minLength, pattern, enum: words }: { type?: string; minimum?: number; maximum?: number; minLength?: number; pattern?: string; enum?: string[] }): string {
-    if (type === 'integer') return maximum === Number.MAX_SAFE_INTEGER ? `${minimum} or more` : `${minimum} to ${maximum}`;
+  function describeLimits({
+    type,
+    minimum,
+    maximum,
+    minLength,
+    pattern,
+    enum: words,
+  }: {
+    type?: string;
+    minimum?: number;
+    maximum?: number;
+    minLength?: number;
+    pattern?: string;
+    enum?: string[];
+  }): string {
+    if (type === 'integer')
+      return maximum === Number.MAX_SAFE_INTEGER ? `${minimum} or more` : `${minimum} to ${maximum}`;
     if (words !== undefined) return words.map((word) => `\`${word}\``).join(', ');
     if (pattern !== undefined) return `\`${pattern}\``;
     return minLength === undefined || minLength === 1 ? 'text' : `${minLength} characters or more`;
@@ -66,7 +111,12 @@ describe('docs/errors.md', () => {
   const rows = tableRows(readProjectFile('docs/errors.md'));
 
   it('has one row for each error code with its true facts, and none for a code that does not exist', () => {
-    const documented = rows.filter((cells) => cells.length === 6 && codeIn(cells[0]) !== undefined).map(([code, http, retry, exit, meaning]) => [codeIn(code), { http: Number(http), retry: retry === 'yes', exit: Number(exit), meaning }]);
+    const documented = rows
+      .filter((cells) => cells.length === 6 && codeIn(cells[0]) !== undefined)
+      .map(([code, http, retry, exit, meaning]) => [
+        codeIn(code),
+        { http: Number(http), retry: retry === 'yes', exit: Number(exit), meaning },
+      ]);
     expect(Object.fromEntries(documented)).toEqual(ERRORS);
     expect(documented.length).toBe(Object.keys(ERRORS).length);
   });
@@ -76,17 +126,24 @@ describe('docs/errors.md', () => {
   });
 
   it('has one row for each reason to refuse a feed row, and none for one that does not exist', () => {
-    const documented = rows.filter((cells) => cells.length === 3 && codeIn(cells[0]) !== undefined).map(([code, meaning]) => [codeIn(code), meaning]);
+    const documented = rows
+      .filter((cells) => cells.length === 3 && codeIn(cells[0]) !== undefined)
+      .map(([code, meaning]) => [codeIn(code), meaning]);
     expect(Object.fromEntries(documented)).toEqual(REJECTS);
     expect(documented.length).toBe(Object.keys(REJECTS).length);
   });
 });
 
 describe('docs/audio.md', () => {
-  const rows = tableRows(readProjectFile('docs/audio.md')).filter((cells) => cells.length === 5 && codeIn(cells[0]) !== undefined);
+  const rows = tableRows(readProjectFile('docs/audio.md')).filter(
+    (cells) => cells.length === 5 && codeIn(cells[0]) !== undefined,
+  );
 
   it('has one row for each reason why a recording has no score, and none for one that does not exist', () => {
-    const documented = rows.map(([reason, state, retry, meaning]) => [codeIn(reason), { state: codeIn(state), retry: retry === 'yes', meaning }]);
+    const documented = rows.map(([reason, state, retry, meaning]) => [
+      codeIn(reason),
+      { state: codeIn(state), retry: retry === 'yes', meaning },
+    ]);
     expect(Object.fromEntries(documented)).toEqual(AUDIO_REASONS);
     expect(documented.length).toBe(Object.keys(AUDIO_REASONS).length);
   });
@@ -120,7 +177,11 @@ describe('a document', () => {
   });
 
   it('does not tell its readers that something is easy', () => {
-    expect(documents.filter((path) => /\b(simply|easy|easily|obviously)\b|\bjust\b(?! (?:under|over|before|after)\b)/i.test(proseOf(path)))).toEqual([]);
+    expect(
+      documents.filter((path) =>
+        /\b(simply|easy|easily|obviously)\b|\bjust\b(?! (?:under|over|before|after)\b)/i.test(proseOf(path)),
+      ),
+    ).toEqual([]);
   });
 
   function leadsSomewhere(from: string, link: string): boolean {
@@ -133,6 +194,11 @@ describe('a document', () => {
   /** Anchors of the headings as GitHub makes them. */
   function anchorsOf(path: string): string[] {
     const headings = [...proseOf(path).matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading!);
-    return headings.map((heading) => heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'));
+    return headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    );
   }
 });

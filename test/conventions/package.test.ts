@@ -58,7 +58,9 @@ describe('a file of the project', () => {
 
   it('ends with a line feed and has no CR', () => {
     const text = projectFiles.filter((path) => /\.(ts|mjs|sql|md|json|yaml)$|^(Procfile|LICENSE|\.\w+)$/.test(path));
-    expect(text.filter((path) => !readProjectFile(path).endsWith('\n') || readProjectFile(path).includes('\r'))).toEqual([]);
+    expect(
+      text.filter((path) => !readProjectFile(path).endsWith('\n') || readProjectFile(path).includes('\r')),
+    ).toEqual([]);
   });
 });
 

@@ -25,7 +25,9 @@ export function readProjectFile(path: string): string {
 }
 
 /** The TypeScript of the product: what the processes are made of, without bench and tests. */
-export const productSources: readonly string[] = projectFiles.filter((path) => path === 'cli.ts' || /^(runtime|sql|pipelines|jobs|api|console|evaluation|samples|cli)\/.*\.ts$/.test(path));
+export const productSources: readonly string[] = projectFiles.filter(
+  (path) => path === 'cli.ts' || /^(runtime|sql|pipelines|jobs|api|console|evaluation|samples|cli)\/.*\.ts$/.test(path),
+);
 
 /** One import or re-export of a source. */
 export interface Import {
@@ -39,25 +41,39 @@ export interface Import {
 /** Every import of a source, also re-exports, bare and dynamic ones. */
 export function importsOf(path: string): Import[] {
   const text = readProjectFile(path);
-  const named = [...text.matchAll(/^\s*(?:import|export)\s+(type\s+)?([^'";]*?)\s*from\s+'([^']+)'/gm)].map(([, type, names, specifier]) => ({
-    from: path,
-    specifier: specifier!,
-    typeOnly: type !== undefined || onlyTypes(names!),
-  }));
-  const others = [...text.matchAll(/^\s*import\s+'([^']+)'|\b(?:import|require)\(\s*'([^']+)'\s*\)/gm)].map(([, bare, dynamic]) => ({ from: path, specifier: (bare ?? dynamic)!, typeOnly: false }));
+  const named = [...text.matchAll(/^\s*(?:import|export)\s+(type\s+)?([^'";]*?)\s*from\s+'([^']+)'/gm)].map(
+    ([, type, names, specifier]) => ({
+      from: path,
+      specifier: specifier!,
+      typeOnly: type !== undefined || onlyTypes(names!),
+    }),
+  );
+  const others = [...text.matchAll(/^\s*import\s+'([^']+)'|\b(?:import|require)\(\s*'([^']+)'\s*\)/gm)].map(
+    ([, bare, dynamic]) => ({ from: path, specifier: (bare ?? dynamic)!, typeOnly: false }),
+  );
   return [...named, ...others];
 }
 
 /** `{ type A, type B }` */
 function onlyTypes(names: string): boolean {
   const list = /^\{([^}]*)\}$/s.exec(names.trim())?.[1];
-  return list !== undefined && list.split(',').map((name) => name.trim()).filter((name) => name !== '').every((name) => name.startsWith('type '));
+  return (
+    list !== undefined &&
+    list
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== '')
+      .every((name) => name.startsWith('type '))
+  );
 }
 
 /** The package of an import: `libphonenumber-js` for `libphonenumber-js/max`; undefined for our own files, Node's, and what pages import by the path at which it is served. */
 export function packageOf(specifier: string): string | undefined {
   if (/^(\.|\/|#|node:)/.test(specifier)) return undefined;
-  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
 }
 
 /** The file of the project that a relative import leads to, or undefined for packages. */
@@ -67,11 +83,19 @@ export function targetOf({ from, specifier }: Import): string | undefined {
 
 /** Source text without comments, and with the strings emptied. */
 export function codeOnly(text: string): string {
-  return text.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g, (piece) => (piece.startsWith('/') ? ' ' : "''"));
+  return text.replace(
+    /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g,
+    (piece) => (piece.startsWith('/') ? ' ' : "''"),
+  );
 }
 
 /** The cells of every table row of a Markdown text, trimmed. */
 export function tableRows(markdown: string): string[][] {
   const lines = markdown.split('\n').filter((line) => line.startsWith('|') && !/^\|[-:| ]+\|$/.test(line));
-  return lines.map((line) => line.replace(/^\||\|\s*$/g, '').split(/(?<!\\)\|/).map((cell) => cell.trim()));
+  return lines.map((line) =>
+    line
+      .replace(/^\||\|\s*$/g, '')
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim()),
+  );
 }

@@ -22,7 +22,14 @@ async function publishedVersion(): Promise<number | undefined> {
 async function nightThrough(interference: Interference) {
   const proxy = await startPostgresProxy(url, interference);
   try {
-    const report = await runWholeNight({ db, url, store, only: 'phones/US', buildUrl: proxy.url, settings: { COPY_IDLE_SECONDS_MAX: interference.then === 'stall' ? '3' : '30' } });
+    const report = await runWholeNight({
+      db,
+      url,
+      store,
+      only: 'phones/US',
+      buildUrl: proxy.url,
+      settings: { COPY_IDLE_SECONDS_MAX: interference.then === 'stall' ? '3' : '30' },
+    });
     return { report, interferences: proxy.interferences() };
   } finally {
     await proxy.close();
@@ -64,14 +71,26 @@ describe('requireSameCount', () => {
   it.each([
     [{ rowsExpected: 5 }, { rows: 4, levels: {} }],
     [{ rowsExpected: 4 }, { rows: 5, levels: {} }],
-    [{ rowsExpected: 4, levelsExpected: { SPAM: 4 } }, { rows: 4, levels: { SPAM: 3, FRAUD: 1 } }],
-    [{ rowsExpected: 4, levelsExpected: {} }, { rows: 4, levels: { SPAM: 4 } }],
+    [
+      { rowsExpected: 4, levelsExpected: { SPAM: 4 } },
+      { rows: 4, levels: { SPAM: 3, FRAUD: 1 } },
+    ],
+    [
+      { rowsExpected: 4, levelsExpected: {} },
+      { rows: 4, levels: { SPAM: 4 } },
+    ],
   ])('refuses %o where %o were written', (expected, written) => {
-    expect(() => requireSameCount({ artefact, ...expected }, written)).toThrow(expect.objectContaining({ code: 'rows_differ' }));
+    expect(() => requireSameCount({ artefact, ...expected }, written)).toThrow(
+      expect.objectContaining({ code: 'rows_differ' }),
+    );
   });
 
   it('accepts equal counts, also of nothing', () => {
-    expect(() => requireSameCount({ artefact, rowsExpected: 0, levelsExpected: {} }, { rows: 0, levels: {} })).not.toThrow();
-    expect(() => requireSameCount({ artefact, rowsExpected: 3, levelsExpected: { SPAM: 3 } }, { rows: 3, levels: { SPAM: 3 } })).not.toThrow();
+    expect(() =>
+      requireSameCount({ artefact, rowsExpected: 0, levelsExpected: {} }, { rows: 0, levels: {} }),
+    ).not.toThrow();
+    expect(() =>
+      requireSameCount({ artefact, rowsExpected: 3, levelsExpected: { SPAM: 3 } }, { rows: 3, levels: { SPAM: 3 } }),
+    ).not.toThrow();
   });
 });

@@ -30,7 +30,11 @@ const peakBytes = () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self
 
 for await (const line of createInterface({ input: process.stdin })) {
   const started = process.cpuUsage();
-  const answer = await read(JSON.parse(line)).catch((error) => (error.name === 'AudioRefusal' ? { outcome: error.reason, detail: error.detail } : { outcome: `error: ${error.stack}` }));
+  const answer = await read(JSON.parse(line)).catch((error) =>
+    error.name === 'AudioRefusal'
+      ? { outcome: error.reason, detail: error.detail }
+      : { outcome: `error: ${error.stack}` },
+  );
   const { user, system } = process.cpuUsage(started);
   process.stdout.write(`${JSON.stringify({ ...answer, cpuSeconds: (user + system) / 1e6, peakBytes: peakBytes() })}\n`);
 }

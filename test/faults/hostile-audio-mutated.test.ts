@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { AUDIO_REASONS } from '../../pipelines/audio/reasons.ts';
-import { extensibleFormat, float32, longSizes, pcm16, RecordingFolder, riffChunk, sampleRecording, tone, wavFile } from '../support/audio-file.ts';
+import {
+  extensibleFormat,
+  float32,
+  longSizes,
+  pcm16,
+  RecordingFolder,
+  riffChunk,
+  sampleRecording,
+  tone,
+  wavFile,
+} from '../support/audio-file.ts';
 import { cpuSecondsMax, memoryBytesMax, RecordingReader } from './hostile-audio.ts';
 import { oggChecksum } from './hostile-audio-files.ts';
 
@@ -10,11 +20,33 @@ const seed = Number(process.env['AUDIO_SEED'] ?? 20260101);
 
 /** Whole recordings of each kind that is read. */
 const originals: readonly Buffer[] = [
-  wavFile({ channels: 2, data: pcm16(tone({ seconds: 0.2 }), tone({ seconds: 0.2, hertz: 900 })), beforeData: [riffChunk('LIST', Buffer.from('INFOISFT\x04\0\0\0made'))] }),
+  wavFile({
+    channels: 2,
+    data: pcm16(tone({ seconds: 0.2 }), tone({ seconds: 0.2, hertz: 900 })),
+    beforeData: [riffChunk('LIST', Buffer.from('INFOISFT\x04\0\0\0made'))],
+  }),
   wavFile({ format: extensibleFormat({ tag: 3, bits: 32, channels: 1 }), data: float32(tone({ seconds: 0.1 })) }),
-  wavFile({ id: 'RF64', riffBytes: 0xffff_ffff, dataBytes: 0xffff_ffff, beforeFormat: [longSizes({ dataBytes: 3_200n })], data: pcm16(tone({ seconds: 0.2 })) }),
+  wavFile({
+    id: 'RF64',
+    riffBytes: 0xffff_ffff,
+    dataBytes: 0xffff_ffff,
+    beforeFormat: [longSizes({ dataBytes: 3_200n })],
+    data: pcm16(tone({ seconds: 0.2 })),
+  }),
   wavFile({ tag: 7, bits: 8, data: Buffer.alloc(2_000, 0x55) }),
-  ...['tone-24.flac', 'tone-stereo.flac', 'tone.mp3', 'tone-no-header.mp3', 'tone.opus', 'tone.ogg', 'tone-stereo-flac.ogg', 'tone.m4a', 'tone-alac.m4a', 'tone-ima.wav', 'tone-gsm.wav'].map(sampleRecording),
+  ...[
+    'tone-24.flac',
+    'tone-stereo.flac',
+    'tone.mp3',
+    'tone-no-header.mp3',
+    'tone.opus',
+    'tone.ogg',
+    'tone-stereo-flac.ogg',
+    'tone.m4a',
+    'tone-alac.m4a',
+    'tone-ima.wav',
+    'tone-gsm.wav',
+  ].map(sampleRecording),
 ];
 
 /** A generator of numbers from 0 to below 1 that gives the same ones for a seed (mulberry32). */
@@ -32,17 +64,26 @@ type Random = () => number;
 type Mutation = (bytes: Buffer, random: Random) => Buffer;
 
 /** A place in the bytes; every second time among the first 600, where the headers are. */
-const place = (bytes: Buffer, random: Random) => Math.floor(random() * (random() < 0.5 ? Math.min(600, bytes.length) : bytes.length));
+const place = (bytes: Buffer, random: Random) =>
+  Math.floor(random() * (random() < 0.5 ? Math.min(600, bytes.length) : bytes.length));
 const pick = <Item>(items: readonly Item[], random: Random): Item => items[Math.floor(random() * items.length)]!;
-const edges = [0, 1, 2, 0x7f, 0xff, 0x7fff, 0x8000, 0xffff, 0x00ff_ffff, 0x7fff_ffff, 0x8000_0000, 0xffff_fffe, 0xffff_ffff] as const;
+const edges = [
+  0, 1, 2, 0x7f, 0xff, 0x7fff, 0x8000, 0xffff, 0x00ff_ffff, 0x7fff_ffff, 0x8000_0000, 0xffff_fffe, 0xffff_ffff,
+] as const;
 
 const mutations: readonly Mutation[] = [
   (bytes, random) => {
-    for (let count = 1 + Math.floor(random() * 8); count > 0; count--) bytes[place(bytes, random)]! ^= 1 << Math.floor(random() * 8);
+    for (let count = 1 + Math.floor(random() * 8); count > 0; count--)
+      bytes[place(bytes, random)]! ^= 1 << Math.floor(random() * 8);
     return bytes;
   },
   (bytes, random) => {
-    for (let at = place(bytes, random), count = 1 + Math.floor(random() * 30); count > 0 && at < bytes.length; count--, at++) bytes[at] = Math.floor(random() * 256);
+    for (
+      let at = place(bytes, random), count = 1 + Math.floor(random() * 30);
+      count > 0 && at < bytes.length;
+      count--, at++
+    )
+      bytes[at] = Math.floor(random() * 256);
     return bytes;
   },
   (bytes, random) => {
@@ -61,7 +102,11 @@ const mutations: readonly Mutation[] = [
   (bytes, random) => {
     const other = pick(originals, random);
     const [from, to] = [place(other, random), place(bytes, random)];
-    return Buffer.concat([bytes.subarray(0, to), other.subarray(from, from + Math.floor(random() * 2_000)), bytes.subarray(to)]);
+    return Buffer.concat([
+      bytes.subarray(0, to),
+      other.subarray(from, from + Math.floor(random() * 2_000)),
+      bytes.subarray(to),
+    ]);
   },
   (bytes, random) => {
     const from = place(bytes, random);
@@ -71,13 +116,14 @@ const mutations: readonly Mutation[] = [
 
 function mutate(random: Random): Buffer {
   let bytes: Buffer = Buffer.from(pick(originals, random));
-  for (let count = 1 + Math.floor(random() * 3); count > 0 && bytes.length > 0; count--) bytes = pick(mutations, random)(bytes, random);
+  for (let count = 1 + Math.floor(random() * 3); count > 0 && bytes.length > 0; count--)
+    bytes = pick(mutations, random)(bytes, random);
   return bytes.toString('latin1', 0, 4) === 'OggS' && random() < 0.8 ? repairOgg(Buffer.from(bytes)) : bytes;
 }
 
 /** Makes the checksums right again, so that mutants get past them. */
 function repairOgg(bytes: Buffer): Buffer {
-  for (let at = bytes.indexOf('OggS'); at >= 0 && at + 27 <= bytes.length; ) {
+  for (let at = bytes.indexOf('OggS'); at >= 0 && at + 27 <= bytes.length;) {
     const lacing = bytes.subarray(at + 27, at + 27 + bytes[at + 26]!);
     const end = at + 27 + lacing.length + lacing.reduce((sum, length) => sum + length, 0);
     if (end > bytes.length) break;
@@ -102,7 +148,8 @@ describe('mutants of recordings', () => {
         const answer = await reader.read(folder.write('mutant', bytes));
         const outcome = answer?.outcome ?? 'died';
         counts[outcome] = (counts[outcome] ?? 0) + 1;
-        if (outcome !== 'read' && !(outcome in AUDIO_REASONS)) wrong.push(`mutant ${count} ended in ${outcome}: ${bytes.toString('base64')}`);
+        if (outcome !== 'read' && !(outcome in AUDIO_REASONS))
+          wrong.push(`mutant ${count} ended in ${outcome}: ${bytes.toString('base64')}`);
         peakBytes = Math.max(peakBytes, answer?.peakBytes ?? 0);
         cpuSeconds = Math.max(cpuSeconds, answer?.cpuSeconds ?? 0);
       }
@@ -110,7 +157,11 @@ describe('mutants of recordings', () => {
       await reader.end();
       folder.remove();
     }
-    if (mutants > 1_000) console.log(`${mutants} mutants, at most ${Math.round(peakBytes / 2 ** 20)} MiB and ${cpuSeconds.toFixed(2)} s of a processor`, counts);
+    if (mutants > 1_000)
+      console.log(
+        `${mutants} mutants, at most ${Math.round(peakBytes / 2 ** 20)} MiB and ${cpuSeconds.toFixed(2)} s of a processor`,
+        counts,
+      );
     expect(Object.values(counts).reduce((sum, each) => sum + each, 0)).toBe(mutants);
     expect(counts['read']).toBeGreaterThan(mutants / 10);
     expect(reader.deaths).toEqual([]);

@@ -12,15 +12,19 @@ afterAll(async () => {
 });
 
 describe('a hostile recording', () => {
-  it.each(hostileRecordings.map((recording, at) => ({ ...recording, at })))('$name: $outcomes', async ({ content, outcomes, at }) => {
-    const made = content();
-    const path = typeof made === 'function' ? await made(folder) : folder.write(`recording-${at}`, made);
-    const answer = await reader.read(path);
-    expect(answer, 'the process that read it has died').toBeDefined();
-    expect(outcomes).toContain(answer!.outcome);
-    expect(answer!.peakBytes).toBeLessThan(memoryBytesMax);
-    expect(answer!.cpuSeconds).toBeLessThan(cpuSecondsMax);
-  }, 130_000);
+  it.each(hostileRecordings.map((recording, at) => ({ ...recording, at })))(
+    '$name: $outcomes',
+    async ({ content, outcomes, at }) => {
+      const made = content();
+      const path = typeof made === 'function' ? await made(folder) : folder.write(`recording-${at}`, made);
+      const answer = await reader.read(path);
+      expect(answer, 'the process that read it has died').toBeDefined();
+      expect(outcomes).toContain(answer!.outcome);
+      expect(answer!.peakBytes).toBeLessThan(memoryBytesMax);
+      expect(answer!.cpuSeconds).toBeLessThan(cpuSecondsMax);
+    },
+    130_000,
+  );
 
   it('does no harm to an honest one that the same process reads after it', async () => {
     const answer = await reader.read(folder.write('honest.wav', wavFile()));

@@ -16,7 +16,14 @@ export interface HostileAnswer {
 }
 
 /** The limits of the hostile runs; a recording of an hour is too long for them. */
-export const hostileLimits: DecodeLimits = { bytesMax: 16 * 1024 * 1024, channelsMax: 8, sampleRateMin: 4_000, sampleRateMax: 192_000, secondsMax: 1_800, wallSecondsMax: 100 };
+export const hostileLimits: DecodeLimits = {
+  bytesMax: 16 * 1024 * 1024,
+  channelsMax: 8,
+  sampleRateMin: 4_000,
+  sampleRateMax: 192_000,
+  secondsMax: 1_800,
+  wallSecondsMax: 100,
+};
 
 /** What reading one recording may take of a processor. */
 export const cpuSecondsMax = 20;
@@ -58,7 +65,11 @@ export class RecordingReader {
 
   private start(): ChildProcess {
     const script = fileURLToPath(new URL('./hostile-audio-feeder.mjs', import.meta.url));
-    const child = spawn('/bin/sh', ['-c', 'ulimit -c 0; exec "$@"', 'sh', process.execPath, '--max-old-space-size=128', '--no-warnings', script], { stdio: ['pipe', 'pipe', 'ignore'], env: {} });
+    const child = spawn(
+      '/bin/sh',
+      ['-c', 'ulimit -c 0; exec "$@"', 'sh', process.execPath, '--max-old-space-size=128', '--no-warnings', script],
+      { stdio: ['pipe', 'pipe', 'ignore'], env: {} },
+    );
     child.stdin!.on('error', () => {});
     this.exit = new Promise((resolve) => child.once('exit', (code, signal) => resolve(signal ?? `exit ${code}`)));
     this.lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();

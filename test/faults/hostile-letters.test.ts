@@ -4,13 +4,23 @@ import { readLetter, type ChildReport } from '../../pipelines/branding/reading/l
 import { letterLimits } from '../pipelines/branding/reading/letter-limits.ts';
 import { hostileLetters } from './hostile-letters.ts';
 
-const memoryBytesMax = { 'text-child': letterLimits.letterTextMemoryBytesMax, 'ocr-child': letterLimits.letterOcrMemoryBytesMax } as const;
-const secondsMax = { 'text-child': letterLimits.letterTextSecondsMax, 'ocr-child': letterLimits.letterOcrSecondsMax } as const;
+const memoryBytesMax = {
+  'text-child': letterLimits.letterTextMemoryBytesMax,
+  'ocr-child': letterLimits.letterOcrMemoryBytesMax,
+} as const;
+const secondsMax = {
+  'text-child': letterLimits.letterTextSecondsMax,
+  'ocr-child': letterLimits.letterOcrSecondsMax,
+} as const;
 
 describe.concurrent('a hostile letter', () => {
   it.each(hostileLetters)('$name: $outcome', async ({ bytes, outcome }) => {
     const reports: ChildReport[] = [];
-    const result = await readLetter({ bytes: bytes(), limits: letterLimits, onChild: (report) => reports.push(report) });
+    const result = await readLetter({
+      bytes: bytes(),
+      limits: letterLimits,
+      onChild: (report) => reports.push(report),
+    });
     const ended = result.kind === 'read' ? 'read' : result.code;
     expect(outcome === 'any' ? Object.keys({ read: '', ...LETTER_REFUSALS }) : [outcome]).toContain(ended);
     for (const { child, peakBytes, seconds } of reports) {

@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openQueues } from '../../jobs/queues/backend.ts';
 import { enqueueFeedLoad } from '../../jobs/queues/enqueue.ts';
-import { decideHeldLoad, readFeedLoad, runFeedLoad, submitFeed, type FeedLoad } from '../../pipelines/intake/feed-load.ts';
+import {
+  decideHeldLoad,
+  readFeedLoad,
+  runFeedLoad,
+  submitFeed,
+  type FeedLoad,
+} from '../../pipelines/intake/feed-load.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { useTestDatabase } from '../support/database.ts';
 import { silentLog } from '../support/night.ts';
@@ -23,7 +29,15 @@ afterAll(async () => {
   await rm(stateDir, { recursive: true, force: true });
 });
 
-const env = { DATABASE_URL: url, STATE_DIR: stateDir, FEED_GATE_LOADS_MIN: '1', FEED_GATE_ROWS_MIN: '10', JOB_LOCK_SECONDS: '2', JOB_STALLED_CHECK_SECONDS: '1', RECONCILE_SECONDS: '1' };
+const env = {
+  DATABASE_URL: url,
+  STATE_DIR: stateDir,
+  FEED_GATE_LOADS_MIN: '1',
+  FEED_GATE_ROWS_MIN: '10',
+  JOB_LOCK_SECONDS: '2',
+  JOB_STALLED_CHECK_SECONDS: '1',
+  RECONCILE_SECONDS: '1',
+};
 const startWorker = () => startProcess('jobs/worker-main.js', env);
 
 const numbers = 60;
@@ -54,20 +68,33 @@ beforeEach(async () => {
   phones = Array.from({ length: numbers }, (_, at) => `+1202${555 + tests}${2000 + at}`);
   const usual = await submit(`phone,level,category\n${rows('SPAM')}`);
   const limits = { ...loadConfig({}), feedGateLoadsMin: 1, feedGateRowsMin: 10 };
-  expect(await runFeedLoad({ db, feedDir, loadId: usual, limits })).toMatchObject({ state: 'done', rowsChanged: numbers });
+  expect(await runFeedLoad({ db, feedDir, loadId: usual, limits })).toMatchObject({
+    state: 'done',
+    rowsChanged: numbers,
+  });
   held = await submit(`phone,level,category\n${rows('FRAUD')}none,FRAUD,\n`);
 });
 
 async function submit(content: string): Promise<number> {
   const path = join(stateDir, 'feed.csv');
   await writeFile(path, content);
-  return (await submitFeed({ db, feedDir, feed: 'reputation', path, submittedBy: 'test', options: { source: `test-${tests}` } })).loadId;
+  return (
+    await submitFeed({
+      db,
+      feedDir,
+      feed: 'reputation',
+      path,
+      submittedBy: 'test',
+      options: { source: `test-${tests}` },
+    })
+  ).loadId;
 }
 
-const untilState = (state: FeedLoad['state']) => until(async () => {
-  const load = await readFeedLoad(db, held);
-  return load.state === state && load;
-}, `the load is ${state}`);
+const untilState = (state: FeedLoad['state']) =>
+  until(async () => {
+    const load = await readFeedLoad(db, held);
+    return load.state === state && load;
+  }, `the load is ${state}`);
 
 /** Starts a process, and kills it where it waits for the lock. */
 async function killAt(place: Place, start: () => ServiceProcess): Promise<void> {
@@ -75,7 +102,16 @@ async function killAt(place: Place, start: () => ServiceProcess): Promise<void> 
   try {
     await client.query('SELECT pg_advisory_lock(5150, $1)', [places[place]]);
     const process = start();
-    await until(async () => (await db.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = 5150 AND objid = $1 AND NOT granted", [places[place]])).rowCount === 1, `the process waits (${place})`);
+    await until(
+      async () =>
+        (
+          await db.query(
+            "SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = 5150 AND objid = $1 AND NOT granted",
+            [places[place]],
+          )
+        ).rowCount === 1,
+      `the process waits (${place})`,
+    );
     await process.end('SIGKILL');
   } finally {
     await client.query('SELECT pg_advisory_unlock_all()');
@@ -88,12 +124,29 @@ async function enqueueAndKill(place: Place): Promise<void> {
   await killAt(place, startWorker);
 }
 
-const release = () => decideHeldLoad({ db, eyes: loadConfig({}), loadId: held, decision: 'release', reason: 'Asked the provider', actor: 'ann' });
+const release = () =>
+  decideHeldLoad({
+    db,
+    eyes: loadConfig({}),
+    loadId: held,
+    decision: 'release',
+    reason: 'Asked the provider',
+    actor: 'ann',
+  });
 
 const stored = async () => {
-  const { rows: labels } = await db.query<{ level: string; numbers: number }>('SELECT reputation_level AS level, count(*) AS numbers FROM phone_number WHERE phone = ANY ($1) GROUP BY 1', [phones]);
-  const { rows: events } = await db.query<{ events: number }>('SELECT count(*) AS events FROM label_event WHERE load_id = $1', [held]);
-  const { rows: rejects } = await db.query<{ rejects: number }>('SELECT count(*) AS rejects FROM feed_reject WHERE load_id = $1', [held]);
+  const { rows: labels } = await db.query<{ level: string; numbers: number }>(
+    'SELECT reputation_level AS level, count(*) AS numbers FROM phone_number WHERE phone = ANY ($1) GROUP BY 1',
+    [phones],
+  );
+  const { rows: events } = await db.query<{ events: number }>(
+    'SELECT count(*) AS events FROM label_event WHERE load_id = $1',
+    [held],
+  );
+  const { rows: rejects } = await db.query<{ rejects: number }>(
+    'SELECT count(*) AS rejects FROM feed_reject WHERE load_id = $1',
+    [held],
+  );
   return { labels, events: events[0]!.events, rejects: rejects[0]!.rejects };
 };
 const counts = { rowsGiven: numbers + 1, rowsAccepted: numbers, rowsRejected: 1, gates: [{ gate: 'levels' }] };
@@ -135,7 +188,9 @@ it('a load whose release is killed before it is queued is queued by the schedule
   startWorker();
   await enqueueFeedLoad(queues, { loadId: held });
   await untilState('held');
-  await killAt('decision', () => startProcess('cli.js', env, ['feed', 'release', String(held), '--reason', 'Asked the provider', '--no-wait']));
+  await killAt('decision', () =>
+    startProcess('cli.js', env, ['feed', 'release', String(held), '--reason', 'Asked the provider', '--no-wait']),
+  );
   await untilState('queued');
   startProcess('jobs/scheduler-main.js', env);
   await expectMergedOnce();

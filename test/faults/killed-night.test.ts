@@ -67,22 +67,36 @@ function startWorkerProcess(url: string, settings: Record<string, string> = {}):
 }
 
 async function askForNight(): Promise<number> {
-  const runId = await requestNight(db, { nightDate: '2026-01-02', trigger: 'operator', scope: everything, acceptShrink: false, fullBuild: false, evaluatedAt: null, requestedBy: 'test' });
+  const runId = await requestNight(db, {
+    nightDate: '2026-01-02',
+    trigger: 'operator',
+    scope: everything,
+    acceptShrink: false,
+    fullBuild: false,
+    evaluatedAt: null,
+    requestedBy: 'test',
+  });
   await enqueueNight(queues, { runId: runId! });
   return runId!;
 }
 
 /** Waits for the end of a night; the reconciler runs meanwhile, as it does in the scheduler. */
 async function finishedReport(runId: number): Promise<NightReport> {
-  return until(async () => {
-    await reconcile({ db, queues, log: silentLog }).catch(() => {}); // while the server recovers
-    const night = await readNight(db, { runId }).catch(() => undefined);
-    return night?.state === 'finished' ? night.report : undefined;
-  }, 'the night is finished', 150);
+  return until(
+    async () => {
+      await reconcile({ db, queues, log: silentLog }).catch(() => {}); // while the server recovers
+      const night = await readNight(db, { runId }).catch(() => undefined);
+      return night?.state === 'finished' ? night.report : undefined;
+    },
+    'the night is finished',
+    150,
+  );
 }
 
 /** A first night, whose files the readers have; then every number changes, and a second night is stopped mid-COPY. */
-async function stopSecondNightMidCopy(settings: Record<string, string> = {}): Promise<{ worker: ServiceProcess; runId: number }> {
+async function stopSecondNightMidCopy(
+  settings: Record<string, string> = {},
+): Promise<{ worker: ServiceProcess; runId: number }> {
   const first = startWorkerProcess(embedded.url);
   expect((await finishedReport(await askForNight())).outcome).toBe('ok');
   await first.end('SIGTERM');
@@ -112,12 +126,17 @@ describe('a night that is killed in the middle of a COPY', () => {
     expect(report).toMatchObject({ outcome: 'ok', counts: { failed: 0 } });
     expect(report.night.generation).toBeGreaterThan(1);
     await expectVersion(2);
-    await until(async () => (await readdir(join(artefactDir, 'unfinished'))).length === 0, 'the unfinished files are swept');
+    await until(
+      async () => (await readdir(join(artefactDir, 'unfinished'))).length === 0,
+      'the unfinished files are swept',
+    );
   });
 
   it('by kill -9 of the database backend leaves the old files, and the same worker completes it', async () => {
     const { worker, runId } = await stopSecondNightMidCopy();
-    const { rows } = await db.query<{ pid: number }>("SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'caller-trust build phones%'");
+    const { rows } = await db.query<{ pid: number }>(
+      "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'caller-trust build phones%'",
+    );
     expect(rows).toHaveLength(1);
     process.kill(rows[0]!.pid, 'SIGKILL');
     await proxy!.release(); // the half of the connection that is held up is gone with its backend
@@ -165,12 +184,17 @@ describe('a COPY whose backend is terminated', () => {
   it('is tried again from the same snapshot, by the same worker', async () => {
     const { runId } = await stopSecondNightMidCopy();
     await db.query("UPDATE phone_number SET display_name = 'Too late' WHERE phone = '+12025550001'");
-    const { rowCount } = await db.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'caller-trust build phones%'");
+    const { rowCount } = await db.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'caller-trust build phones%'",
+    );
     expect(rowCount).toBe(1);
     await proxy!.release();
     const report = await finishedReport(runId);
     expect(report).toMatchObject({ outcome: 'ok', night: { generation: 1 } });
-    expect(report.artefacts.find(({ cache }) => cache === 'phones')).toMatchObject({ attempts: 2, outcome: 'published' });
+    expect(report.artefacts.find(({ cache }) => cache === 'phones')).toMatchObject({
+      attempts: 2,
+      outcome: 'published',
+    });
     await expectVersion(2);
   });
 });

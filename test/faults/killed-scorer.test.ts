@@ -13,7 +13,11 @@ const quick = await makeTestModel(directory, { graph: spectrogramGraph(), manife
 const slow = await makeTestModel(directory, { graph: slowGraph(), manifest: {} });
 const lengthy = await makeTestModel(directory, { graph: slowGraph({ size: 512, rounds: 300 }), manifest: {} });
 const file = await writeWav(join(directory, 'voice.wav'), [speechLike({ sampleRate: 8000, seconds: 5 })], 8000);
-const request = (phone: typeof quick): PoolRequest => ({ file, model: { phone, digital: null }, settings: { channels: 'apart' } });
+const request = (phone: typeof quick): PoolRequest => ({
+  file,
+  model: { phone, digital: null },
+  settings: { channels: 'apart' },
+});
 
 /** The processes that the tests look for are in /proc. */
 const isLinux = process.platform === 'linux';
@@ -30,18 +34,28 @@ const aMoment = () => new Promise((resolve) => setTimeout(resolve, 2000));
 describe.skipIf(!isLinux)('a scoring process that dies (needs /proc)', () => {
   const { pool, logged } = useScoringPool({ audioScorers: 1 });
 
-  it.each(['SIGKILL', 'SIGSEGV', 'SIGABRT'] as const)('by %s in the middle of a recording costs that recording only', async (signal) => {
-    const before = await pool.score(request(quick));
-    const [pid] = await scorerPids();
-    const results = Promise.allSettled([pool.score(request(slow)), pool.score(request(quick)), pool.score(request(quick))]);
-    await aMoment();
-    process.kill(pid!, signal);
-    const [lost, ...others] = await results;
-    expect(lost).toMatchObject({ status: 'rejected', reason: { name: 'AudioRefusal', reason: 'scorer_crashed', detail: expect.stringContaining(signal) as string } });
-    expect(others).toMatchObject(others.map(() => ({ status: 'fulfilled', value: { scores: before.scores } })));
-    expect(logged.at(-1)?.message).toBe('a scoring process was lost');
-    expect(await scorerPids()).toHaveLength(1);
-  });
+  it.each(['SIGKILL', 'SIGSEGV', 'SIGABRT'] as const)(
+    'by %s in the middle of a recording costs that recording only',
+    async (signal) => {
+      const before = await pool.score(request(quick));
+      const [pid] = await scorerPids();
+      const results = Promise.allSettled([
+        pool.score(request(slow)),
+        pool.score(request(quick)),
+        pool.score(request(quick)),
+      ]);
+      await aMoment();
+      process.kill(pid!, signal);
+      const [lost, ...others] = await results;
+      expect(lost).toMatchObject({
+        status: 'rejected',
+        reason: { name: 'AudioRefusal', reason: 'scorer_crashed', detail: expect.stringContaining(signal) as string },
+      });
+      expect(others).toMatchObject(others.map(() => ({ status: 'fulfilled', value: { scores: before.scores } })));
+      expect(logged.at(-1)?.message).toBe('a scoring process was lost');
+      expect(await scorerPids()).toHaveLength(1);
+    },
+  );
 
   it('between two recordings costs none', async () => {
     await pool.score(request(quick));
@@ -55,15 +69,18 @@ describe.skipIf(!isLinux)('a scoring process that dies (needs /proc)', () => {
 describe.skipIf(!isLinux)('a scoring process (needs /proc)', () => {
   const { pool } = useScoringPool({ audioScorers: 1 });
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('goes on after %s, which terminals and service managers send to the whole group', async (signal) => {
-    const before = await pool.score(request(quick));
-    const [pid] = await scorerPids();
-    const scoring = pool.score(request(lengthy));
-    process.kill(pid!, signal);
-    expect((await scoring).state).toBe('performed');
-    expect((await pool.score(request(quick))).scores).toEqual(before.scores);
-    expect(await scorerPids()).toEqual([pid]);
-  });
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'goes on after %s, which terminals and service managers send to the whole group',
+    async (signal) => {
+      const before = await pool.score(request(quick));
+      const [pid] = await scorerPids();
+      const scoring = pool.score(request(lengthy));
+      process.kill(pid!, signal);
+      expect((await scoring).state).toBe('performed');
+      expect((await pool.score(request(quick))).scores).toEqual(before.scores);
+      expect(await scorerPids()).toEqual([pid]);
+    },
+  );
 });
 
 describe.skipIf(!isLinux)('the parent of a scoring process (needs /proc)', () => {
@@ -80,7 +97,11 @@ describe.skipIf(!isLinux)('the parent of a scoring process (needs /proc)', () =>
       ${isIdle ? 'await scoring;' : 'await new Promise((resolve) => setTimeout(resolve, 3000));'}
       console.log('ready');
       setInterval(() => {}, 1000);`;
-    const parent = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: join(import.meta.dirname, '../..'), stdio: ['ignore', 'pipe', 'inherit'], env: {} });
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: join(import.meta.dirname, '../..'),
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {},
+    });
     parents.add(parent);
     await once(parent.stdout!, 'data');
     return parent;

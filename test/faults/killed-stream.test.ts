@@ -22,10 +22,19 @@ const voice = pcm16(speechLike({ sampleRate: 8000, seconds: 8 }));
 
 /** A stream that has had a window and is still open. */
 async function openStream(name: string): Promise<StreamClient> {
-  const { key } = await createKey(db, { client: name, scopes: ['verifications:stream'], secret: await loadKeySecret({ stateDir: running.stateDir }) });
+  const { key } = await createKey(db, {
+    client: name,
+    scopes: ['verifications:stream'],
+    secret: await loadKeySecret({ stateDir: running.stateDir }),
+  });
   await sleep(60); // a new key is known within KEY_POLL_MS
   let windows = 0;
-  const client = new StreamClient({ url: running.url, key, signal: new AbortController().signal, onMessage: ({ type }) => void (windows += type === 'window' ? 1 : 0) });
+  const client = new StreamClient({
+    url: running.url,
+    key,
+    signal: new AbortController().signal,
+    onMessage: ({ type }) => void (windows += type === 'window' ? 1 : 0),
+  });
   clients.push(client);
   await client.start({ model: 'phone', format, name });
   for (let at = 0; at < voice.length; at += 1600) await client.send(voice.subarray(at, at + 1600));
@@ -44,12 +53,21 @@ it('a console that is killed loses no stream: the next one hands in what came, a
 
   running.start('jobs/worker-main.js');
   const next = running.start('console/main.js');
-  await until(async () => (JSON.parse(await readFile(join(running.stateDir, 'console.json'), 'utf8')) as { pid: number }).pid === next.pid, 'the next console listens');
+  await until(
+    async () =>
+      (JSON.parse(await readFile(join(running.stateDir, 'console.json'), 'utf8')) as { pid: number }).pid === next.pid,
+    'the next console listens',
+  );
   const batches = await until(async () => {
     const done = await listBatches(db, { state: 'done', limit: 10 });
     return done.length === 2 && done;
   }, 'both streams are verified');
-  expect(batches.map(({ name, owner, mode }) => ({ name, owner, mode })).sort((a, b) => a.name.localeCompare(b.name))).toEqual([{ name: 'one', owner: 'one', mode: 'api' }, { name: 'two', owner: 'two', mode: 'api' }]);
+  expect(
+    batches.map(({ name, owner, mode }) => ({ name, owner, mode })).sort((a, b) => a.name.localeCompare(b.name)),
+  ).toEqual([
+    { name: 'one', owner: 'one', mode: 'api' },
+    { name: 'two', owner: 'two', mode: 'api' },
+  ]);
   for (const { batchId } of batches) {
     const [item] = await listVerifications(db, batchId, { after: 0, limit: 1, windows: true });
     expect(item).toMatchObject({ state: 'performed', model: 'phone/v8', audio: { duration: 8 }, notes: [] });

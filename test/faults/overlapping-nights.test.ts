@@ -19,7 +19,9 @@ const store = await useStore();
 const only = 'phones/US';
 
 beforeEach(async () => {
-  await db.query('TRUNCATE phone_number, branded_number, publication, artefact_version, build, night_run, complaint, complaint_score, redress, feed_load CASCADE');
+  await db.query(
+    'TRUNCATE phone_number, branded_number, publication, artefact_version, build, night_run, complaint, complaint_score, redress, feed_load CASCADE',
+  );
 });
 
 async function phonesUs() {
@@ -49,7 +51,11 @@ describe('two nights at once', () => {
       return { waiting };
     });
     const report = await late.waiting;
-    expect(report.artefacts[0]).toMatchObject({ rowsBefore: 1000, outcome: 'failed', failure: { code: 'artefact_shrunk' } });
+    expect(report.artefacts[0]).toMatchObject({
+      rowsBefore: 1000,
+      outcome: 'failed',
+      failure: { code: 'artefact_shrunk' },
+    });
   });
 
   it('leave the newer file fresh when the older night ends later', async () => {
@@ -111,7 +117,8 @@ describe('a lost connection inside a transaction', () => {
       await blocker.query('LOCK TABLE publication');
       const publishing = publishBuilt(db, attempt);
       publishing.catch(() => {});
-      const endWaiting = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+      const endWaiting =
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
       await until(async () => (await db.query(endWaiting)).rows.length > 0, 'the publication waits for the lock');
       await expect(publishing).rejects.toThrow();
     });
@@ -123,7 +130,9 @@ describe('a lost connection inside a transaction', () => {
 describe('what comes late', () => {
   it('a clearing made while complaints are scored is not undone by the scores', async () => {
     const phone = '+12025550123';
-    await db.query("INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, state) VALUES ('complaints', 'x', repeat('a', 64), 1, 'test', 'running')");
+    await db.query(
+      "INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, state) VALUES ('complaints', 'x', repeat('a', 64), 1, 'test', 'running')",
+    );
     await db.query(
       `INSERT INTO complaint (phone, country, reported_at, violated_at, consumer_state, subject, occurrence, load_id)
        SELECT $1, 'US', '2026-01-01', '2026-01-01', state, 'Other', 1, (SELECT max(load_id) FROM feed_load) FROM unnest(ARRAY['Ohio', 'Utah', 'Iowa']) AS state`,
@@ -143,18 +152,41 @@ describe('what comes late', () => {
     await putNumbers(db, manyNumbers(10));
     const attempt = await buildNight({ db, url, store, only });
     await db.query("UPDATE build SET state = 'running', attempts = 2 WHERE run_id = $1", [attempt.runId]);
-    const { rows } = await db.query<{ build_id: number }>('SELECT build_id FROM build WHERE run_id = $1', [attempt.runId]);
+    const { rows } = await db.query<{ build_id: number }>('SELECT build_id FROM build WHERE run_id = $1', [
+      attempt.runId,
+    ]);
     await db.query(sql('nights/record_try_failure'), [rows[0]!.build_id, 1, 'copy_cut', 'late']);
-    await db.query(sql('nights/record_build'), [rows[0]!.build_id, 1, 1, 'x', 1, 'x', 1, 'format', 'x', 1, 1, null, '[]', 1]);
-    expect((await db.query('SELECT state FROM build WHERE build_id = $1', [rows[0]!.build_id])).rows).toEqual([{ state: 'running' }]);
+    await db.query(sql('nights/record_build'), [
+      rows[0]!.build_id,
+      1,
+      1,
+      'x',
+      1,
+      'x',
+      1,
+      'format',
+      'x',
+      1,
+      1,
+      null,
+      '[]',
+      1,
+    ]);
+    expect((await db.query('SELECT state FROM build WHERE build_id = $1', [rows[0]!.build_id])).rows).toEqual([
+      { state: 'running' },
+    ]);
     await db.query(sql('nights/record_try_failure'), [rows[0]!.build_id, 2, 'copy_cut', 'in time']);
-    expect((await db.query('SELECT state FROM build WHERE build_id = $1', [rows[0]!.build_id])).rows).toEqual([{ state: 'failed' }]);
+    expect((await db.query('SELECT state FROM build WHERE build_id = $1', [rows[0]!.build_id])).rows).toEqual([
+      { state: 'failed' },
+    ]);
   });
 
   it('unfinished files of builds that nobody goes on with are swept, those of living ones are not', async () => {
     await putNumbers(db, manyNumbers(10));
     const attempt = await buildNight({ db, url, store, only });
-    const { rows } = await db.query<{ build_id: number }>('SELECT build_id FROM build WHERE run_id = $1', [attempt.runId]);
+    const { rows } = await db.query<{ build_id: number }>('SELECT build_id FROM build WHERE run_id = $1', [
+      attempt.runId,
+    ]);
     const names = [`build-${rows[0]!.build_id}-1`, 'build-999999999-1', 'something-else'];
     for (const name of names) await (await store.start(name)).handle.close();
     expect((await sweepUnfinishedFiles(db, store)).sort()).toEqual(['build-999999999-1', 'something-else']);

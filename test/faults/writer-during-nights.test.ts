@@ -39,7 +39,8 @@ class Writer {
       const [area, pair] = [Math.floor(this.commits / 300) % (areas.length / 2), this.choose.below(pairs)];
       const both = [phoneOf(areas[area]!, pair), phoneOf(areas[areas.length - 1 - area]!, pair)];
       await client.query('BEGIN');
-      for (const phone of both) await client.query('UPDATE phone_number SET display_name = $2 WHERE phone = $1', [phone, `v${this.commits}`]);
+      for (const phone of both)
+        await client.query('UPDATE phone_number SET display_name = $2 WHERE phone = $1', [phone, `v${this.commits}`]);
       if (this.choose.chance(0.2)) await new Promise((resolve) => setTimeout(resolve, this.choose.below(30))); // some are open for a while
       await client.query('COMMIT');
       this.commits++;
@@ -53,32 +54,56 @@ let writer: Writer | undefined;
 afterAll(() => writer?.end());
 
 async function publishedNames(): Promise<Map<string, string>> {
-  const { published } = (await listPublications(db)).find(({ cache, country }) => cache === 'phones' && country === 'US')!;
-  const plain = gunzipSync(await readFile(store.path({ cache: 'phones', country: 'US', sha256: published!.file.sha256 }))).toString();
-  return new Map(plain.trimEnd().split('\n').map((line) => [line.split('\t')[0]!, line.split('\t')[3]!]));
+  const { published } = (await listPublications(db)).find(
+    ({ cache, country }) => cache === 'phones' && country === 'US',
+  )!;
+  const plain = gunzipSync(
+    await readFile(store.path({ cache: 'phones', country: 'US', sha256: published!.file.sha256 })),
+  ).toString();
+  return new Map(
+    plain
+      .trimEnd()
+      .split('\n')
+      .map((line) => [line.split('\t')[0]!, line.split('\t')[3]!]),
+  );
 }
 
 describe('a writer that commits all through the nights', () => {
-  it(`is never half seen in ${nights} nights, and nothing of it is missing after the last`, { timeout: 600_000 }, async () => {
-    await putNumbers(db, areas.flatMap((area) => Array.from({ length: pairs }, (_, pair) => ({ phone: phoneOf(area, pair), name: 'v' }))));
-    writer = new Writer();
-    const builds = new Map<string, number>();
-    for (let night = 0; night < nights; night++) {
-      const report = await runWholeNight({ db, url, store, settings, only: 'phones/US' });
-      const [{ outcome, build }] = report.artefacts as [(typeof report.artefacts)[number]];
-      expect(outcome).not.toBe('failed');
-      builds.set(build, (builds.get(build) ?? 0) + 1);
-      const names = await publishedNames();
-      for (const [at, area] of areas.slice(0, areas.length / 2).entries()) {
-        for (let pair = 0; pair < pairs; pair++) expect(names.get(phoneOf(area, pair))).toBe(names.get(phoneOf(areas[areas.length - 1 - at]!, pair)));
+  it(
+    `is never half seen in ${nights} nights, and nothing of it is missing after the last`,
+    { timeout: 600_000 },
+    async () => {
+      await putNumbers(
+        db,
+        areas.flatMap((area) =>
+          Array.from({ length: pairs }, (_, pair) => ({ phone: phoneOf(area, pair), name: 'v' })),
+        ),
+      );
+      writer = new Writer();
+      const builds = new Map<string, number>();
+      for (let night = 0; night < nights; night++) {
+        const report = await runWholeNight({ db, url, store, settings, only: 'phones/US' });
+        const [{ outcome, build }] = report.artefacts as [(typeof report.artefacts)[number]];
+        expect(outcome).not.toBe('failed');
+        builds.set(build, (builds.get(build) ?? 0) + 1);
+        const names = await publishedNames();
+        for (const [at, area] of areas.slice(0, areas.length / 2).entries()) {
+          for (let pair = 0; pair < pairs; pair++)
+            expect(names.get(phoneOf(area, pair))).toBe(names.get(phoneOf(areas[areas.length - 1 - at]!, pair)));
+        }
       }
-    }
-    await writer.end();
-    expect(writer.commits).toBeGreaterThan(nights);
-    expect(builds.get('incremental')).toBeGreaterThan(nights / 4);
-    await runWholeNight({ db, url, store, settings, only: 'phones/US' });
-    const rows = await queryRows<{ phone: string; name: string }>(db, 'SELECT phone, display_name AS name FROM phone_number ORDER BY phone');
-    expect([...(await publishedNames())]).toEqual(rows.map(({ phone, name }) => [phone, name]));
-    expect((await runWholeNight({ db, url, store, settings, only: 'phones/US', fullBuild: true })).artefacts[0]).toMatchObject({ outcome: 'unchanged', build: 'full', segmentsDiffering: 0 });
-  });
+      await writer.end();
+      expect(writer.commits).toBeGreaterThan(nights);
+      expect(builds.get('incremental')).toBeGreaterThan(nights / 4);
+      await runWholeNight({ db, url, store, settings, only: 'phones/US' });
+      const rows = await queryRows<{ phone: string; name: string }>(
+        db,
+        'SELECT phone, display_name AS name FROM phone_number ORDER BY phone',
+      );
+      expect([...(await publishedNames())]).toEqual(rows.map(({ phone, name }) => [phone, name]));
+      expect(
+        (await runWholeNight({ db, url, store, settings, only: 'phones/US', fullBuild: true })).artefacts[0],
+      ).toMatchObject({ outcome: 'unchanged', build: 'full', segmentsDiffering: 0 });
+    },
+  );
 });

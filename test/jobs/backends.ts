@@ -29,10 +29,18 @@ export const silent: Log = createLog({ level: process.env.TEST_LOG_LEVEL ?? 'sil
 /** Crashes are noticed in about two seconds. */
 const quick = { JOB_LOCK_SECONDS: '1', JOB_STALLED_CHECK_SECONDS: '1', SHUTDOWN_GRACE_SECONDS: '0' };
 
-export async function openBackend(kind: 'postgres' | 'redis', settings: Record<string, string> = {}): Promise<TestBackend> {
+export async function openBackend(
+  kind: 'postgres' | 'redis',
+  settings: Record<string, string> = {},
+): Promise<TestBackend> {
   const database = await createTestDatabase();
   const redis = kind === 'redis' ? await startRedis() : undefined;
-  const env: Record<string, string> = { ...quick, DATABASE_URL: database.url, ...(redis === undefined ? {} : { REDIS_URL: redis.url }), ...settings };
+  const env: Record<string, string> = {
+    ...quick,
+    DATABASE_URL: database.url,
+    ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
+    ...settings,
+  };
   const config = loadConfig(env);
   return {
     config,
@@ -40,7 +48,8 @@ export async function openBackend(kind: 'postgres' | 'redis', settings: Record<s
     database,
     redis,
     openQueues: () => openQueues(config, database.url, silent),
-    startWorker: (handlers, changes = {}) => startWorker({ config: { ...config, ...changes }, databaseUrl: database.url, log: silent, handlers }),
+    startWorker: (handlers, changes = {}) =>
+      startWorker({ config: { ...config, ...changes }, databaseUrl: database.url, log: silent, handlers }),
     async close() {
       await redis?.stop();
       await database.drop();
@@ -49,7 +58,11 @@ export async function openBackend(kind: 'postgres' | 'redis', settings: Record<s
 }
 
 /** Polls until `read` gives what is wanted. */
-export async function until<Value>(read: () => Promise<Value> | Value, wanted: (value: Value) => boolean, seconds = 20): Promise<Value> {
+export async function until<Value>(
+  read: () => Promise<Value> | Value,
+  wanted: (value: Value) => boolean,
+  seconds = 20,
+): Promise<Value> {
   const end = Date.now() + seconds * 1000;
   for (;;) {
     const value = await read();

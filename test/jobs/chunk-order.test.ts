@@ -17,7 +17,11 @@ describe('the place of a batch in the queue', () => {
 
   it('never is beyond what the queue takes', () => {
     expect(chunkPriority(1, 2_000)).toBe(120_001);
-    expect([chunkPriority(2 ** 21 - 1, 0), chunkPriority(2 ** 21 - 1, 1), chunkPriority(1, 2 ** 30)]).toEqual([2 ** 21 - 1, 2 ** 21, 2 ** 21]);
+    expect([chunkPriority(2 ** 21 - 1, 0), chunkPriority(2 ** 21 - 1, 1), chunkPriority(1, 2 ** 30)]).toEqual([
+      2 ** 21 - 1,
+      2 ** 21,
+      2 ** 21,
+    ]);
   });
 });
 
@@ -40,7 +44,11 @@ describe.each(backends)('chunks in $kind', ({ kind, skipped }) => {
     /** Queues a batch of so many chunks, some seconds after the first. */
     const queueAt = async (seconds: number, batchId: number, chunks: number) => {
       vi.useFakeTimers({ toFake: ['Date'], now: begun + seconds * 1000 });
-      await enqueueBatch(queues, { batchId, generation: 1, chunks: Array.from({ length: chunks }, (_none, chunk) => chunk) });
+      await enqueueBatch(queues, {
+        batchId,
+        generation: 1,
+        chunks: Array.from({ length: chunks }, (_none, chunk) => chunk),
+      });
       vi.useRealTimers();
     };
 
@@ -51,8 +59,17 @@ describe.each(backends)('chunks in $kind', ({ kind, skipped }) => {
       await queueAt(151, 4, 2);
       await queueAt(900, 5, 1);
       const order: string[] = [];
-      const worker = await backend.startWorker({ 'verify-items': async ({ batchId, chunk }) => void order.push(`${batchId}.${chunk}`), 'finish-batch': async () => {} }, { verificationConcurrency: 1 });
-      await until(() => order.length, (done) => done === 10);
+      const worker = await backend.startWorker(
+        {
+          'verify-items': async ({ batchId, chunk }) => void order.push(`${batchId}.${chunk}`),
+          'finish-batch': async () => {},
+        },
+        { verificationConcurrency: 1 },
+      );
+      await until(
+        () => order.length,
+        (done) => done === 10,
+      );
       await worker.stop(0);
       expect(order).toEqual(['1.0', '2.0', '1.1', '1.2', '3.0', '4.0', '1.3', '4.1', '1.4', '5.0']);
       expect(await queues.firstWaiting('verifications')).toBeUndefined();

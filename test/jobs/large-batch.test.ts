@@ -25,14 +25,35 @@ const config = configIn(folder);
 it('a long list is performed item by item, what is the same computed once, and each has its own outcome', async () => {
   for (let at = 0; at < contents; at++) await writeFile(join(folder, `${at}.wav`), tinyRecording(at));
   const list = join(folder, 'list.csv');
-  await writeFile(list, `path,name\n${Array.from({ length: items }, (_none, at) => `${at % contents}.wav,item ${at + 1}\n`).join('')}`);
+  await writeFile(
+    list,
+    `path,name\n${Array.from({ length: items }, (_none, at) => `${at % contents}.wav,item ${at + 1}\n`).join('')}`,
+  );
   const queues = await openQueues(config, url, silentLog);
   const scoring = openLazyScoring({ config, log: silentLog });
   let computed = 0;
-  const counted = { score: (...request: Parameters<typeof scoring.score>) => (computed++, scoring.score(...request)), close: () => scoring.close() };
-  const worker = await startWorker({ config, databaseUrl: url, log: silentLog, handlers: createHandlers({ config, db, database: { url, apiUrl: undefined, kind: 'given', home: undefined, release: async () => {} }, log: silentLog, queues, scoring: counted }) });
+  const counted = {
+    score: (...request: Parameters<typeof scoring.score>) => (computed++, scoring.score(...request)),
+    close: () => scoring.close(),
+  };
+  const worker = await startWorker({
+    config,
+    databaseUrl: url,
+    log: silentLog,
+    handlers: createHandlers({
+      config,
+      db,
+      database: { url, apiUrl: undefined, kind: 'given', home: undefined, release: async () => {} },
+      log: silentLog,
+      queues,
+      scoring: counted,
+    }),
+  });
   try {
-    const { batch } = await requestVerification({ db, config, queues, log: silentLog }, submissionOf([], { items: (await openItemSource(list, config)).items() }));
+    const { batch } = await requestVerification(
+      { db, config, queues, log: silentLog },
+      submissionOf([], { items: (await openItemSource(list, config)).items() }),
+    );
     expect(batch.items).toBe(items);
     await until(async () => hasEnded(await readBatch(db, batch.id)), 'the batch has ended', 200);
     expect(await countStates(db, batch.batchId)).toMatchObject({ performedWithoutScore: items, error: 0 });

@@ -13,7 +13,10 @@ const entry = (name: string) => fileURLToPath(new URL(`../../dist/jobs/${name}-m
 
 let children: ChildProcess[] = [];
 function start(name: 'worker' | 'scheduler', env: Record<string, string>): ChildProcess {
-  const child = spawn(process.execPath, [entry(name)], { env: { ...process.env, LOG_LEVEL: 'silent', ...env }, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  const child = spawn(process.execPath, [entry(name)], {
+    env: { ...process.env, LOG_LEVEL: 'silent', ...env },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
   children.push(child);
   return child;
 }
@@ -36,7 +39,13 @@ describe.each(backends)('worker and scheduler with queues in $kind', ({ kind, sk
 
     beforeAll(async () => {
       directory = await mkdtemp(join(tmpdir(), 'caller-trust-entries-'));
-      backend = await openBackend(kind, { STATE_DIR: directory, DROP_SETTLE_SECONDS: '0', DROP_POLL_SECONDS: '1', RECONCILE_SECONDS: '1', SHUTDOWN_GRACE_SECONDS: '2' });
+      backend = await openBackend(kind, {
+        STATE_DIR: directory,
+        DROP_SETTLE_SECONDS: '0',
+        DROP_POLL_SECONDS: '1',
+        RECONCILE_SECONDS: '1',
+        SHUTDOWN_GRACE_SECONDS: '2',
+      });
       env = backend.env;
     });
     afterAll(async () => {
@@ -49,15 +58,30 @@ describe.each(backends)('worker and scheduler with queues in $kind', ({ kind, sk
       await mkdir(join(drop, 'directory'), { recursive: true });
       await writeFile(join(drop, 'directory', 'names.csv'), 'phone,display_name\n+12025550123,Example\n');
       const processes = [start('worker', env), start('scheduler', env)];
-      await until(() => readdir(join(drop, 'done')).catch(() => []), (names) => names.length === 2, 40);
-      await until(() => queryRow<{ state: string }>(backend.database.db, 'SELECT state FROM night_run'), (night) => night?.state === 'finished', 40);
+      await until(
+        () => readdir(join(drop, 'done')).catch(() => []),
+        (names) => names.length === 2,
+        40,
+      );
+      await until(
+        () => queryRow<{ state: string }>(backend.database.db, 'SELECT state FROM night_run'),
+        (night) => night?.state === 'finished',
+        40,
+      );
       for (const child of processes) child.kill('SIGTERM');
       expect(await Promise.all(processes.map(exitOf))).toEqual([0, 0]);
     });
 
     it('end when the process is gone that started them', async () => {
       const processes = [start('worker', env), start('scheduler', env)];
-      await until(async () => (await queryRow<{ count: number }>(backend.database.db, `SELECT count(DISTINCT application_name) FROM pg_stat_activity WHERE datname = current_database() AND application_name IN ('caller-trust worker', 'caller-trust scheduler')`))!.count, (count) => count === 2);
+      await until(
+        async () =>
+          (await queryRow<{ count: number }>(
+            backend.database.db,
+            `SELECT count(DISTINCT application_name) FROM pg_stat_activity WHERE datname = current_database() AND application_name IN ('caller-trust worker', 'caller-trust scheduler')`,
+          ))!.count,
+        (count) => count === 2,
+      );
       for (const child of processes) child.disconnect();
       expect(await Promise.all(processes.map(exitOf))).toEqual([0, 0]);
     });

@@ -59,7 +59,10 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
         },
       });
       expect(await enqueueFeedLoad(queues, { loadId })).toBe(true);
-      await until(() => feedState(loadId), (state) => state === 'completed');
+      await until(
+        () => feedState(loadId),
+        (state) => state === 'completed',
+      );
       expect(seen).toEqual([{ payload: { loadId }, attempt: 1, lastAttempt: false, aborted: false }]);
     });
 
@@ -68,8 +71,14 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       let runs = 0;
       await start({ 'load-feed': async () => (runs += 1) });
       await queues.add({ queue: 'feeds', name: 'load-feed', id: `feed-${loadId}`, payload: { loadId: 'twelve' } });
-      await until(() => feedState(loadId), (state) => state === 'failed');
-      expect(await queues.failure('feeds', `feed-${loadId}`)).toMatchObject({ reason: expect.stringContaining('job_invalid'), byCrashes: false });
+      await until(
+        () => feedState(loadId),
+        (state) => state === 'failed',
+      );
+      expect(await queues.failure('feeds', `feed-${loadId}`)).toMatchObject({
+        reason: expect.stringContaining('job_invalid'),
+        byCrashes: false,
+      });
       expect(runs).toBe(0);
     });
 
@@ -82,8 +91,15 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
         },
       });
       await enqueueNightFlow(queues, { runId: loadId, generation: 1, buildIds: [] });
-      await until(() => queues.state('publications', `publish-${loadId}-g1`), (state) => state === 'failed');
-      expect(tries).toEqual([[1, false], [2, false], [3, true]]);
+      await until(
+        () => queues.state('publications', `publish-${loadId}-g1`),
+        (state) => state === 'failed',
+      );
+      expect(tries).toEqual([
+        [1, false],
+        [2, false],
+        [3, true],
+      ]);
     });
 
     it('fails a job at once whose error no second try can cure, and keeps its code and words', async () => {
@@ -95,9 +111,15 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
         },
       });
       await enqueueFeedLoad(queues, { loadId });
-      await until(() => feedState(loadId), (state) => state === 'failed');
+      await until(
+        () => feedState(loadId),
+        (state) => state === 'failed',
+      );
       expect(tries).toBe(1);
-      expect(await queues.failure('feeds', `feed-${loadId}`)).toEqual({ reason: 'feed_gzip_invalid: read feed feed load 1: The gzip data of the feed is damaged or cut off.', byCrashes: false });
+      expect(await queues.failure('feeds', `feed-${loadId}`)).toEqual({
+        reason: 'feed_gzip_invalid: read feed feed load 1: The gzip data of the feed is damaged or cut off.',
+        byCrashes: false,
+      });
     });
 
     it('leaves a job of the same id alone while it is to run, and adds it anew once it has ended', async () => {
@@ -110,11 +132,20 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
           if (runs === 1) throw new ServiceError('feed_gzip_invalid', { operation: 'test' });
         },
       });
-      await until(() => feedState(loadId), (state) => state === 'failed');
+      await until(
+        () => feedState(loadId),
+        (state) => state === 'failed',
+      );
       expect(await enqueueFeedLoad(queues, { loadId })).toBe(true);
-      await until(() => feedState(loadId), (state) => state === 'completed');
+      await until(
+        () => feedState(loadId),
+        (state) => state === 'completed',
+      );
       expect(await enqueueFeedLoad(queues, { loadId })).toBe(true);
-      await until(() => runs, (count) => count === 3);
+      await until(
+        () => runs,
+        (count) => count === 3,
+      );
       await worker.stop();
       expect(runs).toBe(3);
     });
@@ -135,7 +166,10 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       expect(await queues.state('publications', `publish-${loadId}-g1`)).toBe('waiting-children');
       expect(await enqueueNightFlow(queues, { runId: loadId, generation: 1, buildIds })).toBe(false);
       await start(handlers);
-      await until(() => queues.state('publications', `publish-${loadId}-g1`), (state) => state === 'completed');
+      await until(
+        () => queues.state('publications', `publish-${loadId}-g1`),
+        (state) => state === 'completed',
+      );
       expect(built.toSorted((a, b) => a - b)).toEqual([buildIds[0], buildIds[3]]);
       expect(published).toEqual([{ runId: loadId, generation: 1 }]);
     });
@@ -143,7 +177,10 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
     it('publishes a night without builds', async () => {
       await enqueueNightFlow(queues, { runId: loadId, generation: 1, buildIds: [] });
       await start({ 'publish-night': async () => undefined });
-      await until(() => queues.state('publications', `publish-${loadId}-g1`), (state) => state === 'completed');
+      await until(
+        () => queues.state('publications', `publish-${loadId}-g1`),
+        (state) => state === 'completed',
+      );
     });
 
     it('runs a job again whose worker was killed, without using up a try', async () => {
@@ -153,7 +190,10 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       await victim.end('SIGKILL');
       const attempts: number[] = [];
       await start({ 'load-feed': async (_payload, { attempt }) => attempts.push(attempt) });
-      await until(() => feedState(loadId), (state) => state === 'completed');
+      await until(
+        () => feedState(loadId),
+        (state) => state === 'completed',
+      );
       expect(attempts).toEqual([1]);
     });
 
@@ -167,7 +207,10 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       }
       let runs = 0;
       await start({ 'load-feed': async () => (runs += 1) }, { jobCrashesMax: 1 });
-      await until(() => feedState(loadId), (state) => state === 'failed');
+      await until(
+        () => feedState(loadId),
+        (state) => state === 'failed',
+      );
       expect(await queues.failure('feeds', `feed-${loadId}`)).toMatchObject({ byCrashes: true });
       expect(runs).toBe(0);
     });
@@ -181,7 +224,10 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       expect(first.lines.at(-1)).toBe('stopped');
       expect(await feedState(loadId)).toBe('waiting');
       await start({ 'load-feed': async (_payload, { attempt }) => attempts.push(attempt) });
-      await until(() => feedState(loadId), (state) => state === 'completed');
+      await until(
+        () => feedState(loadId),
+        (state) => state === 'completed',
+      );
       expect(attempts).toEqual([1]);
     });
 
@@ -198,7 +244,10 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       });
       await first.end('SIGTERM');
       const began = Date.now();
-      await until(() => queues.state('publications', `publish-${loadId}-g1`), (state) => state === 'completed');
+      await until(
+        () => queues.state('publications', `publish-${loadId}-g1`),
+        (state) => state === 'completed',
+      );
       expect(Date.now() - began).toBeLessThan(15_000);
       expect(ran).toEqual(['build 1', 'publish']);
     });
@@ -226,20 +275,34 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       const done: string[] = [];
       const handler = (worker: string) => async (payload: { loadId: number }) => {
         done.push(`${worker} ${payload.loadId}`);
-        await until(() => new Set(done.map((line) => line[0])).size, (count) => count === 2); // the first job of each waits for the other
+        await until(
+          () => new Set(done.map((line) => line[0])).size,
+          (count) => count === 2,
+        ); // the first job of each waits for the other
       };
       await start({ 'load-feed': handler('a') });
       await start({ 'load-feed': handler('b') });
       for (const id of ids) await enqueueFeedLoad(queues, { loadId: id });
-      await until(() => done.length, (count) => count >= ids.length);
-      await until(async () => (await queues.counts()).feeds, ({ waiting, active }) => waiting + active === 0);
+      await until(
+        () => done.length,
+        (count) => count >= ids.length,
+      );
+      await until(
+        async () => (await queues.counts()).feeds,
+        ({ waiting, active }) => waiting + active === 0,
+      );
       expect(done.map((line) => Number(line.slice(2))).toSorted((a, b) => a - b)).toEqual(ids);
       expect(new Set(done.map((line) => line[0]))).toEqual(new Set(['a', 'b']));
     });
 
     it('counts the workers that are connected', async () => {
       await start({ 'load-feed': async () => undefined });
-      expect(await until(async () => (await queues.workers()).feeds, (count) => count === 1)).toBe(1);
+      expect(
+        await until(
+          async () => (await queues.workers()).feeds,
+          (count) => count === 1,
+        ),
+      ).toBe(1);
     });
 
     it('does a job twice whose handler blocks the event loop for longer than the lock: the reason for worker threads', async () => {
@@ -248,9 +311,15 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       await blocked.line(`start ${loadId}`);
       let runs = 0;
       await start({ 'load-feed': async () => (runs += 1) });
-      await until(() => runs, (count) => count === 1);
+      await until(
+        () => runs,
+        (count) => count === 1,
+      );
       await blocked.line(`end ${loadId}`);
-      await until(() => feedState(loadId), (state) => state === 'completed');
+      await until(
+        () => feedState(loadId),
+        (state) => state === 'completed',
+      );
     });
 
     it('tells a handler by its signal when its job is not its own any more, and takes the job up when it is queued again', async () => {
@@ -265,12 +334,21 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
           throw told;
         },
       });
-      await until(() => runs, (count) => count === 1);
+      await until(
+        () => runs,
+        (count) => count === 1,
+      );
       await wipe(backend);
-      await until(() => told, (reason) => reason !== undefined);
+      await until(
+        () => told,
+        (reason) => reason !== undefined,
+      );
       expect(told).toMatchObject({ code: 'interrupted' });
       expect(await enqueueFeedLoad(queues, { loadId })).toBe(true);
-      await until(() => feedState(loadId), (state) => state === 'completed');
+      await until(
+        () => feedState(loadId),
+        (state) => state === 'completed',
+      );
       expect(runs).toBe(2);
     });
 
@@ -288,11 +366,21 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       await enqueueFeedLoad(queues, { loadId });
       await running;
       await cutConnections(backend);
-      await until(() => feedState(loadId).catch(() => 'away'), (state) => state === 'completed', 40);
+      await until(
+        () => feedState(loadId).catch(() => 'away'),
+        (state) => state === 'completed',
+        40,
+      );
       await sleep(200);
       await cutConnections(backend);
-      await enqueueFeedLoad(queues, { loadId: 9000 + loadId }).catch(() => enqueueFeedLoad(queues, { loadId: 9000 + loadId }));
-      await until(() => feedState(9000 + loadId).catch(() => 'away'), (state) => state === 'completed', 40);
+      await enqueueFeedLoad(queues, { loadId: 9000 + loadId }).catch(() =>
+        enqueueFeedLoad(queues, { loadId: 9000 + loadId }),
+      );
+      await until(
+        () => feedState(9000 + loadId).catch(() => 'away'),
+        (state) => state === 'completed',
+        40,
+      );
       expect(runs).toBeGreaterThanOrEqual(2);
     });
 
@@ -302,8 +390,14 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       const flow = { runId: loadId, generation: 1, buildIds };
       await Promise.all([enqueueNightFlow(queues, flow), enqueueNightFlow(others, flow)]);
       const ran: string[] = [];
-      await start({ 'build-artefact': async ({ buildId }) => ran.push(String(buildId)), 'publish-night': async () => ran.push('publish') });
-      await until(() => queues.state('publications', `publish-${loadId}-g1`), (state) => state === 'completed');
+      await start({
+        'build-artefact': async ({ buildId }) => ran.push(String(buildId)),
+        'publish-night': async () => ran.push('publish'),
+      });
+      await until(
+        () => queues.state('publications', `publish-${loadId}-g1`),
+        (state) => state === 'completed',
+      );
       expect(ran.toSorted()).toEqual([...buildIds.map(String), 'publish']);
       expect(ran.at(-1)).toBe('publish');
       await others.close();
@@ -320,11 +414,18 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
             done.add(payload.loadId);
           },
         });
-        await until(() => done.size, (count) => count > 3);
+        await until(
+          () => done.size,
+          (count) => count > 3,
+        );
         await backend.redis!.kill();
         await sleep(1000);
         await backend.redis!.start();
-        await until(() => done.size, (count) => count === ids.length, 40);
+        await until(
+          () => done.size,
+          (count) => count === ids.length,
+          40,
+        );
       });
     }
   });
@@ -345,13 +446,23 @@ describe('the queues in PostgreSQL', () => {
     };
     const worker = await startWorker({ config, databaseUrl: embedded.url, log: silent, handlers });
     for (let loadId = 1; loadId <= 20; loadId++) await enqueueFeedLoad(queues, { loadId });
-    await until(() => done.size, (count) => count > 3);
+    await until(
+      () => done.size,
+      (count) => count > 3,
+    );
     await embedded.release(); // a fast shutdown
     await sleep(1000);
     const again = await acquireEmbeddedDatabase(stateDir);
     expect(again.url).toBe(embedded.url);
-    await until(() => done.size, (count) => count === 20, 40);
-    await until(() => queues.state('feeds', 'feed-20').catch(() => 'away'), (state) => state === 'completed');
+    await until(
+      () => done.size,
+      (count) => count === 20,
+      40,
+    );
+    await until(
+      () => queues.state('feeds', 'feed-20').catch(() => 'away'),
+      (state) => state === 'completed',
+    );
     await worker.stop(0);
     await queues.close();
     await again.release();
@@ -362,7 +473,9 @@ describe('the queues in PostgreSQL', () => {
 /** Ends every connection of the backend but the one that does it. */
 async function cutConnections({ database, redis }: TestBackend): Promise<void> {
   if (redis === undefined) {
-    await database.db.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()');
+    await database.db.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    );
     return;
   }
   const { connectRedis } = await import('../../runtime/redis.ts');

@@ -12,11 +12,17 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
     let queues: Queues;
 
     const look = () => reconcile({ db: backend.database.db, queues, log: silent });
-    const insert = async (statement: string, values: unknown[] = []) => (await queryRow<{ id: number }>(backend.database.db, statement, values))!.id;
+    const insert = async (statement: string, values: unknown[] = []) =>
+      (await queryRow<{ id: number }>(backend.database.db, statement, values))!.id;
     const addLoad = (state = 'queued') =>
-      insert(`INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, state) VALUES ('directory', 'a.csv', repeat('0', 64), 1, 'test', $1) RETURNING load_id AS id`, [state]);
+      insert(
+        `INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, state) VALUES ('directory', 'a.csv', repeat('0', 64), 1, 'test', $1) RETURNING load_id AS id`,
+        [state],
+      );
     const addOperation = () =>
-      insert(`INSERT INTO branding_operation (owner, idempotency_key, kind, request, request_sha256, requested_by) VALUES ('test', gen_random_uuid()::text, 'add_phone_number', '{}', repeat('0', 64), 'test') RETURNING operation_id AS id`);
+      insert(
+        `INSERT INTO branding_operation (owner, idempotency_key, kind, request, request_sha256, requested_by) VALUES ('test', gen_random_uuid()::text, 'add_phone_number', '{}', repeat('0', 64), 'test') RETURNING operation_id AS id`,
+      );
     const addProof = () =>
       insert(`
         WITH b AS (INSERT INTO brand (handle, owner, state) VALUES (gen_random_uuid()::text, 'test', 'draft') RETURNING brand_id),
@@ -25,16 +31,24 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
         c AS (INSERT INTO number_proof_call (proof_id, phone) SELECT proof_id, '+12125550100' FROM p)
         SELECT proof_id AS id FROM p`);
     const addNight = (state = 'due', generation = 0) =>
-      insert(`INSERT INTO night_run (night_date, trigger, requested_by, state, generation) VALUES ('2026-01-01', 'operator', 'test', $1, $2) RETURNING run_id AS id`, [state, generation]);
+      insert(
+        `INSERT INTO night_run (night_date, trigger, requested_by, state, generation) VALUES ('2026-01-01', 'operator', 'test', $1, $2) RETURNING run_id AS id`,
+        [state, generation],
+      );
     const addBuild = (runId: number, generation: number) =>
-      insert(`INSERT INTO build (run_id, generation, cache, country, rows_expected, levels_expected) VALUES ($1, $2, 'spammer_phones', '', 0, '{}') RETURNING build_id AS id`, [runId, generation]);
+      insert(
+        `INSERT INTO build (run_id, generation, cache, country, rows_expected, levels_expected) VALUES ($1, $2, 'spammer_phones', '', 0, '{}') RETURNING build_id AS id`,
+        [runId, generation],
+      );
 
     beforeAll(async () => {
       backend = await openBackend(kind, { JOB_CRASHES_MAX: '1' });
       queues = await backend.openQueues();
     });
     afterEach(async () => {
-      await backend.database.db.query('TRUNCATE feed_load, night_run, build, branding_operation, number_proof RESTART IDENTITY CASCADE');
+      await backend.database.db.query(
+        'TRUNCATE feed_load, night_run, build, branding_operation, number_proof RESTART IDENTITY CASCADE',
+      );
       await wipe(backend);
     });
     afterAll(async () => {
@@ -94,15 +108,31 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
       const unrecorded = await addLoad();
       await enqueueFeedLoad(queues, { loadId: unrecorded });
       const worker = await backend.startWorker(
-        { 'load-feed': () => Promise.reject(new Error('the database was away')), 'build-artefact': async () => undefined },
+        {
+          'load-feed': () => Promise.reject(new Error('the database was away')),
+          'build-artefact': async () => undefined,
+        },
         { jobAttemptsMax: 1 },
       );
-      await until(() => Promise.all([queues.state('feeds', `feed-${crashing}`), queues.state('builds', `build-${buildId}`), queues.state('feeds', `feed-${unrecorded}`)]), (states) => states.every((state) => state === 'failed'), 30);
+      await until(
+        () =>
+          Promise.all([
+            queues.state('feeds', `feed-${crashing}`),
+            queues.state('builds', `build-${buildId}`),
+            queues.state('feeds', `feed-${unrecorded}`),
+          ]),
+        (states) => states.every((state) => state === 'failed'),
+        30,
+      );
       await worker.stop();
       expect(await look()).toEqual({ enqueued: 1, lost: 2 });
       expect(await queues.state('feeds', `feed-${unrecorded}`)).toBe('waiting');
-      expect(await queryRow(backend.database.db, 'SELECT state, failure_code FROM feed_load WHERE load_id = $1', [crashing])).toEqual({ state: 'failed', failure_code: 'job_lost' });
-      expect(await queryRow(backend.database.db, 'SELECT state, failure_code FROM build WHERE build_id = $1', [buildId])).toEqual({ state: 'failed', failure_code: 'build_lost' });
+      expect(
+        await queryRow(backend.database.db, 'SELECT state, failure_code FROM feed_load WHERE load_id = $1', [crashing]),
+      ).toEqual({ state: 'failed', failure_code: 'job_lost' });
+      expect(
+        await queryRow(backend.database.db, 'SELECT state, failure_code FROM build WHERE build_id = $1', [buildId]),
+      ).toEqual({ state: 'failed', failure_code: 'build_lost' });
     });
 
     it('queues the calls of a proof whose job is gone, until they are placed', async () => {
@@ -111,7 +141,9 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
       expect(await queues.state('branding', `proof-${proofId}`)).toBe('waiting');
       expect(await look()).toEqual({ enqueued: 0, lost: 0 });
       await wipe(backend);
-      await backend.database.db.query("UPDATE number_proof_call SET code_hash = sha256('x'), expires_at = now() + interval '1 hour', placed_at = now()");
+      await backend.database.db.query(
+        "UPDATE number_proof_call SET code_hash = sha256('x'), expires_at = now() + interval '1 hour', placed_at = now()",
+      );
       expect(await look()).toEqual({ enqueued: 0, lost: 0 });
     });
 
@@ -124,12 +156,21 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
         await victim.end('SIGKILL');
       }
       const worker = await backend.startWorker({ 'run-branding': async () => undefined });
-      await until(() => queues.state('branding', `branding-${crashing}`), (state) => state === 'failed');
+      await until(
+        () => queues.state('branding', `branding-${crashing}`),
+        (state) => state === 'failed',
+      );
       await worker.stop();
       expect(await look()).toEqual({ enqueued: 1, lost: 1 });
       expect(await queues.state('branding', `branding-${forgotten}`)).toBe('waiting');
-      const row = (operationId: number) => queryRow(backend.database.db, 'SELECT state, failure_code FROM branding_operation WHERE operation_id = $1', [operationId]);
-      expect([await row(crashing), await row(forgotten)]).toEqual([{ state: 'failed', failure_code: 'job_lost' }, { state: 'queued', failure_code: null }]);
+      const row = (operationId: number) =>
+        queryRow(backend.database.db, 'SELECT state, failure_code FROM branding_operation WHERE operation_id = $1', [
+          operationId,
+        ]);
+      expect([await row(crashing), await row(forgotten)]).toEqual([
+        { state: 'failed', failure_code: 'job_lost' },
+        { state: 'queued', failure_code: null },
+      ]);
       expect(await look()).toEqual({ enqueued: 0, lost: 0 });
     });
 
@@ -142,10 +183,17 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
         await victim.end('SIGKILL');
       }
       const worker = await backend.startWorker({ 'open-night': async () => undefined });
-      await until(() => queues.state('nights', `night-${runId}`), (state) => state === 'failed');
+      await until(
+        () => queues.state('nights', `night-${runId}`),
+        (state) => state === 'failed',
+      );
       await worker.stop();
       expect(await look()).toEqual({ enqueued: 0, lost: 1 });
-      expect(await queryRow(backend.database.db, 'SELECT state, outcome, failure_code FROM night_run WHERE run_id = $1', [runId])).toEqual({ state: 'finished', outcome: 'failed', failure_code: 'job_lost' });
+      expect(
+        await queryRow(backend.database.db, 'SELECT state, outcome, failure_code FROM night_run WHERE run_id = $1', [
+          runId,
+        ]),
+      ).toEqual({ state: 'finished', outcome: 'failed', failure_code: 'job_lost' });
       expect(await look()).toEqual({ enqueued: 0, lost: 0 });
     });
   });

@@ -18,7 +18,8 @@ afterAll(async () => {
 });
 
 const at = (instant: string) => () => new Date(instant);
-const nights = () => queryRows<{ nightDate: string }>(db, 'SELECT night_date, trigger, state FROM night_run ORDER BY run_id');
+const nights = () =>
+  queryRows<{ nightDate: string }>(db, 'SELECT night_date, trigger, state FROM night_run ORDER BY run_id');
 
 async function withQueues<Result>(work: (queues: Queues) => Promise<Result>): Promise<Result> {
   const queues = await backend.openQueues();
@@ -65,15 +66,21 @@ describe('the night', () => {
   it('that was missed longer ago than the hours of catching up is left out', async () => {
     await withQueues(async (queues) => {
       const config = { ...backend.config, nightCatchUpHours: 2 };
-      expect(await catchUpNight({ config, db, queues, log: silent, clock: at('2026-03-29T03:00:01Z') })).toBeUndefined();
-      expect(await catchUpNight({ config, db, queues, log: silent, clock: at('2026-03-29T02:59:59Z') })).toBeTypeOf('number');
+      expect(
+        await catchUpNight({ config, db, queues, log: silent, clock: at('2026-03-29T03:00:01Z') }),
+      ).toBeUndefined();
+      expect(await catchUpNight({ config, db, queues, log: silent, clock: at('2026-03-29T02:59:59Z') })).toBeTypeOf(
+        'number',
+      );
     });
   });
 
   it('is made at its tick also where nothing is caught up', async () => {
     await withQueues(async (queues) => {
       const config = { ...backend.config, nightCatchUpHours: 0 };
-      expect(await catchUpNight({ config, db, queues, log: silent, clock: at('2026-03-29T01:00:00.020Z') })).toBeTypeOf('number');
+      expect(await catchUpNight({ config, db, queues, log: silent, clock: at('2026-03-29T01:00:00.020Z') })).toBeTypeOf(
+        'number',
+      );
     });
   });
 
@@ -89,7 +96,9 @@ describe('the night', () => {
     const config = { ...backend.config, nightSchedule: '* * * * * *', nightCatchUpHours: 0 };
     const submit = () => Promise.reject(new Error('nothing was dropped'));
     const queues = [await backend.openQueues(), await backend.openQueues()];
-    const schedulers: Scheduler[] = await Promise.all(queues.map((each) => startScheduler({ config, db, queues: each, log: silent, submit })));
+    const schedulers: Scheduler[] = await Promise.all(
+      queues.map((each) => startScheduler({ config, db, queues: each, log: silent, submit })),
+    );
     await until(nights, (rows) => rows.length > 0);
     await new Promise((resolve) => setTimeout(resolve, 2500));
     const dates = (await nights()).map(({ nightDate }) => nightDate);
@@ -101,6 +110,8 @@ describe('the night', () => {
 
   it('is refused with a schedule that is not one', async () => {
     const config = { ...backend.config, nightSchedule: 'at one' };
-    await expect(startScheduler({ config, db, queues: {} as Queues, log: silent, submit: () => Promise.reject(new Error()) })).rejects.toMatchObject({ code: 'setting_invalid' });
+    await expect(
+      startScheduler({ config, db, queues: {} as Queues, log: silent, submit: () => Promise.reject(new Error()) }),
+    ).rejects.toMatchObject({ code: 'setting_invalid' });
   });
 });

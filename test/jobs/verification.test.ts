@@ -33,10 +33,29 @@ describe.each(backends)('a batch with queues in $kind', ({ kind, skipped }) => {
       return { path, source: `${made}.wav` };
     };
     const silences = (count: number) => Promise.all(Array.from({ length: count }, silence));
-    const request = async (items: readonly SubmittedItem[]) => (await requestVerification({ db: db(), config: backend.config, queues, log: silent }, submissionOf(items, { key: randomUUID() }))).batch;
+    const request = async (items: readonly SubmittedItem[]) =>
+      (
+        await requestVerification(
+          { db: db(), config: backend.config, queues, log: silent },
+          submissionOf(items, { key: randomUUID() }),
+        )
+      ).batch;
     const startWorker = async (changes: Partial<Config> = {}) => {
       const config = { ...backend.config, ...changes };
-      const { 'verify-items': verify, 'finish-batch': finish } = createHandlers({ config, db: db(), database: { url: backend.database.url, apiUrl: undefined, kind: 'given', home: undefined, release: async () => {} }, log: silent, queues, scoring });
+      const { 'verify-items': verify, 'finish-batch': finish } = createHandlers({
+        config,
+        db: db(),
+        database: {
+          url: backend.database.url,
+          apiUrl: undefined,
+          kind: 'given',
+          home: undefined,
+          release: async () => {},
+        },
+        log: silent,
+        queues,
+        scoring,
+      });
       const worker = await backend.startWorker({ 'verify-items': verify, 'finish-batch': finish }, changes);
       workers.push(worker);
       return worker;
@@ -61,11 +80,23 @@ describe.each(backends)('a batch with queues in $kind', ({ kind, skipped }) => {
     it('is performed in chunks, and done when each item has an outcome', async () => {
       const voice = { path: await writeVoice(join(folder, `voice-${kind}.wav`)), source: 'voice' };
       const batch = await request([voice, ...(await silences(60)), { path: join(folder, 'none'), source: 'none' }]);
-      expect(await queues.counts()).toMatchObject({ verifications: { waiting: 2 }, batches: { 'waiting-children': 1 } });
+      expect(await queues.counts()).toMatchObject({
+        verifications: { waiting: 2 },
+        batches: { 'waiting-children': 1 },
+      });
       await startWorker();
       expect(await untilEnded(batch)).toMatchObject({ state: 'done', generation: 1 });
-      expect(await countStates(db(), batch.batchId)).toEqual({ queued: 0, performing: 0, performed: 1, performedWithoutScore: 60, error: 1 });
-      await until(() => queues.state('batches', jobIds.batchEnd(batch)), (state) => state === 'completed');
+      expect(await countStates(db(), batch.batchId)).toEqual({
+        queued: 0,
+        performing: 0,
+        performed: 1,
+        performedWithoutScore: 60,
+        error: 1,
+      });
+      await until(
+        () => queues.state('batches', jobIds.batchEnd(batch)),
+        (state) => state === 'completed',
+      );
     });
 
     it('of one recording does not wait for all of a large one', async () => {
@@ -85,13 +116,20 @@ describe.each(backends)('a batch with queues in $kind', ({ kind, skipped }) => {
       expect(await reconcile({ db: db(), queues, log: silent })).toEqual({ enqueued: 0, lost: 0 });
       await startWorker();
       expect(await untilEnded(batch)).toMatchObject({ state: 'done', generation: 2 });
-      expect((await listVerifications(db(), batch.batchId, { after: 0, limit: 10, windows: false })).map(({ attempts }) => attempts)).toEqual([1, 1, 1]);
+      expect(
+        (await listVerifications(db(), batch.batchId, { after: 0, limit: 10, windows: false })).map(
+          ({ attempts }) => attempts,
+        ),
+      ).toEqual([1, 1, 1]);
     });
 
     it('is performed though the queues were emptied in the middle', async () => {
       const batch = await request(await silences(160));
       await startWorker({ verificationConcurrency: 1 });
-      await until(() => countStates(db(), batch.batchId), ({ performedWithoutScore }) => performedWithoutScore > 5);
+      await until(
+        () => countStates(db(), batch.batchId),
+        ({ performedWithoutScore }) => performedWithoutScore > 5,
+      );
       await wipe(backend);
       await Promise.all(workers.splice(0).map((worker) => worker.stop(0)));
       await reconcile({ db: db(), queues, log: silent });
@@ -115,9 +153,15 @@ describe.each(backends)('a batch with queues in $kind', ({ kind, skipped }) => {
       const batch = await request(await silences(2));
       await cancelBatch(db(), batch.id);
       await startWorker();
-      await until(() => queues.state('batches', jobIds.batchEnd(batch)), (state) => state === 'completed');
+      await until(
+        () => queues.state('batches', jobIds.batchEnd(batch)),
+        (state) => state === 'completed',
+      );
       expect(await countStates(db(), batch.batchId)).toMatchObject({ error: 2 });
-      expect(await requestRetry({ db: db(), queues, log: silent }, batch.id, { all: false })).toMatchObject({ retried: 2, batch: { state: 'queued', generation: 2 } });
+      expect(await requestRetry({ db: db(), queues, log: silent }, batch.id, { all: false })).toMatchObject({
+        retried: 2,
+        batch: { state: 'queued', generation: 2 },
+      });
       expect(await untilEnded(batch)).toMatchObject({ state: 'done' });
       expect(await countStates(db(), batch.batchId)).toMatchObject({ performedWithoutScore: 2, error: 0 });
     });
@@ -125,7 +169,20 @@ describe.each(backends)('a batch with queues in $kind', ({ kind, skipped }) => {
     it('whose chunk was given up without a word is queued again by the job that ends it', async () => {
       const batch = await request(await silences(2));
       const config = { ...backend.config };
-      const { 'finish-batch': finish, 'verify-items': verify } = createHandlers({ config, db: db(), database: { url: backend.database.url, apiUrl: undefined, kind: 'given', home: undefined, release: async () => {} }, log: silent, queues, scoring });
+      const { 'finish-batch': finish, 'verify-items': verify } = createHandlers({
+        config,
+        db: db(),
+        database: {
+          url: backend.database.url,
+          apiUrl: undefined,
+          kind: 'given',
+          home: undefined,
+          release: async () => {},
+        },
+        log: silent,
+        queues,
+        scoring,
+      });
       let calls = 0;
       const worker = await backend.startWorker({
         'finish-batch': finish,
@@ -139,12 +196,26 @@ describe.each(backends)('a batch with queues in $kind', ({ kind, skipped }) => {
       const items = await silences(2);
       const batch = await request(items);
       const { 'finish-batch': finish, 'verify-items': verify } = createHandlers({
-        config: { ...backend.config }, db: db(), database: { url: backend.database.url, apiUrl: undefined, kind: 'given', home: undefined, release: async () => {} }, log: silent, queues,
+        config: { ...backend.config },
+        db: db(),
+        database: {
+          url: backend.database.url,
+          apiUrl: undefined,
+          kind: 'given',
+          home: undefined,
+          release: async () => {},
+        },
+        log: silent,
+        queues,
         scoring: { score: () => Promise.reject(new TypeError('no such thing')), close: async () => {} },
       });
       workers.push(await backend.startWorker({ 'finish-batch': finish, 'verify-items': verify }));
       await untilEnded(batch);
-      expect((await listVerifications(db(), batch.batchId, { after: 0, limit: 10, windows: false })).map(({ state, reason }) => [state, reason])).toEqual(Array(2).fill(['error', 'scoring_failed']));
+      expect(
+        (await listVerifications(db(), batch.batchId, { after: 0, limit: 10, windows: false })).map(
+          ({ state, reason }) => [state, reason],
+        ),
+      ).toEqual(Array(2).fill(['error', 'scoring_failed']));
       expect((await requestRetry({ db: db(), queues, log: silent }, batch.id, { all: false })).retried).toBe(2);
     });
   });

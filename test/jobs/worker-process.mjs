@@ -23,7 +23,13 @@ async function handle(payload, { signal }) {
 }
 
 const stopping = stopSignal(log);
-const handlers = { 'load-feed': handle, 'run-branding': handle, 'open-night': handle, 'build-artefact': handle, 'publish-night': handle };
+const handlers = {
+  'load-feed': handle,
+  'run-branding': handle,
+  'open-night': handle,
+  'build-artefact': handle,
+  'publish-night': handle,
+};
 const worker = await startWorker({ config, databaseUrl: config.databaseUrl, log, handlers });
 say('ready');
 await untilAborted(stopping);

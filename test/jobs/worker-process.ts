@@ -17,7 +17,10 @@ const program = fileURLToPath(new URL('./worker-process.mjs', import.meta.url));
 
 /** Starts `worker-process.mjs` and waits until it is ready. */
 export async function startWorkerProcess(env: Record<string, string>, ...words: string[]): Promise<WorkerProcess> {
-  const child: ChildProcess = spawn(process.execPath, [program, ...words], { env: { ...process.env, LOG_LEVEL: 'silent', ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child: ChildProcess = spawn(process.execPath, [program, ...words], {
+    env: { ...process.env, LOG_LEVEL: 'silent', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const lines: string[] = [];
   const waiting = new Set<() => void>();
   const ended = once(child, 'exit').then(() => waiting.forEach((wake) => wake()));
@@ -30,7 +33,8 @@ export async function startWorkerProcess(env: Record<string, string>, ...words: 
     lines,
     async line(text) {
       while (!lines.includes(text)) {
-        if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the worker ended before it said "${text}": ${lines.join(', ')}`);
+        if (child.exitCode !== null || child.signalCode !== null)
+          throw new Error(`the worker ended before it said "${text}": ${lines.join(', ')}`);
         await new Promise<void>((resolve) => waiting.add(resolve));
       }
     },

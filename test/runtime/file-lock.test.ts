@@ -42,10 +42,12 @@ describe('withFileLock', () => {
   });
 
   it('names its holder, and is free again after an error', async () => {
-    await expect(withFileLock(path, async () => {
-      expect(await readFile(path, 'utf8')).toMatch(new RegExp(`^${process.pid} [0-9a-f]{16}$`));
-      throw new Error('inside');
-    })).rejects.toThrow('inside');
+    await expect(
+      withFileLock(path, async () => {
+        expect(await readFile(path, 'utf8')).toMatch(new RegExp(`^${process.pid} [0-9a-f]{16}$`));
+        throw new Error('inside');
+      }),
+    ).rejects.toThrow('inside');
     expect(await readdir(directory)).toEqual([]);
   });
 

@@ -21,7 +21,10 @@ afterEach(() => rm(directory, { recursive: true }));
 /** A program that appends its process id to a file of its name, then does what `body` says. */
 async function program(name: string, body: string): Promise<string> {
   const path = join(directory, `${name}.mjs`);
-  await writeFile(path, `import fs from 'node:fs';\nfs.appendFileSync(${JSON.stringify(join(directory, name))}, process.pid + '\\n');\n${body}\n`);
+  await writeFile(
+    path,
+    `import fs from 'node:fs';\nfs.appendFileSync(${JSON.stringify(join(directory, name))}, process.pid + '\\n');\n${body}\n`,
+  );
   return `${name}: node ${path}`;
 }
 
@@ -53,7 +56,11 @@ describe('a Procfile', () => {
     const api = processEnvironment('api', { config, database });
     expect([api.API_DATABASE_URL, api.DATABASE_URL, api.REDIS_URL]).toEqual([database.apiUrl, undefined, undefined]);
     const worker = processEnvironment('worker', { config, database });
-    expect([worker.DATABASE_URL, worker.API_DATABASE_URL, worker.STATE_DIR]).toEqual([database.url, undefined, config.stateDir]);
+    expect([worker.DATABASE_URL, worker.API_DATABASE_URL, worker.STATE_DIR]).toEqual([
+      database.url,
+      undefined,
+      config.stateDir,
+    ]);
     const withoutLogin = processEnvironment('api', { config, database: { ...database, apiUrl: undefined } });
     expect([withoutLogin.API_DATABASE_URL, withoutLogin.DATABASE_URL]).toEqual([undefined, database.url]);
   });
@@ -61,7 +68,9 @@ describe('a Procfile', () => {
 
 describe('the processes of a Procfile', () => {
   it('start again after a kill, and stop with one signal', async () => {
-    const run = start([await program('a', 'setInterval(() => {}, 1e6);'), await program('b', 'setInterval(() => {}, 1e6);')].join('\n'));
+    const run = start(
+      [await program('a', 'setInterval(() => {}, 1e6);'), await program('b', 'setInterval(() => {}, 1e6);')].join('\n'),
+    );
     const [first] = await pids('a', 1);
     process.kill(first!, 'SIGKILL');
     const [, second] = await pids('a', 2);
@@ -80,11 +89,15 @@ describe('the processes of a Procfile', () => {
     const [grandchild] = await pids('grandchild', 1);
     run.stop();
     await run.ended;
-    await expect.poll(() => [pid, grandchild].map((each) => processLives(each!)), { timeout: 10_000 }).toEqual([false, false]);
+    await expect
+      .poll(() => [pid, grandchild].map((each) => processLives(each!)), { timeout: 10_000 })
+      .toEqual([false, false]);
   }, 40_000);
 
   it('are all stopped when one dies three times within 30 seconds', async () => {
-    const run = start([await program('failing', 'process.exit(3);'), await program('well', 'setInterval(() => {}, 1e6);')].join('\n'));
+    const run = start(
+      [await program('failing', 'process.exit(3);'), await program('well', 'setInterval(() => {}, 1e6);')].join('\n'),
+    );
     await expect(run.ended).rejects.toMatchObject({ code: 'process_failed', object: 'failing' });
     expect(await pids('failing', 3)).toHaveLength(3);
     const [well] = await pids('well', 1);

@@ -16,7 +16,10 @@ describe('what makes a Redis unsafe', () => {
     [{ role: 'slave' }, ['it is a replica, which takes no jobs']],
     [{ appendOnly: 'no' }, ['appendonly is no']],
     [{ evictionPolicy: 'allkeys-lru' }, ['maxmemory-policy is allkeys-lru']],
-    [{ appendOnly: undefined, evictionPolicy: undefined }, ['appendonly could not be read', 'maxmemory-policy could not be read']],
+    [
+      { appendOnly: undefined, evictionPolicy: undefined },
+      ['appendonly could not be read', 'maxmemory-policy could not be read'],
+    ],
   ])('%j', (facts, problems) => {
     expect(findHazards({ ...safe, ...facts }).map(({ problem }) => problem)).toEqual(problems);
   });
@@ -24,7 +27,10 @@ describe('what makes a Redis unsafe', () => {
 
 describe('a Redis that cannot be reached', () => {
   it('is reported at once when nothing listens', async () => {
-    await expect(connect('redis://127.0.0.1:1')).rejects.toMatchObject({ code: 'redis_unavailable', problem: expect.stringContaining('ECONNREFUSED') });
+    await expect(connect('redis://127.0.0.1:1')).rejects.toMatchObject({
+      code: 'redis_unavailable',
+      problem: expect.stringContaining('ECONNREFUSED'),
+    });
   });
 
   it('is reported within some seconds when it accepts and says nothing', async () => {
@@ -53,10 +59,16 @@ describe.skipIf(reason !== undefined)(reason ?? 'a running Redis', () => {
   it.each([
     [{ appendonly: 'no' }, 'Run `CONFIG SET appendonly yes`, then CONFIG REWRITE'],
     [{ 'maxmemory-policy': 'allkeys-lru' }, 'Run `CONFIG SET maxmemory-policy noeviction`, then CONFIG REWRITE'],
-    [{ appendonly: 'no', 'maxmemory-policy': 'volatile-ttl' }, 'Run `CONFIG SET appendonly yes` and `CONFIG SET maxmemory-policy noeviction`'],
+    [
+      { appendonly: 'no', 'maxmemory-policy': 'volatile-ttl' },
+      'Run `CONFIG SET appendonly yes` and `CONFIG SET maxmemory-policy noeviction`',
+    ],
   ])('is refused with %j, and the hint has the cure', async (settings, hint) => {
     const redis = await startRedis(settings);
-    await expect(connect(redis.url)).rejects.toMatchObject({ code: 'redis_unsafe', hint: expect.stringContaining(hint) });
+    await expect(connect(redis.url)).rejects.toMatchObject({
+      code: 'redis_unsafe',
+      hint: expect.stringContaining(hint),
+    });
     await redis.stop();
   });
 
@@ -67,7 +79,9 @@ describe.skipIf(reason !== undefined)(reason ?? 'a running Redis', () => {
     await admin.call('ACL', 'SETUSER', 'blind', 'on', '>secret', '~*', '+@all', '-config', '-info');
     const managed = await connect(redis.url.replace('redis://', 'redis://managed:secret@'));
     managed.disconnect();
-    await expect(connect(redis.url.replace('redis://', 'redis://blind:secret@'))).rejects.toMatchObject({ code: 'redis_unavailable' });
+    await expect(connect(redis.url.replace('redis://', 'redis://blind:secret@'))).rejects.toMatchObject({
+      code: 'redis_unavailable',
+    });
     admin.disconnect();
     await redis.stop();
   });

@@ -11,6 +11,9 @@ describe('services', () => {
     onTestFinished(() => rm(directory, { recursive: true }));
     await writeFile(join(directory, 'file'), '');
     const config = loadConfig({ STATE_DIR: join(directory, 'file', 'state'), LOG_LEVEL: 'silent' });
-    await expect(openServices(config, 'test')).rejects.toMatchObject({ code: 'setting_invalid', problem: 'STATE_DIR cannot be made (ENOTDIR).' });
+    await expect(openServices(config, 'test')).rejects.toMatchObject({
+      code: 'setting_invalid',
+      problem: 'STATE_DIR cannot be made (ENOTDIR).',
+    });
   });
 });

@@ -27,8 +27,23 @@ interface StartedByNpm {
 async function startByNpm(): Promise<StartedByNpm> {
   const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-npm-start-'));
   onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
-  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: url, STATE_DIR: stateDir, API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0', NIGHT_CATCH_UP_HOURS: '0', SHUTDOWN_GRACE_SECONDS: '5' };
-  const npm = spawn('npm', ['start'], { cwd: root, env: env as NodeJS.ProcessEnv, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    DATABASE_URL: url,
+    STATE_DIR: stateDir,
+    API_PORT: '0',
+    METRICS_PORT: '0',
+    CONSOLE_PORT: '0',
+    NIGHT_CATCH_UP_HOURS: '0',
+    SHUTDOWN_GRACE_SECONDS: '5',
+  };
+  const npm = spawn('npm', ['start'], {
+    cwd: root,
+    env: env as NodeJS.ProcessEnv,
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   const output: Buffer[] = [];
   npm.stderr!.on('data', (chunk: Buffer) => output.push(chunk));
   const log = () => Buffer.concat(output).toString();
@@ -38,14 +53,23 @@ async function startByNpm(): Promise<StartedByNpm> {
 
 /** The ids of the processes that `caller-trust start` has started, by their names, and its own, as its log tells them. */
 function pidsIn(log: string): Map<string, number> {
-  const lines = log.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}')).map((line) => JSON.parse(line) as { msg: string; pid: number; child?: string; childPid?: number });
+  const lines = log
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line) as { msg: string; pid: number; child?: string; childPid?: number });
   const told = lines.filter(({ msg }) => msg === 'a process runs');
-  return new Map(told.flatMap(({ pid, child, childPid }) => [['start', pid], [child!, childPid!]]));
+  return new Map(
+    told.flatMap(({ pid, child, childPid }) => [
+      ['start', pid],
+      [child!, childPid!],
+    ]),
+  );
 }
 
 const started: (() => string)[] = [];
 afterEach(() => {
-  for (const log of started.splice(0)) for (const pid of pidsIn(log()).values()) if (processLives(pid)) process.kill(pid, 'SIGKILL');
+  for (const log of started.splice(0))
+    for (const pid of pidsIn(log()).values()) if (processLives(pid)) process.kill(pid, 'SIGKILL');
 });
 
 describe('npm start', () => {
@@ -54,7 +78,11 @@ describe('npm start', () => {
     { what: 'everything gets SIGINT, as by Ctrl-C in a terminal', signal: 'SIGINT', toGroup: true },
   ] as const)('ends with every process of the service when $what', async ({ signal, toGroup }) => {
     const { npm, stateDir, log, silent } = await startByNpm();
-    await until(async () => existsSync(join(stateDir, 'console.json')) && processes.every((name) => pidsIn(log()).has(name)), 'the service runs', 120).catch((error: Error) => {
+    await until(
+      async () => existsSync(join(stateDir, 'console.json')) && processes.every((name) => pidsIn(log()).has(name)),
+      'the service runs',
+      120,
+    ).catch((error: Error) => {
       throw new Error(`${error.message}: ${log()}`);
     });
     process.kill(toGroup ? -npm.pid! : npm.pid!, signal);

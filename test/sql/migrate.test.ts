@@ -39,7 +39,10 @@ describe('migrate', () => {
 
   it('says which migrations a database lacks', async () => {
     await db.query('DELETE FROM schema_migration WHERE number = 4');
-    await expect(withClient(requireMigrated)).rejects.toMatchObject({ code: 'database_unsuitable', problem: expect.stringContaining('0004_nights') as string });
+    await expect(withClient(requireMigrated)).rejects.toMatchObject({
+      code: 'database_unsuitable',
+      problem: expect.stringContaining('0004_nights') as string,
+    });
   });
 
   it('is done once when several processes start at the same time', async () => {
@@ -50,10 +53,32 @@ describe('migrate', () => {
 });
 
 describe('the domain clean_text', () => {
-  const refused = ['\t', '\n', '\r', '\u0001', '\u001f', '\u007f', '\u0085', '\u009f', '\\', '\u061c', '\u200e', '\u200f', '\u2028', '\u2029', '\u202a', '\u202e', '\u2066', '\u2069'];
-  it.each(refused.map((character) => [`U+${character.codePointAt(0)!.toString(16).padStart(4, '0')}`, character]))('refuses %s', async (_name, character) => {
-    await expect(db.query('SELECT $1::clean_text', [`a${character}b`])).rejects.toThrow('clean_text_characters');
-  });
+  const refused = [
+    '\t',
+    '\n',
+    '\r',
+    '\u0001',
+    '\u001f',
+    '\u007f',
+    '\u0085',
+    '\u009f',
+    '\\',
+    '\u061c',
+    '\u200e',
+    '\u200f',
+    '\u2028',
+    '\u2029',
+    '\u202a',
+    '\u202e',
+    '\u2066',
+    '\u2069',
+  ];
+  it.each(refused.map((character) => [`U+${character.codePointAt(0)!.toString(16).padStart(4, '0')}`, character]))(
+    'refuses %s',
+    async (_name, character) => {
+      await expect(db.query('SELECT $1::clean_text', [`a${character}b`])).rejects.toThrow('clean_text_characters');
+    },
+  );
 
   it('refuses the empty text and text that is not NFC, and takes letters of any script', async () => {
     await expect(db.query("SELECT ''::clean_text")).rejects.toThrow('clean_text_present');
@@ -68,6 +93,8 @@ describe('sqlWithLiterals', () => {
       const { rows } = await db.query<{ value: string }>(`SELECT ${quoteLiteral(value)} AS value`);
       expect(rows[0]!.value).toBe(value);
     }
-    expect(() => sqlWithLiterals('caches/copy_profile_phones', { country: 'US' })).toThrow("needs a value for :'evaluatedAt'");
+    expect(() => sqlWithLiterals('caches/copy_profile_phones', { country: 'US' })).toThrow(
+      "needs a value for :'evaluatedAt'",
+    );
   });
 });

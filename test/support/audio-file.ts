@@ -25,7 +25,13 @@ export interface WavParts {
 /** A WAV file: 16-bit PCM, mono, 8 kHz unless said otherwise. */
 export function wavFile(parts: WavParts = {}): Buffer {
   const data = parts.data ?? pcm16(tone({ seconds: 0.5 }));
-  const chunks = [...(parts.beforeFormat ?? []), riffChunk('fmt ', parts.format ?? wavFormat(parts)), ...(parts.beforeData ?? []), riffChunk('data', data, parts.dataBytes), ...(parts.afterData ?? [])];
+  const chunks = [
+    ...(parts.beforeFormat ?? []),
+    riffChunk('fmt ', parts.format ?? wavFormat(parts)),
+    ...(parts.beforeData ?? []),
+    riffChunk('data', data, parts.dataBytes),
+    ...(parts.afterData ?? []),
+  ];
   const body = Buffer.concat([Buffer.from('WAVE'), ...chunks]);
   const head = Buffer.from(`${parts.id ?? 'RIFF'}....`);
   head.writeUInt32LE(parts.riffBytes ?? body.length, 4);
@@ -33,7 +39,13 @@ export function wavFile(parts: WavParts = {}): Buffer {
 }
 
 /** The content of a format chunk of 16 bytes. */
-export function wavFormat({ tag = 1, bits = 16, channels = 1, sampleRate = 8_000, blockAlign = channels * Math.ceil(bits / 8) }: WavParts): Buffer {
+export function wavFormat({
+  tag = 1,
+  bits = 16,
+  channels = 1,
+  sampleRate = 8_000,
+  blockAlign = channels * Math.ceil(bits / 8),
+}: WavParts): Buffer {
   const format = Buffer.alloc(16);
   format.writeUInt16LE(tag, 0);
   format.writeUInt16LE(channels, 2);
@@ -62,20 +74,43 @@ export function riffChunk(name: string, content: Buffer, declared = content.leng
 }
 
 /** The chunk of 64-bit lengths of an RF64 file. */
-export function longSizes({ riffBytes = 0n, dataBytes, samples = 0n }: { readonly riffBytes?: bigint; readonly dataBytes: bigint; readonly samples?: bigint }): Buffer {
+export function longSizes({
+  riffBytes = 0n,
+  dataBytes,
+  samples = 0n,
+}: {
+  readonly riffBytes?: bigint;
+  readonly dataBytes: bigint;
+  readonly samples?: bigint;
+}): Buffer {
   const content = Buffer.alloc(28);
   for (const [at, value] of [riffBytes, dataBytes, samples].entries()) content.writeBigUInt64LE(value, at * 8);
   return riffChunk('ds64', content);
 }
 
 /** A sine. */
-export function tone({ sampleRate = 8_000, seconds = 1, hertz = 440, level = 0.5 }: { readonly sampleRate?: number; readonly seconds?: number; readonly hertz?: number; readonly level?: number } = {}): Float32Array {
-  return Float32Array.from({ length: Math.round(sampleRate * seconds) }, (_none, at) => level * Math.sin((2 * Math.PI * hertz * at) / sampleRate));
+export function tone({
+  sampleRate = 8_000,
+  seconds = 1,
+  hertz = 440,
+  level = 0.5,
+}: {
+  readonly sampleRate?: number;
+  readonly seconds?: number;
+  readonly hertz?: number;
+  readonly level?: number;
+} = {}): Float32Array {
+  return Float32Array.from(
+    { length: Math.round(sampleRate * seconds) },
+    (_none, at) => level * Math.sin((2 * Math.PI * hertz * at) / sampleRate),
+  );
 }
 
 /** 16-bit PCM of one or more channels, in turn. */
 export function pcm16(...channels: readonly Float32Array[]): Buffer {
-  return numbersOf(channels, 2, (bytes, value, at) => bytes.writeInt16LE(Math.max(-32_768, Math.min(32_767, Math.round(value * 32_768))), at));
+  return numbersOf(channels, 2, (bytes, value, at) =>
+    bytes.writeInt16LE(Math.max(-32_768, Math.min(32_767, Math.round(value * 32_768))), at),
+  );
 }
 
 /** 32-bit floating point of one or more channels, in turn. */
@@ -84,11 +119,16 @@ export function float32(...channels: readonly (Float32Array | readonly number[])
 }
 
 /** Numbers of one or more channels in turn, written by `write`. */
-export function numbersOf(channels: readonly ArrayLike<number>[], size: number, write: (bytes: Buffer, value: number, at: number) => void): Buffer {
+export function numbersOf(
+  channels: readonly ArrayLike<number>[],
+  size: number,
+  write: (bytes: Buffer, value: number, at: number) => void,
+): Buffer {
   const frames = channels[0]?.length ?? 0;
   const bytes = Buffer.alloc(frames * channels.length * size);
   for (let frame = 0; frame < frames; frame++) {
-    for (const [channel, values] of channels.entries()) write(bytes, values[frame]!, (frame * channels.length + channel) * size);
+    for (const [channel, values] of channels.entries())
+      write(bytes, values[frame]!, (frame * channels.length + channel) * size);
   }
   return bytes;
 }
@@ -119,10 +159,20 @@ export class RecordingFolder {
 }
 
 /** Limits that no ordinary recording reaches. */
-export const wideLimits: DecodeLimits = { bytesMax: 64 * 1024 * 1024, channelsMax: 8, sampleRateMin: 4_000, sampleRateMax: 192_000, secondsMax: 36_000, wallSecondsMax: 60 };
+export const wideLimits: DecodeLimits = {
+  bytesMax: 64 * 1024 * 1024,
+  channelsMax: 8,
+  sampleRateMin: 4_000,
+  sampleRateMax: 192_000,
+  secondsMax: 36_000,
+  wallSecondsMax: 60,
+};
 
 /** A recording read to its end: what it says of itself, and all samples a channel. */
-export interface WholeRecording extends Pick<Recording, 'format' | 'codec' | 'sampleRate' | 'channels' | 'durationSeconds' | 'notes'> {
+export interface WholeRecording extends Pick<
+  Recording,
+  'format' | 'codec' | 'sampleRate' | 'channels' | 'durationSeconds' | 'notes'
+> {
   readonly samples: readonly Float32Array[];
   readonly longestBlock: number;
 }
@@ -133,9 +183,20 @@ export async function readWhole(path: string, limits: Partial<DecodeLimits> = {}
   try {
     const blocks: Float32Array[][] = [];
     for await (const block of recording.blocks()) blocks.push(block);
-    const samples = Array.from({ length: recording.channels }, (_none, channel) => joined(blocks.map((block) => block[channel]!)));
+    const samples = Array.from({ length: recording.channels }, (_none, channel) =>
+      joined(blocks.map((block) => block[channel]!)),
+    );
     const { format, codec, sampleRate, channels, durationSeconds, notes } = recording;
-    return { format, codec, sampleRate, channels, durationSeconds, notes: [...notes], samples, longestBlock: Math.max(0, ...blocks.map((block) => block[0]!.length)) };
+    return {
+      format,
+      codec,
+      sampleRate,
+      channels,
+      durationSeconds,
+      notes: [...notes],
+      samples,
+      longestBlock: Math.max(0, ...blocks.map((block) => block[0]!.length)),
+    };
   } finally {
     await recording.close();
   }

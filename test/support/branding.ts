@@ -1,7 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { issueLetterForm, type LetterFormRequest } from '../../pipelines/branding/requests/letter-form.ts';
 import type { ApprovalPolicy } from '../../pipelines/branding/decision/letter-form-rules.ts';
-import type { LetterReading, LetterReadingOutcome, PdfRevision, PdfSignature } from '../../pipelines/branding/letter-reading.ts';
+import type {
+  LetterReading,
+  LetterReadingOutcome,
+  PdfRevision,
+  PdfSignature,
+} from '../../pipelines/branding/letter-reading.ts';
 import { decideLetterTextAside } from '../../pipelines/branding/decision/letter-text-aside.ts';
 import type { LetterTextFacts } from '../../pipelines/branding/decision/letter-text-decision.ts';
 import { submitOperation, type OperationKind, type OperationRequest } from '../../pipelines/branding/operation.ts';
@@ -33,12 +38,32 @@ export interface LetterText {
 /** A letter as it would have been read, line by line. */
 export function letterReading({ brand, alias = '', signer, date, phones, signature }: LetterText): LetterReading {
   const texts = [
-    'LETTER OF AUTHORIZATION', `Legal name: ${brand}`, alias === '' ? '' : `Brand: ${alias}`, 'Address: 12 Harbour Road, Springfield, IL 62701, United States', '',
-    `${brand} authorizes the display of its name on calls from the following telephone numbers:`, ...phones, '',
-    `Signature: ${signature}`, `Name: ${signer}`, 'Title: Chief Financial Officer', `Date: ${date}`,
+    'LETTER OF AUTHORIZATION',
+    `Legal name: ${brand}`,
+    alias === '' ? '' : `Brand: ${alias}`,
+    'Address: 12 Harbour Road, Springfield, IL 62701, United States',
+    '',
+    `${brand} authorizes the display of its name on calls from the following telephone numbers:`,
+    ...phones,
+    '',
+    `Signature: ${signature}`,
+    `Name: ${signer}`,
+    'Title: Chief Financial Officer',
+    `Date: ${date}`,
   ].filter((text) => text !== '');
-  const lines = texts.map((text, at) => ({ text, box: { left: 0.1, top: 0.05 + at * 0.03, width: 0.8, height: 0.02 }, confidence: null, font: 'Helvetica' }));
-  return { format: 'pdf', pages: [{ page: 1, width: 612, height: 792, source: 'text', lines, marks: [] }], signatures: [], revisions: [], embeddedCsv: null };
+  const lines = texts.map((text, at) => ({
+    text,
+    box: { left: 0.1, top: 0.05 + at * 0.03, width: 0.8, height: 0.02 },
+    confidence: null,
+    font: 'Helvetica',
+  }));
+  return {
+    format: 'pdf',
+    pages: [{ page: 1, width: 612, height: 792, source: 'text', lines, marks: [] }],
+    signatures: [],
+    revisions: [],
+    embeddedCsv: null,
+  };
 }
 
 /** Two days ago, as letters write it. */
@@ -47,7 +72,17 @@ export function recentDate(): string {
 }
 
 export function goodLetter(phones: readonly string[], changes: Partial<LetterText> = {}): LetterReadingOutcome {
-  return { kind: 'read', reading: letterReading({ brand: 'Northwind Dental LLC', signer: 'Jane Sample', date: recentDate(), phones, signature: '/s/ Jane Sample', ...changes }) };
+  return {
+    kind: 'read',
+    reading: letterReading({
+      brand: 'Northwind Dental LLC',
+      signer: 'Jane Sample',
+      date: recentDate(),
+      phones,
+      signature: '/s/ Jane Sample',
+      ...changes,
+    }),
+  };
 }
 
 /** The same without anything at the place of the signature that tells what it is. */
@@ -56,10 +91,22 @@ export function letterForReview(phones: readonly string[]): LetterReadingOutcome
   if (outcome.kind !== 'read') return outcome;
   const [page] = outcome.reading.pages;
   const place = page!.lines.find(({ text }) => text.startsWith('Signature:'))!.box;
-  return { kind: 'read', reading: { ...outcome.reading, pages: [{ ...page!, marks: [{ kind: 'drawing', box: { ...place, left: 0.3, width: 0.3 } }] }] } };
+  return {
+    kind: 'read',
+    reading: {
+      ...outcome.reading,
+      pages: [{ ...page!, marks: [{ kind: 'drawing', box: { ...place, left: 0.3, width: 0.3 } }] }],
+    },
+  };
 }
 
-export const profile = { legalName: 'Northwind Dental LLC', displayName: 'Northwind Dental', country: 'US', website: 'https://northwind.example', callReasons: ['Appointment'] };
+export const profile = {
+  legalName: 'Northwind Dental LLC',
+  displayName: 'Northwind Dental',
+  country: 'US',
+  website: 'https://northwind.example',
+  callReasons: ['Appointment'],
+};
 
 /** The person who signs the forms of the tests. */
 export const signer = { name: 'Jane Sample', title: 'Chief Financial Officer' };
@@ -102,25 +149,77 @@ interface TestLetter {
 }
 
 /** Issues the form of a request, and returns it as if it had been signed. */
-export async function issueSigned(db: Pool, request: LetterFormRequest, { form, owner: asks }: { form: FormLetter; owner: string }): Promise<TestLetter> {
-  const { file, content, signaturePlace } = await issueLetterForm({ db, limits, now: new Date(Date.now() - 60_000) }, { request, owner: form.issuedTo ?? asks, language: 'en', issuedBy: 'test' });
+export async function issueSigned(
+  db: Pool,
+  request: LetterFormRequest,
+  { form, owner: asks }: { form: FormLetter; owner: string },
+): Promise<TestLetter> {
+  const { file, content, signaturePlace } = await issueLetterForm(
+    { db, limits, now: new Date(Date.now() - 60_000) },
+    { request, owner: form.issuedTo ?? asks, language: 'en', issuedBy: 'test' },
+  );
   const bytes = Buffer.concat([file, Buffer.from(`signed ${randomBytes(8).toString('hex')}`)]);
-  const after: PdfRevision = { end: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex'), kind: 'signature', changes: [] };
-  const signature: PdfSignature = {
-    field: 'Signature', page: signaturePlace.page, box: signaturePlace.box, subFilter: 'ETSI.CAdES.detached', signerName: signer.name, signerOrganization: content.legalName,
-    signedAt: new Date().toISOString(), timeStamp: null, digestMatches: true, signatureValid: true, coverage: 'whole', chain: 'trusted', problem: null, ...form.signature,
+  const after: PdfRevision = {
+    end: bytes.length,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    kind: 'signature',
+    changes: [],
   };
-  const first: PdfRevision = { end: file.length, sha256: createHash('sha256').update(file).digest('hex'), kind: 'original', changes: [] };
-  const reading = letterReading({ brand: content.legalName, signer: signer.name, date: '', phones: content.phones, signature: '' });
-  return { bytes, reading: { kind: 'read', reading: { ...reading, signatures: [signature], revisions: [first, after, ...(form.later ?? []).map((later) => ({ ...after, ...later }))] } } };
+  const signature: PdfSignature = {
+    field: 'Signature',
+    page: signaturePlace.page,
+    box: signaturePlace.box,
+    subFilter: 'ETSI.CAdES.detached',
+    signerName: signer.name,
+    signerOrganization: content.legalName,
+    signedAt: new Date().toISOString(),
+    timeStamp: null,
+    digestMatches: true,
+    signatureValid: true,
+    coverage: 'whole',
+    chain: 'trusted',
+    problem: null,
+    ...form.signature,
+  };
+  const first: PdfRevision = {
+    end: file.length,
+    sha256: createHash('sha256').update(file).digest('hex'),
+    kind: 'original',
+    changes: [],
+  };
+  const reading = letterReading({
+    brand: content.legalName,
+    signer: signer.name,
+    date: '',
+    phones: content.phones,
+    signature: '',
+  });
+  return {
+    bytes,
+    reading: {
+      kind: 'read',
+      reading: {
+        ...reading,
+        signatures: [signature],
+        revisions: [first, after, ...(form.later ?? []).map((later) => ({ ...after, ...later }))],
+      },
+    },
+  };
 }
 
 /** Hands a request in and carries it out; the letter counts as read with the given outcome. */
-export async function ask<Kind extends OperationKind>(db: Pool, kind: Kind, request: OperationRequest<Kind>, options: AskOptions = {}): Promise<OperationResult & { operationId: number }> {
+export async function ask<Kind extends OperationKind>(
+  db: Pool,
+  kind: Kind,
+  request: OperationRequest<Kind>,
+  options: AskOptions = {},
+): Promise<OperationResult & { operationId: number }> {
   const key = options.key ?? randomBytes(8).toString('hex');
   const letter = await testLetter(db, kind, request, { ...options, key });
   const submission = {
-    kind, request, key,
+    kind,
+    request,
+    key,
     owner: options.owner ?? owner,
     requestedBy: options.requestedBy ?? 'test',
     person: options.person,
@@ -128,18 +227,39 @@ export async function ask<Kind extends OperationKind>(db: Pool, kind: Kind, requ
     numbersFile: options.numbersFile === undefined ? undefined : Buffer.from(options.numbersFile),
   };
   const { operationId } = await submitOperation({ db, vault: testVault }, submission);
-  const result = await runOperation({ db, operationId, ...operationSettings, policy: options.policy ?? 'signature', readLetter: async () => letter!.reading });
+  const result = await runOperation({
+    db,
+    operationId,
+    ...operationSettings,
+    policy: options.policy ?? 'signature',
+    readLetter: async () => letter!.reading,
+  });
   return { ...result, operationId };
 }
 
 /** What carries the operations of the tests out, but for their letters. */
-export const operationSettings = { vault: testVault, limits, policy: 'signature', now: () => new Date(), decideText: (facts: LetterTextFacts) => decideLetterTextAside(facts) } as const;
+export const operationSettings = {
+  vault: testVault,
+  limits,
+  policy: 'signature',
+  now: () => new Date(),
+  decideText: (facts: LetterTextFacts) => decideLetterTextAside(facts),
+} as const;
 
-async function testLetter(db: Pool, kind: OperationKind, request: OperationRequest, { letter, key, owner: asks = owner }: AskOptions & { key: string }): Promise<TestLetter | undefined> {
+async function testLetter(
+  db: Pool,
+  kind: OperationKind,
+  request: OperationRequest,
+  { letter, key, owner: asks = owner }: AskOptions & { key: string },
+): Promise<TestLetter | undefined> {
   if (letter === undefined) return undefined;
   if ('kind' in letter) return { bytes: Buffer.from(`letter ${key}`), reading: letter };
   const changes = kind === 'update_managed_brand' ? { changes: {} } : {};
-  return issueSigned(db, { ...changes, ...request, signer, ...letter.request, numbers: [...letter.phones] }, { form: letter, owner: asks });
+  return issueSigned(
+    db,
+    { ...changes, ...request, signer, ...letter.request, numbers: [...letter.phones] },
+    { form: letter, owner: asks },
+  );
 }
 
 let made = 0;
@@ -147,5 +267,8 @@ let made = 0;
 /** A handle and numbers that no other test of the file has. */
 export function fresh(numbers: number): { handle: string; phones: string[] } {
   made += 1;
-  return { handle: `brand-${made}`, phones: Array.from({ length: numbers }, (_, at) => `+1212555${String(made * 100 + at).padStart(4, '0')}`) };
+  return {
+    handle: `brand-${made}`,
+    phones: Array.from({ length: numbers }, (_, at) => `+1212555${String(made * 100 + at).padStart(4, '0')}`),
+  };
 }

@@ -13,7 +13,11 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Runs `caller-trust` with the given words and nothing of this process's environment but PATH and HOME. */
 export function runCli(env: Record<string, string>, ...args: string[]): Promise<CliResult> {
   return new Promise((resolve) => {
-    const options = { cwd: root, env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } as NodeJS.ProcessEnv, maxBuffer: 64 * 1024 * 1024 };
+    const options = {
+      cwd: root,
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } as NodeJS.ProcessEnv,
+      maxBuffer: 64 * 1024 * 1024,
+    };
     execFile(process.execPath, ['dist/cli.js', ...args], options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
     });

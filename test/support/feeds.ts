@@ -3,12 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll } from 'vitest';
-import { listFeedRejects, runFeedLoad, submitFeed, type EndedFeedLoad, type FeedLimits, type FeedReject } from '../../pipelines/intake/feed-load.ts';
+import {
+  listFeedRejects,
+  runFeedLoad,
+  submitFeed,
+  type EndedFeedLoad,
+  type FeedLimits,
+  type FeedReject,
+} from '../../pipelines/intake/feed-load.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import type { Pool } from '../../runtime/postgres.ts';
 
 /** Limits small enough to be met in a test, and no share of refused rows that fails a load. */
-export const smallLimits: FeedLimits = { ...loadConfig({}), feedLineBytesMax: 1024, feedPlainBytesMax: 64 * 1024 * 1024, feedRejectPercentMax: 100 };
+export const smallLimits: FeedLimits = {
+  ...loadConfig({}),
+  feedLineBytesMax: 1024,
+  feedPlainBytesMax: 64 * 1024 * 1024,
+  feedRejectPercentMax: 100,
+};
 
 /** A temporary directory, removed after the last test of the file. */
 export async function useTemporaryDirectory(): Promise<string> {
@@ -28,7 +40,12 @@ export async function useFeedLoader(db: Pool) {
     const { loadId } = await submitFeed({ db, feedDir, feed, path, submittedBy: 'test', options });
     return loadId;
   }
-  async function load(feed: string, content: string | Uint8Array, limits = smallLimits, options: object = {}): Promise<EndedFeedLoad & { rejects: FeedReject[] }> {
+  async function load(
+    feed: string,
+    content: string | Uint8Array,
+    limits = smallLimits,
+    options: object = {},
+  ): Promise<EndedFeedLoad & { rejects: FeedReject[] }> {
     const report = await runFeedLoad({ db, feedDir, loadId: await submit(feed, content, options), limits });
     return { ...report, rejects: await listFeedRejects(db, report.loadId, { limit: 10_000 }) };
   }

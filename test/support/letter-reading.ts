@@ -1,4 +1,11 @@
-import type { LetterLine, LetterPage, LetterReading, PageMark, PdfRevision, PdfSignature } from '../../pipelines/branding/letter-reading.ts';
+import type {
+  LetterLine,
+  LetterPage,
+  LetterReading,
+  PageMark,
+  PdfRevision,
+  PdfSignature,
+} from '../../pipelines/branding/letter-reading.ts';
 
 /** A line of a letter in a test: its text, or more of it. A row of several texts is several lines side by side. */
 export type TestLine = string | readonly string[] | (Partial<Omit<LetterLine, 'text'>> & { readonly text: string });
@@ -21,12 +28,28 @@ const lineStep = 0.02;
 const characterWidth = 0.0085;
 
 /** A letter as it would be read: each line under the one before, in the order given. The marks are on the last page. */
-export function readLetter(lines: readonly TestLine[], { pages, source = 'text', confidence = 93, marks = [], signatures = [], revisions = [], csv, format = 'pdf' }: TestLetter = {}): LetterReading {
+export function readLetter(
+  lines: readonly TestLine[],
+  {
+    pages,
+    source = 'text',
+    confidence = 93,
+    marks = [],
+    signatures = [],
+    revisions = [],
+    csv,
+    format = 'pdf',
+  }: TestLetter = {},
+): LetterReading {
   const all = pages ?? [lines];
   return {
     format,
     pages: all.map((each, at): LetterPage => ({
-      page: at + 1, width: 612, height: 792, source, marks: at === all.length - 1 ? marks : [],
+      page: at + 1,
+      width: 612,
+      height: 792,
+      source,
+      marks: at === all.length - 1 ? marks : [],
       lines: each.flatMap((line, row) => placeRow(line, row, source === 'ocr' ? confidence : null)),
     })),
     signatures,
@@ -42,9 +65,12 @@ export function topOf(row: number): number {
 
 function placeRow(line: TestLine, row: number, confidence: number | null): LetterLine[] {
   const top = topOf(row);
-  if (typeof line !== 'string' && 'text' in line) return [{ box: boxAt(0.1, top, line.text), confidence, font: null, ...line }];
+  if (typeof line !== 'string' && 'text' in line)
+    return [{ box: boxAt(0.1, top, line.text), confidence, font: null, ...line }];
   const texts = typeof line === 'string' ? [line] : line;
-  return texts.flatMap((text, column) => (text === '' ? [] : [{ text, box: boxAt(0.1 + (column * 0.8) / texts.length, top, text), confidence, font: null }]));
+  return texts.flatMap((text, column) =>
+    text === '' ? [] : [{ text, box: boxAt(0.1 + (column * 0.8) / texts.length, top, text), confidence, font: null }],
+  );
 }
 
 function boxAt(left: number, top: number, text: string) {
@@ -54,7 +80,19 @@ function boxAt(left: number, top: number, text: string) {
 /** A PDF signature that verifies. */
 export function pdfSignature(change: Partial<PdfSignature> = {}): PdfSignature {
   return {
-    field: 'Signature1', page: 1, box: null, timeStamp: null, subFilter: 'ETSI.CAdES.detached', signerName: 'Jane Doe', signerOrganization: 'Acme Widgets, Inc.', signedAt: '2026-03-03T12:00:00Z',
-    digestMatches: true, signatureValid: true, coverage: 'whole', chain: 'trusted', problem: null, ...change,
+    field: 'Signature1',
+    page: 1,
+    box: null,
+    timeStamp: null,
+    subFilter: 'ETSI.CAdES.detached',
+    signerName: 'Jane Doe',
+    signerOrganization: 'Acme Widgets, Inc.',
+    signedAt: '2026-03-03T12:00:00Z',
+    digestMatches: true,
+    signatureValid: true,
+    coverage: 'whole',
+    chain: 'trusted',
+    problem: null,
+    ...change,
   };
 }

@@ -52,27 +52,34 @@ export async function buildNight(options: WholeNightOptions): Promise<Attempt> {
   const signal = new AbortController().signal;
   let generation = 0;
   const settings = loadConfig(options.settings ?? {});
-  await withOpenNight({ db, databaseUrl: url, store, settings, runId: runId!, prepare: options.prepare ?? (async () => {}) }, async (night) => {
-    generation = night.generation;
-    for (const buildId of night.buildIds) {
-      await runNightBuild({
-        db,
-        databaseUrl: options.buildUrl ?? url,
-        store,
-        settings,
-        buildId,
-        lastAttempt: true,
-        signal,
-        log: silentLog,
-      }).catch(() => {}); // the outcome is in the report
-    }
-    await night.untilBuilt(signal);
-  });
+  await withOpenNight(
+    { db, databaseUrl: url, store, settings, runId: runId!, prepare: options.prepare ?? (async () => {}) },
+    async (night) => {
+      generation = night.generation;
+      for (const buildId of night.buildIds) {
+        await runNightBuild({
+          db,
+          databaseUrl: options.buildUrl ?? url,
+          store,
+          settings,
+          buildId,
+          lastAttempt: true,
+          signal,
+          log: silentLog,
+        }).catch(() => {}); // the outcome is in the report
+      }
+      await night.untilBuilt(signal);
+    },
+  );
   return { runId: runId!, generation };
 }
 
 /** Publishes what {@link buildNight} built. */
-export async function publishBuilt(db: Pool, attempt: Attempt, settings: Record<string, string> = {}): Promise<NightReport> {
+export async function publishBuilt(
+  db: Pool,
+  attempt: Attempt,
+  settings: Record<string, string> = {},
+): Promise<NightReport> {
   const result = await publishNight({ db, ...attempt, limits: loadConfig(settings) });
   if (result.kind !== 'published') throw new Error(`the night ended as ${result.kind}`);
   return result.report;
@@ -85,5 +92,7 @@ export async function runWholeNight(options: WholeNightOptions): Promise<NightRe
 
 /** The outcome of each artefact of a report: `{ 'phones/US': 'published', ... }`. */
 export function outcomes(report: NightReport): Record<string, string> {
-  return Object.fromEntries(report.artefacts.map(({ cache, country, outcome }) => [country === '' ? cache : `${cache}/${country}`, outcome]));
+  return Object.fromEntries(
+    report.artefacts.map(({ cache, country, outcome }) => [country === '' ? cache : `${cache}/${country}`, outcome]),
+  );
 }

@@ -31,7 +31,11 @@ export interface TestObjectStore {
 export async function useObjectStore(): Promise<TestObjectStore> {
   const bucket = 'artefacts';
   const directory = await mkdtemp(join(tmpdir(), 'caller-trust-objects-'));
-  const child = spawn(process.execPath, [fileURLToPath(new URL('./object-store-process.mjs', import.meta.url)), directory, bucket], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('./object-store-process.mjs', import.meta.url)), directory, bucket],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   const port = Number(line.toString());
   const requests: string[] = [];
@@ -75,7 +79,9 @@ function pass({ request, response, port, fault }: Passage): void {
   if (fault === 'silent') return void request.resume();
   if (typeof fault === 'object' && 'status' in fault) {
     request.resume();
-    response.writeHead(fault.status, { 'content-type': 'application/xml' }).end('<Error><Code>SlowDown</Code><Message>not now, S3RVER</Message></Error>');
+    response
+      .writeHead(fault.status, { 'content-type': 'application/xml' })
+      .end('<Error><Code>SlowDown</Code><Message>not now, S3RVER</Message></Error>');
     return;
   }
   const { method, url, headers } = request; // the signature covers Host: it is passed on as it is

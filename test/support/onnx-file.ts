@@ -44,22 +44,34 @@ export function encodeOnnx({ inputs, outputs, nodes, weights }: OnnxGraph): Buff
     ...inputs.map((value) => message(11, encodeValue(value))),
     ...outputs.map((value) => message(12, encodeValue(value))),
   ];
-  return Buffer.concat([integer(1, 8), text(2, 'caller-trust tests'), message(7, graph), message(8, [text(1, ''), integer(2, 13)])]);
+  return Buffer.concat([
+    integer(1, 8),
+    text(2, 'caller-trust tests'),
+    message(7, graph),
+    message(8, [text(1, ''), integer(2, 13)]),
+  ]);
 }
 
 function encodeNode({ op, inputs, outputs, attributes = {} }: OnnxNode): Buffer[] {
-  const encoded = Object.entries(attributes).map(([name, value]) => message(5, [text(1, name), ...encodeAttribute(value)]));
+  const encoded = Object.entries(attributes).map(([name, value]) =>
+    message(5, [text(1, name), ...encodeAttribute(value)]),
+  );
   return [...inputs.map((name) => text(1, name)), ...outputs.map((name) => text(2, name)), text(4, op), ...encoded];
 }
 
 /** Whole numbers only: INT is type 2, INTS type 7. */
 function encodeAttribute(value: number | readonly number[]): Buffer[] {
-  return typeof value === 'number' ? [integer(3, value), integer(20, 2)] : [...value.map((each) => integer(8, each)), integer(20, 7)];
+  return typeof value === 'number'
+    ? [integer(3, value), integer(20, 2)]
+    : [...value.map((each) => integer(8, each)), integer(20, 7)];
 }
 
 function encodeTensor({ name, dims, values, type = 'float32', location }: OnnxTensor): Buffer[] {
   const data = type === 'float32' ? Float32Array.from(values) : BigInt64Array.from(Array.from(values, BigInt));
-  const stored = location === undefined ? [message(9, [Buffer.from(data.buffer)])] : [message(13, [text(1, 'location'), text(2, location)]), integer(14, 1)];
+  const stored =
+    location === undefined
+      ? [message(9, [Buffer.from(data.buffer)])]
+      : [message(13, [text(1, 'location'), text(2, location)]), integer(14, 1)];
   return [...dims.map((size) => integer(1, size)), integer(2, type === 'float32' ? 1 : 7), text(8, name), ...stored];
 }
 
@@ -107,7 +119,16 @@ export function testManifest(graph: Buffer, changes: TestModel['manifest'] = {})
     sha256: createHash('sha256').update(graph).digest('hex'),
     bytes: graph.length,
     parameters: 0,
-    input: { kind: 'waveform', name: 'input', sampleRate: 8000, sampleRateMin: 8000, windowSeconds: 2, hopSeconds: 1, padding: 'repeat', level: { kind: 'rms', targetDbfs: -26 } },
+    input: {
+      kind: 'waveform',
+      name: 'input',
+      sampleRate: 8000,
+      sampleRateMin: 8000,
+      windowSeconds: 2,
+      hopSeconds: 1,
+      padding: 'repeat',
+      level: { kind: 'rms', targetDbfs: -26 },
+    },
     output: { name: 'output', layout: ['synthesis'], activation: 'logit', polarity: 'higher-is-authentic' },
     calibration: { synthesis: { slope: 1, intercept: 0 } },
     thresholds: { synthesis: 0.5 },
@@ -159,8 +180,17 @@ export function waveformGraph(): Buffer {
 /** A manifest's part for `spectrogramGraph` at 8 kHz. */
 export const spectrogramPart = {
   input: {
-    kind: 'power-spectrogram', name: 'input', sampleRate: 8000, sampleRateMin: 8000, windowSeconds: 4, hopSeconds: 2, padding: 'repeat',
-    level: { kind: 'rms', targetDbfs: -26 }, frameSamples: 200, hopSamples: 80, fftSize: 256,
+    kind: 'power-spectrogram',
+    name: 'input',
+    sampleRate: 8000,
+    sampleRateMin: 8000,
+    windowSeconds: 4,
+    hopSeconds: 2,
+    padding: 'repeat',
+    level: { kind: 'rms', targetDbfs: -26 },
+    frameSamples: 200,
+    hopSamples: 80,
+    fftSize: 256,
   },
   output: { name: 'output', layout: ['synthesis', 'replay'], activation: 'logit', polarity: 'higher-is-authentic' },
   calibration: { synthesis: { slope: 0.5, intercept: 1 }, replay: { slope: 0.25, intercept: 0 } },

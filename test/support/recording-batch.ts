@@ -24,11 +24,22 @@ export function configIn(folder: string, settings: Record<string, string> = {}):
 
 /** A submission of the items with everything else set. */
 export function submissionOf(items: readonly SubmittedItem[], changes: Partial<BatchSubmission> = {}): BatchSubmission {
-  return { owner: 'Test', key: `test-${Math.random()}`, name: 'test', requestedBy: 'test', model: testModel, items, ...changes };
+  return {
+    owner: 'Test',
+    key: `test-${Math.random()}`,
+    name: 'test',
+    requestedBy: 'test',
+    model: testModel,
+    items,
+    ...changes,
+  };
 }
 
 /** A recording of voice that is scored. */
-export function writeVoice(path: string, { seconds = 4, pitch = 140 }: { seconds?: number; pitch?: number } = {}): Promise<string> {
+export function writeVoice(
+  path: string,
+  { seconds = 4, pitch = 140 }: { seconds?: number; pitch?: number } = {},
+): Promise<string> {
   return writeWav(path, [speechLike({ sampleRate: 8000, seconds, pitch })], 8000);
 }
 

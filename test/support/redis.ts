@@ -30,13 +30,25 @@ export function whyNoRedis(): string | undefined {
 export async function startRedis(settings: Record<string, string> = {}): Promise<TestRedis> {
   const directory = await mkdtemp(join(tmpdir(), 'caller-trust-redis-'));
   const port = await freePort();
-  const options = Object.entries({ bind: '127.0.0.1', port: String(port), dir: directory, save: '', daemonize: 'no', ...safeSettings, ...settings });
+  const options = Object.entries({
+    bind: '127.0.0.1',
+    port: String(port),
+    dir: directory,
+    save: '',
+    daemonize: 'no',
+    ...safeSettings,
+    ...settings,
+  });
   let server: ChildProcess | undefined;
   const redis: TestRedis = {
     url: `redis://127.0.0.1:${port}/0`,
     port,
     async start() {
-      server = spawn('redis-server', options.flatMap(([name, value]) => [`--${name}`, value]), { stdio: 'ignore' });
+      server = spawn(
+        'redis-server',
+        options.flatMap(([name, value]) => [`--${name}`, value]),
+        { stdio: 'ignore' },
+      );
       const failed = once(server, 'error').then(([error]) => Promise.reject(error as Error));
       await Promise.race([untilListening(port), failed]);
       failed.catch(() => {});

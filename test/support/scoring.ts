@@ -19,7 +19,12 @@ export async function useTestDirectory(): Promise<string> {
 export async function makeTestModel(directory: string, model: TestModel): Promise<ResolvedModel> {
   const folder = await mkdtemp(join(directory, 'model-'));
   const manifest = await writeTestModel(folder, model);
-  return { name: manifest.model, manifest, manifestSha256: digestOfManifest(manifest), weightsFile: join(folder, manifest.file) };
+  return {
+    name: manifest.model,
+    manifest,
+    manifestSha256: digestOfManifest(manifest),
+    weightsFile: join(folder, manifest.file),
+  };
 }
 
 /** A line that the pool logged: message and fields. */
@@ -29,16 +34,25 @@ export interface Logged {
 }
 
 /** A pool with some settings changed, and what it logs. It is closed after the last test. */
-export function useScoringPool(settings: Partial<Config> = {}): { readonly pool: ScoringPool; readonly logged: Logged[] } {
+export function useScoringPool(settings: Partial<Config> = {}): {
+  readonly pool: ScoringPool;
+  readonly logged: Logged[];
+} {
   const logged: Logged[] = [];
   const write = (fields: Logged['fields'], message: string) => void logged.push({ fields, message });
-  const pool = openScoringPool({ config: { ...loadConfig({}), audioScorers: 1, ...settings }, log: { warn: write, error: write } as Parameters<typeof openScoringPool>[0]['log'] });
+  const pool = openScoringPool({
+    config: { ...loadConfig({}), audioScorers: 1, ...settings },
+    log: { warn: write, error: write } as Parameters<typeof openScoringPool>[0]['log'],
+  });
   afterAll(() => pool.close());
   return { pool, logged };
 }
 
 /** A graph whose one run multiplies matrices of `size` so many times: it takes seconds, and nothing but a kill ends it. */
-export function slowGraph({ size = 1024, rounds = 4000 }: { readonly size?: number; readonly rounds?: number } = {}): Buffer {
+export function slowGraph({
+  size = 1024,
+  rounds = 4000,
+}: { readonly size?: number; readonly rounds?: number } = {}): Buffer {
   const square = { name: 'square', dims: [size, size], values: new Float32Array(size * size).fill(1 / size) };
   return encodeOnnx({
     inputs: [{ name: 'input', shape: ['batch', 'samples'] }],
@@ -48,7 +62,11 @@ export function slowGraph({ size = 1024, rounds = 4000 }: { readonly size?: numb
       { op: 'ReduceMean', inputs: ['input'], outputs: ['mean'], attributes: { axes: [1], keepdims: 1 } },
       { op: 'ReduceMean', inputs: ['mean'], outputs: ['scalar'], attributes: { axes: [0], keepdims: 0 } },
       { op: 'Add', inputs: ['square', 'scalar'], outputs: ['at0'] },
-      ...Array.from({ length: rounds }, (_none, round) => ({ op: 'MatMul', inputs: [`at${round}`, 'square'], outputs: [`at${round + 1}`] })),
+      ...Array.from({ length: rounds }, (_none, round) => ({
+        op: 'MatMul',
+        inputs: [`at${round}`, 'square'],
+        outputs: [`at${round + 1}`],
+      })),
       { op: 'ReduceMean', inputs: [`at${rounds}`], outputs: ['all'], attributes: { axes: [0, 1], keepdims: 1 } },
       { op: 'Add', inputs: ['mean', 'all'], outputs: ['output'] },
     ],
@@ -65,7 +83,11 @@ export function hungryGraph(bytes: number): Buffer {
       { op: 'ReduceMean', inputs: ['input'], outputs: ['mean'], attributes: { axes: [1], keepdims: 1 } },
       { op: 'Expand', inputs: ['mean', 'shape'], outputs: ['at0'] },
       // Eight in a row that all live to the end, so that it takes its time.
-      ...Array.from({ length: 7 }, (_none, round) => ({ op: 'Exp', inputs: [`at${round}`], outputs: [`at${round + 1}`] })),
+      ...Array.from({ length: 7 }, (_none, round) => ({
+        op: 'Exp',
+        inputs: [`at${round}`],
+        outputs: [`at${round + 1}`],
+      })),
       { op: 'Sum', inputs: Array.from({ length: 8 }, (_none, round) => `at${round}`), outputs: ['sum'] },
       { op: 'ReduceMean', inputs: ['sum'], outputs: ['output'], attributes: { axes: [1], keepdims: 1 } },
     ],
@@ -80,7 +102,9 @@ export async function scorerPids(parent = process.pid): Promise<number[]> {
 }
 
 async function isScorerOf(pid: string, parent: number): Promise<boolean> {
-  const [stat, command] = await Promise.all(['stat', 'cmdline'].map((name) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')));
+  const [stat, command] = await Promise.all(
+    ['stat', 'cmdline'].map((name) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')),
+  );
   const [, state, ppid] = /^\d+ \(.*\) (\S) (\d+)/s.exec(stat!) ?? [];
   return Number(ppid) === parent && state !== 'Z' && command!.includes('scorer-child');
 }

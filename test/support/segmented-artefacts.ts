@@ -20,10 +20,19 @@ export interface StoredArtefact {
 const newline = 0x0a;
 
 /** Stores rows as an artefact of segments, and its index. */
-export async function storeArtefact(store: ArtefactStore, artefact: ArtefactName, { plain, segmentRowsMax = 500 }: { plain: Buffer; segmentRowsMax?: number }): Promise<StoredArtefact> {
+export async function storeArtefact(
+  store: ArtefactStore,
+  artefact: ArtefactName,
+  { plain, segmentRowsMax = 500 }: { plain: Buffer; segmentRowsMax?: number },
+): Promise<StoredArtefact> {
   const unfinished = await store.start(`test-${randomBytes(6).toString('hex')}`);
   const writer = await SegmentWriter.begin(unfinished.handle, { blocksInFlight: 2, profile: 'compact' });
-  const cutter = new SegmentCutter({ regions: ['+'], rowsMax: segmentRowsMax, hasLevels: artefact.cache !== 'branded_phones', recycle: () => {} });
+  const cutter = new SegmentCutter({
+    regions: ['+'],
+    rowsMax: segmentRowsMax,
+    hasLevels: artefact.cache !== 'branded_phones',
+    recycle: () => {},
+  });
   for (const segment of [...cutter.push(rowBlock(plain)), ...cutter.end()]) await writer.add(segment);
   const { file, segments, rows } = await writer.end();
   await unfinished.keep({ ...artefact, sha256: file.sha256 });
@@ -61,8 +70,14 @@ export class PublishedHistory {
   }
 
   /** Publishes rows as the next version, with deltas from the versions before. */
-  async publish(plain: Buffer | string, { segmentRowsMax, deltasKept = 14 }: PublishOptions = {}): Promise<{ version: number; stored: StoredArtefact; deltas: readonly StoredDelta[] }> {
-    const stored = await storeArtefact(this.#store, this.#artefact, { plain: Buffer.from(plain), ...(segmentRowsMax === undefined ? {} : { segmentRowsMax }) });
+  async publish(
+    plain: Buffer | string,
+    { segmentRowsMax, deltasKept = 14 }: PublishOptions = {},
+  ): Promise<{ version: number; stored: StoredArtefact; deltas: readonly StoredDelta[] }> {
+    const stored = await storeArtefact(this.#store, this.#artefact, {
+      plain: Buffer.from(plain),
+      ...(segmentRowsMax === undefined ? {} : { segmentRowsMax }),
+    });
     const basis = this.#current;
     const deltas =
       basis === undefined || deltasKept === 0
@@ -80,9 +95,19 @@ export class PublishedHistory {
     return this.#current;
   }
 
-  async #record({ version, stored, deltas }: { version: number; stored: StoredArtefact; deltas: readonly StoredDelta[] }): Promise<void> {
+  async #record({
+    version,
+    stored,
+    deltas,
+  }: {
+    version: number;
+    stored: StoredArtefact;
+    deltas: readonly StoredDelta[];
+  }): Promise<void> {
     const { cache, country } = this.#artefact;
-    const run = await this.#db.query<{ run_id: number }>("INSERT INTO night_run (night_date, trigger, requested_by) VALUES (current_date, 'operator', 'test') RETURNING run_id");
+    const run = await this.#db.query<{ run_id: number }>(
+      "INSERT INTO night_run (night_date, trigger, requested_by) VALUES (current_date, 'operator', 'test') RETURNING run_id",
+    );
     const build = await this.#db.query<{ build_id: number }>(
       "INSERT INTO build (run_id, generation, cache, country, rows_expected, levels_expected) VALUES ($1, 1, $2, $3, 0, '{}') RETURNING build_id",
       [run.rows[0]!.run_id, cache, country],
@@ -90,10 +115,33 @@ export class PublishedHistory {
     await this.#db.query(
       `INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, published_at, rows, levels, categories_version, file_sha256, file_bytes, plain_sha256, plain_bytes, index_sha256, index_bytes, segments)
        VALUES ($1, $2, $3, $4, now(), now(), now(), $5, '{}', 1, $6, $7, $8, $9, $10, $11, $12)`,
-      [cache, country, version, build.rows[0]!.build_id, stored.rows, stored.file.sha256, stored.file.bytes, stored.file.plainSha256, stored.file.plainBytes, stored.index.sha256, stored.index.bytes, stored.segments.length],
+      [
+        cache,
+        country,
+        version,
+        build.rows[0]!.build_id,
+        stored.rows,
+        stored.file.sha256,
+        stored.file.bytes,
+        stored.file.plainSha256,
+        stored.file.plainBytes,
+        stored.index.sha256,
+        stored.index.bytes,
+        stored.segments.length,
+      ],
     );
     for (const { from, sha256, bytes, added, changed, removed } of deltas) {
-      await this.#db.query('INSERT INTO artefact_delta VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)', [cache, country, from, version, sha256, bytes, added, changed, removed]);
+      await this.#db.query('INSERT INTO artefact_delta VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)', [
+        cache,
+        country,
+        from,
+        version,
+        sha256,
+        bytes,
+        added,
+        changed,
+        removed,
+      ]);
     }
     await this.#db.query(
       `INSERT INTO publication (cache, country, version, status, confirmed_as_of) VALUES ($1, $2, $3, 'fresh', now())

@@ -18,7 +18,11 @@ const running = new Set<ChildProcess>();
 
 /** Starts `node dist/<path>`. What still runs after a test is killed. */
 export function startProcess(path: string, env: Record<string, string>, args: string[] = []): ServiceProcess {
-  const child = spawn(process.execPath, [`dist/${path}`, ...args], { cwd: root, env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } as NodeJS.ProcessEnv, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [`dist/${path}`, ...args], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } as NodeJS.ProcessEnv,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const output: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => output.push(chunk));
@@ -48,7 +52,11 @@ export function killProcessesAfterEach(): void {
 }
 
 /** Waits until `read` gives a value that is neither undefined, null nor false. */
-export async function until<Value>(read: () => Promise<Value | undefined | null | false>, what: string, secondsMax = 40): Promise<Value> {
+export async function until<Value>(
+  read: () => Promise<Value | undefined | null | false>,
+  what: string,
+  secondsMax = 40,
+): Promise<Value> {
   const deadline = Date.now() + secondsMax * 1000;
   for (;;) {
     const value = await read();

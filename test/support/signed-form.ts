@@ -18,12 +18,38 @@ export interface FormFileOptions {
 }
 
 /** Issues the form of a request with the command, signs it under the sample root as its signer would, and returns the path of the signed file. */
-export async function writeSignedForm({ env, directory, name, request, organization, owner, numbers }: FormFileOptions): Promise<string> {
-  const [path, form, signed] = [`${name}-request.json`, `${name}-form.pdf`, `${name}-signed.pdf`].map((file) => join(directory, file)) as [string, string, string];
+export async function writeSignedForm({
+  env,
+  directory,
+  name,
+  request,
+  organization,
+  owner,
+  numbers,
+}: FormFileOptions): Promise<string> {
+  const [path, form, signed] = [`${name}-request.json`, `${name}-form.pdf`, `${name}-signed.pdf`].map((file) =>
+    join(directory, file),
+  ) as [string, string, string];
   await writeFile(path, JSON.stringify(request));
-  await runCliJson(env, 'letter', 'form', path, '-o', form, ...(owner === undefined ? [] : ['--owner', owner]), ...(numbers === undefined ? [] : ['--numbers', numbers]));
+  await runCliJson(
+    env,
+    'letter',
+    'form',
+    path,
+    '-o',
+    form,
+    ...(owner === undefined ? [] : ['--owner', owner]),
+    ...(numbers === undefined ? [] : ['--numbers', numbers]),
+  );
   const certificate = certifySigner({ name: request.signer.name, organization });
-  await writeFile(signed, signForm(await readFile(form), { certificate, signedAt: new Date(), lines: [`Digitally signed by ${request.signer.name}`] }));
+  await writeFile(
+    signed,
+    signForm(await readFile(form), {
+      certificate,
+      signedAt: new Date(),
+      lines: [`Digitally signed by ${request.signer.name}`],
+    }),
+  );
   return signed;
 }
 

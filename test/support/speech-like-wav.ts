@@ -9,7 +9,10 @@ export interface SpeechLikeOptions {
 const headerBytes = 44;
 
 /** A WAV file of 16 bits: harmonics of a moving pitch that rise and fall as syllables do, over a little noise. */
-export function speechLikeWav(seconds: number, { rate = 8000, loudness = 0.3, pitchHz = 120 }: SpeechLikeOptions = {}): Buffer {
+export function speechLikeWav(
+  seconds: number,
+  { rate = 8000, loudness = 0.3, pitchHz = 120 }: SpeechLikeOptions = {},
+): Buffer {
   const samples = Math.round(seconds * rate);
   const bytes = Buffer.alloc(headerBytes + samples * 2);
   bytes.write('RIFF', 0);

@@ -19,7 +19,10 @@ export function speechLike({ sampleRate, seconds, pitch = 140, peak = 0.3, noise
     const time = at / sampleRate;
     const syllable = time % 2 > 1.6 ? 0 : Math.sin(2 * Math.PI * 2 * time) ** 2;
     const wandering = pitch * time + 3 * Math.sin(2 * Math.PI * 0.7 * time);
-    const tone = [1, 2, 3, 4, 6, 8].reduce((sum, harmonic) => sum + Math.sin(2 * Math.PI * wandering * harmonic) / harmonic, 0);
+    const tone = [1, 2, 3, 4, 6, 8].reduce(
+      (sum, harmonic) => sum + Math.sin(2 * Math.PI * wandering * harmonic) / harmonic,
+      0,
+    );
     return (peak * syllable * tone) / 2.5 + noise * random();
   });
 }
@@ -38,7 +41,11 @@ export function wavOf(channels: readonly Float32Array[], sampleRate: number): Bu
   const length = channels[0]!.length;
   const data = Buffer.alloc(length * channels.length * 2);
   for (let at = 0; at < length; at++) {
-    for (const [number, samples] of channels.entries()) data.writeInt16LE(Math.round(Math.max(-1, Math.min(1, samples[at]!)) * 32_767), (at * channels.length + number) * 2);
+    for (const [number, samples] of channels.entries())
+      data.writeInt16LE(
+        Math.round(Math.max(-1, Math.min(1, samples[at]!)) * 32_767),
+        (at * channels.length + number) * 2,
+      );
   }
   const header = Buffer.alloc(44);
   header.write('RIFF');

@@ -7,7 +7,15 @@ import { Seeded } from '../../runtime/seeded.ts';
 import { letterReading } from './branding.ts';
 
 /** How a stranger makes a letter in the name of a company that exists. */
-export const strangersWays = ['free, typed signature', 'free, self-made certificate', 'form, unsigned', 'form, self-made certificate', 'form, printed with a typed signature', 'form, trusted certificate of another person', 'form, trusted certificate of another company'] as const;
+export const strangersWays = [
+  'free, typed signature',
+  'free, self-made certificate',
+  'form, unsigned',
+  'form, self-made certificate',
+  'form, printed with a typed signature',
+  'form, trusted certificate of another person',
+  'form, trusted certificate of another company',
+] as const;
 
 export type StrangersWay = (typeof strangersWays)[number];
 
@@ -20,10 +28,45 @@ export interface StrangersLetter {
   readonly facts: Omit<ApprovalFacts, 'policy' | 'provenPhones'>;
 }
 
-const firstParts = ['Harbor', 'Summit', 'Cedar', 'Lakeside', 'Juniper', 'Granite', 'Prairie', 'Redwood', 'Meridian', 'Anchor', 'Falcon', 'Willow'];
-const secondParts = ['Savings', 'Dental', 'Insurance', 'Logistics', 'Energy', 'Pharmacy', 'Credit', 'Travel', 'Utilities', 'Clinic', 'Freight', 'Telecom'];
+const firstParts = [
+  'Harbor',
+  'Summit',
+  'Cedar',
+  'Lakeside',
+  'Juniper',
+  'Granite',
+  'Prairie',
+  'Redwood',
+  'Meridian',
+  'Anchor',
+  'Falcon',
+  'Willow',
+];
+const secondParts = [
+  'Savings',
+  'Dental',
+  'Insurance',
+  'Logistics',
+  'Energy',
+  'Pharmacy',
+  'Credit',
+  'Travel',
+  'Utilities',
+  'Clinic',
+  'Freight',
+  'Telecom',
+];
 const legalForms = ['Inc.', 'LLC', 'Corporation', 'Ltd', 'LP', 'Company'];
-const people = ['Jane Roe', 'Maria Lopez', 'John Carter', 'Aisha Khan', 'Peter Novak', 'Chloe Martin', 'David Okafor', 'Ingrid Berg'];
+const people = [
+  'Jane Roe',
+  'Maria Lopez',
+  'John Carter',
+  'Aisha Khan',
+  'Peter Novak',
+  'Chloe Martin',
+  'David Okafor',
+  'Ingrid Berg',
+];
 const titles = ['Chief Financial Officer', 'President', 'Managing Director', 'General Counsel', 'Owner'];
 const hash = 'f'.repeat(64);
 const submittedAt = new Date('2026-05-20T12:00:00Z');
@@ -34,7 +77,9 @@ const signed: PdfRevision = { end: 9000, sha256: 'e'.repeat(64), kind: 'signatur
 /** Letters of strangers, the same for the same seed: each in its turn in each of {@link strangersWays}. */
 export function makeStrangersLetters(count: number, seed: number): StrangersLetter[] {
   const seeded = new Seeded(seed);
-  return Array.from({ length: count }, (_, at) => makeLetter(seeded.fork(at), strangersWays[at % strangersWays.length]!, at));
+  return Array.from({ length: count }, (_, at) =>
+    makeLetter(seeded.fork(at), strangersWays[at % strangersWays.length]!, at),
+  );
 }
 
 function makeLetter(seeded: Seeded, way: StrangersWay, at: number): StrangersLetter {
@@ -43,28 +88,103 @@ function makeLetter(seeded: Seeded, way: StrangersWay, at: number): StrangersLet
   const [signer, title] = [seeded.pick(people), seeded.pick(titles)];
   const first = seeded.whole(2_000_000, 9_000_000);
   const phones = Array.from({ length: seeded.whole(1, 8) }, (_, offset) => `+1212${first + offset}`);
-  const profile: BrandProfile = { legalName, displayName, dba: null, country: 'US', website: null, address: null, taxId: null, contact: null, callReasons: [], logo: null, relationship: 'owner' };
-  const text = letterReading({ brand: legalName, alias: displayName, signer, date: submittedAt.toISOString().slice(0, 10), phones, signature: way.includes('typed') ? `/s/ ${signer}` : '' });
-  const signatures = signaturesOf(way, { seeded, signer, legalName });
-  const reading: LetterReading = { ...text, signatures, revisions: signatures.length === 0 ? [original] : [original, signed] };
-  const form: KnownForm | null = way.startsWith('free') ? null : {
-    formId: at + 1, code: 'A'.repeat(26), owner: 'stranger', sha256: hash, bytes: original.end, formVersion: 'letter-form/1', language: 'en',
-    content: { legalName, dba: null, displayName, address: null, country: 'US', signerName: signer, signerTitle: title, phones },
-    signaturePlace: place, issuedAt: new Date(submittedAt.getTime() - seeded.whole(1, 500) * 60_000), validUntil: new Date('2026-06-15T12:00:00Z'), brandId: null, decidedAgainst: false, sameBytes: !way.includes('printed'),
+  const profile: BrandProfile = {
+    legalName,
+    displayName,
+    dba: null,
+    country: 'US',
+    website: null,
+    address: null,
+    taxId: null,
+    contact: null,
+    callReasons: [],
+    logo: null,
+    relationship: 'owner',
   };
-  const { findings } = decideLetterText({ reading: { kind: 'read', reading }, brand: profile, submittedAt, requestedPhones: phones, phonesOfOtherBrands: [], csvPhones: null });
-  const request = { owner: 'stranger', brandId: at + 1, legalName, dba: null, displayName, requestedPhones: phones, ownPhones: new Set<string>() };
+  const text = letterReading({
+    brand: legalName,
+    alias: displayName,
+    signer,
+    date: submittedAt.toISOString().slice(0, 10),
+    phones,
+    signature: way.includes('typed') ? `/s/ ${signer}` : '',
+  });
+  const signatures = signaturesOf(way, { seeded, signer, legalName });
+  const reading: LetterReading = {
+    ...text,
+    signatures,
+    revisions: signatures.length === 0 ? [original] : [original, signed],
+  };
+  const form: KnownForm | null = way.startsWith('free')
+    ? null
+    : {
+        formId: at + 1,
+        code: 'A'.repeat(26),
+        owner: 'stranger',
+        sha256: hash,
+        bytes: original.end,
+        formVersion: 'letter-form/1',
+        language: 'en',
+        content: {
+          legalName,
+          dba: null,
+          displayName,
+          address: null,
+          country: 'US',
+          signerName: signer,
+          signerTitle: title,
+          phones,
+        },
+        signaturePlace: place,
+        issuedAt: new Date(submittedAt.getTime() - seeded.whole(1, 500) * 60_000),
+        validUntil: new Date('2026-06-15T12:00:00Z'),
+        brandId: null,
+        decidedAgainst: false,
+        sameBytes: !way.includes('printed'),
+      };
+  const { findings } = decideLetterText({
+    reading: { kind: 'read', reading },
+    brand: profile,
+    submittedAt,
+    requestedPhones: phones,
+    phonesOfOtherBrands: [],
+    csvPhones: null,
+  });
+  const request = {
+    owner: 'stranger',
+    brandId: at + 1,
+    legalName,
+    dba: null,
+    displayName,
+    requestedPhones: phones,
+    ownPhones: new Set<string>(),
+  };
   return { way, phones, profile, reading, facts: { form, reading, textFindings: findings, request, submittedAt } };
 }
 
 /** What a stranger can sign with: a certificate of his own making in any name, or a trusted one in his own. */
-function signaturesOf(way: StrangersWay, { seeded, signer, legalName }: { seeded: Seeded; signer: string; legalName: string }): PdfSignature[] {
+function signaturesOf(
+  way: StrangersWay,
+  { seeded, signer, legalName }: { seeded: Seeded; signer: string; legalName: string },
+): PdfSignature[] {
   const signature: PdfSignature = {
-    field: 'Signature', page: place.page, box: place.box, subFilter: seeded.pick(['adbe.pkcs7.detached', 'ETSI.CAdES.detached']), signerName: signer, signerOrganization: seeded.chance(0.8) ? legalName : null,
-    signedAt: submittedAt.toISOString(), timeStamp: null, digestMatches: true, signatureValid: true, coverage: 'whole', chain: seeded.pick(['untrusted', 'unchecked']), problem: null,
+    field: 'Signature',
+    page: place.page,
+    box: place.box,
+    subFilter: seeded.pick(['adbe.pkcs7.detached', 'ETSI.CAdES.detached']),
+    signerName: signer,
+    signerOrganization: seeded.chance(0.8) ? legalName : null,
+    signedAt: submittedAt.toISOString(),
+    timeStamp: null,
+    digestMatches: true,
+    signatureValid: true,
+    coverage: 'whole',
+    chain: seeded.pick(['untrusted', 'unchecked']),
+    problem: null,
   };
   if (way.endsWith('self-made certificate')) return [signature];
   if (way.endsWith('of another person')) return [{ ...signature, chain: 'trusted', signerName: 'Mallory Stranger' }];
-  if (way.endsWith('of another company')) return [{ ...signature, chain: 'trusted', signerOrganization: 'Stranger Trading Ltd' }];
+  if (way.endsWith('of another company'))
+    return [{ ...signature, chain: 'trusted', signerOrganization: 'Stranger Trading Ltd' }];
   return [];
 }

@@ -37,16 +37,32 @@ export async function writeVoiceModel(directory: string, changes: VoiceModelChan
 
 function manifestOf(graph: Buffer, changes: VoiceModelChanges): object {
   return {
-    schema: 'model-manifest/1', model: 'voiceprint/0-test', kind: 'voiceprint', file: 'model.onnx',
-    sha256: createHash('sha256').update(graph).digest('hex'), bytes: graph.length, parameters: 1,
+    schema: 'model-manifest/1',
+    model: 'voiceprint/0-test',
+    kind: 'voiceprint',
+    file: 'model.onnx',
+    sha256: createHash('sha256').update(graph).digest('hex'),
+    bytes: graph.length,
+    parameters: 1,
     input: {
-      kind: 'power-spectrogram', name: 'input', sampleRate: 8000, sampleRateMin: 8000, windowSeconds: 2, hopSeconds: 1, padding: 'repeat',
-      level: { kind: 'rms', targetDbfs: -26 }, frameSamples: 200, hopSamples: 80, fftSize: 256,
+      kind: 'power-spectrogram',
+      name: 'input',
+      sampleRate: 8000,
+      sampleRateMin: 8000,
+      windowSeconds: 2,
+      hopSeconds: 1,
+      padding: 'repeat',
+      level: { kind: 'rms', targetDbfs: -26 },
+      frameSamples: 200,
+      hopSamples: 80,
+      fftSize: 256,
     },
     output: { name: 'output', layout: ['embedding'], dimensions: bins },
     calibration: { identity: { slope: 40, intercept: -36 } },
     thresholds: { identity: 0.5, agreement: 0.8 },
-    voiceActivity: 'energy/1', minimumVoiceSeconds: 1.5, limits: { batchMax: 8 },
+    voiceActivity: 'energy/1',
+    minimumVoiceSeconds: 1.5,
+    limits: { batchMax: 8 },
     ...changes,
   };
 }

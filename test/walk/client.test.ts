@@ -19,9 +19,21 @@ describe('a client', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'caller-trust-walk-'));
-    env = { STATE_DIR: directory, API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0', PUBLICATION_POLL_MS: '100', KEY_POLL_MS: '100', SEGMENT_ROWS_MAX: '50' };
+    env = {
+      STATE_DIR: directory,
+      API_PORT: '0',
+      METRICS_PORT: '0',
+      CONSOLE_PORT: '0',
+      PUBLICATION_POLL_MS: '100',
+      KEY_POLL_MS: '100',
+      SEGMENT_ROWS_MAX: '50',
+    };
     service = startProcess('cli.js', env, ['start']);
-    ({ url } = await until(async () => JSON.parse(await readFile(join(directory, 'api.json'), 'utf8').catch(() => 'null')) as { url: string } | null, 'the API listens'));
+    ({ url } = await until(
+      async () =>
+        JSON.parse(await readFile(join(directory, 'api.json'), 'utf8').catch(() => 'null')) as { url: string } | null,
+      'the API listens',
+    ));
     ({ key } = await runCliJson<{ key: string }>(env, 'keys', 'create', 'walker'));
     keyFile = join(directory, 'client.key');
     await writeFile(keyFile, key);
@@ -35,17 +47,44 @@ describe('a client', () => {
   /** Loads words about numbers 202-456-1000 and on, runs a night, and waits until its version of the US file is served. */
   async function night(words: Readonly<Record<number, string>>): Promise<void> {
     const file = join(directory, 'feed.csv');
-    await writeFile(file, ['phone,level,category', ...Object.entries(words).map(([n, word]) => `+1202456${1000 + Number(n)},${word}`), ''].join('\n'));
+    await writeFile(
+      file,
+      [
+        'phone,level,category',
+        ...Object.entries(words).map(([n, word]) => `+1202456${1000 + Number(n)},${word}`),
+        '',
+      ].join('\n'),
+    );
     expect((await runCli(env, 'feed', 'load', 'reputation', file)).code).toBe(0);
-    const { artefacts } = await runCliJson<{ artefacts: { cache: string; country: string; version: number }[] }>(env, 'night', 'run');
+    const { artefacts } = await runCliJson<{ artefacts: { cache: string; country: string; version: number }[] }>(
+      env,
+      'night',
+      'run',
+    );
     const version = artefacts.find(({ cache, country }) => cache === 'phones' && country === 'US')!.version;
-    await until(async () => (await served('HEAD')).headers.get('x-cache-version') === String(version), `version ${version} is served`);
+    await until(
+      async () => (await served('HEAD')).headers.get('x-cache-version') === String(version),
+      `version ${version} is served`,
+    );
   }
 
-  const served = (method: string) => fetch(`${url}/v1/caches/phones?country=US`, { method, headers: { authorization: `Bearer ${key}` } });
+  const served = (method: string) =>
+    fetch(`${url}/v1/caches/phones?country=US`, { method, headers: { authorization: `Bearer ${key}` } });
 
   async function pulled(): Promise<PulledArtefact> {
-    const { artefacts } = await runCliJson<{ artefacts: PulledArtefact[] }>({}, 'pull', url, '--dir', join(directory, 'copies'), '--cache', 'phones', '--country', 'US', '--key-file', keyFile);
+    const { artefacts } = await runCliJson<{ artefacts: PulledArtefact[] }>(
+      {},
+      'pull',
+      url,
+      '--dir',
+      join(directory, 'copies'),
+      '--cache',
+      'phones',
+      '--country',
+      'US',
+      '--key-file',
+      keyFile,
+    );
     const rows = gunzipSync(await readFile(join(directory, 'copies', 'phones-US', 'rows.tsv.gz')));
     expect(rows.equals(gunzipSync(Buffer.from(await (await served('GET')).arrayBuffer())))).toBe(true);
     return artefacts[0]!;
@@ -63,7 +102,11 @@ describe('a client', () => {
   }, 240_000);
 
   it('looks a number up in the file of the last night', async () => {
-    expect(await runCliJson({}, 'lookup', url, '+12024561003', '--key-file', keyFile)).toMatchObject({ listed: true, version: 4, row: { phone: '+12024561003', reputation_level: 'FRAUD', reputation_category: '8' } });
+    expect(await runCliJson({}, 'lookup', url, '+12024561003', '--key-file', keyFile)).toMatchObject({
+      listed: true,
+      version: 4,
+      row: { phone: '+12024561003', reputation_level: 'FRAUD', reputation_category: '8' },
+    });
     const { code, stdout } = await runCli({}, 'lookup', url, '+12024561004', '--key-file', keyFile);
     expect([code, stdout.includes('+12024561004 is not listed.')]).toEqual([1, true]);
   });

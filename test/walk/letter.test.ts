@@ -34,12 +34,36 @@ describe('a letter', () => {
     const trustRoots = join(stateDir, 'roots.pem');
     await writeFile(trustRoots, sampleTrustRootPem());
     env = {
-      DATABASE_URL: url, API_DATABASE_URL: apiUrl, STATE_DIR: stateDir, LETTER_TRUST_ROOTS: trustRoots, NIGHT_CATCH_UP_HOURS: '0', NIGHT_SCHEDULE: '0 0 29 2 *',
-      API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0', DROP_SETTLE_SECONDS: '0', DROP_POLL_SECONDS: '1', PUBLICATION_POLL_MS: '100', KEY_POLL_MS: '100', LOG_LEVEL: 'debug',
+      DATABASE_URL: url,
+      API_DATABASE_URL: apiUrl,
+      STATE_DIR: stateDir,
+      LETTER_TRUST_ROOTS: trustRoots,
+      NIGHT_CATCH_UP_HOURS: '0',
+      NIGHT_SCHEDULE: '0 0 29 2 *',
+      API_PORT: '0',
+      METRICS_PORT: '0',
+      CONSOLE_PORT: '0',
+      DROP_SETTLE_SECONDS: '0',
+      DROP_POLL_SECONDS: '1',
+      PUBLICATION_POLL_MS: '100',
+      KEY_POLL_MS: '100',
+      LOG_LEVEL: 'debug',
     };
     service = startProcess('cli.js', env, ['start']);
-    api = await until(async () => JSON.parse(await readFile(join(stateDir, 'api.json'), 'utf8').catch(() => 'null')) as typeof api | null, 'the API listens');
-    ({ key } = await runCliJson<{ key: string }>(env, 'keys', 'create', owner, '--scope', 'branding:read', 'caches:read'));
+    api = await until(
+      async () =>
+        JSON.parse(await readFile(join(stateDir, 'api.json'), 'utf8').catch(() => 'null')) as typeof api | null,
+      'the API listens',
+    );
+    ({ key } = await runCliJson<{ key: string }>(
+      env,
+      'keys',
+      'create',
+      owner,
+      '--scope',
+      'branding:read',
+      'caches:read',
+    ));
   });
 
   afterAll(async () => {
@@ -49,18 +73,30 @@ describe('a letter', () => {
 
   const get = (path: string) => fetch(`${api.url}${path}`, { headers: { Authorization: `Bearer ${key}` } });
 
-  const requestOf = async (letter: string) => JSON.parse(await readFile(letter.replace(/\.[a-z]+$/, '.json'), 'utf8')) as Request;
+  const requestOf = async (letter: string) =>
+    JSON.parse(await readFile(letter.replace(/\.[a-z]+$/, '.json'), 'utf8')) as Request;
 
   /** Puts a request into the drop folder and waits for its result. */
-  async function drop(name: string, request: object, letter: string): Promise<{ folder: string; result: OperationResult }> {
+  async function drop(
+    name: string,
+    request: object,
+    letter: string,
+  ): Promise<{ folder: string; result: OperationResult }> {
     const drops = join(stateDir, 'drop');
     await mkdir(join(drops, 'branding'), { recursive: true });
     await mkdir(join(stateDir, name));
-    await writeFile(join(stateDir, name, 'request.json'), JSON.stringify({ operation: 'add_managed_brand', owner, ...request }));
+    await writeFile(
+      join(stateDir, name, 'request.json'),
+      JSON.stringify({ operation: 'add_managed_brand', owner, ...request }),
+    );
     await writeFile(join(stateDir, name, 'letter'), await readFile(letter));
     await rename(join(stateDir, name), join(drops, 'branding', name));
     const found = await until(async () => {
-      const paths = await Promise.all(['done', 'rejected'].map(async (end) => (await readdir(join(drops, end), { recursive: true }).catch(() => [])).map((path) => join(drops, end, path))));
+      const paths = await Promise.all(
+        ['done', 'rejected'].map(async (end) =>
+          (await readdir(join(drops, end), { recursive: true }).catch(() => [])).map((path) => join(drops, end, path)),
+        ),
+      );
       return paths.flat().find((path) => path.includes(name) && path.endsWith('result.json'));
     }, `${name} has a result`);
     return { folder: found, result: JSON.parse(await readFile(found, 'utf8')) as OperationResult };
@@ -74,7 +110,10 @@ describe('a letter', () => {
       const response = await get('/v1/caches/branded_phones');
       return response.headers.get('x-cache-version') === String(version) && response;
     }, `version ${version} is served`);
-    const lines = gunzipSync(Buffer.from(await answer.arrayBuffer())).toString().split('\n').slice(0, -1);
+    const lines = gunzipSync(Buffer.from(await answer.arrayBuffer()))
+      .toString()
+      .split('\n')
+      .slice(0, -1);
     return Object.fromEntries(lines.map((line) => line.split('\t') as [string, string]));
   }
 
@@ -82,25 +121,56 @@ describe('a letter', () => {
 
   it('on the issued form comes back signed through the drop folder, is approved by the rules, and its numbers are in the next night’s file', async () => {
     const request = await requestOf(samples.signed);
-    const letter = await writeSignedForm({ env, directory: stateDir, name: 'issued', request, organization: request.brand.legalName, owner });
+    const letter = await writeSignedForm({
+      env,
+      directory: stateDir,
+      name: 'issued',
+      request,
+      organization: request.brand.legalName,
+      owner,
+    });
     const { folder, result } = await drop('signed', { handle: 'signed', ...request }, letter);
     expect(folder).toContain(join('drop', 'done'));
     expect(result).toMatchObject({ outcome: 'approved' });
     await publish();
-    expect(await brandedRows()).toEqual(Object.fromEntries(request.numbers.map((phone) => [phone, request.brand.displayName])));
+    expect(await brandedRows()).toEqual(
+      Object.fromEntries(request.numbers.map((phone) => [phone, request.brand.displayName])),
+    );
   });
 
   it('is shown to its owner with states and findings, and without its text', async () => {
     const brand = (await (await get('/v1/brands/signed')).json()) as { state: string };
     expect(brand).toMatchObject({ handle: 'signed', state: 'approved' });
     const text = await (await get('/v1/brands/signed/letters')).text();
-    expect(JSON.parse(text)).toMatchObject({ letters: [{ state: 'approved', findings: expect.arrayContaining([expect.objectContaining({ code: 'form_signed', severity: 'pass' })]) }] });
-    const { letters: [letter] } = await runCliJson<{ letters: { letterId: number }[] }>(env, 'brand', 'show', 'signed');
-    const shown = await runCliJson<{ reading: { reading: { signatures: { signerName: string }[] } } }>(env, 'letter', 'show', String(letter!.letterId), '--text');
+    expect(JSON.parse(text)).toMatchObject({
+      letters: [
+        {
+          state: 'approved',
+          findings: expect.arrayContaining([expect.objectContaining({ code: 'form_signed', severity: 'pass' })]),
+        },
+      ],
+    });
+    const {
+      letters: [letter],
+    } = await runCliJson<{ letters: { letterId: number }[] }>(env, 'brand', 'show', 'signed');
+    const shown = await runCliJson<{ reading: { reading: { signatures: { signerName: string }[] } } }>(
+      env,
+      'letter',
+      'show',
+      String(letter!.letterId),
+      '--text',
+    );
     const signer = (await requestOf(samples.signed)).signer.name;
     expect(shown.reading.reading.signatures).toMatchObject([{ signerName: signer }]);
     expect(text + service.log()).not.toContain(signer);
-    const { key: other } = await runCliJson<{ key: string }>(env, 'keys', 'create', 'Somebody Else', '--scope', 'branding:read');
+    const { key: other } = await runCliJson<{ key: string }>(
+      env,
+      'keys',
+      'create',
+      'Somebody Else',
+      '--scope',
+      'branding:read',
+    );
     const answer = await until(async () => {
       const response = await fetch(`${api.url}/v1/brands/signed`, { headers: { Authorization: `Bearer ${other}` } });
       return response.status !== 401 && response;
@@ -109,9 +179,20 @@ describe('a letter', () => {
   });
 
   it('that is forged is put away as rejected, and nothing of it is published', async () => {
-    const { folder, result } = await drop('forged', { handle: 'forged', ...(await requestOf(samples.forged)) }, samples.forged);
+    const { folder, result } = await drop(
+      'forged',
+      { handle: 'forged', ...(await requestOf(samples.forged)) },
+      samples.forged,
+    );
     expect(folder).toContain(join('drop', 'rejected'));
-    expect(result).toMatchObject({ outcome: 'rejected', letter: { findings: expect.arrayContaining([expect.objectContaining({ code: 'pdf_signature_valid', severity: 'reject' })]) } });
+    expect(result).toMatchObject({
+      outcome: 'rejected',
+      letter: {
+        findings: expect.arrayContaining([
+          expect.objectContaining({ code: 'pdf_signature_valid', severity: 'reject' }),
+        ]),
+      },
+    });
     await publish();
     expect(Object.values(await brandedRows())).not.toContain((await requestOf(samples.forged)).brand.displayName);
   });
@@ -144,12 +225,21 @@ describe('a letter', () => {
     await publish();
     const { numbers } = await requestOf(samples.signed);
     expect(Object.keys(await brandedRows())).toEqual(expect.arrayContaining([...numbers]));
-    await db.query("UPDATE letter SET valid_until = now() + interval '1 second' FROM brand WHERE brand.brand_id = letter.brand_id AND handle = 'signed'");
-    await db.query("UPDATE branded_number SET live_until = (SELECT valid_until FROM letter JOIN brand USING (brand_id) WHERE handle = 'signed') WHERE brand_handle = 'signed'");
+    await db.query(
+      "UPDATE letter SET valid_until = now() + interval '1 second' FROM brand WHERE brand.brand_id = letter.brand_id AND handle = 'signed'",
+    );
+    await db.query(
+      "UPDATE branded_number SET live_until = (SELECT valid_until FROM letter JOIN brand USING (brand_id) WHERE handle = 'signed') WHERE brand_handle = 'signed'",
+    );
     expect(await runCliJson(env, 'letter', 'list', '--expiring')).toMatchObject([{ handle: 'signed' }]);
     await new Promise((resolve) => setTimeout(resolve, 1500));
-    expect((await publish()).lapsed).toEqual([{ brand: 'signed', validUntil: expect.any(String), numbers: numbers.length }]);
+    expect((await publish()).lapsed).toEqual([
+      { brand: 'signed', validUntil: expect.any(String), numbers: numbers.length },
+    ]);
     expect(Object.keys(await brandedRows()).filter((phone) => numbers.includes(phone))).toEqual([]);
-    expect(await runCliJson(env, 'brand', 'show', 'signed')).toMatchObject({ state: 'expired', numbers: { expired: numbers.length } });
+    expect(await runCliJson(env, 'brand', 'show', 'signed')).toMatchObject({
+      state: 'expired',
+      numbers: { expired: numbers.length },
+    });
   });
 });

@@ -12,12 +12,20 @@ import { startProcess, until, type ServiceProcess } from '../support/service-pro
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 const phone = '+12024561111';
-const header = 'Company_Phone_Number,Created_Date,Violation_Date,Consumer_City,Consumer_State,Consumer_Area_Code,Subject,Recorded_Message_Or_Robocall';
+const header =
+  'Company_Phone_Number,Created_Date,Violation_Date,Consumer_City,Consumer_State,Consumer_Area_Code,Subject,Recorded_Message_Or_Robocall';
 
 /** FTC rows about the phone from so many states, reported so many minutes ago. */
 function complaints(states: string[], minutesAgo: number): string {
   const time = new Date(Date.now() - minutesAgo * 60_000).toISOString().slice(0, 19).replace('T', ' ');
-  return [header, ...states.map((state) => `2024561111,${time},${time},Springfield,${state},217,"Calls pretending to be government, businesses, or family and friends",Y`), ''].join('\n');
+  return [
+    header,
+    ...states.map(
+      (state) =>
+        `2024561111,${time},${time},Springfield,${state},217,"Calls pretending to be government, businesses, or family and friends",Y`,
+    ),
+    '',
+  ].join('\n');
 }
 
 /** One phone row through every process of the Procfile, from a dropped feed to a downloaded file, on an embedded database. */
@@ -37,10 +45,24 @@ describe.each([
     if (skipped !== undefined) return;
     stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-walk-'));
     if (redis) redisServer = await startRedis();
-    env = { STATE_DIR: stateDir, NIGHT_SCHEDULE: '0 0 29 2 *', API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0', DROP_SETTLE_SECONDS: '0', DROP_POLL_SECONDS: '1', PUBLICATION_POLL_MS: '100', KEY_POLL_MS: '100' };
+    env = {
+      STATE_DIR: stateDir,
+      NIGHT_SCHEDULE: '0 0 29 2 *',
+      API_PORT: '0',
+      METRICS_PORT: '0',
+      CONSOLE_PORT: '0',
+      DROP_SETTLE_SECONDS: '0',
+      DROP_POLL_SECONDS: '1',
+      PUBLICATION_POLL_MS: '100',
+      KEY_POLL_MS: '100',
+    };
     if (redisServer !== undefined) env['REDIS_URL'] = redisServer.url;
     service = startProcess('cli.js', env, ['start']);
-    api = await until(async () => JSON.parse(await readFile(join(stateDir, 'api.json'), 'utf8').catch(() => 'null')) as typeof api | null, 'the API listens');
+    api = await until(
+      async () =>
+        JSON.parse(await readFile(join(stateDir, 'api.json'), 'utf8').catch(() => 'null')) as typeof api | null,
+      'the API listens',
+    );
     ({ key } = await runCliJson<{ key: string }>(env, 'keys', 'create', 'walker'));
   });
 
@@ -51,11 +73,16 @@ describe.each([
     await removeStateDirectory(stateDir);
   });
 
-  const get = (path: string, headers: Record<string, string> = {}) => fetch(`${api.url}${path}`, { headers: { Authorization: `Bearer ${key}`, ...headers } });
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`${api.url}${path}`, { headers: { Authorization: `Bearer ${key}`, ...headers } });
 
   /** The row of the phone in the served file of its country, when the served version is the one that the last night made. */
   async function servedRow(): Promise<string | undefined> {
-    const { artefacts } = await runCliJson<{ artefacts: { cache: string; country: string; version: number }[] }>(env, 'night', 'report');
+    const { artefacts } = await runCliJson<{ artefacts: { cache: string; country: string; version: number }[] }>(
+      env,
+      'night',
+      'report',
+    );
     const { version } = artefacts.find(({ cache, country }) => cache === 'phones' && country === 'US')!;
     const response = await until(async () => {
       const answer = await get('/v1/caches/phones?country=US');
@@ -71,21 +98,36 @@ describe.each([
     await writeFile(join(folder, `${name}.part`), text);
     await rename(join(folder, `${name}.part`), join(folder, name));
     const done = join(stateDir, 'drop', 'done');
-    const result = await until(async () => (await readdir(done, { recursive: true }).catch(() => [])).find((path) => path.endsWith(`${name}.result.json`)), `${name} is loaded`, 120);
+    const result = await until(
+      async () =>
+        (await readdir(done, { recursive: true }).catch(() => [])).find((path) => path.endsWith(`${name}.result.json`)),
+      `${name} is loaded`,
+      120,
+    );
     return JSON.parse(await readFile(join(done, result), 'utf8')) as Record<string, unknown>;
   }
 
-  it.skipIf(skipped !== undefined)('goes from a dropped feed through a night to a download that the digests vouch for', async () => {
-    await drop('first.csv', complaints(['Ohio', 'Texas', 'Maine'], 60));
-    expect(await runCliJson(env, 'night', 'run')).toMatchObject({ outcome: 'ok' });
-    expect(await servedRow()).toBe(`${phone}\tFRAUD\t15\t\t\t\t`);
-    const manifest = (await (await get('/v1/caches/phones/manifest?country=US')).json()) as { file: { sha256: string }; rows: number };
-    const download = await get('/v1/caches/phones?country=US');
-    expect(download.headers.get('etag')).toBe(`"${manifest.file.sha256}"`);
-    const digest = execFileSync('sha256sum', { input: Buffer.from(await download.arrayBuffer()) }).toString().split(' ')[0];
-    expect(digest).toBe(manifest.file.sha256);
-    expect((await get('/v1/caches/phones?country=US', { 'If-None-Match': `"${manifest.file.sha256}"` })).status).toBe(304);
-  });
+  it.skipIf(skipped !== undefined)(
+    'goes from a dropped feed through a night to a download that the digests vouch for',
+    async () => {
+      await drop('first.csv', complaints(['Ohio', 'Texas', 'Maine'], 60));
+      expect(await runCliJson(env, 'night', 'run')).toMatchObject({ outcome: 'ok' });
+      expect(await servedRow()).toBe(`${phone}\tFRAUD\t15\t\t\t\t`);
+      const manifest = (await (await get('/v1/caches/phones/manifest?country=US')).json()) as {
+        file: { sha256: string };
+        rows: number;
+      };
+      const download = await get('/v1/caches/phones?country=US');
+      expect(download.headers.get('etag')).toBe(`"${manifest.file.sha256}"`);
+      const digest = execFileSync('sha256sum', { input: Buffer.from(await download.arrayBuffer()) })
+        .toString()
+        .split(' ')[0];
+      expect(digest).toBe(manifest.file.sha256);
+      expect((await get('/v1/caches/phones?country=US', { 'If-None-Match': `"${manifest.file.sha256}"` })).status).toBe(
+        304,
+      );
+    },
+  );
 
   it.skipIf(skipped !== undefined)('says why it is what it is', async () => {
     expect(await runCliJson(env, 'number', 'show', phone)).toMatchObject({
@@ -97,15 +139,18 @@ describe.each([
     });
   });
 
-  it.skipIf(skipped !== undefined)('is cleared by an operator, stays clear when the same file comes again, and until new reports come', async () => {
-    expect((await runCli(env, 'number', 'clear', phone, '--reason', 'recycled')).code).toBe(0);
-    await drop('again.csv', complaints(['Ohio'], 60 * 24 * 400)); // an old report that arrives now is too old to count
-    await runCliJson(env, 'night', 'run', '--accept-shrink');
-    expect(await servedRow()).toBe(`${phone}\tNEUTRAL\t\t\t\t\t`);
-    await drop('new.csv', complaints(['Iowa', 'Utah', 'Idaho'], 1));
-    await runCliJson(env, 'night', 'run');
-    expect(await servedRow()).toBe(`${phone}\tFRAUD\t15\t\t\t\t`);
-  });
+  it.skipIf(skipped !== undefined)(
+    'is cleared by an operator, stays clear when the same file comes again, and until new reports come',
+    async () => {
+      expect((await runCli(env, 'number', 'clear', phone, '--reason', 'recycled')).code).toBe(0);
+      await drop('again.csv', complaints(['Ohio'], 60 * 24 * 400)); // an old report that arrives now is too old to count
+      await runCliJson(env, 'night', 'run', '--accept-shrink');
+      expect(await servedRow()).toBe(`${phone}\tNEUTRAL\t\t\t\t\t`);
+      await drop('new.csv', complaints(['Iowa', 'Utah', 'Idaho'], 1));
+      await runCliJson(env, 'night', 'run');
+      expect(await servedRow()).toBe(`${phone}\tFRAUD\t15\t\t\t\t`);
+    },
+  );
 
   it.skipIf(skipped !== undefined)('is ready and measured meanwhile', async () => {
     expect((await fetch(`${api.url}/readyz`)).status).toBe(200);
@@ -113,15 +158,24 @@ describe.each([
   });
 
   it.skipIf(skipped !== undefined)('outlives kill -9 of the worker, which is started again', async () => {
-    const workers = () => execFileSync('ps', ['-eo', 'pid,ppid,args']).toString().split('\n').filter((line) => line.includes('dist/jobs/worker-main.js') && line.trim().split(/\s+/)[1] === String(service.pid));
+    const workers = () =>
+      execFileSync('ps', ['-eo', 'pid,ppid,args'])
+        .toString()
+        .split('\n')
+        .filter(
+          (line) => line.includes('dist/jobs/worker-main.js') && line.trim().split(/\s+/)[1] === String(service.pid),
+        );
     const pid = Number(workers()[0]!.trim().split(/\s+/)[0]);
     process.kill(pid, 'SIGKILL');
     await until(async () => workers().some((line) => Number(line.trim().split(/\s+/)[0]) !== pid), 'a new worker runs');
     expect(await runCliJson(env, 'night', 'run')).toMatchObject({ outcome: 'ok' });
   });
 
-  it.skipIf(skipped !== undefined)('ends with one SIGTERM to the starting process, exit code 0, and nothing left running', async () => {
-    expect(await service.end('SIGTERM')).toBe(0);
-    expect(execFileSync('ps', ['-eo', 'args']).toString()).not.toContain(stateDir);
-  });
+  it.skipIf(skipped !== undefined)(
+    'ends with one SIGTERM to the starting process, exit code 0, and nothing left running',
+    async () => {
+      expect(await service.end('SIGTERM')).toBe(0);
+      expect(execFileSync('ps', ['-eo', 'args']).toString()).not.toContain(stateDir);
+    },
+  );
 });

@@ -32,11 +32,25 @@ describe('a recording', () => {
   beforeAll(async () => {
     stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-recording-'));
     env = {
-      DATABASE_URL: url, API_DATABASE_URL: apiUrl, STATE_DIR: stateDir, NIGHT_CATCH_UP_HOURS: '0', API_PORT: '0', METRICS_PORT: '0', CONSOLE_PORT: '0',
-      DROP_SETTLE_SECONDS: '0', DROP_POLL_SECONDS: '1', KEY_POLL_MS: '100', LOG_LEVEL: 'debug',
+      DATABASE_URL: url,
+      API_DATABASE_URL: apiUrl,
+      STATE_DIR: stateDir,
+      NIGHT_CATCH_UP_HOURS: '0',
+      API_PORT: '0',
+      METRICS_PORT: '0',
+      CONSOLE_PORT: '0',
+      DROP_SETTLE_SECONDS: '0',
+      DROP_POLL_SECONDS: '1',
+      KEY_POLL_MS: '100',
+      LOG_LEVEL: 'debug',
     };
     service = startProcess('cli.js', env, ['start']);
-    api = await until(async () => JSON.parse(await readFile(join(stateDir, 'api.json'), 'utf8').catch(() => 'null')) as typeof api | null, 'the API listens', 60);
+    api = await until(
+      async () =>
+        JSON.parse(await readFile(join(stateDir, 'api.json'), 'utf8').catch(() => 'null')) as typeof api | null,
+      'the API listens',
+      60,
+    );
     ({ key } = await runCliJson<{ key: string }>(env, 'keys', 'create', owner, '--scope', 'verifications:read'));
   }, 120_000);
 
@@ -45,7 +59,8 @@ describe('a recording', () => {
     await rm(stateDir, { recursive: true, force: true });
   });
 
-  const get = async (path: string) => (await fetch(`${api.url}${path}`, { headers: { Authorization: `Bearer ${key}` } })).json() as Promise<Shown>;
+  const get = async (path: string) =>
+    (await fetch(`${api.url}${path}`, { headers: { Authorization: `Bearer ${key}` } })).json() as Promise<Shown>;
 
   it('from the drop folder is scored by the model of its rate, put away with its result, and shown to its owner', async () => {
     const drops = join(stateDir, 'drop');
@@ -55,21 +70,50 @@ describe('a recording', () => {
     await mkdir(join(drops, 'recordings'), { recursive: true });
     await rename(join(stateDir, 'calls'), join(drops, 'recordings', 'calls'));
     const folder = join(drops, 'done', 'calls');
-    const result = await until(async () => JSON.parse(await readFile(join(folder, 'result.json'), 'utf8').catch(() => 'null')) as { outcome: string; verification: Shown } | null, 'the result is there', 60);
-    expect(result).toMatchObject({ outcome: 'done', verification: { state: 'performed', model: 'phone/v8', decision: { label: 'synthesized' } } });
+    const result = await until(
+      async () =>
+        JSON.parse(await readFile(join(folder, 'result.json'), 'utf8').catch(() => 'null')) as {
+          outcome: string;
+          verification: Shown;
+        } | null,
+      'the result is there',
+      60,
+    );
+    expect(result).toMatchObject({
+      outcome: 'done',
+      verification: { state: 'performed', model: 'phone/v8', decision: { label: 'synthesized' } },
+    });
     expect((await readdir(folder)).sort()).toEqual(['call.wav', 'request.json', 'result.json', 'results.csv']);
     const shown = await get(`/v1/verifications/${result.verification.id}`);
-    expect(shown).toMatchObject({ state: 'performed', scoreDirection: 'higher-is-authentic', scores: result.verification.scores, mode: 'api', requestedModel: 'auto' });
+    expect(shown).toMatchObject({
+      state: 'performed',
+      scoreDirection: 'higher-is-authentic',
+      scores: result.verification.scores,
+      mode: 'api',
+      requestedModel: 'auto',
+    });
     expect(shown.windows.length).toBeGreaterThan(0);
-    expect(await get(`/v1/batches/${shown.batch}`)).toMatchObject({ state: 'done', counts: { performed: 1, error: 0 } });
+    expect(await get(`/v1/batches/${shown.batch}`)).toMatchObject({
+      state: 'done',
+      counts: { performed: 1, error: 0 },
+    });
   }, 120_000);
 
   it('that is sent again is not scored again, and its audio can be deleted while its scores stay', async () => {
-    const again = await runCliJson<{ items: (Shown & { reused: boolean })[] }>(env, 'verify', sample('synthesizer-espeak-en.wav'), '--owner', owner, '--wait');
+    const again = await runCliJson<{ items: (Shown & { reused: boolean })[] }>(
+      env,
+      'verify',
+      sample('synthesizer-espeak-en.wav'),
+      '--owner',
+      owner,
+      '--wait',
+    );
     expect(again.items).toMatchObject([{ state: 'performed', reused: true }]);
     const { sha256 } = again.items[0]!.audio;
     expect(await readdir(join(stateDir, 'audio', sha256.slice(0, 2)))).toEqual([sha256]);
-    expect(await runCli(env, 'recording', 'delete', sha256, '--reason', 'The walk is over.')).toMatchObject({ code: 0 });
+    expect(await runCli(env, 'recording', 'delete', sha256, '--reason', 'The walk is over.')).toMatchObject({
+      code: 0,
+    });
     expect(await readdir(join(stateDir, 'audio', sha256.slice(0, 2)))).toEqual([]);
     expect(await get(`/v1/verifications/${again.items[0]!.id}`)).toMatchObject({ scores: again.items[0]!.scores });
   }, 120_000);

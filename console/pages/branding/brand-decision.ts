@@ -10,15 +10,23 @@ import { countAgain } from './waiting-count.ts';
 export function BrandDecision({ brand, onDecided }: { brand: Brand; onDecided: () => void }): VNode {
   const [reason, setReason] = useState('');
   const decide = (approve: boolean) => async () => {
-    await sendJson('POST', `/api/brands/${brand.handle}/decision`, { approve, revision: brand.pendingRevision, reason });
+    await sendJson('POST', `/api/brands/${brand.handle}/decision`, {
+      approve,
+      revision: brand.pendingRevision,
+      reason,
+    });
     setReason('');
     countAgain();
     onDecided();
   };
   const isOff = reason.trim() === '' || brand.whyNotDecide !== null;
-  const [what, effect] = brand.approvedRevision === null
-    ? ['The brand waits for a decision', 'Approved, its verified numbers show its name from the next night on.']
-    : ['A revision waits for a decision', `The approved revision ${brand.approvedRevision} stays published until revision ${brand.pendingRevision} is approved. Who approves a new name vouches for it.`];
+  const [what, effect] =
+    brand.approvedRevision === null
+      ? ['The brand waits for a decision', 'Approved, its verified numbers show its name from the next night on.']
+      : [
+          'A revision waits for a decision',
+          `The approved revision ${brand.approvedRevision} stays published until revision ${brand.pendingRevision} is approved. Who approves a new name vouches for it.`,
+        ];
   return html`<${Section} title=${what}>
     <p>${effect}</p>
     ${brand.whyNotDecide === null ? null : html`<${Notice}><p>${visible(brand.whyNotDecide)} Another person decides it.</p></${Notice}>`}

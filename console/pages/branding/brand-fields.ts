@@ -15,22 +15,64 @@ interface LineRule {
 }
 
 const lines: readonly LineRule[] = [
-  { name: 'displayName', label: 'Display name', rule: 'What called people see. 1 to 32 characters, at least one letter; no address of the web, no emoji.', maxlength: 32, required: true },
-  { name: 'legalName', label: 'Legal name', rule: 'As it is registered, and as the letter has it. 1 to 128 characters.', maxlength: 128, required: true },
-  { name: 'dba', label: 'Doing business as', rule: 'The name under which the company does business, if it has one. At most 128 characters.', maxlength: 128 },
-  { name: 'country', label: 'Country', rule: 'Two upper-case letters of ISO 3166-1: US, DE, BR.', maxlength: 2, required: true, pattern: '[A-Z]{2}' },
-  { name: 'website', label: 'Website', rule: 'Begins with https:// or http://. At most 512 bytes.', maxlength: 512, type: 'url' },
+  {
+    name: 'displayName',
+    label: 'Display name',
+    rule: 'What called people see. 1 to 32 characters, at least one letter; no address of the web, no emoji.',
+    maxlength: 32,
+    required: true,
+  },
+  {
+    name: 'legalName',
+    label: 'Legal name',
+    rule: 'As it is registered, and as the letter has it. 1 to 128 characters.',
+    maxlength: 128,
+    required: true,
+  },
+  {
+    name: 'dba',
+    label: 'Doing business as',
+    rule: 'The name under which the company does business, if it has one. At most 128 characters.',
+    maxlength: 128,
+  },
+  {
+    name: 'country',
+    label: 'Country',
+    rule: 'Two upper-case letters of ISO 3166-1: US, DE, BR.',
+    maxlength: 2,
+    required: true,
+    pattern: '[A-Z]{2}',
+  },
+  {
+    name: 'website',
+    label: 'Website',
+    rule: 'Begins with https:// or http://. At most 512 bytes.',
+    maxlength: 512,
+    type: 'url',
+  },
   { name: 'address', label: 'Postal address', rule: 'At most 300 characters.', maxlength: 300 },
-  { name: 'logo', label: 'Logo', rule: 'Address of a picture, begins with https://. At most 512 bytes.', maxlength: 512, type: 'url' },
+  {
+    name: 'logo',
+    label: 'Logo',
+    rule: 'Address of a picture, begins with https://. At most 512 bytes.',
+    maxlength: 512,
+    type: 'url',
+  },
 ];
 
-const relationships: Readonly<Record<string, string>> = { owner: 'owner of the brand', agency: 'agency', reseller: 'reseller' };
+const relationships: Readonly<Record<string, string>> = {
+  owner: 'owner of the brand',
+  agency: 'agency',
+  reseller: 'reseller',
+};
 
 /** The fields of a profile that everybody sees, with the rule of each. */
 export function BrandFields({ profile, wrong }: { profile?: Profile; wrong: ReadonlyMap<string, string> }): VNode {
   return html`<div class="field-pairs">
     ${lines.map(({ name, label, rule, type = 'text', ...limits }) => html`<${Field} key=${name} label=${limits.required ? label : `${label} (optional)`} hint=${rule} problem=${wrong.get(name)}>${(ids: object) => html`<input name=${name} type=${type} autocomplete="off" defaultValue=${profile?.[name] ?? ''} ...${limits} ...${ids} />`}</${Field}>`)}
-    <${Field} label="Relationship" hint="In which capacity the one who asks acts." problem=${wrong.get('relationship')}>${(ids: object) => html`<select name="relationship" ...${ids}>
+    <${Field} label="Relationship" hint="In which capacity the one who asks acts." problem=${wrong.get('relationship')}>${(
+      ids: object,
+    ) => html`<select name="relationship" ...${ids}>
       ${Object.entries(relationships).map(([value, text]) => html`<option value=${value} selected=${(profile?.relationship ?? 'owner') === value}>${text}</option>`)}
     </select>`}</${Field}>
     <${Field} label="Call reasons (optional)" hint="One a line, at most 10 of at most 50 characters. The first is that of numbers without one." problem=${wrong.get('callReasons')}>${(ids: object) => html`<textarea name="callReasons" rows="3" defaultValue=${profile?.callReasons.join('\n') ?? ''} ...${ids}></textarea>`}</${Field}>
@@ -38,9 +80,24 @@ export function BrandFields({ profile, wrong }: { profile?: Profile; wrong: Read
 }
 
 /** Contact and tax id. */
-export function PrivateBrandFields({ fields, wrong }: { fields?: PrivateFields; wrong: ReadonlyMap<string, string> }): VNode {
+export function PrivateBrandFields({
+  fields,
+  wrong,
+}: {
+  fields?: PrivateFields;
+  wrong: ReadonlyMap<string, string>;
+}): VNode {
   const { contact, taxId } = fields ?? { contact: null, taxId: null };
-  const line = (name: string, label: string, { hint, value, problem, ...limits }: { hint: string; value: string; problem: string | undefined; maxlength: number; type?: string }) =>
+  const line = (
+    name: string,
+    label: string,
+    {
+      hint,
+      value,
+      problem,
+      ...limits
+    }: { hint: string; value: string; problem: string | undefined; maxlength: number; type?: string },
+  ) =>
     html`<${Field} label=${label} hint=${hint} problem=${problem}>${(ids: object) => html`<input name=${name} autocomplete="off" defaultValue=${value} ...${limits} ...${ids} />`}</${Field}>`;
   return html`<fieldset class="private-fields"><legend>Private: shown on demand only, and in no file (optional)</legend><div class="field-pairs">
     ${line('contactName', 'Contact name', { hint: '1 to 128 characters. A contact has a name and an e-mail address.', value: contact?.name ?? '', maxlength: 128, problem: wrong.get('contact.name') })}
@@ -63,5 +120,8 @@ export function profileIn(form: FormData): Record<string, unknown> {
 export function privateIn(form: FormData): Record<string, unknown> {
   const [name, email, phone] = ['contactName', 'contactEmail', 'contactPhone'].map((field) => textIn(form, field));
   const hasContact = [name, email, phone].some((value) => value !== null);
-  return { contact: hasContact ? { name: name ?? '', email: email ?? '', phone: phone ?? null } : null, taxId: textIn(form, 'taxId') };
+  return {
+    contact: hasContact ? { name: name ?? '', email: email ?? '', phone: phone ?? null } : null,
+    taxId: textIn(form, 'taxId'),
+  };
 }

@@ -12,27 +12,58 @@ const pageEvents = 20;
 export function BrandHistory({ brand }: { brand: Brand }): VNode {
   const place = usePlace();
   const before = place.query.get('before');
-  const reading = useReading<Listed & { events: BrandingEvent[] }>(`/api/brands/${brand.handle}/history?limit=${pageEvents}${before === null ? '' : `&before=${encodeURIComponent(before)}`}`);
+  const reading = useReading<Listed & { events: BrandingEvent[] }>(
+    `/api/brands/${brand.handle}/history?limit=${pageEvents}${before === null ? '' : `&before=${encodeURIComponent(before)}`}`,
+  );
   const standing = standingOf(brand);
   const known = useRef(standing);
   useEffect(() => {
     if (known.current !== standing) reading.readAgain();
     known.current = standing;
   }, [standing]);
-  return html`<${Section} title="History"><${Read} reading=${reading} what="the history" show=${({ events, next }: Listed & { events: BrandingEvent[] }) => html`
-    ${events.length === 0 ? html`<${Empty} title="Nothing happened before that.">Go to the start of the list.</${Empty}>` : html`<div class="wide-list"><${Table} caption="History of the brand" rows=${events} keyOf=${({ eventId }: BrandingEvent) => eventId} columns=${[
-      { title: 'When', show: ({ at }: BrandingEvent) => html`<${When} at=${at} />` },
-      { title: 'What', show: ({ subject, letterId, phone }: BrandingEvent) => (letterId !== null ? html`<${Link} href=${`/letters/${letterId}`}>letter ${letterId}</${Link}>` : phone !== null ? `number ${phone}` : subject) },
-      { title: 'Action', show: ({ action }: BrandingEvent) => asWords(action) },
-      { title: 'Became', show: ({ before: from, after }: BrandingEvent) => html`${from === null || from === after ? null : html`<span class="soft">${asWords(from)} → </span>`}<${State} name=${after} />` },
-      { title: 'Who', show: ({ actor }: BrandingEvent) => html`<${Name} text=${actor} />` },
-      { title: 'Why', show: ({ reason }: BrandingEvent) => html`<${Name} text=${reason} />` },
-      { title: 'Request', show: ({ operationId }: BrandingEvent) => (operationId === null ? '–' : html`<${Link} href=${`/operations/${operationId}`}>${operationId}</${Link}>`) },
-    ]} /></div>`}
+  return html`<${Section} title="History"><${Read} reading=${reading} what="the history" show=${({
+    events,
+    next,
+  }: Listed & { events: BrandingEvent[] }) => html`
+    ${
+      events.length === 0
+        ? html`<${Empty} title="Nothing happened before that.">Go to the start of the list.</${Empty}>`
+        : html`<div class="wide-list"><${Table} caption="History of the brand" rows=${events} keyOf=${({ eventId }: BrandingEvent) => eventId} columns=${[
+            { title: 'When', show: ({ at }: BrandingEvent) => html`<${When} at=${at} />` },
+            {
+              title: 'What',
+              show: ({ subject, letterId, phone }: BrandingEvent) =>
+                letterId !== null
+                  ? html`<${Link} href=${`/letters/${letterId}`}>letter ${letterId}</${Link}>`
+                  : phone !== null
+                    ? `number ${phone}`
+                    : subject,
+            },
+            { title: 'Action', show: ({ action }: BrandingEvent) => asWords(action) },
+            {
+              title: 'Became',
+              show: ({ before: from, after }: BrandingEvent) =>
+                html`${from === null || from === after ? null : html`<span class="soft">${asWords(from)} → </span>`}<${State} name=${after} />`,
+            },
+            { title: 'Who', show: ({ actor }: BrandingEvent) => html`<${Name} text=${actor} />` },
+            { title: 'Why', show: ({ reason }: BrandingEvent) => html`<${Name} text=${reason} />` },
+            {
+              title: 'Request',
+              show: ({ operationId }: BrandingEvent) =>
+                operationId === null
+                  ? '–'
+                  : html`<${Link} href=${`/operations/${operationId}`}>${operationId}</${Link}>`,
+            },
+          ]} /></div>`
+    }
     <${Paging} next=${next} cursor="before" label="Pages of the history" stays=${true} />`} /></${Section}>`;
 }
 
 /** What differs once an action on the brand has come through. */
 function standingOf({ changedAt, letters, numbers }: Brand): string {
-  return [changedAt, ...letters.map(({ letterId, state }) => `${letterId} ${state}`), ...Object.entries(numbers).flat()].join();
+  return [
+    changedAt,
+    ...letters.map(({ letterId, state }) => `${letterId} ${state}`),
+    ...Object.entries(numbers).flat(),
+  ].join();
 }

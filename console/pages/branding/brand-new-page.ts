@@ -15,12 +15,18 @@ export default function BrandNewPage(): VNode {
     void submit({
       kind: 'add_managed_brand',
       owner: textIn(form, 'owner') ?? '',
-      request: { ...(handle === null ? {} : { handle }), brand: { ...profileIn(form), ...privateIn(form) }, numbers: listIn(form, 'numbers', betweenNumbers), callReason: textIn(form, 'callReason') },
+      request: {
+        ...(handle === null ? {} : { handle }),
+        brand: { ...profileIn(form), ...privateIn(form) },
+        numbers: listIn(form, 'numbers', betweenNumbers),
+        callReason: textIn(form, 'callReason'),
+      },
       letter: fileIn(form, 'letter'),
       numbers: fileIn(form, 'numbersFile'),
     });
   };
-  if (!mayRequestBranding()) return html`<${Page} title="Add Managed Brand"><${Empty} title="This needs the role reviewer.">An operator gives it: caller-trust console users role.</${Empty}></${Page}>`;
+  if (!mayRequestBranding())
+    return html`<${Page} title="Add Managed Brand"><${Empty} title="This needs the role reviewer.">An operator gives it: caller-trust console users role.</${Empty}></${Page}>`;
   return html`<${Page} title="Add Managed Brand" lead="Registers a brand. With a letter of authorization it is judged at once; without one it is a draft that waits for it.">
     <form class="page" onSubmit=${hand}>
       <${Section} title="The brand">

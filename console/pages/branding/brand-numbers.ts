@@ -12,21 +12,41 @@ import { html, useState, type VNode } from '../shell/view.ts';
 /** What a person can do to a number, and the states in which it can be done. */
 const actions = {
   suspend: { label: 'Suspend', effect: "It leaves the next night's file until it is resumed.", from: ['verified'] },
-  resume: { label: 'Resume', effect: "It comes back into the next night's file, if a letter in force names it.", from: ['suspended'] },
-  remove: { label: 'Remove', effect: 'It is taken from the brand. It can be submitted again.', from: ['submitted', 'in_review', 'verified', 'unsuccessful', 'suspended', 'expired'] },
-  reject: { label: 'Reject for good', effect: 'No brand can submit it again.', from: ['submitted', 'in_review', 'verified', 'unsuccessful', 'suspended', 'expired'] },
+  resume: {
+    label: 'Resume',
+    effect: "It comes back into the next night's file, if a letter in force names it.",
+    from: ['suspended'],
+  },
+  remove: {
+    label: 'Remove',
+    effect: 'It is taken from the brand. It can be submitted again.',
+    from: ['submitted', 'in_review', 'verified', 'unsuccessful', 'suspended', 'expired'],
+  },
+  reject: {
+    label: 'Reject for good',
+    effect: 'No brand can submit it again.',
+    from: ['submitted', 'in_review', 'verified', 'unsuccessful', 'suspended', 'expired'],
+  },
 } as const;
 
 type NumberAction = keyof typeof actions;
 
-const actionsIn = (state: string) => (Object.keys(actions) as NumberAction[]).filter((name) => (actions[name].from as readonly string[]).includes(state));
+const actionsIn = (state: string) =>
+  (Object.keys(actions) as NumberAction[]).filter((name) => (actions[name].from as readonly string[]).includes(state));
 
 /** The numbers of a brand by state, with what can be done to each. */
 export function BrandNumbers({ brand, onChanged }: { brand: Brand; onChanged: () => void }): VNode {
   const place = usePlace();
   const [chosen, setChosen] = useState<BrandNumber | null>(null);
-  const query = new URLSearchParams([['state', place.query.get('numbers') ?? ''], ['after', place.query.get('after') ?? '']].filter(([, value]) => value !== '') as [string, string][]);
-  const reading = useReading<Listed & { numbers: BrandNumber[] }>(`/api/brands/${brand.handle}/numbers?${query.toString()}`);
+  const query = new URLSearchParams(
+    [
+      ['state', place.query.get('numbers') ?? ''],
+      ['after', place.query.get('after') ?? ''],
+    ].filter(([, value]) => value !== '') as [string, string][],
+  );
+  const reading = useReading<Listed & { numbers: BrandNumber[] }>(
+    `/api/brands/${brand.handle}/numbers?${query.toString()}`,
+  );
   const changed = () => {
     reading.readAgain();
     onChanged();
@@ -37,16 +57,37 @@ export function BrandNumbers({ brand, onChanged }: { brand: Brand; onChanged: ()
     ${counts.length > 0 && mayRequestBranding() ? html`<${ProveNumbers} handle=${brand.handle} onChanged=${changed} />` : null}
     <${Filters}><${ChoiceFilter} name="numbers" label="State of the number" choices=${numberStates} /></${Filters}>
     <${Read} reading=${reading} what="numbers" show=${({ numbers, next }: Listed & { numbers: BrandNumber[] }) => html`
-      ${numbers.length === 0 ? html`<${Empty} title="The brand has no such number.">Numbers come with the brand, its updates, and Add Phone number for Branding.</${Empty}>` : html`<div class="wide-list"><${Table} caption="Numbers of the brand" rows=${numbers} keyOf=${({ phone }: BrandNumber) => phone} columns=${[
-        { title: 'Number', show: ({ phone }: BrandNumber) => phone },
-        { title: 'Country', show: ({ country }: BrandNumber) => country ?? '–' },
-        { title: 'State', show: ({ state }: BrandNumber) => html`<${State} name=${state} />` },
-        { title: 'Call reason', show: ({ callReason }: BrandNumber) => html`<${Name} text=${callReason ?? '–'} />` },
-        { title: 'Verified', show: ({ verifiedAt }: BrandNumber) => html`<${Day} at=${verifiedAt} />` },
-        { title: 'Proof', show: (number: BrandNumber) => html`<${NumberProof} handle=${brand.handle} number=${number} onChanged=${changed} />` },
-        { title: 'Shown until', show: ({ liveUntil }: BrandNumber) => html`<${Day} at=${liveUntil} />` },
-        ...(mayDo('reviewer') ? [{ title: 'Actions', show: (number: BrandNumber) => (actionsIn(number.state).length === 0 ? '–' : html`<button type="button" aria-label=${`Change ${number.phone}`} onClick=${() => setChosen(number)}>Change</button>`) }] : []),
-      ]} /></div>`}
+      ${
+        numbers.length === 0
+          ? html`<${Empty} title="The brand has no such number.">Numbers come with the brand, its updates, and Add Phone number for Branding.</${Empty}>`
+          : html`<div class="wide-list"><${Table} caption="Numbers of the brand" rows=${numbers} keyOf=${({ phone }: BrandNumber) => phone} columns=${[
+              { title: 'Number', show: ({ phone }: BrandNumber) => phone },
+              { title: 'Country', show: ({ country }: BrandNumber) => country ?? '–' },
+              { title: 'State', show: ({ state }: BrandNumber) => html`<${State} name=${state} />` },
+              {
+                title: 'Call reason',
+                show: ({ callReason }: BrandNumber) => html`<${Name} text=${callReason ?? '–'} />`,
+              },
+              { title: 'Verified', show: ({ verifiedAt }: BrandNumber) => html`<${Day} at=${verifiedAt} />` },
+              {
+                title: 'Proof',
+                show: (number: BrandNumber) =>
+                  html`<${NumberProof} handle=${brand.handle} number=${number} onChanged=${changed} />`,
+              },
+              { title: 'Shown until', show: ({ liveUntil }: BrandNumber) => html`<${Day} at=${liveUntil} />` },
+              ...(mayDo('reviewer')
+                ? [
+                    {
+                      title: 'Actions',
+                      show: (number: BrandNumber) =>
+                        actionsIn(number.state).length === 0
+                          ? '–'
+                          : html`<button type="button" aria-label=${`Change ${number.phone}`} onClick=${() => setChosen(number)}>Change</button>`,
+                    },
+                  ]
+                : []),
+            ]} /></div>`
+      }
       <${Paging} next=${next} cursor="after" moreText="More" label="Pages of the numbers" stays=${true} />`} />
     <${Dialog} title=${`Change ${chosen?.phone ?? ''}`} isOpen=${chosen !== null} onClose=${() => setChosen(null)}>
       ${chosen === null ? null : html`<${NumberAction} key=${chosen.phone} handle=${brand.handle} number=${chosen} onClose=${() => setChosen(null)} onChanged=${changed} />`}
@@ -54,7 +95,17 @@ export function BrandNumbers({ brand, onChanged }: { brand: Brand; onChanged: ()
   </${Section}>`;
 }
 
-function NumberAction({ handle, number: { phone, state }, onClose, onChanged }: { handle: string; number: BrandNumber; onClose: () => void; onChanged: () => void }): VNode {
+function NumberAction({
+  handle,
+  number: { phone, state },
+  onClose,
+  onChanged,
+}: {
+  handle: string;
+  number: BrandNumber;
+  onClose: () => void;
+  onChanged: () => void;
+}): VNode {
   const names = actionsIn(state);
   const [action, setAction] = useState<NumberAction>(names[0]!);
   const [reason, setReason] = useState('');
@@ -64,7 +115,9 @@ function NumberAction({ handle, number: { phone, state }, onClose, onChanged }: 
     onChanged();
   };
   return html`<p>It is <${State} name=${state} /> with ${handle}.</p>
-    <${Field} label="What to do" hint=${actions[action].effect}>${(ids: object) => html`<select onChange=${({ target }: Event) => setAction((target as HTMLSelectElement).value as NumberAction)} ...${ids}>
+    <${Field} label="What to do" hint=${actions[action].effect}>${(
+      ids: object,
+    ) => html`<select onChange=${({ target }: Event) => setAction((target as HTMLSelectElement).value as NumberAction)} ...${ids}>
       ${names.map((name) => html`<option value=${name} selected=${name === action}>${actions[name].label}</option>`)}
     </select>`}</${Field}>
     <${ReasonField} reason=${reason} onInput=${setReason} />
@@ -73,5 +126,7 @@ function NumberAction({ handle, number: { phone, state }, onClose, onChanged }: 
 
 /** The day (UTC) of an instant: a night is a day. */
 function Day({ at }: { at: string | null }): VNode {
-  return at === null ? html`<span>–</span>` : html`<time class="when" dateTime=${at} title=${at}>${at.slice(0, 10)}</time>`;
+  return at === null
+    ? html`<span>–</span>`
+    : html`<time class="when" dateTime=${at} title=${at}>${at.slice(0, 10)}</time>`;
 }

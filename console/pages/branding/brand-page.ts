@@ -67,14 +67,31 @@ function takesNumbers(state: string): boolean {
 }
 
 function revisionWords({ approvedRevision, pendingRevision }: Brand): string {
-  const words = [approvedRevision === null ? '' : `revision ${approvedRevision} is approved`, pendingRevision === null ? '' : `revision ${pendingRevision} waits`].filter((word) => word !== '');
+  const words = [
+    approvedRevision === null ? '' : `revision ${approvedRevision} is approved`,
+    pendingRevision === null ? '' : `revision ${pendingRevision} waits`,
+  ].filter((word) => word !== '');
   return words.length === 0 ? 'none is approved or waits' : words.join(', ');
 }
 
-const effects: Readonly<Record<'suspend' | 'resume' | 'withdraw', { label: string; effect: Shown; isDanger: boolean }>> = {
-  suspend: { label: 'Suspend', effect: "Its numbers leave the next night's file. Resuming undoes it.", isDanger: false },
-  resume: { label: 'Resume', effect: "Its numbers come back into the next night's file, as far as a letter in force names them.", isDanger: false },
-  withdraw: { label: 'Withdraw', effect: 'Ends the brand and its letters for good, and frees its numbers. Nothing undoes it.', isDanger: true },
+const effects: Readonly<
+  Record<'suspend' | 'resume' | 'withdraw', { label: string; effect: Shown; isDanger: boolean }>
+> = {
+  suspend: {
+    label: 'Suspend',
+    effect: "Its numbers leave the next night's file. Resuming undoes it.",
+    isDanger: false,
+  },
+  resume: {
+    label: 'Resume',
+    effect: "Its numbers come back into the next night's file, as far as a letter in force names them.",
+    isDanger: false,
+  },
+  withdraw: {
+    label: 'Withdraw',
+    effect: 'Ends the brand and its letters for good, and frees its numbers. Nothing undoes it.',
+    isDanger: true,
+  },
 };
 
 function BrandActions({ brand: { handle, state, can }, onDone }: { brand: Brand; onDone: () => void }): VNode {

@@ -32,7 +32,11 @@ export function BrandRevisions({ brand }: { brand: Brand }): VNode {
   const rows = fields.map(([name, of]): Row => ({ name, approved: isPair ? of(profile) : null, pending: of(shown) }));
   const hasPrivate = profile.hasPrivate || pendingProfile?.hasPrivate === true;
   const reveal = async () => setRevealed(await sendJson<RevealedFields>('POST', `/api/brands/${brand.handle}/private`));
-  const title = isPair ? 'Revisions side by side' : approvedRevision === null ? 'What was asked for' : `Approved revision ${approvedRevision}`;
+  const title = isPair
+    ? 'Revisions side by side'
+    : approvedRevision === null
+      ? 'What was asked for'
+      : `Approved revision ${approvedRevision}`;
   return html`<${Section} title=${title} actions=${hasPrivate && revealed === null && mayDo('reviewer') ? html`<${ActionButton} act=${reveal}>Show contact and tax id</${ActionButton}>` : null}>
     <div class="wide-list"><div class="table-box" role="region" aria-label="Fields of the brand" tabindex="0"><table>
       <caption class="unseen">${title}</caption>
@@ -49,14 +53,17 @@ function RevisionRow({ row: { name, approved, pending }, isPair }: { row: Row; i
 }
 
 function shownValue(text: string | null): Shown {
-  return text === null || text === '' ? html`<span class="soft">none</span>` : html`<span class="name">${visible(text)}</span>`;
+  return text === null || text === ''
+    ? html`<span class="soft">none</span>`
+    : html`<span class="name">${visible(text)}</span>`;
 }
 
 function privateRows({ approvedRevision, pendingProfile }: Brand, revealed: RevealedFields | null): Row[] {
   if (revealed === null) return [];
   const isPair = approvedRevision !== null && pendingProfile !== null;
   const shown = revealed.pendingProfile ?? revealed.profile;
-  const contact = ({ contact: given }: PrivateFields) => (given === null ? '' : [given.name, given.email, given.phone].filter((part) => part !== null).join(', '));
+  const contact = ({ contact: given }: PrivateFields) =>
+    given === null ? '' : [given.name, given.email, given.phone].filter((part) => part !== null).join(', ');
   return [
     { name: 'Contact', approved: isPair ? contact(revealed.profile) : null, pending: contact(shown) },
     { name: 'Tax id', approved: isPair ? (revealed.profile.taxId ?? '') : null, pending: shown.taxId ?? '' },

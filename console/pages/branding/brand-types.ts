@@ -68,7 +68,12 @@ export interface Brand {
   readonly findings: readonly PublicFinding[];
   readonly numbers: Readonly<Record<string, number>>;
   readonly letters: readonly Letter[];
-  readonly can: { readonly decide: boolean; readonly suspend: boolean; readonly resume: boolean; readonly withdraw: boolean };
+  readonly can: {
+    readonly decide: boolean;
+    readonly suspend: boolean;
+    readonly resume: boolean;
+    readonly withdraw: boolean;
+  };
   /** Why who looks at it may not decide what waits. */
   readonly whyNotDecide: string | null;
 }
@@ -89,7 +94,12 @@ export interface BrandNumber {
     readonly pending: {
       readonly proofId: number;
       /** Null where others of its block are called. */
-      readonly call: { readonly placedAt: string | null; readonly expiresAt: string | null; readonly triesLeft: number; readonly confirmed: boolean } | null;
+      readonly call: {
+        readonly placedAt: string | null;
+        readonly expiresAt: string | null;
+        readonly triesLeft: number;
+        readonly confirmed: boolean;
+      } | null;
     } | null;
   };
 }
@@ -204,7 +214,11 @@ export interface PdfSignature {
   readonly digestMatches: boolean;
   readonly signatureValid: boolean;
   readonly coverage: 'whole' | 'extended' | 'changed' | 'partial';
-  readonly timeStamp: { readonly time: string; readonly authority: string | null; readonly chain: PdfSignature['chain'] } | null;
+  readonly timeStamp: {
+    readonly time: string;
+    readonly authority: string | null;
+    readonly chain: PdfSignature['chain'];
+  } | null;
   readonly chain: 'trusted' | 'untrusted' | 'unchecked';
   readonly problem: string | null;
 }
@@ -289,9 +303,25 @@ export interface Operation {
   readonly failure: { readonly code: string; readonly reason: string } | null;
   readonly result: {
     readonly outcome: 'approved' | 'rejected' | 'in_review' | 'accepted';
-    readonly brand: { readonly handle: string; readonly state: BrandState; readonly findings: readonly PublicFinding[] };
-    readonly letter: { readonly letterId: number; readonly state: LetterState; readonly signedOn: string | null; readonly validUntil: string | null; readonly findings: readonly PublicFinding[] } | null;
-    readonly numbers: { readonly given: number; readonly accepted: number; readonly known: number; readonly rejected: number; readonly states: Readonly<Record<string, number>> } | null;
+    readonly brand: {
+      readonly handle: string;
+      readonly state: BrandState;
+      readonly findings: readonly PublicFinding[];
+    };
+    readonly letter: {
+      readonly letterId: number;
+      readonly state: LetterState;
+      readonly signedOn: string | null;
+      readonly validUntil: string | null;
+      readonly findings: readonly PublicFinding[];
+    } | null;
+    readonly numbers: {
+      readonly given: number;
+      readonly accepted: number;
+      readonly known: number;
+      readonly rejected: number;
+      readonly states: Readonly<Record<string, number>>;
+    } | null;
   } | null;
 }
 
@@ -311,9 +341,35 @@ export const operationTitles: Readonly<Record<string, string>> = {
 };
 
 /** States of brands, letters, numbers and requests, for filters. */
-export const brandStates = ['draft', 'submitted', 'in_review', 'approved', 'rejected', 'suspended', 'expired', 'withdrawn'] as const;
-export const letterStates = ['submitted', 'in_review', 'approved', 'rejected', 'expiring', 'expired', 'withdrawn'] as const;
-export const numberStates = ['submitted', 'in_review', 'verified', 'unsuccessful', 'permanently_rejected', 'suspended', 'expired', 'removed'] as const;
+export const brandStates = [
+  'draft',
+  'submitted',
+  'in_review',
+  'approved',
+  'rejected',
+  'suspended',
+  'expired',
+  'withdrawn',
+] as const;
+export const letterStates = [
+  'submitted',
+  'in_review',
+  'approved',
+  'rejected',
+  'expiring',
+  'expired',
+  'withdrawn',
+] as const;
+export const numberStates = [
+  'submitted',
+  'in_review',
+  'verified',
+  'unsuccessful',
+  'permanently_rejected',
+  'suspended',
+  'expired',
+  'removed',
+] as const;
 export const operationStandings = ['queued', 'approved', 'in_review', 'accepted', 'rejected', 'failed'] as const;
 
 /** One of each. */

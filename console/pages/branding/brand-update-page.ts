@@ -12,7 +12,8 @@ import { html, useState, type VNode } from '../shell/view.ts';
 export default function BrandUpdatePage({ params }: PageProps): VNode {
   const handle = params['handle']!;
   const reading = useReading<Brand>(`/api/brands/${encodeURIComponent(handle)}`);
-  if (!mayRequestBranding()) return html`<${Page} title="Update Managed Brand"><${Empty} title="This needs the role reviewer.">An operator gives it: caller-trust console users role.</${Empty}></${Page}>`;
+  if (!mayRequestBranding())
+    return html`<${Page} title="Update Managed Brand"><${Empty} title="This needs the role reviewer.">An operator gives it: caller-trust console users role.</${Empty}></${Page}>`;
   return html`<${Page} title="Update Managed Brand" lead=${`Changes ${handle}. A change of the legal name, the display name or "doing business as", or a new letter, makes a revision that is approved before it is published; other changes are taken at once.`}>
     <${Read} reading=${reading} what="the brand" show=${(brand: Brand) => html`<${UpdateForm} brand=${brand} />`} />
   </${Page}>`;
@@ -22,7 +23,9 @@ function UpdateForm({ brand }: { brand: Brand }): VNode {
   const { handle, pendingProfile } = brand;
   const profile = pendingProfile ?? brand.profile;
   const { isBusy, problem, wrong, submit } = useSubmission();
-  const [revealed, setRevealed] = useState<PrivateFields | null>(profile.hasPrivate ? null : { contact: null, taxId: null });
+  const [revealed, setRevealed] = useState<PrivateFields | null>(
+    profile.hasPrivate ? null : { contact: null, taxId: null },
+  );
   const [isEmpty, setEmpty] = useState(false);
   const reveal = async () => {
     const fields = await sendJson<RevealedFields>('POST', `/api/brands/${handle}/private`);
@@ -31,12 +34,21 @@ function UpdateForm({ brand }: { brand: Brand }): VNode {
   const hand = (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.target as HTMLFormElement);
-    const changes = { ...changed(profileIn(form), profile), ...(revealed === null ? {} : changed(privateIn(form), revealed)) };
+    const changes = {
+      ...changed(profileIn(form), profile),
+      ...(revealed === null ? {} : changed(privateIn(form), revealed)),
+    };
     const [letter, numbers] = [fileIn(form, 'letter'), fileIn(form, 'numbersFile')];
     const named = listIn(form, 'numbers', betweenNumbers);
     const asksNothing = Object.keys(changes).length === 0 && letter === null && numbers === null && named.length === 0;
     setEmpty(asksNothing);
-    if (!asksNothing) void submit({ kind: 'update_managed_brand', request: { handle, changes, numbers: named, callReason: textIn(form, 'callReason') }, letter, numbers });
+    if (!asksNothing)
+      void submit({
+        kind: 'update_managed_brand',
+        request: { handle, changes, numbers: named, callReason: textIn(form, 'callReason') },
+        letter,
+        numbers,
+      });
   };
   return html`<form class="page" onSubmit=${hand}>
     <${Section} title="The brand">
@@ -57,5 +69,7 @@ function UpdateForm({ brand }: { brand: Brand }): VNode {
 /** The fields that differ from what there is. */
 function changed(given: Record<string, unknown>, there: Profile | PrivateFields): Record<string, unknown> {
   const before = there as unknown as Record<string, unknown>; // read by the names of the form
-  return Object.fromEntries(Object.entries(given).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name] ?? null)));
+  return Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name] ?? null)),
+  );
 }

@@ -47,12 +47,18 @@ function makeKey(): string {
 }
 
 function taken({ status, code, hint }: Problem): Problem {
-  return new Problem({ status, code, detail: 'This form was handed in before, and has been changed since.', hint: `${hint ?? ''} Press again to hand it in as another request.` });
+  return new Problem({
+    status,
+    code,
+    detail: 'This form was handed in before, and has been changed since.',
+    hint: `${hint ?? ''} Press again to hand it in as another request.`,
+  });
 }
 
 function formOf({ kind, owner = '', request, letter, numbers }: BrandingRequest, key: string): FormData {
   const form = new FormData();
-  for (const [name, value] of Object.entries({ kind, owner, key, request: JSON.stringify(request) })) form.set(name, value);
+  for (const [name, value] of Object.entries({ kind, owner, key, request: JSON.stringify(request) }))
+    form.set(name, value);
   if (letter) form.set('letter', letter);
   if (numbers) form.set('numbers', numbers);
   return form;
@@ -79,7 +85,10 @@ export function fileIn(form: FormData, name: string): File | null {
 
 /** Entries that stand in lines of their own, or between commas. */
 export function listIn(form: FormData, name: string, separator: RegExp): string[] {
-  return (textIn(form, name) ?? '').split(separator).map((entry) => entry.trim()).filter((entry) => entry !== '');
+  return (textIn(form, name) ?? '')
+    .split(separator)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
 }
 
 /** Numbers are written in lines, or between commas or semicolons: a number itself may have spaces. */

@@ -20,15 +20,30 @@ export default function BrandsPage(): VNode {
       <${ChoiceFilter} name="state" label="State" choices=${brandStates} />
     </${Filters}>
     <${Read} reading=${reading} what="brands" show=${({ brands, next }: Listed & { brands: BrandSummary[] }) => html`
-      ${brands.length === 0 ? html`<${Empty} title="There is no such brand.">${filters.some((name) => place.query.has(name)) ? 'Change the filters to see others.' : 'Add Managed Brand makes the first one.'}</${Empty}>` : html`<div class="wide-list"><${Table} caption="Managed brands" rows=${brands} keyOf=${({ handle }: BrandSummary) => handle} columns=${[
-        { title: 'Handle', show: ({ handle }: BrandSummary) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>` },
-        { title: 'Display name', show: ({ displayName, pendingDisplayName }: BrandSummary) => html`<${Name} text=${displayName} />${pendingDisplayName !== null && pendingDisplayName !== displayName ? html`<div class="soft">asked for: <${Name} text=${pendingDisplayName} /></div>` : null}` },
-        { title: 'State', show: ({ state }: BrandSummary) => html`<${State} name=${state} />` },
-        { title: 'Legal name', show: ({ legalName }: BrandSummary) => html`<${Name} text=${legalName} />` },
-        { title: 'Owner', show: ({ owner }: BrandSummary) => html`<${Name} text=${owner} />` },
-        { title: 'Verified numbers', isNumber: true, show: ({ verifiedNumbers }: BrandSummary) => formatCount(verifiedNumbers) },
-        { title: 'Changed', show: ({ changedAt }: BrandSummary) => html`<${When} at=${changedAt} />` },
-      ]} /></div>`}
+      ${
+        brands.length === 0
+          ? html`<${Empty} title="There is no such brand.">${filters.some((name) => place.query.has(name)) ? 'Change the filters to see others.' : 'Add Managed Brand makes the first one.'}</${Empty}>`
+          : html`<div class="wide-list"><${Table} caption="Managed brands" rows=${brands} keyOf=${({ handle }: BrandSummary) => handle} columns=${[
+              {
+                title: 'Handle',
+                show: ({ handle }: BrandSummary) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>`,
+              },
+              {
+                title: 'Display name',
+                show: ({ displayName, pendingDisplayName }: BrandSummary) =>
+                  html`<${Name} text=${displayName} />${pendingDisplayName !== null && pendingDisplayName !== displayName ? html`<div class="soft">asked for: <${Name} text=${pendingDisplayName} /></div>` : null}`,
+              },
+              { title: 'State', show: ({ state }: BrandSummary) => html`<${State} name=${state} />` },
+              { title: 'Legal name', show: ({ legalName }: BrandSummary) => html`<${Name} text=${legalName} />` },
+              { title: 'Owner', show: ({ owner }: BrandSummary) => html`<${Name} text=${owner} />` },
+              {
+                title: 'Verified numbers',
+                isNumber: true,
+                show: ({ verifiedNumbers }: BrandSummary) => formatCount(verifiedNumbers),
+              },
+              { title: 'Changed', show: ({ changedAt }: BrandSummary) => html`<${When} at=${changedAt} />` },
+            ]} /></div>`
+      }
       <${Paging} next=${next} cursor="after" moreText="More" />`} />
   </${Page}>`;
 }

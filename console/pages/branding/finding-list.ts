@@ -3,7 +3,12 @@ import { asWords, visible } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
 const kinds: Readonly<Record<string, string>> = { pass: 'good', note: 'calm', review: 'warn', reject: 'bad' };
-const words: Readonly<Record<string, string>> = { pass: 'passed', note: 'note', review: 'for a person', reject: 'refused' };
+const words: Readonly<Record<string, string>> = {
+  pass: 'passed',
+  note: 'note',
+  review: 'for a person',
+  reject: 'refused',
+};
 
 /** What a finding leads to, in a word. */
 export function Severity({ name }: { name: string }): VNode {
@@ -15,8 +20,12 @@ type ShownFinding = PublicFinding & { readonly meaning?: string };
 /** Findings, those that decide first; those that passed are folded. */
 export function FindingList({ findings }: { findings: readonly ShownFinding[] }): VNode {
   const sorted = [...findings].sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity));
-  const [open, passed] = [sorted.filter(({ severity }) => severity !== 'pass'), sorted.filter(({ severity }) => severity === 'pass')];
-  const show = (shown: readonly ShownFinding[]) => html`<ul class="plain finding-list">${shown.map((finding, at) => html`<${FindingEntry} key=${at} finding=${finding} />`)}</ul>`;
+  const [open, passed] = [
+    sorted.filter(({ severity }) => severity !== 'pass'),
+    sorted.filter(({ severity }) => severity === 'pass'),
+  ];
+  const show = (shown: readonly ShownFinding[]) =>
+    html`<ul class="plain finding-list">${shown.map((finding, at) => html`<${FindingEntry} key=${at} finding=${finding} />`)}</ul>`;
   return html`${open.length === 0 ? null : show(open)}
     ${passed.length === 0 ? null : html`<details open=${open.length === 0 && passed.length < 4}><summary>${passed.length === 1 ? '1 check passed' : `${passed.length} checks passed`}</summary>${show(passed)}</details>`}` as VNode;
 }

@@ -37,7 +37,13 @@ export function marksOf(findings: readonly PlacedFinding[], fields: readonly Fou
     const id = markIdOf(entry.place);
     if (id !== null) groups.set(id, [...(groups.get(id) ?? []), entry]);
   }
-  const unnumbered = [...groups].map(([id, group]) => ({ id, page: group[0]!.place!.page, box: group[0]!.place!.box!, severity: worstOf(group), words: [...new Set(group.map(({ words }) => words))].join(', ') }));
+  const unnumbered = [...groups].map(([id, group]) => ({
+    id,
+    page: group[0]!.place!.page,
+    box: group[0]!.place!.box!,
+    severity: worstOf(group),
+    words: [...new Set(group.map(({ words }) => words))].join(', '),
+  }));
   unnumbered.sort((a, b) => a.page - b.page || a.box.top - b.box.top || a.box.left - b.box.left);
   return unnumbered.map((mark, at) => ({ ...mark, number: at + 1 }));
 }
@@ -47,11 +53,26 @@ function worstOf(group: readonly Entry[]): string {
 }
 
 /** How the picture of a page lies in its frame, which is as large as the page is once it is turned about its middle, by degrees clockwise. */
-export function turnedPicture({ width, height, turned }: { readonly width: number; readonly height: number; readonly turned: number }): Record<string, string> {
+export function turnedPicture({
+  width,
+  height,
+  turned,
+}: {
+  readonly width: number;
+  readonly height: number;
+  readonly turned: number;
+}): Record<string, string> {
   if (turned === 0) return {};
   const isOnItsSide = Math.round(turned / 90) % 2 !== 0;
   const share = isOnItsSide ? height / width : 1;
-  return { width: `${100 * share}%`, height: `${100 / share}%`, inset: 'auto', left: '50%', top: '50%', transform: `translate(-50%, -50%) rotate(${turned}deg)` };
+  return {
+    width: `${100 * share}%`,
+    height: `${100 / share}%`,
+    inset: 'auto',
+    left: '50%',
+    top: '50%',
+    transform: `translate(-50%, -50%) rotate(${turned}deg)`,
+  };
 }
 
 /** Tops of things that want to stand at given heights, so that no two are closer than the gap and all fit; heights in ascending order. */

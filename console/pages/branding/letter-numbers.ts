@@ -5,23 +5,42 @@ import { formatCount } from '../shell/text.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
 
 /** Numbers that were requested with a letter, and which of them it authorizes. */
-export function RequestedNumbers({ letterId, request: { requested, authorized } }: { letterId: number; request: Pick<LetterRequest, 'requested' | 'authorized'> }): VNode {
+export function RequestedNumbers({
+  letterId,
+  request: { requested, authorized },
+}: {
+  letterId: number;
+  request: Pick<LetterRequest, 'requested' | 'authorized'>;
+}): VNode {
   const [after, setAfter] = useState('0');
   const [missing, setMissing] = useState(false);
-  const reading = useReading<Listed & { numbers: RequestedNumber[] }>(requested === 0 ? null : `/api/letters/${letterId}/numbers?limit=20&after=${after}&missing=${missing ? '1' : '0'}`);
-  if (requested === 0) return html`<${Empty} title="No number was asked for with the letter.">Numbers can follow with Add Phone number for Branding.</${Empty}>`;
+  const reading = useReading<Listed & { numbers: RequestedNumber[] }>(
+    requested === 0 ? null : `/api/letters/${letterId}/numbers?limit=20&after=${after}&missing=${missing ? '1' : '0'}`,
+  );
+  if (requested === 0)
+    return html`<${Empty} title="No number was asked for with the letter.">Numbers can follow with Add Phone number for Branding.</${Empty}>`;
   const choose = ({ target }: Event) => {
     setAfter('0');
     setMissing((target as HTMLInputElement).checked);
   };
   return html`<p>${formatCount(authorized)} of ${formatCount(requested)} ${requested === 1 ? 'requested number is' : 'requested numbers are'} on the letter or its CSV.</p>
     ${authorized === requested ? null : html`<p><label class="check-line"><input type="checkbox" checked=${missing} onChange=${choose} /> Only those that are not on it</label></p>`}
-    <${Read} reading=${reading} what="numbers" show=${({ numbers, next }: Listed & { numbers: RequestedNumber[] }) => html`
+    <${Read} reading=${reading} what="numbers" show=${({
+      numbers,
+      next,
+    }: Listed & { numbers: RequestedNumber[] }) => html`
       <${Table} caption="Requested numbers" rows=${numbers} keyOf=${({ line }: RequestedNumber) => line} columns=${[
         { title: 'Line', isNumber: true, show: ({ line }: RequestedNumber) => formatCount(line) },
         { title: 'Number', show: ({ phone }: RequestedNumber) => phone },
-        { title: 'On the letter', show: ({ authorized: isOn }: RequestedNumber) => html`<span class=${`state ${isOn ? 'good' : 'warn'}`}>${isOn ? 'yes' : 'no'}</span>` },
-        { title: 'State now', show: ({ state }: RequestedNumber) => (state === null ? '–' : html`<${State} name=${state} />`) },
+        {
+          title: 'On the letter',
+          show: ({ authorized: isOn }: RequestedNumber) =>
+            html`<span class=${`state ${isOn ? 'good' : 'warn'}`}>${isOn ? 'yes' : 'no'}</span>`,
+        },
+        {
+          title: 'State now',
+          show: ({ state }: RequestedNumber) => (state === null ? '–' : html`<${State} name=${state} />`),
+        },
       ]} />
       ${next === null && after === '0' ? null : html`<${Pager} moreText="More" label="Pages of the requested numbers" next=${next} isFirst=${after === '0'} onFirst=${() => setAfter('0')} onNext=${setAfter} />`}`} />` as VNode;
 }

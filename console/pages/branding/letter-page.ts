@@ -25,18 +25,46 @@ export default function LetterPage({ params }: PageProps): VNode {
 }
 
 /** State, dates and decision of a letter. */
-export function LetterFacts({ letter }: { letter: Pick<ListedLetter, 'letterId' | 'state' | 'owner' | 'submittedAt' | 'operationId' | 'signedOn' | 'decidedAt' | 'decidedBy' | 'decisionReason' | 'validFrom' | 'validUntil' | 'numbers' | 'format' | 'pages' | 'document' | 'ruleVersion'> }): VNode {
+export function LetterFacts({
+  letter,
+}: {
+  letter: Pick<
+    ListedLetter,
+    | 'letterId'
+    | 'state'
+    | 'owner'
+    | 'submittedAt'
+    | 'operationId'
+    | 'signedOn'
+    | 'decidedAt'
+    | 'decidedBy'
+    | 'decisionReason'
+    | 'validFrom'
+    | 'validUntil'
+    | 'numbers'
+    | 'format'
+    | 'pages'
+    | 'document'
+    | 'ruleVersion'
+  >;
+}): VNode {
   const { document, pages } = letter;
   return html`<${Facts} entries=${[
     ['State', html`<${State} name=${letter.state} />`],
     ['Owner', html`<${Name} text=${letter.owner} />`],
-    ['Submitted', html`<${When} at=${letter.submittedAt} /> with <${Link} href=${`/operations/${letter.operationId}`}>request ${letter.operationId}</${Link}>`],
+    [
+      'Submitted',
+      html`<${When} at=${letter.submittedAt} /> with <${Link} href=${`/operations/${letter.operationId}`}>request ${letter.operationId}</${Link}>`,
+    ],
     ['Signed', letter.signedOn],
     ['Decided', letter.decidedAt && html`<${When} at=${letter.decidedAt} /> by <${Name} text=${letter.decidedBy} />`],
     ['Reason', letter.decisionReason && visible(letter.decisionReason)],
     ['Valid until', letter.validUntil && html`<${ValidUntil} letter=${letter} />`],
     ['Authorizes', `${formatCount(letter.numbers)} ${letter.numbers === 1 ? 'number' : 'numbers'}`],
-    ['Document', `${letter.format?.toUpperCase() ?? 'not read'}, ${pages === null ? '' : `${pages} ${pages === 1 ? 'page' : 'pages'}, `}${formatBytes(document.bytes)}`],
+    [
+      'Document',
+      `${letter.format?.toUpperCase() ?? 'not read'}, ${pages === null ? '' : `${pages} ${pages === 1 ? 'page' : 'pages'}, `}${formatBytes(document.bytes)}`,
+    ],
     ['SHA-256', html`<code>${document.sha256}</code>`],
     ['Rules', letter.ruleVersion],
   ]} />`;
@@ -45,7 +73,13 @@ export function LetterFacts({ letter }: { letter: Pick<ListedLetter, 'letterId' 
 const inForce = new Set(['submitted', 'in_review', 'approved', 'expiring']);
 const undecided = new Set(['submitted', 'in_review']);
 
-function LetterActions({ letter: { letterId, state, document }, onDone }: { letter: ListedLetter; onDone: () => void }): VNode | null {
+function LetterActions({
+  letter: { letterId, state, document },
+  onDone,
+}: {
+  letter: ListedLetter;
+  onDone: () => void;
+}): VNode | null {
   if (!mayDo('reviewer')) return null;
   const act = (name: string) => async (reason: string) => {
     await sendJson('POST', `/api/letters/${letterId}/${name}`, { reason });

@@ -7,10 +7,21 @@ import { html, type VNode } from '../shell/view.ts';
 const dayMs = 86_400_000;
 
 /** Letters with their validity; `withBrand`: of several brands. */
-export function LetterTable({ letters, withBrand = false }: { letters: readonly Letter[]; withBrand?: boolean }): VNode {
-  const brand = withBrand ? [{ title: 'Brand', show: ({ handle }: Letter) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>` }] : [];
+export function LetterTable({
+  letters,
+  withBrand = false,
+}: {
+  letters: readonly Letter[];
+  withBrand?: boolean;
+}): VNode {
+  const brand = withBrand
+    ? [{ title: 'Brand', show: ({ handle }: Letter) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>` }]
+    : [];
   return html`<div class="wide-list"><${Table} caption="Letters of authorization" rows=${letters} keyOf=${({ letterId }: Letter) => letterId} columns=${[
-    { title: 'Letter', show: ({ letterId }: Letter) => html`<${Link} href=${`/letters/${letterId}`}>Letter ${letterId}</${Link}>` },
+    {
+      title: 'Letter',
+      show: ({ letterId }: Letter) => html`<${Link} href=${`/letters/${letterId}`}>Letter ${letterId}</${Link}>`,
+    },
     ...brand,
     { title: 'State', show: ({ state }: Letter) => html`<${State} name=${state} />` },
     { title: 'Signed', show: ({ signedOn }: Letter) => html`<span class="when">${signedOn ?? '–'}</span>` },

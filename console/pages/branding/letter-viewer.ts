@@ -52,7 +52,11 @@ function scrollTo(box: HTMLElement, id: string): void {
   const mark = box.querySelector(`[data-mark="${id}"]`);
   if (mark === null) return;
   const [there, here] = [mark.getBoundingClientRect(), box.getBoundingClientRect()];
-  box.scrollTo({ top: box.scrollTop + there.top - here.top - (box.clientHeight - there.height) / 2, left: box.scrollLeft + there.left - here.left - 60, behavior: 'smooth' });
+  box.scrollTo({
+    top: box.scrollTop + there.top - here.top - (box.clientHeight - there.height) / 2,
+    left: box.scrollLeft + there.left - here.left - 60,
+    behavior: 'smooth',
+  });
 }
 
 interface SheetProps extends Pick<LetterViewerProps, 'letterId' | 'marks' | 'active' | 'onActivate'> {
@@ -62,7 +66,16 @@ interface SheetProps extends Pick<LetterViewerProps, 'letterId' | 'marks' | 'act
   readonly places: readonly Place[];
 }
 
-function Sheet({ letterId, page: { page, width, height, turned }, of, zoom, marks, places, active, onActivate }: SheetProps): VNode {
+function Sheet({
+  letterId,
+  page: { page, width, height, turned },
+  of,
+  zoom,
+  marks,
+  places,
+  active,
+  onActivate,
+}: SheetProps): VNode {
   const picture = useRef<HTMLDivElement>(null);
   const [heightPx, setHeightPx] = useState(0);
   const [state, setState] = useState<'loading' | 'shown' | 'failed'>('loading');
@@ -71,7 +84,10 @@ function Sheet({ letterId, page: { page, width, height, turned }, of, zoom, mark
     observer.observe(picture.current!);
     return () => observer.disconnect();
   }, []);
-  const tops = spread(marks.map(({ box }) => box.top * heightPx), { gap: markGapPx, height: heightPx });
+  const tops = spread(
+    marks.map(({ box }) => box.top * heightPx),
+    { gap: markGapPx, height: heightPx },
+  );
   return html`<figure class="sheet" style=${{ width: `${zoom}%` }}>
     <figcaption>Page ${page} of ${of}</figcaption>
     <div class="sheet-row">

@@ -5,7 +5,15 @@ import { formatCount } from '../shell/text.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
 
 /** What is proven of a number, and where its code is given back. */
-export function NumberProof({ handle, number: { phone, proof }, onChanged }: { handle: string; number: BrandNumber; onChanged: () => void }): VNode {
+export function NumberProof({
+  handle,
+  number: { phone, proof },
+  onChanged,
+}: {
+  handle: string;
+  number: BrandNumber;
+  onChanged: () => void;
+}): VNode {
   const [isOpen, setOpen] = useState(false);
   const takesCode = proof.pending?.call?.placedAt != null && !proof.pending.call.confirmed;
   return html`<span>${proof.provenUntil === null ? null : html`proven until <time class="when" dateTime=${proof.provenUntil} title=${proof.provenUntil}>${proof.provenUntil.slice(0, 10)}</time> `}${proof.pending === null ? (proof.provenUntil === null ? '–' : null) : pendingWords(proof.pending)}
@@ -19,10 +27,24 @@ export function NumberProof({ handle, number: { phone, proof }, onChanged }: { h
 function pendingWords({ call }: NonNullable<BrandNumber['proof']['pending']>): string {
   if (call === null) return 'pending: others of its block are called';
   if (call.confirmed) return 'pending: its code was given back';
-  return call.placedAt === null ? 'pending: to be called' : `pending: called, ${call.triesLeft} ${call.triesLeft === 1 ? 'try' : 'tries'} left`;
+  return call.placedAt === null
+    ? 'pending: to be called'
+    : `pending: called, ${call.triesLeft} ${call.triesLeft === 1 ? 'try' : 'tries'} left`;
 }
 
-function CodeForm({ handle, phone, expiresAt, onClose, onChanged }: { handle: string; phone: string; expiresAt: string | null; onClose: () => void; onChanged: () => void }): VNode {
+function CodeForm({
+  handle,
+  phone,
+  expiresAt,
+  onClose,
+  onChanged,
+}: {
+  handle: string;
+  phone: string;
+  expiresAt: string | null;
+  onClose: () => void;
+  onChanged: () => void;
+}): VNode {
   const [code, setCode] = useState('');
   const act = async () => {
     try {

@@ -25,8 +25,16 @@ function OperationParts({ operation }: { operation: Operation }): VNode {
     <div class="request-outcome"><${Outcome} operation=${operation} /></div>
     <${Section} title="What was asked for"><${Facts} entries=${[
       ['State', html`<${State} name=${result?.outcome ?? operation.state} />`],
-      ['Brand', result && html`<${Link} href=${`/brands/${result.brand.handle}`}>${result.brand.handle}</${Link}> is <${State} name=${result.brand.state} />`],
-      ['Letter', result?.letter && html`<${Link} href=${`/letters/${result.letter.letterId}`}>Letter ${result.letter.letterId}</${Link}> is <${State} name=${result.letter.state} />`],
+      [
+        'Brand',
+        result &&
+          html`<${Link} href=${`/brands/${result.brand.handle}`}>${result.brand.handle}</${Link}> is <${State} name=${result.brand.state} />`,
+      ],
+      [
+        'Letter',
+        result?.letter &&
+          html`<${Link} href=${`/letters/${result.letter.letterId}`}>Letter ${result.letter.letterId}</${Link}> is <${State} name=${result.letter.state} />`,
+      ],
       ['Valid until', result?.letter?.validUntil && html`<${When} at=${result.letter.validUntil} />`],
       ['Owner', html`<${Name} text=${operation.owner} />`],
       ['Asked for', html`<${When} at=${operation.requestedAt} /> by <${Name} text=${operation.requestedBy} />`],
@@ -39,18 +47,32 @@ function OperationParts({ operation }: { operation: Operation }): VNode {
 }
 
 const outcomes = {
-  approved: { kind: 'good', text: 'Approved: nothing is left to do. Verified numbers show the name from the next night on.' },
+  approved: {
+    kind: 'good',
+    text: 'Approved: nothing is left to do. Verified numbers show the name from the next night on.',
+  },
   in_review: { kind: 'warn', text: 'In review: a person decides. The findings below say about what.' },
-  accepted: { kind: 'info', text: 'Accepted: it is recorded, and waits for a letter of authorization or for the end of a suspension.' },
-  partly: { kind: 'warn', text: 'Carried out, but not for every number: some were refused, or no letter in force names them. See below.' },
+  accepted: {
+    kind: 'info',
+    text: 'Accepted: it is recorded, and waits for a letter of authorization or for the end of a suspension.',
+  },
+  partly: {
+    kind: 'warn',
+    text: 'Carried out, but not for every number: some were refused, or no letter in force names them. See below.',
+  },
   rejected: { kind: 'bad', text: 'Rejected. The findings, or the refused numbers below, say why and what to do.' },
 } as const;
 
 function Outcome({ operation: { state, failure, result } }: { operation: Operation }): VNode {
-  if (failure !== null) return html`<${Notice} kind="bad"><p><strong>Failed: nothing was changed.</strong> ${visible(failure.reason)} <code>${failure.code}</code></p></${Notice}>`;
-  if (result === null) return html`<${Notice}><p><strong>${asWords(state)}</strong>: a worker reads the files and decides. A scanned letter takes some seconds a page. This page follows by itself.</p></${Notice}>`;
+  if (failure !== null)
+    return html`<${Notice} kind="bad"><p><strong>Failed: nothing was changed.</strong> ${visible(failure.reason)} <code>${failure.code}</code></p></${Notice}>`;
+  if (result === null)
+    return html`<${Notice}><p><strong>${asWords(state)}</strong>: a worker reads the files and decides. A scanned letter takes some seconds a page. This page follows by itself.</p></${Notice}>`;
   const { kind, text } = isPartly(result) ? outcomes.partly : outcomes[result.outcome];
-  const letter = result.letter?.state === 'in_review' && mayDo('reviewer') ? html` <${Link} href=${`/review/letters/${result.letter.letterId}`}>Open the letter on the review desk</${Link}>` : null;
+  const letter =
+    result.letter?.state === 'in_review' && mayDo('reviewer')
+      ? html` <${Link} href=${`/review/letters/${result.letter.letterId}`}>Open the letter on the review desk</${Link}>`
+      : null;
   return html`<${Notice} kind=${kind}><p>${text}${letter}</p></${Notice}>`;
 }
 
@@ -62,10 +84,19 @@ function isPartly({ outcome, numbers }: NonNullable<Operation['result']>): boole
 type Numbers = NonNullable<NonNullable<Operation['result']>['numbers']>;
 
 /** What became of the numbers, with every row that was refused. */
-function NumbersResult({ operationId, numbers: { given, accepted, known, rejected, states } }: { operationId: number; numbers: Numbers }): VNode {
+function NumbersResult({
+  operationId,
+  numbers: { given, accepted, known, rejected, states },
+}: {
+  operationId: number;
+  numbers: Numbers;
+}): VNode {
   return html`<${Section} title="Numbers" actions=${rejected === 0 ? null : html`<a class="button" href=${`/api/operations/${operationId}/rejects.csv`} download>Download the refused rows as CSV</a>`}>
     <${Facts} entries=${[
-      ['Given', formatCount(given)], ['Accepted', formatCount(accepted)], ['Known before', formatCount(known)], ['Refused', formatCount(rejected)],
+      ['Given', formatCount(given)],
+      ['Accepted', formatCount(accepted)],
+      ['Known before', formatCount(known)],
+      ['Refused', formatCount(rejected)],
       ...Object.entries(states).map(([state, count]) => [`Now ${asWords(state)}`, formatCount(count)] as const),
     ]} />
     ${rejected === 0 ? null : html`<${RefusedRows} operationId=${operationId} />`}
@@ -75,8 +106,13 @@ function NumbersResult({ operationId, numbers: { given, accepted, known, rejecte
 function RefusedRows({ operationId }: { operationId: number }): VNode {
   const place = usePlace();
   const after = place.query.get('after');
-  const reading = useReading<Listed & { rows: OperationRow[] }>(`/api/operations/${operationId}/rows?refused=1${after === null ? '' : `&after=${encodeURIComponent(after)}`}`);
-  return html`<h3 class="list-head">Refused rows</h3><${Read} reading=${reading} what="refused rows" show=${({ rows, next }: Listed & { rows: OperationRow[] }) => html`
+  const reading = useReading<Listed & { rows: OperationRow[] }>(
+    `/api/operations/${operationId}/rows?refused=1${after === null ? '' : `&after=${encodeURIComponent(after)}`}`,
+  );
+  return html`<h3 class="list-head">Refused rows</h3><${Read} reading=${reading} what="refused rows" show=${({
+    rows,
+    next,
+  }: Listed & { rows: OperationRow[] }) => html`
     <${Table} caption="Rows of the request that were refused" rows=${rows} keyOf=${({ line }: OperationRow) => line} columns=${[
       { title: 'Line', isNumber: true, show: ({ line }: OperationRow) => formatCount(line) },
       { title: 'Number', show: ({ phone }: OperationRow) => phone ?? '–' },

@@ -11,25 +11,45 @@ const filters = ['owner', 'handle', 'standing', 'before'];
 /** Requests for branding, newest first. */
 export default function OperationsPage(): VNode {
   const place = usePlace();
-  const reading = useReading<Listed & { operations: OperationSummary[] }>(`/api/operations${queryOf(place.query, filters)}`);
+  const reading = useReading<Listed & { operations: OperationSummary[] }>(
+    `/api/operations${queryOf(place.query, filters)}`,
+  );
   return html`<${Page} title="Requests" lead="Requests for branding, from wherever they came: this console, the command line, the drop folder, a program.">
     <${Filters}>
       <${TextFilter} name="handle" label="Brand" hint="The whole handle." maxlength=${63} pattern="[a-z0-9](-?[a-z0-9])+" />
       <${TextFilter} name="owner" label="Owner" hint="The whole name of the client." maxlength=${128} />
       <${ChoiceFilter} name="standing" label="What it came to" choices=${operationStandings} />
     </${Filters}>
-    <${Read} reading=${reading} what="requests" show=${({ operations, next }: Listed & { operations: OperationSummary[] }) => html`
-      ${operations.length === 0 ? html`<${Empty} title="There is no such request.">Add Managed Brand makes one.</${Empty}>` : html`<div class="wide-list"><${Table} caption="Requests for branding" rows=${operations} keyOf=${({ operationId }: OperationSummary) => operationId} columns=${[
-        { title: 'Request', show: ({ operationId }: OperationSummary) => html`<${Link} href=${`/operations/${operationId}`}>Request ${operationId}</${Link}>` },
-        { title: 'What', show: ({ kind }: OperationSummary) => operationTitles[kind] ?? kind },
-        { title: 'Brand', show: ({ handle }: OperationSummary) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>` },
-        { title: 'Came to', show: ({ standing, failureCode }: OperationSummary) => html`<${State} name=${standing} />${failureCode === null ? null : html` <code>${failureCode}</code>`}` },
-        { title: 'Letter', show: ({ hasLetter }: OperationSummary) => (hasLetter ? 'yes' : 'no') },
-        { title: 'Numbers', isNumber: true, show: ({ numbers }: OperationSummary) => formatCount(numbers) },
-        { title: 'Asked for', show: ({ requestedAt }: OperationSummary) => html`<${When} at=${requestedAt} />` },
-        { title: 'By', show: ({ requestedBy }: OperationSummary) => html`<${Name} text=${requestedBy} />` },
-        { title: 'Owner', show: ({ owner }: OperationSummary) => html`<${Name} text=${owner} />` },
-      ]} /></div>`}
+    <${Read} reading=${reading} what="requests" show=${({
+      operations,
+      next,
+    }: Listed & { operations: OperationSummary[] }) => html`
+      ${
+        operations.length === 0
+          ? html`<${Empty} title="There is no such request.">Add Managed Brand makes one.</${Empty}>`
+          : html`<div class="wide-list"><${Table} caption="Requests for branding" rows=${operations} keyOf=${({ operationId }: OperationSummary) => operationId} columns=${[
+              {
+                title: 'Request',
+                show: ({ operationId }: OperationSummary) =>
+                  html`<${Link} href=${`/operations/${operationId}`}>Request ${operationId}</${Link}>`,
+              },
+              { title: 'What', show: ({ kind }: OperationSummary) => operationTitles[kind] ?? kind },
+              {
+                title: 'Brand',
+                show: ({ handle }: OperationSummary) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>`,
+              },
+              {
+                title: 'Came to',
+                show: ({ standing, failureCode }: OperationSummary) =>
+                  html`<${State} name=${standing} />${failureCode === null ? null : html` <code>${failureCode}</code>`}`,
+              },
+              { title: 'Letter', show: ({ hasLetter }: OperationSummary) => (hasLetter ? 'yes' : 'no') },
+              { title: 'Numbers', isNumber: true, show: ({ numbers }: OperationSummary) => formatCount(numbers) },
+              { title: 'Asked for', show: ({ requestedAt }: OperationSummary) => html`<${When} at=${requestedAt} />` },
+              { title: 'By', show: ({ requestedBy }: OperationSummary) => html`<${Name} text=${requestedBy} />` },
+              { title: 'Owner', show: ({ owner }: OperationSummary) => html`<${Name} text=${owner} />` },
+            ]} /></div>`
+      }
       <${Paging} next=${next} cursor="before" />`} />
   </${Page}>`;
 }

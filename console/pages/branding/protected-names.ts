@@ -17,15 +17,31 @@ export function ProtectedNamesSection(): VNode {
     <p>A brand whose name is near a protected one always goes to a person. The service brings a list of its own; operators add to it.</p>
     <${Read} reading=${reading} what="protected names" show=${({ names, categories }: ProtectedNames) => html`
       <${NameCheck} categories=${categories} onAdded=${reading.readAgain} />
-      ${names.length === 0 ? html`<p class="soft">Operators have added no name.</p>` : html`<div class="wide-list"><${Table} caption="Names that operators have protected" rows=${names} keyOf=${({ name }: ProtectedName) => name} columns=${[
-        { title: 'Name', show: ({ name }: ProtectedName) => html`<${Name} text=${name} />` },
-        { title: 'Category', show: ({ category }: ProtectedName) => asWords(category) },
-        { title: 'Country', show: ({ country }: ProtectedName) => country ?? 'several' },
-        { title: 'Ordinary word', show: ({ common }: ProtectedName) => (common ? 'yes' : 'no') },
-        { title: 'Since', show: ({ addedAt, addedBy }: ProtectedName) => html`<${When} at=${addedAt} /> by <${Name} text=${addedBy} />` },
-        { title: 'Reason', show: ({ reason }: ProtectedName) => html`<${Name} text=${reason} />` },
-        ...(mayDo('operator') ? [{ title: 'Actions', show: ({ name }: ProtectedName) => html`<${ReasonButton} label="Remove" title=${`Remove ${name}?`} confirm="Remove the name" act=${remove(name)}><p>From then on, brands near it no longer go to a person for its sake.</p></${ReasonButton}>` }] : []),
-      ]} /></div>`}`} />
+      ${
+        names.length === 0
+          ? html`<p class="soft">Operators have added no name.</p>`
+          : html`<div class="wide-list"><${Table} caption="Names that operators have protected" rows=${names} keyOf=${({ name }: ProtectedName) => name} columns=${[
+              { title: 'Name', show: ({ name }: ProtectedName) => html`<${Name} text=${name} />` },
+              { title: 'Category', show: ({ category }: ProtectedName) => asWords(category) },
+              { title: 'Country', show: ({ country }: ProtectedName) => country ?? 'several' },
+              { title: 'Ordinary word', show: ({ common }: ProtectedName) => (common ? 'yes' : 'no') },
+              {
+                title: 'Since',
+                show: ({ addedAt, addedBy }: ProtectedName) =>
+                  html`<${When} at=${addedAt} /> by <${Name} text=${addedBy} />`,
+              },
+              { title: 'Reason', show: ({ reason }: ProtectedName) => html`<${Name} text=${reason} />` },
+              ...(mayDo('operator')
+                ? [
+                    {
+                      title: 'Actions',
+                      show: ({ name }: ProtectedName) =>
+                        html`<${ReasonButton} label="Remove" title=${`Remove ${name}?`} confirm="Remove the name" act=${remove(name)}><p>From then on, brands near it no longer go to a person for its sake.</p></${ReasonButton}>`,
+                    },
+                  ]
+                : []),
+            ]} /></div>`
+      }`} />
   </${Section}>`;
 }
 
@@ -46,14 +62,30 @@ function NameCheck({ categories, onAdded }: { categories: readonly string[]; onA
 }
 
 function nearWords({ near }: NearName): string {
-  return near === null ? 'It is near no protected name.' : `It is near ${near.name} (${asWords(near.category)}): ${near.how}.`;
+  return near === null
+    ? 'It is near no protected name.'
+    : `It is near ${near.name} (${asWords(near.category)}): ${near.how}.`;
 }
 
-function Addition({ name, categories, onAdded }: { name: string; categories: readonly string[]; onAdded: () => void }): VNode {
+function Addition({
+  name,
+  categories,
+  onAdded,
+}: {
+  name: string;
+  categories: readonly string[];
+  onAdded: () => void;
+}): VNode {
   const [{ category, country, common }, setChoice] = useState({ category: 'brand', country: '', common: false });
   const change = (changed: object) => setChoice((before) => ({ ...before, ...changed }));
   const add = async (reason: string) => {
-    await sendJson('POST', '/api/protected-names', { name, category, country: country === '' ? null : country.toUpperCase(), common, reason });
+    await sendJson('POST', '/api/protected-names', {
+      name,
+      category,
+      country: country === '' ? null : country.toUpperCase(),
+      common,
+      reason,
+    });
     onAdded();
   };
   return html`<${ReasonButton} label="Protect the name" title=${`Protect ${name}`} confirm="Protect it" act=${add}>

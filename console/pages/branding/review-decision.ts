@@ -10,7 +10,17 @@ import { countAgain } from './waiting-count.ts';
 type Decided = Pick<Letter, 'letterId' | 'state' | 'decidedAt' | 'decidedBy' | 'decisionReason'>;
 
 /** Where a person approves or rejects a letter; who did, once somebody has. */
-export function LetterDecision({ letter, request, whyNot, onDecided }: { letter: Decided; request: LetterRequest; whyNot: string | null; onDecided: () => void }): VNode {
+export function LetterDecision({
+  letter,
+  request,
+  whyNot,
+  onDecided,
+}: {
+  letter: Decided;
+  request: LetterRequest;
+  whyNot: string | null;
+  onDecided: () => void;
+}): VNode {
   const { letterId, state } = letter;
   const [reason, setReason] = useState('');
   const [refusal, setRefusal] = useState<Problem | null>(null);
@@ -29,12 +39,15 @@ export function LetterDecision({ letter, request, whyNot, onDecided }: { letter:
   const waits = state === 'in_review' || state === 'submitted';
   return html`<${Section} title="Decision">
     ${refusal === null ? null : html`<${ProblemNotice} problem=${refusal} />`}
-    ${waits ? html`
+    ${
+      waits
+        ? html`
       <p>Who approves the letter vouches for ${request.requested === 1 ? 'the number' : `all ${formatCount(request.requested)} numbers`} requested with it${request.authorized < request.requested ? ', also for those that were not found on it' : ''}.</p>
       ${whyNot === null ? null : html`<${Notice}><p>${visible(whyNot)} Another person decides it.</p></${Notice}>`}
       <${ReasonField} reason=${reason} onInput=${setReason} hint="Required. Kept in the audit trail, and shown to the owner of the brand." />
       <div class="actions"><${ActionButton} kind="primary" disabled=${isOff} act=${decide(true)}>Approve the letter</${ActionButton}><${ActionButton} kind="danger" disabled=${isOff} act=${decide(false)}>Reject the letter</${ActionButton}></div>`
-    : html`<${DecidedNotice} letter=${letter} /><${NextLetter} />`}
+        : html`<${DecidedNotice} letter=${letter} /><${NextLetter} />`
+    }
   </${Section}>`;
 }
 
@@ -49,11 +62,15 @@ function NextLetter(): VNode {
   const [next, setNext] = useState<WaitingLetter | null | undefined>(undefined);
   const way = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
-    getJson<{ letters: WaitingLetter[] }>('/api/review/letters?limit=1').then(({ letters: [letter] }) => setNext(letter ?? null), () => setNext(null));
+    getJson<{ letters: WaitingLetter[] }>('/api/review/letters?limit=1').then(
+      ({ letters: [letter] }) => setNext(letter ?? null),
+      () => setNext(null),
+    );
   }, []);
   useEffect(() => {
     // After a decision the button that had the focus is gone.
-    if (next !== undefined && (document.activeElement === null || document.activeElement === document.body)) way.current?.querySelector('a')?.focus({ preventScroll: true });
+    if (next !== undefined && (document.activeElement === null || document.activeElement === document.body))
+      way.current?.querySelector('a')?.focus({ preventScroll: true });
   }, [next]);
   return html`<p class="next-letter" ref=${way}>${next ? html`<${Link} class="button" href=${`/review/letters/${next.letterId}`}>Next letter: ${visible(next.displayName)}</${Link}>` : null}${next === null ? html`<${Link} class="button" href="/review">No other letter waits: to the desk</${Link}>` : null}</p>`;
 }

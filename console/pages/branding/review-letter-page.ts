@@ -1,4 +1,13 @@
-import { operationTitles, severities, type FoundField, type LetterRequest, type ListedLetter, type PdfSignature, type PlacedFinding, type ReviewedLetter } from './brand-types.ts';
+import {
+  operationTitles,
+  severities,
+  type FoundField,
+  type LetterRequest,
+  type ListedLetter,
+  type PdfSignature,
+  type PlacedFinding,
+  type ReviewedLetter,
+} from './brand-types.ts';
 import { Empty, Facts, Name, Notice, Page, Read, Section, State, When } from '../shell/components.ts';
 import { Severity } from './finding-list.ts';
 import { RequestedNumbers } from './letter-numbers.ts';
@@ -21,7 +30,15 @@ export default function ReviewLetterPage({ params }: PageProps): VNode {
   </${Page}>`;
 }
 
-function Desk({ reviewed, standing, onDecided }: { reviewed: ReviewedLetter; standing: ListedLetter | null; onDecided: () => void }): VNode {
+function Desk({
+  reviewed,
+  standing,
+  onDecided,
+}: {
+  reviewed: ReviewedLetter;
+  standing: ListedLetter | null;
+  onDecided: () => void;
+}): VNode {
   const { letter, request, reading, whyNotDecide } = reviewed;
   const [active, setActive] = useState<ActiveMark | null>(null);
   const marks = useMemo(() => marksOf(reading.findings, reading.fields), [reading]);
@@ -38,10 +55,14 @@ function Desk({ reviewed, standing, onDecided }: { reviewed: ReviewedLetter; sta
     <div class="desk-facts">
       <${Section} title="What was asked for"><${Asked} letter=${letter} request=${request} /></${Section}>
       <${Section} title="Findings"><${MarkedList} entries=${sortedFindings(reading.findings)} marks=${marks} active=${active} onActivate=${inList} show=${showFinding} /></${Section}>
-      ${reading.fields.length === 0 ? null : html`<${Section} title="Found on the letter">
+      ${
+        reading.fields.length === 0
+          ? null
+          : html`<${Section} title="Found on the letter">
         ${reading.confidence === null ? null : html`<p class="soft">Recognised from a picture; the least sure page: ${Math.round(reading.confidence)} of 100.</p>`}
         <${MarkedList} entries=${reading.fields} marks=${marks} active=${active} onActivate=${inList} show=${showField} />
-      </${Section}>`}
+      </${Section}>`
+      }
       ${reading.signatures.map((signature) => html`<${Section} key=${signature.field} title="PDF signature"><${SignatureFacts} signature=${signature} /></${Section}>`)}
       <${Section} title="Numbers that were asked for">${reading.embeddedCsv === null ? null : html`<p>The PDF embeds a list: <${Name} text=${reading.embeddedCsv} />.</p>`}<${RequestedNumbers} letterId=${letter.letterId} request=${standing?.request ?? request} /></${Section}>
       <${LetterDecision} letter=${standing ?? letter} request=${request} whyNot=${whyNotDecide} onDecided=${onDecided} />
@@ -63,10 +84,19 @@ function useBarHeight(): number {
   return height;
 }
 
-function Asked({ letter, request: { profile, kind, requestedBy, requestedAt, callReason, brandState } }: { letter: ReviewedLetter['letter']; request: LetterRequest }): VNode {
+function Asked({
+  letter,
+  request: { profile, kind, requestedBy, requestedAt, callReason, brandState },
+}: {
+  letter: ReviewedLetter['letter'];
+  request: LetterRequest;
+}): VNode {
   return html`<${Facts} entries=${[
     ['Request', html`<${Link} href=${`/operations/${letter.operationId}`}>${operationTitles[kind] ?? kind}</${Link}>`],
-    ['Brand', html`<${Link} href=${`/brands/${letter.handle}`}>${letter.handle}</${Link}> is <${State} name=${brandState} />`],
+    [
+      'Brand',
+      html`<${Link} href=${`/brands/${letter.handle}`}>${letter.handle}</${Link}> is <${State} name=${brandState} />`,
+    ],
     ['Display name', html`<strong><${Name} text=${profile.displayName} /></strong>`],
     ['Legal name', html`<strong><${Name} text=${profile.legalName} /></strong>`],
     ['Doing business as', profile.dba && html`<${Name} text=${profile.dba} />`],
@@ -84,12 +114,14 @@ function sortedFindings(findings: readonly PlacedFinding[]): PlacedFinding[] {
   return [...findings].sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity));
 }
 
-const showFinding = ({ severity, code, message, meaning, excerpt }: PlacedFinding): VNode => html`<span class="entry-head"><${Severity} name=${severity} /> <code>${code}</code></span>
+const showFinding = ({ severity, code, message, meaning, excerpt }: PlacedFinding): VNode =>
+  html`<span class="entry-head"><${Severity} name=${severity} /> <code>${code}</code></span>
   <span class="entry-text">${visible(message)}</span>
   ${meaning === message || severity === 'pass' ? null : html`<span class="soft">Checked: ${meaning}</span>`}
   ${excerpt === null ? null : html`<q class="excerpt">${visible(excerpt)}</q>`}` as VNode;
 
-const showField = ({ name, value, excerpt }: FoundField): VNode => html`<span class="entry-head soft">${name}</span>
+const showField = ({ name, value, excerpt }: FoundField): VNode =>
+  html`<span class="entry-head soft">${name}</span>
   <span class="entry-text">${visible(value)}</span>
   ${excerpt === null || excerpt === value ? null : html`<q class="excerpt">${visible(excerpt)}</q>`}` as VNode;
 
@@ -102,14 +134,22 @@ interface MarkedListProps<Entry extends { readonly place: PlacedFinding['place']
 }
 
 /** Entries of which each leads to its mark on the page; one without a place says so. */
-function MarkedList<Entry extends { readonly place: PlacedFinding['place'] }>({ entries, marks, active, onActivate, show }: MarkedListProps<Entry>): VNode {
+function MarkedList<Entry extends { readonly place: PlacedFinding['place'] }>({
+  entries,
+  marks,
+  active,
+  onActivate,
+  show,
+}: MarkedListProps<Entry>): VNode {
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
-    if (active?.from === 'page') list.current!.querySelector(`[data-entry="${active.id}"]`)?.scrollIntoView({ block: 'nearest' }); // at once: a button that moves under the pointer is missed
+    if (active?.from === 'page')
+      list.current!.querySelector(`[data-entry="${active.id}"]`)?.scrollIntoView({ block: 'nearest' }); // at once: a button that moves under the pointer is missed
   }, [active]);
   return html`<ul class="plain marked-list" ref=${list}>${entries.map((entry, at) => {
     const mark = marks.find(({ id }) => id === markIdOf(entry.place));
-    if (mark === undefined) return html`<li key=${at} class="entry"><span class="entry-number none">${entry.place === null ? '–' : html`<span class="unseen">page </span>p${entry.place.page}`}</span><div>${show(entry)}</div></li>`;
+    if (mark === undefined)
+      return html`<li key=${at} class="entry"><span class="entry-number none">${entry.place === null ? '–' : html`<span class="unseen">page </span>p${entry.place.page}`}</span><div>${show(entry)}</div></li>`;
     const isActive = active?.id === mark.id;
     return html`<li key=${at} data-entry=${mark.id}><button type="button" class=${`entry ${isActive ? 'active' : ''}`} aria-pressed=${isActive ? 'true' : 'false'} onFocus=${() => onActivate(mark.id)} onClick=${() => onActivate(mark.id)}>
       <span class=${`entry-number ${mark.severity}`}><span class="unseen">Mark </span>${mark.number}</span><span class="entry-body">${show(entry)}</span>
@@ -117,7 +157,11 @@ function MarkedList<Entry extends { readonly place: PlacedFinding['place'] }>({ 
   })}</ul>`;
 }
 
-const chains = { trusted: 'leads to a trusted root', untrusted: 'leads to no trusted root', unchecked: 'not checked: no roots are set' } as const;
+const chains = {
+  trusted: 'leads to a trusted root',
+  untrusted: 'leads to no trusted root',
+  unchecked: 'not checked: no roots are set',
+} as const;
 const coverages = {
   whole: 'the whole file',
   extended: 'the letter; validation data, time stamps or signatures were added later',
@@ -126,14 +170,27 @@ const coverages = {
 } as const;
 
 function SignatureFacts({ signature }: { signature: PdfSignature }): VNode {
-  const yes = (is: boolean, words: readonly [string, string]) => html`<span class=${`state ${is ? 'good' : 'bad'}`}>${is ? words[0] : words[1]}</span>`;
+  const yes = (is: boolean, words: readonly [string, string]) =>
+    html`<span class=${`state ${is ? 'good' : 'bad'}`}>${is ? words[0] : words[1]}</span>`;
   return html`<${Facts} entries=${[
     ['Signer by the certificate', html`<${Name} text=${signature.signerName ?? 'not named'} />`],
     ['Organization', signature.signerOrganization && html`<${Name} text=${signature.signerOrganization} />`],
     ['Signed at', signature.signedAt && html`<${When} at=${signature.signedAt} />`],
     ['Signed bytes', yes(signature.digestMatches && signature.signatureValid, ['unchanged', 'changed or not valid'])],
-    ['Time', signature.timeStamp ? html`stamped by <${Name} text=${signature.timeStamp.authority ?? 'an authority without a name'} /> (${chains[signature.timeStamp.chain]}), <${When} at=${signature.timeStamp.time} />` : 'claimed by the signer'],
-    ['Covers', signature.coverage && yes(signature.coverage === 'whole' || signature.coverage === 'extended', [coverages[signature.coverage], coverages[signature.coverage]])],
+    [
+      'Time',
+      signature.timeStamp
+        ? html`stamped by <${Name} text=${signature.timeStamp.authority ?? 'an authority without a name'} /> (${chains[signature.timeStamp.chain]}), <${When} at=${signature.timeStamp.time} />`
+        : 'claimed by the signer',
+    ],
+    [
+      'Covers',
+      signature.coverage &&
+        yes(signature.coverage === 'whole' || signature.coverage === 'extended', [
+          coverages[signature.coverage],
+          coverages[signature.coverage],
+        ]),
+    ],
     ['Certificate', chains[signature.chain]],
     ['Problem', signature.problem && visible(signature.problem)],
     ['Field', html`<${Name} text=${signature.field} />`],
@@ -144,8 +201,14 @@ function SignatureFacts({ signature }: { signature: PdfSignature }): VNode {
 function ReadText({ reviewed: { reading } }: { reviewed: ReviewedLetter }): VNode | null {
   if (reading.pages.length === 0) return null;
   return html`<details class="section"><summary>The text as it was read</summary>
-    ${reading.pages.map(({ page, source, lines }) => html`<div key=${page}><h3>Page ${page} <span class="soft">${source === 'ocr' ? 'recognised from its picture' : 'as the file carries it'}</span></h3>
+    ${reading.pages.map(
+      ({
+        page,
+        source,
+        lines,
+      }) => html`<div key=${page}><h3>Page ${page} <span class="soft">${source === 'ocr' ? 'recognised from its picture' : 'as the file carries it'}</span></h3>
       <ol class="read-lines">${lines.map(({ text, confidence }) => html`<li>${visible(text)}${confidence !== null && confidence < 75 ? html` <span class="soft">(unsure: ${Math.round(confidence)} of 100)</span>` : null}</li>`)}</ol>
-    </div>`)}
+    </div>`,
+    )}
   </details>`;
 }

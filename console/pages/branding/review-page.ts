@@ -10,7 +10,10 @@ import { html, type Shown, type VNode } from '../shell/view.ts';
 /** The review desk: letters, brands and disputes that wait for a person. */
 export default function ReviewPage(): VNode {
   const counts = useReading<WaitingCounts>('/api/review/counts');
-  const waiting = counts.value === undefined ? 'Letters, brands and disputes that wait for a person.' : `${formatCount(counts.value.letters)} ${counts.value.letters === 1 ? 'letter' : 'letters'} and ${formatCount(counts.value.brands)} ${counts.value.brands === 1 ? 'brand' : 'brands'} wait for a person.`;
+  const waiting =
+    counts.value === undefined
+      ? 'Letters, brands and disputes that wait for a person.'
+      : `${formatCount(counts.value.letters)} ${counts.value.letters === 1 ? 'letter' : 'letters'} and ${formatCount(counts.value.brands)} ${counts.value.brands === 1 ? 'brand' : 'brands'} wait for a person.`;
   const disputes = counts.value?.disputes ?? 0;
   return html`<${Page} title="Review desk" lead=${waiting}>
     <${Section} title="Letters, oldest first"><${WaitingLetters} /></${Section}>
@@ -23,34 +26,70 @@ export default function ReviewPage(): VNode {
 function WaitingLetters(): VNode {
   const place = usePlace();
   const after = place.query.get('after');
-  const reading = useReading<Listed & { letters: WaitingLetter[] }>(`/api/review/letters${after === null ? '' : `?after=${encodeURIComponent(after)}`}`);
-  return html`<${Read} reading=${reading} what="letters" show=${({ letters, next }: Listed & { letters: WaitingLetter[] }) => html`
-    ${letters.length === 0 ? html`<${Empty} title="No letter waits.">Letters that the rules cannot decide come here by themselves.</${Empty}>` : html`<div class="wide-list"><${Table} caption="Letters that wait for a person" rows=${letters} keyOf=${({ letterId }: WaitingLetter) => letterId} columns=${[
-      { title: 'Letter', show: ({ letterId }: WaitingLetter) => html`<${Link} href=${`/review/letters/${letterId}`}>Letter ${letterId}</${Link}>` },
-      { title: 'Brand', show: ({ displayName, handle }: WaitingLetter) => html`<${Name} text=${displayName} /><div class="soft">${handle}</div>` },
-      { title: 'For a person', show: ({ findings }: WaitingLetter) => codes(findings) },
-      { title: 'Numbers', isNumber: true, show: ({ requested }: WaitingLetter) => formatCount(requested) },
-      { title: 'Pages', isNumber: true, show: ({ pages }: WaitingLetter) => formatCount(pages) },
-      { title: 'Submitted', show: ({ submittedAt }: WaitingLetter) => html`<${When} at=${submittedAt} />` },
-      { title: 'Owner', show: ({ owner }: WaitingLetter) => html`<${Name} text=${owner} />` },
-    ]} /></div>`}
+  const reading = useReading<Listed & { letters: WaitingLetter[] }>(
+    `/api/review/letters${after === null ? '' : `?after=${encodeURIComponent(after)}`}`,
+  );
+  return html`<${Read} reading=${reading} what="letters" show=${({
+    letters,
+    next,
+  }: Listed & { letters: WaitingLetter[] }) => html`
+    ${
+      letters.length === 0
+        ? html`<${Empty} title="No letter waits.">Letters that the rules cannot decide come here by themselves.</${Empty}>`
+        : html`<div class="wide-list"><${Table} caption="Letters that wait for a person" rows=${letters} keyOf=${({ letterId }: WaitingLetter) => letterId} columns=${[
+            {
+              title: 'Letter',
+              show: ({ letterId }: WaitingLetter) =>
+                html`<${Link} href=${`/review/letters/${letterId}`}>Letter ${letterId}</${Link}>`,
+            },
+            {
+              title: 'Brand',
+              show: ({ displayName, handle }: WaitingLetter) =>
+                html`<${Name} text=${displayName} /><div class="soft">${handle}</div>`,
+            },
+            { title: 'For a person', show: ({ findings }: WaitingLetter) => codes(findings) },
+            { title: 'Numbers', isNumber: true, show: ({ requested }: WaitingLetter) => formatCount(requested) },
+            { title: 'Pages', isNumber: true, show: ({ pages }: WaitingLetter) => formatCount(pages) },
+            { title: 'Submitted', show: ({ submittedAt }: WaitingLetter) => html`<${When} at=${submittedAt} />` },
+            { title: 'Owner', show: ({ owner }: WaitingLetter) => html`<${Name} text=${owner} />` },
+          ]} /></div>`
+    }
     <${Paging} next=${next} cursor="after" moreText="More" label="Pages of the letters" stays=${true} />`} />`;
 }
 
 function WaitingBrands(): VNode {
   const place = usePlace();
   const after = place.query.get('brand');
-  const reading = useReading<Listed & { brands: WaitingBrand[] }>(`/api/review/brands${after === null ? '' : `?after=${encodeURIComponent(after)}`}`);
-  return html`<${Read} reading=${reading} what="brands" show=${({ brands, next }: Listed & { brands: WaitingBrand[] }) => html`
-    ${brands.length === 0 ? html`<${Empty} title="No brand waits.">A brand waits here when a person must judge its name. One whose letter waits comes after its letter.</${Empty}>` : html`<div class="wide-list"><${Table} caption="Brands that wait for a person" rows=${brands} keyOf=${({ handle }: WaitingBrand) => handle} columns=${[
-      { title: 'Brand', show: ({ handle }: WaitingBrand) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>` },
-      { title: 'Asked for', show: ({ pendingDisplayName }: WaitingBrand) => html`<${Name} text=${pendingDisplayName} />` },
-      { title: 'Approved now', show: ({ approvedDisplayName }: WaitingBrand) => html`<${Name} text=${approvedDisplayName ?? 'nothing'} />` },
-      { title: 'State', show: ({ state }: WaitingBrand) => html`<${State} name=${state} />` },
-      { title: 'For a person', show: ({ findings }: WaitingBrand) => codes(findings) },
-      { title: 'Waiting since', show: ({ waitingSince }: WaitingBrand) => html`<${When} at=${waitingSince} />` },
-      { title: 'Owner', show: ({ owner }: WaitingBrand) => html`<${Name} text=${owner} />` },
-    ]} /></div>`}
+  const reading = useReading<Listed & { brands: WaitingBrand[] }>(
+    `/api/review/brands${after === null ? '' : `?after=${encodeURIComponent(after)}`}`,
+  );
+  return html`<${Read} reading=${reading} what="brands" show=${({
+    brands,
+    next,
+  }: Listed & { brands: WaitingBrand[] }) => html`
+    ${
+      brands.length === 0
+        ? html`<${Empty} title="No brand waits.">A brand waits here when a person must judge its name. One whose letter waits comes after its letter.</${Empty}>`
+        : html`<div class="wide-list"><${Table} caption="Brands that wait for a person" rows=${brands} keyOf=${({ handle }: WaitingBrand) => handle} columns=${[
+            {
+              title: 'Brand',
+              show: ({ handle }: WaitingBrand) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>`,
+            },
+            {
+              title: 'Asked for',
+              show: ({ pendingDisplayName }: WaitingBrand) => html`<${Name} text=${pendingDisplayName} />`,
+            },
+            {
+              title: 'Approved now',
+              show: ({ approvedDisplayName }: WaitingBrand) =>
+                html`<${Name} text=${approvedDisplayName ?? 'nothing'} />`,
+            },
+            { title: 'State', show: ({ state }: WaitingBrand) => html`<${State} name=${state} />` },
+            { title: 'For a person', show: ({ findings }: WaitingBrand) => codes(findings) },
+            { title: 'Waiting since', show: ({ waitingSince }: WaitingBrand) => html`<${When} at=${waitingSince} />` },
+            { title: 'Owner', show: ({ owner }: WaitingBrand) => html`<${Name} text=${owner} />` },
+          ]} /></div>`
+    }
     <${Paging} next=${next} cursor="brand" moreText="More" label="Pages of the brands" stays=${true} />`} />`;
 }
 

@@ -16,7 +16,11 @@ export function WaitingCount(): VNode {
   const [waiting, setWaiting] = useState(0);
   useEffect(() => {
     const left = new AbortController();
-    const read = () => void getJson<WaitingCounts>('/api/review/counts', left.signal).then(({ letters, brands, disputes }) => setWaiting(letters + brands + disputes), () => {}); // the page itself says what is wrong
+    const read = () =>
+      void getJson<WaitingCounts>('/api/review/counts', left.signal).then(
+        ({ letters, brands, disputes }) => setWaiting(letters + brands + disputes),
+        () => {},
+      ); // the page itself says what is wrong
     read();
     window.addEventListener(decided, read, { signal: left.signal });
     return () => left.abort();

@@ -40,13 +40,21 @@ function describe(versions: readonly SizedVersion[]): string {
 
 function dataOf(versions: readonly SizedVersion[]): UPlot.AlignedData {
   const ascending = [...versions].reverse();
-  return [ascending.map(({ publishedAt }) => Date.parse(publishedAt) / 1000), ascending.map(({ rows }) => rows), ascending.map(({ bytes }) => bytes)];
+  return [
+    ascending.map(({ publishedAt }) => Date.parse(publishedAt) / 1000),
+    ascending.map(({ rows }) => rows),
+    ascending.map(({ bytes }) => bytes),
+  ];
 }
 
 function optionsOf(width: number): UPlot.Options {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(name).trim();
-  const axis = { stroke: colour('--soft'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line'), width: 1 } };
+  const axis = {
+    stroke: colour('--soft'),
+    grid: { stroke: colour('--line'), width: 1 },
+    ticks: { stroke: colour('--line'), width: 1 },
+  };
   const points = { show: true, size: 6 };
   return {
     width,
@@ -58,9 +66,20 @@ function optionsOf(width: number): UPlot.Options {
     axes: [
       { ...axis, values: (_plot, ticks) => ticks.map((tick, at) => formatTick(tick, ticks[at - 1])), space: 64 },
       { ...axis, scale: 'rows', size: 76, values: (_plot, ticks) => ticks.map((tick) => formatCount(tick)) },
-      { ...axis, scale: 'bytes', side: 1, size: 76, grid: { show: false }, values: (_plot, ticks) => ticks.map((tick) => formatBytes(tick)) },
+      {
+        ...axis,
+        scale: 'bytes',
+        side: 1,
+        size: 76,
+        grid: { show: false },
+        values: (_plot, ticks) => ticks.map((tick) => formatBytes(tick)),
+      },
     ],
-    series: [{}, { label: 'Rows', scale: 'rows', stroke: colour('--synthesis'), width: 2, points }, { label: 'Bytes', scale: 'bytes', stroke: colour('--replay'), width: 2, dash: [6, 4], points }],
+    series: [
+      {},
+      { label: 'Rows', scale: 'rows', stroke: colour('--synthesis'), width: 2, points },
+      { label: 'Bytes', scale: 'bytes', stroke: colour('--replay'), width: 2, dash: [6, 4], points },
+    ],
   };
 }
 

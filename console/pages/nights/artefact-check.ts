@@ -28,16 +28,21 @@ function Result({ check }: { check: ArtefactCheckFacts }): VNode {
     ${state === 'running' ? html`<p class="night-progress"><progress aria-label="Versions verified" max=${versions} value=${verdicts.length}></progress> <span>${verdicts.length} of ${versions} versions, since <${When} at=${startedAt} /></span></p>` : null}
     ${state === 'failed' ? html`<${Notice} kind="bad"><p><strong>The check broke off after ${verdicts.length} of ${versions} versions.</strong> ${problem ?? ''}</p></${Notice}>` : null}
     ${state === 'finished' ? html`<${Notice} kind=${bad.length === 0 ? 'good' : 'bad'}>${summary(check, bad)} <span class="hint">Ended <${When} at=${finishedAt} /></span></${Notice}>` : null}
-    ${bad.length === 0 ? null : html`<${Table} caption="Versions that are not as published" rows=${bad} keyOf=${({ artefact, version }: Verdict) => `${artefact} ${version}`} columns=${[
-      { title: 'Artefact', show: ({ artefact }: Verdict) => artefact },
-      { title: 'Version', isNumber: true, show: ({ version }: Verdict) => version },
-      { title: 'Verdict', show: ({ verdict }: Verdict) => html`<span class="state bad">${verdict}</span>` },
-      { title: 'Detail', show: ({ detail }: Verdict) => detail },
-    ]} />`}`;
+    ${
+      bad.length === 0
+        ? null
+        : html`<${Table} caption="Versions that are not as published" rows=${bad} keyOf=${({ artefact, version }: Verdict) => `${artefact} ${version}`} columns=${[
+            { title: 'Artefact', show: ({ artefact }: Verdict) => artefact },
+            { title: 'Version', isNumber: true, show: ({ version }: Verdict) => version },
+            { title: 'Verdict', show: ({ verdict }: Verdict) => html`<span class="state bad">${verdict}</span>` },
+            { title: 'Detail', show: ({ detail }: Verdict) => detail },
+          ]} />`
+    }`;
 }
 
 function summary({ verdicts, versions }: ArtefactCheckFacts, bad: readonly Verdict[]): Shown {
   const bytes = verdicts.reduce((sum, each) => sum + each.bytes, 0);
-  if (bad.length === 0) return html`<p><strong>${versions === 1 ? 'The version is' : `All ${formatCount(versions)} versions are`} as published.</strong> ${formatBytes(bytes)} were read.</p>`;
+  if (bad.length === 0)
+    return html`<p><strong>${versions === 1 ? 'The version is' : `All ${formatCount(versions)} versions are`} as published.</strong> ${formatBytes(bytes)} were read.</p>`;
   return html`<p><strong>${formatCount(bad.length)} of ${formatCount(versions)} versions are not as published.</strong> Run a night with all rows read: it writes a missing or damaged current file again. Old versions stay damaged; clients that need them take the whole current file.</p>`;
 }

@@ -17,11 +17,15 @@ export default function ArtefactPage({ params, query }: PageProps): VNode {
     actions=${reading.value?.manifest ? html`<a class="button" href=${`${api}/file`} download>Download version ${reading.value.manifest.version} (${formatBytes(reading.value.manifest.file.bytes)})</a>` : null}>
     <${Read} reading=${reading} what="the artefact" show=${(artefact: ToldArtefact) => html`<div class="nights-parts">
       ${artefact.stale === null ? null : html`<${Stale} artefact=${artefact} />`}
-      ${artefact.manifest === null ? html`<${Empty} title="Nothing was published yet.">Readers are answered 404 until a night has built it.</${Empty}>` : html`
+      ${
+        artefact.manifest === null
+          ? html`<${Empty} title="Nothing was published yet.">Readers are answered 404 until a night has built it.</${Empty}>`
+          : html`
         <${ManifestFacts} artefact=${artefact} manifest=${artefact.manifest} />
         <${Versions} api=${api} before=${query.get('before')} />
         <${Deltas} api=${api} manifest=${artefact.manifest} />
-        <${ArtefactCheckSection} path=${`${api}/check`} lead="Reads the file of each kept version again, with its index and deltas, and compares it with what was published. It goes on when this page is left." />`}
+        <${ArtefactCheckSection} path=${`${api}/check`} lead="Reads the file of each kept version again, with its index and deltas, and compares it with what was published. It goes on when this page is left." />`
+      }
     </div>`} />
   </${Page}>`;
 }
@@ -40,7 +44,12 @@ function ManifestFacts({ artefact, manifest }: { artefact: ToldArtefact; manifes
     ['Status', html`<${State} name=${artefact.status} />`],
     ['Version', manifest.version],
     ['Rows', formatCount(artefact.rows)],
-    ['Levels', Object.entries(manifest.levels).map(([level, rows]) => `${level} ${formatCount(rows)}`).join(', ')],
+    [
+      'Levels',
+      Object.entries(manifest.levels)
+        .map(([level, rows]) => `${level} ${formatCount(rows)}`)
+        .join(', '),
+    ],
     ['As of', html`<${When} at=${manifest.asOf} />`],
     ['Confirmed as of', html`<${When} at=${artefact.confirmedAsOf} />`],
     ['Built', html`<${When} at=${manifest.builtAt} />`],
@@ -58,13 +67,24 @@ function ManifestFacts({ artefact, manifest }: { artefact: ToldArtefact; manifes
 
 function Versions({ api, before }: { api: string; before: string | null }): VNode {
   const place = usePlace();
-  const reading = useReading<{ versions: ToldVersion[]; next: string | null }>(`${api}/versions${before === null ? '' : `?before=${encodeURIComponent(before)}`}`);
-  return html`<${Section} title="Versions"><${Read} reading=${reading} what="the versions" show=${({ versions, next }: { versions: ToldVersion[]; next: string | null }) => html`
+  const reading = useReading<{ versions: ToldVersion[]; next: string | null }>(
+    `${api}/versions${before === null ? '' : `?before=${encodeURIComponent(before)}`}`,
+  );
+  return html`<${Section} title="Versions"><${Read} reading=${reading} what="the versions" show=${({
+    versions,
+    next,
+  }: {
+    versions: ToldVersion[];
+    next: string | null;
+  }) => html`
     ${versions.length < 2 ? html`<p class="hint">Sizes over time are drawn from the second version on.</p>` : html`<${SizesChart} versions=${versions} />`}
     <${Table} caption="Versions, newest first" rows=${versions} keyOf=${({ version }: ToldVersion) => version} columns=${[
       { title: 'Version', isNumber: true, show: ({ version }: ToldVersion) => version },
       { title: 'Published', show: ({ publishedAt }: ToldVersion) => html`<${When} at=${publishedAt} />` },
-      { title: 'Night', show: ({ runId }: ToldVersion) => html`<${Link} href=${`/nights/${runId}`}>run ${runId}</${Link}>` },
+      {
+        title: 'Night',
+        show: ({ runId }: ToldVersion) => html`<${Link} href=${`/nights/${runId}`}>run ${runId}</${Link}>`,
+      },
       { title: 'Rows', isNumber: true, show: ({ rows }: ToldVersion) => formatCount(rows) },
       { title: 'Bytes', isNumber: true, show: ({ bytes }: ToldVersion) => formatBytes(bytes) },
       { title: 'Delta to it', isNumber: true, show: ({ delta }: ToldVersion) => formatBytes(delta?.bytes) },
@@ -77,14 +97,25 @@ function Versions({ api, before }: { api: string; before: string | null }): VNod
 
 function Deltas({ api, manifest: { version, deltas, file } }: { api: string; manifest: Manifest }): VNode {
   return html`<${Section} title=${`Deltas to version ${version}`}>
-    ${deltas.length === 0 ? html`<${Empty} title="There is no delta.">One is written when a version follows another. Readers take the whole file.</${Empty}>` : html`<${Table} caption="Deltas" rows=${deltas} keyOf=${({ from }: Delta) => from} columns=${[
-      { title: 'From version', isNumber: true, show: ({ from }: Delta) => from },
-      { title: 'Bytes', isNumber: true, show: ({ bytes }: Delta) => formatBytes(bytes) },
-      { title: 'Of the file', isNumber: true, show: ({ bytes }: Delta) => `${((100 * bytes) / file.bytes).toFixed(1)} %` },
-      { title: 'Added', isNumber: true, show: ({ added }: Delta) => formatCount(added) },
-      { title: 'Changed', isNumber: true, show: ({ changed }: Delta) => formatCount(changed) },
-      { title: 'Removed', isNumber: true, show: ({ removed }: Delta) => formatCount(removed) },
-      { title: 'File', show: ({ from }: Delta) => html`<a href=${`${api}/deltas/${from}`} download>Download from ${from}</a>` },
-    ]} />`}
+    ${
+      deltas.length === 0
+        ? html`<${Empty} title="There is no delta.">One is written when a version follows another. Readers take the whole file.</${Empty}>`
+        : html`<${Table} caption="Deltas" rows=${deltas} keyOf=${({ from }: Delta) => from} columns=${[
+            { title: 'From version', isNumber: true, show: ({ from }: Delta) => from },
+            { title: 'Bytes', isNumber: true, show: ({ bytes }: Delta) => formatBytes(bytes) },
+            {
+              title: 'Of the file',
+              isNumber: true,
+              show: ({ bytes }: Delta) => `${((100 * bytes) / file.bytes).toFixed(1)} %`,
+            },
+            { title: 'Added', isNumber: true, show: ({ added }: Delta) => formatCount(added) },
+            { title: 'Changed', isNumber: true, show: ({ changed }: Delta) => formatCount(changed) },
+            { title: 'Removed', isNumber: true, show: ({ removed }: Delta) => formatCount(removed) },
+            {
+              title: 'File',
+              show: ({ from }: Delta) => html`<a href=${`${api}/deltas/${from}`} download>Download from ${from}</a>`,
+            },
+          ]} />`
+    }
   </${Section}>`;
 }

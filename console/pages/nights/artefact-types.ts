@@ -6,7 +6,12 @@ export interface ListedArtefact {
   readonly country: string;
   readonly title: string;
   readonly status: 'fresh' | 'stale';
-  readonly stale: { readonly code: string; readonly reason: string; readonly since: string; readonly advice: string | null } | null;
+  readonly stale: {
+    readonly code: string;
+    readonly reason: string;
+    readonly since: string;
+    readonly advice: string | null;
+  } | null;
   readonly version: number | null;
   readonly rows: number | null;
   readonly bytes: number | null;
@@ -33,7 +38,13 @@ export interface Manifest {
   readonly levels: Readonly<Record<string, number>>;
   readonly categoriesVersion: number;
   readonly columns: readonly { readonly name: string; readonly meaning: string }[];
-  readonly file: { readonly href: string; readonly bytes: number; readonly sha256: string; readonly plainBytes: number; readonly plainSha256: string };
+  readonly file: {
+    readonly href: string;
+    readonly bytes: number;
+    readonly sha256: string;
+    readonly plainBytes: number;
+    readonly plainSha256: string;
+  };
   readonly previous: { readonly version: number } | null;
   readonly deltas: readonly Delta[];
   readonly index: { readonly bytes: number; readonly segments: number } | null;

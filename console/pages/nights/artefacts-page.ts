@@ -18,8 +18,16 @@ export default function ArtefactsPage(): VNode {
 
 function List({ artefacts }: { artefacts: readonly ListedArtefact[] }): VNode {
   return html`<${Table} caption="Artefacts" rows=${artefacts} keyOf=${pathOf} columns=${[
-    { title: 'Artefact', show: (artefact: ListedArtefact) => html`<${Link} href=${`/artefacts/${pathOf(artefact)}`}>${nameOf(artefact)}</${Link}>` },
-    { title: 'Status', show: ({ status, version, stale }: ListedArtefact) => html`<${State} name=${version === null ? 'unpublished' : status} />${stale === null ? null : html` <code class="night-code">${stale.code}</code>`}` },
+    {
+      title: 'Artefact',
+      show: (artefact: ListedArtefact) =>
+        html`<${Link} href=${`/artefacts/${pathOf(artefact)}`}>${nameOf(artefact)}</${Link}>`,
+    },
+    {
+      title: 'Status',
+      show: ({ status, version, stale }: ListedArtefact) =>
+        html`<${State} name=${version === null ? 'unpublished' : status} />${stale === null ? null : html` <code class="night-code">${stale.code}</code>`}`,
+    },
     { title: 'Version', isNumber: true, show: ({ version }: ListedArtefact) => version ?? '–' },
     { title: 'Rows', isNumber: true, show: ({ rows }: ListedArtefact) => formatCount(rows) },
     { title: 'Bytes', isNumber: true, show: ({ bytes }: ListedArtefact) => formatBytes(bytes) },

@@ -56,7 +56,17 @@ function Day({ day }: { day: string }): VNode {
 }
 
 /** A line of the grid; made again only if it looks different: a grid has up to 250 of them, and live ones come each second. */
-function GridLine({ row, at, days, current }: { row: GridRow; at: number; days: readonly string[]; current: number | null }): VNode {
+function GridLine({
+  row,
+  at,
+  days,
+  current,
+}: {
+  row: GridRow;
+  at: number;
+  days: readonly string[];
+  current: number | null;
+}): VNode {
   const looks = `${days[0]} ${at} ${row.cells.map((cell) => (cell === null ? '' : `${cell.state}.${cell.runId}.${cell.nights}`)).join()}`;
   return useMemo(() => {
     const name = nameOf(row);
@@ -68,10 +78,29 @@ function GridLine({ row, at, days, current }: { row: GridRow; at: number; days: 
 }
 
 /** A mark; not a component of its own, since there are thousands. */
-function mark({ cell, name, day, at, isCurrent }: { cell: GridCell | null; name: string; day: string; at: string; isCurrent: boolean }): VNode {
+function mark({
+  cell,
+  name,
+  day,
+  at,
+  isCurrent,
+}: {
+  cell: GridCell | null;
+  name: string;
+  day: string;
+  at: string;
+  isCurrent: boolean;
+}): VNode {
   const tabindex = isCurrent ? 0 : -1;
-  if (cell === null) return html`<span class="night-mark nothing" data-at=${at} tabindex=${tabindex}><span class="unseen">nothing</span></span>`;
-  const words = [`${name}, ${day}: ${asWords(cell.state)}`, cell.failureCode === null ? '' : `(${cell.failureCode})`, cell.nights > 1 ? `, the latest of ${cell.nights} nights` : ''].filter((part) => part !== '').join(' ');
+  if (cell === null)
+    return html`<span class="night-mark nothing" data-at=${at} tabindex=${tabindex}><span class="unseen">nothing</span></span>`;
+  const words = [
+    `${name}, ${day}: ${asWords(cell.state)}`,
+    cell.failureCode === null ? '' : `(${cell.failureCode})`,
+    cell.nights > 1 ? `, the latest of ${cell.nights} nights` : '',
+  ]
+    .filter((part) => part !== '')
+    .join(' ');
   return html`<a class=${`night-mark ${cell.state}`} href=${`/nights/${cell.runId}`} aria-label=${words} title=${words} data-at=${at} tabindex=${tabindex}></a>`;
 }
 
@@ -80,7 +109,11 @@ function Legend(): VNode {
 }
 
 /** Where a key leads; undefined for keys that do not move. */
-function placeAfter({ key, ctrlKey }: KeyboardEvent, [row, column]: GridPlace, { rows, columns }: { rows: number; columns: number }): GridPlace | undefined {
+function placeAfter(
+  { key, ctrlKey }: KeyboardEvent,
+  [row, column]: GridPlace,
+  { rows, columns }: { rows: number; columns: number },
+): GridPlace | undefined {
   const within = (at: number, count: number) => Math.max(0, Math.min(count - 1, at));
   switch (key) {
     case 'ArrowLeft':

@@ -18,7 +18,10 @@ export default function NightPage({ params }: PageProps): VNode {
   const isOpen = first.value !== undefined && first.value.night.state !== 'finished';
   const live = useLive<ToldNight>(isOpen ? `${path}/live` : null);
   const reading = live.value === undefined ? first : live;
-  const title = reading.value === undefined ? `Night, run ${params['run']!}` : `Night ${reading.value.night.date}, run ${reading.value.night.runId}`;
+  const title =
+    reading.value === undefined
+      ? `Night, run ${params['run']!}`
+      : `Night ${reading.value.night.date}, run ${reading.value.night.runId}`;
   const choices = (reading.value?.builds ?? []).map(nameOf);
   return html`<${Page} title=${title} lead=${html`<${Link} href="/nights">All nights</${Link}>`}
     actions=${mayDo('operator') ? html`<${RunNight} choices=${choices} only=${reading.value?.night.only ?? ''} label="Run again" />` : null}>
@@ -36,7 +39,13 @@ export default function NightPage({ params }: PageProps): VNode {
 
 function progressOf({ night, builds }: ToldNight): Parameters<typeof NightProgress>[0]['night'] {
   const sum = (count: (build: ToldBuild) => number) => builds.reduce((total, build) => total + count(build), 0);
-  return { ...night, files: builds.length, filesEnded: builds.filter(({ state }) => state !== 'pending' && state !== 'running').length, rows: sum(({ rows }) => rows ?? 0), rowsExpected: sum(({ rowsExpected }) => rowsExpected) };
+  return {
+    ...night,
+    files: builds.length,
+    filesEnded: builds.filter(({ state }) => state !== 'pending' && state !== 'running').length,
+    rows: sum(({ rows }) => rows ?? 0),
+    rowsExpected: sum(({ rowsExpected }) => rowsExpected),
+  };
 }
 
 /** What went wrong, each with what to do. */
@@ -47,11 +56,13 @@ function Troubles({ told: { night, builds } }: { told: ToldNight }): VNode | nul
   return html`<div>
     ${night.failure === null ? null : html`<${Notice} kind="bad"><${Failure} what="The night could not be opened" failure=${night.failure} /></${Notice}>`}
     ${differing.map((build) => html`<${Notice} key=${nameOf(build)} kind="bad"><p><strong>Alarm: ${nameOf(build)}: ${formatCount(build.segmentsDiffering)} segments changed without a mark.</strong> Nights since the last full build may have published old rows. This file is right. Find out what writes to the tables past the triggers.</p></${Notice}>`)}
-    ${sameFailures(failed).map(({ failure, names }) => html`<${Notice} key=${names[0]} kind="bad">
+    ${sameFailures(failed).map(
+      ({ failure, names }) => html`<${Notice} key=${names[0]} kind="bad">
       <${Failure} what=${listNames(names)} failure=${failure} />
       ${mayDo('operator') && night.state === 'finished' && names.length === 1 ? html`<${RunNight} choices=${names} only=${names[0]} label=${`Run ${names[0]!} again`} kind="" />` : null}
       ${mayDo('operator') && isHeld(failure) ? html`<${ReleaseFiles} names=${names} />` : null}
-    </${Notice}>`)}
+    </${Notice}>`,
+    )}
   </div>`;
 }
 
@@ -85,7 +96,12 @@ function NightFacts({ told: { night, builds } }: { told: ToldNight }): VNode {
   const count = (state: ToldBuild['state']) => builds.filter((build) => build.state === state).length;
   return html`<${Section} title="The night"><${Facts} entries=${[
     ['Outcome', html`<${State} name=${night.outcome ?? night.state} />`],
-    ['Files', builds.length === 0 ? 'not counted yet' : `${count('published')} published, ${count('unchanged')} unchanged, ${count('failed')} failed, of ${builds.length}`],
+    [
+      'Files',
+      builds.length === 0
+        ? 'not counted yet'
+        : `${count('published')} published, ${count('unchanged')} unchanged, ${count('failed')} failed, of ${builds.length}`,
+    ],
     ['What was asked', describeScope(night)],
     ['Started by', night.trigger === 'schedule' ? 'the schedule' : html`<${Name} text=${night.requestedBy} />`],
     ['Requested', html`<${When} at=${night.requestedAt} />`],
@@ -97,17 +113,37 @@ function NightFacts({ told: { night, builds } }: { told: ToldNight }): VNode {
 }
 
 function Builds({ told: { night, builds } }: { told: ToldNight }): VNode {
-  if (builds.length === 0) return html`<${Section} title="Artefacts"><${Empty} title="No file was counted yet.">${night.state === 'finished' ? 'The night ended before it knew what to build.' : 'They are shown when a worker has opened the night.'}</${Empty}></${Section}>`;
+  if (builds.length === 0)
+    return html`<${Section} title="Artefacts"><${Empty} title="No file was counted yet.">${night.state === 'finished' ? 'The night ended before it knew what to build.' : 'They are shown when a worker has opened the night.'}</${Empty}></${Section}>`;
   return html`<${Section} title="Artefacts"><${Table} caption="Artefacts of the night" rows=${builds} keyOf=${nameOf} columns=${[
-    { title: 'Artefact', show: (build: ToldBuild) => html`<${Link} href=${`/artefacts/${pathOf(build)}`}>${nameOf(build)}</${Link}>` },
-    { title: 'Outcome', show: ({ state, failure }: ToldBuild) => html`<${State} name=${state} />${failure === null ? null : html` <code class="night-code">${failure.code}</code>`}` },
+    {
+      title: 'Artefact',
+      show: (build: ToldBuild) => html`<${Link} href=${`/artefacts/${pathOf(build)}`}>${nameOf(build)}</${Link}>`,
+    },
+    {
+      title: 'Outcome',
+      show: ({ state, failure }: ToldBuild) =>
+        html`<${State} name=${state} />${failure === null ? null : html` <code class="night-code">${failure.code}</code>`}`,
+    },
     { title: 'Version', isNumber: true, show: ({ version }: ToldBuild) => version ?? '–' },
-    { title: 'Rows', isNumber: true, show: ({ rows, rowsExpected, builtAt }: ToldBuild) => (builtAt === null && rows !== null ? `${formatCount(rows)} of ${formatCount(rowsExpected)}` : formatCount(rows)) },
+    {
+      title: 'Rows',
+      isNumber: true,
+      show: ({ rows, rowsExpected, builtAt }: ToldBuild) =>
+        builtAt === null && rows !== null ? `${formatCount(rows)} of ${formatCount(rowsExpected)}` : formatCount(rows),
+    },
     { title: 'Before', isNumber: true, show: ({ rowsBefore }: ToldBuild) => formatCount(rowsBefore) },
     { title: 'Read', isNumber: true, show: ({ rowsRead }: ToldBuild) => formatCount(rowsRead) },
     { title: 'Build', show: ({ kind }: ToldBuild) => kinds[kind] },
     { title: 'Bytes', isNumber: true, show: ({ bytes }: ToldBuild) => formatBytes(bytes) },
-    { title: 'Took', isNumber: true, show: ({ startedAt, builtAt }: ToldBuild) => (startedAt === null || builtAt === null ? '–' : formatSeconds((Date.parse(builtAt) - Date.parse(startedAt)) / 1000)) },
+    {
+      title: 'Took',
+      isNumber: true,
+      show: ({ startedAt, builtAt }: ToldBuild) =>
+        startedAt === null || builtAt === null
+          ? '–'
+          : formatSeconds((Date.parse(builtAt) - Date.parse(startedAt)) / 1000),
+    },
     { title: 'Tries', isNumber: true, show: ({ attempts }: ToldBuild) => attempts },
   ]} /></${Section}>`;
 }
@@ -117,8 +153,15 @@ const kinds = { full: 'full', incremental: 'changes', keep: 'copy' } as const;
 
 function Lapsed({ lapsed }: { lapsed: ToldNight['lapsed'] }): VNode {
   return html`<${Section} title="Brands that lapsed"><p>Their numbers left the files, because the letters that named them have ended.</p><${Table} caption="Brands that lapsed" rows=${lapsed} keyOf=${({ brand, validUntil }: ToldNight['lapsed'][number]) => `${brand} ${validUntil}`} columns=${[
-    { title: 'Brand', show: ({ brand }: ToldNight['lapsed'][number]) => html`<${Link} href=${`/brands/${encodeURIComponent(brand)}`}><${Name} text=${brand} /></${Link}>` },
+    {
+      title: 'Brand',
+      show: ({ brand }: ToldNight['lapsed'][number]) =>
+        html`<${Link} href=${`/brands/${encodeURIComponent(brand)}`}><${Name} text=${brand} /></${Link}>`,
+    },
     { title: 'Numbers', isNumber: true, show: ({ numbers }: ToldNight['lapsed'][number]) => formatCount(numbers) },
-    { title: 'Letter ended', show: ({ validUntil }: ToldNight['lapsed'][number]) => html`<${When} at=${validUntil} />` },
+    {
+      title: 'Letter ended',
+      show: ({ validUntil }: ToldNight['lapsed'][number]) => html`<${When} at=${validUntil} />`,
+    },
   ]} /></${Section}>`;
 }

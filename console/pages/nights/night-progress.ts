@@ -4,7 +4,13 @@ import { formatCount } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
 /** How far an open night is, in a line. */
-export function NightProgress({ night, href }: { night: Pick<NightSummary, 'runId' | 'date' | 'state' | 'files' | 'filesEnded' | 'rows' | 'rowsExpected'>; href?: string }): VNode {
+export function NightProgress({
+  night,
+  href,
+}: {
+  night: Pick<NightSummary, 'runId' | 'date' | 'state' | 'files' | 'filesEnded' | 'rows' | 'rowsExpected'>;
+  href?: string;
+}): VNode {
   const { runId, date, state, files, filesEnded, rows, rowsExpected } = night;
   const name = `Night ${date}, run ${runId}`;
   const counted = files > 0;

@@ -17,7 +17,17 @@ interface NightChoice {
  * A button that asks what to run, runs it, and shows that night. `choices`: artefacts to choose from beside everything. Pressed twice, or
  * again after an answer that was lost, it runs one night, also if the dialog was left meanwhile.
  */
-export function RunNight({ choices, label, only = '', kind = 'primary' }: { choices: readonly string[]; label: string; only?: string; kind?: 'primary' | '' }): VNode {
+export function RunNight({
+  choices,
+  label,
+  only = '',
+  kind = 'primary',
+}: {
+  choices: readonly string[];
+  label: string;
+  only?: string;
+  kind?: 'primary' | '';
+}): VNode {
   const [isOpen, setOpen] = useState(false);
   const [key, setKey] = useState<string>(makeKey);
   const run = async (choice: NightChoice) => {
@@ -40,8 +50,10 @@ export function RunNight({ choices, label, only = '', kind = 'primary' }: { choi
 export function ReleaseFiles({ names }: { names: readonly string[] }): VNode {
   const [released, setReleased] = useState<readonly string[]>([]);
   const [only, what] = names.length === 1 ? [names[0]!, names[0]!] : [null, 'every held file'];
-  const release = async (reason: string) => setReleased((await sendJson<ReleasedFiles>('POST', '/api/nights/release', { only, reason })).released);
-  if (released.length > 0) return html`<p role="status">Released: ${released.join(', ')}. The next night publishes what differs no more than what was held.</p>`;
+  const release = async (reason: string) =>
+    setReleased((await sendJson<ReleasedFiles>('POST', '/api/nights/release', { only, reason })).released);
+  if (released.length > 0)
+    return html`<p role="status">Released: ${released.join(', ')}. The next night publishes what differs no more than what was held.</p>`;
   return html`<${ReasonButton} label=${`Release ${what}`} title=${`Release ${what}?`} confirm="Release" act=${release}><p>The next night publishes it, if it differs from what is published by no more than the build that was held, and a fifth. Find out first why it differs.</p></${ReasonButton}>`;
 }
 
@@ -54,17 +66,34 @@ function askForNight(choice: NightChoice, key: string): Promise<AskedNight> {
 }
 
 function changedSince({ status, code, hint }: Problem): Problem {
-  return new Problem({ status, code, detail: 'A night was asked for here before, and the choice has been changed since.', hint: `${hint ?? ''} Press again to run this one too.` });
+  return new Problem({
+    status,
+    code,
+    detail: 'A night was asked for here before, and the choice has been changed since.',
+    hint: `${hint ?? ''} Press again to run this one too.`,
+  });
 }
 
-function Choices({ choices, only, run, onLeave }: { choices: readonly string[]; only: string; run: (choice: NightChoice) => Promise<void>; onLeave: () => void }): VNode {
+function Choices({
+  choices,
+  only,
+  run,
+  onLeave,
+}: {
+  choices: readonly string[];
+  only: string;
+  run: (choice: NightChoice) => Promise<void>;
+  onLeave: () => void;
+}): VNode {
   const [choice, setChoice] = useState<NightChoice>({ only, full: false, acceptShrink: false });
   const { value: settings } = useReading<NightSettings>('/api/nights/settings');
   const caches = [...new Set(choices.map((name) => name.split('/')[0]!))];
   const names = [...new Set([...caches, ...choices, ...(only === '' ? [] : [only])])].sort();
   return html`
     <p>It builds from the data as they are when a worker opens it, as today's night. Readers keep what is published until a file is whole.</p>
-    <${Field} label="What to build">${(ids: object) => html`<select value=${choice.only} onChange=${(event: Event) => setChoice({ ...choice, only: (event.target as HTMLSelectElement).value })} ...${ids}>
+    <${Field} label="What to build">${(
+      ids: object,
+    ) => html`<select value=${choice.only} onChange=${(event: Event) => setChoice({ ...choice, only: (event.target as HTMLSelectElement).value })} ...${ids}>
       <option value="">everything</option>${names.map((name) => html`<option value=${name}>${name}</option>`)}
     </select>`}</${Field}>
     <${Check} label="Read all rows" isOn=${choice.full} onChange=${(full: boolean) => setChoice({ ...choice, full })}
@@ -74,7 +103,17 @@ function Choices({ choices, only, run, onLeave }: { choices: readonly string[]; 
     <div class="actions"><button type="button" onClick=${onLeave}>Cancel</button><${ActionButton} kind="primary" busyText="Asking …" act=${() => run(choice)}>Run the night</${ActionButton}></div>`;
 }
 
-function Check({ label, hint, isOn, onChange }: { label: string; hint: string; isOn: boolean; onChange: (isOn: boolean) => void }): VNode {
+function Check({
+  label,
+  hint,
+  isOn,
+  onChange,
+}: {
+  label: string;
+  hint: string;
+  isOn: boolean;
+  onChange: (isOn: boolean) => void;
+}): VNode {
   const id = useId();
   return html`<div class="night-choice">
     <input id=${id} type="checkbox" checked=${isOn} aria-describedby=${`${id}-hint`} onChange=${(event: Event) => onChange((event.target as HTMLInputElement).checked)} />

@@ -16,20 +16,33 @@ export function NightTimeline({ night, builds }: { night: TimedNight; builds: re
   const stages = [...stagesOf(night, builds), ...builds.flatMap(stageOf)];
   const start = Date.parse(night.requestedAt);
   const end = night.finishedAt === null ? Date.now() : Date.parse(night.finishedAt);
-  const share = (instant: number) => (Math.max(0, Math.min(1, (instant - start) / Math.max(1, end - start))) * 100);
+  const share = (instant: number) => Math.max(0, Math.min(1, (instant - start) / Math.max(1, end - start))) * 100;
   return html`<${Table} caption="Timings of the night" rows=${stages} keyOf=${({ name }: Stage) => name} columns=${[
     { title: 'Stage', show: ({ name }: Stage) => name },
-    { title: 'In the night', show: ({ from, to }: Stage) => html`<span class="timeline" aria-hidden="true"><span class=${to === null ? 'timeline-bar open' : 'timeline-bar'} style=${{ left: `${share(from)}%`, width: `${Math.max(0.5, share(to ?? end) - share(from))}%` }}></span></span>` },
+    {
+      title: 'In the night',
+      show: ({ from, to }: Stage) =>
+        html`<span class="timeline" aria-hidden="true"><span class=${to === null ? 'timeline-bar open' : 'timeline-bar'} style=${{ left: `${share(from)}%`, width: `${Math.max(0.5, share(to ?? end) - share(from))}%` }}></span></span>`,
+    },
     { title: 'Began after', isNumber: true, show: ({ from }: Stage) => formatSeconds((from - start) / 1000) },
-    { title: 'Took', isNumber: true, show: ({ from, to }: Stage) => (to === null ? 'goes on' : formatSeconds((to - from) / 1000)) },
+    {
+      title: 'Took',
+      isNumber: true,
+      show: ({ from, to }: Stage) => (to === null ? 'goes on' : formatSeconds((to - from) / 1000)),
+    },
   ]} />`;
 }
 
 function stagesOf({ requestedAt, openedAt, asOf, finishedAt }: TimedNight, builds: readonly TimedBuild[]): Stage[] {
-  const [requested, opened, snapshot, finished] = [requestedAt, openedAt, asOf, finishedAt].map((at) => (at === null ? null : Date.parse(at)));
+  const [requested, opened, snapshot, finished] = [requestedAt, openedAt, asOf, finishedAt].map((at) =>
+    at === null ? null : Date.parse(at),
+  );
   const starts = builds.flatMap(({ startedAt }) => (startedAt === null ? [] : [Date.parse(startedAt)]));
   const ends = builds.flatMap(({ builtAt }) => (builtAt === null ? [] : [Date.parse(builtAt)]));
-  const [firstStart, lastEnd] = [starts.length === 0 ? null : Math.min(...starts), ends.length < builds.length || ends.length === 0 ? null : Math.max(...ends)];
+  const [firstStart, lastEnd] = [
+    starts.length === 0 ? null : Math.min(...starts),
+    ends.length < builds.length || ends.length === 0 ? null : Math.max(...ends),
+  ];
   return [
     { name: 'waiting for a worker', from: requested!, to: opened },
     { name: 'opening and counting', from: opened, to: snapshot === null ? null : (firstStart ?? snapshot) },
@@ -39,5 +52,13 @@ function stagesOf({ requestedAt, openedAt, asOf, finishedAt }: TimedNight, build
 }
 
 function stageOf({ cache, country, startedAt, builtAt }: TimedBuild): Stage[] {
-  return startedAt === null ? [] : [{ name: nameOf({ cache, country }), from: Date.parse(startedAt), to: builtAt === null ? null : Date.parse(builtAt) }];
+  return startedAt === null
+    ? []
+    : [
+        {
+          name: nameOf({ cache, country }),
+          from: Date.parse(startedAt),
+          to: builtAt === null ? null : Date.parse(builtAt),
+        },
+      ];
 }

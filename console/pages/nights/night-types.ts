@@ -86,11 +86,10 @@ export interface ToldBuild extends TimedBuild {
 /** A night with all that is known of it. */
 export interface ToldNight {
   readonly night: TimedNight &
-    Pick<NightSummary, 'runId' | 'date' | 'trigger' | 'state' | 'outcome' | 'only' | 'acceptShrink' | 'full' | 'requestedBy'> & {
-      readonly generation: number;
-      readonly evaluatedAt: string | null;
-      readonly failure: ToldFailure | null;
-    };
+    Pick<
+      NightSummary,
+      'runId' | 'date' | 'trigger' | 'state' | 'outcome' | 'only' | 'acceptShrink' | 'full' | 'requestedBy'
+    > & { readonly generation: number; readonly evaluatedAt: string | null; readonly failure: ToldFailure | null };
   readonly builds: readonly ToldBuild[];
   readonly lapsed: readonly { readonly brand: string; readonly validUntil: string; readonly numbers: number }[];
   readonly others: readonly NightSummary[];

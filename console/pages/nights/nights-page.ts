@@ -14,9 +14,12 @@ import { html, useEffect, type Shown, type VNode } from '../shell/view.ts';
 export default function NightsPage(): VNode {
   const place = usePlace();
   const before = place.query.get('before');
-  const reading = useReading<NightHistory>(`/api/nights${before === null ? '' : `?before=${encodeURIComponent(before)}`}`);
+  const reading = useReading<NightHistory>(
+    `/api/nights${before === null ? '' : `?before=${encodeURIComponent(before)}`}`,
+  );
   const live = useLive<NightHistory>(before === null ? '/api/nights/live' : null);
-  const isNextDay = reading.value !== undefined && live.value !== undefined && reading.value.days[0] !== live.value.days[0];
+  const isNextDay =
+    reading.value !== undefined && live.value !== undefined && reading.value.days[0] !== live.value.days[0];
   useEffect(() => {
     if (isNextDay) reading.readAgain();
   }, [isNextDay]);
@@ -34,9 +37,20 @@ export default function NightsPage(): VNode {
 function withLastDays(history: NightHistory, last: NightHistory): NightHistory {
   const followed = new Map(last.rows.map((row) => [nameOf(row), row]));
   const known = new Set(history.rows.map(nameOf));
-  const added = last.rows.filter((row) => !known.has(nameOf(row))).map((row) => ({ ...row, cells: history.days.map(() => null) }));
-  const rows = [...history.rows, ...added].map((row) => ({ ...row, cells: row.cells.map((cell, at) => (last.days.includes(history.days[at]!) ? (followed.get(nameOf(row))?.cells[last.days.indexOf(history.days[at]!)] ?? null) : cell)) }));
-  const nights = [...last.nights, ...history.nights.filter(({ date }) => !last.days.includes(date))].sort((a, b) => b.runId - a.runId);
+  const added = last.rows
+    .filter((row) => !known.has(nameOf(row)))
+    .map((row) => ({ ...row, cells: history.days.map(() => null) }));
+  const rows = [...history.rows, ...added].map((row) => ({
+    ...row,
+    cells: row.cells.map((cell, at) =>
+      last.days.includes(history.days[at]!)
+        ? (followed.get(nameOf(row))?.cells[last.days.indexOf(history.days[at]!)] ?? null)
+        : cell,
+    ),
+  }));
+  const nights = [...last.nights, ...history.nights.filter(({ date }) => !last.days.includes(date))].sort(
+    (a, b) => b.runId - a.runId,
+  );
   return { ...history, rows: rows.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)), nights, isOpen: last.isOpen };
 }
 
@@ -57,9 +71,14 @@ function History({ history }: { history: NightHistory }): VNode {
   const place = usePlace();
   const [cache, onlyBad] = [place.query.get('cache') ?? '', place.query.get('trouble') === 'yes'];
   const caches = [...new Set(history.rows.map((row) => row.cache))];
-  const rows = history.rows.filter((row) => (cache === '' || row.cache === cache) && (!onlyBad || row.cells.some((cell) => cell?.state === 'stale' || cell?.state === 'failed')));
+  const rows = history.rows.filter(
+    (row) =>
+      (cache === '' || row.cache === cache) &&
+      (!onlyBad || row.cells.some((cell) => cell?.state === 'stale' || cell?.state === 'failed')),
+  );
   const change = (changes: Record<string, string | null>) => goTo(withQuery(place, changes), { replace: true });
-  if (history.rows.length === 0 && history.nights.length === 0) return html`<${Empty} title=${place.query.has('before') ? 'There was no night in these days.' : 'There was no night in the last 30 days.'}>The scheduler runs one every night; an operator can run one now.</${Empty}>`;
+  if (history.rows.length === 0 && history.nights.length === 0)
+    return html`<${Empty} title=${place.query.has('before') ? 'There was no night in these days.' : 'There was no night in the last 30 days.'}>The scheduler runs one every night; an operator can run one now.</${Empty}>`;
   return html`<div class="nights-parts">
     <${Section} title="History">
       <div class="filters nights-filters">
@@ -77,18 +96,35 @@ function History({ history }: { history: NightHistory }): VNode {
 /** Nights, newest first. */
 export function NightTable({ nights }: { nights: readonly NightSummary[] }): VNode {
   return html`<${Table} caption="Nights" rows=${nights} keyOf=${({ runId }: NightSummary) => runId} columns=${[
-    { title: 'Night', show: ({ date, runId }: NightSummary) => html`<${Link} class="night-name" href=${`/nights/${runId}`}>${date}, run ${runId}</${Link}>` },
+    {
+      title: 'Night',
+      show: ({ date, runId }: NightSummary) =>
+        html`<${Link} class="night-name" href=${`/nights/${runId}`}>${date}, run ${runId}</${Link}>`,
+    },
     { title: 'Outcome', show: ({ outcome, state }: NightSummary) => html`<${State} name=${outcome ?? state} />` },
     { title: 'What', show: describeScope },
     { title: 'Files', isNumber: true, show: ({ files }: NightSummary) => formatCount(files) },
     { title: 'Failed', isNumber: true, show: ({ filesFailed }: NightSummary) => formatCount(filesFailed) },
-    { title: 'Took', isNumber: true, show: ({ openedAt, finishedAt }: NightSummary) => (openedAt === null || finishedAt === null ? '–' : formatSeconds((Date.parse(finishedAt) - Date.parse(openedAt)) / 1000)) },
+    {
+      title: 'Took',
+      isNumber: true,
+      show: ({ openedAt, finishedAt }: NightSummary) =>
+        openedAt === null || finishedAt === null
+          ? '–'
+          : formatSeconds((Date.parse(finishedAt) - Date.parse(openedAt)) / 1000),
+    },
     { title: 'Requested', show: ({ requestedAt }: NightSummary) => html`<${When} at=${requestedAt} />` },
     { title: 'By', show: ({ requestedBy }: NightSummary) => html`<${Name} text=${requestedBy} />` },
   ]} />`;
 }
 
 /** What a night was asked for. */
-export function describeScope({ only, full, acceptShrink }: Pick<NightSummary, 'only' | 'full' | 'acceptShrink'>): Shown {
-  return [only ?? 'everything', full ? 'all rows read' : '', acceptShrink ? 'shrinking accepted' : ''].filter((part) => part !== '').join(', ');
+export function describeScope({
+  only,
+  full,
+  acceptShrink,
+}: Pick<NightSummary, 'only' | 'full' | 'acceptShrink'>): Shown {
+  return [only ?? 'everything', full ? 'all rows read' : '', acceptShrink ? 'shrinking accepted' : '']
+    .filter((part) => part !== '')
+    .join(', ');
 }

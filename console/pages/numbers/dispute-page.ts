@@ -11,7 +11,9 @@ import { countAgain } from '../branding/waiting-count.ts';
 /** A dispute, for the person who decides it. */
 export default function DisputePage({ params }: PageProps): VNode {
   const reading = useReading<Dispute>(`/api/disputes/${encodeURIComponent(params['id']!)}`);
-  return html`<${Page} title=${`Dispute ${params['id']}`}><${Read} reading=${reading} what="the dispute" show=${(dispute: Dispute) => html`<div class="page">
+  return html`<${Page} title=${`Dispute ${params['id']}`}><${Read} reading=${reading} what="the dispute" show=${(
+    dispute: Dispute,
+  ) => html`<div class="page">
     <${Section} title=${dispute.phone}><${Facts} entries=${[
       ['State', html`<${State} name=${dispute.state} />`],
       ['Label when it was filed', html`<${LabelName} label=${dispute.label} />`],
@@ -25,17 +27,26 @@ function Contact({ dispute: { disputeId, hasContact } }: { dispute: Dispute }): 
   const [contact, setContact] = useState<string | null>(null);
   const show = async () => setContact((await getJson<DisputeContact>(`/api/disputes/${disputeId}/contact`)).contact);
   if (!hasContact) return html`<p class="soft">No contact was given, or it is destroyed.</p>`;
-  return contact === null ? html`<div class="actions"><${ActionButton} act=${show}>Show the contact</${ActionButton}></div>` : html`<p>Contact: <${Name} text=${contact} /></p>`;
+  return contact === null
+    ? html`<div class="actions"><${ActionButton} act=${show}>Show the contact</${ActionButton}></div>`
+    : html`<p>Contact: <${Name} text=${contact} /></p>`;
 }
 
-function Decision({ dispute: { disputeId, state, decision }, onDecided }: { dispute: Dispute; onDecided: () => void }): VNode {
+function Decision({
+  dispute: { disputeId, state, decision },
+  onDecided,
+}: {
+  dispute: Dispute;
+  onDecided: () => void;
+}): VNode {
   const [reason, setReason] = useState('');
   const decide = (clear: boolean) => async () => {
     await sendJson('POST', `/api/disputes/${disputeId}/decision`, { clear, reason });
     countAgain();
     onDecided();
   };
-  if (decision !== null) return html`<${Notice} kind="info"><p>The dispute is <${State} name=${state} />. Decided <${When} at=${decision.at} /> by <${Name} text=${decision.by} />: <${Name} text=${decision.reason} /></p></${Notice}>`;
+  if (decision !== null)
+    return html`<${Notice} kind="info"><p>The dispute is <${State} name=${state} />. Decided <${When} at=${decision.at} /> by <${Name} text=${decision.by} />: <${Name} text=${decision.reason} /></p></${Notice}>`;
   return html`<p>Cleared, the number is published as NEUTRAL until a feed has another word on it, or new complaints come. Upheld, its label stays.</p>
     <${ReasonField} reason=${reason} onInput=${setReason} hint="Required. Kept with the decision." />
     <div class="actions"><${ActionButton} kind="primary" disabled=${reason.trim() === ''} act=${decide(true)}>Clear the number</${ActionButton}><${ActionButton} kind="danger" disabled=${reason.trim() === ''} act=${decide(false)}>Uphold the label</${ActionButton}></div>` as VNode;

@@ -12,7 +12,9 @@ const states = ['open', 'cleared', 'upheld'];
 /** Disputes of labels, oldest first. */
 export default function DisputesPage(): VNode {
   const place = usePlace();
-  const query = new URLSearchParams(['state', 'after'].map((name) => [name, place.query.get(name) ?? '']).filter(([, value]) => value !== ''));
+  const query = new URLSearchParams(
+    ['state', 'after'].map((name) => [name, place.query.get(name) ?? '']).filter(([, value]) => value !== ''),
+  );
   const reading = useReading<Listed & { disputes: Dispute[] }>(`/api/disputes?${query.toString()}`);
   return html`<${Page} title="Disputes" lead="Requests to look at the label of a number again, oldest first.">
     <${Filters}><${ChoiceFilter} name="state" label="State" choices=${states} /></${Filters}>

@@ -33,7 +33,11 @@ function LoadParts({ load, onDecided }: { load: ShownLoad; onDecided: () => void
     <${Section} title="The load"><${Facts} entries=${[
       ['State', html`<${State} name=${load.state} />`],
       ['Feed', html`<${Name} text=${load.source === '' ? load.feed : `${load.feed}/${load.source}`} />`],
-      ['Decided', decision && html`${decision.kind} by <${Name} text=${decision.by} /> <${When} at=${decision.at} />: ${visible(decision.reason)}`],
+      [
+        'Decided',
+        decision &&
+          html`${decision.kind} by <${Name} text=${decision.by} /> <${When} at=${decision.at} />: ${visible(decision.reason)}`,
+      ],
       ['Rows given', formatCount(load.rowsGiven)],
       ['Accepted', formatCount(load.rowsAccepted)],
       ['Rejected', formatCount(load.rowsRejected)],
@@ -56,10 +60,14 @@ function Held({ loadId, onDecided }: { loadId: number; onDecided: () => void }):
   };
   return html`<${Notice} kind="warn">
     <p><strong>Held: nothing of it counts until an operator decides.</strong> The gates below say what is unusual.</p>
-    ${mayDo('operator') ? html`<div class="actions">
+    ${
+      mayDo('operator')
+        ? html`<div class="actions">
       <${ReasonButton} label="Release" title="Release the load" confirm="Release the load" act=${decide('release')}><p>The file is read again and merged, past its gates.</p></${ReasonButton}>
       <${ReasonButton} label="Discard" kind="danger" title="Discard the load" confirm="Discard the load" isDanger=${true} act=${decide('discard')}><p>Nothing of it is merged, and its file is removed.</p></${ReasonButton}>
-    </div>` : null}
+    </div>`
+        : null
+    }
   </${Notice}>` as VNode;
 }
 
@@ -74,8 +82,13 @@ function Gates({ gates }: { gates: readonly ShownGate[] }): VNode {
 
 function Rejects({ loadId }: { loadId: number }): VNode {
   const after = usePlace().query.get('after');
-  const reading = useReading<ShownRejects>(`/api/feeds/loads/${loadId}/rejects${after === null ? '' : `?after=${encodeURIComponent(after)}`}`);
-  return html`<${Section} title="Refused rows"><${Read} reading=${reading} what="refused rows" show=${({ rejects, next }: ShownRejects) => html`
+  const reading = useReading<ShownRejects>(
+    `/api/feeds/loads/${loadId}/rejects${after === null ? '' : `?after=${encodeURIComponent(after)}`}`,
+  );
+  return html`<${Section} title="Refused rows"><${Read} reading=${reading} what="refused rows" show=${({
+    rejects,
+    next,
+  }: ShownRejects) => html`
     <div class="wide-list"><${Table} caption="Rows of the file that were refused" rows=${rejects} keyOf=${({ line }: ShownReject) => line} columns=${[
       { title: 'Line', isNumber: true, show: ({ line }: ShownReject) => formatCount(line) },
       { title: 'Code', show: ({ code }: ShownReject) => html`<code>${code}</code>` },

@@ -41,7 +41,12 @@ export interface ShownLoad {
   readonly rowsTooOld: number | null;
   readonly labelsWithheld: number | null;
   readonly gates: readonly ShownGate[];
-  readonly decision: { readonly kind: string; readonly by: string; readonly at: string; readonly reason: string } | null;
+  readonly decision: {
+    readonly kind: string;
+    readonly by: string;
+    readonly at: string;
+    readonly reason: string;
+  } | null;
   readonly failure: { readonly code: string; readonly reason: string } | null;
 }
 

@@ -31,9 +31,16 @@ function Arrivals({ arrivals }: { arrivals: readonly ShownArrival[] }): VNode | 
     ${late.length === 0 ? null : html`<${Notice} kind="bad"><p><strong>Stopped coming:</strong> ${late.map(nameOfFeed).join(', ')}. Nights run on with what came before.</p></${Notice}>`}
     <${Table} caption="When each feed came last" rows=${arrivals} keyOf=${nameOfFeed} columns=${[
       { title: 'Feed', show: (arrival: ShownArrival) => html`<${Name} text=${nameOfFeed(arrival)} />` },
-      { title: 'Last load', show: ({ lastAt }: ShownArrival) => (lastAt === null ? 'never' : html`<${When} at=${lastAt} />`) },
+      {
+        title: 'Last load',
+        show: ({ lastAt }: ShownArrival) => (lastAt === null ? 'never' : html`<${When} at=${lastAt} />`),
+      },
       { title: 'Rows', isNumber: true, show: ({ rows }: ShownArrival) => formatCount(rows) },
-      { title: 'Expected every', show: ({ expectedHours }: ShownArrival) => (expectedHours === null ? 'not known yet' : `${formatCount(expectedHours)} hours`) },
+      {
+        title: 'Expected every',
+        show: ({ expectedHours }: ShownArrival) =>
+          expectedHours === null ? 'not known yet' : `${formatCount(expectedHours)} hours`,
+      },
       { title: 'State', show: (arrival: ShownArrival) => html`<${State} name=${arrival.late ? 'late' : 'in_time'} />` },
     ]} />
   </${Section}>`;
@@ -44,12 +51,19 @@ function nameOfFeed({ feed, source }: Pick<ShownArrival, 'feed' | 'source'>): st
 }
 
 function Loads({ page: { loads, next } }: { page: ShownLoads }): VNode {
-  if (loads.length === 0) return html`<${Empty} title="There is no such load.">A file comes by the command line, the drop folder, or the button above.</${Empty}>`;
+  if (loads.length === 0)
+    return html`<${Empty} title="There is no such load.">A file comes by the command line, the drop folder, or the button above.</${Empty}>`;
   return html`<div class="wide-list"><${Table} caption="Loads of feeds" rows=${loads} keyOf=${({ loadId }: ShownLoad) => loadId} columns=${[
-    { title: 'Load', show: ({ loadId }: ShownLoad) => html`<${Link} href=${`/feeds/${loadId}`}>Load ${loadId}</${Link}>` },
+    {
+      title: 'Load',
+      show: ({ loadId }: ShownLoad) => html`<${Link} href=${`/feeds/${loadId}`}>Load ${loadId}</${Link}>`,
+    },
     { title: 'Feed', show: (load: ShownLoad) => html`<${Name} text=${nameOfFeed(load)} />` },
     { title: 'State', show: ({ state }: ShownLoad) => html`<${State} name=${state} />` },
-    { title: 'Held by', show: ({ gates }: ShownLoad) => gates.map(({ gate }) => gate.replaceAll('_', ' ')).join(', ') || '–' },
+    {
+      title: 'Held by',
+      show: ({ gates }: ShownLoad) => gates.map(({ gate }) => gate.replaceAll('_', ' ')).join(', ') || '–',
+    },
     { title: 'Given', isNumber: true, show: ({ rowsGiven }: ShownLoad) => formatCount(rowsGiven) },
     { title: 'Rejected', isNumber: true, show: ({ rowsRejected }: ShownLoad) => formatCount(rowsRejected) },
     { title: 'Submitted', show: ({ requestedAt }: ShownLoad) => html`<${When} at=${requestedAt} />` },

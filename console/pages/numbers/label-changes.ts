@@ -9,7 +9,8 @@ export function LabelName({ label: { level, category } }: { label: Pick<Label, '
 
 /** The changes of a label, newest first, each with its cause. */
 export function LabelChanges({ changes }: { changes: readonly LabelChange[] }): VNode {
-  if (changes.length === 0) return html`<${Empty} title="Its label has not changed since the history began.">Changes by feeds, complaints, clearings and disputes stand here.</${Empty}>`;
+  if (changes.length === 0)
+    return html`<${Empty} title="Its label has not changed since the history began.">Changes by feeds, complaints, clearings and disputes stand here.</${Empty}>`;
   return html`<div class="wide-list"><${Table} caption="Changes of the label" rows=${changes} keyOf=${({ eventId }: LabelChange) => eventId} columns=${[
     { title: 'When', show: ({ at }: LabelChange) => html`<${When} at=${at} />` },
     { title: 'From', show: ({ from }: LabelChange) => html`<${LabelName} label=${from} />` },

@@ -32,12 +32,33 @@ export interface Dispute {
 export interface ShownNumber {
   readonly phone: string;
   readonly country: string | null;
-  readonly reputation: { readonly level: string; readonly category: { readonly id: number; readonly name: string } | null; readonly source: string | null } | null;
+  readonly reputation: {
+    readonly level: string;
+    readonly category: { readonly id: number; readonly name: string } | null;
+    readonly source: string | null;
+  } | null;
   readonly since: string | null;
-  readonly feed: { readonly level: string; readonly category: number | null; readonly loadId: number; readonly requestedAt: string | null } | null;
+  readonly feed: {
+    readonly level: string;
+    readonly category: number | null;
+    readonly loadId: number;
+    readonly requestedAt: string | null;
+  } | null;
   readonly complaints: number;
-  readonly score: { readonly level: string; readonly category: number | null; readonly ruleVersion: string; readonly reports: number; readonly independentReports: number; readonly lastReportedAt: string | null } | null;
-  readonly redress: readonly { readonly redressId: number; readonly reason: string; readonly clearedBy: string; readonly clearedAt: string }[];
+  readonly score: {
+    readonly level: string;
+    readonly category: number | null;
+    readonly ruleVersion: string;
+    readonly reports: number;
+    readonly independentReports: number;
+    readonly lastReportedAt: string | null;
+  } | null;
+  readonly redress: readonly {
+    readonly redressId: number;
+    readonly reason: string;
+    readonly clearedBy: string;
+    readonly clearedAt: string;
+  }[];
   readonly protection: string | null;
   readonly changes: readonly LabelChange[];
   readonly disputes: readonly Dispute[];

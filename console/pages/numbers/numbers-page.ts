@@ -1,4 +1,15 @@
-import { ActionButton, Empty, Facts, Field, Name, Page, ProblemNotice, Section, State, When } from '../shell/components.ts';
+import {
+  ActionButton,
+  Empty,
+  Facts,
+  Field,
+  Name,
+  Page,
+  ProblemNotice,
+  Section,
+  State,
+  When,
+} from '../shell/components.ts';
 import { DisputeTable } from './dispute-table.ts';
 import { LabelChanges, LabelName } from './label-changes.ts';
 import type { ShownNumber } from './number-types.ts';
@@ -23,7 +34,10 @@ export default function NumbersPage(): VNode {
     }
   };
   return html`<${Page} title="Numbers" lead="The label of a number, why it has it, and since when.">
-    <form class="look-up" onSubmit=${(event: Event) => { event.preventDefault(); void lookUp(); }}>
+    <form class="look-up" onSubmit=${(event: Event) => {
+      event.preventDefault();
+      void lookUp();
+    }}>
       <${Field} label="Number" hint="In international form: +12025550143.">${(ids: object) => html`<input type="tel" autocomplete="off" maxlength="40" required value=${phone} onInput=${({ target }: Event) => setPhone((target as HTMLInputElement).value)} ...${ids} />`}</${Field}>
       <div class="actions"><${ActionButton} kind="primary" disabled=${phone.trim() === ''} act=${lookUp}>Look up</${ActionButton}></div>
     </form>
@@ -34,7 +48,8 @@ export default function NumbersPage(): VNode {
 
 function FoundNumber({ number, onChanged }: { number: ShownNumber; onChanged: (number: ShownNumber) => void }): VNode {
   const { phone, disputes, changes } = number;
-  const clear = async (reason: string) => onChanged(await sendJson<ShownNumber>('POST', '/api/numbers/clear', { phone, reason }));
+  const clear = async (reason: string) =>
+    onChanged(await sendJson<ShownNumber>('POST', '/api/numbers/clear', { phone, reason }));
   return html`<div class="page" aria-live="polite">
     <${Section} title=${phone} actions=${mayDo('reviewer') ? html`<${ReasonButton} label="Clear the number" title=${`Clear ${phone}`} confirm="Clear it" isDanger=${true} kind="danger" act=${clear}><p>It is published as NEUTRAL until a feed has another word on it, or new complaints come.</p></${ReasonButton}>` : null}>
       <${Facts} entries=${factsOf(number)} />
@@ -44,17 +59,43 @@ function FoundNumber({ number, onChanged }: { number: ShownNumber; onChanged: (n
   </div>`;
 }
 
-function factsOf({ country, reputation, since, feed, complaints, score, redress: [cleared], protection }: ShownNumber): readonly (readonly [string, Shown])[] {
+function factsOf({
+  country,
+  reputation,
+  since,
+  feed,
+  complaints,
+  score,
+  redress: [cleared],
+  protection,
+}: ShownNumber): readonly (readonly [string, Shown])[] {
   const facts: (readonly [string, Shown])[] = [
-    ['Label', reputation === null ? 'not in the caches' : html`<${State} name=${reputation.level} />${reputation.category === null ? null : ` ${reputation.category.id} ${asWords(reputation.category.name)}`}`],
+    [
+      'Label',
+      reputation === null
+        ? 'not in the caches'
+        : html`<${State} name=${reputation.level} />${reputation.category === null ? null : ` ${reputation.category.id} ${asWords(reputation.category.name)}`}`,
+    ],
     ['Decided by', reputation?.source ?? '–'],
     ['Since', since === null ? '–' : html`<${When} at=${since} />`],
     ['Country', country ?? '–'],
     ['Complaints', formatCount(complaints)],
   ];
-  if (feed !== null) facts.push(['A feed says', html`<${LabelName} label=${feed} /> (<${Link} href=${`/feeds/${feed.loadId}`}>load ${feed.loadId}</${Link}>, <${When} at=${feed.requestedAt} />)`]);
-  if (score !== null) facts.push(['The rule says', html`<${LabelName} label=${score} /> (${score.ruleVersion}, ${formatCount(score.reports)} reports that count, ${formatCount(score.independentReports)} independent, the last <${When} at=${score.lastReportedAt} />)`]);
-  if (cleared !== undefined) facts.push(['Last cleared', html`<${When} at=${cleared.clearedAt} /> by <${Name} text=${cleared.clearedBy} />: <${Name} text=${cleared.reason} />`]);
+  if (feed !== null)
+    facts.push([
+      'A feed says',
+      html`<${LabelName} label=${feed} /> (<${Link} href=${`/feeds/${feed.loadId}`}>load ${feed.loadId}</${Link}>, <${When} at=${feed.requestedAt} />)`,
+    ]);
+  if (score !== null)
+    facts.push([
+      'The rule says',
+      html`<${LabelName} label=${score} /> (${score.ruleVersion}, ${formatCount(score.reports)} reports that count, ${formatCount(score.independentReports)} independent, the last <${When} at=${score.lastReportedAt} />)`,
+    ]);
+  if (cleared !== undefined)
+    facts.push([
+      'Last cleared',
+      html`<${When} at=${cleared.clearedAt} /> by <${Name} text=${cleared.clearedBy} />: <${Name} text=${cleared.reason} />`,
+    ]);
   if (protection !== null) facts.push(['Never labelled', protection]);
   return facts;
 }

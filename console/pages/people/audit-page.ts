@@ -10,16 +10,22 @@ const pageEvents = 100;
 export default function AuditPage(): VNode {
   const place = usePlace();
   const before = place.query.get('before');
-  const reading = useReading<{ events: AuditEvent[] }>(`/api/events?limit=${pageEvents}${before === null ? '' : `&before=${encodeURIComponent(before)}`}`);
+  const reading = useReading<{ events: AuditEvent[] }>(
+    `/api/events?limit=${pageEvents}${before === null ? '' : `&before=${encodeURIComponent(before)}`}`,
+  );
   return html`<${Page} title="Audit trail" lead="What was done in the console. Decisions on brands and letters, and what was done to voiceprints, are in their own histories as well.">
     <${Read} reading=${reading} what="the trail" show=${({ events }: { events: AuditEvent[] }) => html`
-      ${events.length === 0 ? html`<${Empty} title="Nothing was done before that.">Go to the start of the list.</${Empty}>` : html`<${Table} caption="Events of the console" rows=${events} keyOf=${({ eventId }: AuditEvent) => eventId} columns=${[
-        { title: 'When', show: ({ at }: AuditEvent) => html`<${When} at=${at} />` },
-        { title: 'Who', show: ({ actor }: AuditEvent) => html`<${Name} text=${actor} />` },
-        { title: 'What', show: ({ what }: AuditEvent) => what },
-        { title: 'To what', show: ({ object }: AuditEvent) => html`<${Name} text=${object} />` },
-        { title: 'From', show: ({ address }: AuditEvent) => address },
-      ]} />`}
+      ${
+        events.length === 0
+          ? html`<${Empty} title="Nothing was done before that.">Go to the start of the list.</${Empty}>`
+          : html`<${Table} caption="Events of the console" rows=${events} keyOf=${({ eventId }: AuditEvent) => eventId} columns=${[
+              { title: 'When', show: ({ at }: AuditEvent) => html`<${When} at=${at} />` },
+              { title: 'Who', show: ({ actor }: AuditEvent) => html`<${Name} text=${actor} />` },
+              { title: 'What', show: ({ what }: AuditEvent) => what },
+              { title: 'To what', show: ({ object }: AuditEvent) => html`<${Name} text=${object} />` },
+              { title: 'From', show: ({ address }: AuditEvent) => address },
+            ]} />`
+      }
       <${Pager} next=${events.length === pageEvents ? String(events.at(-1)!.eventId) : null} isFirst=${before === null} onFirst=${() => goTo(withQuery(place, { before: null }))} onNext=${(next: string) => goTo(withQuery(place, { before: next }))} />`} />
   </${Page}>`;
 }

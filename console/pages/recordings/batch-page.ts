@@ -1,6 +1,21 @@
 import { BatchBar, BatchKey, describeRate, useRate } from './batch-progress.ts';
 import type { BatchItem, LiveBatch, RetriedBatch } from './batch-types.ts';
-import { ActionButton, Dialog, Empty, Facts, Field, LiveMark, Name, Notice, Page, Read, Section, State, Table, When } from '../shell/components.ts';
+import {
+  ActionButton,
+  Dialog,
+  Empty,
+  Facts,
+  Field,
+  LiveMark,
+  Name,
+  Notice,
+  Page,
+  Read,
+  Section,
+  State,
+  Table,
+  When,
+} from '../shell/components.ts';
 import { useLive, useReading } from '../shell/reading.ts';
 import { mayDo, sendJson } from '../shell/request.ts';
 import { goTo, Link, usePlace, withQuery, type PageProps } from '../shell/router.ts';
@@ -45,20 +60,36 @@ function Progress({ live, isLive }: { live: LiveBatch; isLive: boolean }): VNode
   </${Section}>`;
 }
 
-function Actions({ path, live: { batch, counts, reasons }, onDone }: { path: string; live: LiveBatch; onDone: () => void }): VNode {
+function Actions({
+  path,
+  live: { batch, counts, reasons },
+  onDone,
+}: {
+  path: string;
+  live: LiveBatch;
+  onDone: () => void;
+}): VNode {
   const [said, setSaid] = useState('');
   const [withAll, setWithAll] = useState(false);
   const isEnded = batch.endedAt !== null;
   const retryable = reasons.filter(({ retryHelps }) => retryHelps).reduce((sum, { items }) => sum + items, 0);
   const retry = async () => {
     const { retried } = await sendJson<RetriedBatch>('POST', `${path}/retry`, { all: withAll });
-    setSaid(retried === 0 ? 'Nothing was queued: what failed would fail again, or its audio is gone.' : `${formatCount(retried)} ${retried === 1 ? 'recording is' : 'recordings are'} queued again.`);
+    setSaid(
+      retried === 0
+        ? 'Nothing was queued: what failed would fail again, or its audio is gone.'
+        : `${formatCount(retried)} ${retried === 1 ? 'recording is' : 'recordings are'} queued again.`,
+    );
     onDone();
   };
   return html`<div class="actions batch-actions">
     <a class="button" href=${`${path}/results.csv`} download>Save results as CSV</a>
-    ${mayDo('reviewer') && isEnded && counts.error > 0 ? html`<${ActionButton} disabled=${!withAll && retryable === 0} act=${retry}>Try failed recordings again</${ActionButton}>
-      <label class="check"><input type="checkbox" checked=${withAll} onChange=${({ currentTarget }: { currentTarget: HTMLInputElement }) => setWithAll(currentTarget.checked)} /> also those whose recording is at fault</label>` : null}
+    ${
+      mayDo('reviewer') && isEnded && counts.error > 0
+        ? html`<${ActionButton} disabled=${!withAll && retryable === 0} act=${retry}>Try failed recordings again</${ActionButton}>
+      <label class="check"><input type="checkbox" checked=${withAll} onChange=${({ currentTarget }: { currentTarget: HTMLInputElement }) => setWithAll(currentTarget.checked)} /> also those whose recording is at fault</label>`
+        : null
+    }
     ${mayDo('operator') && !isEnded ? html`<${CancelBatch} path=${path} onDone=${onDone} />` : null}
     ${said === '' ? null : html`<${Notice} kind="info"><p>${said}</p></${Notice}>`}
   </div>`;
@@ -101,13 +132,23 @@ function Items({ path, isOpen }: { path: string; isOpen: boolean }): VNode {
     if (!isOpen && wasOpen.current) reading.readAgain(); // the last outcomes
     wasOpen.current = isOpen;
     if (!isOpen) return;
-    const timer = setInterval(() => document.visibilityState === 'visible' && !isReading.current && reading.readAgain(), itemsAgainMs);
+    const timer = setInterval(
+      () => document.visibilityState === 'visible' && !isReading.current && reading.readAgain(),
+      itemsAgainMs,
+    );
     return () => clearInterval(timer);
   }, [isOpen]);
-  const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }) => goTo(withQuery(place, { state: currentTarget.value, after: null }), { replace: true });
+  const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }) =>
+    goTo(withQuery(place, { state: currentTarget.value, after: null }), { replace: true });
   return html`<${Section} title="Recordings">
     <div class="filters"><${Field} label="State">${(ids: object) => html`<select value=${state} onChange=${choose} ...${ids}><option value="">all</option>${states.map((each) => html`<option value=${each} selected=${each === state}>${each === 'error' ? 'error (failed)' : asWords(each)}</option>`)}</select>`}</${Field}></div>
-    <${Read} reading=${reading} what="the recordings" show=${({ items, next }: { items: BatchItem[]; next: string | null }) => html`
+    <${Read} reading=${reading} what="the recordings" show=${({
+      items,
+      next,
+    }: {
+      items: BatchItem[];
+      next: string | null;
+    }) => html`
       ${items.length === 0 ? html`<${Empty} title="No recording of the batch is in this state.">Choose another one.</${Empty}>` : html`<${ItemTable} items=${items} />`}
       <nav class="pager" aria-label="Pages of the recordings">
         <button type="button" disabled=${after === null} onClick=${() => goTo(withQuery(place, { after: null }))}>To the start</button>
@@ -119,13 +160,29 @@ function Items({ path, isOpen }: { path: string; isOpen: boolean }): VNode {
 function ItemTable({ items }: { items: readonly BatchItem[] }): VNode {
   return html`<${Table} caption="Recordings of the batch" rows=${items} keyOf=${({ line }: BatchItem) => line} columns=${[
     { title: 'Line', isNumber: true, show: ({ line }: BatchItem) => formatCount(line) },
-    { title: 'Recording', show: ({ id, source }: BatchItem) => html`<${Link} href=${`/verifications/${id}`}><${Name} text=${source} /></${Link}>` },
+    {
+      title: 'Recording',
+      show: ({ id, source }: BatchItem) =>
+        html`<${Link} href=${`/verifications/${id}`}><${Name} text=${source} /></${Link}>`,
+    },
     { title: 'State', show: ({ state }: BatchItem) => html`<${State} name=${state} />` },
     { title: 'Model', show: ({ model, requestedModel }: BatchItem) => model ?? requestedModel },
     { title: 'Synthesis', isNumber: true, show: ({ scores }: BatchItem) => formatScore(scores?.synthesis) },
     { title: 'Replay', isNumber: true, show: ({ scores }: BatchItem) => formatScore(scores?.replay) },
-    { title: 'Decision or reason', show: ({ decision, why }: BatchItem) => (decision !== null ? html`<${State} name=${decision.label} />` : why !== null ? html`<span class="reason">${why.meaning}</span>` : '–') },
-    { title: 'Length', isNumber: true, show: ({ audio }: BatchItem) => (audio?.duration == null ? '–' : formatSeconds(audio.duration)) },
+    {
+      title: 'Decision or reason',
+      show: ({ decision, why }: BatchItem) =>
+        decision !== null
+          ? html`<${State} name=${decision.label} />`
+          : why !== null
+            ? html`<span class="reason">${why.meaning}</span>`
+            : '–',
+    },
+    {
+      title: 'Length',
+      isNumber: true,
+      show: ({ audio }: BatchItem) => (audio?.duration == null ? '–' : formatSeconds(audio.duration)),
+    },
   ]} />`;
 }
 

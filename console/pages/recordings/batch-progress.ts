@@ -37,14 +37,18 @@ export function useRate(ended: number, isLive: boolean): number | null {
   const seen = useRef<Seen[]>([]);
   const now = performance.now();
   if (!isLive) seen.current = [];
-  else if (seen.current.at(-1)?.ended !== ended) seen.current = [...seen.current.filter(({ at }) => now - at < rateMs), { at: now, ended }];
+  else if (seen.current.at(-1)?.ended !== ended)
+    seen.current = [...seen.current.filter(({ at }) => now - at < rateMs), { at: now, ended }];
   const [first, last] = [seen.current[0], seen.current.at(-1)];
-  return first === undefined || last === undefined || last.at - first.at < 900 ? null : ((last.ended - first.ended) * 1000) / (last.at - first.at);
+  return first === undefined || last === undefined || last.at - first.at < 900
+    ? null
+    : ((last.ended - first.ended) * 1000) / (last.at - first.at);
 }
 
 /** A rate with the time that is left, in words. */
 export function describeRate(rate: number | null, left: number): string {
   if (left === 0) return 'Every recording has an outcome.';
-  if (rate === null || rate === 0) return `${formatCount(left)} ${left === 1 ? 'recording has' : 'recordings have'} no outcome yet.`;
+  if (rate === null || rate === 0)
+    return `${formatCount(left)} ${left === 1 ? 'recording has' : 'recordings have'} no outcome yet.`;
   return `${rate.toFixed(1)} recordings a second; ${formatCount(left)} left, some ${formatSeconds(left / rate)}.`;
 }

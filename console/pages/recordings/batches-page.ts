@@ -13,26 +13,44 @@ export default function BatchesPage(): VNode {
   const [before, state] = [place.query.get('before'), place.query.get('state') ?? ''];
   const query = new URLSearchParams({ ...(state === '' ? {} : { state }), ...(before === null ? {} : { before }) });
   const reading = useReading<{ batches: ListedBatch[]; next: string | null }>(`/api/batches?${query.toString()}`);
-  const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }) => goTo(withQuery(place, { state: currentTarget.value, before: null }), { replace: true });
+  const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }) =>
+    goTo(withQuery(place, { state: currentTarget.value, before: null }), { replace: true });
   return html`<${Page} title="Batches" lead="Recordings that were handed in together, the newest first." actions=${html`<button type="button" onClick=${reading.readAgain}>Read again</button>`}>
     <form class="section filters" aria-label="Filters" onSubmit=${(event: Event) => event.preventDefault()}>
       <${Field} label="State">${(ids: object) => html`<select value=${state} onChange=${choose} ...${ids}><option value="">all</option>${batchStates.map((each) => html`<option value=${each} selected=${each === state}>${asWords(each)}</option>`)}</select>`}</${Field}>
     </form>
-    <${Read} reading=${reading} what="the batches" show=${({ batches, next }: { batches: ListedBatch[]; next: string | null }) => html`
-      ${batches.length === 0 ? html`<${Empty} title=${state === '' ? 'No batch was handed in yet.' : 'No batch is in this state.'}>${state === '' ? html`Hand recordings in with <code>caller-trust verify FOLDER</code>, through the drop folder, or one under AI Voice Detection.` : 'Choose another state.'}</${Empty}>` : html`<div class="batch-table"><${Table} caption="Batches" rows=${batches} keyOf=${({ id }: ListedBatch) => id} columns=${[
-        { title: 'Handed in', show: ({ requestedAt }: ListedBatch) => html`<${When} at=${requestedAt} />` },
-        { title: 'Batch', show: ({ id, name }: ListedBatch) => html`<${Link} href=${`/batches/${id}`}><${Name} text=${name} /></${Link}>` },
-        { title: 'State', show: ({ state: each }: ListedBatch) => html`<${State} name=${each} />` },
-        { title: 'Progress', show: (batch: ListedBatch) => html`<${ListedProgress} batch=${batch} />` },
-        { title: 'Model', show: ({ requestedModel }: ListedBatch) => requestedModel },
-        { title: 'Mode', show: ({ mode }: ListedBatch) => modeTitles[mode] },
-        { title: 'Client', show: ({ owner }: ListedBatch) => html`<${Name} text=${owner} />` },
-        { title: 'Ended', show: ({ endedAt }: ListedBatch) => html`<${When} at=${endedAt} />` },
-      ]} /></div>`}
+    <${Read} reading=${reading} what="the batches" show=${({
+      batches,
+      next,
+    }: {
+      batches: ListedBatch[];
+      next: string | null;
+    }) => html`
+      ${
+        batches.length === 0
+          ? html`<${Empty} title=${state === '' ? 'No batch was handed in yet.' : 'No batch is in this state.'}>${state === '' ? html`Hand recordings in with <code>caller-trust verify FOLDER</code>, through the drop folder, or one under AI Voice Detection.` : 'Choose another state.'}</${Empty}>`
+          : html`<div class="batch-table"><${Table} caption="Batches" rows=${batches} keyOf=${({ id }: ListedBatch) => id} columns=${[
+              { title: 'Handed in', show: ({ requestedAt }: ListedBatch) => html`<${When} at=${requestedAt} />` },
+              {
+                title: 'Batch',
+                show: ({ id, name }: ListedBatch) =>
+                  html`<${Link} href=${`/batches/${id}`}><${Name} text=${name} /></${Link}>`,
+              },
+              { title: 'State', show: ({ state: each }: ListedBatch) => html`<${State} name=${each} />` },
+              { title: 'Progress', show: (batch: ListedBatch) => html`<${ListedProgress} batch=${batch} />` },
+              { title: 'Model', show: ({ requestedModel }: ListedBatch) => requestedModel },
+              { title: 'Mode', show: ({ mode }: ListedBatch) => modeTitles[mode] },
+              { title: 'Client', show: ({ owner }: ListedBatch) => html`<${Name} text=${owner} />` },
+              { title: 'Ended', show: ({ endedAt }: ListedBatch) => html`<${When} at=${endedAt} />` },
+            ]} /></div>`
+      }
       <${Pager} next=${next} isFirst=${before === null} onFirst=${() => goTo(withQuery(place, { before: null }))} onNext=${(to: string) => goTo(withQuery(place, { before: to }))} />`} />
   </${Page}>`;
 }
 
 function ListedProgress({ batch: { items, open } }: { batch: ListedBatch }): VNode {
-  return html`<div class="listed-progress"><${BatchBar} parts=${[{ name: 'ended', items: items - open }, { name: 'queued', items: open }]} items=${items} /><span>${open === 0 ? `${formatCount(items)} ${items === 1 ? 'recording' : 'recordings'}` : `${formatCount(items - open)} of ${formatCount(items)}`}</span></div>`;
+  return html`<div class="listed-progress"><${BatchBar} parts=${[
+    { name: 'ended', items: items - open },
+    { name: 'queued', items: open },
+  ]} items=${items} /><span>${open === 0 ? `${formatCount(items)} ${items === 1 ? 'recording' : 'recordings'}` : `${formatCount(items - open)} of ${formatCount(items)}`}</span></div>`;
 }

@@ -35,15 +35,36 @@ export class CaptureStream {
     this.listener = listener;
     this.socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/api/stream`);
     this.socket.binaryType = 'arraybuffer';
-    this.socket.addEventListener('open', () => this.say({ type: 'start', model, format: { encoding: 'pcm_s16le', sampleRate, channels: 1 }, channels, name }));
-    this.socket.addEventListener('message', ({ data }: MessageEvent<string>) => this.take(JSON.parse(data) as StreamMessage));
-    this.socket.addEventListener('close', () => this.fail(new Problem({ status: 0, code: 'stream_lost', detail: 'The connection of the stream broke off.', hint: 'What came until then is verified: look under Verifications.' })));
+    this.socket.addEventListener('open', () =>
+      this.say({ type: 'start', model, format: { encoding: 'pcm_s16le', sampleRate, channels: 1 }, channels, name }),
+    );
+    this.socket.addEventListener('message', ({ data }: MessageEvent<string>) =>
+      this.take(JSON.parse(data) as StreamMessage),
+    );
+    this.socket.addEventListener('close', () =>
+      this.fail(
+        new Problem({
+          status: 0,
+          code: 'stream_lost',
+          detail: 'The connection of the stream broke off.',
+          hint: 'What came until then is verified: look under Verifications.',
+        }),
+      ),
+    );
   }
 
   /** Sends samples of 16 bits. */
   send(samples: ArrayBuffer): void {
     if (this.isOver || this.hasEnded || this.socket.readyState !== WebSocket.OPEN) return;
-    if (this.socket.bufferedAmount > waitingBytesMax) return this.fail(new Problem({ status: 0, code: 'network_slow', detail: 'The network is slower than the recording.', hint: 'Record to a file and hand that in.' }));
+    if (this.socket.bufferedAmount > waitingBytesMax)
+      return this.fail(
+        new Problem({
+          status: 0,
+          code: 'network_slow',
+          detail: 'The network is slower than the recording.',
+          hint: 'Record to a file and hand that in.',
+        }),
+      );
     this.socket.send(samples);
   }
 
@@ -66,10 +87,12 @@ export class CaptureStream {
   private take(message: StreamMessage): void {
     if (this.isOver) return;
     const { listener } = this;
-    if (message.type === 'ready') listener.onReady({ model: message.model, thresholds: message.thresholds, secondsMax: message.limits.secondsMax });
+    if (message.type === 'ready')
+      listener.onReady({ model: message.model, thresholds: message.thresholds, secondsMax: message.limits.secondsMax });
     if (message.type === 'window') listener.onWindow(message);
     if (message.type === 'progress') listener.onProgress(message);
-    if (message.type === 'error') this.fail(new Problem({ status: 0, code: message.code, detail: message.problem, hint: message.hint }));
+    if (message.type === 'error')
+      this.fail(new Problem({ status: 0, code: message.code, detail: message.problem, hint: message.hint }));
     if (message.type === 'verification') {
       this.isOver = true;
       listener.onVerified(message.verification.id);

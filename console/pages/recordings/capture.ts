@@ -13,7 +13,12 @@ export interface Capture {
 const lastSamplesMs = 1000;
 
 /** What browsers do to voices for calls is switched off, because it changes what is judged. */
-const asRecorded: MediaTrackConstraints = { echoCancellation: false, noiseSuppression: false, autoGainControl: false, channelCount: 1 };
+const asRecorded: MediaTrackConstraints = {
+  echoCancellation: false,
+  noiseSuppression: false,
+  autoGainControl: false,
+  channelCount: 1,
+};
 
 /**
  * Begins to hear the microphone: samples of 16 bits of one channel, at the rate of the device. When the signal fires the microphone is
@@ -36,7 +41,12 @@ export async function startCapture(onAudio: (audio: CapturedAudio) => void, sign
     signal.throwIfAborted();
     await context.audioWorklet.addModule('/pages/capture-worklet.js');
     signal.throwIfAborted();
-    const node = new AudioWorkletNode(context, 'capture', { numberOfInputs: 1, numberOfOutputs: 0, channelCount: 1, channelCountMode: 'explicit' });
+    const node = new AudioWorkletNode(context, 'capture', {
+      numberOfInputs: 1,
+      numberOfOutputs: 0,
+      channelCount: 1,
+      channelCountMode: 'explicit',
+    });
     let ended = () => {};
     node.port.onmessage = ({ data }: MessageEvent<CapturedAudio | null>) => {
       if (data === null) ended();
@@ -65,8 +75,31 @@ export async function startCapture(onAudio: (audio: CapturedAudio) => void, sign
 /** Why a microphone cannot be used, in words. */
 function problemOf(error: unknown): Problem {
   const name = error instanceof DOMException ? error.name : '';
-  if (name === 'NotAllowedError') return new Problem({ status: 0, code: 'microphone_refused', detail: 'The browser does not let this page use the microphone.', hint: 'Allow it beside the address of the page, then try again.' });
-  if (name === 'NotFoundError') return new Problem({ status: 0, code: 'microphone_missing', detail: 'No microphone was found.', hint: 'Connect one, or choose a file.' });
-  if (name === 'SecurityError') return new Problem({ status: 0, code: 'microphone_unreachable', detail: 'Browsers give the microphone to pages of https, and of this machine, only.', hint: 'Open the console under its https address, or choose a file.' });
-  return new Problem({ status: 0, code: 'microphone_unreachable', detail: 'The microphone cannot be used.', hint: 'Close other programs that use it, or choose a file.' });
+  if (name === 'NotAllowedError')
+    return new Problem({
+      status: 0,
+      code: 'microphone_refused',
+      detail: 'The browser does not let this page use the microphone.',
+      hint: 'Allow it beside the address of the page, then try again.',
+    });
+  if (name === 'NotFoundError')
+    return new Problem({
+      status: 0,
+      code: 'microphone_missing',
+      detail: 'No microphone was found.',
+      hint: 'Connect one, or choose a file.',
+    });
+  if (name === 'SecurityError')
+    return new Problem({
+      status: 0,
+      code: 'microphone_unreachable',
+      detail: 'Browsers give the microphone to pages of https, and of this machine, only.',
+      hint: 'Open the console under its https address, or choose a file.',
+    });
+  return new Problem({
+    status: 0,
+    code: 'microphone_unreachable',
+    detail: 'The microphone cannot be used.',
+    hint: 'Close other programs that use it, or choose a file.',
+  });
 }

@@ -19,7 +19,15 @@ interface LiveRecording {
   readonly voiceSeconds: number;
 }
 
-const begun: LiveRecording = { stage: 'asking', model: null, thresholds: null, secondsMax: null, windows: [], receivedSeconds: 0, voiceSeconds: 0 };
+const begun: LiveRecording = {
+  stage: 'asking',
+  model: null,
+  thresholds: null,
+  secondsMax: null,
+  windows: [],
+  receivedSeconds: 0,
+  voiceSeconds: 0,
+};
 
 /** Seconds of the picture before there are as many. */
 const shownSecondsMin = 12;
@@ -31,15 +39,30 @@ interface Take {
   stream: CaptureStream | null;
 }
 
-const stopText: Readonly<Record<LiveRecording['stage'], string>> = { asking: 'Stop', recording: 'Stop and verify', ending: 'Ending …' };
+const stopText: Readonly<Record<LiveRecording['stage'], string>> = {
+  asking: 'Stop',
+  recording: 'Stop and verify',
+  ending: 'Ending …',
+};
 
 /** Records from the microphone and shows the scores of its windows while it goes on. */
-export function Microphone({ model, channels, onVerified }: { model: string; channels: 'apart' | 'mixed'; onVerified: (id: string) => void }): VNode {
+export function Microphone({
+  model,
+  channels,
+  onVerified,
+}: {
+  model: string;
+  channels: 'apart' | 'mixed';
+  onVerified: (id: string) => void;
+}): VNode {
   const [recording, setRecording] = useState<LiveRecording | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [peak, setPeak] = useState(0);
   const current = useRef<Take | null>(null);
-  const change = (changes: Partial<LiveRecording> | ((before: LiveRecording) => Partial<LiveRecording>)) => setRecording((before) => (before === null ? before : { ...before, ...(typeof changes === 'function' ? changes(before) : changes) }));
+  const change = (changes: Partial<LiveRecording> | ((before: LiveRecording) => Partial<LiveRecording>)) =>
+    setRecording((before) =>
+      before === null ? before : { ...before, ...(typeof changes === 'function' ? changes(before) : changes) },
+    );
   const give = () => {
     current.current?.leaving.abort();
     current.current?.stream?.leave();
@@ -66,16 +89,20 @@ export function Microphone({ model, channels, onVerified }: { model: string; cha
         setPeak(loudest);
       }, take.leaving.signal);
       const { sampleRate } = take.capture;
-      take.stream = new CaptureStream({ model, channels, sampleRate, name: 'microphone' }, {
-        onReady: (facts) => change({ stage: 'recording', ...facts }),
-        onWindow: (window) => change(({ windows }) => ({ windows: withWindow(windows, window) })),
-        onProgress: (progress) => change({ receivedSeconds: progress.receivedSeconds, voiceSeconds: progress.voiceSeconds }),
-        onVerified: (id) => {
-          finish();
-          onVerified(id);
+      take.stream = new CaptureStream(
+        { model, channels, sampleRate, name: 'microphone' },
+        {
+          onReady: (facts) => change({ stage: 'recording', ...facts }),
+          onWindow: (window) => change(({ windows }) => ({ windows: withWindow(windows, window) })),
+          onProgress: (progress) =>
+            change({ receivedSeconds: progress.receivedSeconds, voiceSeconds: progress.voiceSeconds }),
+          onVerified: (id) => {
+            finish();
+            onVerified(id);
+          },
+          onProblem: refuse,
         },
-        onProblem: refuse,
-      });
+      );
     } catch (error) {
       refuse(error);
     }

@@ -39,11 +39,27 @@ export default function DetectPage(): VNode {
 }
 
 /** The families with their defaults, then every model; removed ones say what took their place. */
-function ModelField({ known: { families, models }, model, onModel }: { known: DetectionFacts; model: string; onModel: (model: string) => void }): VNode {
-  const defaultOf = (family: string) => models.find((each) => each.family === family && each.isDefault)?.model ?? 'none';
+function ModelField({
+  known: { families, models },
+  model,
+  onModel,
+}: {
+  known: DetectionFacts;
+  model: string;
+  onModel: (model: string) => void;
+}): VNode {
+  const defaultOf = (family: string) =>
+    models.find((each) => each.family === family && each.isDefault)?.model ?? 'none';
   const chosen = models.find((each) => each.model === model);
-  const hint = model === 'auto' ? 'The sample rate of the recording decides: phone below 16 kHz.' : chosen === undefined ? `The default of the family: ${defaultOf(model)}.` : `This version, whatever the default is${chosen.release === null ? '' : `; release ${chosen.release}`}.`;
-  return html`<${Field} label="Model" hint=${hint}>${(ids: object) => html`<select value=${model} onChange=${({ currentTarget }: { currentTarget: HTMLSelectElement }) => onModel(currentTarget.value)} ...${ids}>
+  const hint =
+    model === 'auto'
+      ? 'The sample rate of the recording decides: phone below 16 kHz.'
+      : chosen === undefined
+        ? `The default of the family: ${defaultOf(model)}.`
+        : `This version, whatever the default is${chosen.release === null ? '' : `; release ${chosen.release}`}.`;
+  return html`<${Field} label="Model" hint=${hint}>${(
+    ids: object,
+  ) => html`<select value=${model} onChange=${({ currentTarget }: { currentTarget: HTMLSelectElement }) => onModel(currentTarget.value)} ...${ids}>
     <option value="auto">auto: the sample rate decides</option>
     ${families.map((family) => html`<option value=${family}>${family}: now ${defaultOf(family)}</option>`)}
     ${families.map((family) => html`<optgroup label=${`${family}, one version`}>${models.filter((each) => each.family === family).map(({ model: name, state, isDefault, replacedBy, isUsable }) => html`<option value=${name} disabled=${state === 'removed' || !isUsable}>${name}${isDefault ? ' (default)' : ''}${state === 'removed' ? ` (removed; ${replacedBy ?? 'nothing'} takes its place)` : isUsable ? '' : ' (its weights are not here)'}</option>`)}</optgroup>`)}
@@ -86,7 +102,11 @@ function FileForm({ known: { limits }, model, channels, onHandedIn }: FileFormPr
     setProblem(null);
     setSent(0);
     try {
-      const { verification } = await handIn({ file, model, channels, key: key.current }, setSent, stopping.current.signal);
+      const { verification } = await handIn(
+        { file, model, channels, key: key.current },
+        setSent,
+        stopping.current.signal,
+      );
       key.current = crypto.randomUUID();
       onHandedIn(verification);
     } catch (error) {

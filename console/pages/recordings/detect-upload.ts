@@ -14,7 +14,11 @@ export interface DetectionRequest {
  * Hands a recording in, and tells how much of it is up. `fetch` does not say that.
  * @throws Problem
  */
-export function handIn({ file, model, channels, key }: DetectionRequest, onSent: (share: number) => void, signal: AbortSignal): Promise<HandedIn> {
+export function handIn(
+  { file, model, channels, key }: DetectionRequest,
+  onSent: (share: number) => void,
+  signal: AbortSignal,
+): Promise<HandedIn> {
   const form = new FormData();
   for (const [name, value] of Object.entries({ key, model, channels })) form.set(name, value);
   form.set('file', file);
@@ -27,8 +31,19 @@ export function handIn({ file, model, channels, key }: DetectionRequest, onSent:
       if (request.status === 200) return resolve(JSON.parse(request.responseText) as HandedIn);
       void readProblem(new Response(request.responseText, { status: request.status })).then(reject);
     });
-    request.addEventListener('error', () => reject(new Problem({ status: 0, code: 'unreachable', detail: 'The recording could not be sent to its end.', hint: 'Check the network, and that the file is not larger than the limit; then try again.' })));
-    request.addEventListener('abort', () => reject(new Problem({ status: 0, code: 'given_up', detail: 'The upload was stopped.', hint: null })));
+    request.addEventListener('error', () =>
+      reject(
+        new Problem({
+          status: 0,
+          code: 'unreachable',
+          detail: 'The recording could not be sent to its end.',
+          hint: 'Check the network, and that the file is not larger than the limit; then try again.',
+        }),
+      ),
+    );
+    request.addEventListener('abort', () =>
+      reject(new Problem({ status: 0, code: 'given_up', detail: 'The upload was stopped.', hint: null })),
+    );
     signal.addEventListener('abort', () => request.abort(), { once: true });
     request.send(form);
   });

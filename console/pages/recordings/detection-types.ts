@@ -9,7 +9,13 @@ export interface HandedIn {
 
 /** What the service says while audio goes up: docs/streaming.md. */
 export type StreamMessage =
-  | { readonly type: 'ready'; readonly stream: string; readonly model: string; readonly thresholds: Scores; readonly limits: { readonly secondsMax: number } }
+  | {
+      readonly type: 'ready';
+      readonly stream: string;
+      readonly model: string;
+      readonly thresholds: Scores;
+      readonly limits: { readonly secondsMax: number };
+    }
   | ({ readonly type: 'window' } & ScoredWindow)
   | { readonly type: 'progress'; readonly receivedSeconds: number; readonly voiceSeconds: number }
   | { readonly type: 'verification'; readonly verification: { readonly id: string } }

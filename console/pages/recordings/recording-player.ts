@@ -19,7 +19,8 @@ export function RecordingPlayer({ path, verification: { recording, times }, audi
   useEffect(() => {
     if (isRefused) play();
   }, [isRefused]);
-  if (recording!.playback === null) return html`<p class="hint">${times.ended === null ? 'It can be heard when it has been opened.' : 'It could not be opened, so it cannot be heard or drawn here.'}</p>`;
+  if (recording!.playback === null)
+    return html`<p class="hint">${times.ended === null ? 'It can be heard when it has been opened.' : 'It could not be opened, so it cannot be heard or drawn here.'}</p>`;
   const isConverted = isRefused || recording!.playback === 'converted';
   const source = `${path}/${isConverted ? 'playback' : 'audio'}`;
   const fail = async () => {

@@ -51,7 +51,10 @@ function Picture({ label, height, make, shows, playing }: PictureProps): VNode {
     draw();
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     scheme.addEventListener('change', draw);
-    const sizes = new ResizeObserver(() => plot.current?.width !== element.clientWidth && plot.current?.setSize({ width: element.clientWidth, height }));
+    const sizes = new ResizeObserver(
+      () =>
+        plot.current?.width !== element.clientWidth && plot.current?.setSize({ width: element.clientWidth, height }),
+    );
     sizes.observe(element);
     return () => {
       scheme.removeEventListener('change', draw);
@@ -76,7 +79,28 @@ function timeText(seconds: number): string {
 }
 
 /** What both pictures share: the axis of time, and no marks under the pointer but a line. */
-function optionsOf(width: number, { height, secondsMax, series, axis, scale, hooks, bands = [], isTimeShown }: { height: number; secondsMax: number; series: uPlot.Series[]; axis: uPlot.Axis; scale: [number, number]; hooks: uPlot.Hooks.Arrays; bands?: uPlot.Band[]; isTimeShown: boolean }): uPlot.Options {
+function optionsOf(
+  width: number,
+  {
+    height,
+    secondsMax,
+    series,
+    axis,
+    scale,
+    hooks,
+    bands = [],
+    isTimeShown,
+  }: {
+    height: number;
+    secondsMax: number;
+    series: uPlot.Series[];
+    axis: uPlot.Axis;
+    scale: [number, number];
+    hooks: uPlot.Hooks.Arrays;
+    bands?: uPlot.Band[];
+    isTimeShown: boolean;
+  },
+): uPlot.Options {
   const ink = colour('soft');
   const grid = { stroke: colour('line'), width: 1 };
   return {
@@ -97,7 +121,17 @@ function optionsOf(width: number, { height, secondsMax, series, axis, scale, hoo
 }
 
 /** The lowest and highest samples of a channel over time, with the voice that was found marked below. */
-export function WaveformPicture({ waveform, channel: { lows, highs, voice }, label, playing }: { waveform: Waveform; channel: Waveform['channels'][number]; label: string; playing?: Playing }): VNode {
+export function WaveformPicture({
+  waveform,
+  channel: { lows, highs, voice },
+  label,
+  playing,
+}: {
+  waveform: Waveform;
+  channel: Waveform['channels'][number];
+  label: string;
+  playing?: Playing;
+}): VNode {
   const { bucketSeconds, durationSeconds } = waveform;
   const loudest = Math.max(0.02, ...lows.map((low) => -low), ...highs);
   const make = (width: number) => {
@@ -118,9 +152,20 @@ export function WaveformPicture({ waveform, channel: { lows, highs, voice }, lab
     const times = lows.map((_low, at) => (at + 0.5) * bucketSeconds);
     return {
       options: optionsOf(width, {
-        height: heights.waveform, secondsMax: durationSeconds, scale: [-loudest * 1.05, loudest * 1.05], isTimeShown: false, hooks: { drawClear: [markVoice] }, bands: [{ series: [1, 2], fill }],
-        axis: { splits: () => [-loudest, 0, loudest], values: (_plot, splits) => splits.map((split) => split.toFixed(loudest < 0.1 ? 2 : 1)) },
-        series: [{ stroke: fill, width: 1, points: { show: false } }, { stroke: fill, width: 1, points: { show: false } }],
+        height: heights.waveform,
+        secondsMax: durationSeconds,
+        scale: [-loudest * 1.05, loudest * 1.05],
+        isTimeShown: false,
+        hooks: { drawClear: [markVoice] },
+        bands: [{ series: [1, 2], fill }],
+        axis: {
+          splits: () => [-loudest, 0, loudest],
+          values: (_plot, splits) => splits.map((split) => split.toFixed(loudest < 0.1 ? 2 : 1)),
+        },
+        series: [
+          { stroke: fill, width: 1, points: { show: false } },
+          { stroke: fill, width: 1, points: { show: false } },
+        ],
       }),
       data: [times, [...highs], [...lows]] satisfies uPlot.AlignedData,
     };
@@ -131,7 +176,21 @@ export function WaveformPicture({ waveform, channel: { lows, highs, voice }, lab
 const scoreNames: readonly ScoreName[] = ['synthesis', 'replay'];
 
 /** The scores of windows, each at its middle, with the thresholds; windows without valid voice are gaps. */
-export function ScorePicture({ windows, thresholds, secondsMax, label, playing, shows = windows }: { windows: readonly ScoredWindow[]; thresholds: Scores | null; secondsMax: number; label: string; playing?: Playing; shows?: unknown }): VNode {
+export function ScorePicture({
+  windows,
+  thresholds,
+  secondsMax,
+  label,
+  playing,
+  shows = windows,
+}: {
+  windows: readonly ScoredWindow[];
+  thresholds: Scores | null;
+  secondsMax: number;
+  label: string;
+  playing?: Playing;
+  shows?: unknown;
+}): VNode {
   const make = (width: number) => {
     const drawThresholds = (plot: uPlot) => {
       const { ctx, bbox } = plot;
@@ -150,14 +209,36 @@ export function ScorePicture({ windows, thresholds, secondsMax, label, playing, 
       }
       ctx.restore();
     };
-    const seriesOf = (name: ScoreName): uPlot.Series => ({ stroke: colour(name), width: 2, spanGaps: false, ...(name === 'replay' ? { dash: [2, 4] } : {}), points: { show: true, size: 6, fill: colour(name === 'replay' ? 'surface' : name), stroke: colour(name), width: 2 } });
+    const seriesOf = (name: ScoreName): uPlot.Series => ({
+      stroke: colour(name),
+      width: 2,
+      spanGaps: false,
+      ...(name === 'replay' ? { dash: [2, 4] } : {}),
+      points: {
+        show: true,
+        size: 6,
+        fill: colour(name === 'replay' ? 'surface' : name),
+        stroke: colour(name),
+        width: 2,
+      },
+    });
     return {
       options: optionsOf(width, {
-        height: heights.scores, secondsMax, scale: [0, 1], isTimeShown: true, hooks: { draw: [drawThresholds] },
-        axis: { splits: () => [0, 0.25, 0.5, 0.75, 1], values: (_plot, splits) => splits.map((split) => split.toFixed(2)) },
+        height: heights.scores,
+        secondsMax,
+        scale: [0, 1],
+        isTimeShown: true,
+        hooks: { draw: [drawThresholds] },
+        axis: {
+          splits: () => [0, 0.25, 0.5, 0.75, 1],
+          values: (_plot, splits) => splits.map((split) => split.toFixed(2)),
+        },
         series: scoreNames.map(seriesOf),
       }),
-      data: [windows.map(({ start, end }) => (start + end) / 2), ...scoreNames.map((name) => windows.map(({ scores }) => scores?.[name] ?? null))] as uPlot.AlignedData,
+      data: [
+        windows.map(({ start, end }) => (start + end) / 2),
+        ...scoreNames.map((name) => windows.map(({ scores }) => scores?.[name] ?? null)),
+      ] as uPlot.AlignedData,
     };
   };
   return html`<${Picture} label=${label} height=${heights.scores} make=${make} shows=${shows} playing=${playing} />`;

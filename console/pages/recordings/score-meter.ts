@@ -6,7 +6,17 @@ import { html, type VNode } from '../shell/view.ts';
 const place = (share: number) => `${(Math.max(0, Math.min(1, share)) * 100).toFixed(2)}%`;
 
 /** A score on its way from 0 to 1, with the threshold marked; the words beside it say the same. */
-export function ScoreMeter({ name, score, threshold, isBrief = false }: { name: ScoreName | 'identity'; score: number | null; threshold: number | null; isBrief?: boolean }): VNode {
+export function ScoreMeter({
+  name,
+  score,
+  threshold,
+  isBrief = false,
+}: {
+  name: ScoreName | 'identity';
+  score: number | null;
+  threshold: number | null;
+  isBrief?: boolean;
+}): VNode {
   const standing = standingOf(score, threshold);
   return html`<div class=${`score-meter ${isBrief ? 'brief' : ''}`}>
     <div class="score-line"><span class="score-name">${scoreTitles[name]}</span> <span class="score-value">${formatScore(score)}</span></div>

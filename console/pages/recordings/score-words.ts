@@ -1,7 +1,11 @@
 import type { DecisionLabel, ReasonFacts, ScoreFigures, ScoreName, VerificationState } from './verification-types.ts';
 
 /** What is scored, for people. */
-export const scoreTitles: Readonly<Record<ScoreName | 'identity', string>> = { synthesis: 'Synthesis', replay: 'Replay', identity: 'Identity' };
+export const scoreTitles: Readonly<Record<ScoreName | 'identity', string>> = {
+  synthesis: 'Synthesis',
+  replay: 'Replay',
+  identity: 'Identity',
+};
 
 /** What each score is the probability of. */
 export const scoreMeanings: Readonly<Record<ScoreName | 'identity', string>> = {
@@ -22,7 +26,8 @@ export function describeStanding(name: ScoreName | 'identity', score: number | n
   if (score === null) return 'no score';
   if (standing === 'unknown') return 'no threshold';
   const at = `threshold ${threshold!.toFixed(2)}`;
-  if (name === 'identity') return standing === 'below' ? `below ${at}: another voice` : `${at} reached: like the person’s`;
+  if (name === 'identity')
+    return standing === 'below' ? `below ${at}: another voice` : `${at} reached: like the person’s`;
   const found = name === 'synthesis' ? 'synthesized' : 'replayed';
   return standing === 'below' ? `below ${at}: ${found}` : `${at} reached: not ${found}`;
 }
@@ -46,15 +51,25 @@ export function percent(share: number): string {
 
 /** What one score says of one recording, in sentences. */
 export function explainScore(name: ScoreName, score: number, threshold: number | null): string {
-  const [is, isNot] = name === 'synthesis' ? ['synthesized', 'not synthesized'] : ['played back by a loudspeaker', 'not played back'];
+  const [is, isNot] =
+    name === 'synthesis' ? ['synthesized', 'not synthesized'] : ['played back by a loudspeaker', 'not played back'];
   const odds = `The model gives ${percent(score)} that the voice is ${isNot}, and ${percent(1 - score)} that it is ${is}, as if one recording of two were an attack.`;
   if (threshold === null) return odds;
-  const standing = score < threshold ? `That is below the threshold of ${threshold.toFixed(2)}, so the recording counts as ${name === 'synthesis' ? 'synthesized' : 'replayed'}.` : `That reaches the threshold of ${threshold.toFixed(2)}, so the recording counts as ${isNot}.`;
+  const standing =
+    score < threshold
+      ? `That is below the threshold of ${threshold.toFixed(2)}, so the recording counts as ${name === 'synthesis' ? 'synthesized' : 'replayed'}.`
+      : `That reaches the threshold of ${threshold.toFixed(2)}, so the recording counts as ${isNot}.`;
   return `${odds} ${standing}`;
 }
 
 /** How often the score errs, by the card of the model. */
-export function explainErrors({ score, equalError: { rate, interval }, atThreshold, bonafide, attacks }: ScoreFigures): string {
+export function explainErrors({
+  score,
+  equalError: { rate, interval },
+  atThreshold,
+  bonafide,
+  attacks,
+}: ScoreFigures): string {
   const what = score === 'synthesis' ? 'synthesized voices' : 'replays';
   const set = `On the ${bonafide} authentic recordings and ${attacks} ${what} of the model’s card`;
   const range = interval === null ? '' : ` (between ${percent(interval.low)} and ${percent(interval.high)})`;
@@ -73,19 +88,26 @@ export const decisionSentences: Readonly<Record<DecisionLabel, string>> = {
 
 /** What to do after a decision. */
 export function adviseOn(label: DecisionLabel): string {
-  if (label === 'authentic') return 'Take it as one sign among others: an attack that the model does not know can look authentic.';
+  if (label === 'authentic')
+    return 'Take it as one sign among others: an attack that the model does not know can look authentic.';
   return 'Do not decide about a person on this alone. Listen to it, ask for another recording, or for a proof that a recording cannot give, such as a call back.';
 }
 
 /** What to do about a recording without a score. */
 export function adviseOnReason({ reason, retryHelps }: ReasonFacts, voiceSecondsMin: number | null): string {
   const voice = voiceSecondsMin === null ? 'more voice' : `at least ${voiceSecondsMin} s of voice within a few seconds`;
-  if (reason === 'no_voice' || reason === 'insufficient_voice') return `Hand in a recording with ${voice}: speech of one person, not music, tones or silence. No score is made up for the rest.`;
-  if (reason === 'excessive_noise') return 'Hand in a recording with less noise, or one that was made closer to the person.';
-  if (reason === 'sample_rate_too_low') return 'Ask for a model of the family phone, or hand in a recording of a higher sample rate.';
-  if (reason === 'model_removed' || reason === 'model_unknown') return 'Ask for a model that is available; the family names its default.';
+  if (reason === 'no_voice' || reason === 'insufficient_voice')
+    return `Hand in a recording with ${voice}: speech of one person, not music, tones or silence. No score is made up for the rest.`;
+  if (reason === 'excessive_noise')
+    return 'Hand in a recording with less noise, or one that was made closer to the person.';
+  if (reason === 'sample_rate_too_low')
+    return 'Ask for a model of the family phone, or hand in a recording of a higher sample rate.';
+  if (reason === 'model_removed' || reason === 'model_unknown')
+    return 'Ask for a model that is available; the family names its default.';
   if (reason === 'recording_deleted') return 'Hand the recording in again.';
-  return retryHelps ? 'Try it again: the cause may lie in the service. If it stays, the log of the worker has it under the id of the verification.' : 'Hand in another file; docs/audio-formats.md says what is read.';
+  return retryHelps
+    ? 'Try it again: the cause may lie in the service. If it stays, the log of the worker has it under the id of the verification.'
+    : 'Hand in another file; docs/audio-formats.md says what is read.';
 }
 
 /** A state that is not an outcome yet, in words for whoever waits. */

@@ -1,4 +1,19 @@
-import { ActionButton, Dialog, Facts, Field, LiveMark, Name, Notice, Page, ProblemNotice, Read, Section, State, Table, When } from '../shell/components.ts';
+import {
+  ActionButton,
+  Dialog,
+  Facts,
+  Field,
+  LiveMark,
+  Name,
+  Notice,
+  Page,
+  ProblemNotice,
+  Read,
+  Section,
+  State,
+  Table,
+  When,
+} from '../shell/components.ts';
 import { useLive, useReading, type Reading } from '../shell/reading.ts';
 import { RecordingPlayer } from './recording-player.ts';
 import { mayDo, sendJson } from '../shell/request.ts';
@@ -7,7 +22,13 @@ import { ScoreKey, ScorePicture, WaveformPicture, type Playing } from './score-c
 import { ScoreMeter } from './score-meter.ts';
 import { asWords, formatBytes, formatCount, formatScore, formatSeconds, visible } from '../shell/text.ts';
 import { VerificationResult } from './verification-result.ts';
-import type { IdentityAnswer, LiveVerification, ScoredWindow, VerificationDetail, Waveform } from './verification-types.ts';
+import type {
+  IdentityAnswer,
+  LiveVerification,
+  ScoredWindow,
+  VerificationDetail,
+  Waveform,
+} from './verification-types.ts';
 import { html, useRef, useState, type VNode } from '../shell/view.ts';
 import { LabelKey, WindowLabels } from './waveform-labels.ts';
 
@@ -36,7 +57,10 @@ function FactsSection({ verification }: { verification: VerificationDetail }): V
     ['State', html`<${State} name=${verification.state} />`],
     ['Recording', html`<${Name} text=${verification.source} />`],
     ['Mode', modeTitles[verification.mode]],
-    ['Batch', html`<${Link} href=${`/batches/${verification.batch}`}>${visible(verification.batchName)}</${Link}>, line ${formatCount(verification.line)}`],
+    [
+      'Batch',
+      html`<${Link} href=${`/batches/${verification.batch}`}>${visible(verification.batchName)}</${Link}>, line ${formatCount(verification.line)}`,
+    ],
     ['Client', html`<${Name} text=${verification.owner} />`],
     ['Handed in by', html`<${Name} text=${verification.requestedBy} />`],
     ['Asked for', verification.requestedModel],
@@ -50,7 +74,14 @@ function FactsSection({ verification }: { verification: VerificationDetail }): V
     ['Format', recording?.format == null ? null : `${recording.format}, ${recording.codec}`],
     ['Size', recording?.bytes == null ? null : formatBytes(recording.bytes)],
     ['Unusual', verification.notes.map(asWords).join(', ')],
-    ['Computed in', verification.reused ? 'not computed: the same audio had been scored before' : verification.computedMs === null ? null : formatSeconds(verification.computedMs / 1000)],
+    [
+      'Computed in',
+      verification.reused
+        ? 'not computed: the same audio had been scored before'
+        : verification.computedMs === null
+          ? null
+          : formatSeconds(verification.computedMs / 1000),
+    ],
     ['Tries', verification.attempts],
     ['Handed in', html`<${When} at=${times.handedIn} />`],
     ['Started', times.started === null ? null : html`<${When} at=${times.started} />`],
@@ -84,10 +115,22 @@ function Recording({ path, verification, onDeleted }: RecordingProps): VNode {
 }
 
 /** A picture for each channel; before the waveform is there, and where the audio is gone, the scores alone. */
-function Channels({ waveform: reading, verification, playing, isDrawn }: { waveform: Reading<Waveform>; verification: VerificationDetail; playing: Playing | undefined; isDrawn: boolean }): VNode {
+function Channels({
+  waveform: reading,
+  verification,
+  playing,
+  isDrawn,
+}: {
+  waveform: Reading<Waveform>;
+  verification: VerificationDetail;
+  playing: Playing | undefined;
+  isDrawn: boolean;
+}): VNode {
   const { windows, audio, decision, channelScores } = verification;
   const secondsMax = reading.value?.durationSeconds ?? audio?.duration ?? windows.at(-1)?.end ?? 1;
-  const numbers = reading.value?.channels.map(({ channel }) => channel) ?? [...new Set(windows.map(({ channel }) => channel))];
+  const numbers = reading.value?.channels.map(({ channel }) => channel) ?? [
+    ...new Set(windows.map(({ channel }) => channel)),
+  ];
   const shown = numbers.length === 0 ? [null] : numbers;
   return html`<div aria-busy=${reading.isReading ? 'true' : 'false'}>
     ${reading.problem ? html`<${ProblemNotice} problem=${reading.problem} onAgain=${reading.readAgain} />` : null}
@@ -131,12 +174,29 @@ function DeleteRecording({ sha256, onDeleted }: { sha256: string; onDeleted: () 
 
 function Identities({ identities }: { identities: readonly IdentityAnswer[] }): VNode {
   return html`<${Section} title="Identity">
-    ${identities.length === 0 ? html`<p>The recording was not compared with a voiceprint, so it has no identity score. Voice Authentication compares recordings with enrolled persons.</p>` : html`<${Table} caption="Comparisons with voiceprints" rows=${identities} keyOf=${({ id }: IdentityAnswer) => id} columns=${[
-      { title: 'When', show: ({ at }: IdentityAnswer) => html`<${When} at=${at} />` },
-      { title: 'Person', show: ({ voiceprint, subject }: IdentityAnswer) => html`<${Link} href=${`/voices/${voiceprint}`}>${visible(subject)}</${Link}>` },
-      { title: 'Identity, higher is the person', show: ({ score, threshold, reason }: IdentityAnswer) => (score === null ? asWords(reason ?? 'no score') : html`<${ScoreMeter} name="identity" score=${score} threshold=${threshold} />`) },
-      { title: 'Came to', show: ({ label }: IdentityAnswer) => (label === null ? '–' : html`<${State} name=${label} />`) },
-    ]} />`}
+    ${
+      identities.length === 0
+        ? html`<p>The recording was not compared with a voiceprint, so it has no identity score. Voice Authentication compares recordings with enrolled persons.</p>`
+        : html`<${Table} caption="Comparisons with voiceprints" rows=${identities} keyOf=${({ id }: IdentityAnswer) => id} columns=${[
+            { title: 'When', show: ({ at }: IdentityAnswer) => html`<${When} at=${at} />` },
+            {
+              title: 'Person',
+              show: ({ voiceprint, subject }: IdentityAnswer) =>
+                html`<${Link} href=${`/voices/${voiceprint}`}>${visible(subject)}</${Link}>`,
+            },
+            {
+              title: 'Identity, higher is the person',
+              show: ({ score, threshold, reason }: IdentityAnswer) =>
+                score === null
+                  ? asWords(reason ?? 'no score')
+                  : html`<${ScoreMeter} name="identity" score=${score} threshold=${threshold} />`,
+            },
+            {
+              title: 'Came to',
+              show: ({ label }: IdentityAnswer) => (label === null ? '–' : html`<${State} name=${label} />`),
+            },
+          ]} />`
+    }
   </${Section}>`;
 }
 
@@ -172,5 +232,8 @@ function RawJson({ path, verification }: { path: string; verification: Verificat
 
 /** JSON with what cannot be seen escaped. */
 function visibleJson(value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(/[\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return JSON.stringify(value, null, 2).replace(
+    /[\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

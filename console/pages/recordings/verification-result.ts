@@ -1,7 +1,16 @@
 import { Notice, State } from '../shell/components.ts';
 import { Link } from '../shell/router.ts';
 import { ScoreMeter } from './score-meter.ts';
-import { adviseOn, adviseOnReason, decisionSentences, describeWaiting, explainErrors, explainScore, notMeant, scoreMeanings } from './score-words.ts';
+import {
+  adviseOn,
+  adviseOnReason,
+  decisionSentences,
+  describeWaiting,
+  explainErrors,
+  explainScore,
+  notMeant,
+  scoreMeanings,
+} from './score-words.ts';
 import type { LiveVerification, ScoreName, VerificationDetail } from './verification-types.ts';
 import { html, type VNode } from '../shell/view.ts';
 
@@ -13,13 +22,21 @@ export function NoWorkerNotice(): VNode {
 }
 
 /** What a verification came to, in words for people, from its first moment to its end. */
-export function VerificationResult({ live: { verification, workerConnected }, voiceSecondsMin = null }: { live: LiveVerification; voiceSecondsMin?: number | null }): VNode {
+export function VerificationResult({
+  live: { verification, workerConnected },
+  voiceSecondsMin = null,
+}: {
+  live: LiveVerification;
+  voiceSecondsMin?: number | null;
+}): VNode {
   const { state, decision, scores, why, reasonDetail } = verification;
-  if (state === 'queued' || state === 'performing') return html`<div class="verdict-box">
+  if (state === 'queued' || state === 'performing')
+    return html`<div class="verdict-box">
     <p class="verdict"><${State} name=${state} /> ${describeWaiting(state)}</p>
     ${workerConnected === false ? html`<${NoWorkerNotice} />` : null}
   </div>`;
-  if (decision === null || scores === null) return html`<div class="verdict-box">
+  if (decision === null || scores === null)
+    return html`<div class="verdict-box">
     <p class="verdict"><${State} name=${state} /> <strong>${why?.meaning ?? 'There is no score.'}</strong></p>
     ${reasonDetail ? html`<p>${reasonDetail}</p>` : null}
     <p>${why === null ? null : adviseOnReason(why, voiceSecondsMin)} <code>${why?.reason}</code></p>
@@ -34,7 +51,11 @@ export function VerificationResult({ live: { verification, workerConnected }, vo
 }
 
 /** What the scores mean, how often they err, and what they do not mean. */
-function ResultMeaning({ verification: { scores, decision, figures, model, channelScores } }: { verification: VerificationDetail }): VNode {
+function ResultMeaning({
+  verification: { scores, decision, figures, model, channelScores },
+}: {
+  verification: VerificationDetail;
+}): VNode {
   const given = scoreNames.filter((name) => scores?.[name] != null);
   return html`<div class="meaning">
     <div><h3>What it means</h3>

@@ -42,7 +42,13 @@ export interface ShownVerification {
   readonly requestedModel: string;
   readonly model: string | null;
   readonly release: string;
-  readonly audio: { readonly sha256: string; readonly sampleRate: number | null; readonly channels: number | null; readonly duration: number | null; readonly voiceDuration: number | null } | null;
+  readonly audio: {
+    readonly sha256: string;
+    readonly sampleRate: number | null;
+    readonly channels: number | null;
+    readonly duration: number | null;
+    readonly voiceDuration: number | null;
+  } | null;
   readonly scores: Scores | null;
   readonly decision: Decision | null;
   readonly why: ReasonFacts | null;
@@ -53,14 +59,22 @@ export interface ShownVerification {
 
 /** A verification in a list. */
 export interface ListedVerification extends ShownVerification {
-  readonly times: { readonly handedIn: string; readonly queued: string; readonly started: string | null; readonly ended: string | null };
+  readonly times: {
+    readonly handedIn: string;
+    readonly queued: string;
+    readonly started: string | null;
+    readonly ended: string | null;
+  };
   readonly identity: { readonly score: number; readonly threshold: number | null } | null;
 }
 
 /** How often a score errs, by the card of its model. */
 export interface ScoreFigures {
   readonly score: ScoreName;
-  readonly equalError: { readonly rate: number; readonly interval: { readonly low: number; readonly high: number } | null };
+  readonly equalError: {
+    readonly rate: number;
+    readonly interval: { readonly low: number; readonly high: number } | null;
+  };
   readonly atThreshold: { readonly threshold: number; readonly miss: number; readonly falseAlarm: number } | null;
   readonly bonafide: number;
   readonly attacks: number;
@@ -95,10 +109,23 @@ export interface VerificationDetail extends ShownVerification {
   readonly reasonDetail: string | null;
   readonly reused: boolean;
   readonly computedMs: number | null;
-  readonly channelScores: readonly { readonly channel: number; readonly voiceSeconds: number; readonly scores: Scores | null; readonly reason: string | null }[];
+  readonly channelScores: readonly {
+    readonly channel: number;
+    readonly voiceSeconds: number;
+    readonly scores: Scores | null;
+    readonly reason: string | null;
+  }[];
   readonly notes: readonly string[];
   readonly windows: readonly ScoredWindow[];
-  readonly recording: { readonly bytes: number | null; readonly format: string | null; readonly codec: string | null; readonly playback: 'original' | 'converted' | null; readonly storedAt: string | null; readonly deletedAt: string | null; readonly deletedWhy: string | null } | null;
+  readonly recording: {
+    readonly bytes: number | null;
+    readonly format: string | null;
+    readonly codec: string | null;
+    readonly playback: 'original' | 'converted' | null;
+    readonly storedAt: string | null;
+    readonly deletedAt: string | null;
+    readonly deletedWhy: string | null;
+  } | null;
   readonly identities: readonly IdentityAnswer[];
   readonly figures: ModelFigures | null;
 }
@@ -113,7 +140,12 @@ export interface LiveVerification {
 export interface Waveform {
   readonly durationSeconds: number;
   readonly bucketSeconds: number;
-  readonly channels: readonly { readonly channel: number | null; readonly lows: readonly number[]; readonly highs: readonly number[]; readonly voice: readonly (readonly [number, number])[] | null }[];
+  readonly channels: readonly {
+    readonly channel: number | null;
+    readonly lows: readonly number[];
+    readonly highs: readonly number[];
+    readonly voice: readonly (readonly [number, number])[] | null;
+  }[];
 }
 
 /** The models that can be asked for, and what may be handed in. */

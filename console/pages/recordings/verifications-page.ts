@@ -16,12 +16,22 @@ const filterNames = ['state', 'model', 'mode', 'label', 'batch', 'from', 'to'] a
 export default function VerificationsPage(): VNode {
   const place = usePlace();
   const before = place.query.get('before');
-  const query = new URLSearchParams([...place.query].filter(([name]) => name === 'before' || filterNames.some((each) => each === name)));
-  const reading = useReading<{ verifications: ListedVerification[]; next: string | null }>(`/api/verifications?${query.toString()}`);
+  const query = new URLSearchParams(
+    [...place.query].filter(([name]) => name === 'before' || filterNames.some((each) => each === name)),
+  );
+  const reading = useReading<{ verifications: ListedVerification[]; next: string | null }>(
+    `/api/verifications?${query.toString()}`,
+  );
   const isFiltered = filterNames.some((name) => place.query.has(name));
   return html`<${Page} title="Verifications" lead="Recordings that were verified, the newest first. Scores run from 0 to 1; higher is authentic, and the mark is the threshold." actions=${mayDo('reviewer') ? html`<${Link} class="button" href="/detect">Verify a recording</${Link}>` : null}>
     <${Filters} />
-    <${Read} reading=${reading} what="the verifications" show=${({ verifications, next }: { verifications: ListedVerification[]; next: string | null }) => html`
+    <${Read} reading=${reading} what="the verifications" show=${({
+      verifications,
+      next,
+    }: {
+      verifications: ListedVerification[];
+      next: string | null;
+    }) => html`
       ${verifications.length === 0 ? html`<${NothingFound} isFiltered=${isFiltered} />` : html`<${VerificationTable} verifications=${verifications} />`}
       <${Pager} next=${next} isFirst=${before === null} onFirst=${() => goTo(withQuery(place, { before: null }))} onNext=${(to: string) => goTo(withQuery(place, { before: to }))} />`} />
   </${Page}>`;
@@ -40,14 +50,29 @@ function Filters(): VNode {
   const place = usePlace();
   const facts = useReading<DetectionFacts>('/api/detection');
   const value = (name: string) => place.query.get(name) ?? '';
-  const set = (name: string) => ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLSelectElement }) => goTo(withQuery(place, { [name]: currentTarget.value.trim(), before: null }), { replace: true });
-  const choice = (label: string, name: string, options: readonly (readonly [string, string])[]) => html`<${Field} label=${label}>${(ids: object) => html`<select value=${value(name)} onChange=${set(name)} ...${ids}><option value="">all</option>${options.map(([key, text]) => html`<option value=${key} selected=${key === value(name)}>${text}</option>`)}</select>`}</${Field}>`;
+  const set =
+    (name: string) =>
+    ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLSelectElement }) =>
+      goTo(withQuery(place, { [name]: currentTarget.value.trim(), before: null }), { replace: true });
+  const choice = (label: string, name: string, options: readonly (readonly [string, string])[]) =>
+    html`<${Field} label=${label}>${(ids: object) => html`<select value=${value(name)} onChange=${set(name)} ...${ids}><option value="">all</option>${options.map(([key, text]) => html`<option value=${key} selected=${key === value(name)}>${text}</option>`)}</select>`}</${Field}>`;
   const models = (facts.value?.models ?? []).map(({ model }) => [model, model] as const);
-  const known = models.some(([model]) => model === value('model')) || value('model') === '' ? models : [...models, [value('model'), value('model')] as const];
+  const known =
+    models.some(([model]) => model === value('model')) || value('model') === ''
+      ? models
+      : [...models, [value('model'), value('model')] as const];
   const isFiltered = filterNames.some((name) => place.query.has(name));
   return html`<details class="section" open=${isFiltered || innerWidth >= wideMin}><summary>Filters</summary><form class="filters" aria-label="Filters" onSubmit=${(event: Event) => event.preventDefault()}>
-    ${choice('State', 'state', states.map((state) => [state, asWords(state)] as const))}
-    ${choice('Decision', 'label', labels.map((label) => [label, asWords(label)] as const))}
+    ${choice(
+      'State',
+      'state',
+      states.map((state) => [state, asWords(state)] as const),
+    )}
+    ${choice(
+      'Decision',
+      'label',
+      labels.map((label) => [label, asWords(label)] as const),
+    )}
     ${choice('Model', 'model', known)}
     ${choice('Mode', 'mode', Object.entries(modeTitles))}
     <${Field} label="From (UTC)">${(ids: object) => html`<input type="date" value=${value('from')} onChange=${set('from')} ...${ids} />`}</${Field}>
@@ -60,10 +85,21 @@ function Filters(): VNode {
 function VerificationTable({ verifications }: { verifications: readonly ListedVerification[] }): VNode {
   return html`<div class="verification-table"><${Table} caption="Verifications" rows=${verifications} keyOf=${({ id }: ListedVerification) => id} columns=${[
     { title: 'Handed in', show: ({ times }: ListedVerification) => html`<${When} at=${times.handedIn} />` },
-    { title: 'Recording', show: ({ id, source }: ListedVerification) => html`<${Link} href=${`/verifications/${id}`}><${Name} text=${source} /></${Link}>` },
+    {
+      title: 'Recording',
+      show: ({ id, source }: ListedVerification) =>
+        html`<${Link} href=${`/verifications/${id}`}><${Name} text=${source} /></${Link}>`,
+    },
     { title: 'Outcome', show: (each: ListedVerification) => html`<${Outcome} verification=${each} />` },
-    { title: 'Model and mode', show: ({ model, requestedModel, mode }: ListedVerification) => html`<span class="model-name">${model ?? requestedModel}</span><br />${modeTitles[mode]}` },
-    { title: 'Scores, higher is authentic', show: (each: ListedVerification) => html`<${RowScores} verification=${each} />` },
+    {
+      title: 'Model and mode',
+      show: ({ model, requestedModel, mode }: ListedVerification) =>
+        html`<span class="model-name">${model ?? requestedModel}</span><br />${modeTitles[mode]}`,
+    },
+    {
+      title: 'Scores, higher is authentic',
+      show: (each: ListedVerification) => html`<${RowScores} verification=${each} />`,
+    },
   ]} /></div>`;
 }
 

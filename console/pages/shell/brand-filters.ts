@@ -8,7 +8,10 @@ const fromTheStart = { after: null, before: null };
 
 function useFilter(name: string): { value: string; set: (value: string) => void } {
   const place = usePlace();
-  return { value: place.query.get(name) ?? '', set: (value) => goTo(withQuery(place, { ...fromTheStart, [name]: value.trim() }), { replace: true }) };
+  return {
+    value: place.query.get(name) ?? '',
+    set: (value) => goTo(withQuery(place, { ...fromTheStart, [name]: value.trim() }), { replace: true }),
+  };
 }
 
 /** The filters of a list; they stand in the address, so that a list can be sent to somebody. */
@@ -17,7 +20,22 @@ export function Filters({ children }: { children?: Shown }): VNode {
 }
 
 /** A filter that is typed, and taken with Enter or on leaving the field. */
-export function TextFilter({ name, label, hint, type = 'text', ...limits }: { name: string; label: string; hint?: string; type?: string; maxlength?: number; min?: number; max?: number; pattern?: string }): VNode {
+export function TextFilter({
+  name,
+  label,
+  hint,
+  type = 'text',
+  ...limits
+}: {
+  name: string;
+  label: string;
+  hint?: string;
+  type?: string;
+  maxlength?: number;
+  min?: number;
+  max?: number;
+  pattern?: string;
+}): VNode {
   const { value, set } = useFilter(name);
   const take = ({ target }: Event) => {
     const input = target as HTMLInputElement;
@@ -27,9 +45,21 @@ export function TextFilter({ name, label, hint, type = 'text', ...limits }: { na
 }
 
 /** A filter that is chosen from a few words. */
-export function ChoiceFilter({ name, label, hint, choices }: { name: string; label: string; hint?: string; choices: readonly string[] }): VNode {
+export function ChoiceFilter({
+  name,
+  label,
+  hint,
+  choices,
+}: {
+  name: string;
+  label: string;
+  hint?: string;
+  choices: readonly string[];
+}): VNode {
   const { value, set } = useFilter(name);
-  return html`<${Field} label=${label} hint=${hint}>${(ids: object) => html`<select onChange=${({ target }: Event) => set((target as HTMLSelectElement).value)} ...${ids}>
+  return html`<${Field} label=${label} hint=${hint}>${(
+    ids: object,
+  ) => html`<select onChange=${({ target }: Event) => set((target as HTMLSelectElement).value)} ...${ids}>
     <option value="" selected=${value === ''}>all</option>
     ${choices.map((choice) => html`<option value=${choice} selected=${value === choice}>${asWords(choice)}</option>`)}
   </select>`}</${Field}>`;
@@ -42,7 +72,19 @@ export function queryOf(query: URLSearchParams, names: readonly string[]): strin
 }
 
 /** The way through a list whose place stands in the address under a name; nothing where the list fits on one page. */
-export function Paging({ next, cursor, moreText, label, stays = false }: { next: string | null; cursor: string; moreText?: string; label?: string; stays?: boolean }): VNode | null {
+export function Paging({
+  next,
+  cursor,
+  moreText,
+  label,
+  stays = false,
+}: {
+  next: string | null;
+  cursor: string;
+  moreText?: string;
+  label?: string;
+  stays?: boolean;
+}): VNode | null {
   const place = usePlace();
   const isFirst = !place.query.has(cursor);
   if (isFirst && next === null) return null;

@@ -4,7 +4,17 @@ import { asWords, visible } from './text.ts';
 import { html, useEffect, useId, useRef, useState, type Shown, type VNode } from './view.ts';
 
 /** The head of a page and what is below; sets the title of the window, and moves the focus to the heading after a change of page. */
-export function Page({ title, lead, actions, children }: { title: string; lead?: Shown; actions?: Shown; children?: Shown }): VNode {
+export function Page({
+  title,
+  lead,
+  actions,
+  children,
+}: {
+  title: string;
+  lead?: Shown;
+  actions?: Shown;
+  children?: Shown;
+}): VNode {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${visible(title)} · Caller Trust`;
@@ -29,7 +39,15 @@ export function Section({ title, actions, children }: { title: string; actions?:
 }
 
 /** What a reading came to: its problem, that it is on its way, or what `show` makes of the value. An older value stays in sight under a problem. */
-export function Read<Value>({ reading, show, what }: { reading: Reading<Value>; show: (value: Value) => Shown; what: string }): VNode {
+export function Read<Value>({
+  reading,
+  show,
+  what,
+}: {
+  reading: Reading<Value>;
+  show: (value: Value) => Shown;
+  what: string;
+}): VNode {
   const { value, problem, readAgain } = reading;
   return html`<div aria-busy=${reading.isReading ? 'true' : 'false'}>
     ${problem ? html`<${ProblemNotice} problem=${problem} onAgain=${readAgain} />` : null}
@@ -46,7 +64,13 @@ export function ProblemNotice({ problem, onAgain }: { problem: Problem; onAgain?
 }
 
 /** Something that the page says by itself. */
-export function Notice({ kind = 'info', children }: { kind?: 'info' | 'good' | 'warn' | 'bad'; children?: Shown }): VNode {
+export function Notice({
+  kind = 'info',
+  children,
+}: {
+  kind?: 'info' | 'good' | 'warn' | 'bad';
+  children?: Shown;
+}): VNode {
   return html`<div class=${`notice ${kind}`} role=${kind === 'bad' ? 'alert' : 'status'}>${children}</div>`;
 }
 
@@ -64,7 +88,19 @@ export interface Column<Row> {
 }
 
 /** A table that scrolls sideways in its own box where it is too wide; the caption is for those who do not see it. */
-export function Table<Row>({ caption, columns, rows, keyOf, rowClass }: { caption: string; columns: readonly Column<Row>[]; rows: readonly Row[]; keyOf: (row: Row) => string | number; rowClass?: (row: Row) => string }): VNode {
+export function Table<Row>({
+  caption,
+  columns,
+  rows,
+  keyOf,
+  rowClass,
+}: {
+  caption: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf: (row: Row) => string | number;
+  rowClass?: (row: Row) => string;
+}): VNode {
   return html`<div class="table-box" role="region" aria-label=${caption} tabindex="0">
     <table>
       <caption class="unseen">${caption}</caption>
@@ -82,11 +118,62 @@ export function Facts({ entries }: { entries: readonly (readonly [string, Shown]
 
 /** How a state looks; a state that is not here is shown plainly. The words are there for those who see no colours. */
 const stateKinds: Record<string, 'good' | 'warn' | 'bad' | 'busy' | 'calm'> = {
-  performed: 'good', published: 'good', ok: 'good', approved: 'good', verified: 'good', authentic: 'good', match: 'good', fresh: 'good', live: 'good', validVoice: 'good', available: 'good', finished: 'calm',
-  unchanged: 'calm', draft: 'calm', withdrawn: 'calm', removed: 'calm', expired: 'warn', cancelled: 'calm', insufficientVoice: 'calm',
-  queued: 'busy', performing: 'busy', open: 'busy', running: 'busy', due: 'busy', submitted: 'busy', in_review: 'warn', pending: 'busy',
-  performedWithoutScore: 'warn', stale: 'warn', partial: 'warn', expiring: 'warn', suspended: 'warn', undetermined: 'warn', excessiveNoise: 'warn',
-  error: 'bad', failed: 'bad', rejected: 'bad', synthesized: 'bad', replayed: 'bad', synthesizedAndReplayed: 'bad', permanently_rejected: 'bad', unsuccessful: 'bad', noMatch: 'bad', mismatch: 'bad', copySuspected: 'bad', undecided: 'warn', enrolled: 'good', deleted: 'calm', done: 'good', held: 'warn', discarded: 'calm', late: 'bad', in_time: 'good', cleared: 'good', SPAM: 'warn', FRAUD: 'bad',
+  performed: 'good',
+  published: 'good',
+  ok: 'good',
+  approved: 'good',
+  verified: 'good',
+  authentic: 'good',
+  match: 'good',
+  fresh: 'good',
+  live: 'good',
+  validVoice: 'good',
+  available: 'good',
+  finished: 'calm',
+  unchanged: 'calm',
+  draft: 'calm',
+  withdrawn: 'calm',
+  removed: 'calm',
+  expired: 'warn',
+  cancelled: 'calm',
+  insufficientVoice: 'calm',
+  queued: 'busy',
+  performing: 'busy',
+  open: 'busy',
+  running: 'busy',
+  due: 'busy',
+  submitted: 'busy',
+  in_review: 'warn',
+  pending: 'busy',
+  performedWithoutScore: 'warn',
+  stale: 'warn',
+  partial: 'warn',
+  expiring: 'warn',
+  suspended: 'warn',
+  undetermined: 'warn',
+  excessiveNoise: 'warn',
+  error: 'bad',
+  failed: 'bad',
+  rejected: 'bad',
+  synthesized: 'bad',
+  replayed: 'bad',
+  synthesizedAndReplayed: 'bad',
+  permanently_rejected: 'bad',
+  unsuccessful: 'bad',
+  noMatch: 'bad',
+  mismatch: 'bad',
+  copySuspected: 'bad',
+  undecided: 'warn',
+  enrolled: 'good',
+  deleted: 'calm',
+  done: 'good',
+  held: 'warn',
+  discarded: 'calm',
+  late: 'bad',
+  in_time: 'good',
+  cleared: 'good',
+  SPAM: 'warn',
+  FRAUD: 'bad',
 };
 
 /** A state in words, with a colour for a first look. */
@@ -98,7 +185,10 @@ export function State({ name }: { name: string }): VNode {
 export function When({ at }: { at: string | null | undefined }): VNode {
   if (!at) return html`<span>–</span>`;
   const date = new Date(at);
-  const local = date.getTimezoneOffset() === 0 ? null : `${isSameDay(date) ? '' : `${date.toLocaleDateString('sv-SE')} `}${date.toLocaleTimeString('sv-SE', { hour: '2-digit', minute: '2-digit' })}`;
+  const local =
+    date.getTimezoneOffset() === 0
+      ? null
+      : `${isSameDay(date) ? '' : `${date.toLocaleDateString('sv-SE')} `}${date.toLocaleTimeString('sv-SE', { hour: '2-digit', minute: '2-digit' })}`;
   return html`<time dateTime=${date.toISOString()} class="when">${date.toISOString().slice(0, 19).replace('T', ' ')} UTC${local === null ? null : html` <span class="local">${local} local</span>`}</time>`;
 }
 
@@ -107,7 +197,17 @@ function isSameDay(date: Date): boolean {
 }
 
 /** A field of a form with its label, what it is for, and what is wrong with it. */
-export function Field({ label, hint, problem, children }: { label: string; hint?: Shown; problem?: string | null; children: (ids: { id: string; 'aria-describedby': string }) => Shown }): VNode {
+export function Field({
+  label,
+  hint,
+  problem,
+  children,
+}: {
+  label: string;
+  hint?: Shown;
+  problem?: string | null;
+  children: (ids: { id: string; 'aria-describedby': string }) => Shown;
+}): VNode {
   const id = useId();
   return html`<div class="field">
     <label for=${id}>${label}</label>
@@ -117,7 +217,19 @@ export function Field({ label, hint, problem, children }: { label: string; hint?
 }
 
 /** A button that does something which takes a while: it cannot be pressed again meanwhile, and shows what went wrong. */
-export function ActionButton({ children, busyText = 'Working …', kind = '', disabled = false, act }: { children?: Shown; busyText?: string; kind?: 'primary' | 'danger' | ''; disabled?: boolean; act: () => Promise<void> }): VNode {
+export function ActionButton({
+  children,
+  busyText = 'Working …',
+  kind = '',
+  disabled = false,
+  act,
+}: {
+  children?: Shown;
+  busyText?: string;
+  kind?: 'primary' | 'danger' | '';
+  disabled?: boolean;
+  act: () => Promise<void>;
+}): VNode {
   const [state, setState] = useState<{ isBusy: boolean; problem: Problem | null }>({ isBusy: false, problem: null });
   const press = async () => {
     setState({ isBusy: true, problem: null });
@@ -136,7 +248,17 @@ export function ActionButton({ children, busyText = 'Working …', kind = '', di
 }
 
 /** A dialog that asks before something is done; Escape and the first button leave it. */
-export function Dialog({ title, isOpen, onClose, children }: { title: string; isOpen: boolean; onClose: () => void; children?: Shown }): VNode | null {
+export function Dialog({
+  title,
+  isOpen,
+  onClose,
+  children,
+}: {
+  title: string;
+  isOpen: boolean;
+  onClose: () => void;
+  children?: Shown;
+}): VNode | null {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -150,7 +272,21 @@ export function Dialog({ title, isOpen, onClose, children }: { title: string; is
 }
 
 /** The page after this one of a list, and the way back to its start. */
-export function Pager({ next, isFirst, onFirst, onNext, moreText = 'Older', label = 'Pages of the list' }: { next: string | null; isFirst: boolean; onFirst: () => void; onNext: (next: string) => void; moreText?: string; label?: string }): VNode {
+export function Pager({
+  next,
+  isFirst,
+  onFirst,
+  onNext,
+  moreText = 'Older',
+  label = 'Pages of the list',
+}: {
+  next: string | null;
+  isFirst: boolean;
+  onFirst: () => void;
+  onNext: (next: string) => void;
+  moreText?: string;
+  label?: string;
+}): VNode {
   return html`<nav class="pager" aria-label=${label}>
     <button type="button" disabled=${isFirst} onClick=${onFirst}>To the start</button>
     <button type="button" disabled=${next === null} onClick=${() => next !== null && onNext(next)}>${moreText}</button>

@@ -13,7 +13,11 @@ export interface Reading<Value> {
 
 /** Reads JSON of a path, and again when the path changes. */
 export function useReading<Value>(path: string | null): Reading<Value> {
-  const [state, setState] = useState<Omit<Reading<Value>, 'readAgain' | 'isLive'>>({ value: undefined, problem: undefined, isReading: path !== null });
+  const [state, setState] = useState<Omit<Reading<Value>, 'readAgain' | 'isLive'>>({
+    value: undefined,
+    problem: undefined,
+    isReading: path !== null,
+  });
   const [round, setRound] = useState(0);
   useEffect(() => {
     if (path === null) return;
@@ -38,7 +42,12 @@ const againMs = { first: 3000, most: 60_000 };
  * background nothing is followed: a browser has six connections to a host, and other pages need them.
  */
 export function useLive<Value>(path: string | null): Reading<Value> {
-  const [state, setState] = useState<Omit<Reading<Value>, 'readAgain'>>({ value: undefined, problem: undefined, isReading: path !== null, isLive: false });
+  const [state, setState] = useState<Omit<Reading<Value>, 'readAgain'>>({
+    value: undefined,
+    problem: undefined,
+    isReading: path !== null,
+    isLive: false,
+  });
   const [round, setRound] = useState(0);
   const tries = useRef(0);
   const hasEnded = useRef(false);
@@ -65,7 +74,11 @@ export function useLive<Value>(path: string | null): Reading<Value> {
       void whyNot(path, left.signal).then((problem) => {
         if (left.signal.aborted) return;
         setState((before) => ({ ...before, problem, isReading: false, isLive: false }));
-        if (problem === undefined || mayPass(problem)) timer = setTimeout(() => setRound((before) => before + 1), Math.min(againMs.first * 2 ** tries.current++, againMs.most));
+        if (problem === undefined || mayPass(problem))
+          timer = setTimeout(
+            () => setRound((before) => before + 1),
+            Math.min(againMs.first * 2 ** tries.current++, againMs.most),
+          );
       });
     });
     return () => {
@@ -102,7 +115,10 @@ function useInSight(): boolean {
 async function whyNot(path: string, signal: AbortSignal): Promise<Problem | undefined> {
   const enough = new AbortController();
   try {
-    const response = await fetch(path, { signal: AbortSignal.any([signal, enough.signal]), credentials: 'same-origin' });
+    const response = await fetch(path, {
+      signal: AbortSignal.any([signal, enough.signal]),
+      credentials: 'same-origin',
+    });
     return response.ok ? undefined : await readProblem(response);
   } catch (error) {
     return asProblem(error);

@@ -16,7 +16,15 @@ export interface ReasonDialogProps {
 }
 
 /** Asks for the reason of something that changes a brand, a letter or a number: it is kept in the audit trail. */
-export function ReasonDialog({ title, isOpen, onClose, confirm, isDanger = false, act, children }: ReasonDialogProps): VNode {
+export function ReasonDialog({
+  title,
+  isOpen,
+  onClose,
+  confirm,
+  isDanger = false,
+  act,
+  children,
+}: ReasonDialogProps): VNode {
   return html`<${Dialog} title=${title} isOpen=${isOpen} onClose=${onClose}><${ReasonForm} onClose=${onClose} confirm=${confirm} isDanger=${isDanger} act=${act}>${children}</${ReasonForm}></${Dialog}>`;
 }
 
@@ -32,12 +40,24 @@ function ReasonForm({ onClose, confirm, isDanger, act, children }: Omit<ReasonDi
 }
 
 /** Where a reason is written. */
-export function ReasonField({ reason, onInput, hint = 'Required. Kept in the audit trail.' }: { reason: string; onInput: (reason: string) => void; hint?: string }): VNode {
+export function ReasonField({
+  reason,
+  onInput,
+  hint = 'Required. Kept in the audit trail.',
+}: {
+  reason: string;
+  onInput: (reason: string) => void;
+  hint?: string;
+}): VNode {
   return html`<${Field} label="Reason" hint=${hint}>${(ids: object) => html`<textarea rows="3" maxlength="500" required value=${reason} onInput=${({ target }: Event) => onInput((target as HTMLTextAreaElement).value)} ...${ids}></textarea>`}</${Field}>`;
 }
 
 /** A button that opens such a dialog. */
-export function ReasonButton({ label, kind = '', ...dialog }: Omit<ReasonDialogProps, 'isOpen' | 'onClose'> & { label: string; kind?: '' | 'danger' }): VNode {
+export function ReasonButton({
+  label,
+  kind = '',
+  ...dialog
+}: Omit<ReasonDialogProps, 'isOpen' | 'onClose'> & { label: string; kind?: '' | 'danger' }): VNode {
   const [isOpen, setOpen] = useState(false);
   return html`<button type="button" class=${kind} onClick=${() => setOpen(true)}>${label}</button><${ReasonDialog} ...${dialog} isOpen=${isOpen} onClose=${() => setOpen(false)} />` as VNode;
 }

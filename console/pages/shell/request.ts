@@ -52,13 +52,24 @@ export function getJson<Value>(path: string, signal?: AbortSignal): Promise<Valu
 }
 
 /** Sends JSON and reads the answer. @throws Problem */
-export function sendJson<Value>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body: unknown = {}): Promise<Value> {
+export function sendJson<Value>(
+  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  path: string,
+  body: unknown = {},
+): Promise<Value> {
   return request<Value>(path, { method, body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } });
 }
 
 /** Posts JSON under an idempotency key, a text without quotes: what is sent again under it is carried out once. @throws Problem */
-export function postOnce<Value>(path: string, { key, body }: { readonly key: string; readonly body: unknown }): Promise<Value> {
-  return request<Value>(path, { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json', 'Idempotency-Key': `"${key}"` } });
+export function postOnce<Value>(
+  path: string,
+  { key, body }: { readonly key: string; readonly body: unknown },
+): Promise<Value> {
+  return request<Value>(path, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': `"${key}"` },
+  });
 }
 
 /** Sends a form with files and reads the answer. @throws Problem */
@@ -68,7 +79,11 @@ export function sendForm<Value>(path: string, form: FormData): Promise<Value> {
 
 /** Posts JSON, and has the browser save the file that comes back, under the name that it has from the server. Returns the name. @throws Problem */
 export async function saveAnswer(path: string, body: unknown): Promise<string> {
-  const response = await send(path, { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } });
+  const response = await send(path, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'Content-Type': 'application/json' },
+  });
   const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'file';
   const url = URL.createObjectURL(await response.blob());
   Object.assign(document.createElement('a'), { href: url, download: name }).click();
@@ -82,10 +97,19 @@ async function request<Value>(path: string, init: RequestInit): Promise<Value> {
 
 /** An answer that is ok. */
 async function send(path: string, init: RequestInit): Promise<Response> {
-  const headers = { ...(init.headers as Record<string, string> | undefined), Accept: 'application/json', ...(init.method === 'GET' ? {} : { 'X-CSRF-Token': csrfToken() }) };
+  const headers = {
+    ...(init.headers as Record<string, string> | undefined),
+    Accept: 'application/json',
+    ...(init.method === 'GET' ? {} : { 'X-CSRF-Token': csrfToken() }),
+  };
   const response = await fetch(path, { ...init, headers, credentials: 'same-origin' }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new Problem({ status: 0, code: 'unreachable', detail: 'The console cannot be reached.', hint: 'Check the network, and that its process runs; then try again.' });
+    throw new Problem({
+      status: 0,
+      code: 'unreachable',
+      detail: 'The console cannot be reached.',
+      hint: 'Check the network, and that its process runs; then try again.',
+    });
   });
   if (response.ok) return response;
   throw await readProblem(response);
@@ -95,10 +119,22 @@ async function send(path: string, init: RequestInit): Promise<Response> {
 export async function readProblem(response: Response): Promise<Problem> {
   if (response.status === 401 && session !== undefined) onEnd();
   const body = (await response.json().catch(() => ({}))) as Partial<ProblemFacts>;
-  return new Problem({ status: response.status, code: body.code ?? 'unknown', detail: body.detail ?? `The console answered ${response.status}.`, hint: body.hint ?? null });
+  return new Problem({
+    status: response.status,
+    code: body.code ?? 'unknown',
+    detail: body.detail ?? `The console answered ${response.status}.`,
+    hint: body.hint ?? null,
+  });
 }
 
 /** A caught value as a problem. */
 export function asProblem(error: unknown): Problem {
-  return error instanceof Problem ? error : new Problem({ status: 0, code: 'page_fault', detail: 'A fault of this page.', hint: error instanceof Error ? error.message : null });
+  return error instanceof Problem
+    ? error
+    : new Problem({
+        status: 0,
+        code: 'page_fault',
+        detail: 'A fault of this page.',
+        hint: error instanceof Error ? error.message : null,
+      });
 }

@@ -1,4 +1,13 @@
-import { createContext, html, useContext, useEffect, useState, type ComponentType, type Shown, type VNode } from './view.ts';
+import {
+  createContext,
+  html,
+  useContext,
+  useEffect,
+  useState,
+  type ComponentType,
+  type Shown,
+  type VNode,
+} from './view.ts';
 
 /** What a page is given: the parts of its path, and what follows the question mark. */
 export interface PageProps {
@@ -68,9 +77,27 @@ export function withQuery(place: Place, changes: Record<string, string | null>):
 }
 
 /** A link to another page. */
-export function Link({ href, children, class: name, current }: { href: string; children?: Shown; class?: string; current?: boolean }): VNode {
+export function Link({
+  href,
+  children,
+  class: name,
+  current,
+}: {
+  href: string;
+  children?: Shown;
+  class?: string;
+  current?: boolean;
+}): VNode {
   const follow = (event: MouseEvent) => {
-    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    if (
+      event.defaultPrevented ||
+      event.button !== 0 ||
+      event.metaKey ||
+      event.ctrlKey ||
+      event.shiftKey ||
+      event.altKey
+    )
+      return;
     event.preventDefault();
     goTo(href);
   };
@@ -78,7 +105,10 @@ export function Link({ href, children, class: name, current }: { href: string; c
 }
 
 /** The route of a path with its parameters; none where the path has an escape that is not valid. */
-export function matchRoute(routes: readonly Route[], path: string): { route: Route; params: Record<string, string> } | undefined {
+export function matchRoute(
+  routes: readonly Route[],
+  path: string,
+): { route: Route; params: Record<string, string> } | undefined {
   for (const route of routes) {
     const params = matchPath(route.path, path);
     if (params !== undefined) return { route, params };

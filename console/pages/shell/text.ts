@@ -27,7 +27,9 @@ export function formatSeconds(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined) return '–';
   if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`;
   const whole = Math.round(seconds);
-  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60), whole % 60].map((part) => String(part)) as [string, string, string];
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60), whole % 60].map((part) =>
+    String(part),
+  ) as [string, string, string];
   return hours === '0' ? `${minutes} min ${rest.padStart(2, '0')} s` : `${hours} h ${minutes.padStart(2, '0')} min`;
 }
 
@@ -38,5 +40,8 @@ export function formatScore(score: number | null | undefined): string {
 
 /** `performedWithoutScore`, `in_review` as words: "performed without score", "in review". */
 export function asWords(name: string): string {
-  return name.replace(/([a-z])([A-Z])/g, '$1 $2').replaceAll('_', ' ').toLowerCase();
+  return name
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .replaceAll('_', ' ')
+    .toLowerCase();
 }

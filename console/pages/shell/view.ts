@@ -1,5 +1,13 @@
 import htm from '/modules/htm.js';
-import { Component, createContext, h, render, type ComponentChildren, type ComponentType, type VNode } from '/modules/preact.js';
+import {
+  Component,
+  createContext,
+  h,
+  render,
+  type ComponentChildren,
+  type ComponentType,
+  type VNode,
+} from '/modules/preact.js';
 import { useContext, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from '/modules/preact-hooks.js';
 
 /**

@@ -9,12 +9,19 @@ export type CardBlock =
   | { readonly kind: 'heading'; readonly level: number; readonly text: string }
   | { readonly kind: 'paragraph'; readonly spans: readonly Span[] }
   | { readonly kind: 'list'; readonly items: readonly (readonly Span[])[] }
-  | { readonly kind: 'table'; readonly head: readonly string[]; readonly rows: readonly (readonly (readonly Span[])[])[] }
+  | {
+      readonly kind: 'table';
+      readonly head: readonly string[];
+      readonly rows: readonly (readonly (readonly Span[])[])[];
+    }
   | { readonly kind: 'picture'; readonly name: string; readonly description: string };
 
 /** The blocks of a card: the Markdown that evaluation/audio/card.ts writes, and no more of it. Whatever else there is stays text. */
 export function parseCard(card: string): CardBlock[] {
-  const paragraphs = card.split(/\n\s*\n/).map((part) => part.trim()).filter((part) => part !== '');
+  const paragraphs = card
+    .split(/\n\s*\n/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
   return paragraphs.flatMap(blocksOf);
 }
 
@@ -22,20 +29,33 @@ function blocksOf(part: string): CardBlock[] {
   const heading = /^(#{1,6}) +(.+)$/.exec(part.split('\n')[0]!);
   if (heading !== null) {
     const rest = part.split('\n').slice(1).join('\n').trim();
-    return [{ kind: 'heading', level: heading[1]!.length, text: textOf(heading[2]!) }, ...(rest === '' ? [] : blocksOf(rest))];
+    return [
+      { kind: 'heading', level: heading[1]!.length, text: textOf(heading[2]!) },
+      ...(rest === '' ? [] : blocksOf(rest)),
+    ];
   }
   const lines = part.split('\n');
   if (lines.length > 1 && lines.every((line) => line.startsWith('|')) && /^[|\s:-]+$/.test(lines[1]!)) {
-    return [{ kind: 'table', head: cellsOf(lines[0]!).map(textOf), rows: lines.slice(2).map((line) => cellsOf(line).map(spansOf)) }];
+    return [
+      {
+        kind: 'table',
+        head: cellsOf(lines[0]!).map(textOf),
+        rows: lines.slice(2).map((line) => cellsOf(line).map(spansOf)),
+      },
+    ];
   }
-  if (lines.every((line) => /^[-*] /.test(line))) return [{ kind: 'list', items: lines.map((line) => spansOf(line.slice(2))) }];
+  if (lines.every((line) => /^[-*] /.test(line)))
+    return [{ kind: 'list', items: lines.map((line) => spansOf(line.slice(2))) }];
   const picture = /^!\[([^\]]*)\]\(([^)]+)\)$/.exec(part);
   if (picture !== null) return [{ kind: 'picture', description: picture[1]!, name: picture[2]! }];
   return [{ kind: 'paragraph', spans: spansOf(lines.join(' ')) }];
 }
 
 function cellsOf(line: string): string[] {
-  return line.replace(/^\||\|\s*$/g, '').split(/(?<!\\)\|/).map((cell) => cell.replaceAll('\\|', '|').trim());
+  return line
+    .replace(/^\||\|\s*$/g, '')
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.replaceAll('\\|', '|').trim());
 }
 
 /** Links become their words: the files that they lead to are not here. */
@@ -54,11 +74,16 @@ function spansOf(text: string): Span[] {
 }
 
 function textOf(text: string): string {
-  return spansOf(text).map((span) => span.text).join('');
+  return spansOf(text)
+    .map((span) => span.text)
+    .join('');
 }
 
 /** The part of a card that says what the model must not be used for, and the rest. */
-export function splitCard(blocks: readonly CardBlock[]): { readonly limits: readonly CardBlock[]; readonly rest: readonly CardBlock[] } {
+export function splitCard(blocks: readonly CardBlock[]): {
+  readonly limits: readonly CardBlock[];
+  readonly rest: readonly CardBlock[];
+} {
   const start = blocks.findIndex((block) => block.kind === 'heading' && /must not be used|^not for/i.test(block.text));
   if (start === -1) return { limits: [], rest: blocks };
   const { level } = blocks[start] as Extract<CardBlock, { kind: 'heading' }>;

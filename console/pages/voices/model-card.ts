@@ -35,19 +35,27 @@ function showBlock(block: CardBlock, { caption, pictures }: { caption: string; p
     case 'picture':
       return html`<figure class="picture"><img src=${`${pictures}/${encodeURIComponent(block.name)}`} alt=${`${visible(block.description)}; the tables above have its figures`} loading="lazy" /></figure>`;
     case 'table':
-      return block.head.every((title) => title === '') ? html`<${Facts} entries=${block.rows.map(([name, ...values]) => [name!.map(({ text }) => visible(text)).join(''), values.map((value) => value.map(showSpan))])} />` : showTable(block, caption);
+      return block.head.every((title) => title === '')
+        ? html`<${Facts} entries=${block.rows.map(([name, ...values]) => [name!.map(({ text }) => visible(text)).join(''), values.map((value) => value.map(showSpan))])} />`
+        : showTable(block, caption);
   }
 }
 
 type CardRow = readonly (readonly Span[])[];
 
 function showTable({ head, rows }: Extract<CardBlock, { kind: 'table' }>, caption: string): VNode {
-  const columns = head.map((title, at) => ({ title: visible(title), isNumber: rows.every((row) => isFigure(row[at])), show: (row: CardRow) => (row[at] ?? []).map(showSpan) }));
+  const columns = head.map((title, at) => ({
+    title: visible(title),
+    isNumber: rows.every((row) => isFigure(row[at])),
+    show: (row: CardRow) => (row[at] ?? []).map(showSpan),
+  }));
   return html`<${Table} caption=${caption} rows=${rows.map((row, at) => Object.assign([...row], { at }))} keyOf=${({ at }: CardRow & { at: number }) => at} columns=${columns} />`;
 }
 
 function isFigure(cell: readonly Span[] | undefined): boolean {
-  return cell !== undefined && /^-?\d[\d.,]*( %)?( \([^)]*\))?$|^not defined$/.test(cell.map(({ text }) => text).join(''));
+  return (
+    cell !== undefined && /^-?\d[\d.,]*( %)?( \([^)]*\))?$|^not defined$/.test(cell.map(({ text }) => text).join(''))
+  );
 }
 
 function showSpan({ kind, text }: Span): Shown {

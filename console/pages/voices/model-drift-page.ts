@@ -29,13 +29,22 @@ function ReportFacts({ report: { old, new: now, batch, counts, madeAt, madeBy } 
     ['Batch', html`<${Link} href=${`/batches/${batch}`}><code>${batch}</code></${Link}>`],
     ['Recordings', `${formatCount(counts.recordings)} of ${formatCount(counts.items)} items`],
     ['Compared', formatCount(counts.compared)],
-    ['Another decision', `${formatCount(counts.flips)}${counts.compared === 0 ? '' : ` (${((100 * counts.flips) / counts.compared).toFixed(1)} %)`}`],
+    [
+      'Another decision',
+      `${formatCount(counts.flips)}${counts.compared === 0 ? '' : ` (${((100 * counts.flips) / counts.compared).toFixed(1)} %)`}`,
+    ],
     ['Made', html`<${When} at=${madeAt} />`],
     ['By', html`<${Name} text=${madeBy} />`],
   ]} />`;
 }
 
-function Picture({ report: { old, new: now, counts, pointsDrawn }, path }: { report: DriftReport; path: string }): VNode {
+function Picture({
+  report: { old, new: now, counts, pointsDrawn },
+  path,
+}: {
+  report: DriftReport;
+  path: string;
+}): VNode {
   const alternative = `Scores of ${old.model} to the right against those of ${now.model} upwards, a panel for synthesis and one for replay: ${counts.compared} recordings compared, ${counts.flips} with another decision. The tables below have the figures.`;
   return html`<figure class="picture drift-picture" tabindex="0"><img src=${path} width="972" height="584" alt=${alternative} /></figure>
     <p class="hint">${formatCount(pointsDrawn)} recordings are drawn; a diamond is one whose decision changed, the broken lines are the thresholds. <a href=${path} target="_blank" rel="noreferrer">The picture alone</a></p>` as VNode;
@@ -43,17 +52,34 @@ function Picture({ report: { old, new: now, counts, pointsDrawn }, path }: { rep
 
 function Decisions({ report: { classes, moves, old, new: now } }: { report: DriftReport }): VNode {
   return html`<${Table} caption="Recordings by decision" rows=${classes} keyOf=${({ label }: DriftReport['classes'][number]) => label} columns=${[
-      { title: 'Decision', show: ({ label }: DriftReport['classes'][number]) => html`<${State} name=${label} />` },
-      { title: old.model, isNumber: true, show: (row: DriftReport['classes'][number]) => formatCount(row.old) },
-      { title: now.model, isNumber: true, show: (row: DriftReport['classes'][number]) => formatCount(row.new) },
-      { title: 'Change of the share', isNumber: true, show: ({ change }: DriftReport['classes'][number]) => percent(change) },
-      { title: '95 % interval', isNumber: true, show: ({ interval }: DriftReport['classes'][number]) => (interval === null ? '–' : `${percent(interval[0])} to ${percent(interval[1])}`) },
-      { title: 'p (McNemar)', isNumber: true, show: ({ p }: DriftReport['classes'][number]) => (p === null ? '–' : p < 0.001 ? 'below 0.001' : p.toFixed(3)) },
-    ]} />
+    { title: 'Decision', show: ({ label }: DriftReport['classes'][number]) => html`<${State} name=${label} />` },
+    { title: old.model, isNumber: true, show: (row: DriftReport['classes'][number]) => formatCount(row.old) },
+    { title: now.model, isNumber: true, show: (row: DriftReport['classes'][number]) => formatCount(row.new) },
+    {
+      title: 'Change of the share',
+      isNumber: true,
+      show: ({ change }: DriftReport['classes'][number]) => percent(change),
+    },
+    {
+      title: '95 % interval',
+      isNumber: true,
+      show: ({ interval }: DriftReport['classes'][number]) =>
+        interval === null ? '–' : `${percent(interval[0])} to ${percent(interval[1])}`,
+    },
+    {
+      title: 'p (McNemar)',
+      isNumber: true,
+      show: ({ p }: DriftReport['classes'][number]) => (p === null ? '–' : p < 0.001 ? 'below 0.001' : p.toFixed(3)),
+    },
+  ]} />
     <${Table} caption="From one decision to another" rows=${moves} keyOf=${(move: DriftReport['moves'][number]) => `${move.old} ${move.new}`} columns=${[
       { title: old.model, show: (move: DriftReport['moves'][number]) => html`<${State} name=${move.old} />` },
       { title: now.model, show: (move: DriftReport['moves'][number]) => html`<${State} name=${move.new} />` },
-      { title: 'Recordings', isNumber: true, show: ({ recordings }: DriftReport['moves'][number]) => formatCount(recordings) },
+      {
+        title: 'Recordings',
+        isNumber: true,
+        show: ({ recordings }: DriftReport['moves'][number]) => formatCount(recordings),
+      },
     ]} />` as VNode;
 }
 
@@ -62,27 +88,45 @@ function Shifts({ report: { shifts } }: { report: DriftReport }): VNode {
     { title: 'Score', show: ({ score }: DriftReport['shifts'][number]) => score },
     { title: 'Compared', isNumber: true, show: ({ compared }: DriftReport['shifts'][number]) => formatCount(compared) },
     { title: 'Mean shift', isNumber: true, show: ({ mean }: DriftReport['shifts'][number]) => signed(mean) },
-    { title: '95 % interval', isNumber: true, show: ({ interval }: DriftReport['shifts'][number]) => (interval === null ? '–' : `${signed(interval[0])} to ${signed(interval[1])}`) },
-    { title: '5 %', isNumber: true, show: ({ fifthPercentile }: DriftReport['shifts'][number]) => signed(fifthPercentile) },
+    {
+      title: '95 % interval',
+      isNumber: true,
+      show: ({ interval }: DriftReport['shifts'][number]) =>
+        interval === null ? '–' : `${signed(interval[0])} to ${signed(interval[1])}`,
+    },
+    {
+      title: '5 %',
+      isNumber: true,
+      show: ({ fifthPercentile }: DriftReport['shifts'][number]) => signed(fifthPercentile),
+    },
     { title: 'Median', isNumber: true, show: ({ median }: DriftReport['shifts'][number]) => signed(median) },
-    { title: '95 %', isNumber: true, show: ({ ninetyFifthPercentile }: DriftReport['shifts'][number]) => signed(ninetyFifthPercentile) },
+    {
+      title: '95 %',
+      isNumber: true,
+      show: ({ ninetyFifthPercentile }: DriftReport['shifts'][number]) => signed(ninetyFifthPercentile),
+    },
     { title: 'Largest', isNumber: true, show: ({ largest }: DriftReport['shifts'][number]) => signed(largest) },
-    { title: 'Same order', isNumber: true, show: ({ rankCorrelation }: DriftReport['shifts'][number]) => rankCorrelation?.toFixed(3) ?? '–' },
+    {
+      title: 'Same order',
+      isNumber: true,
+      show: ({ rankCorrelation }: DriftReport['shifts'][number]) => rankCorrelation?.toFixed(3) ?? '–',
+    },
   ]} />`;
 }
 
 type Flip = DriftReport['flips'][number];
 
 function Flips({ report: { flips, counts, old, new: now } }: { report: DriftReport }): VNode {
-  if (flips.length === 0) return html`<${Empty} title="No decision changed.">Scores may have moved all the same: see above.</${Empty}>`;
+  if (flips.length === 0)
+    return html`<${Empty} title="No decision changed.">Scores may have moved all the same: see above.</${Empty}>`;
   return html`<${Table} caption="Changed decisions" rows=${flips} keyOf=${({ line }: Flip) => line} columns=${[
-      { title: 'Line', isNumber: true, show: ({ line }: Flip) => formatCount(line) },
-      { title: 'Recording', show: ({ source }: Flip) => html`<${Name} text=${source} />` },
-      { title: old.model, show: (flip: Flip) => html`<${State} name=${flip.old.label} />` },
-      { title: 'Synthesis, replay', isNumber: true, show: (flip: Flip) => scoresText(flip.old.scores) },
-      { title: now.model, show: (flip: Flip) => html`<${State} name=${flip.new.label} />` },
-      { title: 'Now', isNumber: true, show: (flip: Flip) => scoresText(flip.new.scores) },
-    ]} />
+    { title: 'Line', isNumber: true, show: ({ line }: Flip) => formatCount(line) },
+    { title: 'Recording', show: ({ source }: Flip) => html`<${Name} text=${source} />` },
+    { title: old.model, show: (flip: Flip) => html`<${State} name=${flip.old.label} />` },
+    { title: 'Synthesis, replay', isNumber: true, show: (flip: Flip) => scoresText(flip.old.scores) },
+    { title: now.model, show: (flip: Flip) => html`<${State} name=${flip.new.label} />` },
+    { title: 'Now', isNumber: true, show: (flip: Flip) => scoresText(flip.new.scores) },
+  ]} />
     ${counts.flips > flips.length ? html`<p class="hint">The ${formatCount(flips.length)} largest of ${formatCount(counts.flips)}; <code>caller-trust models drift --output FILE</code> writes all that the report lists.</p>` : null}` as VNode;
 }
 
@@ -90,7 +134,11 @@ function NotCompared({ report: { notComparedReasons, old, new: now } }: { report
   return html`<${Table} caption="Why recordings were not compared" rows=${notComparedReasons} keyOf=${(row: DriftReport['notComparedReasons'][number]) => `${row.old} ${row.new}`} columns=${[
     { title: old.model, show: (row: DriftReport['notComparedReasons'][number]) => asWords(row.old ?? 'scored') },
     { title: now.model, show: (row: DriftReport['notComparedReasons'][number]) => asWords(row.new ?? 'scored') },
-    { title: 'Recordings', isNumber: true, show: ({ recordings }: DriftReport['notComparedReasons'][number]) => formatCount(recordings) },
+    {
+      title: 'Recordings',
+      isNumber: true,
+      show: ({ recordings }: DriftReport['notComparedReasons'][number]) => formatCount(recordings),
+    },
   ]} />`;
 }
 

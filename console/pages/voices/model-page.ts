@@ -11,7 +11,9 @@ import { html, type Shown, type VNode } from '../shell/view.ts';
 export default function ModelPage({ params: { family, version } }: PageProps): VNode {
   const path = `/api/models/${encodeURIComponent(family!)}/${encodeURIComponent(version!)}`;
   const reading = useReading<ModelFacts>(path);
-  const reports = useReading<ReportPage>(`/api/drift-reports?limit=20&model=${encodeURIComponent(`${family}/${version}`)}`);
+  const reports = useReading<ReportPage>(
+    `/api/drift-reports?limit=20&model=${encodeURIComponent(`${family}/${version}`)}`,
+  );
   return html`<${Page} title=${`Model ${family}/${version}`}>
     <${Read} reading=${reading} what="the model" show=${(model: ModelFacts) => html`<div class="page">
       ${model.state === 'removed' ? html`<${Notice} kind="warn"><p>It was removed in ${model.removedIn}. ${model.replacedBy === null ? 'Nothing takes its place.' : html`<${Link} href=${`/models/${model.replacedBy}`}>${model.replacedBy}</${Link}> takes its place, where it is asked for.`}</p></${Notice}>` : null}
@@ -24,29 +26,72 @@ export default function ModelPage({ params: { family, version } }: PageProps): V
   </${Page}>`;
 }
 
-function factsOf({ family, release, state, isDefault, note, added, parameters, bytes, thresholds, manifest, manifestSha256 }: ModelFacts): readonly (readonly [string, Shown])[] {
+function factsOf({
+  family,
+  release,
+  state,
+  isDefault,
+  note,
+  added,
+  parameters,
+  bytes,
+  thresholds,
+  manifest,
+  manifestSha256,
+}: ModelFacts): readonly (readonly [string, Shown])[] {
   return [
     ['State', html`<${State} name=${state} />`],
     ['Release', release ?? 'added here'],
     ['Default', isDefault ? `of ${family}` : 'no'],
     ['Parameters', parameters === null ? null : formatCount(parameters)],
     ['Weights', bytes === null ? null : formatBytes(bytes)],
-    ['Thresholds', thresholds === null ? null : Object.entries(thresholds).map(([score, value]) => `${score} ${value}`).join(', ')],
-    ['Sample rate', manifest === null ? null : `${formatCount(manifest.input.sampleRate)} Hz, from ${formatCount(manifest.input.sampleRateMin)} Hz on`],
-    ['Windows', manifest === null ? null : `${manifest.input.windowSeconds} s, with ${manifest.minimumVoiceSeconds} s of voice (${manifest.voiceActivity})`],
+    [
+      'Thresholds',
+      thresholds === null
+        ? null
+        : Object.entries(thresholds)
+            .map(([score, value]) => `${score} ${value}`)
+            .join(', '),
+    ],
+    [
+      'Sample rate',
+      manifest === null
+        ? null
+        : `${formatCount(manifest.input.sampleRate)} Hz, from ${formatCount(manifest.input.sampleRateMin)} Hz on`,
+    ],
+    [
+      'Windows',
+      manifest === null
+        ? null
+        : `${manifest.input.windowSeconds} s, with ${manifest.minimumVoiceSeconds} s of voice (${manifest.voiceActivity})`,
+    ],
     ['Note', note],
-    ['Added', added === null ? null : html`<${When} at=${added.at} /> by <${Name} text=${added.by} />: <${Name} text=${added.reason} />`],
+    [
+      'Added',
+      added === null
+        ? null
+        : html`<${When} at=${added.at} /> by <${Name} text=${added.by} />: <${Name} text=${added.reason} />`,
+    ],
     ['Manifest', manifestSha256 === null ? null : html`<code>${manifestSha256.slice(0, 16)}</code>`],
   ];
 }
 
 function Defaults({ changes }: { changes: readonly DefaultChange[] }): VNode {
-  if (changes.length === 0) return html`<${Empty} title="Nobody made it the default here, or took that from it.">The registry says what the default is.</${Empty}>`;
+  if (changes.length === 0)
+    return html`<${Empty} title="Nobody made it the default here, or took that from it.">The registry says what the default is.</${Empty}>`;
   return html`<${Table} caption="Changes of the default" rows=${changes} keyOf=${({ since }: DefaultChange) => since} columns=${[
     { title: 'Since', show: ({ since }: DefaultChange) => html`<${When} at=${since} />` },
     { title: 'Default became', show: ({ model }: DefaultChange) => model },
     { title: 'By', show: ({ setBy }: DefaultChange) => html`<${Name} text=${setBy} />` },
     { title: 'Why', show: ({ reason }: DefaultChange) => html`<${Name} text=${reason} />` },
-    { title: 'Rests on', show: ({ reportId, forced }: DefaultChange) => (reportId === null ? (forced ? 'nothing: forced' : '–') : html`<${Link} href=${`/drift/${reportId}`}>report ${reportId}</${Link}>`) },
+    {
+      title: 'Rests on',
+      show: ({ reportId, forced }: DefaultChange) =>
+        reportId === null
+          ? forced
+            ? 'nothing: forced'
+            : '–'
+          : html`<${Link} href=${`/drift/${reportId}`}>report ${reportId}</${Link}>`,
+    },
   ]} />`;
 }

@@ -7,7 +7,10 @@ import { html, type VNode } from '../shell/view.ts';
 /** Drift reports, newest first. */
 export function DriftReportTable({ reports }: { reports: readonly ListedReport[] }): VNode {
   return html`<${Table} caption="Reports, newest first" rows=${reports} keyOf=${({ reportId }: ListedReport) => reportId} columns=${[
-    { title: 'Report', show: ({ reportId }: ListedReport) => html`<${Link} href=${`/drift/${reportId}`}>report ${reportId}</${Link}>` },
+    {
+      title: 'Report',
+      show: ({ reportId }: ListedReport) => html`<${Link} href=${`/drift/${reportId}`}>report ${reportId}</${Link}>`,
+    },
     { title: 'Old', show: ({ old }: ListedReport) => old },
     { title: 'New', show: ({ new: now }: ListedReport) => now },
     { title: 'Compared', isNumber: true, show: ({ counts }: ListedReport) => formatCount(counts.compared) },

@@ -51,7 +51,11 @@ export interface Registry extends ModelList {
 /** A model with its card. */
 export interface ModelFacts extends ListedModel {
   readonly manifestSha256: string | null;
-  readonly manifest: { readonly voiceActivity: string; readonly minimumVoiceSeconds: number; readonly input: { readonly sampleRate: number; readonly sampleRateMin: number; readonly windowSeconds: number } } | null;
+  readonly manifest: {
+    readonly voiceActivity: string;
+    readonly minimumVoiceSeconds: number;
+    readonly input: { readonly sampleRate: number; readonly sampleRateMin: number; readonly windowSeconds: number };
+  } | null;
   readonly card: string | null;
   readonly defaults: readonly DefaultChange[];
 }
@@ -98,11 +102,43 @@ export interface DriftReport {
   readonly batch: string;
   readonly old: { readonly model: string };
   readonly new: { readonly model: string };
-  readonly counts: { readonly items: number; readonly recordings: number; readonly compared: number; readonly notCompared: number; readonly flips: number };
-  readonly classes: readonly { readonly label: string; readonly old: number; readonly new: number; readonly change: number | null; readonly interval: Interval; readonly p: number | null }[];
+  readonly counts: {
+    readonly items: number;
+    readonly recordings: number;
+    readonly compared: number;
+    readonly notCompared: number;
+    readonly flips: number;
+  };
+  readonly classes: readonly {
+    readonly label: string;
+    readonly old: number;
+    readonly new: number;
+    readonly change: number | null;
+    readonly interval: Interval;
+    readonly p: number | null;
+  }[];
   readonly moves: readonly { readonly old: string; readonly new: string; readonly recordings: number }[];
-  readonly shifts: readonly { readonly score: string; readonly compared: number; readonly mean: number | null; readonly interval: Interval; readonly fifthPercentile: number | null; readonly median: number | null; readonly ninetyFifthPercentile: number | null; readonly largest: number | null; readonly rankCorrelation: number | null }[];
-  readonly flips: readonly { readonly line: number; readonly source: string; readonly old: Judged; readonly new: Judged }[];
-  readonly notComparedReasons: readonly { readonly old: string | null; readonly new: string | null; readonly recordings: number }[];
+  readonly shifts: readonly {
+    readonly score: string;
+    readonly compared: number;
+    readonly mean: number | null;
+    readonly interval: Interval;
+    readonly fifthPercentile: number | null;
+    readonly median: number | null;
+    readonly ninetyFifthPercentile: number | null;
+    readonly largest: number | null;
+    readonly rankCorrelation: number | null;
+  }[];
+  readonly flips: readonly {
+    readonly line: number;
+    readonly source: string;
+    readonly old: Judged;
+    readonly new: Judged;
+  }[];
+  readonly notComparedReasons: readonly {
+    readonly old: string | null;
+    readonly new: string | null;
+    readonly recordings: number;
+  }[];
   readonly pointsDrawn: number;
 }

@@ -8,8 +8,17 @@ import { html, type VNode } from '../shell/view.ts';
 export default function VoiceprintModelPage(): VNode {
   const reading = useReading<VoiceprintModel>('/api/voiceprint-model');
   return html`<${Page} title="Voiceprint model" lead="It makes the numbers that voices are compared by.">
-    <${Read} reading=${reading} what="the model" show=${({ model, identityThreshold, agreementMin, card }: VoiceprintModel) => html`<div class="page">
-      <${Section} title="Facts"><${Facts} entries=${[['Model', model], ['Identity threshold', String(identityThreshold)], ['Least agreement of an enrolment', `${agreementMin} (cosine)`]]} /></${Section}>
+    <${Read} reading=${reading} what="the model" show=${({
+      model,
+      identityThreshold,
+      agreementMin,
+      card,
+    }: VoiceprintModel) => html`<div class="page">
+      <${Section} title="Facts"><${Facts} entries=${[
+        ['Model', model],
+        ['Identity threshold', String(identityThreshold)],
+        ['Least agreement of an enrolment', `${agreementMin} (cosine)`],
+      ]} /></${Section}>
       ${card === null ? html`<${Section} title="Card"><${Empty} title="It has no card here." /></${Section}>` : html`<${ModelCard} card=${card} pictures="/api/voiceprint-model" />`}
     </div>`} />
   </${Page}>`;

@@ -8,7 +8,11 @@ import { writeWav } from './wav-writing.ts';
 /** Longest recording of the microphone, in seconds; it ends by itself. */
 const recordingSecondsMax = 120;
 
-type Stage = { readonly name: 'ready' } | { readonly name: 'asking' } | { readonly name: 'recording'; readonly seconds: number; readonly level: number } | { readonly name: 'failed'; readonly problem: Problem };
+type Stage =
+  | { readonly name: 'ready' }
+  | { readonly name: 'asking' }
+  | { readonly name: 'recording'; readonly seconds: number; readonly level: number }
+  | { readonly name: 'failed'; readonly problem: Problem };
 
 /** What is being recorded. */
 interface Take {
@@ -19,10 +23,21 @@ interface Take {
   isEnding: boolean;
 }
 
-const buttonText: Readonly<Record<Stage['name'], string>> = { ready: 'Record from the microphone', failed: 'Record from the microphone', asking: 'Stop asking for the microphone', recording: 'Stop' };
+const buttonText: Readonly<Record<Stage['name'], string>> = {
+  ready: 'Record from the microphone',
+  failed: 'Record from the microphone',
+  asking: 'Stop asking for the microphone',
+  recording: 'Stop',
+};
 
 /** Records the microphone into a WAV file: as the microphone gives it, without what browsers do to make voices pleasant. */
-export function Recorder({ disabled = false, onRecorded }: { disabled?: boolean; onRecorded: (recording: File) => void }): VNode {
+export function Recorder({
+  disabled = false,
+  onRecorded,
+}: {
+  disabled?: boolean;
+  onRecorded: (recording: File) => void;
+}): VNode {
   const [stage, setStage] = useState<Stage>({ name: 'ready' });
   const current = useRef<Take | null>(null);
   const give = () => {

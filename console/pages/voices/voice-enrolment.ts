@@ -6,13 +6,17 @@ import { html, useState, type VNode } from '../shell/view.ts';
 import { RecordingPicker, recordingsIn, useRecordings } from './voice-recordings.ts';
 import type { Enrolled, EnrolmentLimits } from './voice-types.ts';
 
-type Stage = { readonly name: 'filling'; readonly problem: Problem | null } | { readonly name: 'sending' } | { readonly name: 'enrolled'; readonly enrolled: Enrolled };
+type Stage =
+  | { readonly name: 'filling'; readonly problem: Problem | null }
+  | { readonly name: 'sending' }
+  | { readonly name: 'enrolled'; readonly enrolled: Enrolled };
 
 /** Enrols a voice: whose it is, the consent, and three and more recordings. */
 export function EnrolmentForm({ limits, onEnrolled }: { limits: EnrolmentLimits; onEnrolled: () => void }): VNode {
   const [stage, setStage] = useState<Stage>({ name: 'filling', problem: null });
   const recordings = useRecordings(limits.recordingsMax);
-  if (stage.name === 'enrolled') return html`<${EnrolledNotice} enrolled=${stage.enrolled} onAgain=${() => setStage({ name: 'filling', problem: null })} />`;
+  if (stage.name === 'enrolled')
+    return html`<${EnrolledNotice} enrolled=${stage.enrolled} onAgain=${() => setStage({ name: 'filling', problem: null })} />`;
   const problem = stage.name === 'filling' ? stage.problem : null;
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -57,7 +61,13 @@ function ConsentFields(): VNode {
   </fieldset>`;
 }
 
-function EnrolledNotice({ enrolled: { id, subject, recordings, voiceSeconds, agreement }, onAgain }: { enrolled: Enrolled; onAgain: () => void }): VNode {
+function EnrolledNotice({
+  enrolled: { id, subject, recordings, voiceSeconds, agreement },
+  onAgain,
+}: {
+  enrolled: Enrolled;
+  onAgain: () => void;
+}): VNode {
   return html`<${Notice} kind="good">
     <p><strong><${Name} text=${subject} /> is enrolled</strong> from ${recordings} recordings with ${formatSeconds(voiceSeconds)} of voice. They agree by ${agreement.mean.toFixed(2)} on average, ${agreement.least.toFixed(2)} at least (cosine of each with the mean of the others). The recordings are not kept.</p>
     <div class="actions"><${Link} class="button" href=${`/voices/${id}`}>Open the voiceprint</${Link}><button type="button" onClick=${onAgain}>Enrol another voice</button></div>

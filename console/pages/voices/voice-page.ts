@@ -1,4 +1,18 @@
-import { Empty, Facts, Field, Name, Notice, Page, Pager, ProblemNotice, Read, Section, State, Table, When } from '../shell/components.ts';
+import {
+  Empty,
+  Facts,
+  Field,
+  Name,
+  Notice,
+  Page,
+  Pager,
+  ProblemNotice,
+  Read,
+  Section,
+  State,
+  Table,
+  When,
+} from '../shell/components.ts';
 import { ModelOptions } from './model-options.ts';
 import type { ModelList } from './model-types.ts';
 import { useReading } from '../shell/reading.ts';
@@ -9,7 +23,14 @@ import { asWords, formatCount, formatScore, formatSeconds, visible } from '../sh
 import { html, useState, type VNode } from '../shell/view.ts';
 import { RecordingPicker, recordingsIn, useRecordings } from './voice-recordings.ts';
 import { ComparisonScores, ResultMeanings } from './voice-scores.ts';
-import type { ComparisonPage, ComparisonResult, StoredComparison, Voiceprint, VoiceprintEvent, VoiceprintHistory } from './voice-types.ts';
+import type {
+  ComparisonPage,
+  ComparisonResult,
+  StoredComparison,
+  Voiceprint,
+  VoiceprintEvent,
+  VoiceprintHistory,
+} from './voice-types.ts';
 
 /** One voiceprint: the consent, comparing a recording with it, what came of earlier ones, and its history. */
 export default function VoicePage({ params: { id } }: PageProps): VNode {
@@ -22,7 +43,9 @@ export default function VoicePage({ params: { id } }: PageProps): VNode {
 
 function VoiceprintParts({ voiceprint, readAgain }: { voiceprint: VoiceprintHistory; readAgain: () => void }): VNode {
   const { id, deletedAt, deletedWhy } = voiceprint;
-  const comparisons = useReading<ComparisonPage>(`/api/voiceprints/${id}/comparisons${withBefore(usePlace().query.get('before'))}`);
+  const comparisons = useReading<ComparisonPage>(
+    `/api/voiceprints/${id}/comparisons${withBefore(usePlace().query.get('before'))}`,
+  );
   const compared = () => {
     readAgain();
     comparisons.readAgain();
@@ -38,7 +61,11 @@ function VoiceprintParts({ voiceprint, readAgain }: { voiceprint: VoiceprintHist
 
 const withBefore = (before: string | null) => (before === null ? '' : `?before=${encodeURIComponent(before)}`);
 
-function VoiceprintFacts({ voiceprint: { id, owner, subject, model, recordings, voiceSeconds, consent, enrolledAt, verifications, deletedAt } }: { voiceprint: Voiceprint }): VNode {
+function VoiceprintFacts({
+  voiceprint: { id, owner, subject, model, recordings, voiceSeconds, consent, enrolledAt, verifications, deletedAt },
+}: {
+  voiceprint: Voiceprint;
+}): VNode {
   return html`<${Facts} entries=${[
     ['Person', html`<${Name} text=${subject} />`],
     ['Owner', html`<${Name} text=${owner} />`],
@@ -54,7 +81,10 @@ function VoiceprintFacts({ voiceprint: { id, owner, subject, model, recordings, 
   ]} />`;
 }
 
-type Stage = { readonly name: 'ready'; readonly problem: Problem | null } | { readonly name: 'comparing' } | { readonly name: 'compared'; readonly result: ComparisonResult };
+type Stage =
+  | { readonly name: 'ready'; readonly problem: Problem | null }
+  | { readonly name: 'comparing' }
+  | { readonly name: 'compared'; readonly result: ComparisonResult };
 
 function ComparisonForm({ id, onCompared }: { id: string; onCompared: () => void }): VNode {
   const models = useReading<ModelList>('/api/models');
@@ -70,7 +100,10 @@ function ComparisonForm({ id, onCompared }: { id: string; onCompared: () => void
     form.append('recording', recording.file, recording.file.name);
     setStage({ name: 'comparing' });
     try {
-      setStage({ name: 'compared', result: await sendForm<ComparisonResult>(`/api/voiceprints/${id}/comparisons`, form) });
+      setStage({
+        name: 'compared',
+        result: await sendForm<ComparisonResult>(`/api/voiceprints/${id}/comparisons`, form),
+      });
       onCompared();
     } catch (error) {
       setStage({ name: 'ready', problem: asProblem(error) });
@@ -90,31 +123,54 @@ function ComparisonForm({ id, onCompared }: { id: string; onCompared: () => void
 function PastComparisons({ page: { comparisons, next } }: { page: ComparisonPage }): VNode {
   const place = usePlace();
   const before = place.query.get('before');
-  if (comparisons.length === 0 && before === null) return html`<${Empty} title="No recording was compared yet.">${mayDo('reviewer') ? 'Choose one above.' : 'A reviewer compares one.'}</${Empty}>`;
+  if (comparisons.length === 0 && before === null)
+    return html`<${Empty} title="No recording was compared yet.">${mayDo('reviewer') ? 'Choose one above.' : 'A reviewer compares one.'}</${Empty}>`;
   return html`<${Table} caption="Comparisons, newest first" rows=${comparisons} keyOf=${({ verificationId }: StoredComparison) => verificationId} columns=${[
-      { title: 'When', show: ({ verifiedAt }: StoredComparison) => html`<${When} at=${verifiedAt} />` },
-      { title: 'Result', show: ({ decision }: StoredComparison) => (decision === null ? '–' : html`<${State} name=${decision.label} />`) },
-      { title: 'Identity', isNumber: true, show: ({ identity, reason, decision }: StoredComparison) => scoreText(identity, decision?.identityThreshold, reason) },
-      { title: 'Synthesis', isNumber: true, show: ({ decision }: StoredComparison) => scoreText(decision?.scores?.synthesis, decision?.thresholds?.synthesis, decision?.authenticityReason) },
-      { title: 'Replay', isNumber: true, show: ({ decision }: StoredComparison) => scoreText(decision?.scores?.replay, decision?.thresholds?.replay, decision?.authenticityReason) },
-      { title: 'Model', show: ({ decision }: StoredComparison) => decision?.model ?? '–' },
-      { title: 'By', show: ({ verifiedBy }: StoredComparison) => html`<${Name} text=${verifiedBy} />` },
-    ]} />
+    { title: 'When', show: ({ verifiedAt }: StoredComparison) => html`<${When} at=${verifiedAt} />` },
+    {
+      title: 'Result',
+      show: ({ decision }: StoredComparison) => (decision === null ? '–' : html`<${State} name=${decision.label} />`),
+    },
+    {
+      title: 'Identity',
+      isNumber: true,
+      show: ({ identity, reason, decision }: StoredComparison) =>
+        scoreText(identity, decision?.identityThreshold, reason),
+    },
+    {
+      title: 'Synthesis',
+      isNumber: true,
+      show: ({ decision }: StoredComparison) =>
+        scoreText(decision?.scores?.synthesis, decision?.thresholds?.synthesis, decision?.authenticityReason),
+    },
+    {
+      title: 'Replay',
+      isNumber: true,
+      show: ({ decision }: StoredComparison) =>
+        scoreText(decision?.scores?.replay, decision?.thresholds?.replay, decision?.authenticityReason),
+    },
+    { title: 'Model', show: ({ decision }: StoredComparison) => decision?.model ?? '–' },
+    { title: 'By', show: ({ verifiedBy }: StoredComparison) => html`<${Name} text=${verifiedBy} />` },
+  ]} />
     <${Pager} next=${next} isFirst=${before === null} onFirst=${() => goTo(withQuery(place, { before: null }), { replace: true })} onNext=${(to: string) => goTo(withQuery(place, { before: to }), { replace: true })} />` as VNode;
 }
 
-function scoreText(score: number | null | undefined, threshold: number | null | undefined, reason: string | null | undefined): string {
+function scoreText(
+  score: number | null | undefined,
+  threshold: number | null | undefined,
+  reason: string | null | undefined,
+): string {
   if (score === null || score === undefined) return reason ? asWords(reason) : '–';
   return `${formatScore(score)} (${score >= (threshold ?? 0) ? '≥' : '<'} ${formatScore(threshold)})`;
 }
 
 function History({ events, leftOut }: { events: readonly VoiceprintEvent[]; leftOut: number }): VNode {
   return html`<${Table} caption="History of the voiceprint" rows=${events} keyOf=${({ eventId }: VoiceprintEvent) => eventId} columns=${[
-      { title: 'When', show: ({ at }: VoiceprintEvent) => html`<${When} at=${at} />` },
-      { title: 'What', show: ({ action }: VoiceprintEvent) => action },
-      { title: 'Who', show: ({ actor }: VoiceprintEvent) => html`<${Name} text=${actor} />` },
-      { title: 'Why', show: ({ reason }: VoiceprintEvent) => html`<${Name} text=${reason} />` },
-    ]} />
+    { title: 'When', show: ({ at }: VoiceprintEvent) => html`<${When} at=${at} />` },
+    { title: 'What', show: ({ action }: VoiceprintEvent) => action },
+    { title: 'Who', show: ({ actor }: VoiceprintEvent) => html`<${Name} text=${actor} />` },
+    { title: 'Why', show: ({ reason }: VoiceprintEvent) => html`<${Name} text=${reason} />` },
+  ]} />
     ${leftOut > 0 ? html`<p class="hint">${formatCount(leftOut)} older comparisons are left out here; the list above has them.</p>` : null}` as VNode;
 }
 

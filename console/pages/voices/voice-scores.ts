@@ -20,9 +20,33 @@ interface Meter {
 export function ComparisonScores({ result }: { result: ComparisonResult }): VNode {
   const { identity, identityThreshold, identityReason, scores, thresholds, authenticityReason } = result;
   const meters: Meter[] = [
-    { name: 'Identity', meaning: 'that the enrolled person speaks', score: identity, threshold: identityThreshold, above: 'like the enrolled voice', below: 'another voice', reason: identityReason },
-    { name: 'Synthesis', meaning: 'that the voice is not synthesized', score: scores?.synthesis ?? null, threshold: thresholds?.synthesis ?? null, above: 'not synthesized', below: 'looks synthesized', reason: authenticityReason },
-    { name: 'Replay', meaning: 'that the recording is not played back', score: scores?.replay ?? null, threshold: thresholds?.replay ?? null, above: 'not played back', below: 'looks played back', reason: authenticityReason },
+    {
+      name: 'Identity',
+      meaning: 'that the enrolled person speaks',
+      score: identity,
+      threshold: identityThreshold,
+      above: 'like the enrolled voice',
+      below: 'another voice',
+      reason: identityReason,
+    },
+    {
+      name: 'Synthesis',
+      meaning: 'that the voice is not synthesized',
+      score: scores?.synthesis ?? null,
+      threshold: thresholds?.synthesis ?? null,
+      above: 'not synthesized',
+      below: 'looks synthesized',
+      reason: authenticityReason,
+    },
+    {
+      name: 'Replay',
+      meaning: 'that the recording is not played back',
+      score: scores?.replay ?? null,
+      threshold: thresholds?.replay ?? null,
+      above: 'not played back',
+      below: 'looks played back',
+      reason: authenticityReason,
+    },
   ];
   return html`<div class="comparison" role="status">
     <p class="comparison-label"><strong>Result: <${State} name=${result.label} /></strong></p>

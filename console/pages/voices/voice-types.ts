@@ -83,7 +83,14 @@ export interface StoredComparison {
   readonly verifiedBy: string;
   readonly identity: number | null;
   readonly reason: string | null;
-  readonly decision: { readonly label: string; readonly identityThreshold: number; readonly model: string | null; readonly scores: ShownScores | null; readonly thresholds: ShownScores | null; readonly authenticityReason: string | null } | null;
+  readonly decision: {
+    readonly label: string;
+    readonly identityThreshold: number;
+    readonly model: string | null;
+    readonly scores: ShownScores | null;
+    readonly thresholds: ShownScores | null;
+    readonly authenticityReason: string | null;
+  } | null;
 }
 
 /** Comparisons, newest first. */

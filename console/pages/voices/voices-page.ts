@@ -10,11 +10,18 @@ import type { EnrolmentLimits, Voiceprint, VoiceprintPage } from './voice-types.
 /** Voices that were enrolled, and the form that enrols one. */
 export default function VoicesPage(): VNode {
   const place = usePlace();
-  const [owner, deleted, before, isEnrolling] = [place.query.get('owner') ?? '', place.query.get('deleted') === 'true', place.query.get('before'), place.query.get('enrol') === '1'];
+  const [owner, deleted, before, isEnrolling] = [
+    place.query.get('owner') ?? '',
+    place.query.get('deleted') === 'true',
+    place.query.get('before'),
+    place.query.get('enrol') === '1',
+  ];
   const list = useReading<VoiceprintPage>(listPath({ owner, deleted, before }));
   const limits = useReading<EnrolmentLimits>(isEnrolling ? '/api/voiceprint-limits' : null);
   const open = () => goTo(withQuery(place, { enrol: isEnrolling ? null : '1' }));
-  const actions = mayDo('reviewer') ? html`<button type="button" class=${isEnrolling ? '' : 'primary'} aria-expanded=${isEnrolling ? 'true' : 'false'} onClick=${open}>${isEnrolling ? 'Close the form' : 'Enrol a voice'}</button>` : null;
+  const actions = mayDo('reviewer')
+    ? html`<button type="button" class=${isEnrolling ? '' : 'primary'} aria-expanded=${isEnrolling ? 'true' : 'false'} onClick=${open}>${isEnrolling ? 'Close the form' : 'Enrol a voice'}</button>`
+    : null;
   return html`<${Page} title="Voice Authentication" lead="A voiceprint is a person’s voice as numbers, sealed. A later recording is compared with it: identity beside synthesis and replay. Recordings are read, and not kept." actions=${actions}>
     ${isEnrolling && mayDo('reviewer') ? html`<${Section} title="Enrol a voice"><${Read} reading=${limits} what="the limits" show=${(value: EnrolmentLimits) => html`<${EnrolmentForm} limits=${value} onEnrolled=${list.readAgain} />`} /></${Section}>` : null}
     <${Section} title="Voiceprints">
@@ -27,13 +34,18 @@ export default function VoicesPage(): VNode {
 }
 
 function listPath({ owner, deleted, before }: { owner: string; deleted: boolean; before: string | null }): string {
-  const query = new URLSearchParams({ deleted: String(deleted), ...(owner === '' ? {} : { owner }), ...(before === null ? {} : { before }) });
+  const query = new URLSearchParams({
+    deleted: String(deleted),
+    ...(owner === '' ? {} : { owner }),
+    ...(before === null ? {} : { before }),
+  });
   return `/api/voiceprints?${query.toString()}`;
 }
 
 function Filters({ owner, deleted }: { owner: string; deleted: boolean }): VNode {
   const place = usePlace();
-  const choose = (changes: Record<string, string | null>) => goTo(withQuery(place, { before: null, ...changes }), { replace: true });
+  const choose = (changes: Record<string, string | null>) =>
+    goTo(withQuery(place, { before: null, ...changes }), { replace: true });
   return html`<div class="voice-fields">
     <${Field} label="Owner" hint="The client’s name, whole.">${(ids: object) => html`<input value=${owner} maxlength="128" onChange=${({ target }: Event) => choose({ owner: (target as HTMLInputElement).value.trim() })} ...${ids} />`}</${Field}>
     <${Field} label="Deleted ones">${(ids: object) => html`<select value=${String(deleted)} onChange=${({ target }: Event) => choose({ deleted: (target as HTMLSelectElement).value === 'true' ? 'true' : null })} ...${ids}><option value="false">leave out</option><option value="true">show too</option></select>`}</${Field}>
@@ -42,9 +54,16 @@ function Filters({ owner, deleted }: { owner: string; deleted: boolean }): VNode
 
 function VoiceprintTable({ voiceprints }: { voiceprints: readonly Voiceprint[] }): VNode {
   return html`<${Table} caption="List of voiceprints" rows=${voiceprints} keyOf=${({ id }: Voiceprint) => id} columns=${[
-    { title: 'Person', show: ({ id, subject }: Voiceprint) => html`<${Link} href=${`/voices/${id}`}><${Name} text=${subject} /></${Link}>` },
+    {
+      title: 'Person',
+      show: ({ id, subject }: Voiceprint) =>
+        html`<${Link} href=${`/voices/${id}`}><${Name} text=${subject} /></${Link}>`,
+    },
     { title: 'Owner', show: ({ owner }: Voiceprint) => html`<${Name} text=${owner} />` },
-    { title: 'State', show: ({ deletedAt }: Voiceprint) => html`<${State} name=${deletedAt === null ? 'enrolled' : 'deleted'} />` },
+    {
+      title: 'State',
+      show: ({ deletedAt }: Voiceprint) => html`<${State} name=${deletedAt === null ? 'enrolled' : 'deleted'} />`,
+    },
     { title: 'Recordings', isNumber: true, show: ({ recordings }: Voiceprint) => formatCount(recordings) },
     { title: 'Voice', isNumber: true, show: ({ voiceSeconds }: Voiceprint) => formatSeconds(voiceSeconds) },
     { title: 'Comparisons', isNumber: true, show: ({ verifications }: Voiceprint) => formatCount(verifications) },

@@ -5,7 +5,11 @@ export function writeWav(pieces: readonly Int16Array[], sampleRate: number): Uin
   const samples = pieces.reduce((sum, { length }) => sum + length, 0);
   const file = new Uint8Array(headerBytes + 2 * samples);
   const view = new DataView(file.buffer);
-  const text = (at: number, word: string) => file.set([...word].map((letter) => letter.charCodeAt(0)), at);
+  const text = (at: number, word: string) =>
+    file.set(
+      [...word].map((letter) => letter.charCodeAt(0)),
+      at,
+    );
   text(0, 'RIFF');
   view.setUint32(4, file.length - 8, true);
   text(8, 'WAVEfmt ');

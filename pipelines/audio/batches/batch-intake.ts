@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
-import { inTransaction, queryRow, queryRows, type Pool, type PoolClient, type Queryable } from '../../../runtime/postgres.ts';
+import {
+  inTransaction,
+  queryRow,
+  queryRows,
+  type Pool,
+  type PoolClient,
+  type Queryable,
+} from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import { cleanText } from '../../phone/text-cleaning.ts';
 import { AudioStore, readContent, type AudioContent, type FilePath, type IncomingAudio } from '../store/audio-store.ts';
@@ -40,7 +47,12 @@ export interface BatchSubmission {
 /** What the intake works with. */
 export interface BatchIntake {
   readonly db: Pool;
-  readonly config: { readonly audioDir: string; readonly modelDir: string; readonly audioBytesMax: number; readonly batchItemsMax: number };
+  readonly config: {
+    readonly audioDir: string;
+    readonly modelDir: string;
+    readonly audioBytesMax: number;
+    readonly batchItemsMax: number;
+  };
   /** Told after each piece how many items were taken. */
   readonly onProgress?: ((items: number) => void) | undefined;
   /** Fires when the sender gives up; the batch stays open. */
@@ -65,7 +77,10 @@ const readersAtOnce = 8;
  * since counts as it was taken.
  * @throws ServiceError `audio_request_invalid`, `model_unknown`, `model_removed`, `model_invalid`, `batch_too_large`, `batch_ended`, `idempotency_conflict`
  */
-export async function submitBatch(intake: BatchIntake, submission: BatchSubmission): Promise<{ batch: Batch; repeated: boolean }> {
+export async function submitBatch(
+  intake: BatchIntake,
+  submission: BatchSubmission,
+): Promise<{ batch: Batch; repeated: boolean }> {
   const request = checkRequest(submission);
   const pieces = piecesOf(submission.items);
   try {
@@ -75,7 +90,11 @@ export async function submitBatch(intake: BatchIntake, submission: BatchSubmissi
   }
 }
 
-async function submitPieces(intake: BatchIntake, request: CheckedRequest, pieces: ReturnType<typeof piecesOf>): Promise<{ batch: Batch; repeated: boolean }> {
+async function submitPieces(
+  intake: BatchIntake,
+  request: CheckedRequest,
+  pieces: ReturnType<typeof piecesOf>,
+): Promise<{ batch: Batch; repeated: boolean }> {
   let piece = await pieces.next();
   if (piece.done === true) throw invalid('It names no recording.');
   const found = await findOrMakeBatch(intake, request);
@@ -108,7 +127,8 @@ function checkRequest(submission: BatchSubmission): CheckedRequest {
   const { key, mode = 'api' } = submission;
   const owner = cleanText(submission.owner);
   if (owner === null || owner.length > 128) throw invalid('The owner is missing or longer than 128 characters.');
-  if (!/^[!-~]{1,128}$/.test(key)) throw invalid('The idempotency key is not 1 to 128 printable ASCII characters without spaces.');
+  if (!/^[!-~]{1,128}$/.test(key))
+    throw invalid('The idempotency key is not 1 to 128 printable ASCII characters without spaces.');
   const settings = { ...defaultSettings, ...submission.settings };
   if (!CHANNEL_MODES.includes(settings.channels)) throw invalid(`The channels are one of ${CHANNEL_MODES.join(', ')}.`);
   return {
@@ -147,32 +167,68 @@ async function findOrMakeBatch({ db, config }: BatchIntake, request: CheckedRequ
   requireModel(registry.resolve(request.model));
   const { owner, key, name, mode, model, settings, requestedBy } = request;
   const pins = [registry.defaultOf('phone')?.model ?? null, registry.defaultOf('digital')?.model ?? null];
-  const values = [owner, key, sha256, name, mode, model, registry.newestRelease, ...pins, JSON.stringify(settings), digestOfSettings(settings), requestedBy];
+  const values = [
+    owner,
+    key,
+    sha256,
+    name,
+    mode,
+    model,
+    registry.newestRelease,
+    ...pins,
+    JSON.stringify(settings),
+    digestOfSettings(settings),
+    requestedBy,
+  ];
   const made = await queryRow<{ publicId: string }>(db, sql('audio/insert_batch'), values);
   return made === undefined ? (await findBatch(db, request, sha256))! : { id: made.publicId }; // another process was faster
 }
 
-async function findBatch(db: Queryable, { owner, key }: CheckedRequest, sha256: string): Promise<{ id: string } | undefined> {
-  const row = await queryRow<{ publicId: string; requestSha256: string; state: BatchState }>(db, sql('audio/find_batch'), [owner, key]);
+async function findBatch(
+  db: Queryable,
+  { owner, key }: CheckedRequest,
+  sha256: string,
+): Promise<{ id: string } | undefined> {
+  const row = await queryRow<{ publicId: string; requestSha256: string; state: BatchState }>(
+    db,
+    sql('audio/find_batch'),
+    [owner, key],
+  );
   if (row === undefined) return undefined;
   if (row.requestSha256 !== sha256) throw conflict(row.publicId, 'It asks for another model or other settings.');
   if (row.state !== 'cancelled') return { id: row.publicId };
-  throw new ServiceError('batch_ended', { operation: 'submit batch', object: row.publicId, problem: 'The batch of this key was cancelled.', hint: `Use another key, or \`caller-trust batch retry ${row.publicId}\`.` });
+  throw new ServiceError('batch_ended', {
+    operation: 'submit batch',
+    object: row.publicId,
+    problem: 'The batch of this key was cancelled.',
+    hint: `Use another key, or \`caller-trust batch retry ${row.publicId}\`.`,
+  });
 }
 
 /** Of what is asked for; the items are compared one by one. */
 function digestOfRequest({ model, mode, settings }: CheckedRequest): string {
-  return createHash('sha256').update(JSON.stringify({ model, mode, settings: digestOfSettings(settings) })).digest('hex');
+  return createHash('sha256')
+    .update(JSON.stringify({ model, mode, settings: digestOfSettings(settings) }))
+    .digest('hex');
 }
 
 /** @throws ServiceError `model_unknown`, `model_removed` */
 function requireModel(resolution: Resolution): void {
   if (resolution.kind === 'unknown') {
-    throw new ServiceError('model_unknown', { operation: 'submit batch', object: resolution.model, hint: '`caller-trust models list` shows the models.' });
+    throw new ServiceError('model_unknown', {
+      operation: 'submit batch',
+      object: resolution.model,
+      hint: '`caller-trust models list` shows the models.',
+    });
   }
   if (resolution.kind === 'removed') {
     const { model, replacedBy } = resolution;
-    throw new ServiceError('model_removed', { operation: 'submit batch', object: model, problem: `The model was removed; it is replaced by ${replacedBy ?? 'none'}.`, hint: replacedBy === null ? undefined : `Ask for ${replacedBy}.` });
+    throw new ServiceError('model_removed', {
+      operation: 'submit batch',
+      object: model,
+      problem: `The model was removed; it is replaced by ${replacedBy ?? 'none'}.`,
+      hint: replacedBy === null ? undefined : `Ask for ${replacedBy}.`,
+    });
   }
 }
 
@@ -180,7 +236,10 @@ function requireModel(resolution: Resolution): void {
 type ModelJudge = (requested: string) => { readonly model: string | null } | AudioRefusal;
 
 /** The families mean what they meant when the batch was made, also for items that are handed in later. */
-function modelJudge({ pinned }: Batch, registry: () => Promise<ModelRegistry>): (requested: string) => Promise<ReturnType<ModelJudge>> {
+function modelJudge(
+  { pinned }: Batch,
+  registry: () => Promise<ModelRegistry>,
+): (requested: string) => Promise<ReturnType<ModelJudge>> {
   const known = new Map<string, ReturnType<ModelJudge>>();
   return async (requested) => {
     const judged = known.get(requested) ?? judgeModel(requested, pinned, await registry());
@@ -197,7 +256,11 @@ function judgeModel(requested: string, pinned: Batch['pinned'], registry: ModelR
   }
   const resolution = registry.resolve(requested);
   if (resolution.kind === 'model') return { model: resolution.model.name };
-  if (resolution.kind === 'removed') return new AudioRefusal('model_removed', resolution.replacedBy === null ? undefined : `The model was removed; it is replaced by ${resolution.replacedBy}.`);
+  if (resolution.kind === 'removed')
+    return new AudioRefusal(
+      'model_removed',
+      resolution.replacedBy === null ? undefined : `The model was removed; it is replaced by ${resolution.replacedBy}.`,
+    );
   return new AudioRefusal('model_unknown');
 }
 
@@ -213,8 +276,18 @@ interface PlacedItem extends SubmittedItem {
   readonly judge: (requested: string) => Promise<ReturnType<ModelJudge>>;
 }
 
-function prepareItems(items: readonly SubmittedItem[], before: number, { requestedModel }: Batch, judge: PlacedItem['judge']): PlacedItem[] {
-  return items.map((item, at) => ({ ...item, line: before + at + 1, requestedModel: item.model === undefined || item.model.trim() === '' ? requestedModel : canonicalName(item.model), judge }));
+function prepareItems(
+  items: readonly SubmittedItem[],
+  before: number,
+  { requestedModel }: Batch,
+  judge: PlacedItem['judge'],
+): PlacedItem[] {
+  return items.map((item, at) => ({
+    ...item,
+    line: before + at + 1,
+    requestedModel: item.model === undefined || item.model.trim() === '' ? requestedModel : canonicalName(item.model),
+    judge,
+  }));
 }
 
 /** An item as it goes into the database. */
@@ -239,7 +312,9 @@ async function takePiece(intake: BatchIntake, batch: Batch, items: readonly Plac
   const incoming = new Map<string, IncomingAudio>();
   try {
     const taken = await receiveItems(intake, store, fresh, incoming);
-    const isTaken = await inTransaction(intake.db, (client) => recordItems(client, store, { batch, taken, incoming, record: intake.record }));
+    const isTaken = await inTransaction(intake.db, (client) =>
+      recordItems(client, store, { batch, taken, incoming, record: intake.record }),
+    );
     if (!isTaken) await compareItems(intake, batch, items);
   } finally {
     await performSeveral(incoming.values(), readersAtOnce, (audio) => store.discard(audio));
@@ -247,7 +322,12 @@ async function takePiece(intake: BatchIntake, batch: Batch, items: readonly Plac
 }
 
 /** Copies the audio of items into the store, one copy of each content. */
-async function receiveItems({ config }: BatchIntake, store: AudioStore, items: readonly PlacedItem[], incoming: Map<string, IncomingAudio>): Promise<TakenItem[]> {
+async function receiveItems(
+  { config }: BatchIntake,
+  store: AudioStore,
+  items: readonly PlacedItem[],
+  incoming: Map<string, IncomingAudio>,
+): Promise<TakenItem[]> {
   const taken: TakenItem[] = [];
   await performSeveral(items, readersAtOnce, async ({ line, source, requestedModel, path, judge }) => {
     const item = { line, source, requestedModel, model: null, audio: null };
@@ -277,19 +357,33 @@ interface PieceRecord {
 }
 
 /** The rows of the recordings are held while their files get their names: nothing is deleted in between. False if another process has ended the same submission meanwhile. */
-async function recordItems(client: PoolClient, store: AudioStore, { batch, taken, incoming, record }: PieceRecord): Promise<boolean> {
+async function recordItems(
+  client: PoolClient,
+  store: AudioStore,
+  { batch, taken, incoming, record }: PieceRecord,
+): Promise<boolean> {
   const now = await queryRow<{ state: BatchState; items: number }>(client, sql('audio/lock_batch'), [batch.batchId]);
   if (now!.state === 'cancelled') throw ended({ ...batch, state: now!.state });
   if (now!.state !== 'open') return false;
   const fresh = taken.filter(({ line }) => line > now!.items).sort((a, b) => a.line - b.line); // another process may do the same
   if (fresh.length === 0) return true;
   const audio = [...incoming.values()];
-  await client.query(sql('audio/upsert_recordings'), [audio.map(({ sha256 }) => sha256), audio.map(({ bytes }) => bytes)]);
+  await client.query(sql('audio/upsert_recordings'), [
+    audio.map(({ sha256 }) => sha256),
+    audio.map(({ bytes }) => bytes),
+  ]);
   await performSeveral(audio, readersAtOnce, (each) => store.keep(each));
   const column = <Value>(value: (item: TakenItem) => Value): Value[] => fresh.map(value);
   await client.query(sql('audio/insert_verifications'), [
-    batch.batchId, column(({ line }) => line), column(({ line }) => chunkOf(line)), column(({ source }) => source), column((item) => item.audio?.sha256 ?? null),
-    column((item) => item.requestedModel), column(({ model }) => model), column(({ refusal }) => refusal?.reason ?? null), column(({ refusal }) => refusal?.detail ?? null),
+    batch.batchId,
+    column(({ line }) => line),
+    column(({ line }) => chunkOf(line)),
+    column(({ source }) => source),
+    column((item) => item.audio?.sha256 ?? null),
+    column((item) => item.requestedModel),
+    column(({ model }) => model),
+    column(({ refusal }) => refusal?.reason ?? null),
+    column(({ refusal }) => refusal?.detail ?? null),
   ]);
   await client.query(sql('audio/set_batch_items'), [batch.batchId, fresh.at(-1)!.line]);
   if (now!.items === 0) await record?.(client, batch);
@@ -309,16 +403,28 @@ interface SourceRow {
 async function compareItems({ db, config }: BatchIntake, batch: Batch, items: readonly PlacedItem[]): Promise<void> {
   const [first, last] = [items[0], items.at(-1)];
   if (first === undefined || last === undefined) return;
-  const rows = new Map((await queryRows<SourceRow>(db, sql('audio/list_batch_sources'), [batch.batchId, first.line, last.line])).map((row) => [row.line, row]));
+  const rows = new Map(
+    (await queryRows<SourceRow>(db, sql('audio/list_batch_sources'), [batch.batchId, first.line, last.line])).map(
+      (row) => [row.line, row],
+    ),
+  );
   await performSeveral(items, readersAtOnce, async ({ line, path, source, requestedModel }) => {
     const row = rows.get(line);
-    const same = row !== undefined && row.source === source && row.requestedModel === requestedModel && (await holdsSame(row, path, config));
+    const same =
+      row !== undefined &&
+      row.source === source &&
+      row.requestedModel === requestedModel &&
+      (await holdsSame(row, path, config));
     if (!same) throw conflict(batch.id, `Its item ${line} is another one.`);
   });
 }
 
 /** An item whose model was refused was never read; a file that is gone since counts as it was taken. */
-async function holdsSame({ audioSha256, refusal }: SourceRow, path: FilePath, config: BatchIntake['config']): Promise<boolean> {
+async function holdsSame(
+  { audioSha256, refusal }: SourceRow,
+  path: FilePath,
+  config: BatchIntake['config'],
+): Promise<boolean> {
   if (refusal === 'model_unknown' || refusal === 'model_removed') return true;
   const content = await readContent(path, config).catch(refusalOrThrow);
   if (content instanceof AudioRefusal) return content.reason === (refusal ?? 'file_missing');
@@ -332,7 +438,12 @@ async function requireRoom({ db, config }: BatchIntake, { id }: Batch, items: nu
   await cancelBatch(db, id).catch((error: unknown) => {
     if (!isServiceError(error, 'batch_ended')) throw error;
   });
-  throw new ServiceError('batch_too_large', { operation: 'submit batch', object: id, problem: `It has more than ${config.batchItemsMax} recordings.`, hint: 'Split it, or raise BATCH_ITEMS_MAX. The batch is cancelled.' });
+  throw new ServiceError('batch_too_large', {
+    operation: 'submit batch',
+    object: id,
+    problem: `It has more than ${config.batchItemsMax} recordings.`,
+    hint: 'Split it, or raise BATCH_ITEMS_MAX. The batch is cancelled.',
+  });
 }
 
 /** Ends the handing in; a batch of which every item was refused is done. True if this submission has ended it. */
@@ -347,13 +458,27 @@ async function closeBatch(db: Pool, { batchId, id }: Batch, items: number): Prom
 }
 
 function ended({ id, state }: Batch): ServiceError {
-  return new ServiceError('batch_ended', { operation: 'submit batch', object: id, problem: `The batch is ${state} by now.`, hint: 'Use another key.' });
+  return new ServiceError('batch_ended', {
+    operation: 'submit batch',
+    object: id,
+    problem: `The batch is ${state} by now.`,
+    hint: 'Use another key.',
+  });
 }
 
 function conflict(id: string, problem: string): ServiceError {
-  return new ServiceError('idempotency_conflict', { operation: 'submit batch', object: id, problem, hint: 'Use another key for another request.' });
+  return new ServiceError('idempotency_conflict', {
+    operation: 'submit batch',
+    object: id,
+    problem,
+    hint: 'Use another key for another request.',
+  });
 }
 
 function invalid(problem: string): ServiceError {
-  return new ServiceError('audio_request_invalid', { operation: 'submit batch', problem, hint: 'docs/audio.md shows how batches are handed in.' });
+  return new ServiceError('audio_request_invalid', {
+    operation: 'submit batch',
+    problem,
+    hint: 'docs/audio.md shows how batches are handed in.',
+  });
 }

@@ -29,14 +29,25 @@ const sourceCharactersMax = 4096;
  */
 export async function openItemSource(path: string, { batchItemsMax }: { batchItemsMax: number }): Promise<ItemSource> {
   const stats = await lstat(path).catch((cause: unknown) => {
-    throw new ServiceError('recording_refused', { operation: 'open recording', object: path, problem: 'The file does not exist, or may not be read.', cause });
+    throw new ServiceError('recording_refused', {
+      operation: 'open recording',
+      object: path,
+      problem: 'The file does not exist, or may not be read.',
+      cause,
+    });
   });
   const kind = stats.isDirectory() ? 'folder' : rowReaderOf(path) !== undefined ? 'list' : 'file';
   const items = () => itemsOf(kind, path);
   let count = 0;
   for await (const _item of items()) {
     count += 1;
-    if (count > batchItemsMax) throw new ServiceError('batch_too_large', { operation: 'open recordings', object: path, problem: `There are more than ${batchItemsMax} recordings.`, hint: 'Split them into several batches, or raise BATCH_ITEMS_MAX.' });
+    if (count > batchItemsMax)
+      throw new ServiceError('batch_too_large', {
+        operation: 'open recordings',
+        object: path,
+        problem: `There are more than ${batchItemsMax} recordings.`,
+        hint: 'Split them into several batches, or raise BATCH_ITEMS_MAX.',
+      });
   }
   return { kind, name: basename(resolve(path)), count, items };
 }
@@ -54,7 +65,10 @@ async function* oneFile(path: string): AsyncGenerator<SubmittedItem> {
  * Every file below a folder, in the order of the bytes of its path. Hidden ones are left out, and `except` in the folder itself. A
  * symbolic link is not followed: it is an item, which the intake refuses.
  */
-export async function* walkFolder(folder: string, except: ReadonlySet<string> = new Set()): AsyncGenerator<SubmittedItem> {
+export async function* walkFolder(
+  folder: string,
+  except: ReadonlySet<string> = new Set(),
+): AsyncGenerator<SubmittedItem> {
   const top = Buffer.from(`${folder}/`);
   for await (const path of walk(top)) {
     const source = shorten(path.subarray(top.length).toString());
@@ -67,7 +81,9 @@ const slash = Buffer.from('/');
 /** Names are bytes: they need not be UTF-8. */
 async function* walk(folder: Buffer): AsyncGenerator<Buffer> {
   const entries = (await readdir(folder, { encoding: 'buffer', withFileTypes: true })) as unknown as Dirent<Buffer>[];
-  const places = entries.filter(({ name }) => name[0] !== 0x2e).map((entry) => ({ entry, path: Buffer.concat([entry.name, entry.isDirectory() ? slash : Buffer.of()]) }));
+  const places = entries
+    .filter(({ name }) => name[0] !== 0x2e)
+    .map((entry) => ({ entry, path: Buffer.concat([entry.name, entry.isDirectory() ? slash : Buffer.of()]) }));
   for (const { entry, path } of places.sort((a, b) => Buffer.compare(a.path, b.path))) {
     if (entry.isDirectory()) yield* walk(Buffer.concat([folder, path]));
     else yield Buffer.concat([folder, path]);
@@ -85,7 +101,12 @@ interface ListRow {
 type RowReader = (path: string) => AsyncIterable<ListRow>;
 
 function rowReaderOf(path: string): RowReader | undefined {
-  const readers: Record<string, RowReader> = { '.csv': readCsvRows, '.tsv': readCsvRows, '.jsonl': readJsonRows, '.ndjson': readJsonRows };
+  const readers: Record<string, RowReader> = {
+    '.csv': readCsvRows,
+    '.tsv': readCsvRows,
+    '.jsonl': readJsonRows,
+    '.ndjson': readJsonRows,
+  };
   return readers[extname(path).toLowerCase()];
 }
 
@@ -95,9 +116,17 @@ async function* readList(path: string): AsyncGenerator<SubmittedItem> {
   await requireForm(path);
   for await (const { line, path: given, model, name } of rowReaderOf(path)!(path)) {
     if (given === '') throw listInvalid(`Line ${line}: the path is missing.`);
-    if (/[\0\p{Cs}]/u.test(`${given}${model ?? ''}${name ?? ''}`)) throw listInvalid(`Line ${line}: a text holds characters that none may have.`);
-    if (name !== undefined && name.length > sourceCharactersMax) throw listInvalid(`Line ${line}: the name has ${name.length} characters, and at most ${sourceCharactersMax} are kept (sourceCharactersMax).`);
-    yield { path: resolve(dirname(path), given), source: shorten(name === undefined || name === '' ? given : name), model: model === '' ? undefined : model };
+    if (/[\0\p{Cs}]/u.test(`${given}${model ?? ''}${name ?? ''}`))
+      throw listInvalid(`Line ${line}: a text holds characters that none may have.`);
+    if (name !== undefined && name.length > sourceCharactersMax)
+      throw listInvalid(
+        `Line ${line}: the name has ${name.length} characters, and at most ${sourceCharactersMax} are kept (sourceCharactersMax).`,
+      );
+    yield {
+      path: resolve(dirname(path), given),
+      source: shorten(name === undefined || name === '' ? given : name),
+      model: model === '' ? undefined : model,
+    };
   }
 }
 
@@ -110,9 +139,11 @@ async function requireForm(path: string): Promise<void> {
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(headerBytes), 0, headerBytes, 0);
     const start = buffer.subarray(0, bytesRead);
-    if (/^(\xff\xfe|\xfe\xff)/.test(start.toString('latin1')) || start.includes(0)) throw listInvalid('The list is in UTF-16, and must be in UTF-8. Save it as "CSV UTF-8", or convert it.');
+    if (/^(\xff\xfe|\xfe\xff)/.test(start.toString('latin1')) || start.includes(0))
+      throw listInvalid('The list is in UTF-16, and must be in UTF-8. Save it as "CSV UTF-8", or convert it.');
     const header = start.toString('latin1').split(/\r?\n|\r/, 1)[0]!;
-    if (rowReaderOf(path) === readCsvRows && header.includes(';') && !/[,\t]/.test(header)) throw listInvalid('The columns of the list are separated by semicolons, and must be by commas or tabs.');
+    if (rowReaderOf(path) === readCsvRows && header.includes(';') && !/[,\t]/.test(header))
+      throw listInvalid('The columns of the list are separated by semicolons, and must be by commas or tabs.');
   } finally {
     await file.close();
   }
@@ -141,7 +172,8 @@ async function* readCsvRows(path: string): AsyncGenerator<ListRow> {
       }
     }
   } catch (error) {
-    if (isServiceError(error, 'feed_header_invalid') || isServiceError(error, 'feed_encoding_invalid')) throw listInvalid(error.problem);
+    if (isServiceError(error, 'feed_header_invalid') || isServiceError(error, 'feed_encoding_invalid'))
+      throw listInvalid(error.problem);
     throw error;
   }
 }
@@ -166,7 +198,9 @@ function parseJsonRow(line: number, text: string): z.output<typeof jsonRow> {
   }
   const parsed = jsonRow.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw listInvalid(`Line ${line}: ${parsed.error.issues.map((issue) => `${issue.path.join('.') || 'row'}: ${issue.message}`).join('; ')}.`);
+  throw listInvalid(
+    `Line ${line}: ${parsed.error.issues.map((issue) => `${issue.path.join('.') || 'row'}: ${issue.message}`).join('; ')}.`,
+  );
 }
 
 function shorten(source: string): string {
@@ -174,5 +208,9 @@ function shorten(source: string): string {
 }
 
 function listInvalid(problem: string): ServiceError {
-  return new ServiceError('audio_list_invalid', { operation: 'read list', problem, hint: 'A list is a CSV with a column `path` and, if wanted, `model` and `name`, or a JSON object with these fields in each line.' });
+  return new ServiceError('audio_list_invalid', {
+    operation: 'read list',
+    problem,
+    hint: 'A list is a CSV with a column `path` and, if wanted, `model` and `name`, or a JSON object with these fields in each line.',
+  });
 }

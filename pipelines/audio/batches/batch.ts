@@ -98,8 +98,15 @@ function toBatch(row: BatchRow): Batch {
  * @throws ServiceError `batch_unknown`
  */
 export async function readBatch(db: Queryable, id: string): Promise<Batch> {
-  const row = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id) ? await queryRow<BatchRow>(db, sql('audio/read_batch'), [id]) : undefined;
-  if (row === undefined) throw new ServiceError('batch_unknown', { operation: 'read batch', object: id, hint: '`caller-trust batch list` shows the batches.' });
+  const row = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)
+    ? await queryRow<BatchRow>(db, sql('audio/read_batch'), [id])
+    : undefined;
+  if (row === undefined)
+    throw new ServiceError('batch_unknown', {
+      operation: 'read batch',
+      object: id,
+      hint: '`caller-trust batch list` shows the batches.',
+    });
   return toBatch(row);
 }
 
@@ -120,13 +127,18 @@ export interface BatchFilter {
 
 /** Batches, the newest first. */
 export async function listBatches(db: Queryable, { owner, state, before, limit }: BatchFilter): Promise<Batch[]> {
-  return (await queryRows<BatchRow>(db, sql('audio/list_batches'), [owner ?? null, state ?? null, before ?? null, limit])).map(toBatch);
+  return (
+    await queryRows<BatchRow>(db, sql('audio/list_batches'), [owner ?? null, state ?? null, before ?? null, limit])
+  ).map(toBatch);
 }
 
 /** How many items of a batch are in each state. */
 export async function countStates(db: Queryable, batchId: number): Promise<StateCounts> {
   const rows = await queryRows<{ state: VerificationState; items: number }>(db, sql('audio/count_states'), [batchId]);
-  const counts = Object.fromEntries(VERIFICATION_STATES.map((state) => [state, 0])) as Record<VerificationState, number>;
+  const counts = Object.fromEntries(VERIFICATION_STATES.map((state) => [state, 0])) as Record<
+    VerificationState,
+    number
+  >;
   for (const { state, items } of rows) counts[state] = items;
   return counts;
 }
@@ -153,7 +165,8 @@ export async function cancelBatch(db: Pool, id: string, record?: RecordChange): 
   await finishBatch(db, await readBatch(db, id)); // every item may have an outcome by now: then there is nothing to cancel
   return inTransaction(db, async (client) => {
     const batch = await readBatch(client, id);
-    if ((await queryRow(client, sql('audio/cancel_batch'), [batch.batchId])) === undefined) throw refused('cancel batch', await readBatch(client, id));
+    if ((await queryRow(client, sql('audio/cancel_batch'), [batch.batchId])) === undefined)
+      throw refused('cancel batch', await readBatch(client, id));
     const cancelled = await cancelItems(client, batch.batchId);
     await record?.(client, cancelled);
     return { cancelled };
@@ -161,7 +174,10 @@ export async function cancelBatch(db: Pool, id: string, record?: RecordChange): 
 }
 
 async function cancelItems(client: Queryable, batchId: number): Promise<number> {
-  const { rowCount } = await client.query(sql('audio/cancel_verifications'), [batchId, 'batch_cancelled' satisfies AudioReason]);
+  const { rowCount } = await client.query(sql('audio/cancel_verifications'), [
+    batchId,
+    'batch_cancelled' satisfies AudioReason,
+  ]);
   return rowCount ?? 0;
 }
 
@@ -176,7 +192,9 @@ export async function cancelAbandonedBatches(db: Pool, before: Date): Promise<nu
 
 /** The reasons that `batch retry` means: those whose cause may lie in the service, or all that an item can end with in error. */
 export function reasonsToRetry(all: boolean): AudioReason[] {
-  return (Object.keys(AUDIO_REASONS) as AudioReason[]).filter((reason) => AUDIO_REASONS[reason].state === 'error' && (all || AUDIO_REASONS[reason].retry));
+  return (Object.keys(AUDIO_REASONS) as AudioReason[]).filter(
+    (reason) => AUDIO_REASONS[reason].state === 'error' && (all || AUDIO_REASONS[reason].retry),
+  );
 }
 
 /**
@@ -184,7 +202,11 @@ export function reasonsToRetry(all: boolean): AudioReason[] {
  * stored stay as they are. Returns how many, and the new generation; none leaves the batch as it is.
  * @throws ServiceError `batch_unknown`, `batch_ended`
  */
-export async function retryBatch(db: Pool, id: string, { all, record }: { all: boolean; record?: RecordChange | undefined }): Promise<{ retried: number }> {
+export async function retryBatch(
+  db: Pool,
+  id: string,
+  { all, record }: { all: boolean; record?: RecordChange | undefined },
+): Promise<{ retried: number }> {
   return inTransaction(db, async (client) => {
     const { batchId } = await readBatch(client, id);
     await client.query(sql('audio/lock_batch'), [batchId]);
@@ -201,15 +223,23 @@ export async function retryBatch(db: Pool, id: string, { all, record }: { all: b
 }
 
 function refused(operation: string, { id, state }: Batch): ServiceError {
-  const hint = state === 'open' ? 'Hand its items in to the end with the same command and key, or cancel it.' : `\`caller-trust batch status ${id}\` shows it.`;
+  const hint =
+    state === 'open'
+      ? 'Hand its items in to the end with the same command and key, or cancel it.'
+      : `\`caller-trust batch status ${id}\` shows it.`;
   return new ServiceError('batch_ended', { operation, object: id, problem: `The batch is ${state}.`, hint });
 }
 
 /** Ends a batch if each of its items has an outcome. `gone`: it has ended, or its jobs were queued anew. */
-export async function finishBatch(db: Queryable, { batchId, generation }: { batchId: number; generation: number }): Promise<'done' | 'missing' | 'gone'> {
+export async function finishBatch(
+  db: Queryable,
+  { batchId, generation }: { batchId: number; generation: number },
+): Promise<'done' | 'missing' | 'gone'> {
   if ((await queryRow(db, sql('audio/finish_batch'), [batchId, generation])) !== undefined) return 'done';
   const batch = await findBatchOfJob(db, batchId);
-  return batch === undefined || batch.generation !== generation || hasEnded(batch) || batch.state === 'open' ? 'gone' : 'missing';
+  return batch === undefined || batch.generation !== generation || hasEnded(batch) || batch.state === 'open'
+    ? 'gone'
+    : 'missing';
 }
 
 /** What a flow of the queue is made of. */
@@ -221,13 +251,19 @@ export interface DueBatch {
 }
 
 /** The jobs that a batch needs as it stands. */
-export async function readDueBatch(db: Queryable, { batchId, generation }: { batchId: number; generation: number }): Promise<DueBatch> {
+export async function readDueBatch(
+  db: Queryable,
+  { batchId, generation }: { batchId: number; generation: number },
+): Promise<DueBatch> {
   const rows = await queryRows<{ chunk: number }>(db, sql('audio/list_open_chunks'), [batchId]);
   return { batchId, generation, chunks: rows.map(({ chunk }) => chunk) };
 }
 
 /** The same under a new generation, for a batch whose jobs are gone; undefined if it has ended or somebody else was faster. */
-export async function renewDueBatch(db: Queryable, { batchId, generation }: { batchId: number; generation: number }): Promise<DueBatch | undefined> {
+export async function renewDueBatch(
+  db: Queryable,
+  { batchId, generation }: { batchId: number; generation: number },
+): Promise<DueBatch | undefined> {
   const row = await queryRow<{ generation: number }>(db, sql('audio/renew_batch'), [batchId, generation]);
   return row && readDueBatch(db, { batchId, generation: row.generation });
 }

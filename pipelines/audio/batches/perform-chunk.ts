@@ -13,7 +13,11 @@ import type { ScoredRecording, ScoringSettings } from '../verification.ts';
 /** What is asked of the scoring processes. With both families, or `byRate`, the sample rate decides; else the one that is given is taken. */
 export interface ScoringRequest {
   readonly file: string;
-  readonly model: { readonly phone: ResolvedModel | null; readonly digital: ResolvedModel | null; readonly byRate?: boolean | undefined };
+  readonly model: {
+    readonly phone: ResolvedModel | null;
+    readonly digital: ResolvedModel | null;
+    readonly byRate?: boolean | undefined;
+  };
   readonly settings: ScoringSettings;
 }
 
@@ -64,10 +68,15 @@ export async function performChunk(work: ChunkWork, job: ChunkOfBatch): Promise<
   const { db } = work;
   const end = { scored: 0, reused: 0, refused: 0 };
   const batch = await findBatchOfJob(db, job.batchId);
-  if (batch === undefined || batch.generation !== job.generation || batch.state === 'open' || hasEnded(batch)) return end;
+  if (batch === undefined || batch.generation !== job.generation || batch.state === 'open' || hasEnded(batch))
+    return end;
   if (batch.state === 'queued') await db.query(sql('audio/start_batch'), [job.batchId, job.generation]);
   const run: Run = { ...work, job, batch, models: new Map(), end };
-  for (let page = await listItems(run, 0, false); page.length > 0; page = await listItems(run, page.at(-1)!.line, false)) {
+  for (
+    let page = await listItems(run, 0, false);
+    page.length > 0;
+    page = await listItems(run, page.at(-1)!.line, false)
+  ) {
     await performPage(run, page, work.limits.audioScorers);
   }
   await performPage(run, await listItems(run, 0, true), 1);
@@ -90,7 +99,13 @@ function listItems({ db, job }: Run, after: number, begunBefore: boolean): Promi
 async function performPage(run: Run, page: readonly Item[], atOnce: number): Promise<void> {
   if (page.length === 0) return;
   run.signal.throwIfAborted();
-  const settled = new Set(await settleByResults(run.db, { verificationIds: page.map(({ verificationId }) => verificationId), generation: run.job.generation, models: usableModels(run, page) }));
+  const settled = new Set(
+    await settleByResults(run.db, {
+      verificationIds: page.map(({ verificationId }) => verificationId),
+      generation: run.job.generation,
+      models: usableModels(run, page),
+    }),
+  );
   run.end.reused += settled.size;
   const groups = groupTwins(page.filter(({ verificationId }) => !settled.has(verificationId)));
   await performSeveral(groups, atOnce, (group) => performTwins(run, group));
@@ -110,7 +125,7 @@ function groupTwins(items: readonly Item[]): Item[][] {
 
 /** Scores the first item; the next one only if that failed for a reason that may not hold for it. */
 async function performTwins(run: Run, group: readonly Item[]): Promise<void> {
-  for (let left = group; left.length > 0; ) {
+  for (let left = group; left.length > 0;) {
     const [first, ...others] = left;
     run.signal.throwIfAborted();
     const outcome = await performItem(run, first!, left);
@@ -125,7 +140,12 @@ async function performItem(run: Run, item: Item, twins: readonly Item[]): Promis
   if (known !== null) return refuse(run, twins, known);
   const attempts = await start(run, item);
   if (attempts === undefined) return 'ended all';
-  if (attempts > run.limits.jobCrashesMax) return refuse(run, twins, new AudioRefusal('scorer_crashed', `The worker that scored it has died ${attempts - 1} times.`));
+  if (attempts > run.limits.jobCrashesMax)
+    return refuse(
+      run,
+      twins,
+      new AudioRefusal('scorer_crashed', `The worker that scored it has died ${attempts - 1} times.`),
+    );
   try {
     return await scoreItem(run, item, twins);
   } catch (error) {
@@ -141,27 +161,45 @@ async function performItem(run: Run, item: Item, twins: readonly Item[]): Promis
 
 /** Faults of the moment: a service that is away, a broken connection, a deadlock, a full disk, a database that shuts down (SQLSTATE classes 40, 53, 55, 57). */
 function isPassing(error: unknown): boolean {
-  return (isServiceError(error) && error.facts.retry) || isConnectionLoss(error) || /^(40|53|55|57)/.test(sqlStateOf(error) ?? '');
+  return (
+    (isServiceError(error) && error.facts.retry) ||
+    isConnectionLoss(error) ||
+    /^(40|53|55|57)/.test(sqlStateOf(error) ?? '')
+  );
 }
 
 /** A lost database is not the recording's fault: the job is tried again. */
 async function isReachable({ db }: Run): Promise<boolean> {
-  return db.query('SELECT 1').then(() => true, () => false);
+  return db.query('SELECT 1').then(
+    () => true,
+    () => false,
+  );
 }
 
 async function start({ db, job }: Run, { verificationId }: Item): Promise<number | undefined> {
-  return (await queryRow<{ attempts: number }>(db, sql('audio/start_verification'), [verificationId, job.generation]))?.attempts;
+  return (await queryRow<{ attempts: number }>(db, sql('audio/start_verification'), [verificationId, job.generation]))
+    ?.attempts;
 }
 
 async function scoreItem(run: Run, item: Item, twins: readonly Item[]): Promise<'ended all'> {
   const { db, job, batch, store } = run;
-  const scored = await run.score({ file: store.pathOf(item.audioSha256), model: modelsOf(run, item), settings: batch.settings }, run.signal).catch(async (error: unknown) => {
-    throw error instanceof AudioRefusal && error.reason === 'file_missing' ? await whyMissing(run, item) : error;
-  });
+  const scored = await run
+    .score({ file: store.pathOf(item.audioSha256), model: modelsOf(run, item), settings: batch.settings }, run.signal)
+    .catch(async (error: unknown) => {
+      throw error instanceof AudioRefusal && error.reason === 'file_missing' ? await whyMissing(run, item) : error;
+    });
   const model = usableModel(run, scored.model);
   if (model === null) throw new Error(`the scoring process answered for ${scored.model}, which was not asked for`);
-  const settlement = { verificationIds: twins.map(({ verificationId }) => verificationId), generation: job.generation, models: [model] };
-  const ended = await recordResult(db, { audioSha256: item.audioSha256, model, settingsSha256: batch.settingsSha256 }, { scored, settlement, verificationId: item.verificationId });
+  const settlement = {
+    verificationIds: twins.map(({ verificationId }) => verificationId),
+    generation: job.generation,
+    models: [model],
+  };
+  const ended = await recordResult(
+    db,
+    { audioSha256: item.audioSha256, model, settingsSha256: batch.settingsSha256 },
+    { scored, settlement, verificationId: item.verificationId },
+  );
   run.end.scored += ended.includes(item.verificationId) ? 1 : 0;
   run.end.reused += ended.filter((id) => id !== item.verificationId).length;
   return 'ended all';
@@ -170,7 +208,9 @@ async function scoreItem(run: Run, item: Item, twins: readonly Item[]): Promise<
 /** The audio may have been deleted since its page was read. */
 async function whyMissing({ db }: Run, { audioSha256 }: Item): Promise<AudioRefusal> {
   const [kept] = await queryRows(db, sql('audio/find_stored_recordings'), [[audioSha256]]);
-  return kept === undefined ? new AudioRefusal('recording_deleted') : new AudioRefusal('scoring_failed', 'The stored audio is not in the audio directory of the worker.');
+  return kept === undefined
+    ? new AudioRefusal('recording_deleted')
+    : new AudioRefusal('scoring_failed', 'The stored audio is not in the audio directory of the worker.');
 }
 
 /** What is known without opening the audio. */
@@ -181,9 +221,18 @@ function refusalBeforeScoring(run: Run, item: Item): AudioRefusal | null {
   return refusals.length === models.length ? (refusals[0] ?? null) : null; // where the rate decides, it may need the other one
 }
 
-async function refuse({ db, job, end }: Run, items: readonly Item[], { reason, detail }: AudioRefusal): Promise<'ended all' | 'ended one'> {
+async function refuse(
+  { db, job, end }: Run,
+  items: readonly Item[],
+  { reason, detail }: AudioRefusal,
+): Promise<'ended all' | 'ended one'> {
   const ids = items.map(({ verificationId }) => verificationId);
-  const ended = await queryRows(db, sql('audio/fail_verifications'), [ids, job.generation, reason, detail === AUDIO_REASONS[reason].meaning ? null : detail]);
+  const ended = await queryRows(db, sql('audio/fail_verifications'), [
+    ids,
+    job.generation,
+    reason,
+    detail === AUDIO_REASONS[reason].meaning ? null : detail,
+  ]);
   end.refused += ended.length;
   return items.length > 1 ? 'ended all' : 'ended one';
 }
@@ -195,7 +244,8 @@ function modelNames({ batch: { pinned } }: Run, { model }: Item): string[] {
 
 function modelsOf(run: Run, item: Item): ScoringRequest['model'] {
   const [phone = null, digital = null] = (['phone', 'digital'] as const).map((family) => {
-    const name = item.model === null ? run.batch.pinned[family] : item.model.startsWith(`${family}/`) ? item.model : null;
+    const name =
+      item.model === null ? run.batch.pinned[family] : item.model.startsWith(`${family}/`) ? item.model : null;
     return name === null ? null : usableModel(run, name);
   });
   return { phone, digital, byRate: item.model === null };

@@ -14,13 +14,39 @@ export interface ResultKey {
 /**
  * Stores what a model said of audio, and what the audio is. If the same was stored before, that one stays.
  */
-export async function storeResult(db: Queryable, { audioSha256, model, settingsSha256 }: ResultKey, scored: ScoredRecording): Promise<void> {
+export async function storeResult(
+  db: Queryable,
+  { audioSha256, model, settingsSha256 }: ResultKey,
+  scored: ScoredRecording,
+): Promise<void> {
   const { state, reason, audio, voiceSeconds, scores, decision, channelScores, windows, notes, computedMs } = scored;
   await db.query(sql('audio/insert_result'), [
-    audioSha256, model.name, model.manifestSha256, settingsSha256, state, reason, audio.sampleRate, audio.channels, audio.durationSeconds, voiceSeconds,
-    scores?.synthesis ?? null, scores?.replay ?? null, decision && JSON.stringify(decision), JSON.stringify(channelScores), JSON.stringify(windows), JSON.stringify(notes), computedMs,
+    audioSha256,
+    model.name,
+    model.manifestSha256,
+    settingsSha256,
+    state,
+    reason,
+    audio.sampleRate,
+    audio.channels,
+    audio.durationSeconds,
+    voiceSeconds,
+    scores?.synthesis ?? null,
+    scores?.replay ?? null,
+    decision && JSON.stringify(decision),
+    JSON.stringify(channelScores),
+    JSON.stringify(windows),
+    JSON.stringify(notes),
+    computedMs,
   ]);
-  await db.query(sql('audio/record_audio_facts'), [audioSha256, audio.format, audio.codec, audio.sampleRate, audio.channels, audio.durationSeconds]);
+  await db.query(sql('audio/record_audio_facts'), [
+    audioSha256,
+    audio.format,
+    audio.codec,
+    audio.sampleRate,
+    audio.channels,
+    audio.durationSeconds,
+  ]);
 }
 
 /** Items that may be ended by results that are stored. */
@@ -36,14 +62,33 @@ export function settleByResults(db: Queryable, settlement: Settlement): Promise<
 }
 
 /** Stores a result and ends the item that it was computed for, with others of the same audio. */
-export function recordResult(db: Pool, key: ResultKey, { scored, settlement, verificationId }: { scored: ScoredRecording; settlement: Settlement; verificationId: number }): Promise<number[]> {
+export function recordResult(
+  db: Pool,
+  key: ResultKey,
+  { scored, settlement, verificationId }: { scored: ScoredRecording; settlement: Settlement; verificationId: number },
+): Promise<number[]> {
   return inTransaction(db, async (client) => {
     await storeResult(client, key, scored);
     return settle(client, settlement, verificationId, key.model.name);
   });
 }
 
-async function settle(db: Queryable, { verificationIds, generation, models }: Settlement, computed: number | null, computedModel: string | null): Promise<number[]> {
-  const values = [verificationIds, generation, models.map(({ name }) => name), models.map(({ manifestSha256 }) => manifestSha256), phoneRateBelow, computed, computedModel];
-  return (await queryRows<{ verificationId: number }>(db, sql('audio/settle_verifications'), values)).map(({ verificationId }) => verificationId);
+async function settle(
+  db: Queryable,
+  { verificationIds, generation, models }: Settlement,
+  computed: number | null,
+  computedModel: string | null,
+): Promise<number[]> {
+  const values = [
+    verificationIds,
+    generation,
+    models.map(({ name }) => name),
+    models.map(({ manifestSha256 }) => manifestSha256),
+    phoneRateBelow,
+    computed,
+    computedModel,
+  ];
+  return (await queryRows<{ verificationId: number }>(db, sql('audio/settle_verifications'), values)).map(
+    ({ verificationId }) => verificationId,
+  );
 }

@@ -2,7 +2,11 @@
  * Runs `work` on each item, at most `atOnce` at a time, in the order given. After the first failure no further item is begun, and the
  * failure is thrown when those in hand have ended.
  */
-export async function performSeveral<Item>(items: Iterable<Item>, atOnce: number, work: (item: Item) => Promise<void>): Promise<void> {
+export async function performSeveral<Item>(
+  items: Iterable<Item>,
+  atOnce: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
   const source = items[Symbol.iterator]();
   const failures: unknown[] = [];
   const lane = async (): Promise<void> => {

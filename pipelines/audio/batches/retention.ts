@@ -30,12 +30,26 @@ export interface Deletion {
  * Deleting it again changes nothing.
  * @throws ServiceError `recording_unknown`, `audio_request_invalid`
  */
-export async function deleteRecording({ db, store, record }: Deletion, sha256: string, reason: string): Promise<{ deleted: boolean; at: Date; reason: string }> {
+export async function deleteRecording(
+  { db, store, record }: Deletion,
+  sha256: string,
+  reason: string,
+): Promise<{ deleted: boolean; at: Date; reason: string }> {
   const why = cleanText(reason);
-  if (why === null) throw new ServiceError('audio_request_invalid', { operation: 'delete recording', object: sha256, problem: 'The reason is empty.' });
+  if (why === null)
+    throw new ServiceError('audio_request_invalid', {
+      operation: 'delete recording',
+      object: sha256,
+      problem: 'The reason is empty.',
+    });
   return inTransaction(db, async (client) => {
     const row = await queryRow<LockedRecording>(client, sql('audio/lock_recording'), [sha256]);
-    if (row === undefined) throw new ServiceError('recording_unknown', { operation: 'delete recording', object: sha256, hint: 'Give the SHA-256 of the audio: `caller-trust batch results` shows it with --json.' });
+    if (row === undefined)
+      throw new ServiceError('recording_unknown', {
+        operation: 'delete recording',
+        object: sha256,
+        hint: 'Give the SHA-256 of the audio: `caller-trust batch results` shows it with --json.',
+      });
     if (row.deletedAt === null) await record?.(client);
     await store.remove(sha256); // first: if this process dies, the row still says that there is something to delete
     if (row.deletedAt !== null) return { deleted: false, at: row.deletedAt, reason: row.deletedWhy! };
@@ -58,7 +72,10 @@ export interface RetentionEnd {
  * Deletes the audio that nobody has used for `retentionDays`, unless an item waits for it, and what killed processes have left in the
  * store. Several processes may do so at a time.
  */
-export async function runRetention({ db, store }: { db: Pool; store: AudioStore }, { retentionDays, at }: { retentionDays: number; at: Date }): Promise<RetentionEnd> {
+export async function runRetention(
+  { db, store }: { db: Pool; store: AudioStore },
+  { retentionDays, at }: { retentionDays: number; at: Date },
+): Promise<RetentionEnd> {
   const before = new Date(at.getTime() - retentionDays * dayMs);
   const cancelled = await cancelAbandonedBatches(db, before);
   let deleted = 0;
@@ -66,9 +83,16 @@ export async function runRetention({ db, store }: { db: Pool; store: AudioStore 
   return { deleted, cancelled, swept: await sweepStore({ db, store }) };
 }
 
-function deletePage({ db, store }: { db: Pool; store: AudioStore }, before: Date, retentionDays: number): Promise<number> {
+function deletePage(
+  { db, store }: { db: Pool; store: AudioStore },
+  before: Date,
+  retentionDays: number,
+): Promise<number> {
   return inTransaction(db, async (client) => {
-    const rows = await queryRows<{ sha256: string }>(client, sql('audio/lock_old_recordings'), [before, pageRecordings]);
+    const rows = await queryRows<{ sha256: string }>(client, sql('audio/lock_old_recordings'), [
+      before,
+      pageRecordings,
+    ]);
     const digests = rows.map(({ sha256 }) => sha256);
     for (const sha256 of digests) await store.remove(sha256);
     await client.query(sql('audio/delete_recordings'), [digests, `Retention of ${retentionDays} days is over.`]);
@@ -79,7 +103,11 @@ function deletePage({ db, store }: { db: Pool; store: AudioStore }, before: Date
 async function sweepStore({ db, store }: { db: Pool; store: AudioStore }): Promise<number> {
   let swept = await store.sweepUnfinished();
   for await (const digests of store.folders()) {
-    const known = new Set((await queryRows<{ sha256: string }>(db, sql('audio/find_stored_recordings'), [digests])).map(({ sha256 }) => sha256));
+    const known = new Set(
+      (await queryRows<{ sha256: string }>(db, sql('audio/find_stored_recordings'), [digests])).map(
+        ({ sha256 }) => sha256,
+      ),
+    );
     swept += await store.removeUnknown(digests.filter((sha256) => !known.has(sha256)));
   }
   return swept;

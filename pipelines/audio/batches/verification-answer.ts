@@ -19,8 +19,12 @@ const probability = z.number().min(0).max(1);
 
 /** Scores in an answer. */
 export const scoresForm = z.object({
-  synthesis: probability.nullable().describe('Probability that the voice is NOT synthesized; null where the model has no such score.'),
-  replay: probability.nullable().describe('Probability that the recording is NOT a replay; null where the model has no such score.'),
+  synthesis: probability
+    .nullable()
+    .describe('Probability that the voice is NOT synthesized; null where the model has no such score.'),
+  replay: probability
+    .nullable()
+    .describe('Probability that the recording is NOT a replay; null where the model has no such score.'),
 });
 
 /** A verification as it is listed. */
@@ -30,11 +34,18 @@ export const verificationForm = z.object({
   state: z.enum(VERIFICATION_STATES),
   mode: z.enum(['api', 'webDemo']),
   requestedModel: z.string().describe('As it was asked for: a model, a family, or `auto`.'),
-  model: model.nullable().describe('The model that performs it, decided when it was queued; null while the sample rate is still to decide, or where no model could be.'),
+  model: model
+    .nullable()
+    .describe(
+      'The model that performs it, decided when it was queued; null while the sample rate is still to decide, or where no model could be.',
+    ),
   release: z.string().describe('Release of the model registry that decided.'),
   audio: z
     .object({
-      sha256: z.string().regex(/^[0-9a-f]{64}$/).describe('SHA-256 of the file in lower-case hex.'),
+      sha256: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/)
+        .describe('SHA-256 of the file in lower-case hex.'),
       sampleRate: z.int().positive().nullable().describe('Hz.'),
       channels: z.int().positive().nullable(),
       duration: seconds.nullable(),
@@ -51,7 +62,10 @@ export const verificationForm = z.object({
       policy: z.literal('thresholds/1'),
     })
     .nullable(),
-  reason: z.enum(Object.keys(AUDIO_REASONS) as [AudioReason, ...AudioReason[]]).nullable().describe('Why there is no score.'),
+  reason: z
+    .enum(Object.keys(AUDIO_REASONS) as [AudioReason, ...AudioReason[]])
+    .nullable()
+    .describe('Why there is no score.'),
   attempts: count.describe('How often scoring was begun; 0 where the same audio had been scored before.'),
   times: z.object({ queued: time, started: time.nullable(), ended: time.nullable() }),
   links: z.object({ self: path, batch: path }),
@@ -88,9 +102,26 @@ export function answerOf(row: ItemColumns): VerificationAnswer {
 }
 
 /** A verification with its windows; undefined if the client has none of this id, whoever else has it. */
-export async function findVerification(db: Queryable, { client, id }: { readonly client: string; readonly id: string }): Promise<VerificationDetailAnswer | undefined> {
-  const row = await queryRow<ItemColumns & { windows: ScoredWindow[] | null }>(db, sql('audio/find_verification'), [id, client]);
-  return row && { ...answerOf(row), windows: (row.windows ?? []).map(({ channel, start, end, label, scores }) => ({ channel, start, end, label, scores })) };
+export async function findVerification(
+  db: Queryable,
+  { client, id }: { readonly client: string; readonly id: string },
+): Promise<VerificationDetailAnswer | undefined> {
+  const row = await queryRow<ItemColumns & { windows: ScoredWindow[] | null }>(db, sql('audio/find_verification'), [
+    id,
+    client,
+  ]);
+  return (
+    row && {
+      ...answerOf(row),
+      windows: (row.windows ?? []).map(({ channel, start, end, label, scores }) => ({
+        channel,
+        start,
+        end,
+        label,
+        scores,
+      })),
+    }
+  );
 }
 
 function timeOrNull(moment: Date | null): string | null {

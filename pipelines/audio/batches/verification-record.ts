@@ -2,7 +2,14 @@ import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.t
 import { sql } from '../../../sql/sql.ts';
 import type { BatchMode } from './batch.ts';
 import type { AudioReason } from '../reasons.ts';
-import { VERIFICATION_STATES, type ChannelScores, type ScoredWindow, type Scores, type VerificationDecision, type VerificationState } from '../verification.ts';
+import {
+  VERIFICATION_STATES,
+  type ChannelScores,
+  type ScoredWindow,
+  type Scores,
+  type VerificationDecision,
+  type VerificationState,
+} from '../verification.ts';
 
 /** One item of a batch with what became of it. */
 export interface VerificationRecord {
@@ -84,17 +91,27 @@ interface VerificationRow extends ItemColumns {
 }
 
 /** Items of a batch in its order. */
-export async function listVerifications(db: Queryable, batchId: number, { states = VERIFICATION_STATES, after, limit, windows }: VerificationFilter): Promise<VerificationRecord[]> {
-  return (await queryRows<VerificationRow>(db, sql('audio/list_verifications'), [batchId, states, after, limit, windows])).map(toRecord);
+export async function listVerifications(
+  db: Queryable,
+  batchId: number,
+  { states = VERIFICATION_STATES, after, limit, windows }: VerificationFilter,
+): Promise<VerificationRecord[]> {
+  return (
+    await queryRows<VerificationRow>(db, sql('audio/list_verifications'), [batchId, states, after, limit, windows])
+  ).map(toRecord);
 }
 
 /** Records that are held at a time; one of a call of four hours has 14,400 windows. */
 const pageItems = { plain: 1000, windows: 5 } as const;
 
 /** Items of a batch in its order, page by page: memory does not grow with the batch. */
-export async function* readVerifications(db: Queryable, batchId: number, { states, windows }: Pick<VerificationFilter, 'states' | 'windows'>): AsyncGenerator<VerificationRecord[]> {
+export async function* readVerifications(
+  db: Queryable,
+  batchId: number,
+  { states, windows }: Pick<VerificationFilter, 'states' | 'windows'>,
+): AsyncGenerator<VerificationRecord[]> {
   const limit = windows ? pageItems.windows : pageItems.plain;
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const page = await listVerifications(db, batchId, { states, after, limit, windows });
     if (page.length > 0) yield page;
     if (page.length < limit) return;
@@ -131,7 +148,16 @@ export function itemOf(row: ItemColumns) {
     requestedModel: row.requestedModel,
     model: row.model,
     release: row.release,
-    audio: row.audioSha256 === null ? null : { sha256: row.audioSha256, sampleRate: row.sampleRate, channels: row.channels, duration: row.durationSeconds, voiceDuration: row.voiceSeconds },
+    audio:
+      row.audioSha256 === null
+        ? null
+        : {
+            sha256: row.audioSha256,
+            sampleRate: row.sampleRate,
+            channels: row.channels,
+            duration: row.durationSeconds,
+            voiceDuration: row.voiceSeconds,
+          },
     scores: row.state === 'performed' ? { synthesis: row.synthesis, replay: row.replay } : null,
     scoreDirection: 'higher-is-authentic' as const,
     decision: row.state === 'performed' ? row.decision : null,

@@ -56,7 +56,11 @@ function openedRecording(opening: Opening): Recording {
   const codec = openCodec(handles, stream, readable[sniffed.container].decoders);
   const { channels, sampleRate } = stream.codecpar;
   // MP3 declares none that can be relied on: FFmpeg guesses it from the bit rate.
-  const declared = { channels, sampleRate, durationSeconds: sniffed.container === 'mp3' ? null : durationOf(stream, codec) };
+  const declared = {
+    channels,
+    sampleRate,
+    durationSeconds: sniffed.container === 'mp3' ? null : durationOf(stream, codec),
+  };
   checkDeclared(declared, limits);
   clock.check();
   clock.stop();
@@ -66,7 +70,8 @@ function openedRecording(opening: Opening): Recording {
     codec,
     ...declared,
     notes,
-    blocks: () => readFrames({ handles, streamIndex: stream.index, packetBytesMin: packetBytes, declared, limits, clock, notes }),
+    blocks: () =>
+      readFrames({ handles, streamIndex: stream.index, packetBytesMin: packetBytes, declared, limits, clock, notes }),
     close: async () => {
       handles.free();
       await file.handle.close();
@@ -75,7 +80,10 @@ function openedRecording(opening: Opening): Recording {
 }
 
 function openStream({ handles, file, sniffed, limits }: Opening): Stream {
-  const { library: { functions, constants }, format } = handles;
+  const {
+    library: { functions, constants },
+    format,
+  } = handles;
   const { demuxer, decoders } = readable[sniffed.container];
   const input = functions.InputFormat.findInputFormat(demuxer);
   if (input === null) throw new AudioRefusal('decoder_missing', `The installed node-av has no demuxer ${demuxer}.`);
@@ -94,7 +102,8 @@ function openStream({ handles, file, sniffed, limits }: Opening): Stream {
 
   // Before FFmpeg decodes a first frame to complete what it knows; not every container declares it by now.
   const before = audioStream(handles)?.codecpar;
-  if (before !== undefined && before.channels > 0 && before.sampleRate > 0) checkDeclared({ channels: before.channels, sampleRate: before.sampleRate, durationSeconds: null }, limits);
+  if (before !== undefined && before.channels > 0 && before.sampleRate > 0)
+    checkDeclared({ channels: before.channels, sampleRate: before.sampleRate, durationSeconds: null }, limits);
   const found = format.findStreamInfoSync(null);
   if (found < 0) throw damaged(`Its streams cannot be read (${functions.FFmpegError.strerror(found)}).`);
   const stream = audioStream(handles);
@@ -112,7 +121,11 @@ function damaged(detail: string): AudioRefusal {
 }
 
 /** Opens the decoder and returns the codec's name. */
-function openCodec({ library: { functions }, codec }: DecoderHandles, stream: Stream, decoders: Readonly<Record<string, string>>): string {
+function openCodec(
+  { library: { functions }, codec }: DecoderHandles,
+  stream: Stream,
+  decoders: Readonly<Record<string, string>>,
+): string {
   const name = functions.avGetCodecName(stream.codecpar.codecId) ?? 'unknown';
   const decoder = name in decoders ? functions.Codec.findDecoderByName(decoders[name] as FFDecoderCodec) : null;
   if (decoder === null) throw new AudioRefusal('codec_unsupported', `Its codec is ${name}.`);
@@ -126,7 +139,10 @@ function openCodec({ library: { functions }, codec }: DecoderHandles, stream: St
 }
 
 /** The declared length, without the samples before the start that the decoder drops: Ogg counts those of Opus. */
-function durationOf({ duration, timeBase, codecpar: { initialPadding, sampleRate } }: Stream, codec: string): number | null {
+function durationOf(
+  { duration, timeBase, codecpar: { initialPadding, sampleRate } }: Stream,
+  codec: string,
+): number | null {
   const seconds = (Number(duration) * timeBase.num) / timeBase.den;
   if (!(seconds > 0)) return null;
   return codec === 'opus' ? seconds - initialPadding / sampleRate : seconds;

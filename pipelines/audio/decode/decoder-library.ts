@@ -21,7 +21,13 @@ export function loadDecoderLibrary(): Promise<DecoderLibrary> {
     },
     (cause: unknown) => {
       loading = undefined;
-      throw Object.assign(new AudioRefusal('decoder_missing', 'Install the optional package node-av (npm install node-av@6.1.1) to read this format.'), { cause });
+      throw Object.assign(
+        new AudioRefusal(
+          'decoder_missing',
+          'Install the optional package node-av (npm install node-av@6.1.1) to read this format.',
+        ),
+        { cause },
+      );
     },
   );
   return loading;

@@ -25,18 +25,34 @@ export class FrameJoiner {
   constructor(library: DecoderLibrary, first: Frame) {
     const { functions, constants } = library;
     const { sampleRate, format } = first;
-    this.missingLayout = first.channelLayout.order === orderUnspecified ? functions.avChannelLayoutDefault(first.channels) : undefined;
+    this.missingLayout =
+      first.channelLayout.order === orderUnspecified ? functions.avChannelLayoutDefault(first.channels) : undefined;
     const channelLayout = this.missingLayout ?? first.channelLayout;
     this.library = library;
     this.converter = new functions.SoftwareResampleContext();
     this.block = new functions.Frame();
     this.block.alloc();
-    Object.assign(this.block, { format: constants.AV_SAMPLE_FMT_FLTP, nbSamples: blockSamples, channelLayout, sampleRate });
-    const set = this.converter.allocSetOpts2(channelLayout, constants.AV_SAMPLE_FMT_FLTP, sampleRate, channelLayout, format as typeof constants.AV_SAMPLE_FMT_S16, sampleRate);
+    Object.assign(this.block, {
+      format: constants.AV_SAMPLE_FMT_FLTP,
+      nbSamples: blockSamples,
+      channelLayout,
+      sampleRate,
+    });
+    const set = this.converter.allocSetOpts2(
+      channelLayout,
+      constants.AV_SAMPLE_FMT_FLTP,
+      sampleRate,
+      channelLayout,
+      format as typeof constants.AV_SAMPLE_FMT_S16,
+      sampleRate,
+    );
     const made = [set, set < 0 ? set : this.converter.init(), this.block.allocBuffer()].find((code) => code < 0);
     if (made !== undefined) {
       this.free();
-      throw new AudioRefusal('audio_damaged', `Its samples cannot be converted (${functions.FFmpegError.strerror(made)}).`);
+      throw new AudioRefusal(
+        'audio_damaged',
+        `Its samples cannot be converted (${functions.FFmpegError.strerror(made)}).`,
+      );
     }
   }
 
@@ -48,7 +64,11 @@ export class FrameJoiner {
     const isAlike = this.missingLayout === undefined || frame.channels === this.missingLayout.nbChannels;
     if (isAlike && this.missingLayout !== undefined) frame.channelLayout = this.missingLayout;
     const taken = isAlike ? this.converter.convertFrame(null, frame) : this.library.constants.AVERROR_INPUT_CHANGED;
-    if (taken < 0) throw new AudioRefusal('audio_damaged', `Its form changes on the way (${this.library.functions.FFmpegError.strerror(taken)}).`);
+    if (taken < 0)
+      throw new AudioRefusal(
+        'audio_damaged',
+        `Its form changes on the way (${this.library.functions.FFmpegError.strerror(taken)}).`,
+      );
     this.waiting += frame.nbSamples;
   }
 

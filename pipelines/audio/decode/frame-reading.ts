@@ -38,7 +38,11 @@ export async function* readFrames(reading: FrameReading): AsyncGenerator<Float32
   }
   clock.stop();
   if (count.damagedPackets > 0) notes.push('damaged_parts');
-  if (declared.durationSeconds !== null && count.samples / declared.sampleRate < declared.durationSeconds - truncatedSeconds) notes.push('truncated');
+  if (
+    declared.durationSeconds !== null &&
+    count.samples / declared.sampleRate < declared.durationSeconds - truncatedSeconds
+  )
+    notes.push('truncated');
 }
 
 interface FrameCount {
@@ -71,16 +75,25 @@ function* decodedBlocks(reading: FrameReading, count: FrameCount): Generator<Flo
 
 function joinerFor({ library }: DecoderHandles, frame: Frame, { channels, sampleRate }: Declared): FrameJoiner {
   if (frame.channels !== channels || frame.sampleRate !== sampleRate) {
-    throw new AudioRefusal('audio_damaged', `It declares ${channels} channels at ${sampleRate} Hz and has ${frame.channels} at ${frame.sampleRate} Hz.`);
+    throw new AudioRefusal(
+      'audio_damaged',
+      `It declares ${channels} channels at ${sampleRate} Hz and has ${frame.channels} at ${frame.sampleRate} Hz.`,
+    );
   }
   return new FrameJoiner(library, frame);
 }
 
 /** The frames of the stream, each valid until the next one is asked for; `damaged` for a packet that cannot be decoded. */
 function* decodeFrames({ handles, streamIndex, packetBytesMin, clock }: FrameReading): Generator<Frame | 'damaged'> {
-  const { library: { constants }, format, codec, packet, frame } = handles;
+  const {
+    library: { constants },
+    format,
+    codec,
+    packet,
+    frame,
+  } = handles;
   clock.start();
-  for (let isOver = false; !isOver; ) {
+  for (let isOver = false; !isOver;) {
     clock.check();
     packet.unref();
     const read = format.readFrameSync(packet);

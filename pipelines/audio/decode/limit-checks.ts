@@ -16,9 +16,18 @@ export interface Declared {
 export function checkDeclared({ channels, sampleRate, durationSeconds }: Declared, limits: DecodeLimits): void {
   if (channels < 1) throw new AudioRefusal('audio_damaged', 'It declares no channel.');
   if (sampleRate < 1) throw new AudioRefusal('audio_damaged', 'It declares a sample rate of 0 Hz.');
-  if (channels > limits.channelsMax) throw new AudioRefusal('channels_too_many', `It has ${channels} channels; ${limits.channelsMax} are read at most.`);
-  if (sampleRate < limits.sampleRateMin) throw new AudioRefusal('sample_rate_too_low', `It has ${sampleRate} Hz; ${limits.sampleRateMin} Hz are read at least.`);
-  if (sampleRate > limits.sampleRateMax) throw new AudioRefusal('sample_rate_too_high', `It has ${sampleRate} Hz; ${limits.sampleRateMax} Hz are read at most.`);
+  if (channels > limits.channelsMax)
+    throw new AudioRefusal('channels_too_many', `It has ${channels} channels; ${limits.channelsMax} are read at most.`);
+  if (sampleRate < limits.sampleRateMin)
+    throw new AudioRefusal(
+      'sample_rate_too_low',
+      `It has ${sampleRate} Hz; ${limits.sampleRateMin} Hz are read at least.`,
+    );
+  if (sampleRate > limits.sampleRateMax)
+    throw new AudioRefusal(
+      'sample_rate_too_high',
+      `It has ${sampleRate} Hz; ${limits.sampleRateMax} Hz are read at most.`,
+    );
   if (durationSeconds !== null && durationSeconds > limits.secondsMax) throw tooLong(limits);
 }
 

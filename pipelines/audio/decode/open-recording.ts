@@ -24,7 +24,9 @@ async function openContent(file: RecordingFile, limits: DecodeLimits): Promise<R
   const sniffed = await sniffContainer(file);
   if (sniffed.container !== 'wav') return openAny({ file, sniffed }, limits);
   const header = await readWavHeader(file);
-  return isSampled(header) ? openWav(file, header, limits) : openAny({ file, sniffed, packetBytes: header.blockAlign }, limits);
+  return isSampled(header)
+    ? openWav(file, header, limits)
+    : openAny({ file, sniffed, packetBytes: header.blockAlign }, limits);
 }
 
 function isSampled(header: WavHeader): header is SampledWav {

@@ -17,14 +17,17 @@ export interface RecordingFile {
  */
 export async function openRecordingFile(path: string, bytesMax: number): Promise<RecordingFile> {
   // Non-blocking: a named pipe must not hold us.
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((cause: NodeJS.ErrnoException) => {
-    throw refusalOf(cause);
-  });
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    (cause: NodeJS.ErrnoException) => {
+      throw refusalOf(cause);
+    },
+  );
   try {
     const stats = await handle.stat();
     if (!stats.isFile()) throw new AudioRefusal('file_unreadable', 'It is not a regular file.');
     if (stats.size === 0) throw new AudioRefusal('file_empty');
-    if (stats.size > bytesMax) throw new AudioRefusal('file_too_large', `It has ${stats.size} bytes; ${bytesMax} are read at most.`);
+    if (stats.size > bytesMax)
+      throw new AudioRefusal('file_too_large', `It has ${stats.size} bytes; ${bytesMax} are read at most.`);
     return { bytes: stats.size, handle, read: (at, into) => readAt(handle, { at, into, end: stats.size }) };
   } catch (error) {
     await handle.close();
@@ -32,13 +35,18 @@ export async function openRecordingFile(path: string, bytesMax: number): Promise
   }
 }
 
-async function readAt(handle: FileHandle, { at, into, end }: { readonly at: number; readonly into: Buffer; readonly end: number }): Promise<Buffer> {
+async function readAt(
+  handle: FileHandle,
+  { at, into, end }: { readonly at: number; readonly into: Buffer; readonly end: number },
+): Promise<Buffer> {
   const wanted = Math.max(0, Math.min(into.length, end - at));
   let length = 0;
   while (length < wanted) {
-    const { bytesRead } = await handle.read(into, length, wanted - length, at + length).catch((cause: NodeJS.ErrnoException) => {
-      throw refusalOf(cause);
-    });
+    const { bytesRead } = await handle
+      .read(into, length, wanted - length, at + length)
+      .catch((cause: NodeJS.ErrnoException) => {
+        throw refusalOf(cause);
+      });
     if (bytesRead === 0) break;
     length += bytesRead;
   }

@@ -11,7 +11,10 @@ export interface SampleFaults {
 
 /** What the corrected samples are called in the notes. */
 export function faultNotes({ clipped, notFinite }: SampleFaults): RecordingNote[] {
-  return [...(clipped > 0 ? (['samples_clipped'] as const) : []), ...(notFinite > 0 ? (['samples_not_finite'] as const) : [])];
+  return [
+    ...(clipped > 0 ? (['samples_clipped'] as const) : []),
+    ...(notFinite > 0 ? (['samples_not_finite'] as const) : []),
+  ];
 }
 
 /** Where the samples of a channel lie: one each `step` samples of `bytes`, the first at sample `first`; as many as `into` has room for. */
@@ -23,7 +26,16 @@ export interface SampleRun {
 }
 
 /** Bytes of one sample. */
-export const sampleBytes = { u8: 1, s16: 2, s24: 3, s32: 4, f32: 4, f64: 8, mulaw: 1, alaw: 1 } as const satisfies Record<SampleFormat, number>;
+export const sampleBytes = {
+  u8: 1,
+  s16: 2,
+  s24: 3,
+  s32: 4,
+  f32: 4,
+  f64: 8,
+  mulaw: 1,
+  alaw: 1,
+} as const satisfies Record<SampleFormat, number>;
 
 /** Writes the samples as numbers in [-1, 1]; floating point beyond is set to full scale, and what is no number to zero, and counted. */
 export function readSamples(format: SampleFormat, run: SampleRun, faults: SampleFaults): void {
@@ -47,7 +59,11 @@ function view(bytes: Uint8Array, size: number): [ArrayBuffer, number, number] {
   return [aligned.buffer as ArrayBuffer, aligned.byteOffset, Math.floor(aligned.byteLength / size)];
 }
 
-function scaled(numbers: Uint8Array | Int16Array | Int32Array, { first, step, into }: SampleRun, { offset, scale }: { readonly offset: number; readonly scale: number }): void {
+function scaled(
+  numbers: Uint8Array | Int16Array | Int32Array,
+  { first, step, into }: SampleRun,
+  { offset, scale }: { readonly offset: number; readonly scale: number },
+): void {
   for (let at = 0, from = first; at < into.length; at++, from += step) into[at] = (numbers[from]! - offset) * scale;
 }
 

@@ -56,7 +56,11 @@ async function skipTags(file: RecordingFile, head: Buffer): Promise<number> {
     const length = tagLength(bytes);
     if (length === undefined) throw new AudioRefusal('audio_damaged', 'Its ID3 tag has no valid length.');
     at += length;
-    if (tags === sniffLimits.tagsMax || at > sniffLimits.tagBytesMax) throw new AudioRefusal('audio_damaged', `It has more than ${sniffLimits.tagsMax} tags or ${sniffLimits.tagBytesMax} bytes of them.`);
+    if (tags === sniffLimits.tagsMax || at > sniffLimits.tagBytesMax)
+      throw new AudioRefusal(
+        'audio_damaged',
+        `It has more than ${sniffLimits.tagsMax} tags or ${sniffLimits.tagBytesMax} bytes of them.`,
+      );
     bytes = await file.read(at, Buffer.alloc(headBytes));
   }
   return at === 0 && bytes[0] !== 0 ? 0 : skipZeros(file, at);
@@ -134,5 +138,7 @@ const unread: readonly (readonly [magic: string, at: number, name: string])[] = 
 
 function unreadName(head: Buffer): string {
   const found = unread.find(([magic, at]) => startsWith(head, magic, at));
-  return found === undefined ? 'Its first bytes are of no format that is read here.' : `It is ${found[2]}, which is not read here.`;
+  return found === undefined
+    ? 'Its first bytes are of no format that is read here.'
+    : `It is ${found[2]}, which is not read here.`;
 }

@@ -17,7 +17,8 @@ export class WallClock {
   /** @throws AudioRefusal `decoding_too_slow` */
   check(): void {
     const running = this.startedAt === undefined ? 0 : performance.now() - this.startedAt;
-    if (this.spentMs + running > this.limitMs) throw new AudioRefusal('decoding_too_slow', `Decoding took more than ${this.limitMs / 1000} s.`);
+    if (this.spentMs + running > this.limitMs)
+      throw new AudioRefusal('decoding_too_slow', `Decoding took more than ${this.limitMs / 1000} s.`);
   }
 
   stop(): void {

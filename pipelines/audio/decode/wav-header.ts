@@ -22,7 +22,9 @@ export interface WavHeader {
 }
 
 /** `samples` are read by our own reader, `compressed` by the optional decoder. */
-export type WavEncoding = { readonly kind: 'samples'; readonly format: SampleFormat; readonly codec: string } | { readonly kind: 'compressed'; readonly codec: 'adpcm_ima_wav' | 'gsm_ms' };
+export type WavEncoding =
+  | { readonly kind: 'samples'; readonly format: SampleFormat; readonly codec: string }
+  | { readonly kind: 'compressed'; readonly codec: 'adpcm_ima_wav' | 'gsm_ms' };
 
 /** Chunks before the audio. Editors write about ten. */
 export const wavChunksMax = 1_000;
@@ -58,7 +60,14 @@ export async function readWavHeader(file: ReadAtPlaces): Promise<WavHeader> {
       if (format !== undefined) throw damaged('It has two format chunks.');
       format = await readFormat(file, chunk);
     }
-    if (chunk.name === 'data') return headerOf({ file, format, chunk, longDataBytes: riff.toString('latin1', 0, 4) === 'RIFF' ? undefined : longDataBytes, riffBytes: riff.readUInt32LE(4) });
+    if (chunk.name === 'data')
+      return headerOf({
+        file,
+        format,
+        chunk,
+        longDataBytes: riff.toString('latin1', 0, 4) === 'RIFF' ? undefined : longDataBytes,
+        riffBytes: riff.readUInt32LE(4),
+      });
   }
   throw damaged('It has no audio chunk.');
 }
@@ -97,10 +106,16 @@ async function readFormat(file: ReadAtPlaces, chunk: Chunk): Promise<Format> {
   const content = await file.read(chunk.at, Buffer.alloc(Math.min(chunk.bytes, 40)));
   if (content.length < 16) throw damaged('Its format chunk is too short.');
   const tag = content.readUInt16LE(0);
-  const format = { channels: content.readUInt16LE(2), sampleRate: content.readUInt32LE(4), blockAlign: content.readUInt16LE(12), bits: content.readUInt16LE(14) };
+  const format = {
+    channels: content.readUInt16LE(2),
+    sampleRate: content.readUInt32LE(4),
+    blockAlign: content.readUInt16LE(12),
+    bits: content.readUInt16LE(14),
+  };
   if (tag !== tags.extensible) return { tag, ...format };
   if (content.length < 40) throw damaged('Its extensible format chunk is too short.');
-  if (!content.subarray(26, 40).equals(guidTail)) throw new AudioRefusal('codec_unsupported', 'Its format is named by a GUID that is not read here.');
+  if (!content.subarray(26, 40).equals(guidTail))
+    throw new AudioRefusal('codec_unsupported', 'Its format is named by a GUID that is not read here.');
   return { tag: content.readUInt16LE(24), ...format };
 }
 
@@ -123,11 +138,28 @@ function headerOf({ file, format, chunk, longDataBytes, riffBytes }: Found): Wav
   const declared = chunk.bytes === 0xffff_ffff ? longDataBytes : chunk.bytes;
   const isStreamed = declared === undefined || (declared === 0 && !isWhole({ file, chunk, riffBytes }));
   const dataBytes = isStreamed ? rest : Math.min(declared, rest);
-  return { encoding: encodingOf(format), channels, sampleRate, blockAlign, dataAt: chunk.at, dataBytes, isTruncated: !isStreamed && declared > rest, isStreamed };
+  return {
+    encoding: encodingOf(format),
+    channels,
+    sampleRate,
+    blockAlign,
+    dataAt: chunk.at,
+    dataBytes,
+    isTruncated: !isStreamed && declared > rest,
+    isStreamed,
+  };
 }
 
 /** An audio chunk of no byte is believed where the length of the file agrees with it; else a recorder died before it wrote the lengths. */
-function isWhole({ file, chunk, riffBytes }: { readonly file: ReadAtPlaces; readonly chunk: Chunk; readonly riffBytes: number }): boolean {
+function isWhole({
+  file,
+  chunk,
+  riffBytes,
+}: {
+  readonly file: ReadAtPlaces;
+  readonly chunk: Chunk;
+  readonly riffBytes: number;
+}): boolean {
   return chunk.at >= file.bytes || (riffBytes + 8 > chunk.at && Math.abs(riffBytes + 8 - file.bytes) <= 1);
 }
 
@@ -135,7 +167,8 @@ function encodingOf({ tag, bits, channels, blockAlign }: Format): WavEncoding {
   if (tag === tags.imaAdpcm) return { kind: 'compressed', codec: 'adpcm_ima_wav' };
   if (tag === tags.gsm) return { kind: 'compressed', codec: 'gsm_ms' };
   const [format, codec] = sampleFormat(tag, bits);
-  if (blockAlign !== channels * sampleBytes[format]) throw damaged(`It declares ${blockAlign} bytes for ${channels} samples of ${bits} bits.`);
+  if (blockAlign !== channels * sampleBytes[format])
+    throw damaged(`It declares ${blockAlign} bytes for ${channels} samples of ${bits} bits.`);
   return { kind: 'samples', format, codec };
 }
 
@@ -144,7 +177,14 @@ function sampleFormat(tag: number, bits: number): readonly [SampleFormat, string
   if (isRead && bits === 0) throw damaged('It declares samples of 0 bits.');
   if (tag === tags.pcm) {
     // Samples fill whole bytes, their bits at the top.
-    const format = ([['u8', 'pcm_u8'], ['s16', 'pcm_s16le'], ['s24', 'pcm_s24le'], ['s32', 'pcm_s32le']] as const)[Math.ceil(bits / 8) - 1];
+    const format = (
+      [
+        ['u8', 'pcm_u8'],
+        ['s16', 'pcm_s16le'],
+        ['s24', 'pcm_s24le'],
+        ['s32', 'pcm_s32le'],
+      ] as const
+    )[Math.ceil(bits / 8) - 1];
     if (format !== undefined) return format;
   }
   if (tag === tags.float && bits === 32) return ['f32', 'pcm_f32le'];

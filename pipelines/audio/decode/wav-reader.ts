@@ -32,7 +32,15 @@ export function openWav(file: RecordingFile, header: SampledWav, limits: DecodeL
     channels,
     durationSeconds: frames / sampleRate,
     notes,
-    blocks: () => readBlocks({ file, header, frames, format: header.encoding.format, clock: new WallClock(limits.wallSecondsMax), notes }),
+    blocks: () =>
+      readBlocks({
+        file,
+        header,
+        frames,
+        format: header.encoding.format,
+        clock: new WallClock(limits.wallSecondsMax),
+        notes,
+      }),
     close: () => file.handle.close(),
   };
 }
@@ -46,13 +54,23 @@ interface Reading {
   readonly notes: RecordingNote[];
 }
 
-async function* readBlocks({ file, header: { channels, blockAlign, dataAt }, frames, format, clock, notes }: Reading): AsyncGenerator<Float32Array[]> {
+async function* readBlocks({
+  file,
+  header: { channels, blockAlign, dataAt },
+  frames,
+  format,
+  clock,
+  notes,
+}: Reading): AsyncGenerator<Float32Array[]> {
   const framesMax = Math.min(blockSamplesMax, Math.max(1, Math.floor(readBytesMax / blockAlign)));
   const into = Buffer.alloc(Math.min(framesMax, frames) * blockAlign);
   const faults: SampleFaults = { clipped: 0, notFinite: 0 };
-  for (let done = 0; done < frames; ) {
+  for (let done = 0; done < frames;) {
     clock.start();
-    const bytes = await file.read(dataAt + done * blockAlign, into.subarray(0, Math.min(framesMax, frames - done) * blockAlign));
+    const bytes = await file.read(
+      dataAt + done * blockAlign,
+      into.subarray(0, Math.min(framesMax, frames - done) * blockAlign),
+    );
     const read = Math.floor(bytes.length / blockAlign);
     if (read === 0) {
       notes.push('truncated'); // It became shorter while it was read.

@@ -33,10 +33,22 @@ interface Row extends Record<string, unknown> {
 }
 
 /** The recordings of a batch in its order, each once, with what both models are stored to have said of them. */
-export async function listStoredAnswers(db: Queryable, batchId: number, { old, new: now }: { old: ResolvedModel; new: ResolvedModel }): Promise<StoredAnswers[]> {
+export async function listStoredAnswers(
+  db: Queryable,
+  batchId: number,
+  { old, new: now }: { old: ResolvedModel; new: ResolvedModel },
+): Promise<StoredAnswers[]> {
   const answers: StoredAnswers[] = [];
   for (let after = ''; ; after = answers.at(-1)!.audioSha256) {
-    const rows = await queryRows<Row>(db, sql('audio/list_drift_recordings'), [batchId, old.name, old.manifestSha256, now.name, now.manifestSha256, after, pageRecordings]);
+    const rows = await queryRows<Row>(db, sql('audio/list_drift_recordings'), [
+      batchId,
+      old.name,
+      old.manifestSha256,
+      now.name,
+      now.manifestSha256,
+      after,
+      pageRecordings,
+    ]);
     answers.push(...rows.map(toAnswers));
     if (rows.length < pageRecordings) return answers.sort((a, b) => a.line - b.line);
   }
@@ -48,8 +60,15 @@ export async function countItemsWithoutAudio(db: Queryable, batchId: number): Pr
 }
 
 /** What a model said, as reports take it. */
-export function answerOf({ state, reason, decision, scores }: Pick<ScoredRecording, 'state' | 'reason' | 'decision' | 'scores'>): ModelAnswer {
-  return state === 'performed' ? { kind: 'scored', label: decision!.label, scores: scores! } : { kind: 'withoutScore', reason: reason! };
+export function answerOf({
+  state,
+  reason,
+  decision,
+  scores,
+}: Pick<ScoredRecording, 'state' | 'reason' | 'decision' | 'scores'>): ModelAnswer {
+  return state === 'performed'
+    ? { kind: 'scored', label: decision!.label, scores: scores! }
+    : { kind: 'withoutScore', reason: reason! };
 }
 
 function toAnswers(row: Row): StoredAnswers {
@@ -59,8 +78,20 @@ function toAnswers(row: Row): StoredAnswers {
     source: row.source,
     items: row.items,
     deleted: row.deleted,
-    old: storedAnswer({ state: row.oldState, reason: row.oldReason, label: row.oldLabel, synthesis: row.oldSynthesis, replay: row.oldReplay }),
-    new: storedAnswer({ state: row.newState, reason: row.newReason, label: row.newLabel, synthesis: row.newSynthesis, replay: row.newReplay }),
+    old: storedAnswer({
+      state: row.oldState,
+      reason: row.oldReason,
+      label: row.oldLabel,
+      synthesis: row.oldSynthesis,
+      replay: row.oldReplay,
+    }),
+    new: storedAnswer({
+      state: row.newState,
+      reason: row.newReason,
+      label: row.newLabel,
+      synthesis: row.newSynthesis,
+      replay: row.newReplay,
+    }),
   };
 }
 
@@ -74,5 +105,7 @@ interface StoredResult {
 
 function storedAnswer({ state, reason, label, synthesis, replay }: StoredResult): ModelAnswer | null {
   if (state === null) return null;
-  return state === 'performed' ? { kind: 'scored', label: label!, scores: { synthesis, replay } } : { kind: 'withoutScore', reason: reason! };
+  return state === 'performed'
+    ? { kind: 'scored', label: label!, scores: { synthesis, replay } }
+    : { kind: 'withoutScore', reason: reason! };
 }

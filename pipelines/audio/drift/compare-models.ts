@@ -11,7 +11,13 @@ import type { ScoringPool } from '../scoring/scoring-pool.ts';
 import type { Scores } from '../verification.ts';
 import { answerOf, countItemsWithoutAudio, listStoredAnswers, type StoredAnswers } from './answered-recordings.ts';
 import { storeDriftReport } from './drift-record.ts';
-import { makeDriftReport, type AnsweredRecording, type ComparedModel, type DriftReport, type ModelAnswer } from './drift-report.ts';
+import {
+  makeDriftReport,
+  type AnsweredRecording,
+  type ComparedModel,
+  type DriftReport,
+  type ModelAnswer,
+} from './drift-report.ts';
 
 /** What a comparison is made with. */
 export interface Comparison {
@@ -64,24 +70,45 @@ export async function compareModels(comparison: Comparison, request: ComparisonR
   const batch = await readBatch(db, request.batch);
   const answers = await listStoredAnswers(db, batch.batchId, models);
   const computed = await scoreMissing(comparison, { batch, models, answers });
-  const heading = { old: comparedModel(models.old), new: comparedModel(models.new), batch: batch.id, settings: batch.settings };
+  const heading = {
+    old: comparedModel(models.old),
+    new: comparedModel(models.new),
+    batch: batch.id,
+    settings: batch.settings,
+  };
   const report = makeDriftReport(heading, answers.map(toAnswered));
   const stored = await storeDriftReport(db, report, { batchId: batch.batchId, madeBy: request.by });
   return { ...stored, report, computed, itemsWithoutAudio: await countItemsWithoutAudio(db, batch.batchId) };
 }
 
 function requireComparable({ old, new: now }: Sides<NamedModel>): void {
-  const problem = old.name === now.name ? 'Both are the same model.' : old.family === now.family ? null : 'They are of different families, which take different audio.';
-  if (problem !== null) throw new ServiceError('usage_invalid', { operation: 'compare models', object: `${old.name} and ${now.name}`, problem });
+  const problem =
+    old.name === now.name
+      ? 'Both are the same model.'
+      : old.family === now.family
+        ? null
+        : 'They are of different families, which take different audio.';
+  if (problem !== null)
+    throw new ServiceError('usage_invalid', {
+      operation: 'compare models',
+      object: `${old.name} and ${now.name}`,
+      problem,
+    });
 }
 
 function comparedModel({ name, manifest, manifestSha256 }: ResolvedModel): ComparedModel {
-  const thresholds: Scores = { synthesis: manifest.thresholds.synthesis ?? null, replay: manifest.thresholds.replay ?? null };
+  const thresholds: Scores = {
+    synthesis: manifest.thresholds.synthesis ?? null,
+    replay: manifest.thresholds.replay ?? null,
+  };
   return { model: name, manifestSha256, thresholds };
 }
 
 /** Fills the answers in that are not stored; returns how many were computed. */
-async function scoreMissing(comparison: Comparison, { batch, models, answers }: { batch: Batch; models: Sides<NamedModel>; answers: readonly StoredAnswers[] }): Promise<number> {
+async function scoreMissing(
+  comparison: Comparison,
+  { batch, models, answers }: { batch: Batch; models: Sides<NamedModel>; answers: readonly StoredAnswers[] },
+): Promise<number> {
   const { atOnce, signal, onProgress } = comparison;
   const missing = answers.filter(({ old, new: now }) => old === null || now === null);
   let [computed, done] = [0, 0];
@@ -89,7 +116,9 @@ async function scoreMissing(comparison: Comparison, { batch, models, answers }: 
     for (const side of ['old', 'new'] as const) {
       if (recording[side] !== null) continue;
       signal.throwIfAborted();
-      recording[side] = recording.deleted ? { kind: 'failed', reason: 'recording_deleted' } : await askModel(comparison, { batch, recording, model: models[side] });
+      recording[side] = recording.deleted
+        ? { kind: 'failed', reason: 'recording_deleted' }
+        : await askModel(comparison, { batch, recording, model: models[side] });
       computed += recording[side].kind === 'failed' ? 0 : 1;
     }
     onProgress?.(++done, missing.length);
@@ -98,10 +127,16 @@ async function scoreMissing(comparison: Comparison, { batch, models, answers }: 
 }
 
 /** Scores a recording and stores the result. A recording that the model refuses is an answer too. */
-async function askModel({ db, store, pool, signal }: Comparison, { batch, recording, model }: { batch: Batch; recording: StoredAnswers; model: NamedModel }): Promise<ModelAnswer> {
+async function askModel(
+  { db, store, pool, signal }: Comparison,
+  { batch, recording, model }: { batch: Batch; recording: StoredAnswers; model: NamedModel },
+): Promise<ModelAnswer> {
   const choice = { phone: null, digital: null, [model.family]: model };
   try {
-    const scored = await pool.score({ file: store.pathOf(recording.audioSha256), model: choice, settings: batch.settings }, signal);
+    const scored = await pool.score(
+      { file: store.pathOf(recording.audioSha256), model: choice, settings: batch.settings },
+      signal,
+    );
     await storeResult(db, { audioSha256: recording.audioSha256, model, settingsSha256: batch.settingsSha256 }, scored);
     return answerOf(scored);
   } catch (error) {

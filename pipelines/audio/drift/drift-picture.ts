@@ -74,7 +74,17 @@ function drawPanel(panel: Panel, report: DriftReport): string[] {
   const { left, score, points, thresholds } = panel;
   const frame = `<rect x="${left}" y="${panelTop}" width="${panelSize}" height="${panelSize}" fill="none" stroke="${grey}"/>`;
   const title = text(left, panelTop - 14, `${score} score`, 'font-size="14" font-weight="bold"');
-  if (thresholds === null) return [title, frame, text(left + panelSize / 2, panelTop + panelSize / 2, 'One of the models has no such score.', `text-anchor="middle" fill="${grey}"`)];
+  if (thresholds === null)
+    return [
+      title,
+      frame,
+      text(
+        left + panelSize / 2,
+        panelTop + panelSize / 2,
+        'One of the models has no such score.',
+        `text-anchor="middle" fill="${grey}"`,
+      ),
+    ];
   return [
     title,
     ...drawChangedDecisions(panel, thresholds),
@@ -82,7 +92,9 @@ function drawPanel(panel: Panel, report: DriftReport): string[] {
     `<line x1="${left}" y1="${panelTop + panelSize}" x2="${left + panelSize}" y2="${panelTop}" stroke="${grey}" stroke-width="1"/>`,
     ...drawThresholds(panel, thresholds),
     `<g fill="${dotColor}" fill-opacity="0.45">`,
-    ...points.filter(({ flip }) => !flip).map((point) => `<circle cx="${x(panel, point.old)}" cy="${y(panel, point.new)}" r="2.6"/>`),
+    ...points
+      .filter(({ flip }) => !flip)
+      .map((point) => `<circle cx="${x(panel, point.old)}" cy="${y(panel, point.new)}" r="2.6"/>`),
     '</g>',
     `<g fill="${flipColor}" stroke="#ffffff" stroke-width="0.8">`,
     ...points.filter(({ flip }) => flip).map((point) => diamond(x(panel, point.old), y(panel, point.new))),
@@ -99,7 +111,12 @@ function drawChangedDecisions(panel: Panel, thresholds: { old: number; new: numb
     `<rect x="${panel.left}" y="${panelTop}" width="${round(cornerX - panel.left)}" height="${round(cornerY - panelTop)}" fill="${tint}"/>`,
     `<rect x="${cornerX}" y="${cornerY}" width="${round(right - cornerX)}" height="${round(bottom - cornerY)}" fill="${tint}"/>`,
     text(panel.left + 8, panelTop + 18, `${refusedAs[panel.score]} → authentic`, `fill="${grey}" font-size="11"`),
-    text(right - 8, bottom - 10, `authentic → ${refusedAs[panel.score]}`, `fill="${grey}" font-size="11" text-anchor="end"`),
+    text(
+      right - 8,
+      bottom - 10,
+      `authentic → ${refusedAs[panel.score]}`,
+      `fill="${grey}" font-size="11" text-anchor="end"`,
+    ),
   ];
 }
 

@@ -31,14 +31,28 @@ interface SummaryRow extends Record<string, unknown> {
 }
 
 /** Stores a report; returns its id. */
-export async function storeDriftReport(db: Queryable, report: DriftReport, { batchId, madeBy }: { batchId: number; madeBy: string }): Promise<{ reportId: number; madeAt: Date }> {
-  const values = [report.old.model, report.new.model, batchId, madeBy, report.counts.recordings, JSON.stringify(report)];
+export async function storeDriftReport(
+  db: Queryable,
+  report: DriftReport,
+  { batchId, madeBy }: { batchId: number; madeBy: string },
+): Promise<{ reportId: number; madeAt: Date }> {
+  const values = [
+    report.old.model,
+    report.new.model,
+    batchId,
+    madeBy,
+    report.counts.recordings,
+    JSON.stringify(report),
+  ];
   const row = await queryRow<{ reportId: number; madeAt: Date }>(db, sql('audio/insert_drift_report'), values);
   return { reportId: row!.reportId, madeAt: row!.madeAt };
 }
 
 /** Reports that compare a model with another one, newest first. */
-export async function listDriftReports(db: Queryable, { model, limit }: { model: string; limit: number }): Promise<DriftReportSummary[]> {
+export async function listDriftReports(
+  db: Queryable,
+  { model, limit }: { model: string; limit: number },
+): Promise<DriftReportSummary[]> {
   return (await queryRows<SummaryRow>(db, sql('audio/list_drift_reports'), [null, model, limit])).map(summaryOf);
 }
 
@@ -46,11 +60,19 @@ export async function listDriftReports(db: Queryable, { model, limit }: { model:
 export async function readDriftSummary(db: Queryable, reportId: number): Promise<DriftReportSummary> {
   const row = await queryRow<SummaryRow>(db, sql('audio/list_drift_reports'), [reportId, null, 1]);
   if (row !== undefined) return summaryOf(row);
-  throw new ServiceError('drift_report_missing', { operation: 'read drift report', object: String(reportId), problem: 'No drift report has this id.', hint: '`caller-trust models show MODEL` lists those of a model.' });
+  throw new ServiceError('drift_report_missing', {
+    operation: 'read drift report',
+    object: String(reportId),
+    problem: 'No drift report has this id.',
+    hint: '`caller-trust models show MODEL` lists those of a model.',
+  });
 }
 
 /** The newest report of two models as they are now: one that was made with other weights or another manifest does not count. */
-export async function findDriftReport(db: Queryable, { old, new: now }: { old: ModelVersion; new: ModelVersion }): Promise<{ reportId: number; compared: number } | undefined> {
+export async function findDriftReport(
+  db: Queryable,
+  { old, new: now }: { old: ModelVersion; new: ModelVersion },
+): Promise<{ reportId: number; compared: number } | undefined> {
   const values = [old.model, old.manifestSha256, now.model, now.manifestSha256];
   const row = await queryRow<{ reportId: number; compared: number }>(db, sql('audio/find_drift_report'), values);
   return row && { reportId: row.reportId, compared: row.compared };

@@ -1,5 +1,12 @@
 import type { AudioReason } from '../reasons.ts';
-import { DECISION_LABELS, SCORE_NAMES, type DecisionLabel, type ScoreName, type Scores, type ScoringSettings } from '../verification.ts';
+import {
+  DECISION_LABELS,
+  SCORE_NAMES,
+  type DecisionLabel,
+  type ScoreName,
+  type Scores,
+  type ScoringSettings,
+} from '../verification.ts';
 import { pairedChange, type PairedChange } from './paired-change.ts';
 import { logitOf, scoreShift, type ScoreShift } from './score-shift.ts';
 
@@ -74,7 +81,13 @@ export interface DriftReport {
   /** Public id of the batch. */
   readonly batch: string;
   readonly settings: ScoringSettings;
-  readonly counts: { readonly items: number; readonly recordings: number; readonly compared: number; readonly notCompared: number; readonly flips: number };
+  readonly counts: {
+    readonly items: number;
+    readonly recordings: number;
+    readonly compared: number;
+    readonly notCompared: number;
+    readonly flips: number;
+  };
   /** Each decision with the change of its share among the compared recordings. */
   readonly classes: readonly (PairedChange & { readonly label: DecisionLabel })[];
   /** How many compared recordings went from one decision to another. */
@@ -82,7 +95,11 @@ export interface DriftReport {
   readonly shifts: readonly ScoreShift[];
   readonly flips: readonly Flip[];
   /** Why recordings could not be compared, most frequent first. */
-  readonly notComparedReasons: readonly { readonly old: AudioReason | null; readonly new: AudioReason | null; readonly recordings: number }[];
+  readonly notComparedReasons: readonly {
+    readonly old: AudioReason | null;
+    readonly new: AudioReason | null;
+    readonly recordings: number;
+  }[];
   readonly notCompared: readonly NotCompared[];
   readonly points: readonly DriftPoint[];
 }
@@ -103,14 +120,23 @@ export function makeDriftReport(heading: Heading, recordings: readonly AnsweredR
   return {
     schema: 'drift-report/1',
     ...heading,
-    counts: { items, recordings: recordings.length, compared: compared.length, notCompared: others.length, flips: flips.length },
+    counts: {
+      items,
+      recordings: recordings.length,
+      compared: compared.length,
+      notCompared: others.length,
+      flips: flips.length,
+    },
     classes: DECISION_LABELS.map((label) => ({ label, ...pairedChange(countClass(compared, label)) })),
     moves: countMoves(compared),
     shifts: SCORE_NAMES.map((score) => scoreShift(score, pairsOf(compared, score))),
     flips: flips.slice(0, flipsListedMax).map(flipOf),
     notComparedReasons: countReasons(others),
     notCompared: others.slice(0, notComparedListedMax).map(notComparedOf),
-    points: choosePoints(flips, compared.filter((recording) => !isFlip(recording))),
+    points: choosePoints(
+      flips,
+      compared.filter((recording) => !isFlip(recording)),
+    ),
   };
 }
 
@@ -124,7 +150,13 @@ function isFlip(recording: Compared): boolean {
 
 /** The largest step of a score of the recording, in logits. */
 function stepOf({ old, new: now }: Compared): number {
-  return Math.max(...SCORE_NAMES.map((score) => (old.scores[score] === null || now.scores[score] === null ? 0 : Math.abs(logitOf(now.scores[score]) - logitOf(old.scores[score])))));
+  return Math.max(
+    ...SCORE_NAMES.map((score) =>
+      old.scores[score] === null || now.scores[score] === null
+        ? 0
+        : Math.abs(logitOf(now.scores[score]) - logitOf(old.scores[score])),
+    ),
+  );
 }
 
 function countClass(compared: readonly Compared[], label: DecisionLabel) {
@@ -138,17 +170,29 @@ function countClass(compared: readonly Compared[], label: DecisionLabel) {
 
 function countMoves(compared: readonly Compared[]): DriftReport['moves'] {
   const counts = new Map<string, number>();
-  for (const { old, new: now } of compared) counts.set(`${old.label} ${now.label}`, (counts.get(`${old.label} ${now.label}`) ?? 0) + 1);
-  const moves = DECISION_LABELS.flatMap((old) => DECISION_LABELS.map((now) => ({ old, new: now, recordings: counts.get(`${old} ${now}`) ?? 0 })));
+  for (const { old, new: now } of compared)
+    counts.set(`${old.label} ${now.label}`, (counts.get(`${old.label} ${now.label}`) ?? 0) + 1);
+  const moves = DECISION_LABELS.flatMap((old) =>
+    DECISION_LABELS.map((now) => ({ old, new: now, recordings: counts.get(`${old} ${now}`) ?? 0 })),
+  );
   return moves.filter(({ recordings }) => recordings > 0);
 }
 
 function pairsOf(compared: readonly Compared[], score: ScoreName): [number, number][] {
-  return compared.flatMap(({ old, new: now }) => (old.scores[score] === null || now.scores[score] === null ? [] : [[old.scores[score], now.scores[score]]]));
+  return compared.flatMap(({ old, new: now }) =>
+    old.scores[score] === null || now.scores[score] === null ? [] : [[old.scores[score], now.scores[score]]],
+  );
 }
 
 function flipOf({ audioSha256, line, source, items, old, new: now }: Compared): Flip {
-  return { audioSha256, line, source, items, old: { label: old.label, scores: old.scores }, new: { label: now.label, scores: now.scores } };
+  return {
+    audioSha256,
+    line,
+    source,
+    items,
+    old: { label: old.label, scores: old.scores },
+    new: { label: now.label, scores: now.scores },
+  };
 }
 
 function notComparedOf({ audioSha256, line, source, items, old, new: now }: AnsweredRecording): NotCompared {
@@ -173,7 +217,14 @@ function countReasons(others: readonly AnsweredRecording[]): DriftReport['notCom
 function choosePoints(flips: readonly Compared[], others: readonly Compared[]): DriftPoint[] {
   const shownFlips = flips.slice(0, pointsMax);
   const room = pointsMax - shownFlips.length;
-  const shown = others.length <= room ? others : Array.from({ length: room }, (_, at) => others[Math.floor((at * others.length) / room)]!);
-  const pointOf = ({ old, new: now }: Compared, flip: boolean): DriftPoint => ({ old: old.scores, new: now.scores, flip });
+  const shown =
+    others.length <= room
+      ? others
+      : Array.from({ length: room }, (_, at) => others[Math.floor((at * others.length) / room)]!);
+  const pointOf = ({ old, new: now }: Compared, flip: boolean): DriftPoint => ({
+    old: old.scores,
+    new: now.scores,
+    flip,
+  });
   return [...shownFlips.map((each) => pointOf(each, true)), ...shown.map((each) => pointOf(each, false))];
 }

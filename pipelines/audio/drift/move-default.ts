@@ -73,7 +73,10 @@ export function decideDefault({ before, model, report, force }: DefaultFacts): D
   return force ? { kind: 'move', reportId: null, forced: true } : { kind: 'refused', problem };
 }
 
-function problemOf(report: ReportFacts | undefined, { before, model }: { before: string | null; model: string }): string | null {
+function problemOf(
+  report: ReportFacts | undefined,
+  { before, model }: { before: string | null; model: string },
+): string | null {
   if (before === null) return 'The family has no default that a report could compare it with.';
   if (report === undefined) return `There is no drift report of ${before} and ${model} as they are now.`;
   if (!report.fits) return `Drift report ${report.reportId} is not of ${before} and ${model} as they are now.`;
@@ -87,7 +90,8 @@ function problemOf(report: ReportFacts | undefined, { before, model }: { before:
  */
 export async function moveDefault(db: Pool, sources: RegistrySources, request: DefaultRequest): Promise<DefaultMove> {
   const { family, by, reason, force } = request;
-  if (!/\S/.test(reason) || !/\S/.test(by)) throw new ServiceError('reason_required', { operation: 'set default model', object: family });
+  if (!/\S/.test(reason) || !/\S/.test(by))
+    throw new ServiceError('reason_required', { operation: 'set default model', object: family });
   return inTransaction(db, async (client) => {
     await client.query(sql('audio/lock_model_defaults'));
     const registry = await loadRegistry(client, sources);
@@ -100,7 +104,14 @@ export async function moveDefault(db: Pool, sources: RegistrySources, request: D
     if (decision.kind === 'refused') throw reportMissing(move, decision.problem);
     if (decision.kind === 'unchanged') return { ...move, since: null, reportId: null, forced: false };
     const { reportId, forced } = decision;
-    const row = await queryRow<{ since: Date }>(client, sql('audio/insert_model_default'), [family, model.name, by, reason, reportId, forced]);
+    const row = await queryRow<{ since: Date }>(client, sql('audio/insert_model_default'), [
+      family,
+      model.name,
+      by,
+      reason,
+      reportId,
+      forced,
+    ]);
     return { ...move, since: row!.since, reportId, forced };
   });
 }
@@ -117,26 +128,51 @@ export async function listDefaultChanges(db: Queryable, model: string): Promise<
     readonly forced: boolean;
   }
   const rows = await queryRows<Row>(db, sql('audio/list_model_default_changes'), [model]);
-  return rows.map((row) => ({ family: row.family, model: row.model, since: row.since, setBy: row.set_by, reason: row.reason, reportId: row.report_id, forced: row.forced }));
+  return rows.map((row) => ({
+    family: row.family,
+    model: row.model,
+    since: row.since,
+    setBy: row.set_by,
+    reason: row.reason,
+    reportId: row.report_id,
+    forced: row.forced,
+  }));
 }
 
 /** Facts of the report that was named, else of the newest that fits. Nothing fits a present default whose weights are gone. */
-async function readReportFacts(db: Queryable, { old, new: now, reportId }: { old: RegistryEntry; new: ResolvedModel; reportId: number | undefined }): Promise<ReportFacts | undefined> {
-  const models = { old: { model: old.model, manifestSha256: old.manifestSha256 ?? '' }, new: { model: now.name, manifestSha256: now.manifestSha256 } };
+async function readReportFacts(
+  db: Queryable,
+  { old, new: now, reportId }: { old: RegistryEntry; new: ResolvedModel; reportId: number | undefined },
+): Promise<ReportFacts | undefined> {
+  const models = {
+    old: { model: old.model, manifestSha256: old.manifestSha256 ?? '' },
+    new: { model: now.name, manifestSha256: now.manifestSha256 },
+  };
   if (reportId === undefined) {
     const found = await findDriftReport(db, models);
     return found && { ...found, fits: true };
   }
   const { counts, ...summary } = await readDriftSummary(db, reportId);
-  return { reportId, fits: isDeepStrictEqual({ old: summary.old, new: summary.new }, models), compared: counts.compared };
+  return {
+    reportId,
+    fits: isDeepStrictEqual({ old: summary.old, new: summary.new }, models),
+    compared: counts.compared,
+  };
 }
 
 function ofOtherFamily({ name }: NamedModel, family: Family): ServiceError {
-  return new ServiceError('usage_invalid', { operation: 'set default model', object: name, problem: `It is not of the family ${family}.` });
+  return new ServiceError('usage_invalid', {
+    operation: 'set default model',
+    object: name,
+    problem: `It is not of the family ${family}.`,
+  });
 }
 
 function reportMissing({ before, model }: { before: string | null; model: string }, problem: string): ServiceError {
   const report = `\`caller-trust models drift ${before} ${model} --batch ID\``;
-  const hint = before === null ? 'Set it with --force.' : `Make one with ${report}, where ID is a batch whose audio is stored; --force goes without.`;
+  const hint =
+    before === null
+      ? 'Set it with --force.'
+      : `Make one with ${report}, where ID is a batch whose audio is stored; --force goes without.`;
   return new ServiceError('drift_report_missing', { operation: 'set default model', object: model, problem, hint });
 }

@@ -29,7 +29,12 @@ export function pairedChange(counts: PairedCounts): PairedChange {
   const compared = both + oldOnly + newOnly + neither;
   const shares = { compared, old: both + oldOnly, new: both + newOnly };
   if (compared === 0) return { ...shares, change: null, interval: null, p: null };
-  return { ...shares, change: (newOnly - oldOnly) / compared, interval: newcombeInterval(counts), p: mcnemarExact(oldOnly, newOnly) };
+  return {
+    ...shares,
+    change: (newOnly - oldOnly) / compared,
+    interval: newcombeInterval(counts),
+    p: mcnemarExact(oldOnly, newOnly),
+  };
 }
 
 /**
@@ -38,7 +43,12 @@ export function pairedChange(counts: PairedCounts): PairedChange {
  * Medicine 17 (1998), 2635-2650. It joins the two score intervals of Wilson by the correlation of the pairs, and holds its
  * level also where few recordings change, or none: the usual interval then has no width.
  */
-export function newcombeInterval({ both, oldOnly, newOnly, neither }: PairedCounts): readonly [low: number, high: number] {
+export function newcombeInterval({
+  both,
+  oldOnly,
+  newOnly,
+  neither,
+}: PairedCounts): readonly [low: number, high: number] {
   const total = both + oldOnly + newOnly + neither;
   const [pNew, pOld] = [(both + newOnly) / total, (both + oldOnly) / total];
   const [newLow, newHigh] = wilsonInterval(both + newOnly, total);

@@ -35,7 +35,18 @@ export function scoreShift(score: ScoreName, pairs: readonly (readonly [number, 
   const compared = pairs.length;
   const shifts = pairs.map(([old, now]) => now - old).sort((a, b) => a - b);
   if (compared === 0) {
-    return { score, compared, mean: null, interval: null, fifthPercentile: null, median: null, ninetyFifthPercentile: null, largest: null, meanLogit: null, rankCorrelation: null };
+    return {
+      score,
+      compared,
+      mean: null,
+      interval: null,
+      fifthPercentile: null,
+      median: null,
+      ninetyFifthPercentile: null,
+      largest: null,
+      meanLogit: null,
+      rankCorrelation: null,
+    };
   }
   const mean = meanOf(shifts);
   const [least, most] = [shifts[0]!, shifts.at(-1)!];
@@ -75,7 +86,7 @@ function quantile(sorted: readonly number[], share: number): number {
 function ranks(values: readonly number[]): number[] {
   const order = values.map((_, at) => at).sort((a, b) => values[a]! - values[b]!);
   const ranked = new Array<number>(values.length);
-  for (let from = 0; from < order.length; ) {
+  for (let from = 0; from < order.length;) {
     let end = from + 1;
     while (end < order.length && values[order[end]!] === values[order[from]!]) end++;
     for (let at = from; at < end; at++) ranked[order[at]!] = (from + end + 1) / 2;

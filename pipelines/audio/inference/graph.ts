@@ -54,15 +54,19 @@ export async function openGraph(file: string | Uint8Array, { inputName, outputNa
   const session = await InferenceSession.create(weights, sessionOptions(weights.byteLength)).catch((cause: unknown) => {
     throw invalid(`The weights do not open: ${firstLine(cause)}.`, cause);
   });
-  if (!session.inputNames.includes(inputName)) throw invalid(`The graph has no input "${inputName}" (input.name) but ${session.inputNames.join(', ')}.`);
+  if (!session.inputNames.includes(inputName))
+    throw invalid(`The graph has no input "${inputName}" (input.name) but ${session.inputNames.join(', ')}.`);
   if (session.inputNames.length > 1) throw invalid(`The graph has ${session.inputNames.length} inputs; one is given.`);
-  if (!session.outputNames.includes(outputName)) throw invalid(`The graph has no output "${outputName}" (output.name) but ${session.outputNames.join(', ')}.`);
+  if (!session.outputNames.includes(outputName))
+    throw invalid(`The graph has no output "${outputName}" (output.name) but ${session.outputNames.join(', ')}.`);
 
   return {
     async run(input, shape) {
-      const outputs = await session.run({ [inputName]: new Tensor('float32', input, shape) }, [outputName]).catch((cause: unknown) => {
-        throw invalid(`The graph does not run on an input of ${shape.join(' x ')}: ${firstLine(cause)}.`, cause);
-      });
+      const outputs = await session
+        .run({ [inputName]: new Tensor('float32', input, shape) }, [outputName])
+        .catch((cause: unknown) => {
+          throw invalid(`The graph does not run on an input of ${shape.join(' x ')}: ${firstLine(cause)}.`, cause);
+        });
       const output = outputs[outputName]!;
       if (output.type !== 'float32') throw invalid(`The output "${outputName}" is ${output.type}, not float32.`);
       return output.data as Float32Array;

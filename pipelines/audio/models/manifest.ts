@@ -34,7 +34,10 @@ const limits = manifestLimits;
 
 const tensorName = z.string().min(1).max(200);
 
-const rmsLevel = z.strictObject({ kind: z.literal('rms'), targetDbfs: z.number().min(limits.targetDbfsMin).max(limits.targetDbfsMax) });
+const rmsLevel = z.strictObject({
+  kind: z.literal('rms'),
+  targetDbfs: z.number().min(limits.targetDbfsMin).max(limits.targetDbfsMax),
+});
 const noLevel = z.strictObject({ kind: z.literal('none') });
 
 const inputShared = {
@@ -48,7 +51,12 @@ const inputShared = {
   level: z.discriminatedUnion('kind', [rmsLevel, noLevel]),
 };
 
-const powerOfTwo = z.number().int().min(limits.fftSizeMin).max(limits.fftSizeMax).refine((size) => Number.isInteger(Math.log2(size)), 'must be a power of two');
+const powerOfTwo = z
+  .number()
+  .int()
+  .min(limits.fftSizeMin)
+  .max(limits.fftSizeMax)
+  .refine((size) => Number.isInteger(Math.log2(size)), 'must be a power of two');
 
 const waveformInput = z.strictObject({ kind: z.literal('waveform'), ...inputShared });
 const spectrogramInput = z.strictObject({
@@ -64,17 +72,22 @@ const input = z.discriminatedUnion('kind', [waveformInput, spectrogramInput]).su
 /** What a graph takes: see docs/audio-models.md. */
 export type ModelInput = z.output<typeof input>;
 
-function checkInput(given: z.output<typeof waveformInput> | z.output<typeof spectrogramInput>, context: z.RefinementCtx): void {
+function checkInput(
+  given: z.output<typeof waveformInput> | z.output<typeof spectrogramInput>,
+  context: z.RefinementCtx,
+): void {
   const refuse = (field: string, message: string) => context.addIssue({ code: 'custom', path: [field], message });
   if (given.sampleRateMin > given.sampleRate) refuse('sampleRateMin', 'must not be above sampleRate');
   if (given.hopSeconds > given.windowSeconds) refuse('hopSeconds', 'must not be above windowSeconds');
-  if (given.hopSeconds < given.windowSeconds * limits.hopWindowShareMin) refuse('hopSeconds', `must be at least ${limits.hopWindowShareMin} of windowSeconds`);
+  if (given.hopSeconds < given.windowSeconds * limits.hopWindowShareMin)
+    refuse('hopSeconds', `must be at least ${limits.hopWindowShareMin} of windowSeconds`);
   if (given.kind === 'power-spectrogram') {
     if (given.frameSamples > given.fftSize) refuse('frameSamples', 'must not be above fftSize');
     if (given.hopSamples > given.frameSamples) refuse('hopSamples', 'must not be above frameSamples');
     if (given.frameSamples > windowSamples(given)) refuse('frameSamples', 'must not be longer than a window');
   }
-  if (inputShape(given).reduce((product, size) => product * size, 1) > limits.inputValuesMax) refuse('windowSeconds', `makes an input of more than ${limits.inputValuesMax} values`);
+  if (inputShape(given).reduce((product, size) => product * size, 1) > limits.inputValuesMax)
+    refuse('windowSeconds', `makes an input of more than ${limits.inputValuesMax} values`);
 }
 
 /** Samples of one window at the model's rate. */
@@ -129,7 +142,11 @@ const authenticity = z
     input,
     output: z.strictObject({
       name: tensorName,
-      layout: z.array(z.enum(SCORE_NAMES)).min(1).max(SCORE_NAMES.length).refine((names) => new Set(names).size === names.length, 'must name each score once'),
+      layout: z
+        .array(z.enum(SCORE_NAMES))
+        .min(1)
+        .max(SCORE_NAMES.length)
+        .refine((names) => new Set(names).size === names.length, 'must name each score once'),
       activation: z.enum(ACTIVATIONS),
       polarity: z.enum(['higher-is-authentic', 'higher-is-spoof']),
     }),
@@ -142,22 +159,41 @@ const authenticity = z
     for (const part of ['calibration', 'thresholds'] as const) {
       const named = SCORE_NAMES.filter((name) => manifest[part][name] !== undefined);
       const wanted = SCORE_NAMES.filter((name) => manifest.output.layout.includes(name));
-      if (named.join() !== wanted.join()) context.addIssue({ code: 'custom', path: [part], message: `must have exactly the scores of output.layout: ${wanted.join(', ')}` });
+      if (named.join() !== wanted.join())
+        context.addIssue({
+          code: 'custom',
+          path: [part],
+          message: `must have exactly the scores of output.layout: ${wanted.join(', ')}`,
+        });
     }
-    if (manifest.minimumVoiceSeconds > manifest.input.windowSeconds) context.addIssue({ code: 'custom', path: ['minimumVoiceSeconds'], message: 'must not be above input.windowSeconds' });
+    if (manifest.minimumVoiceSeconds > manifest.input.windowSeconds)
+      context.addIssue({
+        code: 'custom',
+        path: ['minimumVoiceSeconds'],
+        message: 'must not be above input.windowSeconds',
+      });
   });
 
-const voiceprint = z.strictObject({
-  ...shared,
-  kind: z.literal('voiceprint'),
-  model: z.string().regex(/^voiceprint\/v?[0-9a-z.-]{1,40}$/, 'must be a name such as voiceprint/1'),
-  input,
-  output: z.looseObject({ name: tensorName, layout: z.tuple([z.literal('embedding')]), dimensions: z.number().int().min(2).max(limits.dimensionsMax) }),
-  calibration: z.looseObject({}).optional(),
-  thresholds: z.looseObject({}).optional(),
-  voiceActivity: z.enum(['energy/1', 'telephone/2']),
-  minimumVoiceSeconds: z.number().min(limits.minimumVoiceSecondsMin),
-}).refine(({ input: { sampleRate } }) => sampleRate === 8000 || sampleRate === 16_000, { path: ['input', 'sampleRate'], message: 'must be 8000 or 16000, the rates of the voice activity detectors' });
+const voiceprint = z
+  .strictObject({
+    ...shared,
+    kind: z.literal('voiceprint'),
+    model: z.string().regex(/^voiceprint\/v?[0-9a-z.-]{1,40}$/, 'must be a name such as voiceprint/1'),
+    input,
+    output: z.looseObject({
+      name: tensorName,
+      layout: z.tuple([z.literal('embedding')]),
+      dimensions: z.number().int().min(2).max(limits.dimensionsMax),
+    }),
+    calibration: z.looseObject({}).optional(),
+    thresholds: z.looseObject({}).optional(),
+    voiceActivity: z.enum(['energy/1', 'telephone/2']),
+    minimumVoiceSeconds: z.number().min(limits.minimumVoiceSecondsMin),
+  })
+  .refine(({ input: { sampleRate } }) => sampleRate === 8000 || sampleRate === 16_000, {
+    path: ['input', 'sampleRate'],
+    message: 'must be 8000 or 16000, the rates of the voice activity detectors',
+  });
 
 const voiceActivity = z.looseObject({
   ...shared,
@@ -198,7 +234,10 @@ export function scoresIn({ output }: Pick<ModelManifest, 'output'>): readonly Sc
  * Checks a parsed manifest against the form of its kind.
  * @throws ServiceError `model_invalid` that names the field
  */
-export function parseManifest<Kind extends ManifestKind = 'authenticity'>(given: unknown, kind?: Kind): Manifests[Kind] {
+export function parseManifest<Kind extends ManifestKind = 'authenticity'>(
+  given: unknown,
+  kind?: Kind,
+): Manifests[Kind] {
   const form = manifestForms[kind ?? 'authenticity'];
   const parsed = form.safeParse(given);
   if (!parsed.success) throw invalid(describeIssue(parsed.error.issues[0]), 'docs/audio-models.md has each field.');
@@ -209,7 +248,10 @@ export function parseManifest<Kind extends ManifestKind = 'authenticity'>(given:
  * Reads `manifest.json` of a directory. The weights are not read: `readWeights` does.
  * @throws ServiceError `model_invalid` if it is missing, no JSON, or not of the form of its kind
  */
-export async function readManifest<Kind extends ManifestKind = 'authenticity'>(directory: string, kind?: Kind): Promise<Manifests[Kind]> {
+export async function readManifest<Kind extends ManifestKind = 'authenticity'>(
+  directory: string,
+  kind?: Kind,
+): Promise<Manifests[Kind]> {
   return parseManifest(await readManifestFile(join(directory, 'manifest.json')), kind);
 }
 
@@ -221,7 +263,8 @@ export async function readManifestFile(file: string): Promise<unknown> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw unusable(file, 'The manifest cannot be read.', cause);
   });
-  if (text.length > limits.manifestBytesMax) throw unusable(file, `The manifest is larger than ${limits.manifestBytesMax} bytes.`);
+  if (text.length > limits.manifestBytesMax)
+    throw unusable(file, `The manifest is larger than ${limits.manifestBytesMax} bytes.`);
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
@@ -233,11 +276,15 @@ export async function readManifestFile(file: string): Promise<unknown> {
  * The bytes of a model's weights, which are what the manifest says.
  * @throws ServiceError `model_invalid` if they are missing or have another size or digest
  */
-export async function readWeights(file: string, { bytes, sha256: digest }: { readonly bytes: number; readonly sha256: string }): Promise<Uint8Array> {
+export async function readWeights(
+  file: string,
+  { bytes, sha256: digest }: { readonly bytes: number; readonly sha256: string },
+): Promise<Uint8Array> {
   const weights = await readFile(file).catch((cause: unknown) => {
     throw unusable(file, 'The weights cannot be read.', cause);
   });
-  if (weights.byteLength !== bytes) throw unusable(file, `The manifest's bytes are ${bytes}, the weights have ${weights.byteLength}.`);
+  if (weights.byteLength !== bytes)
+    throw unusable(file, `The manifest's bytes are ${bytes}, the weights have ${weights.byteLength}.`);
   const found = createHash('sha256').update(weights).digest('hex');
   if (found !== digest) throw unusable(file, `The manifest's sha256 is ${digest}, that of the weights is ${found}.`);
   return weights;
@@ -250,7 +297,9 @@ export function digestOfManifest(manifest: object): string {
 
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
   );
 }
 
@@ -265,5 +314,10 @@ function unusable(file: string, problem: string, cause?: unknown): ServiceError 
 }
 
 function invalid(problem: string, hint?: string, cause?: unknown): ServiceError {
-  return new ServiceError('model_invalid', { operation: 'open model', problem, ...(hint === undefined ? {} : { hint }), cause });
+  return new ServiceError('model_invalid', {
+    operation: 'open model',
+    problem,
+    ...(hint === undefined ? {} : { hint }),
+    cause,
+  });
 }

@@ -13,9 +13,13 @@ export interface NamedModel extends ResolvedModel {
  */
 export function requireModel(registry: ModelRegistry, name: string): NamedModel {
   const resolution = registry.resolve(name);
-  if (resolution.kind === 'model') return { ...resolution.model, family: requireEntry(registry, resolution.model.name).family };
+  if (resolution.kind === 'model')
+    return { ...resolution.model, family: requireEntry(registry, resolution.model.name).family };
   if (resolution.kind === 'removed') {
-    const hint = resolution.replacedBy === null ? '`caller-trust models list` shows those there are.' : `${resolution.replacedBy} takes its place.`;
+    const hint =
+      resolution.replacedBy === null
+        ? '`caller-trust models list` shows those there are.'
+        : `${resolution.replacedBy} takes its place.`;
     throw new ServiceError('model_removed', { operation: 'resolve model', object: resolution.model, hint });
   }
   throw unknownModel(name);
@@ -27,11 +31,17 @@ export function requireModel(registry: ModelRegistry, name: string): NamedModel 
  */
 export function requireEntry(registry: ModelRegistry, name: string): RegistryEntry {
   const wanted = name.trim().toLowerCase();
-  const entry = registry.models().find(({ model }) => model === wanted) ?? registry.models().find(({ family, isDefault }) => isDefault && family === wanted);
+  const entry =
+    registry.models().find(({ model }) => model === wanted) ??
+    registry.models().find(({ family, isDefault }) => isDefault && family === wanted);
   if (entry === undefined) throw unknownModel(name);
   return entry;
 }
 
 function unknownModel(name: string): ServiceError {
-  return new ServiceError('model_unknown', { operation: 'resolve model', object: name, hint: '`caller-trust models list` shows those there are.' });
+  return new ServiceError('model_unknown', {
+    operation: 'resolve model',
+    object: name,
+    hint: '`caller-trust models list` shows those there are.',
+  });
 }

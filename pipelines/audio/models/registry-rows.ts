@@ -30,7 +30,10 @@ export interface RegistryRows {
 }
 
 /** A row as it stood at a release. */
-export type StandingRow<Row extends RegistryRow = RegistryRow> = Row & { readonly state: 'available' | 'removed'; readonly isDefault: boolean };
+export type StandingRow<Row extends RegistryRow = RegistryRow> = Row & {
+  readonly state: 'available' | 'removed';
+  readonly isDefault: boolean;
+};
 
 /** What a requested name stands for, before the manifest is looked at. */
 export type NameResolution =
@@ -51,22 +54,49 @@ export function newestAudioRelease(): string {
  * and defaults that were added here have no release; they stand at the newest one only.
  * @throws ServiceError `release_unknown` if the audio service has no such release
  */
-export function rowsAsOf<Row extends RegistryRow>({ models, defaults }: { readonly models: readonly Row[]; readonly defaults: readonly DefaultRow[] }, release = newestAudioRelease()): StandingRow<Row>[] {
+export function rowsAsOf<Row extends RegistryRow>(
+  { models, defaults }: { readonly models: readonly Row[]; readonly defaults: readonly DefaultRow[] },
+  release = newestAudioRelease(),
+): StandingRow<Row>[] {
   if (!RELEASES.some(({ service, name }) => service === 'audio' && name === release)) throw unknownRelease(release);
   const isNewest = release === newestAudioRelease();
   const hadBy = (name: string | null) => (name === null ? isNewest : isNotAfter(name, release));
 
-  const present = models.filter((row) => hadBy(row.release)).map((row) => ({ row, isRemoved: row.removedIn !== null && isNotAfter(row.removedIn, release) }));
+  const present = models
+    .filter((row) => hadBy(row.release))
+    .map((row) => ({ row, isRemoved: row.removedIn !== null && isNotAfter(row.removedIn, release) }));
   const available = present.filter(({ isRemoved }) => !isRemoved).map(({ row }) => row);
-  const chosen = new Set(FAMILIES.map((family) => defaultAmong(available, defaults.filter((each) => each.family === family && hadBy(each.release)), family)));
-  return present.map(({ row, isRemoved }) => ({ ...row, state: isRemoved ? 'removed' : 'available', isDefault: !isRemoved && chosen.has(row.model) }));
+  const chosen = new Set(
+    FAMILIES.map((family) =>
+      defaultAmong(
+        available,
+        defaults.filter((each) => each.family === family && hadBy(each.release)),
+        family,
+      ),
+    ),
+  );
+  return present.map(({ row, isRemoved }) => ({
+    ...row,
+    state: isRemoved ? 'removed' : 'available',
+    isDefault: !isRemoved && chosen.has(row.model),
+  }));
 }
 
 /** The last default that is still available; without one, the newest model of a release. A model that was added is never taken without being told. */
-function defaultAmong(available: readonly RegistryRow[], defaults: readonly DefaultRow[], family: Family): string | undefined {
+function defaultAmong(
+  available: readonly RegistryRow[],
+  defaults: readonly DefaultRow[],
+  family: Family,
+): string | undefined {
   const names = new Set(available.map(({ model }) => model));
   const told = defaults.findLast(({ model }) => names.has(model));
-  return told?.model ?? available.filter((row) => row.family === family && row.release !== null).sort(byRelease).at(-1)?.model;
+  return (
+    told?.model ??
+    available
+      .filter((row) => row.family === family && row.release !== null)
+      .sort(byRelease)
+      .at(-1)?.model
+  );
 }
 
 /** What a request for a model means as of the newest release. `` and `auto` take the family by the sample rate of each recording. */
@@ -76,7 +106,9 @@ export function resolveName(rows: RegistryRows, requested: string): NameResoluti
   const defaultOf = (family: Family) => standing.find((row) => row.isDefault && row.family === family)?.model;
   if (name === '' || name === 'auto') {
     const [phone, digital] = [defaultOf('phone'), defaultOf('digital')];
-    return phone === undefined || digital === undefined ? { kind: 'unknown', model: 'auto' } : { kind: 'auto', phone, digital };
+    return phone === undefined || digital === undefined
+      ? { kind: 'unknown', model: 'auto' }
+      : { kind: 'auto', phone, digital };
   }
   const model = FAMILIES.some((family) => family === name) ? (defaultOf(name as Family) ?? name) : name;
   const row = standing.find((each) => each.model === model);
@@ -100,5 +132,9 @@ function requireRelease(name: string): NonNullable<ReturnType<typeof parseReleas
 
 function unknownRelease(release: string): ServiceError {
   const names = RELEASES.filter(({ service }) => service === 'audio').map(({ name }) => name);
-  return new ServiceError('release_unknown', { operation: 'read model registry', object: release, hint: `The releases of the audio service are ${names.join(', ')}.` });
+  return new ServiceError('release_unknown', {
+    operation: 'read model registry',
+    object: release,
+    hint: `The releases of the audio service are ${names.join(', ')}.`,
+  });
 }

@@ -4,7 +4,15 @@ import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
 import { sql } from '../../../sql/sql.ts';
 import { addedWeightsFile } from './added-weights.ts';
 import { digestOfManifest, parseManifest, readManifest, type Family, type ModelManifest } from './manifest.ts';
-import { newestAudioRelease, resolveName, rowsAsOf, type DefaultRow, type NameResolution, type RegistryRow, type StandingRow } from './registry-rows.ts';
+import {
+  newestAudioRelease,
+  resolveName,
+  rowsAsOf,
+  type DefaultRow,
+  type NameResolution,
+  type RegistryRow,
+  type StandingRow,
+} from './registry-rows.ts';
 import { readShippedRows, shippedModelsDirectory, type ShippedRow } from './shipped-models.ts';
 
 /** A model that can be scored with: what it is, and where its weights lie. */
@@ -65,11 +73,20 @@ export interface RegistrySources {
  * Reads the registry: the shipped rows with their manifests, and the models and defaults that were added. A shipped model whose
  * manifest cannot be read stays in it with the fault, which whoever resolves it gets.
  */
-export async function loadRegistry(db: Queryable, { modelDir, shippedDirectory = shippedModelsDirectory }: RegistrySources): Promise<ModelRegistry> {
+export async function loadRegistry(
+  db: Queryable,
+  { modelDir, shippedDirectory = shippedModelsDirectory }: RegistrySources,
+): Promise<ModelRegistry> {
   const shipped = await readShippedRows(join(shippedDirectory, 'registry.json'));
-  const [added, told] = [await queryRows<AddedRow>(db, sql('audio/list_added_models')), await queryRows<ToldDefault>(db, sql('audio/list_model_defaults'))];
+  const [added, told] = [
+    await queryRows<AddedRow>(db, sql('audio/list_added_models')),
+    await queryRows<ToldDefault>(db, sql('audio/list_model_defaults')),
+  ];
   return makeRegistry({
-    models: [...(await Promise.all(shipped.models.map((row) => openShipped(row, shippedDirectory)))), ...added.map((row) => openAdded(row, modelDir))],
+    models: [
+      ...(await Promise.all(shipped.models.map((row) => openShipped(row, shippedDirectory)))),
+      ...added.map((row) => openAdded(row, modelDir)),
+    ],
     defaults: [...shipped.defaults, ...told.map(({ family, model }) => ({ family, model, release: null }))],
   });
 }
@@ -77,7 +94,10 @@ export async function loadRegistry(db: Queryable, { modelDir, shippedDirectory =
 /** The shipped models alone, for work that needs no database: evaluation, benches. */
 export async function loadShippedRegistry(shippedDirectory = shippedModelsDirectory): Promise<ModelRegistry> {
   const shipped = await readShippedRows(join(shippedDirectory, 'registry.json'));
-  return makeRegistry({ models: await Promise.all(shipped.models.map((row) => openShipped(row, shippedDirectory))), defaults: shipped.defaults });
+  return makeRegistry({
+    models: await Promise.all(shipped.models.map((row) => openShipped(row, shippedDirectory))),
+    defaults: shipped.defaults,
+  });
 }
 
 interface AddedRow {
@@ -98,11 +118,19 @@ interface ToldDefault {
 
 async function openShipped(row: ShippedRow, shippedDirectory: string): Promise<RegistryRow & Origin> {
   const origin = { origin: 'shipped', added: null, fault: null } as const;
-  if (row.directory === null) return { ...row, ...origin, directory: null, manifest: null, manifestSha256: null, weightsFile: null };
+  if (row.directory === null)
+    return { ...row, ...origin, directory: null, manifest: null, manifestSha256: null, weightsFile: null };
   const directory = join(shippedDirectory, row.directory);
   try {
     const manifest = await readManifest(directory);
-    return { ...row, ...origin, directory, manifest, manifestSha256: digestOfManifest(manifest), weightsFile: join(directory, manifest.file) };
+    return {
+      ...row,
+      ...origin,
+      directory,
+      manifest,
+      manifestSha256: digestOfManifest(manifest),
+      weightsFile: join(directory, manifest.file),
+    };
   } catch (error) {
     if (!isServiceError(error, 'model_invalid')) throw error;
     return { ...row, ...origin, directory, fault: error, manifest: null, manifestSha256: null, weightsFile: null };
@@ -113,7 +141,12 @@ async function openShipped(row: ShippedRow, shippedDirectory: string): Promise<R
 function openAdded(row: AddedRow, modelDir: string): RegistryRow & Origin {
   const known = addedRow(row);
   try {
-    return { ...known, manifest: parseManifest(row.manifest), manifestSha256: row.manifestSha256, weightsFile: addedWeightsFile(modelDir, row.weightsSha256) };
+    return {
+      ...known,
+      manifest: parseManifest(row.manifest),
+      manifestSha256: row.manifestSha256,
+      weightsFile: addedWeightsFile(modelDir, row.weightsSha256),
+    };
   } catch (error) {
     if (!isServiceError(error, 'model_invalid')) throw error;
     return { ...known, fault: error };
@@ -138,30 +171,46 @@ function addedRow(row: AddedRow): RegistryRow & Origin {
   };
 }
 
-function makeRegistry(rows: { readonly models: readonly (RegistryRow & Origin)[]; readonly defaults: readonly DefaultRow[] }): ModelRegistry {
+function makeRegistry(rows: {
+  readonly models: readonly (RegistryRow & Origin)[];
+  readonly defaults: readonly DefaultRow[];
+}): ModelRegistry {
   const models = (release?: string) => rowsAsOf(rows, release);
   return {
     newestRelease: newestAudioRelease(),
     models,
     defaultOf: (family, release) => models(release).find((row) => row.isDefault && row.family === family),
-    resolve: (requested) => withModels(resolveName(rows, requested), new Map(rows.models.map((row) => [row.model, row]))),
+    resolve: (requested) =>
+      withModels(resolveName(rows, requested), new Map(rows.models.map((row) => [row.model, row]))),
   };
 }
 
 function withModels(resolution: NameResolution, rows: ReadonlyMap<string, RegistryRow & Origin>): Resolution {
   if (resolution.kind === 'model') return { kind: 'model', model: requireModel(rows.get(resolution.model)!) };
-  return resolution.kind === 'auto' ? withDefaults(rows.get(resolution.phone)!, rows.get(resolution.digital)!) : resolution;
+  return resolution.kind === 'auto'
+    ? withDefaults(rows.get(resolution.phone)!, rows.get(resolution.digital)!)
+    : resolution;
 }
 
 /** @throws ServiceError `model_invalid` if neither can be used */
 function withDefaults(phone: RegistryRow & Origin, digital: RegistryRow & Origin): Resolution {
   const usable = (row: RegistryRow & Origin) => (row.manifest === null ? null : requireModel(row));
-  return { kind: 'auto', phone: digital.manifest === null ? requireModel(phone) : usable(phone), digital: usable(digital) };
+  return {
+    kind: 'auto',
+    phone: digital.manifest === null ? requireModel(phone) : usable(phone),
+    digital: usable(digital),
+  };
 }
 
 function requireModel({ model, manifest, manifestSha256, weightsFile, fault }: RegistryRow & Origin): ResolvedModel {
   if (manifest === null || manifestSha256 === null || weightsFile === null) {
-    throw new ServiceError('model_invalid', { operation: 'open model', object: model, problem: fault?.problem ?? 'It has no weights here.', hint: fault?.object && `Look at ${fault.object}.`, cause: fault ?? undefined });
+    throw new ServiceError('model_invalid', {
+      operation: 'open model',
+      object: model,
+      problem: fault?.problem ?? 'It has no weights here.',
+      hint: fault?.object && `Look at ${fault.object}.`,
+      cause: fault ?? undefined,
+    });
   }
   return { name: model, manifest, manifestSha256, weightsFile };
 }

@@ -22,11 +22,25 @@ const brandingForm = /^([1-9]\d{3})\.(0[1-9]|1[0-2])-p(0|[1-9]\d{0,3})$/;
 export function parseReleaseName(text: string): ReleaseName | undefined {
   const [, year, month, revision, patch] = audioForm.exec(text) ?? [];
   if (year !== undefined) {
-    return { service: 'audio', name: text, year: Number(year), month: Number(month), revision: Number(revision), patch: patch === undefined ? null : Number(patch) };
+    return {
+      service: 'audio',
+      name: text,
+      year: Number(year),
+      month: Number(month),
+      revision: Number(revision),
+      patch: patch === undefined ? null : Number(patch),
+    };
   }
   const [, brandingYear, brandingMonth, brandingPatch] = brandingForm.exec(text) ?? [];
   if (brandingYear === undefined) return undefined;
-  return { service: 'branding', name: text, year: Number(brandingYear), month: Number(brandingMonth), revision: null, patch: Number(brandingPatch) };
+  return {
+    service: 'branding',
+    name: text,
+    year: Number(brandingYear),
+    month: Number(brandingMonth),
+    revision: null,
+    patch: Number(brandingPatch),
+  };
 }
 
 /** Orders release names by time: below zero if the first is older. A name without `p` is older than the same with `p0`; audio comes before branding. */
@@ -58,22 +72,36 @@ export interface Release extends ReleaseName {
   readonly changes: readonly ReleaseChange[];
 }
 
-const change = (kind: ReleaseChange['kind'], subject: string, details: Partial<Pick<ReleaseChange, 'replacedBy' | 'note'>> = {}): ReleaseChange =>
-  ({ kind, subject, replacedBy: null, note: null, ...details });
+const change = (
+  kind: ReleaseChange['kind'],
+  subject: string,
+  details: Partial<Pick<ReleaseChange, 'replacedBy' | 'note'>> = {},
+): ReleaseChange => ({ kind, subject, replacedBy: null, note: null, ...details });
 
 /**
  * The releases by name, append only. Those of the audio service are the table of the specification. Of branding it gives the
  * form of the names alone, so the first one is the release of this service in which its three operations stand.
  */
 const changesByName: Readonly<Record<string, readonly ReleaseChange[]>> = {
-  '2025.03.r1p0': ['phone/v1.1', 'digital/v1.1'].map((model) => change('refined', model, { note: 'Refined for synthesis and replay detection.' })),
+  '2025.03.r1p0': ['phone/v1.1', 'digital/v1.1'].map((model) =>
+    change('refined', model, { note: 'Refined for synthesis and replay detection.' }),
+  ),
   '2025.04.r1p0': [change('introduced', 'phone/v3')],
   '2025.08.r1': [change('introduced', 'digital/v3')],
-  '2025.11.r1p0': [change('introduced', 'phone/v5', { note: 'Default phone model, with twice the parameters of earlier versions.' })],
-  '2026.02.r1p0': [change('introduced', 'phone/v6'), change('removed', 'phone/v5', { replacedBy: 'phone/v6', note: 'No longer available.' })],
+  '2025.11.r1p0': [
+    change('introduced', 'phone/v5', { note: 'Default phone model, with twice the parameters of earlier versions.' }),
+  ],
+  '2026.02.r1p0': [
+    change('introduced', 'phone/v6'),
+    change('removed', 'phone/v5', { replacedBy: 'phone/v6', note: 'No longer available.' }),
+  ],
   '2026.03.r1p0': [change('introduced', 'phone/v7')],
-  '2026.04.r1p0': [change('introduced', 'phone/v8', { note: 'With an updated voice activity detector for phone-channel audio.' })],
-  '2026.11-p0': ['Add Managed Brand', 'Update Managed Brand', 'Add Phone number for Branding'].map((operation) => change('introduced', operation)),
+  '2026.04.r1p0': [
+    change('introduced', 'phone/v8', { note: 'With an updated voice activity detector for phone-channel audio.' }),
+  ],
+  '2026.11-p0': ['Add Managed Brand', 'Update Managed Brand', 'Add Phone number for Branding'].map((operation) =>
+    change('introduced', operation),
+  ),
 };
 
 /** Every release that is known, audio first, oldest first. */

@@ -7,14 +7,18 @@ import { FAMILIES, modelNameForm, type Family } from './manifest.ts';
 import type { DefaultRow, RegistryRow } from './registry-rows.ts';
 
 /** Directory of the shipped models, the same from source and from dist. */
-export const shippedModelsDirectory = fileURLToPath(new URL(import.meta.url.endsWith('.js') ? '../../../../models' : '../../../models', import.meta.url));
+export const shippedModelsDirectory = fileURLToPath(
+  new URL(import.meta.url.endsWith('.js') ? '../../../../models' : '../../../models', import.meta.url),
+);
 
 /** A row of models/registry.json: with the directory of the model's manifest, null where no weights are shipped. */
 export interface ShippedRow extends RegistryRow {
   readonly directory: string | null;
 }
 
-const release = z.string().refine((name) => parseReleaseName(name)?.service === 'audio', 'must be a release of the audio service');
+const release = z
+  .string()
+  .refine((name) => parseReleaseName(name)?.service === 'audio', 'must be a release of the audio service');
 const modelName = z.string().regex(modelNameForm);
 const directoryName = z.string().regex(/^[a-z0-9][a-z0-9.-]*$/);
 
@@ -34,7 +38,9 @@ const registryForm = z.strictObject({
 });
 
 /** The rows of models/registry.json, or of another file of its form. */
-export async function readShippedRows(file = join(shippedModelsDirectory, 'registry.json')): Promise<{ models: ShippedRow[]; defaults: DefaultRow[] }> {
+export async function readShippedRows(
+  file = join(shippedModelsDirectory, 'registry.json'),
+): Promise<{ models: ShippedRow[]; defaults: DefaultRow[] }> {
   const { models, defaults } = registryForm.parse(JSON.parse(await readFile(file, 'utf8')));
   return { models: models.map((row) => ({ ...row, family: familyOf(row.model) })), defaults };
 }

@@ -9,7 +9,13 @@ import { AudioRefusal } from '../reasons.ts';
 import { ScorerProcess } from './scorer-process.ts';
 import { probedForm } from './scorer-protocol.ts';
 import { addedWeightsFile } from '../models/added-weights.ts';
-import { digestOfManifest, parseManifest, readManifestFile, readWeights, type ModelManifest } from '../models/manifest.ts';
+import {
+  digestOfManifest,
+  parseManifest,
+  readManifestFile,
+  readWeights,
+  type ModelManifest,
+} from '../models/manifest.ts';
 import { familyOf, readShippedRows } from '../models/shipped-models.ts';
 
 /** A model that is to be added, and who wants it why. */
@@ -36,7 +42,11 @@ type AddConfig = Pick<Config, 'modelDir' | 'audioWorkSecondsMax' | 'audioMemoryB
  * under their digest and enters the row. The same model again changes nothing.
  * @throws ServiceError `model_invalid` with what is wrong in it, `model_exists` if the registry has another model of its name, `reason_required`
  */
-export async function addModel(db: Queryable, config: AddConfig, { manifestFile, weightsFile, by, reason }: ModelAddition): Promise<AddedModel> {
+export async function addModel(
+  db: Queryable,
+  config: AddConfig,
+  { manifestFile, weightsFile, by, reason }: ModelAddition,
+): Promise<AddedModel> {
   if (!/\S/.test(reason) || !/\S/.test(by)) throw new ServiceError('reason_required', { operation: 'add model' });
   const manifest = parseManifest(await readManifestFile(manifestFile));
   const manifestSha256 = digestOfManifest(manifest);
@@ -45,7 +55,15 @@ export async function addModel(db: Queryable, config: AddConfig, { manifestFile,
   const weights = await readWeights(weightsFile, manifest);
   await tryModel(manifest, weightsFile, config);
   await keepWeights(addedWeightsFile(config.modelDir, manifest.sha256), weights);
-  const values = [manifest.model, familyOf(manifest.model), JSON.stringify(manifest), manifestSha256, manifest.sha256, by, reason];
+  const values = [
+    manifest.model,
+    familyOf(manifest.model),
+    JSON.stringify(manifest),
+    manifestSha256,
+    manifest.sha256,
+    by,
+    reason,
+  ];
   if ((await queryRow(db, sql('audio/insert_added_model'), values)) !== undefined) return added;
   await isThere(db, manifest.model, manifestSha256); // another one was faster: the same or not
   return { ...added, isNew: false };
@@ -56,22 +74,32 @@ async function isThere(db: Queryable, model: string, manifestSha256: string): Pr
   if (shipped.models.some((row) => row.model === model)) throw exists(model, 'It is a shipped model.');
   const rows = await queryRows<{ model: string; manifestSha256: string }>(db, sql('audio/list_added_models'));
   const row = rows.find((each) => each.model === model);
-  if (row !== undefined && row.manifestSha256 !== manifestSha256) throw exists(model, 'Another model was added under this name.');
+  if (row !== undefined && row.manifestSha256 !== manifestSha256)
+    throw exists(model, 'Another model was added under this name.');
   return row !== undefined;
 }
 
 function exists(model: string, problem: string): ServiceError {
-  return new ServiceError('model_exists', { operation: 'add model', object: model, problem, hint: 'Models never change: give it a version of its own.' });
+  return new ServiceError('model_exists', {
+    operation: 'add model',
+    object: model,
+    problem,
+    hint: 'Models never change: give it a version of its own.',
+  });
 }
 
 /** Runs the model in a process that may die of it. */
 async function tryModel(manifest: ModelManifest, weightsFile: string, config: AddConfig): Promise<void> {
-  const scorer = await ScorerProcess.start({ secondsMax: config.audioWorkSecondsMax, memoryBytesMax: config.audioMemoryBytesMax });
+  const scorer = await ScorerProcess.start({
+    secondsMax: config.audioWorkSecondsMax,
+    memoryBytesMax: config.audioMemoryBytesMax,
+  });
   try {
     const { logits } = probedForm.parse(await scorer.run({ kind: 'probe', manifest: { ...manifest }, weightsFile }));
     if (logits.length === 0) throw invalid(manifest, 'It gave no score for a signal made for it.');
   } catch (error) {
-    if (error instanceof AudioRefusal) throw invalid(manifest, `It does not run within the limits of scoring: ${error.detail}`, error);
+    if (error instanceof AudioRefusal)
+      throw invalid(manifest, `It does not run within the limits of scoring: ${error.detail}`, error);
     if (isServiceError(error, 'model_invalid')) throw invalid(manifest, error.problem, error);
     throw error;
   } finally {
@@ -80,7 +108,13 @@ async function tryModel(manifest: ModelManifest, weightsFile: string, config: Ad
 }
 
 function invalid({ model }: ModelManifest, problem: string, cause?: unknown): ServiceError {
-  return new ServiceError('model_invalid', { operation: 'add model', object: model, problem, hint: 'docs/audio-models.md has each field.', cause });
+  return new ServiceError('model_invalid', {
+    operation: 'add model',
+    object: model,
+    problem,
+    hint: 'docs/audio-models.md has each field.',
+    cause,
+  });
 }
 
 /** Whole and durable under its name, or not there. */

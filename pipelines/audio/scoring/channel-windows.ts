@@ -1,6 +1,14 @@
 import { Resampler } from '../signal/resample.ts';
 import { windowSamples, type ModelManifest } from '../models/manifest.ts';
-import { joinFrames, labelWindow, summarizeVoice, voiceFramesPerSecond, type VoiceDetector, type VoiceFrames, type VoiceSampleRate } from '../voice-activity/voice-activity.ts';
+import {
+  joinFrames,
+  labelWindow,
+  summarizeVoice,
+  voiceFramesPerSecond,
+  type VoiceDetector,
+  type VoiceFrames,
+  type VoiceSampleRate,
+} from '../voice-activity/voice-activity.ts';
 import type { WindowLabel } from '../verification.ts';
 import { SlidingSamples } from '../signal/sliding-samples.ts';
 import { lastWindow, windowAt, type Cut, type Stretch } from '../signal/windows.ts';
@@ -54,7 +62,8 @@ export class ChannelWindows {
     this.settings = settings;
     this.rate = input.sampleRate;
     this.cut = { window: windowSamples(input), hop: Math.round(input.hopSeconds * input.sampleRate) };
-    this.toModel = settings.sampleRate === input.sampleRate ? null : new Resampler(settings.sampleRate, input.sampleRate);
+    this.toModel =
+      settings.sampleRate === input.sampleRate ? null : new Resampler(settings.sampleRate, input.sampleRate);
     const voiceRate = voiceRateOf(input.sampleRate);
     this.toDetector = voiceRate === input.sampleRate ? null : new Resampler(input.sampleRate, voiceRate);
   }
@@ -79,7 +88,13 @@ export class ChannelWindows {
     let open: VoiceFrames | undefined;
     for (let next = this.nextEarly(); next !== undefined; next = this.nextEarly()) {
       open ??= await this.settings.detector.preview();
-      yield this.labelled(next, joinFrames([this.framesBetween(this.frameOf(next.from), this.voiced.length), openFrames(open, this.frameOf(next.from) - this.voiced.length, this.frameOf(next.to) - this.voiced.length)]));
+      yield this.labelled(
+        next,
+        joinFrames([
+          this.framesBetween(this.frameOf(next.from), this.voiced.length),
+          openFrames(open, this.frameOf(next.from) - this.voiced.length, this.frameOf(next.to) - this.voiced.length),
+        ]),
+      );
       this.ahead++;
     }
   }
@@ -95,7 +110,10 @@ export class ChannelWindows {
 
   private async take(samples: Float32Array, onFrames: ((voiced: Uint8Array) => void) | undefined): Promise<void> {
     this.samples.append(samples);
-    this.decided(await this.settings.detector.push(this.toDetector === null ? samples : this.toDetector.push(samples)), onFrames);
+    this.decided(
+      await this.settings.detector.push(this.toDetector === null ? samples : this.toDetector.push(samples)),
+      onFrames,
+    );
   }
 
   private decided({ voiced, levelsDbfs }: VoiceFrames, onFrames: ((voiced: Uint8Array) => void) | undefined): void {
@@ -132,7 +150,10 @@ export class ChannelWindows {
   }
 
   private labelled({ from, to }: Stretch, frames: VoiceFrames): CutWindow {
-    const label = labelWindow(summarizeVoice(frames), { voicedSecondsMin: this.settings.manifest.minimumVoiceSeconds, signalToNoiseDbMin });
+    const label = labelWindow(summarizeVoice(frames), {
+      voicedSecondsMin: this.settings.manifest.minimumVoiceSeconds,
+      signalToNoiseDbMin,
+    });
     return { start: from / this.rate, end: to / this.rate, label, samples: this.samples.view(from, to) };
   }
 

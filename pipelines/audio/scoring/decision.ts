@@ -1,12 +1,20 @@
 import type { ModelManifest } from '../models/manifest.ts';
-import { SCORE_NAMES, type DecisionLabel, type ScoreName, type Scores, type VerificationDecision } from '../verification.ts';
+import {
+  SCORE_NAMES,
+  type DecisionLabel,
+  type ScoreName,
+  type Scores,
+  type VerificationDecision,
+} from '../verification.ts';
 import type { Logits } from './logits.ts';
 
 /** Probabilities from logits, by the calibration of the model (Platt 1999): 1 / (1 + exp(-(slope * logit + intercept))). */
 export function calibrate(logits: Logits, calibration: ModelManifest['calibration']): Scores {
   return scoresBy((name) => {
     const [logit, platt] = [logits[name], calibration[name]];
-    return logit === undefined || platt === undefined ? null : 1 / (1 + Math.exp(-(platt.slope * logit + platt.intercept)));
+    return logit === undefined || platt === undefined
+      ? null
+      : 1 / (1 + Math.exp(-(platt.slope * logit + platt.intercept)));
   });
 }
 
@@ -21,7 +29,8 @@ export function lowestScores(channels: readonly Scores[]): Scores {
 /** What scores say against the thresholds of the model: a score below its own is not authentic. */
 export function decide(scores: Scores, given: ModelManifest['thresholds']): VerificationDecision {
   const thresholds = scoresBy((name) => given[name] ?? null);
-  const isBelow = (name: ScoreName) => scores[name] !== null && thresholds[name] !== null && scores[name] < thresholds[name];
+  const isBelow = (name: ScoreName) =>
+    scores[name] !== null && thresholds[name] !== null && scores[name] < thresholds[name];
   return { label: labelOf(isBelow('synthesis'), isBelow('replay')), thresholds, policy: 'thresholds/1' };
 }
 

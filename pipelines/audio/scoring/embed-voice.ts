@@ -34,20 +34,32 @@ export async function embedVoice({ file, directory, limits, opened }: EmbeddingR
   try {
     const model = await opened.openVoiceprint(directory);
     const { sampleRate, sampleRateMin } = model.manifest.input;
-    if (recording.sampleRate < sampleRateMin) throw new AudioRefusal('sample_rate_too_low', `It has ${recording.sampleRate} Hz; ${model.manifest.model} needs ${sampleRateMin} Hz at least.`);
+    if (recording.sampleRate < sampleRateMin)
+      throw new AudioRefusal(
+        'sample_rate_too_low',
+        `It has ${recording.sampleRate} Hz; ${model.manifest.model} needs ${sampleRateMin} Hz at least.`,
+      );
     const { voice, seconds } = await readVoice(recording, sampleRate, model.detector());
     const voiced = new Uint8Array(Math.floor((voice.length * voiceFramesPerSecond) / sampleRate)).fill(1);
     const embedded = await embedRecording({ samples: voice, sampleRate, voiced }, model);
     if (embedded === null) throw new AudioRefusal('no_voice');
     const { format, codec, channels } = recording;
-    return { embedding: embedded.embedding, voiceSeconds: embedded.voicedSeconds, audio: { format, codec, channels, sampleRate: recording.sampleRate, durationSeconds: seconds } };
+    return {
+      embedding: embedded.embedding,
+      voiceSeconds: embedded.voicedSeconds,
+      audio: { format, codec, channels, sampleRate: recording.sampleRate, durationSeconds: seconds },
+    };
   } finally {
     await recording.close();
   }
 }
 
 /** The samples of voice, one after another, at the model's rate; no more than is used. */
-async function readVoice(recording: Recording, rate: number, detector: VoiceDetector): Promise<{ voice: Float32Array; seconds: number }> {
+async function readVoice(
+  recording: Recording,
+  rate: number,
+  detector: VoiceDetector,
+): Promise<{ voice: Float32Array; seconds: number }> {
   const collector = new VoiceCollector(rate);
   const resampler = new Resampler(recording.sampleRate, rate);
   let read = 0;
@@ -55,7 +67,8 @@ async function readVoice(recording: Recording, rate: number, detector: VoiceDete
     read += block[0]!.length;
     const samples = resampler.push(mixChannels(block));
     collector.add(samples, (await detector.push(samples)).voiced);
-    if (collector.isFull) return { voice: collector.voice, seconds: recording.durationSeconds ?? read / recording.sampleRate };
+    if (collector.isFull)
+      return { voice: collector.voice, seconds: recording.durationSeconds ?? read / recording.sampleRate };
   }
   const rest = resampler.end();
   collector.add(rest, (await detector.push(rest)).voiced);

@@ -29,8 +29,23 @@ const connections: Readonly<Record<ScorerProgram, Pick<ForkOptions, 'stdio' | 's
  * @throws ServiceError `scorer_unavailable`
  */
 export async function forkScorer(program: ScorerProgram, limits: ForkLimits): Promise<ChildProcess> {
-  const unavailable = (cause: unknown) => new ServiceError('scorer_unavailable', { operation: 'start scorer', problem: 'The system made no process.', hint: 'Look at its limits of processes, memory and open files.', cause });
-  const [execPath, ...execArgv] = [...(await isolation()), '/bin/sh', '-c', limitScript(limits), 'sh', ...parentDeath(), process.execPath, ...nodeFlags];
+  const unavailable = (cause: unknown) =>
+    new ServiceError('scorer_unavailable', {
+      operation: 'start scorer',
+      problem: 'The system made no process.',
+      hint: 'Look at its limits of processes, memory and open files.',
+      cause,
+    });
+  const [execPath, ...execArgv] = [
+    ...(await isolation()),
+    '/bin/sh',
+    '-c',
+    limitScript(limits),
+    'sh',
+    ...parentDeath(),
+    process.execPath,
+    ...nodeFlags,
+  ];
   let child: ChildProcess;
   try {
     child = fork(entryPath(program), [], { execPath: execPath!, execArgv, env: {}, cwd: '/', ...connections[program] });

@@ -24,13 +24,18 @@ export function readLogits(row: ArrayLike<number>, manifest: Pick<ModelManifest,
   const { activation, polarity } = manifest.output;
   const columns = columnsPerScore(activation);
   const sign = polarity === 'higher-is-authentic' ? 1 : -1;
-  return Object.fromEntries(scoresIn(manifest).map((name, place) => [name, sign * readLogit(row, place * columns, activation)]));
+  return Object.fromEntries(
+    scoresIn(manifest).map((name, place) => [name, sign * readLogit(row, place * columns, activation)]),
+  );
 }
 
 function readLogit(row: ArrayLike<number>, at: number, activation: ModelManifest['output']['activation']): number {
   const [first, second] = [row[at]!, row[at + 1]!];
   if (!Number.isFinite(first) || (columnsPerScore(activation) === 2 && !Number.isFinite(second))) {
-    throw new ServiceError('model_invalid', { operation: 'run model', problem: 'The graph answered a number that is not finite.' });
+    throw new ServiceError('model_invalid', {
+      operation: 'run model',
+      problem: 'The graph answered a number that is not finite.',
+    });
   }
   switch (activation) {
     case 'logit':

@@ -1,7 +1,14 @@
 import { join } from 'node:path';
 import type { Graph } from '../inference/graph.ts';
 import { openGraph } from '../inference/graph.ts';
-import { digestOfManifest, readManifest, readWeights, type ModelManifest, type VoiceActivityManifest, type VoiceprintManifest } from '../models/manifest.ts';
+import {
+  digestOfManifest,
+  readManifest,
+  readWeights,
+  type ModelManifest,
+  type VoiceActivityManifest,
+  type VoiceprintManifest,
+} from '../models/manifest.ts';
 import type { ResolvedModel } from '../models/registry.ts';
 import { shippedModelsDirectory } from '../models/shipped-models.ts';
 import { makeVoiceDetector, voiceFramesPerSecond, type VoiceDetector } from '../voice-activity/voice-activity.ts';
@@ -43,7 +50,10 @@ export class OpenModels {
   private readonly kept = new Map<string, Kept<AnyModel>>();
   private telephoneGraph: Graph | undefined;
 
-  constructor({ modelsMax = 4, shippedDirectory = shippedModelsDirectory }: { readonly modelsMax?: number; readonly shippedDirectory?: string } = {}) {
+  constructor({
+    modelsMax = 4,
+    shippedDirectory = shippedModelsDirectory,
+  }: { readonly modelsMax?: number; readonly shippedDirectory?: string } = {}) {
     this.modelsMax = modelsMax;
     this.shippedDirectory = shippedDirectory;
   }
@@ -52,7 +62,11 @@ export class OpenModels {
    * The open model; its weights are read and checked the first time.
    * @throws ServiceError `model_invalid` if they are not what the manifest says
    */
-  async open({ manifest, manifestSha256, weightsFile }: Pick<ResolvedModel, 'manifest' | 'manifestSha256' | 'weightsFile'>): Promise<OpenModel> {
+  async open({
+    manifest,
+    manifestSha256,
+    weightsFile,
+  }: Pick<ResolvedModel, 'manifest' | 'manifestSha256' | 'weightsFile'>): Promise<OpenModel> {
     return this.keep(`authenticity ${manifestSha256}`, () => this.load(manifest, weightsFile));
   }
 
@@ -71,7 +85,10 @@ export class OpenModels {
 
   /** Closes every graph. */
   async close(): Promise<void> {
-    const graphs = [...[...this.kept.values()].map(({ graph }) => graph), ...(this.telephoneGraph === undefined ? [] : [this.telephoneGraph])];
+    const graphs = [
+      ...[...this.kept.values()].map(({ graph }) => graph),
+      ...(this.telephoneGraph === undefined ? [] : [this.telephoneGraph]),
+    ];
     this.kept.clear();
     this.telephoneGraph = undefined;
     for (const graph of graphs) await graph.close();
@@ -89,10 +106,21 @@ export class OpenModels {
   private async load(manifest: ModelManifest, weightsFile: string): Promise<Kept<OpenModel>> {
     const detector = await this.detectorMaker(manifest);
     const graph = await openChecked(weightsFile, manifest);
-    return { graph, model: { manifest, detector: () => detector(), promptDetector: () => detector(promptRunFrames(manifest.input)), batch: new WindowBatch({ manifest, graph }) } };
+    return {
+      graph,
+      model: {
+        manifest,
+        detector: () => detector(),
+        promptDetector: () => detector(promptRunFrames(manifest.input)),
+        batch: new WindowBatch({ manifest, graph }),
+      },
+    };
   }
 
-  private async detectorMaker({ voiceActivity, input }: Pick<ModelManifest, 'voiceActivity' | 'input'>): Promise<(runFrames?: number) => VoiceDetector> {
+  private async detectorMaker({
+    voiceActivity,
+    input,
+  }: Pick<ModelManifest, 'voiceActivity' | 'input'>): Promise<(runFrames?: number) => VoiceDetector> {
     const sampleRate = voiceRateOf(input.sampleRate);
     if (voiceActivity === 'energy/1') return () => makeVoiceDetector({ name: 'energy/1', sampleRate });
     const graph = (this.telephoneGraph ??= await this.openTelephone());
@@ -120,6 +148,12 @@ function promptRunFrames({ hopSeconds }: ModelManifest['input']): number {
 }
 
 /** Weights that are what their manifest says, opened. */
-async function openChecked(file: string, manifest: ModelManifest | VoiceprintManifest | VoiceActivityManifest): Promise<Graph> {
-  return openGraph(await readWeights(file, manifest), { inputName: manifest.input.name, outputName: manifest.output.name });
+async function openChecked(
+  file: string,
+  manifest: ModelManifest | VoiceprintManifest | VoiceActivityManifest,
+): Promise<Graph> {
+  return openGraph(await readWeights(file, manifest), {
+    inputName: manifest.input.name,
+    outputName: manifest.output.name,
+  });
 }

@@ -8,5 +8,5 @@ const writeSome = promisify(write);
 
 /** Writes all of the bytes. The pipe holds the writer up until the parent has read what came before. */
 export async function writePcm(bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await writeSome(pcmDescriptor, bytes, at)).bytesWritten;
+  for (let at = 0; at < bytes.length;) at += (await writeSome(pcmDescriptor, bytes, at)).bytesWritten;
 }

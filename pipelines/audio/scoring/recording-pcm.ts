@@ -46,7 +46,8 @@ export async function decodePcm({ file, pcmBytesMax, limits, write }: PcmRequest
 }
 
 function requireRoom(bytes: number, pcmBytesMax: number): void {
-  if (bytes > pcmBytesMax) throw new AudioRefusal('recording_too_long', `Decoded, it has more than ${pcmBytesMax} bytes.`);
+  if (bytes > pcmBytesMax)
+    throw new AudioRefusal('recording_too_long', `Decoded, it has more than ${pcmBytesMax} bytes.`);
 }
 
 /** Samples in [-1, 1] of each channel as 16 bits of all channels in turn. */
@@ -54,7 +55,8 @@ function interleave(block: readonly Float32Array[]): Uint8Array {
   const channels = block.length;
   const samples = new Int16Array(block[0]!.length * channels);
   for (const [channel, from] of block.entries()) {
-    for (let at = 0, to = channel; at < from.length; at++, to += channels) samples[to] = Math.min(32_767, Math.round(from[at]! * 32_768));
+    for (let at = 0, to = channel; at < from.length; at++, to += channels)
+      samples[to] = Math.min(32_767, Math.round(from[at]! * 32_768));
   }
   return new Uint8Array(samples.buffer);
 }

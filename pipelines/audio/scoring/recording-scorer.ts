@@ -27,7 +27,10 @@ export interface RecordingScorerOptions {
 }
 
 /** What the scores come to. */
-export type ScoringOutcome = Pick<ScoredRecording, 'state' | 'scores' | 'decision' | 'reason' | 'channelScores' | 'windows' | 'voiceSeconds'> & { readonly durationSeconds: number };
+export type ScoringOutcome = Pick<
+  ScoredRecording,
+  'state' | 'scores' | 'decision' | 'reason' | 'channelScores' | 'windows' | 'voiceSeconds'
+> & { readonly durationSeconds: number };
 
 /** A channel while it is scored. */
 interface Channel {
@@ -57,9 +60,15 @@ export class RecordingScorer {
 
   constructor(options: RecordingScorerOptions) {
     const { manifest, sampleRate, settings, detector } = options;
-    const numbers = settings.channels === 'mixed' ? [null] : Array.from({ length: options.channels }, (_none, number) => number);
+    const numbers =
+      settings.channels === 'mixed' ? [null] : Array.from({ length: options.channels }, (_none, number) => number);
     this.options = options;
-    this.channels = numbers.map((number) => ({ number, windows: [], early: new Map(), cutter: new ChannelWindows({ manifest, sampleRate, detector: detector() }) }));
+    this.channels = numbers.map((number) => ({
+      number,
+      windows: [],
+      early: new Map(),
+      cutter: new ChannelWindows({ manifest, sampleRate, detector: detector() }),
+    }));
     this.union = new VoiceUnion(this.channels.length);
   }
 
@@ -77,7 +86,10 @@ export class RecordingScorer {
     this.samples += block[0]!.length;
     for (const [place, channel] of this.channels.entries()) {
       const samples = channel.number === null ? mixChannels(block) : block[channel.number]!;
-      await this.gather(channel, channel.cutter.push(samples, (voiced) => this.union.add(place, voiced)));
+      await this.gather(
+        channel,
+        channel.cutter.push(samples, (voiced) => this.union.add(place, voiced)),
+      );
     }
     if (this.options.onWindow !== undefined) for (const channel of this.channels) await this.tellEarly(channel);
   }
@@ -89,14 +101,23 @@ export class RecordingScorer {
    */
   async finish(): Promise<ScoringOutcome> {
     if (this.samples === 0) throw new AudioRefusal('audio_damaged', 'It holds no sample.');
-    for (const [place, channel] of this.channels.entries()) await this.gather(channel, channel.cutter.finish((voiced) => this.union.add(place, voiced)));
+    for (const [place, channel] of this.channels.entries())
+      await this.gather(
+        channel,
+        channel.cutter.finish((voiced) => this.union.add(place, voiced)),
+      );
     await this.options.batch.flush();
-    return { ...this.outcome(), voiceSeconds: this.union.seconds, durationSeconds: this.samples / this.options.sampleRate };
+    return {
+      ...this.outcome(),
+      voiceSeconds: this.union.seconds,
+      durationSeconds: this.samples / this.options.sampleRate,
+    };
   }
 
   private async gather(channel: Channel, cut: AsyncGenerator<CutWindow>): Promise<void> {
     for await (const { samples, ...facts } of cut) {
-      if (++this.windows > windowsMax) throw new AudioRefusal('recording_too_long', `It has more than ${windowsMax} windows.`);
+      if (++this.windows > windowsMax)
+        throw new AudioRefusal('recording_too_long', `It has more than ${windowsMax} windows.`);
       const told = channel.early.get(facts.start);
       const window: OpenWindow = { ...facts, logits: null };
       channel.windows.push(window);
@@ -129,23 +150,46 @@ export class RecordingScorer {
 
   private outcome(): Omit<ScoringOutcome, 'voiceSeconds' | 'durationSeconds'> {
     const { manifest, settings } = this.options;
-    const windows = this.channels.flatMap((channel) => channel.windows.map((window) => showWindow(window, channel.number, manifest.calibration)));
+    const windows = this.channels.flatMap((channel) =>
+      channel.windows.map((window) => showWindow(window, channel.number, manifest.calibration)),
+    );
     const scored = this.channels.map((channel) => scoreChannel(channel, manifest.calibration));
     const channelScores = settings.channels === 'mixed' ? [] : scored.map((each, channel) => ({ channel, ...each }));
     const given = scored.flatMap(({ scores }) => scores ?? []);
     if (given.length === 0) {
-      return { state: 'performedWithoutScore', scores: null, decision: null, reason: reasonOfAll(scored.flatMap(({ reason }) => reason ?? [])), channelScores, windows };
+      return {
+        state: 'performedWithoutScore',
+        scores: null,
+        decision: null,
+        reason: reasonOfAll(scored.flatMap(({ reason }) => reason ?? [])),
+        channelScores,
+        windows,
+      };
     }
     const scores = lowestScores(given);
-    return { state: 'performed', scores, decision: decide(scores, manifest.thresholds), reason: null, channelScores, windows };
+    return {
+      state: 'performed',
+      scores,
+      decision: decide(scores, manifest.thresholds),
+      reason: null,
+      channelScores,
+      windows,
+    };
   }
 }
 
-function showWindow({ start, end, label, logits }: OpenWindow, channel: number | null, calibration: ModelManifest['calibration']): ScoredWindow {
+function showWindow(
+  { start, end, label, logits }: OpenWindow,
+  channel: number | null,
+  calibration: ModelManifest['calibration'],
+): ScoredWindow {
   return { channel, start, end, label, scores: logits === null ? null : calibrate(logits, calibration) };
 }
 
-function scoreChannel({ windows, cutter }: Channel, calibration: ModelManifest['calibration']): Omit<ChannelScores, 'channel'> {
+function scoreChannel(
+  { windows, cutter }: Channel,
+  calibration: ModelManifest['calibration'],
+): Omit<ChannelScores, 'channel'> {
   const logits = meanLogits(windows.flatMap((window) => window.logits ?? []));
   const voiceSeconds = cutter.voiceSeconds;
   if (logits !== null) return { voiceSeconds, scores: calibrate(logits, calibration), reason: null };

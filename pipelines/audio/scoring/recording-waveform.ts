@@ -44,21 +44,38 @@ export interface WaveformRequest {
  * @throws AudioRefusal if it cannot be read
  * @throws ServiceError `model_invalid` if the model does not fit its manifest
  */
-export async function readWaveform({ file, model, settings, limits, opened }: WaveformRequest): Promise<RecordingWaveform> {
+export async function readWaveform({
+  file,
+  model,
+  settings,
+  limits,
+  opened,
+}: WaveformRequest): Promise<RecordingWaveform> {
   const recording = await openRecording(file, limits);
   try {
     const { sampleRate } = recording;
     const open = model === null ? null : await opened.open(model);
-    const listen = () => (open === null ? null : new ChannelWindows({ manifest: open.manifest, sampleRate, detector: open.detector() }));
-    const numbers = settings.channels === 'mixed' ? [null] : Array.from({ length: recording.channels }, (_none, number) => number);
-    const channels = numbers.map((number) => ({ number, peaks: new Peaks(), voice: new VoiceSpans(), cutter: listen() }));
+    const listen = () =>
+      open === null ? null : new ChannelWindows({ manifest: open.manifest, sampleRate, detector: open.detector() });
+    const numbers =
+      settings.channels === 'mixed' ? [null] : Array.from({ length: recording.channels }, (_none, number) => number);
+    const channels = numbers.map((number) => ({
+      number,
+      peaks: new Peaks(),
+      voice: new VoiceSpans(),
+      cutter: listen(),
+    }));
     const samples = await readChannels(recording, channels);
     for (const { peaks } of channels) peaks.finish();
     const bucketSeconds = channels[0]!.peaks.bucketSamples / sampleRate;
     return {
       durationSeconds: samples / sampleRate,
       bucketSeconds,
-      channels: channels.map(({ number, peaks, voice, cutter }) => ({ channel: number, ...peaks.shown(), voice: cutter === null ? null : voice.shown(bucketSeconds) })),
+      channels: channels.map(({ number, peaks, voice, cutter }) => ({
+        channel: number,
+        ...peaks.shown(),
+        voice: cutter === null ? null : voice.shown(bucketSeconds),
+      })),
     };
   } finally {
     await recording.close();
@@ -82,7 +99,8 @@ async function readChannels(recording: Recording, channels: readonly DrawnChanne
       if (cutter !== null) await passBy(cutter.push(samples, (frames) => voice.add(frames)));
     }
   }
-  for (const { voice, cutter } of channels) if (cutter !== null && read > 0) await passBy(cutter.finish((frames) => voice.add(frames)));
+  for (const { voice, cutter } of channels)
+    if (cutter !== null && read > 0) await passBy(cutter.finish((frames) => voice.add(frames)));
   return read;
 }
 

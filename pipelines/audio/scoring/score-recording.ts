@@ -32,18 +32,41 @@ export interface ScoringRequest {
  * @throws AudioRefusal if the recording cannot be scored
  * @throws ServiceError `model_invalid` if the model does not fit its manifest
  */
-export async function scoreRecording({ file, models, settings, limits, opened }: ScoringRequest): Promise<ScoredRecording> {
+export async function scoreRecording({
+  file,
+  models,
+  settings,
+  limits,
+  opened,
+}: ScoringRequest): Promise<ScoredRecording> {
   const started = performance.now();
   const recording = await openRecording(file, limits);
   try {
     const chosen = chooseModel(models, recording.sampleRate);
     const model = await opened.open(chosen);
     model.batch.clear();
-    const scorer = new RecordingScorer({ ...model, sampleRate: recording.sampleRate, channels: recording.channels, settings });
+    const scorer = new RecordingScorer({
+      ...model,
+      sampleRate: recording.sampleRate,
+      channels: recording.channels,
+      settings,
+    });
     for await (const block of recording.blocks()) await scorer.push(block);
     const { durationSeconds, ...outcome } = await scorer.finish();
-    const audio = { format: recording.format, codec: recording.codec, sampleRate: recording.sampleRate, channels: recording.channels, durationSeconds };
-    return { ...outcome, model: chosen.name, audio, notes: [...recording.notes], computedMs: performance.now() - started };
+    const audio = {
+      format: recording.format,
+      codec: recording.codec,
+      sampleRate: recording.sampleRate,
+      channels: recording.channels,
+      durationSeconds,
+    };
+    return {
+      ...outcome,
+      model: chosen.name,
+      audio,
+      notes: [...recording.notes],
+      computedMs: performance.now() - started,
+    };
   } finally {
     await recording.close();
   }
@@ -55,10 +78,18 @@ export async function scoreRecording({ file, models, settings, limits, opened }:
  */
 export function chooseModel({ phone, digital, byRate = false }: ModelChoice, sampleRate: number): ResolvedModel {
   const family = sampleRate >= digitalSampleRateMin ? 'digital' : 'phone';
-  if (byRate && (family === 'digital' ? digital : phone) === null) throw new AudioRefusal('scoring_failed', `At ${sampleRate} Hz it needs the default of ${family}, which cannot be used here.`);
+  if (byRate && (family === 'digital' ? digital : phone) === null)
+    throw new AudioRefusal(
+      'scoring_failed',
+      `At ${sampleRate} Hz it needs the default of ${family}, which cannot be used here.`,
+    );
   const chosen = phone === null || (digital !== null && sampleRate >= digitalSampleRateMin) ? digital : phone;
   if (chosen === null) throw new Error('a recording is scored with one model at least');
   const { sampleRateMin } = chosen.manifest.input;
-  if (sampleRate < sampleRateMin) throw new AudioRefusal('sample_rate_too_low', `It has ${sampleRate} Hz; ${chosen.name} needs ${sampleRateMin} Hz at least.`);
+  if (sampleRate < sampleRateMin)
+    throw new AudioRefusal(
+      'sample_rate_too_low',
+      `It has ${sampleRate} Hz; ${chosen.name} needs ${sampleRateMin} Hz at least.`,
+    );
   return chosen;
 }

@@ -27,8 +27,22 @@ async function perform(message: unknown): Promise<void> {
     const result = await performTask(task, opened);
     answer({ kind: 'done', id, residentBytes: residentBytes(), result });
   } catch (error) {
-    if (error instanceof AudioRefusal) answer({ kind: 'refused', id, residentBytes: residentBytes(), reason: error.reason, detail: error.detail.slice(0, detailMax) });
-    else answer({ kind: 'failed', id, residentBytes: residentBytes(), isModelFault: isServiceError(error, 'model_invalid'), problem: problemOf(error).slice(0, detailMax) });
+    if (error instanceof AudioRefusal)
+      answer({
+        kind: 'refused',
+        id,
+        residentBytes: residentBytes(),
+        reason: error.reason,
+        detail: error.detail.slice(0, detailMax),
+      });
+    else
+      answer({
+        kind: 'failed',
+        id,
+        residentBytes: residentBytes(),
+        isModelFault: isServiceError(error, 'model_invalid'),
+        problem: problemOf(error).slice(0, detailMax),
+      });
   }
 }
 

@@ -60,14 +60,25 @@ export class ScorerProcess {
       return scorer;
     } catch (cause) {
       await scorer.end();
-      throw new ServiceError('scorer_unavailable', { operation: 'start scorer', problem: `It did not start: ${printed.trim() || 'it printed nothing'}.`, hint: 'Build the project; check the packages and the memory limits.', cause });
+      throw new ServiceError('scorer_unavailable', {
+        operation: 'start scorer',
+        problem: `It did not start: ${printed.trim() || 'it printed nothing'}.`,
+        hint: 'Build the project; check the packages and the memory limits.',
+        cause,
+      });
     }
   }
 
   private constructor(child: ChildProcess, limits: TaskLimits) {
     this.child = child;
     this.limits = limits;
-    this.pcm = new PcmIntake(child.stdio[pcmDescriptor] as Readable, (fault) => this.giveUp(fault === 'unasked' ? new AudioRefusal('scorer_crashed', 'The process sent samples that nobody asked for.') : fault));
+    this.pcm = new PcmIntake(child.stdio[pcmDescriptor] as Readable, (fault) =>
+      this.giveUp(
+        fault === 'unasked'
+          ? new AudioRefusal('scorer_crashed', 'The process sent samples that nobody asked for.')
+          : fault,
+      ),
+    );
     this.exited = new Promise((resolve) => {
       child.once('exit', () => resolve());
       child.once('error', () => child.pid === undefined && resolve());
@@ -86,8 +97,18 @@ export class ScorerProcess {
   }
 
   /** Resident bytes after the last task, whether it went over the limit unseen, tasks so far, and whether samples of the last one may be left in its pipe. */
-  get wear(): { readonly residentBytes: number; readonly isOver: boolean; readonly tasks: number; readonly holdsPcm: boolean } {
-    return { residentBytes: this.residentBytes ?? 0, isOver: this.peak > this.limits.memoryBytesMax, tasks: this.lastId, holdsPcm: this.holdsPcm };
+  get wear(): {
+    readonly residentBytes: number;
+    readonly isOver: boolean;
+    readonly tasks: number;
+    readonly holdsPcm: boolean;
+  } {
+    return {
+      residentBytes: this.residentBytes ?? 0,
+      isOver: this.peak > this.limits.memoryBytesMax,
+      tasks: this.lastId,
+      holdsPcm: this.holdsPcm,
+    };
   }
 
   /**
@@ -97,9 +118,15 @@ export class ScorerProcess {
    * @throws PcmNotTaken with what `take` threw
    * @throws ServiceError `interrupted` if the signal fires, `model_invalid`, or `internal` with what failed in the child
    */
-  async run(task: ScorerTask, { signal, take }: { readonly signal?: AbortSignal | undefined; readonly take?: TakePcm | undefined } = {}): Promise<unknown> {
+  async run(
+    task: ScorerTask,
+    { signal, take }: { readonly signal?: AbortSignal | undefined; readonly take?: TakePcm | undefined } = {},
+  ): Promise<unknown> {
     if (signal?.aborted) throw interrupted();
-    const deadline = setTimeout(() => this.giveUp(new AudioRefusal('time_exceeded', `It took more than ${this.limits.secondsMax} s.`)), this.limits.secondsMax * 1000);
+    const deadline = setTimeout(
+      () => this.giveUp(new AudioRefusal('time_exceeded', `It took more than ${this.limits.secondsMax} s.`)),
+      this.limits.secondsMax * 1000,
+    );
     const poll = setInterval(() => this.checkMemory(), pollMs);
     const abort = () => this.giveUp(interrupted());
     signal?.addEventListener('abort', abort, { once: true });
@@ -122,7 +149,10 @@ export class ScorerProcess {
   }
 
   private async up(): Promise<void> {
-    const timeout = setTimeout(() => this.giveUp(new Error(`not up after ${startSecondsMax} s`)), startSecondsMax * 1000);
+    const timeout = setTimeout(
+      () => this.giveUp(new Error(`not up after ${startSecondsMax} s`)),
+      startSecondsMax * 1000,
+    );
     try {
       await new Promise<void>((resolve, reject) => {
         this.running = { id: 0, isDecoding: false, resolve: () => resolve(), reject };
@@ -134,7 +164,10 @@ export class ScorerProcess {
 
   private ask(task: ScorerTask, take: TakePcm | undefined): Promise<Ended> {
     return new Promise((resolve, reject) => {
-      if (this.ended) return reject(new AudioRefusal('scorer_crashed', 'The process was gone before the recording was handed to it.'));
+      if (this.ended)
+        return reject(
+          new AudioRefusal('scorer_crashed', 'The process was gone before the recording was handed to it.'),
+        );
       const id = ++this.lastId;
       this.running = { id, isDecoding: take !== undefined, resolve, reject };
       this.holdsPcm = take !== undefined;
@@ -146,10 +179,15 @@ export class ScorerProcess {
   private receive(message: unknown): void {
     const parsed = answerForm.safeParse(message);
     const running = this.running;
-    if (!parsed.success || running === undefined || (parsed.data.kind === 'ready' ? 0 : parsed.data.id) !== running.id) {
+    if (
+      !parsed.success ||
+      running === undefined ||
+      (parsed.data.kind === 'ready' ? 0 : parsed.data.id) !== running.id
+    ) {
       return this.giveUp(noAnswer());
     }
-    const answer: Ended = parsed.data.kind === 'ready' ? { kind: 'done', id: 0, residentBytes: 0, result: undefined } : parsed.data;
+    const answer: Ended =
+      parsed.data.kind === 'ready' ? { kind: 'done', id: 0, residentBytes: 0, result: undefined } : parsed.data;
     if (answer.id > 0) this.residentBytes = answer.residentBytes;
     if (running.isDecoding && answer.kind === 'done') return this.awaitPcm(running, answer);
     this.settle(running, answer);
@@ -190,7 +228,10 @@ export class ScorerProcess {
   /** Systems without /proc tell nothing: there the process is looked at between tasks only. */
   private checkMemory(): void {
     const { memoryBytesMax } = this.limits;
-    if (this.running !== undefined && peakBytes(this.child.pid!) > memoryBytesMax) this.giveUp(new AudioRefusal('memory_exceeded', `It needed more than ${Math.round(memoryBytesMax / 1024 / 1024)} MiB.`));
+    if (this.running !== undefined && peakBytes(this.child.pid!) > memoryBytesMax)
+      this.giveUp(
+        new AudioRefusal('memory_exceeded', `It needed more than ${Math.round(memoryBytesMax / 1024 / 1024)} MiB.`),
+      );
   }
 }
 
@@ -206,7 +247,10 @@ function peakBytes(pid: number): number {
 function resultOf(answer: Ended): unknown {
   if (answer.kind === 'done') return answer.result;
   if (answer.kind === 'refused') throw new AudioRefusal(answer.reason, answer.detail);
-  throw new ServiceError(answer.isModelFault ? 'model_invalid' : 'internal', { operation: 'score recording', problem: answer.problem });
+  throw new ServiceError(answer.isModelFault ? 'model_invalid' : 'internal', {
+    operation: 'score recording',
+    problem: answer.problem,
+  });
 }
 
 function noAnswer(): AudioRefusal {

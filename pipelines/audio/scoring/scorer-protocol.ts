@@ -9,7 +9,12 @@ import { waveformBucketsMax } from './waveform-limits.ts';
  */
 
 /** A model as it is sent: its manifest was checked when the registry was read. */
-export const modelForm = z.object({ name: z.string(), manifest: z.looseObject({}), manifestSha256: z.string(), weightsFile: z.string() });
+export const modelForm = z.object({
+  name: z.string(),
+  manifest: z.looseObject({}),
+  manifestSha256: z.string(),
+  weightsFile: z.string(),
+});
 
 const limitsForm = z.object({
   bytesMax: z.number(),
@@ -30,10 +35,21 @@ const scoreTask = z.object({
 
 const embedTask = z.object({ kind: z.literal('embed'), file: z.string(), directory: z.string(), limits: limitsForm });
 
-const waveformTask = z.object({ kind: z.literal('waveform'), file: z.string(), model: modelForm.nullable(), settings: z.object({ channels: z.enum(CHANNEL_MODES) }), limits: limitsForm });
+const waveformTask = z.object({
+  kind: z.literal('waveform'),
+  file: z.string(),
+  model: modelForm.nullable(),
+  settings: z.object({ channels: z.enum(CHANNEL_MODES) }),
+  limits: limitsForm,
+});
 
 /** The samples leave the child on a pipe of their own, `pcm-pipe.ts`; the answer says how many bytes they are. */
-const decodeTask = z.object({ kind: z.literal('decode'), file: z.string(), pcmBytesMax: z.number(), limits: limitsForm });
+const decodeTask = z.object({
+  kind: z.literal('decode'),
+  file: z.string(),
+  pcmBytesMax: z.number(),
+  limits: limitsForm,
+});
 
 const probeTask = z.object({ kind: z.literal('probe'), manifest: z.looseObject({}), weightsFile: z.string() });
 
@@ -46,14 +62,31 @@ export type ScorerRequest = z.output<typeof requestForm>;
 export type ScorerTask = ScorerRequest['task'];
 
 const share = z.number().min(0).max(1);
-const scoresForm = z.object(Object.fromEntries(SCORE_NAMES.map((name) => [name, share.nullable()])) as Record<(typeof SCORE_NAMES)[number], z.ZodNullable<z.ZodNumber>>);
+const scoresForm = z.object(
+  Object.fromEntries(SCORE_NAMES.map((name) => [name, share.nullable()])) as Record<
+    (typeof SCORE_NAMES)[number],
+    z.ZodNullable<z.ZodNumber>
+  >,
+);
 const seconds = z.number().nonnegative();
 /** A reason of the closed list. */
 export const reasonForm = z.enum(Object.keys(AUDIO_REASONS) as [AudioReason, ...AudioReason[]]);
-const audioForm = z.object({ format: z.string(), codec: z.string(), sampleRate: z.number().int().positive(), channels: z.number().int().positive(), durationSeconds: seconds });
+const audioForm = z.object({
+  format: z.string(),
+  codec: z.string(),
+  sampleRate: z.number().int().positive(),
+  channels: z.number().int().positive(),
+  durationSeconds: seconds,
+});
 
 /** A window with its scores. */
-export const windowForm = z.object({ channel: z.number().int().nonnegative().nullable(), start: seconds, end: seconds, label: z.enum(WINDOW_LABELS), scores: scoresForm.nullable() });
+export const windowForm = z.object({
+  channel: z.number().int().nonnegative().nullable(),
+  start: seconds,
+  end: seconds,
+  label: z.enum(WINDOW_LABELS),
+  scores: scoresForm.nullable(),
+});
 
 /** What scoring made of a recording, as it comes from a child. */
 export const scoredForm = z.object({
@@ -62,9 +95,18 @@ export const scoredForm = z.object({
   audio: audioForm,
   voiceSeconds: seconds,
   scores: scoresForm.nullable(),
-  decision: z.object({ label: z.enum(DECISION_LABELS), thresholds: scoresForm, policy: z.literal('thresholds/1') }).nullable(),
+  decision: z
+    .object({ label: z.enum(DECISION_LABELS), thresholds: scoresForm, policy: z.literal('thresholds/1') })
+    .nullable(),
   reason: reasonForm.nullable(),
-  channelScores: z.array(z.object({ channel: z.number().int().nonnegative(), voiceSeconds: seconds, scores: scoresForm.nullable(), reason: reasonForm.nullable() })),
+  channelScores: z.array(
+    z.object({
+      channel: z.number().int().nonnegative(),
+      voiceSeconds: seconds,
+      scores: scoresForm.nullable(),
+      reason: reasonForm.nullable(),
+    }),
+  ),
   windows: z.array(windowForm),
   notes: z.array(z.string()),
   computedMs: seconds,
@@ -81,12 +123,24 @@ export const waveformForm = z.object({
   durationSeconds: seconds,
   bucketSeconds: seconds,
   channels: z.array(
-    z.object({ channel: z.number().int().nonnegative().nullable(), lows: drawnStretches, highs: drawnStretches, voice: z.array(z.tuple([seconds, seconds])).max(waveformBucketsMax).nullable() }),
+    z.object({
+      channel: z.number().int().nonnegative().nullable(),
+      lows: drawnStretches,
+      highs: drawnStretches,
+      voice: z
+        .array(z.tuple([seconds, seconds]))
+        .max(waveformBucketsMax)
+        .nullable(),
+    }),
   ),
 });
 
 /** What was decoded of a recording, as it comes from a child. */
-export const decodedForm = z.object({ sampleRate: z.number().int().positive(), channels: z.number().int().positive(), pcmBytes: z.number().int().nonnegative() });
+export const decodedForm = z.object({
+  sampleRate: z.number().int().positive(),
+  channels: z.number().int().positive(),
+  pcmBytes: z.number().int().nonnegative(),
+});
 
 /** What a model that is tried answered on a signal made for it. */
 export const probedForm = z.object({ logits: z.array(z.record(z.string(), z.number())) });
@@ -95,8 +149,20 @@ export const probedForm = z.object({ logits: z.array(z.record(z.string(), z.numb
 export const answerForm = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready') }),
   z.object({ kind: z.literal('done'), id: z.number().int(), residentBytes: z.number(), result: z.unknown() }),
-  z.object({ kind: z.literal('refused'), id: z.number().int(), residentBytes: z.number(), reason: reasonForm, detail: z.string().max(1000) }),
-  z.object({ kind: z.literal('failed'), id: z.number().int(), residentBytes: z.number(), isModelFault: z.boolean(), problem: z.string().max(2000) }),
+  z.object({
+    kind: z.literal('refused'),
+    id: z.number().int(),
+    residentBytes: z.number(),
+    reason: reasonForm,
+    detail: z.string().max(1000),
+  }),
+  z.object({
+    kind: z.literal('failed'),
+    id: z.number().int(),
+    residentBytes: z.number(),
+    isModelFault: z.boolean(),
+    problem: z.string().max(2000),
+  }),
 ]);
 
 export type ScorerAnswer = z.output<typeof answerForm>;

@@ -17,7 +17,15 @@ type SentModel = Extract<ScorerTask, { kind: 'score' }>['models']['phone'];
 export async function performTask(task: ScorerTask, opened: OpenModels): Promise<unknown> {
   switch (task.kind) {
     case 'score':
-      return scoreRecording({ ...task, models: { phone: received(task.models.phone), digital: received(task.models.digital), byRate: task.models.byRate }, opened });
+      return scoreRecording({
+        ...task,
+        models: {
+          phone: received(task.models.phone),
+          digital: received(task.models.digital),
+          byRate: task.models.byRate,
+        },
+        opened,
+      });
     case 'embed':
       return sendable(await embedVoice({ ...task, opened }));
     case 'waveform':
@@ -47,10 +55,14 @@ const probeWindows = 3;
  * @throws ServiceError `model_invalid` if it does not open, does not run or does not answer as its manifest says
  */
 async function probeModel(manifest: ModelManifest, weightsFile: string): Promise<Logits[]> {
-  const graph = await openGraph(await readWeights(weightsFile, manifest), { inputName: manifest.input.name, outputName: manifest.output.name });
+  const graph = await openGraph(await readWeights(weightsFile, manifest), {
+    inputName: manifest.input.name,
+    outputName: manifest.output.name,
+  });
   const batch = new WindowBatch({ manifest, graph });
   const logits: Logits[] = [];
-  for (let place = 0; place < probeWindows; place++) await batch.add(probeSignal(manifest, place), (each) => logits.push(each));
+  for (let place = 0; place < probeWindows; place++)
+    await batch.add(probeSignal(manifest, place), (each) => logits.push(each));
   await batch.flush();
   await graph.close();
   return logits;
@@ -60,7 +72,10 @@ function probeSignal({ input }: ModelManifest, place: number): Float32Array {
   const pitch = 110 * (place + 1);
   return Float32Array.from({ length: windowSamples(input) }, (_none, at) => {
     const time = at / input.sampleRate;
-    const tone = [1, 2, 3, 5].reduce((sum, harmonic) => sum + Math.sin(2 * Math.PI * pitch * harmonic * time) / harmonic, 0);
+    const tone = [1, 2, 3, 5].reduce(
+      (sum, harmonic) => sum + Math.sin(2 * Math.PI * pitch * harmonic * time) / harmonic,
+      0,
+    );
     return 0.2 * tone * Math.sin(2 * Math.PI * 4 * time) ** 2;
   });
 }

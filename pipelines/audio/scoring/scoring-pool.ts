@@ -18,7 +18,11 @@ import { decodedForm, embeddedForm, scoredForm, waveformForm, type ScorerTask } 
 /** One recording to score. With both models, or `byRate`, its sample rate decides. */
 export interface PoolRequest {
   readonly file: string;
-  readonly model: { readonly phone: ResolvedModel | null; readonly digital: ResolvedModel | null; readonly byRate?: boolean | undefined };
+  readonly model: {
+    readonly phone: ResolvedModel | null;
+    readonly digital: ResolvedModel | null;
+    readonly byRate?: boolean | undefined;
+  };
   readonly settings: ScoringSettings;
 }
 
@@ -48,7 +52,10 @@ export interface ScoringPool {
    * @throws AudioRefusal as `score`
    * @throws ServiceError as `score`
    */
-  waveform(request: { readonly file: string; readonly model: ResolvedModel | null; readonly settings: ScoringSettings }, signal?: AbortSignal): Promise<RecordingWaveform>;
+  waveform(
+    request: { readonly file: string; readonly model: ResolvedModel | null; readonly settings: ScoringSettings },
+    signal?: AbortSignal,
+  ): Promise<RecordingWaveform>;
   /**
    * Decodes a recording at its own rate and with all of its channels to samples of 16 bits, which `take` is given a piece at a time.
    * @throws AudioRefusal as `score`, and `recording_too_long` if the samples take more than `pcmBytesMax`
@@ -61,7 +68,16 @@ export interface ScoringPool {
   close(): Promise<void>;
 }
 
-type PoolConfig = Pick<Config, 'audioScorers' | 'audioBytesMax' | 'audioChannelsMax' | 'audioSampleRateMax' | 'audioSecondsMax' | 'audioWorkSecondsMax' | 'audioMemoryBytesMax'>;
+type PoolConfig = Pick<
+  Config,
+  | 'audioScorers'
+  | 'audioBytesMax'
+  | 'audioChannelsMax'
+  | 'audioSampleRateMax'
+  | 'audioSecondsMax'
+  | 'audioWorkSecondsMax'
+  | 'audioMemoryBytesMax'
+>;
 
 /** Lowest rate of a recording, in Hz, whatever the model. */
 const sampleRateMin = resampleRates.min;
@@ -88,7 +104,13 @@ export function decodeLimitsOf(config: PoolConfig): DecodeLimits {
 }
 
 /** Opens a pool. Its processes are started when they are needed. */
-export function openScoringPool({ config, log }: { readonly config: PoolConfig; readonly log: Pick<Log, 'warn' | 'error'> }): ScoringPool {
+export function openScoringPool({
+  config,
+  log,
+}: {
+  readonly config: PoolConfig;
+  readonly log: Pick<Log, 'warn' | 'error'>;
+}): ScoringPool {
   return new Pool(config, log);
 }
 
@@ -122,21 +144,53 @@ class Pool implements ScoringPool {
   }
 
   async score({ file, model, settings }: PoolRequest, signal?: AbortSignal): Promise<ScoredRecording> {
-    return this.perform({ kind: 'score', file, models: { phone: sent(model.phone), digital: sent(model.digital), byRate: model.byRate === true }, settings, limits: decodeLimitsOf(this.config) }, scoredForm, { signal });
+    return this.perform(
+      {
+        kind: 'score',
+        file,
+        models: { phone: sent(model.phone), digital: sent(model.digital), byRate: model.byRate === true },
+        settings,
+        limits: decodeLimitsOf(this.config),
+      },
+      scoredForm,
+      { signal },
+    );
   }
 
-  async embed({ file, directory }: { readonly file: string; readonly directory: string }, signal?: AbortSignal): Promise<EmbeddedVoice> {
-    const { embedding, ...facts } = await this.perform({ kind: 'embed', file, directory, limits: decodeLimitsOf(this.config) }, embeddedForm, { signal });
+  async embed(
+    { file, directory }: { readonly file: string; readonly directory: string },
+    signal?: AbortSignal,
+  ): Promise<EmbeddedVoice> {
+    const { embedding, ...facts } = await this.perform(
+      { kind: 'embed', file, directory, limits: decodeLimitsOf(this.config) },
+      embeddedForm,
+      { signal },
+    );
     return { ...facts, embedding: Float32Array.from(embedding) };
   }
 
-  waveform({ file, model, settings }: { readonly file: string; readonly model: ResolvedModel | null; readonly settings: ScoringSettings }, signal?: AbortSignal): Promise<RecordingWaveform> {
-    return this.perform({ kind: 'waveform', file, model: sent(model), settings, limits: decodeLimitsOf(this.config) }, waveformForm, { signal });
+  waveform(
+    {
+      file,
+      model,
+      settings,
+    }: { readonly file: string; readonly model: ResolvedModel | null; readonly settings: ScoringSettings },
+    signal?: AbortSignal,
+  ): Promise<RecordingWaveform> {
+    return this.perform(
+      { kind: 'waveform', file, model: sent(model), settings, limits: decodeLimitsOf(this.config) },
+      waveformForm,
+      { signal },
+    );
   }
 
   async decode({ file, pcmBytesMax, take }: DecodingRequest, signal?: AbortSignal): Promise<DecodedPcm> {
     try {
-      return await this.perform({ kind: 'decode', file, pcmBytesMax, limits: decodeLimitsOf(this.config) }, decodedForm, { signal, take });
+      return await this.perform(
+        { kind: 'decode', file, pcmBytesMax, limits: decodeLimitsOf(this.config) },
+        decodedForm,
+        { signal, take },
+      );
     } catch (error) {
       throw error instanceof PcmNotTaken ? error.cause : error;
     }
@@ -159,9 +213,18 @@ class Pool implements ScoringPool {
       if (parsed.success) return parsed.data;
       throw new AudioRefusal('scorer_crashed', 'The process answered what is no result.');
     } catch (error) {
-      if (error instanceof AudioRefusal || error instanceof PcmNotTaken || isServiceError(error, 'interrupted') || isServiceError(error, 'scorer_unavailable')) throw error;
+      if (
+        error instanceof AudioRefusal ||
+        error instanceof PcmNotTaken ||
+        isServiceError(error, 'interrupted') ||
+        isServiceError(error, 'scorer_unavailable')
+      )
+        throw error;
       this.log.error({ err: error, ...fileFacts(task) }, 'a recording could not be scored');
-      throw new AudioRefusal('scoring_failed', isServiceError(error, 'model_invalid') ? errorMessageOf(error) : undefined);
+      throw new AudioRefusal(
+        'scoring_failed',
+        isServiceError(error, 'model_invalid') ? errorMessageOf(error) : undefined,
+      );
     }
   }
 
@@ -185,14 +248,21 @@ class Pool implements ScoringPool {
 
   /** Hands the queue to idle processes, and starts others while there may be more. */
   private dispatch(): void {
-    for (let place = this.idle.length - 1; place >= 0; place--) if (!this.idle[place]!.isAlive) this.idle.splice(place, 1); // died between two recordings
+    for (let place = this.idle.length - 1; place >= 0; place--)
+      if (!this.idle[place]!.isAlive) this.idle.splice(place, 1); // died between two recordings
     while (this.queue.length > 0 && this.idle.length > 0) void this.serve(this.idle.pop()!, this.queue.shift()!);
-    const more = Math.min(this.queue.length - this.starting.size, this.config.audioScorers - this.busy.size - this.idle.length - this.starting.size);
+    const more = Math.min(
+      this.queue.length - this.starting.size,
+      this.config.audioScorers - this.busy.size - this.idle.length - this.starting.size,
+    );
     for (let started = 0; started < more && !this.isClosed; started++) this.startOne();
   }
 
   private startOne(): void {
-    const starting: Promise<unknown> = ScorerProcess.start({ secondsMax: this.config.audioWorkSecondsMax, memoryBytesMax: this.config.audioMemoryBytesMax })
+    const starting: Promise<unknown> = ScorerProcess.start({
+      secondsMax: this.config.audioWorkSecondsMax,
+      memoryBytesMax: this.config.audioMemoryBytesMax,
+    })
       .then(
         async (scorer) => {
           if (this.isClosed) await scorer.end();
@@ -224,7 +294,8 @@ class Pool implements ScoringPool {
     try {
       resolve(await scorer.run(task, { signal, take }));
     } catch (error) {
-      if (!scorer.isAlive && !isServiceError(error, 'interrupted') && !(error instanceof PcmNotTaken)) this.log.warn({ err: error }, 'a scoring process was lost');
+      if (!scorer.isAlive && !isServiceError(error, 'interrupted') && !(error instanceof PcmNotTaken))
+        this.log.warn({ err: error }, 'a scoring process was lost');
       reject(error);
     } finally {
       this.busy.delete(scorer);
@@ -236,7 +307,14 @@ class Pool implements ScoringPool {
 
   private isWorn(scorer: ScorerProcess): boolean {
     const { residentBytes, isOver, tasks, holdsPcm } = scorer.wear;
-    return scorer.isAlive && (this.isClosed || isOver || holdsPcm || tasks >= tasksMax || residentBytes > idleMemoryShareMax * this.config.audioMemoryBytesMax);
+    return (
+      scorer.isAlive &&
+      (this.isClosed ||
+        isOver ||
+        holdsPcm ||
+        tasks >= tasksMax ||
+        residentBytes > idleMemoryShareMax * this.config.audioMemoryBytesMax)
+    );
   }
 }
 

@@ -33,7 +33,10 @@ export class WindowBatch {
     this.manifest = manifest;
     this.graph = graph;
     this.maker = new InputMaker(manifest.input);
-    this.size = Math.max(1, Math.min(manifest.limits.batchMax, windowsAtOnceMax, Math.floor(batchValuesMax / this.maker.values)));
+    this.size = Math.max(
+      1,
+      Math.min(manifest.limits.batchMax, windowsAtOnceMax, Math.floor(batchValuesMax / this.maker.values)),
+    );
   }
 
   /** @throws ServiceError `model_invalid` if the graph does not answer as its manifest says */
@@ -57,7 +60,8 @@ export class WindowBatch {
       const problem = `The graph answered ${output.length} numbers for ${rows} windows; output.layout and output.activation make ${columns} for each.`;
       throw new ServiceError('model_invalid', { operation: 'run model', object: this.manifest.model, problem });
     }
-    for (const [place, onLogits] of waiting.entries()) onLogits(readLogits(output.subarray(place * columns, (place + 1) * columns), this.manifest));
+    for (const [place, onLogits] of waiting.entries())
+      onLogits(readLogits(output.subarray(place * columns, (place + 1) * columns), this.manifest));
   }
 
   /** Forgets what is waiting, after a recording that could not be read to its end. */

@@ -29,7 +29,8 @@ export function powerSpectrogram(samples: Float32Array, settings: SpectrogramSet
 
 /** Rows that the spectrogram of so many samples has. @throws RangeError if the hop is none */
 export function framesOf(samples: number, { frameSamples, hopSamples }: SpectrogramSettings): number {
-  if (!Number.isInteger(hopSamples) || hopSamples < 1) throw new RangeError(`A hop of ${hopSamples} samples is no hop.`);
+  if (!Number.isInteger(hopSamples) || hopSamples < 1)
+    throw new RangeError(`A hop of ${hopSamples} samples is no hop.`);
   return Math.max(0, Math.floor((samples - frameSamples) / hopSamples) + 1);
 }
 

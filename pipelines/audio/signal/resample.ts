@@ -47,7 +47,8 @@ export class Resampler {
   /** @throws RangeError for a rate outside `resampleRates` */
   constructor(from: number, to: number) {
     for (const rate of [from, to]) {
-      if (!Number.isInteger(rate) || rate < resampleRates.min || rate > resampleRates.max) throw new RangeError(`A rate of ${rate} Hz is not resampled.`);
+      if (!Number.isInteger(rate) || rate < resampleRates.min || rate > resampleRates.max)
+        throw new RangeError(`A rate of ${rate} Hz is not resampled.`);
     }
     this.filter = from === to ? undefined : filterFor(from, to);
     this.held = new Float32Array(this.filter?.halfSamples ?? 0);
@@ -177,7 +178,8 @@ function decimatedOutputs({ kernel, taps, down, workAt, out }: Place): Write {
 }
 
 function phasedOutputs({ kernel, taps, up, down, workAt, out }: Place): Write {
-  return (part, count) => kernel.phases(0, workAt, taps, part, up, Math.floor(down / up) * bytes, down % up, out, out + count * bytes);
+  return (part, count) =>
+    kernel.phases(0, workAt, taps, part, up, Math.floor(down / up) * bytes, down % up, out, out + count * bytes);
 }
 
 function interpolatedOutputs({ kernel: { numbers, dot }, taps, up, down, workAt, out }: Place, rows: number): Write {
@@ -187,7 +189,8 @@ function interpolatedOutputs({ kernel: { numbers, dot }, taps, up, down, workAt,
       const place = ((index * up - at * down + part) * rows) / up;
       const [row, way] = [Math.floor(place), place - Math.floor(place)];
       const samples = workAt + index * bytes;
-      numbers[out / bytes + at] = (1 - way) * dot(row * taps * bytes, samples, taps) + way * dot((row + 1) * taps * bytes, samples, taps);
+      numbers[out / bytes + at] =
+        (1 - way) * dot(row * taps * bytes, samples, taps) + way * dot((row + 1) * taps * bytes, samples, taps);
     }
   };
 }
@@ -199,7 +202,19 @@ function halfWidth(from: number, to: number): number {
 }
 
 /** rows + 1 phases of `taps`, each the filter moved by 1 / rows of a sample; on average a phase adds up to 1. */
-function filterTable({ from, to, rows, taps, halfSamples }: { readonly from: number; readonly to: number; readonly rows: number; readonly taps: number; readonly halfSamples: number }): Float32Array {
+function filterTable({
+  from,
+  to,
+  rows,
+  taps,
+  halfSamples,
+}: {
+  readonly from: number;
+  readonly to: number;
+  readonly rows: number;
+  readonly taps: number;
+  readonly halfSamples: number;
+}): Float32Array {
   const width = halfWidth(from, to);
   const cutOff = (((1 + filterShape.passBand) / 2) * Math.min(from, to)) / from; // in half cycles a sample
   const beta = 0.1102 * (filterShape.attenuationDb - 8.7);

@@ -22,7 +22,9 @@ export class WasmKernel<Functions> {
   /** An instance with `bytes` of memory of its own, or somewhat more, which is zero. */
   instance(bytes: number): { readonly memory: ArrayBuffer; readonly functions: Functions } {
     this.compiled ??= new WebAssembly.Module(Buffer.from(this.digits, 'hex'));
-    const { memory, ...functions } = new WebAssembly.Instance(this.compiled).exports as { readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number } };
+    const { memory, ...functions } = new WebAssembly.Instance(this.compiled).exports as {
+      readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
+    };
     memory.grow(Math.max(0, Math.ceil(bytes / pageBytes) - 1));
     return { memory: memory.buffer, functions: functions as Functions };
   }

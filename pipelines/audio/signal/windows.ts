@@ -27,6 +27,7 @@ export function lastWindow(samples: number, { window }: Cut): Stretch {
 /** All windows of a recording that is known whole. */
 export function windowsOf(samples: number, cut: Cut): Stretch[] {
   const windows: Stretch[] = [];
-  for (let next = windowAt(0, samples, cut); next !== undefined; next = windowAt(windows.length, samples, cut)) windows.push(next);
+  for (let next = windowAt(0, samples, cut); next !== undefined; next = windowAt(windows.length, samples, cut))
+    windows.push(next);
   return [...windows, lastWindow(samples, cut)];
 }

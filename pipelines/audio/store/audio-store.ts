@@ -47,7 +47,12 @@ export class AudioStore {
       await mkdir(this.directory, { recursive: true });
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      throw new ServiceError('setting_invalid', { operation: 'open audio store', problem: `AUDIO_DIR cannot be made (${code ?? 'unknown'}).`, hint: 'Name a directory that this user may write.', cause: error });
+      throw new ServiceError('setting_invalid', {
+        operation: 'open audio store',
+        problem: `AUDIO_DIR cannot be made (${code ?? 'unknown'}).`,
+        hint: 'Name a directory that this user may write.',
+        cause: error,
+      });
     }
     return this;
   }
@@ -110,18 +115,25 @@ export class AudioStore {
   /** Removes copies that a killed process left behind; returns how many. */
   async sweepUnfinished(idleMs = abandonedMs): Promise<number> {
     const names = (await namesIn(this.directory)).filter((name) => name.startsWith(unfinishedPrefix));
-    return this.removeIdle(names.map((name) => join(this.directory, name)), idleMs);
+    return this.removeIdle(
+      names.map((name) => join(this.directory, name)),
+      idleMs,
+    );
   }
 
   /** The digests of the files of each folder, a folder at a time. */
   async *folders(): AsyncGenerator<string[]> {
     const folders = (await namesIn(this.directory)).filter((name) => /^[0-9a-f]{2}$/.test(name));
-    for (const folder of folders) yield (await namesIn(join(this.directory, folder))).filter((name) => /^[0-9a-f]{64}$/.test(name));
+    for (const folder of folders)
+      yield (await namesIn(join(this.directory, folder))).filter((name) => /^[0-9a-f]{64}$/.test(name));
   }
 
   /** Removes files that no row names, unless they have just come; returns how many. */
   removeUnknown(digests: readonly string[], idleMs = abandonedMs): Promise<number> {
-    return this.removeIdle(digests.map((sha256) => this.pathOf(sha256)), idleMs);
+    return this.removeIdle(
+      digests.map((sha256) => this.pathOf(sha256)),
+      idleMs,
+    );
   }
 
   private async removeIdle(paths: readonly string[], idleMs: number): Promise<number> {
@@ -151,9 +163,11 @@ export async function readContent(path: FilePath, { audioBytesMax }: AudioStoreL
 
 async function openAudio(path: FilePath, bytesMax: number): Promise<FileHandle> {
   // Without O_NONBLOCK the open of a named pipe would wait for a writer.
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
-    throw refusalOf(error);
-  });
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw refusalOf(error);
+    },
+  );
   try {
     requireAudio(await file.stat(), bytesMax);
     return file;
@@ -166,13 +180,16 @@ async function openAudio(path: FilePath, bytesMax: number): Promise<FileHandle> 
 /** What the file system says of a path that cannot be opened; an error that is not about the path, such as too many open files, stays one. */
 function refusalOf(error: NodeJS.ErrnoException): unknown {
   if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(error.code ?? '')) return new AudioRefusal('file_missing');
-  if (error.code === 'ELOOP') return new AudioRefusal('file_unreadable', 'It is a symbolic link, which is not followed.');
-  if (['EACCES', 'EPERM', 'EISDIR', 'ENXIO', 'ENODEV', 'EIO'].includes(error.code ?? '')) return new AudioRefusal('file_unreadable');
+  if (error.code === 'ELOOP')
+    return new AudioRefusal('file_unreadable', 'It is a symbolic link, which is not followed.');
+  if (['EACCES', 'EPERM', 'EISDIR', 'ENXIO', 'ENODEV', 'EIO'].includes(error.code ?? ''))
+    return new AudioRefusal('file_unreadable');
   return error;
 }
 
 function requireAudio(stats: Stats, bytesMax: number): void {
-  if (!stats.isFile()) throw new AudioRefusal('file_unreadable', stats.isDirectory() ? 'It is a folder.' : 'It is not a regular file.');
+  if (!stats.isFile())
+    throw new AudioRefusal('file_unreadable', stats.isDirectory() ? 'It is a folder.' : 'It is not a regular file.');
   if (stats.size === 0) throw new AudioRefusal('file_empty');
   if (stats.size > bytesMax) throw tooLarge(bytesMax);
 }
@@ -182,7 +199,11 @@ function tooLarge(bytesMax: number): AudioRefusal {
 }
 
 /** Hashes a file to its end, which may have moved since it was opened. */
-async function readThrough(source: FileHandle, bytesMax: number, take: (bytes: Buffer) => Promise<unknown>): Promise<AudioContent> {
+async function readThrough(
+  source: FileHandle,
+  bytesMax: number,
+  take: (bytes: Buffer) => Promise<unknown>,
+): Promise<AudioContent> {
   const digest = createHash('sha256');
   const buffer = Buffer.allocUnsafe(Math.min(copyBytes, (await source.stat()).size + 1));
   let bytes = 0;

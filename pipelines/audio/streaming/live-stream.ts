@@ -47,7 +47,10 @@ export class LiveStream {
   private readonly gatherBytes: number;
   private readonly told = new Map<string, ScoredWindow['label']>();
   private readonly scored: Promise<ScoredRecording>;
-  private settle: { resolve(result: ScoredRecording): void; reject(error: unknown): void } = { resolve() {}, reject() {} };
+  private settle: { resolve(result: ScoredRecording): void; reject(error: unknown): void } = {
+    resolve() {},
+    reject() {},
+  };
   private seat: { readonly process: StreamScorerProcess; readonly stream: number } | undefined;
   private sent = 0;
   private taken = 0;
@@ -114,7 +117,10 @@ export class LiveStream {
       const process = await scorers.seat();
       if (this.isOver) return;
       const { name, manifest, manifestSha256, weightsFile } = model;
-      const stream = process.open({ model: { name, manifest, manifestSha256, weightsFile }, format, settings }, { onNews: (news) => this.hear(news), onLost: () => this.lose() });
+      const stream = process.open(
+        { model: { name, manifest, manifestSha256, weightsFile }, format, settings },
+        { onNews: (news) => this.hear(news), onLost: () => this.lose() },
+      );
       this.seat = { process, stream };
       await this.pump();
     } catch (error) {
@@ -126,7 +132,13 @@ export class LiveStream {
     this.seat = undefined;
     [this.sent, this.taken, this.endIsSent] = [0, 0, false];
     if (++this.losses <= lossesMax) void this.sitDown();
-    else this.fail(new ServiceError('scorer_unavailable', { operation: 'score stream', problem: `${this.losses} processes that scored it have died.` }));
+    else
+      this.fail(
+        new ServiceError('scorer_unavailable', {
+          operation: 'score stream',
+          problem: `${this.losses} processes that scored it have died.`,
+        }),
+      );
   }
 
   private hear(news: NewsOfStream): void {
@@ -143,7 +155,12 @@ export class LiveStream {
       case 'refused':
         return this.fail(new AudioRefusal(news.reason, news.detail));
       case 'failed':
-        return this.fail(new ServiceError(news.isModelFault ? 'model_invalid' : 'internal', { operation: 'score stream', problem: news.problem }));
+        return this.fail(
+          new ServiceError(news.isModelFault ? 'model_invalid' : 'internal', {
+            operation: 'score stream',
+            problem: news.problem,
+          }),
+        );
     }
   }
 
@@ -163,7 +180,12 @@ export class LiveStream {
       while (this.seat !== undefined && this.hasPiece() && this.sent - this.taken < this.aheadBytes) {
         const { seat, sent } = this;
         const bytes = await spool.read(sent, this.pieceBytes);
-        if (bytes.length === 0) throw new ServiceError('internal', { operation: 'score stream', object: spool.spooled.facts.id, problem: 'Its file has lost what was written to it.' });
+        if (bytes.length === 0)
+          throw new ServiceError('internal', {
+            operation: 'score stream',
+            object: spool.spooled.facts.id,
+            problem: 'Its file has lost what was written to it.',
+          });
         if (this.seat !== seat) continue;
         this.sent += bytes.length;
         seat.process.send({ kind: 'audio', stream: seat.stream, bytes });

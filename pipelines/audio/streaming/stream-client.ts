@@ -4,7 +4,14 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { ERRORS, ServiceError, errorMessageOf, type ErrorCode } from '../../../runtime/errors.ts';
 import type { VerificationDetailAnswer } from '../batches/verification-answer.ts';
-import { serverMessageForm, streamPath, verifiedStatus, type ReadyMessage, type ServerMessage, type StartRequest } from './stream-protocol.ts';
+import {
+  serverMessageForm,
+  streamPath,
+  verifiedStatus,
+  type ReadyMessage,
+  type ServerMessage,
+  type StartRequest,
+} from './stream-protocol.ts';
 
 /** Bytes that wait to be sent before the client waits itself. */
 const unsentBytesMax = 256 * 1024;
@@ -38,14 +45,29 @@ export class StreamClient {
   constructor(options: StreamClientOptions) {
     const { url, key, signal } = options;
     this.options = options;
-    this.socket = new WebSocket(socketUrl(url), { headers: key === undefined ? {} : { Authorization: `Bearer ${key}` }, perMessageDeflate: false });
+    this.socket = new WebSocket(socketUrl(url), {
+      headers: key === undefined ? {} : { Authorization: `Bearer ${key}` },
+      perMessageDeflate: false,
+    });
     this.ended = new Promise((_resolve, reject) => (this.fail = reject));
     this.ended.catch((reason: unknown) => options.onEnd?.(reason)); // whoever waits for an answer learns of it
-    this.opened = once(this.socket, 'open').then(() => {}, (cause: unknown) => this.fail(lost(`The console at ${url} cannot be reached.`, cause)));
+    this.opened = once(this.socket, 'open').then(
+      () => {},
+      (cause: unknown) => this.fail(lost(`The console at ${url} cannot be reached.`, cause)),
+    );
     this.socket.on('message', (data) => this.receive(data as Buffer));
-    this.socket.on('unexpected-response', (_request, response) => void refusalOf(response).then((error) => this.fail(error)));
-    this.socket.on('error', (cause) => this.fail(lost(`The connection to ${url} failed: ${errorMessageOf(cause)}.`, cause)));
-    this.socket.on('close', (status, reason) => this.fail(lost(`The console ended the connection (${status}${reason.length > 0 ? ` ${reason.toString()}` : ''}).`)));
+    this.socket.on(
+      'unexpected-response',
+      (_request, response) => void refusalOf(response).then((error) => this.fail(error)),
+    );
+    this.socket.on('error', (cause) =>
+      this.fail(lost(`The connection to ${url} failed: ${errorMessageOf(cause)}.`, cause)),
+    );
+    this.socket.on('close', (status, reason) =>
+      this.fail(
+        lost(`The console ended the connection (${status}${reason.length > 0 ? ` ${reason.toString()}` : ''}).`),
+      ),
+    );
     signal.addEventListener('abort', () => this.abandon(signal.reason), { once: true });
     if (signal.aborted) this.abandon(signal.reason);
   }
@@ -67,7 +89,8 @@ export class StreamClient {
    */
   async send(bytes: Uint8Array): Promise<void> {
     this.socket.send(bytes);
-    while (this.socket.bufferedAmount > unsentBytesMax && this.socket.readyState === WebSocket.OPEN) await new Promise((resolve) => setTimeout(resolve, drainMs));
+    while (this.socket.bufferedAmount > unsentBytesMax && this.socket.readyState === WebSocket.OPEN)
+      await new Promise((resolve) => setTimeout(resolve, drainMs));
     if (this.socket.readyState !== WebSocket.OPEN) await this.ended;
   }
 
@@ -96,7 +119,14 @@ export class StreamClient {
     const parsed = serverMessageForm.safeParse(JSON.parse(data.toString()));
     if (!parsed.success) return this.abandon(lost('The console answered what is no message of an audio stream.'));
     const message = parsed.data;
-    if (message.type === 'error') this.fail(new ServiceError(message.code, { operation: 'stream audio', problem: message.problem, hint: message.hint ?? undefined }));
+    if (message.type === 'error')
+      this.fail(
+        new ServiceError(message.code, {
+          operation: 'stream audio',
+          problem: message.problem,
+          hint: message.hint ?? undefined,
+        }),
+      );
     else if (message.type === 'ready' || message.type === 'verification') this.answers.get(message.type)?.(message);
     this.options.onMessage?.(message);
   }
@@ -118,7 +148,10 @@ function lost(problem: string, cause?: unknown): ServiceError {
   return new ServiceError('stream_lost', { operation: 'stream audio', problem, cause });
 }
 
-const problemForm = z.object({ code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]), detail: z.string().optional() });
+const problemForm = z.object({
+  code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]),
+  detail: z.string().optional(),
+});
 
 /** What the console said instead of opening a stream (RFC 9457). */
 async function refusalOf(response: IncomingMessage): Promise<ServiceError> {

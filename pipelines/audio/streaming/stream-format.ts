@@ -80,7 +80,9 @@ function writeFormat(into: Buffer, format: StreamFormat): void {
 export function audioBytesIn(fileBytesMax: number, format: StreamFormat): number {
   const frameBytes = frameBytesOf(format);
   const paddingBytes = frameBytes % 2; // the byte after an odd number of them
-  const frames = Math.floor((Math.min(fileBytesMax, unknownLength) - wavHeaderBytes(format) - paddingBytes) / frameBytes);
+  const frames = Math.floor(
+    (Math.min(fileBytesMax, unknownLength) - wavHeaderBytes(format) - paddingBytes) / frameBytes,
+  );
   return Math.max(0, frames) * frameBytes;
 }
 

@@ -31,28 +31,57 @@ const pollMs = 200;
  * arrived the outcome of a batch of one. Without scores, or where they cannot be used, the workers score it. Safe to do again.
  * @throws ServiceError `database_unavailable` and others of handing in
  */
-export async function handInStream(handIn: StreamHandIn, spooled: SpooledStream, scored: ScoredRecording | null): Promise<Batch> {
+export async function handInStream(
+  handIn: StreamHandIn,
+  spooled: SpooledStream,
+  scored: ScoredRecording | null,
+): Promise<Batch> {
   const submission = submissionOf(spooled);
   if (scored !== null) {
     const batch = await settle(handIn, submission, scored);
     if (batch !== undefined) return batch;
   }
-  return (await handIn.requestVerification(submission).catch((error: unknown) => handInRemoved(handIn, submission, error))).batch;
+  return (
+    await handIn.requestVerification(submission).catch((error: unknown) => handInRemoved(handIn, submission, error))
+  ).batch;
 }
 
-function submissionOf({ facts: { id, owner, requestedBy, mode, model, channels, name }, audioPath }: SpooledStream): BatchSubmission {
-  return { owner, key: `stream-${id}`, name, requestedBy, mode, model, settings: { channels }, items: [{ path: audioPath, source: name }] };
+function submissionOf({
+  facts: { id, owner, requestedBy, mode, model, channels, name },
+  audioPath,
+}: SpooledStream): BatchSubmission {
+  return {
+    owner,
+    key: `stream-${id}`,
+    name,
+    requestedBy,
+    mode,
+    model,
+    settings: { channels },
+    items: [{ path: audioPath, source: name }],
+  };
 }
 
 /** A model that was removed while audio came ends the item, not the batch: the stream is in the list with the reason. */
-async function handInRemoved({ requestVerification }: StreamHandIn, submission: BatchSubmission, error: unknown): Promise<{ readonly batch: Batch }> {
+async function handInRemoved(
+  { requestVerification }: StreamHandIn,
+  submission: BatchSubmission,
+  error: unknown,
+): Promise<{ readonly batch: Batch }> {
   if (!isServiceError(error, 'model_removed') && !isServiceError(error, 'model_unknown')) throw error;
-  const items = [...(submission.items as Iterable<{ path: string; source: string }>)].map((item) => ({ ...item, model: submission.model }));
+  const items = [...(submission.items as Iterable<{ path: string; source: string }>)].map((item) => ({
+    ...item,
+    model: submission.model,
+  }));
   return requestVerification({ ...submission, model: 'auto', items });
 }
 
 /** Stores the scores as the outcome, as a worker would that had made them; undefined if they are not what the batch asks for, or that fails. */
-async function settle({ db, config, log }: StreamHandIn, submission: BatchSubmission, scored: ScoredRecording): Promise<Batch | undefined> {
+async function settle(
+  { db, config, log }: StreamHandIn,
+  submission: BatchSubmission,
+  scored: ScoredRecording,
+): Promise<Batch | undefined> {
   try {
     const { batch } = await submitBatch({ db, config }, submission);
     if (hasEnded(batch)) return batch;
@@ -60,9 +89,23 @@ async function settle({ db, config, log }: StreamHandIn, submission: BatchSubmis
     const job = { batchId: batch.batchId, generation: batch.generation, chunk: 0 };
     const score = async ({ model }: { readonly model: Parameters<typeof chooseModel>[0] }) => {
       if (chooseModel(model, scored.audio.sampleRate).name === scored.model) return scored;
-      throw new ServiceError('interrupted', { operation: 'store scores', problem: 'The default of the family has moved since the stream began.' });
+      throw new ServiceError('interrupted', {
+        operation: 'store scores',
+        problem: 'The default of the family has moved since the stream began.',
+      });
     };
-    await performChunk({ db, store: new AudioStore(config.audioDir), registry, score, limits: config, log, signal: new AbortController().signal }, job);
+    await performChunk(
+      {
+        db,
+        store: new AudioStore(config.audioDir),
+        registry,
+        score,
+        limits: config,
+        log,
+        signal: new AbortController().signal,
+      },
+      job,
+    );
     await finishBatch(db, job);
     return await readBatch(db, batch.id);
   } catch (error) {
@@ -78,7 +121,11 @@ export async function isAudioStored({ db }: Pick<StreamHandIn, 'db'>, { batchId 
 }
 
 /** The verification of a batch of one as it stands, after waiting for its end for some time. */
-export async function readOutcome({ db }: Pick<StreamHandIn, 'db'>, { id, batchId, owner }: Batch, secondsMax: number): Promise<VerificationDetailAnswer> {
+export async function readOutcome(
+  { db }: Pick<StreamHandIn, 'db'>,
+  { id, batchId, owner }: Batch,
+  secondsMax: number,
+): Promise<VerificationDetailAnswer> {
   const until = Date.now() + secondsMax * 1000;
   while (!hasEnded(await readBatch(db, id)) && Date.now() < until) await sleep(pollMs);
   const [item] = await listVerifications(db, batchId, { after: 0, limit: 1, windows: false });

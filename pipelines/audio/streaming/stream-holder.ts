@@ -49,6 +49,10 @@ async function startOf(pid: number): Promise<string | null> {
 }
 
 async function readPlace(): Promise<string | null> {
-  const [boot, namespace] = await Promise.all([readFile('/proc/sys/kernel/random/boot_id', 'latin1'), readlink('/proc/self/ns/pid')].map((read) => read.catch(() => undefined)));
+  const [boot, namespace] = await Promise.all(
+    [readFile('/proc/sys/kernel/random/boot_id', 'latin1'), readlink('/proc/self/ns/pid')].map((read) =>
+      read.catch(() => undefined),
+    ),
+  );
   return boot === undefined || namespace === undefined ? null : `${boot.trim()} ${namespace}`;
 }

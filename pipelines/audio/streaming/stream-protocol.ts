@@ -77,7 +77,13 @@ const errorForm = z.object({
 });
 
 /** What the console answers. */
-export const serverMessageForm = z.discriminatedUnion('type', [readyForm, windowMessageForm, progressForm, verificationMessageForm, errorForm]);
+export const serverMessageForm = z.discriminatedUnion('type', [
+  readyForm,
+  windowMessageForm,
+  progressForm,
+  verificationMessageForm,
+  errorForm,
+]);
 
 export type ServerMessage = z.output<typeof serverMessageForm>;
 export type ReadyMessage = z.output<typeof readyForm>;
@@ -88,7 +94,11 @@ export type ErrorMessage = z.output<typeof errorForm>;
 export const verifiedStatus = 1000;
 
 /** Statuses (RFC 6455 section 7.4.1) of errors that have one of their own. */
-const statuses: Partial<Record<ErrorCode, number>> = { stream_frame_too_large: 1009, internal: 1011, interrupted: 1012 };
+const statuses: Partial<Record<ErrorCode, number>> = {
+  stream_frame_too_large: 1009,
+  internal: 1011,
+  interrupted: 1012,
+};
 
 /** Status with which a stream ends after an error: 1013 where it may be tried again later, 1008 where it may not, or one of its own. */
 export function closeStatusOf(code: ErrorCode): number {

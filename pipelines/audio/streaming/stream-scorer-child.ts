@@ -43,7 +43,7 @@ function receive(message: unknown): void {
 /** One order of each stream in turn, so that one that sends fast does not hold up the others. */
 async function run(): Promise<void> {
   isRunning = true;
-  for (let worked = true; worked; ) {
+  for (let worked = true; worked;) {
     worked = false;
     for (const [number, stream] of streams) {
       const order = stream.orders.shift();
@@ -60,7 +60,10 @@ async function perform(stream: OpenStream, order: StreamOrder): Promise<void> {
   const number = order.stream;
   if (order.kind === 'open') {
     const model = { ...order.model, manifest: order.model.manifest as ModelManifest }; // the parent checked it when it read the registry
-    stream.scoring = await StreamScoring.open({ ...order, model }, { opened, onWindow: (window) => tell({ kind: 'window', stream: number, window }) });
+    stream.scoring = await StreamScoring.open(
+      { ...order, model },
+      { opened, onWindow: (window) => tell({ kind: 'window', stream: number, window }) },
+    );
   } else if (order.kind === 'audio') {
     await stream.scoring!.push(order.bytes);
     stream.bytes += order.bytes.length;
@@ -68,15 +71,25 @@ async function perform(stream: OpenStream, order: StreamOrder): Promise<void> {
   } else if (order.kind === 'end') {
     const { channelScores, windows, notes, ...result } = await stream.scoring!.finish();
     streams.delete(number);
-    tell({ kind: 'scored', stream: number, result: { ...result, channelScores: [...channelScores], windows: [...windows], notes: [...notes] } });
+    tell({
+      kind: 'scored',
+      stream: number,
+      result: { ...result, channelScores: [...channelScores], windows: [...windows], notes: [...notes] },
+    });
   }
 }
 
 function fail(stream: number, error: unknown): void {
   streams.delete(stream);
-  if (error instanceof AudioRefusal) return tell({ kind: 'refused', stream, reason: error.reason, detail: error.detail.slice(0, detailMax) });
+  if (error instanceof AudioRefusal)
+    return tell({ kind: 'refused', stream, reason: error.reason, detail: error.detail.slice(0, detailMax) });
   const problem = isServiceError(error) ? error.problem : errorMessageOf(error);
-  tell({ kind: 'failed', stream, isModelFault: isServiceError(error, 'model_invalid'), problem: problem.slice(0, detailMax) });
+  tell({
+    kind: 'failed',
+    stream,
+    isModelFault: isServiceError(error, 'model_invalid'),
+    problem: problem.slice(0, detailMax),
+  });
 }
 
 // A terminal and systemd signal the whole group: the parent decides what becomes of the streams in hand.

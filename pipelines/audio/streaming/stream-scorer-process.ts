@@ -51,7 +51,11 @@ export class StreamScorerProcess {
     const scorer = new StreamScorerProcess(child, limits);
     if (await scorer.waitUntilUp()) return scorer;
     await scorer.end();
-    throw new ServiceError('scorer_unavailable', { operation: 'start scorer', problem: `It did not start: ${printed.trim() || 'it printed nothing'}.`, hint: 'Build the project; check the packages and the memory limits.' });
+    throw new ServiceError('scorer_unavailable', {
+      operation: 'start scorer',
+      problem: `It did not start: ${printed.trim() || 'it printed nothing'}.`,
+      hint: 'Build the project; check the packages and the memory limits.',
+    });
   }
 
   private constructor(child: ChildProcess, { quietSecondsMax }: StreamScorerLimits) {
@@ -118,7 +122,11 @@ export class StreamScorerProcess {
   private async waitUntilUp(): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, startSecondsMax * 1000)));
-    const isReady = await Promise.race([this.isUp.then(() => true), this.exited.then(() => false), late.then(() => false)]);
+    const isReady = await Promise.race([
+      this.isUp.then(() => true),
+      this.exited.then(() => false),
+      late.then(() => false),
+    ]);
     clearTimeout(timer);
     return isReady;
   }

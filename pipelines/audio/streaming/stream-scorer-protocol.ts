@@ -30,7 +30,12 @@ export const streamNewsForm = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready') }),
   z.object({ kind: z.literal('window'), stream, window: windowForm }),
   /** So many bytes of the stream are scored, as far as they go. */
-  z.object({ kind: z.literal('taken'), stream, bytes: z.number().int().nonnegative(), voiceSeconds: z.number().nonnegative() }),
+  z.object({
+    kind: z.literal('taken'),
+    stream,
+    bytes: z.number().int().nonnegative(),
+    voiceSeconds: z.number().nonnegative(),
+  }),
   z.object({ kind: z.literal('scored'), stream, result: scoredForm }),
   z.object({ kind: z.literal('refused'), stream, reason: reasonForm, detail: z.string().max(1000) }),
   z.object({ kind: z.literal('failed'), stream, isModelFault: z.boolean(), problem: z.string().max(1000) }),

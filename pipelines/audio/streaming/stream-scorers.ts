@@ -3,7 +3,10 @@ import { ServiceError } from '../../../runtime/errors.ts';
 import type { Log } from '../../../runtime/log.ts';
 import { StreamScorerProcess } from './stream-scorer-process.ts';
 
-type ScorersConfig = Pick<Config, 'audioScorers' | 'audioMemoryBytesMax' | 'audioWorkSecondsMax' | 'streamConnectionsMax'>;
+type ScorersConfig = Pick<
+  Config,
+  'audioScorers' | 'audioMemoryBytesMax' | 'audioWorkSecondsMax' | 'streamConnectionsMax'
+>;
 
 /** Memory of one stream with two channels, beside that of the process and its models: its last seconds of audio and the list of its windows. */
 const streamBytes = 4 * 1024 * 1024;
@@ -37,7 +40,10 @@ export class StreamScorers {
     for (;;) {
       if (this.isClosed) throw new ServiceError('interrupted', { operation: 'score stream' });
       const [least] = this.alive().sort((a, b) => a.load - b.load);
-      const starting = this.scorers.size < this.config.audioScorers && least?.load !== 0 ? (this.starting ??= this.startOne()) : undefined;
+      const starting =
+        this.scorers.size < this.config.audioScorers && least?.load !== 0
+          ? (this.starting ??= this.startOne())
+          : undefined;
       starting?.catch(() => {}); // whoever waits for it learns of it
       if (least !== undefined) return least;
       await starting;
@@ -56,7 +62,8 @@ export class StreamScorers {
     for (const scorer of this.scorers) {
       if (scorer.isAlive) continue;
       this.scorers.delete(scorer);
-      if (!this.isClosed) this.log.warn({ scorer: scorer.pid, hung: scorer.hasHung }, 'a process that scores streams was lost');
+      if (!this.isClosed)
+        this.log.warn({ scorer: scorer.pid, hung: scorer.hasHung }, 'a process that scores streams was lost');
     }
     return [...this.scorers];
   }
@@ -64,7 +71,10 @@ export class StreamScorers {
   private async startOne(): Promise<StreamScorerProcess> {
     try {
       const { audioMemoryBytesMax, audioWorkSecondsMax, streamConnectionsMax } = this.config;
-      const scorer = await StreamScorerProcess.start({ memoryBytesMax: audioMemoryBytesMax + streamConnectionsMax * streamBytes, quietSecondsMax: audioWorkSecondsMax });
+      const scorer = await StreamScorerProcess.start({
+        memoryBytesMax: audioMemoryBytesMax + streamConnectionsMax * streamBytes,
+        quietSecondsMax: audioWorkSecondsMax,
+      });
       this.scorers.add(scorer);
       return scorer;
     } finally {
@@ -76,7 +86,8 @@ export class StreamScorers {
     const now = Date.now();
     for (const scorer of this.alive()) {
       if (scorer.load > 0) this.idleSince.delete(scorer);
-      else if (now - (this.idleSince.get(scorer) ?? now) < idleMs) this.idleSince.set(scorer, this.idleSince.get(scorer) ?? now);
+      else if (now - (this.idleSince.get(scorer) ?? now) < idleMs)
+        this.idleSince.set(scorer, this.idleSince.get(scorer) ?? now);
       else {
         this.scorers.delete(scorer);
         this.idleSince.delete(scorer);

@@ -25,10 +25,24 @@ export class StreamScoring {
   private computedMs = 0;
 
   /** @throws ServiceError `model_invalid` if the model does not fit its manifest */
-  static async open(request: StreamScoringRequest, { opened, onWindow }: { readonly opened: OpenModels; readonly onWindow: (window: ScoredWindow) => void }): Promise<StreamScoring> {
+  static async open(
+    request: StreamScoringRequest,
+    { opened, onWindow }: { readonly opened: OpenModels; readonly onWindow: (window: ScoredWindow) => void },
+  ): Promise<StreamScoring> {
     const { manifest, batch, promptDetector } = await opened.open(request.model);
     const { sampleRate, channels } = request.format;
-    return new StreamScoring(request, new RecordingScorer({ manifest, batch, detector: promptDetector, sampleRate, channels, settings: request.settings, onWindow }));
+    return new StreamScoring(
+      request,
+      new RecordingScorer({
+        manifest,
+        batch,
+        detector: promptDetector,
+        sampleRate,
+        channels,
+        settings: request.settings,
+        onWindow,
+      }),
+    );
   }
 
   private constructor(request: StreamScoringRequest, scorer: RecordingScorer) {
@@ -49,7 +63,10 @@ export class StreamScoring {
     const started = performance.now();
     const { format } = this.request;
     const frameBytes = frameBytesOf(format);
-    const bytes = this.carried.length === 0 ? Buffer.from(given.buffer, given.byteOffset, given.byteLength) : Buffer.concat([this.carried, given]);
+    const bytes =
+      this.carried.length === 0
+        ? Buffer.from(given.buffer, given.byteOffset, given.byteLength)
+        : Buffer.concat([this.carried, given]);
     const frames = Math.floor(bytes.length / frameBytes);
     this.carried = Buffer.from(bytes.subarray(frames * frameBytes));
     if (frames > 0) await this.scorer.push(this.samplesOf(bytes, frames));
@@ -63,10 +80,19 @@ export class StreamScoring {
    */
   async finish(): Promise<ScoredRecording> {
     const started = performance.now();
-    const { model, format: { encoding, sampleRate, channels } } = this.request;
+    const {
+      model,
+      format: { encoding, sampleRate, channels },
+    } = this.request;
     const { durationSeconds, ...outcome } = await this.scorer.finish();
     const computedMs = this.computedMs + performance.now() - started;
-    return { ...outcome, model: model.name, audio: { format: 'wav', codec: encoding, sampleRate, channels, durationSeconds }, notes: faultNotes(this.faults), computedMs };
+    return {
+      ...outcome,
+      model: model.name,
+      audio: { format: 'wav', codec: encoding, sampleRate, channels, durationSeconds },
+      notes: faultNotes(this.faults),
+      computedMs,
+    };
   }
 
   private samplesOf(bytes: Buffer, frames: number): Float32Array[] {

@@ -61,8 +61,16 @@ export class StreamService {
     this.handIn = handIn;
     this.spools = spools;
     this.scorers = new StreamScorers({ config, log });
-    this.orphans = repeat({ seconds: orphanSeconds, work: () => this.handInOrphans(), onError: (error) => log.warn({ err: error }, 'streams that were left could not be looked for') });
-    this.touches = repeat({ seconds: touchSeconds, work: () => this.spools.touch(this.open.keys()), onError: (error) => log.warn({ err: error }, 'open streams could not be touched') });
+    this.orphans = repeat({
+      seconds: orphanSeconds,
+      work: () => this.handInOrphans(),
+      onError: (error) => log.warn({ err: error }, 'streams that were left could not be looked for'),
+    });
+    this.touches = repeat({
+      seconds: touchSeconds,
+      work: () => this.spools.touch(this.open.keys()),
+      onError: (error) => log.warn({ err: error }, 'open streams could not be touched'),
+    });
   }
 
   /** Streams that are open now, of all senders or of one. */
@@ -74,7 +82,11 @@ export class StreamService {
    * Begins a stream.
    * @throws ServiceError `streams_too_many`, `model_unknown`, `model_removed`, `model_invalid`, `recording_refused` if it could not be scored
    */
-  async begin({ model: requested, format, channels, name }: StartMessage, owner: StreamOwner, watcher: StreamWatcher): Promise<OpenStream> {
+  async begin(
+    { model: requested, format, channels, name }: StartMessage,
+    owner: StreamOwner,
+    watcher: StreamWatcher,
+  ): Promise<OpenStream> {
     const { db, config } = this.handIn;
     this.requireRoom(owner.requestedBy);
     const id = randomUUID();
@@ -85,7 +97,14 @@ export class StreamService {
       const model = modelOf(await loadRegistry(db, config), requested, format.sampleRate);
       const facts = { id, ...owner, model: requested, channels, name, format, startedAt: new Date().toISOString() };
       const spool = await this.spools.create(facts);
-      const live = new LiveStream({ spool, scorers: this.scorers, model, format, settings: { channels }, listener: watcher });
+      const live = new LiveStream({
+        spool,
+        scorers: this.scorers,
+        model,
+        format,
+        settings: { channels },
+        listener: watcher,
+      });
       place.begin({ model, format, spool, live, settle: () => this.settle(place, spool, live) });
       return place;
     } catch (error) {
@@ -108,9 +127,15 @@ export class StreamService {
 
   private requireRoom(sender: string): void {
     const { streamConnectionsMax, streamConnectionsPerOwnerMax } = this.handIn.config;
-    const refuse = (problem: string) => new ServiceError('streams_too_many', { operation: 'begin stream', problem, hint: 'Try again when one has ended.' });
+    const refuse = (problem: string) =>
+      new ServiceError('streams_too_many', {
+        operation: 'begin stream',
+        problem,
+        hint: 'Try again when one has ended.',
+      });
     if (this.count() >= streamConnectionsMax) throw refuse(`${streamConnectionsMax} streams are open already.`);
-    if (this.count(sender) >= streamConnectionsPerOwnerMax) throw refuse(`${streamConnectionsPerOwnerMax} streams of this sender are open already.`);
+    if (this.count(sender) >= streamConnectionsPerOwnerMax)
+      throw refuse(`${streamConnectionsPerOwnerMax} streams of this sender are open already.`);
   }
 
   private settle(place: OpenStream, spool: StreamSpool, live: LiveStream): Promise<VerificationDetailAnswer> {
@@ -131,14 +156,24 @@ export class StreamService {
       const isComplete = await completeAndClose(spool);
       if (!isComplete) {
         await this.spools.remove(spool.spooled);
-        throw new ServiceError('recording_refused', { operation: 'verify stream', object: facts.id, problem: 'No whole sample came.', hint: 'Send audio as binary messages before the end.' });
+        throw new ServiceError('recording_refused', {
+          operation: 'verify stream',
+          object: facts.id,
+          problem: 'No whole sample came.',
+          hint: 'Send audio as binary messages before the end.',
+        });
       }
-      if (!('result' in scored)) log.warn({ err: scored.error, stream: facts.id }, 'a stream could not be scored while it arrived; the workers score it');
+      if (!('result' in scored))
+        log.warn(
+          { err: scored.error, stream: facts.id },
+          'a stream could not be scored while it arrived; the workers score it',
+        );
       const batch = await handInStream(this.handIn, spool.spooled, 'result' in scored ? scored.result : null);
       await this.release(spool.spooled, batch);
       return await readOutcome(this.handIn, batch, workerSecondsMax);
     } catch (error) {
-      if (!isServiceError(error, 'recording_refused')) log.error({ err: error, stream: facts.id }, 'a stream could not be handed in');
+      if (!isServiceError(error, 'recording_refused'))
+        log.error({ err: error, stream: facts.id }, 'a stream could not be handed in');
       throw error;
     }
   }
@@ -150,7 +185,10 @@ export class StreamService {
   /** Lets go of a stream that was handed in, once its audio is stored. */
   private async release(spooled: SpooledStream, batch: Batch): Promise<void> {
     if (await isAudioStored(this.handIn, batch)) return this.spools.remove(spooled);
-    this.handIn.log.error({ stream: spooled.facts.id, batch: batch.id }, 'the audio of a stream was refused, and is put aside');
+    this.handIn.log.error(
+      { stream: spooled.facts.id, batch: batch.id },
+      'the audio of a stream was refused, and is put aside',
+    );
     await this.spools.setAside(spooled);
   }
 
@@ -163,9 +201,17 @@ export class StreamService {
       log.info({ stream: spooled.facts.id, batch: batch.id }, 'a stream that was left is handed in');
       await this.release(spooled, batch);
     } catch (error) {
-      if (!isServiceError(error) || error.facts.retry) return log.warn({ err: error, stream: spooled.facts.id }, 'a stream that was left could not be handed in yet');
-      log.error({ err: error, stream: spooled.facts.id }, 'a stream that was left cannot be handed in, and is put aside');
-      await this.spools.setAside(spooled).catch((cause: unknown) => log.warn({ err: cause, stream: spooled.facts.id }, 'a stream could not be put aside yet'));
+      if (!isServiceError(error) || error.facts.retry)
+        return log.warn({ err: error, stream: spooled.facts.id }, 'a stream that was left could not be handed in yet');
+      log.error(
+        { err: error, stream: spooled.facts.id },
+        'a stream that was left cannot be handed in, and is put aside',
+      );
+      await this.spools
+        .setAside(spooled)
+        .catch((cause: unknown) =>
+          log.warn({ err: cause, stream: spooled.facts.id }, 'a stream could not be put aside yet'),
+        );
     }
   }
 }
@@ -222,7 +268,10 @@ export class OpenStream {
   /** Bytes that it may have, in whole samples: those of so many seconds, in a file of so many bytes. */
   bytesMax(secondsMax: number, fileBytesMax: number): number {
     const { format } = this.parts;
-    return Math.min(Math.floor(secondsMax * format.sampleRate) * frameBytesOf(format), audioBytesIn(fileBytesMax, format));
+    return Math.min(
+      Math.floor(secondsMax * format.sampleRate) * frameBytesOf(format),
+      audioBytesIn(fileBytesMax, format),
+    );
   }
 
   get voiceSeconds(): number {
@@ -244,7 +293,10 @@ export class OpenStream {
    * @throws ServiceError `recording_refused` if no whole sample came; what else goes wrong is made up for later
    */
   settle(): Promise<VerificationDetailAnswer> {
-    return (this.settled ??= this.begun === undefined ? Promise.reject(new ServiceError('interrupted', { operation: 'begin stream' })) : this.begun.settle());
+    return (this.settled ??=
+      this.begun === undefined
+        ? Promise.reject(new ServiceError('interrupted', { operation: 'begin stream' }))
+        : this.begun.settle());
   }
 
   private get parts(): BegunStream {
@@ -256,27 +308,54 @@ export class OpenStream {
 type End = { readonly result: ScoredRecording } | { readonly error: unknown };
 
 function endOf(live: LiveStream): Promise<End> {
-  return live.end().then((result) => ({ result }), (error: unknown) => ({ error }));
+  return live.end().then(
+    (result) => ({ result }),
+    (error: unknown) => ({ error }),
+  );
 }
 
 /** @throws ServiceError `recording_refused` for a format that no recording may have */
-function requireReadable({ sampleRate, channels }: StreamFormat, { audioSampleRateMax, audioChannelsMax }: StreamHandIn['config']): void {
+function requireReadable(
+  { sampleRate, channels }: StreamFormat,
+  { audioSampleRateMax, audioChannelsMax }: StreamHandIn['config'],
+): void {
   const sampleRateMax = Math.min(audioSampleRateMax, resampleRates.max);
-  if (sampleRate > sampleRateMax) throw refused(new AudioRefusal('sample_rate_too_high', `It has ${sampleRate} Hz; ${sampleRateMax} Hz are read at most.`));
-  if (sampleRate < resampleRates.min) throw refused(new AudioRefusal('sample_rate_too_low', `It has ${sampleRate} Hz; ${resampleRates.min} Hz are read at least.`));
-  if (channels > audioChannelsMax) throw refused(new AudioRefusal('channels_too_many', `It has ${channels} channels; ${audioChannelsMax} are read at most.`));
+  if (sampleRate > sampleRateMax)
+    throw refused(
+      new AudioRefusal('sample_rate_too_high', `It has ${sampleRate} Hz; ${sampleRateMax} Hz are read at most.`),
+    );
+  if (sampleRate < resampleRates.min)
+    throw refused(
+      new AudioRefusal('sample_rate_too_low', `It has ${sampleRate} Hz; ${resampleRates.min} Hz are read at least.`),
+    );
+  if (channels > audioChannelsMax)
+    throw refused(
+      new AudioRefusal('channels_too_many', `It has ${channels} channels; ${audioChannelsMax} are read at most.`),
+    );
 }
 
 /** The model of a stream, which is known before any of its audio. @throws ServiceError as {@link StreamService.begin} */
 function modelOf(registry: ModelRegistry, requested: string, sampleRate: number): ResolvedModel {
   const resolution = registry.resolve(requested);
-  if (resolution.kind === 'unknown') throw new ServiceError('model_unknown', { operation: 'begin stream', object: requested, hint: '`caller-trust models list` shows those there are.' });
+  if (resolution.kind === 'unknown')
+    throw new ServiceError('model_unknown', {
+      operation: 'begin stream',
+      object: requested,
+      hint: '`caller-trust models list` shows those there are.',
+    });
   if (resolution.kind === 'removed') {
     const { model, replacedBy } = resolution;
-    throw new ServiceError('model_removed', { operation: 'begin stream', object: model, hint: replacedBy === null ? undefined : `${replacedBy} takes its place.` });
+    throw new ServiceError('model_removed', {
+      operation: 'begin stream',
+      object: model,
+      hint: replacedBy === null ? undefined : `${replacedBy} takes its place.`,
+    });
   }
   try {
-    return chooseModel(resolution.kind === 'auto' ? { ...resolution, byRate: true } : { phone: resolution.model, digital: null }, sampleRate);
+    return chooseModel(
+      resolution.kind === 'auto' ? { ...resolution, byRate: true } : { phone: resolution.model, digital: null },
+      sampleRate,
+    );
   } catch (error) {
     throw error instanceof AudioRefusal ? refused(error) : error;
   }

@@ -256,17 +256,24 @@ export class StreamSpool {
 
 /** Writes all of the bytes: a file may take fewer at a time than it is given. @throws ServiceError `internal` */
 async function writeWhole(file: SpoolFile, bytes: Buffer, at: number): Promise<void> {
-  for (let written = 0; written < bytes.length; ) {
-    const { bytesWritten } = await file.write(bytes, written, bytes.length - written, at + written).catch((cause: unknown) => {
-      throw notWritten(cause);
-    });
+  for (let written = 0; written < bytes.length;) {
+    const { bytesWritten } = await file
+      .write(bytes, written, bytes.length - written, at + written)
+      .catch((cause: unknown) => {
+        throw notWritten(cause);
+      });
     if (bytesWritten === 0) throw notWritten(new Error('the file takes no more bytes'));
     written += bytesWritten;
   }
 }
 
 function notWritten(cause: unknown): ServiceError {
-  return new ServiceError('internal', { operation: 'store stream', problem: 'The audio could not be written to the disk.', hint: 'What came until then is verified. Look at the space below STATE_DIR.', cause });
+  return new ServiceError('internal', {
+    operation: 'store stream',
+    problem: 'The audio could not be written to the disk.',
+    hint: 'What came until then is verified. Look at the space below STATE_DIR.',
+    cause,
+  });
 }
 
 /** The outcome, or undefined where there is no such file. */
@@ -294,7 +301,9 @@ async function receivedBytes(file: FileHandle, format: StreamFormat): Promise<nu
   const { bytesRead, buffer } = await file.read(Buffer.alloc(headerBytes), 0, headerBytes, 0);
   if (bytesRead < headerBytes) return 0;
   const declared = buffer.readUInt32LE(headerBytes - 4);
-  return declared === wavHeader(format).readUInt32LE(headerBytes - 4) ? (await file.stat()).size - headerBytes : declared;
+  return declared === wavHeader(format).readUInt32LE(headerBytes - 4)
+    ? (await file.stat()).size - headerBytes
+    : declared;
 }
 
 /** Lengths in the header, whole samples only, and the byte after an odd number of them; the same however often it is done. */

@@ -71,7 +71,8 @@ export class EnergyDetector {
   finish(): VoiceFrames {
     const rest = this.#open.length % partFrames;
     const isAlone = this.#softBefore.length + this.#softOpen.length === 0;
-    if (rest > 0) this.#softOpen.push(rest < softFrames && !isAlone ? Infinity : softestMoment(this.#open.slice(-rest)));
+    if (rest > 0)
+      this.#softOpen.push(rest < softFrames && !isAlone ? Infinity : softestMoment(this.#open.slice(-rest)));
     const decided: VoiceFrames[] = [];
     while (this.#open.length > 0) decided.push(this.#decide(Math.min(partFrames, this.#open.length)));
     return joinFrames(decided);

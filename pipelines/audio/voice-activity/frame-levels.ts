@@ -16,7 +16,7 @@ export class FrameLevels {
   /** Levels in dBFS, without the frame's own offset, of the frames that `block` completes. A sample that is no number counts as silence. */
   push(block: Float32Array): Float32Array {
     const levels = new Float32Array(Math.floor((this.#samples + block.length) / this.#frameSamples));
-    for (let at = 0, frame = 0; at < block.length; ) {
+    for (let at = 0, frame = 0; at < block.length;) {
       const end = Math.min(block.length, at + this.#frameSamples - this.#samples);
       this.#add(block, at, end);
       at = end;

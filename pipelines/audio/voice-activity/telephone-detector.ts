@@ -47,7 +47,15 @@ export class TelephoneDetector {
   #isVoice = false;
 
   /** Frames that are decided at a time, `runFrames`, are a multiple of 4. Fewer lag less, and cost more: each run takes in 512 frames of context. */
-  constructor({ graph, sampleRate, runFrames = longRunFrames }: { readonly graph: Graph; readonly sampleRate: VoiceSampleRate; readonly runFrames?: number | undefined }) {
+  constructor({
+    graph,
+    sampleRate,
+    runFrames = longRunFrames,
+  }: {
+    readonly graph: Graph;
+    readonly sampleRate: VoiceSampleRate;
+    readonly runFrames?: number | undefined;
+  }) {
     this.#graph = graph;
     this.#runFrames = runFrames;
     this.#levels = new FrameLevels(sampleRate);
@@ -61,7 +69,8 @@ export class TelephoneDetector {
       const block = finite(samples.subarray(at, at + this.#runFrames * spectrogram.hopSamples));
       this.#openLevels.push(this.#levels.push(block));
       this.#samples.push(this.#resampler.push(block));
-      while (framesIn(this.#samples) >= this.#framesBefore + this.#runFrames + contextFrames) decided.push(await this.#decide(this.#runFrames));
+      while (framesIn(this.#samples) >= this.#framesBefore + this.#runFrames + contextFrames)
+        decided.push(await this.#decide(this.#runFrames));
     }
     return joinFrames(decided);
   }
@@ -81,7 +90,8 @@ export class TelephoneDetector {
   async finish(): Promise<VoiceFrames> {
     this.#samples.push(this.#resampler.end(), new Float32Array(marginSamples));
     const decided: VoiceFrames[] = [];
-    for (let open = lengthOf(this.#openLevels); open > 0; open = lengthOf(this.#openLevels)) decided.push(await this.#decide(Math.min(this.#runFrames, open)));
+    for (let open = lengthOf(this.#openLevels); open > 0; open = lengthOf(this.#openLevels))
+      decided.push(await this.#decide(Math.min(this.#runFrames, open)));
     return joinFrames(decided);
   }
 

@@ -1,6 +1,12 @@
 import { EnergyDetector } from './energy-detector.ts';
 import { TelephoneDetector, type Graph } from './telephone-detector.ts';
-import { joinFrames, summarizeVoice, type VoiceFrames, type VoiceSampleRate, type VoiceSummary } from './voice-frames.ts';
+import {
+  joinFrames,
+  summarizeVoice,
+  type VoiceFrames,
+  type VoiceSampleRate,
+  type VoiceSummary,
+} from './voice-frames.ts';
 
 /** Every detector of voice activity, as manifests of models name them. */
 export const voiceDetectorNames = ['energy/1', 'telephone/2'] as const;
@@ -21,17 +27,29 @@ export interface VoiceDetector {
 /** What a detector listens to: its rate, and for `telephone/2` the opened graph of `models/voice-activity-telephone-2`. */
 export type VoiceDetectorSettings =
   | { readonly name: 'energy/1'; readonly sampleRate: VoiceSampleRate }
-  | { readonly name: 'telephone/2'; readonly sampleRate: VoiceSampleRate; readonly graph: Graph; /** See {@link TelephoneDetector}. */ readonly runFrames?: number | undefined };
+  | {
+      readonly name: 'telephone/2';
+      readonly sampleRate: VoiceSampleRate;
+      readonly graph: Graph;
+      /** See {@link TelephoneDetector}. */ readonly runFrames?: number | undefined;
+    };
 
 /** A fresh detector for one channel of one recording. */
 export function makeVoiceDetector(settings: VoiceDetectorSettings): VoiceDetector {
   if (settings.name === 'telephone/2') return new TelephoneDetector(settings);
   const detector = new EnergyDetector(settings.sampleRate);
-  return { push: async (samples) => detector.push(samples), preview: async () => detector.preview(), finish: async () => detector.finish() };
+  return {
+    push: async (samples) => detector.push(samples),
+    preview: async () => detector.preview(),
+    finish: async () => detector.finish(),
+  };
 }
 
 /** Frames of a recording that is in memory whole, and what they come to. */
-export async function detectVoice(samples: Float32Array, settings: VoiceDetectorSettings): Promise<VoiceFrames & VoiceSummary> {
+export async function detectVoice(
+  samples: Float32Array,
+  settings: VoiceDetectorSettings,
+): Promise<VoiceFrames & VoiceSummary> {
   const detector = makeVoiceDetector(settings);
   const frames = joinFrames([await detector.push(samples), await detector.finish()]);
   return { ...frames, ...summarizeVoice(frames) };

@@ -40,7 +40,8 @@ const softestShare = 0.05;
 export function summarizeVoice({ voiced, levelsDbfs }: VoiceFrames, from = 0, to = voiced.length): VoiceSummary {
   const [loud, soft] = [powerOver(1), powerOver(0)];
   const between = soft.frames >= noiseFramesMin ? levelOf(soft)! : Infinity;
-  const noiseDbfs = to > from ? Math.max(silenceDbfs, Math.min(between, softestLevel(levelsDbfs.slice(from, to)))) : null;
+  const noiseDbfs =
+    to > from ? Math.max(silenceDbfs, Math.min(between, softestLevel(levelsDbfs.slice(from, to)))) : null;
   return { voicedSeconds: loud.frames / voiceFramesPerSecond, speechDbfs: levelOf(loud), noiseDbfs };
 
   function powerOver(kind: 0 | 1): { readonly frames: number; readonly power: number } {

@@ -14,5 +14,11 @@ export function meanDirection(vectors: readonly Float32Array[]): Float32Array {
 /** Cosine of the angle between two vectors of one length, from -1 to 1. */
 export function cosine(a: Float32Array, b: Float32Array): number {
   const other = unit(b);
-  return Math.max(-1, Math.min(1, unit(a).reduce((sum, value, index) => sum + value * other[index]!, 0)));
+  return Math.max(
+    -1,
+    Math.min(
+      1,
+      unit(a).reduce((sum, value, index) => sum + value * other[index]!, 0),
+    ),
+  );
 }

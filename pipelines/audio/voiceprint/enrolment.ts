@@ -23,27 +23,50 @@ export interface Voiceprint {
 
 /** Why there is no voiceprint. `recordings` are places in the list, from 0. */
 export type EnrolmentFinding =
-  | { readonly code: 'recordings_too_few' | 'recordings_too_many'; readonly recordings: readonly number[]; readonly detail: string }
+  | {
+      readonly code: 'recordings_too_few' | 'recordings_too_many';
+      readonly recordings: readonly number[];
+      readonly detail: string;
+    }
   | { readonly code: 'recording_voice_too_little'; readonly recordings: readonly number[]; readonly detail: string }
   | { readonly code: 'voice_too_little'; readonly recordings: readonly number[]; readonly detail: string }
   | { readonly code: 'recordings_disagree'; readonly recordings: readonly number[]; readonly detail: string };
 
 /** A voiceprint, or what stands against one. */
-export type Enrolment = { readonly voiceprint: Voiceprint; readonly findings: readonly [] } | { readonly voiceprint: null; readonly findings: readonly EnrolmentFinding[] };
+export type Enrolment =
+  | { readonly voiceprint: Voiceprint; readonly findings: readonly [] }
+  | { readonly voiceprint: null; readonly findings: readonly EnrolmentFinding[] };
 
 /**
  * Makes a voiceprint of recordings of one person; null stands for a recording without voice. `agreementMin` is the least
  * cosine of a recording with the mean of the others (`thresholds.agreement` of the model's manifest): below it somebody
  * else may be speaking, and nothing is enrolled.
  */
-export function enrolVoice(recordings: readonly (RecordingEmbedding | null)[], { agreementMin }: { readonly agreementMin: number }): Enrolment {
+export function enrolVoice(
+  recordings: readonly (RecordingEmbedding | null)[],
+  { agreementMin }: { readonly agreementMin: number },
+): Enrolment {
   const findings = [...countFindings(recordings), ...voiceFindings(recordings)];
   const usable = recordings.filter((recording) => recording !== null);
   if (findings.length > 0) return { voiceprint: null, findings };
-  const agreements = usable.map((recording, index) => cosine(recording.embedding, meanDirection(usable.filter((_other, at) => at !== index).map((other) => other.embedding))));
+  const agreements = usable.map((recording, index) =>
+    cosine(
+      recording.embedding,
+      meanDirection(usable.filter((_other, at) => at !== index).map((other) => other.embedding)),
+    ),
+  );
   const disagreeing = placesWhere(agreements, (agreement) => agreement < agreementMin);
   if (disagreeing.length > 0) {
-    return { voiceprint: null, findings: [{ code: 'recordings_disagree', recordings: disagreeing, detail: `These recordings are too unlike the others to be of one voice (${agreementMin} is needed): ${disagreeing.map((at) => agreements[at]!.toFixed(2)).join(', ')}.` }] };
+    return {
+      voiceprint: null,
+      findings: [
+        {
+          code: 'recordings_disagree',
+          recordings: disagreeing,
+          detail: `These recordings are too unlike the others to be of one voice (${agreementMin} is needed): ${disagreeing.map((at) => agreements[at]!.toFixed(2)).join(', ')}.`,
+        },
+      ],
+    };
   }
   return { voiceprint: voiceprintOf(usable, agreements), findings: [] };
 }
@@ -51,7 +74,10 @@ export function enrolVoice(recordings: readonly (RecordingEmbedding | null)[], {
 function voiceprintOf(recordings: readonly RecordingEmbedding[], agreements: readonly number[]): Voiceprint {
   return {
     centroid: meanDirection(recordings.map((recording) => recording.embedding)),
-    spread: { least: Math.min(...agreements), mean: agreements.reduce((sum, agreement) => sum + agreement, 0) / agreements.length },
+    spread: {
+      least: Math.min(...agreements),
+      mean: agreements.reduce((sum, agreement) => sum + agreement, 0) / agreements.length,
+    },
     recordings: recordings.length,
     voicedSeconds: secondsOf(recordings),
   };
@@ -59,8 +85,13 @@ function voiceprintOf(recordings: readonly RecordingEmbedding[], agreements: rea
 
 function countFindings({ length }: readonly unknown[]): EnrolmentFinding[] {
   const { recordingsMin, recordingsMax } = enrolmentLimits;
-  if (length < recordingsMin) return [{ code: 'recordings_too_few', recordings: [], detail: `${length} of at least ${recordingsMin} recordings.` }];
-  return length > recordingsMax ? [{ code: 'recordings_too_many', recordings: [], detail: `${length} of at most ${recordingsMax} recordings.` }] : [];
+  if (length < recordingsMin)
+    return [
+      { code: 'recordings_too_few', recordings: [], detail: `${length} of at least ${recordingsMin} recordings.` },
+    ];
+  return length > recordingsMax
+    ? [{ code: 'recordings_too_many', recordings: [], detail: `${length} of at most ${recordingsMax} recordings.` }]
+    : [];
 }
 
 function voiceFindings(recordings: readonly (RecordingEmbedding | null)[]): EnrolmentFinding[] {
@@ -68,8 +99,24 @@ function voiceFindings(recordings: readonly (RecordingEmbedding | null)[]): Enro
   const short = placesWhere(recordings, (recording) => (recording?.voicedSeconds ?? 0) < recordingVoicedSecondsMin);
   const seconds = secondsOf(recordings);
   return [
-    ...(short.length > 0 ? [{ code: 'recording_voice_too_little' as const, recordings: short, detail: `Each recording needs ${recordingVoicedSecondsMin} s of voice.` }] : []),
-    ...(seconds < voicedSecondsMin ? [{ code: 'voice_too_little' as const, recordings: [], detail: `${seconds.toFixed(1)} of at least ${voicedSecondsMin} s of voice in all.` }] : []),
+    ...(short.length > 0
+      ? [
+          {
+            code: 'recording_voice_too_little' as const,
+            recordings: short,
+            detail: `Each recording needs ${recordingVoicedSecondsMin} s of voice.`,
+          },
+        ]
+      : []),
+    ...(seconds < voicedSecondsMin
+      ? [
+          {
+            code: 'voice_too_little' as const,
+            recordings: [],
+            detail: `${seconds.toFixed(1)} of at least ${voicedSecondsMin} s of voice in all.`,
+          },
+        ]
+      : []),
   ];
 }
 

@@ -37,15 +37,24 @@ export const voicedSecondsUsedMax = 120;
  * direction of their embeddings. Null if there is no voice. Of more than `voicedSecondsUsedMax` of voice the first are taken.
  * @throws RangeError for a rate below the model's, or a graph that answers other than its manifest says
  */
-export async function embedRecording(recording: VoicedRecording, model: EmbeddingModel): Promise<RecordingEmbedding | null> {
+export async function embedRecording(
+  recording: VoicedRecording,
+  model: EmbeddingModel,
+): Promise<RecordingEmbedding | null> {
   const { input } = model.manifest;
-  if (recording.sampleRate < input.sampleRateMin) throw new RangeError(`A recording at ${recording.sampleRate} Hz is below the ${input.sampleRateMin} Hz of the model.`);
+  if (recording.sampleRate < input.sampleRateMin)
+    throw new RangeError(
+      `A recording at ${recording.sampleRate} Hz is below the ${input.sampleRateMin} Hz of the model.`,
+    );
   const voice = voiceOf(recording);
   if (voice.length === 0) return null;
   const samples = resample(voice, recording.sampleRate, input.sampleRate);
   const cut = { window: windowSamples(input), hop: Math.round(input.hopSeconds * input.sampleRate) };
   const windows = windowsOf(samples.length, cut).map(({ from, to }) => samples.subarray(from, to));
-  return { embedding: meanDirection(await embedWindows(windows, model)), voicedSeconds: voice.length / recording.sampleRate };
+  return {
+    embedding: meanDirection(await embedWindows(windows, model)),
+    voicedSeconds: voice.length / recording.sampleRate,
+  };
 }
 
 /** The samples of the voiced frames, one after another. */
@@ -63,7 +72,10 @@ function voiceOf({ samples, sampleRate, voiced }: VoicedRecording): Float32Array
   return voice.subarray(0, length);
 }
 
-async function embedWindows(windows: readonly Float32Array[], { manifest, graph }: EmbeddingModel): Promise<Float32Array[]> {
+async function embedWindows(
+  windows: readonly Float32Array[],
+  { manifest, graph }: EmbeddingModel,
+): Promise<Float32Array[]> {
   const [maker, { dimensions }, { batchMax }] = [new InputMaker(manifest.input), manifest.output, manifest.limits];
   const embeddings: Float32Array[] = [];
   for (let at = 0; at < windows.length; at += batchMax) {
@@ -71,7 +83,10 @@ async function embedWindows(windows: readonly Float32Array[], { manifest, graph 
     const values = new Float32Array(batch.length * maker.values);
     batch.forEach((window, index) => maker.write(window, values, index * maker.values));
     const output = await graph.run(values, [batch.length, ...maker.shape]);
-    if (output.length !== batch.length * dimensions) throw new RangeError(`The graph answered ${output.length} numbers for ${batch.length} windows of ${dimensions} dimensions.`);
+    if (output.length !== batch.length * dimensions)
+      throw new RangeError(
+        `The graph answered ${output.length} numbers for ${batch.length} windows of ${dimensions} dimensions.`,
+      );
     embeddings.push(...batch.map((_window, index) => output.slice(index * dimensions, (index + 1) * dimensions)));
   }
   return embeddings;

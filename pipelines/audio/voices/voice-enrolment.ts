@@ -6,7 +6,14 @@ import { AudioRefusal } from '../reasons.ts';
 import type { VoiceModel } from './voice-model.ts';
 import { enrolmentLimits, enrolVoice, type EnrolmentFinding, type Voiceprint } from '../voiceprint/enrolment.ts';
 import type { RecordingEmbedding } from '../voiceprint/recording-embedding.ts';
-import { checkEnrolment, requireNoVoiceprint, storeVoiceprint, type Consent, type VoiceprintStore, type VoiceprintSubject } from './voiceprint-store.ts';
+import {
+  checkEnrolment,
+  requireNoVoiceprint,
+  storeVoiceprint,
+  type Consent,
+  type VoiceprintStore,
+  type VoiceprintSubject,
+} from './voiceprint-store.ts';
 
 /** A voice as numbers, and how much of it they were made of. */
 export interface EmbeddedVoice {
@@ -46,16 +53,30 @@ export interface Enrolled extends VoiceprintSubject {
  * The recordings are not kept.
  * @throws ServiceError `consent_required`, `usage_invalid`, `voiceprint_exists`, `voiceprint_refused` that names the recordings, `interrupted`
  */
-export async function enrolVoiceprint(work: VoiceWork, request: VoiceprintSubject & { consent: Partial<Consent>; files: readonly string[] }): Promise<Enrolled> {
+export async function enrolVoiceprint(
+  work: VoiceWork,
+  request: VoiceprintSubject & { consent: Partial<Consent>; files: readonly string[] },
+): Promise<Enrolled> {
   const { model } = work;
   const { owner, subject, consent } = checkEnrolment(request, work.now());
   requireCount(request.files);
   await requireNoVoiceprint(work.db, { owner, subject });
   await requireDifferentRecordings(work, request.files);
-  const { voiceprint, findings } = enrolVoice(await embedEach(work, request.files), { agreementMin: model.agreementMin });
+  const { voiceprint, findings } = enrolVoice(await embedEach(work, request.files), {
+    agreementMin: model.agreementMin,
+  });
   if (voiceprint === null) throw refused(findings, request.files);
   const { centroid, recordings, voicedSeconds: voiceSeconds, spread } = voiceprint;
-  const stored = await storeVoiceprint(work, { owner, subject, consent, model: model.name, modelSha256: model.manifestSha256, recordings, voiceSeconds, embedding: centroid });
+  const stored = await storeVoiceprint(work, {
+    owner,
+    subject,
+    consent,
+    model: model.name,
+    modelSha256: model.manifestSha256,
+    recordings,
+    voiceSeconds,
+    embedding: centroid,
+  });
   return { ...stored, owner, subject, model: model.name, recordings, voiceSeconds, agreement: spread, consent };
 }
 
@@ -76,7 +97,10 @@ async function requireDifferentRecordings({ limits }: VoiceWork, files: readonly
   }
 }
 
-async function embedEach({ pool, model, limits, signal }: VoiceWork, files: readonly string[]): Promise<(RecordingEmbedding | null)[]> {
+async function embedEach(
+  { pool, model, limits, signal }: VoiceWork,
+  files: readonly string[],
+): Promise<(RecordingEmbedding | null)[]> {
   const embedded: (RecordingEmbedding | null)[] = files.map(() => null);
   await performSeveral(files.entries(), limits.audioScorers, async ([at, file]) => {
     signal.throwIfAborted();
@@ -89,12 +113,17 @@ async function embedEach({ pool, model, limits, signal }: VoiceWork, files: read
  * The numbers of a recording's voice, or null if there is none.
  * @throws AudioRefusal if it could not be opened
  */
-export async function embedVoice(pool: VoiceEmbedder, request: { file: string; directory: string }, signal: AbortSignal): Promise<RecordingEmbedding | null> {
+export async function embedVoice(
+  pool: VoiceEmbedder,
+  request: { file: string; directory: string },
+  signal: AbortSignal,
+): Promise<RecordingEmbedding | null> {
   try {
     const { embedding, voiceSeconds } = await pool.embed(request, signal);
     return { embedding, voicedSeconds: voiceSeconds };
   } catch (error) {
-    if (error instanceof AudioRefusal && (error.reason === 'no_voice' || error.reason === 'insufficient_voice')) return null;
+    if (error instanceof AudioRefusal && (error.reason === 'no_voice' || error.reason === 'insufficient_voice'))
+      return null;
     throw error;
   }
 }
@@ -110,7 +139,9 @@ async function naming<Result>(file: string, work: () => Promise<Result>): Promis
 }
 
 function refused(findings: readonly EnrolmentFinding[], files: readonly string[]): ServiceError {
-  const problems = findings.map(({ recordings, detail }) => (recordings.length === 0 ? detail : `${recordings.map((at) => basename(files[at]!)).join(', ')}: ${detail}`));
+  const problems = findings.map(({ recordings, detail }) =>
+    recordings.length === 0 ? detail : `${recordings.map((at) => basename(files[at]!)).join(', ')}: ${detail}`,
+  );
   return refusedFor(problems.join(' '));
 }
 

@@ -24,7 +24,9 @@ export interface VoiceModel {
 }
 
 const judgementForm = z.object({
-  calibration: z.object({ identity: z.object({ slope: z.number().positive().max(1000), intercept: z.number().min(-1000).max(1000) }) }),
+  calibration: z.object({
+    identity: z.object({ slope: z.number().positive().max(1000), intercept: z.number().min(-1000).max(1000) }),
+  }),
   thresholds: z.object({ identity: z.number().gt(0).lt(1), agreement: z.number().min(-1).max(1) }),
 });
 
@@ -49,5 +51,10 @@ function judgementOf(manifest: VoiceprintManifest): z.output<typeof judgementFor
   const parsed = judgementForm.safeParse(manifest);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new ServiceError('model_invalid', { operation: 'open voiceprint model', object: manifest.model, problem: `The manifest's ${issue!.path.join('.')}: ${issue!.message}.`, hint: 'docs/voiceprints.md says what it must hold.' });
+  throw new ServiceError('model_invalid', {
+    operation: 'open voiceprint model',
+    object: manifest.model,
+    problem: `The manifest's ${issue!.path.join('.')}: ${issue!.message}.`,
+    hint: 'docs/voiceprints.md says what it must hold.',
+  });
 }

@@ -48,13 +48,21 @@ export interface VoiceVerificationResult extends VoiceJudgement {
  * @throws ServiceError `voiceprint_unknown`, `document_sealed`, `model_invalid` if the voiceprint is of another model,
  * `recording_refused` if the file cannot be opened, `interrupted`
  */
-export async function verifyVoice(work: VoiceComparison, { id, file, actor }: { id: string; file: string; actor: string }): Promise<VoiceVerificationResult> {
+export async function verifyVoice(
+  work: VoiceComparison,
+  { id, file, actor }: { id: string; file: string; actor: string },
+): Promise<VoiceVerificationResult> {
   const { model } = work;
   const { subject } = await readVoiceprint(work.db, id);
   const voiceprint = await openVoiceprint(work, id);
   requireSameModel(work, id, voiceprint);
   const { sha256 } = await readContent(file, work.limits).catch((error: unknown) => {
-    throw error instanceof AudioRefusal ? new ServiceError('recording_refused', { operation: 'verify voice', problem: `${error.detail} [${error.reason}]` }) : error;
+    throw error instanceof AudioRefusal
+      ? new ServiceError('recording_refused', {
+          operation: 'verify voice',
+          problem: `${error.detail} [${error.reason}]`,
+        })
+      : error;
   });
   const [identity, scored] = await Promise.all([answerIdentity(work, voiceprint, file), scoreAuthenticity(work, file)]);
   const authenticity = authenticityOf(scored);
@@ -68,8 +76,19 @@ export async function verifyVoice(work: VoiceComparison, { id, file, actor }: { 
     authenticityReason: authenticity.reason,
   };
   const decision = { label: judgement.label, policy: 'voice/1', authenticity: authenticity.label, ...shown };
-  const stored = await recordVoiceVerification(work, id, { verification: { audioSha256: sha256, identity: identity.score, decision, reason: identity.reason }, actor });
-  return { ...stored, ...judgement, voiceprint: id, subject, identity: identity.score, identityReason: identity.reason, ...shown };
+  const stored = await recordVoiceVerification(work, id, {
+    verification: { audioSha256: sha256, identity: identity.score, decision, reason: identity.reason },
+    actor,
+  });
+  return {
+    ...stored,
+    ...judgement,
+    voiceprint: id,
+    subject,
+    identity: identity.score,
+    identityReason: identity.reason,
+    ...shown,
+  };
 }
 
 /** Numbers of another model lie elsewhere: a comparison would be one of noise. */
@@ -83,9 +102,17 @@ function requireSameModel({ model }: VoiceComparison, id: string, voiceprint: Op
   });
 }
 
-async function answerIdentity({ pool, model, signal }: VoiceComparison, { embedding }: OpenedVoiceprint, file: string): Promise<IdentityAnswer> {
+async function answerIdentity(
+  { pool, model, signal }: VoiceComparison,
+  { embedding }: OpenedVoiceprint,
+  file: string,
+): Promise<IdentityAnswer> {
   try {
-    const { score, reason } = scoreIdentity({ centroid: embedding }, await embedVoice(pool, { file, directory: model.directory }, signal), model.calibration);
+    const { score, reason } = scoreIdentity(
+      { centroid: embedding },
+      await embedVoice(pool, { file, directory: model.directory }, signal),
+      model.calibration,
+    );
     return score === null ? { score, reason } : { score, reason: null };
   } catch (error) {
     if (error instanceof AudioRefusal) return { score: null, reason: error.reason };
@@ -93,7 +120,10 @@ async function answerIdentity({ pool, model, signal }: VoiceComparison, { embedd
   }
 }
 
-async function scoreAuthenticity({ pool, authenticity, signal }: VoiceComparison, file: string): Promise<ScoredRecording | AudioRefusal> {
+async function scoreAuthenticity(
+  { pool, authenticity, signal }: VoiceComparison,
+  file: string,
+): Promise<ScoredRecording | AudioRefusal> {
   try {
     return await pool.score({ file, model: authenticity, settings: defaultSettings }, signal);
   } catch (error) {
@@ -104,5 +134,7 @@ async function scoreAuthenticity({ pool, authenticity, signal }: VoiceComparison
 
 function authenticityOf(scored: ScoredRecording | AudioRefusal): AuthenticityAnswer {
   if (scored instanceof AudioRefusal) return { label: null, reason: scored.reason };
-  return scored.decision === null ? { label: null, reason: scored.reason! } : { label: scored.decision.label, reason: null };
+  return scored.decision === null
+    ? { label: null, reason: scored.reason! }
+    : { label: scored.decision.label, reason: null };
 }

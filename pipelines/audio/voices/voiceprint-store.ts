@@ -84,13 +84,23 @@ export interface OpenedVoiceprint {
  * Checks names and consent before anything is done with a person's voice; returns them cleaned.
  * @throws ServiceError `consent_required`, `usage_invalid`
  */
-export function checkEnrolment({ owner, subject, consent }: VoiceprintSubject & { readonly consent: Partial<Consent> }, now: Date): VoiceprintSubject & { readonly consent: Consent } {
+export function checkEnrolment(
+  { owner, subject, consent }: VoiceprintSubject & { readonly consent: Partial<Consent> },
+  now: Date,
+): VoiceprintSubject & { readonly consent: Consent } {
   const reference = cleanText(consent.reference ?? '');
   const recordedBy = cleanText(consent.recordedBy ?? '');
-  if (reference === null || recordedBy === null || consent.at === undefined) throw consentRequired('Say where the consent is kept, when it was given, and who enters it.');
-  if (reference.length > consentReferenceCharactersMax) throw consentRequired(`The reference of the consent is longer than ${consentReferenceCharactersMax} characters.`);
-  if (consent.at.getTime() > now.getTime() + clockDifferenceMsMax) throw consentRequired('The consent is dated in the future.');
-  return { owner: requireName('owner', owner), subject: requireName('subject', subject), consent: { reference, at: consent.at, recordedBy } };
+  if (reference === null || recordedBy === null || consent.at === undefined)
+    throw consentRequired('Say where the consent is kept, when it was given, and who enters it.');
+  if (reference.length > consentReferenceCharactersMax)
+    throw consentRequired(`The reference of the consent is longer than ${consentReferenceCharactersMax} characters.`);
+  if (consent.at.getTime() > now.getTime() + clockDifferenceMsMax)
+    throw consentRequired('The consent is dated in the future.');
+  return {
+    owner: requireName('owner', owner),
+    subject: requireName('subject', subject),
+    consent: { reference, at: consent.at, recordedBy },
+  };
 }
 
 /**
@@ -107,19 +117,45 @@ export async function requireNoVoiceprint(db: Queryable, { owner, subject }: Voi
  * those that `checkEnrolment` gave.
  * @throws ServiceError `voiceprint_exists`
  */
-export async function storeVoiceprint({ db, vault, record }: VoiceprintStore, voiceprint: NewVoiceprint): Promise<{ id: string; enrolledAt: Date }> {
+export async function storeVoiceprint(
+  { db, vault, record }: VoiceprintStore,
+  voiceprint: NewVoiceprint,
+): Promise<{ id: string; enrolledAt: Date }> {
   const { owner, subject, model, modelSha256, recordings, voiceSeconds, consent, embedding } = voiceprint;
   const id = randomUUID();
   const { key, wrapped, masterKeyId } = vault.makeKey(keyPurpose(id));
   const sealed = key.seal(bytesOf(embedding), embeddingPurpose(id, modelSha256));
-  const values = [id, owner, subject, model, modelSha256, recordings, voiceSeconds, consent.reference, consent.at, consent.recordedBy, sealed, wrapped, masterKeyId];
+  const values = [
+    id,
+    owner,
+    subject,
+    model,
+    modelSha256,
+    recordings,
+    voiceSeconds,
+    consent.reference,
+    consent.at,
+    consent.recordedBy,
+    sealed,
+    wrapped,
+    masterKeyId,
+  ];
   return inTransaction(db, async (client) => {
-    const row = await queryRow<{ voiceprintId: number; enrolledAt: Date }>(client, sql('audio/insert_voiceprint'), values);
+    const row = await queryRow<{ voiceprintId: number; enrolledAt: Date }>(
+      client,
+      sql('audio/insert_voiceprint'),
+      values,
+    );
     if (row === undefined) {
       await requireNoVoiceprint(client, voiceprint);
       throw exists(subject); // deleted in this moment
     }
-    await recordEvent(client, { voiceprintId: row.voiceprintId, action: 'enrolled', actor: consent.recordedBy, reason: `Consent ${consent.reference}` });
+    await recordEvent(client, {
+      voiceprintId: row.voiceprintId,
+      action: 'enrolled',
+      actor: consent.recordedBy,
+      reason: `Consent ${consent.reference}`,
+    });
     await record?.(client, id);
     return { id, enrolledAt: row.enrolledAt };
   });
@@ -152,8 +188,17 @@ export async function listVoiceprints(db: Queryable, filter: VoiceprintFilter): 
 }
 
 /** The same, with where the page after it begins; null for the last one. */
-export async function listVoiceprintPage(db: Queryable, { owner, withDeleted, limit, before }: VoiceprintFilter): Promise<{ voiceprints: VoiceprintRecord[]; next: number | null }> {
-  const rows = await queryRows<RecordRow>(db, sql('audio/list_voiceprints'), [null, owner ?? null, withDeleted, before ?? null, limit + 1]);
+export async function listVoiceprintPage(
+  db: Queryable,
+  { owner, withDeleted, limit, before }: VoiceprintFilter,
+): Promise<{ voiceprints: VoiceprintRecord[]; next: number | null }> {
+  const rows = await queryRows<RecordRow>(db, sql('audio/list_voiceprints'), [
+    null,
+    owner ?? null,
+    withDeleted,
+    before ?? null,
+    limit + 1,
+  ]);
   const shown = rows.slice(0, limit);
   return { voiceprints: shown.map(recordOf), next: rows.length > limit ? shown.at(-1)!.voiceprintId : null };
 }
@@ -163,14 +208,20 @@ export async function listVoiceprintPage(db: Queryable, { owner, withDeleted, li
  * @throws ServiceError `voiceprint_unknown`
  */
 export async function readVoiceprint(db: Queryable, id: string): Promise<VoiceprintRecord> {
-  const row = isId(id) ? await queryRow<RecordRow>(db, sql('audio/list_voiceprints'), [id, null, true, null, 1]) : undefined;
+  const row = isId(id)
+    ? await queryRow<RecordRow>(db, sql('audio/list_voiceprints'), [id, null, true, null, 1])
+    : undefined;
   if (row === undefined) throw unknown(id);
   return recordOf(row);
 }
 
 /** The audit trail of a voiceprint, oldest first; it stays when the voiceprint is deleted. */
 export async function listVoiceprintEvents(db: Queryable, id: string): Promise<VoiceprintEvent[]> {
-  const rows = await queryRows<Omit<VoiceprintEvent, 'eventId'> & { eventId: number }>(db, sql('audio/list_voiceprint_events'), [id]);
+  const rows = await queryRows<Omit<VoiceprintEvent, 'eventId'> & { eventId: number }>(
+    db,
+    sql('audio/list_voiceprint_events'),
+    [id],
+  );
   return rows.map(({ eventId, ...event }) => ({ eventId, ...event }));
 }
 
@@ -178,10 +229,16 @@ export async function listVoiceprintEvents(db: Queryable, id: string): Promise<V
  * Destroys the key and the sealed bytes of a voiceprint, which takes no master key. The row stays with its consent and its trail.
  * @throws ServiceError `voiceprint_unknown` also if it was deleted before, `reason_required`
  */
-export async function deleteVoiceprint(db: Pool, id: string, { actor, reason, record }: { actor: string; reason: string; record?: (client: Queryable) => Promise<void> }): Promise<{ deletedAt: Date }> {
+export async function deleteVoiceprint(
+  db: Pool,
+  id: string,
+  { actor, reason, record }: { actor: string; reason: string; record?: (client: Queryable) => Promise<void> },
+): Promise<{ deletedAt: Date }> {
   if (!/\S/.test(reason)) throw new ServiceError('reason_required', { operation: 'delete voiceprint', object: id });
   const deleted = await inTransaction(db, async (client) => {
-    const row = isId(id) ? await queryRow<{ voiceprintId: number; deletedAt: Date }>(client, sql('audio/delete_voiceprint'), [id, reason]) : undefined;
+    const row = isId(id)
+      ? await queryRow<{ voiceprintId: number; deletedAt: Date }>(client, sql('audio/delete_voiceprint'), [id, reason])
+      : undefined;
     if (row === undefined) throw deletedBefore(await readVoiceprint(client, id));
     await recordEvent(client, { voiceprintId: row.voiceprintId, action: 'deleted', actor, reason });
     await record?.(client);
@@ -204,14 +261,27 @@ export interface VoiceVerification {
  * Stores what came of a comparison, with a row of the audit trail. The recording itself is not kept.
  * @throws ServiceError `voiceprint_unknown` if it was deleted meanwhile
  */
-export async function recordVoiceVerification({ db, record }: Pick<VoiceprintStore, 'db' | 'record'>, id: string, { verification, actor }: { verification: VoiceVerification; actor: string }): Promise<{ verificationId: string; verifiedAt: Date }> {
+export async function recordVoiceVerification(
+  { db, record }: Pick<VoiceprintStore, 'db' | 'record'>,
+  id: string,
+  { verification, actor }: { verification: VoiceVerification; actor: string },
+): Promise<{ verificationId: string; verifiedAt: Date }> {
   const { audioSha256, identity, decision, reason } = verification;
   return inTransaction(db, async (client) => {
     const row = await queryRow<SealedRow>(client, sql('audio/read_voiceprint'), [id]);
     if (row === undefined || row.wrappedKey === null) throw unknown(id);
     const values = [row.voiceprintId, audioSha256, identity, decision && JSON.stringify(decision), reason, actor];
-    const stored = await queryRow<{ publicId: string; verifiedAt: Date }>(client, sql('audio/insert_voice_verification'), values);
-    await recordEvent(client, { voiceprintId: row.voiceprintId, action: 'verified', actor, reason: `Verification ${stored!.publicId}` });
+    const stored = await queryRow<{ publicId: string; verifiedAt: Date }>(
+      client,
+      sql('audio/insert_voice_verification'),
+      values,
+    );
+    await recordEvent(client, {
+      voiceprintId: row.voiceprintId,
+      action: 'verified',
+      actor,
+      reason: `Verification ${stored!.publicId}`,
+    });
     await record?.(client, stored!.publicId);
     return { verificationId: stored!.publicId, verifiedAt: stored!.verifiedAt };
   });
@@ -261,12 +331,26 @@ function recordOf(row: RecordRow): VoiceprintRecord {
   };
 }
 
-async function recordEvent(client: Queryable, { voiceprintId, action, actor, reason }: { voiceprintId: number } & Pick<VoiceprintEvent, 'action' | 'actor' | 'reason'>): Promise<void> {
+async function recordEvent(
+  client: Queryable,
+  {
+    voiceprintId,
+    action,
+    actor,
+    reason,
+  }: { voiceprintId: number } & Pick<VoiceprintEvent, 'action' | 'actor' | 'reason'>,
+): Promise<void> {
   await client.query(sql('audio/record_voiceprint_event'), [voiceprintId, action, actor, reason]);
 }
 
 function openKey(vault: Vault, id: string, { wrappedKey, masterKeyId }: SealedRow): SealingKey {
-  if (wrappedKey === null) throw new ServiceError('voiceprint_unknown', { operation: 'open voiceprint', object: id, problem: 'The voiceprint was deleted.', hint: 'Enrol the person again, with consent.' });
+  if (wrappedKey === null)
+    throw new ServiceError('voiceprint_unknown', {
+      operation: 'open voiceprint',
+      object: id,
+      problem: 'The voiceprint was deleted.',
+      hint: 'Enrol the person again, with consent.',
+    });
   return vault.unwrapKey({ wrapped: wrappedKey, masterKeyId }, keyPurpose(id.toLowerCase()), thing(id));
 }
 
@@ -289,22 +373,43 @@ function isId(id: string): boolean {
 function requireName(field: 'owner' | 'subject', text: string): string {
   const name = cleanText(text);
   if (name !== null && name.length <= voiceprintNameCharactersMax) return name;
-  throw new ServiceError('usage_invalid', { operation: 'enrol voice', object: field, problem: `The ${field} is missing or longer than ${voiceprintNameCharactersMax} characters.` });
+  throw new ServiceError('usage_invalid', {
+    operation: 'enrol voice',
+    object: field,
+    problem: `The ${field} is missing or longer than ${voiceprintNameCharactersMax} characters.`,
+  });
 }
 
 function consentRequired(problem: string): ServiceError {
-  return new ServiceError('consent_required', { operation: 'enrol voice', problem, hint: 'docs/voiceprints.md says what a consent needs.' });
+  return new ServiceError('consent_required', {
+    operation: 'enrol voice',
+    problem,
+    hint: 'docs/voiceprints.md says what a consent needs.',
+  });
 }
 
 function exists(of: string): ServiceError {
-  return new ServiceError('voiceprint_exists', { operation: 'enrol voice', object: of, hint: 'Delete it first with `caller-trust voice delete`, if it is to be made anew.' });
+  return new ServiceError('voiceprint_exists', {
+    operation: 'enrol voice',
+    object: of,
+    hint: 'Delete it first with `caller-trust voice delete`, if it is to be made anew.',
+  });
 }
 
 function deletedBefore({ id, deletedAt, deletedWhy }: VoiceprintRecord): ServiceError {
   const problem = `The voiceprint was deleted on ${deletedAt?.toISOString().slice(0, 10)}: ${deletedWhy}`;
-  return new ServiceError('voiceprint_unknown', { operation: 'delete voiceprint', object: id, problem, hint: `\`caller-trust voice show ${id}\` shows what is kept of it.` });
+  return new ServiceError('voiceprint_unknown', {
+    operation: 'delete voiceprint',
+    object: id,
+    problem,
+    hint: `\`caller-trust voice show ${id}\` shows what is kept of it.`,
+  });
 }
 
 function unknown(id: string): ServiceError {
-  return new ServiceError('voiceprint_unknown', { operation: 'open voiceprint', object: id, hint: '`caller-trust voice list` shows those there are.' });
+  return new ServiceError('voiceprint_unknown', {
+    operation: 'open voiceprint',
+    object: id,
+    hint: '`caller-trust voice list` shows those there are.',
+  });
 }

@@ -1,7 +1,13 @@
 import type { BrandProfile } from '../brand-profile.ts';
 import type { Finding } from '../finding.ts';
 import type { Place } from '../letter-reading.ts';
-import { NEARNESS, nearProtectedName, protectedNameIn, type NearName, type ProtectedNames } from '../names/protected-names.ts';
+import {
+  NEARNESS,
+  nearProtectedName,
+  protectedNameIn,
+  type NearName,
+  type ProtectedNames,
+} from '../names/protected-names.ts';
 import { NAME_REASONS, relateName } from '../names/related-name.ts';
 
 /** What is checked about a brand and its letter together, beside the rules of letters: the text when it passes, and when a person must decide. */
@@ -12,7 +18,8 @@ export const BRAND_CHECKS = {
   },
   name_not_protected: {
     pass: 'No name or call reason of the brand is near a protected name.',
-    review: 'The {field} is near the protected name {name} ({category}): {how}. A person decides, also where the company has that very name.',
+    review:
+      'The {field} is near the protected name {name} ({category}): {how}. A person decides, also where the company has that very name.',
   },
   letter_of_one_owner: {
     pass: 'No other client has handed in this letter.',
@@ -21,7 +28,11 @@ export const BRAND_CHECKS = {
 } as const;
 
 /** A finding of one of these checks. */
-export function brandFinding(code: keyof typeof BRAND_CHECKS, severity: 'pass' | 'review', place: Place | null = null): Finding {
+export function brandFinding(
+  code: keyof typeof BRAND_CHECKS,
+  severity: 'pass' | 'review',
+  place: Place | null = null,
+): Finding {
   return { code, severity, message: BRAND_CHECKS[code][severity], place, excerpt: null };
 }
 
@@ -37,7 +48,9 @@ function findingAbout(code: keyof typeof BRAND_CHECKS, words: Readonly<Record<st
 }
 
 /** The names of a brand, as findings call them. */
-const namesOfBrand = { displayName: 'display name', dba: 'DBA', legalName: 'legal name' } as const satisfies Partial<Record<keyof BrandProfile, string>>;
+const namesOfBrand = { displayName: 'display name', dba: 'DBA', legalName: 'legal name' } as const satisfies Partial<
+  Record<keyof BrandProfile, string>
+>;
 
 /** What is compared with protected names. */
 type CheckedProfile = Pick<BrandProfile, keyof typeof namesOfBrand | 'callReasons'>;
@@ -50,16 +63,25 @@ export function checkBrand(profile: CheckedProfile, protectedNames: ProtectedNam
   const { related, reason } = relateName(profile.displayName, profile);
   const near = findProtected(profile, protectedNames);
   return [
-    related ? brandFinding('display_name_related', 'pass') : findingAbout('display_name_related', { reason: NAME_REASONS[reason] }),
-    near === null ? brandFinding('name_not_protected', 'pass') : findingAbout('name_not_protected', { ...near, how: NEARNESS[near.how] }),
+    related
+      ? brandFinding('display_name_related', 'pass')
+      : findingAbout('display_name_related', { reason: NAME_REASONS[reason] }),
+    near === null
+      ? brandFinding('name_not_protected', 'pass')
+      : findingAbout('name_not_protected', { ...near, how: NEARNESS[near.how] }),
   ];
 }
 
-function findProtected(profile: CheckedProfile, protectedNames: ProtectedNames): Pick<NearName, 'name' | 'category' | 'how'> & { readonly field: string } | null {
+function findProtected(
+  profile: CheckedProfile,
+  protectedNames: ProtectedNames,
+): (Pick<NearName, 'name' | 'category' | 'how'> & { readonly field: string }) | null {
   for (const [field, words] of Object.entries(namesOfBrand) as [keyof typeof namesOfBrand, string][]) {
     const near = profile[field] === null ? null : nearProtectedName(profile[field], protectedNames);
     if (near !== null) return { field: words, name: near.name, category: near.category, how: near.how };
   }
-  const near = profile.callReasons.map((reason) => protectedNameIn(reason, protectedNames)).find((each) => each !== null);
+  const near = profile.callReasons
+    .map((reason) => protectedNameIn(reason, protectedNames))
+    .find((each) => each !== null);
   return near === undefined ? null : { field: 'call reason', name: near.name, category: near.category, how: near.how };
 }

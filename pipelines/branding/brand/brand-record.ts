@@ -75,7 +75,12 @@ export interface LetterRecord {
   readonly validUntil: Date | null;
   /** Numbers that it authorizes. */
   readonly numbers: number;
-  readonly document: { readonly documentId: number; readonly sha256: string; readonly bytes: number; readonly destroyedAt: Date | null };
+  readonly document: {
+    readonly documentId: number;
+    readonly sha256: string;
+    readonly bytes: number;
+    readonly destroyedAt: Date | null;
+  };
 }
 
 /** One entry of the audit trail. */
@@ -94,15 +99,27 @@ export interface BrandingEvent {
 }
 
 /** Brands by handle, after one of them. */
-export async function listBrands(db: Queryable, { owner, state, after, limit }: { owner?: string | undefined; state?: string | undefined; after: string; limit: number }): Promise<BrandSummary[]> {
+export async function listBrands(
+  db: Queryable,
+  {
+    owner,
+    state,
+    after,
+    limit,
+  }: { owner?: string | undefined; state?: string | undefined; after: string; limit: number },
+): Promise<BrandSummary[]> {
   return queryRows<BrandSummary>(db, sql('branding/list_brands'), [owner ?? null, state ?? null, after, limit]);
 }
 
 /** @throws ServiceError `brand_unknown` */
 export async function readBrand(db: Queryable, handle: string): Promise<BrandRecord> {
-  const row = await queryRow<Omit<BrandRecord, 'findings'> & { findings: Finding[] }>(db, sql('branding/read_brand'), [handle]);
+  const row = await queryRow<Omit<BrandRecord, 'findings'> & { findings: Finding[] }>(db, sql('branding/read_brand'), [
+    handle,
+  ]);
   if (row === undefined) throw brandUnknown(handle);
-  const counts = await queryRows<{ state: NumberState; count: number }>(db, sql('branding/count_brand_numbers'), [row.brandId]);
+  const counts = await queryRows<{ state: NumberState; count: number }>(db, sql('branding/count_brand_numbers'), [
+    row.brandId,
+  ]);
   return {
     ...row,
     findings: row.findings.map(publicFinding),
@@ -113,13 +130,21 @@ export async function readBrand(db: Queryable, handle: string): Promise<BrandRec
 
 /** The error for a brand that is not there, or that who asks may not see. */
 export function brandUnknown(handle: string): ServiceError {
-  return new ServiceError('brand_unknown', { operation: 'show brand', object: handle, hint: '`caller-trust brand list` shows those there are.' });
+  return new ServiceError('brand_unknown', {
+    operation: 'show brand',
+    object: handle,
+    hint: '`caller-trust brand list` shows those there are.',
+  });
 }
 
 const lettersShownMax = 100;
 
 /** Numbers of a brand in ascending order, after one of them. */
-export async function listBrandNumbers(db: Queryable, brandId: number, { state, after, limit }: { state?: string | undefined; after: string; limit: number }): Promise<BrandNumber[]> {
+export async function listBrandNumbers(
+  db: Queryable,
+  brandId: number,
+  { state, after, limit }: { state?: string | undefined; after: string; limit: number },
+): Promise<BrandNumber[]> {
   return queryRows<BrandNumber>(db, sql('branding/list_brand_numbers'), [brandId, state ?? null, after, limit]);
 }
 
@@ -135,8 +160,19 @@ export interface LetterFilter {
 }
 
 /** Letters, newest first. */
-export async function listLetters(db: Queryable, { handle, owners, state, endingBy, before, limit }: LetterFilter): Promise<LetterRecord[]> {
-  const rows = await queryRows<LetterRow>(db, sql('branding/list_letters'), [null, handle ?? null, state ?? null, endingBy ?? null, before ?? null, limit, owners ?? null]);
+export async function listLetters(
+  db: Queryable,
+  { handle, owners, state, endingBy, before, limit }: LetterFilter,
+): Promise<LetterRecord[]> {
+  const rows = await queryRows<LetterRow>(db, sql('branding/list_letters'), [
+    null,
+    handle ?? null,
+    state ?? null,
+    endingBy ?? null,
+    before ?? null,
+    limit,
+    owners ?? null,
+  ]);
   return rows.map(letterOf);
 }
 
@@ -144,22 +180,44 @@ export async function listLetters(db: Queryable, { handle, owners, state, ending
  * A letter with its findings; `opened` adds what was sealed beside it, for those who may see its text.
  * @throws ServiceError `letter_unknown`, `document_sealed`
  */
-export async function readLetterRecord(db: Queryable, letterId: number, vault?: Vault): Promise<LetterRecord & { findings: readonly PublicFinding[]; opened: SealedReading | null }> {
-  const [row] = await queryRows<LetterRow>(db, sql('branding/list_letters'), [letterId, null, null, null, null, 1, null]);
+export async function readLetterRecord(
+  db: Queryable,
+  letterId: number,
+  vault?: Vault,
+): Promise<LetterRecord & { findings: readonly PublicFinding[]; opened: SealedReading | null }> {
+  const [row] = await queryRows<LetterRow>(db, sql('branding/list_letters'), [
+    letterId,
+    null,
+    null,
+    null,
+    null,
+    1,
+    null,
+  ]);
   if (row === undefined) throw letterUnknown(letterId);
   const letter = letterOf(row);
   const mayOpen = vault !== undefined && letter.document.destroyedAt === null;
-  const opened = mayOpen ? ((await openReading({ db, vault }, letter.document.documentId)) as SealedReading | null) : null;
+  const opened = mayOpen
+    ? ((await openReading({ db, vault }, letter.document.documentId)) as SealedReading | null)
+    : null;
   return { ...letter, findings: await listFindings(db, letterId), opened };
 }
 
 /** The error for a letter that is not there, or that who asks may not see. */
 export function letterUnknown(letterId: number): ServiceError {
-  return new ServiceError('letter_unknown', { operation: 'show letter', object: String(letterId), hint: '`caller-trust letter list` shows those there are.' });
+  return new ServiceError('letter_unknown', {
+    operation: 'show letter',
+    object: String(letterId),
+    hint: '`caller-trust letter list` shows those there are.',
+  });
 }
 
 /** The audit trail of a brand, oldest first, after one event. */
-export async function listEvents(db: Queryable, brandId: number, { after, limit }: { after: number; limit: number }): Promise<BrandingEvent[]> {
+export async function listEvents(
+  db: Queryable,
+  brandId: number,
+  { after, limit }: { after: number; limit: number },
+): Promise<BrandingEvent[]> {
   return queryRows<BrandingEvent>(db, sql('branding/list_events'), [brandId, after, limit]);
 }
 

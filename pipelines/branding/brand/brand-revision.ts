@@ -17,21 +17,44 @@ export interface NameCheck {
 }
 
 /** Checks the names of a profile. The comparison takes milliseconds (bench/names.ts): where it can, before the lock of changes is taken. */
-export async function checkNames(db: Queryable, profile: BrandProfile, callReason: string | null = null): Promise<NameCheck> {
+export async function checkNames(
+  db: Queryable,
+  profile: BrandProfile,
+  callReason: string | null = null,
+): Promise<NameCheck> {
   const protectedNames = await listOwnProtectedNames(db);
   const ready = protectedNamesWith(protectedNames);
-  const protectedReasons = [...profile.callReasons, callReason].filter((reason) => reason !== null && protectedNameIn(reason, ready) !== null) as string[];
+  const protectedReasons = [...profile.callReasons, callReason].filter(
+    (reason) => reason !== null && protectedNameIn(reason, ready) !== null,
+  ) as string[];
   return { findings: checkBrand(profile, ready), profile, protectedNames, protectedReasons };
 }
 
 /** True if the names of a profile are those that were checked, and the protected names have not changed since. */
-export async function isNameCheckCurrent(db: Queryable, checked: NameCheck, { displayName, legalName, dba, callReasons }: BrandProfile): Promise<boolean> {
+export async function isNameCheckCurrent(
+  db: Queryable,
+  checked: NameCheck,
+  { displayName, legalName, dba, callReasons }: BrandProfile,
+): Promise<boolean> {
   const { profile, protectedNames } = checked;
-  const sameNames = profile.displayName === displayName && profile.legalName === legalName && profile.dba === dba && isDeepStrictEqual(profile.callReasons, callReasons);
+  const sameNames =
+    profile.displayName === displayName &&
+    profile.legalName === legalName &&
+    profile.dba === dba &&
+    isDeepStrictEqual(profile.callReasons, callReasons);
   return sameNames && isDeepStrictEqual(await listOwnProtectedNames(db), protectedNames);
 }
 
 /** A letter that the rules approve has the names of its revision: a person is needed only for what was found about the names themselves. */
-export async function judgeNames(client: Queryable, brandId: number, { revision, findings }: { revision: number; findings: readonly Finding[] }): Promise<void> {
-  await client.query(sql('branding/judge_revision'), [brandId, revision, JSON.stringify(findings), needsPerson(findings)]);
+export async function judgeNames(
+  client: Queryable,
+  brandId: number,
+  { revision, findings }: { revision: number; findings: readonly Finding[] },
+): Promise<void> {
+  await client.query(sql('branding/judge_revision'), [
+    brandId,
+    revision,
+    JSON.stringify(findings),
+    needsPerson(findings),
+  ]);
 }

@@ -47,19 +47,34 @@ async function expireOfBrand(db: Pool, handle: string, at: Date): Promise<void> 
   await inTransaction(db, async (client) => {
     await client.query(`SET LOCAL lock_timeout = '${lockSecondsMax}s'`);
     const brand = await lockBrand(client, handle, null);
-    for (const letter of await queryRows<DueLetter>(client, sql('branding/list_due_letters'), [at, nearEnd(at), brand.brandId])) {
+    for (const letter of await queryRows<DueLetter>(client, sql('branding/list_due_letters'), [
+      at,
+      nearEnd(at),
+      brand.brandId,
+    ])) {
       const reason = letter.ended ? 'Its validity is over.' : `Its validity ends within ${expiringDays} days.`;
-      await moveLetter(client, { letterId: letter.letterId, state: letter.state }, { action: letter.ended ? 'expire' : 'warn', at, cause: { actor, reason, operationId: null } });
+      await moveLetter(
+        client,
+        { letterId: letter.letterId, state: letter.state },
+        { action: letter.ended ? 'expire' : 'warn', at, cause: { actor, reason, operationId: null } },
+      );
     }
-    await settleBrand(client, brand.brandId, { at, cause: { actor, reason: 'A letter has ended.', operationId: null } });
+    await settleBrand(client, brand.brandId, {
+      at,
+      cause: { actor, reason: 'A letter has ended.', operationId: null },
+    });
   });
 }
 
 /** Destroys the documents whose time of retention is over at an instant; returns how many. */
-export async function destroyOldDocuments(db: Pool, { retentionDays, at }: { retentionDays: number; at: Date }): Promise<number> {
+export async function destroyOldDocuments(
+  db: Pool,
+  { retentionDays, at }: { retentionDays: number; at: Date },
+): Promise<number> {
   const before = new Date(at.getTime() - retentionDays * dayMs);
   const old = await queryRows<{ documentId: number }>(db, sql('branding/list_expired_documents'), [before]);
   let destroyed = 0;
-  for (const { documentId } of old) if (await destroyDocument(db, documentId, `Retention of ${retentionDays} days is over.`)) destroyed += 1;
+  for (const { documentId } of old)
+    if (await destroyDocument(db, documentId, `Retention of ${retentionDays} days is over.`)) destroyed += 1;
   return destroyed;
 }

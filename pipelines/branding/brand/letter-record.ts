@@ -53,24 +53,68 @@ export interface LetterDecisionFacts extends Omit<ApprovalFacts, 'reading' | 'te
 export function concludeLetter({ reading: outcome, text, more, ...facts }: LetterDecisionFacts): DecidedLetter {
   const reading = outcome.kind === 'read' ? outcome.reading : null;
   const { form, request } = facts;
-  if (reading === null) return { ...text, outcome: 'rejected', ruleVersion: letterRuleVersion, endsOn: null, reading, formId: null, formFits: false, reason: reasonOf(text.findings) };
-  const { outcome: verdict, findings } = decideApproval({ ...facts, reading, textFindings: [...text.findings, ...more] });
-  const known = { outcome: verdict, findings, ruleVersion: letterRuleVersion, reading, fields: text.fields, reason: reasonOf(findings) };
-  if (form === null || !form.sameBytes) return { ...known, signedOn: text.signedOn, endsOn: form === null ? endOf(text) : null, coveredPhones: text.coveredPhones, formId: null, formFits: false };
-  const formFits = !findings.some(({ code, severity }) => severity === 'review' && (code === 'form_issued' || code === 'form_fits_request'));
+  if (reading === null)
+    return {
+      ...text,
+      outcome: 'rejected',
+      ruleVersion: letterRuleVersion,
+      endsOn: null,
+      reading,
+      formId: null,
+      formFits: false,
+      reason: reasonOf(text.findings),
+    };
+  const { outcome: verdict, findings } = decideApproval({
+    ...facts,
+    reading,
+    textFindings: [...text.findings, ...more],
+  });
+  const known = {
+    outcome: verdict,
+    findings,
+    ruleVersion: letterRuleVersion,
+    reading,
+    fields: text.fields,
+    reason: reasonOf(findings),
+  };
+  if (form === null || !form.sameBytes)
+    return {
+      ...known,
+      signedOn: text.signedOn,
+      endsOn: form === null ? endOf(text) : null,
+      coveredPhones: text.coveredPhones,
+      formId: null,
+      formFits: false,
+    };
+  const formFits = !findings.some(
+    ({ code, severity }) => severity === 'review' && (code === 'form_issued' || code === 'form_fits_request'),
+  );
   // What a stranger hands in of somebody's form must not count against that form.
   const formId = form.owner === request.owner ? form.formId : null;
-  return { ...known, signedOn: formSignedOn(reading), endsOn: null, coveredPhones: form.content.phones, formId, formFits };
+  return {
+    ...known,
+    signedOn: formSignedOn(reading),
+    endsOn: null,
+    coveredPhones: form.content.phones,
+    formId,
+    formFits,
+  };
 }
 
 /** The first day on which the letter ends by its own words, by the earlier reading of an ambiguous one; null if it says none. */
 function endOf({ fields }: LetterTextDecision): string | null {
-  const days = (fields?.endDates ?? []).flatMap(({ date, alternative }) => (alternative === null ? [date] : [date, alternative]));
+  const days = (fields?.endDates ?? []).flatMap(({ date, alternative }) =>
+    alternative === null ? [date] : [date, alternative],
+  );
   return days.sort()[0] ?? null;
 }
 
 function reasonOf(findings: readonly Finding[]): string {
-  const decisive = [...new Set(findings.filter(({ severity }) => severity === 'reject' || severity === 'review').map(({ code }) => code))];
+  const decisive = [
+    ...new Set(
+      findings.filter(({ severity }) => severity === 'reject' || severity === 'review').map(({ code }) => code),
+    ),
+  ];
   return decisive.length === 0 ? 'Every rule passed.' : `Decided by ${decisive.join(', ')}.`;
 }
 
@@ -85,12 +129,27 @@ interface RecordLetterOptions {
 }
 
 /** Stores a decided letter with its findings and numbers, the reading sealed, and moves it to its state. Returns its id. */
-export async function recordLetter(client: Queryable, { vault, brandId, revision, profile, operation, decided, at }: RecordLetterOptions): Promise<number> {
+export async function recordLetter(
+  client: Queryable,
+  { vault, brandId, revision, profile, operation, decided, at }: RecordLetterOptions,
+): Promise<number> {
   const { findings, reading, fields } = decided;
   const documentId = operation.letterDocumentId!; // a letter was read
   const row = await queryRow<{ letterId: number }>(client, sql('branding/insert_letter'), [
-    brandId, revision, documentId, operation.operationId, operation.requestedAt, decided.ruleVersion,
-    reading?.format ?? null, reading?.pages.length ?? null, decided.signedOn, operation.requestedBy, `Handed in with operation ${operation.operationId}.`, profile.legalName, decided.endsOn, decided.formId,
+    brandId,
+    revision,
+    documentId,
+    operation.operationId,
+    operation.requestedAt,
+    decided.ruleVersion,
+    reading?.format ?? null,
+    reading?.pages.length ?? null,
+    decided.signedOn,
+    operation.requestedBy,
+    `Handed in with operation ${operation.operationId}.`,
+    profile.legalName,
+    decided.endsOn,
+    decided.formId,
   ]);
   const letterId = row!.letterId;
   await client.query(sql('branding/insert_findings'), [
@@ -101,12 +160,17 @@ export async function recordLetter(client: Queryable, { vault, brandId, revision
     findings.map(({ place }) => place?.page ?? null),
     findings.map(({ place }) => place?.line ?? null),
   ]);
-  if (decided.formId !== null && decided.formFits) await client.query(sql('branding/use_issued_form'), [decided.formId, brandId]);
+  if (decided.formId !== null && decided.formFits)
+    await client.query(sql('branding/use_issued_form'), [decided.formId, brandId]);
   await client.query(sql('branding/insert_letter_numbers'), [letterId, decided.coveredPhones]);
   await storeReading({ db: client, vault }, documentId, { findings, fields, reading } satisfies SealedReading);
   const action = { approved: 'approve', rejected: 'reject', in_review: 'review' } as const;
   const cause = { actor: decided.ruleVersion, reason: decided.reason, operationId: operation.operationId };
-  await moveLetter(client, { letterId, state: 'submitted', signedOn: decided.signedOn, endsOn: decided.endsOn }, { action: action[decided.outcome], at, cause });
+  await moveLetter(
+    client,
+    { letterId, state: 'submitted', signedOn: decided.signedOn, endsOn: decided.endsOn },
+    { action: action[decided.outcome], at, cause },
+  );
   return letterId;
 }
 
@@ -121,8 +185,26 @@ export async function moveLetter(
 ): Promise<LetterState> {
   const object = String(letter.letterId);
   const to = transition(LETTER_TRANSITIONS, letter.state, { action, object });
-  const validity = action === 'approve' ? letterValidity({ signedOn: letter.signedOn ?? null, endsOn: letter.endsOn ?? null, approvedAt: at }) : undefined;
-  if (validity === null) throw new ServiceError('transition_refused', { operation: 'approve letter', object, problem: 'The letter was signed more than 12 months ago, or has ended by its own words.', hint: 'Ask for a new letter.' });
-  await client.query(sql('branding/set_letter_state'), [letter.letterId, to, action, cause.actor, cause.reason, cause.operationId, validity?.from ?? null, validity?.until ?? null]);
+  const validity =
+    action === 'approve'
+      ? letterValidity({ signedOn: letter.signedOn ?? null, endsOn: letter.endsOn ?? null, approvedAt: at })
+      : undefined;
+  if (validity === null)
+    throw new ServiceError('transition_refused', {
+      operation: 'approve letter',
+      object,
+      problem: 'The letter was signed more than 12 months ago, or has ended by its own words.',
+      hint: 'Ask for a new letter.',
+    });
+  await client.query(sql('branding/set_letter_state'), [
+    letter.letterId,
+    to,
+    action,
+    cause.actor,
+    cause.reason,
+    cause.operationId,
+    validity?.from ?? null,
+    validity?.until ?? null,
+  ]);
   return to;
 }

@@ -10,7 +10,9 @@ const dayMs = 86_400_000;
 export function addMonths(date: string, months: number): string {
   const [year = 0, month = 1, day = 1] = date.split('-').map(Number);
   const last = new Date(Date.UTC(year, month - 1 + months + 1, 0));
-  return new Date(Date.UTC(last.getUTCFullYear(), last.getUTCMonth(), Math.min(day, last.getUTCDate()))).toISOString().slice(0, 10);
+  return new Date(Date.UTC(last.getUTCFullYear(), last.getUTCMonth(), Math.min(day, last.getUTCDate())))
+    .toISOString()
+    .slice(0, 10);
 }
 
 /**
@@ -18,7 +20,15 @@ export function addMonths(date: string, months: number): string {
  * signed, or after its approval where no signing date was read, or of the day on which the letter ends by its own words, if
  * that is earlier. Null if that is over already.
  */
-export function letterValidity({ signedOn, endsOn, approvedAt }: { signedOn: string | null; endsOn: string | null; approvedAt: Date }): { from: Date; until: Date } | null {
+export function letterValidity({
+  signedOn,
+  endsOn,
+  approvedAt,
+}: {
+  signedOn: string | null;
+  endsOn: string | null;
+  approvedAt: Date;
+}): { from: Date; until: Date } | null {
   const longest = addMonths(signedOn ?? approvedAt.toISOString().slice(0, 10), letterMonths);
   const lastDay = endsOn !== null && endsOn < longest ? endsOn : longest;
   const until = new Date(Date.parse(`${lastDay}T00:00:00Z`) + dayMs);

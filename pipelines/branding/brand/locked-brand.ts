@@ -36,7 +36,11 @@ export async function lockBrand(client: Queryable, handle: string, owner: string
   await takeChangeLock(client);
   const brand = await queryRow<LockedBrand>(client, sql('branding/lock_brand'), [handle]);
   if (brand === undefined || (owner !== null && brand.owner !== owner)) {
-    throw new ServiceError('brand_unknown', { operation: 'find brand', object: handle, hint: '`caller-trust brand list` shows those there are.' });
+    throw new ServiceError('brand_unknown', {
+      operation: 'find brand',
+      object: handle,
+      hint: '`caller-trust brand list` shows those there are.',
+    });
   }
   return brand;
 }

@@ -41,16 +41,33 @@ interface Conflict {
 }
 
 /** Says for each row what becomes of its number, under the lock of claims. */
-export async function judgeClaims(client: Queryable, brandId: number, rows: readonly NumberRow[]): Promise<NumberClaims> {
+export async function judgeClaims(
+  client: Queryable,
+  brandId: number,
+  rows: readonly NumberRow[],
+): Promise<NumberClaims> {
   const phones = [...new Set(rows.flatMap(({ phone }) => (phone === null ? [] : [phone])))];
-  const conflicts = new Map((await queryRows<Conflict>(client, sql('branding/find_number_conflicts'), [brandId, phones])).map((conflict) => [conflict.phone, conflict]));
+  const conflicts = new Map(
+    (await queryRows<Conflict>(client, sql('branding/find_number_conflicts'), [brandId, phones])).map((conflict) => [
+      conflict.phone,
+      conflict,
+    ]),
+  );
   const seen = new Set<string>();
   const judged = rows.map((row): ClaimedRow => {
-    if (row.phone === null) return { line: row.line, phone: null, country: null, before: null, outcome: row.code, reason: row.reason };
+    if (row.phone === null)
+      return { line: row.line, phone: null, country: null, before: null, outcome: row.code, reason: row.reason };
     const conflict = conflicts.get(row.phone);
     const outcome = seen.has(row.phone) ? 'number_repeated' : judgeConflict(conflict);
     seen.add(row.phone);
-    return { line: row.line, phone: row.phone, country: row.country, before: conflict?.ownState ?? null, outcome, reason: NUMBER_OUTCOMES[outcome] };
+    return {
+      line: row.line,
+      phone: row.phone,
+      country: row.country,
+      before: conflict?.ownState ?? null,
+      outcome,
+      reason: NUMBER_OUTCOMES[outcome],
+    };
   });
   return { rows: judged, phones, ofOtherBrands: phones.filter((phone) => conflicts.get(phone)?.ofOtherBrand === true) };
 }
@@ -63,7 +80,15 @@ function judgeConflict(conflict: Conflict | undefined): keyof typeof NUMBER_OUTC
 }
 
 /** Submits the accepted numbers with the brand, and keeps every row with what became of it. */
-export async function claimNumbers(client: Queryable, { brandId, operation, claims, cause }: { brandId: number; operation: OperationRecord; claims: NumberClaims; cause: Cause }): Promise<void> {
+export async function claimNumbers(
+  client: Queryable,
+  {
+    brandId,
+    operation,
+    claims,
+    cause,
+  }: { brandId: number; operation: OperationRecord; claims: NumberClaims; cause: Cause },
+): Promise<void> {
   const { rows } = claims;
   if (rows.length === 0) return;
   const accepted = rows.filter(({ outcome }) => outcome === 'accepted');

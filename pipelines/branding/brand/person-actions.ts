@@ -46,9 +46,15 @@ export type NumberPersonAction = 'suspend' | 'resume' | 'reject' | 'remove';
  * @throws ServiceError `brand_unknown`, `reason_required`, `transition_refused`: also while a letter of it is undecided, and if it is
  *   another revision that waits, `decided_by_requester`
  */
-export async function decideBrand({ approve, eyes, revision, ...options }: BrandActionOptions & Verdict & { revision?: number | undefined }): Promise<BrandState> {
+export async function decideBrand({
+  approve,
+  eyes,
+  revision,
+  ...options
+}: BrandActionOptions & Verdict & { revision?: number | undefined }): Promise<BrandState> {
   return withBrand(options, async (client, brand, cause) => {
-    if (brand.state === 'withdrawn') throw new ServiceError('brand_withdrawn', { operation: 'decide brand', object: brand.handle });
+    if (brand.state === 'withdrawn')
+      throw new ServiceError('brand_withdrawn', { operation: 'decide brand', object: brand.handle });
     if (revision !== undefined && brand.pendingRevision !== revision) throw anotherPending(brand, revision);
     await requireDecidedLetters(client, brand);
     const everApproved = brand.approvedRevision !== null;
@@ -69,7 +75,11 @@ export async function suspendBrand(options: BrandActionOptions): Promise<BrandSt
 export async function resumeBrand({ eyes, ...options }: BrandActionOptions & SecondPerson): Promise<BrandState> {
   return withBrand(options, async (client, brand, cause) => {
     await moveBrand(client, moved(brand), { action: 'resume', cause });
-    await requireAnotherPerson(client, { eyes, actor: cause.actor, of: { kind: 'resumption', brandId: brand.brandId } }); // last, as for a letter
+    await requireAnotherPerson(client, {
+      eyes,
+      actor: cause.actor,
+      of: { kind: 'resumption', brandId: brand.brandId },
+    }); // last, as for a letter
   });
 }
 
@@ -77,8 +87,13 @@ export async function resumeBrand({ eyes, ...options }: BrandActionOptions & Sec
 export async function withdrawBrand(options: BrandActionOptions): Promise<BrandState> {
   return withBrand(options, async (client, brand, cause) => {
     await moveBrand(client, moved(brand), { action: 'withdraw', cause });
-    const letters = await queryRows<{ letterId: number; state: LetterState }>(client, sql('branding/list_open_letters'), [brand.brandId]);
-    for (const { letterId, state } of letters) await moveLetter(client, { letterId, state }, { action: 'withdraw', at: new Date(), cause });
+    const letters = await queryRows<{ letterId: number; state: LetterState }>(
+      client,
+      sql('branding/list_open_letters'),
+      [brand.brandId],
+    );
+    for (const { letterId, state } of letters)
+      await moveLetter(client, { letterId, state }, { action: 'withdraw', at: new Date(), cause });
   });
 }
 
@@ -97,7 +112,9 @@ export async function decideLetter({ approve, eyes, ...options }: LetterActionOp
 
 /** Revokes a letter: its numbers leave the next night unless another letter names them. @throws ServiceError as {@link decideLetter} */
 export async function withdrawLetter(options: LetterActionOptions): Promise<LetterState> {
-  return withLetter(options, (client, letter, cause) => moveLetter(client, letter, { action: 'withdraw', at: new Date(), cause }));
+  return withLetter(options, (client, letter, cause) =>
+    moveLetter(client, letter, { action: 'withdraw', at: new Date(), cause }),
+  );
 }
 
 /**
@@ -107,8 +124,14 @@ export async function withdrawLetter(options: LetterActionOptions): Promise<Lett
 export async function deleteLetterDocument(options: LetterActionOptions): Promise<LetterState> {
   return withLetter(options, async (client, letter, cause) => {
     if (letter.state === 'submitted' || letter.state === 'in_review') throw undecided(letter.letterId);
-    if (!(await destroyDocument(client, letter.documentId, cause.reason))) throw new ServiceError('document_destroyed', { operation: 'delete letter', object: String(letter.letterId) });
-    await client.query(sql('branding/record_letter_event'), [letter.letterId, 'delete_document', cause.actor, cause.reason]);
+    if (!(await destroyDocument(client, letter.documentId, cause.reason)))
+      throw new ServiceError('document_destroyed', { operation: 'delete letter', object: String(letter.letterId) });
+    await client.query(sql('branding/record_letter_event'), [
+      letter.letterId,
+      'delete_document',
+      cause.actor,
+      cause.reason,
+    ]);
     return letter.state;
   });
 }
@@ -117,23 +140,52 @@ export async function deleteLetterDocument(options: LetterActionOptions): Promis
  * Suspends, resumes, rejects for good or removes one number of a brand; returns its state.
  * @throws ServiceError `brand_unknown`, `phone_unknown`, `reason_required`, `transition_refused`, `decided_by_requester` for a resumption
  */
-export async function changeNumber({ action, phone, eyes, ...options }: BrandActionOptions & SecondPerson & { action: NumberPersonAction; phone: string }): Promise<NumberState> {
+export async function changeNumber({
+  action,
+  phone,
+  eyes,
+  ...options
+}: BrandActionOptions & SecondPerson & { action: NumberPersonAction; phone: string }): Promise<NumberState> {
   const of = { brandId: 0 };
   await withBrand(options, async (client, brand, cause) => {
     of.brandId = brand.brandId;
     const { from, to } = NUMBER_TRANSITIONS.actions[action];
-    const before = await queryRow<{ state: NumberState }>(client, sql('branding/read_brand_number'), [brand.brandId, phone]);
-    if (before === undefined) throw new ServiceError('phone_unknown', { operation: `${action} number`, object: brand.handle, problem: 'The brand does not have this number.' });
-    const moves = await moveNumbers(client, brand.brandId, { action, from, standing: ['covered', 'pending', 'none'], phones: [phone], at: new Date(), cause });
+    const before = await queryRow<{ state: NumberState }>(client, sql('branding/read_brand_number'), [
+      brand.brandId,
+      phone,
+    ]);
+    if (before === undefined)
+      throw new ServiceError('phone_unknown', {
+        operation: `${action} number`,
+        object: brand.handle,
+        problem: 'The brand does not have this number.',
+      });
+    const moves = await moveNumbers(client, brand.brandId, {
+      action,
+      from,
+      standing: ['covered', 'pending', 'none'],
+      phones: [phone],
+      at: new Date(),
+      cause,
+    });
     if (moves === 0) throw numberRefused(action, before.state, to);
-    if (action === 'resume') await requireAnotherPerson(client, { eyes, actor: cause.actor, of: { kind: 'resumption', brandId: brand.brandId } });
+    if (action === 'resume')
+      await requireAnotherPerson(client, {
+        eyes,
+        actor: cause.actor,
+        of: { kind: 'resumption', brandId: brand.brandId },
+      });
   });
   // What it came to: a resumed number that no letter names any more has expired.
-  return (await queryRow<{ state: NumberState }>(options.db, sql('branding/read_brand_number'), [of.brandId, phone]))!.state;
+  return (await queryRow<{ state: NumberState }>(options.db, sql('branding/read_brand_number'), [of.brandId, phone]))!
+    .state;
 }
 
 /** Runs an action on a brand under its lock, then brings everything to where it belongs; returns the brand's state. */
-async function withBrand({ db, handle, ...decider }: BrandActionOptions, work: (client: Queryable, brand: LockedBrand, cause: Cause) => Promise<unknown>): Promise<BrandState> {
+async function withBrand(
+  { db, handle, ...decider }: BrandActionOptions,
+  work: (client: Queryable, brand: LockedBrand, cause: Cause) => Promise<unknown>,
+): Promise<BrandState> {
   const cause = causeOf(decider);
   return inTransaction(db, async (client) => {
     const brand = await lockBrand(client, handle, null);
@@ -162,13 +214,27 @@ interface LockedLetter {
   readonly endsOn: string | null;
 }
 
-async function withLetter({ db, letterId, ...decider }: LetterActionOptions, work: (client: Queryable, letter: LockedLetter, cause: Cause) => Promise<LetterState>): Promise<LetterState> {
+async function withLetter(
+  { db, letterId, ...decider }: LetterActionOptions,
+  work: (client: Queryable, letter: LockedLetter, cause: Cause) => Promise<LetterState>,
+): Promise<LetterState> {
   const cause = causeOf(decider);
   return inTransaction(db, async (client) => {
     const { handle } = await readLetterRow(client, letterId);
     const brand = await lockBrand(client, handle, null); // letters change under the lock of their brand
     const row = await readLetterRow(client, letterId);
-    const state = await work(client, { letterId, brandId: brand.brandId, documentId: row.documentId, state: row.state, signedOn: row.signedOn, endsOn: row.endsOn }, cause);
+    const state = await work(
+      client,
+      {
+        letterId,
+        brandId: brand.brandId,
+        documentId: row.documentId,
+        state: row.state,
+        signedOn: row.signedOn,
+        endsOn: row.endsOn,
+      },
+      cause,
+    );
     await decider.record?.(client);
     await settleBrand(client, brand.brandId, { at: new Date(), cause });
     return state;
@@ -177,7 +243,12 @@ async function withLetter({ db, letterId, ...decider }: LetterActionOptions, wor
 
 async function readLetterRow(client: Queryable, letterId: number): Promise<LetterRow> {
   const row = await queryRow<LetterRow>(client, sql('branding/lock_letter'), [letterId]);
-  if (row === undefined) throw new ServiceError('letter_unknown', { operation: 'find letter', object: String(letterId), hint: '`caller-trust letter list` shows those there are.' });
+  if (row === undefined)
+    throw new ServiceError('letter_unknown', {
+      operation: 'find letter',
+      object: String(letterId),
+      hint: '`caller-trust letter list` shows those there are.',
+    });
   return row;
 }
 
@@ -191,20 +262,32 @@ function undecided(letterId: number): ServiceError {
 }
 
 function nothingPending({ handle, state }: LockedBrand): ServiceError {
-  return new ServiceError('transition_refused', { operation: 'decide brand', object: handle, problem: `The brand is ${state}, and no revision of it waits for a decision.`, hint: 'Use suspend, resume or withdraw.' });
+  return new ServiceError('transition_refused', {
+    operation: 'decide brand',
+    object: handle,
+    problem: `The brand is ${state}, and no revision of it waits for a decision.`,
+    hint: 'Use suspend, resume or withdraw.',
+  });
 }
 
 function anotherPending({ handle, pendingRevision: pending }: LockedBrand, revision: number): ServiceError {
   return new ServiceError('transition_refused', {
     operation: 'decide brand',
     object: handle,
-    problem: pending === null ? `Revision ${revision} does not wait for a decision any more.` : `Revision ${pending} waits for a decision, in place of revision ${revision}.`,
+    problem:
+      pending === null
+        ? `Revision ${revision} does not wait for a decision any more.`
+        : `Revision ${pending} waits for a decision, in place of revision ${revision}.`,
     hint: 'Load the page again, or run `caller-trust brand show`, and decide what is shown then.',
   });
 }
 
 function numberRefused(action: NumberPersonAction, from: NumberState, to: NumberState): ServiceError {
-  return new ServiceError('transition_refused', { operation: `${action} number`, problem: `The number is ${from}, and cannot become ${to} from there.`, hint: `That takes one that is ${NUMBER_TRANSITIONS.actions[action].from.join(', ')}.` });
+  return new ServiceError('transition_refused', {
+    operation: `${action} number`,
+    problem: `The number is ${from}, and cannot become ${to} from there.`,
+    hint: `That takes one that is ${NUMBER_TRANSITIONS.actions[action].from.join(', ')}.`,
+  });
 }
 
 function moved({ brandId, handle, state }: LockedBrand): { brandId: number; handle: string; state: BrandState } {

@@ -20,13 +20,26 @@ interface ResultRow {
 }
 
 /** The answer to a request, from what its transaction has made of the brand. */
-export async function makeResult(client: Queryable, { brandId, letterId, claims, kind }: { brandId: number; letterId: number | null; claims: NumberClaims; kind: OperationKind }): Promise<OperationResult> {
+export async function makeResult(
+  client: Queryable,
+  {
+    brandId,
+    letterId,
+    claims,
+    kind,
+  }: { brandId: number; letterId: number | null; claims: NumberClaims; kind: OperationKind },
+): Promise<OperationResult> {
   const row = (await queryRow<ResultRow>(client, sql('branding/read_result'), [brandId, letterId]))!; // the caller holds the brand
   const letter = row.letterId === null ? null : await letterResult(client, row.letterId, row);
   const numbers = claims.rows.length === 0 ? null : await numbersResult(client, brandId, claims);
   return {
     schema: 'caller-trust/branding-result/1',
-    outcome: outcomeOf({ brand: row.state, pending: row.pendingRevision !== null && kind !== 'add_phone_number', letter: letter?.state ?? null, numbers }),
+    outcome: outcomeOf({
+      brand: row.state,
+      pending: row.pendingRevision !== null && kind !== 'add_phone_number',
+      letter: letter?.state ?? null,
+      numbers,
+    }),
     brand: {
       handle: row.handle,
       state: row.state,
@@ -40,7 +53,17 @@ export async function makeResult(client: Queryable, { brandId, letterId, claims,
 }
 
 /** What the states of all resources amount to for the one who asked. */
-function outcomeOf({ brand, pending, letter, numbers }: { brand: BrandState; pending: boolean; letter: LetterState | null; numbers: NumbersResult | null }): OperationResult['outcome'] {
+function outcomeOf({
+  brand,
+  pending,
+  letter,
+  numbers,
+}: {
+  brand: BrandState;
+  pending: boolean;
+  letter: LetterState | null;
+  numbers: NumbersResult | null;
+}): OperationResult['outcome'] {
   if (letter === 'rejected' || brand === 'rejected') return 'rejected';
   if (numbers !== null && refusedAll(numbers)) return 'rejected';
   if (letter === 'in_review' || brand === 'in_review' || (numbers?.states.in_review ?? 0) > 0) return 'in_review';
@@ -76,7 +99,10 @@ export function publicFinding({ code, severity, message, place }: Finding): Publ
 async function numbersResult(client: Queryable, brandId: number, { rows }: NumberClaims): Promise<NumbersResult> {
   const count = (outcome: string) => rows.filter((row) => row.outcome === outcome).length;
   const own = rows.filter(({ outcome }) => outcome === 'accepted' || outcome === 'known').map(({ phone }) => phone);
-  const states = await queryRows<{ state: NumberState; count: number }>(client, sql('branding/count_number_states'), [brandId, own]);
+  const states = await queryRows<{ state: NumberState; count: number }>(client, sql('branding/count_number_states'), [
+    brandId,
+    own,
+  ]);
   const refused = rows.filter(({ outcome }) => outcome !== 'accepted' && outcome !== 'known');
   return {
     given: rows.length,

@@ -15,7 +15,9 @@ export interface BrandStanding {
 }
 
 /** One step: an action on the brand, or the end of its pending revision. */
-export type BrandStep = { readonly kind: 'brand'; readonly action: BrandAction } | { readonly kind: 'revision'; readonly action: 'approve' | 'reject' };
+export type BrandStep =
+  | { readonly kind: 'brand'; readonly action: BrandAction }
+  | { readonly kind: 'revision'; readonly action: 'approve' | 'reject' };
 
 /** What a pending revision has come to. */
 type Verdict = 'waits' | 'review' | 'approve' | 'reject';
@@ -44,7 +46,8 @@ function verdictOn({ letter, needsDecision }: NonNullable<BrandStanding['pending
 }
 
 function stepOfPending(state: BrandState, verdict: Verdict): BrandStep | null {
-  if (wasApproved(state)) return verdict === 'approve' || verdict === 'reject' ? { kind: 'revision', action: verdict } : null;
+  if (wasApproved(state))
+    return verdict === 'approve' || verdict === 'reject' ? { kind: 'revision', action: verdict } : null;
   if (verdict === 'waits') return null;
   if (state === 'draft' || state === 'rejected') return { kind: 'brand', action: 'submit' };
   if (verdict === 'review') return state === 'submitted' ? { kind: 'brand', action: 'review' } : null;
@@ -73,9 +76,24 @@ export interface NumberMove {
 const anyStanding: readonly NumberStanding[] = ['covered', 'pending', 'none'];
 const undecided: readonly NumberState[] = ['submitted', 'in_review'];
 
-const review = (standing: readonly NumberStanding[], reason: string): NumberMove => ({ action: 'review', from: ['submitted'], standing, reason });
-const fail = (standing: readonly NumberStanding[], reason: string): NumberMove => ({ action: 'fail', from: undecided, standing, reason });
-const expire = (standing: readonly NumberStanding[], reason: string): NumberMove => ({ action: 'expire', from: ['verified'], standing, reason });
+const review = (standing: readonly NumberStanding[], reason: string): NumberMove => ({
+  action: 'review',
+  from: ['submitted'],
+  standing,
+  reason,
+});
+const fail = (standing: readonly NumberStanding[], reason: string): NumberMove => ({
+  action: 'fail',
+  from: undecided,
+  standing,
+  reason,
+});
+const expire = (standing: readonly NumberStanding[], reason: string): NumberMove => ({
+  action: 'expire',
+  from: ['verified'],
+  standing,
+  reason,
+});
 
 const letterWaits = 'The letter that names it waits for a person.';
 const noLetter = 'No letter in force names it.';
@@ -94,7 +112,14 @@ const moves: { readonly [State in BrandState]: readonly NumberMove[] } = {
   rejected: [fail(anyStanding, 'The brand was rejected.')],
   suspended: [],
   expired: [review(['pending'], letterWaits), fail(['covered', 'none'], noLetter), expire(anyStanding, noLetter)],
-  withdrawn: [{ action: 'remove', from: ['submitted', 'in_review', 'verified', 'unsuccessful', 'suspended', 'expired'], standing: anyStanding, reason: 'The brand was withdrawn.' }],
+  withdrawn: [
+    {
+      action: 'remove',
+      from: ['submitted', 'in_review', 'verified', 'unsuccessful', 'suspended', 'expired'],
+      standing: anyStanding,
+      reason: 'The brand was withdrawn.',
+    },
+  ],
 };
 
 /** The moves that bring a brand's numbers to where its state and its letters put them, in order. */

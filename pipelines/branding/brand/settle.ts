@@ -1,7 +1,14 @@
 import { queryRow, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import { nextBrandStep, numberMoves, type BrandStanding, type BrandStep, type NumberMove } from './settle-plan.ts';
-import { BRAND_TRANSITIONS, NUMBER_TRANSITIONS, transition, type BrandAction, type BrandState, type LetterState } from '../states.ts';
+import {
+  BRAND_TRANSITIONS,
+  NUMBER_TRANSITIONS,
+  transition,
+  type BrandAction,
+  type BrandState,
+  type LetterState,
+} from '../states.ts';
 
 /** Who changes something and why, for the audit trail. */
 export interface Cause {
@@ -26,7 +33,11 @@ const stepsMax = 8;
  * Brings a brand, its numbers and its live branded numbers to where its letters and decisions put them. Letters must be
  * in date at `at`. Inside a transaction that holds the lock of the brand.
  */
-export async function settleBrand(client: Queryable, brandId: number, { at, cause }: { at: Date; cause: Cause }): Promise<BrandState> {
+export async function settleBrand(
+  client: Queryable,
+  brandId: number,
+  { at, cause }: { at: Date; cause: Cause },
+): Promise<BrandState> {
   let standing = await readStanding(client, brandId, at);
   for (let steps = 0; steps < stepsMax; steps++) {
     const step = nextBrandStep(standingOf(standing));
@@ -34,7 +45,8 @@ export async function settleBrand(client: Queryable, brandId: number, { at, caus
     await takeStep(client, { brandId, standing, step, cause });
     standing = await readStanding(client, brandId, at);
   }
-  for (const move of numberMoves(standing.state)) await moveNumbers(client, brandId, { ...move, phones: null, at, cause: { ...cause, reason: move.reason } });
+  for (const move of numberMoves(standing.state))
+    await moveNumbers(client, brandId, { ...move, phones: null, at, cause: { ...cause, reason: move.reason } });
   await client.query(sql('branding/publish_numbers'), [brandId]);
   return standing.state;
 }
@@ -44,36 +56,85 @@ async function readStanding(client: Queryable, brandId: number, at: Date): Promi
 }
 
 function standingOf(row: StandingRow): BrandStanding {
-  const pending = row.pendingRevision === null ? null : { letter: row.pendingLetter, needsDecision: row.needsDecision === true };
+  const pending =
+    row.pendingRevision === null ? null : { letter: row.pendingLetter, needsDecision: row.needsDecision === true };
   return { state: row.state, pending, letterInForce: row.letterInForce };
 }
 
-async function takeStep(client: Queryable, { brandId, standing, step, cause }: { brandId: number; standing: StandingRow; step: BrandStep; cause: Cause }): Promise<void> {
-  if (step.kind === 'brand') await moveBrand(client, { brandId, handle: standing.handle, state: standing.state }, { action: step.action, cause });
+async function takeStep(
+  client: Queryable,
+  { brandId, standing, step, cause }: { brandId: number; standing: StandingRow; step: BrandStep; cause: Cause },
+): Promise<void> {
+  if (step.kind === 'brand')
+    await moveBrand(
+      client,
+      { brandId, handle: standing.handle, state: standing.state },
+      { action: step.action, cause },
+    );
   else await endRevision(client, brandId, { approve: step.action === 'approve', cause });
 }
 
 /** Moves a brand by its table. @throws ServiceError `transition_refused` */
-export async function moveBrand(client: Queryable, brand: { brandId: number; handle: string; state: BrandState }, { action, cause }: { action: BrandAction; cause: Cause }): Promise<BrandState> {
+export async function moveBrand(
+  client: Queryable,
+  brand: { brandId: number; handle: string; state: BrandState },
+  { action, cause }: { action: BrandAction; cause: Cause },
+): Promise<BrandState> {
   const to = transition(BRAND_TRANSITIONS, brand.state, { action, object: brand.handle });
-  await client.query(sql('branding/set_brand_state'), [brand.brandId, to, action, cause.actor, cause.reason, cause.operationId]);
+  await client.query(sql('branding/set_brand_state'), [
+    brand.brandId,
+    to,
+    action,
+    cause.actor,
+    cause.reason,
+    cause.operationId,
+  ]);
   return to;
 }
 
 /** Takes or drops the pending revision of a brand that was approved before. */
-export async function endRevision(client: Queryable, brandId: number, { approve, cause }: { approve: boolean; cause: Cause }): Promise<void> {
+export async function endRevision(
+  client: Queryable,
+  brandId: number,
+  { approve, cause }: { approve: boolean; cause: Cause },
+): Promise<void> {
   const action = approve ? 'approve_revision' : 'reject_revision';
-  await client.query(sql('branding/end_revision'), [brandId, approve, action, cause.actor, cause.reason, cause.operationId]);
+  await client.query(sql('branding/end_revision'), [
+    brandId,
+    approve,
+    action,
+    cause.actor,
+    cause.reason,
+    cause.operationId,
+  ]);
 }
 
 /** Moves numbers of a brand that are in the given states and standings; returns how many moved. */
 export async function moveNumbers(
   client: Queryable,
   brandId: number,
-  { action, from, standing, phones, at, cause }: Omit<NumberMove, 'reason'> & { phones: readonly string[] | null; at: Date; cause: Cause },
+  {
+    action,
+    from,
+    standing,
+    phones,
+    at,
+    cause,
+  }: Omit<NumberMove, 'reason'> & { phones: readonly string[] | null; at: Date; cause: Cause },
 ): Promise<number> {
   const allowed = from.filter((state) => NUMBER_TRANSITIONS.actions[action].from.includes(state as never));
   const { to } = NUMBER_TRANSITIONS.actions[action];
-  const row = await queryRow<{ moved: number }>(client, sql('branding/move_numbers'), [brandId, phones, allowed, standing, to, action, cause.actor, cause.reason, cause.operationId, at]);
+  const row = await queryRow<{ moved: number }>(client, sql('branding/move_numbers'), [
+    brandId,
+    phones,
+    allowed,
+    standing,
+    to,
+    action,
+    cause.actor,
+    cause.reason,
+    cause.operationId,
+    at,
+  ]);
   return row!.moved;
 }

@@ -1,7 +1,13 @@
 import type { Finding, LetterOutcome } from '../finding.ts';
 import { daysBetween } from '../letter/letter-dates.ts';
 import type { KnownForm } from '../form/issued-form.ts';
-import { FORM_RULES, formRuleLimits, type ApprovalPolicy, type FormRuleCase, type FormRuleId } from './letter-form-rules.ts';
+import {
+  FORM_RULES,
+  formRuleLimits,
+  type ApprovalPolicy,
+  type FormRuleCase,
+  type FormRuleId,
+} from './letter-form-rules.ts';
 import type { LetterReading, PdfSignature, Place } from '../letter-reading.ts';
 import { letterRuleLimits, type LetterRule } from '../letter/letter-rules.ts';
 import { compareNames, comparePeople } from '../names/name-match.ts';
@@ -73,19 +79,38 @@ export type KeptFinding = Pick<Finding, 'code' | 'severity'>;
  */
 export function waitsForProofOnly(findings: readonly KeptFinding[], policy: ApprovalPolicy): boolean {
   const lasting = policy === 'form+numbers' ? ['pass', 'note'] : ['pass'];
-  const holds = (id: FormRuleId) => findings.some(({ code }) => code === id) && findings.every(({ code, severity }) => code !== id || lasting.includes(severity) || (id === 'form_signer_fits' && policy === 'signature+numbers' && severity === 'note'));
-  const others = findings.filter(({ code, severity }) => code !== 'numbers_proven' && (severity === 'review' || severity === 'reject'));
+  const holds = (id: FormRuleId) =>
+    findings.some(({ code }) => code === id) &&
+    findings.every(
+      ({ code, severity }) =>
+        code !== id ||
+        lasting.includes(severity) ||
+        (id === 'form_signer_fits' && policy === 'signature+numbers' && severity === 'note'),
+    );
+  const others = findings.filter(
+    ({ code, severity }) => code !== 'numbers_proven' && (severity === 'review' || severity === 'reject'),
+  );
   return others.length === 0 && FORM_RULES.every(({ id }) => id === 'numbers_proven' || holds(id));
 }
 
 /** The finding on numbers that are all proven. */
-export const provenFinding: Finding = { code: 'numbers_proven', severity: 'pass', message: FORM_RULES.find(({ id }) => id === 'numbers_proven')!.passed, place: null, excerpt: null };
+export const provenFinding: Finding = {
+  code: 'numbers_proven',
+  severity: 'pass',
+  message: FORM_RULES.find(({ id }) => id === 'numbers_proven')!.passed,
+  place: null,
+  excerpt: null,
+};
 
 function judgeForm(form: KnownForm, facts: ApprovalFacts): readonly Finding[] {
   const isSigned = facts.reading.signatures.length > 0; // where nothing is signed, nothing is said of the signature
   return [
-    ...judgeIssued(form, facts), ...judgeRequest(form, facts), ...judgeUnchanged(form, facts), ...judgeSigned(facts),
-    ...(isSigned ? [...judgeTrust(facts), ...judgeSigner(form, facts), ...judgeTime(form, facts)] : []), ...judgeProof(form, facts),
+    ...judgeIssued(form, facts),
+    ...judgeRequest(form, facts),
+    ...judgeUnchanged(form, facts),
+    ...judgeSigned(facts),
+    ...(isSigned ? [...judgeTrust(facts), ...judgeSigner(form, facts), ...judgeTime(form, facts)] : []),
+    ...judgeProof(form, facts),
   ];
 }
 
@@ -100,9 +125,19 @@ interface Seen {
   readonly figures?: Readonly<Record<string, string | number>>;
 }
 
-function report<Id extends FormRuleId>(id: Id, name: FormRuleCase<Id>, { place = null, figures = {} }: Seen = {}): Finding {
+function report<Id extends FormRuleId>(
+  id: Id,
+  name: FormRuleCase<Id>,
+  { place = null, figures = {} }: Seen = {},
+): Finding {
   const { severity, message } = rules.get(id)!.cases[name]!; // the type knows the names of a rule's cases
-  return { code: id, severity, message: message.replace(/\{(\w+)\}/g, (_, figure: string) => String(figures[figure])), place, excerpt: null };
+  return {
+    code: id,
+    severity,
+    message: message.replace(/\{(\w+)\}/g, (_, figure: string) => String(figures[figure])),
+    place,
+    excerpt: null,
+  };
 }
 
 function orPass(id: FormRuleId, findings: readonly Finding[]): readonly Finding[] {
@@ -113,33 +148,50 @@ function judgeIssued(form: KnownForm, { request, submittedAt }: ApprovalFacts): 
   return orPass('form_issued', [
     ...(form.owner === request.owner ? [] : [report('form_issued', 'other_client')]),
     ...(form.brandId === null || form.brandId === request.brandId ? [] : [report('form_issued', 'other_brand')]),
-    ...(submittedAt > form.validUntil ? [report('form_issued', 'out_of_date', { figures: { until: dayOf(form.validUntil) } })] : []),
+    ...(submittedAt > form.validUntil
+      ? [report('form_issued', 'out_of_date', { figures: { until: dayOf(form.validUntil) } })]
+      : []),
     ...(form.decidedAgainst ? [report('form_issued', 'decided_against')] : []),
   ]);
 }
 
 function judgeRequest({ content }: KnownForm, { request }: ApprovalFacts): readonly Finding[] {
-  const sameNames = content.legalName === request.legalName && content.dba === request.dba && content.displayName === request.displayName;
+  const sameNames =
+    content.legalName === request.legalName &&
+    content.dba === request.dba &&
+    content.displayName === request.displayName;
   const onForm = new Set(content.phones);
   const requested = new Set(request.requestedPhones);
   const missing = request.requestedPhones.filter((phone) => !onForm.has(phone)).length;
   const more = content.phones.filter((phone) => !requested.has(phone) && !request.ownPhones.has(phone)).length;
   return orPass('form_fits_request', [
     ...(sameNames ? [] : [report('form_fits_request', 'other_names')]),
-    ...(missing === 0 ? [] : [report('form_fits_request', 'missing_numbers', { figures: { missing, requested: requested.size } })]),
+    ...(missing === 0
+      ? []
+      : [report('form_fits_request', 'missing_numbers', { figures: { missing, requested: requested.size } })]),
     ...(more === 0 ? [] : [report('form_fits_request', 'more_numbers', { figures: { more } })]),
   ]);
 }
 
 const changesShownMax = 3;
 
-function judgeUnchanged({ signaturePlace }: KnownForm, { reading: { revisions, signatures } }: ApprovalFacts): readonly Finding[] {
+function judgeUnchanged(
+  { signaturePlace }: KnownForm,
+  { reading: { revisions, signatures } }: ApprovalFacts,
+): readonly Finding[] {
   const others = revisions.slice(1).filter(({ kind }) => kind === 'other');
-  const changes = [...new Set(others.flatMap((revision) => (revision.changes.length === 0 ? ['something else was added'] : revision.changes)))];
-  if (others.length === 0 && signatures.some(({ coverage }) => coverage === 'changed' || coverage === 'partial')) changes.push('a signature does not cover what the file shows');
+  const changes = [
+    ...new Set(
+      others.flatMap((revision) => (revision.changes.length === 0 ? ['something else was added'] : revision.changes)),
+    ),
+  ];
+  if (others.length === 0 && signatures.some(({ coverage }) => coverage === 'changed' || coverage === 'partial'))
+    changes.push('a signature does not cover what the file shows');
   const elsewhere = signatures.find((signature) => !isInPlace(signature, signaturePlace));
   return orPass('form_unchanged', [
-    ...(changes.length === 0 ? [] : [report('form_unchanged', 'changed', { figures: { changes: changes.slice(0, changesShownMax).join('; ') } })]),
+    ...(changes.length === 0
+      ? []
+      : [report('form_unchanged', 'changed', { figures: { changes: changes.slice(0, changesShownMax).join('; ') } })]),
     ...(elsewhere === undefined ? [] : [report('form_unchanged', 'drawn_elsewhere', { place: placeOf(elsewhere) })]),
   ]);
 }
@@ -155,11 +207,18 @@ function placeOf({ page, box }: PdfSignature): Place | null {
 }
 
 function judgeSigned({ reading: { signatures, revisions } }: ApprovalFacts): readonly Finding[] {
-  if (signatures.length === 0) return [report('form_signed', revisions.length > 1 ? 'missing_beside_changes' : 'missing')];
-  return orPass('form_signed', signatures.flatMap((signature) => {
-    if (signature.signatureValid && !signature.digestMatches) return [report('form_signed', 'altered', { place: placeOf(signature) })];
-    return signature.signatureValid && signature.digestMatches ? [] : [report('form_signed', 'unverified', { place: placeOf(signature) })];
-  }));
+  if (signatures.length === 0)
+    return [report('form_signed', revisions.length > 1 ? 'missing_beside_changes' : 'missing')];
+  return orPass(
+    'form_signed',
+    signatures.flatMap((signature) => {
+      if (signature.signatureValid && !signature.digestMatches)
+        return [report('form_signed', 'altered', { place: placeOf(signature) })];
+      return signature.signatureValid && signature.digestMatches
+        ? []
+        : [report('form_signed', 'unverified', { place: placeOf(signature) })];
+    }),
+  );
 }
 
 function judgeTrust({ reading: { signatures }, policy }: ApprovalFacts): readonly Finding[] {
@@ -170,39 +229,64 @@ function judgeTrust({ reading: { signatures }, policy }: ApprovalFacts): readonl
 }
 
 function judgeSigner({ content }: KnownForm, { reading: { signatures }, policy }: ApprovalFacts): readonly Finding[] {
-  return orPass('form_signer_fits', signatures.flatMap((signature) => {
-    const { signerName: name, signerOrganization: company } = signature;
-    const place = placeOf(signature);
-    if (name === null || comparePeople(name, content.signerName) !== 'same') return [report('form_signer_fits', 'another_person', { place })];
-    if (company === null) return [report('form_signer_fits', policy === 'signature' ? 'no_company' : 'company_not_needed', { place })];
-    // The DBA and the display name are the sender's own words: who holds a certificate for one of them is not the company
-    return compareNames(company, content.legalName) === 'same' ? [] : [report('form_signer_fits', 'another_company', { place })];
-  }));
+  return orPass(
+    'form_signer_fits',
+    signatures.flatMap((signature) => {
+      const { signerName: name, signerOrganization: company } = signature;
+      const place = placeOf(signature);
+      if (name === null || comparePeople(name, content.signerName) !== 'same')
+        return [report('form_signer_fits', 'another_person', { place })];
+      if (company === null)
+        return [report('form_signer_fits', policy === 'signature' ? 'no_company' : 'company_not_needed', { place })];
+      // The DBA and the display name are the sender's own words: who holds a certificate for one of them is not the company
+      return compareNames(company, content.legalName) === 'same'
+        ? []
+        : [report('form_signer_fits', 'another_company', { place })];
+    }),
+  );
 }
 
-function judgeTime({ issuedAt }: KnownForm, { reading: { signatures }, submittedAt }: ApprovalFacts): readonly Finding[] {
+function judgeTime(
+  { issuedAt }: KnownForm,
+  { reading: { signatures }, submittedAt }: ApprovalFacts,
+): readonly Finding[] {
   const slackMs = formRuleLimits.clockMinutesMax * 60_000;
-  return orPass('form_signed_in_time', signatures.flatMap((signature) => {
-    const place = placeOf(signature);
-    if (signature.signedAt === null) return [report('form_signed_in_time', 'no_time', { place })];
-    const at = Date.parse(signature.signedAt);
-    const days = daysBetween(signature.signedAt.slice(0, 10), dayOf(submittedAt));
-    if (at < issuedAt.getTime() - slackMs) return [report('form_signed_in_time', 'before_issue', { place })];
-    if (at > submittedAt.getTime() + slackMs) return [report('form_signed_in_time', 'future', { place })];
-    return days > letterRuleLimits.ageDaysMax ? [report('form_signed_in_time', 'too_old', { place, figures: { days } })] : [];
-  }));
+  return orPass(
+    'form_signed_in_time',
+    signatures.flatMap((signature) => {
+      const place = placeOf(signature);
+      if (signature.signedAt === null) return [report('form_signed_in_time', 'no_time', { place })];
+      const at = Date.parse(signature.signedAt);
+      const days = daysBetween(signature.signedAt.slice(0, 10), dayOf(submittedAt));
+      if (at < issuedAt.getTime() - slackMs) return [report('form_signed_in_time', 'before_issue', { place })];
+      if (at > submittedAt.getTime() + slackMs) return [report('form_signed_in_time', 'future', { place })];
+      return days > letterRuleLimits.ageDaysMax
+        ? [report('form_signed_in_time', 'too_old', { place, figures: { days } })]
+        : [];
+    }),
+  );
 }
 
 function judgeProof({ content: { phones } }: KnownForm, { provenPhones, policy }: ApprovalFacts): readonly Finding[] {
   if (policy === 'signature') return [pass('numbers_proven')];
-  if (phones.length === 0) return [policy === 'form+numbers' ? report('numbers_proven', 'none') : pass('numbers_proven')];
+  if (phones.length === 0)
+    return [policy === 'form+numbers' ? report('numbers_proven', 'none') : pass('numbers_proven')];
   const missing = phones.filter((phone) => !provenPhones.has(phone)).length;
-  return [missing === 0 ? pass('numbers_proven') : report('numbers_proven', 'unproven', { figures: { missing, requested: phones.length } })];
+  return [
+    missing === 0
+      ? pass('numbers_proven')
+      : report('numbers_proven', 'unproven', { figures: { missing, requested: phones.length } }),
+  ];
 }
 
 /** The day on which a form was signed, by the latest of its signatures; null if none says so. */
 export function formSignedOn({ signatures }: Pick<LetterReading, 'signatures'>): string | null {
-  return signatures.flatMap(({ signedAt }) => signedAt?.slice(0, 10) ?? []).sort().at(-1) ?? null;
+  return (
+    signatures
+      .flatMap(({ signedAt }) => signedAt?.slice(0, 10) ?? [])
+      .sort()
+      .at(-1) ?? null
+  );
 }
 
 function dayOf(instant: Date): string {

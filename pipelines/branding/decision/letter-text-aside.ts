@@ -19,7 +19,12 @@ export const textDecisionLimits = {
  */
 export async function decideLetterTextAside(facts: LetterTextFacts, signal?: AbortSignal): Promise<LetterTextDecision> {
   if (isShort(facts)) return decideLetterText(facts);
-  const thread = new Worker(threadPath, { workerData: facts, env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: textDecisionLimits.heapMib } });
+  const thread = new Worker(threadPath, {
+    workerData: facts,
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: textDecisionLimits.heapMib },
+  });
   const timer = setTimeout(() => void thread.terminate(), textDecisionLimits.secondsMax * 1000);
   const abort = () => void thread.terminate();
   signal?.addEventListener('abort', abort, { once: true });
@@ -27,7 +32,9 @@ export async function decideLetterTextAside(facts: LetterTextFacts, signal?: Abo
     return await new Promise<LetterTextDecision>((resolve, reject) => {
       thread.once('message', resolve);
       thread.once('error', (cause) => reject(failed(cause)));
-      thread.once('exit', () => reject(signal?.aborted ? new ServiceError('interrupted', { operation: 'decide letter' }) : failed()));
+      thread.once('exit', () =>
+        reject(signal?.aborted ? new ServiceError('interrupted', { operation: 'decide letter' }) : failed()),
+      );
       if (signal?.aborted) abort();
     });
   } finally {
@@ -40,15 +47,30 @@ export async function decideLetterTextAside(facts: LetterTextFacts, signal?: Abo
 function isShort({ reading, requestedPhones, csvPhones }: LetterTextFacts): boolean {
   if (reading.kind === 'refused') return true;
   const { pages, embeddedCsv } = reading.reading;
-  const characters = pages.reduce((sum, { lines }) => sum + lines.reduce((length, { text }) => length + text.length, 0), embeddedCsv?.text.length ?? 0);
-  return characters <= textDecisionLimits.charactersAtOnceMax && requestedPhones.length + (csvPhones?.length ?? 0) <= textDecisionLimits.numbersAtOnceMax;
+  const characters = pages.reduce(
+    (sum, { lines }) => sum + lines.reduce((length, { text }) => length + text.length, 0),
+    embeddedCsv?.text.length ?? 0,
+  );
+  return (
+    characters <= textDecisionLimits.charactersAtOnceMax &&
+    requestedPhones.length + (csvPhones?.length ?? 0) <= textDecisionLimits.numbersAtOnceMax
+  );
 }
 
 const compiled = import.meta.url.endsWith('.js');
 
 /** The compiled module, from source too: Node 20 runs no TypeScript. */
-const threadPath = fileURLToPath(new URL(compiled ? './letter-text-thread.js' : '../../../dist/pipelines/branding/decision/letter-text-thread.js', import.meta.url));
+const threadPath = fileURLToPath(
+  new URL(
+    compiled ? './letter-text-thread.js' : '../../../dist/pipelines/branding/decision/letter-text-thread.js',
+    import.meta.url,
+  ),
+);
 
 function failed(cause?: unknown): ServiceError {
-  return new ServiceError('internal', { operation: 'decide letter', problem: 'The thread that decides the text of a letter failed, or took too long.', cause });
+  return new ServiceError('internal', {
+    operation: 'decide letter',
+    problem: 'The thread that decides the text of a letter failed, or took too long.',
+    cause,
+  });
 }

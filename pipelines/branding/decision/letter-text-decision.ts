@@ -30,14 +30,43 @@ export interface LetterTextDecision {
 }
 
 /** Applies the rules of free text to a letter as it was read. Takes up to half a second for 100,000 characters. */
-export function decideLetterText({ reading: outcome, brand, submittedAt, requestedPhones, phonesOfOtherBrands, csvPhones }: LetterTextFacts): LetterTextDecision {
-  if (outcome.kind === 'refused') return { findings: [refusalFinding(outcome.code, outcome.problem)], fields: null, signedOn: null, coveredPhones: [], formCodes: [] };
+export function decideLetterText({
+  reading: outcome,
+  brand,
+  submittedAt,
+  requestedPhones,
+  phonesOfOtherBrands,
+  csvPhones,
+}: LetterTextFacts): LetterTextDecision {
+  if (outcome.kind === 'refused')
+    return {
+      findings: [refusalFinding(outcome.code, outcome.problem)],
+      fields: null,
+      signedOn: null,
+      coveredPhones: [],
+      formCodes: [],
+    };
   const { reading } = outcome;
   const names = [brand.legalName, brand.dba, brand.displayName].filter((name) => name !== null);
   const fields = extractFields(reading, { country: brand.country, names });
   const latestDay = dayOf(new Date(submittedAt.getTime() + mostAdvancedZoneMs));
-  const decision = decideLetter({ submittedOn: dayOf(submittedAt), latestDay, brand, requestedPhones, csvPhones, phonesOfOtherBrands, reading, fields });
-  return { findings: decision.findings, fields, signedOn: decision.signedOn, coveredPhones: decision.coveredPhones, formCodes: findFormCodes(reading) };
+  const decision = decideLetter({
+    submittedOn: dayOf(submittedAt),
+    latestDay,
+    brand,
+    requestedPhones,
+    csvPhones,
+    phonesOfOtherBrands,
+    reading,
+    fields,
+  });
+  return {
+    findings: decision.findings,
+    fields,
+    signedOn: decision.signedOn,
+    coveredPhones: decision.coveredPhones,
+    formCodes: findFormCodes(reading),
+  };
 }
 
 /** Kiribati's Line Islands are 14 hours ahead of UTC. */

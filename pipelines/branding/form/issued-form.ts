@@ -36,7 +36,11 @@ const codesMax = 20;
 /** Codes of forms that stand in a letter's text, as they may have been printed. */
 export function findFormCodes({ pages }: Pick<LetterReading, 'pages'>): readonly string[] {
   const found = pages.flatMap(({ lines }) => lines.flatMap(({ text }) => text.toUpperCase().match(printedCode) ?? []));
-  return [...new Set(found.map((code) => code.replace(/[\s-]/g, '').replaceAll('0', 'O').replaceAll('1', 'I').replaceAll('8', 'B')))].slice(0, codesMax);
+  return [
+    ...new Set(
+      found.map((code) => code.replace(/[\s-]/g, '').replaceAll('0', 'O').replaceAll('1', 'I').replaceAll('8', 'B')),
+    ),
+  ].slice(0, codesMax);
 }
 
 /** Bytes that a signing program may put or leave out between a file and what it appends: the end of a line. */
@@ -46,13 +50,18 @@ const endings = ['', '\n', '\r', '\r\n'];
  * Digests of what may be the form in a letter: its first revision, with every way in which its last line may end. Of a file that is no
  * PDF with revisions, of the whole.
  */
-export function digestsOfFirstRevision(bytes: Uint8Array, { revisions }: Pick<LetterReading, 'revisions'>): readonly string[] {
+export function digestsOfFirstRevision(
+  bytes: Uint8Array,
+  { revisions }: Pick<LetterReading, 'revisions'>,
+): readonly string[] {
   const first = revisions[0];
   if (first === undefined) return [];
   const start = Buffer.from(bytes.subarray(0, first.end)).toString('latin1');
   const end = start.replace(/[\r\n]+$/, '').length;
   const rest = Buffer.from(bytes.subarray(end, end + 2)).toString('latin1');
-  return endings.flatMap((ending) => (rest.startsWith(ending) ? [sha256Of(bytes.subarray(0, end + ending.length))] : []));
+  return endings.flatMap((ending) =>
+    rest.startsWith(ending) ? [sha256Of(bytes.subarray(0, end + ending.length))] : [],
+  );
 }
 
 function sha256Of(bytes: Uint8Array): string {

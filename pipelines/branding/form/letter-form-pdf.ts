@@ -43,7 +43,10 @@ export interface RenderedForm {
 export const signatureFieldName = 'Signature';
 
 const paths = createRequire(import.meta.url);
-const fonts = { text: 'dejavu-fonts-ttf/ttf/DejaVuSans.ttf', bold: 'dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf' } as const;
+const fonts = {
+  text: 'dejavu-fonts-ttf/ttf/DejaVuSans.ttf',
+  bold: 'dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf',
+} as const;
 
 /** Countries whose letters are on US letter paper; all others use A4. */
 const letterPaper = new Set(['US', 'CA', 'MX', 'PR', 'PH', 'CO', 'CL', 'VE', 'CR', 'PA', 'GT', 'DO']);
@@ -61,7 +64,9 @@ const footerBottom = 40;
  * numbers, piped into `sha256sum`, gives the same.
  */
 export function digestPhones(phones: readonly string[]): string {
-  return createHash('sha256').update(phones.map((phone) => `${phone}\n`).join('')).digest('hex');
+  return createHash('sha256')
+    .update(phones.map((phone) => `${phone}\n`).join(''))
+    .digest('hex');
 }
 
 /**
@@ -69,12 +74,25 @@ export function digestPhones(phones: readonly string[]): string {
  * same bytes.
  * @throws ServiceError `form_text_unsupported` if a text has a character that the form's fonts or its left-to-right lines cannot show
  */
-export async function renderLetterForm(content: FormContent, issue: FormIssue, language: FormLanguage): Promise<RenderedForm> {
+export async function renderLetterForm(
+  content: FormContent,
+  issue: FormIssue,
+  language: FormLanguage,
+): Promise<RenderedForm> {
   const texts = FORM_TEXTS[language];
   const size = letterPaper.has(content.country) ? 'LETTER' : 'A4';
   const doc = new PDFDocument({
-    size, margin, bufferPages: true, pdfVersion: '1.7', lang: language,
-    info: { Title: texts.title, Producer: `Caller Trust ${formVersion}`, Creator: 'Caller Trust', CreationDate: issue.issuedAt },
+    size,
+    margin,
+    bufferPages: true,
+    pdfVersion: '1.7',
+    lang: language,
+    info: {
+      Title: texts.title,
+      Producer: `Caller Trust ${formVersion}`,
+      Creator: 'Caller Trust',
+      CreationDate: issue.issuedAt,
+    },
   });
   for (const [name, path] of Object.entries(fonts)) doc.registerFont(name, paths.resolve(path));
   checkCharacters(doc, content);
@@ -95,13 +113,29 @@ async function collect(doc: PDFKit.PDFDocument): Promise<Uint8Array> {
 /** Scripts that run from left to right without shaping, and that the fonts have. */
 const supportedText = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Common}\p{Script=Inherited}]*$/u;
 
-function checkCharacters(doc: PDFKit.PDFDocument, { legalName, dba, displayName, address, signerName, signerTitle }: FormContent): void {
+function checkCharacters(
+  doc: PDFKit.PDFDocument,
+  { legalName, dba, displayName, address, signerName, signerTitle }: FormContent,
+): void {
   doc.font('bold');
   const { font } = (doc as unknown as { _font: { font: { hasGlyphForCodePoint(codePoint: number): boolean } } })._font; // pdfkit shows no glyph without asking
-  for (const [field, text] of Object.entries({ legalName, dba: dba ?? '', displayName, address: address ?? '', signerName, signerTitle })) {
-    if (supportedText.test(text) && [...text].every((character) => font.hasGlyphForCodePoint(character.codePointAt(0)!))) continue;
+  for (const [field, text] of Object.entries({
+    legalName,
+    dba: dba ?? '',
+    displayName,
+    address: address ?? '',
+    signerName,
+    signerTitle,
+  })) {
+    if (
+      supportedText.test(text) &&
+      [...text].every((character) => font.hasGlyphForCodePoint(character.codePointAt(0)!))
+    )
+      continue;
     throw new ServiceError('form_text_unsupported', {
-      operation: 'render letter form', object: field, problem: 'The text has characters that the form cannot show.',
+      operation: 'render letter form',
+      object: field,
+      problem: 'The text has characters that the form cannot show.',
       hint: 'The form shows Latin, Greek and Cyrillic text. Hand in a letter of your own: a person decides it.',
     });
   }
@@ -124,7 +158,8 @@ function writeBody(doc: PDFKit.PDFDocument, { content, texts, issue }: Body): vo
   row(doc, texts.signerName, content.signerName);
   row(doc, texts.signerTitle, content.signerTitle);
   doc.moveDown(0.5);
-  for (const text of [texts.declares, texts.validity, fill(texts.howToSign, { until: dayOf(issue.validUntil) })]) paragraph(doc, text);
+  for (const text of [texts.declares, texts.validity, fill(texts.howToSign, { until: dayOf(issue.validUntil) })])
+    paragraph(doc, text);
 }
 
 function paragraph(doc: PDFKit.PDFDocument, text: string): void {
@@ -145,11 +180,23 @@ function writeNumbers(doc: PDFKit.PDFDocument, phones: readonly string[], texts:
 function row(doc: PDFKit.PDFDocument, label: string, value: string): void {
   const width = doc.page.width - 2 * margin - labelWidth;
   doc.font('bold').fontSize(sizes.text);
-  const height = Math.max(doc.heightOfString(value, { width }), doc.font('text').fontSize(sizes.label).heightOfString(label, { width: labelWidth - 10 }));
+  const height = Math.max(
+    doc.heightOfString(value, { width }),
+    doc
+      .font('text')
+      .fontSize(sizes.label)
+      .heightOfString(label, { width: labelWidth - 10 }),
+  );
   if (doc.y + height > doc.page.height - margin - footerBottom) doc.addPage();
   const top = doc.y;
-  doc.font('text').fontSize(sizes.label).text(label, margin, top + 1, { width: labelWidth - 10 });
-  doc.font('bold').fontSize(sizes.text).text(value, margin + labelWidth, top, { width });
+  doc
+    .font('text')
+    .fontSize(sizes.label)
+    .text(label, margin, top + 1, { width: labelWidth - 10 });
+  doc
+    .font('bold')
+    .fontSize(sizes.text)
+    .text(value, margin + labelWidth, top, { width });
   doc.x = margin;
   doc.y = top + height + 5;
 }
@@ -160,11 +207,19 @@ function addSignatureField(doc: PDFKit.PDFDocument, texts: FormTexts): Place {
   if (doc.y + 2 * sizes.text > top()) doc.addPage();
   const { width, height } = doc.page;
   const box = { left: margin, top: top(), ...signatureBox };
-  doc.font('text').fontSize(sizes.label).text(texts.signature, margin, box.top - sizes.label - 5, { lineBreak: false });
+  doc
+    .font('text')
+    .fontSize(sizes.label)
+    .text(texts.signature, margin, box.top - sizes.label - 5, { lineBreak: false });
   doc.lineWidth(0.6).strokeColor('#777777').rect(box.left, box.top, box.width, box.height).stroke();
   const field = doc.ref({
-    Type: 'Annot', Subtype: 'Widget', FT: 'Sig', T: new String(signatureFieldName), F: 132, // printed, and locked in its place
-    Rect: [box.left, height - box.top - box.height, box.left + box.width, height - box.top], P: doc.page.dictionary,
+    Type: 'Annot',
+    Subtype: 'Widget',
+    FT: 'Sig',
+    T: new String(signatureFieldName),
+    F: 132, // printed, and locked in its place
+    Rect: [box.left, height - box.top - box.height, box.left + box.width, height - box.top],
+    P: doc.page.dictionary,
   });
   (field as unknown as { end(): void }).end(); // the types ask for a chunk of a stream, which a field does not have
   doc.initForm();
@@ -173,7 +228,11 @@ function addSignatureField(doc: PDFKit.PDFDocument, texts: FormTexts): Place {
   root.data.AcroForm.data = { ...form, Fields: [field], SigFlags: 3 }; // they append, and do not rewrite
   doc.page.dictionary.data['Annots'] = [field];
   const { left, top: boxTop } = box;
-  return { page: doc.bufferedPageRange().count, line: 0, box: { left: left / width, top: boxTop / height, width: box.width / width, height: box.height / height } };
+  return {
+    page: doc.bufferedPageRange().count,
+    line: 0,
+    box: { left: left / width, top: boxTop / height, width: box.width / width, height: box.height / height },
+  };
 }
 
 function writeFooters(doc: PDFKit.PDFDocument, { texts, issue }: Omit<Body, 'content'>): void {
@@ -182,8 +241,17 @@ function writeFooters(doc: PDFKit.PDFDocument, { texts, issue }: Omit<Body, 'con
   for (let page = 0; page < count; page++) {
     doc.switchToPage(page);
     doc.page.margins.bottom = 0; // text below it would begin a page
-    doc.font('text').fontSize(sizes.footer).fillColor('#000000').text(what, margin, doc.page.height - footerBottom, { lineBreak: false });
-    doc.text(fill(texts.page, { page: String(page + 1), pages: String(count) }), margin, doc.page.height - footerBottom + 10, { lineBreak: false });
+    doc
+      .font('text')
+      .fontSize(sizes.footer)
+      .fillColor('#000000')
+      .text(what, margin, doc.page.height - footerBottom, { lineBreak: false });
+    doc.text(
+      fill(texts.page, { page: String(page + 1), pages: String(count) }),
+      margin,
+      doc.page.height - footerBottom + 10,
+      { lineBreak: false },
+    );
   }
 }
 

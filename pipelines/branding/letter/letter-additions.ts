@@ -4,7 +4,8 @@ import type { FoundSignature } from './letter-signer.ts';
 import { foundIn, type LetterText, type TextLine } from './letter-text.ts';
 
 /** What stands on a page beside its own print. Each is a case of the rule `page_plain`. */
-export type AdditionKind = 'annotation' | 'see_through' | 'crossed_out' | 'mark_elsewhere' | 'behind_signature' | 'other_script';
+export type AdditionKind =
+  'annotation' | 'see_through' | 'crossed_out' | 'mark_elsewhere' | 'behind_signature' | 'other_script';
 
 /** One such thing. The line is that on which it lies, or 0. */
 export interface FoundAddition {
@@ -32,7 +33,9 @@ const signatureReach = 0.1;
 /** What was added to the pages, page by page. */
 export function additionsOf(search: AdditionSearch): readonly FoundAddition[] {
   const { reading, letter } = search;
-  const marks = reading.pages.flatMap(({ page, marks: all }) => all.flatMap((mark) => additionOfMark(mark, page, search)));
+  const marks = reading.pages.flatMap(({ page, marks: all }) =>
+    all.flatMap((mark) => additionOfMark(mark, page, search)),
+  );
   const found = [...marks, ...behindSignature(search), ...otherScripts(letter)];
   return found.filter((each, at) => found.slice(0, at).filter(({ kind }) => kind === each.kind).length < ofKindMax);
 }
@@ -44,9 +47,14 @@ function additionOfMark(mark: PageMark, page: number, { letter, signature }: Add
   const line = lineUnder(letter, page, box);
   const place = { page, line: line?.line ?? 0, box };
   const excerpt = line === undefined ? null : foundIn(line, '').excerpt;
-  if (kind === 'annotation' || kind === 'see_through' || kind === 'strike') return [{ kind: ofMark[kind], place, excerpt }];
+  if (kind === 'annotation' || kind === 'see_through' || kind === 'strike')
+    return [{ kind: ofMark[kind], place, excerpt }];
   const area = box.width * box.height;
-  const isOrdinary = box.top + box.height / 2 < letterheadBottom || area < markAreaMin || area > markAreaMax || isOfSignature(box, page, signature);
+  const isOrdinary =
+    box.top + box.height / 2 < letterheadBottom ||
+    area < markAreaMin ||
+    area > markAreaMax ||
+    isOfSignature(box, page, signature);
   return isOrdinary ? [] : [{ kind: 'mark_elsewhere', place, excerpt }];
 }
 
@@ -61,8 +69,16 @@ function isOfSignature(box: Box, page: number, { kind, place }: FoundSignature):
 
 /** The line that most of a rectangle's height crosses, the widest of them. */
 function lineUnder({ lines }: LetterText, page: number, box: Box): TextLine | undefined {
-  const crossed = lines.filter((line) => line.page === page && shared(line.box.left, line.box.width, box.left, box.width) > 0 && shared(line.box.top, line.box.height, box.top, Math.max(box.height, 0.001)) > 0);
-  return crossed.sort((a, b) => shared(b.box.left, b.box.width, box.left, box.width) - shared(a.box.left, a.box.width, box.left, box.width))[0];
+  const crossed = lines.filter(
+    (line) =>
+      line.page === page &&
+      shared(line.box.left, line.box.width, box.left, box.width) > 0 &&
+      shared(line.box.top, line.box.height, box.top, Math.max(box.height, 0.001)) > 0,
+  );
+  return crossed.sort(
+    (a, b) =>
+      shared(b.box.left, b.box.width, box.left, box.width) - shared(a.box.left, a.box.width, box.left, box.width),
+  )[0];
 }
 
 function shared(from: number, length: number, otherFrom: number, otherLength: number): number {
@@ -73,12 +89,18 @@ function shared(from: number, length: number, otherFrom: number, otherLength: nu
 function behindSignature({ letter, signature: { place, kind }, phones }: AdditionSearch): FoundAddition[] {
   if (place === null || kind === 'none') return [];
   const signedAt = place.box === null ? 1 : place.box.top + place.box.height;
-  const lines = letter.lines.filter((line) => phones.some((phone) => phone.place?.page === line.page && phone.place.line === line.line));
-  const behind = lines.filter((line) => line.page > place.page || (line.page === place.page && line.box.top > signedAt));
+  const lines = letter.lines.filter((line) =>
+    phones.some((phone) => phone.place?.page === line.page && phone.place.line === line.line),
+  );
+  const behind = lines.filter(
+    (line) => line.page > place.page || (line.page === place.page && line.box.top > signedAt),
+  );
   return behind.map((line) => ({ kind: 'behind_signature', ...foundIn(line, '') }));
 }
 
 /** Words that mix alphabets, and lines of another alphabet than Latin. */
 function otherScripts({ lines }: LetterText): FoundAddition[] {
-  return lines.filter(({ text }) => /[^\P{L}\p{Script=Latin}ªºµ]/u.test(text)).map((line) => ({ kind: 'other_script', ...foundIn(line, '') }));
+  return lines
+    .filter(({ text }) => /[^\P{L}\p{Script=Latin}ªºµ]/u.test(text))
+    .map((line) => ({ kind: 'other_script', ...foundIn(line, '') }));
 }

@@ -13,7 +13,18 @@ export interface DateInText {
  * Where numeric dates are written month first: the locales of these countries in the Unicode CLDR (version 44, short
  * date format). Elsewhere the day comes first.
  */
-export const monthFirstCountries: ReadonlySet<string> = new Set(['US', 'AS', 'GU', 'MH', 'MP', 'PA', 'PH', 'PR', 'UM', 'VI']);
+export const monthFirstCountries: ReadonlySet<string> = new Set([
+  'US',
+  'AS',
+  'GU',
+  'MH',
+  'MP',
+  'PA',
+  'PH',
+  'PR',
+  'UM',
+  'VI',
+]);
 
 /** Names of months without accents, in English, Spanish, French, German, Portuguese and Italian, and their abbreviations. */
 const monthNames: readonly string[] = [
@@ -41,7 +52,10 @@ const ordinal = '(?:st|nd|rd|th|er|[ºª°.o])?';
 const forms: readonly RegExp[] = [
   new RegExp(`${day} ?${ordinal} {0,2}day {1,2}of[ \\n]{1,2}${month} ?,?[ \\n]{0,2}${year}`, 'g'), // this 3rd day of March, 2026
   new RegExp(`(?<![a-z])${month} {0,2}${day} ?${ordinal}(?: ?,[ \\n]{0,2}| {1,2}|-)${year}`, 'g'), // March 3rd, 2026
-  new RegExp(`${day} ?${ordinal}[ /-]{0,2}(?:(?:de|of|di) )?${month}[ ,/-]{0,2}(?:(?:de|del|do|di|of) )?${year}(?! ?[,.] ?\\d)`, 'g'), // 3 de marzo de 2026
+  new RegExp(
+    `${day} ?${ordinal}[ /-]{0,2}(?:(?:de|of|di) )?${month}[ ,/-]{0,2}(?:(?:de|del|do|di|of) )?${year}(?! ?[,.] ?\\d)`,
+    'g',
+  ), // 3 de marzo de 2026
   new RegExp(`(?<!\\d)(?<year>\\d{4})[ /,.-]{1,2}${month}[ /,.-]{0,2}${day}(?!\\d)${ordinal}`, 'g'), // 2026 March 3
   /(?<![\d./-])(?<year>\d{4}) ?([-/.]) ?(?<monthNumber>\d{1,2}) ?\2 ?(?<day>\d{1,2})(?!\d|[-/.]\d)/g, // 2026-03-03
   /(?<![\d./+-])(?<first>\d{1,2}) ?(?<separator>[-/.]) ?(?<second>\d{1,2}) ?\k<separator> ?(?<year>\d{4}|['’]?\d{2})(?!\d|[-/.]\d)/g, // 3/3/2026
@@ -66,7 +80,9 @@ export function findDates(text: string, country: string): readonly DateInText[] 
 
 /** Dates in order; `found` is ordered by preference. */
 function withoutOverlaps(found: readonly DateInText[]): readonly DateInText[] {
-  const byStart = found.map((date, rank) => ({ date, rank })).sort((a, b) => a.date.start - b.date.start || a.rank - b.rank);
+  const byStart = found
+    .map((date, rank) => ({ date, rank }))
+    .sort((a, b) => a.date.start - b.date.start || a.rank - b.rank);
   const kept: { date: DateInText; rank: number }[] = [];
   for (const next of byStart) {
     const last = kept.at(-1);
@@ -80,7 +96,16 @@ function readingsOf(groups: Readonly<Record<string, string | undefined>>, monthF
   const fullYear = yearOf(groups.year!); // each form has a year
   if (groups.first !== undefined) {
     const yearMayBeFirst = groups.year!.length === 2 && groups.separator === '-';
-    return numericReadings({ first: Number(groups.first), second: Number(groups.second), year: fullYear, yearMayBeFirst, dotted: groups.separator === '.' }, monthFirst);
+    return numericReadings(
+      {
+        first: Number(groups.first),
+        second: Number(groups.second),
+        year: fullYear,
+        yearMayBeFirst,
+        dotted: groups.separator === '.',
+      },
+      monthFirst,
+    );
   }
   const monthNumber = groups.month === undefined ? Number(groups.monthNumber) : monthOf.get(groups.month)!;
   return [calendarDay(fullYear, monthNumber, Number(groups.day))].filter((date) => date !== null);
@@ -96,7 +121,10 @@ interface NumericDate {
   readonly dotted: boolean;
 }
 
-function numericReadings({ first, second, year: fullYear, yearMayBeFirst, dotted }: NumericDate, monthFirst: boolean): readonly string[] {
+function numericReadings(
+  { first, second, year: fullYear, yearMayBeFirst, dotted }: NumericDate,
+  monthFirst: boolean,
+): readonly string[] {
   const [asMonthFirst, asDayFirst] = [calendarDay(fullYear, first, second), calendarDay(fullYear, second, first)];
   if (dotted && !monthFirst && asDayFirst !== null) return [asDayFirst];
   const asYearFirst = yearMayBeFirst ? calendarDay(2000 + first, second, fullYear - 2000) : null;
@@ -131,24 +159,31 @@ export function daysBetween(from: string, to: string): number {
  */
 export type DateRole = 'signing' | 'other' | 'unlabelled';
 
-const signingLabel = new RegExp('(?:^|[^a-z])(?:'
-  + 'date(?: ?/ ?time)?(?: (?:signed|of (?:signature|signing|execution)|de (?:la )?signature))?|dated|(?:signature|signing|execution) date|signed(?: and dated)?|executed'
-  + '|fecha(?: de(?: la)? firma)?|fechado|firmado|fait|signe|datum(?: der unterschrift)?|unterzeichnet|unterschrieben|data(?: d[ae](?:lla)? (?:assinatura'
-  + '|firma))?|datado|assinado|firmato|fatto|sottoscritto'
-  + ')(?: (?:electronically|digitally|by me))?[^a-z\\d]{0,40}(?:(?:on|this|the|le|el|il|den|am|em|o|dia|as of)[^a-z\\d]{1,5}){0,2}$');
+const signingLabel = new RegExp(
+  '(?:^|[^a-z])(?:' +
+    'date(?: ?/ ?time)?(?: (?:signed|of (?:signature|signing|execution)|de (?:la )?signature))?|dated|(?:signature|signing|execution) date|signed(?: and dated)?|executed' +
+    '|fecha(?: de(?: la)? firma)?|fechado|firmado|fait|signe|datum(?: der unterschrift)?|unterzeichnet|unterschrieben|data(?: d[ae](?:lla)? (?:assinatura' +
+    '|firma))?|datado|assinado|firmato|fatto|sottoscritto' +
+    ')(?: (?:electronically|digitally|by me))?[^a-z\\d]{0,40}(?:(?:on|this|the|le|el|il|den|am|em|o|dia|as of)[^a-z\\d]{1,5}){0,2}$',
+);
 /** `Fait à Paris, le`, `Firmado en Madrid, a`, `Signed at Boston on`, `Ort, Datum: Berlin, den`. */
-const signedAtPlace = new RegExp([
-  String.raw`(?:^|[^a-z])(?:fait|signed|executed|dated|firmado|fechado|fatto|firmato|assinado|unterzeichnet|ort(?:,| und) datum|luogo e data|lugar y fecha`,
-  String.raw`|local e data|lieu et date|place and date) ?:? {0,2}(?:a|at|in|en|em|zu|presso)? ?[a-z][a-z .'()-]{1,30},? {0,2}(?:on|this|the|le|el|il|den|am|em|a`,
-  String.raw`|,)? {0,2}$`,
-].join(''));
-const otherBefore = new RegExp('(?:^|[^a-z\\d])(?:'
-  + 'effective|expir\\w*|valid\\w*|until|through|thru|term|begin\\w*|start\\w*|commenc\\w*|end|ends|ending|terminat\\w*|as of|since|founded|established|incorporated'
-  + '|born|birth|dob|rev|revised|revision|version|form|updated|printed|received|faxed|invoice|previous|prior|last'
-  + '|vigen\\w*|vence|vencimiento|hasta|desde|a partir|nacimiento|jusqu\\w*|a compter|echeance|nee?|gultig\\w*|bis|ab|seit|geboren|ablauf\\w*|ate|validade'
-  + '|vencimento|nascimento|scade\\w*|valid[oa]|fino|decorr\\w*|nato|nata'
-  + ')(?![a-z\\d])\\.?[^.;\\n]{0,40}$');
-const otherAfter = /^ ?[(,-] ?(?:effective|expir|until|through|thru|rev)|^ (?:until|through|thru|and (?:shall |will )?(?:expire|remain))(?![a-z])/;
+const signedAtPlace = new RegExp(
+  [
+    String.raw`(?:^|[^a-z])(?:fait|signed|executed|dated|firmado|fechado|fatto|firmato|assinado|unterzeichnet|ort(?:,| und) datum|luogo e data|lugar y fecha`,
+    String.raw`|local e data|lieu et date|place and date) ?:? {0,2}(?:a|at|in|en|em|zu|presso)? ?[a-z][a-z .'()-]{1,30},? {0,2}(?:on|this|the|le|el|il|den|am|em|a`,
+    String.raw`|,)? {0,2}$`,
+  ].join(''),
+);
+const otherBefore = new RegExp(
+  '(?:^|[^a-z\\d])(?:' +
+    'effective|expir\\w*|valid\\w*|until|through|thru|term|begin\\w*|start\\w*|commenc\\w*|end|ends|ending|terminat\\w*|as of|since|founded|established|incorporated' +
+    '|born|birth|dob|rev|revised|revision|version|form|updated|printed|received|faxed|invoice|previous|prior|last' +
+    '|vigen\\w*|vence|vencimiento|hasta|desde|a partir|nacimiento|jusqu\\w*|a compter|echeance|nee?|gultig\\w*|bis|ab|seit|geboren|ablauf\\w*|ate|validade' +
+    '|vencimento|nascimento|scade\\w*|valid[oa]|fino|decorr\\w*|nato|nata' +
+    ')(?![a-z\\d])\\.?[^.;\\n]{0,40}$',
+);
+const otherAfter =
+  /^ ?[(,-] ?(?:effective|expir|until|through|thru|rev)|^ (?:until|through|thru|and (?:shall |will )?(?:expire|remain))(?![a-z])/;
 
 /** How far around a date its words are read, in characters. */
 const contextCharacters = 80;

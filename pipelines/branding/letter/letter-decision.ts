@@ -2,12 +2,35 @@ import { makeExcerpt } from '../../phone/text-cleaning.ts';
 import type { Finding } from '../finding.ts';
 import { daysBetween } from './letter-dates.ts';
 import type { FoundDate, LetterFields } from './letter-fields.ts';
-import { LETTER_REFUSALS, type LetterReading, type LetterRefusalCode, type PdfSignature, type Place } from '../letter-reading.ts';
-import { LETTER_RULES, letterRuleLimits, letterRuleVersion, type LetterRule, type LetterRuleCase, type LetterRuleId } from './letter-rules.ts';
+import {
+  LETTER_REFUSALS,
+  type LetterReading,
+  type LetterRefusalCode,
+  type PdfSignature,
+  type Place,
+} from '../letter-reading.ts';
+import {
+  LETTER_RULES,
+  letterRuleLimits,
+  letterRuleVersion,
+  type LetterRule,
+  type LetterRuleCase,
+  type LetterRuleId,
+} from './letter-rules.ts';
 import { hasTitleWord } from './letter-labels.ts';
 import { isVerified } from './letter-signer.ts';
 import { foldSameLength, foundIn, lineIndexAt, textOf, type LetterText } from './letter-text.ts';
-import { compareNames, comparePeople, findName, looksLikePerson, namesCompany, wordsOf, type NameComparison, type NameInText, type TextWord } from '../names/name-match.ts';
+import {
+  compareNames,
+  comparePeople,
+  findName,
+  looksLikePerson,
+  namesCompany,
+  wordsOf,
+  type NameComparison,
+  type NameInText,
+  type TextWord,
+} from '../names/name-match.ts';
 
 /** What a letter is decided by. */
 export interface LetterDecisionInput {
@@ -52,11 +75,31 @@ export interface LetterDecision {
 export function decideLetter(input: LetterDecisionInput): LetterDecision {
   const case_ = openCase(input);
   const findings = [
-    ...judgeReadable(case_), ...judgeVisible(case_), ...judgePages(case_), ...judgeSentences(case_), ...judgeAuthorization(case_), ...judgePurpose(case_), ...judgeBrand(case_), ...judgeLegalName(case_),
-    ...judgeAddress(case_), ...judgeSigner(case_), ...judgeTitle(case_), ...judgeSigned(case_), ...judgePdfSignature(case_), ...judgeDate(case_),
-    ...judgeNumbers(case_), ...judgeCsvNeeded(case_), ...judgeCsv(case_), ...judgeOtherBrands(case_),
+    ...judgeReadable(case_),
+    ...judgeVisible(case_),
+    ...judgePages(case_),
+    ...judgeSentences(case_),
+    ...judgeAuthorization(case_),
+    ...judgePurpose(case_),
+    ...judgeBrand(case_),
+    ...judgeLegalName(case_),
+    ...judgeAddress(case_),
+    ...judgeSigner(case_),
+    ...judgeTitle(case_),
+    ...judgeSigned(case_),
+    ...judgePdfSignature(case_),
+    ...judgeDate(case_),
+    ...judgeNumbers(case_),
+    ...judgeCsvNeeded(case_),
+    ...judgeCsv(case_),
+    ...judgeOtherBrands(case_),
   ];
-  return { ruleVersion: letterRuleVersion, findings, signedOn: input.fields.signingDate?.date ?? null, coveredPhones: [...case_.covered] };
+  return {
+    ruleVersion: letterRuleVersion,
+    findings,
+    signedOn: input.fields.signingDate?.date ?? null,
+    coveredPhones: [...case_.covered],
+  };
 }
 
 /** The finding on a letter that was not read at all. */
@@ -83,11 +126,23 @@ function openCase(input: LetterDecisionInput): LetterCase {
   const { reading, fields, csvPhones } = input;
   const letter = textOf(reading);
   const scanned = reading.pages.some(({ source }) => source === 'ocr');
-  const unsure = fields.lines === 0 || !fields.complete || reading.pages.some(({ source, lines }) => source === 'ocr' && lines.length === 0)
-    || (fields.confidence !== null && fields.confidence < letterRuleLimits.pageConfidenceMin);
+  const unsure =
+    fields.lines === 0 ||
+    !fields.complete ||
+    reading.pages.some(({ source, lines }) => source === 'ocr' && lines.length === 0) ||
+    (fields.confidence !== null && fields.confidence < letterRuleLimits.pageConfidenceMin);
   const embedded = fields.phones.filter(({ source }) => source === 'csv').map(({ phone }) => phone);
   const csv = csvPhones ?? (reading.embeddedCsv === null ? null : embedded);
-  return { ...input, letter, words: wordsOf(letter.text), scanned, unsure, mayBeUnread: scanned || unsure, csv, covered: new Set([...fields.phones.map(({ phone }) => phone), ...(csv ?? [])]) };
+  return {
+    ...input,
+    letter,
+    words: wordsOf(letter.text),
+    scanned,
+    unsure,
+    mayBeUnread: scanned || unsure,
+    csv,
+    covered: new Set([...fields.phones.map(({ phone }) => phone), ...(csv ?? [])]),
+  };
 }
 
 const rules = new Map<LetterRuleId, LetterRule>(LETTER_RULES.map((rule) => [rule.id, rule]));
@@ -100,10 +155,21 @@ interface Seen {
 const nowhere: Seen = { place: null, excerpt: null };
 
 function pass(id: LetterRuleId, seen: Seen | null = null): Finding {
-  return { code: id, severity: 'pass', message: rules.get(id)!.passed, place: seen?.place ?? null, excerpt: seen?.excerpt ?? null };
+  return {
+    code: id,
+    severity: 'pass',
+    message: rules.get(id)!.passed,
+    place: seen?.place ?? null,
+    excerpt: seen?.excerpt ?? null,
+  };
 }
 
-function report<Id extends LetterRuleId>(id: Id, name: LetterRuleCase<Id>, seen: Seen | null = nowhere, figures: Readonly<Record<string, string | number>> = {}): Finding {
+function report<Id extends LetterRuleId>(
+  id: Id,
+  name: LetterRuleCase<Id>,
+  seen: Seen | null = nowhere,
+  figures: Readonly<Record<string, string | number>> = {},
+): Finding {
   const { severity, message } = rules.get(id)!.cases[name]!; // the type knows the names of a rule's cases
   const text = message.replace(/\{(\w+)\}/g, (_, figure: string) => String(figures[figure]));
   return { code: id, severity, message: text, place: seen?.place ?? null, excerpt: seen?.excerpt ?? null };
@@ -115,10 +181,13 @@ function orPass(id: LetterRuleId, findings: readonly Finding[], seen: Seen | nul
 }
 
 function judgeReadable({ fields, reading, letter }: LetterCase): readonly Finding[] {
-  if (fields.lines === 0) return [report('text_readable', reading.pages.some(({ marks }) => marks.length > 0) ? 'no_text' : 'blank')];
+  if (fields.lines === 0)
+    return [report('text_readable', reading.pages.some(({ marks }) => marks.length > 0) ? 'no_text' : 'blank')];
   const findings: Finding[] = [];
-  if (reading.pages.some(({ source, lines, marks }) => source === 'ocr' && lines.length === 0 && marks.length > 0)) findings.push(report('text_readable', 'no_text'));
-  if (fields.confidence !== null && fields.confidence < letterRuleLimits.pageConfidenceMin) findings.push(report('text_readable', 'unsure'));
+  if (reading.pages.some(({ source, lines, marks }) => source === 'ocr' && lines.length === 0 && marks.length > 0))
+    findings.push(report('text_readable', 'no_text'));
+  if (fields.confidence !== null && fields.confidence < letterRuleLimits.pageConfidenceMin)
+    findings.push(report('text_readable', 'unsure'));
   if (!fields.complete) findings.push(report('text_readable', 'too_long'));
   for (const { place, excerpt } of decisiveFields(fields)) {
     const line = letter.lines.find((each) => each.page === place.page && each.line === place.line);
@@ -129,29 +198,60 @@ function judgeReadable({ fields, reading, letter }: LetterCase): readonly Findin
 }
 
 /** Each line once that a field was read from. */
-function decisiveFields({ signerName, signerTitle, signingDate, legalName, brandNames }: LetterFields): readonly { place: Place; excerpt: string }[] {
+function decisiveFields({
+  signerName,
+  signerTitle,
+  signingDate,
+  legalName,
+  brandNames,
+}: LetterFields): readonly { place: Place; excerpt: string }[] {
   const fields = [signerName, signerTitle, signingDate, legalName, ...brandNames].filter((field) => field !== null);
   return [...new Map(fields.map((field) => [`${field.place.page}:${field.place.line}`, field])).values()];
 }
 
 function judgeVisible({ reading, letter }: LetterCase): readonly Finding[] {
-  const covered = reading.pages.filter(({ source, lines }) => source === 'text' && lines.length > 0).flatMap(({ page, marks }): Place[] => {
-    const picture = marks.find(({ kind, box }) => kind === 'image' && box.width * box.height > letterRuleLimits.pictureAreaMax);
-    return picture === undefined ? [] : [{ page, line: 0, box: picture.box }];
-  });
+  const covered = reading.pages
+    .filter(({ source, lines }) => source === 'text' && lines.length > 0)
+    .flatMap(({ page, marks }): Place[] => {
+      const picture = marks.find(
+        ({ kind, box }) => kind === 'image' && box.width * box.height > letterRuleLimits.pictureAreaMax,
+      );
+      return picture === undefined ? [] : [{ page, line: 0, box: picture.box }];
+    });
   const withText = new Set(reading.pages.filter(({ source }) => source === 'text').map(({ page }) => page));
-  const hidden = letter.lines.find(({ page, text, box }) => withText.has(page) && /[\p{L}\p{N}]/u.test(text) && (isOutside(box) || box.height < letterRuleLimits.textHeightMin));
+  const hidden = letter.lines.find(
+    ({ page, text, box }) =>
+      withText.has(page) &&
+      /[\p{L}\p{N}]/u.test(text) &&
+      (isOutside(box) || box.height < letterRuleLimits.textHeightMin),
+  );
   const findings = covered.map((place) => report('text_visible', 'under_picture', { place, excerpt: null }));
-  return orPass('text_visible', [...findings, ...(hidden === undefined ? [] : [report('text_visible', 'hidden', foundIn(hidden, hidden.text))])]);
+  return orPass('text_visible', [
+    ...findings,
+    ...(hidden === undefined ? [] : [report('text_visible', 'hidden', foundIn(hidden, hidden.text))]),
+  ]);
 }
 
-function isOutside({ left, top, width, height }: { left: number; top: number; width: number; height: number }): boolean {
+function isOutside({
+  left,
+  top,
+  width,
+  height,
+}: {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}): boolean {
   const [middle, center] = [left + width / 2, top + height / 2];
   return middle < 0 || middle > 1 || center < 0 || center > 1;
 }
 
 function judgePages({ fields }: LetterCase): readonly Finding[] {
-  return orPass('page_plain', fields.additions.map(({ kind, ...seen }) => report('page_plain', kind, seen)));
+  return orPass(
+    'page_plain',
+    fields.additions.map(({ kind, ...seen }) => report('page_plain', kind, seen)),
+  );
 }
 
 /** Each line once: the kind of its first word. */
@@ -161,14 +261,21 @@ function judgeSentences({ fields }: LetterCase): readonly Finding[] {
     const id = `${sentence.place.page}:${sentence.place.line}`;
     if (!ofLines.has(id)) ofLines.set(id, sentence);
   }
-  return orPass('sentences_to_read', [...ofLines.values()].map((sentence) => report('sentences_to_read', sentence.kind, sentence)));
+  return orPass(
+    'sentences_to_read',
+    [...ofLines.values()].map((sentence) => report('sentences_to_read', sentence.kind, sentence)),
+  );
 }
 
 function judgeAuthorization({ fields, brand, submittedOn }: LetterCase): readonly Finding[] {
   const { authorizer } = fields;
-  const ended = fields.endDates.find(({ date, alternative }) => date < submittedOn || (alternative !== null && alternative < submittedOn));
+  const ended = fields.endDates.find(
+    ({ date, alternative }) => date < submittedOn || (alternative !== null && alternative < submittedOn),
+  );
   const findings = [
-    ...(authorizer !== null && isAnotherCompany(authorizer.value, namesOf(brand)) ? [report('authorization_given', 'by_another', authorizer)] : []),
+    ...(authorizer !== null && isAnotherCompany(authorizer.value, namesOf(brand))
+      ? [report('authorization_given', 'by_another', authorizer)]
+      : []),
     ...(fields.otherProvider === null ? [] : [report('authorization_given', 'another_provider', fields.otherProvider)]),
     ...(fields.title === null ? [report('authorization_given', 'missing')] : []),
     ...(ended === undefined ? [] : [report('authorization_given', 'ended', ended)]),
@@ -177,7 +284,8 @@ function judgeAuthorization({ fields, brand, submittedOn }: LetterCase): readonl
 }
 
 /** The subject of a sentence: capitalized words, and perhaps words between it and the verb. */
-const subjectOnly = /^(?:The )?\p{Lu}[\p{L}\p{N}&.'’-]*(?:,? (?:(?:and|of|&) )?\p{Lu}[\p{L}\p{N}&.'’-]*)*,?(?: hereby| does| do)*$/u;
+const subjectOnly =
+  /^(?:The )?\p{Lu}[\p{L}\p{N}&.'’-]*(?:,? (?:(?:and|of|&) )?\p{Lu}[\p{L}\p{N}&.'’-]*)*,?(?: hereby| does| do)*$/u;
 const pronoun = /^(?:I|We|Hereby|The Undersigned|Ich|Wir|Hiermit|Je|Nous|Yo|Nosotros|Eu|Io|Noi)(?![\p{L}])/iu;
 
 /** True if the words before "authorizes" name a company, and none of the brand's names. */
@@ -188,9 +296,16 @@ function isAnotherCompany(authorizer: string, names: readonly string[]): boolean
 }
 
 /** A plain porting letter says so, in a sentence that authorizes and without any word of branding or of denial. */
-function judgePurpose({ fields: { title, purpose, otherPurpose, sentences }, mayBeUnread }: LetterCase): readonly Finding[] {
+function judgePurpose({
+  fields: { title, purpose, otherPurpose, sentences },
+  mayBeUnread,
+}: LetterCase): readonly Finding[] {
   if (otherPurpose !== null) {
-    const isPlain = purpose === null && title !== null && !mayBeUnread && !sentences.some(({ kind }) => kind === 'denies' || kind === 'ends');
+    const isPlain =
+      purpose === null &&
+      title !== null &&
+      !mayBeUnread &&
+      !sentences.some(({ kind }) => kind === 'denies' || kind === 'ends');
     return [report('purpose_branding', isPlain ? 'porting' : 'both', otherPurpose)];
   }
   return [purpose === null ? report('purpose_branding', 'unclear') : pass('purpose_branding', purpose)];
@@ -229,23 +344,41 @@ function judgeBrand(case_: LetterCase): readonly Finding[] {
   const { brand, fields, mayBeUnread } = case_;
   const names = namesOf(brand);
   const compared = fields.brandNames.map((name) => ({ name, comparison: bestComparison(name.value, names) }));
-  const same = [...fields.brandNames, ...fields.companyNames].find(({ value }) => bestComparison(value, names) === 'same');
+  const same = [...fields.brandNames, ...fields.companyNames].find(
+    ({ value }) => bestComparison(value, names) === 'same',
+  );
   const [other] = compared.filter(({ comparison }) => comparison !== 'same');
   const found = findAnyName(case_, names);
   if (other !== undefined) {
-    const isOther = other.comparison === 'other' && other.name.labelled && found === null && isPlainName(other.name.value) && !mayBeUnread;
+    const isOther =
+      other.comparison === 'other' &&
+      other.name.labelled &&
+      found === null &&
+      isPlainName(other.name.value) &&
+      !mayBeUnread;
     if (isOther) return [report('brand_named', 'another', other.name)];
-    return [report('brand_named', other.comparison === 'near' ? 'near' : other.comparison === 'other_form' ? 'part' : 'another_beside', other.name)];
+    return [
+      report(
+        'brand_named',
+        other.comparison === 'near' ? 'near' : other.comparison === 'other_form' ? 'part' : 'another_beside',
+        other.name,
+      ),
+    ];
   }
   if (same !== undefined) return [pass('brand_named', same)];
   if (found === null) return [report('brand_named', 'missing')];
-  return found.kind === 'whole' || found.kind === 'other_form' ? [pass('brand_named', found)] : [report('brand_named', found.kind === 'near' ? 'near' : 'part', found)];
+  return found.kind === 'whole' || found.kind === 'other_form'
+    ? [pass('brand_named', found)]
+    : [report('brand_named', found.kind === 'near' ? 'near' : 'part', found)];
 }
 
 /** One to six words in Latin letters, each with a capital or of two or three letters: a name, and no part of a sentence. */
 function isPlainName(value: string): boolean {
   const words = value.trim().split(/\s+/);
-  return words.length <= 6 && words.every((word) => /^[\p{Lu}&][\p{Script=Latin}.,&'’-]*$/u.test(word) || /^\p{Ll}{2,3}$/u.test(word));
+  return (
+    words.length <= 6 &&
+    words.every((word) => /^[\p{Lu}&][\p{Script=Latin}.,&'’-]*$/u.test(word) || /^\p{Ll}{2,3}$/u.test(word))
+  );
 }
 
 function judgeLegalName(case_: LetterCase): readonly Finding[] {
@@ -253,16 +386,34 @@ function judgeLegalName(case_: LetterCase): readonly Finding[] {
   const { legalName } = brand;
   const compared = fields.companyNames.map((name) => ({ name, comparison: compareNames(name.value, legalName) }));
   const same = compared.find(({ comparison }) => comparison === 'same');
-  const strange = compared.filter(({ name, comparison }) => comparison === 'other' && bestComparison(name.value, [brand.dba ?? '', brand.displayName]) === 'other');
-  if (same !== undefined) return [strange[0] === undefined ? pass('legal_name_given', same.name) : report('legal_name_given', 'another_beside', strange[0].name)];
+  const strange = compared.filter(
+    ({ name, comparison }) =>
+      comparison === 'other' && bestComparison(name.value, [brand.dba ?? '', brand.displayName]) === 'other',
+  );
+  if (same !== undefined)
+    return [
+      strange[0] === undefined
+        ? pass('legal_name_given', same.name)
+        : report('legal_name_given', 'another_beside', strange[0].name),
+    ];
   const close = compared.find(({ comparison }) => comparison === 'other_form' || comparison === 'near');
-  if (close !== undefined) return [report('legal_name_given', close.comparison === 'near' ? 'near' : 'other_form', close.name)];
+  if (close !== undefined)
+    return [report('legal_name_given', close.comparison === 'near' ? 'near' : 'other_form', close.name)];
   if (strange[0] !== undefined) {
-    const isOther = namesCompany(strange[0].name.value) && isPlainName(strange[0].name.value) && !mayBeUnread && findAnyName(case_, namesOf(brand)) === null;
+    const isOther =
+      namesCompany(strange[0].name.value) &&
+      isPlainName(strange[0].name.value) &&
+      !mayBeUnread &&
+      findAnyName(case_, namesOf(brand)) === null;
     return [report('legal_name_given', isOther ? 'another' : 'another_beside', strange[0].name)];
   }
   const inText = findAnyName(case_, [legalName]);
-  if (inText === null) return [compared[0] === undefined ? report('legal_name_given', 'missing') : report('legal_name_given', 'brand_only', compared[0].name)];
+  if (inText === null)
+    return [
+      compared[0] === undefined
+        ? report('legal_name_given', 'missing')
+        : report('legal_name_given', 'brand_only', compared[0].name),
+    ];
   const kind = { whole: null, longer: 'part', other_form: 'other_form', near: 'near' } as const;
   const problem = kind[inText.kind];
   return [problem === null ? pass('legal_name_given', inText) : report('legal_name_given', problem, inText)];
@@ -273,28 +424,55 @@ function judgeAddress({ fields: { address } }: LetterCase): readonly Finding[] {
 }
 
 function judgeSigner({ fields: { signerName, possibleSignerName, signature } }: LetterCase): readonly Finding[] {
-  if (signerName !== null) return [looksLikePerson(signerName.value) ? pass('signer_named', signerName) : report('signer_named', 'unclear', signerName)];
+  if (signerName !== null)
+    return [
+      looksLikePerson(signerName.value)
+        ? pass('signer_named', signerName)
+        : report('signer_named', 'unclear', signerName),
+    ];
   const possible = possibleSignerName ?? (signature.name === null ? null : signature);
   return [possible === null ? report('signer_named', 'missing') : report('signer_named', 'unclear', possible)];
 }
 
 function judgeTitle({ fields: { signerTitle, possibleSignerTitle } }: LetterCase): readonly Finding[] {
-  if (signerTitle !== null) return [hasTitleWord(foldSameLength(signerTitle.value)) ? pass('signer_title_given', signerTitle) : report('signer_title_given', 'unclear', signerTitle)];
-  return [possibleSignerTitle === null ? report('signer_title_given', 'missing') : report('signer_title_given', 'unclear', possibleSignerTitle)];
+  if (signerTitle !== null)
+    return [
+      hasTitleWord(foldSameLength(signerTitle.value))
+        ? pass('signer_title_given', signerTitle)
+        : report('signer_title_given', 'unclear', signerTitle),
+    ];
+  return [
+    possibleSignerTitle === null
+      ? report('signer_title_given', 'missing')
+      : report('signer_title_given', 'unclear', possibleSignerTitle),
+  ];
 }
 
 function judgeSigned({ fields: { signature, signerName } }: LetterCase): readonly Finding[] {
   if (signature.kind === 'none') return [report('letter_signed', 'missing', signature)];
   if (signature.kind === 'undetermined') return [report('letter_signed', 'undetermined', signature)];
-  const fits = signature.kind === 'pdf' || (signerName !== null && signature.name !== null && comparePeople(signature.name, signerName.value) === 'same');
+  const fits =
+    signature.kind === 'pdf' ||
+    (signerName !== null && signature.name !== null && comparePeople(signature.name, signerName.value) === 'same');
   return [fits ? pass('letter_signed', signature) : report('letter_signed', 'another_name', signature)];
 }
 
-function judgePdfSignature({ reading: { signatures, revisions }, fields: { signerName }, submittedOn, brand }: LetterCase): readonly Finding[] {
+function judgePdfSignature({
+  reading: { signatures, revisions },
+  fields: { signerName },
+  submittedOn,
+  brand,
+}: LetterCase): readonly Finding[] {
   const findings = signatures.flatMap((signature) => {
     const seen = placeOfSignature(signature);
     const problem = problemOf(signature);
-    if (problem === 'changed') return [report('pdf_signature_valid', problem, { ...seen, excerpt: makeExcerpt(revisions.flatMap(({ changes }) => changes).join('; ')) })];
+    if (problem === 'changed')
+      return [
+        report('pdf_signature_valid', problem, {
+          ...seen,
+          excerpt: makeExcerpt(revisions.flatMap(({ changes }) => changes).join('; ')),
+        }),
+      ];
     if (problem !== null) return [report('pdf_signature_valid', problem, seen)];
     return [
       ...(signature.chain === 'untrusted' ? [report('pdf_signature_valid', 'untrusted', seen)] : []),
@@ -304,24 +482,44 @@ function judgePdfSignature({ reading: { signatures, revisions }, fields: { signe
   });
   const verified = signatures.filter(isVerified);
   // Every one: what somebody changes and signs anew after the named signer is covered by the later signature only.
-  const named = verified.every((signature) => signerName !== null && signature.signerName !== null && comparePeople(signature.signerName, signerName.value) === 'same');
-  const ofCompany = verified.every(({ signerOrganization: company }) => company === null || bestComparison(company, namesOf(brand)) === 'same');
+  const named = verified.every(
+    (signature) =>
+      signerName !== null &&
+      signature.signerName !== null &&
+      comparePeople(signature.signerName, signerName.value) === 'same',
+  );
+  const ofCompany = verified.every(
+    ({ signerOrganization: company }) => company === null || bestComparison(company, namesOf(brand)) === 'same',
+  );
   if (verified.length > 0 && !(named && ofCompany)) findings.push(report('pdf_signature_valid', 'another_name'));
   return orPass('pdf_signature_valid', findings, signatures[0] === undefined ? null : placeOfSignature(signatures[0]));
 }
 
 /** Where a signature stands, and whose time it has. */
 function placeOfSignature({ page, box, signedAt, timeStamp }: PdfSignature): Seen {
-  const stamp = timeStamp === null ? null : `time by ${timeStamp.authority ?? 'an authority without a name'}: ${timeStamp.time}${chainWords[timeStamp.chain]}`;
+  const stamp =
+    timeStamp === null
+      ? null
+      : `time by ${timeStamp.authority ?? 'an authority without a name'}: ${timeStamp.time}${chainWords[timeStamp.chain]}`;
   const claim = signedAt === null ? null : `time claimed by the signer: ${signedAt}`;
   const time = stamp ?? claim;
   return { place: page === null ? null : { page, line: 0, box }, excerpt: time === null ? null : makeExcerpt(time) };
 }
 
-const chainWords = { trusted: '', untrusted: ' (not from a trusted authority)', unchecked: ' (its authority was not checked)' } as const;
+const chainWords = {
+  trusted: '',
+  untrusted: ' (not from a trusted authority)',
+  unchecked: ' (its authority was not checked)',
+} as const;
 
 /** What is wrong with a signature itself; what is wrong with its chain is told by `chain`. */
-function problemOf({ digestMatches, signatureValid, coverage, chain, problem }: PdfSignature): 'altered' | 'partial' | 'changed' | 'unverified' | null {
+function problemOf({
+  digestMatches,
+  signatureValid,
+  coverage,
+  chain,
+  problem,
+}: PdfSignature): 'altered' | 'partial' | 'changed' | 'unverified' | null {
   if (signatureValid && !digestMatches) return 'altered';
   if (!signatureValid) return problem === null ? 'altered' : 'unverified';
   if (coverage === 'partial' || coverage === 'changed') return coverage;
@@ -336,7 +534,10 @@ function isTimely(signedAt: string | null, submittedOn: string): boolean {
 
 type DateVerdict = 'future' | 'too_old' | 'in_time';
 
-function judgeDay(date: string, { submittedOn, latestDay = submittedOn }: Pick<LetterDecisionInput, 'submittedOn' | 'latestDay'>): DateVerdict {
+function judgeDay(
+  date: string,
+  { submittedOn, latestDay = submittedOn }: Pick<LetterDecisionInput, 'submittedOn' | 'latestDay'>,
+): DateVerdict {
   const days = daysBetween(date, submittedOn);
   if (date > latestDay) return 'future';
   return days > letterRuleLimits.ageDaysMax ? 'too_old' : 'in_time';
@@ -349,24 +550,43 @@ function judgeDate(letterCase: LetterCase): readonly Finding[] {
   if (date === null) return judgeMissingDate(otherDates);
   const verdict = judgeDay(date.date, letterCase);
   const alternative = date.alternative === null ? verdict : judgeDay(date.alternative, letterCase);
-  const rival = otherDates.find((other) => other.role !== 'other' && [other.date, other.alternative ?? other.date].some((day) => judgeDay(day, letterCase) !== verdict));
-  const signed = letterCase.reading.signatures.find((signature) => isVerified(signature) && signature.signedAt !== null && judgeDay(signature.signedAt.slice(0, 10), letterCase) !== verdict);
+  const rival = otherDates.find(
+    (other) =>
+      other.role !== 'other' &&
+      [other.date, other.alternative ?? other.date].some((day) => judgeDay(day, letterCase) !== verdict),
+  );
+  const signed = letterCase.reading.signatures.find(
+    (signature) =>
+      isVerified(signature) &&
+      signature.signedAt !== null &&
+      judgeDay(signature.signedAt.slice(0, 10), letterCase) !== verdict,
+  );
   const doubts = [
     ...(alternative === verdict ? [] : [report('date_unambiguous', 'two_readings', date)]),
-    ...(rival === undefined || (verdict === 'in_time' && rival.role !== 'signing') ? [] : [report('date_unambiguous', 'two_dates', rival)]),
+    ...(rival === undefined || (verdict === 'in_time' && rival.role !== 'signing')
+      ? []
+      : [report('date_unambiguous', 'two_dates', rival)]),
     ...(signed === undefined ? [] : [report('date_unambiguous', 'two_dates', date)]),
   ];
   const isCertain = doubts.length === 0 && date.labelled && !mayBeUnread;
   const readings = [verdict, alternative];
   const future = !readings.includes('future') ? [] : [report('date_not_future', isCertain ? 'future' : 'unsure', date)];
-  const tooOld = !readings.includes('too_old') ? [] : [report('date_recent', isCertain ? 'too_old' : 'unsure', date, { days: daysBetween(date.date, submittedOn) })];
-  return [pass('date_given', date), ...orPass('date_unambiguous', doubts, date), ...orPass('date_not_future', future, date), ...orPass('date_recent', tooOld, date)];
+  const tooOld = !readings.includes('too_old')
+    ? []
+    : [report('date_recent', isCertain ? 'too_old' : 'unsure', date, { days: daysBetween(date.date, submittedOn) })];
+  return [
+    pass('date_given', date),
+    ...orPass('date_unambiguous', doubts, date),
+    ...orPass('date_not_future', future, date),
+    ...orPass('date_recent', tooOld, date),
+  ];
 }
 
 /** Without a date the rules on it have nothing to say, and `date_given` decides. */
 function judgeMissingDate(otherDates: readonly FoundDate[]): readonly Finding[] {
   const possible = otherDates.find(({ role }) => role === 'unlabelled');
-  const given = possible !== undefined ? report('date_given', 'unclear', possible) : report('date_given', 'missing', otherDates[0]);
+  const given =
+    possible !== undefined ? report('date_given', 'unclear', possible) : report('date_given', 'missing', otherDates[0]);
   return [given, pass('date_unambiguous'), pass('date_not_future'), pass('date_recent')];
 }
 
@@ -374,12 +594,17 @@ const endingsMax = 5;
 
 /** The last four digits of some numbers: 0143, 0144 and 3 more. */
 function endingsOf(phones: readonly string[]): string {
-  const shown = phones.slice(0, endingsMax).map((phone) => phone.slice(-4)).join(', ');
+  const shown = phones
+    .slice(0, endingsMax)
+    .map((phone) => phone.slice(-4))
+    .join(', ');
   return phones.length > endingsMax ? `${shown} and ${phones.length - endingsMax} more` : shown;
 }
 
 function judgeNumbers({ requestedPhones, fields, covered, letter }: LetterCase): readonly Finding[] {
-  const ranges = fields.refusedRanges.map((place) => report('numbers_authorized', 'range_unclear', { place, excerpt: null }));
+  const ranges = fields.refusedRanges.map((place) =>
+    report('numbers_authorized', 'range_unclear', { place, excerpt: null }),
+  );
   if (requestedPhones.length === 0) return [report('numbers_authorized', 'none_requested'), ...ranges];
   const lacking = requestedPhones.filter((phone) => !covered.has(phone));
   const others = new Map(fields.otherPhones.map((other) => [other.phone, other]));
@@ -388,19 +613,47 @@ function judgeNumbers({ requestedPhones, fields, covered, letter }: LetterCase):
   const requested = requestedPhones.length;
   const seen = { place: others.get(notListed[0] ?? '')?.place ?? null, excerpt: null };
   const findings = [
-    ...(missing.length === 0 ? [] : [report('numbers_authorized', 'missing', resemblingLine(letter, missing), { missing: missing.length, requested, endings: endingsOf(missing) })]),
-    ...(notListed.length === 0 ? [] : [report('numbers_authorized', 'not_listed', seen, { missing: notListed.length, requested, endings: endingsOf(notListed) })]),
+    ...(missing.length === 0
+      ? []
+      : [
+          report('numbers_authorized', 'missing', resemblingLine(letter, missing), {
+            missing: missing.length,
+            requested,
+            endings: endingsOf(missing),
+          }),
+        ]),
+    ...(notListed.length === 0
+      ? []
+      : [
+          report('numbers_authorized', 'not_listed', seen, {
+            missing: notListed.length,
+            requested,
+            endings: endingsOf(notListed),
+          }),
+        ]),
     ...ranges,
   ];
   const place = fields.phones.find(({ phone }) => phone === requestedPhones[0])?.place ?? null;
-  const line = place === null ? undefined : letter.lines.find((each) => each.page === place.page && each.line === place.line);
+  const line =
+    place === null ? undefined : letter.lines.find((each) => each.page === place.page && each.line === place.line);
   return orPass('numbers_authorized', findings, line === undefined ? null : foundIn(line, line.text));
 }
 
 /** More missing numbers than this are not looked for digit by digit. */
 const resemblingMax = 20;
 const comparedDigits = 7;
-const readAsDigits: Readonly<Record<string, string>> = { o: '0', q: '0', d: '0', i: '1', l: '1', '|': '1', z: '2', s: '5', b: '8', g: '9' };
+const readAsDigits: Readonly<Record<string, string>> = {
+  o: '0',
+  q: '0',
+  d: '0',
+  i: '1',
+  l: '1',
+  '|': '1',
+  z: '2',
+  s: '5',
+  b: '8',
+  g: '9',
+};
 
 /** The line that has the last seven digits of one of some numbers but one, with letters that OCR takes for digits: where a person looks first. */
 function resemblingLine({ lines }: LetterText, phones: readonly string[]): Seen | null {
@@ -409,7 +662,8 @@ function resemblingLine({ lines }: LetterText, phones: readonly string[]): Seen 
     if (!/\d{2}/.test(folded)) return false;
     const digits = folded.replace(/[oqdil|zsbg]/g, (letter) => readAsDigits[letter]!).replace(/\D/g, '');
     return endings.some((wanted) => {
-      for (let at = 0; at + comparedDigits <= digits.length; at++) if (differences(digits, at, wanted) <= 1) return true;
+      for (let at = 0; at + comparedDigits <= digits.length; at++)
+        if (differences(digits, at, wanted) <= 1) return true;
       return false;
     });
   });
@@ -418,7 +672,8 @@ function resemblingLine({ lines }: LetterText, phones: readonly string[]): Seen 
 
 function differences(digits: string, at: number, wanted: string): number {
   let count = 0;
-  for (let offset = 0; offset < wanted.length && count < 2; offset++) if (digits[at + offset] !== wanted[offset]) count++;
+  for (let offset = 0; offset < wanted.length && count < 2; offset++)
+    if (digits[at + offset] !== wanted[offset]) count++;
   return count;
 }
 
@@ -426,8 +681,19 @@ function judgeCsvNeeded({ requestedPhones, csv, fields }: LetterCase): readonly 
   const requested = requestedPhones.length;
   const inLetter = fields.phones.filter(({ source }) => source !== 'csv');
   const findings = [
-    ...(requested > letterRuleLimits.numbersWithoutCsvMax && csv === null ? [report('csv_for_many', 'missing', nowhere, { requested })] : []),
-    ...(inLetter.length > letterRuleLimits.listedNumbersMax ? [report('csv_for_many', 'many_listed', { place: inLetter[0]!.place, excerpt: null }, { listed: inLetter.length })] : []),
+    ...(requested > letterRuleLimits.numbersWithoutCsvMax && csv === null
+      ? [report('csv_for_many', 'missing', nowhere, { requested })]
+      : []),
+    ...(inLetter.length > letterRuleLimits.listedNumbersMax
+      ? [
+          report(
+            'csv_for_many',
+            'many_listed',
+            { place: inLetter[0]!.place, excerpt: null },
+            { listed: inLetter.length },
+          ),
+        ]
+      : []),
   ];
   return orPass('csv_for_many', findings);
 }
@@ -437,7 +703,8 @@ function judgeCsv({ csv, csvPhones, fields, reading }: LetterCase): readonly Fin
   const seen = { place: attachment.place, excerpt: null };
   if (csv === null) return [attachment.stated ? report('csv_agrees', 'no_csv', seen) : pass('csv_agrees')];
   const embedded = phones.filter(({ source }) => source === 'csv').map(({ phone }) => phone);
-  if (csvPhones !== null && reading.embeddedCsv !== null && !sameNumbers(csvPhones, embedded)) return [report('csv_agrees', 'two_lists', seen)];
+  if (csvPhones !== null && reading.embeddedCsv !== null && !sameNumbers(csvPhones, embedded))
+    return [report('csv_agrees', 'two_lists', seen)];
   if (!agrees(attachment, csv)) return [report('csv_agrees', 'disagrees', seen)];
   if (reading.embeddedCsv !== null && fields.signature.kind === 'pdf') return [pass('csv_agrees', seen)]; // the signature covers the CSV
   if (!attachment.stated) return [report('csv_agrees', 'not_stated')];
@@ -472,6 +739,11 @@ function agrees({ first, last, count }: LetterFields['attachment'], csv: readonl
 function judgeOtherBrands({ requestedPhones, phonesOfOtherBrands }: LetterCase): readonly Finding[] {
   const taken = phonesOfOtherBrands.length;
   if (taken === 0) return [pass('numbers_of_one_brand')];
-  return [report('numbers_of_one_brand', 'taken', nowhere, { taken, requested: requestedPhones.length, endings: endingsOf(phonesOfOtherBrands) })];
+  return [
+    report('numbers_of_one_brand', 'taken', nowhere, {
+      taken,
+      requested: requestedPhones.length,
+      endings: endingsOf(phonesOfOtherBrands),
+    }),
+  ];
 }
-

@@ -98,29 +98,38 @@ export function extractFields(reading: LetterReading, hints: LetterHints): Lette
   };
 }
 
-const street = new RegExp([
-  String.raw`\d{1,6}[a-z]?,? [\p{L} .'-]{2,40}(?:street|st|avenue|ave|road|rd|boulevard|blvd|lane|ln|drive|dr|way|court|ct|place|pl|square|parkway|pkwy|highway|hwy`,
-  String.raw`|suite|floor|terrace|close)(?![a-z])|(?:calle|avenida|avda|paseo|plaza|rue|boulevard|rua|via|viale|piazza|corso|platz)\.? [\p{L} .'-]{2,40},? ?\d`,
-  String.raw`|\p{L}{3,30}(?:str\.|straße|strasse|weg|gasse|allee|platz) ?\d|p\.? ?o\.? box \d`,
-].join(''), 'u');
-const postalCode = /(?:[a-z]{2},? \d{5}(?:-\d{4})?(?!\d))|(?:(?<!\d)\d{4,5} \p{L}{3})|(?:[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}(?![a-z]))/u;
+const street = new RegExp(
+  [
+    String.raw`\d{1,6}[a-z]?,? [\p{L} .'-]{2,40}(?:street|st|avenue|ave|road|rd|boulevard|blvd|lane|ln|drive|dr|way|court|ct|place|pl|square|parkway|pkwy|highway|hwy`,
+    String.raw`|suite|floor|terrace|close)(?![a-z])|(?:calle|avenida|avda|paseo|plaza|rue|boulevard|rua|via|viale|piazza|corso|platz)\.? [\p{L} .'-]{2,40},? ?\d`,
+    String.raw`|\p{L}{3,30}(?:str\.|straße|strasse|weg|gasse|allee|platz) ?\d|p\.? ?o\.? box \d`,
+  ].join(''),
+  'u',
+);
+const postalCode =
+  /(?:[a-z]{2},? \d{5}(?:-\d{4})?(?!\d))|(?:(?<!\d)\d{4,5} \p{L}{3})|(?:[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}(?![a-z]))/u;
 
 function addressOf(letter: LetterText, labels: readonly LabelledValue[]): FoundText | null {
   const labelled = labels.find(({ kind, value }) => kind === 'address' && value !== '');
   if (labelled !== undefined) return foundIn(letter.lines[labelled.lineIndex]!, labelled.value);
-  const line = letter.lines.find(({ folded }) => street.test(folded.slice(0, addressCharactersMax)))
-    ?? letter.lines.find(({ folded }) => folded.length < 80 && postalCode.test(folded));
+  const line =
+    letter.lines.find(({ folded }) => street.test(folded.slice(0, addressCharactersMax))) ??
+    letter.lines.find(({ folded }) => folded.length < 80 && postalCode.test(folded));
   return line === undefined ? null : foundIn(line, line.text.trim());
 }
 
 const addressCharactersMax = 300;
 
 function leastConfidence({ pages }: LetterReading): number | null {
-  const means = pages.flatMap(({ source, lines }) => (source === 'ocr' && lines.length > 0 ? [meanConfidence(lines)] : []));
+  const means = pages.flatMap(({ source, lines }) =>
+    source === 'ocr' && lines.length > 0 ? [meanConfidence(lines)] : [],
+  );
   return means.length === 0 ? null : Math.min(...means);
 }
 
 function meanConfidence(lines: readonly { readonly text: string; readonly confidence: number | null }[]): number {
   const characters = lines.reduce((sum, { text }) => sum + Math.max(1, text.length), 0);
-  return lines.reduce((sum, { text, confidence }) => sum + Math.max(1, text.length) * (confidence ?? 0), 0) / characters;
+  return (
+    lines.reduce((sum, { text, confidence }) => sum + Math.max(1, text.length) * (confidence ?? 0), 0) / characters
+  );
 }

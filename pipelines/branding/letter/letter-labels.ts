@@ -11,40 +11,48 @@ export type LabelKind = 'signature' | 'name' | 'title' | 'date' | 'legal' | 'bra
  * Portuguese and Italian. `firma` is a signature in Spanish and Italian; in German it is the company (see `labelsOf`).
  */
 const labelWords: Readonly<Record<LabelKind, string>> = {
-  signature: "(?:(?:authori[sz]ed|customer|client|owner'?s?|signer'?s?|officer'?s?|your|electronic) )?(?:signatures?|signatory signature)(?: of [a-z ]{3,40})?"
-    + "|signed(?: by)?|sign here|by|x"
-    + '|firma(?: autorizada| electronica)?|firmado(?: por)?|signe par|(?:eigenhandige |rechtsverbindliche )?unterschrift|gezeichnet|gez|assinatura|assinado por|firmato(?: da)?',
-  name: "(?:(?:please )?print(?:ed)?|(?:printed |full |typed |signer'?s? |signator(?:y'?s?|ies) |your |print |officer'?s? |representative'?s? "
-    + "|(?:authori[sz]ed (?:signer|signatory|representative|person|officer|agent)(?:'?s)? ))*name"
-    + '(?: (?:and|&|/) ?title| ?/ ?title)?(?: of (?:the )?(?:authori[sz]ed )?(?:signer|signatory|representative|officer|person(?: signing)?))?|name and title'
-    + '|authori[sz]ed (?:signer|signatory|representative|person|officer)|signer|signatory'
-    + '|nombre(?: completo| del firmante| y apellidos?| y cargo)?|firmante|nom(?: complet| du signataire| et prenom| et qualite)?|prenom et nom|signataire'
-    + '|name des unterzeichn\\w+|vor- und (?:nach|zu)name|unterzeichner|name in (?:druckbuchstaben|blockschrift)'
-    + '|nome(?: completo| do signatario| e cargo| e cognome| del firmatario)?|signatario|firmatario|representante legal|legale rappresentante)',
-  title: '(?:job |official |business |your )?title|(?:title|position) ?/ ?(?:title|position)|position(?: held)?|role|designation|capacity|cargo|puesto|titulo'
-    + '|titre|fonction|qualite|funktion|stellung|berufsbezeichnung|funcao|titolo|carica|qualifica|ruolo|posizione',
-  date: 'date(?: ?/ ?time)?(?: signed| of (?:signature|signing)| de (?:la )?signature)?|dated|(?:signature|signing) date|signed on|executed on'
-    + '|fecha(?: de(?: la)? firma)?|firmado el|signe le|fait le|(?:ort,? (?:und )?)?datum(?: der unterschrift)?|unterzeichnet am'
-    + '|data(?: d[ae](?:lla)? (?:assinatura|firma))?|luogo e data|lugar y fecha|local e data|lieu et date|place and date|assinado em|firmato il',
-  legal: "(?:(?:full |registered |complete )?(?:legal|corporate|registered) )(?:(?:business|company|entity|corporate) )?(?:name"
-    + "|entity)(?: of (?:the )?(?:business|company|entity|customer|brand))?|(?:company|customer|business|client|organi[sz]ation|entity|corporation|end user"
-    + "|subscriber)(?:'s)?(?: legal)?(?: name)?"
-    + '|name of (?:the )?(?:company|business|entity|customer|organi[sz]ation)|razon social|(?:nombre (?:legal )?de la )?empresa|nombre legal'
-    + '|(?:nom de la )?societe|raison sociale|denomination sociale|firmenname|name (?:des unternehmens|der firma|der gesellschaft)|unternehmen|gesellschaft'
-    + '|razao social|ragione sociale|denominazione(?: sociale)?|societa|azienda',
-  brand: '(?:managed )?brand(?: name)?|brand to (?:be )?display(?:ed)?|d ?[/.] ?b ?[/.] ?a ?\\.?(?: name)?|dba(?: name)?|doing business as|trade ?name'
-    + '|trading (?:as|name)|t/a|(?:brand(?:ed)? |call(?:er)? )?display name|name to (?:be )?display(?:ed)?|caller(?: ?id)? name|cnam|nom affiche'
-    + '|nombre mostrado|nome exibido|nome visualizzato'
-    + '|(?:nombre de la )?marca|nombre comercial|nom commercial|marque|enseigne|handelsname|markenname|marke|anzeigename|nome (?:fantasia|comercial|commerciale)|marchio|insegna',
-  address: '(?:(?:business|company|street|mailing|service|registered|corporate|physical|head office|principal|legal|full) )?address(?: of [a-z ]{3,30})?'
-    + '|registered office|direccion(?: fiscal)?|domicilio(?: social| fiscal)?|adresse(?: postale)?|siege(?: social)?|anschrift|firmensitz|sitz|endereco'
-    + '|indirizzo|sede(?: legale)?',
-  other: '(?:(?:contact|file|country|state|phone|project|campaign|product|service|domain|user|account|bank|department|event|program|first|middle|last)(?: name)?'
-    + '|(?:contact |business |office |main |tele|mobile |cell )?(?:phone|telephone|mobile|cell)(?: (?:no|number|numbers))?\\.?|tel|fax|e-?mail(?: address)?'
-    + '|web ?site|url|city|zip(?: code)?|postal code|tax id|ein|vat(?: no| number| id)?'
-    + '|account(?: (?:no|number))?|reference|re|subject|to|from|attn|attention|witness(?:ed by)?|notary|effective date|expir\\w+(?: date)?|date of birth'
-    + '|numbers?|(?:total|count|quantity)(?: of [a-z ]{3,30})?|numero|telefono|telefon|telefone|correo|website|agency|agent|carrier|provider|industry'
-    + '|use case|call reasons?)',
+  signature:
+    "(?:(?:authori[sz]ed|customer|client|owner'?s?|signer'?s?|officer'?s?|your|electronic) )?(?:signatures?|signatory signature)(?: of [a-z ]{3,40})?" +
+    '|signed(?: by)?|sign here|by|x' +
+    '|firma(?: autorizada| electronica)?|firmado(?: por)?|signe par|(?:eigenhandige |rechtsverbindliche )?unterschrift|gezeichnet|gez|assinatura|assinado por|firmato(?: da)?',
+  name:
+    "(?:(?:please )?print(?:ed)?|(?:printed |full |typed |signer'?s? |signator(?:y'?s?|ies) |your |print |officer'?s? |representative'?s? " +
+    "|(?:authori[sz]ed (?:signer|signatory|representative|person|officer|agent)(?:'?s)? ))*name" +
+    '(?: (?:and|&|/) ?title| ?/ ?title)?(?: of (?:the )?(?:authori[sz]ed )?(?:signer|signatory|representative|officer|person(?: signing)?))?|name and title' +
+    '|authori[sz]ed (?:signer|signatory|representative|person|officer)|signer|signatory' +
+    '|nombre(?: completo| del firmante| y apellidos?| y cargo)?|firmante|nom(?: complet| du signataire| et prenom| et qualite)?|prenom et nom|signataire' +
+    '|name des unterzeichn\\w+|vor- und (?:nach|zu)name|unterzeichner|name in (?:druckbuchstaben|blockschrift)' +
+    '|nome(?: completo| do signatario| e cargo| e cognome| del firmatario)?|signatario|firmatario|representante legal|legale rappresentante)',
+  title:
+    '(?:job |official |business |your )?title|(?:title|position) ?/ ?(?:title|position)|position(?: held)?|role|designation|capacity|cargo|puesto|titulo' +
+    '|titre|fonction|qualite|funktion|stellung|berufsbezeichnung|funcao|titolo|carica|qualifica|ruolo|posizione',
+  date:
+    'date(?: ?/ ?time)?(?: signed| of (?:signature|signing)| de (?:la )?signature)?|dated|(?:signature|signing) date|signed on|executed on' +
+    '|fecha(?: de(?: la)? firma)?|firmado el|signe le|fait le|(?:ort,? (?:und )?)?datum(?: der unterschrift)?|unterzeichnet am' +
+    '|data(?: d[ae](?:lla)? (?:assinatura|firma))?|luogo e data|lugar y fecha|local e data|lieu et date|place and date|assinado em|firmato il',
+  legal:
+    '(?:(?:full |registered |complete )?(?:legal|corporate|registered) )(?:(?:business|company|entity|corporate) )?(?:name' +
+    '|entity)(?: of (?:the )?(?:business|company|entity|customer|brand))?|(?:company|customer|business|client|organi[sz]ation|entity|corporation|end user' +
+    "|subscriber)(?:'s)?(?: legal)?(?: name)?" +
+    '|name of (?:the )?(?:company|business|entity|customer|organi[sz]ation)|razon social|(?:nombre (?:legal )?de la )?empresa|nombre legal' +
+    '|(?:nom de la )?societe|raison sociale|denomination sociale|firmenname|name (?:des unternehmens|der firma|der gesellschaft)|unternehmen|gesellschaft' +
+    '|razao social|ragione sociale|denominazione(?: sociale)?|societa|azienda',
+  brand:
+    '(?:managed )?brand(?: name)?|brand to (?:be )?display(?:ed)?|d ?[/.] ?b ?[/.] ?a ?\\.?(?: name)?|dba(?: name)?|doing business as|trade ?name' +
+    '|trading (?:as|name)|t/a|(?:brand(?:ed)? |call(?:er)? )?display name|name to (?:be )?display(?:ed)?|caller(?: ?id)? name|cnam|nom affiche' +
+    '|nombre mostrado|nome exibido|nome visualizzato' +
+    '|(?:nombre de la )?marca|nombre comercial|nom commercial|marque|enseigne|handelsname|markenname|marke|anzeigename|nome (?:fantasia|comercial|commerciale)|marchio|insegna',
+  address:
+    '(?:(?:business|company|street|mailing|service|registered|corporate|physical|head office|principal|legal|full) )?address(?: of [a-z ]{3,30})?' +
+    '|registered office|direccion(?: fiscal)?|domicilio(?: social| fiscal)?|adresse(?: postale)?|siege(?: social)?|anschrift|firmensitz|sitz|endereco' +
+    '|indirizzo|sede(?: legale)?',
+  other:
+    '(?:(?:contact|file|country|state|phone|project|campaign|product|service|domain|user|account|bank|department|event|program|first|middle|last)(?: name)?' +
+    '|(?:contact |business |office |main |tele|mobile |cell )?(?:phone|telephone|mobile|cell)(?: (?:no|number|numbers))?\\.?|tel|fax|e-?mail(?: address)?' +
+    '|web ?site|url|city|zip(?: code)?|postal code|tax id|ein|vat(?: no| number| id)?' +
+    '|account(?: (?:no|number))?|reference|re|subject|to|from|attn|attention|witness(?:ed by)?|notary|effective date|expir\\w+(?: date)?|date of birth' +
+    '|numbers?|(?:total|count|quantity)(?: of [a-z ]{3,30})?|numero|telefono|telefon|telefone|correo|website|agency|agent|carrier|provider|industry' +
+    '|use case|call reasons?)',
 };
 
 /** `_____`, `.....`, dashes: what forms print to write on. */
@@ -83,7 +91,11 @@ const compiled = { german: compile(true), other: compile(false) };
 
 function compile(german: boolean): Labels {
   const words: Readonly<Record<LabelKind, string>> = german
-    ? { ...labelWords, legal: `firma|${labelWords.legal}`, signature: labelWords.signature.replace('firma(?: autorizada| electronica)?|', '') }
+    ? {
+        ...labelWords,
+        legal: `firma|${labelWords.legal}`,
+        signature: labelWords.signature.replace('firma(?: autorizada| electronica)?|', ''),
+      }
     : labelWords;
   const any = kinds.map((kind) => `(?<${kind}>${words[kind]})`).join('|');
   const note = '(?: ?\\([^()]{1,40}\\))?';
@@ -107,7 +119,7 @@ export function labelsOf(letter: LetterText, country: string): readonly Labelled
 }
 
 function kindOf(match: RegExpExecArray | null): LabelKind | null {
-  return match === null ? null : kinds.find((kind) => match.groups?.[kind] !== undefined) ?? null;
+  return match === null ? null : (kinds.find((kind) => match.groups?.[kind] !== undefined) ?? null);
 }
 
 interface InsideLabel {
@@ -134,7 +146,10 @@ const placeholder = /^[[<{(].*[\]>})]$/;
 
 /** A value without what forms print around it; a placeholder (`[Company name]`) is no value. */
 function withoutFill(text: string): string {
-  const value = text.replace(fill, (run) => (run === '--' ? run : ' ')).trim().replace(/^[:;,\s]+|[:;,\s]+$/g, '');
+  const value = text
+    .replace(fill, (run) => (run === '--' ? run : ' '))
+    .trim()
+    .replace(/^[:;,\s]+|[:;,\s]+$/g, '');
   return emptyValues.test(value) || placeholder.test(value) ? '' : value;
 }
 
@@ -165,25 +180,44 @@ class CellGrid {
 
   /** Labels that fill their cell: forms print all of them beside, over or under their values. */
   readAlone(labels: readonly { kind: LabelKind; cell: Cell }[], country: string): readonly LabelledValue[] {
-    const around = labels.map(({ kind, cell }) => ({ kind, cell, beside: this.beside(cell), over: this.vertically(cell, -1), under: this.vertically(cell, 1) }));
-    const score = (side: Side) => around.reduce((sum, each) => sum + (each[side] === null ? 0 : likelihood(each.kind, withoutFill(each[side].text), country)), 0);
+    const around = labels.map(({ kind, cell }) => ({
+      kind,
+      cell,
+      beside: this.beside(cell),
+      over: this.vertically(cell, -1),
+      under: this.vertically(cell, 1),
+    }));
+    const score = (side: Side) =>
+      around.reduce(
+        (sum, each) => sum + (each[side] === null ? 0 : likelihood(each.kind, withoutFill(each[side].text), country)),
+        0,
+      );
     const side = sides.reduce((best, next) => (score(next) > score(best) ? next : best));
     return around.map((each) => {
       const label = { lineIndex: each.cell.lineIndex, box: each.cell.box };
-      const value = [each[side], each.beside].find((cell) => cell !== null && isPlausible(each.kind, withoutFill(cell.text), country)) ?? null;
-      return value === null ? { kind: each.kind, value: '', lineIndex: each.cell.lineIndex, start: each.cell.start, label } : valueOf(each.kind, value, label);
+      const value =
+        [each[side], each.beside].find(
+          (cell) => cell !== null && isPlausible(each.kind, withoutFill(cell.text), country),
+        ) ?? null;
+      return value === null
+        ? { kind: each.kind, value: '', lineIndex: each.cell.lineIndex, start: each.cell.start, label }
+        : valueOf(each.kind, value, label);
     });
   }
 
   /** The next cell to the right, in the same line or in another line of the same height. */
   private beside(cell: Cell): Cell | null {
-    const next = this.around(cell).filter((other) => isRightOf(other, cell)).sort((a, b) => a.box.left - b.box.left || a.start - b.start)[0];
+    const next = this.around(cell)
+      .filter((other) => isRightOf(other, cell))
+      .sort((a, b) => a.box.left - b.box.left || a.start - b.start)[0];
     return next === undefined || this.isLabel(next) || isFill(next) ? null : next;
   }
 
   /** The nearest cell over (-1) or under (1) that is no fill; null if it is a label. */
   private vertically(cell: Cell, direction: 1 | -1): Cell | null {
-    const column = this.around(cell).filter((other) => !isFill(other) && overlap(other.box, cell.box) && isBeyond(other, cell, direction));
+    const column = this.around(cell).filter(
+      (other) => !isFill(other) && overlap(other.box, cell.box) && isBeyond(other, cell, direction),
+    );
     const next = column.sort((a, b) => (a.box.top - b.box.top) * direction)[0];
     return next === undefined || this.isLabel(next) ? null : next;
   }
@@ -191,7 +225,10 @@ class CellGrid {
   /** The cells of the lines nearby in reading order, on the same page; columns may part what stands side by side. */
   private around(cell: Cell): readonly Cell[] {
     const from = Math.max(0, cell.lineIndex - linesAround);
-    return this.byLine.slice(from, cell.lineIndex + linesAround + 1).flat().filter((other) => this.onSamePage(other, cell));
+    return this.byLine
+      .slice(from, cell.lineIndex + linesAround + 1)
+      .flat()
+      .filter((other) => this.onSamePage(other, cell));
   }
 
   private isLabel(cell: Cell): boolean {
@@ -217,8 +254,18 @@ function valueOf(kind: LabelKind, cell: Cell, label: LabelledValue['label']): La
 function cellsOf(line: TextLine, lineIndex: number): readonly Cell[] {
   return [...line.text.matchAll(/[^ |]+(?: [^ |]+)*/g)].map((match) => {
     const length = Math.max(1, line.text.length);
-    const box = { ...line.box, left: line.box.left + (line.box.width * match.index) / length, width: (line.box.width * match[0].length) / length };
-    return { lineIndex, text: match[0], folded: line.folded.slice(match.index, match.index + match[0].length), start: match.index, box };
+    const box = {
+      ...line.box,
+      left: line.box.left + (line.box.width * match.index) / length,
+      width: (line.box.width * match[0].length) / length,
+    };
+    return {
+      lineIndex,
+      text: match[0],
+      folded: line.folded.slice(match.index, match.index + match[0].length),
+      start: match.index,
+      box,
+    };
   });
 }
 
@@ -231,7 +278,9 @@ function overlap(a: Box, b: Box): boolean {
 function isRightOf(other: Cell, cell: Cell): boolean {
   if (other.lineIndex === cell.lineIndex) return other.start > cell.start;
   const middle = other.box.top + other.box.height / 2;
-  return other.box.left >= cell.box.left + cell.box.width && middle > cell.box.top && middle < cell.box.top + cell.box.height;
+  return (
+    other.box.left >= cell.box.left + cell.box.width && middle > cell.box.top && middle < cell.box.top + cell.box.height
+  );
 }
 
 /** In the given direction, and at most four line heights away. */
@@ -240,12 +289,14 @@ function isBeyond(other: Cell, cell: Cell, direction: 1 | -1): boolean {
   return distance > 0 && distance <= Math.max(cell.box.height * 6, 0.08);
 }
 
-const titleWords = new RegExp([
-  String.raw`\b(?:chief|c[efotmi]o|officer|president|vice|vp|director|manager|owner|founder|partner|principal|head of|counsel|secretary|treasurer|member|managing`,
-  String.raw`|administrator|supervisor|controller|executive|chair(?:man|woman|person)?|proprietor|representative|attorney|agent|geschaftsfuhr\w*|prokurist\w*`,
-  String.raw`|vorstand\w*|inhaber\w*|leiter\w*|gerente|director\w*|presidente|administrador\w*|apoderad\w*|jef[ea]|consejer\w*|gerant\w*|direct(?:eur|rice)`,
-  String.raw`|president\w*|responsable|socio|socia|diret\w*|procurador\w*|amministrat\w*|titolare|responsabile|direttor\w*)\b`,
-].join(''));
+const titleWords = new RegExp(
+  [
+    String.raw`\b(?:chief|c[efotmi]o|officer|president|vice|vp|director|manager|owner|founder|partner|principal|head of|counsel|secretary|treasurer|member|managing`,
+    String.raw`|administrator|supervisor|controller|executive|chair(?:man|woman|person)?|proprietor|representative|attorney|agent|geschaftsfuhr\w*|prokurist\w*`,
+    String.raw`|vorstand\w*|inhaber\w*|leiter\w*|gerente|director\w*|presidente|administrador\w*|apoderad\w*|jef[ea]|consejer\w*|gerant\w*|direct(?:eur|rice)`,
+    String.raw`|president\w*|responsable|socio|socia|diret\w*|procurador\w*|amministrat\w*|titolare|responsabile|direttor\w*)\b`,
+  ].join(''),
+);
 
 /** True if folded text holds a word of a title that a signer may have. */
 export function hasTitleWord(folded: string): boolean {
@@ -255,13 +306,19 @@ export function hasTitleWord(folded: string): boolean {
 /** True for a short line, not a sentence, that holds a word of a title. */
 export function isTitleLine(text: string): boolean {
   const trimmed = text.trim();
-  return /^\p{Lu}/u.test(trimmed) && trimmed.split(/\s+/).length <= 8 && !/[.!?:]$|@/.test(trimmed) && hasTitleWord(foldSameLength(trimmed));
+  return (
+    /^\p{Lu}/u.test(trimmed) &&
+    trimmed.split(/\s+/).length <= 8 &&
+    !/[.!?:]$|@/.test(trimmed) &&
+    hasTitleWord(foldSameLength(trimmed))
+  );
 }
 
 function isPlausible(kind: LabelKind, value: string, country: string): boolean {
   if (value === '' || value.length > 120 || !/[\p{L}\p{N}]/u.test(value)) return false;
   if (kind === 'date') return findDates(value, country).length > 0;
-  if (kind === 'name' || kind === 'title') return /\p{L}{2}/u.test(value) && value.split(' ').length <= 9 && findDates(value, country).length === 0;
+  if (kind === 'name' || kind === 'title')
+    return /\p{L}{2}/u.test(value) && value.split(' ').length <= 9 && findDates(value, country).length === 0;
   return value.split(' ').length <= 12;
 }
 

@@ -8,22 +8,35 @@ export interface FoundName extends FoundText {
   readonly labelled: boolean;
 }
 
-const doingBusiness = new RegExp([
-  String.raw`(?<![a-z])(?:doing business as|d ?\/ ?b ?\/ ?a|d\.b\.a\.?|dba|trading as|t\/a|operating as|que opera como|conocida como|exercant sous le nom`,
-  String.raw`|firmierend als|handelnd unter|nome fantasia)(?:\s{0,2}\((?:dba|d\/b\/a)\))?\s{0,3}:?\s{0,3}`,
-].join(''));
+const doingBusiness = new RegExp(
+  [
+    String.raw`(?<![a-z])(?:doing business as|d ?\/ ?b ?\/ ?a|d\.b\.a\.?|dba|trading as|t\/a|operating as|que opera como|conocida como|exercant sous le nom`,
+    String.raw`|firmierend als|handelnd unter|nome fantasia)(?:\s{0,2}\((?:dba|d\/b\/a)\))?\s{0,3}:?\s{0,3}`,
+  ].join(''),
+);
 
 /** Labelled names of companies, without the trade name behind them. */
 export function companiesOf(letter: LetterText, labels: readonly LabelledValue[]): readonly FoundText[] {
-  return labels.filter(({ kind, value }) => kind === 'legal' && value !== '').map((label) => {
-    const cut = doingBusiness.exec(foldSameLength(label.value));
-    return foundIn(letter.lines[label.lineIndex]!, tidyName(cut === null ? label.value : label.value.slice(0, cut.index)));
-  }).filter(({ value }) => foldWords(value).length > 0);
+  return labels
+    .filter(({ kind, value }) => kind === 'legal' && value !== '')
+    .map((label) => {
+      const cut = doingBusiness.exec(foldSameLength(label.value));
+      return foundIn(
+        letter.lines[label.lineIndex]!,
+        tidyName(cut === null ? label.value : label.value.slice(0, cut.index)),
+      );
+    })
+    .filter(({ value }) => foldWords(value).length > 0);
 }
 
 /** Names with a label, and names after "doing business as". */
-export function brandsOf(letter: LetterText, labels: readonly LabelledValue[], names: readonly string[]): readonly FoundName[] {
-  const labelled = labels.filter(({ kind, value }) => kind === 'brand' && value !== '')
+export function brandsOf(
+  letter: LetterText,
+  labels: readonly LabelledValue[],
+  names: readonly string[],
+): readonly FoundName[] {
+  const labelled = labels
+    .filter(({ kind, value }) => kind === 'brand' && value !== '')
     .map((label) => ({ ...foundIn(letter.lines[label.lineIndex]!, tidyName(label.value)), labelled: true }));
   const seen = new Set(labelled.map(({ value }) => foldWords(value).join(' ')));
   const inText = [...letter.flat.matchAll(new RegExp(doingBusiness, 'g'))].slice(0, namesMax).flatMap((match) => {
@@ -32,18 +45,30 @@ export function brandsOf(letter: LetterText, labels: readonly LabelledValue[], n
     if (value === null || seen.has(foldWords(value).join(' '))) return [];
     return [{ ...foundIn(letter.lines[lineIndexAt(letter, match.index)]!, value), labelled: false }];
   });
-  return [...labelled, ...inText, ...displayedNames(letter, names).filter(({ value }) => !seen.has(foldWords(value).join(' ')))];
+  return [
+    ...labelled,
+    ...inText,
+    ...displayedNames(letter, names).filter(({ value }) => !seen.has(foldWords(value).join(' '))),
+  ];
 }
 
 /** Announces the name that calls show: "display the name", "show ... as", "afficher le nom", "den Namen ... anzeigen". */
 const displayWording = wording(
-  String.raw`(?:display|show|present)(?:s|ing|ed)? (?:the|its|our|their|my|your) (?:(?:brand|display|caller|id|company|business|trade|trading|calling) ){0,3}names?(?: of)?(?: is| as|:)?`, String.raw`(?<=to )(?:display|show|present)|(?:display|show|present)(?:s|ing|ed)?(?= ?["“«„])`,
+  String.raw`(?:display|show|present)(?:s|ing|ed)? (?:the|its|our|their|my|your) (?:(?:brand|display|caller|id|company|business|trade|trading|calling) ){0,3}names?(?: of)?(?: is| as|:)?`,
+  String.raw`(?<=to )(?:display|show|present)|(?:display|show|present)(?:s|ing|ed)?(?= ?["“«„])`,
   String.raw`(?:appear|shown?|displayed|branded|branding|identif(?:y|ied)|presented|registered)(?: on calls| themselves)? as|(?:under|with|by) the (?:brand |display |caller )?names?(?: of)?`,
-  String.raw`(?:mostrar|muestre|exhibir) (?:(?:el|su|nuestro|la|nuestra) )?(?:nombre|marca)(?: comercial)?(?: de)?`, String.raw`affich\w+ (?:(?:le|son|notre|la) )?(?:nom|marque)(?: commercial)?(?: de)?`,
-  String.raw`den (?:marken|anzeige|handels)?namen`, String.raw`exibi\w+ (?:(?:o|seu|nosso|a) )?(?:nome|marca)(?: comercial)?(?: de| da)?`, String.raw`(?:visualizza\w*|mostra\w*) (?:(?:il|suo|nostro) )?(?:nome|marchio)(?: commerciale)?(?: di)?`,
+  String.raw`(?:mostrar|muestre|exhibir) (?:(?:el|su|nuestro|la|nuestra) )?(?:nombre|marca)(?: comercial)?(?: de)?`,
+  String.raw`affich\w+ (?:(?:le|son|notre|la) )?(?:nom|marque)(?: commercial)?(?: de)?`,
+  String.raw`den (?:marken|anzeige|handels)?namen`,
+  String.raw`exibi\w+ (?:(?:o|seu|nosso|a) )?(?:nome|marca)(?: comercial)?(?: de| da)?`,
+  String.raw`(?:visualizza\w*|mostra\w*) (?:(?:il|suo|nostro) )?(?:nome|marchio)(?: commerciale)?(?: di)?`,
 );
 /** Capitalized words of forms that are no name. */
-const genericNameWords = new Set('caller call calls id name names brand brands branded calling display company business logo legal the our its your rcd cnam reason reasons of and authorized telephone phone numbers number on for'.split(' '));
+const genericNameWords = new Set(
+  'caller call calls id name names brand brands branded calling display company business logo legal the our its your rcd cnam reason reasons of and authorized telephone phone numbers number on for'.split(
+    ' ',
+  ),
+);
 const furtherName = /^["“”'’»\s]{0,3}(?:,\s)?(?:and|or|und|oder|et|ou|y|o|e)\s(?:the\s(?:name\s)?)?(?=["“«„]|\p{Lu})/u;
 
 /** The names that the letter wants to be shown; more than one if "and" stands between. */
@@ -81,9 +106,15 @@ export function nameAtStart(text: string, names: readonly string[]): string | nu
   const start = text.replace(/^["“”'‘«„(\s]+/, '');
   for (const name of names) {
     const value = start.slice(0, name.length);
-    if (compareNames(value, name) === 'same' && !/^[\p{L}\p{N}]|^ (?!(?:ON|FOR|TO|FROM|WHEN|DURING|IN|AT|AND)\b)(?:& )?\p{Lu}/u.test(start.slice(name.length))) return value.replace(/\n/g, ' ');
+    if (
+      compareNames(value, name) === 'same' &&
+      !/^[\p{L}\p{N}]|^ (?!(?:ON|FOR|TO|FROM|WHEN|DURING|IN|AT|AND)\b)(?:& )?\p{Lu}/u.test(start.slice(name.length))
+    )
+      return value.replace(/\n/g, ' ');
   }
-  const capitalized = /^\p{Lu}[^\s,;:()"”»]*(?: (?:and |of |the |& |de |del |la )?[\p{Lu}\p{N}][^\s,;:()"”»]*)*/u.exec(start);
+  const capitalized = /^\p{Lu}[^\s,;:()"”»]*(?: (?:and |of |the |& |de |del |la )?[\p{Lu}\p{N}][^\s,;:()"”»]*)*/u.exec(
+    start,
+  );
   return capitalized === null ? null : tidyName(capitalized[0]);
 }
 

@@ -45,42 +45,58 @@ export const letterNumberLimits = {
 } as const;
 
 /** Ends a list, or makes what follows no list: closing words, labels of a signature block, contacts. */
-const endOfList = new RegExp('(?<![a-z])(?:'
-  + 'sincerely|regards|yours (?:truly|faithfully)|respectfully|signature|signed|in witness whereof|contact(?! cent)|questions|call (?:us|me|our)|reach (?:us|me)|(?:further|more) information'
-  + '|fax|telefax|e-?mail|atentamente|cordialement|mit freundlichen|hochachtungsvoll|atenciosamente|(?:distinti|cordiali) saluti|unterschrift|assinatura'
-  + '|contacto|kontakt|ansprechpartner|contatto|contato'
-  + ')(?![a-z])|www\\.|https?:|\\n {0,8}(?:by|(?:print )?name|title|date|address|company|tax id|ein|phone|telephone|tel)\\.? {0,3}:', 'g');
+const endOfList = new RegExp(
+  '(?<![a-z])(?:' +
+    'sincerely|regards|yours (?:truly|faithfully)|respectfully|signature|signed|in witness whereof|contact(?! cent)|questions|call (?:us|me|our)|reach (?:us|me)|(?:further|more) information' +
+    '|fax|telefax|e-?mail|atentamente|cordialement|mit freundlichen|hochachtungsvoll|atenciosamente|(?:distinti|cordiali) saluti|unterschrift|assinatura' +
+    '|contacto|kontakt|ansprechpartner|contatto|contato' +
+    ')(?![a-z])|www\\.|https?:|\\n {0,8}(?:by|(?:print )?name|title|date|address|company|tax id|ein|phone|telephone|tel)\\.? {0,3}:',
+  'g',
+);
 /** Says that the numbers that follow are not authorized. */
-const exclusion = new RegExp([
-  String.raw`(?<![a-z])(?:except(?:ing|ed)?|exclud\w+|exclusi\w+|other than|but not|not including|no longer|(?:do|does|are|is|shall|may|must|will) not|cannot`,
-  String.raw`|not (?:authori\w+|covered|included|to be)|unauthori[sz]ed|revok\w+|withdr\w+|excepto|salvo|excluid\w*|sauf|hormis|ausser|ausgenommen|exceto|tranne`,
-  String.raw`|eccetto|esclus\w*)(?![a-z])`,
-].join(''), 'g');
+const exclusion = new RegExp(
+  [
+    String.raw`(?<![a-z])(?:except(?:ing|ed)?|exclud\w+|exclusi\w+|other than|but not|not including|no longer|(?:do|does|are|is|shall|may|must|will) not|cannot`,
+    String.raw`|not (?:authori\w+|covered|included|to be)|unauthori[sz]ed|revok\w+|withdr\w+|excepto|salvo|excluid\w*|sauf|hormis|ausser|ausgenommen|exceto|tranne`,
+    String.raw`|eccetto|esclus\w*)(?![a-z])`,
+  ].join(''),
+  'g',
+);
 /** Announces numbers to be branded. */
-const startOfList = new RegExp([
-  '(?<![a-z])(?:following|listed|these|covered|authori[sz]ed|branded|outbound|calling|our|below|list of(?: the| our'
-    + '| all)?)[^.;\\n]{0,60}\\n?[^.;\\n]{0,40}(?<![a-z])(?:numbers|number\\(s\\)|tns|dids|anis)(?![a-z])',
-  '(?<![a-z])(?:tele|phone |telephone |calling |caller )?(?:numbers|number\\(s\\)|tns|dids)[^.;\\n]{0,40}(?:to be (?:branded|displayed|registered)'
-    + '|for brand\\w+|covered|authori[sz]ed|(?:listed )?below|as follows|to brand)',
-  '(?<=\\n|^)[^a-z\\n]{0,8}(?:list of |calling |outbound |business |authori[sz]ed )?(?:tele|phone |telephone |calling |call )?(?:phone )?(?:numbers'
-    + '|number\\(s\\)|tns|dids)(?:[^a-z\\n]{0,6}(?=\\n|$)|[^:\\n\\d+]{0,60}:)',
-].join('|'), 'g');
+const startOfList = new RegExp(
+  [
+    '(?<![a-z])(?:following|listed|these|covered|authori[sz]ed|branded|outbound|calling|our|below|list of(?: the| our' +
+      '| all)?)[^.;\\n]{0,60}\\n?[^.;\\n]{0,40}(?<![a-z])(?:numbers|number\\(s\\)|tns|dids|anis)(?![a-z])',
+    '(?<![a-z])(?:tele|phone |telephone |calling |caller )?(?:numbers|number\\(s\\)|tns|dids)[^.;\\n]{0,40}(?:to be (?:branded|displayed|registered)' +
+      '|for brand\\w+|covered|authori[sz]ed|(?:listed )?below|as follows|to brand)',
+    '(?<=\\n|^)[^a-z\\n]{0,8}(?:list of |calling |outbound |business |authori[sz]ed )?(?:tele|phone |telephone |calling |call )?(?:phone )?(?:numbers' +
+      '|number\\(s\\)|tns|dids)(?:[^a-z\\n]{0,6}(?=\\n|$)|[^:\\n\\d+]{0,60}:)',
+  ].join('|'),
+  'g',
+);
 /** The same in wording that may be wrapped anywhere. */
-const startOfListWrapped = new RegExp([
-  '(?<![a-z])calls?(?: that (?:are|is))? {0,2}(?:placed |made |originating |coming |which come )?\\s?from(?! us| our (?:company|business))',
-  '(?<![a-z])(?:brand|register|label|display)\\w*[^.;]{0,120}(?<![a-z])(?:phone |telephone )?numbers?(?![a-z])',
-  '(?<![a-z])(?:siguientes|estos|nuestros) (?:numeros|telefonos)|numeros (?:de telefono|telefonicos)(?: autorizados)?|llamadas desde|(?:numeros'
-    + '|telefonos) (?:siguientes|autorizados)',
-  '(?<![a-z])numeros (?:de telephone )?suivants|(?:les|ces|nos) numeros (?:de telephone|suivants|autorises|ci-dessous)|numeros de telephone|appels (?:depuis|provenant|emis)',
-  '(?<![a-z])(?:folgenden?|diese[nr]?|unsere[nr]?|nachstehenden?) [^.;\\n]{0,30}(?:nummern|rufnummern|telefonnummern)|(?:ruf|telefon)nummern(?=[^a-z])|anrufe von',
-  '(?<![a-z])(?:seguintes|estes|nossos) (?:numeros|telefones)|numeros de telefone|chamadas (?:de|a partir)',
-  '(?<![a-z])(?:seguenti|questi|nostri) numeri|numeri (?:di telefono|telefonici)|chiamate (?:da|dai)',
-].join('|'), 'g');
-const noPhones = /(?<![a-z])(?:contact|fax|emergency|reference|tracking|account|tax|serial|invoice|order|case|registration(?= ?(?:no|nr|num|id|code))|contacto|kontakt)(?![a-z])(?! cent)/;
-const authorizes = new RegExp([
-  String.raw`(?<![a-z])(?<!(?:not|no longer|never)(?: [a-z]+)? )(?:authori[sz]es?|grants?|consents?|permits?|permite|permet|erlaub(?:t|en)|autoriza\w*|autorise\w*`,
-  String.raw`|ermachtig\w*|bevollmachtig\w*|autorisier\w*|autorizz\w*)(?![a-z])`,
-].join(''), 'g');
+const startOfListWrapped = new RegExp(
+  [
+    '(?<![a-z])calls?(?: that (?:are|is))? {0,2}(?:placed |made |originating |coming |which come )?\\s?from(?! us| our (?:company|business))',
+    '(?<![a-z])(?:brand|register|label|display)\\w*[^.;]{0,120}(?<![a-z])(?:phone |telephone )?numbers?(?![a-z])',
+    '(?<![a-z])(?:siguientes|estos|nuestros) (?:numeros|telefonos)|numeros (?:de telefono|telefonicos)(?: autorizados)?|llamadas desde|(?:numeros' +
+      '|telefonos) (?:siguientes|autorizados)',
+    '(?<![a-z])numeros (?:de telephone )?suivants|(?:les|ces|nos) numeros (?:de telephone|suivants|autorises|ci-dessous)|numeros de telephone|appels (?:depuis|provenant|emis)',
+    '(?<![a-z])(?:folgenden?|diese[nr]?|unsere[nr]?|nachstehenden?) [^.;\\n]{0,30}(?:nummern|rufnummern|telefonnummern)|(?:ruf|telefon)nummern(?=[^a-z])|anrufe von',
+    '(?<![a-z])(?:seguintes|estes|nossos) (?:numeros|telefones)|numeros de telefone|chamadas (?:de|a partir)',
+    '(?<![a-z])(?:seguenti|questi|nostri) numeri|numeri (?:di telefono|telefonici)|chiamate (?:da|dai)',
+  ].join('|'),
+  'g',
+);
+const noPhones =
+  /(?<![a-z])(?:contact|fax|emergency|reference|tracking|account|tax|serial|invoice|order|case|registration(?= ?(?:no|nr|num|id|code))|contacto|kontakt)(?![a-z])(?! cent)/;
+const authorizes = new RegExp(
+  [
+    String.raw`(?<![a-z])(?<!(?:not|no longer|never)(?: [a-z]+)? )(?:authori[sz]es?|grants?|consents?|permits?|permite|permet|erlaub(?:t|en)|autoriza\w*|autorise\w*`,
+    String.raw`|ermachtig\w*|bevollmachtig\w*|autorisier\w*|autorizz\w*)(?![a-z])`,
+  ].join(''),
+  'g',
+);
 
 type State = 'list' | 'bare' | 'closed';
 interface Change {
@@ -94,12 +110,20 @@ interface Change {
  */
 function changesOf({ folded, flat }: LetterText): readonly Change[] {
   const starts = [...folded.matchAll(startOfList), ...flat.matchAll(startOfListWrapped)].map((match): Change => {
-    const before = folded.slice(Math.max(0, match.index - 30), match.index).split(/[.;\n]/).at(-1)!;
-    const after = folded.slice(match.index + match[0].length, match.index + match[0].length + 60).split(/[:;\n+]|\. /)[0]!;
+    const before = folded
+      .slice(Math.max(0, match.index - 30), match.index)
+      .split(/[.;\n]/)
+      .at(-1)!;
+    const after = folded
+      .slice(match.index + match[0].length, match.index + match[0].length + 60)
+      .split(/[:;\n+]|\. /)[0]!;
     const excluded = noPhones.test(`${before}${match[0]}`) || `${before}${match[0]}${after}`.search(exclusion) !== -1;
     return { offset: match.index + match[0].length, state: excluded ? 'closed' : 'list' };
   });
-  const ends = [...folded.matchAll(endOfList), ...flat.matchAll(exclusion)].map((match): Change => ({ offset: match.index, state: 'closed' }));
+  const ends = [...folded.matchAll(endOfList), ...flat.matchAll(exclusion)].map((match): Change => ({
+    offset: match.index,
+    state: 'closed',
+  }));
   const wordings = [...flat.matchAll(authorizes)].map((match): Change => ({ offset: match.index, state: 'bare' }));
   const all = [...starts, ...ends, ...wordings].sort((a, b) => a.offset - b.offset);
   // wording in a sentence that already names a list does not end the list
@@ -115,7 +139,12 @@ interface Phone extends PhoneInText {
 }
 
 /** The numbers of a letter and of the CSV in it, and what it says of a list. */
-export function findNumbers(reading: LetterReading, letter: LetterText, dates: readonly DateInText[], country: string): FoundNumbers {
+export function findNumbers(
+  reading: LetterReading,
+  letter: LetterText,
+  dates: readonly DateInText[],
+  country: string,
+): FoundNumbers {
   const phones = phonesOf(letter, dates, country);
   const attachment = findAttachment(letter, phones);
   const ends = new Set(attachment.ends);
@@ -190,11 +219,14 @@ function stateAt(changes: readonly Change[], offset: number): State {
   return changes[low - 1]?.state ?? 'closed';
 }
 
-const contactLabel = new RegExp([
-  String.raw`(?:fax|telefax|contact|call (?:us|me)|reach(?: us| me)?|questions|voicemail|pager|whatsapp|hotline|help ?line|for (?:more|further) information|kontakt`,
-  String.raw`|contacto)(?![a-z])[^\d\n]{0,40}$`,
-].join(''));
-const phoneLabel = /(?:^|[^a-z])(?:tel|phone|telephone|mobile|cell|office|direct|main|telefon|telefono|telefone|telephone|movil|mobil)(?![a-z])/;
+const contactLabel = new RegExp(
+  [
+    String.raw`(?:fax|telefax|contact|call (?:us|me)|reach(?: us| me)?|questions|voicemail|pager|whatsapp|hotline|help ?line|for (?:more|further) information|kontakt`,
+    String.raw`|contacto)(?![a-z])[^\d\n]{0,40}$`,
+  ].join(''),
+);
+const phoneLabel =
+  /(?:^|[^a-z])(?:tel|phone|telephone|mobile|cell|office|direct|main|telefon|telefono|telefone|telephone|movil|mobil)(?![a-z])/;
 const excludedAfter = /^[ (,:-]{0,4}(?:not |except|exclud|fax|do not|cancel|remov|revok|inactive)/;
 const margin = { top: 0.06, bottom: 0.94 };
 
@@ -205,20 +237,28 @@ function isListed(letter: LetterText, phone: Phone, state: State): boolean {
   if (state === 'closed' || contactLabel.test(before) || excludedAfter.test(after)) return false;
   const inMargin = line.box.top < margin.top || line.box.top + line.box.height > margin.bottom;
   if (phoneLabel.test(before) && (inMargin || /@|www\.|https?:/.test(line.folded))) return false;
-  return state === 'list' || !/[a-z]{2}/.test(line.folded.replace(/(?:and|through|thru|to|und|bis|y|et|e|hasta)(?![a-z])/g, ''));
+  return (
+    state === 'list' ||
+    !/[a-z]{2}/.test(line.folded.replace(/(?:and|through|thru|to|und|bis|y|et|e|hasta)(?![a-z])/g, ''))
+  );
 }
 
 /** A label that makes the digits after it something else than a phone number. */
-const otherIdentifier = new RegExp([
-  String.raw`(?:^|[^a-z])(?:account|acct|a\/c|ein|fein|tax|vat|tin|iban|ssn|duns|d-u-n-s|invoice|inv|order|ref|reference|case|ticket|policy|contract|registration`,
-  String.raw`|reg|license|licence|serial|zip|postal|plz|p\.? ?o\.? box|envelope|id|iva|cif|nif|siret|siren|steuer\w{0,12}|ust-?id\w{0,6}|hrb|cnpj|cpf|partita`,
-  String.raw`|codice|konto\w{0,8}|cuenta|compte|conta|conto)(?: ?(?:code|no|number|num|nr|nummer|id|#))?\.?[ :#._-]{0,6}$`,
-].join(''));
+const otherIdentifier = new RegExp(
+  [
+    String.raw`(?:^|[^a-z])(?:account|acct|a\/c|ein|fein|tax|vat|tin|iban|ssn|duns|d-u-n-s|invoice|inv|order|ref|reference|case|ticket|policy|contract|registration`,
+    String.raw`|reg|license|licence|serial|zip|postal|plz|p\.? ?o\.? box|envelope|id|iva|cif|nif|siret|siren|steuer\w{0,12}|ust-?id\w{0,6}|hrb|cnpj|cpf|partita`,
+    String.raw`|codice|konto\w{0,8}|cuenta|compte|conta|conto)(?: ?(?:code|no|number|num|nr|nummer|id|#))?\.?[ :#._-]{0,6}$`,
+  ].join(''),
+);
 /** The last digits of a range: after a word, or after a dash. */
-const rangeTail = new RegExp([
-  String.raw`(?<=\d)(?: {1,3}(?:through|thru|to|bis|hasta|ate|a|al|jusqu'a|fino a) {1,3}|\)? {0,2}[-\u2013\u2014] {0,2}| ?(?:\.{2,3}|\u2026) ?)(?:x`,
-  String.raw`|\.{2,3})?(\d{1,6})(?!\d|[-. /()\u2013\u2014]{1,2}\d)`,
-].join(''), 'g');
+const rangeTail = new RegExp(
+  [
+    String.raw`(?<=\d)(?: {1,3}(?:through|thru|to|bis|hasta|ate|a|al|jusqu'a|fino a) {1,3}|\)? {0,2}[-\u2013\u2014] {0,2}| ?(?:\.{2,3}|\u2026) ?)(?:x`,
+    String.raw`|\.{2,3})?(\d{1,6})(?!\d|[-. /()\u2013\u2014]{1,2}\d)`,
+  ].join(''),
+  'g',
+);
 
 /** Numbers in all lines, also those that go over the end of one; dates and other identifiers are none. */
 function phonesOf(letter: LetterText, dates: readonly DateInText[], country: string): readonly Phone[] {
@@ -230,14 +270,20 @@ function phonesOf(letter: LetterText, dates: readonly DateInText[], country: str
     if (phones.length > letterNumberLimits.textNumbersMax) break;
     if (!/\d/.test(text)) continue;
     const found = phonesOfLine(line, text, country);
-    phones.push(...found.filter(({ offset, offsetEnd }) => !wrapped.some((other) => offset < other.offsetEnd && offsetEnd > other.offset)));
+    phones.push(
+      ...found.filter(
+        ({ offset, offsetEnd }) => !wrapped.some((other) => offset < other.offsetEnd && offsetEnd > other.offset),
+      ),
+    );
     const over = phoneOverEnd({ letter, at, text, found, blanked, country });
     if (over === null) continue;
     wrapped.push(over);
     if (phones.at(-1)?.offset === over.offset) phones.pop(); // what stood at the end was a part of it
   }
   const inColumns = phonesInColumns(letter, [...phones, ...wrapped], country);
-  return wrapped.length + inColumns.length === 0 ? phones : [...phones, ...wrapped, ...inColumns].sort((a, b) => a.offset - b.offset);
+  return wrapped.length + inColumns.length === 0
+    ? phones
+    : [...phones, ...wrapped, ...inColumns].sort((a, b) => a.offset - b.offset);
 }
 
 /** A part of a number that stands in a column of its own. */
@@ -248,20 +294,38 @@ const partsMax = 5;
 function phonesInColumns({ lines }: LetterText, known: readonly Phone[], country: string): readonly Phone[] {
   const whole = new Set(known.map(({ line }) => line));
   const parts = lines.filter((line) => !whole.has(line) && numberPart.test(line.text.trim()));
-  const rightOf = (part: TextLine) => parts.filter((other) => isBeside(other, part)).sort((a, b) => a.box.left - b.box.left)[0];
-  return parts.filter((part) => !parts.some((other) => isBeside(part, other))).flatMap((first): Phone[] => {
-    const row = [first];
-    for (let next = rightOf(first); next !== undefined && row.length < partsMax; next = rightOf(next)) row.push(next);
-    const text = row.map((part) => part.text.trim()).join(' ');
-    const [phone, ...others] = row.length === 1 ? [] : findPhones(text, country);
-    if (phone === undefined || others.length > 0 || phone.start !== 0 || phone.end !== text.length) return [];
-    return [{ ...phone, start: 0, end: first.text.length, line: first, offset: first.start, offsetEnd: first.start + first.text.length, through: null }];
-  });
+  const rightOf = (part: TextLine) =>
+    parts.filter((other) => isBeside(other, part)).sort((a, b) => a.box.left - b.box.left)[0];
+  return parts
+    .filter((part) => !parts.some((other) => isBeside(part, other)))
+    .flatMap((first): Phone[] => {
+      const row = [first];
+      for (let next = rightOf(first); next !== undefined && row.length < partsMax; next = rightOf(next)) row.push(next);
+      const text = row.map((part) => part.text.trim()).join(' ');
+      const [phone, ...others] = row.length === 1 ? [] : findPhones(text, country);
+      if (phone === undefined || others.length > 0 || phone.start !== 0 || phone.end !== text.length) return [];
+      return [
+        {
+          ...phone,
+          start: 0,
+          end: first.text.length,
+          line: first,
+          offset: first.start,
+          offsetEnd: first.start + first.text.length,
+          through: null,
+        },
+      ];
+    });
 }
 
 /** True if a line stands right of another one in the same row. */
 function isBeside(line: TextLine, other: TextLine): boolean {
-  return line.page === other.page && line !== other && line.box.left > other.box.left && Math.abs(line.box.top - other.box.top) < 0.5 * other.box.height;
+  return (
+    line.page === other.page &&
+    line !== other &&
+    line.box.left > other.box.left &&
+    Math.abs(line.box.top - other.box.top) < 0.5 * other.box.height
+  );
 }
 
 /** The start of a number at the end of a line, and its rest at the start of the next; other digits before it are a part of it. */
@@ -281,23 +345,40 @@ interface LineEnd {
 /** A number that is broken between a line and the next one under it: `030 23125-510, 089` and `99998-578`. */
 function phoneOverEnd({ letter, at, text, found, blanked, country }: LineEnd): Phone | null {
   const line = letter.lines[at]!;
-  const next = letter.lines.slice(at + 1, at + 1 + linesToRest).find((other) => other.page === line.page && Math.abs(other.box.left - line.box.left) < 0.02);
+  const next = letter.lines
+    .slice(at + 1, at + 1 + linesToRest)
+    .find((other) => other.page === line.page && Math.abs(other.box.left - line.box.left) < 0.02);
   const nextText = next === undefined ? '' : blanked.slice(next.start, next.start + next.text.length);
   const rest = numberRest.exec(nextText)?.[0] ?? '';
   const last = found.at(-1);
-  const start = last !== undefined && /^-?$/.test(text.slice(last.end)) && isLastDigits(text, rest, nextText) ? text.slice(last.start) : numberStart.exec(text)?.[1];
+  const start =
+    last !== undefined && /^-?$/.test(text.slice(last.end)) && isLastDigits(text, rest, nextText)
+      ? text.slice(last.start)
+      : numberStart.exec(text)?.[1];
   if (next === undefined || rest === '' || start === undefined) return null;
   const from = text.length - start.length;
   if (found.some((each) => each.end > from && each.start !== from)) return null;
   if (last !== undefined && last.start === from && !isLastDigits(text, rest, nextText)) return null;
   const phone = findPhones(`${start} ${rest}`, country).find((each) => each.start === 0 && each.end > start.length);
   if (phone === undefined) return null;
-  return { ...phone, start: from, end: text.length, line, offset: line.start + from, offsetEnd: next.start + phone.end - start.length - 1, through: null };
+  return {
+    ...phone,
+    start: from,
+    end: text.length,
+    line,
+    offset: line.start + from,
+    offsetEnd: next.start + phone.end - start.length - 1,
+    through: null,
+  };
 }
 
 /** True if a full line is followed by a few digits that end at a comma or the like: the last digits of its last number. */
 function isLastDigits(text: string, rest: string, nextText: string): boolean {
-  return text.length >= fullLineCharacters && /^ ?\d{1,5}$/.test(rest) && /^ ?(?:[,;.]|und |and |et |y |e |$)/.test(nextText.slice(rest.length));
+  return (
+    text.length >= fullLineCharacters &&
+    /^ ?\d{1,5}$/.test(rest) &&
+    /^ ?(?:[,;.]|und |and |et |y |e |$)/.test(nextText.slice(rest.length))
+  );
 }
 
 const fullLineCharacters = 40;
@@ -326,12 +407,16 @@ function phonesOfLine(line: TextLine, text: string, country: string): readonly P
     });
 }
 
-const betweenEnds = /^\s{0,3}(?:,\s)?(?:through|thru|to|until|bis|hasta|ate|a|al|jusqu'a|fino a|-|\u2013|\u2014|\.{2,3}|\u2026)\s{0,3}(?:and including\s)?$/;
+const betweenEnds =
+  /^\s{0,3}(?:,\s)?(?:through|thru|to|until|bis|hasta|ate|a|al|jusqu'a|fino a|-|\u2013|\u2014|\.{2,3}|\u2026)\s{0,3}(?:and including\s)?$/;
 
 function isRange(folded: string, first: Phone, last: Phone): boolean {
   const between = folded.slice(first.offsetEnd, last.offset);
   if (between.length > 30) return false;
-  return betweenEnds.test(between) || (/^\s+and\s+$/.test(between) && /between\s+$/.test(folded.slice(Math.max(0, first.offset - 12), first.offset)));
+  return (
+    betweenEnds.test(between) ||
+    (/^\s+and\s+$/.test(between) && /between\s+$/.test(folded.slice(Math.max(0, first.offset - 12), first.offset)))
+  );
 }
 
 function withLastDigits(phone: string, digits: string): string | null {
@@ -346,43 +431,72 @@ export function expandRange(first: string, last: string): readonly string[] | nu
   return numbers.filter((phone) => !isPhoneRefusal(judgePhone(phone)));
 }
 
-const attachmentWording = new RegExp([
-  '(?<![a-z])(?:attached|enclosed|accompanying|appended|annexed|embedded)(?![a-z])[^.:+]{0,60}(?<![a-z])(?:list|csv|file|spreadsheet|schedule|exhibit'
-    + '|appendix|annex|numbers)(?![a-z])',
-  '(?<![a-z])(?:list|csv|file|spreadsheet|numbers|schedule|exhibit|appendix)(?![a-z])[^.:+]{0,60}(?<![a-z])(?:attached|enclosed|appended|accompan\\w+|embedded)(?![a-z])',
-  '(?<![a-z])see (?:the )?(?:attached|enclosed)(?![a-z])', '[a-z0-9_-]\\.csv(?![a-z])', '(?<![a-z])in (?:the|its|our) csv(?: file)?(?![a-z])',
-  '(?<![a-z])(?:lista|archivo|fichero|relacion)[^.]{0,40}(?:adjunt|anex)\\w*', '(?<![a-z])(?:liste|fichier)[^.]{0,40}(?:joint|annex)\\w*', '(?<![a-z])ci-joint\\w*',
-  '(?<![a-z])(?:beigefugt|anliegend|angehangt|beiliegend)\\w*[^.]{0,40}(?:liste|datei|nummern)', '(?<![a-z])(?:liste|datei)[^.]{0,40}(?:beigefugt|anliegend|anhang|anlage)',
-  '(?<![a-z])(?:lista|arquivo)[^.]{0,40}anex\\w*', '(?<![a-z])(?:elenco|lista)[^.]{0,40}allegat\\w*',
-].join('|'), 'g');
+const attachmentWording = new RegExp(
+  [
+    '(?<![a-z])(?:attached|enclosed|accompanying|appended|annexed|embedded)(?![a-z])[^.:+]{0,60}(?<![a-z])(?:list|csv|file|spreadsheet|schedule|exhibit' +
+      '|appendix|annex|numbers)(?![a-z])',
+    '(?<![a-z])(?:list|csv|file|spreadsheet|numbers|schedule|exhibit|appendix)(?![a-z])[^.:+]{0,60}(?<![a-z])(?:attached|enclosed|appended|accompan\\w+|embedded)(?![a-z])',
+    '(?<![a-z])see (?:the )?(?:attached|enclosed)(?![a-z])',
+    '[a-z0-9_-]\\.csv(?![a-z])',
+    '(?<![a-z])in (?:the|its|our) csv(?: file)?(?![a-z])',
+    '(?<![a-z])(?:lista|archivo|fichero|relacion)[^.]{0,40}(?:adjunt|anex)\\w*',
+    '(?<![a-z])(?:liste|fichier)[^.]{0,40}(?:joint|annex)\\w*',
+    '(?<![a-z])ci-joint\\w*',
+    '(?<![a-z])(?:beigefugt|anliegend|angehangt|beiliegend)\\w*[^.]{0,40}(?:liste|datei|nummern)',
+    '(?<![a-z])(?:liste|datei)[^.]{0,40}(?:beigefugt|anliegend|anhang|anlage)',
+    '(?<![a-z])(?:lista|arquivo)[^.]{0,40}anex\\w*',
+    '(?<![a-z])(?:elenco|lista)[^.]{0,40}allegat\\w*',
+  ].join('|'),
+  'g',
+);
 const noAttachment = /(?<![a-z])(?:no|not|nothing|without|none)(?![a-z])[^.\n]{0,30}$/;
-const countWording = new RegExp([
-  String.raw`(?<![\d+.-] ?)(?<before>\d{1,3}(?:[,. ]\d{3}){1,2}|\d{1,6})\)? {1,2}(?:(?:tele)?phone |distinct |unique |different |total |calling `,
-  String.raw`|lines? )*(?:numbers|dids|tns|rows|entries|numeros|nummern|rufnummern|telefonnummern|numeri)(?![a-z])|(?<![a-z])(?:total(?: (?:count|numbers?|of))?`,
-  String.raw`|count|quantity|number of (?:tele)?(?:phone )?(?:numbers|rows)|numbers in (?:the )?(?:list|file`,
-  String.raw`|csv))[^\d\n+]{0,25}(?<after>\d{1,3}(?:[,. ]\d{3}){1,2}(?!\d)|\d{1,6})(?![\d-]|[ .(]\d)`,
-].join(''));
-const firstWording = /(?:first|from|begin\w*|start\w*|between|desde|del|primer\w*|premier\w*|von|erste\w*|primeir\w*|prim[oa]|da|dal|du|de)(?![a-z])[^\d\n+(]{0,40}$/;
-const lastWording = /(?:last|to|through|thru|end\w*|until|and|hasta|al|ultim\w*|dernier\w*|bis|letzte\w*|ate|fino|au|-|\u2013|a)(?![a-z])[^\d\n+(]{0,40}$/;
-const labelledFirst = /(?:^|[^a-z])(?:first|primer|premier|erste|primeiro|primo)(?: [a-z]{2,10}){0,4}(?: is)? ?[:=]? {0,3}$/;
+const countWording = new RegExp(
+  [
+    String.raw`(?<![\d+.-] ?)(?<before>\d{1,3}(?:[,. ]\d{3}){1,2}|\d{1,6})\)? {1,2}(?:(?:tele)?phone |distinct |unique |different |total |calling `,
+    String.raw`|lines? )*(?:numbers|dids|tns|rows|entries|numeros|nummern|rufnummern|telefonnummern|numeri)(?![a-z])|(?<![a-z])(?:total(?: (?:count|numbers?|of))?`,
+    String.raw`|count|quantity|number of (?:tele)?(?:phone )?(?:numbers|rows)|numbers in (?:the )?(?:list|file`,
+    String.raw`|csv))[^\d\n+]{0,25}(?<after>\d{1,3}(?:[,. ]\d{3}){1,2}(?!\d)|\d{1,6})(?![\d-]|[ .(]\d)`,
+  ].join(''),
+);
+const firstWording =
+  /(?:first|from|begin\w*|start\w*|between|desde|del|primer\w*|premier\w*|von|erste\w*|primeir\w*|prim[oa]|da|dal|du|de)(?![a-z])[^\d\n+(]{0,40}$/;
+const lastWording =
+  /(?:last|to|through|thru|end\w*|until|and|hasta|al|ultim\w*|dernier\w*|bis|letzte\w*|ate|fino|au|-|\u2013|a)(?![a-z])[^\d\n+(]{0,40}$/;
+const labelledFirst =
+  /(?:^|[^a-z])(?:first|primer|premier|erste|primeiro|primo)(?: [a-z]{2,10}){0,4}(?: is)? ?[:=]? {0,3}$/;
 const labelledLast = /(?:^|[^a-z])(?:last|ultimo|dernier|letzte)(?: [a-z]{2,10}){0,4}(?: is)? ?[:=]? {0,3}$/;
 
 const sentenceCharactersMax = 400;
 
 /** What the letter says of a list, and the numbers that stand in it as the first and last of the list. */
-function findAttachment(letter: LetterText, phones: readonly Phone[]): { readonly found: FoundAttachment; readonly ends: readonly Phone[] } {
+function findAttachment(
+  letter: LetterText,
+  phones: readonly Phone[],
+): { readonly found: FoundAttachment; readonly ends: readonly Phone[] } {
   const { folded, flat } = letter;
-  const statement = [...flat.matchAll(attachmentWording)].find((match) => !noAttachment.test(folded.slice(Math.max(0, match.index - 40), match.index)));
-  if (statement === undefined) return { found: { stated: false, first: null, last: null, count: null, place: null }, ends: [] };
+  const statement = [...flat.matchAll(attachmentWording)].find(
+    (match) => !noAttachment.test(folded.slice(Math.max(0, match.index - 40), match.index)),
+  );
+  if (statement === undefined)
+    return { found: { stated: false, first: null, last: null, count: null, place: null }, ends: [] };
   const [from, to] = sentenceAround(folded, statement.index, statement.index + statement[0].length);
   const inSentence = phones.filter(({ offset }) => offset >= from && offset < to);
-  const first = phones.find((phone) => labelledFirst.test(wordsBefore(folded, phone))) ?? inSentence.find((phone) => firstWording.test(wordsBefore(folded, phone, from)));
-  const last = phones.find((phone) => labelledLast.test(wordsBefore(folded, phone)))
-    ?? inSentence.find((phone) => first !== undefined && phone.offset > first.offset && lastWording.test(wordsBefore(folded, phone, from)));
+  const first =
+    phones.find((phone) => labelledFirst.test(wordsBefore(folded, phone))) ??
+    inSentence.find((phone) => firstWording.test(wordsBefore(folded, phone, from)));
+  const last =
+    phones.find((phone) => labelledLast.test(wordsBefore(folded, phone))) ??
+    inSentence.find(
+      (phone) =>
+        first !== undefined && phone.offset > first.offset && lastWording.test(wordsBefore(folded, phone, from)),
+    );
   const lastPhone = last?.phone ?? (first?.through == null ? null : withLastDigits(first.phone, first.through));
   const place = placeOf(letter.lines[lineIndexAt(letter, statement.index)]!);
   const count = countIn(flat.slice(from, to)) ?? countIn(folded.slice(to, to + sentenceCharactersMax));
-  return { found: { stated: true, first: first?.phone ?? null, last: lastPhone, count, place }, ends: [first, last].filter((phone) => phone !== undefined) };
+  return {
+    found: { stated: true, first: first?.phone ?? null, last: lastPhone, count, place },
+    ends: [first, last].filter((phone) => phone !== undefined),
+  };
 }
 
 /** The words before a number, at most from a place on. */
@@ -405,11 +519,20 @@ function countIn(folded: string): number | null {
 }
 
 /** The number of each line of a CSV: the first cell that is one. A line without, such as the heading, is passed over. */
-function phonesOfCsv(text: string, country: string): { readonly phones: readonly string[]; readonly complete: boolean } {
+function phonesOfCsv(
+  text: string,
+  country: string,
+): { readonly phones: readonly string[]; readonly complete: boolean } {
   const lines = text.split(/\r\n|\n|\r/, letterNumberLimits.csvLinesMax + 1);
   const phones = lines.slice(0, letterNumberLimits.csvLinesMax).flatMap((line) => {
-    const cells = line.slice(0, csvLineCharactersMax).replace(/"/g, '').split(/[,;\t]/);
-    return cells.flatMap((cell) => findPhones(cell.trim(), country).slice(0, 1)).slice(0, 1).map(({ phone }) => phone);
+    const cells = line
+      .slice(0, csvLineCharactersMax)
+      .replace(/"/g, '')
+      .split(/[,;\t]/);
+    return cells
+      .flatMap((cell) => findPhones(cell.trim(), country).slice(0, 1))
+      .slice(0, 1)
+      .map(({ phone }) => phone);
   });
   return { phones: [...new Set(phones)], complete: lines.length <= letterNumberLimits.csvLinesMax };
 }

@@ -1,12 +1,21 @@
 import { nameAtStart } from './letter-names.ts';
-import { foldSameLength, foundIn, lineIndexAt, wording, type FoundText, type LetterText, type TextLine } from './letter-text.ts';
+import {
+  foldSameLength,
+  foundIn,
+  lineIndexAt,
+  wording,
+  type FoundText,
+  type LetterText,
+  type TextLine,
+} from './letter-text.ts';
 import { usualWords } from './letter-usual-words.ts';
 import { namesCompany } from '../names/name-match.ts';
 import { splitLegalForm } from '../names/company-words.ts';
 import { foldWords } from '../names/name-folding.ts';
 
 /** Why a sentence is worth a careful reading. Each is a case of the rule `sentences_to_read`. */
-export type SentenceKind = 'ends' | 'limits' | 'denies' | 'not_meant' | 'numbers' | 'another_party' | 'another_company' | 'unusual';
+export type SentenceKind =
+  'ends' | 'limits' | 'denies' | 'not_meant' | 'numbers' | 'another_party' | 'another_company' | 'unusual';
 
 /** A sentence that a person should read, at the word that stands out. */
 export interface FoundSentence extends FoundText {
@@ -54,21 +63,34 @@ const stoppingWords: Readonly<Record<Exclude<SentenceKind, 'another_company' | '
 const usualWordings: readonly RegExp[] = [
   wording(
     String.raw`(?:until|unless|till|may|can|right to|entitled to|notice of|puede|podemos|poderemos|pouvons|peut|kann|konnen|jederzeit|possiamo|salvo|hasta|sauf|jusqu['’]a|sofern|soweit|bis|fino|ate)(?: [a-z'’,]+){0,8} (?:revo[cgk]\w*|withdr\w+|rescind\w*|cancel\w*|terminat\w*|widerruf\w*)(?: it)?`,
-    String.raw`(?:not|prevent\w*|protect\w*|against|fight\w*)(?: [a-z]+){0,5} (?:spam|scams?|fraud\w*)`, 'do not call (?:list|registry)', String.raw`(?:property of|belongs? to|owned by|assigned to) (?:us|our (?:own )?company|the company|the undersigned)`,
+    String.raw`(?:not|prevent\w*|protect\w*|against|fight\w*)(?: [a-z]+){0,5} (?:spam|scams?|fraud\w*)`,
+    'do not call (?:list|registry)',
+    String.raw`(?:property of|belongs? to|owned by|assigned to) (?:us|our (?:own )?company|the company|the undersigned)`,
   ),
   wording(
-    String.raw`(?:valid|force|effect|gilt|valable|vigente|vigor) (?:until|bis|jusqu\w*|hasta)(?: (?:zum|au|el))?`, String.raw`(?:until|till|bis(?: zum)?|hasta(?: el)?|jusqu['’]au|ate|fino al?)(?= [+\d(])`,
-    String.raw`(?:calls? to |nur |que |solo llamamos a )?(?:our |nos |eigene |nuestros )?(?:own |propres |propios )?(?:customers?|clients|kunden|clientes)(?: only| an)?`, String.raw`n['’]appelons`, 'den angerufenen', 'subscriber of record', 'whichever comes first',
-    String.raw`subject to (?:all |any |the )*(?:applicable )?(?:laws?|regulations?|rules)`, 'soumise? a la loi', String.raw`managing agent`,
+    String.raw`(?:valid|force|effect|gilt|valable|vigente|vigor) (?:until|bis|jusqu\w*|hasta)(?: (?:zum|au|el))?`,
+    String.raw`(?:until|till|bis(?: zum)?|hasta(?: el)?|jusqu['’]au|ate|fino al?)(?= [+\d(])`,
+    String.raw`(?:calls? to |nur |que |solo llamamos a )?(?:our |nos |eigene |nuestros )?(?:own |propres |propios )?(?:customers?|clients|kunden|clientes)(?: only| an)?`,
+    String.raw`n['’]appelons`,
+    'den angerufenen',
+    'subscriber of record',
+    'whichever comes first',
+    String.raw`subject to (?:all |any |the )*(?:applicable )?(?:laws?|regulations?|rules)`,
+    'soumise? a la loi',
+    String.raw`managing agent`,
   ),
 ];
 
-const placeholderField = /[[<{](?:your |insert |enter |company |legal |business |brand |signer'?s? |full |customer |phone |date|name|title|address)[a-z /'-]{0,40}[\]>}]/g;
+const placeholderField =
+  /[[<{](?:your |insert |enter |company |legal |business |brand |signer'?s? |full |customer |phone |date|name|title|address)[a-z /'-]{0,40}[\]>}]/g;
 const ofKindMax = 4;
 
 /** The sentences of a letter that a person should read with care, in reading order; at most four of a kind. The names are those of the brand and of the signer, whose words say nothing. */
 export function sentencesOf(letter: LetterText, names: readonly string[]): readonly FoundSentence[] {
-  const usual = [address, ...usualWordings].reduce((text, searched) => text.replace(searched, blank), withoutOwnNames(letter, names));
+  const usual = [address, ...usualWordings].reduce(
+    (text, searched) => text.replace(searched, blank),
+    withoutOwnNames(letter, names),
+  );
   const kinds = Object.entries(stoppingWords) as [SentenceKind, RegExp][];
   const words = kinds.flatMap(([kind, searched]) => sentencesAt(letter, kind, [...usual.matchAll(searched)]));
   const empty = sentencesAt(letter, 'not_meant', [...letter.flat.matchAll(placeholderField)]);
@@ -82,7 +104,17 @@ function sentencesAt(letter: LetterText, kind: SentenceKind, matches: readonly R
   for (const match of matches) {
     const at = lineIndexAt(letter, match.index!);
     if (found.size === ofKindMax) break;
-    if (!found.has(at)) found.set(at, { kind, ...foundIn(letter.lines[at]!, letter.text.slice(match.index, match.index! + match[0].length).replaceAll('\n', ' ').trim()) });
+    if (!found.has(at))
+      found.set(at, {
+        kind,
+        ...foundIn(
+          letter.lines[at]!,
+          letter.text
+            .slice(match.index, match.index! + match[0].length)
+            .replaceAll('\n', ' ')
+            .trim(),
+        ),
+      });
   }
   return [...found.values()];
 }
@@ -93,18 +125,33 @@ const blank = (text: string): string => '.'.repeat(text.length);
 
 /** The folded text with the brand's own names blanked out, and what may stand before them ("on behalf of Acme"), character for character. */
 function withoutOwnNames({ flat, text }: LetterText, names: readonly string[]): string {
-  const before = "(?:(?:for and )?on behalf of |(?:en|em) nom[eb]r?e? de |au nom de |im namen der |per conto di |belong\\w* to |owned by |owner of )?(?:the )?";
-  return namePatterns(names).reduce((folded, name) => folded.replace(new RegExp(before + name, 'g'), (found: string, at: number) => {
-    const after = text.slice(at + found.length, at + found.length + 30);
-    const goesOn = /^ \p{Lu}\p{Ll}/u.test(after) && !namesCompany(`Own${after.split(/[,;.] |\n/)[0]!}`);
-    return goesOn ? found : blank(found);
-  }), flat);
+  const before =
+    '(?:(?:for and )?on behalf of |(?:en|em) nom[eb]r?e? de |au nom de |im namen der |per conto di |belong\\w* to |owned by |owner of )?(?:the )?';
+  return namePatterns(names).reduce(
+    (folded, name) =>
+      folded.replace(new RegExp(before + name, 'g'), (found: string, at: number) => {
+        const after = text.slice(at + found.length, at + found.length + 30);
+        const goesOn = /^ \p{Lu}\p{Ll}/u.test(after) && !namesCompany(`Own${after.split(/[,;.] |\n/)[0]!}`);
+        return goesOn ? found : blank(found);
+      }),
+    flat,
+  );
 }
 
 /** Patterns of the distinctive words of names, as they stand in folded text. */
 function namePatterns(names: readonly string[]): string[] {
-  return names.map((name) => splitLegalForm(foldWords(name)).core).filter((core) => core.length > 0 && core.join('').length > 2)
-    .map((core) => core.map((word) => word.replace(/[^\p{L}\p{N}]/gu, '').replace(/ss|[aou]e/g, (pair) => (pair === 'ss' ? '(?:ss|ß)' : `${pair[0]}e?`))).join('[^a-z0-9]{1,3}'));
+  return names
+    .map((name) => splitLegalForm(foldWords(name)).core)
+    .filter((core) => core.length > 0 && core.join('').length > 2)
+    .map((core) =>
+      core
+        .map((word) =>
+          word
+            .replace(/[^\p{L}\p{N}]/gu, '')
+            .replace(/ss|[aou]e/g, (pair) => (pair === 'ss' ? '(?:ss|ß)' : `${pair[0]}e?`)),
+        )
+        .join('[^a-z0-9]{1,3}'),
+    );
 }
 
 /** Lines that name a company by its legal form, and not the one of the brand. */
@@ -112,7 +159,9 @@ function otherCompanies(letter: LetterText, names: readonly string[]): FoundSent
   const patterns = namePatterns(names).map((name) => new RegExp(name, 'g'));
   const found = letter.lines.filter(({ text, folded }) => {
     let rest = text;
-    for (const pattern of patterns) for (const match of folded.matchAll(pattern)) rest = rest.slice(0, match.index) + 'o'.repeat(match[0].length) + rest.slice(match.index + match[0].length);
+    for (const pattern of patterns)
+      for (const match of folded.matchAll(pattern))
+        rest = rest.slice(0, match.index) + 'o'.repeat(match[0].length) + rest.slice(match.index + match[0].length);
     return namesCompany(rest);
   });
   return found.slice(0, ofKindMax).map((line) => ({ kind: 'another_company', ...foundIn(line, line.text.trim()) }));
@@ -129,26 +178,34 @@ function unusualLines(letter: LetterText, names: readonly string[]): FoundSenten
   const all = lines.flatMap(({ words }) => words);
   const isKnown = (word: string) => usualWords.has(word) || own.has(word);
   if (all.filter(isKnown).length < knownShareMin * all.length) return [];
-  return lines.flatMap(({ line, words }): FoundSentence[] => {
-    const unusual = words.find((word) => !isKnown(word));
-    return unusual === undefined ? [] : [{ kind: 'unusual', ...foundIn(line, unusual) }];
-  }).slice(0, 2 * ofKindMax);
+  return lines
+    .flatMap(({ line, words }): FoundSentence[] => {
+      const unusual = words.find((word) => !isKnown(word));
+      return unusual === undefined ? [] : [{ kind: 'unusual', ...foundIn(line, unusual) }];
+    })
+    .slice(0, 2 * ofKindMax);
 }
 
 /** The words of a line that begin with a small letter, without those of addresses of mail and of the web. */
 function smallWords({ text, folded }: TextLine): string[] {
   const plain = text.replace(address, blank);
-  return [...plain.matchAll(/(?<![\p{L}\p{N}])\p{Ll}[\p{L}\p{M}]*/gu)].map(({ 0: word, index }) => folded.slice(index, index + word.length)).filter((word) => word.length >= lettersMin);
+  return [...plain.matchAll(/(?<![\p{L}\p{N}])\p{Ll}[\p{L}\p{M}]*/gu)]
+    .map(({ 0: word, index }) => folded.slice(index, index + word.length))
+    .filter((word) => word.length >= lettersMin);
 }
 
-const authorizes = /(?<![a-z])(?:authori[sz](?:es?|ing)|permits?|grants?|autoris(?:e|ons)|autoriza(?:mos)?|erlaubt|bevollmachtigt|ermachtigt|autorizza)\s{1,3}/g;
+const authorizes =
+  /(?<![a-z])(?:authori[sz](?:es?|ing)|permits?|grants?|autoris(?:e|ons)|autoriza(?:mos)?|erlaubt|bevollmachtigt|ermachtigt|autorizza)\s{1,3}/g;
 const serviceName = /caller ?trust/;
 
 /** Whom the letter authorizes by a name that is not this service's; null where it names the service or nobody. */
 export function otherProviderOf(letter: LetterText, names: readonly string[]): FoundText | null {
   if (serviceName.test(letter.flat)) return null;
   for (const match of letter.flat.matchAll(authorizes)) {
-    const value = nameAtStart(letter.text.slice(match.index + match[0].length, match.index + match[0].length + 100).replaceAll('\n', ' '), names);
+    const value = nameAtStart(
+      letter.text.slice(match.index + match[0].length, match.index + match[0].length + 100).replaceAll('\n', ' '),
+      names,
+    );
     const isOwn = value === null || namePatterns(names).some((name) => new RegExp(name).test(foldSameLength(value)));
     if (!isOwn) return foundIn(letter.lines[lineIndexAt(letter, match.index)]!, value);
   }

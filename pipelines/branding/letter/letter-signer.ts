@@ -2,7 +2,15 @@ import { makeExcerpt } from '../../phone/text-cleaning.ts';
 import { findDates } from './letter-dates.ts';
 import { hasTitleWord, isTitleLine, type LabelledValue } from './letter-labels.ts';
 import type { Box, LetterPage, LetterReading, PageMark, PdfSignature, Place } from '../letter-reading.ts';
-import { foldSameLength, foundIn, lineIndexAt, placeOf, type FoundText, type LetterText, type TextLine } from './letter-text.ts';
+import {
+  foldSameLength,
+  foundIn,
+  lineIndexAt,
+  placeOf,
+  type FoundText,
+  type LetterText,
+  type TextLine,
+} from './letter-text.ts';
 import { compareNames, comparePeople, looksLikePerson } from '../names/name-match.ts';
 
 /**
@@ -29,12 +37,14 @@ export interface Signer {
   readonly possibleTitle: FoundText | null;
 }
 
-const closing = new RegExp([
-  String.raw`^\W{0,3}(?:(?:very |yours )?(?:sincerely|truly|faithfully|respectfully)(?: (?:yours|submitted))?|(?:best|kind|warm)?(?: |est )?regards|with (?:best`,
-  String.raw`|kind) regards|(?:many )?thanks|thank you|(?:(?:le|les) saludan? )?(?:muy )?atentamente|(?:reciban? )?(?:un )?cordial(?:es)? saludos?`,
-  String.raw`|saludos(?: cordiales)?|cordialement|(?:bien )?a vous|veuillez agreer.{0,80}|mit freundlichen gru(?:ss|ß)en|hochachtungsvoll|freundliche gru(?:ss|ß)e`,
-  String.raw`|atenciosamente|cordialmente|respeitosamente|(?:cordiali|distinti) saluti|in faith|in witness whereof.{0,80})\W{0,3}$`,
-].join(''));
+const closing = new RegExp(
+  [
+    String.raw`^\W{0,3}(?:(?:very |yours )?(?:sincerely|truly|faithfully|respectfully)(?: (?:yours|submitted))?|(?:best|kind|warm)?(?: |est )?regards|with (?:best`,
+    String.raw`|kind) regards|(?:many )?thanks|thank you|(?:(?:le|les) saludan? )?(?:muy )?atentamente|(?:reciban? )?(?:un )?cordial(?:es)? saludos?`,
+    String.raw`|saludos(?: cordiales)?|cordialement|(?:bien )?a vous|veuillez agreer.{0,80}|mit freundlichen gru(?:ss|ß)en|hochachtungsvoll|freundliche gru(?:ss|ß)e`,
+    String.raw`|atenciosamente|cordialmente|respeitosamente|(?:cordiali|distinti) saluti|in faith|in witness whereof.{0,80})\W{0,3}$`,
+  ].join(''),
+);
 
 /** Places where a signature is expected: a label, or the closing words. Line indexes with the part of the page to look at. */
 export interface SignaturePlace {
@@ -51,24 +61,54 @@ const signatureHeight = 0.09; // of a page: an inch on letter paper
 
 /** The places of signatures in a letter, in reading order. */
 export function signaturePlaces(letter: LetterText, labels: readonly LabelledValue[]): readonly SignaturePlace[] {
-  const labelled = labels.filter(({ kind }) => kind === 'signature').map((label) => placeOfLabel(letter, label, labels));
-  const closed = letter.lines.flatMap((line, at) => (closing.test(line.folded) ? [placeAfterClosing(letter, line, at)] : []));
+  const labelled = labels
+    .filter(({ kind }) => kind === 'signature')
+    .map((label) => placeOfLabel(letter, label, labels));
+  const closed = letter.lines.flatMap((line, at) =>
+    closing.test(line.folded) ? [placeAfterClosing(letter, line, at)] : [],
+  );
   return [...labelled, ...closed].sort((a, b) => a.lineIndex - b.lineIndex);
 }
 
-function placeOfLabel(letter: LetterText, { label, value, lineIndex }: LabelledValue, labels: readonly LabelledValue[]): SignaturePlace {
+function placeOfLabel(
+  letter: LetterText,
+  { label, value, lineIndex }: LabelledValue,
+  labels: readonly LabelledValue[],
+): SignaturePlace {
   const line = letter.lines[label.lineIndex]!;
   const { left, top, height } = label.box;
-  const nextColumn = Math.min(1, ...labels.filter((other) => other.label.lineIndex === label.lineIndex && other.label.box.left > left + 0.05).map((other) => other.label.box.left));
-  const area = { left: Math.max(0, left - 0.03), top: top - signatureHeight, width: Math.min(nextColumn, left + 0.6) - left + 0.03, height: signatureHeight + height + 0.04 };
-  return { lineIndex: label.lineIndex, lastLineIndex: Math.max(label.lineIndex, lineIndex), page: line.page, area, text: value };
+  const nextColumn = Math.min(
+    1,
+    ...labels
+      .filter((other) => other.label.lineIndex === label.lineIndex && other.label.box.left > left + 0.05)
+      .map((other) => other.label.box.left),
+  );
+  const area = {
+    left: Math.max(0, left - 0.03),
+    top: top - signatureHeight,
+    width: Math.min(nextColumn, left + 0.6) - left + 0.03,
+    height: signatureHeight + height + 0.04,
+  };
+  return {
+    lineIndex: label.lineIndex,
+    lastLineIndex: Math.max(label.lineIndex, lineIndex),
+    page: line.page,
+    area,
+    text: value,
+  };
 }
 
 function placeAfterClosing(letter: LetterText, line: TextLine, at: number): SignaturePlace {
   const next = letter.lines[at + 1];
   const { left, top, height } = line.box;
-  const bottom = next !== undefined && next.page === line.page ? next.box.top + next.box.height : top + height + 2 * signatureHeight;
-  const area = { left: Math.max(0, left - 0.03), top: top + height, width: 0.6, height: Math.max(signatureHeight, bottom - top - height) };
+  const bottom =
+    next !== undefined && next.page === line.page ? next.box.top + next.box.height : top + height + 2 * signatureHeight;
+  const area = {
+    left: Math.max(0, left - 0.03),
+    top: top + height,
+    width: 0.6,
+    height: Math.max(signatureHeight, bottom - top - height),
+  };
   return { lineIndex: at, lastLineIndex: at, page: line.page, area, text: '' };
 }
 
@@ -77,23 +117,34 @@ const nameEnd = /\s{2,}|[,;|(]|\s+(?:on|at|date|dated|title|name|its|for|am|el|l
 /** The name at the start of a text, up to what cannot belong to it. */
 function leadingName(text: string): string {
   const trimmed = text.replace(/^[\s:_.]+/, '').slice(0, 80);
-  return trimmed.slice(0, nameEnd.exec(trimmed)?.index ?? trimmed.length).replace(/[\s_.,]+$/, '').trim();
+  return trimmed
+    .slice(0, nameEnd.exec(trimmed)?.index ?? trimmed.length)
+    .replace(/[\s_.,]+$/, '')
+    .trim();
 }
 
 /** `Jane Doe, Chief Financial Officer` is a name and a title. */
 function splitNameAndTitle(value: string): { readonly name: string; readonly title: string | null } {
   const match = /^(.{3,60}?)(?:\s*[,/|;(]\s*|\s+-\s+|\s+–\s+)(.{2,80})$/.exec(value);
-  return match !== null && hasTitleWord(foldSameLength(match[2]!)) ? { name: match[1]!.trim(), title: match[2]!.replace(/\)$/, '').trim() } : { name: value, title: null };
+  return match !== null && hasTitleWord(foldSameLength(match[2]!))
+    ? { name: match[1]!.trim(), title: match[2]!.replace(/\)$/, '').trim() }
+    : { name: value, title: null };
 }
 
 /** Name and title of the person who signs: labelled, after the closing words, or "I, Jane Doe, ...". */
-export function findSigner(letter: LetterText, labels: readonly LabelledValue[], companyNames: readonly string[]): Signer {
+export function findSigner(
+  letter: LetterText,
+  labels: readonly LabelledValue[],
+  companyNames: readonly string[],
+): Signer {
   const isCompany = (text: string) => companyNames.some((name) => compareNames(text, name) !== 'other');
   const block = signerInBlock(letter, isCompany);
   const signed = signerOfElectronic(letter);
   const prose = signerInProse(letter);
   const labelled = labels.filter(({ kind, value }) => kind === 'name' && value !== '' && !isCompany(value));
-  const inBlock = labelled.map((label) => ({ ...splitNameAndTitle(label.value), line: letter.lines[label.lineIndex]! })).find(({ name }) => /\p{L}{2}/u.test(name));
+  const inBlock = labelled
+    .map((label) => ({ ...splitNameAndTitle(label.value), line: letter.lines[label.lineIndex]! }))
+    .find(({ name }) => /\p{L}{2}/u.test(name));
   const title = labels.find(({ kind, value }) => kind === 'title' && /\p{L}{2}/u.test(value));
   const byName = inBlock === undefined ? null : foundIn(inBlock.line, leadingOrAll(inBlock.name));
   const byTitle = title === undefined ? null : foundIn(letter.lines[title.lineIndex]!, title.value);
@@ -118,13 +169,23 @@ const blockLines = 6;
 /** In the lines after "Sincerely" or an electronic signature: the first that is a person's name, and the first after it that names a title. */
 function signerInBlock({ lines }: LetterText, isCompany: (text: string) => boolean): NameAndTitle {
   const at = lines.findLastIndex(({ folded, text }) => closing.test(folded) || electronicWords.test(text));
-  const block = at === -1 ? [] : lines.slice(at + 1, at + 1 + blockLines).filter(({ text }) => !/[:@]/.test(text) && !electronicWords.test(text));
+  const block =
+    at === -1
+      ? []
+      : lines
+          .slice(at + 1, at + 1 + blockLines)
+          .filter(({ text }) => !/[:@]/.test(text) && !electronicWords.test(text));
   const parts = block.map((line) => ({ line, ...splitNameAndTitle(line.text.trim()) }));
-  const named = parts.findIndex(({ name }) => looksLikePerson(name) && !hasTitleWord(foldSameLength(name)) && !isCompany(name));
+  const named = parts.findIndex(
+    ({ name }) => looksLikePerson(name) && !hasTitleWord(foldSameLength(name)) && !isCompany(name),
+  );
   if (named === -1) return { name: null, title: null };
   const { line, name, title } = parts[named]!;
   const below = title === null ? parts.slice(named + 1).find((part) => isTitleLine(part.line.text))?.line : undefined;
-  return { name: foundIn(line, name), title: title !== null ? foundIn(line, title) : below === undefined ? null : foundIn(below, below.text.trim()) };
+  return {
+    name: foundIn(line, name),
+    title: title !== null ? foundIn(line, title) : below === undefined ? null : foundIn(below, below.text.trim()),
+  };
 }
 
 /** An electronic signature names its signer itself, and perhaps the title behind a comma or in the next line. */
@@ -139,24 +200,35 @@ function signerOfElectronic(letter: LetterText): NameAndTitle {
   return { name: foundIn(line, name), title: next === undefined ? null : foundIn(next, next.text.trim()) };
 }
 
-const firstPerson = new RegExp([
-  String.raw`(?<![\p{L}\d])(?:I|Yo|Je soussigné(?:e)?|Je|Ich|Eu|Io|The undersigned)\s?,\s(?:the undersigned,\s)?(\p{Lu}[\p{L}\p{M}.'’ -]{3,58}?)\s?,\s(?:(?:am|as`,
-  String.raw`|in my capacity as|acting as|being|the|duly authorized|en calidad de|als|na qualidade de|in qualita di`,
-  String.raw`|en qualité de)\s){0,3}([\p{L}][\p{L} ,&/-]{1,60}?)\s(?:of|at|for|de|der|von|da|di|do)\s`,
-].join(''), 'u');
+const firstPerson = new RegExp(
+  [
+    String.raw`(?<![\p{L}\d])(?:I|Yo|Je soussigné(?:e)?|Je|Ich|Eu|Io|The undersigned)\s?,\s(?:the undersigned,\s)?(\p{Lu}[\p{L}\p{M}.'’ -]{3,58}?)\s?,\s(?:(?:am|as`,
+    String.raw`|in my capacity as|acting as|being|the|duly authorized|en calidad de|als|na qualidade de|in qualita di`,
+    String.raw`|en qualité de)\s){0,3}([\p{L}][\p{L} ,&/-]{1,60}?)\s(?:of|at|for|de|der|von|da|di|do)\s`,
+  ].join(''),
+  'u',
+);
 
 function signerInProse(letter: LetterText): NameAndTitle {
   const match = firstPerson.exec(letter.text.slice(0, proseCharactersMax));
   if (match === null || !looksLikePerson(match[1]!)) return { name: null, title: null };
   const line = letter.lines[lineIndexAt(letter, match.index)]!;
-  return { name: foundIn(line, match[1]!), title: hasTitleWord(foldSameLength(match[2]!)) ? foundIn(line, match[2]!) : null };
+  return {
+    name: foundIn(line, match[1]!),
+    title: hasTitleWord(foldSameLength(match[2]!)) ? foundIn(line, match[2]!) : null,
+  };
 }
 
 const proseCharactersMax = 20_000;
 
 function possibleName({ lines }: LetterText, isCompany: (text: string) => boolean): FoundText | null {
-  const line = lines.findLast(({ text, folded }) => looksLikePerson(splitNameAndTitle(text.trim()).name)
-    && !isCompany(text) && !hasTitleWord(folded) && !/letter|authori|number|sincerely|regards/.test(folded));
+  const line = lines.findLast(
+    ({ text, folded }) =>
+      looksLikePerson(splitNameAndTitle(text.trim()).name) &&
+      !isCompany(text) &&
+      !hasTitleWord(folded) &&
+      !/letter|authori|number|sincerely|regards/.test(folded),
+  );
   return line === undefined ? null : foundIn(line, line.text.trim());
 }
 
@@ -166,21 +238,30 @@ function possibleTitle({ lines }: LetterText): FoundText | null {
 }
 
 /** `/s/` and the wording of services that sign with a name. */
-const electronicWords = new RegExp([
-  String.raw`(?:^|[\s:_])(?:\/s\/|\/\/s\/\/|s\/)|(?:(?:electronically|e-?)\s?signed|signed\s(?:electronically|digitally\svia\s\w{3,20}|via\s\w{3,20}`,
-  String.raw`|with\s\w{3,20})|docusigned)(?:\sby)?\s?:?|firmado\selectr[oó]nicamente\spor\s?:?|sign[eé](?:e)?\s[eé]lectroniquement\spar\s?:?`,
-  String.raw`|elektronisch\s(?:unterzeichnet|unterschrieben|signiert)\s(?:von|durch)\s?:?|assinado\seletr[oô]nicamente\spor\s?:?|firmato\selettronicamente\sda\s?:?`,
-].join(''), 'iu');
+const electronicWords = new RegExp(
+  [
+    String.raw`(?:^|[\s:_])(?:\/s\/|\/\/s\/\/|s\/)|(?:(?:electronically|e-?)\s?signed|signed\s(?:electronically|digitally\svia\s\w{3,20}|via\s\w{3,20}`,
+    String.raw`|with\s\w{3,20})|docusigned)(?:\sby)?\s?:?|firmado\selectr[oó]nicamente\spor\s?:?|sign[eé](?:e)?\s[eé]lectroniquement\spar\s?:?`,
+    String.raw`|elektronisch\s(?:unterzeichnet|unterschrieben|signiert)\s(?:von|durch)\s?:?|assinado\seletr[oô]nicamente\spor\s?:?|firmato\selettronicamente\sda\s?:?`,
+  ].join(''),
+  'iu',
+);
 /** How viewers print a PDF signature. Without the signature itself it is only a picture of one. */
-const printedPdfSignature = new RegExp([
-  String.raw`digitally\ssigned\sby|firmado\sdigitalmente\spor|sign[eé]\snum[eé]riquement\spar|digital\s(?:signiert|unterschrieben|unterzeichnet)\svon`,
-  String.raw`|assinado\s(?:digitalmente|de\sforma\sdigital)\spor|firmato\sdigitalmente\sda`,
-].join(''), 'iu');
-const scriptFonts = new RegExp([
-  String.raw`script|handwrit|handwriting|brush|signature|cursive|calligra|chancery|corsiva|zapfino|mistral|vivaldi|allura|pacifico|dancing|sacramento|vibes|caveat`,
-  String.raw`|satisfy|kristi|homemade|bradley|snell|vladimir|edwardian|freestyle|parisienne|yellowtail|aurore|cedarville|reenie|haviland|lucidahand|inkfree`,
-  String.raw`|gabriola|kunstler`,
-].join(''), 'i');
+const printedPdfSignature = new RegExp(
+  [
+    String.raw`digitally\ssigned\sby|firmado\sdigitalmente\spor|sign[eé]\snum[eé]riquement\spar|digital\s(?:signiert|unterschrieben|unterzeichnet)\svon`,
+    String.raw`|assinado\s(?:digitalmente|de\sforma\sdigital)\spor|firmato\sdigitalmente\sda`,
+  ].join(''),
+  'iu',
+);
+const scriptFonts = new RegExp(
+  [
+    String.raw`script|handwrit|handwriting|brush|signature|cursive|calligra|chancery|corsiva|zapfino|mistral|vivaldi|allura|pacifico|dancing|sacramento|vibes|caveat`,
+    String.raw`|satisfy|kristi|homemade|bradley|snell|vladimir|edwardian|freestyle|parisienne|yellowtail|aurore|cedarville|reenie|haviland|lucidahand|inkfree`,
+    String.raw`|gabriola|kunstler`,
+  ].join(''),
+  'i',
+);
 
 interface SignatureSearch {
   readonly places: readonly SignaturePlace[];
@@ -190,9 +271,21 @@ interface SignatureSearch {
 }
 
 /** How the letter is signed: the strongest sign at any of its places. */
-export function findSignature(reading: LetterReading, letter: LetterText, { places, signer, names }: SignatureSearch): FoundSignature {
-  return verifiedPdf(reading.signatures) ?? electronic(letter, signer, names) ?? printed(letter) ?? scriptFont(letter, places) ?? atPlaces(reading, letter, { places, signer })
-    ?? withoutPlace(reading, letter, places, signer) ?? unverifiedPdf(reading.signatures) ?? nothing(letter, places);
+export function findSignature(
+  reading: LetterReading,
+  letter: LetterText,
+  { places, signer, names }: SignatureSearch,
+): FoundSignature {
+  return (
+    verifiedPdf(reading.signatures) ??
+    electronic(letter, signer, names) ??
+    printed(letter) ??
+    scriptFont(letter, places) ??
+    atPlaces(reading, letter, { places, signer }) ??
+    withoutPlace(reading, letter, places, signer) ??
+    unverifiedPdf(reading.signatures) ??
+    nothing(letter, places)
+  );
 }
 
 /** A signature that fits the bytes and its key, of a letter that nobody changed since. */
@@ -205,7 +298,13 @@ function verifiedPdf(signatures: readonly PdfSignature[]): FoundSignature | null
   if (signature === undefined) return null;
   const name = signature.signerName ?? signature.signerOrganization;
   const place = signature.page === null ? null : { page: signature.page, line: 0, box: null };
-  return { kind: 'pdf', name, place, excerpt: name === null ? null : makeExcerpt(name), reason: 'The file has a PDF signature.' };
+  return {
+    kind: 'pdf',
+    name,
+    place,
+    excerpt: name === null ? null : makeExcerpt(name),
+    reason: 'The file has a PDF signature.',
+  };
 }
 
 interface ElectronicSignature {
@@ -217,7 +316,8 @@ interface ElectronicSignature {
 }
 
 /** `Leona Thornquill (May 18, 2026 09:24 EDT)`, as one signing service prints it. */
-const stampedName = /^(\p{Lu}[\p{L}\p{M}.'’ -]{3,58}?)\s?\(([^()]{6,30} \d{1,2}:\d{2}(?::\d{2})? ?[A-Z]{1,5}[^()]{0,12})\)$/u;
+const stampedName =
+  /^(\p{Lu}[\p{L}\p{M}.'’ -]{3,58}?)\s?\(([^()]{6,30} \d{1,2}:\d{2}(?::\d{2})? ?[A-Z]{1,5}[^()]{0,12})\)$/u;
 /** The box of another one: "Signed by:", the name, and the start of a seal in hexadecimal digits. */
 const signedBy = /^\s*signed by\s?:\s*$/i;
 const sealAfterName = /^[0-9A-F]{8,32}\.{3}$/;
@@ -227,7 +327,9 @@ function electronicSignatures({ lines }: LetterText): readonly ElectronicSignatu
   return lines.flatMap((line, at) => {
     const stamped = stampedName.exec(line.text);
     if (stamped !== null && looksLikePerson(stamped[1]!)) return [{ line, at, name: stamped[1]!, rest: stamped[2]! }];
-    const match = electronicWords.exec(line.text) ?? (sealAfterName.test(lines[at + 2]?.text ?? '') ? signedBy.exec(line.text) : null);
+    const match =
+      electronicWords.exec(line.text) ??
+      (sealAfterName.test(lines[at + 2]?.text ?? '') ? signedBy.exec(line.text) : null);
     if (match === null) return [];
     const same = leadingName(line.text.slice(match.index + match[0].length));
     const next = lines[at + 1]?.page === line.page ? lines[at + 1]!.text : '';
@@ -239,11 +341,16 @@ function electronicSignatures({ lines }: LetterText): readonly ElectronicSignatu
 }
 
 /** A label in the same line, and with it what follows. */
-const labelAfter = /(?:^|[\s,;|(])(?:print(?:ed)? name|name|title|position|its|date(?:d| signed)?|company|e-?mail|phone|tel|nombre|cargo|fecha|nom|fonction|name|funktion|datum|nome|data|qualifica)\s{0,2}\.?:/i;
+const labelAfter =
+  /(?:^|[\s,;|(])(?:print(?:ed)? name|name|title|position|its|date(?:d| signed)?|company|e-?mail|phone|tel|nombre|cargo|fecha|nom|fonction|name|funktion|datum|nome|data|qualifica)\s{0,2}\.?:/i;
 /** Words and figures of a time of signing. */
-const timeOfSigning = new RegExp('(?<![\\p{L}\\d])(?:\\d{1,2}:\\d{2}(?::\\d{2})?(?:\\.\\d+)?|[ap]\\.?m\\.?|utc|gmt|z|[ecmp][sd]?t|cest|[+-]\\d{1,2}:?\\d{2}|on|at|the|date|dated|signed|electronically|am|den|um|uhr|le|el|il|em|a|as|alle|ore|las|de|day|of)(?![\\p{L}\\d])', 'giu');
+const timeOfSigning = new RegExp(
+  '(?<![\\p{L}\\d])(?:\\d{1,2}:\\d{2}(?::\\d{2})?(?:\\.\\d+)?|[ap]\\.?m\\.?|utc|gmt|z|[ecmp][sd]?t|cest|[+-]\\d{1,2}:?\\d{2}|on|at|the|date|dated|signed|electronically|am|den|um|uhr|le|el|il|em|a|as|alle|ore|las|de|day|of)(?![\\p{L}\\d])',
+  'giu',
+);
 /** No title has these: somebody else signs, or nobody yet. */
-const notInTitles = /(?<![a-z])(?:by|for|per|pp|p\.p|not|no|yet|without|pending|unsigned|sign\w*|behalf|draft|knowledge|assistant|proxy|absen\w+|authority|under|por|par|durch|fur|im auftrag|i\.a|da|su|nicht|sin|sans|ohne|sem|senza)(?![a-z])/;
+const notInTitles =
+  /(?<![a-z])(?:by|for|per|pp|p\.p|not|no|yet|without|pending|unsigned|sign\w*|behalf|draft|knowledge|assistant|proxy|absen\w+|authority|under|por|par|durch|fur|im auftrag|i\.a|da|su|nicht|sin|sans|ohne|sem|senza)(?![a-z])/;
 
 /** True if nothing follows the name of an electronic signature but a title, a date, the company, or labels of their own. */
 function isPlainRest(rest: string, names: readonly string[]): boolean {
@@ -263,13 +370,19 @@ function isPlainPart(part: string): boolean {
 /** A text without the first occurrence of a company's name, and the "of" or comma before it. */
 function withoutName(text: string, name: string): string {
   const at = foldSameLength(text).indexOf(foldSameLength(name));
-  return at === -1 ? text : `${text.slice(0, at).replace(/(?:,|\s(?:of|at|for|de|der|von|du|di|do|da))?\s*$/i, '')} ${text.slice(at + name.length)}`;
+  return at === -1
+    ? text
+    : `${text.slice(0, at).replace(/(?:,|\s(?:of|at|for|de|der|von|du|di|do|da))?\s*$/i, '')} ${text.slice(at + name.length)}`;
 }
 
 /** What is wrong with it is for the rule on PDF signatures to tell. */
 function unverifiedPdf([signature]: readonly PdfSignature[]): FoundSignature | null {
   if (signature === undefined) return null;
-  return undetermined(null, signature.page === null ? null : { page: signature.page, line: 0, box: null }, 'The file has a PDF signature that does not verify.');
+  return undetermined(
+    null,
+    signature.page === null ? null : { page: signature.page, line: 0, box: null },
+    'The file has a PDF signature that does not verify.',
+  );
 }
 
 function electronic(letter: LetterText, { name: signer }: Signer, names: readonly string[]): FoundSignature | null {
@@ -277,8 +390,19 @@ function electronic(letter: LetterText, { name: signer }: Signer, names: readonl
   const best = found.find(({ name }) => signer !== null && comparePeople(name, signer.value) === 'same') ?? found[0];
   if (best === undefined) return null;
   const unclear = found.find((each) => !isPlainRest(each.rest, names));
-  if (unclear !== undefined) return undetermined(unclear.line, placeOf(unclear.line), 'After the name of the electronic signature stand words that are neither a title nor a date.');
-  return { kind: 'electronic', name: best.name, place: placeOf(best.line), excerpt: makeExcerpt(best.line.text), reason: 'The letter is signed electronically with a name.' };
+  if (unclear !== undefined)
+    return undetermined(
+      unclear.line,
+      placeOf(unclear.line),
+      'After the name of the electronic signature stand words that are neither a title nor a date.',
+    );
+  return {
+    kind: 'electronic',
+    name: best.name,
+    place: placeOf(best.line),
+    excerpt: makeExcerpt(best.line.text),
+    reason: 'The letter is signed electronically with a name.',
+  };
 }
 
 function undetermined(line: TextLine | null, place: Place | null, reason: string): FoundSignature {
@@ -287,31 +411,54 @@ function undetermined(line: TextLine | null, place: Place | null, reason: string
 
 function printed({ lines }: LetterText): FoundSignature | null {
   const line = lines.find(({ text }) => printedPdfSignature.test(text));
-  return line === undefined ? null : undetermined(line, placeOf(line), 'The letter shows a PDF signature, but the file has none that verifies.');
+  return line === undefined
+    ? null
+    : undetermined(line, placeOf(line), 'The letter shows a PDF signature, but the file has none that verifies.');
 }
 
 /** A line in a script font at the place of a signature, or a name in italics there. */
 function scriptFont({ lines }: LetterText, places: readonly SignaturePlace[]): FoundSignature | null {
   const line = lines.find((each, at) => {
-    const isScript = each.font !== null && (scriptFonts.test(each.font) || (/italic|oblique/i.test(each.font) && looksLikePerson(each.text)));
+    const isScript =
+      each.font !== null &&
+      (scriptFonts.test(each.font) || (/italic|oblique/i.test(each.font) && looksLikePerson(each.text)));
     return isScript && (places.length === 0 || places.some((place) => isAt(each, at, place)));
   });
-  return line === undefined ? null : undetermined(line, placeOf(line), 'A name in a script font stands at the place of the signature.');
+  return line === undefined
+    ? null
+    : undetermined(line, placeOf(line), 'A name in a script font stands at the place of the signature.');
 }
 
 function isAt(line: TextLine, at: number, { lineIndex, lastLineIndex, page, area }: SignaturePlace): boolean {
   return line.page === page && ((at >= lineIndex - 2 && at <= lastLineIndex + 3) || contains(area, line.box));
 }
 
-function atPlaces(reading: LetterReading, letter: LetterText, { places, signer }: { places: readonly SignaturePlace[]; signer: Signer }): FoundSignature | null {
+function atPlaces(
+  reading: LetterReading,
+  letter: LetterText,
+  { places, signer }: { places: readonly SignaturePlace[]; signer: Signer },
+): FoundSignature | null {
   for (const place of places) {
     const line = letter.lines[place.lineIndex]!;
-    const mark = reading.pages.find(({ page }) => page === place.page)?.marks.find((each) => isStroke(each, pageOf(reading, place.page)) && contains(place.area, each.box));
-    if (mark !== undefined) return undetermined(line, { page: place.page, line: line.line, box: mark.box }, 'There is ink, a drawing or a picture at the place of the signature.');
+    const mark = reading.pages
+      .find(({ page }) => page === place.page)
+      ?.marks.find((each) => isStroke(each, pageOf(reading, place.page)) && contains(place.area, each.box));
+    if (mark !== undefined)
+      return undetermined(
+        line,
+        { page: place.page, line: line.line, box: mark.box },
+        'There is ink, a drawing or a picture at the place of the signature.',
+      );
     const typed = place.text === '' ? typedTwice(letter, place, signer) : null;
-    if (typed !== null) return undetermined(typed, placeOf(typed), 'The name is typed a second time at the place of the signature.');
+    if (typed !== null)
+      return undetermined(typed, placeOf(typed), 'The name is typed a second time at the place of the signature.');
     const last = letter.lines[place.lastLineIndex]!;
-    if (/\p{L}/u.test(place.text)) return undetermined(last, placeOf(last), 'Text stands at the place of the signature that is no electronic signature.');
+    if (/\p{L}/u.test(place.text))
+      return undetermined(
+        last,
+        placeOf(last),
+        'Text stands at the place of the signature that is no electronic signature.',
+      );
   }
   return null;
 }
@@ -321,7 +468,10 @@ function typedTwice({ lines }: LetterText, { lineIndex }: SignaturePlace, { name
   const [first, ...rest] = lines.slice(lineIndex + 1, lineIndex + 1 + blockLines);
   if (first === undefined || !looksLikePerson(first.text)) return null;
   const isRepeated = rest.some(({ text }) => comparePeople(splitNameAndTitle(text.trim()).name, first.text) === 'same');
-  const isSigner = signer !== null && (signer.place.page !== first.page || signer.place.line !== first.line) && comparePeople(signer.value, first.text) !== 'other';
+  const isSigner =
+    signer !== null &&
+    (signer.place.page !== first.page || signer.place.line !== first.line) &&
+    comparePeople(signer.value, first.text) !== 'other';
   return isRepeated || isSigner ? first : null;
 }
 
@@ -347,18 +497,37 @@ function contains(area: Box, box: Box): boolean {
 }
 
 /** Where no place is marked, strokes over the signer's name, or in the lower part of a page, may be a signature. */
-function withoutPlace(reading: LetterReading, letter: LetterText, places: readonly SignaturePlace[], { name }: Signer): FoundSignature | null {
+function withoutPlace(
+  reading: LetterReading,
+  letter: LetterText,
+  places: readonly SignaturePlace[],
+  { name }: Signer,
+): FoundSignature | null {
   if (places.length > 0 && letter.lines.length > 0) return null;
   for (const page of reading.pages) {
     const nameTop = name?.place.page === page.page && name.place.box !== null ? name.place.box.top : 1;
-    const mark = page.marks.find((each) => isStroke(each, page) && each.box.top + each.box.height / 2 > Math.min(0.35, nameTop - signatureHeight));
-    if (mark !== undefined) return undetermined(null, { page: page.page, line: 0, box: mark.box }, 'There is ink, a drawing or a picture that may be a signature.');
+    const mark = page.marks.find(
+      (each) => isStroke(each, page) && each.box.top + each.box.height / 2 > Math.min(0.35, nameTop - signatureHeight),
+    );
+    if (mark !== undefined)
+      return undetermined(
+        null,
+        { page: page.page, line: 0, box: mark.box },
+        'There is ink, a drawing or a picture that may be a signature.',
+      );
   }
   return null;
 }
 
 function nothing({ lines }: LetterText, places: readonly SignaturePlace[]): FoundSignature {
   const line = places[0] === undefined ? null : lines[places[0].lineIndex]!;
-  const reason = line === null ? 'The letter has no place for a signature.' : 'Nothing stands at the place of the signature.';
-  return { kind: 'none', name: null, place: line === null ? null : placeOf(line), excerpt: line === null ? null : makeExcerpt(line.text), reason };
+  const reason =
+    line === null ? 'The letter has no place for a signature.' : 'Nothing stands at the place of the signature.';
+  return {
+    kind: 'none',
+    name: null,
+    place: line === null ? null : placeOf(line),
+    excerpt: line === null ? null : makeExcerpt(line.text),
+    reason,
+  };
 }

@@ -45,30 +45,48 @@ interface DateCandidate {
  */
 export function datesOf(search: DateSearch): { signingDate: FoundDate | null; otherDates: readonly FoundDate[] } {
   const candidates = candidatesOf(search);
-  const best = candidates.filter(({ rank }) => rank !== null).sort((a, b) => a.rank! - b.rank! || a.distance - b.distance)[0];
+  const best = candidates
+    .filter(({ rank }) => rank !== null)
+    .sort((a, b) => a.rank! - b.rank! || a.distance - b.distance)[0];
   const ofLetter = best === undefined ? dateOfLetter(candidates) : undefined;
-  const signingDate = best?.found ?? dateOfPdfSignature(search.reading) ?? (ofLetter === undefined ? null : { ...ofLetter.found, role: 'signing' });
+  const signingDate =
+    best?.found ??
+    dateOfPdfSignature(search.reading) ??
+    (ofLetter === undefined ? null : { ...ofLetter.found, role: 'signing' });
   const used = best ?? (signingDate?.place === ofLetter?.found.place ? ofLetter : undefined);
   return { signingDate, otherDates: candidates.filter((candidate) => candidate !== used).map(({ found }) => found) };
 }
 
-const endWords = String.raw`(?:expir\w*|until|till|through|thru|ends?|ended|ending|terminat\w*|no later than|up to|vence\w*|vencimiento|vigente hasta|hasta|caduca\w*|jusqu\w*|echeance|expire\w*|bis|ablauf\w*|endet\w*`
-  + String.raw`|ate|validade|vencimento|scade\w*|scadenza|fino|termina)`;
+const endWords =
+  String.raw`(?:expir\w*|until|till|through|thru|ends?|ended|ending|terminat\w*|no later than|up to|vence\w*|vencimiento|vigente hasta|hasta|caduca\w*|jusqu\w*|echeance|expire\w*|bis|ablauf\w*|endet\w*` +
+  String.raw`|ate|validade|vencimento|scade\w*|scadenza|fino|termina)`;
 /** In the line of the date, or at the end of the one before, unless the date has a label of its own. */
-const endBefore = new RegExp(`(?:^|[^a-z])${endWords}(?![a-z])\\.?[^.;\\n\\d]{0,40}(?:\\n(?! *(?:date|signed|executed|fecha|firmad|fait|signe|datum|unter|data|firmat|assinad|luogo|local))[^.;:\\n\\d]{0,30})?$`);
+const endBefore = new RegExp(
+  `(?:^|[^a-z])${endWords}(?![a-z])\\.?[^.;\\n\\d]{0,40}(?:\\n(?! *(?:date|signed|executed|fecha|firmad|fait|signe|datum|unter|data|firmat|assinad|luogo|local))[^.;:\\n\\d]{0,30})?$`,
+);
 /** `March 1, 2025 to March 1, 2026`: what stands between two dates. */
-const betweenDates = /^\s*(?:,\s)?(?:to|until|through|thru|-|\u2013|al?|au|bis(?: zum)?|ate|hasta(?: el)?|fino al)\s*(?:the\s|el\s|le\s|il\s|den\s)?$/;
+const betweenDates =
+  /^\s*(?:,\s)?(?:to|until|through|thru|-|\u2013|al?|au|bis(?: zum)?|ate|hasta(?: el)?|fino al)\s*(?:the\s|el\s|le\s|il\s|den\s)?$/;
 /** `until 2021`; not the last digits of a range of numbers, `555 1000 through 1999`. */
-const endYear = new RegExp(`(?<![a-z])(?<!\\d[ ).-]{0,2}\\d{4} {0,3})${endWords}(?![a-z])(?<between>[^.;\\d]{0,40})(?<year>(?:19|20)\\d{2})(?![\\d/.-]\\d|\\d)`, 'g');
+const endYear = new RegExp(
+  `(?<![a-z])(?<!\\d[ ).-]{0,2}\\d{4} {0,3})${endWords}(?![a-z])(?<between>[^.;\\d]{0,40})(?<year>(?:19|20)\\d{2})(?![\\d/.-]\\d|\\d)`,
+  'g',
+);
 const endContextCharacters = 80;
 
 /** Dates at which the letter ends, whatever else they are. */
 export function endDatesOf(letter: LetterText, dates: readonly DateInText[]): readonly FoundDate[] {
   const found = dates.filter((_, at) => isEnd(letter, dates, at));
-  const years = [...letter.flat.matchAll(endYear)].filter((match) => !dates.some(({ start, end }) => start < match.index + match[0].length && end > match.index));
+  const years = [...letter.flat.matchAll(endYear)].filter(
+    (match) => !dates.some(({ start, end }) => start < match.index + match[0].length && end > match.index),
+  );
   return [
     ...found.map(({ date, alternative, start }): FoundDate => ({ date, alternative, ...dateSeenAt(letter, start) })),
-    ...years.map((match): FoundDate => ({ date: `${match.groups!.year!}-12-31`, alternative: null, ...dateSeenAt(letter, match.index) })),
+    ...years.map((match): FoundDate => ({
+      date: `${match.groups!.year!}-12-31`,
+      alternative: null,
+      ...dateSeenAt(letter, match.index),
+    })),
   ];
 }
 
@@ -98,12 +116,21 @@ function candidatesOf({ letter, dates, labels, places, signature, signerName }: 
     const line = letter.lines[lineIndex]!;
     const context = letter.folded.slice(Math.max(before, line.start, date.start - 80), date.start);
     before = date.end;
-    const wrapped = context.trim() === '' && lineIndex > 0 ? `${letter.lines[lineIndex - 1]!.folded.slice(-80)} ` : context;
-    const direct = roleOfDate(context, letter.folded.slice(date.end, Math.min(date.end + 40, line.start + line.text.length)));
+    const wrapped =
+      context.trim() === '' && lineIndex > 0 ? `${letter.lines[lineIndex - 1]!.folded.slice(-80)} ` : context;
+    const direct = roleOfDate(
+      context,
+      letter.folded.slice(date.end, Math.min(date.end + 40, line.start + line.text.length)),
+    );
     const overWrap = roleOfDate(wrapped, '');
-    const byLabel = labelledLines.some((label) => label.lineIndex === lineIndex && isWithin(date.start - line.start, label));
+    const byLabel = labelledLines.some(
+      (label) => label.lineIndex === lineIndex && isWithin(date.start - line.start, label),
+    );
     const role = isEnd(letter, dates, at) ? 'other' : direct !== 'unlabelled' ? direct : byLabel ? 'signing' : overWrap;
-    const distance = Math.min(...anchors.map((anchor) => distanceBetween(letter, anchor, lineIndex)), Number.POSITIVE_INFINITY);
+    const distance = Math.min(
+      ...anchors.map((anchor) => distanceBetween(letter, anchor, lineIndex)),
+      Number.POSITIVE_INFINITY,
+    );
     return candidateOf({ date, line, role, distance });
   });
 }
@@ -116,10 +143,27 @@ function isWithin(offset: number, { start, value }: LabelledValue): boolean {
 /** How far from the signature its date may stand. */
 const signatureLines = 5;
 
-function candidateOf({ date, line, role, distance }: { date: DateInText; line: TextLine; role: DateRole; distance: number }): DateCandidate {
+function candidateOf({
+  date,
+  line,
+  role,
+  distance,
+}: {
+  date: DateInText;
+  line: TextLine;
+  role: DateRole;
+  distance: number;
+}): DateCandidate {
   const atSignature = distance <= signatureLines && (role === 'signing' || isShort(line));
   const rank = role === 'other' ? null : role === 'signing' ? (atSignature ? 0 : 2) : atSignature ? 1 : null;
-  const found = { date: date.date, alternative: date.alternative, role: rank === null ? role : 'signing', labelled: role === 'signing', place: placeOf(line), excerpt: makeExcerpt(line.text) } as const;
+  const found = {
+    date: date.date,
+    alternative: date.alternative,
+    role: rank === null ? role : 'signing',
+    labelled: role === 'signing',
+    place: placeOf(line),
+    excerpt: makeExcerpt(line.text),
+  } as const;
   return { found, rank, distance, alone: isAlone(line, date) };
 }
 
@@ -128,7 +172,12 @@ const placeBeforeDateCharactersMax = 30;
 /** Of a line: the date, and before it at most a place with a comma. */
 function isAlone({ start, text }: TextLine, date: DateInText): boolean {
   const [before, after] = [text.slice(0, Math.max(0, date.start - start)).trim(), text.slice(date.end - start).trim()];
-  return /^\.?$/.test(after) && (before === '' || (before.length <= placeBeforeDateCharactersMax && /^[\p{L} .'’-]+,(?: (?:the|le|den|am|il|el|em))?$/iu.test(before)));
+  return (
+    /^\.?$/.test(after) &&
+    (before === '' ||
+      (before.length <= placeBeforeDateCharactersMax &&
+        /^[\p{L} .'’-]+,(?: (?:the|le|den|am|il|el|em))?$/iu.test(before)))
+  );
 }
 
 const abbreviations = /(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|inc|ltd|corp|co)\./g;
@@ -136,15 +185,25 @@ const wordsOfBlockLineMax = 14;
 
 /** A line of a signature block, not of a sentence. */
 function isShort({ text, folded }: TextLine): boolean {
-  return text.trim().split(/\s+/).length <= wordsOfBlockLineMax && !/[a-z]{2}\.(?:\s|$)/.test(folded.replace(abbreviations, ''));
+  return (
+    text.trim().split(/\s+/).length <= wordsOfBlockLineMax &&
+    !/[a-z]{2}\.(?:\s|$)/.test(folded.replace(abbreviations, ''))
+  );
 }
 
-function anchorsOf(letter: LetterText, { places, signature, signerName }: Pick<DateSearch, 'places' | 'signature' | 'signerName'>): readonly number[] {
+function anchorsOf(
+  letter: LetterText,
+  { places, signature, signerName }: Pick<DateSearch, 'places' | 'signature' | 'signerName'>,
+): readonly number[] {
   const byPlace = [signature.place, signerName?.place ?? null].flatMap((place) => {
-    const at = place === null ? -1 : letter.lines.findIndex((line) => line.page === place.page && line.line === place.line);
+    const at =
+      place === null ? -1 : letter.lines.findIndex((line) => line.page === place.page && line.line === place.line);
     return at === -1 ? [] : [at];
   });
-  return [...places.map(({ lineIndex }) => lineIndex), ...(places.length === 0 && signature.kind === 'none' ? [] : byPlace)];
+  return [
+    ...places.map(({ lineIndex }) => lineIndex),
+    ...(places.length === 0 && signature.kind === 'none' ? [] : byPlace),
+  ];
 }
 
 /** In lines of usual spacing on the page, whatever the order in which they are read; infinite on another page. */
@@ -158,5 +217,12 @@ function dateOfPdfSignature({ signatures }: LetterReading): FoundDate | null {
   const signature = signatures.findLast((each) => isVerified(each) && each.signedAt !== null);
   const date = /^\d{4}-\d{2}-\d{2}/.exec(signature?.signedAt ?? '')?.[0];
   if (signature === undefined || date === undefined || Number.isNaN(daysBetween(date, date))) return null;
-  return { date, alternative: null, role: 'signing', labelled: false, place: { page: signature.page ?? 1, line: 0, box: null }, excerpt: makeExcerpt(signature.signedAt!) };
+  return {
+    date,
+    alternative: null,
+    role: 'signing',
+    labelled: false,
+    place: { page: signature.page ?? 1, line: 0, box: null },
+    excerpt: makeExcerpt(signature.signedAt!),
+  };
 }

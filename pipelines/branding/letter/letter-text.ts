@@ -47,8 +47,18 @@ export function textOf(reading: LetterReading): LetterText {
     for (const [at, line] of page.lines.entries()) {
       const text = cleanLine(line.text.slice(0, letterTextLimits.lineCharactersMax));
       if (line.text.length > letterTextLimits.lineCharactersMax) complete = false;
-      if (lines.length === letterTextLimits.linesMax || start + text.length > letterTextLimits.charactersMax) return joinLines(lines, false);
-      lines.push({ text, folded: line.confidence === null ? foldSameLength(text) : mendAccented(foldSameLength(text)), start, page: page.page, line: at + 1, box: line.box, confidence: line.confidence, font: line.font });
+      if (lines.length === letterTextLimits.linesMax || start + text.length > letterTextLimits.charactersMax)
+        return joinLines(lines, false);
+      lines.push({
+        text,
+        folded: line.confidence === null ? foldSameLength(text) : mendAccented(foldSameLength(text)),
+        start,
+        page: page.page,
+        line: at + 1,
+        box: line.box,
+        confidence: line.confidence,
+        font: line.font,
+      });
       start += text.length + 1;
     }
   }
@@ -57,11 +67,22 @@ export function textOf(reading: LetterReading): LetterText {
 
 function joinLines(lines: readonly TextLine[], complete: boolean): LetterText {
   const folded = lines.map((line) => line.folded).join('\n');
-  return { lines, text: lines.map(({ text }) => text).join('\n'), folded, flat: folded.replaceAll('\n', ' '), complete };
+  return {
+    lines,
+    text: lines.map(({ text }) => text).join('\n'),
+    folded,
+    flat: folded.replaceAll('\n', ' '),
+    complete,
+  };
 }
 
 function cleanLine(text: string): string {
-  return text.replaceAll('\t', '  ').normalize('NFKC').replace(invisible, '').replace(/[\u2010-\u2012\u2212]/g, '-').trimEnd();
+  return text
+    .replaceAll('\t', '  ')
+    .normalize('NFKC')
+    .replace(invisible, '')
+    .replace(/[\u2010-\u2012\u2212]/g, '-')
+    .trimEnd();
 }
 
 /** Lower case without accents; as many characters as before, so that offsets in one are offsets in the other. */
@@ -71,11 +92,31 @@ export function foldSameLength(text: string): string {
 
 /** Accented words that the rules of a letter look for, in the languages of letters. */
 const accentedWords = [
-  'número', 'números', 'teléfono', 'teléfonos', 'telefónico', 'telefónicos', 'excluído', 'excluídos',
-  'numéro', 'numéros', 'téléphone', 'téléphonique', 'téléphoniques', 'autorisé', 'autorisés', 'ermächtigt', 'ermächtigen', 'bevollmächtigt', 'bevollmächtigen',
+  'número',
+  'números',
+  'teléfono',
+  'teléfonos',
+  'telefónico',
+  'telefónicos',
+  'excluído',
+  'excluídos',
+  'numéro',
+  'numéros',
+  'téléphone',
+  'téléphonique',
+  'téléphoniques',
+  'autorisé',
+  'autorisés',
+  'ermächtigt',
+  'ermächtigen',
+  'bevollmächtigt',
+  'bevollmächtigen',
 ] as const;
 
-const mendings = accentedWords.map((word) => ({ word: foldSameLength(word), misread: new RegExp(`(?<![a-z0-9])${word.replace(/[^a-z]/g, '[a-z0-9]')}(?![a-z0-9])`, 'g') }));
+const mendings = accentedWords.map((word) => ({
+  word: foldSameLength(word),
+  misread: new RegExp(`(?<![a-z0-9])${word.replace(/[^a-z]/g, '[a-z0-9]')}(?![a-z0-9])`, 'g'),
+}));
 
 /**
  * The folded text of a recognised line with the words of a list as they are spelled. The English model reads an accented letter

@@ -30,7 +30,12 @@ export function isWithinOneEdit(left: string, right: string): boolean {
   let start = 0;
   while (start < left.length && left[start] === right[start]) start++;
   let [endLeft, endRight] = [left.length, right.length];
-  while (endLeft > start && endRight > start && left[endLeft - 1] === right[endRight - 1]) [endLeft, endRight] = [endLeft - 1, endRight - 1];
+  while (endLeft > start && endRight > start && left[endLeft - 1] === right[endRight - 1])
+    [endLeft, endRight] = [endLeft - 1, endRight - 1];
   const [a, b] = [left.slice(start, endLeft), right.slice(start, endRight)];
-  return a.length + b.length <= 1 || (a.length === 1 && b.length === 1) || (a.length === 2 && b.length === 2 && a[0] === b[1] && a[1] === b[0]);
+  return (
+    a.length + b.length <= 1 ||
+    (a.length === 1 && b.length === 1) ||
+    (a.length === 2 && b.length === 2 && a[0] === b[1] && a[1] === b[0])
+  );
 }

@@ -13,7 +13,20 @@ export interface FoldedWord {
 
 /** Letters that Unicode does not decompose into a letter and a mark. */
 const plainLetters: Readonly<Record<string, string>> = {
-  ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ħ: 'h', ŧ: 't', ŋ: 'n', ı: 'i', ĸ: 'k', ς: 'σ',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ħ: 'h',
+  ŧ: 't',
+  ŋ: 'n',
+  ı: 'i',
+  ĸ: 'k',
+  ς: 'σ',
 };
 
 /** How letters are written where the keyboard has none of them, after NFC and in lower case. */
@@ -26,7 +39,8 @@ const accents = /(?![\u3099\u309A])(?:(?=\p{M})\p{Script=Inherited})|[\u0591-\u0
 const notShown = /\p{Default_Ignorable_Code_Point}/gu;
 const apostrophes = /['’‘ʼ´`′]/gu;
 /** Forms of companies that are written without a space beside the name. */
-const unspacedForms = /株式会社|有限会社|合同会社|合資会社|一般社団法人|股份有限公司|有限责任公司|有限公司|주식회사|유한회사/gu;
+const unspacedForms =
+  /株式会社|有限会社|合同会社|合資会社|一般社団法人|股份有限公司|有限责任公司|有限公司|주식회사|유한회사/gu;
 
 /** Words of a text without accents and punctuation, in lower case: `Café «Müller», Inc.` is cafe, muller, inc. */
 export function foldWords(text: string): readonly string[] {
@@ -35,17 +49,38 @@ export function foldWords(text: string): readonly string[] {
 
 /** The same words with both ways to write umlauts and their like. */
 export function foldWordsBothWays(text: string): readonly FoldedWord[] {
-  if (/^[a-z0-9 ]*$/.test(text)) return text.split(' ').filter((word) => word !== '').map((word) => ({ plain: word, spelledOut: word }));
-  const prepared = text.replace(signsOfRights, ' ').replace(notShown, '').replace(apostrophes, '').normalize('NFKC').toLowerCase();
+  if (/^[a-z0-9 ]*$/.test(text))
+    return text
+      .split(' ')
+      .filter((word) => word !== '')
+      .map((word) => ({ plain: word, spelledOut: word }));
+  const prepared = text
+    .replace(signsOfRights, ' ')
+    .replace(notShown, '')
+    .replace(apostrophes, '')
+    .normalize('NFKC')
+    .toLowerCase();
   const written = splitWords(prepared.replace(notShown, '').replace(unspacedForms, ' $& '));
   return written.flatMap((word) => {
     const plain = withoutAccents(word);
-    return plain === '' ? [] : [{ plain, spelledOut: withoutAccents(word.normalize('NFC').replace(/[äöüåø]/g, (letter) => spelledOutLetters[letter]!)) }];
+    return plain === ''
+      ? []
+      : [
+          {
+            plain,
+            spelledOut: withoutAccents(
+              word.normalize('NFC').replace(/[äöüåø]/g, (letter) => spelledOutLetters[letter]!),
+            ),
+          },
+        ];
   });
 }
 
 function splitWords(text: string): readonly string[] {
-  return text.replace(/[&+]/g, ' and ').split(/[^\p{L}\p{N}\p{M}]+/u).filter((word) => word !== '');
+  return text
+    .replace(/[&+]/g, ' and ')
+    .split(/[^\p{L}\p{N}\p{M}]+/u)
+    .filter((word) => word !== '');
 }
 
 function withoutAccents(word: string): string {
@@ -61,5 +96,8 @@ export function isSameWord(left: FoldedWord, right: FoldedWord): boolean {
 
 /** The letters of some words in a row, in each way to write them. */
 export function joinWords(words: readonly FoldedWord[]): FoldedWord {
-  return { plain: words.map(({ plain }) => plain).join(''), spelledOut: words.map(({ spelledOut }) => spelledOut).join('') };
+  return {
+    plain: words.map(({ plain }) => plain).join(''),
+    spelledOut: words.map(({ spelledOut }) => spelledOut).join(''),
+  };
 }

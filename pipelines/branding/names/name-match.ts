@@ -15,7 +15,10 @@ export type NameComparison = 'same' | 'other_form' | 'near' | 'other';
 
 /** Compares two names of companies or brands. */
 export function compareNames(left: string, right: string): NameComparison {
-  const [a, b] = [splitLegalForm(withoutArticle(foldWordsBothWays(left))), splitLegalForm(withoutArticle(foldWordsBothWays(right)))];
+  const [a, b] = [
+    splitLegalForm(withoutArticle(foldWordsBothWays(left))),
+    splitLegalForm(withoutArticle(foldWordsBothWays(right))),
+  ];
   const [coreA, coreB] = [joinWords(a.core), joinWords(b.core)]; // Foo Bar and FooBar are one name
   if (coreA.plain === '' || coreB.plain === '') return 'other';
   if (isSameWord(coreA, coreB)) return a.form !== null && b.form !== null && a.form !== b.form ? 'other_form' : 'same';
@@ -41,7 +44,14 @@ export interface TextWord {
 /** The words of a text with their places. A written word may be several folded ones (`AT&T`), which share its place. */
 export function wordsOf(text: string): readonly TextWord[] {
   return [...text.matchAll(/[\p{L}\p{N}\p{M}'’]+|[&+]/gu)].flatMap((match) =>
-    foldWordsBothWays(match[0]).map(({ plain, spelledOut }) => ({ word: plain, spelledOut, written: match[0], start: match.index, end: match.index + match[0].length })));
+    foldWordsBothWays(match[0]).map(({ plain, spelledOut }) => ({
+      word: plain,
+      spelledOut,
+      written: match[0],
+      start: match.index,
+      end: match.index + match[0].length,
+    })),
+  );
 }
 
 /**
@@ -56,25 +66,44 @@ export interface NameInText {
 const ranks: Readonly<Record<NameInText['kind'], number>> = { whole: 0, other_form: 1, longer: 2, near: 3 };
 
 /** Words with a capital that may stand before a name without being part of it. */
-const notPartOfNames = new Set((
-  'i we our the for of by to at from on and or as is in re dear behalf company customer client '
-  + 'brand name entity organization business legal that whereas hereby '
-  + 'authorizes authorises authorized authorise authorize authorization letter '
-  + 'subject sincerely regards signed print title address this your my its a an with between if when while all any '
-  + 'la el le les der die das das die von de di da firma empresa societe societa unternehmen para por pour fur per').split(' '));
+const notPartOfNames = new Set(
+  (
+    'i we our the for of by to at from on and or as is in re dear behalf company customer client ' +
+    'brand name entity organization business legal that whereas hereby ' +
+    'authorizes authorises authorized authorise authorize authorization letter ' +
+    'subject sincerely regards signed print title address this your my its a an with between if when while all any ' +
+    'la el le les der die das das die von de di da firma empresa societe societa unternehmen para por pour fur per'
+  ).split(' '),
+);
 
 /** Where a name stands best in a text, or null. */
-export function findName(text: string, words: readonly TextWord[], name: string, options: { readonly near: boolean }): NameInText | null {
+export function findName(
+  text: string,
+  words: readonly TextWord[],
+  name: string,
+  options: { readonly near: boolean },
+): NameInText | null {
   const { core, form } = splitLegalForm(withoutArticle(foldWordsBothWays(name)));
   if (core.length === 0) return null;
   let best: NameInText | null = null;
   for (let at = 0; at + core.length <= words.length; at++) {
     if (!core.every((word, offset) => isWritten(words[at + offset]!, word))) continue;
-    const found: NameInText = { kind: kindOfOccurrence({ text, words, from: at, to: at + core.length, name, form }), start: words[at]!.start };
+    const found: NameInText = {
+      kind: kindOfOccurrence({ text, words, from: at, to: at + core.length, name, form }),
+      start: words[at]!.start,
+    };
     if (best === null || ranks[found.kind] < ranks[best.kind]) best = found;
     if (best.kind === 'whole') return best;
   }
-  return best ?? (options.near ? findNear(words, core.map(({ plain }) => plain)) : null);
+  return (
+    best ??
+    (options.near
+      ? findNear(
+          words,
+          core.map(({ plain }) => plain),
+        )
+      : null)
+  );
 }
 
 function isWritten({ word, spelledOut }: TextWord, wanted: FoldedWord): boolean {
@@ -96,13 +125,20 @@ function kindOfOccurrence({ text, words, from, to, name, form }: Occurrence): Na
   const found = formAfter(words, to);
   if (found !== null && form !== null && found.form !== form) return 'other_form';
   const end = found === null ? to : to + found.words;
-  return isJoined(text, words[end - 1]!, words[end]) || isJoinedBefore(text, words[from - 1], words[from]!) ? 'longer' : 'whole';
+  return isJoined(text, words[end - 1]!, words[end]) || isJoinedBefore(text, words[from - 1], words[from]!)
+    ? 'longer'
+    : 'whole';
 }
 
 /** A name of one word is told from the common word by its capitals: Target is not `target`. */
 function isWrittenAsName(written: string, name: string): boolean {
-  const first = name.replace(/^the\s+/i, '').trim().slice(0, written.length);
-  return written === first || (written.length > 1 && written === written.toUpperCase() && written !== written.toLowerCase());
+  const first = name
+    .replace(/^the\s+/i, '')
+    .trim()
+    .slice(0, written.length);
+  return (
+    written === first || (written.length > 1 && written === written.toUpperCase() && written !== written.toLowerCase())
+  );
 }
 
 function formAfter(words: readonly TextWord[], at: number): { form: string; words: number } | null {
@@ -121,7 +157,9 @@ const fullLineCharacters = 60;
 function isJoined(text: string, last: TextWord, next: TextWord | undefined): boolean {
   if (next === undefined || next.start === last.end) return false;
   const between = text.slice(last.end, next.start);
-  const goesOn = /^ ?(?:& |- ?)?$/.test(between) || (between === '\n' && last.end - text.lastIndexOf('\n', last.start) > fullLineCharacters);
+  const goesOn =
+    /^ ?(?:& |- ?)?$/.test(between) ||
+    (between === '\n' && last.end - text.lastIndexOf('\n', last.start) > fullLineCharacters);
   return goesOn && (next.written === '&' || (/^\p{Lu}/u.test(next.written) && !notPartOfNames.has(next.word)));
 }
 
@@ -134,7 +172,10 @@ function findNear(words: readonly TextWord[], core: readonly string[]): NameInTe
   const wanted = core.join('');
   for (let at = 0; at < words.length; at++) {
     for (let count = Math.max(1, core.length - 1); count <= core.length + 1; count++) {
-      const candidate = words.slice(at, at + count).map(({ word }) => word).join('');
+      const candidate = words
+        .slice(at, at + count)
+        .map(({ word }) => word)
+        .join('');
       if (isNear(candidate, wanted)) return { kind: 'near', start: words[at]!.start };
     }
   }
@@ -147,7 +188,11 @@ export function namesCompany(text: string): boolean {
   return words.some((_, at) => at > 0 && /^\p{Lu}/u.test(words[at - 1]!.written) && formAfter(words, at) !== null);
 }
 
-const personTitles = new Set('mr mrs ms mx dr prof professor sir madam herr frau senor senora sr sra m mme monsieur madame dott dottssa ing jr ii iii iv esq phd mba cpa'.split(' '));
+const personTitles = new Set(
+  'mr mrs ms mx dr prof professor sir madam herr frau senor senora sr sra m mme monsieur madame dott dottssa ing jr ii iii iv esq phd mba cpa'.split(
+    ' ',
+  ),
+);
 
 /** How two names of people compare: `same` allows middle names and academic titles to be left out, `near` needs a person to look. */
 export function comparePeople(left: string, right: string): 'same' | 'near' | 'other' {
@@ -163,20 +208,39 @@ export function comparePeople(left: string, right: string): 'same' | 'near' | 'o
 /** Words of a person's name in the order given, family: `Doe, Jane` becomes jane doe. */
 function personWords(name: string): readonly string[] {
   const [family, given, more] = name.split(',');
-  const ordered = given !== undefined && more === undefined && foldWords(given).some((word) => !personTitles.has(word)) ? `${given} ${family}` : name;
+  const ordered =
+    given !== undefined && more === undefined && foldWords(given).some((word) => !personTitles.has(word))
+      ? `${given} ${family}`
+      : name;
   return foldWords(ordered).filter((word) => !personTitles.has(word));
 }
 
 /** First and last word are the same, and the words between are words or initials of the other. */
 function isSubset(shorter: readonly string[], longer: readonly string[]): boolean {
-  if (shorter.length < 2 || shorter.length > longer.length || shorter[0] !== longer[0] || shorter.at(-1) !== longer.at(-1)) return false;
+  if (
+    shorter.length < 2 ||
+    shorter.length > longer.length ||
+    shorter[0] !== longer[0] ||
+    shorter.at(-1) !== longer.at(-1)
+  )
+    return false;
   const middle = longer.slice(1, -1);
-  return shorter.slice(1, -1).every((word) => middle.some((other) => other === word
-    || (word.length === 1 && other.startsWith(word)) || (other.length === 1 && word.startsWith(other))));
+  return shorter
+    .slice(1, -1)
+    .every((word) =>
+      middle.some(
+        (other) =>
+          other === word ||
+          (word.length === 1 && other.startsWith(word)) ||
+          (other.length === 1 && word.startsWith(other)),
+      ),
+    );
 }
 
 const notInPersonNames = /[\d@:;/\\_<>[\]{}|#*=]/;
-const particles = new Set('de del della di da do dos das du la le van von der den ten ter zu zum y e bin al el st'.split(' '));
+const particles = new Set(
+  'de del della di da do dos das du la le van von der den ten ter zu zum y e bin al el st'.split(' '),
+);
 
 /** True for two to six words that each begin with a capital, as a person's name does. Wholly upper case counts. */
 export function looksLikePerson(text: string): boolean {

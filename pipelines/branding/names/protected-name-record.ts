@@ -3,7 +3,12 @@ import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.t
 import { sql } from '../../../sql/sql.ts';
 import { cleanText } from '../../phone/text-cleaning.ts';
 import { foldWords } from './name-folding.ts';
-import { protectedNamesWith, type ProtectedCategory, type ProtectedName, type ProtectedNames } from './protected-names.ts';
+import {
+  protectedNamesWith,
+  type ProtectedCategory,
+  type ProtectedName,
+  type ProtectedNames,
+} from './protected-names.ts';
 
 /** A name that an operator has protected, with who did it and why. */
 export interface OwnProtectedName extends ProtectedName {
@@ -41,23 +46,42 @@ export async function readProtectedNames(db: Queryable): Promise<ProtectedNames>
 }
 
 /** The names that operators have protected; with `all` also those that were removed. */
-export async function listOwnProtectedNames(db: Queryable, { all = false }: { all?: boolean } = {}): Promise<OwnProtectedName[]> {
+export async function listOwnProtectedNames(
+  db: Queryable,
+  { all = false }: { all?: boolean } = {},
+): Promise<OwnProtectedName[]> {
   const rows = await queryRows<ProtectedNameRow>(db, sql('branding/list_protected_names'), [all]);
-  return rows.map(({ name, category, country, common, reason, addedBy, addedAt, removedBy, removedReason, removedAt }) => ({
-    name, category, country, common, reason,
-    addedBy,
-    addedAt,
-    removed: removedAt === null ? null : { by: removedBy, at: removedAt, reason: removedReason },
-  }));
+  return rows.map(
+    ({ name, category, country, common, reason, addedBy, addedAt, removedBy, removedReason, removedAt }) => ({
+      name,
+      category,
+      country,
+      common,
+      reason,
+      addedBy,
+      addedAt,
+      removed: removedAt === null ? null : { by: removedBy, at: removedAt, reason: removedReason },
+    }),
+  );
 }
 
 /**
  * Protects a name from the next request on; brands that are approved stay as they are.
  * @throws ServiceError `protected_name_invalid`, `reason_required`, `protected_name_exists`
  */
-export async function addProtectedName(change: ProtectedNameChange & Pick<ProtectedName, 'category' | 'country' | 'common'>): Promise<void> {
+export async function addProtectedName(
+  change: ProtectedNameChange & Pick<ProtectedName, 'category' | 'country' | 'common'>,
+): Promise<void> {
   const { name, folded, reason, actor } = readChange('protect name', change);
-  const added = await queryRow(change.db, sql('branding/add_protected_name'), [name, folded, change.category, change.country, change.common, reason, actor]);
+  const added = await queryRow(change.db, sql('branding/add_protected_name'), [
+    name,
+    folded,
+    change.category,
+    change.country,
+    change.common,
+    reason,
+    actor,
+  ]);
   if (added === undefined) throw new ServiceError('protected_name_exists', { operation: 'protect name', object: name });
 }
 
@@ -68,7 +92,8 @@ export async function addProtectedName(change: ProtectedNameChange & Pick<Protec
 export async function removeProtectedName(change: ProtectedNameChange): Promise<void> {
   const { name, folded, reason, actor } = readChange('end protection of name', change);
   const removed = await queryRow(change.db, sql('branding/remove_protected_name'), [folded, reason, actor]);
-  if (removed === undefined) throw new ServiceError('protected_name_unknown', { operation: 'end protection of name', object: name });
+  if (removed === undefined)
+    throw new ServiceError('protected_name_unknown', { operation: 'end protection of name', object: name });
 }
 
 /** Longest name that can be protected, in characters. */
@@ -78,7 +103,10 @@ function readChange(operation: string, { name: nameText, reason: reasonText, act
   const name = cleanText(nameText) ?? '';
   const folded = foldWords(name).join(' ');
   if (folded.replaceAll(' ', '').length < 2 || [...name].length > protectedNameCharactersMax) {
-    throw new ServiceError('protected_name_invalid', { operation, hint: `Give a name of 2 to ${protectedNameCharactersMax} characters with letters or digits.` });
+    throw new ServiceError('protected_name_invalid', {
+      operation,
+      hint: `Give a name of 2 to ${protectedNameCharactersMax} characters with letters or digits.`,
+    });
   }
   const reason = cleanText(reasonText);
   if (reason === null) throw new ServiceError('reason_required', { operation, hint: 'Say why.' });

@@ -7,7 +7,20 @@ import { lookOf } from './look-alikes.ts';
 import { transliterate } from './transliteration.ts';
 
 /** What a protected name stands for. */
-export const PROTECTED_CATEGORIES = ['bank', 'payment', 'insurance', 'agency', 'authority', 'emergency', 'caller', 'carrier', 'shipping', 'airline', 'energy', 'brand'] as const;
+export const PROTECTED_CATEGORIES = [
+  'bank',
+  'payment',
+  'insurance',
+  'agency',
+  'authority',
+  'emergency',
+  'caller',
+  'carrier',
+  'shipping',
+  'airline',
+  'energy',
+  'brand',
+] as const;
 export type ProtectedCategory = (typeof PROTECTED_CATEGORIES)[number];
 
 /** A name that nobody is shown under without a person. */
@@ -72,15 +85,19 @@ const eastAsian = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Scri
 
 /** Makes names ready for comparison. */
 export function prepareProtectedNames(entries: readonly ProtectedName[]): ProtectedNames {
-  return entries.map((entry) => {
-    const compared = comparable(entry.name);
-    return { entry, ...compared, generic: compared.words.every((word) => isGeneric(word)) };
-  }).filter(({ words }) => words.length > 0);
+  return entries
+    .map((entry) => {
+      const compared = comparable(entry.name);
+      return { entry, ...compared, generic: compared.words.every((word) => isGeneric(word)) };
+    })
+    .filter(({ words }) => words.length > 0);
 }
 
 /** The list of the project with further names, ready for comparison. */
 export function protectedNamesWith(further: readonly ProtectedName[]): ProtectedNames {
-  own ??= prepareProtectedNames(parseProtectedNames(readFileSync(createRequire(import.meta.url).resolve('#data/protected-names.tsv'), 'utf8')));
+  own ??= prepareProtectedNames(
+    parseProtectedNames(readFileSync(createRequire(import.meta.url).resolve('#data/protected-names.tsv'), 'utf8')),
+  );
   return further.length === 0 ? own : [...own, ...prepareProtectedNames(further)];
 }
 
@@ -88,19 +105,44 @@ let own: ProtectedNames | undefined;
 
 /** Names of a list in the form of data/protected-names.tsv. */
 export function parseProtectedNames(text: string): readonly ProtectedName[] {
-  return text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).map((line) => {
-    const [name, category, country, common] = line.split('\t');
-    return { name: name!, category: category as ProtectedCategory, country: country === '-' ? null : country!, common: common === 'common' };
-  });
+  return text
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const [name, category, country, common] = line.split('\t');
+      return {
+        name: name!,
+        category: category as ProtectedCategory,
+        country: country === '-' ? null : country!,
+        common: common === 'common',
+      };
+    });
 }
 
 function comparable(name: string): Comparable {
-  const all = foldWordsBothWays(name).map(({ plain, spelledOut }) => ({ plain: transliterate(plain), spelledOut: transliterate(spelledOut) }));
+  const all = foldWordsBothWays(name).map(({ plain, spelledOut }) => ({
+    plain: transliterate(plain),
+    spelledOut: transliterate(spelledOut),
+  }));
   const core = splitLegalForm(all).core;
   const kept = core.filter((word) => !isGeneric(word, ['joining']) || core.length === 1);
   const words = kept.length === 0 ? core : kept;
-  const parts = name.replace(/['’‘ʼ´`′]/gu, '').split(/[^\p{L}\p{N}\p{M}@$!|€£¥¢]+/u).map(lookOf).filter((look) => look !== '');
-  return { words, looks: parts, joined: joinWords(words), rows: [...new Set([words, core, core.filter(({ plain }) => plain !== 'and')].flatMap((each) => spellings(joinWords(each))))], look: lookOf(name) };
+  const parts = name
+    .replace(/['’‘ʼ´`′]/gu, '')
+    .split(/[^\p{L}\p{N}\p{M}@$!|€£¥¢]+/u)
+    .map(lookOf)
+    .filter((look) => look !== '');
+  return {
+    words,
+    looks: parts,
+    joined: joinWords(words),
+    rows: [
+      ...new Set(
+        [words, core, core.filter(({ plain }) => plain !== 'and')].flatMap((each) => spellings(joinWords(each))),
+      ),
+    ],
+    look: lookOf(name),
+  };
 }
 
 /**
@@ -110,12 +152,21 @@ function comparable(name: string): Comparable {
 export function nearProtectedName(name: string, protectedNames: ProtectedNames): NearName | null {
   const withoutDigits = name.replace(/\d+/g, ' '); // digits may be letters (`PayPa1`) or nothing (`DHL24`)
   const shown = [...new Set([name, withoutDigits])].map(comparedName).filter(({ words }) => words.length > 0);
-  const found = shown.flatMap((each) => protectedNames.flatMap((ready) => {
-    const how = nearnessOf(each, ready);
-    return how === null ? [] : [{ ...ready.entry, how }];
-  }));
+  const found = shown.flatMap((each) =>
+    protectedNames.flatMap((ready) => {
+      const how = nearnessOf(each, ready);
+      return how === null ? [] : [{ ...ready.entry, how }];
+    }),
+  );
   const order = Object.keys(NEARNESS);
-  return found.sort((a, b) => order.indexOf(a.how) - order.indexOf(b.how) || Number(isWording(a)) - Number(isWording(b)) || b.name.length - a.name.length)[0] ?? null;
+  return (
+    found.sort(
+      (a, b) =>
+        order.indexOf(a.how) - order.indexOf(b.how) ||
+        Number(isWording(a)) - Number(isWording(b)) ||
+        b.name.length - a.name.length,
+    )[0] ?? null
+  );
 }
 
 /** True for an entry that is a word of authority or of telephones, and no company's name. */
@@ -132,7 +183,12 @@ interface ComparedName extends Comparable {
   /** Where each spelling of its words stands. */
   readonly places: ReadonlyMap<string, number>;
   /** Neighbouring words, joined. */
-  readonly runs: readonly { readonly words: number; readonly letters: readonly string[]; readonly isGeneric: boolean; readonly restIsGeneric: boolean }[];
+  readonly runs: readonly {
+    readonly words: number;
+    readonly letters: readonly string[];
+    readonly isGeneric: boolean;
+    readonly restIsGeneric: boolean;
+  }[];
 }
 
 /** Protected names have no more words; and one more where a space splits one. */
@@ -141,22 +197,30 @@ const runWordsMax = 7;
 function comparedName(name: string): ComparedName {
   const shown = comparable(name);
   const generic = shown.words.map((word) => isGeneric(word));
-  const places = new Map(shown.words.flatMap((word, at) => spellings(word).map((letters) => [letters, at] as const)).reverse());
-  const runs = shown.words.flatMap((_, from) => Array.from({ length: Math.min(runWordsMax, shown.words.length - from) }, (__, more) => {
-    const to = from + more + 1;
-    return {
-      words: to - from,
-      letters: spellings(joinWords(shown.words.slice(from, to))),
-      isGeneric: generic.slice(from, to).every(Boolean),
-      restIsGeneric: generic.every((each, at) => each || (at >= from && at < to)),
-    };
-  }));
+  const places = new Map(
+    shown.words.flatMap((word, at) => spellings(word).map((letters) => [letters, at] as const)).reverse(),
+  );
+  const runs = shown.words.flatMap((_, from) =>
+    Array.from({ length: Math.min(runWordsMax, shown.words.length - from) }, (__, more) => {
+      const to = from + more + 1;
+      return {
+        words: to - from,
+        letters: spellings(joinWords(shown.words.slice(from, to))),
+        isGeneric: generic.slice(from, to).every(Boolean),
+        restIsGeneric: generic.every((each, at) => each || (at >= from && at < to)),
+      };
+    }),
+  );
   return { ...shown, places, runs };
 }
 
 function nearnessOf(shown: ComparedName, ready: ReadyName): Nearness | null {
   if (shown.rows.some((letters) => ready.rows.includes(letters))) return 'same';
-  if (ready.look.length >= lookLettersMin && (shown.look === ready.look || withoutDoubles(shown.look) === withoutDoubles(ready.look))) return 'look_alike';
+  if (
+    ready.look.length >= lookLettersMin &&
+    (shown.look === ready.look || withoutDoubles(shown.look) === withoutDoubles(ready.look))
+  )
+    return 'look_alike';
   if (containsWords(shown, ready) || containsLetters(shown, ready)) return 'contained';
   if (containsLook(shown, ready)) return 'look_alike';
   if (isEditedFrom(shown, ready, isOneEdit)) return 'one_edit';
@@ -187,16 +251,25 @@ function containsWords(shown: ComparedName, { words, entry, generic }: ReadyName
 /** True for a generic word, also a misspelled one: `Bnak`. */
 function isNearGeneric(word: FoldedWord): boolean {
   if (isGeneric(word)) return true;
-  return word.plain.length >= misspelledLettersMin && claimingWords.some((generic) => isWithinOneEdit(word.plain, generic));
+  return (
+    word.plain.length >= misspelledLettersMin && claimingWords.some((generic) => isWithinOneEdit(word.plain, generic))
+  );
 }
 
 /** The letters stand in a row in the other name, as in `ChaseBank` or `mypaypalhelp`. */
 function containsLetters(shown: Comparable, { rows, entry, generic }: ReadyName): boolean {
-  return shown.rows.some((letters) => rows.some((wanted) => {
-    if (wanted.length < 3 || !letters.includes(wanted)) return false;
-    if (!entry.common && !generic && wanted.length >= (eastAsian.test(wanted) ? runLettersMinEastAsian : runLettersMin)) return true;
-    return isBetweenGeneric(letters, wanted);
-  }));
+  return shown.rows.some((letters) =>
+    rows.some((wanted) => {
+      if (wanted.length < 3 || !letters.includes(wanted)) return false;
+      if (
+        !entry.common &&
+        !generic &&
+        wanted.length >= (eastAsian.test(wanted) ? runLettersMinEastAsian : runLettersMin)
+      )
+        return true;
+      return isBetweenGeneric(letters, wanted);
+    }),
+  );
 }
 
 /** True if what stands before and after the letters is empty or generic words without spaces. */
@@ -224,7 +297,8 @@ function containsLook(shown: Comparable, { look, looks, entry, generic }: ReadyN
   if (look.length < lookLettersMin || looks.some(({ length }) => length < 3)) return false;
   const words = looks.every((wanted) => shown.looks.includes(wanted));
   const rest = shown.looks.filter((each) => !looks.includes(each));
-  if (words && !generic && (!(entry.common || look.length === lookLettersMin) || rest.every(isGenericLook))) return true;
+  if (words && !generic && (!(entry.common || look.length === lookLettersMin) || rest.every(isGenericLook)))
+    return true;
   return !entry.common && !generic && look.length >= runLettersMin && shown.look.includes(look);
 }
 
@@ -232,24 +306,39 @@ const genericLettersMax = Math.max(...genericWords.map(({ length }) => length));
 const genericLooks: ReadonlySet<string> = new Set(genericWords.map(lookOf));
 
 /** Generic words whose misspellings count, too: what copies of names of banks and help desks add. */
-const claimingWords = genericWords.filter((word) => word.length >= misspelledLettersMin && isGeneric({ plain: word, spelledOut: word }, ['role', 'contact']));
+const claimingWords = genericWords.filter(
+  (word) => word.length >= misspelledLettersMin && isGeneric({ plain: word, spelledOut: word }, ['role', 'contact']),
+);
 
 function isGenericLook(look: string): boolean {
   return genericLooks.has(look);
 }
 
 /** Some neighbouring words, joined, differ from the protected name in so many letters. */
-function isEditedFrom(shown: ComparedName, { joined, look, words, entry, generic }: ReadyName, isEdit: (letters: string, wanted: string) => boolean): boolean {
+function isEditedFrom(
+  shown: ComparedName,
+  { joined, look, words, entry, generic }: ReadyName,
+  isEdit: (letters: string, wanted: string) => boolean,
+): boolean {
   if (joined.plain.length < editLettersMin) return false;
   const onlyBesideGeneric = entry.common || joined.plain.length < editLettersAnywhereMin;
-  const differs = shown.runs.some((run) => run.words <= words.length + 1 && (generic || !run.isGeneric) && (!onlyBesideGeneric || run.restIsGeneric)
-    && run.letters.some((letters) => spellings(joined).some((wanted) => isEdit(letters, wanted))));
+  const differs = shown.runs.some(
+    (run) =>
+      run.words <= words.length + 1 &&
+      (generic || !run.isGeneric) &&
+      (!onlyBesideGeneric || run.restIsGeneric) &&
+      run.letters.some((letters) => spellings(joined).some((wanted) => isEdit(letters, wanted))),
+  );
   return differs || isEdit(shown.look, look);
 }
 
 function isOneEdit(letters: string, wanted: string): boolean {
   if (wanted.length < editLettersMin || !isWithinOneEdit(letters, wanted)) return false;
-  return wanted.length > editLettersMin || letters === `${wanted}s` || (letters.length === wanted.length && [...letters].sort().join('') === [...wanted].sort().join(''));
+  return (
+    wanted.length > editLettersMin ||
+    letters === `${wanted}s` ||
+    (letters.length === wanted.length && [...letters].sort().join('') === [...wanted].sort().join(''))
+  );
 }
 
 function areTwoEdits(letters: string, wanted: string): boolean {

@@ -1,7 +1,14 @@
 import { isGeneric, splitLegalForm, type SplitName } from './company-words.ts';
 import { isNear } from './edit-distance.ts';
 import { foldWordsBothWays, isSameWord, joinWords, type FoldedWord } from './name-folding.ts';
-import { hasHiddenCharacters, hasStrayStrokes, hasUnusualLetters, looksLatin, mixesScripts, scriptsOf } from './look-alikes.ts';
+import {
+  hasHiddenCharacters,
+  hasStrayStrokes,
+  hasUnusualLetters,
+  looksLatin,
+  mixesScripts,
+  scriptsOf,
+} from './look-alikes.ts';
 
 /** How a comparison of a shown name with a company's names ended: the first two relate them, the others need a person. */
 export const NAME_REASONS = {
@@ -49,9 +56,12 @@ export function relateName(shown: string, { legalName, dba }: CompanyNames): Nam
   const split = companies.map(splitName);
   const verdicts = split.map((company) => compareWithCompany(name.core, company.core));
   const best = verdicts.sort((a, b) => strength(a) - strength(b))[0]!;
-  if (!isRelation(best)) return { related: false, reason: best === 'no_words' && !sharesScript(shown, companies) ? 'other_script' : best };
-  if (!rolesOf(name.core).every((word) => contains(split[0]!.core, word))) return { related: false, reason: 'claimed_role' };
-  if (name.form !== null && !split.some(({ form }) => form === name.form)) return { related: false, reason: 'other_form' };
+  if (!isRelation(best))
+    return { related: false, reason: best === 'no_words' && !sharesScript(shown, companies) ? 'other_script' : best };
+  if (!rolesOf(name.core).every((word) => contains(split[0]!.core, word)))
+    return { related: false, reason: 'claimed_role' };
+  if (name.form !== null && !split.some(({ form }) => form === name.form))
+    return { related: false, reason: 'other_form' };
   return { related: true, reason: best };
 }
 
@@ -62,7 +72,9 @@ function reasonAgainst(names: readonly string[]): NameReason | null {
   if (names.some(hasHiddenCharacters)) return 'hidden_characters';
   if (names.some((name) => verificationSigns.test(name))) return 'verification_sign';
   if (names.some(mixesScripts)) return 'mixed_scripts';
-  return names.some((name) => hasUnusualLetters(name) || hasStrayStrokes(name) || looksLatin(name)) ? 'look_alike_letters' : null;
+  return names.some((name) => hasUnusualLetters(name) || hasStrayStrokes(name) || looksLatin(name))
+    ? 'look_alike_letters'
+    : null;
 }
 
 function splitName(name: string): SplitName<FoldedWord> {
@@ -81,7 +93,8 @@ function compareWithCompany(shown: readonly FoldedWord[], company: readonly Fold
   const counted = shown.filter((word) => !isGeneric(word, freeWords));
   if (isJoinOfRun(shown, company)) return 'part_of_words';
   const missing = missingFrom(company, counted);
-  if (missing.length === 0 && counted.some(isDistinctive)) return hasOtherTrade(shown, company) ? 'other_trade' : 'part_of_words';
+  if (missing.length === 0 && counted.some(isDistinctive))
+    return hasOtherTrade(shown, company) ? 'other_trade' : 'part_of_words';
   if (missing.length === 0) return 'initials';
   if (isInitials(shown, company)) return 'initials';
   const [ours, theirs] = [joinWords(shown).plain, joinWords(company).plain];
@@ -95,7 +108,11 @@ const freeWords = ['joining', 'business', 'trade', 'place', 'contact'] as const;
 
 /** True if each of two names has a trade that the other lacks: Northwind Plumbing is not plainly Northwind Dental. */
 function hasOtherTrade(shown: readonly FoldedWord[], company: readonly FoldedWord[]): boolean {
-  const lacks = (some: readonly FoldedWord[], others: readonly FoldedWord[]) => some.some((word) => isGeneric(word, ['trade']) && !isGeneric(word, ['joining', 'business', 'contact']) && !contains(others, word));
+  const lacks = (some: readonly FoldedWord[], others: readonly FoldedWord[]) =>
+    some.some(
+      (word) =>
+        isGeneric(word, ['trade']) && !isGeneric(word, ['joining', 'business', 'contact']) && !contains(others, word),
+    );
   return lacks(shown, company) && lacks(company, shown);
 }
 
@@ -125,17 +142,23 @@ function missingFrom(company: readonly FoldedWord[], wanted: readonly FoldedWord
 /** True if a name is some neighbouring words of the other with other spaces: `FooBar` and `Foo Bar`. */
 function isJoinOfRun(shown: readonly FoldedWord[], company: readonly FoldedWord[]): boolean {
   const wanted = joinWords(shown);
-  return company.some((_, from) => company.some((__, last) => {
-    const run = company.slice(from, last + 1);
-    return run.some(isDistinctive) && isSameWord(joinWords(run), wanted);
-  }));
+  return company.some((_, from) =>
+    company.some((__, last) => {
+      const run = company.slice(from, last + 1);
+      return run.some(isDistinctive) && isSameWord(joinWords(run), wanted);
+    }),
+  );
 }
 
 /** `NDG` or `N.D.G.` for Northwind Dental Group, also with the initial of a legal form. */
 function isInitials(shown: readonly FoldedWord[], company: readonly FoldedWord[]): boolean {
   const short = joinWords(shown).plain;
   const initials = company.map(({ plain }) => plain[0]).join('');
-  return short.length >= 2 && short.length <= 6 && (initials.includes(short) || (short.length > 2 && initials.startsWith(short.slice(0, -1))));
+  return (
+    short.length >= 2 &&
+    short.length <= 6 &&
+    (initials.includes(short) || (short.length > 2 && initials.startsWith(short.slice(0, -1))))
+  );
 }
 
 function sharesScript(shown: string, companies: readonly string[]): boolean {

@@ -24,7 +24,11 @@ export interface CodeCaller {
 }
 
 /** The caller of the settings; null if there is none. */
-export function openCodeCaller({ numberCaller, numberCallsFile, stateDir }: Pick<Config, 'numberCaller' | 'numberCallsFile' | 'stateDir'>): CodeCaller | null {
+export function openCodeCaller({
+  numberCaller,
+  numberCallsFile,
+  stateDir,
+}: Pick<Config, 'numberCaller' | 'numberCallsFile' | 'stateDir'>): CodeCaller | null {
   return numberCaller === 'file' ? new CallFile(numberCallsFile ?? join(stateDir, 'number-calls.jsonl')) : null;
 }
 
@@ -56,10 +60,13 @@ export class CallFile implements CodeCaller {
 
   async hasTaken(callId: number): Promise<boolean> {
     const begin = `{"call":${callId},`;
-    return (await this.#withFile(O_RDONLY, async (file) => {
-      for await (const line of file.readLines({ autoClose: false })) if (line.startsWith(begin) && line.endsWith('}')) return true;
-      return false;
-    })) ?? false;
+    return (
+      (await this.#withFile(O_RDONLY, async (file) => {
+        for await (const line of file.readLines({ autoClose: false }))
+          if (line.startsWith(begin) && line.endsWith('}')) return true;
+        return false;
+      })) ?? false
+    );
   }
 
   /** Undefined if the file is not there. */
@@ -89,5 +96,11 @@ async function endsInLine(file: FileHandle): Promise<boolean> {
 }
 
 function failed(problem: string, cause?: unknown): ServiceError {
-  return new ServiceError('caller_failed', { operation: 'write verification call', object: 'NUMBER_CALLS_FILE', problem, hint: 'It must be a regular file in a folder that the worker may write to, with mode 0600.', cause });
+  return new ServiceError('caller_failed', {
+    operation: 'write verification call',
+    object: 'NUMBER_CALLS_FILE',
+    problem,
+    hint: 'It must be a regular file in a folder that the worker may write to, with mode 0600.',
+    cause,
+  });
 }

@@ -24,7 +24,10 @@ interface WaitingLetter extends Record<string, unknown> {
  * Nothing is read again: the findings that were kept with a letter say what else it would wait for. Under the lock of the brand; the
  * caller settles the brand afterwards.
  */
-export async function approveProvenLetters(client: Queryable, { brandId, policy, at }: { brandId: number; policy: ApprovalPolicy; at: Date }): Promise<readonly number[]> {
+export async function approveProvenLetters(
+  client: Queryable,
+  { brandId, policy, at }: { brandId: number; policy: ApprovalPolicy; at: Date },
+): Promise<readonly number[]> {
   if (policy === 'signature') return [];
   const approved: number[] = [];
   for (const letter of await queryRows<WaitingLetter>(client, sql('branding/list_letters_to_prove'), [brandId])) {
@@ -33,9 +36,18 @@ export async function approveProvenLetters(client: Queryable, { brandId, policy,
     const proven = await readProvenPhones(client, brandId, phones);
     if (!phones.every((phone) => proven.has(phone))) continue;
     await client.query(sql('branding/pass_finding'), [letterId, provenFinding.code, provenFinding.message]);
-    const cause: Cause = { actor: letterRuleVersion, reason: 'Every rule passed: the last of its numbers was proven.', operationId: null };
-    await moveLetter(client, { letterId, state: 'in_review', signedOn: letter.signedOn }, { action: 'approve', at, cause });
-    if (letter.isPending) await judgeNames(client, brandId, { revision: letter.revision, ...(await checkNames(client, letter.profile)) });
+    const cause: Cause = {
+      actor: letterRuleVersion,
+      reason: 'Every rule passed: the last of its numbers was proven.',
+      operationId: null,
+    };
+    await moveLetter(
+      client,
+      { letterId, state: 'in_review', signedOn: letter.signedOn },
+      { action: 'approve', at, cause },
+    );
+    if (letter.isPending)
+      await judgeNames(client, brandId, { revision: letter.revision, ...(await checkNames(client, letter.profile)) });
     approved.push(letterId);
   }
   return approved;

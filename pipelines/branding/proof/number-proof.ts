@@ -13,7 +13,15 @@ import type { CodeCaller } from './code-caller.ts';
 import type { NumberState } from '../states.ts';
 
 /** Limits of proofs by calls; see their settings. */
-export type ProofLimits = Pick<Config, 'numberBlockCalls' | 'numberCodeTriesMax' | 'numberCallsPerDayMax' | 'numberProofsOpenMax' | 'numberProofDays' | 'numberCodeMinutes'>;
+export type ProofLimits = Pick<
+  Config,
+  | 'numberBlockCalls'
+  | 'numberCodeTriesMax'
+  | 'numberCallsPerDayMax'
+  | 'numberProofsOpenMax'
+  | 'numberProofDays'
+  | 'numberCodeMinutes'
+>;
 
 /** What is proven of a number, and what is under way. */
 export interface NumberProofStatus {
@@ -25,7 +33,12 @@ export interface NumberProofStatus {
   readonly pending: {
     readonly proofId: number;
     /** The number's own call; null where others of its block are called. `placedAt` and `expiresAt` are null until the caller has it. */
-    readonly call: { readonly placedAt: Date | null; readonly expiresAt: Date | null; readonly triesLeft: number; readonly confirmed: boolean } | null;
+    readonly call: {
+      readonly placedAt: Date | null;
+      readonly expiresAt: Date | null;
+      readonly triesLeft: number;
+      readonly confirmed: boolean;
+    } | null;
   } | null;
 }
 
@@ -47,18 +60,44 @@ interface ProofRow {
 const provableStates: ReadonlySet<NumberState> = new Set(['submitted', 'in_review', 'verified', 'suspended']);
 
 /** Numbers of a brand in ascending order with their proofs, after one of them, or those that are named. */
-export async function listNumberProofs(db: Queryable, brandId: number, options: { phones?: readonly string[]; after?: string; limit?: number; limits: Pick<ProofLimits, 'numberCodeTriesMax'> }): Promise<NumberProofStatus[]> {
+export async function listNumberProofs(
+  db: Queryable,
+  brandId: number,
+  options: {
+    phones?: readonly string[];
+    after?: string;
+    limit?: number;
+    limits: Pick<ProofLimits, 'numberCodeTriesMax'>;
+  },
+): Promise<NumberProofStatus[]> {
   const rows = await listRows(db, brandId, options);
   return rows.map(({ phone, state, provenUntil, proofId, ...call }) => ({
-    phone, state, provenUntil,
-    pending: proofId === null ? null : {
-      proofId,
-      call: call.callId === null ? null : { placedAt: call.placedAt, expiresAt: call.expiresAt, triesLeft: options.limits.numberCodeTriesMax - call.tries, confirmed: call.confirmedAt !== null },
-    },
+    phone,
+    state,
+    provenUntil,
+    pending:
+      proofId === null
+        ? null
+        : {
+            proofId,
+            call:
+              call.callId === null
+                ? null
+                : {
+                    placedAt: call.placedAt,
+                    expiresAt: call.expiresAt,
+                    triesLeft: options.limits.numberCodeTriesMax - call.tries,
+                    confirmed: call.confirmedAt !== null,
+                  },
+          },
   }));
 }
 
-async function listRows(db: Queryable, brandId: number, { phones, after = '', limit = 1_000_000 }: { phones?: readonly string[] | undefined; after?: string; limit?: number }): Promise<ProofRow[]> {
+async function listRows(
+  db: Queryable,
+  brandId: number,
+  { phones, after = '', limit = 1_000_000 }: { phones?: readonly string[] | undefined; after?: string; limit?: number },
+): Promise<ProofRow[]> {
   return queryRows<ProofRow>(db, sql('branding/list_number_proofs'), [brandId, phones ?? null, after, limit]);
 }
 
@@ -98,8 +137,20 @@ const languageForm = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
  * request twice calls once. All limits are counted in the database under one lock, whichever process asks.
  * @throws ServiceError `brand_unknown`, `phone_unknown`, `parameter_invalid` for the language, `proof_limit_reached` if nothing can be started
  */
-export async function startProofs({ db, handle, phones, language, actor, limits, record }: StartProofsOptions): Promise<StartedProofs> {
-  if (!languageForm.test(language)) throw new ServiceError('parameter_invalid', { operation: 'prove number', problem: 'The language is not a tag such as en or de-AT.' });
+export async function startProofs({
+  db,
+  handle,
+  phones,
+  language,
+  actor,
+  limits,
+  record,
+}: StartProofsOptions): Promise<StartedProofs> {
+  if (!languageForm.test(language))
+    throw new ServiceError('parameter_invalid', {
+      operation: 'prove number',
+      problem: 'The language is not a tag such as en or de-AT.',
+    });
   return inTransaction(db, async (client) => {
     const { brandId } = await lockBrand(client, handle, null);
     await client.query(sql('branding/fail_overdue_proofs'), [brandId, actor]);
@@ -108,13 +159,28 @@ export async function startProofs({ db, handle, phones, language, actor, limits,
     const named = phones !== null;
     const skips = new Map(rows.map((row): [string, ProofSkip | null] => [row.phone, skipOf(row, { named, limits })]));
     const free = rows.filter(({ phone }) => skips.get(phone) === null);
-    const planned = planProofs(free.map(({ phone }) => phone), { drawnBefore: new Set(free.filter(({ drawnBefore: before }) => before).map(({ phone }) => phone)), blockCalls: limits.numberBlockCalls });
-    const { proofs: openNow } = (await queryRow<{ proofs: number }>(client, sql('branding/count_open_proofs'), [brandId]))!;
+    const planned = planProofs(
+      free.map(({ phone }) => phone),
+      {
+        drawnBefore: new Set(free.filter(({ drawnBefore: before }) => before).map(({ phone }) => phone)),
+        blockCalls: limits.numberBlockCalls,
+      },
+    );
+    const { proofs: openNow } = (await queryRow<{ proofs: number }>(client, sql('branding/count_open_proofs'), [
+      brandId,
+    ]))!;
     const room = Math.max(0, limits.numberProofsOpenMax - openNow);
     for (const phone of planned.slice(room).flatMap((proof) => proof.phones)) skips.set(phone, 'proofs_open');
     const started: StartedProof[] = [];
     for (const { phones: members, called } of planned.slice(0, room)) {
-      const values = [brandId, language, actor, members, called, `One of ${called.length} calls that prove ${members.length} numbers.`];
+      const values = [
+        brandId,
+        language,
+        actor,
+        members,
+        called,
+        `One of ${called.length} calls that prove ${members.length} numbers.`,
+      ];
       const { proofId } = (await queryRow<{ proofId: number }>(client, sql('branding/insert_number_proof'), values))!;
       started.push({ proofId, numbers: members.length, called });
     }
@@ -135,15 +201,33 @@ function skipOf(row: ProofRow, { named, limits }: { named: boolean; limits: Proo
 function requireKnown(phones: readonly string[] | null, rows: readonly ProofRow[], handle: string): void {
   const known = new Set(rows.map(({ phone }) => phone));
   if (phones === null || phones.every((phone) => known.has(phone))) return;
-  throw new ServiceError('phone_unknown', { operation: 'prove number', object: handle, problem: 'The brand does not have one of these numbers.', hint: '`caller-trust brand numbers` shows those that it has.' });
+  throw new ServiceError('phone_unknown', {
+    operation: 'prove number',
+    object: handle,
+    problem: 'The brand does not have one of these numbers.',
+    hint: '`caller-trust brand numbers` shows those that it has.',
+  });
 }
 
 /** Limits are an error where they leave nothing to do. */
-function requireSome({ started, skipped }: StartedProofs, { numberCallsPerDayMax, numberProofsOpenMax }: ProofLimits, handle: string): void {
+function requireSome(
+  { started, skipped }: StartedProofs,
+  { numberCallsPerDayMax, numberProofsOpenMax }: ProofLimits,
+  handle: string,
+): void {
   const limit = skipped.find(({ why }) => why === 'calls_of_day' || why === 'proofs_open')?.why;
   if (started.length > 0 || limit === undefined) return;
-  const problem = limit === 'calls_of_day' ? `A number is called ${numberCallsPerDayMax} times in 24 hours at most.` : `The brand has ${numberProofsOpenMax} open proofs already.`;
-  throw new ServiceError('proof_limit_reached', { operation: 'prove number', object: handle, problem, hint: limit === 'calls_of_day' ? 'Try again later.' : 'Give the codes of those back first, or wait until they expire.' });
+  const problem =
+    limit === 'calls_of_day'
+      ? `A number is called ${numberCallsPerDayMax} times in 24 hours at most.`
+      : `The brand has ${numberProofsOpenMax} open proofs already.`;
+  throw new ServiceError('proof_limit_reached', {
+    operation: 'prove number',
+    object: handle,
+    problem,
+    hint:
+      limit === 'calls_of_day' ? 'Try again later.' : 'Give the codes of those back first, or wait until they expire.',
+  });
 }
 
 export interface PlaceCallsOptions {
@@ -167,12 +251,20 @@ const proofLock = 7_224_204; // any constant
 export async function placeProofCalls({ db, caller, secret, proofId, limits }: PlaceCallsOptions): Promise<number> {
   return inTransaction(db, async (locked) => {
     await locked.query('SELECT pg_advisory_xact_lock($1, hashint8($2))', [proofLock, proofId]); // beside the pool: each step below is kept by itself
-    const calls = await queryRows<{ callId: number; phone: string; language: string; hasCode: boolean }>(db, sql('branding/list_unplaced_calls'), [proofId]);
+    const calls = await queryRows<{ callId: number; phone: string; language: string; hasCode: boolean }>(
+      db,
+      sql('branding/list_unplaced_calls'),
+      [proofId],
+    );
     let placed = 0;
     for (const { callId, phone, language, hasCode } of calls) {
       if (!hasCode || !(await caller.hasTaken(callId))) {
         const code = makeCode();
-        const { expiresAt } = (await queryRow<{ expiresAt: Date }>(db, sql('branding/store_code'), [callId, hashCode(secret, callId, code), limits.numberCodeMinutes]))!;
+        const { expiresAt } = (await queryRow<{ expiresAt: Date }>(db, sql('branding/store_code'), [
+          callId,
+          hashCode(secret, callId, code),
+          limits.numberCodeMinutes,
+        ]))!;
         await caller.place({ callId, phone, code, language, expiresAt });
         placed += 1;
       }
@@ -183,7 +275,11 @@ export async function placeProofCalls({ db, caller, secret, proofId, limits }: P
 }
 
 /** Ends a proof whose calls cannot be placed. */
-export async function failProof(db: Queryable, proofId: number, { code, reason, actor }: { code: ErrorCode | 'code_wrong'; reason: string; actor: string }): Promise<void> {
+export async function failProof(
+  db: Queryable,
+  proofId: number,
+  { code, reason, actor }: { code: ErrorCode | 'code_wrong'; reason: string; actor: string },
+): Promise<void> {
   await db.query(sql('branding/fail_proof'), [proofId, code, actor, reason]);
 }
 
@@ -201,7 +297,14 @@ export interface ConfirmCodeOptions {
 }
 
 /** What a code that was right came to: a block may wait for codes of other calls. */
-export type ConfirmedCode = { readonly proven: true; readonly numbers: number; readonly validUntil: Date; /** Letters that this has approved. */ readonly letters: readonly number[] } | { readonly proven: false };
+export type ConfirmedCode =
+  | {
+      readonly proven: true;
+      readonly numbers: number;
+      readonly validUntil: Date;
+      /** Letters that this has approved. */ readonly letters: readonly number[];
+    }
+  | { readonly proven: false };
 
 /**
  * Takes a code back that a call has given out. Each wrong one counts, also where it is refused; the last try fails the whole proof.
@@ -219,19 +322,53 @@ export async function confirmCode(options: ConfirmCodeOptions): Promise<Confirme
   return outcome;
 }
 
-async function tryCode(client: Queryable, { brandId }: LockedBrand, { handle, phone, code: given, secret, actor, limits, policy }: ConfirmCodeOptions): Promise<ConfirmedCode | ServiceError> {
+async function tryCode(
+  client: Queryable,
+  { brandId }: LockedBrand,
+  { handle, phone, code: given, secret, actor, limits, policy }: ConfirmCodeOptions,
+): Promise<ConfirmedCode | ServiceError> {
   const operation = 'confirm number';
-  const taken = await queryRow<{ proofId: number; callId: number; codeHash: Buffer; tries: number }>(client, sql('branding/take_code_try'), [brandId, phone, limits.numberCodeTriesMax]);
-  if (taken === undefined) return new ServiceError('proof_unknown', { operation, object: handle, hint: '`caller-trust number prove start` has the number called; a code expires, and is good for a few tries.' });
+  const taken = await queryRow<{ proofId: number; callId: number; codeHash: Buffer; tries: number }>(
+    client,
+    sql('branding/take_code_try'),
+    [brandId, phone, limits.numberCodeTriesMax],
+  );
+  if (taken === undefined)
+    return new ServiceError('proof_unknown', {
+      operation,
+      object: handle,
+      hint: '`caller-trust number prove start` has the number called; a code expires, and is good for a few tries.',
+    });
   if (!isCode(taken.codeHash, secret, { callId: taken.callId, given })) {
     const left = limits.numberCodeTriesMax - taken.tries;
-    if (left <= 0) await failProof(client, taken.proofId, { code: 'code_wrong', reason: `${taken.tries} wrong codes were given.`, actor });
-    return new ServiceError('proof_code_wrong', { operation, object: handle, problem: left > 0 ? `The code is wrong; ${left} ${left === 1 ? 'try is' : 'tries are'} left.` : 'The code is wrong, and no try is left: the proof has failed.', hint: 'Give the digits that the call said.' });
+    if (left <= 0)
+      await failProof(client, taken.proofId, {
+        code: 'code_wrong',
+        reason: `${taken.tries} wrong codes were given.`,
+        actor,
+      });
+    return new ServiceError('proof_code_wrong', {
+      operation,
+      object: handle,
+      problem:
+        left > 0
+          ? `The code is wrong; ${left} ${left === 1 ? 'try is' : 'tries are'} left.`
+          : 'The code is wrong, and no try is left: the proof has failed.',
+      hint: 'Give the digits that the call said.',
+    });
   }
-  const proven = await queryRow<{ validUntil: Date; numbers: number }>(client, sql('branding/confirm_call'), [taken.callId, limits.numberProofDays, actor]);
+  const proven = await queryRow<{ validUntil: Date; numbers: number }>(client, sql('branding/confirm_call'), [
+    taken.callId,
+    limits.numberProofDays,
+    actor,
+  ]);
   if (proven === undefined) return { proven: false };
   const at = new Date();
   const letters = await approveProvenLetters(client, { brandId, policy, at });
-  if (letters.length > 0) await settleBrand(client, brandId, { at, cause: { actor: letterRuleVersion, reason: 'The last of the numbers of a letter was proven.', operationId: null } });
+  if (letters.length > 0)
+    await settleBrand(client, brandId, {
+      at,
+      cause: { actor: letterRuleVersion, reason: 'The last of the numbers of a letter was proven.', operationId: null },
+    });
   return { proven: true, numbers: proven.numbers, validUntil: proven.validUntil, letters };
 }

@@ -12,10 +12,17 @@ const secretLengthMin = 32;
  * The secret under which codes are hashed: NUMBER_CODE_SECRET, else the one in the state directory, made at the first call.
  * @throws ServiceError `setting_invalid` if the stored one is too short to be a secret
  */
-export async function loadCodeSecret({ numberCodeSecret, stateDir }: Pick<Config, 'numberCodeSecret' | 'stateDir'>): Promise<string> {
+export async function loadCodeSecret({
+  numberCodeSecret,
+  stateDir,
+}: Pick<Config, 'numberCodeSecret' | 'stateDir'>): Promise<string> {
   const secret = numberCodeSecret ?? (await readOrMakeSecret(stateDir, 'number-code-secret'));
   if (secret.length >= secretLengthMin) return secret;
-  throw new ServiceError('setting_invalid', { operation: 'read the code secret', problem: `The file number-code-secret of the state directory has fewer than ${secretLengthMin} characters.`, hint: 'Remove it: codes that were given out must be asked for again then.' });
+  throw new ServiceError('setting_invalid', {
+    operation: 'read the code secret',
+    problem: `The file number-code-secret of the state directory has fewer than ${secretLengthMin} characters.`,
+    hint: 'Remove it: codes that were given out must be asked for again then.',
+  });
 }
 
 /** A code as it is spoken: digits, each as likely as the others. */

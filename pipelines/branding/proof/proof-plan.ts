@@ -26,9 +26,16 @@ export interface ProofPlanOptions {
  * called. Who chooses the numbers does not choose those that are called: somebody who answers h of the n numbers of a block, where
  * k are called, passes with a chance of C(h, k) / C(n, k), and one who answers fewer than k never does.
  */
-export function planProofs(phones: readonly string[], { drawnBefore, blockCalls, draw = (limit) => randomInt(limit) }: ProofPlanOptions): PlannedProof[] {
+export function planProofs(
+  phones: readonly string[],
+  { drawnBefore, blockCalls, draw = (limit) => randomInt(limit) }: ProofPlanOptions,
+): PlannedProof[] {
   const runs = runsOf([...new Set(phones)].sort(inOrder), drawnBefore);
-  return runs.flatMap((run) => (blockCalls === 0 || run.length < blockNumbersMin ? run.map((phone) => ({ phones: [phone], called: [phone] })) : partsOf(run).map((part) => ({ phones: part, called: drawSome(part, blockCalls, draw) }))));
+  return runs.flatMap((run) =>
+    blockCalls === 0 || run.length < blockNumbersMin
+      ? run.map((phone) => ({ phones: [phone], called: [phone] }))
+      : partsOf(run).map((part) => ({ phones: part, called: drawSome(part, blockCalls, draw) })),
+  );
 }
 
 function inOrder(a: string, b: string): number {
@@ -41,7 +48,14 @@ function runsOf(phones: readonly string[], drawnBefore: ReadonlySet<string>): st
   for (const phone of phones) {
     const last = runs.at(-1);
     const before = last?.at(-1);
-    if (last !== undefined && before !== undefined && !drawnBefore.has(phone) && !drawnBefore.has(before) && isNext(before, phone)) last.push(phone);
+    if (
+      last !== undefined &&
+      before !== undefined &&
+      !drawnBefore.has(phone) &&
+      !drawnBefore.has(before) &&
+      isNext(before, phone)
+    )
+      last.push(phone);
     else runs.push([phone]);
   }
   return runs;

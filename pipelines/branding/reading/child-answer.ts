@@ -14,8 +14,12 @@ const page = z.strictObject({
   height: z.number().positive(),
   source: z.enum(['text', 'ocr']),
   turned: z.number().optional(),
-  lines: z.array(z.strictObject({ text: z.string(), box, confidence: z.number().nullable(), font: z.string().nullable() })),
-  marks: z.array(z.strictObject({ kind: z.enum(['image', 'drawing', 'ink', 'annotation', 'see_through', 'strike']), box })),
+  lines: z.array(
+    z.strictObject({ text: z.string(), box, confidence: z.number().nullable(), font: z.string().nullable() }),
+  ),
+  marks: z.array(
+    z.strictObject({ kind: z.enum(['image', 'drawing', 'ink', 'annotation', 'see_through', 'strike']), box }),
+  ),
 });
 
 const chain = z.enum(['trusted', 'untrusted', 'unchecked']);
@@ -43,7 +47,10 @@ const revision = z.strictObject({
   changes: z.array(z.string()),
 });
 
-const refusal = z.strictObject({ refused: z.enum(Object.keys(LETTER_REFUSALS) as [LetterRefusalCode, ...LetterRefusalCode[]]), problem: z.string() });
+const refusal = z.strictObject({
+  refused: z.enum(Object.keys(LETTER_REFUSALS) as [LetterRefusalCode, ...LetterRefusalCode[]]),
+  problem: z.string(),
+});
 
 function answerOf<Result>(result: z.ZodType<Result>): z.ZodType<ChildAnswer<Result>> {
   return z.union([refusal, z.strictObject({ result })]) as unknown as z.ZodType<ChildAnswer<Result>>;
@@ -62,5 +69,8 @@ export const textAnswer: z.ZodType<ChildAnswer<PdfTextReading>> = answerOf(
 
 /** The answer of the child that draws and recognises. */
 export const ocrAnswer: z.ZodType<ChildAnswer<OcrResult>> = answerOf(
-  z.strictObject({ pages: z.array(page), drawn: z.array(z.strictObject({ page: z.int().positive(), png: z.base64() })) }),
+  z.strictObject({
+    pages: z.array(page),
+    drawn: z.array(z.strictObject({ page: z.int().positive(), png: z.base64() })),
+  }),
 );

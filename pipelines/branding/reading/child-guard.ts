@@ -29,8 +29,11 @@ const doors: readonly (readonly [object, readonly string[]])[] = [
 ];
 
 for (const [owner, names] of doors) {
-  for (const name of names) if (name in owner) Object.defineProperty(owner, name, { value: refuseNetwork, configurable: false, writable: false });
+  for (const name of names)
+    if (name in owner)
+      Object.defineProperty(owner, name, { value: refuseNetwork, configurable: false, writable: false });
 }
 syncBuiltinESMExports();
 
-for (const name of ['log', 'info', 'debug', 'warn', 'error', 'trace', 'dir', 'table'] as const) console[name] = () => {};
+for (const name of ['log', 'info', 'debug', 'warn', 'error', 'trace', 'dir', 'table'] as const)
+  console[name] = () => {};

@@ -5,7 +5,8 @@ import { LetterRefused } from './gate/letter-refused.ts';
 export const readyLine = 'ready\n';
 
 /** What a child prints at its end. */
-export type ChildAnswer<Result> = { readonly result: Result } | { readonly refused: LetterRefusalCode; readonly problem: string };
+export type ChildAnswer<Result> =
+  { readonly result: Result } | { readonly refused: LetterRefusalCode; readonly problem: string };
 
 /** A request in the form in which a child reads it: length of the settings, the settings as JSON, the letter. */
 export function encodeRequest(settings: unknown, bytes: Uint8Array): Buffer[] {
@@ -19,7 +20,9 @@ export function encodeRequest(settings: unknown, bytes: Uint8Array): Buffer[] {
  * The life of a child: reads one request from standard input, works, and prints one answer. Faults of the libraries are
  * the letter's: their messages may hold its text, so they are dropped.
  */
-export async function answerRequest<Settings, Result>(work: (settings: Settings, bytes: Uint8Array) => Promise<Result>): Promise<void> {
+export async function answerRequest<Settings, Result>(
+  work: (settings: Settings, bytes: Uint8Array) => Promise<Result>,
+): Promise<void> {
   process.stdout.write(readyLine);
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
@@ -27,13 +30,17 @@ export async function answerRequest<Settings, Result>(work: (settings: Settings,
   const start = 4 + request.readUInt32BE(0);
   const settings = JSON.parse(request.toString('utf8', 4, start)) as Settings;
   chunks.length = 0;
-  const answer = await work(settings, request.subarray(start)).then((result): ChildAnswer<Result> => ({ result }), refusalOf);
+  const answer = await work(settings, request.subarray(start)).then(
+    (result): ChildAnswer<Result> => ({ result }),
+    refusalOf,
+  );
   process.stdout.write(JSON.stringify(answer), () => process.exit(0)); // a timer or a thread of a library must not hold the child
 }
 
 function refusalOf(error: unknown): ChildAnswer<never> {
   if (error instanceof LetterRefused) return { refused: error.code, problem: error.message };
-  if (isMemoryError(error)) return { refused: 'letter_limit_exceeded', problem: 'Reading the letter took more memory than the limit.' };
+  if (isMemoryError(error))
+    return { refused: 'letter_limit_exceeded', problem: 'Reading the letter took more memory than the limit.' };
   return { refused: 'letter_damaged', problem: 'The file cannot be read.' };
 }
 

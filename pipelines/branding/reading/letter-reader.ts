@@ -4,7 +4,13 @@ import { ocrAnswer, textAnswer } from './child-answer.ts';
 import type { ChildAnswer } from './child-protocol.ts';
 import { onlyLimits, type LetterLimits } from './gate/letter-limits.ts';
 import { sniffLetter } from './gate/letter-sniff.ts';
-import { runLimitedChild, type ChildLimits, type ChildReport, type LimitName, type ReadingChild } from './limited-child.ts';
+import {
+  runLimitedChild,
+  type ChildLimits,
+  type ChildReport,
+  type LimitName,
+  type ReadingChild,
+} from './limited-child.ts';
 import type { OcrRequest, OcrResult } from './ocr/ocr-task.ts';
 
 export type { LetterLimits } from './gate/letter-limits.ts';
@@ -75,7 +81,8 @@ type Reading = Extract<LetterReadingOutcome, { kind: 'read' }>['reading'];
 type RunOptions = Pick<ReadLetterOptions, 'bytes' | 'limits' | 'signal' | 'onChild'>;
 
 function judgeFile({ bytes, limits }: RunOptions): 'pdf' | 'png' {
-  if (bytes.length > limits.letterBytesMax) throw new Refusal('letter_too_large', `The file has more than ${limits.letterBytesMax} bytes.`);
+  if (bytes.length > limits.letterBytesMax)
+    throw new Refusal('letter_too_large', `The file has more than ${limits.letterBytesMax} bytes.`);
   const sniffed = sniffLetter(bytes);
   if ('refusal' in sniffed) throw new Refusal(sniffed.refusal, sniffed.problem);
   return sniffed.format;
@@ -88,10 +95,29 @@ async function readPng(options: ReadLetterOptions): Promise<Reading> {
 
 async function readPdf(options: ReadLetterOptions): Promise<Reading> {
   const { limits, trustRootsPem } = options;
-  const { letterTextSecondsMax: secondsMax, letterTextMemoryBytesMax: memoryBytesMax, letterOutputBytesMax: outputBytesMax } = limits;
-  const text = await run({ options, child: 'text-child', answer: textAnswer, settings: { limits: onlyLimits(limits), trustRootsPem }, limits: { secondsMax, memoryBytesMax, outputBytesMax } });
-  const scans = text.scans.length === 0 ? [] : (await runOcr(options, { task: 'recognise', format: 'pdf', pages: text.scans, dotsPerInch: 0 })).pages;
-  return { format: 'pdf', pages: replacePages(text.pages, scans), signatures: text.signatures, revisions: text.revisions, embeddedCsv: text.embeddedCsv };
+  const {
+    letterTextSecondsMax: secondsMax,
+    letterTextMemoryBytesMax: memoryBytesMax,
+    letterOutputBytesMax: outputBytesMax,
+  } = limits;
+  const text = await run({
+    options,
+    child: 'text-child',
+    answer: textAnswer,
+    settings: { limits: onlyLimits(limits), trustRootsPem },
+    limits: { secondsMax, memoryBytesMax, outputBytesMax },
+  });
+  const scans =
+    text.scans.length === 0
+      ? []
+      : (await runOcr(options, { task: 'recognise', format: 'pdf', pages: text.scans, dotsPerInch: 0 })).pages;
+  return {
+    format: 'pdf',
+    pages: replacePages(text.pages, scans),
+    signatures: text.signatures,
+    revisions: text.revisions,
+    embeddedCsv: text.embeddedCsv,
+  };
 }
 
 /** Pages that were recognised take the place of those that had no text. */
@@ -101,9 +127,20 @@ function replacePages(pages: readonly LetterPage[], scans: readonly LetterPage[]
 }
 
 function runOcr(options: RunOptions, request: Omit<OcrRequest, 'limits'>): Promise<OcrResult> {
-  const { letterOcrSecondsMax: secondsMax, letterOcrMemoryBytesMax: memoryBytesMax, letterPagesMax, letterOutputBytesMax } = options.limits;
+  const {
+    letterOcrSecondsMax: secondsMax,
+    letterOcrMemoryBytesMax: memoryBytesMax,
+    letterPagesMax,
+    letterOutputBytesMax,
+  } = options.limits;
   const outputBytesMax = request.task === 'draw' ? letterPagesMax * drawnPageBytesMax : letterOutputBytesMax;
-  return run({ options, child: 'ocr-child', answer: ocrAnswer, settings: { ...request, limits: onlyLimits(options.limits) }, limits: { secondsMax, memoryBytesMax, outputBytesMax } });
+  return run({
+    options,
+    child: 'ocr-child',
+    answer: ocrAnswer,
+    settings: { ...request, limits: onlyLimits(options.limits) },
+    limits: { secondsMax, memoryBytesMax, outputBytesMax },
+  });
 }
 
 /** A noisy page at 150 dots an inch has 1.6 megabytes as PNG, and a third more in base64. */
@@ -117,12 +154,19 @@ interface Run<Result> {
   readonly limits: ChildLimits;
 }
 
-async function run<Result>({ options: { bytes, signal, onChild }, child, answer, settings, limits }: Run<Result>): Promise<Result> {
+async function run<Result>({
+  options: { bytes, signal, onChild },
+  child,
+  answer,
+  settings,
+  limits,
+}: Run<Result>): Promise<Result> {
   const outcome = await runLimitedChild({ child, settings, bytes, signal, limits });
   onChild?.(outcome.report);
   if ('limit' in outcome) throw new Refusal('letter_limit_exceeded', problemOf(outcome.limit, limits));
   const checked = answer.safeParse(outcome.answer);
-  if (!checked.success) throw new Refusal('letter_damaged', 'The process that read the letter gave no answer that makes sense.');
+  if (!checked.success)
+    throw new Refusal('letter_damaged', 'The process that read the letter gave no answer that makes sense.');
   if ('refused' in checked.data) throw new Refusal(checked.data.refused, checked.data.problem);
   return checked.data.result;
 }

@@ -36,7 +36,9 @@ export interface ChildReport {
 /** The limit that a child went over; `crash`: it died within one, by the kernel's hand or its own. */
 export type LimitName = 'time' | 'memory' | 'output' | 'crash';
 
-export type ChildOutcome = { readonly report: ChildReport; readonly answer: unknown } | { readonly report: ChildReport; readonly limit: LimitName };
+export type ChildOutcome =
+  | { readonly report: ChildReport; readonly answer: unknown }
+  | { readonly report: ChildReport; readonly limit: LimitName };
 
 /** How V8's own heap is bounded, in MiB: beyond it V8 ends the process. The young generation is kept small. */
 const heapMib = { 'text-child': 128, 'ocr-child': 96 } as const satisfies Record<ReadingChild, number>;
@@ -59,7 +61,16 @@ const pollMs = 40;
  */
 export async function runLimitedChild(request: ChildRequest): Promise<ChildOutcome> {
   const { signal } = request;
-  const [command, ...args] = [...(await isolation()), '/bin/sh', '-c', limitScript(request.limits), 'sh', process.execPath, ...nodeFlags(request.child), entryPath(request.child)];
+  const [command, ...args] = [
+    ...(await isolation()),
+    '/bin/sh',
+    '-c',
+    limitScript(request.limits),
+    'sh',
+    process.execPath,
+    ...nodeFlags(request.child),
+    entryPath(request.child),
+  ];
   if (signal?.aborted) throw interrupted();
   const child = spawn(command!, args, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'] });
   return new ChildWatch(child, request).outcome();
@@ -76,7 +87,9 @@ function limitScript({ memoryBytesMax, secondsMax }: ChildLimits): string {
 }
 
 function nodeFlags(child: ReadingChild): string[] {
-  const permission = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
+  const permission = process.allowedNodeEnvironmentFlags.has('--permission')
+    ? '--permission'
+    : '--experimental-permission';
   return [
     '--no-warnings',
     permission,
@@ -95,7 +108,9 @@ const root = fileURLToPath(new URL(compiled ? '../../../..' : '../../..', import
 
 /** The compiled module of this directory, from source too: Node 20 runs no TypeScript. */
 function entryPath(name: ReadingChild | 'child-guard'): string {
-  return fileURLToPath(new URL(compiled ? `./${name}.js` : `../../../dist/pipelines/branding/reading/${name}.js`, import.meta.url));
+  return fileURLToPath(
+    new URL(compiled ? `./${name}.js` : `../../../dist/pipelines/branding/reading/${name}.js`, import.meta.url),
+  );
 }
 
 /** The compiled code, the packages, and the file that says that this is a package of modules. */
@@ -143,7 +158,9 @@ class ChildWatch {
 
   private exit(): Promise<number | null> {
     return new Promise((resolve, reject) => {
-      this.process.once('error', (cause) => reject(new ServiceError('internal', { operation: 'start letter reader', object: this.request.child, cause })));
+      this.process.once('error', (cause) =>
+        reject(new ServiceError('internal', { operation: 'start letter reader', object: this.request.child, cause })),
+      );
       this.process.once('close', (code) => resolve(code));
     });
   }
@@ -158,11 +175,21 @@ class ChildWatch {
 
   private startFault(code: number | null): ServiceError {
     const problem = `The child process ended before it was ready, with ${code ?? 'a signal'}.`;
-    return new ServiceError('internal', { operation: 'start letter reader', object: this.request.child, problem, hint: 'Build the project; check the memory limits.' });
+    return new ServiceError('internal', {
+      operation: 'start letter reader',
+      object: this.request.child,
+      problem,
+      hint: 'Build the project; check the memory limits.',
+    });
   }
 
   private report(outcome: ChildReport['outcome']): ChildReport {
-    return { child: this.request.child, seconds: (performance.now() - this.started) / 1000, peakBytes: this.peakBytes, outcome };
+    return {
+      child: this.request.child,
+      seconds: (performance.now() - this.started) / 1000,
+      peakBytes: this.peakBytes,
+      outcome,
+    };
   }
 
   private isReady(): boolean {

@@ -47,13 +47,21 @@ export async function readPdfText({ bytes, limits, trustRootsPem }: TextTask): P
   const pages = readPages(file, { pagesMax: limits.letterPagesMax, inchesMax: limits.letterPageInchesMax });
   const contents = pages.map((page) => readContent(file, page));
   const text = await openPdfText(bytes);
-  if (text.pageCount !== pages.length) throw new LetterRefused('letter_damaged', 'Readers of the PDF do not agree on its pages.');
+  if (text.pageCount !== pages.length)
+    throw new LetterRefused('letter_damaged', 'Readers of the PDF do not agree on its pages.');
   const read: LetterPage[] = [];
-  for (const [at, page] of pages.entries()) read.push(await readPage({ file, page, text, content: contents[at]!, number: at + 1 }));
+  for (const [at, page] of pages.entries())
+    read.push(await readPage({ file, page, text, content: contents[at]!, number: at + 1 }));
   const scans = read.filter((page, at) => isScan(page, contents[at]!)).map(({ page }) => page);
   const revisions = compareRevisions({ file, pages, read });
   const signatures = await readSignatures({ file, pages, revisions, trustRootsPem });
-  return { pages: read, scans, signatures, revisions: revisions.map((each) => describeRevision(bytes, each)), embeddedCsv };
+  return {
+    pages: read,
+    scans,
+    signatures,
+    revisions: revisions.map((each) => describeRevision(bytes, each)),
+    embeddedCsv,
+  };
 }
 
 function describeRevision(bytes: Uint8Array, { end, kind, changes }: ComparedRevision): PdfRevision {
@@ -69,9 +77,29 @@ interface PageTask {
 }
 
 async function readPage({ file, page, text, content, number }: PageTask): Promise<LetterPage> {
-  const lines = readLines({ page, items: await text.items(number), shown: content.texts, typed: readTypedTexts(file, page) });
-  const strikes = content.rules.filter((rule) => goesThrough(rule, lines.map(({ box }) => box), content.marks)).map(({ box }) => ({ kind: 'strike', box }) as const);
-  return { page: number, width: page.width, height: page.height, source: 'text', lines, marks: [...content.marks, ...strikes.slice(0, strikesMax)] };
+  const lines = readLines({
+    page,
+    items: await text.items(number),
+    shown: content.texts,
+    typed: readTypedTexts(file, page),
+  });
+  const strikes = content.rules
+    .filter((rule) =>
+      goesThrough(
+        rule,
+        lines.map(({ box }) => box),
+        content.marks,
+      ),
+    )
+    .map(({ box }) => ({ kind: 'strike', box }) as const);
+  return {
+    page: number,
+    width: page.width,
+    height: page.height,
+    source: 'text',
+    lines,
+    marks: [...content.marks, ...strikes.slice(0, strikesMax)],
+  };
 }
 
 const strikesMax = 100;
@@ -95,8 +123,12 @@ function goesThrough({ box: rule, isLevel }: Rule, lines: readonly Box[], marks:
 
 /** True for a page whose text is in its picture, or in outlines and fonts that say nothing. */
 function isScan({ lines }: LetterPage, { marks, pictureCover }: PageContent): boolean {
-  const text = lines.map((line) => line.text).join('').replace(/\s/g, '');
-  if (text.length < pageCharactersMin) return marks.some(({ kind }) => kind === 'image' || kind === 'drawing') || pictureCover > 0;
+  const text = lines
+    .map((line) => line.text)
+    .join('')
+    .replace(/\s/g, '');
+  if (text.length < pageCharactersMin)
+    return marks.some(({ kind }) => kind === 'image' || kind === 'drawing') || pictureCover > 0;
   if (pictureCover >= scanCover && text.length < scanCharactersMax) return true;
   const garbage = text.match(/[\p{Co}\p{Cn}\ufffd]/gu)?.length ?? 0;
   return garbage > garbageShareMax * text.length;

@@ -43,7 +43,8 @@ export interface FormOrder {
 }
 
 /** What a form for a registered brand is issued for. */
-export interface BrandFormOrder extends Pick<LetterFormRequest, 'signer' | 'numbers'>, Pick<FormOrder, 'language' | 'issuedBy'> {
+export interface BrandFormOrder
+  extends Pick<LetterFormRequest, 'signer' | 'numbers'>, Pick<FormOrder, 'language' | 'issuedBy'> {
   readonly brand: Pick<BrandRecord, 'brandId' | 'handle' | 'owner' | 'state'>;
 }
 
@@ -66,15 +67,42 @@ export interface FormServices {
  */
 export async function issueLetterForm({ db, limits, now }: FormServices, order: FormOrder): Promise<NewForm> {
   const parsed = letterFormRequestSchema.safeParse(order.request);
-  if (!parsed.success) throw invalid(parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'request'}: ${message}`).join('; ') + '.');
+  if (!parsed.success)
+    throw invalid(
+      parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'request'}: ${message}`).join('; ') + '.',
+    );
   const { signer, ...request } = parsed.data;
-  const { profile, owner } = await profileOf(db, request, { owner: order.owner, hasNumbersFile: order.numbersFile !== undefined });
+  const { profile, owner } = await profileOf(db, request, {
+    owner: order.owner,
+    hasNumbersFile: order.numbersFile !== undefined,
+  });
   const phones = await phonesOf(order.numbersFile, request.numbers, limits);
   const content = contentOf(profile, { signer, phones });
   const issue = { code: makeCode(), issuedAt: now, validUntil: new Date(now.getTime() + formValidDays * 86_400_000) };
   const { bytes: file, signaturePlace } = await renderLetterForm(content, issue, order.language);
-  const form = { ...issue, owner, sha256: sha256Of(file), bytes: file.length, formVersion, language: order.language, content, signaturePlace };
-  const values = [form.code, owner, form.sha256, form.bytes, formVersion, form.language, JSON.stringify(content), JSON.stringify(signaturePlace), form.issuedAt, cleanText(order.issuedBy) ?? 'unknown', form.validUntil];
+  const form = {
+    ...issue,
+    owner,
+    sha256: sha256Of(file),
+    bytes: file.length,
+    formVersion,
+    language: order.language,
+    content,
+    signaturePlace,
+  };
+  const values = [
+    form.code,
+    owner,
+    form.sha256,
+    form.bytes,
+    formVersion,
+    form.language,
+    JSON.stringify(content),
+    JSON.stringify(signaturePlace),
+    form.issuedAt,
+    cleanText(order.issuedBy) ?? 'unknown',
+    form.validUntil,
+  ];
   const row = await queryRow<{ formId: number }>(db, sql('branding/insert_issued_form'), values);
   return { ...form, formId: row!.formId, file };
 }
@@ -83,9 +111,16 @@ export async function issueLetterForm({ db, limits, now }: FormServices, order: 
  * Issues the form for a brand that is registered; without numbers in the order, for those that no letter in force names.
  * @throws ServiceError `brand_request_invalid`, `brand_withdrawn`, `numbers_file_invalid`, `form_text_unsupported`
  */
-export async function issueFormOfBrand(services: FormServices, { brand: { brandId, handle, owner, state }, signer, numbers = [], ...order }: BrandFormOrder): Promise<NewForm> {
-  if (state === 'withdrawn') throw new ServiceError('brand_withdrawn', { operation: 'issue letter form', object: handle });
-  const waiting = numbers.length > 0 ? [] : await queryRows<{ phone: string }>(services.db, sql('branding/list_waiting_numbers'), [brandId]);
+export async function issueFormOfBrand(
+  services: FormServices,
+  { brand: { brandId, handle, owner, state }, signer, numbers = [], ...order }: BrandFormOrder,
+): Promise<NewForm> {
+  if (state === 'withdrawn')
+    throw new ServiceError('brand_withdrawn', { operation: 'issue letter form', object: handle });
+  const waiting =
+    numbers.length > 0
+      ? []
+      : await queryRows<{ phone: string }>(services.db, sql('branding/list_waiting_numbers'), [brandId]);
   const numbersFile = waiting.length === 0 ? undefined : Buffer.from(waiting.map(({ phone }) => `${phone}\n`).join('')); // may be more than a request names
   return issueLetterForm(services, { ...order, owner, request: { handle, numbers, signer }, numbersFile });
 }
@@ -93,7 +128,11 @@ export async function issueFormOfBrand(services: FormServices, { brand: { brandI
 type ParsedRequest = Omit<z.output<typeof letterFormRequestSchema>, 'signer'>;
 
 /** The profile that the letter will be checked against, and the owner of its brand. */
-async function profileOf(db: Queryable, { handle, brand, changes, numbers }: ParsedRequest, { owner, hasNumbersFile }: { owner: string | null; hasNumbersFile: boolean }): Promise<{ profile: BrandProfile; owner: string }> {
+async function profileOf(
+  db: Queryable,
+  { handle, brand, changes, numbers }: ParsedRequest,
+  { owner, hasNumbersFile }: { owner: string | null; hasNumbersFile: boolean },
+): Promise<{ profile: BrandProfile; owner: string }> {
   if (brand !== undefined) {
     if (changes !== undefined) throw invalid('brand: is given beside changes; give one of the two.');
     const clean = owner === null ? null : cleanText(owner);
@@ -102,17 +141,25 @@ async function profileOf(db: Queryable, { handle, brand, changes, numbers }: Par
   }
   if (handle === undefined) throw invalid('brand: is missing; give it, or the handle of a brand that is registered.');
   const known = await readBrand(db, handle);
-  if (owner !== null && known.owner !== owner) throw new ServiceError('brand_unknown', { operation: 'issue letter form', object: handle });
-  const forNumbersOnly = changes === undefined && (numbers.length > 0 || hasNumbersFile) && known.approvedRevision !== null;
+  if (owner !== null && known.owner !== owner)
+    throw new ServiceError('brand_unknown', { operation: 'issue letter form', object: handle });
+  const forNumbersOnly =
+    changes === undefined && (numbers.length > 0 || hasNumbersFile) && known.approvedRevision !== null;
   const profile = forNumbersOnly ? known.profile : (known.pendingProfile ?? known.profile);
   return { profile: brandProfileSchema.parse({ ...profile, ...changes }), owner: known.owner };
 }
 
-async function phonesOf(file: Uint8Array | undefined, named: readonly string[], limits: NumberListLimits): Promise<readonly string[]> {
-  if (file !== undefined && named.length > 0) throw invalid('numbers: are named in the request and given as a CSV; give one of the two.');
+async function phonesOf(
+  file: Uint8Array | undefined,
+  named: readonly string[],
+  limits: NumberListLimits,
+): Promise<readonly string[]> {
+  if (file !== undefined && named.length > 0)
+    throw invalid('numbers: are named in the request and given as a CSV; give one of the two.');
   const rows = file === undefined ? judgeNumbers(named) : await readNumberList(file, limits);
   const refused = rows.find(({ phone }) => phone === null);
-  if (file === undefined && refused !== undefined) throw invalid(`numbers: the one in place ${refused.line} is not a phone number in international form.`);
+  if (file === undefined && refused !== undefined)
+    throw invalid(`numbers: the one in place ${refused.line} is not a phone number in international form.`);
   return normalizePhones(rows.flatMap(({ phone }) => phone ?? []));
 }
 
@@ -121,7 +168,10 @@ export function normalizePhones(phones: readonly string[]): readonly string[] {
   return [...new Set(phones)].sort((a, b) => (a < b ? -1 : 1));
 }
 
-function contentOf({ legalName, dba, displayName, address, country }: BrandProfile, { signer, phones }: { signer: z.output<typeof signerSchema>; phones: readonly string[] }): FormContent {
+function contentOf(
+  { legalName, dba, displayName, address, country }: BrandProfile,
+  { signer, phones }: { signer: z.output<typeof signerSchema>; phones: readonly string[] },
+): FormContent {
   return { legalName, dba, displayName, address, country, signerName: signer.name, signerTitle: signer.title, phones };
 }
 
@@ -136,17 +186,43 @@ function makeCode(): string {
 }
 
 type FormRow = Record<string, unknown> & {
-  formId: number; code: string; owner: string; sha256: string; bytes: number; formVersion: string; language: FormLanguage; content: FormContent;
-  signaturePlace: Place; issuedAt: Date; validUntil: Date; brandId: number | null; decidedAgainst: boolean;
+  formId: number;
+  code: string;
+  owner: string;
+  sha256: string;
+  bytes: number;
+  formVersion: string;
+  language: FormLanguage;
+  content: FormContent;
+  signaturePlace: Place;
+  issuedAt: Date;
+  validUntil: Date;
+  brandId: number | null;
+  decidedAgainst: boolean;
 };
 
 /** The issued form that a letter is, by the digest of its first revision, or shows, by its code; null if none. */
-export async function findIssuedForm(db: Queryable, { digests, codes }: { digests: readonly string[]; codes: readonly string[] }): Promise<KnownForm | null> {
+export async function findIssuedForm(
+  db: Queryable,
+  { digests, codes }: { digests: readonly string[]; codes: readonly string[] },
+): Promise<KnownForm | null> {
   const row = await queryRow<FormRow>(db, sql('branding/find_issued_form'), [digests, codes]);
   if (row === undefined) return null;
   return {
-    formId: row.formId, code: row.code, owner: row.owner, sha256: row.sha256, bytes: row.bytes, formVersion: row.formVersion, language: row.language, content: row.content,
-    signaturePlace: row.signaturePlace, issuedAt: row.issuedAt, validUntil: row.validUntil, brandId: row.brandId, decidedAgainst: row.decidedAgainst, sameBytes: digests.includes(row.sha256),
+    formId: row.formId,
+    code: row.code,
+    owner: row.owner,
+    sha256: row.sha256,
+    bytes: row.bytes,
+    formVersion: row.formVersion,
+    language: row.language,
+    content: row.content,
+    signaturePlace: row.signaturePlace,
+    issuedAt: row.issuedAt,
+    validUntil: row.validUntil,
+    brandId: row.brandId,
+    decidedAgainst: row.decidedAgainst,
+    sameBytes: digests.includes(row.sha256),
   };
 }
 
@@ -155,5 +231,9 @@ function sha256Of(bytes: Uint8Array): string {
 }
 
 function invalid(problem: string): ServiceError {
-  return new ServiceError('brand_request_invalid', { operation: 'issue letter form', problem, hint: 'docs/letters.md shows a request with its signer.' });
+  return new ServiceError('brand_request_invalid', {
+    operation: 'issue letter form',
+    problem,
+    hint: 'docs/letters.md shows a request with its signer.',
+  });
 }

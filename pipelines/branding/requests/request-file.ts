@@ -12,7 +12,9 @@ export type RequestFields = Record<string, unknown>;
  * @throws ServiceError `brand_request_invalid`
  */
 export async function readRequestFile(path: string): Promise<RequestFields> {
-  return parseRequestFile(await readSubmittedFile(path, { code: 'brand_request_invalid', bytesMax: requestFileBytesMax }));
+  return parseRequestFile(
+    await readSubmittedFile(path, { code: 'brand_request_invalid', bytesMax: requestFileBytesMax }),
+  );
 }
 
 /**
@@ -36,5 +38,9 @@ function parseJson(bytes: Uint8Array): unknown {
 }
 
 function invalid(problem: string): ServiceError {
-  return new ServiceError('brand_request_invalid', { operation: 'read request', problem, hint: 'docs/branding.md shows what a request looks like.' });
+  return new ServiceError('brand_request_invalid', {
+    operation: 'read request',
+    problem,
+    hint: 'docs/branding.md shows what a request looks like.',
+  });
 }

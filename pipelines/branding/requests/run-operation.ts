@@ -55,15 +55,18 @@ export async function runOperation(options: RunOperationOptions): Promise<Operat
   const operation = await readOperationRecord(db, operationId);
   if (operation.state !== 'queued') return answerOf(operation);
   const { numbersDocumentId, letterDocumentId } = operation;
-  const rows = numbersDocumentId === null
-    ? judgeNumbers(operation.request.numbers)
-    : await readNumberList(await openDocument({ db, vault }, numbersDocumentId), limits);
+  const rows =
+    numbersDocumentId === null
+      ? judgeNumbers(operation.request.numbers)
+      : await readNumberList(await openDocument({ db, vault }, numbersDocumentId), limits);
   const file = letterDocumentId === null ? null : await readFile(options, letterDocumentId);
   for (let decisions = 1; ; decisions++) {
     const peeked = await peekBrand(db, operation);
     const names = await checkNames(db, peeked.profile, operation.request.callReason);
     const letter = file === null ? null : await decideLetter(options, file, { operation, rows, peeked });
-    const result = await inTransaction(db, (client) => finish(client, options, { operation, rows, names, letter })).catch((error: unknown) => {
+    const result = await inTransaction(db, (client) =>
+      finish(client, options, { operation, rows, names, letter }),
+    ).catch((error: unknown) => {
       if (error instanceof ChangedMeanwhile && decisions < decisionsMax) return null;
       throw error;
     });
@@ -73,7 +76,8 @@ export async function runOperation(options: RunOperationOptions): Promise<Operat
 
 async function finish(client: Queryable, options: RunOperationOptions, work: Work): Promise<OperationResult> {
   const { operationId } = options;
-  if ((await queryRow(client, sql('branding/lock_operation'), [operationId])) === undefined) return answerOf(await readOperationRecord(client, operationId));
+  if ((await queryRow(client, sql('branding/lock_operation'), [operationId])) === undefined)
+    return answerOf(await readOperationRecord(client, operationId));
   const result = await carryOut(client, options, work);
   await client.query(sql('branding/finish_operation'), [operationId, JSON.stringify(result)]);
   return result;
@@ -85,7 +89,11 @@ class ChangedMeanwhile extends Error {}
 /** What an ended operation answers, also to a second run. */
 function answerOf({ result, failure, operationId }: OperationRecord): OperationResult {
   if (result !== null) return result;
-  throw new ServiceError(failure!.code, { operation: 'run branding operation', object: String(operationId), problem: failure!.reason });
+  throw new ServiceError(failure!.code, {
+    operation: 'run branding operation',
+    object: String(operationId),
+    problem: failure!.reason,
+  });
 }
 
 interface Work {
@@ -136,55 +144,128 @@ async function peekBrand(db: Queryable, { request, kind }: OperationRecord): Pro
   return { brandId, profile: mergeProfile(pendingProfile ?? profile, 'changes' in request ? request.changes : {}) };
 }
 
-async function decideLetter({ db, decideText }: RunOperationOptions, file: LetterFile, { operation, rows, peeked }: Pick<Work, 'operation' | 'rows'> & { peeked: PeekedBrand }): Promise<LetterInHand> {
+async function decideLetter(
+  { db, decideText }: RunOperationOptions,
+  file: LetterFile,
+  { operation, rows, peeked }: Pick<Work, 'operation' | 'rows'> & { peeked: PeekedBrand },
+): Promise<LetterInHand> {
   const basis = basisOf(operation, peeked.profile, await judgeClaims(db, peeked.brandId, rows));
-  return { file, basis, text: await decideText({ ...basis, reading: file.reading, submittedAt: operation.requestedAt }) };
+  return {
+    file,
+    basis,
+    text: await decideText({ ...basis, reading: file.reading, submittedAt: operation.requestedAt }),
+  };
 }
 
-function basisOf({ numbersDocumentId }: OperationRecord, brand: BrandProfile, { phones, ofOtherBrands }: NumberClaims): TextBasis {
-  return { brand: brandProfileSchema.parse(brand), requestedPhones: phones, phonesOfOtherBrands: ofOtherBrands, csvPhones: numbersDocumentId === null ? null : phones };
+function basisOf(
+  { numbersDocumentId }: OperationRecord,
+  brand: BrandProfile,
+  { phones, ofOtherBrands }: NumberClaims,
+): TextBasis {
+  return {
+    brand: brandProfileSchema.parse(brand),
+    requestedPhones: phones,
+    phonesOfOtherBrands: ofOtherBrands,
+    csvPhones: numbersDocumentId === null ? null : phones,
+  };
 }
 
-async function carryOut(client: Queryable, { vault, now, policy }: RunOperationOptions, { operation, rows, names, letter }: Work): Promise<OperationResult> {
-  const cause: Cause = { actor: operation.requestedBy, reason: `Asked for by operation ${operation.operationId}.`, operationId: operation.operationId };
+async function carryOut(
+  client: Queryable,
+  { vault, now, policy }: RunOperationOptions,
+  { operation, rows, names, letter }: Work,
+): Promise<OperationResult> {
+  const cause: Cause = {
+    actor: operation.requestedBy,
+    reason: `Asked for by operation ${operation.operationId}.`,
+    operationId: operation.operationId,
+  };
   await takeChangeLock(client);
   const at = now();
   const brand = await applyRequest(client, { operation, names, cause });
   requireOwnReason(brand, { operation, names });
   const claims = await judgeClaims(client, brand.brandId, rows);
   const target = letterTarget(brand, operation);
-  if (letter !== null && !isDeepStrictEqual(basisOf(operation, target.profile, claims), letter.basis)) throw new ChangedMeanwhile();
+  if (letter !== null && !isDeepStrictEqual(basisOf(operation, target.profile, claims), letter.basis))
+    throw new ChangedMeanwhile();
   await claimNumbers(client, { brandId: brand.brandId, operation, claims, cause });
   const decided = letter === null ? null : await decide(client, { operation, brandId: brand.brandId, letter, policy });
-  const letterId = decided === null ? null : await recordLetter(client, { vault, brandId: brand.brandId, ...target, operation, decided, at });
-  if (decided?.outcome === 'approved' && target.revision === brand.pendingRevision) await judgeNames(client, brand.brandId, { ...target, findings: await findingsOn(client, names, target.profile) });
+  const letterId =
+    decided === null
+      ? null
+      : await recordLetter(client, { vault, brandId: brand.brandId, ...target, operation, decided, at });
+  if (decided?.outcome === 'approved' && target.revision === brand.pendingRevision)
+    await judgeNames(client, brand.brandId, { ...target, findings: await findingsOn(client, names, target.profile) });
   await settleBrand(client, brand.brandId, { at, cause: automatic(cause, decided) });
   return makeResult(client, { brandId: brand.brandId, letterId, claims, kind: operation.kind });
 }
 
 /** A call reason of some numbers is published with no decision of its own: with a protected name it must be one of the brand's, which a person decides. */
-function requireOwnReason({ approvedProfile: approved, profile }: LockedBrand, { operation: { request: { callReason } }, names }: Pick<Work, 'operation' | 'names'>): void {
-  if (callReason === null || (approved ?? profile).callReasons.includes(callReason) || !names.protectedReasons.includes(callReason)) return;
+function requireOwnReason(
+  { approvedProfile: approved, profile }: LockedBrand,
+  {
+    operation: {
+      request: { callReason },
+    },
+    names,
+  }: Pick<Work, 'operation' | 'names'>,
+): void {
+  if (
+    callReason === null ||
+    (approved ?? profile).callReasons.includes(callReason) ||
+    !names.protectedReasons.includes(callReason)
+  )
+    return;
   const problem = 'callReason: it is near a protected name, and none of the call reasons of the brand.';
-  throw new ServiceError('brand_request_invalid', { operation: 'add numbers', problem, hint: 'Add it to the callReasons of the brand, where a person decides it.' });
+  throw new ServiceError('brand_request_invalid', {
+    operation: 'add numbers',
+    problem,
+    hint: 'Add it to the callReasons of the brand, where a person decides it.',
+  });
 }
 
 /** The decision on a letter, by facts that are read under the lock. */
-async function decide(client: Queryable, { operation, brandId, letter: { file, basis, text }, policy }: { operation: OperationRecord; brandId: number; letter: LetterInHand; policy: ApprovalPolicy }): Promise<DecidedLetter> {
+async function decide(
+  client: Queryable,
+  {
+    operation,
+    brandId,
+    letter: { file, basis, text },
+    policy,
+  }: { operation: OperationRecord; brandId: number; letter: LetterInHand; policy: ApprovalPolicy },
+): Promise<DecidedLetter> {
   const { owner, letterDocumentId, requestedAt: submittedAt } = operation;
   const form = await findIssuedForm(client, { digests: file.digests, codes: text.formCodes });
   const phones = form?.content.phones ?? [];
   const own = await queryRows<{ phone: string }>(client, sql('branding/list_own_numbers'), [brandId, phones]);
   const reused = await queryRow(client, sql('branding/find_reused_letter'), [letterDocumentId, owner]);
   const { legalName, dba, displayName } = basis.brand;
-  const request = { owner, brandId, legalName, dba, displayName, requestedPhones: basis.requestedPhones, ownPhones: new Set(own.map(({ phone }) => phone)) };
+  const request = {
+    owner,
+    brandId,
+    legalName,
+    dba,
+    displayName,
+    requestedPhones: basis.requestedPhones,
+    ownPhones: new Set(own.map(({ phone }) => phone)),
+  };
   const more = [brandFinding('letter_of_one_owner', reused === undefined ? 'pass' : 'review')];
-  return concludeLetter({ reading: file.reading, text, more, form, request, provenPhones: await readProvenPhones(client, brandId, phones), policy, submittedAt });
+  return concludeLetter({
+    reading: file.reading,
+    text,
+    more,
+    form,
+    request,
+    provenPhones: await readProvenPhones(client, brandId, phones),
+    policy,
+    submittedAt,
+  });
 }
 
 /** The revision that a letter is checked against: the one that waits, but for numbers the one that is published, if there is one. */
 function letterTarget(brand: LockedBrand, { kind }: OperationRecord): { revision: number; profile: BrandProfile } {
-  if (kind === 'add_phone_number' && brand.approvedRevision !== null && brand.approvedProfile !== null) return { revision: brand.approvedRevision, profile: brand.approvedProfile };
+  if (kind === 'add_phone_number' && brand.approvedRevision !== null && brand.approvedProfile !== null)
+    return { revision: brand.approvedRevision, profile: brand.approvedProfile };
   return { revision: brand.pendingRevision ?? brand.approvedRevision ?? brand.lastRevision, profile: brand.profile };
 }
 
@@ -212,19 +293,43 @@ async function applyRequest(client: Queryable, work: RequestWork): Promise<Locke
   return brand;
 }
 
-async function addBrand(client: Queryable, profile: BrandProfile, { operation, names, cause }: RequestWork): Promise<LockedBrand> {
+async function addBrand(
+  client: Queryable,
+  profile: BrandProfile,
+  { operation, names, cause }: RequestWork,
+): Promise<LockedBrand> {
   const { handle } = operation.request;
   const findings = await findingsOn(client, names, profile);
-  const values = [handle, operation.owner, JSON.stringify(profile), profile.displayName, JSON.stringify(findings), needsPerson(findings), cause.actor, cause.reason, cause.operationId];
+  const values = [
+    handle,
+    operation.owner,
+    JSON.stringify(profile),
+    profile.displayName,
+    JSON.stringify(findings),
+    needsPerson(findings),
+    cause.actor,
+    cause.reason,
+    cause.operationId,
+  ];
   const made = await queryRow(client, sql('branding/insert_brand'), values);
-  if (made === undefined) throw new ServiceError('brand_handle_taken', { operation: 'add brand', object: handle, hint: 'Give another handle, or update the brand if it is yours.' });
+  if (made === undefined)
+    throw new ServiceError('brand_handle_taken', {
+      operation: 'add brand',
+      object: handle,
+      hint: 'Give another handle, or update the brand if it is yours.',
+    });
   return lockBrand(client, handle, operation.owner);
 }
 
 function requireOpenFor({ state, handle }: LockedBrand, operation: string): void {
   if (state === 'withdrawn') throw new ServiceError('brand_withdrawn', { operation, object: handle });
   if (state === 'rejected' && operation === 'add number') {
-    throw new ServiceError('transition_refused', { operation, object: handle, problem: 'The brand is rejected, and takes no numbers.', hint: 'Update the brand with what its findings ask for.' });
+    throw new ServiceError('transition_refused', {
+      operation,
+      object: handle,
+      problem: 'The brand is rejected, and takes no numbers.',
+      hint: 'Update the brand with what its findings ask for.',
+    });
   }
 }
 
@@ -232,7 +337,11 @@ function requireOpenFor({ state, handle }: LockedBrand, operation: string): void
  * A change of a name, or a new letter, makes a revision that must be approved; other changes are taken at once. An update
  * replaces what waits, and the letters that wait with it go over, if the company stays.
  */
-async function updateBrand(client: Queryable, brand: LockedBrand, { operation, names, changes, cause }: RequestWork & { changes: object }): Promise<LockedBrand> {
+async function updateBrand(
+  client: Queryable,
+  brand: LockedBrand,
+  { operation, names, changes, cause }: RequestWork & { changes: object },
+): Promise<LockedBrand> {
   requireOpenFor(brand, 'update brand');
   const [current, profile] = [brandProfileSchema.parse(brand.profile), mergeProfile(brand.profile, changes)];
   const withLetter = operation.letterDocumentId !== null;
@@ -241,17 +350,35 @@ async function updateBrand(client: Queryable, brand: LockedBrand, { operation, n
   if (withLetter || renamedWhileWaiting) await requireDecidedLetters(client, brand);
   const published = brand.approvedProfile;
   const findings = await findingsOn(client, names, profile);
-  const claims = names.protectedReasons.some((reason) => profile.callReasons.includes(reason) && !published?.callReasons.includes(reason));
+  const claims = names.protectedReasons.some(
+    (reason) => profile.callReasons.includes(reason) && !published?.callReasons.includes(reason),
+  );
   const renamed = published !== null && (needsApproval(published, profile) || claims);
   const carried = !withLetter && !needsApproval(current, profile) && brand.pendingRevision !== null;
   // Whether a letter names the new name is seen when it is decided; without one only a person can tell.
   const needsDecision = carried ? brand.needsDecision : renamed || (needsPerson(findings) && published === null);
   const takenAtOnce = published !== null && !renamed && !withLetter && brand.pendingRevision === null;
   const revision = brand.lastRevision + 1;
-  const values = [brand.brandId, revision, JSON.stringify(profile), profile.displayName, JSON.stringify(findings), needsDecision, takenAtOnce, cause.actor, cause.reason, cause.operationId];
+  const values = [
+    brand.brandId,
+    revision,
+    JSON.stringify(profile),
+    profile.displayName,
+    JSON.stringify(findings),
+    needsDecision,
+    takenAtOnce,
+    cause.actor,
+    cause.reason,
+    cause.operationId,
+  ];
   await client.query(sql('branding/insert_revision'), values);
   const goesOver = carried || (published === null && !withLetter && current.legalName === profile.legalName);
-  if (goesOver) await client.query(sql('branding/carry_letters'), [brand.brandId, brand.pendingRevision ?? brand.lastRevision, revision]);
+  if (goesOver)
+    await client.query(sql('branding/carry_letters'), [
+      brand.brandId,
+      brand.pendingRevision ?? brand.lastRevision,
+      revision,
+    ]);
   // A display name may follow from the company that a letter names; that a DBA is the company's, no letter says that did not have it
   if (goesOver && !carried) await client.query(sql('branding/judge_new_dba'), [brand.brandId, revision]);
   return lockBrand(client, brand.handle, brand.owner);

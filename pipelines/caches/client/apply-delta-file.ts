@@ -28,20 +28,34 @@ export interface AppliedDelta extends ArtefactFile, DeltaCounts {}
  * @throws ServiceError `delta_invalid` if the delta is damaged or does not fit, or the rows are not the expected ones;
  * or the error of the disk
  */
-export async function applyDeltaFile({ oldPath, deltaPath, outputPath, expected }: ApplyDeltaOptions): Promise<AppliedDelta> {
+export async function applyDeltaFile({
+  oldPath,
+  deltaPath,
+  outputPath,
+  expected,
+}: ApplyDeltaOptions): Promise<AppliedDelta> {
   const counter = new OperationCounter();
   const steps = await countSteps(counter.watch(readDelta(deltaPath)));
-  const file = await withOneDelta({ path: deltaPath, steps, beside: dirname(outputPath) }, (delta) => writeNewFile({ outputPath, expected }, applyDelta(rowsOf(oldPath), delta)));
+  const file = await withOneDelta({ path: deltaPath, steps, beside: dirname(outputPath) }, (delta) =>
+    writeNewFile({ outputPath, expected }, applyDelta(rowsOf(oldPath), delta)),
+  );
   const { added, changed, removed } = counter;
   return { ...file, added, changed, removed };
 }
 
-async function writeNewFile({ outputPath, expected }: Pick<ApplyDeltaOptions, 'outputPath' | 'expected'>, rows: AsyncIterable<Buffer>): Promise<ArtefactFile> {
+async function writeNewFile(
+  { outputPath, expected }: Pick<ApplyDeltaOptions, 'outputPath' | 'expected'>,
+  rows: AsyncIterable<Buffer>,
+): Promise<ArtefactFile> {
   const output = await open(outputPath, 'w', 0o644);
   try {
     const file = await writeGzip(rows, (bytes) => writeAll(output, bytes));
     if (expected !== undefined && file.plainSha256 !== expected) {
-      throw new ServiceError('delta_invalid', { operation: 'apply delta', problem: 'The rows that come out are not those of the expected version.', hint: 'The old file is another version, or damaged: download the whole file.' });
+      throw new ServiceError('delta_invalid', {
+        operation: 'apply delta',
+        problem: 'The rows that come out are not those of the expected version.',
+        hint: 'The old file is another version, or damaged: download the whole file.',
+      });
     }
     await output.sync();
     return file;
@@ -64,7 +78,10 @@ interface DeltaOfSteps {
 }
 
 /** Gives a delta as one that ascends: that of several steps is divided into a file for each, which are composed as they are read. */
-async function withOneDelta<Result>({ path, steps, beside }: DeltaOfSteps, work: (delta: Chunks) => Promise<Result>): Promise<Result> {
+async function withOneDelta<Result>(
+  { path, steps, beside }: DeltaOfSteps,
+  work: (delta: Chunks) => Promise<Result>,
+): Promise<Result> {
   if (steps <= 1) return work(readDelta(path));
   const directory = await mkdtemp(join(beside, '.steps-'));
   try {
@@ -93,7 +110,7 @@ async function writeSteps(pieces: ReturnType<typeof divideSteps>, stepPath: (ste
 }
 
 async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten;
+  for (let at = 0; at < bytes.length;) at += (await handle.write(bytes, at)).bytesWritten;
 }
 
 /** Opens the file when it is first read: one that is never read, because another was refused, needs not be closed. */
@@ -113,6 +130,10 @@ async function* rowsOf(path: string): AsyncGenerator<Buffer> {
     yield* gunzip as AsyncIterable<Buffer>;
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))) throw error;
-    throw new ServiceError('delta_invalid', { operation: 'apply delta', problem: 'The old file is damaged or cut off.', cause: error });
+    throw new ServiceError('delta_invalid', {
+      operation: 'apply delta',
+      problem: 'The old file is damaged or cut off.',
+      cause: error,
+    });
   }
 }

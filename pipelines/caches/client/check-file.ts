@@ -16,8 +16,19 @@ export interface PromisedFile {
  */
 export async function checkFile(path: string, promised: PromisedFile): Promise<void> {
   const found = promised.plainSha256 === undefined ? { sha256: await digestOf(path) } : await digestsOf(path);
-  const wrong = found === undefined ? 'cannot be decompressed' : found.sha256 !== promised.sha256 ? 'is not as it was published' : 'plainSha256' in found && found.plainSha256 !== promised.plainSha256 ? 'holds other rows' : undefined;
-  if (wrong !== undefined) throw new ServiceError('download_damaged', { operation: 'check download', problem: `The downloaded file ${wrong}.` });
+  const wrong =
+    found === undefined
+      ? 'cannot be decompressed'
+      : found.sha256 !== promised.sha256
+        ? 'is not as it was published'
+        : 'plainSha256' in found && found.plainSha256 !== promised.plainSha256
+          ? 'holds other rows'
+          : undefined;
+  if (wrong !== undefined)
+    throw new ServiceError('download_damaged', {
+      operation: 'check download',
+      problem: `The downloaded file ${wrong}.`,
+    });
 }
 
 async function digestOf(path: string): Promise<string> {

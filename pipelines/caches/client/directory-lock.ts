@@ -31,7 +31,10 @@ export interface DirectoryLock {
  * Runs `work` while no other process works in the directory. The lock of a process that was killed is taken over.
  * @throws ServiceError `directory_busy`, at once, if another one does.
  */
-export async function withDirectoryLock<Result>(directory: string, work: (lock: DirectoryLock) => Promise<Result>): Promise<Result> {
+export async function withDirectoryLock<Result>(
+  directory: string,
+  work: (lock: DirectoryLock) => Promise<Result>,
+): Promise<Result> {
   const path = join(directory, '.lock');
   const mine: Holder = { pid: process.pid, host: hostname(), token: randomBytes(8).toString('hex') };
   ours.add(mine.token);
@@ -52,7 +55,11 @@ export async function withDirectoryLock<Result>(directory: string, work: (lock: 
 async function take(path: string, mine: Holder): Promise<void> {
   const holder = await readHolder(path);
   if (holder !== undefined && (await lives(path, holder))) {
-    throw new ServiceError('directory_busy', { operation: 'lock directory', object: path, problem: `Process ${holder.pid} of ${holder.host} works in this directory.` });
+    throw new ServiceError('directory_busy', {
+      operation: 'lock directory',
+      object: path,
+      problem: `Process ${holder.pid} of ${holder.host} works in this directory.`,
+    });
   }
   await writeFile(path, JSON.stringify(mine));
 }
@@ -63,7 +70,11 @@ async function isHeld(path: string, mine: Holder): Promise<boolean> {
 
 async function requireHeld(path: string, mine: Holder): Promise<void> {
   if (await isHeld(path, mine)) return;
-  throw new ServiceError('directory_busy', { operation: 'check lock', object: path, problem: 'Another process has taken this directory over, because this one showed no sign of life for a minute.' });
+  throw new ServiceError('directory_busy', {
+    operation: 'check lock',
+    object: path,
+    problem: 'Another process has taken this directory over, because this one showed no sign of life for a minute.',
+  });
 }
 
 async function showLife(path: string, mine: Holder): Promise<void> {
@@ -79,7 +90,9 @@ async function giveBack(path: string, mine: Holder): Promise<void> {
 async function readHolder(path: string): Promise<Holder | undefined> {
   try {
     const holder = JSON.parse(await readFile(path, 'utf8')) as Partial<Holder>;
-    return typeof holder.pid === 'number' && typeof holder.host === 'string' && typeof holder.token === 'string' ? (holder as Holder) : undefined;
+    return typeof holder.pid === 'number' && typeof holder.host === 'string' && typeof holder.token === 'string'
+      ? (holder as Holder)
+      : undefined;
   } catch {
     return undefined;
   }

@@ -34,10 +34,17 @@ const pieceBytesMin = 1024 * 1024;
  * is not checked here.
  * @throws VersionMoved; ServiceError `download_failed`, or what the service answers
  */
-export async function downloadFile({ client, remote, path, parallel }: DownloadOptions): Promise<{ resumedBytes: number }> {
+export async function downloadFile({
+  client,
+  remote,
+  path,
+  parallel,
+}: DownloadOptions): Promise<{ resumedBytes: number }> {
   const pieceBytes = Math.max(pieceBytesMin, Math.ceil(remote.bytes / piecesMax));
   const notes = await PieceNotes.open(path, `${remote.sha256} ${remote.bytes} ${pieceBytes}`);
-  const missing = Array.from({ length: Math.ceil(remote.bytes / pieceBytes) }, (_, piece) => piece).filter((piece) => !notes.done.has(piece));
+  const missing = Array.from({ length: Math.ceil(remote.bytes / pieceBytes) }, (_, piece) => piece).filter(
+    (piece) => !notes.done.has(piece),
+  );
   const bytesOf = (piece: number) => Math.min(remote.bytes, (piece + 1) * pieceBytes) - piece * pieceBytes;
   const resumedBytes = [...notes.done].reduce((sum, piece) => sum + bytesOf(piece), 0);
   const file = await open(path, notes.done.size === 0 ? 'w' : 'r+');
@@ -88,8 +95,13 @@ function downloadPiece({ client, remote, file, start, bytes }: PieceToDownload):
     async take(answer) {
       requireRange(answer, { remote, start: at, end });
       for await (const chunk of answer.chunks) {
-        if (at + chunk.length > end) throw new ServiceError('download_failed', { operation: 'download', object: remote.href, problem: 'The service sends more bytes than were asked for.' });
-        for (let written = 0; written < chunk.length; ) {
+        if (at + chunk.length > end)
+          throw new ServiceError('download_failed', {
+            operation: 'download',
+            object: remote.href,
+            problem: 'The service sends more bytes than were asked for.',
+          });
+        for (let written = 0; written < chunk.length;) {
           const { bytesWritten } = await file.write(chunk, written, chunk.length - written, at);
           written += bytesWritten;
           at += bytesWritten;
@@ -101,12 +113,19 @@ function downloadPiece({ client, remote, file, start, bytes }: PieceToDownload):
 }
 
 /** @throws VersionMoved, ServiceError `download_failed` unless the answer is the range that was asked for, of the version that is wanted. */
-function requireRange({ status, headers }: FetchedBytes, { remote, start, end }: { remote: RemoteFile; start: number; end: number }): void {
+function requireRange(
+  { status, headers }: FetchedBytes,
+  { remote, start, end }: { remote: RemoteFile; start: number; end: number },
+): void {
   const [etag, range] = [headers.get('etag'), headers.get('content-range')];
   if (status === 206 && range === `bytes ${start}-${end - 1}/${remote.bytes}`) return;
   if (etag !== null && etag !== `"${remote.sha256}"`) throw new VersionMoved();
   if (status === 206) throw new VersionMoved();
-  throw new ServiceError('download_failed', { operation: 'download', object: remote.href, problem: `The service answers ${status} to a request for a range.` });
+  throw new ServiceError('download_failed', {
+    operation: 'download',
+    object: remote.href,
+    problem: `The service answers ${status} to a request for a range.`,
+  });
 }
 
 const notesPath = (path: string) => `${path}.pieces`;

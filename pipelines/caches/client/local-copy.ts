@@ -116,7 +116,8 @@ export class LocalCopy {
   }
 
   async #removeOthers(kept: readonly string[]): Promise<void> {
-    for (const name of await readdir(this.#versions)) if (!kept.includes(name)) await rm(join(this.#versions, name), { recursive: true, force: true });
+    for (const name of await readdir(this.#versions))
+      if (!kept.includes(name)) await rm(join(this.#versions, name), { recursive: true, force: true });
   }
 
   get #versions(): string {

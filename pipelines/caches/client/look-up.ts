@@ -39,11 +39,19 @@ export async function lookUp(options: LookUpOptions): Promise<LookedUp> {
     const manifest = await readManifest(options);
     const found = await lookUpIn(options, manifest);
     if (found !== 'moved') return { version: manifest.version, row: found };
-    if (moves === movesMax) throw new ServiceError('download_failed', { operation: 'look number up', object: formatArtefact(options.artefact), problem: 'New versions are published faster than they can be read.' });
+    if (moves === movesMax)
+      throw new ServiceError('download_failed', {
+        operation: 'look number up',
+        object: formatArtefact(options.artefact),
+        problem: 'New versions are published faster than they can be read.',
+      });
   }
 }
 
-async function lookUpIn(options: LookUpOptions, manifest: ServedManifest): Promise<Record<string, string> | null | 'moved'> {
+async function lookUpIn(
+  options: LookUpOptions,
+  manifest: ServedManifest,
+): Promise<Record<string, string> | null | 'moved'> {
   const index = await readIndex(options, manifest);
   if (index === 'moved') return 'moved';
   const key = findCache(options.artefact.cache).keyOf(options.phone);
@@ -72,8 +80,17 @@ async function readKept(path: string): Promise<{ etag: string; body: unknown } |
 }
 
 /** The index that a manifest names: from the directory if it is there, else from the service. */
-async function readIndex({ client, artefact, directory }: LookUpOptions, { index }: ServedManifest): Promise<Segment[] | 'moved'> {
-  if (index === undefined || index === null) throw new ServiceError('segment_index_invalid', { operation: 'look number up', object: formatArtefact(artefact), problem: 'The published version has no segment index.', hint: 'Download the file instead.' });
+async function readIndex(
+  { client, artefact, directory }: LookUpOptions,
+  { index }: ServedManifest,
+): Promise<Segment[] | 'moved'> {
+  if (index === undefined || index === null)
+    throw new ServiceError('segment_index_invalid', {
+      operation: 'look number up',
+      object: formatArtefact(artefact),
+      problem: 'The published version has no segment index.',
+      hint: 'Download the file instead.',
+    });
   const path = directory === undefined ? undefined : join(directory, '.lookup', `${nameOf(artefact)}.index.tsv`);
   const kept = path === undefined ? undefined : await readFile(path).catch(() => undefined);
   if (kept !== undefined && sha256Of(kept) === index.sha256) return parseSegmentIndex(kept.toString());
@@ -84,8 +101,15 @@ async function readIndex({ client, artefact, directory }: LookUpOptions, { index
 }
 
 /** One range of the file, of the version of the manifest or of none. */
-async function readRows({ client }: LookUpOptions, { file }: ServedManifest, segment: Segment): Promise<Buffer | 'moved'> {
-  const range = { Range: `bytes=${segment.offset}-${segment.offset + segment.bytes - 1}`, 'If-Range': `"${file.sha256}"` };
+async function readRows(
+  { client }: LookUpOptions,
+  { file }: ServedManifest,
+  segment: Segment,
+): Promise<Buffer | 'moved'> {
+  const range = {
+    Range: `bytes=${segment.offset}-${segment.offset + segment.bytes - 1}`,
+    'If-Range': `"${file.sha256}"`,
+  };
   return client.getInPieces(file.href, {
     headers: () => range,
     async take({ status, chunks }) {
@@ -94,7 +118,13 @@ async function readRows({ client }: LookUpOptions, { file }: ServedManifest, seg
       for await (const chunk of chunks) parts.push(chunk);
       const deflated = Buffer.concat(parts);
       return inflateSegment(deflated, segment).catch((error: unknown) => {
-        throw isServiceError(error, 'segment_index_invalid') && deflated.length !== segment.bytes ? new ServiceError('download_failed', { operation: 'look number up', problem: 'The service sends another number of bytes than was asked for.', cause: error }) : error;
+        throw isServiceError(error, 'segment_index_invalid') && deflated.length !== segment.bytes
+          ? new ServiceError('download_failed', {
+              operation: 'look number up',
+              problem: 'The service sends another number of bytes than was asked for.',
+              cause: error,
+            })
+          : error;
       });
     },
   });
@@ -106,7 +136,11 @@ function findRow(rows: Buffer, key: string, { columns }: ServedManifest): Record
   const start = isFirst ? 0 : rows.indexOf(`\n${key}\t`) + 1;
   if (start === 0 && !isFirst) return null;
   const values = rows.subarray(start, rows.indexOf(0x0a, start)).toString().split('\t');
-  if (values.length !== columns.length) throw new ServiceError('download_damaged', { operation: 'look number up', problem: 'The row has other columns than the manifest says.' });
+  if (values.length !== columns.length)
+    throw new ServiceError('download_damaged', {
+      operation: 'look number up',
+      problem: 'The row has other columns than the manifest says.',
+    });
   return Object.fromEntries(columns.map(({ name }, at) => [name, values[at]!]));
 }
 

@@ -50,7 +50,12 @@ export interface PulledArtefact {
  */
 export async function pull(options: PullOptions): Promise<PulledArtefact[]> {
   await mkdir(options.directory, { recursive: true }).catch((cause: unknown) => {
-    throw new ServiceError('usage_invalid', { operation: 'pull', object: options.directory, problem: 'The directory of the copies cannot be made.', cause });
+    throw new ServiceError('usage_invalid', {
+      operation: 'pull',
+      object: options.directory,
+      problem: 'The directory of the copies cannot be made.',
+      cause,
+    });
   });
   return withDirectoryLock(options.directory, async (lock) => {
     const pulled: PulledArtefact[] = [];
@@ -62,11 +67,17 @@ export async function pull(options: PullOptions): Promise<PulledArtefact[]> {
 async function listTargets({ client, directory, wanted }: PullOptions): Promise<Target[]> {
   const caches = wanted.caches.map(findCache);
   if (wanted.countries !== 'all' || !caches.some(({ perCountry }) => perCountry)) {
-    return caches.flatMap(({ name, perCountry }) => (perCountry ? (wanted.countries as readonly string[]) : ['']).map((country) => ({ cache: name, country })));
+    return caches.flatMap(({ name, perCountry }) =>
+      (perCountry ? (wanted.countries as readonly string[]) : ['']).map((country) => ({ cache: name, country })),
+    );
   }
   const names: readonly string[] = caches.map(({ name }) => name);
   const manifests = (await readList(client, directory)).filter(({ cache }) => names.includes(cache));
-  return manifests.map((manifest) => ({ cache: findCache(manifest.cache).name, country: manifest.country ?? '', manifest }));
+  return manifests.map((manifest) => ({
+    cache: findCache(manifest.cache).name,
+    country: manifest.country ?? '',
+    manifest,
+  }));
 }
 
 /** The manifests of everything; the list is kept in the directory, so that one that did not change is not sent again. */
@@ -89,7 +100,10 @@ async function readKeptList(path: string): Promise<{ etag: string; manifests: Se
   }
 }
 
-async function pullOne(options: PullOptions & { readonly lock: DirectoryLock }, target: Target): Promise<PulledArtefact> {
+async function pullOne(
+  options: PullOptions & { readonly lock: DirectoryLock },
+  target: Target,
+): Promise<PulledArtefact> {
   const { client, directory, lock } = options;
   const [startedAt, bytesBefore] = [performance.now(), client.bytesReceived];
   const copy = new LocalCopy(directory, nameOf(target), lock);
@@ -121,7 +135,11 @@ async function pullOne(options: PullOptions & { readonly lock: DirectoryLock }, 
 /** An error of the directory, told as that; undefined for another one. */
 function asDiskError(error: unknown): ServiceError | undefined {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined;
-  return new ServiceError('download_failed', { operation: 'pull', problem: `The copy cannot be read or written: ${String(error.code)}.`, cause: error });
+  return new ServiceError('download_failed', {
+    operation: 'pull',
+    problem: `The copy cannot be read or written: ${String(error.code)}.`,
+    cause: error,
+  });
 }
 
 /** Every cache, by name. */

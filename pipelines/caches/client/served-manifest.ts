@@ -12,7 +12,10 @@ const href = z.string().regex(/^\/(?!\/)[\x21-\x7e]*$/);
 const manifestForm = z.object({
   schema: z.literal(schemaKnown),
   cache: z.string().regex(/^[a-z_]{1,40}$/),
-  country: z.string().regex(/^[A-Z]{2}$/).nullable(),
+  country: z
+    .string()
+    .regex(/^[A-Z]{2}$/)
+    .nullable(),
   version: z.int().positive(),
   rows: count,
   columns: z.array(z.object({ name: z.string(), type: z.string() })).min(1),
@@ -34,14 +37,21 @@ export type OfferedDelta = ServedManifest['deltas'][number];
 export function parseManifest(document: unknown): ServedManifest {
   const parsed = manifestForm.safeParse(document);
   if (parsed.success) return parsed.data;
-  throw new ServiceError('download_damaged', { operation: 'read manifest', problem: 'The manifest has a form that this client does not know.', cause: parsed.error });
+  throw new ServiceError('download_damaged', {
+    operation: 'read manifest',
+    problem: 'The manifest has a form that this client does not know.',
+    cause: parsed.error,
+  });
 }
 
 /** Checks a list of manifests. @throws as {@link parseManifest} */
 export function parseManifestList(document: unknown): ServedManifest[] {
   const { manifests } = (document ?? {}) as { manifests?: unknown };
   if (Array.isArray(manifests)) return manifests.map(parseManifest);
-  throw new ServiceError('download_damaged', { operation: 'read manifest', problem: 'The list of manifests has a form that this client does not know.' });
+  throw new ServiceError('download_damaged', {
+    operation: 'read manifest',
+    problem: 'The list of manifests has a form that this client does not know.',
+  });
 }
 
 /** Checks the bytes of a local file that holds JSON with a manifest in it. */

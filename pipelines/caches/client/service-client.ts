@@ -25,7 +25,8 @@ export interface ServiceClientOptions {
 }
 
 /** A JSON document with its entity tag, or the word that the client has it already. */
-export type FetchedDocument = { readonly isKnown: true } | { readonly isKnown: false; readonly body: unknown; readonly etag: string | null };
+export type FetchedDocument =
+  { readonly isKnown: true } | { readonly isKnown: false; readonly body: unknown; readonly etag: string | null };
 
 /** The bytes of a file from an offset, as they arrive. */
 export interface FetchedBytes {
@@ -77,7 +78,10 @@ export class ServiceClient {
    */
   async getDocument(href: string, etag?: string | null): Promise<FetchedDocument> {
     return this.#trying(async () => {
-      const { status, headers, chunks } = await this.#ask(href, etag === undefined || etag === null ? {} : { 'If-None-Match': etag });
+      const { status, headers, chunks } = await this.#ask(
+        href,
+        etag === undefined || etag === null ? {} : { 'If-None-Match': etag },
+      );
       const text = await collectText(chunks);
       if (status === 304) return { isKnown: true };
       return { isKnown: false, body: parseJson(text), etag: headers.get('etag') };
@@ -85,7 +89,10 @@ export class ServiceClient {
   }
 
   /** Reads a small file whole. @throws as {@link getDocument} */
-  async getBytes(href: string, headers: Record<string, string> = {}): Promise<{ status: number; headers: Headers; bytes: Buffer }> {
+  async getBytes(
+    href: string,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; headers: Headers; bytes: Buffer }> {
     return this.#trying(async () => {
       const answer = await this.#ask(href, headers);
       const parts: Uint8Array[] = [];
@@ -133,11 +140,19 @@ export class ServiceClient {
 
   /** One request; a redirect is followed once, without the key. */
   async #ask(href: string, headers: Record<string, string>): Promise<FetchedBytes> {
-    const answer = await this.#fetch(`${this.#base}${href}`, this.#key === undefined ? headers : { ...headers, Authorization: `Bearer ${this.#key}` });
+    const answer = await this.#fetch(
+      `${this.#base}${href}`,
+      this.#key === undefined ? headers : { ...headers, Authorization: `Bearer ${this.#key}` },
+    );
     if (!redirects.includes(answer.status)) return this.#accept(answer, href);
     answer.discard();
     const target = answer.headers.get('location');
-    if (target === null) throw new ServiceError('download_failed', { operation: 'download', object: href, problem: 'The answer is a redirect to nowhere.' });
+    if (target === null)
+      throw new ServiceError('download_failed', {
+        operation: 'download',
+        object: href,
+        problem: 'The answer is a redirect to nowhere.',
+      });
     const { 'If-Range': _tag, ...others } = headers; // there the entity tag is another one; what it names never changes
     return this.#accept(await this.#fetch(new URL(target, this.#base).href, others), href);
   }
@@ -146,7 +161,12 @@ export class ServiceClient {
     const silence = new SilenceAlarm(this.#patience.silenceMsMax, this.#signal);
     try {
       const response = await fetch(url, { headers, redirect: 'manual', signal: silence.signal });
-      return { status: response.status, headers: response.headers, chunks: this.#count(response, silence), discard: () => silence.hangUp() };
+      return {
+        status: response.status,
+        headers: response.headers,
+        chunks: this.#count(response, silence),
+        discard: () => silence.hangUp(),
+      };
     } catch (error) {
       silence.end();
       throw error;
@@ -218,7 +238,14 @@ class PassingRefusal extends Error {
 function waitAfter(error: unknown): { asked: number | undefined; error: ServiceError } | undefined {
   if (error instanceof PassingRefusal) return { asked: error.asked, error: error.refusal };
   if (!(error instanceof CutShort) && !isOfConnection(error)) return undefined;
-  return { asked: undefined, error: new ServiceError('download_failed', { operation: 'download', problem: `The connection failed: ${rootMessage(error)}.`, cause: error }) };
+  return {
+    asked: undefined,
+    error: new ServiceError('download_failed', {
+      operation: 'download',
+      problem: `The connection failed: ${rootMessage(error)}.`,
+      cause: error,
+    }),
+  };
 }
 
 /** `fetch` throws a TypeError for a connection that failed, and only then with its cause. */
@@ -235,14 +262,21 @@ function rootMessage(error: Error): string {
 function refusalOf({ status, headers }: FetchedBytes, body: string, href: string): Error {
   const { code, detail } = problemOf(body);
   const problem = `The service answers ${status}${detail === undefined ? '' : `: ${detail}`}`;
-  if (!passing.includes(status)) return new ServiceError(code ?? 'download_failed', { operation: 'download', object: href, problem });
-  return new PassingRefusal(new ServiceError('download_failed', { operation: 'download', object: href, problem }), retryAfterMs(headers.get('retry-after')));
+  if (!passing.includes(status))
+    return new ServiceError(code ?? 'download_failed', { operation: 'download', object: href, problem });
+  return new PassingRefusal(
+    new ServiceError('download_failed', { operation: 'download', object: href, problem }),
+    retryAfterMs(headers.get('retry-after')),
+  );
 }
 
 function problemOf(body: string): { code?: ErrorCode; detail?: string } {
   try {
     const { code, detail } = JSON.parse(body) as { code?: unknown; detail?: unknown };
-    return { ...(typeof code === 'string' && Object.hasOwn(ERRORS, code) ? { code: code as ErrorCode } : {}), ...(typeof detail === 'string' ? { detail } : {}) };
+    return {
+      ...(typeof code === 'string' && Object.hasOwn(ERRORS, code) ? { code: code as ErrorCode } : {}),
+      ...(typeof detail === 'string' ? { detail } : {}),
+    };
   } catch {
     return {}; // an answer of something between us and the service
   }
@@ -262,7 +296,11 @@ async function collectText(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   for await (const chunk of chunks) {
     parts.push(chunk);
     bytes += chunk.length;
-    if (bytes > documentBytesMax) throw new ServiceError('download_damaged', { operation: 'download', problem: `The document is longer than ${documentBytesMax} bytes.` });
+    if (bytes > documentBytesMax)
+      throw new ServiceError('download_damaged', {
+        operation: 'download',
+        problem: `The document is longer than ${documentBytesMax} bytes.`,
+      });
   }
   return Buffer.concat(parts).toString();
 }
@@ -278,6 +316,10 @@ function parseJson(text: string): unknown {
 /** @throws ServiceError `usage_invalid` */
 function baseOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) throw new ServiceError('usage_invalid', { operation: 'read address', problem: 'The address of the service is not an http or https URL.' });
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol))
+    throw new ServiceError('usage_invalid', {
+      operation: 'read address',
+      problem: 'The address of the service is not an http or https URL.',
+    });
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }

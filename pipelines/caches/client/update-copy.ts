@@ -39,7 +39,13 @@ export async function bringUpToDate(options: UpdateOptions, { manifest, ...artef
       return await updateTo(options, current);
     } catch (error) {
       if (!(error instanceof VersionMoved)) throw error;
-      if (moves === movesMax) throw new ServiceError('download_failed', { operation: 'pull', object: formatArtefact(artefact), problem: 'New versions are published faster than they can be downloaded.', cause: error });
+      if (moves === movesMax)
+        throw new ServiceError('download_failed', {
+          operation: 'pull',
+          object: formatArtefact(artefact),
+          problem: 'New versions are published faster than they can be downloaded.',
+          cause: error,
+        });
       known = undefined;
     }
   }
@@ -57,7 +63,9 @@ interface KnownManifest {
 
 async function readManifest({ client, local }: UpdateOptions, artefact: ArtefactName): Promise<KnownManifest> {
   const answer = await client.getDocument(manifestHref(artefact), local?.manifestEtag);
-  return answer.isKnown ? { manifest: local!.manifest, etag: local!.manifestEtag } : { manifest: parseManifest(answer.body), etag: answer.etag };
+  return answer.isKnown
+    ? { manifest: local!.manifest, etag: local!.manifestEtag }
+    : { manifest: parseManifest(answer.body), etag: answer.etag };
 }
 
 /** Path and query of a manifest. */
@@ -67,9 +75,13 @@ export function manifestHref({ cache, country }: ArtefactName): string {
 
 async function updateTo(options: UpdateOptions, { manifest, etag }: KnownManifest): Promise<UpdatedCopy> {
   const { copy, local } = options;
-  const plan = planUpdate(local && { version: local.manifest.version, plainSha256: local.manifest.file.plainSha256 }, manifest);
+  const plan = planUpdate(
+    local && { version: local.manifest.version, plainSha256: local.manifest.file.plainSha256 },
+    manifest,
+  );
   if (plan.kind === 'unchanged') {
-    if (etag === null || etag !== local!.manifestEtag) await copy.confirm({ bytes: local!.bytes, manifestEtag: etag, manifest });
+    if (etag === null || etag !== local!.manifestEtag)
+      await copy.confirm({ bytes: local!.bytes, manifestEtag: etag, manifest });
     return { how: 'unchanged', manifest, deltaRefused: null };
   }
   const applied = plan.kind === 'delta' ? await tryDelta(options, plan.delta, manifest) : undefined;
@@ -77,10 +89,16 @@ async function updateTo(options: UpdateOptions, { manifest, etag }: KnownManifes
   await copy.replace({ bytes, manifestEtag: etag, manifest });
   for (const kind of ['full', 'delta'] as const) await discardDownload(await copy.downloadPath(kind));
   if (applied === undefined) return { how: 'full', manifest, deltaRefused: null };
-  return 'bytes' in applied ? { how: 'delta', manifest, deltaRefused: null } : { how: 'full', manifest, deltaRefused: applied.refused };
+  return 'bytes' in applied
+    ? { how: 'delta', manifest, deltaRefused: null }
+    : { how: 'full', manifest, deltaRefused: applied.refused };
 }
 
-async function tryDelta(options: UpdateOptions, delta: OfferedDelta, manifest: ServedManifest): Promise<{ bytes: number } | { refused: string }> {
+async function tryDelta(
+  options: UpdateOptions,
+  delta: OfferedDelta,
+  manifest: ServedManifest,
+): Promise<{ bytes: number } | { refused: string }> {
   try {
     return { bytes: await applyOffered(options, delta, manifest) };
   } catch (error) {
@@ -91,14 +109,27 @@ async function tryDelta(options: UpdateOptions, delta: OfferedDelta, manifest: S
 
 /** The whole file cures what is wrong with a delta; what is wrong with the disk or the connection it does not. */
 function isRefusedDelta(error: unknown): boolean {
-  return isServiceError(error, 'delta_invalid') || isServiceError(error, 'delta_gone') || isServiceError(error, 'download_damaged');
+  return (
+    isServiceError(error, 'delta_invalid') ||
+    isServiceError(error, 'delta_gone') ||
+    isServiceError(error, 'download_damaged')
+  );
 }
 
 /** Makes the rows of the next version of those that are here; returns the bytes of the new file. */
-async function applyOffered({ client, copy, parallel }: UpdateOptions, delta: OfferedDelta, { file }: ServedManifest): Promise<number> {
+async function applyOffered(
+  { client, copy, parallel }: UpdateOptions,
+  delta: OfferedDelta,
+  { file }: ServedManifest,
+): Promise<number> {
   const path = await copy.downloadPath('delta');
   await downloadChecked({ client, path, parallel, remote: delta });
-  const { bytes } = await applyDeltaFile({ oldPath: copy.rowsPath, deltaPath: path, outputPath: await copy.begin(), expected: file.plainSha256 });
+  const { bytes } = await applyDeltaFile({
+    oldPath: copy.rowsPath,
+    deltaPath: path,
+    outputPath: await copy.begin(),
+    expected: file.plainSha256,
+  });
   return bytes;
 }
 

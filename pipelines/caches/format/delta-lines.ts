@@ -84,7 +84,8 @@ export async function* composeDeltas(first: Chunks, second: Chunks): AsyncGenera
 
 function addBoth(text: GatheredText, earlier: Lines, later: Lines): void {
   const [first, second] = [earlier.operation, later.operation];
-  if ((first === removed) !== (second === added)) throw invalid(`Line ${later.number} of the second delta cannot follow line ${earlier.number} of the first.`);
+  if ((first === removed) !== (second === added))
+    throw invalid(`Line ${later.number} of the second delta cannot follow line ${earlier.number} of the first.`);
   if (second === removed) {
     if (first === changed) text.addLine(later); // what was added and removed was never there
   } else if (first === added) text.addRow(added, later);
@@ -115,7 +116,7 @@ export async function* applyDelta(rows: Chunks, delta: Chunks): AsyncGenerator<B
       text.addBytes(block, at, block.length);
       if (text.isFull) yield text.take();
     }
-    for (; !lines.done; ) {
+    for (; !lines.done;) {
       carryOut(text, lines, undefined);
       if (!lines.step()) await lines.load();
       if (text.isFull) yield text.take();
@@ -130,7 +131,10 @@ export async function* applyDelta(rows: Chunks, delta: Chunks): AsyncGenerator<B
 function carryOut(text: GatheredText, lines: Lines, at: { block: Buffer; place: number } | undefined): number {
   const { operation } = lines;
   const isThere = at !== undefined && compareRow(at.block, at.place, lines) === 0;
-  if (isThere === (operation === added)) throw invalid(`Line ${lines.number} ${isThere ? 'adds a number that is there already' : 'changes or removes a number that is not there'}.`);
+  if (isThere === (operation === added))
+    throw invalid(
+      `Line ${lines.number} ${isThere ? 'adds a number that is there already' : 'changes or removes a number that is not there'}.`,
+    );
   if (operation !== removed) text.addBytes(lines.block, lines.keyStart, lines.end);
   if (at === undefined || !isThere) return at?.place ?? 0;
   return endOfLine(at.block, at.place);
@@ -185,7 +189,7 @@ export class OperationCounter implements DeltaCounts {
   }
 
   #add(chunk: Buffer): void {
-    for (let at = 0; at < chunk.length; ) {
+    for (let at = 0; at < chunk.length;) {
       if (this.#atStart) this.#countOne(chunk[at]!);
       const end = chunk.indexOf(newline, at);
       this.#atStart = end !== -1;
@@ -215,7 +219,8 @@ const chainForm: LineForm = { ...deltaForm, ascends: false };
 
 function isDeltaLine({ block, start, keyStart, keyEnd, end, operation }: Lines): boolean {
   const length = keyEnd - keyStart;
-  if (length < keyBytes.min || length > keyBytes.max || block[start + 1] !== tab || block[keyStart] !== added) return false;
+  if (length < keyBytes.min || length > keyBytes.max || block[start + 1] !== tab || block[keyStart] !== added)
+    return false;
   for (let at = keyStart + 1; at < keyEnd; at++) if (block[at]! < zero || block[at]! > nine) return false;
   if (operation === removed) return keyEnd === end - 1;
   return (operation === added || operation === changed) && block[keyEnd] === tab;
@@ -296,7 +301,10 @@ class Lines {
 
   #requireOrder(block: Buffer, keyStart: number, keyEnd: number): void {
     this.beginsStep = this.number > 1 && compareKeys({ block, keyStart, keyEnd }, this) >= 0;
-    if (this.beginsStep && this.#form.ascends) throw invalid(`${this.#form.name === 'rows' ? 'A line' : `Line ${this.number}`} of the ${this.#form.name} is not behind the line before it.`);
+    if (this.beginsStep && this.#form.ascends)
+      throw invalid(
+        `${this.#form.name === 'rows' ? 'A line' : `Line ${this.number}`} of the ${this.#form.name} is not behind the line before it.`,
+      );
   }
 }
 
@@ -317,7 +325,8 @@ async function* wholeLines(chunks: Chunks, name: LineForm['name']): AsyncGenerat
     const end = chunk.lastIndexOf(newline) + 1;
     if (end === 0) {
       rest = Buffer.concat([rest, chunk]);
-      if (rest.length > deltaLineBytesMax) throw invalid(`A line of the ${name} is longer than ${deltaLineBytesMax} bytes.`);
+      if (rest.length > deltaLineBytesMax)
+        throw invalid(`A line of the ${name} is longer than ${deltaLineBytesMax} bytes.`);
       continue;
     }
     const begin = rest.length === 0 ? 0 : chunk.indexOf(newline) + 1;
@@ -361,7 +370,7 @@ const comparedBytes = { max: 8192, min: 128 } as const;
 function passSameRows(a: Lines, b: Lines): void {
   const reach = Math.min(a.block.length - a.end, b.block.length - b.end);
   let same = 0;
-  for (let window: number = comparedBytes.max; window >= comparedBytes.min && same < reach; ) {
+  for (let window: number = comparedBytes.max; window >= comparedBytes.min && same < reach;) {
     const length = Math.min(window, reach - same);
     const [from, to] = [a.end + same, b.end + same];
     if (a.block.compare(b.block, to, to + length, from, from + length) === 0) same += length;

@@ -2,7 +2,15 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { crc32, joinCrc32 } from './crc32.ts';
-import { compressBlock, finalBlock, gzipHeader, GzipMember, gzipTrailer, trailerBytes, type CompressedBlock } from './gzip-member.ts';
+import {
+  compressBlock,
+  finalBlock,
+  gzipHeader,
+  GzipMember,
+  gzipTrailer,
+  trailerBytes,
+  type CompressedBlock,
+} from './gzip-member.ts';
 import type { ArtefactFile } from '../artefact-facts.ts';
 
 /** Plain bytes that are compressed as one block, and blocks that are compressed at a time: what the two buffers hold at most. */
@@ -13,7 +21,10 @@ const blocksInFlight = 3;
  * Writes text as one gzip member, piece by piece, and returns the sizes and digests of file and text.
  * The pieces must stay as they are until they are written.
  */
-export async function writeGzip(texts: AsyncIterable<Buffer>, write: (bytes: Buffer) => Promise<void>): Promise<ArtefactFile> {
+export async function writeGzip(
+  texts: AsyncIterable<Buffer>,
+  write: (bytes: Buffer) => Promise<void>,
+): Promise<ArtefactFile> {
   const member = new GzipMember();
   const inFlight: Promise<CompressedBlock>[] = [];
   const writeOldest = async () => write(member.append(await inFlight.shift()!));
@@ -75,7 +86,11 @@ export async function* readGzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<B
  * The text of two gzip files of {@link writeGzip} in a row, as one member: their blocks are copied as they are.
  * `secondPlainBytes`: length of the second text.
  */
-export async function* joinGzip(first: AsyncIterable<Buffer>, second: AsyncIterable<Buffer>, secondPlainBytes: number): AsyncGenerator<Buffer> {
+export async function* joinGzip(
+  first: AsyncIterable<Buffer>,
+  second: AsyncIterable<Buffer>,
+  secondPlainBytes: number,
+): AsyncGenerator<Buffer> {
   const [before, after] = [new MemberBody(), new MemberBody()];
   yield gzipHeader;
   yield* before.of(first);
@@ -108,10 +123,17 @@ class MemberBody {
   }
 }
 
-async function* watchEnds(chunks: AsyncIterable<Buffer>, ends: { first: Buffer; last: Buffer }): AsyncGenerator<Buffer> {
+async function* watchEnds(
+  chunks: AsyncIterable<Buffer>,
+  ends: { first: Buffer; last: Buffer },
+): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
-    if (ends.first.length < gzipHeader.length) ends.first = Buffer.concat([ends.first, chunk]).subarray(0, gzipHeader.length);
-    ends.last = chunk.length < trailerBytes ? Buffer.concat([ends.last, chunk]).subarray(-trailerBytes) : chunk.subarray(-trailerBytes);
+    if (ends.first.length < gzipHeader.length)
+      ends.first = Buffer.concat([ends.first, chunk]).subarray(0, gzipHeader.length);
+    ends.last =
+      chunk.length < trailerBytes
+        ? Buffer.concat([ends.last, chunk]).subarray(-trailerBytes)
+        : chunk.subarray(-trailerBytes);
     yield chunk;
   }
 }
@@ -121,5 +143,9 @@ function isZlibError(error: unknown): boolean {
 }
 
 function notWhole(cause?: unknown): ServiceError {
-  return new ServiceError('delta_invalid', { operation: 'read gzip', problem: 'The gzip data is damaged, cut off, or has more than one member.', cause });
+  return new ServiceError('delta_invalid', {
+    operation: 'read gzip',
+    problem: 'The gzip data is damaged, cut off, or has more than one member.',
+    cause,
+  });
 }

@@ -29,7 +29,11 @@ export function inflateSegment(deflated: Buffer, segment: PlainFacts): Promise<B
 export async function inflateSegments(deflated: Buffer, segments: readonly PlainFacts[]): Promise<Buffer> {
   const plainBytes = segments.reduce((sum, segment) => sum + segment.plainBytes, 0);
   // One piece with room to spare: else each 16 KiB, and then the end, cross from the pool to the event loop and back.
-  const options = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: plainBytes + 1, chunkSize: Math.min(plainBytes + spareBytes, pieceBytesMax) };
+  const options = {
+    finishFlush: constants.Z_SYNC_FLUSH,
+    maxOutputLength: plainBytes + 1,
+    chunkSize: Math.min(plainBytes + spareBytes, pieceBytesMax),
+  };
   const plain = await inflate(deflated, options).catch((cause: unknown) => {
     throw notAsIndexed(cause);
   });
@@ -43,5 +47,9 @@ function areAsIndexed(plain: Buffer, segments: readonly PlainFacts[]): boolean {
 }
 
 function notAsIndexed(cause?: unknown): ServiceError {
-  return new ServiceError('segment_index_invalid', { operation: 'read segment', problem: 'The bytes of a segment are not what the segment index says.', cause });
+  return new ServiceError('segment_index_invalid', {
+    operation: 'read segment',
+    problem: 'The bytes of a segment are not what the segment index says.',
+    cause,
+  });
 }

@@ -87,8 +87,17 @@ export function makeManifest(publication: Publication & { readonly published: Pu
     categoriesVersion: published.categoriesVersion,
     file: { href: artefactHref(publication), mediaType: 'application/gzip', ...published.file },
     previous: publication.previous,
-    deltas: deltas.map(({ from, sha256, bytes, ...counts }) => ({ from, href: deltaHref({ cache, country, from }), bytes, sha256, ...counts })),
-    index: index === null ? null : { href: indexHref(publication), mediaType: indexMediaType, ...index, columns: segmentColumns },
+    deltas: deltas.map(({ from, sha256, bytes, ...counts }) => ({
+      from,
+      href: deltaHref({ cache, country, from }),
+      bytes,
+      sha256,
+      ...counts,
+    })),
+    index:
+      index === null
+        ? null
+        : { href: indexHref(publication), mediaType: indexMediaType, ...index, columns: segmentColumns },
     status: publication.status,
     stale: stale === null ? null : { code: stale.code, reason: stale.reason, since: stale.since.toISOString() },
   };

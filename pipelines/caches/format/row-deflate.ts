@@ -68,5 +68,9 @@ function encodePiece({ input, output, encode }: Encoder, piece: Buffer, profile:
 
 function makeEncoder(): Encoder {
   const { memory, functions } = instantiate<Functions>(rowDeflateModule);
-  return { input: new Uint8Array(memory, functions.inputPlace(), functions.inputBytesMax()), output: Buffer.from(memory, functions.outputPlace()), encode: functions.encode };
+  return {
+    input: new Uint8Array(memory, functions.inputPlace(), functions.inputBytesMax()),
+    output: Buffer.from(memory, functions.outputPlace()),
+    encode: functions.encode,
+  };
 }

@@ -94,11 +94,19 @@ export class SegmentCutter {
   private open(phone: string): void {
     while (this.region === '' || !phone.startsWith(this.region)) {
       const next = this.regions.shift();
-      if (next === undefined) throw new ServiceError('rows_differ', { operation: 'cut segments', problem: 'A row lies outside the ranges that were asked for.' });
+      if (next === undefined)
+        throw new ServiceError('rows_differ', {
+          operation: 'cut segments',
+          problem: 'A row lies outside the ranges that were asked for.',
+        });
       this.region = next;
       this.closed = '';
     }
-    if (phone < this.closed) throw new ServiceError('rows_differ', { operation: 'cut segments', problem: 'The rows are not in the order of their phones.' });
+    if (phone < this.closed)
+      throw new ServiceError('rows_differ', {
+        operation: 'cut segments',
+        problem: 'The rows are not in the order of their phones.',
+      });
     this.node = this.closed === '' ? this.region : phone.slice(0, sharedLength(this.closed, phone) + 1);
   }
 
@@ -114,7 +122,7 @@ export class SegmentCutter {
     const slices: Buffer[] = [];
     const levels: LevelCounts[] = [];
     const used: RowBlock[] = [];
-    for (let left = rows; left > 0; ) {
+    for (let left = rows; left > 0;) {
       const part = this.parts[0]!;
       const { block, from } = part;
       const to = Math.min(block.rows, from + left);

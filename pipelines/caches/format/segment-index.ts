@@ -19,7 +19,17 @@ export interface Segment {
 }
 
 /** Columns of a segment index, in order; numbers in decimal, the CRC as 8 hex digits. */
-export const segmentColumns = ['prefix', 'offset', 'bytes', 'plain_bytes', 'rows', 'crc32', 'neutral', 'spam', 'fraud'] as const;
+export const segmentColumns = [
+  'prefix',
+  'offset',
+  'bytes',
+  'plain_bytes',
+  'rows',
+  'crc32',
+  'neutral',
+  'spam',
+  'fraud',
+] as const;
 
 const levelNames = ['NEUTRAL', 'SPAM', 'FRAUD'] as const;
 
@@ -29,7 +39,15 @@ export function formatSegmentIndex(segments: readonly Segment[]): Buffer {
 }
 
 function fieldsOf({ prefix, offset, bytes, plainBytes, rows, crc, levels }: Segment): (string | number)[] {
-  return [prefix, offset, bytes, plainBytes, rows, crc.toString(16).padStart(8, '0'), ...levelNames.map((level) => levels[level] ?? 0)];
+  return [
+    prefix,
+    offset,
+    bytes,
+    plainBytes,
+    rows,
+    crc.toString(16).padStart(8, '0'),
+    ...levelNames.map((level) => levels[level] ?? 0),
+  ];
 }
 
 const linePattern = /^\+\d*(?:\t\d{1,15}){4}\t[0-9a-f]{8}(?:\t\d{1,15}){3}$/;
@@ -44,7 +62,8 @@ export function parseSegmentIndex(text: string): Segment[] {
   const segments = lines.map(parseLine);
   segments.forEach((segment, at) => {
     const before = segments[at - 1];
-    if (before !== undefined && (before.prefix >= segment.prefix || before.offset + before.bytes !== segment.offset)) throw invalid(`Line ${at + 1} does not follow the one before it.`);
+    if (before !== undefined && (before.prefix >= segment.prefix || before.offset + before.bytes !== segment.offset))
+      throw invalid(`Line ${at + 1} does not follow the one before it.`);
   });
   return segments;
 }
@@ -56,7 +75,15 @@ function parseLine(line: string, at: number): Segment {
   counts.forEach((count, level) => {
     if (count !== '0') levels[levelNames[level]!] = Number(count);
   });
-  return { prefix, offset: Number(offset), bytes: Number(bytes), plainBytes: Number(plainBytes), rows: Number(rows), crc: Number.parseInt(crc, 16), levels };
+  return {
+    prefix,
+    offset: Number(offset),
+    bytes: Number(bytes),
+    plainBytes: Number(plainBytes),
+    rows: Number(rows),
+    crc: Number.parseInt(crc, 16),
+    levels,
+  };
 }
 
 function invalid(problem: string): ServiceError {

@@ -61,7 +61,10 @@ export class SegmentWriter {
   async add({ prefix, plain, rows, levels }: CutSegment): Promise<void> {
     await this.enqueue(plain.length, async () => {
       const block = await compressBlock(plain, this.limits.profile);
-      return { ...block, segments: [{ prefix, bytes: block.deflated.length, plainBytes: plain.length, rows, crc: block.crc, levels }] };
+      return {
+        ...block,
+        segments: [{ prefix, bytes: block.deflated.length, plainBytes: plain.length, rows, crc: block.crc, levels }],
+      };
     });
   }
 
@@ -72,7 +75,12 @@ export class SegmentWriter {
   async copy(segments: readonly Segment[], deflated: Buffer): Promise<void> {
     const plainBytes = segments.reduce((sum, segment) => sum + segment.plainBytes, 0);
     const crc = segments.reduce((joined, segment) => joinCrc32(joined, segment.crc, segment.plainBytes), 0);
-    await this.enqueue(plainBytes, async () => ({ plain: await inflateSegments(deflated, segments), deflated, crc, segments }));
+    await this.enqueue(plainBytes, async () => ({
+      plain: await inflateSegments(deflated, segments),
+      deflated,
+      crc,
+      segments,
+    }));
   }
 
   /** Rows in the file so far. */
@@ -82,7 +90,12 @@ export class SegmentWriter {
   async end(): Promise<WrittenArtefact> {
     while (this.inFlight.length > 0) await this.writeOldest();
     await this.write(this.member.end());
-    return { file: this.member.facts(), rows: this.rows, levels: sumLevels(this.segments.map(({ levels }) => levels)), segments: this.segments };
+    return {
+      file: this.member.facts(),
+      rows: this.rows,
+      levels: sumLevels(this.segments.map(({ levels }) => levels)),
+      segments: this.segments,
+    };
   }
 
   /** Waits until nothing works on the file any more, whatever came of it. */
@@ -96,7 +109,11 @@ export class SegmentWriter {
     this.inFlight.push(working);
     this.plainBytes.push(plainBytes);
     this.plainInFlight += plainBytes;
-    while (this.inFlight.length >= this.limits.blocksInFlight || (this.inFlight.length > 1 && this.plainInFlight > plainBytesInFlightMax)) await this.writeOldest();
+    while (
+      this.inFlight.length >= this.limits.blocksInFlight ||
+      (this.inFlight.length > 1 && this.plainInFlight > plainBytesInFlightMax)
+    )
+      await this.writeOldest();
   }
 
   private async writeOldest(): Promise<void> {
@@ -113,7 +130,7 @@ export class SegmentWriter {
   }
 
   private async write(bytes: Buffer): Promise<void> {
-    for (let at = 0; at < bytes.length; ) at += (await this.handle.write(bytes, at)).bytesWritten;
+    for (let at = 0; at < bytes.length;) at += (await this.handle.write(bytes, at)).bytesWritten;
     this.offset += bytes.length;
   }
 }

@@ -14,7 +14,10 @@ interface ModuleExports {
 const pageBytes = 65_536;
 
 /** Makes an instance of a compiled module, with the memory that it needs, and returns that and its functions. */
-export function instantiate<Functions>(module: Uint8Array): { readonly memory: ArrayBuffer; readonly functions: Functions } {
+export function instantiate<Functions>(module: Uint8Array): {
+  readonly memory: ArrayBuffer;
+  readonly functions: Functions;
+} {
   const { memory, ...functions } = new WebAssembly.Instance(new WebAssembly.Module(module)).exports as ModuleExports;
   memory.grow(Math.max(0, Math.ceil((functions.memoryBytes() - memory.buffer.byteLength) / pageBytes)));
   return { memory: memory.buffer, functions: functions as Functions };

@@ -24,7 +24,12 @@ const checkBytes = 1024 * 1024;
  */
 export async function openBasis(store: ArtefactStore, artefact: ArtefactName, basis: Basis): Promise<OpenBasis> {
   const unusable = (problem: string, cause?: unknown) =>
-    new ServiceError('basis_unusable', { operation: 'open basis', object: `${formatArtefact(artefact)} v${basis.version}`, problem, cause });
+    new ServiceError('basis_unusable', {
+      operation: 'open basis',
+      object: `${formatArtefact(artefact)} v${basis.version}`,
+      problem,
+      cause,
+    });
   const segments = await readIndex(store, artefact, basis.index.sha256).catch((cause: unknown) => {
     throw unusable('The segment index cannot be read.', cause);
   });
@@ -55,7 +60,11 @@ export async function readIndex(store: ArtefactStore, artefact: ArtefactName, sh
   const handle = await store.open({ ...artefact, sha256, kind: 'index' });
   try {
     const bytes = await handle.readFile();
-    if (createHash('sha256').update(bytes).digest('hex') !== sha256) throw new ServiceError('segment_index_invalid', { operation: 'read segment index', problem: 'Its digest is another one.' });
+    if (createHash('sha256').update(bytes).digest('hex') !== sha256)
+      throw new ServiceError('segment_index_invalid', {
+        operation: 'read segment index',
+        problem: 'Its digest is another one.',
+      });
     return parseSegmentIndex(bytes.toString('latin1'));
   } finally {
     await handle.close();
@@ -65,7 +74,7 @@ export async function readIndex(store: ArtefactStore, artefact: ArtefactName, sh
 async function digestOf(handle: FileHandle): Promise<string> {
   const hash = createHash('sha256');
   const buffer = Buffer.allocUnsafeSlow(checkBytes);
-  for (let position = 0; ; ) {
+  for (let position = 0; ;) {
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
     if (bytesRead === 0) return hash.digest('hex');
     hash.update(buffer.subarray(0, bytesRead));

@@ -75,7 +75,9 @@ export async function buildArtefact(options: BuildOptions): Promise<BuiltArtefac
     if (plan.kind === 'full') return await buildFrom(undefined, options);
     const basis = await openBasis(options.store, options.artefact, plan.basis);
     try {
-      return plan.kind === 'keep' ? await keepBasis(basis, options) : await buildFrom({ basis, regions: plan.regions }, options);
+      return plan.kind === 'keep'
+        ? await keepBasis(basis, options)
+        : await buildFrom({ basis, regions: plan.regions }, options);
     } finally {
       await basis.close();
     }
@@ -109,8 +111,15 @@ async function buildFrom(unchanged: Unchanged | undefined, options: BuildOptions
   }
 }
 
-async function buildFile(file: UnfinishedFile, unchanged: Unchanged | undefined, options: BuildOptions): Promise<BuiltArtefact> {
-  const client = await connect({ url: options.databaseUrl, applicationName: `caller-trust build ${formatArtefact(options.artefact)}` });
+async function buildFile(
+  file: UnfinishedFile,
+  unchanged: Unchanged | undefined,
+  options: BuildOptions,
+): Promise<BuiltArtefact> {
+  const client = await connect({
+    url: options.databaseUrl,
+    applicationName: `caller-trust build ${formatArtefact(options.artefact)}`,
+  });
   const built = await writeRows({ client, file, unchanged, options }).catch((error: unknown) => {
     destroy(client);
     throw error;
@@ -120,7 +129,10 @@ async function buildFile(file: UnfinishedFile, unchanged: Unchanged | undefined,
   return { ...built, index: await storeIndex(built, options) };
 }
 
-async function storeIndex({ segments }: WrittenArtefact, { store, artefact, owner }: BuildOptions): Promise<BuiltArtefact['index']> {
+async function storeIndex(
+  { segments }: WrittenArtefact,
+  { store, artefact, owner }: BuildOptions,
+): Promise<BuiltArtefact['index']> {
   const bytes = formatSegmentIndex(segments);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const file = await store.start(`${owner}.index`);
@@ -144,7 +156,10 @@ interface Writing {
 async function writeRows({ client, file, unchanged, options }: Writing): Promise<Omit<BuiltArtefact, 'index'>> {
   const { settings, snapshotId } = options;
   await enterSnapshot(client, snapshotId);
-  const writer = await SegmentWriter.begin(file.handle, { blocksInFlight: settings.blocksInFlight, profile: settings.buildProfile });
+  const writer = await SegmentWriter.begin(file.handle, {
+    blocksInFlight: settings.blocksInFlight,
+    profile: settings.buildProfile,
+  });
   try {
     let rowsRead = 0;
     for (const step of steps(unchanged)) {
@@ -161,11 +176,16 @@ async function writeRows({ client, file, unchanged, options }: Writing): Promise
 }
 
 function steps(unchanged: Unchanged | undefined): BuildStep[] {
-  return unchanged === undefined ? [{ kind: 'read', regions: [allPhones] }] : stepsOf(unchanged.basis.segments, unchanged.regions);
+  return unchanged === undefined
+    ? [{ kind: 'read', regions: [allPhones] }]
+    : stepsOf(unchanged.basis.segments, unchanged.regions);
 }
 
 /** Reads the rows of neighbouring regions with one COPY. Returns COPY's own count of them. */
-async function readRegions({ client, writer, options }: { client: Client; writer: SegmentWriter; options: BuildOptions }, regions: readonly string[]): Promise<number> {
+async function readRegions(
+  { client, writer, options }: { client: Client; writer: SegmentWriter; options: BuildOptions },
+  regions: readonly string[],
+): Promise<number> {
   const { settings, signal, artefact, onProgress } = options;
   const copy = CopyOut.start({
     client,
@@ -174,7 +194,12 @@ async function readRegions({ client, writer, options }: { client: Client; writer
     idleSecondsMax: settings.copyIdleSecondsMax,
     signal,
   });
-  const cutter = new SegmentCutter({ regions, rowsMax: settings.segmentRowsMax, hasLevels: hasLevels(artefact), recycle: (block) => copy.recycle(block) });
+  const cutter = new SegmentCutter({
+    regions,
+    rowsMax: settings.segmentRowsMax,
+    hasLevels: hasLevels(artefact),
+    recycle: (block) => copy.recycle(block),
+  });
   let rows = 0;
   for await (const block of copy) {
     rows += block.rows;
@@ -182,7 +207,8 @@ async function readRegions({ client, writer, options }: { client: Client; writer
     onProgress?.(writer.rows);
   }
   for (const segment of cutter.end()) await writer.add(segment);
-  if (copy.rowsCopied !== rows) throw rowsDiffer(artefact, `${rows} lines came, COPY said ${copy.rowsCopied ?? 'nothing'}.`);
+  if (copy.rowsCopied !== rows)
+    throw rowsDiffer(artefact, `${rows} lines came, COPY said ${copy.rowsCopied ?? 'nothing'}.`);
   return rows;
 }
 
@@ -195,7 +221,10 @@ async function commitWithin(client: Client, seconds: number): Promise<void> {
   const timer = new AbortController();
   const silence = sleep(seconds * 1000, undefined, { signal: timer.signal }).then(
     () => {
-      throw new ServiceError('copy_stalled', { operation: 'commit', problem: `The database did not confirm the end of the transaction within ${seconds} s.` });
+      throw new ServiceError('copy_stalled', {
+        operation: 'commit',
+        problem: `The database did not confirm the end of the transaction within ${seconds} s.`,
+      });
     },
     () => {}, // confirmed in time
   );
@@ -219,10 +248,17 @@ function copyStatement({ artefact, evaluatedAt }: BuildOptions, range: { from: s
  * lines was found range by range.
  * @throws ServiceError `rows_differ`
  */
-export function requireSameCount({ artefact, rowsExpected, levelsExpected }: Pick<BuildOptions, 'artefact' | 'rowsExpected' | 'levelsExpected'>, written: Pick<WrittenArtefact, 'rows' | 'levels'>): void {
-  if (rowsExpected !== written.rows) throw rowsDiffer(artefact, `SQL counted ${rowsExpected} rows, ${written.rows} lines were written.`);
-  const levels = (Object.keys({ ...levelsExpected, ...written.levels }) as (keyof LevelCounts)[]).filter((level) => levelsExpected !== undefined && levelsExpected[level] !== written.levels[level]);
-  if (levels.length > 0) throw rowsDiffer(artefact, `SQL counted other rows of level ${levels.join(', ')} than were written.`);
+export function requireSameCount(
+  { artefact, rowsExpected, levelsExpected }: Pick<BuildOptions, 'artefact' | 'rowsExpected' | 'levelsExpected'>,
+  written: Pick<WrittenArtefact, 'rows' | 'levels'>,
+): void {
+  if (rowsExpected !== written.rows)
+    throw rowsDiffer(artefact, `SQL counted ${rowsExpected} rows, ${written.rows} lines were written.`);
+  const levels = (Object.keys({ ...levelsExpected, ...written.levels }) as (keyof LevelCounts)[]).filter(
+    (level) => levelsExpected !== undefined && levelsExpected[level] !== written.levels[level],
+  );
+  if (levels.length > 0)
+    throw rowsDiffer(artefact, `SQL counted other rows of level ${levels.join(', ')} than were written.`);
 }
 
 function rowsDiffer(artefact: ArtefactName, problem: string): ServiceError {
@@ -233,12 +269,30 @@ function rowsDiffer(artefact: ArtefactName, problem: string): ServiceError {
 function asBuildError(error: unknown): unknown {
   if (error instanceof ServiceError) return error;
   return isFileError(error)
-    ? new ServiceError('artefact_not_stored', { operation: 'build artefact', problem: `The file could not be written: ${error.code}.`, hint: 'Look at the disk of ARTEFACT_DIR.', cause: error })
+    ? new ServiceError('artefact_not_stored', {
+        operation: 'build artefact',
+        problem: `The file could not be written: ${error.code}.`,
+        hint: 'Look at the disk of ARTEFACT_DIR.',
+        cause: error,
+      })
     : new ServiceError('copy_cut', { operation: 'build artefact', cause: error });
 }
 
 /** Codes of file operations that those of a socket do not have. */
-const fileErrors: unknown[] = ['EACCES', 'EDQUOT', 'EEXIST', 'EFBIG', 'EIO', 'EMFILE', 'ENFILE', 'ENOENT', 'ENOSPC', 'ENOTDIR', 'EPERM', 'EROFS'];
+const fileErrors: unknown[] = [
+  'EACCES',
+  'EDQUOT',
+  'EEXIST',
+  'EFBIG',
+  'EIO',
+  'EMFILE',
+  'ENFILE',
+  'ENOENT',
+  'ENOSPC',
+  'ENOTDIR',
+  'EPERM',
+  'EROFS',
+];
 
 function isFileError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'code' in error && fileErrors.includes(error.code);

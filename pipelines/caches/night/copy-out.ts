@@ -14,7 +14,15 @@ export interface CopyOutOptions {
 }
 
 /** Types of the backend's messages that can come during a COPY (PostgreSQL documentation, "Message Formats"). */
-const message = { copyData: 0x64, copyDone: 0x63, copyOutResponse: 0x48, error: 0x45, notice: 0x4e, parameterStatus: 0x53, notification: 0x41 } as const;
+const message = {
+  copyData: 0x64,
+  copyDone: 0x63,
+  copyOutResponse: 0x48,
+  error: 0x45,
+  notice: 0x4e,
+  parameterStatus: 0x53,
+  notification: 0x41,
+} as const;
 const headerBytes = 5; // type, then a length that counts itself but not the type
 const newline = 0x0a;
 const blocksWaitingMax = 2;
@@ -131,7 +139,9 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
   }
 
   handleError(cause: Error): void {
-    this.fail(new ServiceError('copy_cut', { operation: 'copy rows', problem: `The COPY was cut: ${cause.message}.`, cause }));
+    this.fail(
+      new ServiceError('copy_cut', { operation: 'copy rows', problem: `The COPY was cut: ${cause.message}.`, cause }),
+    );
   }
 
   // The stream of messages.
@@ -149,7 +159,8 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
         at = this.readHeader(chunk, at);
         if (this.headerFilled < headerBytes) return;
         this.headerFilled = 0;
-        if (this.endsStream()) return this.handBack(this.type === message.copyDone ? chunk.subarray(at) : this.fromHeader(chunk, start, at));
+        if (this.endsStream())
+          return this.handBack(this.type === message.copyDone ? chunk.subarray(at) : this.fromHeader(chunk, start, at));
         if (this.type === message.copyData) this.makeRoom(this.payloadLeft);
       }
       at = this.readPayload(chunk, at);
@@ -177,11 +188,17 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
   private readHeader(chunk: Buffer, start: number): number {
     if (this.headerFilled === 0 && chunk.length - start >= headerBytes) {
       this.type = chunk[start]!;
-      this.payloadLeft = ((chunk[start + 1]! << 24) | (chunk[start + 2]! << 16) | (chunk[start + 3]! << 8) | chunk[start + 4]!) - 4;
+      this.payloadLeft =
+        ((chunk[start + 1]! << 24) | (chunk[start + 2]! << 16) | (chunk[start + 3]! << 8) | chunk[start + 4]!) - 4;
       this.headerFilled = headerBytes;
       return start + headerBytes;
     }
-    const taken = chunk.copy(this.header, this.headerFilled, start, Math.min(chunk.length, start + headerBytes - this.headerFilled));
+    const taken = chunk.copy(
+      this.header,
+      this.headerFilled,
+      start,
+      Math.min(chunk.length, start + headerBytes - this.headerFilled),
+    );
     this.headerFilled += taken;
     if (this.headerFilled === headerBytes) {
       this.type = this.header[0]!;
@@ -206,7 +223,9 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
 
   /** The bytes from the header just read, which may have begun in an earlier chunk. */
   private fromHeader(chunk: Buffer, start: number, afterHeader: number): Buffer {
-    return afterHeader - start === headerBytes ? chunk.subarray(start) : Buffer.concat([this.header, chunk.subarray(afterHeader)]);
+    return afterHeader - start === headerBytes
+      ? chunk.subarray(start)
+      : Buffer.concat([this.header, chunk.subarray(afterHeader)]);
   }
 
   private readPayload(chunk: Buffer, start: number): number {
@@ -262,7 +281,12 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
 
   private checkIdle(): void {
     if (this.ended || this.waiting.length > 0 || Date.now() - this.lastByteAt < this.idleSecondsMax * 1000) return;
-    this.fail(new ServiceError('copy_stalled', { operation: 'copy rows', problem: `The database sent no byte for ${this.idleSecondsMax} s.` }));
+    this.fail(
+      new ServiceError('copy_stalled', {
+        operation: 'copy rows',
+        problem: `The database sent no byte for ${this.idleSecondsMax} s.`,
+      }),
+    );
   }
 
   private fail(error: unknown): void {

@@ -40,15 +40,23 @@ export interface WriteDeltasOptions {
  * @throws ServiceError `delta_invalid` if the delta does not give the new rows, `segment_index_invalid` if a file is not as its
  * index says, or the error of the disk. The artefact itself is whole in all these cases, and can be published without deltas.
  */
-export async function writeDeltas({ basis, built, copiedExcept, earlier, ...options }: WriteDeltasOptions): Promise<StoredDelta[]> {
+export async function writeDeltas({
+  basis,
+  built,
+  copiedExcept,
+  earlier,
+  ...options
+}: WriteDeltasOptions): Promise<StoredDelta[]> {
   const step = await writeStep(options, basis, { ...built, copiedExcept: copiedExcept ?? null });
   const chains = await Promise.all(
-    [...earlier].sort((a, b) => b.from - a.from).map((delta) =>
-      chainDeltas(options, delta, step).catch((error: unknown) => {
-        if (!isLost(error)) throw error;
-        options.onLost?.(delta.from, error);
-      }),
-    ),
+    [...earlier]
+      .sort((a, b) => b.from - a.from)
+      .map((delta) =>
+        chainDeltas(options, delta, step).catch((error: unknown) => {
+          if (!isLost(error)) throw error;
+          options.onLost?.(delta.from, error);
+        }),
+      ),
   );
   return [toStored(step), ...chains.filter((chain) => chain !== undefined)];
 }
@@ -64,7 +72,11 @@ function toStored({ from, sha256, bytes, added, changed, removed }: StoredDelta)
 
 type Place = Pick<WriteDeltasOptions, 'store' | 'artefact' | 'owner' | 'onLost'>;
 
-async function writeStep(place: Place, basis: IndexedFile & { version: number }, built: IndexedFile & { copiedExcept: readonly string[] | null }): Promise<Step> {
+async function writeStep(
+  place: Place,
+  basis: IndexedFile & { version: number },
+  built: IndexedFile & { copiedExcept: readonly string[] | null },
+): Promise<Step> {
   const { store, artefact } = place;
   const old = await store.open({ ...artefact, sha256: basis.sha256 });
   const fresh = await store.open({ ...artefact, sha256: built.sha256 }).catch(async (error: unknown) => {
@@ -72,8 +84,15 @@ async function writeStep(place: Place, basis: IndexedFile & { version: number },
     throw error;
   });
   try {
-    const differing = await differingSegments({ handle: old, segments: basis.segments }, { handle: fresh, segments: built.segments }, built.copiedExcept);
-    const [before, after] = [{ handle: old, segments: differing.before }, { handle: fresh, segments: differing.after }];
+    const differing = await differingSegments(
+      { handle: old, segments: basis.segments },
+      { handle: fresh, segments: built.segments },
+      built.copiedExcept,
+    );
+    const [before, after] = [
+      { handle: old, segments: differing.before },
+      { handle: fresh, segments: differing.after },
+    ];
     const expected = createHash('sha256');
     const step = await writeDelta(place, basis.version, differenceOf(rowsOf(before), hashing(rowsOf(after), expected)));
     await requireLeadsTo(place, step, { before, expected: expected.digest('hex') });
@@ -90,13 +109,23 @@ interface OpenSegments {
 }
 
 /** The segments of each file that the other does not have with the same bytes. */
-async function differingSegments(before: OpenSegments, after: OpenSegments, copiedExcept: readonly string[] | null): Promise<{ before: Segment[]; after: Segment[] }> {
+async function differingSegments(
+  before: OpenSegments,
+  after: OpenSegments,
+  copiedExcept: readonly string[] | null,
+): Promise<{ before: Segment[]; after: Segment[] }> {
   const candidates = new Map(after.segments.map((segment) => [segment.prefix, segment]));
   const same = new Set<string>();
   const wasCopied = (prefix: string) => copiedExcept !== null && !liesWithin(copiedExcept, prefix);
   for (const segment of before.segments) {
     const candidate = candidates.get(segment.prefix);
-    if (candidate !== undefined && sameFacts(segment, candidate) && (wasCopied(segment.prefix) || (await sameBytes({ handle: before.handle, segment }, { handle: after.handle, segment: candidate })))) same.add(segment.prefix);
+    if (
+      candidate !== undefined &&
+      sameFacts(segment, candidate) &&
+      (wasCopied(segment.prefix) ||
+        (await sameBytes({ handle: before.handle, segment }, { handle: after.handle, segment: candidate })))
+    )
+      same.add(segment.prefix);
   }
   const differs = ({ prefix }: Segment) => !same.has(prefix);
   return { before: before.segments.filter(differs), after: after.segments.filter(differs) };
@@ -120,13 +149,18 @@ async function sameBytes(a: OneSegment, b: OneSegment): Promise<boolean> {
 async function readSegment({ handle, segment }: OneSegment): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(segment.bytes);
   const { bytesRead } = await handle.read(bytes, 0, segment.bytes, segment.offset);
-  if (bytesRead < segment.bytes) throw new ServiceError('segment_index_invalid', { operation: 'read segment', problem: 'The file ends within a segment.' });
+  if (bytesRead < segment.bytes)
+    throw new ServiceError('segment_index_invalid', {
+      operation: 'read segment',
+      problem: 'The file ends within a segment.',
+    });
   return bytes;
 }
 
 /** The rows of segments one after another; since each holds the rows of a range, they ascend. The next one is decompressed meanwhile. */
 async function* rowsOf({ handle, segments }: OpenSegments): AsyncGenerator<Buffer> {
-  const inflate = async (segment: Segment | undefined) => (segment === undefined ? undefined : inflateSegment(await readSegment({ handle, segment }), segment));
+  const inflate = async (segment: Segment | undefined) =>
+    segment === undefined ? undefined : inflateSegment(await readSegment({ handle, segment }), segment);
   let next = inflate(segments[0]);
   for (let at = 1; at <= segments.length; at++) {
     const rows = await next;
@@ -137,11 +171,17 @@ async function* rowsOf({ handle, segments }: OpenSegments): AsyncGenerator<Buffe
 }
 
 /** Stores the text of a delta. */
-async function writeDelta({ store, artefact, owner }: Place, from: number, texts: AsyncIterable<Buffer>): Promise<Step> {
+async function writeDelta(
+  { store, artefact, owner }: Place,
+  from: number,
+  texts: AsyncIterable<Buffer>,
+): Promise<Step> {
   const file = await store.start(owner);
   try {
     const counter = new OperationCounter();
-    const { sha256, bytes, plainBytes } = await writeGzip(counter.watch(texts), (piece) => writeAll(file.handle, piece));
+    const { sha256, bytes, plainBytes } = await writeGzip(counter.watch(texts), (piece) =>
+      writeAll(file.handle, piece),
+    );
     await file.keep({ ...artefact, sha256, kind: 'delta' });
     const { added, changed, removed } = counter;
     return { from, sha256, bytes, plainBytes, added, changed, removed };
@@ -152,10 +192,20 @@ async function writeDelta({ store, artefact, owner }: Place, from: number, texts
 }
 
 /** Reads a stored delta again and applies it to the old segments that differ: that must give the new ones, by the digest of their rows. */
-async function requireLeadsTo({ store, artefact }: Place, delta: StoredDelta, { before, expected }: { before: OpenSegments; expected: string }): Promise<void> {
-  const made = await digestOf(applyDelta(rowsOf(before), readStored(store, { ...artefact, sha256: delta.sha256, kind: 'delta' })));
+async function requireLeadsTo(
+  { store, artefact }: Place,
+  delta: StoredDelta,
+  { before, expected }: { before: OpenSegments; expected: string },
+): Promise<void> {
+  const made = await digestOf(
+    applyDelta(rowsOf(before), readStored(store, { ...artefact, sha256: delta.sha256, kind: 'delta' })),
+  );
   if (made === expected) return;
-  throw new ServiceError('delta_invalid', { operation: 'check delta', object: formatArtefact(artefact), problem: `The delta from version ${delta.from} does not give the rows of the new version.` });
+  throw new ServiceError('delta_invalid', {
+    operation: 'check delta',
+    object: formatArtefact(artefact),
+    problem: `The delta from version ${delta.from} does not give the rows of the new version.`,
+  });
 }
 
 async function digestOf(texts: AsyncIterable<Buffer>): Promise<string> {
@@ -178,10 +228,17 @@ async function* readWhole(store: ArtefactStore, name: StoredName): AsyncGenerato
   } finally {
     await handle.close();
   }
-  if (hash.digest('hex') !== name.sha256) throw new ServiceError('delta_invalid', { operation: 'read delta', problem: 'The file is not what its name says.' });
+  if (hash.digest('hex') !== name.sha256)
+    throw new ServiceError('delta_invalid', {
+      operation: 'read delta',
+      problem: 'The file is not what its name says.',
+    });
 }
 
-async function* hashing(chunks: AsyncIterable<Buffer>, hash: { update(bytes: Buffer): unknown }): AsyncGenerator<Buffer> {
+async function* hashing(
+  chunks: AsyncIterable<Buffer>,
+  hash: { update(bytes: Buffer): unknown },
+): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     hash.update(chunk);
     yield chunk;
@@ -202,7 +259,14 @@ async function chainDeltas({ store, artefact, owner }: Place, earlier: StoredDel
     }
     const sha256 = hash.digest('hex');
     await file.keep({ ...artefact, sha256, kind: 'delta' });
-    return { from: earlier.from, sha256, bytes, added: earlier.added + step.added, changed: earlier.changed + step.changed, removed: earlier.removed + step.removed };
+    return {
+      from: earlier.from,
+      sha256,
+      bytes,
+      added: earlier.added + step.added,
+      changed: earlier.changed + step.changed,
+      removed: earlier.removed + step.removed,
+    };
   } catch (error) {
     await file.discard();
     throw error;
@@ -210,9 +274,11 @@ async function chainDeltas({ store, artefact, owner }: Place, earlier: StoredDel
 }
 
 async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten;
+  for (let at = 0; at < bytes.length;) at += (await handle.write(bytes, at)).bytesWritten;
 }
 
 function isLost(error: unknown): boolean {
-  return isServiceError(error, 'delta_invalid') || (error instanceof Error && 'code' in error && error.code === 'ENOENT');
+  return (
+    isServiceError(error, 'delta_invalid') || (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+  );
 }

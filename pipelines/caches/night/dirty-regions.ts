@@ -8,9 +8,15 @@ import type { Segment } from '../format/segment-index.ts';
  */
 
 /** The segments that begin with a prefix, as places in the list: from the first one to the one before `to`. */
-export function segmentsUnder(segments: readonly Segment[], prefix: string): { readonly from: number; readonly to: number } {
+export function segmentsUnder(
+  segments: readonly Segment[],
+  prefix: string,
+): { readonly from: number; readonly to: number } {
   const end = endOfPrefix(prefix);
-  return { from: firstNotBefore(segments, (segment) => segment.prefix < prefix), to: firstNotBefore(segments, (segment) => segment.prefix < end) };
+  return {
+    from: firstNotBefore(segments, (segment) => segment.prefix < prefix),
+    to: firstNotBefore(segments, (segment) => segment.prefix < end),
+  };
 }
 
 /** Rows of the segments that begin with a prefix. */
@@ -58,12 +64,21 @@ export interface CountedRegion {
  * Widens regions whose inner nodes have become small enough to be one segment, so that the result is cut as a build of
  * all rows would cut it.
  */
-export function settleRegions(segments: readonly Segment[], regions: readonly CountedRegion[], rowsMax: number): string[] {
+export function settleRegions(
+  segments: readonly Segment[],
+  regions: readonly CountedRegion[],
+  rowsMax: number,
+): string[] {
   const gained = regions.map(({ prefix, rows }) => ({ prefix, rows: rows - rowsUnder(segments, prefix) }));
   const rowsNow = (node: string) => {
     const end = endOfPrefix(node);
     let rows = rowsUnder(segments, node);
-    for (let at = firstNotBefore(gained, ({ prefix }) => prefix < node); at < gained.length && gained[at]!.prefix < end; at++) rows += gained[at]!.rows;
+    for (
+      let at = firstNotBefore(gained, ({ prefix }) => prefix < node);
+      at < gained.length && gained[at]!.prefix < end;
+      at++
+    )
+      rows += gained[at]!.rows;
     return rows;
   };
   return outermost(regions.map(({ prefix }) => smallestDepth(prefix, (node) => rowsNow(node) <= rowsMax)));
@@ -79,7 +94,9 @@ function smallestDepth(prefix: string, passes: (node: string) => boolean): strin
 }
 
 /** What a build does with one stretch of keys: copy segments of the basis that follow one another, or read rows. */
-export type BuildStep = { readonly kind: 'copy'; readonly segments: readonly Segment[] } | { readonly kind: 'read'; readonly regions: readonly string[] };
+export type BuildStep =
+  | { readonly kind: 'copy'; readonly segments: readonly Segment[] }
+  | { readonly kind: 'read'; readonly regions: readonly string[] };
 
 /** Plain bytes that are copied at once, unless a single segment is larger: each piece of work for another thread has its price. */
 const copyBytesMax = 2 * 1024 * 1024;
@@ -125,14 +142,24 @@ export function liesWithin(regions: readonly string[], prefix: string): boolean 
 }
 
 /** How many segments outside the regions are not the same in two indexes, or are in one of them only. */
-export function countDiffering(before: readonly Segment[], after: readonly Segment[], regions: readonly string[]): number {
+export function countDiffering(
+  before: readonly Segment[],
+  after: readonly Segment[],
+  regions: readonly string[],
+): number {
   const outside = ({ prefix }: Segment) => !liesWithin(regions, prefix);
   const known = new Map(before.filter(outside).map((segment) => [segment.prefix, segment]));
   let differing = 0;
   for (const segment of after.filter(outside)) {
     const same = known.get(segment.prefix);
     known.delete(segment.prefix);
-    if (same?.crc !== segment.crc || same.rows !== segment.rows || same.plainBytes !== segment.plainBytes || same.bytes !== segment.bytes) differing++;
+    if (
+      same?.crc !== segment.crc ||
+      same.rows !== segment.rows ||
+      same.plainBytes !== segment.plainBytes ||
+      same.bytes !== segment.bytes
+    )
+      differing++;
   }
   return differing + known.size;
 }

@@ -52,20 +52,29 @@ export async function runNightBuild(options: NightBuildOptions): Promise<void> {
   const build = await queryRow<BuildRow>(db, sql('nights/start_build'), [buildId]);
   if (build === undefined) return;
   try {
-    const built = await buildOrBuildAll({
-      ...options,
-      artefact: build,
-      plan: build.plan,
-      snapshotId: build.snapshot,
-      evaluatedAt: build.evaluatedAt,
-      rowsExpected: build.rowsExpected,
-      levelsExpected: build.levelsExpected,
-      owner: unfinishedName(build),
-      onProgress: progressRecorder(options, build),
-    }, options.log);
+    const built = await buildOrBuildAll(
+      {
+        ...options,
+        artefact: build,
+        plan: build.plan,
+        snapshotId: build.snapshot,
+        evaluatedAt: build.evaluatedAt,
+        rowsExpected: build.rowsExpected,
+        levelsExpected: build.levelsExpected,
+        owner: unfinishedName(build),
+        onProgress: progressRecorder(options, build),
+      },
+      options.log,
+    );
     await record(options, build, { built, ...(await compareWithBasis(built, build, options)) });
   } catch (error) {
-    if (isFinalFailure(error, options.lastAttempt)) await db.query(sql('nights/record_try_failure'), [buildId, build.attempts, errorCodeOf(error), publicReason(error)]);
+    if (isFinalFailure(error, options.lastAttempt))
+      await db.query(sql('nights/record_try_failure'), [
+        buildId,
+        build.attempts,
+        errorCodeOf(error),
+        publicReason(error),
+      ]);
     throw error;
   }
 }
@@ -95,11 +104,20 @@ async function compareWithBasis(built: BuiltArtefact, build: BuildRow, options: 
   if (plan.basis === null || plan.kind === 'keep') return { deltas: [], segmentsDiffering: null };
   try {
     const segments = await readIndex(options.store, build, plan.basis.index.sha256);
-    const segmentsDiffering = plan.kind === 'full' && plan.unchangedExcept !== null ? countDiffering(segments, built.segments, plan.unchangedExcept) : null;
+    const segmentsDiffering =
+      plan.kind === 'full' && plan.unchangedExcept !== null
+        ? countDiffering(segments, built.segments, plan.unchangedExcept)
+        : null;
     if (segmentsDiffering !== null && segmentsDiffering > 0) {
-      options.log.error({ buildId: build.buildId, cache: build.cache, country: build.country, segmentsDiffering }, 'rows changed without a mark: the incremental builds since the last full one may be wrong; this full one is published');
+      options.log.error(
+        { buildId: build.buildId, cache: build.cache, country: build.country, segmentsDiffering },
+        'rows changed without a mark: the incremental builds since the last full one may be wrong; this full one is published',
+      );
     }
-    const deltas = built.file.plainSha256 === plan.basis.file.plainSha256 ? [] : await deltasFrom({ ...plan.basis, segments }, built, { ...options, build });
+    const deltas =
+      built.file.plainSha256 === plan.basis.file.plainSha256
+        ? []
+        : await deltasFrom({ ...plan.basis, segments }, built, { ...options, build });
     return { deltas, segmentsDiffering };
   } catch (error) {
     options.log.error({ err: error }, 'the deltas could not be made; clients take the whole file');
@@ -109,7 +127,11 @@ async function compareWithBasis(built: BuiltArtefact, build: BuildRow, options: 
 
 type IndexedBasis = NonNullable<BuildPlan['basis']> & { readonly segments: readonly Segment[] };
 
-function deltasFrom(basis: IndexedBasis, built: BuiltArtefact, { store, settings, build, log }: NightBuildOptions & { readonly build: BuildRow }): Promise<StoredDelta[]> {
+function deltasFrom(
+  basis: IndexedBasis,
+  built: BuiltArtefact,
+  { store, settings, build, log }: NightBuildOptions & { readonly build: BuildRow },
+): Promise<StoredDelta[]> {
   return writeDeltas({
     store,
     artefact: { cache: build.cache, country: build.country },
@@ -118,11 +140,16 @@ function deltasFrom(basis: IndexedBasis, built: BuiltArtefact, { store, settings
     built: { sha256: built.file.sha256, segments: built.segments },
     copiedExcept: built.copiedExcept,
     earlier: basis.deltas.slice(0, settings.versionsKept - 1),
-    onLost: (from, error) => log.warn({ err: error, from }, 'an earlier delta is lost; clients of that version take the whole file'),
+    onLost: (from, error) =>
+      log.warn({ err: error, from }, 'an earlier delta is lost; clients of that version take the whole file'),
   });
 }
 
-async function record({ db, settings }: NightBuildOptions, build: BuildRow, { built, deltas, segmentsDiffering }: Compared & { readonly built: BuiltArtefact }): Promise<void> {
+async function record(
+  { db, settings }: NightBuildOptions,
+  build: BuildRow,
+  { built, deltas, segmentsDiffering }: Compared & { readonly built: BuiltArtefact },
+): Promise<void> {
   const { rows, file, index, segments } = built;
   await db.query(sql('nights/record_build'), [
     build.buildId,
@@ -159,7 +186,9 @@ function progressRecorder({ db, buildId, log }: NightBuildOptions, { attempts }:
   return (rows) => {
     if (Date.now() - told < progressMs) return;
     told = Date.now();
-    db.query(sql('nights/record_build_progress'), [buildId, rows, attempts]).catch((error: unknown) => log.debug({ err: error, buildId }, 'progress was not recorded'));
+    db.query(sql('nights/record_build_progress'), [buildId, rows, attempts]).catch((error: unknown) =>
+      log.debug({ err: error, buildId }, 'progress was not recorded'),
+    );
   };
 }
 

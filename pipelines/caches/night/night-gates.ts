@@ -41,18 +41,40 @@ export function judgeBuild(
   published: ComparedRows,
   limits: NightGateLimits,
 ): NightBreach[] {
-  return [...judgeRows(build, published, limits), ...judgeMoves(build.moves, labelsOf(published), limits), ...judgeShare(build, published, limits)];
+  return [
+    ...judgeRows(build, published, limits),
+    ...judgeMoves(build.moves, labelsOf(published), limits),
+    ...judgeShare(build, published, limits),
+  ];
 }
 
-function judgeRows({ rows, rowsLeft }: { readonly rows: number; readonly rowsLeft: number }, published: ComparedRows, { shrinkPercentMax, growthPercentMax, nightGateRowsMin }: NightGateLimits): NightBreach[] {
+function judgeRows(
+  { rows, rowsLeft }: { readonly rows: number; readonly rowsLeft: number },
+  published: ComparedRows,
+  { shrinkPercentMax, growthPercentMax, nightGateRowsMin }: NightGateLimits,
+): NightBreach[] {
   const before = Math.max(0, published.rows - rowsLeft);
   if (shrinksTooMuch(rows, before, shrinkPercentMax)) {
     const left = rowsLeft === 0 ? '' : `, of which ${rowsLeft} left by decision`;
-    return [{ gate: 'shrink', figure: percent(before - rows, before), limit: shrinkPercentMax, reason: `${rows} rows instead of ${published.rows}${left}: a loss of more than ${shrinkPercentMax} %.` }];
+    return [
+      {
+        gate: 'shrink',
+        figure: percent(before - rows, before),
+        limit: shrinkPercentMax,
+        reason: `${rows} rows instead of ${published.rows}${left}: a loss of more than ${shrinkPercentMax} %.`,
+      },
+    ];
   }
   const added = rows - published.rows;
   if (added < nightGateRowsMin || added * 100 <= published.rows * growthPercentMax) return [];
-  return [{ gate: 'growth', figure: percent(added, published.rows), limit: growthPercentMax, reason: `${rows} rows instead of ${published.rows}: a growth of more than ${growthPercentMax} %.` }];
+  return [
+    {
+      gate: 'growth',
+      figure: percent(added, published.rows),
+      limit: growthPercentMax,
+      reason: `${rows} rows instead of ${published.rows}: a growth of more than ${growthPercentMax} %.`,
+    },
+  ];
 }
 
 function judgeMoves(moves: LabelMoves | null, labels: number, limits: NightGateLimits): NightBreach[] {
@@ -60,20 +82,44 @@ function judgeMoves(moves: LabelMoves | null, labels: number, limits: NightGateL
   const gates = [
     { gate: 'label_rise', numbers: moves.rises, limit: limits.labelRisePercentMax, words: 'get a label' },
     { gate: 'label_fall', numbers: moves.falls, limit: limits.labelFallPercentMax, words: 'lose their label' },
-    { gate: 'label_flip', numbers: moves.flips, limit: limits.labelFlipPercentMax, words: 'change between SPAM and FRAUD' },
+    {
+      gate: 'label_flip',
+      numbers: moves.flips,
+      limit: limits.labelFlipPercentMax,
+      words: 'change between SPAM and FRAUD',
+    },
   ] as const;
   return gates
     .filter(({ numbers, limit }) => numbers >= limits.nightGateRowsMin && numbers > 0 && numbers * 100 > labels * limit)
-    .map(({ gate, numbers, limit, words }) => ({ gate, figure: percent(numbers, labels), limit, reason: `${numbers} numbers ${words}, more than ${limit} % of the ${labels} labels that are published.` }));
+    .map(({ gate, numbers, limit, words }) => ({
+      gate,
+      figure: percent(numbers, labels),
+      limit,
+      reason: `${numbers} numbers ${words}, more than ${limit} % of the ${labels} labels that are published.`,
+    }));
 }
 
-function judgeShare(build: ComparedRows, published: ComparedRows, { levelSharePointsMax, nightGateRowsMin }: NightGateLimits): NightBreach[] {
+function judgeShare(
+  build: ComparedRows,
+  published: ComparedRows,
+  { levelSharePointsMax, nightGateRowsMin }: NightGateLimits,
+): NightBreach[] {
   const [labels, labelsBefore] = [labelsOf(build), labelsOf(published)];
   if (labels === 0 || labelsBefore === 0) return [];
-  const [share, before] = [percent(build.levels.FRAUD ?? 0, labels), percent(published.levels.FRAUD ?? 0, labelsBefore)];
+  const [share, before] = [
+    percent(build.levels.FRAUD ?? 0, labels),
+    percent(published.levels.FRAUD ?? 0, labelsBefore),
+  ];
   const points = Math.abs(share - before);
   if (points <= levelSharePointsMax || Math.round((points * labels) / 100) < nightGateRowsMin) return [];
-  return [{ gate: 'level_share', figure: Math.round(points * 100) / 100, limit: levelSharePointsMax, reason: `${share.toFixed(1)} % of the labels are FRAUD instead of ${before.toFixed(1)} %: a difference of more than ${levelSharePointsMax} points.` }];
+  return [
+    {
+      gate: 'level_share',
+      figure: Math.round(points * 100) / 100,
+      limit: levelSharePointsMax,
+      reason: `${share.toFixed(1)} % of the labels are FRAUD instead of ${before.toFixed(1)} %: a difference of more than ${levelSharePointsMax} points.`,
+    },
+  ];
 }
 
 /** True if the rows fall by more than the given share. In whole numbers, so that exactly the limit passes. */

@@ -7,7 +7,14 @@ import type { ArtefactStore } from '../store/artefact-store.ts';
 import type { PlannedBuild } from './build-plan.ts';
 import { CACHES, formatArtefact, type ArtefactName } from '../definition.ts';
 import { listPublications } from './publications.ts';
-import { isVacuumWorthwhile, planBuilds, readSeenTransactions, type PlanOptions, type PlanSettings, type SeenTransactions } from './night-planning.ts';
+import {
+  isVacuumWorthwhile,
+  planBuilds,
+  readSeenTransactions,
+  type PlanOptions,
+  type PlanSettings,
+  type SeenTransactions,
+} from './night-planning.ts';
 import type { NightScope } from './night-request.ts';
 import { exportSnapshot, type Snapshot } from './snapshot.ts';
 
@@ -58,7 +65,10 @@ const takeOverSecondsMax = 10;
  * counts what each artefact must hold, and records a build for each.
  * Does nothing if the night is finished.
  */
-export async function withOpenNight(options: OpenNightOptions, work: (night: OpenNight) => Promise<void>): Promise<void> {
+export async function withOpenNight(
+  options: OpenNightOptions,
+  work: (night: OpenNight) => Promise<void>,
+): Promise<void> {
   const holder = await connect({ url: options.databaseUrl, applicationName: 'caller-trust night' });
   try {
     await takeRun(holder, options.runId);
@@ -77,7 +87,10 @@ export async function withOpenNight(options: OpenNightOptions, work: (night: Ope
  * connection is ended, and the raised generation refuses whatever it still does.
  */
 async function takeRun(holder: Client, runId: number): Promise<void> {
-  const row = await queryRow<{ taken: boolean }>(holder, 'SELECT pg_try_advisory_lock($1, $2) AS taken', [lockClass, runId]);
+  const row = await queryRow<{ taken: boolean }>(holder, 'SELECT pg_try_advisory_lock($1, $2) AS taken', [
+    lockClass,
+    runId,
+  ]);
   if (row!.taken) return;
   await holder.query(sql('nights/end_other_holder'), [lockClass, runId]);
   await holder.query(`SET lock_timeout = '${takeOverSecondsMax}s'`);
@@ -112,7 +125,11 @@ async function takeSnapshot(holder: Client, run: RunRow, options: OpenNightOptio
   const snapshot = await exportSnapshot(holder);
   await holder.query('SELECT pg_advisory_unlock($1, $2)', [lockClass, preparing]);
   const planned = await planBuilds(holder, await planOptions(holder, run, options));
-  if (planned.length === 0) throw new ServiceError('night_empty', { operation: 'open night', object: formatArtefact({ cache: run.onlyCache ?? '', country: run.onlyCountry ?? '' }) });
+  if (planned.length === 0)
+    throw new ServiceError('night_empty', {
+      operation: 'open night',
+      object: formatArtefact({ cache: run.onlyCache ?? '', country: run.onlyCountry ?? '' }),
+    });
   const buildIds = await recordSnapshot(db, run, { ...snapshot, ...(await readSeenTransactions(holder)) }, planned);
   return {
     runId: run.runId,
@@ -132,7 +149,13 @@ async function vacuum(db: Pool): Promise<void> {
 }
 
 async function planOptions(holder: Client, run: RunRow, { store, settings }: OpenNightOptions): Promise<PlanOptions> {
-  return { store, settings, artefacts: await expectedArtefacts(holder, run), evaluatedAt: run.evaluatedAt, fullBuild: run.fullBuild };
+  return {
+    store,
+    settings,
+    artefacts: await expectedArtefacts(holder, run),
+    evaluatedAt: run.evaluatedAt,
+    fullBuild: run.fullBuild,
+  };
 }
 
 /**
@@ -142,16 +165,28 @@ async function planOptions(holder: Client, run: RunRow, { store, settings }: Ope
 async function expectedArtefacts(holder: Client, run: RunRow): Promise<ArtefactName[]> {
   const published = (await listPublications(holder)).filter((publication) => publication.published !== null);
   const countries = await queryRows<{ country: string }>(holder, sql('caches/list_countries'));
-  const names: ArtefactName[] = CACHES.flatMap(({ name, perCountry }): ArtefactName[] => (perCountry ? countries.map(({ country }) => ({ cache: name, country })) : [{ cache: name, country: '' }]));
-  const byName = new Map([...names, ...published].map(({ cache, country }) => [formatArtefact({ cache, country }), { cache, country }]));
+  const names: ArtefactName[] = CACHES.flatMap(({ name, perCountry }): ArtefactName[] =>
+    perCountry ? countries.map(({ country }) => ({ cache: name, country })) : [{ cache: name, country: '' }],
+  );
+  const byName = new Map(
+    [...names, ...published].map(({ cache, country }) => [formatArtefact({ cache, country }), { cache, country }]),
+  );
   return [...byName.values()].filter(
-    ({ cache, country }) => (run.onlyCache === null || run.onlyCache === cache) && (run.onlyCountry === null || run.onlyCountry === country),
+    ({ cache, country }) =>
+      (run.onlyCache === null || run.onlyCache === cache) && (run.onlyCountry === null || run.onlyCountry === country),
   );
 }
 
 /** Records the snapshot and the builds, those that read the most first, so that no long build starts last. */
-async function recordSnapshot(db: Pool, run: RunRow, snapshot: Snapshot & SeenTransactions, planned: PlannedBuild[]): Promise<number[]> {
-  const largestFirst = planned.toSorted((a, b) => Number(b.plan.kind === 'full') - Number(a.plan.kind === 'full') || b.rows - a.rows);
+async function recordSnapshot(
+  db: Pool,
+  run: RunRow,
+  snapshot: Snapshot & SeenTransactions,
+  planned: PlannedBuild[],
+): Promise<number[]> {
+  const largestFirst = planned.toSorted(
+    (a, b) => Number(b.plan.kind === 'full') - Number(a.plan.kind === 'full') || b.rows - a.rows,
+  );
   const rows = await queryRows<{ buildId: number }>(db, sql('nights/record_snapshot'), [
     run.runId,
     run.generation,
@@ -168,9 +203,20 @@ async function recordSnapshot(db: Pool, run: RunRow, snapshot: Snapshot & SeenTr
   return rows.map(({ buildId }) => buildId);
 }
 
-async function untilBuilt({ db, run, broken, signal }: { db: Pool; run: RunRow; broken: AbortSignal; signal: AbortSignal }): Promise<void> {
+async function untilBuilt({
+  db,
+  run,
+  broken,
+  signal,
+}: {
+  db: Pool;
+  run: RunRow;
+  broken: AbortSignal;
+  signal: AbortSignal;
+}): Promise<void> {
   for (;;) {
-    if (signal.aborted) throw new ServiceError('interrupted', { operation: 'hold snapshot', object: `night ${run.runId}` });
+    if (signal.aborted)
+      throw new ServiceError('interrupted', { operation: 'hold snapshot', object: `night ${run.runId}` });
     if (broken.aborted) {
       throw new ServiceError('database_unavailable', {
         operation: 'hold snapshot',
@@ -179,13 +225,19 @@ async function untilBuilt({ db, run, broken, signal }: { db: Pool; run: RunRow; 
         hint: 'The night is opened again with a new one.',
       });
     }
-    const row = await queryRow<{ openBuilds: number; current: boolean }>(db, sql('nights/count_open_builds'), [run.runId, run.generation]);
+    const row = await queryRow<{ openBuilds: number; current: boolean }>(db, sql('nights/count_open_builds'), [
+      run.runId,
+      run.generation,
+    ]);
     if (row!.openBuilds === 0 || !row!.current) return;
     await sleep(pollMs);
   }
 }
 
 /** Ends a night that could not be opened; the artefacts that it was to build keep their old files, stale with the reason. */
-export async function failNight(db: Pool, { runId, code, reason }: { runId: number; code: ErrorCode; reason: string }): Promise<void> {
+export async function failNight(
+  db: Pool,
+  { runId, code, reason }: { runId: number; code: ErrorCode; reason: string },
+): Promise<void> {
   await db.query(sql('nights/fail_night_run'), [runId, code, reason]);
 }

@@ -96,13 +96,20 @@ export async function planBuilds(db: Queryable, options: PlanOptions): Promise<P
 }
 
 async function sketchBuilds(db: Queryable, options: PlanOptions): Promise<Sketch[]> {
-  const bases = new Map((await queryRows<BasisRow>(db, sql('nights/list_bases'))).map((row) => [formatArtefact(row), row]));
+  const bases = new Map(
+    (await queryRows<BasisRow>(db, sql('nights/list_bases'))).map((row) => [formatArtefact(row), row]),
+  );
   const { cluster } = await readSeenTransactions(db);
   const changes = new ChangedPrefixes(db, options.evaluatedAt);
   const sketches: Sketch[] = [];
   for (const artefact of options.artefacts) {
     const row = bases.get(formatArtefact(artefact));
-    sketches.push({ cache: artefact.cache, country: artefact.country, rowsPublished: row?.rows ?? null, ...(await sketchBuild(row, { cluster, changes, options })) });
+    sketches.push({
+      cache: artefact.cache,
+      country: artefact.country,
+      rowsPublished: row?.rows ?? null,
+      ...(await sketchBuild(row, { cluster, changes, options })),
+    });
   }
   return sketches;
 }
@@ -113,14 +120,18 @@ interface Sketching {
   readonly options: PlanOptions;
 }
 
-async function sketchBuild(row: BasisRow | undefined, { cluster, changes, options }: Sketching): Promise<Omit<Sketch, keyof ArtefactName | 'rowsPublished'>> {
+async function sketchBuild(
+  row: BasisRow | undefined,
+  { cluster, changes, options }: Sketching,
+): Promise<Omit<Sketch, keyof ArtefactName | 'rowsPublished'>> {
   const basis = row === undefined ? null : basisOf(row);
   const segments = basis === null ? null : await readIndex(options.store, row!, basis.index.sha256).catch(() => null); // a full build makes it anew
   if (basis === null || segments === null) return { kind: 'full', basis: null, segments: [], regions: null };
   const changed = marksTellAll(row!, cluster) ? await changes.of(row!) : null;
   const regions = changed === null ? null : regionsOf(segments, changed);
   const canCopy = row!.format === buildFormat(row!.cache, options.settings) && segments.length > 0;
-  if (regions === null || options.fullBuild || isFullBuildDue(row!, options)) return { kind: 'full', basis, segments, regions: canCopy ? regions : null };
+  if (regions === null || options.fullBuild || isFullBuildDue(row!, options))
+    return { kind: 'full', basis, segments, regions: canCopy ? regions : null };
   if (regions.length === 0) return { kind: 'keep', basis, segments, regions };
   if (!canCopy || isDirtyByHalf(basis.rows, segments, regions)) return { kind: 'full', basis, segments, regions: null };
   return { kind: 'incremental', basis, segments, regions };
@@ -167,33 +178,48 @@ class ChangedPrefixes {
     const key = `${basisTransactions} ${basisEvaluatedAt!.toISOString()}`;
     if (!this.known.has(key)) this.known.set(key, this.read(basisTransactions!, basisEvaluatedAt!));
     const changed = await this.known.get(key)!;
-    const lists = [changed.get(formatArtefact({ cache, country })), changed.get(formatArtefact({ cache, country: '*' }))];
+    const lists = [
+      changed.get(formatArtefact({ cache, country })),
+      changed.get(formatArtefact({ cache, country: '*' })),
+    ];
     return lists.includes(null) ? null : lists.flatMap((list) => list ?? []);
   }
 
   private async read(transactions: string, evaluatedBefore: Date): Promise<Map<string, readonly string[] | null>> {
-    const rows = await queryRows<{ cache: string; country: string; list: string[] | null }>(this.db, sql('nights/list_changed_prefixes'), [
-      transactions,
-      evaluatedBefore,
-      this.evaluatedAt,
-      changedPrefixesMax,
-    ]);
+    const rows = await queryRows<{ cache: string; country: string; list: string[] | null }>(
+      this.db,
+      sql('nights/list_changed_prefixes'),
+      [transactions, evaluatedBefore, this.evaluatedAt, changedPrefixesMax],
+    );
     return new Map(rows.map(({ cache, country, list }) => [formatArtefact({ cache, country }), list]));
   }
 }
 
-async function countBuild(db: Queryable, sketch: Sketch, { evaluatedAt, settings }: PlanOptions): Promise<PlannedBuild> {
+async function countBuild(
+  db: Queryable,
+  sketch: Sketch,
+  { evaluatedAt, settings }: PlanOptions,
+): Promise<PlannedBuild> {
   const { cache, country, kind, basis, segments, regions } = sketch;
   const artefact = { cache, country };
   const count = (prefixes: readonly string[]) => countRegions(db, artefact, { prefixes, evaluatedAt });
   if (kind === 'keep') return { ...artefact, plan: { kind, basis: basis! }, rows: basis!.rows, levels: basis!.levels };
-  const counted = regions === null ? [] : (await count(regions)).filter((region) => region.rows > 0 || rowsUnder(segments, region.prefix) > 0);
+  const counted =
+    regions === null
+      ? []
+      : (await count(regions)).filter((region) => region.rows > 0 || rowsUnder(segments, region.prefix) > 0);
   const settled = settleRegions(segments, counted, settings.segmentRowsMax);
   if (kind === 'full') {
     const [all] = await count([allPhones]);
-    return { ...artefact, plan: { kind, basis, unchangedExcept: regions === null ? null : settled }, rows: all!.rows, levels: all!.levels };
+    return {
+      ...artefact,
+      plan: { kind, basis, unchangedExcept: regions === null ? null : settled },
+      rows: all!.rows,
+      levels: all!.levels,
+    };
   }
-  if (counted.length === 0) return { ...artefact, plan: { kind: 'keep', basis: basis! }, rows: basis!.rows, levels: basis!.levels };
+  if (counted.length === 0)
+    return { ...artefact, plan: { kind: 'keep', basis: basis! }, rows: basis!.rows, levels: basis!.levels };
   return { ...artefact, plan: { kind, basis: basis!, regions: settled }, ...countsAfter(basis!, segments, counted) };
 }
 
@@ -203,10 +229,23 @@ interface RegionCount {
   readonly levels: LevelCounts;
 }
 
-async function countRegions(db: Queryable, { cache, country }: ArtefactName, { prefixes, evaluatedAt }: { prefixes: readonly string[]; evaluatedAt: Date }): Promise<RegionCount[]> {
+async function countRegions(
+  db: Queryable,
+  { cache, country }: ArtefactName,
+  { prefixes, evaluatedAt }: { prefixes: readonly string[]; evaluatedAt: Date },
+): Promise<RegionCount[]> {
   const ranges = [prefixes, prefixes.map(endOfPrefix)];
-  const parameters = { phones: [country, ...ranges], branded_phones: [evaluatedAt, ...ranges], spammer_phones: ranges, spam_ranges: ranges }[cache];
-  const rows = await queryRows<{ range: number; level: keyof LevelCounts | null; rows: number }>(db, sql(countStatements[cache]), parameters);
+  const parameters = {
+    phones: [country, ...ranges],
+    branded_phones: [evaluatedAt, ...ranges],
+    spammer_phones: ranges,
+    spam_ranges: ranges,
+  }[cache];
+  const rows = await queryRows<{ range: number; level: keyof LevelCounts | null; rows: number }>(
+    db,
+    sql(countStatements[cache]),
+    parameters,
+  );
   const counts = prefixes.map((prefix) => ({ prefix, rows: 0, levels: {} as LevelCounts }));
   for (const { range, level, rows: counted } of rows) {
     const count = counts[range - 1]!;
@@ -224,12 +263,22 @@ const countStatements = {
 } as const;
 
 /** The counts of the basis with those of the regions in the place of what they were. */
-function countsAfter(basis: Basis, segments: readonly Segment[], counted: readonly RegionCount[]): { rows: number; levels: LevelCounts } {
+function countsAfter(
+  basis: Basis,
+  segments: readonly Segment[],
+  counted: readonly RegionCount[],
+): { rows: number; levels: LevelCounts } {
   const before = counted.flatMap(({ prefix }) => {
     const { from, to } = segmentsUnder(segments, prefix);
     return segments.slice(from, to);
   });
-  const rows = basis.rows + counted.reduce((sum, region) => sum + region.rows, 0) - before.reduce((sum, segment) => sum + segment.rows, 0);
-  const levels = sumLevels([basis.levels, ...counted.map((region) => region.levels)], before.map((segment) => segment.levels));
+  const rows =
+    basis.rows +
+    counted.reduce((sum, region) => sum + region.rows, 0) -
+    before.reduce((sum, segment) => sum + segment.rows, 0);
+  const levels = sumLevels(
+    [basis.levels, ...counted.map((region) => region.levels)],
+    before.map((segment) => segment.levels),
+  );
   return { rows, levels };
 }

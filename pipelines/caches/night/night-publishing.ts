@@ -4,9 +4,22 @@ import type { BuildPlan } from './build-plan.ts';
 import { findCache, type CacheName } from '../definition.ts';
 import { categoriesVersion, type LevelCounts } from '../artefact-facts.ts';
 import type { Attempt } from './night-opening.ts';
-import { makeReport, type LapsedBrand, type LateFeed, type NightReport, type ReportedArtefact } from './night-report.ts';
+import {
+  makeReport,
+  type LapsedBrand,
+  type LateFeed,
+  type NightReport,
+  type ReportedArtefact,
+} from './night-report.ts';
 import type { LabelMoves, NightBreach, NightGateLimits } from './night-gates.ts';
-import { decidePublication, holdTogether, type BuildOutcome, type CurrentVersion, type PublishDecision, type PublishRules } from './publish-decision.ts';
+import {
+  decidePublication,
+  holdTogether,
+  type BuildOutcome,
+  type CurrentVersion,
+  type PublishDecision,
+  type PublishRules,
+} from './publish-decision.ts';
 
 export interface PublishNightOptions extends Attempt {
   readonly db: Pool;
@@ -61,7 +74,10 @@ interface BuildRow {
  * What came of publishing: the report; nothing, because a later attempt took over or the night is finished; or the wish
  * for another attempt, because the snapshot was lost before every file was built from it.
  */
-export type PublishResult = { readonly kind: 'published'; readonly report: NightReport } | { readonly kind: 'void' } | { readonly kind: 'reopen' };
+export type PublishResult =
+  | { readonly kind: 'published'; readonly report: NightReport }
+  | { readonly kind: 'void' }
+  | { readonly kind: 'reopen' };
 
 /** Attempts after which a night whose snapshot is lost each time is given up. */
 const attemptsMax = 5;
@@ -70,7 +86,13 @@ const attemptsMax = 5;
  * Ends a night: decides on every build, moves the pointers, and writes the report, all in one transaction, so that readers
  * see all files of the night or none.
  */
-export async function publishNight({ db, runId, generation, limits, lateFeeds = [] }: PublishNightOptions): Promise<PublishResult> {
+export async function publishNight({
+  db,
+  runId,
+  generation,
+  limits,
+  lateFeeds = [],
+}: PublishNightOptions): Promise<PublishResult> {
   return inTransaction(db, async (client) => {
     const run = await queryRow<RunRow>(client, sql('nights/lock_night_run'), [runId, generation]);
     if (run === undefined) return { kind: 'void' };
@@ -79,7 +101,13 @@ export async function publishNight({ db, runId, generation, limits, lateFeeds = 
     const builds = await queryRows<BuildRow>(client, sql('nights/list_builds_to_publish'), [runId, generation]);
     if (lostSnapshot(builds) && generation < attemptsMax) return { kind: 'reopen' };
     const artefacts = await publishBuilds(client, builds, { asOf: run.asOf, acceptShrink: run.acceptShrink, limits });
-    const report = makeReport({ run: describeRun(run), artefacts, lapsed: await listLapsed(client, runId), lateFeeds, finishedAt: new Date() });
+    const report = makeReport({
+      run: describeRun(run),
+      artefacts,
+      lapsed: await listLapsed(client, runId),
+      lateFeeds,
+      finishedAt: new Date(),
+    });
     await client.query(sql('nights/finish_night_run'), [runId, report.outcome, JSON.stringify(report)]);
     await client.query(sql('nights/sweep_marks'));
     return { kind: 'published', report };
@@ -87,8 +115,16 @@ export async function publishNight({ db, runId, generation, limits, lateFeeds = 
 }
 
 async function listLapsed(client: PoolClient, runId: number): Promise<LapsedBrand[]> {
-  const rows = await queryRows<{ brandHandle: string; liveUntil: Date; numbers: number }>(client, sql('nights/list_lapsed_brands'), [runId]);
-  return rows.map(({ brandHandle, liveUntil, numbers }) => ({ brand: brandHandle, validUntil: liveUntil.toISOString(), numbers }));
+  const rows = await queryRows<{ brandHandle: string; liveUntil: Date; numbers: number }>(
+    client,
+    sql('nights/list_lapsed_brands'),
+    [runId],
+  );
+  return rows.map(({ brandHandle, liveUntil, numbers }) => ({
+    brand: brandHandle,
+    validUntil: liveUntil.toISOString(),
+    numbers,
+  }));
 }
 
 /** All files of a night come from one snapshot: when it is lost, those that were built are of no use either. */
@@ -96,12 +132,20 @@ function lostSnapshot(builds: BuildRow[]): boolean {
   return builds.some(({ state, failureCode }) => state === 'failed' && failureCode === 'snapshot_gone');
 }
 
-async function publishBuilds(client: PoolClient, builds: BuildRow[], rules: Omit<PublishRules, 'rowsLeft' | 'released'>): Promise<ReportedArtefact[]> {
+async function publishBuilds(
+  client: PoolClient,
+  builds: BuildRow[],
+  rules: Omit<PublishRules, 'rowsLeft' | 'released'>,
+): Promise<ReportedArtefact[]> {
   const moves = await countLabelMoves(client, builds);
   const decided = [];
   for (const build of builds) {
     const rowsLeft = await countRowsLeft(client, build);
-    const decision = decidePublication(outcomeOf(build, moves), currentOf(build), { ...rules, rowsLeft, released: build.releasedGates });
+    const decision = decidePublication(outcomeOf(build, moves), currentOf(build), {
+      ...rules,
+      rowsLeft,
+      released: build.releasedGates,
+    });
     decided.push({ build, cache: build.cache, country: build.country, decision });
   }
   const together = holdTogether(decided);
@@ -120,10 +164,23 @@ async function countLabelMoves(client: PoolClient, builds: readonly BuildRow[]):
   for (const { basisTransactions: basis, transactions, publishedAsOf } of builds) {
     if (basis === null || publishedAsOf === null || moves.has(basis)) continue;
     const since = new Date(publishedAsOf.getTime() - eventMarginMs);
-    const rows = await queryRows<LabelMoves & { country: string }>(client, sql('nights/count_label_moves'), [basis, transactions, since]);
+    const rows = await queryRows<LabelMoves & { country: string }>(client, sql('nights/count_label_moves'), [
+      basis,
+      transactions,
+      since,
+    ]);
     const sum = (key: keyof LabelMoves) => rows.reduce((total, row) => total + row[key], 0);
-    const countries = rows.map(({ country, rises, falls, flips }): [string, LabelMoves] => [country, { rises, falls, flips }]);
-    moves.set(basis, new Map([...countries.filter(([country]) => country !== ''), ['', { rises: sum('rises'), falls: sum('falls'), flips: sum('flips') }]]));
+    const countries = rows.map(({ country, rises, falls, flips }): [string, LabelMoves] => [
+      country,
+      { rises, falls, flips },
+    ]);
+    moves.set(
+      basis,
+      new Map([
+        ...countries.filter(([country]) => country !== ''),
+        ['', { rises: sum('rises'), falls: sum('falls'), flips: sum('flips') }],
+      ]),
+    );
   }
   return moves;
 }
@@ -144,7 +201,13 @@ async function countRowsLeft(client: PoolClient, { cache, publishedAsOf }: Build
 function outcomeOf(build: BuildRow, moves: MovesByBasis): BuildOutcome {
   switch (build.state) {
     case 'built':
-      return { state: 'built', rows: build.rows, plainSha256: build.plainSha256, levels: build.levelsExpected, moves: movesOf(build, moves) };
+      return {
+        state: 'built',
+        rows: build.rows,
+        plainSha256: build.plainSha256,
+        levels: build.levelsExpected,
+        moves: movesOf(build, moves),
+      };
     case 'failed':
       return { state: 'failed', code: build.failureCode, reason: build.failureReason };
     default:
@@ -154,10 +217,21 @@ function outcomeOf(build: BuildRow, moves: MovesByBasis): BuildOutcome {
 
 function currentOf(build: BuildRow): CurrentVersion | null {
   if (build.publishedVersion === null) return null;
-  return { version: build.publishedVersion, rows: build.publishedRows, levels: build.publishedLevels, plainSha256: build.publishedPlainSha256, asOf: build.publishedAsOf };
+  return {
+    version: build.publishedVersion,
+    rows: build.publishedRows,
+    levels: build.publishedLevels,
+    plainSha256: build.publishedPlainSha256,
+    asOf: build.publishedAsOf,
+  };
 }
 
-async function carryOut(client: PoolClient, { buildId }: BuildRow, decision: PublishDecision, asOf: Date): Promise<void> {
+async function carryOut(
+  client: PoolClient,
+  { buildId }: BuildRow,
+  decision: PublishDecision,
+  asOf: Date,
+): Promise<void> {
   switch (decision.action) {
     case 'publish':
       await client.query(sql('nights/publish_version'), [buildId, decision.version, asOf, categoriesVersion]);
@@ -167,9 +241,13 @@ async function carryOut(client: PoolClient, { buildId }: BuildRow, decision: Pub
       await client.query(sql('nights/confirm_version'), [buildId, asOf]);
       break;
     case 'keep':
-      if (decision.gates !== undefined) await client.query(sql('nights/record_gates'), [buildId, JSON.stringify(decision.gates)]);
+      if (decision.gates !== undefined)
+        await client.query(sql('nights/record_gates'), [buildId, JSON.stringify(decision.gates)]);
       // What a newer night published is not stale because an older one ended later.
-      await client.query(sql(decision.code === 'artefact_older' ? 'nights/record_build_failure' : 'nights/keep_stale_version'), [buildId, decision.code, decision.reason]);
+      await client.query(
+        sql(decision.code === 'artefact_older' ? 'nights/record_build_failure' : 'nights/keep_stale_version'),
+        [buildId, decision.code, decision.reason],
+      );
       break;
   }
 }
@@ -190,7 +268,10 @@ function reportOf(build: BuildRow, decision: PublishDecision): ReportedArtefact 
     levels: build.levelsExpected,
     bytes: build.builtAt === null ? null : build.fileBytes,
     plainBytes: build.builtAt === null ? null : build.plainBytes,
-    seconds: build.builtAt === null || build.startedAt === null ? null : (build.builtAt.getTime() - build.startedAt.getTime()) / 1000,
+    seconds:
+      build.builtAt === null || build.startedAt === null
+        ? null
+        : (build.builtAt.getTime() - build.startedAt.getTime()) / 1000,
     attempts: build.attempts,
     failure: kept ? { code: decision.code, reason: decision.reason } : null,
     gates: kept ? (decision.gates ?? []) : [],

@@ -17,12 +17,21 @@ export interface ReleasedFile extends ArtefactName {
  * was held (and a fifth). The held build itself is never published: it is older than what the database says by then.
  * @throws ServiceError `reason_required`, `night_not_held`, `decided_by_requester` for who handed in a load that they are made from
  */
-export async function releaseHeldFiles(db: Queryable, { scope, reason: reasonText, actor, eyes }: { scope: NightScope; reason: string; actor: string; eyes: EyesPolicy }): Promise<ReleasedFile[]> {
+export async function releaseHeldFiles(
+  db: Queryable,
+  { scope, reason: reasonText, actor, eyes }: { scope: NightScope; reason: string; actor: string; eyes: EyesPolicy },
+): Promise<ReleasedFile[]> {
   const reason = cleanText(reasonText);
   if (reason === null) throw new ServiceError('reason_required', { operation: 'release night', hint: 'Say why.' });
   await requireAnotherPerson(db, { eyes, actor, of: { kind: 'files', cache: scope.cache, country: scope.country } });
-  const released = await queryRows<ReleasedFile>(db, sql('nights/release_held_builds'), [scope.cache, scope.country, reason, cleanText(actor) ?? 'unknown']);
+  const released = await queryRows<ReleasedFile>(db, sql('nights/release_held_builds'), [
+    scope.cache,
+    scope.country,
+    reason,
+    cleanText(actor) ?? 'unknown',
+  ]);
   if (released.length > 0) return released.map(({ cache, country, gates }) => ({ cache, country, gates }));
-  const object = scope.cache === null ? undefined : formatArtefact({ cache: scope.cache, country: scope.country ?? '' });
+  const object =
+    scope.cache === null ? undefined : formatArtefact({ cache: scope.cache, country: scope.country ?? '' });
   throw new ServiceError('night_not_held', { operation: 'release night', ...(object === undefined ? {} : { object }) });
 }

@@ -70,14 +70,21 @@ export interface NightReport {
 }
 
 /** Sums a night up: ok if no artefact failed, failed if none succeeded, else partial. */
-export function makeReport({ run, artefacts, lapsed, lateFeeds, finishedAt }: {
+export function makeReport({
+  run,
+  artefacts,
+  lapsed,
+  lateFeeds,
+  finishedAt,
+}: {
   run: NightReport['night'];
   artefacts: ReportedArtefact[];
   lapsed: LapsedBrand[];
   lateFeeds: readonly LateFeed[];
   finishedAt: Date;
 }): NightReport {
-  const count = (outcome: ReportedArtefact['outcome']) => artefacts.filter((artefact) => artefact.outcome === outcome).length;
+  const count = (outcome: ReportedArtefact['outcome']) =>
+    artefacts.filter((artefact) => artefact.outcome === outcome).length;
   const counts = { published: count('published'), unchanged: count('unchanged'), failed: count('failed') };
   return {
     schema: 'caller-trust/night-report/1',
@@ -148,10 +155,17 @@ interface BuildRow {
  * The night of an id, the latest of a date, or the latest of all.
  * @throws ServiceError `night_unknown`
  */
-export async function readNight(db: Queryable, which: { runId?: number | undefined; date?: string | undefined }): Promise<NightState> {
+export async function readNight(
+  db: Queryable,
+  which: { runId?: number | undefined; date?: string | undefined },
+): Promise<NightState> {
   const run = await queryRow<RunRow>(db, sql('nights/find_night_run'), [which.runId ?? null, which.date ?? null]);
   if (run === undefined) {
-    throw new ServiceError('night_unknown', { operation: 'read night', object: String(which.runId ?? which.date ?? ''), hint: '`caller-trust night run` makes one.' });
+    throw new ServiceError('night_unknown', {
+      operation: 'read night',
+      object: String(which.runId ?? which.date ?? ''),
+      hint: '`caller-trust night run` makes one.',
+    });
   }
   const builds = await queryRows<BuildRow>(db, sql('nights/list_builds'), [run.runId]);
   return {

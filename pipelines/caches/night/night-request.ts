@@ -47,26 +47,58 @@ export interface RequestedNight {
  * also on a later day. `key`: 1 to 128 printable ASCII characters without spaces.
  * @throws ServiceError `parameter_invalid`, `idempotency_conflict`
  */
-export async function requestNightOnce(db: Queryable, { key, ...asked }: Omit<NightRequest, 'trigger'> & { readonly key: string }): Promise<RequestedNight> {
-  if (!/^[!-~]{1,128}$/.test(key)) throw new ServiceError('parameter_invalid', { operation: 'ask for night', problem: 'The idempotency key is not 1 to 128 printable ASCII characters without spaces.' });
+export async function requestNightOnce(
+  db: Queryable,
+  { key, ...asked }: Omit<NightRequest, 'trigger'> & { readonly key: string },
+): Promise<RequestedNight> {
+  if (!/^[!-~]{1,128}$/.test(key))
+    throw new ServiceError('parameter_invalid', {
+      operation: 'ask for night',
+      problem: 'The idempotency key is not 1 to 128 printable ASCII characters without spaces.',
+    });
   const request: NightRequest = { ...asked, trigger: 'operator' };
   const digest = digestOf(request);
   const runId = await insertNight(db, request, { key, digest });
   if (runId !== undefined) return { runId, repeated: false, state: 'due' };
-  const before = (await queryRow<{ runId: number; state: NightState['state']; requestSha256: string }>(db, sql('nights/find_requested_night'), [request.requestedBy, key]))!; // else it would have been inserted
+  const before = (await queryRow<{ runId: number; state: NightState['state']; requestSha256: string }>(
+    db,
+    sql('nights/find_requested_night'),
+    [request.requestedBy, key],
+  ))!; // else it would have been inserted
   if (before.requestSha256 === digest) return { runId: before.runId, repeated: true, state: before.state };
-  throw new ServiceError('idempotency_conflict', { operation: 'ask for night', object: key, hint: `Its night is ${before.runId}. Use another key for another night.` });
+  throw new ServiceError('idempotency_conflict', {
+    operation: 'ask for night',
+    object: key,
+    hint: `Its night is ${before.runId}. Use another key for another night.`,
+  });
 }
 
-async function insertNight(db: Queryable, request: NightRequest, { key, digest }: { readonly key: string | null; readonly digest: string | null }): Promise<number | undefined> {
+async function insertNight(
+  db: Queryable,
+  request: NightRequest,
+  { key, digest }: { readonly key: string | null; readonly digest: string | null },
+): Promise<number | undefined> {
   const { nightDate, trigger, scope, acceptShrink, fullBuild, evaluatedAt, requestedBy } = request;
-  const values = [nightDate, trigger, scope.cache, scope.country, acceptShrink, fullBuild, evaluatedAt, requestedBy, key, digest];
+  const values = [
+    nightDate,
+    trigger,
+    scope.cache,
+    scope.country,
+    acceptShrink,
+    fullBuild,
+    evaluatedAt,
+    requestedBy,
+    key,
+    digest,
+  ];
   return (await queryRow<{ runId: number }>(db, sql('nights/insert_night_run'), values))?.runId;
 }
 
 /** Of what is asked. The date is no part of it: sent again after midnight, it is the same request. */
 function digestOf({ scope, acceptShrink, fullBuild, evaluatedAt }: NightRequest): string {
-  return createHash('sha256').update(JSON.stringify([scope.cache, scope.country, acceptShrink, fullBuild, evaluatedAt])).digest('hex');
+  return createHash('sha256')
+    .update(JSON.stringify([scope.cache, scope.country, acceptShrink, fullBuild, evaluatedAt]))
+    .digest('hex');
 }
 
 /**
@@ -77,8 +109,18 @@ export function parseScope(text: string): NightScope {
   const [name = '', country, ...rest] = text.split('/');
   const cache = findCache(name);
   if (country === undefined) return { cache: cache.name, country: cache.perCountry ? null : '' };
-  if (!cache.perCountry) throw new ServiceError('parameter_unknown', { operation: 'read scope', object: text, problem: `${cache.name} is not split by country.` });
-  if (!isCountryCode(country) || rest.length > 0) throw new ServiceError('country_invalid', { operation: 'read scope', object: text, hint: 'Write for example phones/US.' });
+  if (!cache.perCountry)
+    throw new ServiceError('parameter_unknown', {
+      operation: 'read scope',
+      object: text,
+      problem: `${cache.name} is not split by country.`,
+    });
+  if (!isCountryCode(country) || rest.length > 0)
+    throw new ServiceError('country_invalid', {
+      operation: 'read scope',
+      object: text,
+      hint: 'Write for example phones/US.',
+    });
   return { cache: cache.name, country };
 }
 
@@ -90,9 +132,16 @@ export function parseScope(text: string): NightScope {
 export function evaluationInstant(nightDate: string, now: Date): Date | null {
   const today = now.toISOString().slice(0, 10);
   const instant = new Date(`${nightDate}T01:00:00Z`);
-  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(nightDate) && !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(nightDate);
+  const isDate =
+    /^\d{4}-\d{2}-\d{2}$/.test(nightDate) &&
+    !Number.isNaN(instant.getTime()) &&
+    instant.toISOString().startsWith(nightDate);
   if (!isDate || nightDate > today) {
-    throw new ServiceError('date_invalid', { operation: 'read date', object: nightDate, hint: 'Write YYYY-MM-DD, today (UTC) or earlier.' });
+    throw new ServiceError('date_invalid', {
+      operation: 'read date',
+      object: nightDate,
+      hint: 'Write YYYY-MM-DD, today (UTC) or earlier.',
+    });
   }
   return nightDate === today ? null : instant;
 }

@@ -13,7 +13,8 @@ export async function listPublications(db: Queryable): Promise<Publication[]> {
     stale: row.staleCode === null ? null : { code: row.staleCode, reason: row.staleReason, since: row.staleSince },
     confirmedAsOf: row.confirmedAsOf,
     published: row.version === null ? null : publishedVersion(row, row.version),
-    previous: row.previousVersion === null ? null : { version: row.previousVersion, plainSha256: row.previousPlainSha256 },
+    previous:
+      row.previousVersion === null ? null : { version: row.previousVersion, plainSha256: row.previousPlainSha256 },
   }));
 }
 

@@ -14,7 +14,10 @@ export interface Snapshot {
 export async function exportSnapshot(client: Client): Promise<Snapshot> {
   await client.query('SET idle_in_transaction_session_timeout = 0');
   await client.query('BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
-  const row = await queryRow<{ id: string; asOf: Date }>(client, 'SELECT pg_export_snapshot() AS id, statement_timestamp() AS as_of');
+  const row = await queryRow<{ id: string; asOf: Date }>(
+    client,
+    'SELECT pg_export_snapshot() AS id, statement_timestamp() AS as_of',
+  );
   return { id: row!.id, asOf: row!.asOf };
 }
 
@@ -32,6 +35,10 @@ export async function enterSnapshot(client: Client, id: string): Promise<void> {
   } catch (error) {
     const state = sqlStateOf(error);
     if (state !== undefinedObject && state !== invalidParameterValue) throw error;
-    throw new ServiceError('snapshot_gone', { operation: 'enter snapshot', hint: 'The night is opened again with a new one.', cause: error });
+    throw new ServiceError('snapshot_gone', {
+      operation: 'enter snapshot',
+      hint: 'The night is opened again with a new one.',
+      cause: error,
+    });
   }
 }

@@ -131,14 +131,19 @@ export class ArtefactBucket implements ArtefactStore {
     const handle = await open(unfinished, 'wx', 0o644);
     try {
       const buffer = Buffer.allocUnsafe(fetchBufferBytes);
-      for (let left = size; left > 0; ) {
+      for (let left = size; left > 0;) {
         const bytes = buffer.subarray(0, await reader.read(buffer));
         digest.update(bytes);
         await handle.writeFile(bytes);
         left -= bytes.length;
       }
       await handle.close();
-      if (digest.digest('hex') !== name.sha256) throw new ServiceError('artefact_damaged', { operation: 'fetch artefact', object: this.path(name), problem: 'The object is not what its name says.' });
+      if (digest.digest('hex') !== name.sha256)
+        throw new ServiceError('artefact_damaged', {
+          operation: 'fetch artefact',
+          object: this.path(name),
+          problem: 'The object is not what its name says.',
+        });
       await mkdir(dirname(copies.path(name)), { recursive: true });
       await rename(unfinished, copies.path(name));
     } finally {
@@ -152,9 +157,16 @@ export class ArtefactBucket implements ArtefactStore {
   async #removeOldCopies({ kind = 'artefact', ...name }: StoredName): Promise<void> {
     const { copies } = this.#options;
     const files = await readdir(dirname(copies.path(name)));
-    const names = files.map((file) => parseStoredName(`${dirname(formatStoredName(name))}/${file}`)).filter((each) => each !== undefined);
+    const names = files
+      .map((file) => parseStoredName(`${dirname(formatStoredName(name))}/${file}`))
+      .filter((each) => each !== undefined);
     const same = names.filter((each) => each.kind === kind);
-    const dated = await Promise.all(same.map(async (each) => ({ name: each, at: (await stat(copies.path(each)).catch(() => undefined))?.mtimeMs ?? 0 })));
+    const dated = await Promise.all(
+      same.map(async (each) => ({
+        name: each,
+        at: (await stat(copies.path(each)).catch(() => undefined))?.mtimeMs ?? 0,
+      })),
+    );
     const old = dated.sort((a, b) => b.at - a.at).slice(copiesKept[kind]);
     await Promise.all(old.map((each) => copies.remove(each.name)));
   }
@@ -168,6 +180,7 @@ const fetchSilentMsMax = 3_600_000;
 async function removeLeftovers(directory: string): Promise<void> {
   for (const file of await readdir(directory)) {
     const written = await stat(join(directory, file)).catch(() => undefined); // another fetch has ended meanwhile
-    if (written !== undefined && Date.now() - written.mtimeMs > fetchSilentMsMax) await rm(join(directory, file), { force: true });
+    if (written !== undefined && Date.now() - written.mtimeMs > fetchSilentMsMax)
+      await rm(join(directory, file), { force: true });
   }
 }

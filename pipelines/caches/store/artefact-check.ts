@@ -53,7 +53,11 @@ interface VersionRow {
 export async function listVersions(db: Queryable): Promise<ListedVersion[]> {
   const rows = await queryRows<VersionRow>(db, sql('caches/list_versions'));
   const deltas = new Map<string, { from: number; sha256: string }[]>();
-  for (const delta of await listCurrentDeltas(db)) deltas.set(versionKey(delta), [...(deltas.get(versionKey(delta)) ?? []), { from: delta.fromVersion, sha256: delta.fileSha256 }]);
+  for (const delta of await listCurrentDeltas(db))
+    deltas.set(versionKey(delta), [
+      ...(deltas.get(versionKey(delta)) ?? []),
+      { from: delta.fromVersion, sha256: delta.fileSha256 },
+    ]);
   return rows.map((row, at) => ({
     cache: row.cache,
     country: row.country,
@@ -129,25 +133,39 @@ export async function checkVersion(store: ArtefactStore, version: ListedVersion)
       ...(Object.keys(file) as (keyof ArtefactFile)[]).filter((fact) => file[fact] !== version.file[fact]),
       ...(rows === version.rows ? [] : ['rows']),
     ];
-    if (differences.length > 0) return { ...version, verdict: 'different', detail: `${differences.join(', ')} not as published` };
+    if (differences.length > 0)
+      return { ...version, verdict: 'different', detail: `${differences.join(', ')} not as published` };
     const damaged = await damagedAttachments(store, version);
-    return damaged.length === 0 ? { ...version, verdict: 'ok', detail: '' } : { ...version, verdict: 'damaged', detail: damaged.join(', ') };
+    return damaged.length === 0
+      ? { ...version, verdict: 'ok', detail: '' }
+      : { ...version, verdict: 'damaged', detail: damaged.join(', ') };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    return code === 'ENOENT' ? { ...version, verdict: 'missing', detail: 'no file' } : { ...version, verdict: 'damaged', detail: code };
+    return code === 'ENOENT'
+      ? { ...version, verdict: 'missing', detail: 'no file' }
+      : { ...version, verdict: 'damaged', detail: code };
   } finally {
     await stored?.close();
   }
 }
 
 /** The files beside that of a version, its index and its deltas, that are missing or not what their names say. */
-async function damagedAttachments(store: ArtefactStore, { cache, country, indexSha256, deltas }: ListedVersion): Promise<string[]> {
+async function damagedAttachments(
+  store: ArtefactStore,
+  { cache, country, indexSha256, deltas }: ListedVersion,
+): Promise<string[]> {
   const attachments = [
-    ...(indexSha256 === null ? [] : [{ title: 'segment index', name: { cache, country, sha256: indexSha256, kind: 'index' } as const }]),
-    ...deltas.map(({ from, sha256 }) => ({ title: `delta from version ${from}`, name: { cache, country, sha256, kind: 'delta' } as const })),
+    ...(indexSha256 === null
+      ? []
+      : [{ title: 'segment index', name: { cache, country, sha256: indexSha256, kind: 'index' } as const }]),
+    ...deltas.map(({ from, sha256 }) => ({
+      title: `delta from version ${from}`,
+      name: { cache, country, sha256, kind: 'delta' } as const,
+    })),
   ];
   const damaged: string[] = [];
-  for (const { title, name } of attachments) if ((await digestOf(store, name).catch(() => undefined)) !== name.sha256) damaged.push(title);
+  for (const { title, name } of attachments)
+    if ((await digestOf(store, name).catch(() => undefined)) !== name.sha256) damaged.push(title);
   return damaged;
 }
 
@@ -191,21 +209,34 @@ async function removeUnneeded(db: Queryable, options: CollectGarbageOptions): Pr
   const { store } = options;
   const files = await store.list();
   const needed = new Set((await neededFiles(db, options.versionsKept)).map((file) => store.path(file)));
-  const live = await queryRows<{ cache: string; country: string; fileSha256: string | null }>(db, sql('nights/list_live_builds'));
-  for (const { cache, country, fileSha256 } of live) if (fileSha256 !== null) needed.add(store.path({ cache, country, sha256: fileSha256 }));
+  const live = await queryRows<{ cache: string; country: string; fileSha256: string | null }>(
+    db,
+    sql('nights/list_live_builds'),
+  );
+  for (const { cache, country, fileSha256 } of live)
+    if (fileSha256 !== null) needed.add(store.path({ cache, country, sha256: fileSha256 }));
   const openArtefacts = new Set(live.map(({ cache, country }) => `${cache}/${country}`));
-  const garbage = files.filter((file) => !needed.has(store.path(file)) && !openArtefacts.has(`${file.cache}/${file.country}`));
+  const garbage = files.filter(
+    (file) => !needed.has(store.path(file)) && !openArtefacts.has(`${file.cache}/${file.country}`),
+  );
   if (!options.dryRun) await Promise.all(garbage.map((file) => store.remove(file)));
   return { files: garbage, bytes: garbage.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
 /** The files of the kept versions with their indexes, and the deltas that lead to the current ones. */
 async function neededFiles(db: Queryable, versionsKept: number): Promise<StoredName[]> {
-  const versions = keptVersions(await listVersions(db), versionsKept).flatMap(({ cache, country, file, indexSha256 }): StoredName[] => [
-    { cache, country, sha256: file.sha256 },
-    ...(indexSha256 === null ? [] : [{ cache, country, sha256: indexSha256, kind: 'index' } as const]),
-  ]);
-  return [...versions, ...(await listCurrentDeltas(db)).map(({ cache, country, fileSha256 }) => ({ cache, country, sha256: fileSha256, kind: 'delta' }) as const)];
+  const versions = keptVersions(await listVersions(db), versionsKept).flatMap(
+    ({ cache, country, file, indexSha256 }): StoredName[] => [
+      { cache, country, sha256: file.sha256 },
+      ...(indexSha256 === null ? [] : [{ cache, country, sha256: indexSha256, kind: 'index' } as const]),
+    ],
+  );
+  return [
+    ...versions,
+    ...(await listCurrentDeltas(db)).map(
+      ({ cache, country, fileSha256 }) => ({ cache, country, sha256: fileSha256, kind: 'delta' }) as const,
+    ),
+  ];
 }
 
 interface DeltaRow {

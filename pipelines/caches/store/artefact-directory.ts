@@ -39,7 +39,8 @@ export class ArtefactDirectory implements ArtefactStore {
         const directory = dirname(this.path(name));
         const isNew = (await mkdir(directory, { recursive: true })) !== undefined;
         await rename(path, this.path(name));
-        for (const changed of isNew ? [directory, join(this.directory, name.cache), this.directory] : [directory]) await syncDirectory(changed);
+        for (const changed of isNew ? [directory, join(this.directory, name.cache), this.directory] : [directory])
+          await syncDirectory(changed);
       },
       discard: async () => {
         await handle.close().catch(() => {});

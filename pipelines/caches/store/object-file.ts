@@ -67,7 +67,11 @@ class ObjectSpanReader implements SpanReader {
     if (next.done !== true) return next.value;
     this.#open.stop();
     this.#open = undefined;
-    if (++this.#resumptions > resumptionsMax) throw new ServiceError('storage_unavailable', { operation: 'read object', problem: 'It broke off again and again.' });
+    if (++this.#resumptions > resumptionsMax)
+      throw new ServiceError('storage_unavailable', {
+        operation: 'read object',
+        problem: 'It broke off again and again.',
+      });
     return new Uint8Array(0);
   }
 }

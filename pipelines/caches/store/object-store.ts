@@ -72,7 +72,8 @@ export class ObjectStore {
    * @throws ServiceError `storage_unavailable`
    */
   async upload(key: string, { handle, size }: { handle: FileHandle; size: number }): Promise<void> {
-    if (size <= this.#settings.partBytes) await this.#demand({ method: 'PUT', key, body: await readPart(handle, { start: 0, length: size }) });
+    if (size <= this.#settings.partBytes)
+      await this.#demand({ method: 'PUT', key, body: await readPart(handle, { start: 0, length: size }) });
     else await this.#uploadParts(key, { handle, size });
     const stored = await this.size(key);
     if (stored !== size) throw unavailable('upload', key, `It holds ${stored ?? 'no'} bytes of an upload of ${size}.`);
@@ -84,21 +85,32 @@ export class ObjectStore {
    */
   async read(key: string, { start, length }: FileSpan): Promise<{ chunks: AsyncIterator<Uint8Array>; stop(): void }> {
     const stopping = new AbortController();
-    const response = await this.#ask({ method: 'GET', key, headers: { range: `bytes=${start}-${start + length - 1}` } }, stopping);
+    const response = await this.#ask(
+      { method: 'GET', key, headers: { range: `bytes=${start}-${start + length - 1}` } },
+      stopping,
+    );
     if (response.status !== 206 || response.body === null) {
       stopping.abort();
-      throw unavailable('read', key, response.status === 404 ? 'The object does not exist.' : `It answered ${response.status} to a range.`);
+      throw unavailable(
+        'read',
+        key,
+        response.status === 404 ? 'The object does not exist.' : `It answered ${response.status} to a range.`,
+      );
     }
-    return { chunks: this.#withTimeLimit(response.body[Symbol.asyncIterator](), stopping), stop: () => stopping.abort() };
+    return {
+      chunks: this.#withTimeLimit(response.body[Symbol.asyncIterator](), stopping),
+      stop: () => stopping.abort(),
+    };
   }
 
   /** Every object whose key has a prefix. */
   async list(prefix: string): Promise<{ key: string; bytes: number }[]> {
     const objects: { key: string; bytes: number }[] = [];
-    for (let token: string | undefined = ''; token !== undefined; ) {
+    for (let token: string | undefined = ''; token !== undefined;) {
       const query = { 'list-type': '2', prefix, ...(token === '' ? {} : { 'continuation-token': token }) };
       const answer: string = await (await this.#demand({ method: 'GET', key: '', query })).text();
-      for (const content of elementsOf(answer, 'Contents')) objects.push({ key: elementOf(content, 'Key') ?? '', bytes: Number(elementOf(content, 'Size')) });
+      for (const content of elementsOf(answer, 'Contents'))
+        objects.push({ key: elementOf(content, 'Key') ?? '', bytes: Number(elementOf(content, 'Size')) });
       token = elementOf(answer, 'IsTruncated') === 'true' ? elementOf(answer, 'NextContinuationToken') : undefined;
     }
     return objects;
@@ -110,7 +122,11 @@ export class ObjectStore {
 
   /** An address under which whoever has it can read the object for some time. */
   async sign(key: string, { seconds, contentType, contentDisposition }: SignedUrlOptions): Promise<string> {
-    const query = { 'X-Amz-Expires': String(seconds), 'response-content-type': contentType, 'response-content-disposition': contentDisposition };
+    const query = {
+      'X-Amz-Expires': String(seconds),
+      'response-content-type': contentType,
+      'response-content-disposition': contentDisposition,
+    };
     const { url } = await this.#signer({ method: 'GET', key, query }, { signQuery: true }).sign();
     return url.href;
   }
@@ -125,7 +141,8 @@ export class ObjectStore {
       const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
       const answer = await (await this.#demand({ method: 'POST', key, query: { uploadId }, body })).text();
       // S3 can begin its answer with 200 and find the failure later.
-      if (/<Error>/.test(answer)) throw unavailable('upload', key, `It could not join the parts: ${elementOf(answer, 'Code') ?? 'no code'}.`);
+      if (/<Error>/.test(answer))
+        throw unavailable('upload', key, `It could not join the parts: ${elementOf(answer, 'Code') ?? 'no code'}.`);
     } catch (error) {
       // The parts were joined and the answer to that was lost: asked again, the store knows no such upload.
       if ((await this.size(key).catch(() => undefined)) === size) return;
@@ -135,22 +152,37 @@ export class ObjectStore {
   }
 
   /** Sends all parts, some at a time, and returns their tags in order. */
-  async #sendParts(key: string, { handle, size, uploadId }: { handle: FileHandle; size: number; uploadId: string }): Promise<string[]> {
+  async #sendParts(
+    key: string,
+    { handle, size, uploadId }: { handle: FileHandle; size: number; uploadId: string },
+  ): Promise<string[]> {
     const partBytes = Math.max(this.#settings.partBytes, Math.ceil(size / partsMax));
     const tags: string[] = new Array(Math.ceil(size / partBytes));
     let next = 0;
     const sendNext = async () => {
       while (next < tags.length) {
         const at = next++;
-        const body = await readPart(handle, { start: at * partBytes, length: Math.min(partBytes, size - at * partBytes) });
-        const response = await this.#demand({ method: 'PUT', key, query: { partNumber: String(at + 1), uploadId }, body });
+        const body = await readPart(handle, {
+          start: at * partBytes,
+          length: Math.min(partBytes, size - at * partBytes),
+        });
+        const response = await this.#demand({
+          method: 'PUT',
+          key,
+          query: { partNumber: String(at + 1), uploadId },
+          body,
+        });
         tags[at] = response.headers.get('etag') ?? '';
       }
     };
-    const senders = await Promise.allSettled(Array.from({ length: partsInFlight }, () => sendNext().catch((error: unknown) => {
-      next = tags.length; // the others end after the part that they are sending
-      throw error;
-    })));
+    const senders = await Promise.allSettled(
+      Array.from({ length: partsInFlight }, () =>
+        sendNext().catch((error: unknown) => {
+          next = tags.length; // the others end after the part that they are sending
+          throw error;
+        }),
+      ),
+    );
     for (const sender of senders) if (sender.status === 'rejected') throw sender.reason;
     return tags;
   }
@@ -158,7 +190,12 @@ export class ObjectStore {
   /** As {@link #ask}, where a thing that does not exist is a failure too. */
   async #demand(request: ObjectRequest): Promise<Response> {
     const response = await this.#ask(request);
-    if (response.status === 404) throw unavailable(request.method, request.key, `It answered 404 ${elementOf(await response.text(), 'Code') ?? ''}.`);
+    if (response.status === 404)
+      throw unavailable(
+        request.method,
+        request.key,
+        `It answered 404 ${elementOf(await response.text(), 'Code') ?? ''}.`,
+      );
     return response;
   }
 
@@ -178,12 +215,25 @@ export class ObjectStore {
     const timer = setTimeout(() => late.abort(), this.#settings.secondsMax * 1000);
     try {
       const { url, headers } = await this.#signer(request).sign();
-      const response = await fetch(url, { method, headers, body: body ?? null, redirect: 'manual', signal: AbortSignal.any([late.signal, stopping.signal]) });
+      const response = await fetch(url, {
+        method,
+        headers,
+        body: body ?? null,
+        redirect: 'manual',
+        signal: AbortSignal.any([late.signal, stopping.signal]),
+      });
       if (response.ok || response.status === 404) return response;
       const code = elementOf(await response.text(), 'Code') ?? 'no code';
       return unavailable(method, key, `It answered ${response.status} ${code}.`, { status: response.status });
     } catch (error) {
-      return unavailable(method, key, late.signal.aborted ? `It did not answer within ${this.#settings.secondsMax} s.` : `It cannot be reached: ${networkCodeOf(error)}.`, { cause: error });
+      return unavailable(
+        method,
+        key,
+        late.signal.aborted
+          ? `It did not answer within ${this.#settings.secondsMax} s.`
+          : `It cannot be reached: ${networkCodeOf(error)}.`,
+        { cause: error },
+      );
     } finally {
       clearTimeout(timer);
     }
@@ -194,8 +244,22 @@ export class ObjectStore {
     const { endpoint, bucket, region, credentials } = this.#settings;
     const url = new URL(`${endpoint.replace(/\/$/, '')}/${bucket}${key === '' ? '' : `/${key}`}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-    const digest = signQuery ? {} : { 'x-amz-content-sha256': createHash('sha256').update(body ?? '').digest('hex') };
-    return new AwsV4Signer({ method, url: url.href, headers: { ...headers, ...digest }, service: 's3', region, signQuery, ...withoutUndefined(credentials) });
+    const digest = signQuery
+      ? {}
+      : {
+          'x-amz-content-sha256': createHash('sha256')
+            .update(body ?? '')
+            .digest('hex'),
+        };
+    return new AwsV4Signer({
+      method,
+      url: url.href,
+      headers: { ...headers, ...digest },
+      service: 's3',
+      region,
+      signQuery,
+      ...withoutUndefined(credentials),
+    });
   }
 
   /** Ends a body of which no piece arrives in time. */
@@ -221,18 +285,32 @@ function mayTryAgain({ cause }: ServiceError): boolean {
 
 async function readPart(handle: FileHandle, { start, length }: FileSpan): Promise<Buffer> {
   const part = Buffer.allocUnsafe(length);
-  for (let at = 0; at < length; ) {
+  for (let at = 0; at < length;) {
     const { bytesRead } = await handle.read(part, at, length - at, start + at);
-    if (bytesRead === 0) throw new ServiceError('artefact_not_stored', { operation: 'read file to upload', problem: 'The file ends early.' });
+    if (bytesRead === 0)
+      throw new ServiceError('artefact_not_stored', {
+        operation: 'read file to upload',
+        problem: 'The file ends early.',
+      });
     at += bytesRead;
   }
   return part;
 }
 
 /** A failure, told without anything that the store or the network said but a code: their texts name keys and addresses. */
-function unavailable(operation: string, key: string, problem: string, { status, cause }: { status?: number; cause?: unknown } = {}): ServiceError {
+function unavailable(
+  operation: string,
+  key: string,
+  problem: string,
+  { status, cause }: { status?: number; cause?: unknown } = {},
+): ServiceError {
   const facts = status === undefined ? { code: cause === undefined ? undefined : networkCodeOf(cause) } : { status };
-  return new ServiceError('storage_unavailable', { operation: `${operation} object`, object: key, problem, cause: facts });
+  return new ServiceError('storage_unavailable', {
+    operation: `${operation} object`,
+    object: key,
+    problem,
+    cause: facts,
+  });
 }
 
 function networkCodeOf(error: unknown): string {
@@ -241,6 +319,10 @@ function networkCodeOf(error: unknown): string {
   return typeof code === 'string' ? code : (name ?? 'no code');
 }
 
-function withoutUndefined({ accessKeyId, secretAccessKey, sessionToken }: ObjectStoreCredentials): { accessKeyId: string; secretAccessKey: string; sessionToken?: string } {
+function withoutUndefined({ accessKeyId, secretAccessKey, sessionToken }: ObjectStoreCredentials): {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken?: string;
+} {
   return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
 }

@@ -26,9 +26,17 @@ export type ArtefactStoreSettings = Pick<
 export function openArtefactStore(settings: ArtefactStoreSettings): ArtefactStore {
   const directory = new ArtefactDirectory(settings.artefactDir);
   if (settings.artefactStoreUrl === undefined) return directory;
-  const { artefactStoreAccessKeyId: accessKeyId, artefactStoreSecretAccessKey: secretAccessKey, artefactStoreSessionToken: sessionToken, artefactStoreRegion: region } = settings;
+  const {
+    artefactStoreAccessKeyId: accessKeyId,
+    artefactStoreSecretAccessKey: secretAccessKey,
+    artefactStoreSessionToken: sessionToken,
+    artefactStoreRegion: region,
+  } = settings;
   if (accessKeyId === undefined || secretAccessKey === undefined) {
-    throw new ServiceError('setting_invalid', { operation: 'open artefact store', problem: 'ARTEFACT_STORE_URL needs ARTEFACT_STORE_ACCESS_KEY_ID and ARTEFACT_STORE_SECRET_ACCESS_KEY.' });
+    throw new ServiceError('setting_invalid', {
+      operation: 'open artefact store',
+      problem: 'ARTEFACT_STORE_URL needs ARTEFACT_STORE_ACCESS_KEY_ID and ARTEFACT_STORE_SECRET_ACCESS_KEY.',
+    });
   }
   const { bucket, prefix } = readStoreUrl(settings.artefactStoreUrl);
   const objects = new ObjectStore({
@@ -44,6 +52,9 @@ export function openArtefactStore(settings: ArtefactStoreSettings): ArtefactStor
 
 /** Bucket and prefix of `s3://bucket/prefix`, whose form the setting has checked. */
 export function readStoreUrl(url: string): { bucket: string; prefix: string } {
-  const [bucket = '', ...path] = url.slice('s3://'.length).split('/').filter((part) => part !== '');
+  const [bucket = '', ...path] = url
+    .slice('s3://'.length)
+    .split('/')
+    .filter((part) => part !== '');
   return { bucket, prefix: path.map((part) => `${part}/`).join('') };
 }

@@ -43,7 +43,7 @@ const wholeReadBytes = 1024 * 1024;
 export async function* readWhole(file: StoredFile): AsyncGenerator<Buffer> {
   const reader = file.readSpan({ start: 0, length: file.size });
   try {
-    for (let left = file.size; left > 0; ) {
+    for (let left = file.size; left > 0;) {
       await setImmediate();
       const buffer = Buffer.allocUnsafe(Math.min(left, wholeReadBytes));
       const bytes = await reader.read(buffer);

@@ -10,7 +10,11 @@ export interface StoredName {
 /** The artefact, its segment index, or a delta that leads to it. */
 export type StoredKind = 'artefact' | 'index' | 'delta';
 
-const endings: Readonly<Record<StoredKind, string>> = { artefact: '.tsv.gz', index: '.index.tsv', delta: '.delta.tsv.gz' };
+const endings: Readonly<Record<StoredKind, string>> = {
+  artefact: '.tsv.gz',
+  index: '.index.tsv',
+  delta: '.delta.tsv.gz',
+};
 const storedKey = /^([a-z_]+)\/(?:([A-Z]{2})\/)?([0-9a-f]{64})(\.tsv\.gz|\.index\.tsv|\.delta\.tsv\.gz)$/;
 
 /** The name of a stored file below the root of its store: `<cache>[/<country>]/<sha256>` with the ending of its kind. */
@@ -22,5 +26,7 @@ export function formatStoredName({ cache, country, sha256, kind = 'artefact' }: 
 export function parseStoredName(path: string): (StoredName & { readonly kind: StoredKind }) | undefined {
   const [, cache, country = '', sha256, ending] = storedKey.exec(path) ?? [];
   const kind = (Object.keys(endings) as StoredKind[]).find((each) => endings[each] === ending);
-  return cache === undefined || sha256 === undefined || kind === undefined ? undefined : { cache, country, sha256, kind };
+  return cache === undefined || sha256 === undefined || kind === undefined
+    ? undefined
+    : { cache, country, sha256, kind };
 }

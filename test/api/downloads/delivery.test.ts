@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { decideDelivery, handOver, redirect } from '../../../api/downloads/delivery.ts';
 
-const headers = { ETag: '"x"', 'Content-Type': 'application/gzip', 'Content-Length': 10, 'Content-Range': 'bytes 0-9/20', 'X-Cache-Version': 3 };
+const headers = {
+  ETag: '"x"',
+  'Content-Type': 'application/gzip',
+  'Content-Length': 10,
+  'Content-Range': 'bytes 0-9/20',
+  'X-Cache-Version': 3,
+};
 
 describe('who sends the bytes', () => {
   it.each([
@@ -32,5 +38,10 @@ it('hands a file over to a proxy with the facts of the version, and leaves the r
 });
 
 it('redirects without the facts of the bytes, and never from a cache', () => {
-  expect(redirect(headers, 'https://x/y')).toEqual({ 'X-Cache-Version': 3, 'Cache-Control': 'no-store', Location: 'https://x/y', 'Content-Length': 0 });
+  expect(redirect(headers, 'https://x/y')).toEqual({
+    'X-Cache-Version': 3,
+    'Cache-Control': 'no-store',
+    Location: 'https://x/y',
+    'Content-Length': 0,
+  });
 });

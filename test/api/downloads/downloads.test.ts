@@ -10,7 +10,10 @@ import { openRaw, until, useTestApi } from '../support/running-api.ts';
 
 const MiB = 1024 * 1024;
 const database = await useTestDatabase();
-const { get, publish, url, key, store, api } = await useTestApi(database, { API_READ_BUFFER_BYTES: '65536', API_STALLED_SECONDS_MAX: '2' });
+const { get, publish, url, key, store, api } = await useTestApi(database, {
+  API_READ_BUFFER_BYTES: '65536',
+  API_STALLED_SECONDS_MAX: '2',
+});
 
 const us = await publish({ cache: 'phones', country: 'US', plain: '+12025550100\tSPAM\t6\t\t\t\t\n' });
 const usPath = '/v1/caches/phones?country=US';
@@ -38,12 +41,16 @@ it('serves a file with the headers of the contract and the bytes of the manifest
     'x-content-type-options': 'nosniff',
   });
   expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
-  for (const name of ['content-encoding', 'transfer-encoding', 'x-powered-by', 'server']) expect(headers).not.toHaveProperty(name);
+  for (const name of ['content-encoding', 'transfer-encoding', 'x-powered-by', 'server'])
+    expect(headers).not.toHaveProperty(name);
 });
 
 it('answers HEAD with the same headers and no body', async () => {
   const [whole, head] = [await get(usPath), await get(usPath, {}, 'HEAD')];
-  const comparable = (response: Response) => Object.fromEntries([...response.headers].filter(([name]) => !['x-request-id', 'date', 'connection', 'keep-alive'].includes(name)));
+  const comparable = (response: Response) =>
+    Object.fromEntries(
+      [...response.headers].filter(([name]) => !['x-request-id', 'date', 'connection', 'keep-alive'].includes(name)),
+    );
   expect(head.status).toBe(200);
   expect(comparable(head)).toEqual(comparable(whole));
   expect((await head.arrayBuffer()).byteLength).toBe(0);
@@ -105,31 +112,44 @@ it('resumes a download that was cut, and starts anew where the version changed',
 it('does not take a date for If-Range where two versions share its second', async () => {
   const publishedAt = new Date(Math.floor(Date.now() / 1000) * 1000 - 5000);
   await publish({ cache: 'phones', country: 'IT', publishedAt });
-  const single = await get('/v1/caches/phones?country=IT', { range: 'bytes=0-1', 'if-range': publishedAt.toUTCString() });
+  const single = await get('/v1/caches/phones?country=IT', {
+    range: 'bytes=0-1',
+    'if-range': publishedAt.toUTCString(),
+  });
   expect(single.status).toBe(206);
   await single.arrayBuffer();
   await publish({ cache: 'phones', country: 'IT', publishedAt: new Date(publishedAt.getTime() + 300) });
-  const shared = await get('/v1/caches/phones?country=IT', { range: 'bytes=0-1', 'if-range': publishedAt.toUTCString() });
+  const shared = await get('/v1/caches/phones?country=IT', {
+    range: 'bytes=0-1',
+    'if-range': publishedAt.toUTCString(),
+  });
   expect(shared.status).toBe(200);
   await shared.arrayBuffer();
 });
 
 /** Reads a body at about a rate, through a client whose buffers are small. */
-function readSlowly(path: string, { pauseMs, onBytes }: { pauseMs: number; onBytes?: (bytes: number) => void }): Promise<{ headers: Record<string, unknown>; body: Buffer }> {
+function readSlowly(
+  path: string,
+  { pauseMs, onBytes }: { pauseMs: number; onBytes?: (bytes: number) => void },
+): Promise<{ headers: Record<string, unknown>; body: Buffer }> {
   return new Promise((resolve, reject) => {
-    const request = httpRequest(`${url}${path}`, { headers: { authorization: `Bearer ${key}` }, agent: false }, async (response) => {
-      const chunks: Buffer[] = [];
-      try {
-        for await (const chunk of response) {
-          chunks.push(chunk as Buffer);
-          onBytes?.((chunk as Buffer).length);
-          if (pauseMs > 0) await sleep(pauseMs);
+    const request = httpRequest(
+      `${url}${path}`,
+      { headers: { authorization: `Bearer ${key}` }, agent: false },
+      async (response) => {
+        const chunks: Buffer[] = [];
+        try {
+          for await (const chunk of response) {
+            chunks.push(chunk as Buffer);
+            onBytes?.((chunk as Buffer).length);
+            if (pauseMs > 0) await sleep(pauseMs);
+          }
+          resolve({ headers: response.headers, body: Buffer.concat(chunks) });
+        } catch (error) {
+          reject(error);
         }
-        resolve({ headers: response.headers, body: Buffer.concat(chunks) });
-      } catch (error) {
-        reject(error);
-      }
-    });
+      },
+    );
     request.on('error', reject);
     request.end();
   });
@@ -169,7 +189,12 @@ it('keeps length, ETag, digest, version and bytes of one version together under 
   const poll = async (turns: number) => {
     let known: string | undefined;
     for (let turn = 0; turn < turns; turn++) {
-      const conditional: Record<string, string> = known === undefined ? {} : turn % 3 === 0 ? { range: 'bytes=100-199', 'if-range': known } : { 'if-none-match': known };
+      const conditional: Record<string, string> =
+        known === undefined
+          ? {}
+          : turn % 3 === 0
+            ? { range: 'bytes=100-199', 'if-range': known }
+            : { 'if-none-match': known };
       const response = await get('/v1/caches/branded_phones', conditional);
       const body = Buffer.from(await response.arrayBuffer());
       statuses[response.status] = (statuses[response.status] ?? 0) + 1;
@@ -183,7 +208,9 @@ it('keeps length, ETag, digest, version and bytes of one version together under 
       expect(body.equals(bytes)).toBe(true);
       expect(response.headers.get('content-length')).toBe(String(bytes.length));
       expect(response.headers.get('x-cache-version')).toBe(String(versions.get(etag)?.version));
-      expect(response.headers.get('repr-digest')).toBe(`sha-256=:${createHash('sha256').update(expected).digest('base64')}:`);
+      expect(response.headers.get('repr-digest')).toBe(
+        `sha-256=:${createHash('sha256').update(expected).digest('base64')}:`,
+      );
       known = etag;
     }
   };
@@ -228,9 +255,16 @@ it('answers 503 where the only version cannot be read here, and serves it as soo
 it('answers pipelined downloads in order, each whole', async () => {
   const raw = await openRaw(url);
   const line = `GET ${usPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n`;
-  raw.send(`${line}\r\n${line.replace('US', 'FR')}Connection: keep-alive\r\n\r\n`.repeat(10) + `${line}Connection: close\r\n\r\n`);
+  raw.send(
+    `${line}\r\n${line.replace('US', 'FR')}Connection: keep-alive\r\n\r\n`.repeat(10) +
+      `${line}Connection: close\r\n\r\n`,
+  );
   const received = await raw.closed();
-  const bodies = received.toString('latin1').split(/HTTP\/1\.1 200 OK\r\n/).slice(1).map((text) => Buffer.from(text.slice(text.indexOf('\r\n\r\n') + 4), 'latin1'));
+  const bodies = received
+    .toString('latin1')
+    .split(/HTTP\/1\.1 200 OK\r\n/)
+    .slice(1)
+    .map((text) => Buffer.from(text.slice(text.indexOf('\r\n\r\n') + 4), 'latin1'));
   expect(bodies).toHaveLength(21);
   bodies.forEach((body, index) => {
     if (index % 2 === 0) expect(body.equals(us.gzip)).toBe(true);
@@ -243,7 +277,8 @@ it('cuts off a client that takes no byte for the limit, and gives its place back
   raw.socket.pause();
   const started = performance.now();
   raw.send(`GET /v1/caches/phones?country=GB HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
-  const inProgress = async () => /downloads_in_progress (\d+)/.exec(await (await fetch(`${api.metricsUrl}/metrics`)).text())?.[1];
+  const inProgress = async () =>
+    /downloads_in_progress (\d+)/.exec(await (await fetch(`${api.metricsUrl}/metrics`)).text())?.[1];
   await until(async () => (await inProgress()) === '1');
   await until(async () => (await inProgress()) === '0');
   expect(performance.now() - started).toBeGreaterThan(1000);

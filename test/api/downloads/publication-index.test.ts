@@ -88,13 +88,19 @@ it('closes the file of a replaced version when its last reader has let go, and n
 
 it('leaks no descriptor over many versions, good and damaged', async () => {
   const openFiles = async () => {
-    const links = await Promise.all((await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+    const links = await Promise.all(
+      (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+    );
     return links.filter((path) => path.startsWith(directory)).length;
   };
   const index = new PublicationIndex({ store, log });
   for (let turn = 0; turn < 20; turn++) {
     const published = await publish(db, store, { ...us, keepFile: turn % 3 !== 1 });
-    if (turn % 5 === 2) await db.query('UPDATE artefact_version SET file_bytes = file_bytes + 1 WHERE cache = $1 AND country = $2 AND version = $3', [us.cache, us.country, published.version]);
+    if (turn % 5 === 2)
+      await db.query(
+        'UPDATE artefact_version SET file_bytes = file_bytes + 1 WHERE cache = $1 AND country = $2 AND version = $3',
+        [us.cache, us.country, published.version],
+      );
     await index.refresh(db);
   }
   expect(await openFiles()).toBe(index.snapshot.artefacts.size);

@@ -5,7 +5,11 @@ import { useTestDatabase } from '../../support/database.ts';
 import { openRaw, until, useTestApi, type RawConnection } from '../support/running-api.ts';
 
 const database = await useTestDatabase();
-const { url, api, key, get, publish, makeKey } = await useTestApi(database, { API_REQUESTS_PER_MINUTE_MAX: '200', API_KEEP_ALIVE_SECONDS_MAX: '2', API_HEADERS_SECONDS_MAX: '2' });
+const { url, api, key, get, publish, makeKey } = await useTestApi(database, {
+  API_REQUESTS_PER_MINUTE_MAX: '200',
+  API_KEEP_ALIVE_SECONDS_MAX: '2',
+  API_HEADERS_SECONDS_MAX: '2',
+});
 const us = await publish({ cache: 'phones', country: 'US' });
 const file = '/v1/caches/phones?country=US';
 const manifest = '/v1/caches/phones/manifest?country=US';
@@ -26,13 +30,20 @@ async function answersTo(raw: RawConnection, text: string, answers = 1): Promise
 /** The header of an answer by its names, without what differs from one answer to the next. */
 function headerOf(answer: string): Record<string, string> {
   const [, ...lines] = answer.split('\r\n\r\n')[0]!.split('\r\n');
-  const fields = lines.map((line): [string, string] => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]);
+  const fields = lines.map((line): [string, string] => [
+    line.slice(0, line.indexOf(':')).toLowerCase(),
+    line.slice(line.indexOf(':') + 2),
+  ]);
   return Object.fromEntries(fields.filter(([name]) => !['x-request-id', 'date'].includes(name)));
 }
 
 async function counted(): Promise<number> {
   const text = await (await fetch(`${api.metricsUrl}/metrics`)).text();
-  return Number(/^caller_trust_api_requests_total\{route="\/v1\/caches\/phones",method="GET",status="304"\} (\d+)$/m.exec(text)?.[1] ?? 0);
+  return Number(
+    /^caller_trust_api_requests_total\{route="\/v1\/caches\/phones",method="GET",status="304"\} (\d+)$/m.exec(
+      text,
+    )?.[1] ?? 0,
+  );
 }
 
 describe('a client that has the file', () => {
@@ -42,7 +53,10 @@ describe('a client that has the file', () => {
   ])('is given the same 304 %s before the parser as by the route', async (_what, path, readTag) => {
     const tag = await readTag();
     const [plain, odd] = [await openRaw(url), await openRaw(url)];
-    const [quick, routed] = [await answersTo(plain, request(path, tag)), await answersTo(odd, request(path, tag, { more: 'X-Other: 1\r\n' }))];
+    const [quick, routed] = [
+      await answersTo(plain, request(path, tag)),
+      await answersTo(odd, request(path, tag, { more: 'X-Other: 1\r\n' })),
+    ];
     expect(quick).toMatch(/^HTTP\/1\.1 304 Not Modified\r\n/);
     expect(headerOf(quick)).toEqual(headerOf(routed));
     expect(quick).toMatch(/\r\nX-Request-Id: [0-9a-f-]{36}\r\n/);
@@ -54,7 +68,8 @@ describe('a client that has the file', () => {
   it('may ask again and again, and for something else after that', async () => {
     const before = await counted();
     const raw = await openRaw(url);
-    for (let time = 0; time < 3; time++) expect(await answersTo(raw, request(file, `"${us.sha256}"`))).toMatch(/^HTTP\/1\.1 304 /);
+    for (let time = 0; time < 3; time++)
+      expect(await answersTo(raw, request(file, `"${us.sha256}"`))).toMatch(/^HTTP\/1\.1 304 /);
     const other = await answersTo(raw, request(file, '"another"'));
     expect(other).toMatch(/^HTTP\/1\.1 200 /);
     await until(() => raw.received().includes(us.gzip));
@@ -66,7 +81,10 @@ describe('a client that has the file', () => {
   it('is answered in order when it does not wait for answers, or sends a request in pieces', async () => {
     const raw = await openRaw(url);
     const several = request(file, `"${us.sha256}"`) + request('/healthz', '"x"') + request(file, `"${us.sha256}"`);
-    const statuses = Array.from((await answersTo(raw, several, 3)).matchAll(/HTTP\/1\.1 (\d{3})/g), ([, status]) => status);
+    const statuses = Array.from(
+      (await answersTo(raw, several, 3)).matchAll(/HTTP\/1\.1 (\d{3})/g),
+      ([, status]) => status,
+    );
     expect(statuses).toEqual(['304', '200', '304']);
     const pieces = await openRaw(url);
     const text = request(file, `"${us.sha256}"`);
@@ -80,7 +98,10 @@ describe('a client that has the file', () => {
 
   it('with a key that is unknown, or lacks the scope, is refused by the route', async () => {
     const { key: other } = await makeKey(['branding:read']);
-    for (const [bearer, status] of [['nonsense', 401], [other, 403]] as const) {
+    for (const [bearer, status] of [
+      ['nonsense', 401],
+      [other, 403],
+    ] as const) {
       const raw = await openRaw(url);
       expect(await answersTo(raw, request(file, `"${us.sha256}"`, { bearer }))).toContain(`HTTP/1.1 ${status} `);
       raw.socket.destroy();
@@ -92,7 +113,9 @@ describe('a client that has the file', () => {
     const raw = await openRaw(url);
     expect(await answersTo(raw, request(file, `"${us.sha256}"`, { bearer: own }))).toMatch(/^HTTP\/1\.1 304 /);
     await revokeKey(database.db, keyId);
-    await until(async () => (await answersTo(raw, request(file, `"${us.sha256}"`, { bearer: own }))).startsWith('HTTP/1.1 401 '));
+    await until(async () =>
+      (await answersTo(raw, request(file, `"${us.sha256}"`, { bearer: own }))).startsWith('HTTP/1.1 401 '),
+    );
     raw.socket.destroy();
   });
 
@@ -101,7 +124,10 @@ describe('a client that has the file', () => {
     const raw = await openRaw(url);
     const statuses = new Set<string>();
     let asked = 0;
-    for (; !statuses.has('429') && asked < 250; asked++) statuses.add(/^HTTP\/1\.1 (\d{3})/.exec(await answersTo(raw, request(file, `"${us.sha256}"`, { bearer: own })))![1]!);
+    for (; !statuses.has('429') && asked < 250; asked++)
+      statuses.add(
+        /^HTTP\/1\.1 (\d{3})/.exec(await answersTo(raw, request(file, `"${us.sha256}"`, { bearer: own })))![1]!,
+      );
     expect([...statuses]).toEqual(['304', '429']);
     expect(asked).toBeGreaterThan(190);
     expect(asked).toBeLessThanOrEqual(201);

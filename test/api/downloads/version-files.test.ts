@@ -17,20 +17,40 @@ const deltaPath = (from: number | string) => `/v1/caches/phones/delta?from=${fro
 
 async function publishNext(plain: Buffer) {
   const published = await history.publish(plain, { segmentRowsMax: 200 });
-  await until(async () => ((await (await get(manifestPath)).json()) as { version?: number }).version === published.version);
+  await until(
+    async () => ((await (await get(manifestPath)).json()) as { version?: number }).version === published.version,
+  );
   return published;
 }
 
 const tail = '\t\t\t\t';
 await publishNext(inventedRows(1000, () => `SPAM\t1${tail}`));
 await publishNext(inventedRows(1000, (n) => (n % 10 === 0 ? `FRAUD\t7${tail}` : `SPAM\t1${tail}`)));
-const third = await publishNext(inventedRows(1001, (n) => (n % 10 === 0 ? `FRAUD\t7${tail}` : n % 10 === 1 ? null : `SPAM\t1${tail}`)));
+const third = await publishNext(
+  inventedRows(1001, (n) => (n % 10 === 0 ? `FRAUD\t7${tail}` : n % 10 === 1 ? null : `SPAM\t1${tail}`)),
+);
 
 it('names the deltas and the segment index in the manifest, the newest delta first', async () => {
   const manifest = manifestSchema.parse(await (await get(manifestPath)).json());
   expect(manifest.deltas).toEqual([
-    { from: 2, href: '/v1/caches/phones/delta?from=2&country=US', bytes: third.deltas[0]!.bytes, sha256: third.deltas[0]!.sha256, added: 1, changed: 0, removed: 100 },
-    { from: 1, href: '/v1/caches/phones/delta?from=1&country=US', bytes: third.deltas[1]!.bytes, sha256: third.deltas[1]!.sha256, added: 1, changed: 100, removed: 100 },
+    {
+      from: 2,
+      href: '/v1/caches/phones/delta?from=2&country=US',
+      bytes: third.deltas[0]!.bytes,
+      sha256: third.deltas[0]!.sha256,
+      added: 1,
+      changed: 0,
+      removed: 100,
+    },
+    {
+      from: 1,
+      href: '/v1/caches/phones/delta?from=1&country=US',
+      bytes: third.deltas[1]!.bytes,
+      sha256: third.deltas[1]!.sha256,
+      added: 1,
+      changed: 100,
+      removed: 100,
+    },
   ]);
   expect(manifest.index).toEqual({
     href: '/v1/caches/phones/index?country=US',
@@ -80,24 +100,31 @@ it('serves the segment index, which says where each range of phones is', async (
   expect(parseSegmentIndex(text)).toEqual(third.stored.segments);
 });
 
-it.each([deltaPath(1), '/v1/caches/phones/index?country=US'])('answers %s with 304, 206, 416, 412 and HEAD as it does files', async (path) => {
-  const whole = await get(path);
-  const [etag, body] = [whole.headers.get('etag')!, Buffer.from(await whole.arrayBuffer())];
-  for (const method of ['GET', 'HEAD']) {
-    const known = await get(path, { 'if-none-match': etag }, method);
-    expect([known.status, known.headers.get('etag'), (await known.arrayBuffer()).byteLength]).toEqual([304, etag, 0]);
-  }
-  const head = await get(path, {}, 'HEAD');
-  expect([head.status, head.headers.get('content-length'), (await head.arrayBuffer()).byteLength]).toEqual([200, String(body.length), 0]);
-  const part = await get(path, { range: 'bytes=3-20', 'if-range': etag });
-  expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes 3-20/${body.length}`]);
-  expect(Buffer.from(await part.arrayBuffer()).equals(body.subarray(3, 21))).toBe(true);
-  const other = await get(path, { range: 'bytes=3-20', 'if-range': '"another"' });
-  expect([other.status, (await other.arrayBuffer()).byteLength]).toEqual([200, body.length]);
-  expect((await get(path, { range: `bytes=${body.length}-` })).status).toBe(416);
-  expect((await get(path, { 'if-match': '"another"' })).status).toBe(412);
-  expect((await get(path, {}, 'POST')).status).toBe(405);
-});
+it.each([deltaPath(1), '/v1/caches/phones/index?country=US'])(
+  'answers %s with 304, 206, 416, 412 and HEAD as it does files',
+  async (path) => {
+    const whole = await get(path);
+    const [etag, body] = [whole.headers.get('etag')!, Buffer.from(await whole.arrayBuffer())];
+    for (const method of ['GET', 'HEAD']) {
+      const known = await get(path, { 'if-none-match': etag }, method);
+      expect([known.status, known.headers.get('etag'), (await known.arrayBuffer()).byteLength]).toEqual([304, etag, 0]);
+    }
+    const head = await get(path, {}, 'HEAD');
+    expect([head.status, head.headers.get('content-length'), (await head.arrayBuffer()).byteLength]).toEqual([
+      200,
+      String(body.length),
+      0,
+    ]);
+    const part = await get(path, { range: 'bytes=3-20', 'if-range': etag });
+    expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes 3-20/${body.length}`]);
+    expect(Buffer.from(await part.arrayBuffer()).equals(body.subarray(3, 21))).toBe(true);
+    const other = await get(path, { range: 'bytes=3-20', 'if-range': '"another"' });
+    expect([other.status, (await other.arrayBuffer()).byteLength]).toEqual([200, body.length]);
+    expect((await get(path, { range: `bytes=${body.length}-` })).status).toBe(416);
+    expect((await get(path, { 'if-match': '"another"' })).status).toBe(412);
+    expect((await get(path, {}, 'POST')).status).toBe(405);
+  },
+);
 
 it.each([
   ['/v1/caches/phones/delta?country=US', 400, 'parameter_invalid'],
@@ -129,16 +156,22 @@ it.each([
 
 it('points at the whole file where there is no delta', async () => {
   const { detail } = (await (await get(deltaPath(3))).json()) as { detail: string };
-  expect(detail).toBe('No delta leads from that version to version 3. Take the whole file: /v1/caches/phones?country=US');
+  expect(detail).toBe(
+    'No delta leads from that version to version 3. Take the whole file: /v1/caches/phones?country=US',
+  );
 });
 
 it('asks for a key with the scope', async () => {
-  for (const path of [deltaPath(1), '/v1/caches/phones/index?country=US']) expect((await fetch(`${url}${path}`)).status).toBe(401);
+  for (const path of [deltaPath(1), '/v1/caches/phones/index?country=US'])
+    expect((await fetch(`${url}${path}`)).status).toBe(401);
 });
 
 it('has no index and no deltas for a version that was published without', async () => {
   await publish({ cache: 'spammer_phones' });
-  const manifest = (await (await get('/v1/caches/spammer_phones/manifest')).json()) as { index: unknown; deltas: unknown };
+  const manifest = (await (await get('/v1/caches/spammer_phones/manifest')).json()) as {
+    index: unknown;
+    deltas: unknown;
+  };
   expect([manifest.index, manifest.deltas]).toEqual([null, []]);
   const response = await get('/v1/caches/spammer_phones/index');
   expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([404, 'artefact_not_found']);
@@ -148,13 +181,23 @@ it('answers 410 where the file of a delta cannot be read, and 503 where that of 
   const brands = new PublishedHistory({ db: database.db, store, artefact: { cache: 'branded_phones', country: '' } });
   await brands.publish(inventedRows(50, () => 'Northwind Dental'));
   const { stored, deltas } = await brands.publish(inventedRows(51, () => 'Northwind Dental'));
-  await until(async () => ((await (await get('/v1/caches/branded_phones/manifest')).json()) as { version?: number }).version === 2);
+  await until(
+    async () =>
+      ((await (await get('/v1/caches/branded_phones/manifest')).json()) as { version?: number }).version === 2,
+  );
   expect((await get('/v1/caches/branded_phones/delta?from=1')).status).toBe(200);
   await rm(store.path({ cache: 'branded_phones', country: '', sha256: deltas[0]!.sha256, kind: 'delta' }));
   await rm(store.path({ cache: 'branded_phones', country: '', sha256: stored.index.sha256, kind: 'index' }));
-  const [delta, index] = [await get('/v1/caches/branded_phones/delta?from=1'), await get('/v1/caches/branded_phones/index')];
+  const [delta, index] = [
+    await get('/v1/caches/branded_phones/delta?from=1'),
+    await get('/v1/caches/branded_phones/index'),
+  ];
   expect([delta.status, ((await delta.json()) as { code: string }).code]).toEqual([410, 'delta_gone']);
-  expect([index.status, ((await index.json()) as { code: string }).code, index.headers.get('retry-after')]).toEqual([503, 'not_ready', '5']);
+  expect([index.status, ((await index.json()) as { code: string }).code, index.headers.get('retry-after')]).toEqual([
+    503,
+    'not_ready',
+    '5',
+  ]);
 });
 
 it('does not say that a delta is gone while that cannot be told', async () => {
@@ -167,19 +210,31 @@ it('does not say that a delta is gone while that cannot be told', async () => {
   await rm(file);
   await symlink(file, file); // opening it fails with ELOOP
   const response = await get(path);
-  expect([response.status, ((await response.json()) as { code: string }).code, response.headers.get('retry-after')]).toEqual([503, 'not_ready', '5']);
+  expect([
+    response.status,
+    ((await response.json()) as { code: string }).code,
+    response.headers.get('retry-after'),
+  ]).toEqual([503, 'not_ready', '5']);
 });
 
 it('holds one descriptor for a connection, however many deltas and indexes it asks for at once', async () => {
   const large = new PublishedHistory({ db: database.db, store, artefact: { cache: 'phones', country: 'GB' } });
   await large.publish(inventedRows(10, () => `SPAM\t1${tail}`));
-  await large.publish(inventedRows(160_000, () => `SPAM\t1\t${randomBytes(64).toString('hex')}\t\t\t`), { segmentRowsMax: 8000 });
+  await large.publish(
+    inventedRows(160_000, () => `SPAM\t1\t${randomBytes(64).toString('hex')}\t\t\t`),
+    { segmentRowsMax: 8000 },
+  );
   const path = '/v1/caches/phones/delta?from=1&country=GB';
   await until(async () => (await get(path, {}, 'HEAD')).status === 200);
   const connection = await openRaw(url);
   connection.socket.pause();
-  const ask = (target: string, connectionHeader = '') => `GET ${target} HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${key}\r\n${connectionHeader}\r\n`;
-  connection.send(ask(path) + `${ask(deltaPath(1))}${ask('/v1/caches/phones/index?country=US')}`.repeat(15) + ask(deltaPath(2), 'Connection: close\r\n'));
+  const ask = (target: string, connectionHeader = '') =>
+    `GET ${target} HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${key}\r\n${connectionHeader}\r\n`;
+  connection.send(
+    ask(path) +
+      `${ask(deltaPath(1))}${ask('/v1/caches/phones/index?country=US')}`.repeat(15) +
+      ask(deltaPath(2), 'Connection: close\r\n'),
+  );
   await until(async () => (await openVersionFiles()) === 1);
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(await openVersionFiles()).toBe(1);
@@ -190,14 +245,19 @@ it('holds one descriptor for a connection, however many deltas and indexes it as
 
 /** Deltas and indexes that are open in this process. */
 async function openVersionFiles(): Promise<number> {
-  const links = await Promise.all((await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+  const links = await Promise.all(
+    (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+  );
   return links.filter((link) => /\.(delta\.tsv\.gz|index\.tsv)$/.test(link)).length;
 }
 
 it('sends the bytes of one delta to the end while a new version is published and the old files are removed', async () => {
   const large = new PublishedHistory({ db: database.db, store, artefact: { cache: 'phones', country: 'CA' } });
   await large.publish(inventedRows(10, () => `SPAM\t1${tail}`));
-  const second = await large.publish(inventedRows(80_000, () => `SPAM\t1\t${randomBytes(64).toString('hex')}\t\t\t`), { segmentRowsMax: 8000 });
+  const second = await large.publish(
+    inventedRows(80_000, () => `SPAM\t1\t${randomBytes(64).toString('hex')}\t\t\t`),
+    { segmentRowsMax: 8000 },
+  );
   const path = '/v1/caches/phones/delta?from=1&country=CA';
   await until(async () => (await get(path, {}, 'HEAD')).status === 200);
   const connection = await openRaw(url);
@@ -205,7 +265,9 @@ it('sends the bytes of one delta to the end while a new version is published and
   connection.send(`GET ${path} HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`);
   await new Promise((resolve) => setTimeout(resolve, 300));
   await large.publish(inventedRows(11, () => `SPAM\t1${tail}`));
-  const expected = await readFile(store.path({ cache: 'phones', country: 'CA', sha256: second.deltas[0]!.sha256, kind: 'delta' }));
+  const expected = await readFile(
+    store.path({ cache: 'phones', country: 'CA', sha256: second.deltas[0]!.sha256, kind: 'delta' }),
+  );
   await rm(store.path({ cache: 'phones', country: 'CA', sha256: second.deltas[0]!.sha256, kind: 'delta' }));
   await until(async () => (await get(path, {}, 'HEAD')).headers.get('x-cache-version') === '3');
   connection.socket.resume();

@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest';
-import { decidePrecondition, ifRangeHolds, parseEntityTags, type ConditionalHeaders, type Precondition } from '../../../api/http/conditional.ts';
+import {
+  decidePrecondition,
+  ifRangeHolds,
+  parseEntityTags,
+  type ConditionalHeaders,
+  type Precondition,
+} from '../../../api/http/conditional.ts';
 
 const etag = '"abc"';
 const lastModified = new Date('2026-03-05T01:02:03.750Z');
@@ -31,14 +37,22 @@ const cases: [name: string, headers: ConditionalHeaders, expected: Precondition]
   ['If-Modified-Since of the same second', { 'if-modified-since': same }, 'not_modified'],
   ['If-Modified-Since later', { 'if-modified-since': after }, 'not_modified'],
   ['If-Modified-Since earlier', { 'if-modified-since': before }, 'proceed'],
-  ['If-Modified-Since in the form of RFC 850', { 'if-modified-since': 'Thursday, 05-Mar-26 01:02:03 GMT' }, 'not_modified'],
+  [
+    'If-Modified-Since in the form of RFC 850',
+    { 'if-modified-since': 'Thursday, 05-Mar-26 01:02:03 GMT' },
+    'not_modified',
+  ],
   ['If-Modified-Since in the form of asctime', { 'if-modified-since': 'Thu Mar  5 01:02:03 2026' }, 'not_modified'],
   ['If-Modified-Since that is no date', { 'if-modified-since': 'yesterday' }, 'proceed'],
   ['If-Modified-Since in ISO 8601 is ignored', { 'if-modified-since': '2026-03-05T01:02:03Z' }, 'proceed'],
   ['If-Modified-Since in another zone is ignored', { 'if-modified-since': 'Thu, 05 Mar 2026 01:02:03 CET' }, 'proceed'],
   ['If-Modified-Since on 31 February is ignored', { 'if-modified-since': 'Tue, 31 Feb 2026 01:02:03 GMT' }, 'proceed'],
   ['If-None-Match rules over If-Modified-Since', { 'if-none-match': '"x"', 'if-modified-since': after }, 'proceed'],
-  ['If-None-Match rules over If-Modified-Since, the other way', { 'if-none-match': '"abc"', 'if-modified-since': before }, 'not_modified'],
+  [
+    'If-None-Match rules over If-Modified-Since, the other way',
+    { 'if-none-match': '"abc"', 'if-modified-since': before },
+    'not_modified',
+  ],
   // If-Match
   ['If-Match of this version', { 'if-match': '"abc"' }, 'proceed'],
   ['If-Match of another', { 'if-match': '"x"' }, 'failed'],
@@ -54,8 +68,16 @@ const cases: [name: string, headers: ConditionalHeaders, expected: Precondition]
   ['If-Unmodified-Since earlier', { 'if-unmodified-since': before }, 'failed'],
   ['If-Unmodified-Since that is no date', { 'if-unmodified-since': 'x' }, 'proceed'],
   ['If-Match rules over If-Unmodified-Since', { 'if-match': '"abc"', 'if-unmodified-since': before }, 'proceed'],
-  ['If-Unmodified-Since holds, then If-Modified-Since', { 'if-unmodified-since': same, 'if-modified-since': same }, 'not_modified'],
-  ['If-Unmodified-Since failed rules over If-None-Match', { 'if-unmodified-since': before, 'if-none-match': '"abc"' }, 'failed'],
+  [
+    'If-Unmodified-Since holds, then If-Modified-Since',
+    { 'if-unmodified-since': same, 'if-modified-since': same },
+    'not_modified',
+  ],
+  [
+    'If-Unmodified-Since failed rules over If-None-Match',
+    { 'if-unmodified-since': before, 'if-none-match': '"abc"' },
+    'failed',
+  ],
 ];
 
 it.each(cases)('%s', (_name, headers, expected) => {

@@ -30,8 +30,11 @@ it.each([
 
 it('reads what it writes, to the second', () => {
   fc.assert(
-    fc.property(fc.date({ min: new Date('0100-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true }), (date) => {
-      expect(parseHttpDate(formatHttpDate(date), now)).toBe(Math.floor(date.getTime() / 1000) * 1000);
-    }),
+    fc.property(
+      fc.date({ min: new Date('0100-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true }),
+      (date) => {
+        expect(parseHttpDate(formatHttpDate(date), now)).toBe(Math.floor(date.getTime() / 1000) * 1000);
+      },
+    ),
   );
 });

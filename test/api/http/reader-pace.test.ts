@@ -6,7 +6,11 @@ const limits = { bytesPerSecondMin: 8 * KiB, seconds: 60 };
 const bufferBytes = 256 * KiB;
 
 /** Lets a client take bytes at a rate; returns the second in which it is found to be too slow, if it is. */
-function secondOfCut(bytesPerSecond: number, seconds: number, pace = new ReaderPace(limits, bufferBytes)): number | undefined {
+function secondOfCut(
+  bytesPerSecond: number,
+  seconds: number,
+  pace = new ReaderPace(limits, bufferBytes),
+): number | undefined {
   let taken = 0;
   pace.begin(0);
   for (let second = 1; second <= seconds; second++) {

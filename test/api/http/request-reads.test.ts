@@ -22,7 +22,12 @@ const headers = { authorization: `Bearer ${key}` };
 const ask = (api: TestApi, path: string) => fetch(`${api.url}${path}`, { headers });
 await until(async () => (await ask(far, '/v1/brands/northwind-dental/numbers')).status === 200);
 
-const metric = async (api: TestApi, outcome: string) => Number(new RegExp(`caller_trust_api_database_reads_total\\{outcome="${outcome}"\\} (\\d+)`).exec(await (await fetch(`${api.api.metricsUrl}/metrics`)).text())?.[1] ?? 0);
+const metric = async (api: TestApi, outcome: string) =>
+  Number(
+    new RegExp(`caller_trust_api_database_reads_total\\{outcome="${outcome}"\\} (\\d+)`).exec(
+      await (await fetch(`${api.api.metricsUrl}/metrics`)).text(),
+    )?.[1] ?? 0,
+  );
 
 async function expectCachesServed(api: TestApi): Promise<void> {
   for (const path of ['/v1/caches', '/v1/caches/branded_phones', '/v1/reputation/categories', '/v1/releases']) {
@@ -39,7 +44,14 @@ async function expectUnavailable(response: Response, code: string): Promise<void
   expect(body.detail).not.toMatch(/ECONN|relation|permission|select|brand_overview|127\.0\.0\.1/i);
 }
 
-const paths = ['/v1/brands', '/v1/brands/northwind-dental', '/v1/brands/northwind-dental/numbers', '/v1/brands/northwind-dental/letters', '/v1/brands/no-such-brand', '/v1/brands/northwind-dental/letters/1'];
+const paths = [
+  '/v1/brands',
+  '/v1/brands/northwind-dental',
+  '/v1/brands/northwind-dental/numbers',
+  '/v1/brands/northwind-dental/letters',
+  '/v1/brands/no-such-brand',
+  '/v1/brands/northwind-dental/letters/1',
+];
 
 it('answers 503 with Retry-After while the database is away, serves the caches on, and answers again when it is back', async () => {
   road.cut();
@@ -91,7 +103,8 @@ it('ends statements that take too long, refuses requests past the limit, and kee
   expect(codes.filter((code) => code === 'not_ready')).toHaveLength(3);
   await Promise.all(ended);
   expect(codes.filter((code) => code === 'database_unavailable')).toHaveLength(requestReadsMax);
-  const active = "SELECT count(*) AS count FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'caller-trust api requests' AND state = 'active'";
+  const active =
+    "SELECT count(*) AS count FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'caller-trust api requests' AND state = 'active'";
   await until(async () => (await db.query<{ count: number }>(active)).rows[0]?.count === 0);
   await client.query('ROLLBACK');
   client.release();
@@ -100,7 +113,9 @@ it('ends statements that take too long, refuses requests past the limit, and kee
 
 it('goes on when the server ended its connections', async () => {
   expect((await ask(near, '/v1/brands')).status).toBe(200);
-  await db.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'caller-trust api requests'");
+  await db.query(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'caller-trust api requests'",
+  );
   await sleep(50);
   await until(async () => (await ask(near, '/v1/brands')).status === 200);
 });
@@ -118,5 +133,12 @@ it('reads as a role that can read nothing of branding but what it shows', async 
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v') AND relname ~ '^(brand|letter|document)'
      AND has_any_column_privilege('caller_trust_reader', oid, 'SELECT') ORDER BY relname`,
   );
-  expect(rows.map(({ name }) => name)).toEqual(['brand_number', 'brand_overview', 'branded_number', 'letter', 'letter_finding', 'letter_number']);
+  expect(rows.map(({ name }) => name)).toEqual([
+    'brand_number',
+    'brand_overview',
+    'branded_number',
+    'letter',
+    'letter_finding',
+    'letter_number',
+  ]);
 });

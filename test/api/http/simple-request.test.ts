@@ -7,11 +7,31 @@ const write = (given: readonly string[]) => `${given.join('\r\n')}\r\n\r\n`;
 it.each([
   ['the least', lines],
   ['HEAD', [lines[0]!.replace('GET', 'HEAD'), ...lines.slice(1)]],
-  ['what clients add', [...lines, 'User-Agent: curl/8', 'Accept: */*', 'Accept-Encoding: gzip', 'Accept-Language: *', 'Connection: keep-alive']],
-  ['names in other letters', ['host', 'AUTHORIZATION', 'If-none-MATCH'].map((name, at) => `${name}:${['x', 'Bearer a', '"t"'][at]}`).reduce<string[]>((all, line) => [...all, line], [lines[0]!])],
+  [
+    'what clients add',
+    [
+      ...lines,
+      'User-Agent: curl/8',
+      'Accept: */*',
+      'Accept-Encoding: gzip',
+      'Accept-Language: *',
+      'Connection: keep-alive',
+    ],
+  ],
+  [
+    'names in other letters',
+    ['host', 'AUTHORIZATION', 'If-none-MATCH']
+      .map((name, at) => `${name}:${['x', 'Bearer a', '"t"'][at]}`)
+      .reduce<string[]>((all, line) => [...all, line], [lines[0]!]),
+  ],
   ['spaces around values', [lines[0]!, 'Host:  x', 'Authorization:\tBearer a ', 'If-None-Match: "t"\t']],
 ])('reads a request with %s', (_what, given) => {
-  expect(readSimpleRequest(write(given))).toEqual({ method: given[0]!.split(' ')[0], url: '/v1/caches/phones?country=US', authorization: 'Bearer a', ifNoneMatch: '"t"' });
+  expect(readSimpleRequest(write(given))).toEqual({
+    method: given[0]!.split(' ')[0],
+    url: '/v1/caches/phones?country=US',
+    authorization: 'Bearer a',
+    ifNoneMatch: '"t"',
+  });
 });
 
 it.each([
@@ -46,7 +66,8 @@ it.each([
 });
 
 it('leaves a request to the parser that is longer than the limit', () => {
-  const padded = (bytes: number) => write([...lines, `Accept: ${'a'.repeat(bytes - write([...lines, 'Accept: ']).length)}`]);
+  const padded = (bytes: number) =>
+    write([...lines, `Accept: ${'a'.repeat(bytes - write([...lines, 'Accept: ']).length)}`]);
   expect(readSimpleRequest(padded(simpleRequestBytesMax))).toBeDefined();
   expect(readSimpleRequest(padded(simpleRequestBytesMax + 1))).toBeUndefined();
 });

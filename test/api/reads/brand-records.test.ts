@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { findBrand, listLetters, listNumbers, readBrand, readLetter } from '../../../api/reads/brand-records.ts';
 import { expireLetters } from '../../../pipelines/branding/brand/expiry.ts';
-import { changeNumber, decideBrand, decideLetter, resumeBrand, suspendBrand, withdrawBrand, withdrawLetter } from '../../../pipelines/branding/brand/person-actions.ts';
+import {
+  changeNumber,
+  decideBrand,
+  decideLetter,
+  resumeBrand,
+  suspendBrand,
+  withdrawBrand,
+  withdrawLetter,
+} from '../../../pipelines/branding/brand/person-actions.ts';
 import { letterRuleVersion } from '../../../pipelines/branding/letter/letter-rules.ts';
 import { ask, eyes, fresh, letterForReview, owner, profile, signedForm } from '../../support/branding.ts';
 import { useTestDatabase } from '../../support/database.ts';
@@ -10,20 +18,32 @@ const { db } = await useTestDatabase();
 const by = { actor: 'Pat Reviewer', reason: 'Checked by telephone.', eyes };
 const dayMs = 86_400_000;
 const nameOf = (handle: string) => ({ client: owner, handle });
-const lettersOf = async (handle: string) => listLetters(db, await findBrand(db, nameOf(handle)), { newest: Number.MAX_SAFE_INTEGER, rows: 10 });
-const numbersOf = async (handle: string) => listNumbers(db, await findBrand(db, nameOf(handle)), { state: undefined, after: '', rows: 100 });
+const lettersOf = async (handle: string) =>
+  listLetters(db, await findBrand(db, nameOf(handle)), { newest: Number.MAX_SAFE_INTEGER, rows: 10 });
+const numbersOf = async (handle: string) =>
+  listNumbers(db, await findBrand(db, nameOf(handle)), { state: undefined, after: '', rows: 100 });
 
 /** The numbers whose end the API gives, and those that the caches have with theirs: the same in every state. */
 async function expectEndsAsPublished(handle: string): Promise<Record<string, string | null>> {
   const shown = Object.fromEntries((await numbersOf(handle)).map(({ phone, liveUntil }) => [phone, liveUntil]));
-  const { rows } = await db.query<{ phone: string; live_until: Date }>('SELECT phone, live_until FROM branded_number WHERE brand_handle = $1', [handle]);
-  expect(Object.fromEntries(Object.entries(shown).filter(([, end]) => end !== null))).toEqual(Object.fromEntries(rows.map(({ phone, live_until }) => [phone, live_until.toISOString()])));
+  const { rows } = await db.query<{ phone: string; live_until: Date }>(
+    'SELECT phone, live_until FROM branded_number WHERE brand_handle = $1',
+    [handle],
+  );
+  expect(Object.fromEntries(Object.entries(shown).filter(([, end]) => end !== null))).toEqual(
+    Object.fromEntries(rows.map(({ phone, live_until }) => [phone, live_until.toISOString()])),
+  );
   return shown;
 }
 
 async function approvedBrand(numbers: number): Promise<{ handle: string; phones: string[]; letterId: number }> {
   const { handle, phones } = fresh(numbers);
-  const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: signedForm(phones) });
+  const result = await ask(
+    db,
+    'add_managed_brand',
+    { handle, brand: profile, numbers: phones },
+    { letter: signedForm(phones) },
+  );
   expect(result.outcome).toBe('approved');
   return { handle, phones, letterId: result.letter!.letterId };
 }
@@ -67,13 +87,26 @@ describe('the end of a number', () => {
 describe('a letter', () => {
   it('was decided by the rules, or by a person whose name is not told', async () => {
     const { handle: ruled } = await approvedBrand(1);
-    expect(await lettersOf(ruled)).toMatchObject([{ state: 'approved', decidedBy: 'rules', numbers: 1, ruleVersion: letterRuleVersion }]);
+    expect(await lettersOf(ruled)).toMatchObject([
+      { state: 'approved', decidedBy: 'rules', numbers: 1, ruleVersion: letterRuleVersion },
+    ]);
 
     const { handle, phones } = fresh(1);
-    const waiting = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: letterForReview(phones) });
+    const waiting = await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: profile, numbers: phones },
+      { letter: letterForReview(phones) },
+    );
     const letterId = waiting.letter!.letterId;
     const [undecided] = await lettersOf(handle);
-    expect(undecided).toMatchObject({ letterId, state: 'in_review', decidedBy: null, decidedAt: null, decisionReason: null });
+    expect(undecided).toMatchObject({
+      letterId,
+      state: 'in_review',
+      decidedBy: null,
+      decidedAt: null,
+      decisionReason: null,
+    });
     await decideLetter({ db, letterId, approve: true, ...by });
     const decided = await readLetter(db, await findBrand(db, nameOf(handle)), letterId);
     expect(decided).toMatchObject({ state: 'approved', decidedBy: 'person', decisionReason: 'Checked by telephone.' });
@@ -86,14 +119,25 @@ describe('a pending revision', () => {
     const { handle } = await approvedBrand(1);
     expect((await readBrand(db, nameOf(handle))).pendingRevision).toBeNull();
     await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });
-    expect(await readBrand(db, nameOf(handle))).toMatchObject({ state: 'approved', displayName: 'Northwind Dental', pendingRevision: { revision: 2, displayName: 'Northwind Smiles' } });
+    expect(await readBrand(db, nameOf(handle))).toMatchObject({
+      state: 'approved',
+      displayName: 'Northwind Dental',
+      pendingRevision: { revision: 2, displayName: 'Northwind Smiles' },
+    });
     await decideBrand({ db, handle, approve: true, ...by });
-    expect(await readBrand(db, nameOf(handle))).toMatchObject({ displayName: 'Northwind Smiles', pendingRevision: null });
+    expect(await readBrand(db, nameOf(handle))).toMatchObject({
+      displayName: 'Northwind Smiles',
+      pendingRevision: null,
+    });
   });
 
   it('is none while the brand itself waits', async () => {
     const { handle } = fresh(0);
     await ask(db, 'add_managed_brand', { handle, brand: profile });
-    expect(await readBrand(db, nameOf(handle))).toMatchObject({ state: 'draft', displayName: 'Northwind Dental', pendingRevision: null });
+    expect(await readBrand(db, nameOf(handle))).toMatchObject({
+      state: 'draft',
+      displayName: 'Northwind Dental',
+      pendingRevision: null,
+    });
   });
 });

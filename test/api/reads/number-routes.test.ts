@@ -16,51 +16,124 @@ const { db } = database;
 const { load } = await useFeedLoader(db);
 const { url, makeKey, key: cachesKey } = await useTestApi(database);
 
-const [reported, labelled, branded, pending] = ['+12025550143', '+12025550144', '+12025550145', '+12025550146'] as const;
+const [reported, labelled, branded, pending] = [
+  '+12025550143',
+  '+12025550144',
+  '+12025550145',
+  '+12025550146',
+] as const;
 const evaluatedAt = new Date('2021-07-08T00:00:00Z');
-await load('complaints', complaintFile([...severalStates('2021-07-06'), ...severalStates('2021-07-06').slice(0, 1).map((row) => ({ ...row, phone: '2025550144' }))]));
+await load(
+  'complaints',
+  complaintFile([
+    ...severalStates('2021-07-06'),
+    ...severalStates('2021-07-06')
+      .slice(0, 1)
+      .map((row) => ({ ...row, phone: '2025550144' })),
+  ]),
+);
 await load('reputation', `${labelled},SPAM,6\n`);
 await load('directory', `phone,display_name\n${branded},Northwind\n`);
 await scoreComplaints(db, evaluatedAt);
 const brandId = await addBrand(db, { handle: 'northwind', owner: 'Northwind Agency' });
 await addBrand(db, { handle: 'northwind-two', owner: 'Northwind Agency' });
-for (const [phone, state] of [[branded, 'verified'], [pending, 'in_review']] as const) await db.query('INSERT INTO brand_number (brand_id, phone, country, state) VALUES ($1, $2, $3, $4)', [brandId, phone, 'US', state]);
+for (const [phone, state] of [
+  [branded, 'verified'],
+  [pending, 'in_review'],
+] as const)
+  await db.query('INSERT INTO brand_number (brand_id, phone, country, state) VALUES ($1, $2, $3, $4)', [
+    brandId,
+    phone,
+    'US',
+    state,
+  ]);
 
 const carrier = await makeKey(['numbers:read']);
 const bound = await makeKey(['numbers:read', 'branding:read'], undefined, 'Northwind Agency', 'northwind');
-const ask = (phone: string, key = carrier.key, headers: Record<string, string> = {}) => fetch(`${url}/v1/numbers/${phone}`, { headers: { authorization: `Bearer ${key}`, ...headers } });
-const answerOf = async (phone: string, key = carrier.key) => numberSchema.strict().parse(await (await ask(encodeURIComponent(phone), key)).json());
-const codeOf = async (response: Response) => ({ status: response.status, code: problemSchema.parse(await response.json()).code });
+const ask = (phone: string, key = carrier.key, headers: Record<string, string> = {}) =>
+  fetch(`${url}/v1/numbers/${phone}`, { headers: { authorization: `Bearer ${key}`, ...headers } });
+const answerOf = async (phone: string, key = carrier.key) =>
+  numberSchema.strict().parse(await (await ask(encodeURIComponent(phone), key)).json());
+const codeOf = async (response: Response) => ({
+  status: response.status,
+  code: problemSchema.parse(await response.json()).code,
+});
 
 it('says why and since when a number is labelled by complaints', async () => {
   const answer = await answerOf(reported);
-  const { rows: [event] } = await db.query<{ at: Date }>('SELECT at FROM label_event WHERE phone = $1', [reported]);
+  const {
+    rows: [event],
+  } = await db.query<{ at: Date }>('SELECT at FROM label_event WHERE phone = $1', [reported]);
   expect(answer).toMatchObject({
-    phone: reported, country: 'US', known: true, level: 'SPAM', source: 'complaints', since: event!.at.toISOString(), feed: null, cleared: null, rangeRisk: null, display: null,
-    complaints: { level: 'SPAM', category: answer.category, lastReportedAt: '2021-07-06T07:00:00.000Z', evaluatedAt: evaluatedAt.toISOString() },
+    phone: reported,
+    country: 'US',
+    known: true,
+    level: 'SPAM',
+    source: 'complaints',
+    since: event!.at.toISOString(),
+    feed: null,
+    cleared: null,
+    rangeRisk: null,
+    display: null,
+    complaints: {
+      level: 'SPAM',
+      category: answer.category,
+      lastReportedAt: '2021-07-06T07:00:00.000Z',
+      evaluatedAt: evaluatedAt.toISOString(),
+    },
   });
   expect(answer.complaints!.ruleVersion).toMatch(/^complaints\/\d+$/);
 });
 
 it('says what a feed has said, beside complaints that do not decide', async () => {
-  expect(await answerOf(labelled)).toMatchObject({ level: 'SPAM', category: 6, source: 'feed', feed: { level: 'SPAM', category: 6, submittedAt: expect.any(String) }, complaints: { level: 'NEUTRAL' } });
+  expect(await answerOf(labelled)).toMatchObject({
+    level: 'SPAM',
+    category: 6,
+    source: 'feed',
+    feed: { level: 'SPAM', category: 6, submittedAt: expect.any(String) },
+    complaints: { level: 'NEUTRAL' },
+  });
 });
 
 it('says when a number was cleared, and that a clearing has effect', async () => {
   await load('reputation', '+12025550147,FRAUD,7\n');
   const { clearedAt } = await clearNumber({ db, eyes, phone: '+12025550147', reason: 'A secret reason', actor: 'ada' });
   const answer = await answerOf('+12025550147');
-  expect(answer).toMatchObject({ level: 'NEUTRAL', source: 'clearing', feed: { level: 'FRAUD' }, cleared: { at: clearedAt.toISOString(), inEffect: true } });
+  expect(answer).toMatchObject({
+    level: 'NEUTRAL',
+    source: 'clearing',
+    feed: { level: 'FRAUD' },
+    cleared: { at: clearedAt.toISOString(), inEffect: true },
+  });
   expect(JSON.stringify(answer)).not.toMatch(/secret|ada/);
 });
 
 it('answers for a number of which nothing is known: it has no label', async () => {
-  expect(await answerOf('+12025550199')).toMatchObject({ known: false, level: 'NEUTRAL', category: null, since: null, source: null, feed: null, complaints: null, cleared: null, display: null });
+  expect(await answerOf('+12025550199')).toMatchObject({
+    known: false,
+    level: 'NEUTRAL',
+    category: null,
+    since: null,
+    source: null,
+    feed: null,
+    complaints: null,
+    cleared: null,
+    display: null,
+  });
 });
 
 it('says that its block is at risk, and that a number that was cleared or is never labelled is exempt', async () => {
-  await db.query(`INSERT INTO spam_range (prefix, country, risk, lift, numbers_reported, since, until, rule_version) VALUES ('+12025560', 'US', 'HIGH', 40, 4, '2026-11-01', '2026-11-15', 'ranges/1')`);
-  const range = { prefix: '+12025560', risk: 'HIGH', lift: 40, numbersReported: 4, since: '2026-11-01', until: '2026-11-15' };
+  await db.query(
+    `INSERT INTO spam_range (prefix, country, risk, lift, numbers_reported, since, until, rule_version) VALUES ('+12025560', 'US', 'HIGH', 40, 4, '2026-11-01', '2026-11-15', 'ranges/1')`,
+  );
+  const range = {
+    prefix: '+12025560',
+    risk: 'HIGH',
+    lift: 40,
+    numbersReported: 4,
+    since: '2026-11-01',
+    until: '2026-11-15',
+  };
   expect((await answerOf('+12025560199')).rangeRisk).toEqual({ ...range, exempt: null });
   await load('reputation', '+12025560147,FRAUD,7\n');
   await clearNumber({ db, eyes, phone: '+12025560147', reason: 'x', actor: 'ada' });
@@ -74,7 +147,16 @@ it('says that its block is at risk, and that a number that was cleared or is nev
 
 it('takes a number in E.164 alone, its plus sign percent-encoded or not, and repeats none that is wrong', async () => {
   expect((await ask(reported)).status).toBe(200);
-  for (const wrong of ['12025550143', '+1%20202%20555%200143', '+1202555014', '+19995550143', 'x', '%2B1202555014x', '+44%20(0)2079460958', `+${'1'.repeat(60)}`]) {
+  for (const wrong of [
+    '12025550143',
+    '+1%20202%20555%200143',
+    '+1202555014',
+    '+19995550143',
+    'x',
+    '%2B1202555014x',
+    '+44%20(0)2079460958',
+    `+${'1'.repeat(60)}`,
+  ]) {
     const response = await ask(wrong);
     const { detail: body } = problemSchema.parse(await response.clone().json());
     expect(await codeOf(response), wrong).toEqual({ status: 400, code: 'phone_invalid' });
@@ -99,18 +181,28 @@ it('needs the scope numbers:read', async () => {
 });
 
 it('shows a key that is bound to a brand the verified numbers of that brand, and no other', async () => {
-  expect(await answerOf(branded, bound.key)).toMatchObject({ level: 'NEUTRAL', display: { name: 'Northwind', branded: false } });
-  for (const other of [reported, pending, '+12025550199']) expect(await codeOf(await ask(other, bound.key)), other).toEqual({ status: 404, code: 'phone_unknown' });
+  expect(await answerOf(branded, bound.key)).toMatchObject({
+    level: 'NEUTRAL',
+    display: { name: 'Northwind', branded: false },
+  });
+  for (const other of [reported, pending, '+12025550199'])
+    expect(await codeOf(await ask(other, bound.key)), other).toEqual({ status: 404, code: 'phone_unknown' });
 });
 
 it('shows such a key that brand alone among the brands of its client', async () => {
   const get = async (path: string) => fetch(`${url}${path}`, { headers: { authorization: `Bearer ${bound.key}` } });
-  expect(((await (await get('/v1/brands')).json()) as { brands: { handle: string }[] }).brands.map(({ handle }) => handle)).toEqual(['northwind']);
+  expect(
+    ((await (await get('/v1/brands')).json()) as { brands: { handle: string }[] }).brands.map(({ handle }) => handle),
+  ).toEqual(['northwind']);
   expect((await get('/v1/brands/northwind')).status).toBe(200);
   expect(await codeOf(await get('/v1/brands/northwind-two'))).toEqual({ status: 404, code: 'brand_unknown' });
 });
 
 it('binds keys to brands of their client only, and with scopes that brands have', async () => {
-  await expect(makeKey(['numbers:read'], undefined, 'Somebody', 'northwind')).rejects.toMatchObject({ code: 'brand_unknown' });
-  await expect(makeKey(['numbers:read', 'caches:read'], undefined, 'Northwind Agency', 'northwind')).rejects.toMatchObject({ code: 'usage_invalid' });
+  await expect(makeKey(['numbers:read'], undefined, 'Somebody', 'northwind')).rejects.toMatchObject({
+    code: 'brand_unknown',
+  });
+  await expect(
+    makeKey(['numbers:read', 'caches:read'], undefined, 'Northwind Agency', 'northwind'),
+  ).rejects.toMatchObject({ code: 'usage_invalid' });
 });

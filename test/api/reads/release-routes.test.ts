@@ -8,14 +8,29 @@ const { url } = await useTestApi(await useTestDatabase());
 
 it('lists the releases to everybody, oldest first within a service', async () => {
   const response = await fetch(`${url}/v1/releases`);
-  expect([response.status, response.headers.get('content-type'), response.headers.get('cache-control')]).toEqual([200, 'application/json; charset=utf-8', 'no-cache']);
+  expect([response.status, response.headers.get('content-type'), response.headers.get('cache-control')]).toEqual([
+    200,
+    'application/json; charset=utf-8',
+    'no-cache',
+  ]);
   const body = releaseListSchema.strict().parse(await response.json());
   expect(body).toEqual({ current: { audio: '2026.04.r1p0', branding: '2026.11-p0' }, releases: RELEASES });
-  expect(body.releases[2]).toEqual({ service: 'audio', name: '2025.08.r1', year: 2025, month: 8, revision: 1, patch: null, changes: [{ kind: 'introduced', subject: 'digital/v3', replacedBy: null, note: null }] });
+  expect(body.releases[2]).toEqual({
+    service: 'audio',
+    name: '2025.08.r1',
+    year: 2025,
+    month: 8,
+    revision: 1,
+    patch: null,
+    changes: [{ kind: 'introduced', subject: 'digital/v3', replacedBy: null, note: null }],
+  });
   expect((await fetch(`${url}/v1/releases`, { headers: { authorization: 'Bearer nothing' } })).status).toBe(200);
 });
 
-it.each([['audio', 7, { audio: '2026.04.r1p0' }], ['branding', 1, { branding: '2026.11-p0' }]])('lists those of %s alone', async (service, count, current) => {
+it.each([
+  ['audio', 7, { audio: '2026.04.r1p0' }],
+  ['branding', 1, { branding: '2026.11-p0' }],
+])('lists those of %s alone', async (service, count, current) => {
   const body = releaseListSchema.parse(await (await fetch(`${url}/v1/releases?service=${service}`)).json());
   expect(body.current).toEqual(current);
   expect(body.releases).toHaveLength(count);

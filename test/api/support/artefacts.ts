@@ -40,7 +40,11 @@ export function noise(bytes: number, seed = 1): Buffer {
 }
 
 /** Publishes a version the way a night does: file first, then the rows, the pointer last. */
-export async function publish(db: Pool, store: ArtefactStore, { cache, country = '', plain = `+12025550100\t${randomBytes(4).toString('hex')}\n`, ...options }: ToPublish): Promise<TestArtefact> {
+export async function publish(
+  db: Pool,
+  store: ArtefactStore,
+  { cache, country = '', plain = `+12025550100\t${randomBytes(4).toString('hex')}\n`, ...options }: ToPublish,
+): Promise<TestArtefact> {
   const plainBytes = Buffer.from(plain);
   const gzip = options.gzip ?? gzipSync(plainBytes);
   const sha256 = sha256Of(gzip);
@@ -51,18 +55,35 @@ export async function publish(db: Pool, store: ArtefactStore, { cache, country =
   if (options.keepFile === false) await store.remove(name);
 
   const publishedAt = options.publishedAt ?? new Date();
-  const run = await db.query<{ run_id: number }>("INSERT INTO night_run (night_date, trigger, requested_by) VALUES (current_date, 'operator', 'test') RETURNING run_id");
+  const run = await db.query<{ run_id: number }>(
+    "INSERT INTO night_run (night_date, trigger, requested_by) VALUES (current_date, 'operator', 'test') RETURNING run_id",
+  );
   const build = await db.query<{ build_id: number }>(
     "INSERT INTO build (run_id, generation, cache, country, rows_expected, levels_expected) VALUES ($1, 1, $2, $3, 0, '{}') RETURNING build_id",
     [run.rows[0]?.run_id, cache, country],
   );
-  const last = await db.query<{ version: number | null }>('SELECT max(version) AS version FROM artefact_version WHERE cache = $1 AND country = $2', [cache, country]);
+  const last = await db.query<{ version: number | null }>(
+    'SELECT max(version) AS version FROM artefact_version WHERE cache = $1 AND country = $2',
+    [cache, country],
+  );
   const version = (last.rows[0]?.version ?? 0) + 1;
   const rows = plainBytes.toString().split('\n').length - 1;
   await db.query(
     `INSERT INTO artefact_version (cache, country, version, build_id, as_of, built_at, published_at, rows, levels, categories_version, file_sha256, file_bytes, plain_sha256, plain_bytes)
      VALUES ($1, $2, $3, $4, $5, $5, $5, $6, $7, 1, $8, $9, $10, $11)`,
-    [cache, country, version, build.rows[0]?.build_id, publishedAt, rows, cache === 'branded_phones' ? {} : { SPAM: rows }, sha256, gzip.length, sha256Of(plainBytes), plainBytes.length],
+    [
+      cache,
+      country,
+      version,
+      build.rows[0]?.build_id,
+      publishedAt,
+      rows,
+      cache === 'branded_phones' ? {} : { SPAM: rows },
+      sha256,
+      gzip.length,
+      sha256Of(plainBytes),
+      plainBytes.length,
+    ],
   );
   await db.query(
     `INSERT INTO publication (cache, country, version, status, confirmed_as_of) VALUES ($1, $2, $3, 'fresh', $4)

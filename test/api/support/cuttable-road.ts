@@ -38,10 +38,13 @@ export async function useCuttableRoad(databaseUrl: string): Promise<CuttableRoad
   const { port } = server.address() as { port: number };
   const url = new URL(databaseUrl);
   url.port = String(port);
-  afterAll(() => new Promise<void>((resolve) => {
-    destroyAll();
-    server.close(() => resolve());
-  }));
+  afterAll(
+    () =>
+      new Promise<void>((resolve) => {
+        destroyAll();
+        server.close(() => resolve());
+      }),
+  );
   return {
     url: url.href,
     cut() {

@@ -26,7 +26,12 @@ export interface TestApi {
   get(path: string, headers?: Record<string, string>, method?: string): Promise<Response>;
   /** Publishes, and waits until the API serves it. */
   publish(artefact: ToPublish): Promise<TestArtefact>;
-  makeKey(scopes?: Scope[], expiresAt?: Date, client?: string, brand?: string): Promise<{ key: string; keyId: string; client: string }>;
+  makeKey(
+    scopes?: Scope[],
+    expiresAt?: Date,
+    client?: string,
+    brand?: string,
+  ): Promise<{ key: string; keyId: string; client: string }>;
 }
 
 let clients = 0;
@@ -53,13 +58,29 @@ export async function useTestApi(database: TestDatabase, settings: Record<string
     await rm(stateDir, { recursive: true, force: true });
   });
   const store = openArtefactStore(config);
-  const makeKey = async (scopes: Scope[] = ['caches:read'], expiresAt?: Date, client = `client ${++clients}`, brand?: string) => {
-    const made = await createKey(database.db, { client, scopes, expiresAt: expiresAt ?? null, brand: brand ?? null, secret });
-    await until(async () => [200, 403].includes((await fetch(`${api.url}/v1/caches`, { headers: { authorization: `Bearer ${made.key}` } })).status));
+  const makeKey = async (
+    scopes: Scope[] = ['caches:read'],
+    expiresAt?: Date,
+    client = `client ${++clients}`,
+    brand?: string,
+  ) => {
+    const made = await createKey(database.db, {
+      client,
+      scopes,
+      expiresAt: expiresAt ?? null,
+      brand: brand ?? null,
+      secret,
+    });
+    await until(async () =>
+      [200, 403].includes(
+        (await fetch(`${api.url}/v1/caches`, { headers: { authorization: `Bearer ${made.key}` } })).status,
+      ),
+    );
     return made;
   };
   const { key } = await makeKey();
-  const get = (path: string, headers: Record<string, string> = {}, method = 'GET') => fetch(`${api.url}${path}`, { method, headers: { authorization: `Bearer ${key}`, ...headers } });
+  const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+    fetch(`${api.url}${path}`, { method, headers: { authorization: `Bearer ${key}`, ...headers } });
   return {
     api,
     url: api.url,
@@ -71,7 +92,9 @@ export async function useTestApi(database: TestDatabase, settings: Record<string
     async publish(artefact) {
       const published = await publish(database.db, store, artefact);
       const path = `/v1/caches/${published.cache}${published.country === '' ? '' : `?country=${published.country}`}`;
-      await until(async () => (await get(path, {}, 'HEAD')).headers.get('x-cache-version') === String(published.version));
+      await until(
+        async () => (await get(path, {}, 'HEAD')).headers.get('x-cache-version') === String(published.version),
+      );
       return published;
     },
   };

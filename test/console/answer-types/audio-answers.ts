@@ -1,14 +1,25 @@
 import type { listAllBatches, listItems, readLiveBatch } from '../../../console/answers/batch-answers.ts';
 import type { HandedIn, readDetectionFacts } from '../../../console/answers/detection-answers.ts';
 import type { ModelFigures } from '../../../console/answers/model-figures.ts';
-import type { listReports, readModel, readRegistry, readVoiceModel, shownReport } from '../../../console/answers/model-answers.ts';
+import type {
+  listReports,
+  readModel,
+  readRegistry,
+  readVoiceModel,
+  shownReport,
+} from '../../../console/answers/model-answers.ts';
 import type * as batches from '../../../console/pages/recordings/batch-types.ts';
 import type * as detection from '../../../console/pages/recordings/detection-types.ts';
 import type * as models from '../../../console/pages/voices/model-types.ts';
 import type * as page from '../../../console/pages/recordings/verification-types.ts';
 import type * as voices from '../../../console/pages/voices/voice-types.ts';
 import type { listVerifications, VerificationDetail } from '../../../console/answers/verification-answers.ts';
-import type { listComparisons, listVoiceprints, readEnrolmentLimits, readShownVoiceprint } from '../../../console/answers/voice-answers.ts';
+import type {
+  listComparisons,
+  listVoiceprints,
+  readEnrolmentLimits,
+  readShownVoiceprint,
+} from '../../../console/answers/voice-answers.ts';
 import type { Waveforms } from '../../../console/answers/waveforms.ts';
 import type { isWorkerConnected } from '../../../console/answers/worker-presence.ts';
 import type { requestRetry } from '../../../jobs/queues/verification-producer.ts';
@@ -23,8 +34,14 @@ type IsConnected = Awaited<ReturnType<typeof isWorkerConnected>>;
 
 /** What the pages of verifications, batches and the demo read, against what they are answered. */
 export interface VerificationAnswersFit {
-  readonly verifications: Fits<{ verifications: page.ListedVerification[]; next: string | null }, Told<typeof listVerifications>>;
-  readonly verification: Fits<page.LiveVerification, Json<{ verification: VerificationDetail & { figures: ModelFigures | null }; workerConnected: IsConnected | null }>>;
+  readonly verifications: Fits<
+    { verifications: page.ListedVerification[]; next: string | null },
+    Told<typeof listVerifications>
+  >;
+  readonly verification: Fits<
+    page.LiveVerification,
+    Json<{ verification: VerificationDetail & { figures: ModelFigures | null }; workerConnected: IsConnected | null }>
+  >;
   readonly waveform: Fits<page.Waveform, Told<Waveforms['read']>>;
   readonly batches: Fits<{ batches: batches.ListedBatch[]; next: string | null }, Told<typeof listAllBatches>>;
   readonly batch: Fits<batches.LiveBatch, Told<typeof readLiveBatch>>;

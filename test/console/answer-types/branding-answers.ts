@@ -1,5 +1,18 @@
-import type { listBrandHistory, listBrandsFor, RevealedFields, shownBrand, withProofs } from '../../../console/answers/brand-answers.ts';
-import type { countWaiting, listRequestedNumbers, listWaitingBrands, listWaitingLetters, readShownLetter, reviewedLetter } from '../../../console/answers/letter-answers.ts';
+import type {
+  listBrandHistory,
+  listBrandsFor,
+  RevealedFields,
+  shownBrand,
+  withProofs,
+} from '../../../console/answers/brand-answers.ts';
+import type {
+  countWaiting,
+  listRequestedNumbers,
+  listWaitingBrands,
+  listWaitingLetters,
+  readShownLetter,
+  reviewedLetter,
+} from '../../../console/answers/letter-answers.ts';
 import type { listOperations, OPERATION_STANDINGS } from '../../../console/answers/operation-answers.ts';
 import type * as page from '../../../console/pages/branding/brand-types.ts';
 import type * as names from '../../../console/pages/branding/protected-name-types.ts';
@@ -33,7 +46,10 @@ export interface BrandingAnswersFit {
   readonly operationRows: Fits<page.OperationRow[], Told<typeof listOperationRows>>;
   readonly takenRequest: Fits<page.TakenRequest, Told<typeof requestBranding>>;
   readonly protectedNames: Fits<names.ProtectedName[], Json<OwnProtectedName[]>>;
-  readonly protectedList: Fits<names.ProtectedNames, Json<{ names: OwnProtectedName[]; categories: readonly string[] }>>;
+  readonly protectedList: Fits<
+    names.ProtectedNames,
+    Json<{ names: OwnProtectedName[]; categories: readonly string[] }>
+  >;
   readonly nearName: Fits<names.NearName, Json<{ near: { name: string; category: string; how: string } | null }>>;
   readonly startedProofs: Fits<page.StartedProofs, Told<typeof requestProofs>>;
 }
@@ -43,7 +59,10 @@ export interface BrandingListsFit {
   readonly brandStates: [Fits<page.BrandState, BrandState>, Fits<BrandState, page.BrandState>];
   readonly letterStates: [Fits<page.LetterState, LetterState>, Fits<LetterState, page.LetterState>];
   readonly numberStates: [Fits<page.NumberState, NumberState>, Fits<NumberState, page.NumberState>];
-  readonly standings: [Fits<page.OperationStanding, OperationStanding>, Fits<OperationStanding, page.OperationStanding>];
+  readonly standings: [
+    Fits<page.OperationStanding, OperationStanding>,
+    Fits<OperationStanding, page.OperationStanding>,
+  ];
   readonly severities: [Fits<page.Severity, Severity>, Fits<Severity, page.Severity>];
 }
 

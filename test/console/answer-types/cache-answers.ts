@@ -11,7 +11,10 @@ import type { Fits, Json, Told } from './json.ts';
 export interface CacheAnswersFit {
   readonly artefacts: Fits<artefacts.ListedArtefact[], Told<typeof listArtefacts>>;
   readonly artefact: Fits<artefacts.ToldArtefact, Told<typeof readArtefact>>;
-  readonly versions: Fits<{ versions: artefacts.ToldVersion[]; next: string | null }, Told<typeof listArtefactVersions>>;
+  readonly versions: Fits<
+    { versions: artefacts.ToldVersion[]; next: string | null },
+    Told<typeof listArtefactVersions>
+  >;
   readonly check: Fits<artefacts.ArtefactCheckFacts, Json<ArtefactCheck>>;
   readonly history: Fits<nights.NightHistory, Told<typeof readHistory>>;
   readonly night: Fits<nights.ToldNight, Told<typeof readWholeNight>>;

@@ -1,15 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { drawnBytesMax, drawnLettersMax, drawnSecondsMax, LetterPages, waitingLettersMax } from '../../../console/answers/letter-pages.ts';
+import {
+  drawnBytesMax,
+  drawnLettersMax,
+  drawnSecondsMax,
+  LetterPages,
+  waitingLettersMax,
+} from '../../../console/answers/letter-pages.ts';
 import { spread, turnedPicture } from '../../../console/pages/branding/letter-marks.ts';
 
 /** Pages of a drawing that is counted, each of so many bytes. */
 function counted(bytes = 10): { pages: LetterPages; drawn: number[]; clock: { now: number } } {
   const drawn: number[] = [];
   const clock = { now: 0 };
-  const pages = new LetterPages(async (documentId) => {
-    drawn.push(documentId);
-    return [{ page: 1, png: new Uint8Array(bytes) }];
-  }, () => clock.now);
+  const pages = new LetterPages(
+    async (documentId) => {
+      drawn.push(documentId);
+      return [{ page: 1, png: new Uint8Array(bytes) }];
+    },
+    () => clock.now,
+  );
   return { pages, drawn, clock };
 }
 
@@ -84,9 +93,16 @@ describe('the picture of a page', () => {
     [271.4, { width: '125%', height: '80%' }],
     [180, { width: '100%', height: '100%' }],
     [-1.5, { width: '100%', height: '100%' }],
-  ])('that was turned by %d degrees has its own sides, and is turned about the middle of the frame', (turned, sides) => {
-    expect(turnedPicture({ ...page, turned })).toEqual({ ...middle, ...sides, transform: `translate(-50%, -50%) rotate(${turned}deg)` });
-  });
+  ])(
+    'that was turned by %d degrees has its own sides, and is turned about the middle of the frame',
+    (turned, sides) => {
+      expect(turnedPicture({ ...page, turned })).toEqual({
+        ...middle,
+        ...sides,
+        transform: `translate(-50%, -50%) rotate(${turned}deg)`,
+      });
+    },
+  );
 });
 
 describe('marks beside a page', () => {

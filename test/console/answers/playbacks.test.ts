@@ -4,7 +4,12 @@ import { dirname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { ConvertedRecording } from '../../../console/answers/converted-recording.ts';
-import { playbackDirectory, playbackLimits, Playbacks, type PlaybackLimits } from '../../../console/answers/playbacks.ts';
+import {
+  playbackDirectory,
+  playbackLimits,
+  Playbacks,
+  type PlaybackLimits,
+} from '../../../console/answers/playbacks.ts';
 import { AudioStore } from '../../../pipelines/audio/store/audio-store.ts';
 import { openScoringPool } from '../../../pipelines/audio/scoring/scoring-pool.ts';
 import { createLog } from '../../../runtime/log.ts';
@@ -55,20 +60,29 @@ async function heard(playbacks: Playbacks, sha256: string): Promise<Buffer> {
 const tinyBytes = tinyRecording(0).length;
 
 describe('a converted recording', () => {
-  it.each(['tone-gsm.wav', 'tone-ima.wav', 'tone-alac.m4a', 'tone-stereo-flac.ogg'])('is a WAV file of the samples that the decoder makes: %s', async (name) => {
-    const bytes = await heard(playbacksWith(), await stored(sampleRecording(name)));
-    const expected = await readWhole(sampleRecordingPath(name));
-    const { codec, sampleRate, channels, samples, notes } = await readWhole(folder.write('converted.wav', bytes));
-    expect([codec, sampleRate, channels, notes]).toEqual(['pcm_s16le', expected.sampleRate, expected.channels, []]);
-    expect(pcm16(...samples).equals(pcm16(...expected.samples))).toBe(true);
-  });
+  it.each(['tone-gsm.wav', 'tone-ima.wav', 'tone-alac.m4a', 'tone-stereo-flac.ogg'])(
+    'is a WAV file of the samples that the decoder makes: %s',
+    async (name) => {
+      const bytes = await heard(playbacksWith(), await stored(sampleRecording(name)));
+      const expected = await readWhole(sampleRecordingPath(name));
+      const { codec, sampleRate, channels, samples, notes } = await readWhole(folder.write('converted.wav', bytes));
+      expect([codec, sampleRate, channels, notes]).toEqual(['pcm_s16le', expected.sampleRate, expected.channels, []]);
+      expect(pcm16(...samples).equals(pcm16(...expected.samples))).toBe(true);
+    },
+  );
 
   it('is read from any place', async () => {
     const playbacks = playbacksWith();
     const listener = new AbortController();
     const recording = await playbacks.read(await stored(sampleRecording('tone-gsm.wav')), listener.signal);
     const bytes = await whole(recording);
-    for (const [start, end] of [[0, 0], [43, 44], [1000, 9999], [recording.bytes - 1, recording.bytes - 1]] as const) expect((await buffer(recording.read({ start, end }))).equals(bytes.subarray(start, end + 1))).toBe(true);
+    for (const [start, end] of [
+      [0, 0],
+      [43, 44],
+      [1000, 9999],
+      [recording.bytes - 1, recording.bytes - 1],
+    ] as const)
+      expect((await buffer(recording.read({ start, end }))).equals(bytes.subarray(start, end + 1))).toBe(true);
     listener.abort();
   });
 
@@ -84,7 +98,10 @@ describe('a converted recording', () => {
     const playbacks = playbacksWith();
     const sha256 = await stored(speechLikeWav(3));
     const [first, second] = [new AbortController(), new AbortController()];
-    const [one, other] = await Promise.all([playbacks.read(sha256, first.signal), playbacks.read(sha256, second.signal)]);
+    const [one, other] = await Promise.all([
+      playbacks.read(sha256, first.signal),
+      playbacks.read(sha256, second.signal),
+    ]);
     expect(one).toBe(other);
     first.abort();
     expect((await whole(other)).length).toBe(other.bytes);
@@ -117,21 +134,28 @@ describe('a converted recording', () => {
 describe('a recording that cannot be converted', () => {
   it('is refused with its reason, or said not to be here', async () => {
     const playbacks = playbacksWith();
-    await expect(heard(playbacks, await stored(Buffer.from('No audio at all.')))).rejects.toMatchObject({ code: 'recording_refused', problem: expect.stringContaining('[format_unknown]') as string });
+    await expect(heard(playbacks, await stored(Buffer.from('No audio at all.')))).rejects.toMatchObject({
+      code: 'recording_refused',
+      problem: expect.stringContaining('[format_unknown]') as string,
+    });
     await expect(heard(playbacks, '0'.repeat(64))).rejects.toMatchObject({ code: 'recording_unknown' });
   });
 
   it('is one that would be larger than it may be, by a byte', async () => {
     const sha256 = await stored(tinyRecording(1));
     expect((await heard(playbacksWith({ recordingBytesMax: tinyBytes }), sha256)).length).toBe(tinyBytes);
-    await expect(heard(playbacksWith({ recordingBytesMax: tinyBytes - 1 }), sha256)).rejects.toMatchObject({ code: 'recording_refused', problem: expect.stringContaining('[recording_too_long]') as string });
+    await expect(heard(playbacksWith({ recordingBytesMax: tinyBytes - 1 }), sha256)).rejects.toMatchObject({
+      code: 'recording_refused',
+      problem: expect.stringContaining('[recording_too_long]') as string,
+    });
   });
 });
 
 describe('the room for converted recordings', () => {
   it('is made by those that nobody hears', async () => {
     const playbacks = playbacksWith({ diskBytesMax: 2 * tinyBytes });
-    for (let number = 10; number < 15; number++) expect((await heard(playbacks, await stored(tinyRecording(number)))).length).toBe(tinyBytes);
+    for (let number = 10; number < 15; number++)
+      expect((await heard(playbacks, await stored(tinyRecording(number)))).length).toBe(tinyBytes);
   });
 
   it('is not taken from those that are heard, down to the last byte', async () => {
@@ -148,6 +172,10 @@ describe('the room for converted recordings', () => {
     const playbacks = playbacksWith({ runningMax: 1, waitingMax: 1 });
     const digests = await Promise.all([30, 31, 32].map((number) => stored(tinyRecording(number))));
     const outcomes = await Promise.allSettled(digests.map((sha256) => heard(playbacks, sha256)));
-    expect(outcomes).toMatchObject([{ status: 'fulfilled' }, { status: 'fulfilled' }, { status: 'rejected', reason: { code: 'overloaded' } }]);
+    expect(outcomes).toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: { code: 'overloaded' } },
+    ]);
   });
 });

@@ -10,7 +10,12 @@ function useWork({ keptMax = 3, idleMs }: { keptMax?: number; idleMs?: number } 
   const gone: string[] = [];
   const begun: string[] = [];
   const given: string[] = [];
-  const shared = new SharedWork<string>({ signal: stopping.signal, keptMax, onGone: (result) => gone.push(result), ...(idleMs === undefined ? {} : { idleMs }) });
+  const shared = new SharedWork<string>({
+    signal: stopping.signal,
+    keptMax,
+    onGone: (result) => gone.push(result),
+    ...(idleMs === undefined ? {} : { idleMs }),
+  });
   const ends = new Map<string, (result: string) => void>();
   const take = (key: string, signal: AbortSignal) =>
     shared.take(key, signal, (left) => {

@@ -24,7 +24,12 @@ async function storedRecording(seconds: number): Promise<VerificationDetail> {
   const path = new AudioStore(config.audioDir).pathOf(sha256);
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, bytes);
-  return { audio: { sha256 }, model: null, settings: { channels: 'apart' }, recording: { bytes: bytes.length, deletedAt: null } } as VerificationDetail;
+  return {
+    audio: { sha256 },
+    model: null,
+    settings: { channels: 'apart' },
+    recording: { bytes: bytes.length, deletedAt: null },
+  } as VerificationDetail;
 }
 
 it('is drawn once for all who wait, until the last of them has left', async () => {
@@ -44,5 +49,7 @@ it('is not drawn on for nobody, and drawn anew for who comes then', async () => 
   const drawn = waveforms.read(recording, leaving.signal);
   setTimeout(() => leaving.abort(new Error('left')), 5);
   await expect(drawn).rejects.toMatchObject({ code: 'interrupted' });
-  await expect(waveforms.read(recording, new AbortController().signal)).resolves.toMatchObject({ durationSeconds: 120 });
+  await expect(waveforms.read(recording, new AbortController().signal)).resolves.toMatchObject({
+    durationSeconds: 120,
+  });
 });

@@ -60,7 +60,11 @@ afterAll(() => app.close());
 let users = 0;
 async function session(role = 'reviewer'): Promise<{ Cookie: string; name: string }> {
   const name = `user-${++users}`;
-  const { userId } = (await queryRow<{ userId: number }>(db, "INSERT INTO console_user (name, role, password_hash) VALUES ($1, $2, 'none') RETURNING user_id", [name, role]))!;
+  const { userId } = (await queryRow<{ userId: number }>(
+    db,
+    "INSERT INTO console_user (name, role, password_hash) VALUES ($1, $2, 'none') RETURNING user_id",
+    [name, role],
+  ))!;
   const { token } = (await openSession(db, { userId, passwordHash: 'none' }, config))!;
   return { Cookie: `${cookieName({ secure: false })}=${token}`, name };
 }
@@ -85,12 +89,20 @@ describe('a live answer', () => {
     await vi.waitFor(() => expect(reads).toBeGreaterThan(before + 1), 5000);
     value = { text: 'second', isLast: true };
     await ended;
-    expect(text()).toBe('event: value\ndata: {"text":"first"}\n\nevent: value\ndata: {"text":"second","isLast":true}\n\nevent: end\ndata: {}\n\n');
+    expect(text()).toBe(
+      'event: value\ndata: {"text":"first"}\n\nevent: value\ndata: {"text":"second","isLast":true}\n\nevent: end\ndata: {}\n\n',
+    );
   });
 
   it('is read once for all who follow it, and left alone for longer than it takes', async () => {
     const followers = await Promise.all(Array.from({ length: 8 }, async () => follow((await session()).Cookie)));
-    await vi.waitFor(() => expect(followers.map(({ text }) => text())).toEqual(followers.map(() => 'event: value\ndata: {"text":"first"}\n\n')), 5000);
+    await vi.waitFor(
+      () =>
+        expect(followers.map(({ text }) => text())).toEqual(
+          followers.map(() => 'event: value\ndata: {"text":"first"}\n\n'),
+        ),
+      5000,
+    );
     const [before, since] = [reads, performance.now()];
     await sleep(3000);
     expect(reads - before).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - since) / 800));
@@ -105,9 +117,15 @@ describe('a live answer', () => {
   });
 
   it.each([
-    ['the session is gone', 'DELETE FROM console_session USING console_user AS u WHERE u.user_id = console_session.user_id AND u.name = $1'],
+    [
+      'the session is gone',
+      'DELETE FROM console_session USING console_user AS u WHERE u.user_id = console_session.user_id AND u.name = $1',
+    ],
     ['its user has a lesser role', "UPDATE console_user SET role = 'viewer' WHERE name = $1"],
-    ['the session was idle for too long, as following a page is no use of it', "UPDATE console_session AS s SET seen_at = now() - interval '1 day' FROM console_user AS u WHERE u.user_id = s.user_id AND u.name = $1"],
+    [
+      'the session was idle for too long, as following a page is no use of it',
+      "UPDATE console_session AS s SET seen_at = now() - interval '1 day' FROM console_user AS u WHERE u.user_id = s.user_id AND u.name = $1",
+    ],
   ])('breaks off when %s', async (_when, statement) => {
     const { Cookie, name } = await session();
     const { text, ended } = await follow(Cookie);
@@ -148,6 +166,9 @@ describe('a live answer', () => {
   it('is its header alone for HEAD', async () => {
     const { Cookie } = await session();
     const response = await fetch(url, { method: 'HEAD', headers: { Cookie, Connection: 'close' } });
-    expect({ status: response.status, type: response.headers.get('content-type') }).toEqual({ status: 200, type: 'text/event-stream; charset=utf-8' });
+    expect({ status: response.status, type: response.headers.get('content-type') }).toEqual({
+      status: 200,
+      type: 'text/event-stream; charset=utf-8',
+    });
   });
 });

@@ -15,7 +15,10 @@ const folder = await useFolder('console-users');
 const env = { DATABASE_URL: url, STATE_DIR: join(folder, 'state') };
 const cli = (...args: string[]) => runCli(env, 'console', 'users', ...args);
 const json = <Result>(...args: string[]) => runCliJson<Result>(env, 'console', 'users', ...args);
-const refusedWith = (code: string, exit = 1) => ({ code: exit, stderr: expect.stringContaining(`[${code}]`) as string });
+const refusedWith = (code: string, exit = 1) => ({
+  code: exit,
+  stderr: expect.stringContaining(`[${code}]`) as string,
+});
 
 describe('console users', () => {
   it('says how to make the first one', async () => {
@@ -26,7 +29,10 @@ describe('console users', () => {
     const { password } = await json<{ password: string }>('add', 'ada', '--role', 'operator', '--generate');
     expect(password).toMatch(/^[\w-]{24}$/);
     expect((await findUser(db, 'ada', password)).user).toMatchObject({ name: 'ada', role: 'operator' });
-    const stored = await queryRow<{ passwordHash: string }>(db, "SELECT password_hash FROM console_user WHERE name = 'ada'");
+    const stored = await queryRow<{ passwordHash: string }>(
+      db,
+      "SELECT password_hash FROM console_user WHERE name = 'ada'",
+    );
     expect(stored!.passwordHash).toMatch(/^scrypt\$131072\$8\$1\$[\w+/]{22}==\$[\w+/]{43}=$/);
     expect((await cli('list')).stdout).toMatch(/^ada +operator +- +0 /m);
     expect(await cli('add', 'ada', '--generate')).toMatchObject(refusedWith('console_user_exists'));
@@ -37,7 +43,9 @@ describe('console users', () => {
     await writeFile(file, 'a pass phrase from a file\n');
     expect(await json('add', 'ben', '--password-file', file)).toEqual({ name: 'ben', role: 'viewer' });
     expect((await findUser(db, 'ben', 'a pass phrase from a file')).user).toMatchObject({ role: 'viewer' });
-    expect(await cli('add', 'cid', '--password-file', join(folder, 'none'))).toMatchObject(refusedWith('usage_invalid', 2));
+    expect(await cli('add', 'cid', '--password-file', join(folder, 'none'))).toMatchObject(
+      refusedWith('usage_invalid', 2),
+    );
     expect(await cli('add', 'cid')).toMatchObject(refusedWith('usage_invalid', 2)); // there is no terminal
   });
 
@@ -48,12 +56,23 @@ describe('console users', () => {
     expect((await cli('role', 'ben', 'reviewer')).stdout).toBe('User ben has the role reviewer.\n');
     expect(await cli('role', 'ben', 'root')).toMatchObject(refusedWith('console_user_invalid', 2));
     expect((await cli('remove', 'ben')).code).toBe(0);
-    for (const args of [['remove', 'ben'], ['role', 'ben', 'viewer'], ['password', 'ben', '--generate']]) expect(await cli(...args)).toMatchObject(refusedWith('console_user_unknown'));
+    for (const args of [
+      ['remove', 'ben'],
+      ['role', 'ben', 'viewer'],
+      ['password', 'ben', '--generate'],
+    ])
+      expect(await cli(...args)).toMatchObject(refusedWith('console_user_unknown'));
   });
 
   it('are in the trail, with who at this machine did it, and without passwords', async () => {
     const events = await listEvents(db, { limit: 20 });
-    expect(events.map(({ action, object }) => `${action} ${object}`)).toEqual(['remove_user user ben', 'change_role user ben', 'change_password user ben', 'add_user user ben', 'add_user user ada']);
+    expect(events.map(({ action, object }) => `${action} ${object}`)).toEqual([
+      'remove_user user ben',
+      'change_role user ben',
+      'change_password user ben',
+      'add_user user ben',
+      'add_user user ada',
+    ]);
     expect(new Set(events.map(({ actor }) => actor)).size).toBe(1);
     expect(JSON.stringify(events)).not.toMatch(/scrypt|pass phrase/);
   });
@@ -68,7 +87,9 @@ describe('a user', () => {
     ['four different characters', 'abcdabcdabcdabcdabcd'],
     ['the name in it', 'this is for Grace and no other'],
   ])('has no password of %s', async (_what, password) => {
-    await expect(addUser(db, { name: 'grace', role: 'viewer', password })).rejects.toMatchObject({ code: 'console_user_invalid' });
+    await expect(addUser(db, { name: 'grace', role: 'viewer', password })).rejects.toMatchObject({
+      code: 'console_user_invalid',
+    });
   });
 
   it.each([
@@ -79,12 +100,20 @@ describe('a user', () => {
     expect(await addUser(db, { name, role: 'viewer', password })).toEqual({ name, role: 'viewer', owners: [] });
   });
 
-  it.each(['', 'Ada', 'a b', '-a', 'a'.repeat(41), 'ada\u202E', '<b>', '__proto__'])('is not called %j', async (name) => {
-    await expect(addUser(db, { name, role: 'viewer', password: good })).rejects.toMatchObject({ code: 'console_user_invalid' });
-  });
+  it.each(['', 'Ada', 'a b', '-a', 'a'.repeat(41), 'ada\u202E', '<b>', '__proto__'])(
+    'is not called %j',
+    async (name) => {
+      await expect(addUser(db, { name, role: 'viewer', password: good })).rejects.toMatchObject({
+        code: 'console_user_invalid',
+      });
+    },
+  );
 
   it('has one of the roles', async () => {
-    for (const role of ['', 'root', 'Operator', 'constructor']) await expect(addUser(db, { name: 'heidi', role, password: good })).rejects.toMatchObject({ code: 'console_user_invalid' });
+    for (const role of ['', 'root', 'Operator', 'constructor'])
+      await expect(addUser(db, { name: 'heidi', role, password: good })).rejects.toMatchObject({
+        code: 'console_user_invalid',
+      });
     expect((await listUsers(db)).map(({ name }) => name)).not.toContain('heidi');
   });
 });

@@ -19,7 +19,12 @@ import { useStreamingConsole, type StreamSocket } from '../support/streaming-con
 const running = await useStreamingConsole({ STREAM_IDLE_SECONDS_MAX: '10', STREAM_FRAME_BYTES_MAX: '65536' });
 const { db } = running.database;
 const voice = pcm16(speechLike({ sampleRate: 8000, seconds: 9 }));
-const start = { type: 'start', model: 'phone', format: { encoding: 'pcm_s16le', sampleRate: 8000, channels: 1 }, name: 'test call' };
+const start = {
+  type: 'start',
+  model: 'phone',
+  format: { encoding: 'pcm_s16le', sampleRate: 8000, channels: 1 },
+  name: 'test call',
+};
 const opened = new OpenModels();
 afterAll(() => opened.close());
 
@@ -39,7 +44,8 @@ function verificationOf(stream: string) {
   return until(async () => {
     const batches = await listBatches(db, { limit: 100 });
     const batch = batches.find(({ key }) => key === `stream-${stream}`);
-    const [item] = batch === undefined ? [] : await listVerifications(db, batch.batchId, { after: 0, limit: 1, windows: true });
+    const [item] =
+      batch === undefined ? [] : await listVerifications(db, batch.batchId, { after: 0, limit: 1, windows: true });
     return item !== undefined && item.times.ended !== null ? { ...item, owner: batch!.owner } : undefined;
   }, `stream ${stream} is verified`);
 }
@@ -50,20 +56,57 @@ describe('a stream', () => {
   it('is answered with windows while it is sent, then with its verification, which is stored like any other', async () => {
     const { key, client } = await running.makeKey();
     const messages: ServerMessage[] = [];
-    const stream = new StreamClient({ url: running.url, key, signal: new AbortController().signal, onMessage: (message) => messages.push(message) });
-    const ready = await stream.start({ model: 'phone', format: { encoding: 'pcm_s16le', sampleRate: 8000, channels: 1 }, name: 'call 7' });
-    expect(ready).toMatchObject({ model: 'phone/v8', limits: { secondsMax: 3600, frameBytesMax: 65_536, idleSecondsMax: 10, speedMax: 8, burstSeconds: 30 } });
+    const stream = new StreamClient({
+      url: running.url,
+      key,
+      signal: new AbortController().signal,
+      onMessage: (message) => messages.push(message),
+    });
+    const ready = await stream.start({
+      model: 'phone',
+      format: { encoding: 'pcm_s16le', sampleRate: 8000, channels: 1 },
+      name: 'call 7',
+    });
+    expect(ready).toMatchObject({
+      model: 'phone/v8',
+      limits: { secondsMax: 3600, frameBytesMax: 65_536, idleSecondsMax: 10, speedMax: 8, burstSeconds: 30 },
+    });
     expect(ready.thresholds.synthesis).toBeGreaterThan(0);
     for (let at = 0; at < voice.length; at += 1601) await stream.send(voice.subarray(at, at + 1601));
-    await until(async () => messages.filter(({ type }) => type === 'window').length >= 3, 'three windows came before the end');
+    await until(
+      async () => messages.filter(({ type }) => type === 'window').length >= 3,
+      'three windows came before the end',
+    );
     const verification = await stream.end();
 
     const windows = messages.flatMap((message) => (message.type === 'window' ? [message] : []));
-    expect(verification).toMatchObject({ state: 'performed', mode: 'api', requestedModel: 'phone', model: 'phone/v8', attempts: 1, audio: { sampleRate: 8000, channels: 1, duration: 9 } });
-    expect(verification.windows.map(({ start: from, end }) => [from, end])).toEqual([[0, 4], [2, 6], [4, 8], [5, 9]]);
-    expect(verification.windows).toEqual(verification.windows.map(({ start: from }) => (({ type: _type, ...window }) => window)(windows.findLast((window) => window.start === from)!)));
+    expect(verification).toMatchObject({
+      state: 'performed',
+      mode: 'api',
+      requestedModel: 'phone',
+      model: 'phone/v8',
+      attempts: 1,
+      audio: { sampleRate: 8000, channels: 1, duration: 9 },
+    });
+    expect(verification.windows.map(({ start: from, end }) => [from, end])).toEqual([
+      [0, 4],
+      [2, 6],
+      [4, 8],
+      [5, 9],
+    ]);
+    expect(verification.windows).toEqual(
+      verification.windows.map(({ start: from }) =>
+        (({ type: _type, ...window }) => window)(windows.findLast((window) => window.start === from)!),
+      ),
+    );
     const stored = await verificationOf(ready.stream);
-    expect(stored).toMatchObject({ id: verification.id, owner: client, source: 'call 7', reused: false, audio: { sha256: verification.audio!.sha256 } });
+    expect(stored).toMatchObject({
+      id: verification.id,
+      owner: client,
+      source: 'call 7',
+      reused: false,
+      audio: { sha256: verification.audio!.sha256 },
+    });
     expect(await spooled()).toEqual([]);
   });
 
@@ -75,9 +118,24 @@ describe('a stream', () => {
     expect(await socket.closed).toBe(1000);
     const file = new AudioStore(running.config.audioDir).pathOf(verification.audio!.sha256);
     const resolution = (await loadShippedRegistry()).resolve('phone');
-    const scored = await scoreRecording({ file, models: { phone: resolution.kind === 'model' ? resolution.model : null, digital: null }, settings: { channels: 'apart' }, limits: wideLimits, opened });
-    expect([verification.scores, verification.decision, verification.windows, verification.audio!.voiceDuration]).toEqual([scored.scores, scored.decision, scored.windows, scored.voiceSeconds]);
-    expect(createHash('sha256').update(await readFile(file)).digest('hex')).toBe(verification.audio!.sha256);
+    const scored = await scoreRecording({
+      file,
+      models: { phone: resolution.kind === 'model' ? resolution.model : null, digital: null },
+      settings: { channels: 'apart' },
+      limits: wideLimits,
+      opened,
+    });
+    expect([
+      verification.scores,
+      verification.decision,
+      verification.windows,
+      verification.audio!.voiceDuration,
+    ]).toEqual([scored.scores, scored.decision, scored.windows, scored.voiceSeconds]);
+    expect(
+      createHash('sha256')
+        .update(await readFile(file))
+        .digest('hex'),
+    ).toBe(verification.audio!.sha256);
   });
 
   it('of two channels is scored by channel', async () => {
@@ -87,7 +145,12 @@ describe('a stream', () => {
     sendInPieces(socket, pcm16(speechLike({ sampleRate: 8000, seconds: 5 }), new Float32Array(40_000)));
     socket.say({ type: 'end' });
     const { verification } = await socket.until('verification');
-    expect(verification.windows.map(({ channel, label }) => [channel, label])).toEqual([[0, 'validVoice'], [0, 'validVoice'], [1, 'insufficientVoice'], [1, 'insufficientVoice']]);
+    expect(verification.windows.map(({ channel, label }) => [channel, label])).toEqual([
+      [0, 'validVoice'],
+      [0, 'validVoice'],
+      [1, 'insufficientVoice'],
+      [1, 'insufficientVoice'],
+    ]);
     const told = socket.messages.flatMap((message) => (message.type === 'window' ? [message.channel] : []));
     expect(new Set(told)).toEqual(new Set([0, 1]));
   });
@@ -96,7 +159,11 @@ describe('a stream', () => {
     const socket = await begun();
     socket.send(Buffer.alloc(64_000));
     socket.say({ type: 'end' });
-    expect((await socket.until('verification')).verification).toMatchObject({ state: 'performedWithoutScore', reason: 'no_voice', scores: null });
+    expect((await socket.until('verification')).verification).toMatchObject({
+      state: 'performedWithoutScore',
+      reason: 'no_voice',
+      scores: null,
+    });
   });
 
   it('that was stored before is not stored twice: the result is the same', async () => {
@@ -140,7 +207,10 @@ describe('a connection that is lost', () => {
     sendInPieces(socket, voice);
     socket.socket.close(1000);
     expect(await socket.closed).toBe(1000);
-    expect(await verificationOf((await socket.until('ready')).stream)).toMatchObject({ state: 'performed', audio: { duration: 9 } });
+    expect(await verificationOf((await socket.until('ready')).stream)).toMatchObject({
+      state: 'performed',
+      audio: { duration: 9 },
+    });
   });
 
   it('before any audio leaves nothing', async () => {
@@ -154,8 +224,14 @@ describe('a connection that is lost', () => {
     socket.say({ ...start, name: 'in one go' });
     sendInPieces(socket, voice);
     socket.socket.close();
-    const batch = await until(async () => (await listBatches(db, { limit: 100 })).find(({ name, state }) => name === 'in one go' && state === 'done'), 'it is verified');
-    expect(await listVerifications(db, batch.batchId, { after: 0, limit: 1, windows: false })).toMatchObject([{ state: 'performed', audio: { duration: 9 } }]);
+    const batch = await until(
+      async () =>
+        (await listBatches(db, { limit: 100 })).find(({ name, state }) => name === 'in one go' && state === 'done'),
+      'it is verified',
+    );
+    expect(await listVerifications(db, batch.batchId, { after: 0, limit: 1, windows: false })).toMatchObject([
+      { state: 'performed', audio: { duration: 9 } },
+    ]);
   });
 
   it('right after the end still has its verification stored', async () => {
@@ -177,7 +253,9 @@ describe('a process that scores', () => {
     socket.say({ type: 'end' });
     const { verification } = await socket.until('verification');
     expect(verification).toMatchObject({ state: 'performed', audio: { duration: 9 } });
-    const told = socket.messages.flatMap((message) => (message.type === 'window' ? [`${message.start} ${message.label}`] : []));
+    const told = socket.messages.flatMap((message) =>
+      message.type === 'window' ? [`${message.start} ${message.label}`] : [],
+    );
     expect(told).toHaveLength(new Set(told).size);
   });
 });
@@ -195,7 +273,11 @@ describe('a message', () => {
     ['of a type that is unknown', { type: 'stop' }, /type/],
     ['with a field that is unknown', { ...start, volume: 3 }, /volume/],
     ['with an encoding that is unknown', { ...start, format: { ...start.format, encoding: 'opus' } }, /encoding/],
-    ['with a sample rate that is no number', { ...start, format: { ...start.format, sampleRate: '8000' } }, /sampleRate/],
+    [
+      'with a sample rate that is no number',
+      { ...start, format: { ...start.format, sampleRate: '8000' } },
+      /sampleRate/,
+    ],
     ['without a format', { type: 'start' }, /format/],
     ['that ends what has not begun', { type: 'end' }, /before the message `start`/],
     ['with too long a text', { ...start, name: 'x'.repeat(5000) }, /4096/],
@@ -211,7 +293,10 @@ describe('a message', () => {
   it('of audio before the start is refused', async () => {
     const socket = await running.connect();
     socket.send(voice.subarray(0, 100));
-    expect(await socket.until('error')).toMatchObject({ code: 'stream_invalid', problem: 'Audio came before the message `start`.' });
+    expect(await socket.until('error')).toMatchObject({
+      code: 'stream_invalid',
+      problem: 'Audio came before the message `start`.',
+    });
     expect(await socket.closed).toBe(1008);
   });
 
@@ -224,7 +309,10 @@ describe('a message', () => {
     break_(socket);
     expect(await socket.until('error')).toMatchObject({ code: 'stream_invalid' });
     expect(await socket.closed).toBe(1008);
-    expect(await verificationOf((await socket.until('ready')).stream)).toMatchObject({ state: 'performed', audio: { duration: 9 } });
+    expect(await verificationOf((await socket.until('ready')).stream)).toMatchObject({
+      state: 'performed',
+      audio: { duration: 9 },
+    });
   });
 
   it('of audio after the end is refused; the stream is verified all the same', async () => {
@@ -304,7 +392,10 @@ describe('a start', () => {
     expect(await socket.until('ready')).toMatchObject({ model: 'digital/v3' });
     socket.send(voice.subarray(0, 50_000));
     socket.say({ type: 'end' });
-    expect((await socket.until('verification')).verification).toMatchObject({ requestedModel: 'auto', model: 'digital/v3' });
+    expect((await socket.until('verification')).verification).toMatchObject({
+      requestedModel: 'auto',
+      model: 'digital/v3',
+    });
   });
 });
 
@@ -314,36 +405,66 @@ describe('a stream that goes silent', () => {
     sendInPieces(socket, voice);
     expect(await socket.until('error')).toMatchObject({ code: 'stream_idle' });
     expect(await socket.closed).toBe(1013);
-    expect(await verificationOf((await socket.until('ready')).stream)).toMatchObject({ state: 'performed', audio: { duration: 9 } });
+    expect(await verificationOf((await socket.until('ready')).stream)).toMatchObject({
+      state: 'performed',
+      audio: { duration: 9 },
+    });
   });
 });
 
 describe('a connection', () => {
   it.each([
     ['without key or session', async () => ({}), 401],
-    ['with a key that opens nothing', async () => ({ Authorization: `Bearer ct_${'a'.repeat(12)}_${'A'.repeat(43)}` }), 401],
-    ['with a key without the scope', async () => ({ Authorization: `Bearer ${(await running.makeKey(['verifications:read'])).key}` }), 403],
+    [
+      'with a key that opens nothing',
+      async () => ({ Authorization: `Bearer ct_${'a'.repeat(12)}_${'A'.repeat(43)}` }),
+      401,
+    ],
+    [
+      'with a key without the scope',
+      async () => ({ Authorization: `Bearer ${(await running.makeKey(['verifications:read'])).key}` }),
+      403,
+    ],
   ])('%s is refused', async (_what, headers, status) => {
     await expect(running.connect(await headers())).rejects.toThrow(String(status));
   });
 
   it('by plain HTTP is no stream', async () => {
     const { key } = await running.makeKey();
-    expect((await fetch(`${running.url}/api/stream`, { headers: { Authorization: `Bearer ${key}` } })).status).toBe(404);
+    expect((await fetch(`${running.url}/api/stream`, { headers: { Authorization: `Bearer ${key}` } })).status).toBe(
+      404,
+    );
   });
 });
 
 describe('the client', () => {
   it('says the error of the console', async () => {
-    const stream = new StreamClient({ url: running.url, key: (await running.makeKey(['caches:read'])).key, signal: new AbortController().signal });
-    await expect(stream.start({ format: { encoding: 'pcm_s16le', sampleRate: 8000, channels: 1 } })).rejects.toMatchObject({ code: 'forbidden' });
-    const wrong = new StreamClient({ url: running.url, key: (await running.makeKey()).key, signal: new AbortController().signal });
-    await expect(wrong.start({ model: 'phone/v5', format: { encoding: 'pcm_s16le', sampleRate: 8000, channels: 1 } })).rejects.toMatchObject({ code: 'model_removed' });
+    const stream = new StreamClient({
+      url: running.url,
+      key: (await running.makeKey(['caches:read'])).key,
+      signal: new AbortController().signal,
+    });
+    await expect(
+      stream.start({ format: { encoding: 'pcm_s16le', sampleRate: 8000, channels: 1 } }),
+    ).rejects.toMatchObject({ code: 'forbidden' });
+    const wrong = new StreamClient({
+      url: running.url,
+      key: (await running.makeKey()).key,
+      signal: new AbortController().signal,
+    });
+    await expect(
+      wrong.start({ model: 'phone/v5', format: { encoding: 'pcm_s16le', sampleRate: 8000, channels: 1 } }),
+    ).rejects.toMatchObject({ code: 'model_removed' });
   });
 
   it('says that nobody is there', async () => {
-    const stream = new StreamClient({ url: 'http://127.0.0.1:9', key: undefined, signal: new AbortController().signal });
-    await expect(stream.start({ format: { encoding: 'pcm_s16le', sampleRate: 8000, channels: 1 } })).rejects.toMatchObject({ code: 'stream_lost' });
+    const stream = new StreamClient({
+      url: 'http://127.0.0.1:9',
+      key: undefined,
+      signal: new AbortController().signal,
+    });
+    await expect(
+      stream.start({ format: { encoding: 'pcm_s16le', sampleRate: 8000, channels: 1 } }),
+    ).rejects.toMatchObject({ code: 'stream_lost' });
   });
 });
-

@@ -6,11 +6,17 @@ import type { Role } from '../../../console/http/roles.ts';
 import { passwordOf, type TestConsole } from './console-process.ts';
 
 /** Where Debian, and CHROMIUM_PATH, have the browser. */
-const chromiumPaths = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const chromiumPaths = [
+  process.env['CHROMIUM_PATH'],
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+];
 
 /** The browser of this machine, or undefined; with CI_REQUIRE_CHROMIUM=1 its absence is an error. */
 export const chromiumPath = chromiumPaths.find((path) => path !== undefined && existsSync(path));
-if (chromiumPath === undefined && process.env['CI_REQUIRE_CHROMIUM'] === '1') throw new Error('there is no Chromium: apt-get install chromium');
+if (chromiumPath === undefined && process.env['CI_REQUIRE_CHROMIUM'] === '1')
+  throw new Error('there is no Chromium: apt-get install chromium');
 
 /** Why browser tests do not run here, for `describe.skipIf`. */
 export const noChromium = chromiumPath === undefined;
@@ -20,14 +26,37 @@ const axeSource = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 /** What a browser of a test file can do. */
 export interface TestBrowser {
   /** A page of a new window in which the user of a role is logged in, at a path. Messages of its console fail the test, but for answers of a status that it asks for. */
-  open(path: string, options?: { role?: Role; width?: number; height?: number; dark?: boolean; timezone?: string; refusals?: readonly number[] }): Promise<Page>;
+  open(
+    path: string,
+    options?: {
+      role?: Role;
+      width?: number;
+      height?: number;
+      dark?: boolean;
+      timezone?: string;
+      refusals?: readonly number[];
+    },
+  ): Promise<Page>;
 }
 
 /** Starts Chromium for a file. `fakeMicrophone`: a WAV file that the browser takes for the microphone, and permission to use it. */
-export async function useBrowser(console: TestConsole, { fakeMicrophone }: { fakeMicrophone?: string } = {}): Promise<TestBrowser> {
+export async function useBrowser(
+  console: TestConsole,
+  { fakeMicrophone }: { fakeMicrophone?: string } = {},
+): Promise<TestBrowser> {
   if (chromiumPath === undefined) return { open: async () => Promise.reject(new Error('there is no Chromium')) };
-  const microphone = fakeMicrophone === undefined ? [] : ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream', `--use-file-for-fake-audio-capture=${fakeMicrophone}%noloop`];
-  const browser: Browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', ...microphone] });
+  const microphone =
+    fakeMicrophone === undefined
+      ? []
+      : [
+          '--use-fake-device-for-media-stream',
+          '--use-fake-ui-for-media-stream',
+          `--use-file-for-fake-audio-capture=${fakeMicrophone}%noloop`,
+        ];
+  const browser: Browser = await chromium.launch({
+    executablePath: chromiumPath,
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', ...microphone],
+  });
   const contexts: BrowserContext[] = [];
   let messages: string[] = [];
   afterEach(async () => {
@@ -38,16 +67,31 @@ export async function useBrowser(console: TestConsole, { fakeMicrophone }: { fak
   });
   afterAll(() => browser.close());
   return {
-    async open(path, { role = 'operator', width = 1280, height = 900, dark = false, timezone = 'UTC', refusals = [] } = {}) {
-      const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light', timezoneId: timezone, baseURL: console.url, permissions: fakeMicrophone === undefined ? [] : ['microphone'] });
+    async open(
+      path,
+      { role = 'operator', width = 1280, height = 900, dark = false, timezone = 'UTC', refusals = [] } = {},
+    ) {
+      const context = await browser.newContext({
+        viewport: { width, height },
+        colorScheme: dark ? 'dark' : 'light',
+        timezoneId: timezone,
+        baseURL: console.url,
+        permissions: fakeMicrophone === undefined ? [] : ['microphone'],
+      });
       contexts.push(context);
       const page = await context.newPage();
       page.on('console', (message) => {
-        const status = Number(/^Failed to load resource: the server responded with a status of (\d+)/.exec(message.text())?.[1]);
-        if (['error', 'warning'].includes(message.type()) && !refusals.includes(status)) messages.push(`${message.type()}: ${message.text()}`);
+        const status = Number(
+          /^Failed to load resource: the server responded with a status of (\d+)/.exec(message.text())?.[1],
+        );
+        if (['error', 'warning'].includes(message.type()) && !refusals.includes(status))
+          messages.push(`${message.type()}: ${message.text()}`);
       });
       page.on('pageerror', (error) => messages.push(`thrown: ${error.message}`));
-      await context.request.post('/api/session', { data: { name: role, password: passwordOf(role) }, headers: { Origin: console.url } });
+      await context.request.post('/api/session', {
+        data: { name: role, password: passwordOf(role) },
+        headers: { Origin: console.url },
+      });
       await page.goto(path);
       return page;
     },
@@ -55,7 +99,16 @@ export async function useBrowser(console: TestConsole, { fakeMicrophone }: { fak
 }
 
 /** What can differ between two sizes and schemes of the same page. */
-const rulesOfLooks = ['color-contrast', 'target-size', 'scrollable-region-focusable', 'focus-order-semantics', 'link-in-text-block', 'landmark-one-main', 'page-has-heading-one', 'aria-hidden-focus'];
+const rulesOfLooks = [
+  'color-contrast',
+  'target-size',
+  'scrollable-region-focusable',
+  'focus-order-semantics',
+  'link-in-text-block',
+  'landmark-one-main',
+  'page-has-heading-one',
+  'aria-hidden-focus',
+];
 
 /** Narrower pages are asked for {@link rulesOfLooks} alone: their other rules are those of the wide page. */
 const narrowPixelsMax = 600;
@@ -64,10 +117,28 @@ const narrowPixelsMax = 600;
 export async function findBarriers(page: Page): Promise<string[]> {
   await page.evaluate(readFileSync(axeSource, 'utf8')); // evaluated by the debugger, which no policy of the page stops
   const isNarrow = page.viewportSize()!.width <= narrowPixelsMax;
-  const runOnly = isNarrow ? { type: 'rule', values: rulesOfLooks } : { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] };
-  const found = await page.evaluate(async (options) => {
-    const { axe, document } = globalThis as unknown as { document: unknown; axe: { run(context: unknown, options: object): Promise<{ violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[] }> } };
-    return (await axe.run(document, options)).violations;
-  }, { runOnly, resultTypes: ['violations'] });
-  return found.map(({ id, impact, nodes }) => `${impact}: ${id}: ${nodes.map(({ html, failureSummary }) => `${html} (${failureSummary.replaceAll('\n', ' ')})`).join(' | ')}`);
+  const runOnly = isNarrow
+    ? { type: 'rule', values: rulesOfLooks }
+    : { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] };
+  const found = await page.evaluate(
+    async (options) => {
+      const { axe, document } = globalThis as unknown as {
+        document: unknown;
+        axe: {
+          run(
+            context: unknown,
+            options: object,
+          ): Promise<{
+            violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[];
+          }>;
+        };
+      };
+      return (await axe.run(document, options)).violations;
+    },
+    { runOnly, resultTypes: ['violations'] },
+  );
+  return found.map(
+    ({ id, impact, nodes }) =>
+      `${impact}: ${id}: ${nodes.map(({ html, failureSummary }) => `${html} (${failureSummary.replaceAll('\n', ' ')})`).join(' | ')}`,
+  );
 }

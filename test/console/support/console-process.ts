@@ -27,8 +27,23 @@ export const passwordOf = (role: Role): string => `a pass phrase for one ${role.
 export async function useConsole(settings: Record<string, string> = {}): Promise<TestConsole> {
   const database = await createTestDatabase();
   const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-console-'));
-  const env = { DATABASE_URL: database.url, STATE_DIR: stateDir, CONSOLE_PORT: '0', API_PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'info', CONSOLE_LOG_INS_PER_MINUTE_MAX: '1000', ...settings };
-  for (const role of ROLES) await addUser(database.db, { name: role, role, password: passwordOf(role), owners: role === 'agency' ? [owner] : [] });
+  const env = {
+    DATABASE_URL: database.url,
+    STATE_DIR: stateDir,
+    CONSOLE_PORT: '0',
+    API_PORT: '0',
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'info',
+    CONSOLE_LOG_INS_PER_MINUTE_MAX: '1000',
+    ...settings,
+  };
+  for (const role of ROLES)
+    await addUser(database.db, {
+      name: role,
+      role,
+      password: passwordOf(role),
+      owners: role === 'agency' ? [owner] : [],
+    });
   const processes: ServiceProcess[] = [];
   const start = (path: string) => {
     const started = startProcess(path, env);
@@ -41,7 +56,11 @@ export async function useConsole(settings: Record<string, string> = {}): Promise
     await rm(stateDir, { recursive: true, force: true });
     await database.drop();
   });
-  const url = await until(async () => (JSON.parse(await readFile(join(stateDir, 'console.json'), 'utf8').catch(() => '{}')) as { url?: string }).url, 'the console listens').catch((error: Error) => {
+  const url = await until(
+    async () =>
+      (JSON.parse(await readFile(join(stateDir, 'console.json'), 'utf8').catch(() => '{}')) as { url?: string }).url,
+    'the console listens',
+  ).catch((error: Error) => {
     throw new Error(`${error.message}: ${process.log()}`);
   });
   return { url, database, stateDir, env, process, start };
@@ -59,13 +78,32 @@ export interface ConsoleClient {
 
 /** Logs in as the user of a role. */
 export async function logIn({ url }: Pick<TestConsole, 'url'>, role: Role): Promise<ConsoleClient> {
-  const response = await fetch(`${url}/api/session`, { method: 'POST', headers: { 'Content-Type': 'application/json', Origin: url }, body: JSON.stringify({ name: role, password: passwordOf(role) }) });
+  const response = await fetch(`${url}/api/session`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Origin: url },
+    body: JSON.stringify({ name: role, password: passwordOf(role) }),
+  });
   if (!response.ok) throw new Error(`logging in was answered ${response.status}: ${await response.text()}`);
   const cookie = response.headers.getSetCookie()[0]!.split(';')[0]!;
   const { csrfToken } = (await response.json()) as { csrfToken: string };
   const send: ConsoleClient['fetch'] = (path, init = {}) => {
-    const changing = init.method === undefined || init.method === 'GET' ? {} : { Origin: url, 'X-CSRF-Token': csrfToken, ...(typeof init.body === 'string' ? { 'Content-Type': 'application/json' } : {}) };
-    return fetch(`${url}${path}`, { ...init, headers: { Cookie: cookie, ...changing, ...(init.headers as Record<string, string> | undefined) } });
+    const changing =
+      init.method === undefined || init.method === 'GET'
+        ? {}
+        : {
+            Origin: url,
+            'X-CSRF-Token': csrfToken,
+            ...(typeof init.body === 'string' ? { 'Content-Type': 'application/json' } : {}),
+          };
+    return fetch(`${url}${path}`, {
+      ...init,
+      headers: { Cookie: cookie, ...changing, ...(init.headers as Record<string, string> | undefined) },
+    });
   };
-  return { fetch: send, json: async (path, init) => (await (await send(path, init)).json()) as never, cookie, csrfToken };
+  return {
+    fetch: send,
+    json: async (path, init) => (await (await send(path, init)).json()) as never,
+    cookie,
+    csrfToken,
+  };
 }

@@ -33,7 +33,9 @@ export interface TestConsoleServer {
   /** Headers of a session of the role (that of the agency acts for the owner of the tests' brands): the cookie, and what changes need beside. */
   session(role: Role): Promise<{ readonly Cookie: string; readonly 'X-CSRF-Token': string }>;
   /** A request as a page of the console sends it; headers that are undefined are left out. */
-  send(options: InjectOptions & { readonly headers?: Record<string, string | undefined> }): Promise<LightMyRequestResponse>;
+  send(
+    options: InjectOptions & { readonly headers?: Record<string, string | undefined> },
+  ): Promise<LightMyRequestResponse>;
 }
 
 /** A hash of no password. */
@@ -48,13 +50,30 @@ export async function useConsoleServer(settings: Record<string, string> = {}): P
   const log = createLog({ level: 'silent', process: 'test' });
   const stopping = new AbortController();
   const queues = await openQueues(config, database.url, log);
-  const work: ConsoleWork = { config, db, queues, log, vault: await openVault(config), store: openArtefactStore(config), scoring: openScoringPool({ config, log }), signal: stopping.signal };
+  const work: ConsoleWork = {
+    config,
+    db,
+    queues,
+    log,
+    vault: await openVault(config),
+    store: openArtefactStore(config),
+    scoring: openScoringPool({ config, log }),
+    signal: stopping.signal,
+  };
   let port = 0;
   const app = await createConsoleServer({ work, address: () => addressOf(config, port) });
   await app.listen({ host: '127.0.0.1', port: 0 });
   ({ port } = app.server.address() as AddressInfo);
   const userIds = new Map<Role, number>();
-  for (const role of ROLES) userIds.set(role, (await queryRow<{ userId: number }>(db, 'INSERT INTO console_user (name, role, password_hash) VALUES ($1, $1, $2) RETURNING user_id', [role, noPassword]))!.userId);
+  for (const role of ROLES)
+    userIds.set(
+      role,
+      (await queryRow<{ userId: number }>(
+        db,
+        'INSERT INTO console_user (name, role, password_hash) VALUES ($1, $1, $2) RETURNING user_id',
+        [role, noPassword],
+      ))!.userId,
+    );
   await db.query('INSERT INTO console_user_owner (user_id, owner) VALUES ($1, $2)', [userIds.get('agency'), owner]);
   afterAll(async () => {
     stopping.abort();
@@ -79,7 +98,13 @@ export async function useConsoleServer(settings: Record<string, string> = {}): P
     },
     send({ headers = {}, ...options }) {
       const all = { Host: host, Origin: `http://${host}`, ...headers };
-      return app.inject({ ...options, headers: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Record<string, string> });
+      return app.inject({
+        ...options,
+        headers: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Record<
+          string,
+          string
+        >,
+      });
     },
   };
 }

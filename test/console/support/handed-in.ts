@@ -7,7 +7,15 @@ export async function handIn(client: ConsoleClient, bytes: Uint8Array<ArrayBuffe
   const form = new FormData();
   form.set('key', randomUUID());
   form.set('file', new Blob([bytes]), name);
-  const { verification } = await client.json<{ verification: string }>('/api/detection', { method: 'POST', body: form });
-  await until(async () => (await client.json<{ times: { ended: string | null } }>(`/api/verifications/${verification}`)).times.ended !== null, `${name} is verified`);
+  const { verification } = await client.json<{ verification: string }>('/api/detection', {
+    method: 'POST',
+    body: form,
+  });
+  await until(
+    async () =>
+      (await client.json<{ times: { ended: string | null } }>(`/api/verifications/${verification}`)).times.ended !==
+      null,
+    `${name} is verified`,
+  );
   return verification;
 }

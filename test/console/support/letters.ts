@@ -15,7 +15,10 @@ const limits = loadConfig({});
 /** Carries an operation out as a worker does. */
 export function carryOut(db: Pool, operationId: number): Promise<OperationResult> {
   return runOperation({
-    db, operationId, ...operationSettings, limits,
+    db,
+    operationId,
+    ...operationSettings,
+    limits,
     readLetter: (bytes) => readLetter({ bytes, limits }),
   });
 }
@@ -23,6 +26,16 @@ export function carryOut(db: Pool, operationId: number): Promise<OperationResult
 /** Hands a brand in with a letter that the rules leave to a person: what stands at the place of the signature could be a name or a signature. Returns the letter's id. */
 export async function handInLetter(db: Pool, handle: string, phones: readonly string[]): Promise<number> {
   const letter = letterFile(phones, { signature: 'J. Sample' });
-  const { operationId } = await submitOperation({ db, vault: testVault }, { kind: 'add_managed_brand', request: { handle, brand: profile, numbers: [...phones] }, owner, key: handle, requestedBy: 'test', letter });
+  const { operationId } = await submitOperation(
+    { db, vault: testVault },
+    {
+      kind: 'add_managed_brand',
+      request: { handle, brand: profile, numbers: [...phones] },
+      owner,
+      key: handle,
+      requestedBy: 'test',
+      letter,
+    },
+  );
   return (await carryOut(db, operationId)).letter!.letterId;
 }

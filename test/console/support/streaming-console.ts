@@ -8,7 +8,11 @@ import { WebSocket } from 'ws';
 import { startConsole } from '../../../console/start.ts';
 import { createKey, type Scope } from '../../../pipelines/access/keys.ts';
 import { loadKeySecret } from '../../../pipelines/access/key-secret.ts';
-import { serverMessageForm, streamPath, type ServerMessage } from '../../../pipelines/audio/streaming/stream-protocol.ts';
+import {
+  serverMessageForm,
+  streamPath,
+  type ServerMessage,
+} from '../../../pipelines/audio/streaming/stream-protocol.ts';
 import { loadConfig, type Config } from '../../../runtime/config.ts';
 import { createLog } from '../../../runtime/log.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -29,9 +33,23 @@ export interface StreamingConsole {
 export async function openStreamingConsole(settings: Record<string, string> = {}): Promise<StreamingConsole> {
   const database = await createTestDatabase();
   const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-streaming-'));
-  const config = loadConfig({ DATABASE_URL: database.url, STATE_DIR: stateDir, CONSOLE_PORT: '0', SHUTDOWN_GRACE_SECONDS: '20', AUDIO_SCORERS: '1', KEY_POLL_MS: '50', ...settings });
+  const config = loadConfig({
+    DATABASE_URL: database.url,
+    STATE_DIR: stateDir,
+    CONSOLE_PORT: '0',
+    SHUTDOWN_GRACE_SECONDS: '20',
+    AUDIO_SCORERS: '1',
+    KEY_POLL_MS: '50',
+    ...settings,
+  });
   const log = createLog({ level: process.env.TEST_LOG_LEVEL ?? 'silent', process: 'test' });
-  const running = await startConsole({ config, log, db: database.db, database: { url: database.url, apiUrl: undefined, kind: 'given', home: undefined, release: async () => {} }, close: async () => {} });
+  const running = await startConsole({
+    config,
+    log,
+    db: database.db,
+    database: { url: database.url, apiUrl: undefined, kind: 'given', home: undefined, release: async () => {} },
+    close: async () => {},
+  });
   let clients = 0;
   const makeKey = async (scopes: Scope[] = ['verifications:stream']) => {
     const client = `client ${++clients}`;
@@ -44,7 +62,8 @@ export async function openStreamingConsole(settings: Record<string, string> = {}
     config,
     database,
     makeKey,
-    connect: async (headers) => StreamSocket.open(running.url, headers ?? { Authorization: `Bearer ${(await makeKey()).key}` }),
+    connect: async (headers) =>
+      StreamSocket.open(running.url, headers ?? { Authorization: `Bearer ${(await makeKey()).key}` }),
     async close() {
       await running.close();
       await rm(stateDir, { recursive: true, force: true });
@@ -93,9 +112,12 @@ export class StreamSocket {
   /** The first message of a kind, when it is there. @throws Error if the connection ends without */
   async until<Type extends ServerMessage['type']>(type: Type): Promise<Extract<ServerMessage, { type: Type }>> {
     for (;;) {
-      const found = this.messages.find((message): message is Extract<ServerMessage, { type: Type }> => message.type === type);
+      const found = this.messages.find(
+        (message): message is Extract<ServerMessage, { type: Type }> => message.type === type,
+      );
       if (found !== undefined) return found;
-      if (this.socket.readyState === WebSocket.CLOSED) throw new Error(`the connection ended without ${type}: ${JSON.stringify(this.messages)}`);
+      if (this.socket.readyState === WebSocket.CLOSED)
+        throw new Error(`the connection ended without ${type}: ${JSON.stringify(this.messages)}`);
       await new Promise<void>((resolve) => this.heard.push(resolve));
     }
   }

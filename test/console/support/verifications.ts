@@ -3,7 +3,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AudioStore } from '../../../pipelines/audio/store/audio-store.ts';
 import { finishBatch, readBatch, type Batch } from '../../../pipelines/audio/batches/batch.ts';
-import { submitBatch, type BatchSubmission, type SubmittedItem } from '../../../pipelines/audio/batches/batch-intake.ts';
+import {
+  submitBatch,
+  type BatchSubmission,
+  type SubmittedItem,
+} from '../../../pipelines/audio/batches/batch-intake.ts';
 import { loadRegistry } from '../../../pipelines/audio/models/registry.ts';
 import { performChunk } from '../../../pipelines/audio/batches/perform-chunk.ts';
 import { AudioRefusal } from '../../../pipelines/audio/reasons.ts';
@@ -39,7 +43,11 @@ const scoresOf: Readonly<Record<DecisionLabel, { synthesis: number; replay: numb
 let made = 0;
 
 /** Hands recordings of made voices in, and ends those that have an outcome, as a worker does. The others wait. */
-export async function seedBatch({ database: { db }, stateDir }: Pick<TestConsole, 'database' | 'stateDir'>, outcomes: readonly (MadeOutcome | 'queued')[], changes: Partial<BatchSubmission> = {}): Promise<SeededBatch> {
+export async function seedBatch(
+  { database: { db }, stateDir }: Pick<TestConsole, 'database' | 'stateDir'>,
+  outcomes: readonly (MadeOutcome | 'queued')[],
+  changes: Partial<BatchSubmission> = {},
+): Promise<SeededBatch> {
   const config = configIn(stateDir, { STATE_DIR: stateDir });
   const folder = join(stateDir, 'seeded');
   await mkdir(folder, { recursive: true });
@@ -49,8 +57,14 @@ export async function seedBatch({ database: { db }, stateDir }: Pick<TestConsole
     await writeFile(path, speechLikeWav(5, { pitchHz: 90 + made }));
     items.push({ path, source: (outcome !== 'queued' && outcome.source) || `call-${made}.wav` });
   }
-  const { batch } = await submitBatch({ db, config }, submissionOf(items, { key: randomUUID(), name: 'seeded', ...changes }));
-  const { rows } = await db.query<{ public_id: string; audio_sha256: string }>('SELECT public_id, audio_sha256 FROM verification WHERE batch_id = $1 ORDER BY line', [batch.batchId]);
+  const { batch } = await submitBatch(
+    { db, config },
+    submissionOf(items, { key: randomUUID(), name: 'seeded', ...changes }),
+  );
+  const { rows } = await db.query<{ public_id: string; audio_sha256: string }>(
+    'SELECT public_id, audio_sha256 FROM verification WHERE batch_id = $1 ORDER BY line',
+    [batch.batchId],
+  );
   const store = new AudioStore(config.audioDir);
   const outcomeOf = new Map(rows.map(({ audio_sha256 }, at) => [store.pathOf(audio_sha256), outcomes[at]!]));
   const ended = new AbortController();
@@ -63,20 +77,52 @@ export async function seedBatch({ database: { db }, stateDir }: Pick<TestConsole
     if (outcome.refusal !== undefined) throw outcome.refusal;
     return scoredAs(outcome);
   };
-  const work = { db, store, registry: await loadRegistry(db, config), score, limits: { audioScorers: 1, jobCrashesMax: 2 }, log: silentLog, signal: ended.signal };
-  await performChunk(work, { batchId: batch.batchId, generation: batch.generation, chunk: 0 }).catch((error: unknown) => {
-    if (!ended.signal.aborted) throw error;
-  });
+  const work = {
+    db,
+    store,
+    registry: await loadRegistry(db, config),
+    score,
+    limits: { audioScorers: 1, jobCrashesMax: 2 },
+    log: silentLog,
+    signal: ended.signal,
+  };
+  await performChunk(work, { batchId: batch.batchId, generation: batch.generation, chunk: 0 }).catch(
+    (error: unknown) => {
+      if (!ended.signal.aborted) throw error;
+    },
+  );
   await finishBatch(db, batch);
-  return { batch: await readBatch(db, batch.id), ids: rows.map(({ public_id }) => public_id), digests: rows.map(({ audio_sha256 }) => audio_sha256) };
+  return {
+    batch: await readBatch(db, batch.id),
+    ids: rows.map(({ public_id }) => public_id),
+    digests: rows.map(({ audio_sha256 }) => audio_sha256),
+  };
 }
 
 function scoredAs({ label = 'authentic', scores = scoresOf[label], withoutScore }: MadeOutcome): ScoredRecording {
   const audio = { format: 'wav', codec: 'pcm_s16le', sampleRate: 8000, channels: 1, durationSeconds: 5 };
   const shared = { model: testModel, audio, notes: [], computedMs: 12 };
   if (withoutScore !== undefined) {
-    return { ...shared, state: 'performedWithoutScore', voiceSeconds: 0, scores: null, decision: null, reason: withoutScore, channelScores: [{ channel: 0, voiceSeconds: 0, scores: null, reason: withoutScore }], windows: [{ channel: 0, start: 0, end: 4, label: 'insufficientVoice', scores: null }] };
+    return {
+      ...shared,
+      state: 'performedWithoutScore',
+      voiceSeconds: 0,
+      scores: null,
+      decision: null,
+      reason: withoutScore,
+      channelScores: [{ channel: 0, voiceSeconds: 0, scores: null, reason: withoutScore }],
+      windows: [{ channel: 0, start: 0, end: 4, label: 'insufficientVoice', scores: null }],
+    };
   }
   const windows = [0, 1].map((start) => ({ channel: 0, start, end: start + 4, label: 'validVoice' as const, scores }));
-  return { ...shared, state: 'performed', voiceSeconds: 4, scores, decision: { label, thresholds: { synthesis: 0.5, replay: 0.4 }, policy: 'thresholds/1' }, reason: null, channelScores: [{ channel: 0, voiceSeconds: 4, scores, reason: null }], windows };
+  return {
+    ...shared,
+    state: 'performed',
+    voiceSeconds: 4,
+    scores,
+    decision: { label, thresholds: { synthesis: 0.5, replay: 0.4 }, policy: 'thresholds/1' },
+    reason: null,
+    channelScores: [{ channel: 0, voiceSeconds: 4, scores, reason: null }],
+    windows,
+  };
 }

@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 
 /** Sample recordings of one reader, as somebody would enrol them, and one more to compare. */
-export const readerA = ['reader-a-1.wav', 'reader-a-2.wav', 'reader-a-3.flac'].map((name) => `samples/recordings/${name}`);
+export const readerA = ['reader-a-1.wav', 'reader-a-2.wav', 'reader-a-3.flac'].map(
+  (name) => `samples/recordings/${name}`,
+);
 export const readerAAgain = 'samples/recordings/reader-a-4.opus';
 export const readerB = 'samples/recordings/reader-b-1.mp3';
 
@@ -16,5 +18,12 @@ export async function formOf(fields: Record<string, string>, files: readonly str
 
 /** The fields of an enrolment. */
 export function enrolmentOf(subject: string, changes: Record<string, string> = {}): Record<string, string> {
-  return { owner: 'acme-bank', subject, consentReference: 'form 2026-118', consentAt: '2026-05-02', consentCovers: 'yes', ...changes };
+  return {
+    owner: 'acme-bank',
+    subject,
+    consentReference: 'form 2026-118',
+    consentAt: '2026-05-02',
+    consentCovers: 'yes',
+    ...changes,
+  };
 }

@@ -24,7 +24,12 @@ it('draws speakers, and all clips of a speaker with it', () => {
 });
 
 it('draws synthesizers apart from speakers, and multiplies', () => {
-  const weights = weightsOf([human('a'), { speaker: 'a', synthesizer: 'x' }, { speaker: 'a', synthesizer: 'y' }, human('b')]);
+  const weights = weightsOf([
+    human('a'),
+    { speaker: 'a', synthesizer: 'x' },
+    { speaker: 'a', synthesizer: 'y' },
+    human('b'),
+  ]);
   for (const [bare, x, y, other] of weights as [number, number, number, number][]) {
     expect(bare + other).toBe(2);
     expect(x + y).toBe(bare * 2);
@@ -41,7 +46,13 @@ it('has no interval where the figure never moves, or where too few resamples hav
   expect(bootstrapIntervals([human('a'), human('a')], [() => 1], settings)).toEqual([null]);
   expect(bootstrapIntervals([human('a'), { speaker: 'a', synthesizer: 'x' }], [() => 1], settings)).toEqual([null]);
   expect(bootstrapIntervals([human('a'), human('b')], [() => undefined, () => 0], settings)).toEqual([null, null]);
-  expect(bootstrapIntervals([human('a'), human('b'), human('c')], [(weights) => (weights[0]! > 2 ? weights[1] : undefined)], settings)).toEqual([null]);
+  expect(
+    bootstrapIntervals(
+      [human('a'), human('b'), human('c')],
+      [(weights) => (weights[0]! > 2 ? weights[1] : undefined)],
+      settings,
+    ),
+  ).toEqual([null]);
 });
 
 it('covers the true rate of sets whose speakers differ, which an interval over clips does not', () => {
@@ -51,13 +62,27 @@ it('covers the true rate of sets whose speakers differ, which an interval over c
   const sets = 60;
   for (let set = 0; set < sets; set++) {
     // Scores N(±1, 1 + 1): the true equal error rate is Φ(-1 / √2), 24.0 %.
-    const speakers = Array.from({ length: 40 }, (_none, at) => ({ name: String(at), authentic: at < 20, shift: normal() }));
-    const clips = speakers.flatMap((speaker) => Array.from({ length: 10 }, () => ({ speaker, score: (speaker.authentic ? 1 : -1) + speaker.shift + normal() })));
+    const speakers = Array.from({ length: 40 }, (_none, at) => ({
+      name: String(at),
+      authentic: at < 20,
+      shift: normal(),
+    }));
+    const clips = speakers.flatMap((speaker) =>
+      Array.from({ length: 10 }, () => ({ speaker, score: (speaker.authentic ? 1 : -1) + speaker.shift + normal() })),
+    );
     const ranked = rankTrials(clips.map(({ speaker, score }, item) => ({ score, authentic: speaker.authentic, item })));
     const figure = (weights: Float32Array) => equalErrorRate(ranked, weights);
     const few = { resamples: 150, seed: set };
-    const [interval] = bootstrapIntervals(clips.map(({ speaker }) => human(speaker.name)), [figure], few);
-    const [overClips] = bootstrapIntervals(clips.map((_clip, at) => human(String(at))), [figure], few);
+    const [interval] = bootstrapIntervals(
+      clips.map(({ speaker }) => human(speaker.name)),
+      [figure],
+      few,
+    );
+    const [overClips] = bootstrapIntervals(
+      clips.map((_clip, at) => human(String(at))),
+      [figure],
+      few,
+    );
     if (interval!.low <= 0.2398 && 0.2398 <= interval!.high) covered++;
     if (overClips!.low <= 0.2398 && 0.2398 <= overClips!.high) coveredOverClips++;
   }

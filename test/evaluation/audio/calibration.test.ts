@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import {
-  calibrationTable, likelihoodRatioCost, likelihoodRatioOf, minimumLikelihoodRatioCost, poolAdjacentViolators, scoreMargin,
+  calibrationTable,
+  likelihoodRatioCost,
+  likelihoodRatioOf,
+  minimumLikelihoodRatioCost,
+  poolAdjacentViolators,
+  scoreMargin,
 } from '../../../evaluation/audio/calibration.ts';
 import { equalErrorRate, rankTrials } from '../../../evaluation/audio/error-curve.ts';
 import { randomTrials, trialsOf } from '../../pipelines/audio/evaluation/trials.ts';
@@ -11,7 +16,10 @@ it('costs nothing to be right and sure, one bit to know nothing, and more to be 
   expect(likelihoodRatioCost(trialsOf([0, 0, 0], [0]))).toBe(1);
   expect(likelihoodRatioCost(trialsOf([-10], [10]))).toBeCloseTo(10 / Math.LN2, 3);
   // Half of (log2(1 + 1/3) + log2(1 + 1/2)) for ratios of 3 and 1/2.
-  expect(likelihoodRatioCost(trialsOf([Math.log(3)], [Math.log(0.5)]))).toBeCloseTo((Math.log2(4 / 3) + Math.log2(1.5)) / 2, 12);
+  expect(likelihoodRatioCost(trialsOf([Math.log(3)], [Math.log(0.5)]))).toBeCloseTo(
+    (Math.log2(4 / 3) + Math.log2(1.5)) / 2,
+    12,
+  );
 });
 
 it('is undefined where a class is empty', () => {
@@ -22,8 +30,14 @@ it('is undefined where a class is empty', () => {
 
 it('pools neighbours until the shares rise, ties together', () => {
   const blocks = poolAdjacentViolators(rankTrials(trialsOf([1, 3, 3, 6], [2, 3, 5])));
-  expect(blocks).toEqual([{ authentic: 3, total: 6 }, { authentic: 1, total: 1 }]);
-  expect(poolAdjacentViolators(rankTrials(trialsOf([3, 4], [1, 2])))).toEqual([{ authentic: 0, total: 2 }, { authentic: 2, total: 2 }]);
+  expect(blocks).toEqual([
+    { authentic: 3, total: 6 },
+    { authentic: 1, total: 1 },
+  ]);
+  expect(poolAdjacentViolators(rankTrials(trialsOf([3, 4], [1, 2])))).toEqual([
+    { authentic: 0, total: 2 },
+    { authentic: 2, total: 2 },
+  ]);
 });
 
 /** The best cost over rising assignments, by trying every way to cut the ranks into blocks. */
@@ -58,7 +72,10 @@ it('finds the least cost of any rising calibration', () => {
   const few = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 1, maxLength: 7 });
   fc.assert(
     fc.property(few, few, (authentic, attacks) => {
-      expect(minimumLikelihoodRatioCost(rankTrials(trialsOf(authentic, attacks)))).toBeCloseTo(tryAllCuts(authentic, attacks), 10);
+      expect(minimumLikelihoodRatioCost(rankTrials(trialsOf(authentic, attacks)))).toBeCloseTo(
+        tryAllCuts(authentic, attacks),
+        10,
+      );
     }),
     { seed: 8, numRuns: 300 },
   );
@@ -87,14 +104,29 @@ it('turns scores to log-likelihood ratios, at most those of the margin', () => {
 it('tables scores against what they stand for, as if both classes were equally many', () => {
   const { bins, error } = calibrationTable(trialsOf([0.95, 0.95, 0.95, 0.35], [0.35, 0.1]))!;
   expect(bins).toHaveLength(10);
-  expect(bins[9]).toEqual({ from: 0.9, to: 1, bonafide: 3, attacks: 0, meanScore: expect.closeTo(0.95, 12), authenticShare: 1 });
+  expect(bins[9]).toEqual({
+    from: 0.9,
+    to: 1,
+    bonafide: 3,
+    attacks: 0,
+    meanScore: expect.closeTo(0.95, 12),
+    authenticShare: 1,
+  });
   // A quarter of the authentic and half of the attacks: 0.125 against 0.25.
-  expect(bins[3]).toMatchObject({ bonafide: 1, attacks: 1, authenticShare: expect.closeTo(1 / 3, 12), meanScore: expect.closeTo(0.35, 12) });
+  expect(bins[3]).toMatchObject({
+    bonafide: 1,
+    attacks: 1,
+    authenticShare: expect.closeTo(1 / 3, 12),
+    meanScore: expect.closeTo(0.35, 12),
+  });
   expect(bins[1]).toMatchObject({ bonafide: 0, attacks: 1, authenticShare: 0 });
   expect(bins[0]).toEqual({ from: 0, to: 0.1, bonafide: 0, attacks: 0, meanScore: null, authenticShare: null });
   expect(error).toBeCloseTo(0.375 * 0.05 + 0.375 * (0.35 - 1 / 3) + 0.25 * 0.1, 12);
 });
 
 it('puts a score of 1 in the last bin', () => {
-  expect(calibrationTable(trialsOf([1], [0]))).toMatchObject({ error: 0, bins: { 0: { attacks: 1 }, 9: { bonafide: 1 } } });
+  expect(calibrationTable(trialsOf([1], [0]))).toMatchObject({
+    error: 0,
+    bins: { 0: { attacks: 1 }, 9: { bonafide: 1 } },
+  });
 });

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { actualCost, asvspoof5Costs, equalErrorThreshold, minimumCost, minimumTandemCost, tandemCosts } from '../../../evaluation/audio/detection-cost.ts';
+import {
+  actualCost,
+  asvspoof5Costs,
+  equalErrorThreshold,
+  minimumCost,
+  minimumTandemCost,
+  tandemCosts,
+} from '../../../evaluation/audio/detection-cost.ts';
 import { errorCurve, rankTrials, type Trial } from '../../../evaluation/audio/error-curve.ts';
 import { randomTrials, trialsOf } from '../../pipelines/audio/evaluation/trials.ts';
 
@@ -19,7 +26,11 @@ it.each([
 });
 
 it('is never above 1 and never above the actual cost, whatever the costs', () => {
-  const costs = fc.record({ missCost: fc.integer({ min: 1, max: 20 }), falseAlarmCost: fc.integer({ min: 1, max: 20 }), attackPrior: fc.double({ min: 0.01, max: 0.99, noNaN: true }) });
+  const costs = fc.record({
+    missCost: fc.integer({ min: 1, max: 20 }),
+    falseAlarmCost: fc.integer({ min: 1, max: 20 }),
+    attackPrior: fc.double({ min: 0.01, max: 0.99, noNaN: true }),
+  });
   fc.assert(
     fc.property(randomTrials, costs, (trials, model) => {
       const curve = curveOf(trials);

@@ -26,11 +26,19 @@ it('counts at each threshold what a count by hand finds', () => {
       const authentic = trials.filter((trial) => trial.authentic);
       const attacks = trials.filter((trial) => !trial.authentic);
       for (const [at, threshold] of curve.thresholds.entries()) {
-        expect(curve.misses[at]).toBeCloseTo(authentic.filter(({ score }) => score < threshold).length / authentic.length, 12);
-        expect(curve.falseAlarms[at]).toBeCloseTo(attacks.filter(({ score }) => score >= threshold).length / attacks.length, 12);
+        expect(curve.misses[at]).toBeCloseTo(
+          authentic.filter(({ score }) => score < threshold).length / authentic.length,
+          12,
+        );
+        expect(curve.falseAlarms[at]).toBeCloseTo(
+          attacks.filter(({ score }) => score >= threshold).length / attacks.length,
+          12,
+        );
         expect(ratesAt(curve, threshold)).toEqual({ miss: curve.misses[at], falseAlarm: curve.falseAlarms[at] });
       }
-      expect([curve.misses[0], curve.falseAlarms[0], curve.misses.at(-1), curve.falseAlarms.at(-1)]).toEqual([0, 1, 1, 0]);
+      expect([curve.misses[0], curve.falseAlarms[0], curve.misses.at(-1), curve.falseAlarms.at(-1)]).toEqual([
+        0, 1, 1, 0,
+      ]);
     }),
     { seed: 4, numRuns: 200 },
   );
@@ -42,8 +50,14 @@ it('has an equal error rate between the rates of the thresholds beside it, found
       const rate = equalErrorRate(rankTrials(trials))!;
       const share = (of: readonly Trial[], refused: (trial: Trial) => boolean) => of.filter(refused).length / of.length;
       const tried = [...trials.map(({ score }) => score), Infinity].map((threshold) => ({
-        miss: share(trials.filter(({ authentic }) => authentic), ({ score }) => score < threshold),
-        falseAlarm: share(trials.filter(({ authentic }) => !authentic), ({ score }) => score >= threshold),
+        miss: share(
+          trials.filter(({ authentic }) => authentic),
+          ({ score }) => score < threshold,
+        ),
+        falseAlarm: share(
+          trials.filter(({ authentic }) => !authentic),
+          ({ score }) => score >= threshold,
+        ),
       }));
       const above = Math.min(...tried.map(({ miss, falseAlarm }) => Math.max(miss, falseAlarm)));
       const below = Math.max(...tried.map(({ miss, falseAlarm }) => Math.min(miss, falseAlarm)));
@@ -58,8 +72,13 @@ it('does not change when scores are stretched, and turns round when they are tur
   fc.assert(
     fc.property(randomTrials, (trials) => {
       const rate = equalErrorRate(rankTrials(trials))!;
-      expect(equalErrorRate(rankTrials(trials.map((trial) => ({ ...trial, score: Math.exp(trial.score) }))))).toBeCloseTo(rate, 12);
-      expect(equalErrorRate(rankTrials(trials.map((trial) => ({ ...trial, score: -trial.score }))))).toBeCloseTo(1 - rate, 12);
+      expect(
+        equalErrorRate(rankTrials(trials.map((trial) => ({ ...trial, score: Math.exp(trial.score) })))),
+      ).toBeCloseTo(rate, 12);
+      expect(equalErrorRate(rankTrials(trials.map((trial) => ({ ...trial, score: -trial.score }))))).toBeCloseTo(
+        1 - rate,
+        12,
+      );
     }),
     { seed: 6, numRuns: 200 },
   );

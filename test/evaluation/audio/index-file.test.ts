@@ -14,16 +14,62 @@ const read = async (text: string) => {
 const header = 'path,label,channel,speaker,synthesizer,codec';
 
 it('reads rows with paths relative to the index, in any order of columns, and leaves others out', async () => {
-  const rows = await read('label,codec,path,channel,duration,synthesizer,speaker\nbonafide,mulaw,a/1.wav,phone,3.1,,anna\n"synthetic",none,/data/2.wav,digital,2,"Some, TTS",tts-1\n');
+  const rows = await read(
+    'label,codec,path,channel,duration,synthesizer,speaker\nbonafide,mulaw,a/1.wav,phone,3.1,,anna\n"synthetic",none,/data/2.wav,digital,2,"Some, TTS",tts-1\n',
+  );
   expect(rows).toEqual([
-    { line: 2, path: 'a/1.wav', file: join(directory, 'a/1.wav'), label: 'bonafide', channel: 'phone', speaker: 'anna', synthesizer: '', codec: 'mulaw', attack: '', set: '', baseLabel: '', snrDb: null, asvScore: null, asvTrial: '' },
-    { line: 3, path: '/data/2.wav', file: '/data/2.wav', label: 'synthetic', channel: 'digital', speaker: 'tts-1', synthesizer: 'Some, TTS', codec: 'none', attack: '', set: '', baseLabel: '', snrDb: null, asvScore: null, asvTrial: '' },
+    {
+      line: 2,
+      path: 'a/1.wav',
+      file: join(directory, 'a/1.wav'),
+      label: 'bonafide',
+      channel: 'phone',
+      speaker: 'anna',
+      synthesizer: '',
+      codec: 'mulaw',
+      attack: '',
+      set: '',
+      baseLabel: '',
+      snrDb: null,
+      asvScore: null,
+      asvTrial: '',
+    },
+    {
+      line: 3,
+      path: '/data/2.wav',
+      file: '/data/2.wav',
+      label: 'synthetic',
+      channel: 'digital',
+      speaker: 'tts-1',
+      synthesizer: 'Some, TTS',
+      codec: 'none',
+      attack: '',
+      set: '',
+      baseLabel: '',
+      snrDb: null,
+      asvScore: null,
+      asvTrial: '',
+    },
   ]);
 });
 
 it('reads what else an index may say, tab separated too, and `source` as set', async () => {
-  const [row] = await read(`${header},attack,source,base_label,snr_db,asv_score,asv_trial\n1.wav,replay,phone,anna,tts,gsm,loud,Corpus A,synthetic,12.5,-1.5e-2,nontarget\n`.replaceAll(',', '\t'));
-  expect(row).toMatchObject({ label: 'replay', synthesizer: 'tts', attack: 'loud', set: 'Corpus A', baseLabel: 'synthetic', snrDb: 12.5, asvScore: -0.015, asvTrial: 'nontarget' });
+  const [row] = await read(
+    `${header},attack,source,base_label,snr_db,asv_score,asv_trial\n1.wav,replay,phone,anna,tts,gsm,loud,Corpus A,synthetic,12.5,-1.5e-2,nontarget\n`.replaceAll(
+      ',',
+      '\t',
+    ),
+  );
+  expect(row).toMatchObject({
+    label: 'replay',
+    synthesizer: 'tts',
+    attack: 'loud',
+    set: 'Corpus A',
+    baseLabel: 'synthetic',
+    snrDb: 12.5,
+    asvScore: -0.015,
+    asvTrial: 'nontarget',
+  });
 });
 
 it('gives a live voice no synthesizer, and a synthetic one without a name one', async () => {

@@ -26,12 +26,30 @@ it('scores each recording with the models of its channel; a bad file costs itsel
   await writeFile(join(directory, 'broken.wav'), 'RIFF but no audio');
   await writeFile(join(directory, 'wide.wav'), speechLikeWav(5, { rate: 16_000 }));
   const index = join(directory, 'index.csv');
-  await writeFile(index, ['path,label,channel,speaker,synthesizer,codec', 'live.wav,bonafide,phone,a,,', 'silent.wav,bonafide,phone,a,,', 'broken.wav,synthetic,phone,b,x,', 'missing.wav,replay,phone,b,,', 'wide.wav,bonafide,digital,c,,', ''].join('\n'));
+  await writeFile(
+    index,
+    [
+      'path,label,channel,speaker,synthesizer,codec',
+      'live.wav,bonafide,phone,a,,',
+      'silent.wav,bonafide,phone,a,,',
+      'broken.wav,synthetic,phone,b,x,',
+      'missing.wav,replay,phone,b,,',
+      'wide.wav,bonafide,digital,c,,',
+      '',
+    ].join('\n'),
+  );
   const read = await readIndex(index);
   const registry = await loadShippedRegistry();
   const models = [await findEvaluatedModel(registry, 'phone/v1.1'), await findEvaluatedModel(registry, 'digital/v1.1')];
   const progress: number[] = [];
-  const { set, models: outcomes } = await scoreIndex(read, { pool, models, channels: 'apart', limits: decodeLimitsOf(config), concurrency: 2, onProgress: (done) => progress.push(done) });
+  const { set, models: outcomes } = await scoreIndex(read, {
+    pool,
+    models,
+    channels: 'apart',
+    limits: decodeLimitsOf(config),
+    concurrency: 2,
+    onProgress: (done) => progress.push(done),
+  });
   expect(progress).toEqual([1, 2, 3, 4, 5]);
   expect(outcomes.map(({ model, outcomes: of }) => [model, of.map((each) => each?.state ?? null)])).toEqual([
     ['phone/v1.1', ['performed', 'performedWithoutScore', 'error', 'error', null]],
@@ -63,7 +81,11 @@ it('finds a model by name, family or directory, and refuses others by name', asy
   const byName = await findEvaluatedModel(registry, 'Phone/V1.1');
   expect(byName.directory).toMatch(/models\/phone-v1\.1$/);
   expect(await findEvaluatedModel(registry, byName.directory!)).toEqual(byName);
-  for (const [name, code] of [['phone/v2', 'model_unknown'], ['phone/v5', 'model_removed'], ['auto', 'usage_invalid']] as const) {
+  for (const [name, code] of [
+    ['phone/v2', 'model_unknown'],
+    ['phone/v5', 'model_removed'],
+    ['auto', 'usage_invalid'],
+  ] as const) {
     await expect(findEvaluatedModel(registry, name)).rejects.toMatchObject({ code });
   }
 });

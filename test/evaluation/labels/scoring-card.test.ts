@@ -15,7 +15,9 @@ describe('docs/scoring-card.md', () => {
 
   it('is of the rule that labels numbers: at least 0.30 reported again at a recall of 0.09, with half the labels of the rule before', async () => {
     const { rules } = await readScoringCard(`${root}docs`);
-    const [ours, before] = [complaintRule.version, 'complaints/1'].map((version) => rules.find(({ name }) => name === version)!.periods[0]!);
+    const [ours, before] = [complaintRule.version, 'complaints/1'].map(
+      (version) => rules.find(({ name }) => name === version)!.periods[0]!,
+    );
     expect(ours!.againInWeek.value).toBeGreaterThanOrEqual(0.3);
     expect(ours!.recall.value).toBeGreaterThanOrEqual(0.09);
     expect(ours!.labels.value).toBeLessThanOrEqual(before!.labels.value / 2);

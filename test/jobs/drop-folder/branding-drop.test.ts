@@ -11,12 +11,27 @@ import type { LetterReadingOutcome } from '../../../pipelines/branding/letter-re
 import { runOperation } from '../../../pipelines/branding/requests/run-operation.ts';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { queryRows } from '../../../runtime/postgres.ts';
-import { fresh, goodLetter, letterForReview, operationSettings, owner, profile, signer, testVault } from '../../support/branding.ts';
+import {
+  fresh,
+  goodLetter,
+  letterForReview,
+  operationSettings,
+  owner,
+  profile,
+  signer,
+  testVault,
+} from '../../support/branding.ts';
 import { letterFile } from '../../support/letter-file.ts';
 import { killProcessesAfterEach, startProcess, until } from '../../support/service-process.ts';
 import { openBackend, silent } from '../backends.ts';
 
-const backend = await openBackend('postgres', { RECONCILE_SECONDS: '1', DROP_POLL_SECONDS: '1', DROP_SETTLE_SECONDS: '0', LETTER_MASTER_KEY: '07'.repeat(32), LOG_LEVEL: 'silent' });
+const backend = await openBackend('postgres', {
+  RECONCILE_SECONDS: '1',
+  DROP_POLL_SECONDS: '1',
+  DROP_SETTLE_SECONDS: '0',
+  LETTER_MASTER_KEY: '07'.repeat(32),
+  LOG_LEVEL: 'silent',
+});
 const queues: Queues = await backend.openQueues();
 const { db } = backend.database;
 killProcessesAfterEach();
@@ -28,7 +43,13 @@ const drop = (...path: string[]) => join(directory, 'drop', ...path);
 const limits = { letterBytesMax: 1000, numbersFileBytesMax: 1000, numbersRowsMax: 1000, feedLineBytesMax: 1000 };
 const open = (openVault = async () => testVault): DropFolder => {
   const config = { dropDir: drop(), dropPollSeconds: 1, dropSettleSeconds: 10, ...limits };
-  return openDropFolder({ config, db, log: silent, inboxes: [brandingInbox({ config, db, queues, log: silent, openVault })], clock: () => new Date(now) });
+  return openDropFolder({
+    config,
+    db,
+    log: silent,
+    inboxes: [brandingInbox({ config, db, queues, log: silent, openVault })],
+    clock: () => new Date(now),
+  });
 };
 /** Looks at once, and again when everything that lies there has settled. */
 const settle = async (...folders: DropFolder[]) => {
@@ -36,10 +57,16 @@ const settle = async (...folders: DropFolder[]) => {
   now += 10_000;
   await Promise.all(folders.map((folder) => folder.look()));
 };
-const operations = () => queryRows<{ operationId: number; state: string }>(db, 'SELECT operation_id, state, requested_by, handed_in_by, idempotency_key FROM branding_operation ORDER BY operation_id');
+const operations = () =>
+  queryRows<{ operationId: number; state: string }>(
+    db,
+    'SELECT operation_id, state, requested_by, handed_in_by, idempotency_key FROM branding_operation ORDER BY operation_id',
+  );
 const dropped = (name: string, files: Record<string, unknown>) => writeRequest(drop('branding', name), files);
-const result = async (...path: string[]) => JSON.parse(await readFile(drop(...path), 'utf8')) as Record<string, unknown>;
-const takenPaths = async () => (await readdir(drop('taken'), { recursive: true })).filter((path) => path.split('/').length > 2);
+const result = async (...path: string[]) =>
+  JSON.parse(await readFile(drop(...path), 'utf8')) as Record<string, unknown>;
+const takenPaths = async () =>
+  (await readdir(drop('taken'), { recursive: true })).filter((path) => path.split('/').length > 2);
 
 /** Carries out what is queued, as a worker would; every letter counts as read with the outcome. */
 async function carryOut(letter: LetterReadingOutcome = goodLetter([])): Promise<void> {
@@ -48,17 +75,30 @@ async function carryOut(letter: LetterReadingOutcome = goodLetter([])): Promise<
     const options = { db, operationId, ...operationSettings, readLetter: async () => letter };
     await runOperation(options).catch(async (error: unknown) => {
       if (!(error instanceof ServiceError)) throw error;
-      await db.query(`UPDATE branding_operation SET state = 'failed', finished_at = now(), failure_code = $2, failure_reason = $3 WHERE operationId = $1`, [operationId, error.code, error.problem]);
+      await db.query(
+        `UPDATE branding_operation SET state = 'failed', finished_at = now(), failure_code = $2, failure_reason = $3 WHERE operationId = $1`,
+        [operationId, error.code, error.problem],
+      );
     });
   }
 }
 
 async function writeRequest(folder: string, files: Record<string, unknown>): Promise<void> {
   await mkdir(folder, { recursive: true });
-  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content));
+  for (const [name, content] of Object.entries(files))
+    await writeFile(
+      join(folder, name),
+      typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content),
+    );
 }
 
-const addBrand = (handle: string, more: object = {}) => ({ operation: 'add_managed_brand', owner, handle, brand: profile, ...more });
+const addBrand = (handle: string, more: object = {}) => ({
+  operation: 'add_managed_brand',
+  owner,
+  handle,
+  brand: profile,
+  ...more,
+});
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'caller-trust-drop-'));
@@ -67,7 +107,9 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   // Rows of the audit trail are only ever added: each test has handles of its own instead of an empty database.
-  await db.query(`UPDATE branding_operation SET state = 'failed', finished_at = now(), failure_code = 'internal', failure_reason = 'the test is over' WHERE state = 'queued'`);
+  await db.query(
+    `UPDATE branding_operation SET state = 'failed', finished_at = now(), failure_code = 'internal', failure_reason = 'the test is over' WHERE state = 'queued'`,
+  );
   await db.query(`DELETE FROM ${backend.config.queuePrefix}.job`);
   await rm(directory, { recursive: true });
 });
@@ -92,7 +134,13 @@ describe('a folder with a request', () => {
     now += 1;
     await folder.look();
     const queued = (await operations()).slice(before);
-    expect(queued).toMatchObject([{ state: 'queued', requested_by: expect.stringMatching(/^drop folder [0-9a-f]{16}$/) as string, handed_in_by: userInfo().username }]);
+    expect(queued).toMatchObject([
+      {
+        state: 'queued',
+        requested_by: expect.stringMatching(/^drop folder [0-9a-f]{16}$/) as string,
+        handed_in_by: userInfo().username,
+      },
+    ]);
     expect(await queues.state('branding', `branding-${queued[0]!.operationId}`)).toBe('waiting');
     expect(await readdir(drop('branding'))).toEqual([]);
   });
@@ -101,7 +149,12 @@ describe('a folder with a request', () => {
     const { handle } = fresh(0);
     const before = (await operations()).length;
     const folder = open();
-    for (const [name, file] of [['part', 'letter.pdf.part'], ['tmp', 'numbers.csv.tmp'], ['dot', '.letter.pdf.Xy12']] as const) await dropped(name, { 'request.json': addBrand(handle), [file]: 'x' });
+    for (const [name, file] of [
+      ['part', 'letter.pdf.part'],
+      ['tmp', 'numbers.csv.tmp'],
+      ['dot', '.letter.pdf.Xy12'],
+    ] as const)
+      await dropped(name, { 'request.json': addBrand(handle), [file]: 'x' });
     await dropped('acme.tmp', { 'request.json': addBrand(handle) });
     await dropped('.hidden', { 'request.json': addBrand(handle) });
     await settle(folder);
@@ -115,51 +168,100 @@ describe('a folder with a request', () => {
     const { handle, phones } = fresh(2);
     const folder = open();
     const csv = `phone\n${phones.join('\n')}\n12\n${phones[0]}\n`;
-    await dropped('acme', { 'request.json': addBrand(handle, { key: 'acme-1' }), 'loa.pdf': 'letter', 'numbers.csv': csv, '.DS_Store': 'desktop' });
+    await dropped('acme', {
+      'request.json': addBrand(handle, { key: 'acme-1' }),
+      'loa.pdf': 'letter',
+      'numbers.csv': csv,
+      '.DS_Store': 'desktop',
+    });
     await settle(folder);
-    const attached = goodLetter([...phones, `The attached CSV lists them from ${phones[0]} to ${phones[1]}, 2 numbers.`]);
+    const attached = goodLetter([
+      ...phones,
+      `The attached CSV lists them from ${phones[0]} to ${phones[1]}, 2 numbers.`,
+    ]);
     await carryOut(attached);
     await folder.look();
-    expect((await readdir(drop('done', 'acme'))).toSorted()).toEqual(['numbers.result.csv', 'request.json', 'result.json']);
+    expect((await readdir(drop('done', 'acme'))).toSorted()).toEqual([
+      'numbers.result.csv',
+      'request.json',
+      'result.json',
+    ]);
     expect(await result('done', 'acme', 'result.json')).toMatchObject({
-      schema: 'caller-trust/branding-drop-result/1', folder: 'acme', outcome: 'in_review', operation: 'add_managed_brand', owner, key: 'acme-1', failure: null,
-      operationId: expect.any(Number) as number, brand: { handle, state: 'in_review' }, letter: { state: 'in_review' }, numbers: { given: 4, accepted: 2, rejected: 2 },
+      schema: 'caller-trust/branding-drop-result/1',
+      folder: 'acme',
+      outcome: 'in_review',
+      operation: 'add_managed_brand',
+      owner,
+      key: 'acme-1',
+      failure: null,
+      operationId: expect.any(Number) as number,
+      brand: { handle, state: 'in_review' },
+      letter: { state: 'in_review' },
+      numbers: { given: 4, accepted: 2, rejected: 2 },
     });
     const rows = (await readFile(drop('done', 'acme', 'numbers.result.csv'), 'utf8')).split('\n');
-    expect(rows.slice(0, 2)).toEqual(['line,phone,outcome,reason', `2,${phones[0]},accepted,The number was submitted with the brand.`]);
-    expect(rows.slice(3)).toEqual([expect.stringMatching(/^4,,phone_invalid,/), expect.stringMatching(/^5,\+\d+,number_repeated,/), '']);
+    expect(rows.slice(0, 2)).toEqual([
+      'line,phone,outcome,reason',
+      `2,${phones[0]},accepted,The number was submitted with the brand.`,
+    ]);
+    expect(rows.slice(3)).toEqual([
+      expect.stringMatching(/^4,,phone_invalid,/),
+      expect.stringMatching(/^5,\+\d+,number_repeated,/),
+      '',
+    ]);
     expect(await takenPaths()).toEqual([]);
   });
 
   it.each([
     ['done', 'in_review', letterForReview],
     ['rejected', 'rejected', (phones: readonly string[]) => goodLetter(phones, { date: '2020-01-01' })],
-  ] as const)('moves to %s when the outcome is %s, its letter kept in the database only', async (place, outcome, letter) => {
-    const { handle, phones } = fresh(2);
-    const folder = open();
-    await dropped('acme', { 'request.json': addBrand(handle, { numbers: phones }), 'scan.png': 'letter' });
-    await settle(folder);
-    await carryOut(letter(phones));
-    await folder.look();
-    expect(await result(place, 'acme', 'result.json')).toMatchObject({ outcome, failure: null, letter: { findings: expect.arrayContaining([expect.objectContaining({ severity: outcome === 'in_review' ? 'review' : 'reject' })]) as unknown[] } });
-    expect(await readdir(drop(place, 'acme'))).not.toContain('scan.png');
-  });
+  ] as const)(
+    'moves to %s when the outcome is %s, its letter kept in the database only',
+    async (place, outcome, letter) => {
+      const { handle, phones } = fresh(2);
+      const folder = open();
+      await dropped('acme', { 'request.json': addBrand(handle, { numbers: phones }), 'scan.png': 'letter' });
+      await settle(folder);
+      await carryOut(letter(phones));
+      await folder.look();
+      expect(await result(place, 'acme', 'result.json')).toMatchObject({
+        outcome,
+        failure: null,
+        letter: {
+          findings: expect.arrayContaining([
+            expect.objectContaining({ severity: outcome === 'in_review' ? 'review' : 'reject' }),
+          ]) as unknown[],
+        },
+      });
+      expect(await readdir(drop(place, 'acme'))).not.toContain('scan.png');
+    },
+  );
 
   it('moves to rejected with its files when its operation has failed, and can be put in again', async () => {
     const { handle } = fresh(0);
     const folder = open();
-    await dropped('acme', { 'request.json': { operation: 'update_managed_brand', owner, handle }, 'loa.pdf': 'letter' });
+    await dropped('acme', {
+      'request.json': { operation: 'update_managed_brand', owner, handle },
+      'loa.pdf': 'letter',
+    });
     await settle(folder);
     await carryOut();
     await folder.look();
-    expect(await result('rejected', 'acme', 'result.json')).toMatchObject({ outcome: 'rejected', failure: { code: 'brand_unknown' }, brand: null });
+    expect(await result('rejected', 'acme', 'result.json')).toMatchObject({
+      outcome: 'rejected',
+      failure: { code: 'brand_unknown' },
+      brand: null,
+    });
     expect((await readdir(drop('rejected', 'acme'))).toSorted()).toEqual(['loa.pdf', 'request.json', 'result.json']);
     await rename(drop('rejected', 'acme'), drop('branding', 'acme'));
     await writeFile(drop('branding', 'acme', 'request.json'), JSON.stringify(addBrand(handle)));
     await settle(folder);
     await carryOut(goodLetter([]));
     await folder.look();
-    expect(await result('done', 'acme', 'result.json')).toMatchObject({ outcome: expect.stringMatching(/approved|in_review/) as string, brand: { handle } });
+    expect(await result('done', 'acme', 'result.json')).toMatchObject({
+      outcome: expect.stringMatching(/approved|in_review/) as string,
+      brand: { handle },
+    });
     expect((await readdir(drop('done', 'acme'))).toSorted()).toEqual(['request.json', 'result.json']);
   });
 
@@ -175,9 +277,15 @@ describe('a folder with a request', () => {
     await carryOut(goodLetter([]));
     await folder.look();
     expect(await operations()).toHaveLength(before + 1);
-    const [first, second] = [await result('done', 'first', 'result.json'), await result('done', 'second', 'result.json')];
+    const [first, second] = [
+      await result('done', 'first', 'result.json'),
+      await result('done', 'second', 'result.json'),
+    ];
     expect(second['operationId']).toBe(first['operationId']);
-    expect(await result('rejected', 'other', 'result.json')).toMatchObject({ operationId: null, failure: { code: 'idempotency_conflict' } });
+    expect(await result('rejected', 'other', 'result.json')).toMatchObject({
+      operationId: null,
+      failure: { code: 'idempotency_conflict' },
+    });
     expect(await readdir(drop('done', 'second'))).not.toContain('loa.pdf');
   });
 
@@ -190,25 +298,61 @@ describe('a folder with a request', () => {
     await settle(folder);
     await carryOut();
     await folder.look();
-    expect((await readdir(drop('done'))).toSorted()).toEqual(['acme', expect.stringMatching(/^acme\.[0-9a-f]{16}$/), expect.stringMatching(/^ü+\.[0-9a-f]{16}$/)]);
+    expect((await readdir(drop('done'))).toSorted()).toEqual([
+      'acme',
+      expect.stringMatching(/^acme\.[0-9a-f]{16}$/),
+      expect.stringMatching(/^ü+\.[0-9a-f]{16}$/),
+    ]);
     expect(await readdir(drop('done', 'acme'))).toEqual(['kept']);
   });
 });
 
 describe('a folder that asks for the form of a letter', () => {
-  const askForm = (handle: string, more: object = {}) => ({ operation: 'issue_letter_form', owner, handle, brand: profile, signer, ...more });
-  const forms = () => queryRows<{ sha256: string }>(db, "SELECT sha256, owner, language, issued_by, content -> 'phones' AS phones FROM issued_form WHERE issued_by LIKE 'drop folder %' ORDER BY form_id");
-  const digestOf = async (...path: string[]) => createHash('sha256').update(await readFile(drop(...path, 'letter-form.pdf'))).digest('hex');
+  const askForm = (handle: string, more: object = {}) => ({
+    operation: 'issue_letter_form',
+    owner,
+    handle,
+    brand: profile,
+    signer,
+    ...more,
+  });
+  const forms = () =>
+    queryRows<{ sha256: string }>(
+      db,
+      "SELECT sha256, owner, language, issued_by, content -> 'phones' AS phones FROM issued_form WHERE issued_by LIKE 'drop folder %' ORDER BY form_id",
+    );
+  const digestOf = async (...path: string[]) =>
+    createHash('sha256')
+      .update(await readFile(drop(...path, 'letter-form.pdf')))
+      .digest('hex');
 
   it('gets it at once, with no operation made, and keeps its CSV', async () => {
     const { handle, phones } = fresh(2);
     const before = (await operations()).length;
     await dropped('form', { 'request.json': askForm(handle, { language: 'fr' }), 'numbers.csv': phones.join('\n') });
     await settle(open());
-    expect((await readdir(drop('done', 'form'))).toSorted()).toEqual(['letter-form.pdf', 'numbers.csv', 'request.json', 'result.json']);
+    expect((await readdir(drop('done', 'form'))).toSorted()).toEqual([
+      'letter-form.pdf',
+      'numbers.csv',
+      'request.json',
+      'result.json',
+    ]);
     const sha256 = await digestOf('done', 'form');
-    expect((await forms()).at(-1)).toMatchObject({ sha256, owner, language: 'fr', issued_by: expect.stringMatching(/^drop folder [0-9a-f]{16}$/) as string, phones });
-    expect(await result('done', 'form', 'result.json')).toMatchObject({ outcome: 'accepted', operation: 'issue_letter_form', operationId: null, owner, failure: null, form: { sha256, numbers: 2, file: 'letter-form.pdf' } });
+    expect((await forms()).at(-1)).toMatchObject({
+      sha256,
+      owner,
+      language: 'fr',
+      issued_by: expect.stringMatching(/^drop folder [0-9a-f]{16}$/) as string,
+      phones,
+    });
+    expect(await result('done', 'form', 'result.json')).toMatchObject({
+      outcome: 'accepted',
+      operation: 'issue_letter_form',
+      operationId: null,
+      owner,
+      failure: null,
+      form: { sha256, numbers: 2, file: 'letter-form.pdf' },
+    });
     expect(await operations()).toHaveLength(before);
   });
 
@@ -222,12 +366,22 @@ describe('a folder that asks for the form of a letter', () => {
     expect(await digestOf('done', 'form')).not.toBe(first);
   });
 
-  it.each(['letter-form.pdf', 'letter-form.pdf.tmp'])('gets it from the next watcher, where one was killed that had written %s', async (left) => {
-    await writeRequest(drop('taken', 'branding', '0123456789abcdef', 'form'), { 'request.json': askForm(fresh(0).handle), [left]: 'half' });
-    await open().look();
-    expect((await readdir(drop('done', 'form'))).toSorted()).toEqual(['letter-form.pdf', 'request.json', 'result.json']);
-    expect(await digestOf('done', 'form')).toBe((await forms()).at(-1)!.sha256);
-  });
+  it.each(['letter-form.pdf', 'letter-form.pdf.tmp'])(
+    'gets it from the next watcher, where one was killed that had written %s',
+    async (left) => {
+      await writeRequest(drop('taken', 'branding', '0123456789abcdef', 'form'), {
+        'request.json': askForm(fresh(0).handle),
+        [left]: 'half',
+      });
+      await open().look();
+      expect((await readdir(drop('done', 'form'))).toSorted()).toEqual([
+        'letter-form.pdf',
+        'request.json',
+        'result.json',
+      ]);
+      expect(await digestOf('done', 'form')).toBe((await forms()).at(-1)!.sha256);
+    },
+  );
 
   it.each([
     ['without a signer', { signer: undefined }, {}, 'brand_request_invalid', /signer/],
@@ -239,8 +393,14 @@ describe('a folder that asks for the form of a letter', () => {
     const before = (await forms()).length;
     await dropped('form', { 'request.json': askForm(fresh(0).handle, more), ...files });
     await settle(open());
-    expect(await result('rejected', 'form', 'result.json')).toMatchObject({ outcome: 'rejected', form: null, failure: { code, reason: expect.stringMatching(reason) as string } });
-    expect((await readdir(drop('rejected', 'form'))).toSorted()).toEqual([...Object.keys(files), 'request.json', 'result.json'].toSorted());
+    expect(await result('rejected', 'form', 'result.json')).toMatchObject({
+      outcome: 'rejected',
+      form: null,
+      failure: { code, reason: expect.stringMatching(reason) as string },
+    });
+    expect((await readdir(drop('rejected', 'form'))).toSorted()).toEqual(
+      [...Object.keys(files), 'request.json', 'result.json'].toSorted(),
+    );
     expect(await forms()).toHaveLength(before);
   });
 
@@ -251,7 +411,11 @@ describe('a folder that asks for the form of a letter', () => {
     await settle(folder);
     await carryOut();
     await folder.look();
-    expect(await result('done', 'back', 'result.json')).toMatchObject({ operation: 'add_managed_brand', form: null, letter: { findings: expect.any(Array) as unknown[] } });
+    expect(await result('done', 'back', 'result.json')).toMatchObject({
+      operation: 'add_managed_brand',
+      form: null,
+      letter: { findings: expect.any(Array) as unknown[] },
+    });
     expect(await readdir(drop('done', 'back'))).not.toContain('letter-form.pdf');
   });
 });
@@ -261,35 +425,105 @@ describe('a folder that is no request is rejected with what to do', () => {
   const cases: [string, () => Record<string, unknown>, string, RegExp][] = [
     ['damaged JSON', () => ({ 'request.json': '{"owner":' }), 'brand_request_invalid', /not JSON/],
     ['JSON that is no object', () => ({ 'request.json': '[]' }), 'brand_request_invalid', /not a JSON object/],
-    ['text that is not UTF-8', () => ({ 'request.json': Buffer.from([0x7b, 0xff, 0x7d]) }), 'brand_request_invalid', /UTF-8/],
-    ['huge JSON', () => ({ 'request.json': { ...good(), filling: 'x'.repeat(1024 * 1024) } }), 'brand_request_invalid', /larger than 1048576 bytes/],
-    ['an unknown operation', () => ({ 'request.json': { ...good(), operation: 'constructor' } }), 'brand_request_invalid', /operation: is not one of add_managed_brand/],
-    ['no owner', () => ({ 'request.json': { ...good(), owner: undefined } }), 'brand_request_invalid', /owner: is missing/],
-    ['an owner that is no text', () => ({ 'request.json': { ...good(), owner: { name: owner } } }), 'brand_request_invalid', /owner/],
+    [
+      'text that is not UTF-8',
+      () => ({ 'request.json': Buffer.from([0x7b, 0xff, 0x7d]) }),
+      'brand_request_invalid',
+      /UTF-8/,
+    ],
+    [
+      'huge JSON',
+      () => ({ 'request.json': { ...good(), filling: 'x'.repeat(1024 * 1024) } }),
+      'brand_request_invalid',
+      /larger than 1048576 bytes/,
+    ],
+    [
+      'an unknown operation',
+      () => ({ 'request.json': { ...good(), operation: 'constructor' } }),
+      'brand_request_invalid',
+      /operation: is not one of add_managed_brand/,
+    ],
+    [
+      'no owner',
+      () => ({ 'request.json': { ...good(), owner: undefined } }),
+      'brand_request_invalid',
+      /owner: is missing/,
+    ],
+    [
+      'an owner that is no text',
+      () => ({ 'request.json': { ...good(), owner: { name: owner } } }),
+      'brand_request_invalid',
+      /owner/,
+    ],
     ['a key with a space', () => ({ 'request.json': { ...good(), key: 'a b' } }), 'brand_request_invalid', /key/],
     ['an unknown field', () => ({ 'request.json': { ...good(), colour: 'red' } }), 'brand_request_invalid', /colour/],
-    ['numbers named and as a CSV', () => ({ 'request.json': { ...good(), numbers: ['+12125550101'] }, 'numbers.csv': '+12125550101' }), 'brand_request_invalid', /give one of the two/],
-    ['several letters', () => ({ 'request.json': good(), 'a.pdf': 'a', 'b.png': 'b' }), 'letter_file_invalid', /more than one letter/],
-    ['a letter past the limit', () => ({ 'request.json': good(), 'a.pdf': 'x'.repeat(limits.letterBytesMax + 1) }), 'letter_file_invalid', /larger than 1000 bytes/],
-    ['several lists of numbers', () => ({ 'request.json': good(), 'a.csv': '', 'b.CSV': '' }), 'numbers_file_invalid', /more than one CSV/],
-    ['a CSV past the limit', () => ({ 'request.json': good(), 'a.csv': 'x'.repeat(limits.numbersFileBytesMax + 1) }), 'numbers_file_invalid', /larger than 1000 bytes/],
-    ['more JSON', () => ({ 'request.json': good(), 'request (1).json': good() }), 'brand_request_invalid', /more than one JSON/],
-    ['many files', () => ({ 'request.json': good(), ...Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`${at}.pdf`, ''])) }), 'brand_request_invalid', /more than 20 files/],
+    [
+      'numbers named and as a CSV',
+      () => ({ 'request.json': { ...good(), numbers: ['+12125550101'] }, 'numbers.csv': '+12125550101' }),
+      'brand_request_invalid',
+      /give one of the two/,
+    ],
+    [
+      'several letters',
+      () => ({ 'request.json': good(), 'a.pdf': 'a', 'b.png': 'b' }),
+      'letter_file_invalid',
+      /more than one letter/,
+    ],
+    [
+      'a letter past the limit',
+      () => ({ 'request.json': good(), 'a.pdf': 'x'.repeat(limits.letterBytesMax + 1) }),
+      'letter_file_invalid',
+      /larger than 1000 bytes/,
+    ],
+    [
+      'several lists of numbers',
+      () => ({ 'request.json': good(), 'a.csv': '', 'b.CSV': '' }),
+      'numbers_file_invalid',
+      /more than one CSV/,
+    ],
+    [
+      'a CSV past the limit',
+      () => ({ 'request.json': good(), 'a.csv': 'x'.repeat(limits.numbersFileBytesMax + 1) }),
+      'numbers_file_invalid',
+      /larger than 1000 bytes/,
+    ],
+    [
+      'more JSON',
+      () => ({ 'request.json': good(), 'request (1).json': good() }),
+      'brand_request_invalid',
+      /more than one JSON/,
+    ],
+    [
+      'many files',
+      () => ({
+        'request.json': good(),
+        ...Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`${at}.pdf`, ''])),
+      }),
+      'brand_request_invalid',
+      /more than 20 files/,
+    ],
   ];
   it.each(cases)('%s', async (_what, files, code, reason) => {
     const before = (await operations()).length;
     await dropped('acme', files());
     await settle(open());
     const given = await result('rejected', 'acme', 'result.json');
-    expect(given).toMatchObject({ outcome: 'rejected', operationId: null, failure: { code, reason: expect.stringMatching(reason) as string, hint: expect.stringMatching(/\w/) as string } });
-    expect((await readdir(drop('rejected', 'acme'))).toSorted()).toEqual([...Object.keys(files()), 'result.json'].toSorted());
+    expect(given).toMatchObject({
+      outcome: 'rejected',
+      operationId: null,
+      failure: { code, reason: expect.stringMatching(reason) as string, hint: expect.stringMatching(/\w/) as string },
+    });
+    expect((await readdir(drop('rejected', 'acme'))).toSorted()).toEqual(
+      [...Object.keys(files()), 'result.json'].toSorted(),
+    );
     expect(await operations()).toHaveLength(before);
   });
 
   it('links, sub-folders and pipes, none of which is followed or read', async () => {
     const secret = join(directory, 'secret.pdf');
     await writeFile(secret, 'secret');
-    for (const name of ['link', 'linked-request', 'folder', 'pipe']) await dropped(name, name === 'linked-request' ? {} : { 'request.json': good() });
+    for (const name of ['link', 'linked-request', 'folder', 'pipe'])
+      await dropped(name, name === 'linked-request' ? {} : { 'request.json': good() });
     await symlink(secret, drop('branding', 'link', 'loa.pdf'));
     await symlink(secret, drop('branding', 'linked-request', 'request.json'));
     await mkdir(drop('branding', 'folder', 'more'));
@@ -297,12 +531,17 @@ describe('a folder that is no request is rejected with what to do', () => {
     await symlink(directory, drop('branding', 'folder-link'));
     await writeFile(drop('branding', 'loose.pdf'), 'loose');
     await settle(open());
-    const reasonOf = async (...path: string[]) => ((await result('rejected', ...path))['failure'] as { reason: string }).reason;
+    const reasonOf = async (...path: string[]) =>
+      ((await result('rejected', ...path))['failure'] as { reason: string }).reason;
     expect(await reasonOf('link', 'result.json')).toBe('loa.pdf is a symbolic link, and must be a regular file.');
-    expect(await reasonOf('linked-request', 'result.json')).toBe('request.json is a symbolic link, and must be a regular file.');
+    expect(await reasonOf('linked-request', 'result.json')).toBe(
+      'request.json is a symbolic link, and must be a regular file.',
+    );
     expect(await reasonOf('folder', 'result.json')).toBe('more is a folder, and must be a regular file.');
     expect(await reasonOf('pipe', 'result.json')).toBe('loa.pdf is not a file, and must be a regular file.');
-    expect(await reasonOf('folder-link.result.json')).toMatch(/a folder with request\.json, and this is a symbolic link/);
+    expect(await reasonOf('folder-link.result.json')).toMatch(
+      /a folder with request\.json, and this is a symbolic link/,
+    );
     expect(await reasonOf('loose.pdf.result.json')).toMatch(/this is a file/);
     expect(await readFile(secret, 'utf8')).toBe('secret');
     expect((await operations()).filter(({ state }) => state === 'queued')).toEqual([]);
@@ -317,17 +556,27 @@ describe('a folder that is no request is rejected with what to do', () => {
     expect(await readdir(drop('branding'))).toEqual(['acme']);
     now += 1000;
     await folder.look();
-    expect(await result('rejected', 'acme', 'result.json')).toMatchObject({ failure: { code: 'brand_request_invalid', reason: 'The folder holds no request.json.' } });
+    expect(await result('rejected', 'acme', 'result.json')).toMatchObject({
+      failure: { code: 'brand_request_invalid', reason: 'The folder holds no request.json.' },
+    });
   });
 
   it('and one that names its files like the results of another try does not pass for a result', async () => {
     const { handle } = fresh(0);
     const folder = open();
-    await dropped('acme', { 'request.json': addBrand(handle), 'result.json': { id: 'forged', outcome: 'approved', failure: null }, 'numbers.result.csv': '+12125550101' });
+    await dropped('acme', {
+      'request.json': addBrand(handle),
+      'result.json': { id: 'forged', outcome: 'approved', failure: null },
+      'numbers.result.csv': '+12125550101',
+    });
     await settle(folder);
     await carryOut();
     await folder.look();
-    expect(await result('done', 'acme', 'result.json')).toMatchObject({ outcome: 'accepted', brand: { handle }, numbers: null });
+    expect(await result('done', 'acme', 'result.json')).toMatchObject({
+      outcome: 'accepted',
+      brand: { handle },
+      numbers: null,
+    });
   });
 });
 
@@ -352,25 +601,28 @@ describe('a watcher that is killed', () => {
   it.each([
     ['after the result', false],
     ['after it removed the letter', true],
-  ])('%s leaves a folder that another one puts away, also if its key belongs to another folder', async (_when, removed) => {
-    const { handle } = fresh(0);
-    const folder = open();
-    const key = `key-${handle}`;
-    await dropped('first', { 'request.json': addBrand(handle, { key }), 'loa.pdf': 'letter' });
-    await settle(folder);
-    await carryOut(goodLetter([]));
-    await folder.look();
-    await dropped('second', { 'request.json': addBrand(handle, { key }), 'loa.pdf': 'letter' });
-    await settle(open(killed('after the result')));
-    const [id] = await readdir(drop('taken', 'branding'));
-    const written = { ...(await result('done', 'first', 'result.json')), id, folder: 'second' };
-    await writeFile(drop('taken', 'branding', id!, 'second', 'result.json'), JSON.stringify(written));
-    if (removed) await rm(drop('taken', 'branding', id!, 'second', 'loa.pdf'));
-    await open().look();
-    expect((await readdir(drop('done', 'second'))).toSorted()).toEqual(['request.json', 'result.json']);
-    expect(await result('done', 'second', 'result.json')).toEqual(written);
-    expect(await takenPaths()).toEqual([]);
-  });
+  ])(
+    '%s leaves a folder that another one puts away, also if its key belongs to another folder',
+    async (_when, removed) => {
+      const { handle } = fresh(0);
+      const folder = open();
+      const key = `key-${handle}`;
+      await dropped('first', { 'request.json': addBrand(handle, { key }), 'loa.pdf': 'letter' });
+      await settle(folder);
+      await carryOut(goodLetter([]));
+      await folder.look();
+      await dropped('second', { 'request.json': addBrand(handle, { key }), 'loa.pdf': 'letter' });
+      await settle(open(killed('after the result')));
+      const [id] = await readdir(drop('taken', 'branding'));
+      const written = { ...(await result('done', 'first', 'result.json')), id, folder: 'second' };
+      await writeFile(drop('taken', 'branding', id!, 'second', 'result.json'), JSON.stringify(written));
+      if (removed) await rm(drop('taken', 'branding', id!, 'second', 'loa.pdf'));
+      await open().look();
+      expect((await readdir(drop('done', 'second'))).toSorted()).toEqual(['request.json', 'result.json']);
+      expect(await result('done', 'second', 'result.json')).toEqual(written);
+      expect(await takenPaths()).toEqual([]);
+    },
+  );
 
   it('or works beside another one takes each folder once', async () => {
     const before = (await operations()).length;
@@ -392,7 +644,10 @@ describe('the processes of the service', () => {
     const brands = Array.from({ length: 6 }, () => fresh(1));
     for (const [at, { handle, phones }] of brands.entries()) {
       const unfinished = drop('branding', `request-${at}.tmp`);
-      await writeRequest(unfinished, { 'request.json': addBrand(handle, { numbers: phones }), 'loa.pdf': letterFile(phones) });
+      await writeRequest(unfinished, {
+        'request.json': addBrand(handle, { numbers: phones }),
+        'loa.pdf': letterFile(phones),
+      });
       await rename(unfinished, drop('branding', `request-${at}`));
     }
     const worker = startProcess('jobs/worker-main.js', env);
@@ -404,10 +659,19 @@ describe('the processes of the service', () => {
     const schedulers = [startProcess('jobs/scheduler-main.js', env), startProcess('jobs/scheduler-main.js', env)];
     await until(async () => (await readdir(drop('done'))).length === 6, 'every request is done', 150);
     const results = await Promise.all(brands.map((_brand, at) => result('done', `request-${at}`, 'result.json')));
-    expect(results.map(({ outcome, brand }) => [outcome, (brand as { handle: string }).handle])).toEqual(brands.map(({ handle }) => ['in_review', handle]));
+    expect(results.map(({ outcome, brand }) => [outcome, (brand as { handle: string }).handle])).toEqual(
+      brands.map(({ handle }) => ['in_review', handle]),
+    );
     expect(await operations()).toHaveLength(before + 6);
-    expect((await readdir(drop('done', 'request-0'))).toSorted()).toEqual(['numbers.result.csv', 'request.json', 'result.json']);
-    await until(async () => schedulers.every((each) => each.log().includes('the scheduler runs')), 'the last schedulers have started, so that they hear the signal');
+    expect((await readdir(drop('done', 'request-0'))).toSorted()).toEqual([
+      'numbers.result.csv',
+      'request.json',
+      'result.json',
+    ]);
+    await until(
+      async () => schedulers.every((each) => each.log().includes('the scheduler runs')),
+      'the last schedulers have started, so that they hear the signal',
+    );
     expect(await Promise.all([...schedulers, worker].map((each) => each.end('SIGTERM')))).toEqual([0, 0, 0]);
   }, 240_000);
 });

@@ -20,19 +20,34 @@ const drop = (...path: string[]) => join(directory, 'drop', ...path);
 const submit: SubmitDropped = (file) => submitFeed({ db, feedDir: join(directory, 'feeds'), ...file });
 const open = (changes: { submit?: SubmitDropped } = {}): DropFolder => {
   const config = { dropDir: drop(), dropPollSeconds: 1, dropSettleSeconds: 10 };
-  return openDropFolder({ config, db, log: silent, inboxes: feedInboxes({ config, queues, log: silent, submit, ...changes }), clock: () => new Date(now) });
+  return openDropFolder({
+    config,
+    db,
+    log: silent,
+    inboxes: feedInboxes({ config, queues, log: silent, submit, ...changes }),
+    clock: () => new Date(now),
+  });
 };
-const loads = () => queryRows<{ loadId: number; fileName: string; feed: string }>(db, 'SELECT load_id, feed, file_name FROM feed_load ORDER BY load_id');
+const loads = () =>
+  queryRows<{ loadId: number; fileName: string; feed: string }>(
+    db,
+    'SELECT load_id, feed, file_name FROM feed_load ORDER BY load_id',
+  );
 const finish = (state: 'done' | 'failed') =>
-  db.query(`UPDATE feed_load SET state = $1, finished_at = now(), rows_given = 2, rows_accepted = 2, rows_rejected = 0, failure_code = CASE WHEN $1 = 'failed' THEN 'feed_header_invalid' END, failure_reason = CASE WHEN $1 = 'failed' THEN 'No phone column.' END`, [state]);
-const result = async (...path: string[]) => JSON.parse(await readFile(drop(...path), 'utf8')) as Record<string, unknown>;
+  db.query(
+    `UPDATE feed_load SET state = $1, finished_at = now(), rows_given = 2, rows_accepted = 2, rows_rejected = 0, failure_code = CASE WHEN $1 = 'failed' THEN 'feed_header_invalid' END, failure_reason = CASE WHEN $1 = 'failed' THEN 'No phone column.' END`,
+    [state],
+  );
+const result = async (...path: string[]) =>
+  JSON.parse(await readFile(drop(...path), 'utf8')) as Record<string, unknown>;
 /** Looks at once, and again when everything that lies there has settled. */
 const settle = async (...folders: DropFolder[]) => {
   await Promise.all(folders.map((folder) => folder.look()));
   now += 10_000;
   await Promise.all(folders.map((folder) => folder.look()));
 };
-const takenFiles = async () => (await readdir(drop('taken'), { recursive: true, withFileTypes: true })).filter((entry) => !entry.isDirectory());
+const takenFiles = async () =>
+  (await readdir(drop('taken'), { recursive: true, withFileTypes: true })).filter((entry) => !entry.isDirectory());
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'caller-trust-drop-'));
@@ -69,7 +84,8 @@ describe('the drop folder', () => {
   });
 
   it('leaves files alone that are still being copied', async () => {
-    for (const name of ['.names.csv', 'names.csv.part', 'names.csv.tmp']) await writeFile(drop('directory', name), 'phone\n');
+    for (const name of ['.names.csv', 'names.csv.part', 'names.csv.tmp'])
+      await writeFile(drop('directory', name), 'phone\n');
     await settle(open());
     expect(await readdir(drop('directory'))).toHaveLength(3);
   });
@@ -81,7 +97,13 @@ describe('the drop folder', () => {
     await finish('done');
     await folder.look();
     expect((await readdir(drop('done'))).toSorted()).toEqual(['scores.csv', 'scores.csv.result.json']);
-    expect(await result('done', 'scores.csv.result.json')).toMatchObject({ outcome: 'done', feed: 'reputation', file: 'scores.csv', failure: null, load: { loadId: 1, rowsGiven: 2, rowsAccepted: 2 } });
+    expect(await result('done', 'scores.csv.result.json')).toMatchObject({
+      outcome: 'done',
+      feed: 'reputation',
+      file: 'scores.csv',
+      failure: null,
+      load: { loadId: 1, rowsGiven: 2, rowsAccepted: 2 },
+    });
     expect(await takenFiles()).toEqual([]);
   });
 
@@ -91,7 +113,10 @@ describe('the drop folder', () => {
     await settle(folder);
     await finish('failed');
     await folder.look();
-    expect(await result('rejected', 'ftc.csv.result.json')).toMatchObject({ outcome: 'rejected', failure: { code: 'feed_header_invalid', reason: 'No phone column.' } });
+    expect(await result('rejected', 'ftc.csv.result.json')).toMatchObject({
+      outcome: 'rejected',
+      failure: { code: 'feed_header_invalid', reason: 'No phone column.' },
+    });
   });
 
   it('refuses what is not a regular file, without following it', async () => {
@@ -100,8 +125,12 @@ describe('the drop folder', () => {
     await symlink(secret, drop('directory', 'link.csv'));
     await mkdir(drop('directory', 'folder.csv'));
     await settle(open());
-    expect(await result('rejected', 'link.csv.result.json')).toMatchObject({ failure: { code: 'feed_file_invalid', reason: 'The feed is a symbolic link, and must be a regular file.' } });
-    expect(await result('rejected', 'folder.csv.result.json')).toMatchObject({ failure: { code: 'feed_file_invalid', reason: 'The feed is a folder, and must be a regular file.' } });
+    expect(await result('rejected', 'link.csv.result.json')).toMatchObject({
+      failure: { code: 'feed_file_invalid', reason: 'The feed is a symbolic link, and must be a regular file.' },
+    });
+    expect(await result('rejected', 'folder.csv.result.json')).toMatchObject({
+      failure: { code: 'feed_file_invalid', reason: 'The feed is a folder, and must be a regular file.' },
+    });
     expect(await loads()).toEqual([]);
     expect(await readFile(secret, 'utf8')).toBe('secret');
   });

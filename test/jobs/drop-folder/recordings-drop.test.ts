@@ -12,7 +12,14 @@ import { testModel, tinyRecording, writeVoice } from '../../support/recording-ba
 import { killProcessesAfterEach, startProcess, until } from '../../support/service-process.ts';
 import { openBackend, silent } from '../backends.ts';
 
-const backend = await openBackend('postgres', { RECONCILE_SECONDS: '1', DROP_POLL_SECONDS: '1', DROP_SETTLE_SECONDS: '0', LETTER_MASTER_KEY: '07'.repeat(32), LOG_LEVEL: 'silent', BATCH_ITEMS_MAX: '20' });
+const backend = await openBackend('postgres', {
+  RECONCILE_SECONDS: '1',
+  DROP_POLL_SECONDS: '1',
+  DROP_SETTLE_SECONDS: '0',
+  LETTER_MASTER_KEY: '07'.repeat(32),
+  LOG_LEVEL: 'silent',
+  BATCH_ITEMS_MAX: '20',
+});
 const queues: Queues = await backend.openQueues();
 const { db } = backend.database;
 killProcessesAfterEach();
@@ -24,7 +31,13 @@ let made = 0;
 const drop = (...path: string[]) => join(directory, 'drop', ...path);
 const open = (sliceMs?: number): DropFolder => {
   const config = { ...backend.config, dropDir: drop(), dropSettleSeconds: 10, audioDir: join(directory, 'audio') };
-  return openDropFolder({ config, db, log: silent, inboxes: [recordingsInbox({ config, db, queues, log: silent, sliceMs })], clock: () => new Date(now) });
+  return openDropFolder({
+    config,
+    db,
+    log: silent,
+    inboxes: [recordingsInbox({ config, db, queues, log: silent, sliceMs })],
+    clock: () => new Date(now),
+  });
 };
 /** Looks at once, and again when everything that lies there has settled. */
 const settle = async (...folders: DropFolder[]) => {
@@ -33,12 +46,17 @@ const settle = async (...folders: DropFolder[]) => {
   await Promise.all(folders.map((folder) => folder.look()));
 };
 const batches = (): Promise<Batch[]> => listBatches(db, { limit: 1000 });
-const result = async (...path: string[]) => JSON.parse(await readFile(drop(...path), 'utf8')) as Record<string, unknown>;
-const taken = async () => (await readdir(drop('taken'), { recursive: true })).filter((path) => path.split('/').length > 2);
+const result = async (...path: string[]) =>
+  JSON.parse(await readFile(drop(...path), 'utf8')) as Record<string, unknown>;
+const taken = async () =>
+  (await readdir(drop('taken'), { recursive: true })).filter((path) => path.split('/').length > 2);
 const dropped = async (name: string, files: Record<string, unknown>) => {
   for (const [file, content] of Object.entries(files)) {
     await mkdir(join(drop('recordings', name), file, '..'), { recursive: true });
-    await writeFile(join(drop('recordings', name), file), Buffer.isBuffer(content) || typeof content === 'string' ? content : JSON.stringify(content));
+    await writeFile(
+      join(drop('recordings', name), file),
+      Buffer.isBuffer(content) || typeof content === 'string' ? content : JSON.stringify(content),
+    );
   }
 };
 /** Ends what is queued: every item in error, as a worker would that cannot score. */
@@ -67,25 +85,57 @@ afterAll(async () => {
 
 describe('a dropped folder', () => {
   it('is a batch of its recordings, and lies in done with its results when that has ended', async () => {
-    await dropped('calls', { 'request.json': wishes({ owner: 'Northwind', channels: 'mixed', name: 'Monday' }), 'b.wav': tinyRecording(++made), 'sub/a.wav': tinyRecording(++made), 'Thumbs.db': 'x', '.DS_Store': 'x' });
+    await dropped('calls', {
+      'request.json': wishes({ owner: 'Northwind', channels: 'mixed', name: 'Monday' }),
+      'b.wav': tinyRecording(++made),
+      'sub/a.wav': tinyRecording(++made),
+      'Thumbs.db': 'x',
+      '.DS_Store': 'x',
+    });
     await settle(open());
     const [batch] = await batches();
-    expect(batch).toMatchObject({ state: 'queued', owner: 'Northwind', items: 2, requestedModel: testModel, settings: { channels: 'mixed' }, name: 'Monday' });
+    expect(batch).toMatchObject({
+      state: 'queued',
+      owner: 'Northwind',
+      items: 2,
+      requestedModel: testModel,
+      settings: { channels: 'mixed' },
+      name: 'Monday',
+    });
     await settle(open());
     expect(await readdir(drop('done'))).toEqual([]);
     await carryOut();
     await open().look();
-    expect((await readdir(drop('done', 'calls'))).toSorted()).toEqual(['.DS_Store', 'Thumbs.db', 'b.wav', 'request.json', 'result.json', 'results.csv', 'sub']);
-    expect(await result('done', 'calls', 'result.json')).toMatchObject({ outcome: 'done', failure: null, verification: null, batch: { id: batch!.id, items: 2, counts: { error: 2 } } });
+    expect((await readdir(drop('done', 'calls'))).toSorted()).toEqual([
+      '.DS_Store',
+      'Thumbs.db',
+      'b.wav',
+      'request.json',
+      'result.json',
+      'results.csv',
+      'sub',
+    ]);
+    expect(await result('done', 'calls', 'result.json')).toMatchObject({
+      outcome: 'done',
+      failure: null,
+      verification: null,
+      batch: { id: batch!.id, items: 2, counts: { error: 2 } },
+    });
     const lines = (await readFile(drop('done', 'calls', 'results.csv'), 'utf8')).split('\n');
     expect(lines[0]).toMatch(/^line,source,state,synthesis,replay,decision,reason,/);
-    expect(lines.slice(1, 3).map((line) => line.split(',').slice(0, 3).join())).toEqual(['1,b.wav,error', '2,sub/a.wav,error']);
+    expect(lines.slice(1, 3).map((line) => line.split(',').slice(0, 3).join())).toEqual([
+      '1,b.wav,error',
+      '2,sub/a.wav,error',
+    ]);
     expect(await taken()).toEqual([]);
   });
 
   it('is handed in a slice at a look, also by several watchers and after one was killed', async () => {
     const sliced = async () => (await batches()).filter(({ name }) => name === 'Sliced');
-    await dropped('calls', { 'request.json': wishes({ name: 'Sliced' }), ...Object.fromEntries(Array.from({ length: 8 }, (_none, at) => [`${at}.wav`, tinyRecording(++made)])) });
+    await dropped('calls', {
+      'request.json': wishes({ name: 'Sliced' }),
+      ...Object.fromEntries(Array.from({ length: 8 }, (_none, at) => [`${at}.wav`, tinyRecording(++made)])),
+    });
     const [first, second] = [open(0), open(0)];
     await settle(first);
     await first.look();
@@ -118,16 +168,45 @@ describe('a dropped folder', () => {
   it.each([
     ['without a recording', { 'request.json': wishes() }, 'audio_request_invalid'],
     ['whose request is no JSON', { 'request.json': '{', 'a.wav': 'x' }, 'audio_request_invalid'],
-    ['whose request has a field that does not exist', { 'request.json': wishes({ modle: 'x' }), 'a.wav': 'x' }, 'audio_request_invalid'],
-    ['whose request is too long', { 'request.json': wishes({ name: 'x'.repeat(70_000) }), 'a.wav': 'x' }, 'audio_request_invalid'],
-    ['that asks for a model that nobody knows', { 'request.json': wishes({ model: 'phone/v99' }), 'a.wav': 'x' }, 'model_unknown'],
-    ['that asks for a model that was removed', { 'request.json': wishes({ model: 'phone/v5' }), 'a.wav': 'x' }, 'model_removed'],
-    ['with more recordings than a batch may have', { 'request.json': wishes(), ...Object.fromEntries(Array.from({ length: 21 }, (_none, at) => [`${at}.wav`, `${at}`])) }, 'batch_too_large'],
+    [
+      'whose request has a field that does not exist',
+      { 'request.json': wishes({ modle: 'x' }), 'a.wav': 'x' },
+      'audio_request_invalid',
+    ],
+    [
+      'whose request is too long',
+      { 'request.json': wishes({ name: 'x'.repeat(70_000) }), 'a.wav': 'x' },
+      'audio_request_invalid',
+    ],
+    [
+      'that asks for a model that nobody knows',
+      { 'request.json': wishes({ model: 'phone/v99' }), 'a.wav': 'x' },
+      'model_unknown',
+    ],
+    [
+      'that asks for a model that was removed',
+      { 'request.json': wishes({ model: 'phone/v5' }), 'a.wav': 'x' },
+      'model_removed',
+    ],
+    [
+      'with more recordings than a batch may have',
+      {
+        'request.json': wishes(),
+        ...Object.fromEntries(Array.from({ length: 21 }, (_none, at) => [`${at}.wav`, `${at}`])),
+      },
+      'batch_too_large',
+    ],
   ])('%s lies in rejected with the reason, and can be tried again', async (_what, files, code) => {
     await dropped('calls', files);
     await settle(open());
-    expect(await result('rejected', 'calls', 'result.json')).toMatchObject({ outcome: 'rejected', batch: null, failure: { code } });
-    expect((await readdir(drop('rejected', 'calls'))).toSorted()).toEqual([...Object.keys(files), 'result.json'].toSorted());
+    expect(await result('rejected', 'calls', 'result.json')).toMatchObject({
+      outcome: 'rejected',
+      batch: null,
+      failure: { code },
+    });
+    expect((await readdir(drop('rejected', 'calls'))).toSorted()).toEqual(
+      [...Object.keys(files), 'result.json'].toSorted(),
+    );
     await writeFile(drop('rejected', 'calls', 'request.json'), JSON.stringify(wishes()));
     await writeFile(drop('rejected', 'calls', 'a.wav'), tinyRecording(++made));
     for (let at = 0; at < 21; at++) await rm(drop('rejected', 'calls', `${at}.wav`), { force: true });
@@ -139,15 +218,20 @@ describe('a dropped folder', () => {
   });
 
   it('has the answer of the first one under the same key', async () => {
-    for (const name of ['first', 'second']) await dropped(name, { 'request.json': wishes({ key: 'same-key', owner: 'Same' }), 'a.wav': 'the same' });
+    for (const name of ['first', 'second'])
+      await dropped(name, { 'request.json': wishes({ key: 'same-key', owner: 'Same' }), 'a.wav': 'the same' });
     await settle(open());
     await carryOut();
     await settle(open());
-    const ids = await Promise.all(['first', 'second'].map(async (name) => ((await result('done', name, 'result.json')).batch as { id: string }).id));
+    const ids = await Promise.all(
+      ['first', 'second'].map(async (name) => ((await result('done', name, 'result.json')).batch as { id: string }).id),
+    );
     expect(ids[0]).toBe(ids[1]);
     await dropped('third', { 'request.json': wishes({ key: 'same-key', owner: 'Same' }), 'a.wav': 'another' });
     await settle(open());
-    expect(await result('rejected', 'third', 'result.json')).toMatchObject({ failure: { code: 'idempotency_conflict' } });
+    expect(await result('rejected', 'third', 'result.json')).toMatchObject({
+      failure: { code: 'idempotency_conflict' },
+    });
   });
 
   it('holds nothing that is followed: a link in it is an item in error', async () => {
@@ -165,7 +249,10 @@ describe('a dropped folder', () => {
     await settle(open());
     await cancelBatch(db, (await batches())[0]!.id);
     await open().look();
-    expect(await result('done', 'calls', 'result.json')).toMatchObject({ outcome: 'cancelled', batch: { counts: { error: 1 } } });
+    expect(await result('done', 'calls', 'result.json')).toMatchObject({
+      outcome: 'cancelled',
+      batch: { counts: { error: 1 } },
+    });
   });
 });
 
@@ -176,13 +263,19 @@ describe('a dropped recording', () => {
     await carryOut();
     await open().look();
     expect((await readdir(drop('done'))).toSorted()).toEqual(['call.wav', 'call.wav.result.json']);
-    expect(await result('done', 'call.wav.result.json')).toMatchObject({ outcome: 'done', batch: { items: 1, owner: 'operator', requestedModel: 'auto' }, verification: { source: 'call.wav', state: 'error', reason: 'scoring_failed' } });
+    expect(await result('done', 'call.wav.result.json')).toMatchObject({
+      outcome: 'done',
+      batch: { items: 1, owner: 'operator', requestedModel: 'auto' },
+      verification: { source: 'call.wav', state: 'error', reason: 'scoring_failed' },
+    });
   });
 
   it('that is a link is rejected', async () => {
     await symlink('/etc/passwd', drop('recordings', 'call.wav'));
     await settle(open());
-    expect(await result('rejected', 'call.wav.result.json')).toMatchObject({ failure: { code: 'audio_request_invalid' } });
+    expect(await result('rejected', 'call.wav.result.json')).toMatchObject({
+      failure: { code: 'audio_request_invalid' },
+    });
   });
 });
 
@@ -200,7 +293,11 @@ describe('a watcher', () => {
   });
 
   it('goes on where a killed one has ended: a batch that is half handed in is completed', async () => {
-    await dropped('calls', { 'request.json': wishes(), 'a.wav': tinyRecording(++made), 'b.wav': tinyRecording(++made) });
+    await dropped('calls', {
+      'request.json': wishes(),
+      'a.wav': tinyRecording(++made),
+      'b.wav': tinyRecording(++made),
+    });
     await settle(open());
     const [batch] = await batches();
     await db.query('DELETE FROM verification WHERE batch_id = $1 AND line = 2', [batch!.batchId]);
@@ -228,7 +325,14 @@ it('the processes of the service verify what is dropped, and lose nothing while 
   }
   const scheduler = startProcess('jobs/scheduler-main.js', env);
   await until(async () => (await readdir(drop('done')).catch(() => [])).length === 3, 'every folder is done', 90);
-  for (const name of names) expect(await result('done', name, 'result.json')).toMatchObject({ outcome: 'done', batch: { items: 2, counts: { performed: 1, performedWithoutScore: 1 } } });
-  await until(async () => scheduler.log().includes('the scheduler runs'), 'the last scheduler has started, so that it hears the signal');
+  for (const name of names)
+    expect(await result('done', name, 'result.json')).toMatchObject({
+      outcome: 'done',
+      batch: { items: 2, counts: { performed: 1, performedWithoutScore: 1 } },
+    });
+  await until(
+    async () => scheduler.log().includes('the scheduler runs'),
+    'the last scheduler has started, so that it hears the signal',
+  );
   expect(await Promise.all([scheduler, worker].map((each) => each.end('SIGTERM')))).toEqual([0, 0]);
 }, 180_000);

@@ -42,10 +42,11 @@ describe('a submission in slices', () => {
   });
 
   it('fails with what the submission fails with, also before its first item', async () => {
-    const at = (place: number) => new SlicedSubmission(numbers(3), async (items) => {
-      if (place === 0) throw new Error('at once');
-      for await (const item of items) if (item === place) throw new Error('later');
-    });
+    const at = (place: number) =>
+      new SlicedSubmission(numbers(3), async (items) => {
+        if (place === 0) throw new Error('at once');
+        for await (const item of items) if (item === place) throw new Error('later');
+      });
     await expect(at(0).goOn(1000)).rejects.toThrow('at once');
     await expect(at(1).goOn(1000)).rejects.toThrow('later');
   });

@@ -14,22 +14,29 @@ const database = await useTestDatabase();
 const { db } = database;
 const { url, makeKey } = await useTestApi(database);
 const secret = 's'.repeat(32);
-const statusWith = async (key: string) => (await fetch(`${url}/v1/caches`, { headers: { authorization: `Bearer ${key}` } })).status;
+const statusWith = async (key: string) =>
+  (await fetch(`${url}/v1/caches`, { headers: { authorization: `Bearer ${key}` } })).status;
 
 it('makes a key of 32 random bytes and stores only its hash', async () => {
   const made = await createKey(db, { client: 'Acme', scopes: ['caches:read', 'caches:read'], secret });
   expect(made.key).toMatch(/^ct_[a-z0-9]{12}_[A-Za-z0-9_-]{43}$/);
   expect(made).toMatchObject({ client: 'Acme', scopes: ['caches:read'], expiresAt: null });
-  const { rows } = await db.query<{ key_hash: Buffer; all: string }>('SELECT key_hash, api_key::text AS all FROM api_key WHERE key_id = $1', [made.keyId]);
+  const { rows } = await db.query<{ key_hash: Buffer; all: string }>(
+    'SELECT key_hash, api_key::text AS all FROM api_key WHERE key_id = $1',
+    [made.keyId],
+  );
   const parts = parseKey(made.key);
   expect(rows[0]?.key_hash.equals(hashKey(parts?.random ?? Buffer.alloc(0), secret))).toBe(true);
   expect(rows[0]?.all).not.toContain(made.key.slice(-43));
 });
 
 it('gives a client two live keys and not a third, also when three are asked for at once', async () => {
-  const asked = await Promise.allSettled([1, 2, 3, 4, 5].map(() => createKey(db, { client: 'Two', scopes: ['caches:read'], secret })));
+  const asked = await Promise.allSettled(
+    [1, 2, 3, 4, 5].map(() => createKey(db, { client: 'Two', scopes: ['caches:read'], secret })),
+  );
   expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
-  for (const outcome of asked) if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'key_limit_reached' });
+  for (const outcome of asked)
+    if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'key_limit_reached' });
   const [first] = (await listKeys(db)).filter(({ client }) => client === 'Two');
   await revokeKey(db, first?.keyId ?? '');
   await expect(createKey(db, { client: ' Two ', scopes: ['caches:read'], secret })).resolves.toBeDefined();
@@ -51,7 +58,10 @@ it('revokes a key once and for all', async () => {
   const { keyId } = await createKey(db, { client: 'Gone', scopes: [...SCOPES], secret });
   const first = await revokeKey(db, keyId);
   expect(await revokeKey(db, keyId)).toEqual(first);
-  expect((await listKeys(db)).find((key) => key.keyId === keyId)).toMatchObject({ state: 'revoked', revokedAt: first.revokedAt });
+  expect((await listKeys(db)).find((key) => key.keyId === keyId)).toMatchObject({
+    state: 'revoked',
+    revokedAt: first.revokedAt,
+  });
   await expect(revokeKey(db, 'nothing')).rejects.toMatchObject({ code: 'key_unknown' });
 });
 
@@ -86,7 +96,8 @@ it('reads what it writes, and one text only for a key', () => {
   const key = formatKey({ ...generateKey(), random: Buffer.alloc(32) });
   expect(parseKey(key)).toBeDefined();
   expect(parseKey(`${key.slice(0, -1)}B`)).toBeUndefined(); // the same bytes, other spare bits
-  for (const text of ['', 'ct_', `${key}=`, ` ${key}`, `${key}\n`, key.replace('ct_', 'CT_')]) expect(parseKey(text)).toBeUndefined();
+  for (const text of ['', 'ct_', `${key}=`, ` ${key}`, `${key}\n`, key.replace('ct_', 'CT_')])
+    expect(parseKey(text)).toBeUndefined();
 });
 
 it('compares hashes of different lengths without failing', () => {

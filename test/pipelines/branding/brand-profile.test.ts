@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { brandProfileSchema, handleSchema, needsApproval, suggestHandle } from '../../../pipelines/branding/brand-profile.ts';
+import {
+  brandProfileSchema,
+  handleSchema,
+  needsApproval,
+  suggestHandle,
+} from '../../../pipelines/branding/brand-profile.ts';
 import { profile } from '../../support/branding.ts';
 
 function problemsOf(changes: object): string[] {
@@ -8,20 +13,48 @@ function problemsOf(changes: object): string[] {
 }
 
 describe('a display name', () => {
-  it.each(['A', 'x'.repeat(32), 'ö'.repeat(32), '株式会社さくら', '7-Eleven', 'Smith & Jones, Inc.', 'St. Mary’s', 'Ärzte ohne Grenzen', 'Acme®', 'No.1 Garage', 'A/B Test', 'مطعم'])('may be %j', (displayName) => {
+  it.each([
+    'A',
+    'x'.repeat(32),
+    'ö'.repeat(32),
+    '株式会社さくら',
+    '7-Eleven',
+    'Smith & Jones, Inc.',
+    'St. Mary’s',
+    'Ärzte ohne Grenzen',
+    'Acme®',
+    'No.1 Garage',
+    'A/B Test',
+    'مطعم',
+  ])('may be %j', (displayName) => {
     expect(problemsOf({ displayName })).toEqual([]);
   });
 
   it.each([
-    ['', 'is empty'], [' \t', 'is empty'], ['x'.repeat(33), 'is longer than 32 characters'], ['5550100', 'has no letter'], ['+1 (212) 555', 'has no letter'], ['---', 'has no letter'],
-    ['www.acme', 'holds an address'], ['https://acme.example', 'holds an address'], ['Acme.com', 'holds an address'], ['acme.co.uk Shop', 'holds an address'],
-    ['Acme 🍕', 'holds an emoji'], ['Acme ❤️', 'holds an emoji'], ['Acme 🇺🇸', 'holds an emoji'], ['Acme 1️⃣', 'holds an emoji'],
+    ['', 'is empty'],
+    [' \t', 'is empty'],
+    ['x'.repeat(33), 'is longer than 32 characters'],
+    ['5550100', 'has no letter'],
+    ['+1 (212) 555', 'has no letter'],
+    ['---', 'has no letter'],
+    ['www.acme', 'holds an address'],
+    ['https://acme.example', 'holds an address'],
+    ['Acme.com', 'holds an address'],
+    ['acme.co.uk Shop', 'holds an address'],
+    ['Acme 🍕', 'holds an emoji'],
+    ['Acme ❤️', 'holds an emoji'],
+    ['Acme 🇺🇸', 'holds an emoji'],
+    ['Acme 1️⃣', 'holds an emoji'],
   ])('may not be %j', (displayName, problem) => {
-    expect(problemsOf({ displayName })).toEqual(expect.arrayContaining([expect.stringContaining(`displayName: ${problem}`)]));
+    expect(problemsOf({ displayName })).toEqual(
+      expect.arrayContaining([expect.stringContaining(`displayName: ${problem}`)]),
+    );
   });
 
   it('is cleaned: no control, bidi control or backslash is kept, and it is NFC', () => {
-    expect(brandProfileSchema.parse({ ...profile, displayName: ' A\u202Ecme\\ \u0000Cafe\u0301 ' }).displayName).toBe('Acme/ Café');
+    expect(brandProfileSchema.parse({ ...profile, displayName: ' A\u202Ecme\\ \u0000Cafe\u0301 ' }).displayName).toBe(
+      'Acme/ Café',
+    );
   });
 });
 
@@ -48,7 +81,11 @@ describe('a profile', () => {
     ['a country in lower case', { country: 'us' }, 'country'],
     ['a country that is none', { country: 'ZZ' }, 'country'],
     ['a contact without an address', { contact: { name: 'Jane', email: 'jane' } }, 'contact.email'],
-    ['a contact with a number that cannot be dialled', { contact: { name: 'Jane', email: 'a@b.example', phone: '555' } }, 'contact.phone'],
+    [
+      'a contact with a number that cannot be dialled',
+      { contact: { name: 'Jane', email: 'a@b.example', phone: '555' } },
+      'contact.phone',
+    ],
     ['another relationship', { relationship: 'friend' }, 'relationship'],
     ['a field that does not exist', { colour: 'red' }, ''],
   ])('may not have %s', (_what, changes, path) => {
@@ -57,13 +94,26 @@ describe('a profile', () => {
 
   it('needs an approval for a new name, and for nothing else', () => {
     const before = brandProfileSchema.parse(profile);
-    for (const field of ['legalName', 'dba', 'displayName'] as const) expect(needsApproval(before, { ...before, [field]: 'Other' })).toBe(true);
-    for (const field of ['website', 'taxId', 'address', 'logo'] as const) expect(needsApproval(before, { ...before, [field]: 'https://other.example' })).toBe(false);
+    for (const field of ['legalName', 'dba', 'displayName'] as const)
+      expect(needsApproval(before, { ...before, [field]: 'Other' })).toBe(true);
+    for (const field of ['website', 'taxId', 'address', 'logo'] as const)
+      expect(needsApproval(before, { ...before, [field]: 'https://other.example' })).toBe(false);
   });
 });
 
 describe('a handle', () => {
-  it.each(['ab', 'a1', 'northwind-dental', 'x'.repeat(63)])('may be %s', (handle) => expect(handleSchema.safeParse(handle).success).toBe(true));
-  it.each(['a', 'A1', '-ab', 'ab-', 'a--b', 'a_b', 'ä1', 'x'.repeat(64), ''])('may not be %j', (handle) => expect(handleSchema.safeParse(handle).success).toBe(false));
-  it.each([['Northwind Dental', 'northwind-dental'], ['Café Zoë & Co.', 'cafe-zoe-co'], ['Müller Hörgeräte', 'muller-horgerate'], ['Bäckerei Weiß', 'backerei-weiss'], ['O’Brien', 'obrien'], ['株式会社', '']])('is suggested by %s as %j', (name, handle) => expect(suggestHandle(name)).toBe(handle));
+  it.each(['ab', 'a1', 'northwind-dental', 'x'.repeat(63)])('may be %s', (handle) =>
+    expect(handleSchema.safeParse(handle).success).toBe(true),
+  );
+  it.each(['a', 'A1', '-ab', 'ab-', 'a--b', 'a_b', 'ä1', 'x'.repeat(64), ''])('may not be %j', (handle) =>
+    expect(handleSchema.safeParse(handle).success).toBe(false),
+  );
+  it.each([
+    ['Northwind Dental', 'northwind-dental'],
+    ['Café Zoë & Co.', 'cafe-zoe-co'],
+    ['Müller Hörgeräte', 'muller-horgerate'],
+    ['Bäckerei Weiß', 'backerei-weiss'],
+    ['O’Brien', 'obrien'],
+    ['株式会社', ''],
+  ])('is suggested by %s as %j', (name, handle) => expect(suggestHandle(name)).toBe(handle));
 });

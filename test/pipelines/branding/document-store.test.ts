@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { destroyDocument, openDocument, openReading, storeDocument, storeReading } from '../../../pipelines/branding/document-store.ts';
+import {
+  destroyDocument,
+  openDocument,
+  openReading,
+  storeDocument,
+  storeReading,
+} from '../../../pipelines/branding/document-store.ts';
 import { Vault } from '../../../runtime/vault.ts';
 import { useTestDatabase } from '../../support/database.ts';
 
@@ -20,25 +26,42 @@ describe('a document', () => {
   it('is sealed differently each time', async () => {
     const content = Buffer.from('the same letter');
     const ids = [await stored(content), await stored(content)];
-    const { rows } = await db.query('SELECT sealed_content, wrapped_key FROM document WHERE document_id = ANY ($1) ORDER BY document_id', [ids]);
+    const { rows } = await db.query(
+      'SELECT sealed_content, wrapped_key FROM document WHERE document_id = ANY ($1) ORDER BY document_id',
+      [ids],
+    );
     expect(rows[0].sealed_content.equals(rows[1].sealed_content)).toBe(false);
     expect(rows[0].wrapped_key.equals(rows[1].wrapped_key)).toBe(false);
   });
 
   it('cannot be opened under another master key, and the error says so', async () => {
     const id = await stored(Buffer.from('x'));
-    await expect(openDocument({ db, vault: new Vault(Buffer.alloc(32, 2)) }, id)).rejects.toMatchObject({ code: 'document_sealed', problem: 'It was sealed under another master key.' });
+    await expect(openDocument({ db, vault: new Vault(Buffer.alloc(32, 2)) }, id)).rejects.toMatchObject({
+      code: 'document_sealed',
+      problem: 'It was sealed under another master key.',
+    });
   });
 
   it.each(['sealed_content', 'wrapped_key'])('is not opened if a single bit of its %s was flipped', async (column) => {
     const id = await stored(Buffer.from('a letter of some length'));
-    await db.query(`UPDATE document SET ${column} = set_byte(${column}, 20, get_byte(${column}, 20) # 1) WHERE document_id = $1`, [id]);
-    await expect(openDocument(store, id)).rejects.toMatchObject({ code: 'document_sealed', operation: 'open document', object: String(id), problem: 'Its stored bytes do not fit its key.' });
+    await db.query(
+      `UPDATE document SET ${column} = set_byte(${column}, 20, get_byte(${column}, 20) # 1) WHERE document_id = $1`,
+      [id],
+    );
+    await expect(openDocument(store, id)).rejects.toMatchObject({
+      code: 'document_sealed',
+      operation: 'open document',
+      object: String(id),
+      problem: 'Its stored bytes do not fit its key.',
+    });
   });
 
   it('is not opened with the sealed bytes of another one', async () => {
     const [a, b] = [await stored(Buffer.from('letter a')), await stored(Buffer.from('letter b'))];
-    await db.query('UPDATE document SET sealed_content = o.sealed_content, wrapped_key = o.wrapped_key FROM document AS o WHERE document.document_id = $1 AND o.document_id = $2', [a, b]);
+    await db.query(
+      'UPDATE document SET sealed_content = o.sealed_content, wrapped_key = o.wrapped_key FROM document AS o WHERE document.document_id = $1 AND o.document_id = $2',
+      [a, b],
+    );
     await expect(openDocument(store, a)).rejects.toMatchObject({ code: 'document_sealed' });
   });
 

@@ -10,22 +10,45 @@ import { submitOperation } from '../../../pipelines/branding/operation.ts';
 import { runOperation } from '../../../pipelines/branding/requests/run-operation.ts';
 import { settleBrand } from '../../../pipelines/branding/brand/settle.ts';
 import { inTransaction, queryRow } from '../../../runtime/postgres.ts';
-import { ask, fresh, goodLetter, operationSettings, owner, profile, signedForm, testVault } from '../../support/branding.ts';
+import {
+  ask,
+  fresh,
+  goodLetter,
+  operationSettings,
+  owner,
+  profile,
+  signedForm,
+  testVault,
+} from '../../support/branding.ts';
 import { useTestDatabase } from '../../support/database.ts';
 
 const { db } = await useTestDatabase();
 
-async function submit(handle: string, phones: readonly string[], kind: 'add_managed_brand' | 'update_managed_brand' = 'add_managed_brand'): Promise<number> {
+async function submit(
+  handle: string,
+  phones: readonly string[],
+  kind: 'add_managed_brand' | 'update_managed_brand' = 'add_managed_brand',
+): Promise<number> {
   const request = kind === 'add_managed_brand' ? { handle, brand: profile, numbers: [...phones] } : { handle };
-  return (await submitOperation({ db, vault: testVault }, { kind, request, owner, key: randomBytes(8).toString('hex'), requestedBy: 'test', letter: Buffer.from('letter') })).operationId;
+  return (
+    await submitOperation(
+      { db, vault: testVault },
+      { kind, request, owner, key: randomBytes(8).toString('hex'), requestedBy: 'test', letter: Buffer.from('letter') },
+    )
+  ).operationId;
 }
 
 /** A proof as it stands once every code was given back. */
 async function prove(handle: string, phones: readonly string[]): Promise<void> {
   const { rows } = await db.query<{ proof_id: number }>(
     `INSERT INTO number_proof (brandId, state, language, requested_by, ended_at, valid_until)
-     SELECT brandId, 'proven', 'en', 'test', clock_timestamp(), clock_timestamp() + interval '1 day' FROM brand WHERE handle = $1 RETURNING proof_id`, [handle]);
-  await db.query('INSERT INTO number_proof_member (proof_id, phone) SELECT $1, unnest($2::text[])', [rows[0]!.proof_id, phones]);
+     SELECT brandId, 'proven', 'en', 'test', clock_timestamp(), clock_timestamp() + interval '1 day' FROM brand WHERE handle = $1 RETURNING proof_id`,
+    [handle],
+  );
+  await db.query('INSERT INTO number_proof_member (proof_id, phone) SELECT $1, unnest($2::text[])', [
+    rows[0]!.proof_id,
+    phones,
+  ]);
 }
 
 describe('the text of a letter', () => {
@@ -41,7 +64,13 @@ describe('the text of a letter', () => {
       });
       return decideLetterText(facts);
     };
-    const result = await runOperation({ db, operationId, ...operationSettings, decideText, readLetter: async () => goodLetter(phones) });
+    const result = await runOperation({
+      db,
+      operationId,
+      ...operationSettings,
+      decideText,
+      readLetter: async () => goodLetter(phones),
+    });
     expect([result.outcome, decisions]).toEqual(['in_review', 1]);
   });
 
@@ -52,10 +81,17 @@ describe('the text of a letter', () => {
     const names: string[] = [];
     const decideText = async (facts: LetterTextFacts) => {
       names.push(facts.brand.displayName);
-      if (names.length === 1) await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Dental Northwind' } });
+      if (names.length === 1)
+        await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Dental Northwind' } });
       return decideLetterText(facts);
     };
-    await runOperation({ db, operationId, ...operationSettings, decideText, readLetter: async () => goodLetter(phones) });
+    await runOperation({
+      db,
+      operationId,
+      ...operationSettings,
+      decideText,
+      readLetter: async () => goodLetter(phones),
+    });
     expect(names).toEqual(['Northwind Dental', 'Dental Northwind']);
     const { rows } = await db.query('SELECT count(*) AS letters FROM letter WHERE operation_id = $1', [operationId]);
     expect(rows).toEqual([{ letters: 1 }]);
@@ -66,9 +102,22 @@ describe('the text of a letter', () => {
     const reading = goodLetter(phones);
     if (reading.kind !== 'read') throw new Error('the letter is read');
     const [page] = reading.reading.pages;
-    const line = { ...page!.lines[0]!, text: 'The company has its seat in Springfield and sells teeth to all who come, from Monday to Friday at 12 Harbour Road. ' };
-    const long = { ...reading.reading, pages: [{ ...page!, lines: [...page!.lines, ...Array.from({ length: 800 }, () => line)] }] };
-    const facts: LetterTextFacts = { reading: { kind: 'read', reading: long }, brand: { ...profile, dba: null, taxId: null, contact: null, address: null, logo: null, relationship: 'owner' }, submittedAt: new Date(), requestedPhones: phones, phonesOfOtherBrands: [], csvPhones: null };
+    const line = {
+      ...page!.lines[0]!,
+      text: 'The company has its seat in Springfield and sells teeth to all who come, from Monday to Friday at 12 Harbour Road. ',
+    };
+    const long = {
+      ...reading.reading,
+      pages: [{ ...page!, lines: [...page!.lines, ...Array.from({ length: 800 }, () => line)] }],
+    };
+    const facts: LetterTextFacts = {
+      reading: { kind: 'read', reading: long },
+      brand: { ...profile, dba: null, taxId: null, contact: null, address: null, logo: null, relationship: 'owner' },
+      submittedAt: new Date(),
+      requestedPhones: phones,
+      phonesOfOtherBrands: [],
+      csvPhones: null,
+    };
     const started = performance.now();
     const direct = decideLetterText(facts);
     const directMs = performance.now() - started;
@@ -77,7 +126,9 @@ describe('the text of a letter', () => {
     delay.enable();
     expect(await decideLetterTextAside(facts)).toEqual(direct);
     delay.disable();
-    expect(long.pages[0]!.lines.reduce((sum, { text }) => sum + text.length, 0)).toBeGreaterThan(textDecisionLimits.charactersAtOnceMax);
+    expect(long.pages[0]!.lines.reduce((sum, { text }) => sum + text.length, 0)).toBeGreaterThan(
+      textDecisionLimits.charactersAtOnceMax,
+    );
     expect(delay.max / 1e6, `decided at once in ${directMs} ms`).toBeLessThan(150);
     await expect(decideLetterTextAside(facts, AbortSignal.abort())).rejects.toMatchObject({ code: 'interrupted' });
   }, 60_000);
@@ -86,22 +137,44 @@ describe('the text of a letter', () => {
 describe('a form that waits for the proof of its numbers', () => {
   it('is approved when the last one is proven, without being read again, and a free letter is not', async () => {
     const { handle, phones } = fresh(2);
-    const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: signedForm(phones), policy: 'signature+numbers' });
+    const result = await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: profile, numbers: phones },
+      { letter: signedForm(phones), policy: 'signature+numbers' },
+    );
     expect(result).toMatchObject({ outcome: 'in_review', letter: { state: 'in_review' } });
     const free = fresh(1);
-    await ask(db, 'add_managed_brand', { handle: free.handle, brand: profile, numbers: free.phones }, { letter: goodLetter(free.phones), policy: 'form+numbers' });
-    const approve = (of: string) => inTransaction(db, async (client) => {
-      await takeChangeLock(client);
-      const brand = await queryRow<{ brandId: number }>(client, 'SELECT brand_id FROM brand WHERE handle = $1', [of]);
-      const letters = await approveProvenLetters(client, { brandId: brand!.brandId, policy: 'signature+numbers', at: new Date() });
-      await settleBrand(client, brand!.brandId, { at: new Date(), cause: { actor: 'test', reason: 'proven', operationId: null } });
-      return letters;
-    });
+    await ask(
+      db,
+      'add_managed_brand',
+      { handle: free.handle, brand: profile, numbers: free.phones },
+      { letter: goodLetter(free.phones), policy: 'form+numbers' },
+    );
+    const approve = (of: string) =>
+      inTransaction(db, async (client) => {
+        await takeChangeLock(client);
+        const brand = await queryRow<{ brandId: number }>(client, 'SELECT brand_id FROM brand WHERE handle = $1', [of]);
+        const letters = await approveProvenLetters(client, {
+          brandId: brand!.brandId,
+          policy: 'signature+numbers',
+          at: new Date(),
+        });
+        await settleBrand(client, brand!.brandId, {
+          at: new Date(),
+          cause: { actor: 'test', reason: 'proven', operationId: null },
+        });
+        return letters;
+      });
     await prove(handle, phones.slice(0, 1));
     expect(await approve(handle)).toEqual([]);
     await prove(handle, phones.slice(1));
     expect(await approve(handle)).toEqual([result.letter!.letterId]);
-    expect(await readLetterRecord(db, result.letter!.letterId)).toMatchObject({ state: 'approved', decidedBy: result.letter!.ruleVersion, handle });
+    expect(await readLetterRecord(db, result.letter!.letterId)).toMatchObject({
+      state: 'approved',
+      decidedBy: result.letter!.ruleVersion,
+      handle,
+    });
     await prove(free.handle, free.phones);
     expect(await approve(free.handle)).toEqual([]);
   });

@@ -19,7 +19,11 @@ function judgeText(kind: LetterKind): JudgedKind {
 }
 
 async function read(bytes: Uint8Array): Promise<LetterReadingOutcome> {
-  const { pages, signatures, revisions, embeddedCsv } = await readPdfText({ bytes, limits, trustRootsPem: sampleTrustRootPem() });
+  const { pages, signatures, revisions, embeddedCsv } = await readPdfText({
+    bytes,
+    limits,
+    trustRootsPem: sampleTrustRootPem(),
+  });
   return { kind: 'read', reading: { format: 'pdf', pages, signatures, revisions, embeddedCsv } };
 }
 
@@ -37,24 +41,34 @@ describe('the catalogue of letters', () => {
 });
 
 describe('a letter of an impostor or forger', () => {
-  it.each(described(tunedKinds.filter((kind) => !pageKinds.includes(kind))))('%s: is not approved, not refused where a clerk would ask, and a finding points at what is wrong', (_name, kind) => {
-    const { outcome, isPointedAt } = judgeText(kind);
-    expect(outcome === 'rejected' && kind.careful !== 'reject').toBe(false);
-    expect(isPointedAt).toBe(true);
-  });
+  it.each(described(tunedKinds.filter((kind) => !pageKinds.includes(kind))))(
+    '%s: is not approved, not refused where a clerk would ask, and a finding points at what is wrong',
+    (_name, kind) => {
+      const { outcome, isPointedAt } = judgeText(kind);
+      expect(outcome === 'rejected' && kind.careful !== 'reject').toBe(false);
+      expect(isPointedAt).toBe(true);
+    },
+  );
 
-  it.each(described(pageKinds))('%s: made as a PDF, is not approved, and a finding points at what is wrong', async (_name, kind) => {
-    const { outcome, isPointedAt } = await judgePdf(kind);
-    expect(outcome).not.toBe('approved');
-    expect(isPointedAt).toBe(true);
-  });
+  it.each(described(pageKinds))(
+    '%s: made as a PDF, is not approved, and a finding points at what is wrong',
+    async (_name, kind) => {
+      const { outcome, isPointedAt } = await judgePdf(kind);
+      expect(outcome).not.toBe('approved');
+      expect(isPointedAt).toBe(true);
+    },
+  );
 });
 
 describe('letters that the marks were not written against', () => {
-  const judged = ([...kindSets.later, ...kindSets.last]).map((kind) => [kind, judgeText(kind)] as const);
+  const judged = [...kindSets.later, ...kindSets.last].map((kind) => [kind, judgeText(kind)] as const);
 
   it('are not refused where a clerk would ask', () => {
-    expect(judged.filter(([kind, { outcome }]) => outcome === 'rejected' && kind.careful !== 'reject').map(([{ name }]) => name)).toEqual([]);
+    expect(
+      judged
+        .filter(([kind, { outcome }]) => outcome === 'rejected' && kind.careful !== 'reject')
+        .map(([{ name }]) => name),
+    ).toEqual([]);
   });
 
   it('are pointed at in two of three cases at least', () => {
@@ -71,19 +85,33 @@ describe('an honest letter', () => {
     expect(judgeText(kind).findings.filter(({ severity }) => severity === 'reject')).toEqual([]);
   });
 
-  it.each(described(honestKinds.filter(({ scripts, name }) => !scripts && !notFollowed.includes(name))))('%s: made as a PDF, has all its numbers read', async (_name, kind) => {
-    const { findings } = await judgePdf(kind);
-    expect(findings.filter(({ code, severity }) => code === 'numbers_authorized' || severity === 'reject')).toEqual([]);
-  });
+  it.each(described(honestKinds.filter(({ scripts, name }) => !scripts && !notFollowed.includes(name))))(
+    '%s: made as a PDF, has all its numbers read',
+    async (_name, kind) => {
+      const { findings } = await judgePdf(kind);
+      expect(findings.filter(({ code, severity }) => code === 'numbers_authorized' || severity === 'reject')).toEqual(
+        [],
+      );
+    },
+  );
 
   it.each(notFollowed)('%s: goes to a person, and each finding says that the reader did not find something', (name) => {
     const { findings, outcome } = judgeText(honestKinds.find((kind) => kind.name === name)!);
     expect(outcome).toBe('in_review');
-    expect(findings.filter(({ message }) => !/^The reader (?:found|did not find)|stand in the letter, but outside|a word that letters of authorization seldom have/.test(message))).toEqual([]);
+    expect(
+      findings.filter(
+        ({ message }) =>
+          !/^The reader (?:found|did not find)|stand in the letter, but outside|a word that letters of authorization seldom have/.test(
+            message,
+          ),
+      ),
+    ).toEqual([]);
   });
 
   it('has at most one mark in two letters that a person reads in vain', () => {
-    const marks = honestKinds.flatMap((kind) => judgeText(kind).findings.filter(({ code }) => code === 'sentences_to_read' || code === 'page_plain'));
+    const marks = honestKinds.flatMap((kind) =>
+      judgeText(kind).findings.filter(({ code }) => code === 'sentences_to_read' || code === 'page_plain'),
+    );
     expect(marks.length).toBeLessThan(honestKinds.length / 2);
   });
 });
@@ -97,8 +125,11 @@ describe('an issued form', () => {
     expect(decided.outcome).toBe('approved');
   });
 
-  it.each(kinds.filter(([, { careful }]) => careful !== 'approve'))('%s: is not approved, and the rule that it breaks says so', async (_name, kind) => {
-    const { decided, isPointedAt } = await judgeForm(kind, read);
-    expect([decided.outcome, isPointedAt]).toEqual([kind.careful === 'reject' ? 'rejected' : 'in_review', true]);
-  });
+  it.each(kinds.filter(([, { careful }]) => careful !== 'approve'))(
+    '%s: is not approved, and the rule that it breaks says so',
+    async (_name, kind) => {
+      const { decided, isPointedAt } = await judgeForm(kind, read);
+      expect([decided.outcome, isPointedAt]).toEqual([kind.careful === 'reject' ? 'rejected' : 'in_review', true]);
+    },
+  );
 });

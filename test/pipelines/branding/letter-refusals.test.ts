@@ -14,6 +14,9 @@ it('docs/letters.md has every refusal to read a letter in the words of the code,
 it('docs/letters.md has every check beside the rules in the words of the code, and no other', () => {
   const docs = readFileSync(join(import.meta.dirname, '../../../docs/letters.md'), 'utf8');
   const section = docs.slice(docs.indexOf('## Checks beside the rules'), docs.indexOf('## What is kept'));
-  const documented = [...section.matchAll(/^\| `([a-z_]+)` \| (.+?) \| (.+) \|$/gm)].map(([, code, pass, review]) => [code, { pass, review }]);
+  const documented = [...section.matchAll(/^\| `([a-z_]+)` \| (.+?) \| (.+) \|$/gm)].map(([, code, pass, review]) => [
+    code,
+    { pass, review },
+  ]);
   expect(Object.fromEntries(documented)).toEqual(BRAND_CHECKS);
 });

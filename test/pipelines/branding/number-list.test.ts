@@ -15,19 +15,35 @@ describe('a list of numbers', () => {
   });
 
   it('says of each row that names no number why, by its line', async () => {
-    expect(await read('phone\n+12125550143\nabc\n\n+1999\n')).toMatchObject([{ line: 2, phone: '+12125550143', country: 'US' }, { line: 3, code: 'phone_invalid' }, { line: 4, code: 'phone_missing' }, { line: 5, code: 'phone_invalid' }]);
+    expect(await read('phone\n+12125550143\nabc\n\n+1999\n')).toMatchObject([
+      { line: 2, phone: '+12125550143', country: 'US' },
+      { line: 3, code: 'phone_invalid' },
+      { line: 4, code: 'phone_missing' },
+      { line: 5, code: 'phone_invalid' },
+    ]);
   });
 
   it('may have so many rows as the limit, and not one more', async () => {
     expect(await read('+12125550143\n'.repeat(5))).toHaveLength(5);
-    await expect(read('+12125550143\n'.repeat(6))).rejects.toMatchObject({ code: 'numbers_file_invalid', problem: 'The file has more than 5 rows.' });
+    await expect(read('+12125550143\n'.repeat(6))).rejects.toMatchObject({
+      code: 'numbers_file_invalid',
+      problem: 'The file has more than 5 rows.',
+    });
   });
 
-  it.each([['that is empty', ''], ['of a header alone', 'phone\n'], ['without a column for numbers', 'name,city\nA,B\n'], ['that is no text', Buffer.from([0xff, 0xfe, 0, 1, 2, 3])]])('%s is refused', async (_what, text) => {
+  it.each([
+    ['that is empty', ''],
+    ['of a header alone', 'phone\n'],
+    ['without a column for numbers', 'name,city\nA,B\n'],
+    ['that is no text', Buffer.from([0xff, 0xfe, 0, 1, 2, 3])],
+  ])('%s is refused', async (_what, text) => {
     await expect(read(text)).rejects.toMatchObject({ code: 'numbers_file_invalid' });
   });
 
   it('of a request counts places as lines', () => {
-    expect(judgeNumbers(['+12125550143', 'x'])).toMatchObject([{ line: 1, phone: '+12125550143' }, { line: 2, phone: null, code: 'phone_invalid' }]);
+    expect(judgeNumbers(['+12125550143', 'x'])).toMatchObject([
+      { line: 1, phone: '+12125550143' },
+      { line: 2, phone: null, code: 'phone_invalid' },
+    ]);
   });
 });

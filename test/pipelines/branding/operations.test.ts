@@ -3,10 +3,35 @@ import { listEvents, readBrand, readLetterRecord } from '../../../pipelines/bran
 import { letterRuleVersion } from '../../../pipelines/branding/letter/letter-rules.ts';
 import { openDocument } from '../../../pipelines/branding/document-store.ts';
 import { destroyOldDocuments, expireLetters } from '../../../pipelines/branding/brand/expiry.ts';
-import { listOperationRows, readOperation, submitOperation, type Submission } from '../../../pipelines/branding/operation.ts';
+import {
+  listOperationRows,
+  readOperation,
+  submitOperation,
+  type Submission,
+} from '../../../pipelines/branding/operation.ts';
 import { runOperation } from '../../../pipelines/branding/requests/run-operation.ts';
-import { changeNumber, decideBrand, decideLetter, deleteLetterDocument, resumeBrand, suspendBrand, withdrawBrand, withdrawLetter } from '../../../pipelines/branding/brand/person-actions.ts';
-import { ask, eyes, fresh, goodLetter, letterForReview, operationSettings, owner, profile, signedForm, testVault } from '../../support/branding.ts';
+import {
+  changeNumber,
+  decideBrand,
+  decideLetter,
+  deleteLetterDocument,
+  resumeBrand,
+  suspendBrand,
+  withdrawBrand,
+  withdrawLetter,
+} from '../../../pipelines/branding/brand/person-actions.ts';
+import {
+  ask,
+  eyes,
+  fresh,
+  goodLetter,
+  letterForReview,
+  operationSettings,
+  owner,
+  profile,
+  signedForm,
+  testVault,
+} from '../../support/branding.ts';
 import { useTestDatabase } from '../../support/database.ts';
 
 const { db } = await useTestDatabase();
@@ -16,21 +41,35 @@ const dayMs = 86_400_000;
 /** What the branded cache would have at an instant, of one brand: phones with their display names. */
 async function published(handle: string, at = new Date()): Promise<Record<string, string>> {
   const { rows } = await db.query<{ phone: string; display_name: string }>(
-    'SELECT phone, display_name FROM branded_number WHERE brand_handle = $1 AND live_from <= $2 AND live_until > $2 ORDER BY phone', [handle, at]);
+    'SELECT phone, display_name FROM branded_number WHERE brand_handle = $1 AND live_from <= $2 AND live_until > $2 ORDER BY phone',
+    [handle, at],
+  );
   return Object.fromEntries(rows.map(({ phone, display_name }) => [phone, display_name]));
 }
 
 async function approvedBrand(numbers = 2): Promise<{ handle: string; phones: string[]; letterId: number }> {
   const { handle, phones } = fresh(numbers);
-  const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: signedForm(phones) });
-  expect(result.outcome, JSON.stringify(result.letter?.findings.filter(({ severity }) => severity !== 'pass'))).toBe('approved');
+  const result = await ask(
+    db,
+    'add_managed_brand',
+    { handle, brand: profile, numbers: phones },
+    { letter: signedForm(phones) },
+  );
+  expect(result.outcome, JSON.stringify(result.letter?.findings.filter(({ severity }) => severity !== 'pass'))).toBe(
+    'approved',
+  );
   return { handle, phones, letterId: result.letter!.letterId };
 }
 
 describe('Add Managed Brand', () => {
   it('with a good letter approves brand, letter and numbers, which are published under the display name', async () => {
     const { handle, phones } = fresh(2);
-    const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones, callReason: 'Your visit' }, { letter: signedForm(phones) });
+    const result = await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: profile, numbers: phones, callReason: 'Your visit' },
+      { letter: signedForm(phones) },
+    );
     expect(result).toMatchObject({
       outcome: 'approved',
       brand: { handle, state: 'approved', approvedRevision: 1, pendingRevision: null },
@@ -38,14 +77,26 @@ describe('Add Managed Brand', () => {
       numbers: { given: 2, accepted: 2, known: 0, rejected: 0, states: { verified: 2 }, rejects: [] },
     });
     expect(await published(handle)).toEqual(Object.fromEntries(phones.map((phone) => [phone, 'Northwind Dental'])));
-    const { rows } = await db.query('SELECT b.display_description, b.display_detail, p.country FROM branded_number AS b JOIN phone_number AS p USING (phone) WHERE brand_handle = $1', [handle]);
-    expect(rows[0]).toEqual({ display_description: 'Your visit', display_detail: 'https://northwind.example', country: 'US' });
+    const { rows } = await db.query(
+      'SELECT b.display_description, b.display_detail, p.country FROM branded_number AS b JOIN phone_number AS p USING (phone) WHERE brand_handle = $1',
+      [handle],
+    );
+    expect(rows[0]).toEqual({
+      display_description: 'Your visit',
+      display_detail: 'https://northwind.example',
+      country: 'US',
+    });
   });
 
   it('without a letter is a draft whose numbers wait, until an update brings one', async () => {
     const { handle, phones } = fresh(1);
     const draft = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones });
-    expect(draft).toMatchObject({ outcome: 'accepted', brand: { state: 'draft' }, letter: null, numbers: { states: { submitted: 1 } } });
+    expect(draft).toMatchObject({
+      outcome: 'accepted',
+      brand: { state: 'draft' },
+      letter: null,
+      numbers: { states: { submitted: 1 } },
+    });
     expect(await published(handle)).toEqual({});
     const update = await ask(db, 'update_managed_brand', { handle }, { letter: signedForm(phones) });
     expect(update).toMatchObject({ outcome: 'approved', brand: { state: 'approved' } });
@@ -54,43 +105,100 @@ describe('Add Managed Brand', () => {
 
   it('with a letter that is too old is rejected with the finding, and a better letter mends it', async () => {
     const { handle, phones } = fresh(2);
-    const bad = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: goodLetter(phones, { date: '2020-01-01' }) });
-    expect(bad).toMatchObject({ outcome: 'rejected', brand: { state: 'rejected' }, letter: { state: 'rejected' }, numbers: { states: { unsuccessful: 2 } } });
+    const bad = await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: profile, numbers: phones },
+      { letter: goodLetter(phones, { date: '2020-01-01' }) },
+    );
+    expect(bad).toMatchObject({
+      outcome: 'rejected',
+      brand: { state: 'rejected' },
+      letter: { state: 'rejected' },
+      numbers: { states: { unsuccessful: 2 } },
+    });
     expect(bad.letter!.findings.some(({ severity }) => severity === 'reject')).toBe(true);
     expect(await published(handle)).toEqual({});
     const good = await ask(db, 'update_managed_brand', { handle, numbers: phones }, { letter: signedForm(phones) });
-    expect(good).toMatchObject({ outcome: 'approved', brand: { state: 'approved' }, numbers: { accepted: 2, states: { verified: 2 } } });
+    expect(good).toMatchObject({
+      outcome: 'approved',
+      brand: { state: 'approved' },
+      numbers: { accepted: 2, states: { verified: 2 } },
+    });
     expect(Object.keys(await published(handle))).toEqual(phones);
   });
 
   it('with a file that cannot be read is rejected with its code', async () => {
     const { handle } = fresh(0);
-    const result = await ask(db, 'add_managed_brand', { handle, brand: profile }, { letter: { kind: 'refused', code: 'letter_encrypted', problem: 'The PDF is encrypted.' } });
-    expect(result).toMatchObject({ outcome: 'rejected', letter: { state: 'rejected', findings: [{ code: 'letter_encrypted', severity: 'reject' }] } });
+    const result = await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: profile },
+      { letter: { kind: 'refused', code: 'letter_encrypted', problem: 'The PDF is encrypted.' } },
+    );
+    expect(result).toMatchObject({
+      outcome: 'rejected',
+      letter: { state: 'rejected', findings: [{ code: 'letter_encrypted', severity: 'reject' }] },
+    });
   });
 
   it('whose letter leaves a question waits for a person, who approves it', async () => {
     const { handle, phones } = fresh(2);
-    const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: letterForReview(phones) });
-    expect(result).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review' }, letter: { state: 'in_review' }, numbers: { states: { in_review: 2 } } });
-    await expect(decideBrand({ db, handle, approve: true, ...by })).rejects.toMatchObject({ code: 'transition_refused', hint: expect.stringContaining(`letter decide ${result.letter!.letterId}`) });
+    const result = await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: profile, numbers: phones },
+      { letter: letterForReview(phones) },
+    );
+    expect(result).toMatchObject({
+      outcome: 'in_review',
+      brand: { state: 'in_review' },
+      letter: { state: 'in_review' },
+      numbers: { states: { in_review: 2 } },
+    });
+    await expect(decideBrand({ db, handle, approve: true, ...by })).rejects.toMatchObject({
+      code: 'transition_refused',
+      hint: expect.stringContaining(`letter decide ${result.letter!.letterId}`),
+    });
     expect(await decideLetter({ db, letterId: result.letter!.letterId, approve: true, ...by })).toBe('approved');
     expect(await readBrand(db, handle)).toMatchObject({ state: 'approved', numbers: { verified: 2 } });
     expect(Object.keys(await published(handle))).toEqual(phones);
-    await expect(decideLetter({ db, letterId: result.letter!.letterId, approve: false, ...by })).rejects.toMatchObject({ code: 'transition_refused' });
+    await expect(decideLetter({ db, letterId: result.letter!.letterId, approve: false, ...by })).rejects.toMatchObject({
+      code: 'transition_refused',
+    });
   });
 
   it('whose letter a person rejects is rejected with its numbers', async () => {
     const { handle, phones } = fresh(1);
-    const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: letterForReview(phones) });
+    const result = await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: profile, numbers: phones },
+      { letter: letterForReview(phones) },
+    );
     await decideLetter({ db, letterId: result.letter!.letterId, approve: false, ...by });
     expect(await readBrand(db, handle)).toMatchObject({ state: 'rejected', numbers: { unsuccessful: 1 } });
   });
 
   it('under a name that is not related to the legal name waits for a person although the letter is good', async () => {
     const { handle, phones } = fresh(1);
-    const result = await ask(db, 'add_managed_brand', { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones }, { letter: signedForm(phones) });
-    expect(result).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review', findings: [{ code: 'display_name_related', severity: 'review' }, { code: 'name_not_protected', severity: 'pass' }] }, letter: { state: 'approved' } });
+    const result = await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones },
+      { letter: signedForm(phones) },
+    );
+    expect(result).toMatchObject({
+      outcome: 'in_review',
+      brand: {
+        state: 'in_review',
+        findings: [
+          { code: 'display_name_related', severity: 'review' },
+          { code: 'name_not_protected', severity: 'pass' },
+        ],
+      },
+      letter: { state: 'approved' },
+    });
     expect(await published(handle)).toEqual({});
     expect(await decideBrand({ db, handle, approve: true, ...by })).toBe('approved');
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Meridian Bank' });
@@ -98,8 +206,19 @@ describe('Add Managed Brand', () => {
 
   it('with a letter of its own making waits for a person, however good it is', async () => {
     const { handle, phones } = fresh(1);
-    const result = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: goodLetter(phones) });
-    expect(result).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review' }, letter: { findings: expect.arrayContaining([expect.objectContaining({ code: 'form_issued', severity: 'review' })]) } });
+    const result = await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: profile, numbers: phones },
+      { letter: goodLetter(phones) },
+    );
+    expect(result).toMatchObject({
+      outcome: 'in_review',
+      brand: { state: 'in_review' },
+      letter: {
+        findings: expect.arrayContaining([expect.objectContaining({ code: 'form_issued', severity: 'review' })]),
+      },
+    });
     expect(await published(handle)).toEqual({});
     await decideLetter({ db, letterId: result.letter!.letterId, approve: true, ...by });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
@@ -108,14 +227,43 @@ describe('Add Managed Brand', () => {
   it('with a letter that another client has handed in waits for a person', async () => {
     const [first, second] = [fresh(1), fresh(1)];
     const letter = goodLetter([...first.phones, ...second.phones]);
-    expect(await ask(db, 'add_managed_brand', { handle: first.handle, brand: profile, numbers: first.phones }, { letter, key: 'the-same-letter' })).toMatchObject({ outcome: 'in_review', letter: { findings: expect.arrayContaining([expect.objectContaining({ code: 'letter_of_one_owner', severity: 'pass' })]) } });
-    const result = await ask(db, 'add_managed_brand', { handle: second.handle, brand: profile, numbers: second.phones }, { letter, key: 'the-same-letter', owner: 'Somebody Else' });
-    expect(result).toMatchObject({ outcome: 'in_review', letter: { findings: expect.arrayContaining([expect.objectContaining({ code: 'letter_of_one_owner', severity: 'review' })]) } });
+    expect(
+      await ask(
+        db,
+        'add_managed_brand',
+        { handle: first.handle, brand: profile, numbers: first.phones },
+        { letter, key: 'the-same-letter' },
+      ),
+    ).toMatchObject({
+      outcome: 'in_review',
+      letter: {
+        findings: expect.arrayContaining([expect.objectContaining({ code: 'letter_of_one_owner', severity: 'pass' })]),
+      },
+    });
+    const result = await ask(
+      db,
+      'add_managed_brand',
+      { handle: second.handle, brand: profile, numbers: second.phones },
+      { letter, key: 'the-same-letter', owner: 'Somebody Else' },
+    );
+    expect(result).toMatchObject({
+      outcome: 'in_review',
+      letter: {
+        findings: expect.arrayContaining([
+          expect.objectContaining({ code: 'letter_of_one_owner', severity: 'review' }),
+        ]),
+      },
+    });
   });
 
   it('that a person rejects for its name stays rejected, whatever its letter says', async () => {
     const { handle, phones } = fresh(1);
-    await ask(db, 'add_managed_brand', { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones }, { letter: signedForm(phones) });
+    await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones },
+      { letter: signedForm(phones) },
+    );
     expect(await decideBrand({ db, handle, approve: false, ...by })).toBe('rejected');
     await expireLetters(db, new Date());
     expect(await readBrand(db, handle)).toMatchObject({ state: 'rejected', profile: { displayName: 'Meridian Bank' } });
@@ -131,8 +279,14 @@ describe('Add Managed Brand', () => {
 describe('Update Managed Brand', () => {
   it('takes a new website at once', async () => {
     const { handle, phones } = await approvedBrand(1);
-    const result = await ask(db, 'update_managed_brand', { handle, changes: { website: 'https://www.northwind.example/new' } });
-    expect(result).toMatchObject({ outcome: 'approved', brand: { state: 'approved', approvedRevision: 2, pendingRevision: null } });
+    const result = await ask(db, 'update_managed_brand', {
+      handle,
+      changes: { website: 'https://www.northwind.example/new' },
+    });
+    expect(result).toMatchObject({
+      outcome: 'approved',
+      brand: { state: 'approved', approvedRevision: 2, pendingRevision: null },
+    });
     const { rows } = await db.query('SELECT display_detail FROM branded_number WHERE phone = $1', [phones[0]]);
     expect(rows).toEqual([{ display_detail: 'https://www.northwind.example/new' }]);
   });
@@ -140,24 +294,45 @@ describe('Update Managed Brand', () => {
   it('that brings a DBA goes to a person, where the letter that was approved for the brand has none', async () => {
     const { handle, phones } = fresh(1);
     const initials = { ...profile, legalName: 'Fresh Bakery LLC', displayName: 'FBI' };
-    const added = await ask(db, 'add_managed_brand', { handle, brand: initials, numbers: phones }, { letter: signedForm(phones) });
+    const added = await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: initials, numbers: phones },
+      { letter: signedForm(phones) },
+    );
     expect(added).toMatchObject({ outcome: 'in_review', letter: { state: 'approved' }, brand: { state: 'in_review' } });
-    const renamed = await ask(db, 'update_managed_brand', { handle, changes: { dba: 'Meridian Harbor', displayName: 'Meridian Harbor' } });
+    const renamed = await ask(db, 'update_managed_brand', {
+      handle,
+      changes: { dba: 'Meridian Harbor', displayName: 'Meridian Harbor' },
+    });
     expect(renamed).toMatchObject({ outcome: 'in_review', brand: { state: 'in_review' } });
-    for (const changes of [{ website: 'https://meridian.example' }, { displayName: 'Meridian' }]) expect(await ask(db, 'update_managed_brand', { handle, changes })).toMatchObject({ outcome: 'in_review' });
+    for (const changes of [{ website: 'https://meridian.example' }, { displayName: 'Meridian' }])
+      expect(await ask(db, 'update_managed_brand', { handle, changes })).toMatchObject({ outcome: 'in_review' });
     expect(await published(handle)).toEqual({});
-    expect(await ask(db, 'update_managed_brand', { handle, changes: { dba: null, displayName: 'Fresh Bakery' }, numbers: phones }, { letter: signedForm(phones) })).toMatchObject({ outcome: 'approved' });
+    expect(
+      await ask(
+        db,
+        'update_managed_brand',
+        { handle, changes: { dba: null, displayName: 'Fresh Bakery' }, numbers: phones },
+        { letter: signedForm(phones) },
+      ),
+    ).toMatchObject({ outcome: 'approved' });
     expect(Object.values(await published(handle))).toEqual(['Fresh Bakery']);
   });
 
   it('keeps the approved name published until a person approves the new one', async () => {
     const { handle, phones } = await approvedBrand(1);
     const result = await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });
-    expect(result).toMatchObject({ outcome: 'in_review', brand: { state: 'approved', approvedRevision: 1, pendingRevision: 2 } });
+    expect(result).toMatchObject({
+      outcome: 'in_review',
+      brand: { state: 'approved', approvedRevision: 1, pendingRevision: 2 },
+    });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
     await decideBrand({ db, handle, approve: true, ...by });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Smiles' });
-    await expect(decideBrand({ db, handle, approve: true, ...by })).rejects.toMatchObject({ code: 'transition_refused' });
+    await expect(decideBrand({ db, handle, approve: true, ...by })).rejects.toMatchObject({
+      code: 'transition_refused',
+    });
   });
 
   it('drops a new name that is rejected, and takes one that a signed form names', async () => {
@@ -165,22 +340,40 @@ describe('Update Managed Brand', () => {
     await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });
     await decideBrand({ db, handle, approve: false, ...by });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
-    const result = await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Dental Care' } }, { letter: signedForm(phones) });
+    const result = await ask(
+      db,
+      'update_managed_brand',
+      { handle, changes: { displayName: 'Northwind Dental Care' } },
+      { letter: signedForm(phones) },
+    );
     expect(result).toMatchObject({ outcome: 'approved', brand: { approvedRevision: 3, pendingRevision: null } });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental Care' });
   });
 
   it('with a bad letter leaves an approved brand as it is', async () => {
     const { handle, phones } = await approvedBrand(1);
-    const result = await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } }, { letter: goodLetter(phones, { date: '2020-01-01' }) });
-    expect(result).toMatchObject({ outcome: 'rejected', brand: { state: 'approved', approvedRevision: 1, pendingRevision: null }, letter: { state: 'rejected' } });
+    const result = await ask(
+      db,
+      'update_managed_brand',
+      { handle, changes: { displayName: 'Northwind Smiles' } },
+      { letter: goodLetter(phones, { date: '2020-01-01' }) },
+    );
+    expect(result).toMatchObject({
+      outcome: 'rejected',
+      brand: { state: 'approved', approvedRevision: 1, pendingRevision: null },
+      letter: { state: 'rejected' },
+    });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
   });
 
   it('of a brand that is not there, or is another owner’s, fails as unknown', async () => {
     const { handle } = await approvedBrand(1);
-    await expect(ask(db, 'update_managed_brand', { handle: 'nobody-here', changes: {} })).rejects.toMatchObject({ code: 'brand_unknown' });
-    await expect(ask(db, 'update_managed_brand', { handle, changes: {} }, { owner: 'Somebody Else' })).rejects.toMatchObject({ code: 'brand_unknown' });
+    await expect(ask(db, 'update_managed_brand', { handle: 'nobody-here', changes: {} })).rejects.toMatchObject({
+      code: 'brand_unknown',
+    });
+    await expect(
+      ask(db, 'update_managed_brand', { handle, changes: {} }, { owner: 'Somebody Else' }),
+    ).rejects.toMatchObject({ code: 'brand_unknown' });
   });
 });
 
@@ -189,7 +382,11 @@ describe('a new name', () => {
     const { handle, phones } = await approvedBrand(1);
     const changes = { displayName: 'Northwind Bank of America' };
     const old = signedForm(phones, { request: { changes: {} } });
-    expect(await ask(db, 'update_managed_brand', { handle, changes }, { letter: old })).toMatchObject({ outcome: 'in_review', brand: { pendingRevision: 2 }, letter: { state: 'in_review' } });
+    expect(await ask(db, 'update_managed_brand', { handle, changes }, { letter: old })).toMatchObject({
+      outcome: 'in_review',
+      brand: { pendingRevision: 2 },
+      letter: { state: 'in_review' },
+    });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
   });
 
@@ -197,8 +394,13 @@ describe('a new name', () => {
     const { handle, phones } = await approvedBrand(1);
     await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } });
     const more = fresh(1).phones;
-    expect(await ask(db, 'add_phone_number', { handle, numbers: more }, { letter: signedForm(more) })).toMatchObject({ letter: { state: 'approved' }, brand: { pendingRevision: 2 } });
-    expect(await published(handle)).toEqual(Object.fromEntries([...phones, ...more].map((phone) => [phone, 'Northwind Dental'])));
+    expect(await ask(db, 'add_phone_number', { handle, numbers: more }, { letter: signedForm(more) })).toMatchObject({
+      letter: { state: 'approved' },
+      brand: { pendingRevision: 2 },
+    });
+    expect(await published(handle)).toEqual(
+      Object.fromEntries([...phones, ...more].map((phone) => [phone, 'Northwind Dental'])),
+    );
   });
 
   it('of another company takes no number along that this company has not authorized', async () => {
@@ -206,15 +408,28 @@ describe('a new name', () => {
     const changes = { legalName: 'Meridian Bank Inc', displayName: 'Meridian Bank' };
     await ask(db, 'update_managed_brand', { handle, changes }, { letter: signedForm([]) });
     expect(await published(handle)).toEqual({});
-    expect(await readBrand(db, handle)).toMatchObject({ state: 'approved', profile: { legalName: 'Meridian Bank Inc' }, numbers: { expired: phones.length } });
+    expect(await readBrand(db, handle)).toMatchObject({
+      state: 'approved',
+      profile: { legalName: 'Meridian Bank Inc' },
+      numbers: { expired: phones.length },
+    });
   });
 
   it('that is rejected leaves nothing of its letter: numbers that came with it are not published', async () => {
     const { handle, phones } = await approvedBrand(1);
     const more = fresh(1).phones;
     const changes = { legalName: 'Meridian Bank Inc', displayName: 'Acme Loans' };
-    const result = await ask(db, 'update_managed_brand', { handle, changes, numbers: more }, { letter: signedForm(more) });
-    expect(result).toMatchObject({ outcome: 'in_review', letter: { state: 'approved' }, numbers: { states: { in_review: 1 } } });
+    const result = await ask(
+      db,
+      'update_managed_brand',
+      { handle, changes, numbers: more },
+      { letter: signedForm(more) },
+    );
+    expect(result).toMatchObject({
+      outcome: 'in_review',
+      letter: { state: 'approved' },
+      numbers: { states: { in_review: 1 } },
+    });
     await decideBrand({ db, handle, approve: false, ...by });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
     expect(await readBrand(db, handle)).toMatchObject({ numbers: { verified: 1, unsuccessful: 1 } });
@@ -229,10 +444,22 @@ describe('a new name', () => {
 
   it('waits on through a change of the website, and cannot be replaced while its letter waits', async () => {
     const { handle, phones } = await approvedBrand(1);
-    const first = await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Smiles' } }, { letter: letterForReview(phones) });
-    expect(await ask(db, 'update_managed_brand', { handle, changes: { website: null } })).toMatchObject({ outcome: 'in_review', brand: { pendingRevision: 3 } });
-    await expect(ask(db, 'update_managed_brand', { handle }, { letter: signedForm(phones) })).rejects.toMatchObject({ code: 'transition_refused' });
-    await expect(ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Teeth' } })).rejects.toMatchObject({ code: 'transition_refused' });
+    const first = await ask(
+      db,
+      'update_managed_brand',
+      { handle, changes: { displayName: 'Northwind Smiles' } },
+      { letter: letterForReview(phones) },
+    );
+    expect(await ask(db, 'update_managed_brand', { handle, changes: { website: null } })).toMatchObject({
+      outcome: 'in_review',
+      brand: { pendingRevision: 3 },
+    });
+    await expect(ask(db, 'update_managed_brand', { handle }, { letter: signedForm(phones) })).rejects.toMatchObject({
+      code: 'transition_refused',
+    });
+    await expect(
+      ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Teeth' } }),
+    ).rejects.toMatchObject({ code: 'transition_refused' });
     await decideLetter({ db, letterId: first.letter!.letterId, approve: true, ...by });
     await decideBrand({ db, handle, approve: true, ...by });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Smiles' });
@@ -241,9 +468,16 @@ describe('a new name', () => {
 
   it('of a brand that was rejected for its name is enough, where its letter was approved', async () => {
     const { handle, phones } = fresh(1);
-    await ask(db, 'add_managed_brand', { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones }, { letter: signedForm(phones) });
+    await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: { ...profile, displayName: 'Meridian Bank' }, numbers: phones },
+      { letter: signedForm(phones) },
+    );
     await decideBrand({ db, handle, approve: false, ...by });
-    expect(await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Dental' }, numbers: phones })).toMatchObject({ outcome: 'approved', brand: { state: 'approved' } });
+    expect(
+      await ask(db, 'update_managed_brand', { handle, changes: { displayName: 'Northwind Dental' }, numbers: phones }),
+    ).toMatchObject({ outcome: 'approved', brand: { state: 'approved' } });
     expect(await published(handle)).toEqual({ [phones[0]!]: 'Northwind Dental' });
   });
 });
@@ -251,21 +485,46 @@ describe('a new name', () => {
 describe('a call reason with a protected name', () => {
   it('of a brand goes to a person, also when it is changed later', async () => {
     const { handle, phones } = fresh(1);
-    expect(await ask(db, 'add_managed_brand', { handle, brand: { ...profile, callReasons: ['PayPal Fraud Department'] }, numbers: phones }, { letter: signedForm(phones) })).toMatchObject({ outcome: 'in_review', letter: { state: 'approved' } });
+    expect(
+      await ask(
+        db,
+        'add_managed_brand',
+        { handle, brand: { ...profile, callReasons: ['PayPal Fraud Department'] }, numbers: phones },
+        { letter: signedForm(phones) },
+      ),
+    ).toMatchObject({ outcome: 'in_review', letter: { state: 'approved' } });
     const other = await approvedBrand(1);
-    expect(await ask(db, 'update_managed_brand', { handle: other.handle, changes: { callReasons: ['Your visit', 'Wells Fargo'] } })).toMatchObject({ outcome: 'in_review', brand: { state: 'approved', pendingRevision: 2 } });
-    const { rows } = await db.query('SELECT display_description FROM branded_number WHERE brand_handle = ANY ($1)', [[handle, other.handle]]);
+    expect(
+      await ask(db, 'update_managed_brand', {
+        handle: other.handle,
+        changes: { callReasons: ['Your visit', 'Wells Fargo'] },
+      }),
+    ).toMatchObject({ outcome: 'in_review', brand: { state: 'approved', pendingRevision: 2 } });
+    const { rows } = await db.query('SELECT display_description FROM branded_number WHERE brand_handle = ANY ($1)', [
+      [handle, other.handle],
+    ]);
     expect(rows).toEqual([{ display_description: 'Appointment' }]);
   });
 
   it('of some numbers is refused, unless it is one of the brand', async () => {
     const { handle, phones } = await approvedBrand(1);
     const more = fresh(1).phones;
-    await expect(ask(db, 'add_phone_number', { handle, numbers: more, callReason: 'Chase Bank' }, { letter: signedForm(more) })).rejects.toMatchObject({ code: 'brand_request_invalid' });
+    await expect(
+      ask(db, 'add_phone_number', { handle, numbers: more, callReason: 'Chase Bank' }, { letter: signedForm(more) }),
+    ).rejects.toMatchObject({ code: 'brand_request_invalid' });
     await ask(db, 'update_managed_brand', { handle, changes: { callReasons: ['Chase Bank'] } });
-    await expect(ask(db, 'add_phone_number', { handle, numbers: more, callReason: 'Chase Bank' }, { letter: signedForm(more) })).rejects.toMatchObject({ code: 'brand_request_invalid' });
+    await expect(
+      ask(db, 'add_phone_number', { handle, numbers: more, callReason: 'Chase Bank' }, { letter: signedForm(more) }),
+    ).rejects.toMatchObject({ code: 'brand_request_invalid' });
     await decideBrand({ db, handle, approve: true, ...by });
-    expect(await ask(db, 'add_phone_number', { handle, numbers: more, callReason: 'Chase Bank' }, { letter: signedForm(more) })).toMatchObject({ outcome: 'approved' });
+    expect(
+      await ask(
+        db,
+        'add_phone_number',
+        { handle, numbers: more, callReason: 'Chase Bank' },
+        { letter: signedForm(more) },
+      ),
+    ).toMatchObject({ outcome: 'approved' });
     expect(Object.keys(await published(handle))).toEqual([...phones, ...more].sort());
   });
 });
@@ -273,8 +532,18 @@ describe('a call reason with a protected name', () => {
 describe('a letter that comes with numbers', () => {
   it('and cannot be read leaves a brand that waits for another letter as it is', async () => {
     const { handle, phones } = fresh(2);
-    const first = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones.slice(0, 1) }, { letter: letterForReview(phones.slice(0, 1)) });
-    await ask(db, 'add_phone_number', { handle, numbers: phones.slice(1) }, { letter: { kind: 'refused', code: 'letter_encrypted', problem: '' } });
+    const first = await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: profile, numbers: phones.slice(0, 1) },
+      { letter: letterForReview(phones.slice(0, 1)) },
+    );
+    await ask(
+      db,
+      'add_phone_number',
+      { handle, numbers: phones.slice(1) },
+      { letter: { kind: 'refused', code: 'letter_encrypted', problem: '' } },
+    );
     expect(await readBrand(db, handle)).toMatchObject({ state: 'in_review' });
     await decideLetter({ db, letterId: first.letter!.letterId, approve: true, ...by });
     expect(await readBrand(db, handle)).toMatchObject({ state: 'approved', numbers: { verified: 1, unsuccessful: 1 } });
@@ -294,10 +563,18 @@ describe('a letter that comes with numbers', () => {
 describe('Add Phone number for Branding', () => {
   it('verifies a number that a letter in force names, and not one that none names', async () => {
     const { handle, phones } = fresh(3);
-    const { letter } = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones.slice(0, 1) }, { letter: goodLetter(phones.slice(0, 2)) });
+    const { letter } = await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: profile, numbers: phones.slice(0, 1) },
+      { letter: goodLetter(phones.slice(0, 2)) },
+    );
     await decideLetter({ db, letterId: letter!.letterId, approve: true, ...by });
     const result = await ask(db, 'add_phone_number', { handle, numbers: phones.slice(1) });
-    expect(result).toMatchObject({ outcome: 'approved', numbers: { accepted: 2, states: { verified: 1, unsuccessful: 1 } } });
+    expect(result).toMatchObject({
+      outcome: 'approved',
+      numbers: { accepted: 2, states: { verified: 1, unsuccessful: 1 } },
+    });
     expect(Object.keys(await published(handle))).toEqual(phones.slice(0, 2));
   });
 
@@ -305,7 +582,11 @@ describe('Add Phone number for Branding', () => {
     const { handle, phones } = await approvedBrand(1);
     const more = fresh(2).phones;
     const result = await ask(db, 'add_phone_number', { handle, numbers: more }, { letter: signedForm(more) });
-    expect(result).toMatchObject({ outcome: 'approved', letter: { state: 'approved' }, numbers: { states: { verified: 2 } } });
+    expect(result).toMatchObject({
+      outcome: 'approved',
+      letter: { state: 'approved' },
+      numbers: { states: { verified: 2 } },
+    });
     expect(Object.keys(await published(handle))).toEqual([...phones, ...more]);
   });
 
@@ -317,14 +598,26 @@ describe('Add Phone number for Branding', () => {
     const result = await ask(db, 'add_phone_number', { handle }, { numbersFile: csv });
     expect(result.numbers).toMatchObject({ given: 6, accepted: 0, known: 2, rejected: 4, states: { verified: 2 } });
     const rows = await listOperationRows(db, result.operationId, { refused: false, after: 0, limit: 100 });
-    expect(rows.map(({ line, outcome }) => [line, outcome])).toEqual([[2, 'known'], [3, 'phone_invalid'], [4, 'phone_missing'], [5, 'number_of_other_brand'], [6, 'number_repeated'], [7, 'known']]);
-    expect(await listOperationRows(db, result.operationId, { refused: true, after: 3, limit: 1 })).toMatchObject([{ line: 4, phone: null }]);
+    expect(rows.map(({ line, outcome }) => [line, outcome])).toEqual([
+      [2, 'known'],
+      [3, 'phone_invalid'],
+      [4, 'phone_missing'],
+      [5, 'number_of_other_brand'],
+      [6, 'number_repeated'],
+      [7, 'known'],
+    ]);
+    expect(await listOperationRows(db, result.operationId, { refused: true, after: 3, limit: 1 })).toMatchObject([
+      { line: 4, phone: null },
+    ]);
   });
 
   it('does not verify a known number again', async () => {
     const { handle, phones } = await approvedBrand(1);
     const before = (await db.query('SELECT * FROM brand_number WHERE phone = $1', [phones[0]])).rows;
-    expect(await ask(db, 'add_phone_number', { handle, numbers: phones })).toMatchObject({ outcome: 'approved', numbers: { known: 1, accepted: 0 } });
+    expect(await ask(db, 'add_phone_number', { handle, numbers: phones })).toMatchObject({
+      outcome: 'approved',
+      numbers: { known: 1, accepted: 0 },
+    });
     expect((await db.query('SELECT * FROM brand_number WHERE phone = $1', [phones[0]])).rows).toEqual(before);
   });
 
@@ -335,20 +628,31 @@ describe('Add Phone number for Branding', () => {
     const other = fresh(0).handle;
     const result = await ask(db, 'add_managed_brand', { handle: other, brand: profile, numbers: phones });
     expect(result.numbers).toMatchObject({ rejected: 1, rejects: [{ code: 'number_permanently_rejected' }] });
-    await expect(changeNumber({ db, handle, phone: phones[0]!, action: 'resume', ...by })).rejects.toMatchObject({ code: 'transition_refused' });
+    await expect(changeNumber({ db, handle, phone: phones[0]!, action: 'resume', ...by })).rejects.toMatchObject({
+      code: 'transition_refused',
+    });
   });
 
   it('takes a number over when the brand that had it is withdrawn', async () => {
     const first = await approvedBrand(1);
     await withdrawBrand({ db, handle: first.handle, ...by });
     const { handle } = fresh(0);
-    expect(await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: first.phones }, { letter: signedForm(first.phones) })).toMatchObject({ outcome: 'approved' });
+    expect(
+      await ask(
+        db,
+        'add_managed_brand',
+        { handle, brand: profile, numbers: first.phones },
+        { letter: signedForm(first.phones) },
+      ),
+    ).toMatchObject({ outcome: 'approved' });
     expect([await published(first.handle), Object.keys(await published(handle))]).toEqual([{}, first.phones]);
   });
 
   it('of two brands that ask for the same number at the same time gives it to one', async () => {
     const [a, b] = [fresh(1), fresh(0)];
-    const results = await Promise.all([a.handle, b.handle].map((handle) => ask(db, 'add_managed_brand', { handle, brand: profile, numbers: a.phones })));
+    const results = await Promise.all(
+      [a.handle, b.handle].map((handle) => ask(db, 'add_managed_brand', { handle, brand: profile, numbers: a.phones })),
+    );
     expect(results.map(({ numbers }) => numbers!.accepted).sort()).toEqual([0, 1]);
   });
 });
@@ -357,43 +661,79 @@ describe('a request', () => {
   it.each<[string, object]>([
     ['a NUL in a number', { numbers: ['+1212\u0000'] }],
     ['a lone surrogate in a number', { numbers: ['\uD800'] }],
-    ['a NUL in an e-mail address', { brand: { ...profile, contact: { name: 'A', email: 'a\u0000b@northwind.example' } } }],
+    [
+      'a NUL in an e-mail address',
+      { brand: { ...profile, contact: { name: 'A', email: 'a\u0000b@northwind.example' } } },
+    ],
     ['a number that is none', { numbers: [12125550100] }],
   ])('with %s is refused with a typed error', async (_what, changes) => {
     const request = { handle: fresh(0).handle, brand: profile, ...changes };
-    await expect(ask(db, 'add_managed_brand', request as never)).rejects.toMatchObject({ code: 'brand_request_invalid' });
+    await expect(ask(db, 'add_managed_brand', request as never)).rejects.toMatchObject({
+      code: 'brand_request_invalid',
+    });
   });
 });
 
 describe('an idempotency key', () => {
   it('gives the same answer and does nothing twice, also when both come at once', async () => {
     const { handle, phones } = fresh(1);
-    const once = () => ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: goodLetter(phones), key: `key-${handle}` });
+    const once = () =>
+      ask(
+        db,
+        'add_managed_brand',
+        { handle, brand: profile, numbers: phones },
+        { letter: goodLetter(phones), key: `key-${handle}` },
+      );
     const [first, second] = await Promise.all([once(), once()]);
     expect(second).toEqual(first);
     expect(await once()).toEqual(first);
-    const { rows: [counts] } = await db.query(
+    const {
+      rows: [counts],
+    } = await db.query(
       `SELECT (SELECT count(*) FROM branding_operation WHERE idempotency_key = $1) AS operations,
          (SELECT count(*) FROM document AS d WHERE EXISTS (SELECT FROM branding_operation AS o WHERE o.idempotency_key = $1 AND o.letter_document_id = d.document_id)) AS documents,
-         (SELECT count(*) FROM letter JOIN brand USING (brand_id) WHERE handle = $2) AS letters`, [`key-${handle}`, handle]);
+         (SELECT count(*) FROM letter JOIN brand USING (brand_id) WHERE handle = $2) AS letters`,
+      [`key-${handle}`, handle],
+    );
     expect(counts).toEqual({ operations: 1, documents: 1, letters: 1 });
   });
 
   it('is refused for another request, and is free for another owner', async () => {
     const { handle } = fresh(0);
     await ask(db, 'add_managed_brand', { handle, brand: profile }, { key: `other-${handle}` });
-    await expect(ask(db, 'add_managed_brand', { handle, brand: { ...profile, website: null } }, { key: `other-${handle}` })).rejects.toMatchObject({ code: 'idempotency_conflict' });
-    await expect(ask(db, 'add_managed_brand', { handle, brand: profile }, { key: `other-${handle}`, letter: signedForm([]) })).rejects.toMatchObject({ code: 'idempotency_conflict' });
-    expect(await ask(db, 'add_managed_brand', { handle: fresh(0).handle, brand: profile }, { key: `other-${handle}`, owner: 'Another' })).toMatchObject({ outcome: 'accepted' });
+    await expect(
+      ask(db, 'add_managed_brand', { handle, brand: { ...profile, website: null } }, { key: `other-${handle}` }),
+    ).rejects.toMatchObject({ code: 'idempotency_conflict' });
+    await expect(
+      ask(db, 'add_managed_brand', { handle, brand: profile }, { key: `other-${handle}`, letter: signedForm([]) }),
+    ).rejects.toMatchObject({ code: 'idempotency_conflict' });
+    expect(
+      await ask(
+        db,
+        'add_managed_brand',
+        { handle: fresh(0).handle, brand: profile },
+        { key: `other-${handle}`, owner: 'Another' },
+      ),
+    ).toMatchObject({ outcome: 'accepted' });
   });
 
   it('keeps the answer of an operation that failed for good', async () => {
-    const submission: Submission<'add_phone_number'> = { kind: 'add_phone_number', request: { handle: 'no-such-brand', numbers: ['+12125550100'] }, owner, key: 'failing', requestedBy: 'test' };
+    const submission: Submission<'add_phone_number'> = {
+      kind: 'add_phone_number',
+      request: { handle: 'no-such-brand', numbers: ['+12125550100'] },
+      owner,
+      key: 'failing',
+      requestedBy: 'test',
+    };
     const { operationId } = await submitOperation({ db, vault: testVault }, submission);
-    const run = () => runOperation({ db, operationId, ...operationSettings, readLetter: () => Promise.reject(new Error('no letter')) });
+    const run = () =>
+      runOperation({ db, operationId, ...operationSettings, readLetter: () => Promise.reject(new Error('no letter')) });
     await expect(run()).rejects.toMatchObject({ code: 'brand_unknown' });
     expect((await readOperation(db, operationId)).state).toBe('queued');
-    await db.query("UPDATE branding_operation SET state = 'failed', finished_at = now(), failure_code = 'brand_unknown', failure_reason = 'No brand.' WHERE operation_id = $1", [operationId]);
+    await db.query(
+      "UPDATE branding_operation SET state = 'failed', finished_at = now(), failure_code = 'brand_unknown', failure_reason = 'No brand.' WHERE operation_id = $1",
+      [operationId],
+    );
     await expect(run()).rejects.toMatchObject({ code: 'brand_unknown', problem: 'No brand.' });
     expect(await submitOperation({ db, vault: testVault }, submission)).toEqual({ operationId, repeated: true });
   });
@@ -404,7 +744,10 @@ describe('a person', () => {
     const { handle, phones } = await approvedBrand(2);
     expect(await suspendBrand({ db, handle, ...by })).toBe('suspended');
     expect(await published(handle)).toEqual({});
-    await expect(suspendBrand({ db, handle, ...by })).rejects.toMatchObject({ code: 'transition_refused', problem: 'The brand is suspended, and cannot become suspended from there.' });
+    await expect(suspendBrand({ db, handle, ...by })).rejects.toMatchObject({
+      code: 'transition_refused',
+      problem: 'The brand is suspended, and cannot become suspended from there.',
+    });
     expect(await resumeBrand({ db, handle, ...by })).toBe('approved');
     expect(Object.keys(await published(handle))).toEqual(phones);
   });
@@ -416,15 +759,21 @@ describe('a person', () => {
     await changeNumber({ db, handle, phone: phones[0]!, action: 'resume', ...by });
     await changeNumber({ db, handle, phone: phones[1]!, action: 'remove', ...by });
     expect(Object.keys(await published(handle))).toEqual(phones.slice(0, 1));
-    await expect(changeNumber({ db, handle, phone: '+12125559999', action: 'remove', ...by })).rejects.toMatchObject({ code: 'phone_unknown' });
-    expect(await ask(db, 'add_phone_number', { handle, numbers: phones.slice(1) })).toMatchObject({ numbers: { accepted: 1, states: { verified: 1 } } });
+    await expect(changeNumber({ db, handle, phone: '+12125559999', action: 'remove', ...by })).rejects.toMatchObject({
+      code: 'phone_unknown',
+    });
+    expect(await ask(db, 'add_phone_number', { handle, numbers: phones.slice(1) })).toMatchObject({
+      numbers: { accepted: 1, states: { verified: 1 } },
+    });
   });
 
   it('withdraws a brand for good', async () => {
     const { handle, phones } = await approvedBrand(1);
     expect(await withdrawBrand({ db, handle, ...by })).toBe('withdrawn');
     expect(await readBrand(db, handle)).toMatchObject({ state: 'withdrawn', numbers: { removed: 1 } });
-    await expect(ask(db, 'add_phone_number', { handle, numbers: phones })).rejects.toMatchObject({ code: 'brand_withdrawn' });
+    await expect(ask(db, 'add_phone_number', { handle, numbers: phones })).rejects.toMatchObject({
+      code: 'brand_withdrawn',
+    });
     await expect(resumeBrand({ db, handle, ...by })).rejects.toMatchObject({ code: 'transition_refused' });
   });
 
@@ -432,7 +781,10 @@ describe('a person', () => {
     const { handle, letterId } = await approvedBrand(1);
     const waiting = await ask(db, 'update_managed_brand', { handle }, { letter: letterForReview([]) });
     await withdrawBrand({ db, handle, ...by });
-    expect([await readLetterRecord(db, letterId), await readLetterRecord(db, waiting.letter!.letterId)]).toMatchObject([{ state: 'withdrawn' }, { state: 'withdrawn' }]);
+    expect([await readLetterRecord(db, letterId), await readLetterRecord(db, waiting.letter!.letterId)]).toMatchObject([
+      { state: 'withdrawn' },
+      { state: 'withdrawn' },
+    ]);
   });
 
   it('cannot decide a brand that was withdrawn', async () => {
@@ -461,7 +813,9 @@ describe('a person', () => {
 
   it('must give a reason', async () => {
     const { handle } = await approvedBrand(1);
-    await expect(suspendBrand({ db, handle, actor: 'test', reason: ' ' })).rejects.toMatchObject({ code: 'reason_required' });
+    await expect(suspendBrand({ db, handle, actor: 'test', reason: ' ' })).rejects.toMatchObject({
+      code: 'reason_required',
+    });
   });
 });
 
@@ -476,19 +830,38 @@ describe('time', () => {
     expect(await readLetterRecord(db, letterId)).toMatchObject({ state: 'expiring' });
     await expireLetters(db, justBefore);
     expect(await readLetterRecord(db, letterId)).toMatchObject({ state: 'expiring' });
-    expect([Object.keys(await published(handle, justBefore)), Object.keys(await published(handle, validUntil!))]).toEqual([phones, []]);
+    expect([
+      Object.keys(await published(handle, justBefore)),
+      Object.keys(await published(handle, validUntil!)),
+    ]).toEqual([phones, []]);
     await expireLetters(db, validUntil!);
-    expect(await readBrand(db, handle)).toMatchObject({ state: 'expired', numbers: { expired: 1 }, letters: [{ state: 'expired' }] });
-    expect([Object.keys(await published(handle, justBefore)), Object.keys(await published(handle, validUntil!))]).toEqual([phones, []]);
+    expect(await readBrand(db, handle)).toMatchObject({
+      state: 'expired',
+      numbers: { expired: 1 },
+      letters: [{ state: 'expired' }],
+    });
+    expect([
+      Object.keys(await published(handle, justBefore)),
+      Object.keys(await published(handle, validUntil!)),
+    ]).toEqual([phones, []]);
   });
 
   it('renews brand and numbers with a new letter', async () => {
     const { handle, phones, letterId } = await approvedBrand(1);
-    await db.query("UPDATE letter SET valid_from = now() - interval '2 days', valid_until = now() - interval '1 day' WHERE letter_id = $1", [letterId]);
+    await db.query(
+      "UPDATE letter SET valid_from = now() - interval '2 days', valid_until = now() - interval '1 day' WHERE letter_id = $1",
+      [letterId],
+    );
     await db.query("UPDATE brand_number SET verified_at = now() - interval '2 days' WHERE phone = $1", [phones[0]]);
     await expireLetters(db, new Date());
-    expect([await readBrand(db, handle), await published(handle)]).toMatchObject([{ state: 'expired', numbers: { expired: 1 } }, {}]);
-    expect(await ask(db, 'update_managed_brand', { handle }, { letter: signedForm(phones) })).toMatchObject({ outcome: 'approved', brand: { state: 'approved' } });
+    expect([await readBrand(db, handle), await published(handle)]).toMatchObject([
+      { state: 'expired', numbers: { expired: 1 } },
+      {},
+    ]);
+    expect(await ask(db, 'update_managed_brand', { handle }, { letter: signedForm(phones) })).toMatchObject({
+      outcome: 'approved',
+      brand: { state: 'approved' },
+    });
     expect(Object.keys(await published(handle))).toEqual(phones);
   });
 });
@@ -498,10 +871,23 @@ describe('a number that has left its brand', () => {
     const first = await approvedBrand(1);
     await withdrawLetter({ db, letterId: first.letterId, ...by });
     const { handle } = fresh(0);
-    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: first.phones }, { letter: signedForm(first.phones) });
-    const renewed = await ask(db, 'update_managed_brand', { handle: first.handle }, { letter: signedForm(first.phones) });
+    await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: profile, numbers: first.phones },
+      { letter: signedForm(first.phones) },
+    );
+    const renewed = await ask(
+      db,
+      'update_managed_brand',
+      { handle: first.handle },
+      { letter: signedForm(first.phones) },
+    );
     expect(renewed).toMatchObject({ outcome: 'approved', brand: { state: 'approved' } });
-    expect([await readBrand(db, first.handle), await readBrand(db, handle)]).toMatchObject([{ numbers: { expired: 1 } }, { numbers: { verified: 1 } }]);
+    expect([await readBrand(db, first.handle), await readBrand(db, handle)]).toMatchObject([
+      { numbers: { expired: 1 } },
+      { numbers: { verified: 1 } },
+    ]);
     expect([await published(first.handle), Object.keys(await published(handle))]).toEqual([{}, first.phones]);
   });
 });
@@ -511,7 +897,12 @@ describe('a number that was rejected for good with another brand', () => {
     const first = await approvedBrand(1);
     await withdrawLetter({ db, letterId: first.letterId, ...by });
     const { handle } = fresh(0);
-    await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: first.phones }, { letter: signedForm(first.phones) });
+    await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: profile, numbers: first.phones },
+      { letter: signedForm(first.phones) },
+    );
     await changeNumber({ db, handle, phone: first.phones[0]!, action: 'reject', ...by });
     await ask(db, 'update_managed_brand', { handle: first.handle }, { letter: signedForm(first.phones) });
     expect([await published(first.handle), await published(handle)]).toEqual([{}, {}]);
@@ -524,9 +915,19 @@ describe('a stored letter', () => {
     const { opened, document } = await readLetterRecord(db, letterId, testVault);
     expect(opened!.fields!.signerName!.value).toBe('Jane Sample');
     expect((await openDocument({ db, vault: testVault }, document.documentId)).toString()).toMatch(/^%PDF/);
-    const { rows: [row] } = await db.query("SELECT encode(sealed_content, 'escape') AS content, encode(sealed_reading, 'escape') AS reading FROM document WHERE document_id = $1", [document.documentId]);
+    const {
+      rows: [row],
+    } = await db.query(
+      "SELECT encode(sealed_content, 'escape') AS content, encode(sealed_reading, 'escape') AS reading FROM document WHERE document_id = $1",
+      [document.documentId],
+    );
     expect(`${row.content}${row.reading}`).not.toMatch(/Jane|Sample|%PDF/);
-    const { rows: [findings] } = await db.query('SELECT string_agg(message, $2) AS text FROM letter_finding WHERE letter_id = $1', [letterId, '\n']);
+    const {
+      rows: [findings],
+    } = await db.query('SELECT string_agg(message, $2) AS text FROM letter_finding WHERE letter_id = $1', [
+      letterId,
+      '\n',
+    ]);
     expect(findings.text).not.toContain('Jane');
   });
 
@@ -534,17 +935,33 @@ describe('a stored letter', () => {
     const { letterId } = await approvedBrand(1);
     const { document } = await readLetterRecord(db, letterId);
     await deleteLetterDocument({ db, letterId, ...by });
-    await expect(openDocument({ db, vault: testVault }, document.documentId)).rejects.toMatchObject({ code: 'document_destroyed' });
-    expect(await readLetterRecord(db, letterId, testVault)).toMatchObject({ state: 'approved', opened: null, document: { destroyedAt: expect.any(Date) } });
-    const { rows } = await db.query('SELECT sealed_content, sealed_reading, wrapped_key FROM document WHERE document_id = $1', [document.documentId]);
+    await expect(openDocument({ db, vault: testVault }, document.documentId)).rejects.toMatchObject({
+      code: 'document_destroyed',
+    });
+    expect(await readLetterRecord(db, letterId, testVault)).toMatchObject({
+      state: 'approved',
+      opened: null,
+      document: { destroyedAt: expect.any(Date) },
+    });
+    const { rows } = await db.query(
+      'SELECT sealed_content, sealed_reading, wrapped_key FROM document WHERE document_id = $1',
+      [document.documentId],
+    );
     expect(rows).toEqual([{ sealed_content: null, sealed_reading: null, wrapped_key: null }]);
     await expect(deleteLetterDocument({ db, letterId, ...by })).rejects.toMatchObject({ code: 'document_destroyed' });
   });
 
   it('is kept while it waits for a person', async () => {
     const { handle, phones } = fresh(1);
-    const { letter } = await ask(db, 'add_managed_brand', { handle, brand: profile, numbers: phones }, { letter: letterForReview(phones) });
-    await expect(deleteLetterDocument({ db, letterId: letter!.letterId, ...by })).rejects.toMatchObject({ code: 'transition_refused' });
+    const { letter } = await ask(
+      db,
+      'add_managed_brand',
+      { handle, brand: profile, numbers: phones },
+      { letter: letterForReview(phones) },
+    );
+    await expect(deleteLetterDocument({ db, letterId: letter!.letterId, ...by })).rejects.toMatchObject({
+      code: 'transition_refused',
+    });
   });
 
   it('is destroyed when its time of retention is over, and not before', async () => {
@@ -567,17 +984,34 @@ describe('the audit trail', () => {
     const { brandId } = await readBrand(db, handle);
     const events = await listEvents(db, brandId, { after: 0, limit: 100 });
     expect(events.map(({ subject, action, before, after }) => `${subject} ${action}: ${before} > ${after}`)).toEqual([
-      'brand add: null > draft', 'number submit: null > submitted', 'letter add: null > submitted', 'letter approve: submitted > approved',
-      'brand submit: draft > submitted', 'brand approve: submitted > approved', 'number verify: submitted > verified', 'brand suspend: approved > suspended',
+      'brand add: null > draft',
+      'number submit: null > submitted',
+      'letter add: null > submitted',
+      'letter approve: submitted > approved',
+      'brand submit: draft > submitted',
+      'brand approve: submitted > approved',
+      'number verify: submitted > verified',
+      'brand suspend: approved > suspended',
     ]);
-    expect(events.map(({ actor }) => actor)).toEqual(['test', 'test', 'test', ...Array.from({ length: 4 }, () => letterRuleVersion), 'test person']);
+    expect(events.map(({ actor }) => actor)).toEqual([
+      'test',
+      'test',
+      'test',
+      ...Array.from({ length: 4 }, () => letterRuleVersion),
+      'test person',
+    ]);
     expect(events[1]).toMatchObject({ phone: phones[0], operationId: expect.any(Number) });
     expect(events[3]).toMatchObject({ letterId, reason: 'Every rule passed.' });
     expect(events.at(-1)).toMatchObject({ reason: 'because', at: expect.any(Date), operationId: null });
   });
 
-  it.each(['UPDATE branding_event SET actor = $$nobody$$', 'DELETE FROM branding_event', 'TRUNCATE branding_event'])('refuses %s', async (statement) => {
-    await expect(db.query(statement)).rejects.toMatchObject({ code: '42501' });
-    await expect(db.query(`SET session_replication_role = replica; ${statement}`)).rejects.toMatchObject({ code: '42501' });
-  });
+  it.each(['UPDATE branding_event SET actor = $$nobody$$', 'DELETE FROM branding_event', 'TRUNCATE branding_event'])(
+    'refuses %s',
+    async (statement) => {
+      await expect(db.query(statement)).rejects.toMatchObject({ code: '42501' });
+      await expect(db.query(`SET session_replication_role = replica; ${statement}`)).rejects.toMatchObject({
+        code: '42501',
+      });
+    },
+  );
 });

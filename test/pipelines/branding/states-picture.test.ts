@@ -1,7 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BRAND_TRANSITIONS, LETTER_TRANSITIONS, NUMBER_TRANSITIONS, type TransitionTable } from '../../../pipelines/branding/states.ts';
+import {
+  BRAND_TRANSITIONS,
+  LETTER_TRANSITIONS,
+  NUMBER_TRANSITIONS,
+  type TransitionTable,
+} from '../../../pipelines/branding/states.ts';
 import { drawStates } from '../../support/states-picture.ts';
 
 const pictures = join(import.meta.dirname, '../../../docs/pictures');
@@ -14,7 +19,9 @@ describe('the picture of the states', () => {
   });
 
   it('shows every state and every transition of the drawing', async () => {
-    const svg = (await readFile(join(pictures, 'branding-states.svg'), 'utf8')).replaceAll('&#45;', '-').replaceAll('&gt;', '>');
+    const svg = (await readFile(join(pictures, 'branding-states.svg'), 'utf8'))
+      .replaceAll('&#45;', '-')
+      .replaceAll('&gt;', '>');
     const titles = new Set([...svg.matchAll(/<title>([^<]+)<\/title>/g)].map(([, title]) => title));
     const drawn = await readFile(join(pictures, 'branding-states.dot'), 'utf8');
     const nodes = [...drawn.matchAll(/^ {4}(\w+) \[/gm)].map(([, node]) => node!);

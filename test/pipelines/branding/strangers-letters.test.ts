@@ -9,7 +9,10 @@ const letters = makeStrangersLetters(1000, 13);
 /** Numbers that a stranger can prove: all but one of the letter, which is somebody else's. */
 const someProven = ({ phones }: StrangersLetter) => new Set(phones.slice(1));
 
-function outcomes(policy: ApprovalPolicy, provenPhones: (letter: StrangersLetter) => ReadonlySet<string>): Record<string, number> {
+function outcomes(
+  policy: ApprovalPolicy,
+  provenPhones: (letter: StrangersLetter) => ReadonlySet<string>,
+): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const letter of letters) {
     const { outcome } = decideApproval({ ...letter.facts, policy, provenPhones: provenPhones(letter) });
@@ -21,7 +24,13 @@ function outcomes(policy: ApprovalPolicy, provenPhones: (letter: StrangersLetter
 /** The same company, whose signer has a certificate that leads to a configured root. */
 function honest({ facts }: StrangersLetter): Omit<ApprovalFacts, 'policy' | 'provenPhones'> {
   const [signature] = facts.reading.signatures;
-  return { ...facts, reading: { ...facts.reading, signatures: [{ ...signature!, chain: 'trusted', signerOrganization: facts.request.legalName }] } };
+  return {
+    ...facts,
+    reading: {
+      ...facts.reading,
+      signatures: [{ ...signature!, chain: 'trusted', signerOrganization: facts.request.legalName }],
+    },
+  };
 }
 
 describe('1,000 letters of strangers that agree with themselves', () => {
@@ -41,7 +50,13 @@ describe('1,000 letters of strangers that agree with themselves', () => {
   });
 
   it('are approved under form+numbers alone where each number was proven and a signature stands on the issued form in the name of its signer', () => {
-    const approved = (policy: ApprovalPolicy) => letters.filter((letter) => decideApproval({ ...letter.facts, policy, provenPhones: new Set(letter.phones) }).outcome === 'approved').map(({ way }) => way);
+    const approved = (policy: ApprovalPolicy) =>
+      letters
+        .filter(
+          (letter) =>
+            decideApproval({ ...letter.facts, policy, provenPhones: new Set(letter.phones) }).outcome === 'approved',
+        )
+        .map(({ way }) => way);
     expect(approved('signature')).toEqual([]);
     expect(approved('signature+numbers')).toEqual([]);
     expect(new Set(approved('form+numbers'))).toEqual(new Set(['form, self-made certificate']));
@@ -50,7 +65,11 @@ describe('1,000 letters of strangers that agree with themselves', () => {
   it('in no case are approved as a free letter, whatever is proven', () => {
     const free = letters.filter(({ facts }) => facts.form === null || !facts.form.sameBytes);
     expect(free.length).toBeGreaterThan(400);
-    for (const policy of policies) for (const letter of free) expect(decideApproval({ ...letter.facts, policy, provenPhones: new Set(letter.phones) }).outcome).not.toBe('approved');
+    for (const policy of policies)
+      for (const letter of free)
+        expect(decideApproval({ ...letter.facts, policy, provenPhones: new Set(letter.phones) }).outcome).not.toBe(
+          'approved',
+        );
   });
 });
 
@@ -59,10 +78,16 @@ describe('an honest business with a trusted signature on the issued form', () =>
 
   it('needs no person under signature, and under the others once its numbers are proven', () => {
     for (const letter of forms) {
-      expect(decideApproval({ ...honest(letter), policy: 'signature', provenPhones: new Set() }).outcome).toBe('approved');
+      expect(decideApproval({ ...honest(letter), policy: 'signature', provenPhones: new Set() }).outcome).toBe(
+        'approved',
+      );
       for (const policy of ['signature+numbers', 'form+numbers'] as const) {
-        expect(decideApproval({ ...honest(letter), policy, provenPhones: someProven(letter) }).outcome).toBe('in_review');
-        expect(decideApproval({ ...honest(letter), policy, provenPhones: new Set(letter.phones) }).outcome).toBe('approved');
+        expect(decideApproval({ ...honest(letter), policy, provenPhones: someProven(letter) }).outcome).toBe(
+          'in_review',
+        );
+        expect(decideApproval({ ...honest(letter), policy, provenPhones: new Set(letter.phones) }).outcome).toBe(
+          'approved',
+        );
       }
     }
   });

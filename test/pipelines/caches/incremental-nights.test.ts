@@ -15,31 +15,56 @@ import { Seeded } from '../../../runtime/seeded.ts';
 const { db, url } = await useTestDatabase();
 const store = await useStore();
 const settings = { SEGMENT_ROWS_MAX: '40' };
-const night = (options: Partial<Parameters<typeof runWholeNight>[0]> = {}) => runWholeNight({ db, url, store, settings, ...options });
+const night = (options: Partial<Parameters<typeof runWholeNight>[0]> = {}) =>
+  runWholeNight({ db, url, store, settings, ...options });
 
 beforeEach(async () => {
-  await db.query('TRUNCATE phone_number, branded_number, change_mark, artefact_delta, publication, artefact_version, build, night_run CASCADE');
+  await db.query(
+    'TRUNCATE phone_number, branded_number, change_mark, artefact_delta, publication, artefact_version, build, night_run CASCADE',
+  );
 });
 
 /** 500 numbers in each of four area codes; marks tell these apart, since they name 7 digits. */
-const numbersOfFourAreas = () => [12_025_550_000, 12_035_550_000, 12_045_550_000, 12_055_550_000].flatMap((first) => manyNumbers(500, first));
+const numbersOfFourAreas = () =>
+  [12_025_550_000, 12_035_550_000, 12_045_550_000, 12_055_550_000].flatMap((first) => manyNumbers(500, first));
 
 function of(report: NightReport, name: string): ReportedArtefact {
-  const found = report.artefacts.find(({ cache, country }) => (country === '' ? cache : `${cache}/${country}`) === name);
+  const found = report.artefacts.find(
+    ({ cache, country }) => (country === '' ? cache : `${cache}/${country}`) === name,
+  );
   if (found === undefined) throw new Error(`${name} is not in the report`);
   return found;
 }
 
 async function fileOf(cache: string, country: string): Promise<{ sha256: string; plain: string }> {
-  const published = (await listPublications(db)).find((entry) => entry.cache === cache && entry.country === country)!.published!;
-  return { sha256: published.file.sha256, plain: gunzipSync(await readFile(store.path({ cache, country, sha256: published.file.sha256 }))).toString() };
+  const published = (await listPublications(db)).find(
+    (entry) => entry.cache === cache && entry.country === country,
+  )!.published!;
+  return {
+    sha256: published.file.sha256,
+    plain: gunzipSync(await readFile(store.path({ cache, country, sha256: published.file.sha256 }))).toString(),
+  };
 }
 
 /** Builds everything again from all rows, and compares the bytes with the published ones. */
 async function expectSameAsFullBuild(): Promise<void> {
   const report = await night({ fullBuild: true });
-  expect(report.artefacts.map(({ cache, country, outcome, build, segmentsDiffering }) => ({ cache, country, outcome, build, segmentsDiffering: segmentsDiffering ?? 0 }))).toEqual(
-    report.artefacts.map(({ cache, country }) => ({ cache, country, outcome: 'unchanged', build: 'full', segmentsDiffering: 0 })),
+  expect(
+    report.artefacts.map(({ cache, country, outcome, build, segmentsDiffering }) => ({
+      cache,
+      country,
+      outcome,
+      build,
+      segmentsDiffering: segmentsDiffering ?? 0,
+    })),
+  ).toEqual(
+    report.artefacts.map(({ cache, country }) => ({
+      cache,
+      country,
+      outcome: 'unchanged',
+      build: 'full',
+      segmentsDiffering: 0,
+    })),
   );
   const builds = await queryRows<{ built: string; published: string; name: string }>(
     db,
@@ -47,7 +72,9 @@ async function expectSameAsFullBuild(): Promise<void> {
      FROM build AS b JOIN publication AS p USING (cache, country) JOIN artefact_version AS v USING (cache, country, version) WHERE b.run_id = $1`,
     [report.night.runId],
   );
-  expect(builds.map(({ name, built }) => ({ name, bytes: built }))).toEqual(builds.map(({ name, published }) => ({ name, bytes: published })));
+  expect(builds.map(({ name, built }) => ({ name, bytes: built }))).toEqual(
+    builds.map(({ name, published }) => ({ name, bytes: published })),
+  );
 }
 
 describe('an incremental night', () => {
@@ -55,7 +82,13 @@ describe('an incremental night', () => {
     await putNumbers(db, numbersOfFourAreas());
     expect(of(await night(), 'phones/US')).toMatchObject({ outcome: 'published', build: 'full', rowsRead: 2000 });
     await putNumbers(db, [{ phone: '+12035550003', name: 'New name' }]);
-    expect(of(await night(), 'phones/US')).toMatchObject({ outcome: 'published', build: 'incremental', version: 2, rows: 2000, rowsRead: 500 });
+    expect(of(await night(), 'phones/US')).toMatchObject({
+      outcome: 'published',
+      build: 'incremental',
+      version: 2,
+      rows: 2000,
+      rowsRead: 500,
+    });
     expect((await fileOf('phones', 'US')).plain).toContain('+12035550003\tNEUTRAL\t\tNew name\t');
     await expectSameAsFullBuild();
   });
@@ -64,25 +97,59 @@ describe('an incremental night', () => {
     await putNumbers(db, manyNumbers(300));
     await night();
     const report = await night();
-    expect(report.artefacts.map(({ outcome, build, rowsRead }) => ({ outcome, build, rowsRead }))).toEqual(report.artefacts.map(() => ({ outcome: 'unchanged', build: 'keep', rowsRead: 0 })));
+    expect(report.artefacts.map(({ outcome, build, rowsRead }) => ({ outcome, build, rowsRead }))).toEqual(
+      report.artefacts.map(() => ({ outcome: 'unchanged', build: 'keep', rowsRead: 0 })),
+    );
     expect((await listPublications(db)).every(({ status }) => status === 'fresh')).toBe(true);
   });
 
   const changes: [string, string, (string | RegExp)[]][] = [
     ['an INSERT', "INSERT INTO phone_number (phone, country) VALUES ('+12025559999', 'US')", ['phones/US']],
     ['an UPDATE', "UPDATE phone_number SET display_name = 'Other' WHERE phone = '+12025550001'", ['phones/US']],
-    ['an UPDATE of the reputation', "UPDATE phone_number SET reputation_level = 'FRAUD', reputation_category = 7 WHERE phone = '+12025550001'", ['phones/US', 'spammer_phones']],
-    ['an UPDATE that takes the reputation away', "UPDATE phone_number SET reputation_level = 'NEUTRAL', reputation_category = NULL WHERE phone = '+12025550000'", ['phones/US', 'spammer_phones']],
-    ['an UPDATE of the country', "UPDATE phone_number SET country = 'CA' WHERE phone = '+12025550001'", ['phones/CA', 'phones/US']],
-    ['an UPDATE of the phone', "UPDATE phone_number SET phone = '+12035550001' WHERE phone = '+12025550000'", ['phones/US', 'spammer_phones']],
+    [
+      'an UPDATE of the reputation',
+      "UPDATE phone_number SET reputation_level = 'FRAUD', reputation_category = 7 WHERE phone = '+12025550001'",
+      ['phones/US', 'spammer_phones'],
+    ],
+    [
+      'an UPDATE that takes the reputation away',
+      "UPDATE phone_number SET reputation_level = 'NEUTRAL', reputation_category = NULL WHERE phone = '+12025550000'",
+      ['phones/US', 'spammer_phones'],
+    ],
+    [
+      'an UPDATE of the country',
+      "UPDATE phone_number SET country = 'CA' WHERE phone = '+12025550001'",
+      ['phones/CA', 'phones/US'],
+    ],
+    [
+      'an UPDATE of the phone',
+      "UPDATE phone_number SET phone = '+12035550001' WHERE phone = '+12025550000'",
+      ['phones/US', 'spammer_phones'],
+    ],
     ['a DELETE', "DELETE FROM phone_number WHERE phone = '+12025550001'", ['phones/US']],
     ['a DELETE of a spammer', "DELETE FROM phone_number WHERE phone = '+12025550000'", ['phones/US', 'spammer_phones']],
-    ['a brand that begins', "INSERT INTO branded_number (phone, brand_handle, display_name, live_from) VALUES ('+12025550007', 'b', 'Bank', '2000-01-01')", ['branded_phones', 'phones/US']],
-    ['a new name of a brand', "UPDATE branded_number SET display_name = 'Other' WHERE phone = '+12025550005'", ['branded_phones', 'phones/US']],
-    ['a brand that is taken away', "DELETE FROM branded_number WHERE phone = '+12025550005'", ['branded_phones', 'phones/US']],
+    [
+      'a brand that begins',
+      "INSERT INTO branded_number (phone, brand_handle, display_name, live_from) VALUES ('+12025550007', 'b', 'Bank', '2000-01-01')",
+      ['branded_phones', 'phones/US'],
+    ],
+    [
+      'a new name of a brand',
+      "UPDATE branded_number SET display_name = 'Other' WHERE phone = '+12025550005'",
+      ['branded_phones', 'phones/US'],
+    ],
+    [
+      'a brand that is taken away',
+      "DELETE FROM branded_number WHERE phone = '+12025550005'",
+      ['branded_phones', 'phones/US'],
+    ],
     ['a TRUNCATE of the brands', 'TRUNCATE branded_number', ['branded_phones', 'phones/US']],
     ['a TRUNCATE of the numbers', 'TRUNCATE phone_number', ['phones/US', 'spammer_phones']],
-    ['an UPDATE in a session that replays', "SET session_replication_role = replica; UPDATE phone_number SET display_name = 'Other' WHERE phone = '+12025550001'; SET session_replication_role = origin", ['phones/US']],
+    [
+      'an UPDATE in a session that replays',
+      "SET session_replication_role = replica; UPDATE phone_number SET display_name = 'Other' WHERE phone = '+12025550001'; SET session_replication_role = origin",
+      ['phones/US'],
+    ],
   ];
   it.each(changes)('publishes what %s changes, and nothing else', async (_name, statement, published) => {
     await putNumbers(db, [...manyNumbers(300), { phone: '+4930123456', country: 'DE' }]);
@@ -90,8 +157,12 @@ describe('an incremental night', () => {
     await night();
     await db.query(statement);
     const report = await night({ acceptShrink: true });
-    const outcomes = report.artefacts.map(({ cache, country, outcome }) => `${country === '' ? cache : `${cache}/${country}`} ${outcome}`);
-    const all = ['branded_phones', 'phones/CA', 'phones/DE', 'phones/US', 'spam_ranges', 'spammer_phones'].filter((name) => name !== 'phones/CA' || published.includes(name));
+    const outcomes = report.artefacts.map(
+      ({ cache, country, outcome }) => `${country === '' ? cache : `${cache}/${country}`} ${outcome}`,
+    );
+    const all = ['branded_phones', 'phones/CA', 'phones/DE', 'phones/US', 'spam_ranges', 'spammer_phones'].filter(
+      (name) => name !== 'phones/CA' || published.includes(name),
+    );
     // A TRUNCATE takes every country's rows.
     const expected = statement.startsWith('TRUNCATE phone_number') ? [...published, 'phones/DE'] : published;
     expect(outcomes).toEqual(all.map((name) => `${name} ${expected.includes(name) ? 'published' : 'unchanged'}`));
@@ -106,7 +177,10 @@ describe('an incremental night', () => {
     );
     await night({ evaluatedAt: new Date('2026-01-02T01:00:00Z') });
     expect((await fileOf('branded_phones', '')).plain).toBe('+12025550002\tEnds\n');
-    for (const [evaluatedAt, plain] of [['2026-01-02T12:00:00Z', '+12025550001\tBegins\n'], ['2026-01-02T01:00:00Z', '+12025550002\tEnds\n']] as const) {
+    for (const [evaluatedAt, plain] of [
+      ['2026-01-02T12:00:00Z', '+12025550001\tBegins\n'],
+      ['2026-01-02T01:00:00Z', '+12025550002\tEnds\n'],
+    ] as const) {
       const report = await night({ evaluatedAt: new Date(evaluatedAt) });
       expect(of(report, 'branded_phones')).toMatchObject({ outcome: 'published' });
       expect(of(report, 'phones/US')).toMatchObject({ outcome: 'published' });
@@ -115,15 +189,35 @@ describe('an incremental night', () => {
   });
 
   it.each([
-    ['more than half of the rows changed', "UPDATE phone_number SET display_name = 'Other' WHERE phone < '+12055550000'", {}],
-    ['the rows of a segment are fewer by a setting', "UPDATE phone_number SET display_name = 'Other' WHERE phone = '+12025550001'", { SEGMENT_ROWS_MAX: '30' }],
-    ['the compression is another one', "UPDATE phone_number SET display_name = 'Other' WHERE phone = '+12025550001'", { BUILD_PROFILE: 'fast' }],
-    ['full builds are due every night', "UPDATE phone_number SET display_name = 'Other' WHERE phone = '+12025550001'", { FULL_BUILD_DAYS: '0' }],
+    [
+      'more than half of the rows changed',
+      "UPDATE phone_number SET display_name = 'Other' WHERE phone < '+12055550000'",
+      {},
+    ],
+    [
+      'the rows of a segment are fewer by a setting',
+      "UPDATE phone_number SET display_name = 'Other' WHERE phone = '+12025550001'",
+      { SEGMENT_ROWS_MAX: '30' },
+    ],
+    [
+      'the compression is another one',
+      "UPDATE phone_number SET display_name = 'Other' WHERE phone = '+12025550001'",
+      { BUILD_PROFILE: 'fast' },
+    ],
+    [
+      'full builds are due every night',
+      "UPDATE phone_number SET display_name = 'Other' WHERE phone = '+12025550001'",
+      { FULL_BUILD_DAYS: '0' },
+    ],
   ])('reads all rows when %s', async (_name, statement, changed) => {
     await putNumbers(db, numbersOfFourAreas());
     await night();
     await db.query(statement);
-    expect(of(await night({ settings: { ...settings, ...changed } }), 'phones/US')).toMatchObject({ outcome: 'published', build: 'full', rowsRead: 2000 });
+    expect(of(await night({ settings: { ...settings, ...changed } }), 'phones/US')).toMatchObject({
+      outcome: 'published',
+      build: 'full',
+      rowsRead: 2000,
+    });
   });
 
   it('builds in full again after FULL_BUILD_DAYS, and not before', async () => {
@@ -139,10 +233,18 @@ describe('an incremental night', () => {
   it('finds with a full build what changed without a mark, tells how many segments, and publishes the full one', async () => {
     await putNumbers(db, manyNumbers(500));
     await night();
-    await db.query("ALTER TABLE phone_number DISABLE TRIGGER USER; UPDATE phone_number SET display_name = 'Unmarked' WHERE phone = '+12025550001'; ALTER TABLE phone_number ENABLE TRIGGER USER");
-    await db.query('ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_mark_insert, ENABLE ALWAYS TRIGGER phone_number_mark_update, ENABLE ALWAYS TRIGGER phone_number_mark_delete, ENABLE ALWAYS TRIGGER phone_number_mark_truncate');
+    await db.query(
+      "ALTER TABLE phone_number DISABLE TRIGGER USER; UPDATE phone_number SET display_name = 'Unmarked' WHERE phone = '+12025550001'; ALTER TABLE phone_number ENABLE TRIGGER USER",
+    );
+    await db.query(
+      'ALTER TABLE phone_number ENABLE ALWAYS TRIGGER phone_number_mark_insert, ENABLE ALWAYS TRIGGER phone_number_mark_update, ENABLE ALWAYS TRIGGER phone_number_mark_delete, ENABLE ALWAYS TRIGGER phone_number_mark_truncate',
+    );
     expect(of(await night(), 'phones/US')).toMatchObject({ outcome: 'unchanged', build: 'keep' });
-    expect(of(await night({ fullBuild: true }), 'phones/US')).toMatchObject({ outcome: 'published', build: 'full', segmentsDiffering: 1 });
+    expect(of(await night({ fullBuild: true }), 'phones/US')).toMatchObject({
+      outcome: 'published',
+      build: 'full',
+      segmentsDiffering: 1,
+    });
     expect((await fileOf('phones', 'US')).plain).toContain('Unmarked');
     await expectSameAsFullBuild();
   });
@@ -150,21 +252,43 @@ describe('an incremental night', () => {
   it.each(['file', 'index'] as const)('reads all rows when the %s of the basis is damaged', async (what) => {
     await putNumbers(db, numbersOfFourAreas());
     await night({ only: 'phones/US' });
-    const [row] = await queryRows<{ file: string; index: string }>(db, 'SELECT file_sha256 AS file, index_sha256 AS index FROM artefact_version');
-    await truncate(what === 'file' ? store.path({ cache: 'phones', country: 'US', sha256: row!.file }) : store.path({ cache: 'phones', country: 'US', sha256: row!.index, kind: 'index' }), 60);
+    const [row] = await queryRows<{ file: string; index: string }>(
+      db,
+      'SELECT file_sha256 AS file, index_sha256 AS index FROM artefact_version',
+    );
+    await truncate(
+      what === 'file'
+        ? store.path({ cache: 'phones', country: 'US', sha256: row!.file })
+        : store.path({ cache: 'phones', country: 'US', sha256: row!.index, kind: 'index' }),
+      60,
+    );
     await putNumbers(db, [{ phone: '+12025550003', name: 'New name' }]);
-    expect(of(await night({ only: 'phones/US' }), 'phones/US')).toMatchObject({ outcome: 'published', version: 2, rowsRead: 2000 });
+    expect(of(await night({ only: 'phones/US' }), 'phones/US')).toMatchObject({
+      outcome: 'published',
+      version: 2,
+      rowsRead: 2000,
+    });
     await putNumbers(db, [{ phone: '+12025550003', name: 'Newer name' }]);
-    expect(of(await night({ only: 'phones/US' }), 'phones/US')).toMatchObject({ outcome: 'published', version: 3, build: 'incremental' });
+    expect(of(await night({ only: 'phones/US' }), 'phones/US')).toMatchObject({
+      outcome: 'published',
+      version: 3,
+      build: 'incremental',
+    });
   });
 
   it('loses nothing of a night that failed or was kept back: its marks count from the version that is published', async () => {
     await putNumbers(db, manyNumbers(500));
     await night({ only: 'phones/US' });
     await db.query("DELETE FROM phone_number WHERE phone >= '+12025550300'");
-    expect(of(await night({ only: 'phones/US' }), 'phones/US')).toMatchObject({ outcome: 'failed', failure: { code: 'artefact_shrunk' } });
+    expect(of(await night({ only: 'phones/US' }), 'phones/US')).toMatchObject({
+      outcome: 'failed',
+      failure: { code: 'artefact_shrunk' },
+    });
     await putNumbers(db, [{ phone: '+12025550001', name: 'Later' }]);
-    expect(of(await night({ only: 'phones/US', acceptShrink: true }), 'phones/US')).toMatchObject({ outcome: 'published', rows: 300 });
+    expect(of(await night({ only: 'phones/US', acceptShrink: true }), 'phones/US')).toMatchObject({
+      outcome: 'published',
+      rows: 300,
+    });
     expect((await fileOf('phones', 'US')).plain.match(/\n/g)).toHaveLength(300);
   });
 
@@ -172,7 +296,8 @@ describe('an incremental night', () => {
     await putNumbers(db, manyNumbers(50));
     await night();
     await putNumbers(db, [{ phone: '+12025550001', name: 'Other' }]);
-    const marks = async () => (await queryRows<{ marks: number }>(db, 'SELECT count(*)::integer AS marks FROM change_mark'))[0]!.marks;
+    const marks = async () =>
+      (await queryRows<{ marks: number }>(db, 'SELECT count(*)::integer AS marks FROM change_mark'))[0]!.marks;
     expect(await marks()).toBeGreaterThan(0);
     await night({ only: 'phones/US' });
     expect(await marks()).toBeGreaterThan(0); // the other caches have not seen it
@@ -185,7 +310,10 @@ describe('an incremental night', () => {
     await putNumbers(db, [...manyNumbers(50), { phone: '+14165550000', country: 'CA' }]);
     await putBranded(db, '+12025550001', 'Old name');
     await night();
-    const [mover, renamer] = [await connect({ url, applicationName: 'mover' }), await connect({ url, applicationName: 'renamer' })];
+    const [mover, renamer] = [
+      await connect({ url, applicationName: 'mover' }),
+      await connect({ url, applicationName: 'renamer' }),
+    ];
     for (const client of [mover, renamer]) await client.query('BEGIN');
     await mover.query("UPDATE phone_number SET country = 'CA' WHERE phone = '+12025550001'");
     await renamer.query("UPDATE branded_number SET display_name = 'New name' WHERE phone = '+12025550001'");
@@ -201,7 +329,9 @@ describe('an incremental night', () => {
   it('is not misled by marks that were restored from another cluster, and sweeps them', async () => {
     await putNumbers(db, numbersOfFourAreas());
     await night({ only: 'phones/US' });
-    await db.query("INSERT INTO change_mark (changed_by, cache, country, prefix) VALUES ('99999999999', 'phones', 'US', '+')");
+    await db.query(
+      "INSERT INTO change_mark (changed_by, cache, country, prefix) VALUES ('99999999999', 'phones', 'US', '+')",
+    );
     expect(of(await night({ only: 'phones/US' }), 'phones/US').build).toBe('keep');
     expect(await queryRows(db, "SELECT FROM change_mark WHERE changed_by = '99999999999'")).toEqual([]);
   });
@@ -216,7 +346,10 @@ describe('an incremental night', () => {
     expect(current!.deltas.map(({ from }) => from)).toEqual([1]);
     const sha256 = kind === 'index' ? current!.indexSha256! : current!.deltas[0]!.sha256;
     await truncate(store.path({ cache: 'phones', country: 'US', sha256, kind }), 5);
-    expect(await checkVersion(store, current!)).toMatchObject({ verdict: 'damaged', detail: kind === 'index' ? 'segment index' : 'delta from version 1' });
+    expect(await checkVersion(store, current!)).toMatchObject({
+      verdict: 'damaged',
+      detail: kind === 'index' ? 'segment index' : 'delta from version 1',
+    });
   });
 
   it.each([
@@ -224,8 +357,13 @@ describe('an incremental night', () => {
     [10_001, 6],
   ])('marks the ranges of a statement that changes %d of them by %d characters', async (ranges, characters) => {
     await db.query('DELETE FROM change_mark');
-    await db.query("INSERT INTO phone_number (phone, country) SELECT '+1' || 2000000000 + i * 10000, 'US' FROM generate_series(1, $1::bigint) AS i", [ranges]);
-    expect(await queryRows(db, 'SELECT DISTINCT length(prefix) AS characters FROM change_mark')).toEqual([{ characters }]);
+    await db.query(
+      "INSERT INTO phone_number (phone, country) SELECT '+1' || 2000000000 + i * 10000, 'US' FROM generate_series(1, $1::bigint) AS i",
+      [ranges],
+    );
+    expect(await queryRows(db, 'SELECT DISTINCT length(prefix) AS characters FROM change_mark')).toEqual([
+      { characters },
+    ]);
   });
 
   it('takes changes that were made under another cluster of databases for unknown, and reads all rows', async () => {
@@ -240,7 +378,10 @@ describe('an incremental night', () => {
     await night({ only: 'phones/US' });
     await putNumbers(db, [{ phone: '+12025550003', name: 'New name' }, { phone: '+13035550000' }]);
     await night({ only: 'phones/US' });
-    const [row] = await queryRows<{ file: string; index: string; bytes: number }>(db, 'SELECT file_sha256 AS file, index_sha256 AS index, file_bytes AS bytes FROM artefact_version WHERE version = 2');
+    const [row] = await queryRows<{ file: string; index: string; bytes: number }>(
+      db,
+      'SELECT file_sha256 AS file, index_sha256 AS index, file_bytes AS bytes FROM artefact_version WHERE version = 2',
+    );
     const segments = await readIndex(store, { cache: 'phones', country: 'US' }, row!.index);
     expect(segments.reduce((sum, { rows }) => sum + rows, 0)).toBe(2001);
     expect(segments.at(-1)!.offset + segments.at(-1)!.bytes).toBe(row!.bytes - 10); // the final block and the trailer
@@ -252,10 +393,17 @@ describe('nights over a random history', () => {
   it('give the bytes of a full build each time, whatever changed before', { timeout: 240_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 1_000_000 }), async (seed) => {
-        await db.query('TRUNCATE phone_number, branded_number, change_mark, artefact_delta, publication, artefact_version, build, night_run CASCADE');
+        await db.query(
+          'TRUNCATE phone_number, branded_number, change_mark, artefact_delta, publication, artefact_version, build, night_run CASCADE',
+        );
         const choose = new Seeded(seed);
-        const phone = () => `+1${2 + choose.below(3)}0${choose.below(3)}555${String(choose.below(400)).padStart(4, '0')}`;
-        await putNumbers(db, [...new Map(Array.from({ length: 600 }, () => phone()).map((one) => [one, { phone: one, name: 'A' }])).values()]);
+        const phone = () =>
+          `+1${2 + choose.below(3)}0${choose.below(3)}555${String(choose.below(400)).padStart(4, '0')}`;
+        await putNumbers(db, [
+          ...new Map(
+            Array.from({ length: 600 }, () => phone()).map((one) => [one, { phone: one, name: 'A' }]),
+          ).values(),
+        ]);
         await night();
         for (let day = 0; day < 4; day++) {
           for (let change = choose.below(6); change >= 0; change--) await changeSomething(choose.below(5), phone());
@@ -269,9 +417,18 @@ describe('nights over a random history', () => {
 });
 
 async function changeSomething(kind: number, phone: string): Promise<void> {
-  if (kind === 0) await db.query('DELETE FROM phone_number WHERE phone >= $1 AND phone < $2', [phone, `${phone.slice(0, -2)}:`]);
+  if (kind === 0)
+    await db.query('DELETE FROM phone_number WHERE phone >= $1 AND phone < $2', [phone, `${phone.slice(0, -2)}:`]);
   else if (kind === 1) await putNumbers(db, [{ phone, level: 'SPAM', category: 6 }]);
-  else if (kind === 2) await db.query("INSERT INTO branded_number (phone, brand_handle, display_name, live_from) VALUES ($1, 'b', 'Bank', '2000-01-01') ON CONFLICT (phone) DO UPDATE SET display_name = 'Bank 2'", [phone]);
-  else if (kind === 3) await db.query("UPDATE phone_number SET country = CASE country WHEN 'US' THEN 'CA' ELSE 'US' END WHERE phone >= $1 AND phone < $2", [phone, `${phone.slice(0, -1)}:`]);
+  else if (kind === 2)
+    await db.query(
+      "INSERT INTO branded_number (phone, brand_handle, display_name, live_from) VALUES ($1, 'b', 'Bank', '2000-01-01') ON CONFLICT (phone) DO UPDATE SET display_name = 'Bank 2'",
+      [phone],
+    );
+  else if (kind === 3)
+    await db.query(
+      "UPDATE phone_number SET country = CASE country WHEN 'US' THEN 'CA' ELSE 'US' END WHERE phone >= $1 AND phone < $2",
+      [phone, `${phone.slice(0, -1)}:`],
+    );
   else await putNumbers(db, manyNumbers(60, Number(phone.slice(1))));
 }

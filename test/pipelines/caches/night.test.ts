@@ -11,7 +11,8 @@ import { manyNumbers, putBranded, putNumbers } from '../../support/numbers.ts';
 
 const { db, url } = await useTestDatabase();
 const store = await useStore();
-const night = (options: Partial<Parameters<typeof runWholeNight>[0]> = {}) => runWholeNight({ db, url, store, ...options });
+const night = (options: Partial<Parameters<typeof runWholeNight>[0]> = {}) =>
+  runWholeNight({ db, url, store, ...options });
 
 async function manifest(cache: string, country = ''): Promise<Manifest> {
   const publication = (await listPublications(db)).find((entry) => entry.cache === cache && entry.country === country);
@@ -33,20 +34,37 @@ describe('a night', () => {
   it('writes the columns of each cache in order, ascending by phone, absent values empty', async () => {
     await putNumbers(db, [
       { phone: '+12025550103', level: 'FRAUD', category: 7 },
-      { phone: '+12025550101', name: 'Zoë & Söhne', description: 'Bakery', detail: 'since 1901', image: 'https://example.com/z.png' },
+      {
+        phone: '+12025550101',
+        name: 'Zoë & Söhne',
+        description: 'Bakery',
+        detail: 'since 1901',
+        image: 'https://example.com/z.png',
+      },
       { phone: '+12025550102', level: 'SPAM' },
       { phone: '+4930123456', country: 'DE', level: 'SPAM', category: 6 },
       { phone: '+80012345678', country: null, level: 'SPAM', category: 1 },
     ]);
     await putBranded(db, '+12025550102', 'Bank');
-    expect(outcomes(await night())).toEqual({ branded_phones: 'published', 'phones/DE': 'published', 'phones/US': 'published', spam_ranges: 'published', spammer_phones: 'published' });
+    expect(outcomes(await night())).toEqual({
+      branded_phones: 'published',
+      'phones/DE': 'published',
+      'phones/US': 'published',
+      spam_ranges: 'published',
+      spammer_phones: 'published',
+    });
     expect(await lines('phones', 'US')).toEqual([
       '+12025550101\tNEUTRAL\t\tZoë & Söhne\tBakery\tsince 1901\thttps://example.com/z.png',
       '+12025550102\tSPAM\t\tBank\t\t\t',
       '+12025550103\tFRAUD\t7\t\t\t\t',
     ]);
     expect(await lines('phones', 'DE')).toEqual(['+4930123456\tSPAM\t6\t\t\t\t']);
-    expect(await lines('spammer_phones')).toEqual(['+12025550102\tSPAM\t', '+12025550103\tFRAUD\t7', '+4930123456\tSPAM\t6', '+80012345678\tSPAM\t1']);
+    expect(await lines('spammer_phones')).toEqual([
+      '+12025550102\tSPAM\t',
+      '+12025550103\tFRAUD\t7',
+      '+4930123456\tSPAM\t6',
+      '+80012345678\tSPAM\t1',
+    ]);
     expect(await lines('branded_phones')).toEqual(['+12025550102\tBank']);
   });
 
@@ -54,8 +72,20 @@ describe('a night', () => {
     await putNumbers(db, manyNumbers(50));
     await night();
     const { file, ...facts } = await manifest('phones', 'US');
-    expect(facts).toMatchObject({ cache: 'phones', country: 'US', version: 1, rows: 50, levels: { NEUTRAL: 45, SPAM: 5 }, previous: null, deltas: [], status: 'fresh', stale: null });
-    const [checked] = await Promise.all((await listVersions(db)).filter(({ cache }) => cache === 'phones').map((version) => checkVersion(store, version)));
+    expect(facts).toMatchObject({
+      cache: 'phones',
+      country: 'US',
+      version: 1,
+      rows: 50,
+      levels: { NEUTRAL: 45, SPAM: 5 },
+      previous: null,
+      deltas: [],
+      status: 'fresh',
+      stale: null,
+    });
+    const [checked] = await Promise.all(
+      (await listVersions(db)).filter(({ cache }) => cache === 'phones').map((version) => checkVersion(store, version)),
+    );
     expect(checked).toMatchObject({ verdict: 'ok', file: { sha256: file.sha256, plainSha256: file.plainSha256 } });
   });
 
@@ -93,8 +123,16 @@ describe('a night', () => {
     await night();
     const first = await manifest('phones', 'US');
     await putNumbers(db, [{ phone: '+12025550003', name: 'New name' }]);
-    expect(outcomes(await night())).toEqual({ branded_phones: 'unchanged', 'phones/US': 'published', spam_ranges: 'unchanged', spammer_phones: 'unchanged' });
-    expect(await manifest('phones', 'US')).toMatchObject({ version: 2, previous: { version: 1, plainSha256: first.file.plainSha256 } });
+    expect(outcomes(await night())).toEqual({
+      branded_phones: 'unchanged',
+      'phones/US': 'published',
+      spam_ranges: 'unchanged',
+      spammer_phones: 'unchanged',
+    });
+    expect(await manifest('phones', 'US')).toMatchObject({
+      version: 2,
+      previous: { version: 1, plainSha256: first.file.plainSha256 },
+    });
   });
 
   it('keeps the old file of a country that would lose more than 20 % of its rows, and says so, until an operator accepts', async () => {
@@ -104,10 +142,22 @@ describe('a night', () => {
     expect(outcomes(await night())).toMatchObject({ 'phones/US': 'published' }); // exactly 20 %
     await db.query("DELETE FROM phone_number WHERE phone IN ('+12025550003', '+12025550004') OR country = 'DE'");
     const report = await night();
-    expect(outcomes(report)).toMatchObject({ 'phones/US': 'failed', 'phones/DE': 'failed', spammer_phones: 'unchanged' });
+    expect(outcomes(report)).toMatchObject({
+      'phones/US': 'failed',
+      'phones/DE': 'failed',
+      spammer_phones: 'unchanged',
+    });
     expect(report.outcome).toBe('partial');
-    expect(await manifest('phones', 'US')).toMatchObject({ version: 2, rows: 8, status: 'stale', stale: { code: 'artefact_shrunk' } });
-    expect(outcomes(await night({ acceptShrink: true }))).toMatchObject({ 'phones/US': 'published', 'phones/DE': 'published' });
+    expect(await manifest('phones', 'US')).toMatchObject({
+      version: 2,
+      rows: 8,
+      status: 'stale',
+      stale: { code: 'artefact_shrunk' },
+    });
+    expect(outcomes(await night({ acceptShrink: true }))).toMatchObject({
+      'phones/US': 'published',
+      'phones/DE': 'published',
+    });
     expect(await manifest('phones', 'US')).toMatchObject({ version: 3, rows: 6, status: 'fresh' });
     expect(await manifest('phones', 'DE')).toMatchObject({ version: 2, rows: 0 });
   });
@@ -165,7 +215,10 @@ describe('artefacts verify', () => {
     flipped.set(whole);
     flipped[4]! ^= 1; // the time in the header: the text is the same, the file is not
     await writeFile(path, flipped);
-    expect(await checkVersion(store, version!)).toMatchObject({ verdict: 'different', detail: 'sha256 not as published' });
+    expect(await checkVersion(store, version!)).toMatchObject({
+      verdict: 'different',
+      detail: 'sha256 not as published',
+    });
     await rm(path);
     expect((await checkVersion(store, version!)).verdict).toBe('missing');
   });
@@ -180,6 +233,9 @@ describe('a night that cannot do what it was asked for', () => {
     await putNumbers(db, manyNumbers(10));
     const unwritable = new ArtefactDirectory(import.meta.filename); // a file, where a directory should be
     const report = await night({ only: 'phones/US', store: unwritable });
-    expect(report.artefacts[0]!.failure).toMatchObject({ code: 'artefact_not_stored', reason: expect.stringMatching(/EEXIST|ENOTDIR/) as string });
+    expect(report.artefacts[0]!.failure).toMatchObject({
+      code: 'artefact_not_stored',
+      reason: expect.stringMatching(/EEXIST|ENOTDIR/) as string,
+    });
   });
 });

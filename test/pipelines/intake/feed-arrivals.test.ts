@@ -7,8 +7,19 @@ const { db } = await useTestDatabase();
 const limits = loadConfig({});
 const now = new Date('2026-02-01T00:00:00Z');
 const hoursAgo = (hours: number) => new Date(now.getTime() - hours * 3_600_000);
-const facts = (hours: number, change: Partial<ArrivalFacts> = {}): ArrivalFacts => ({ feed: 'complaints', source: '', lastAt: hoursAgo(hours), rows: 100, loads: 28, usualSeconds: 86_400, ...change });
-const late = (given: ArrivalFacts[], feedIntervalHours?: string) => judgeArrivals(given, { ...limits, feedIntervalHours }, now).filter((arrival) => arrival.late).map(({ feed, source }) => `${feed}/${source}`);
+const facts = (hours: number, change: Partial<ArrivalFacts> = {}): ArrivalFacts => ({
+  feed: 'complaints',
+  source: '',
+  lastAt: hoursAgo(hours),
+  rows: 100,
+  loads: 28,
+  usualSeconds: 86_400,
+  ...change,
+});
+const late = (given: ArrivalFacts[], feedIntervalHours?: string) =>
+  judgeArrivals(given, { ...limits, feedIntervalHours }, now)
+    .filter((arrival) => arrival.late)
+    .map(({ feed, source }) => `${feed}/${source}`);
 
 describe('a feed', () => {
   it('is late when it stays away for more than one and a half of its usual intervals', () => {
@@ -27,20 +38,41 @@ describe('a feed', () => {
   });
 
   it('that is expected and never came is late', () => {
-    expect(judgeArrivals([], { ...limits, feedIntervalHours: 'reputation/phoneblock=24' }, now)).toEqual([{ feed: 'reputation', source: 'phoneblock', lastAt: null, rows: null, expectedHours: 24, ageHours: null, late: true }]);
+    expect(judgeArrivals([], { ...limits, feedIntervalHours: 'reputation/phoneblock=24' }, now)).toEqual([
+      {
+        feed: 'reputation',
+        source: 'phoneblock',
+        lastAt: null,
+        rows: null,
+        expectedHours: 24,
+        ageHours: null,
+        late: true,
+      },
+    ]);
   });
 
   it('is known by its loads that brought something: files that repeat, are held or failed do not count', async () => {
     const add = (hours: number, state: string, changed: number, feed = 'complaints') =>
-      db.query(`INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, state, requested_at, rows_given, rows_accepted, rows_rejected, rows_changed, gates)
-        VALUES ($4, 'f', repeat('a', 64), 1, 'test', $1, $2, 100, 100, 0, $3, '[{}]')`, [state, hoursAgo(hours), changed, feed]);
+      db.query(
+        `INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, state, requested_at, rows_given, rows_accepted, rows_rejected, rows_changed, gates)
+        VALUES ($4, 'f', repeat('a', 64), 1, 'test', $1, $2, 100, 100, 0, $3, '[{}]')`,
+        [state, hoursAgo(hours), changed, feed],
+      );
     for (let day = 40; day >= 30; day--) await add(day * 24, 'done', 100); // daily; then it stops
     for (let day = 29; day >= 1; day--) await add(day * 24, 'done', 0); // the last file, again and again
     await add(3, 'held', 0);
     await add(2, 'failed', 0);
     for (let day = 8; day >= 0; day--) await add(day * 24, 'done', 0, 'reputation'); // a list that says nothing new
     expect(await listFeedArrivals(db, limits, now)).toEqual([
-      { feed: 'complaints', source: '', lastAt: hoursAgo(720), rows: 100, expectedHours: 24, ageHours: 720, late: true },
+      {
+        feed: 'complaints',
+        source: '',
+        lastAt: hoursAgo(720),
+        rows: 100,
+        expectedHours: 24,
+        ageHours: 720,
+        late: true,
+      },
       { feed: 'reputation', source: '', lastAt: hoursAgo(0), rows: 100, expectedHours: 24, ageHours: 0, late: false },
     ]);
   });

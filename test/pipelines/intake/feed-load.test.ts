@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { failFeedLoad, listFeedLoads, listFeedRejects, readFeedLoad, runFeedLoad, submitFeed } from '../../../pipelines/intake/feed-load.ts';
+import {
+  failFeedLoad,
+  listFeedLoads,
+  listFeedRejects,
+  readFeedLoad,
+  runFeedLoad,
+  submitFeed,
+} from '../../../pipelines/intake/feed-load.ts';
 import { sweepUnfinished } from '../../../pipelines/intake/feed-spool.ts';
 import { clearNumber } from '../../../pipelines/labels/number-record.ts';
 import { useTestDatabase } from '../../support/database.ts';
@@ -30,38 +37,96 @@ async function numbers(): Promise<unknown[][]> {
 
 /** Which rows were written since they were last looked at: their versions. */
 async function rowVersions(): Promise<unknown[]> {
-  const { rows } = await db.query("SELECT phone, xmin, ctid FROM phone_number ORDER BY phone");
+  const { rows } = await db.query('SELECT phone, xmin, ctid FROM phone_number ORDER BY phone');
   return rows;
 }
 
 describe('a reputation feed', () => {
   it('publishes level and category of each number with its country', async () => {
-    const report = await load('reputation', `phone,level,category\n${us(1)},SPAM,6\n+447400123456,fraud,Scam\n+80012345678,Neutral,\n+14165550143,SPAM,\n`);
-    expect(report).toMatchObject({ state: 'done', rowsGiven: 4, rowsAccepted: 4, rowsRejected: 0, rowsSuperseded: 0, rowsChanged: 4, rejectsByCode: {}, failure: null });
+    const report = await load(
+      'reputation',
+      `phone,level,category\n${us(1)},SPAM,6\n+447400123456,fraud,Scam\n+80012345678,Neutral,\n+14165550143,SPAM,\n`,
+    );
+    expect(report).toMatchObject({
+      state: 'done',
+      rowsGiven: 4,
+      rowsAccepted: 4,
+      rowsRejected: 0,
+      rowsSuperseded: 0,
+      rowsChanged: 4,
+      rejectsByCode: {},
+      failure: null,
+    });
     expect(await numbers()).toEqual([
-      ['+12025550001', 'US', 'SPAM', 6, 'feed'], ['+14165550143', 'CA', 'SPAM', null, 'feed'], ['+447400123456', 'GB', 'FRAUD', 7, 'feed'], ['+80012345678', null, 'NEUTRAL', null, 'feed'],
+      ['+12025550001', 'US', 'SPAM', 6, 'feed'],
+      ['+14165550143', 'CA', 'SPAM', null, 'feed'],
+      ['+447400123456', 'GB', 'FRAUD', 7, 'feed'],
+      ['+80012345678', null, 'NEUTRAL', null, 'feed'],
     ]);
   });
 
   it('keeps every refused row with line, code, reason and excerpt, and accepted and rejected add up', async () => {
-    const { rejects, ...report } = await load('reputation', [
-      'phone,level,category', `${us(1)},SPAM,6`, ',SPAM,', 'abc,SPAM,', `${us(2)},,`, `${us(2)},BAD,`, `${us(2)},SPAM,99`, `${us(2)},SPAM,7`, `${us(2)},NEUTRAL,1`, '', '\\.,SPAM,', 'a\\b\tc,SPAM,', 'x',
-    ].join('\n'));
+    const { rejects, ...report } = await load(
+      'reputation',
+      [
+        'phone,level,category',
+        `${us(1)},SPAM,6`,
+        ',SPAM,',
+        'abc,SPAM,',
+        `${us(2)},,`,
+        `${us(2)},BAD,`,
+        `${us(2)},SPAM,99`,
+        `${us(2)},SPAM,7`,
+        `${us(2)},NEUTRAL,1`,
+        '',
+        '\\.,SPAM,',
+        'a\\b\tc,SPAM,',
+        'x',
+      ].join('\n'),
+    );
     expect(report).toMatchObject({
-      rowsGiven: 12, rowsAccepted: 1, rowsRejected: 11,
-      rejectsByCode: { phone_missing: 1, phone_invalid: 3, level_missing: 1, level_invalid: 1, category_unknown: 1, category_unfit: 2, line_empty: 1, field_count: 1 },
+      rowsGiven: 12,
+      rowsAccepted: 1,
+      rowsRejected: 11,
+      rejectsByCode: {
+        phone_missing: 1,
+        phone_invalid: 3,
+        level_missing: 1,
+        level_invalid: 1,
+        category_unknown: 1,
+        category_unfit: 2,
+        line_empty: 1,
+        field_count: 1,
+      },
     });
     expect(rejects.map(({ line, code }) => [line, code])).toEqual([
-      [3, 'phone_missing'], [4, 'phone_invalid'], [5, 'level_missing'], [6, 'level_invalid'], [7, 'category_unknown'], [8, 'category_unfit'], [9, 'category_unfit'],
-      [10, 'line_empty'], [11, 'phone_invalid'], [12, 'phone_invalid'], [13, 'field_count'],
+      [3, 'phone_missing'],
+      [4, 'phone_invalid'],
+      [5, 'level_missing'],
+      [6, 'level_invalid'],
+      [7, 'category_unknown'],
+      [8, 'category_unfit'],
+      [9, 'category_unfit'],
+      [10, 'line_empty'],
+      [11, 'phone_invalid'],
+      [12, 'phone_invalid'],
+      [13, 'field_count'],
     ]);
-    expect(rejects[5]).toEqual({ line: 8, code: 'category_unfit', reason: 'The category belongs to FRAUD.', excerpt: `${us(2)},SPAM,7` });
+    expect(rejects[5]).toEqual({
+      line: 8,
+      code: 'category_unfit',
+      reason: 'The category belongs to FRAUD.',
+      excerpt: `${us(2)},SPAM,7`,
+    });
     expect(rejects.slice(8, 10).map(({ excerpt }) => excerpt)).toEqual(['\\\\.,SPAM,', 'a\\\\b\\x09c,SPAM,']);
     expect(await listFeedRejects(db, report.loadId, { after: 4, limit: 2 })).toHaveLength(2);
   });
 
   it('lets the last line of a number count', async () => {
-    const report = await load('reputation', `phone,level,category\n${us(1)},SPAM,6\n${us(2)},SPAM,\n${us(1)},FRAUD,7\n${us(1)},FRAUD,9\n`);
+    const report = await load(
+      'reputation',
+      `phone,level,category\n${us(1)},SPAM,6\n${us(2)},SPAM,\n${us(1)},FRAUD,7\n${us(1)},FRAUD,9\n`,
+    );
     expect(report).toMatchObject({ rowsAccepted: 4, rowsSuperseded: 2, rowsChanged: 2 });
     expect((await numbers())[0]).toEqual([us(1), 'US', 'FRAUD', 9, 'feed']);
   });
@@ -72,11 +137,16 @@ describe('a reputation feed', () => {
     const before = await rowVersions();
     expect(await load('reputation', feed)).toMatchObject({ rowsAccepted: 2, rowsChanged: 0 });
     expect(await rowVersions()).toEqual(before);
-    expect(await load('reputation', `phone,level,category\n${us(1)},SPAM,6\n${us(2)},SPAM,1\n`)).toMatchObject({ rowsChanged: 1 });
+    expect(await load('reputation', `phone,level,category\n${us(1)},SPAM,6\n${us(2)},SPAM,1\n`)).toMatchObject({
+      rowsChanged: 1,
+    });
   });
 
   it('wins over complaints', async () => {
-    await db.query("INSERT INTO phone_number (phone, country, reputation_level, reputation_category, reputation_source) VALUES ($1, 'US', 'SPAM', 10, 'complaints')", [us(1)]);
+    await db.query(
+      "INSERT INTO phone_number (phone, country, reputation_level, reputation_category, reputation_source) VALUES ($1, 'US', 'SPAM', 10, 'complaints')",
+      [us(1)],
+    );
     await load('reputation', `phone,level,category\n${us(1)},NEUTRAL,\n`);
     expect(await numbers()).toEqual([[us(1), 'US', 'NEUTRAL', null, 'feed']]);
   });
@@ -97,7 +167,10 @@ describe('a reputation feed', () => {
     const earlier = await submit('reputation', `phone,level\n${us(1)},SPAM\n${us(2)},SPAM\n`);
     await load('reputation', `phone,level\n${us(1)},FRAUD\n`);
     await runFeedLoad({ db, feedDir, loadId: earlier, limits: smallLimits });
-    expect(await numbers()).toEqual([[us(1), 'US', 'FRAUD', null, 'feed'], [us(2), 'US', 'SPAM', null, 'feed']]);
+    expect(await numbers()).toEqual([
+      [us(1), 'US', 'FRAUD', null, 'feed'],
+      [us(2), 'US', 'SPAM', null, 'feed'],
+    ]);
   });
 
   it('is read from gzip of several members, tab separated, without header', async () => {
@@ -109,40 +182,97 @@ describe('a reputation feed', () => {
 describe('a directory feed', () => {
   it('sets display info and makes numbers that are not known NEUTRAL', async () => {
     await load('reputation', `${us(1)},SPAM\n`);
-    const report = await load('directory', `phone,name,description,detail,image\n${us(1)},"Zoë\u0301, ""Inc""",Line\\one,,https://example.com/a.png\n${us(2)},株式会社,,Two  words,\n`);
+    const report = await load(
+      'directory',
+      `phone,name,description,detail,image\n${us(1)},"Zoë\u0301, ""Inc""",Line\\one,,https://example.com/a.png\n${us(2)},株式会社,,Two  words,\n`,
+    );
     expect(report).toMatchObject({ rowsAccepted: 2, rowsChanged: 2 });
-    const { rows } = await db.query('SELECT phone, reputation_level, display_name, display_description, display_detail, display_image FROM phone_number ORDER BY phone');
+    const { rows } = await db.query(
+      'SELECT phone, reputation_level, display_name, display_description, display_detail, display_image FROM phone_number ORDER BY phone',
+    );
     expect(rows).toEqual([
-      { phone: us(1), reputation_level: 'SPAM', display_name: 'Zoë\u0301, "Inc"'.normalize('NFC'), display_description: 'Line/one', display_detail: null, display_image: 'https://example.com/a.png' },
-      { phone: us(2), reputation_level: 'NEUTRAL', display_name: '株式会社', display_description: null, display_detail: 'Two words', display_image: null },
+      {
+        phone: us(1),
+        reputation_level: 'SPAM',
+        display_name: 'Zoë\u0301, "Inc"'.normalize('NFC'),
+        display_description: 'Line/one',
+        display_detail: null,
+        display_image: 'https://example.com/a.png',
+      },
+      {
+        phone: us(2),
+        reputation_level: 'NEUTRAL',
+        display_name: '株式会社',
+        display_description: null,
+        display_detail: 'Two words',
+        display_image: null,
+      },
     ]);
     expect(await load('directory', `phone,display_name\n${us(1)},B\n`)).toMatchObject({ rowsChanged: 1 });
-    const after = await db.query('SELECT display_name, display_description, display_image, reputation_level FROM phone_number WHERE phone = $1', [us(1)]);
-    expect(after.rows).toEqual([{ display_name: 'B', display_description: null, display_image: null, reputation_level: 'SPAM' }]);
+    const after = await db.query(
+      'SELECT display_name, display_description, display_image, reputation_level FROM phone_number WHERE phone = $1',
+      [us(1)],
+    );
+    expect(after.rows).toEqual([
+      { display_name: 'B', display_description: null, display_image: null, reputation_level: 'SPAM' },
+    ]);
   });
 
-  it.each([['name', 128, 0], ['description', 512, 1], ['detail', 1024, 2], ['image', 512, 3]] as const)('takes a %s of %i bytes and refuses one more', async (_name, bytes, place) => {
-    const text = (size: number) => (place === 3 ? `https://example.com/${'x'.repeat(size - 20)}` : `${'é'.repeat((size - (size % 2)) / 2)}${size % 2 === 1 ? 'x' : ''}`);
-    const row = (size: number) => `${us(1)},${['N', '', '', ''].map((value, at) => (at === place ? text(size) : value)).join(',')}`;
+  it.each([
+    ['name', 128, 0],
+    ['description', 512, 1],
+    ['detail', 1024, 2],
+    ['image', 512, 3],
+  ] as const)('takes a %s of %i bytes and refuses one more', async (_name, bytes, place) => {
+    const text = (size: number) =>
+      place === 3
+        ? `https://example.com/${'x'.repeat(size - 20)}`
+        : `${'é'.repeat((size - (size % 2)) / 2)}${size % 2 === 1 ? 'x' : ''}`;
+    const row = (size: number) =>
+      `${us(1)},${['N', '', '', ''].map((value, at) => (at === place ? text(size) : value)).join(',')}`;
     const limits = { ...smallLimits, feedLineBytesMax: 4096 };
-    const report = await load('directory', `phone,name,description,detail,image\n${row(bytes)}\n${row(bytes + 1)}\n`, limits);
+    const report = await load(
+      'directory',
+      `phone,name,description,detail,image\n${row(bytes)}\n${row(bytes + 1)}\n`,
+      limits,
+    );
     expect(report).toMatchObject({ rowsAccepted: 1, rejectsByCode: { text_too_long: 1 } });
   });
 
   it('refuses rows without a name and images that are no https URL', async () => {
-    const images = ['http://example.com/a', 'javascript:alert(1)', 'https://', 'https://user:pw@example.com/', '//example.com', 'ftp://example.com', 'https:/example.com', 'https://exa mple.com/'];
-    const report = await load('directory', `phone,name,image\n${us(1)},\u202e ,\n${images.map((image) => `${us(1)},N,${image}\n`).join('')}`);
+    const images = [
+      'http://example.com/a',
+      'javascript:alert(1)',
+      'https://',
+      'https://user:pw@example.com/',
+      '//example.com',
+      'ftp://example.com',
+      'https:/example.com',
+      'https://exa mple.com/',
+    ];
+    const report = await load(
+      'directory',
+      `phone,name,image\n${us(1)},\u202e ,\n${images.map((image) => `${us(1)},N,${image}\n`).join('')}`,
+    );
     expect(report).toMatchObject({ rowsAccepted: 0, rejectsByCode: { name_missing: 1, image_invalid: images.length } });
   });
 });
 
 describe('a submitted feed', () => {
-  it.each([['reputation.csv', 'weather', 'feed_unknown'], ['gone.csv', 'reputation', 'feed_not_found'], ['link.csv', 'reputation', 'feed_file_invalid'], ['folder', 'reputation', 'feed_file_invalid'], ['pipe', 'reputation', 'feed_file_invalid']])('%s as %s is refused with %s', async (name, feed, code) => {
+  it.each([
+    ['reputation.csv', 'weather', 'feed_unknown'],
+    ['gone.csv', 'reputation', 'feed_not_found'],
+    ['link.csv', 'reputation', 'feed_file_invalid'],
+    ['folder', 'reputation', 'feed_file_invalid'],
+    ['pipe', 'reputation', 'feed_file_invalid'],
+  ])('%s as %s is refused with %s', async (name, feed, code) => {
     await writeFile(join(directory, 'reputation.csv'), 'phone,level\n');
     await symlink(join(directory, 'reputation.csv'), join(directory, 'link.csv')).catch(() => {});
     await mkdir(join(directory, 'folder'), { recursive: true });
     await promisify(execFile)('mkfifo', [join(directory, 'pipe')]).catch(() => {});
-    await expect(submitFeed({ db, feedDir, feed, path: join(directory, name), submittedBy: 'test' })).rejects.toMatchObject({ code });
+    await expect(
+      submitFeed({ db, feedDir, feed, path: join(directory, name), submittedBy: 'test' }),
+    ).rejects.toMatchObject({ code });
     expect(await listFeedLoads(db)).toEqual([]);
     expect(await readdir(feedDir)).toEqual([]);
   });
@@ -158,7 +288,10 @@ describe('a submitted feed', () => {
   });
 
   it('waits under its digest and is removed when no load needs it any more', async () => {
-    const [first, second] = [await submit('reputation', `${us(1)},SPAM\n`), await submit('reputation', `${us(1)},SPAM\n`)];
+    const [first, second] = [
+      await submit('reputation', `${us(1)},SPAM\n`),
+      await submit('reputation', `${us(1)},SPAM\n`),
+    ];
     const { sha256 } = await readFeedLoad(db, first);
     expect(await readdir(feedDir)).toEqual([sha256]);
     expect(await listFeedLoads(db, { state: 'queued' })).toHaveLength(2);
@@ -172,9 +305,17 @@ describe('a submitted feed', () => {
 describe('a load', () => {
   it('runs beside another of the same numbers in another order, and both are done', async () => {
     const lines = Array.from({ length: 5000 }, (_, n) => `${us(n)},SPAM\n`);
-    const ids = [await submit('reputation', lines.join('')), await submit('reputation', [...lines].reverse().join('').replaceAll('SPAM', 'FRAUD')), await submit('directory', lines.join(''))];
+    const ids = [
+      await submit('reputation', lines.join('')),
+      await submit('reputation', [...lines].reverse().join('').replaceAll('SPAM', 'FRAUD')),
+      await submit('directory', lines.join('')),
+    ];
     const reports = await Promise.all(ids.map((loadId) => runFeedLoad({ db, feedDir, loadId, limits: smallLimits })));
-    expect(reports.map(({ state, rowsAccepted }) => [state, rowsAccepted])).toEqual([['done', 5000], ['done', 5000], ['done', 5000]]);
+    expect(reports.map(({ state, rowsAccepted }) => [state, rowsAccepted])).toEqual([
+      ['done', 5000],
+      ['done', 5000],
+      ['done', 5000],
+    ]);
     expect(await numbers()).toHaveLength(5000);
   });
 
@@ -185,7 +326,10 @@ describe('a load', () => {
   });
 
   it('that two workers run at the same time is done once', async () => {
-    const loadId = await submit('reputation', `phone,level\n${Array.from({ length: 9999 }, (_, n) => `${us(n)},SPAM\n`).join('')}x,SPAM\n`);
+    const loadId = await submit(
+      'reputation',
+      `phone,level\n${Array.from({ length: 9999 }, (_, n) => `${us(n)},SPAM\n`).join('')}x,SPAM\n`,
+    );
     const [a, b] = await Promise.all([1, 2].map(() => runFeedLoad({ db, feedDir, loadId, limits: smallLimits })));
     expect(a).toEqual(b);
     expect(a).toMatchObject({ rowsGiven: 10_000, rowsAccepted: 9999, rowsChanged: 9999 });
@@ -197,7 +341,11 @@ describe('a load', () => {
     const run = () => runFeedLoad({ db, feedDir, loadId, limits: smallLimits });
     await expect(run()).rejects.toMatchObject({ code: 'feed_gzip_invalid' });
     await expect(run()).rejects.toMatchObject({ code: 'feed_gzip_invalid' });
-    expect(await readFeedLoad(db, loadId)).toMatchObject({ state: 'failed', failure: { code: 'feed_gzip_invalid' }, rowsGiven: null });
+    expect(await readFeedLoad(db, loadId)).toMatchObject({
+      state: 'failed',
+      failure: { code: 'feed_gzip_invalid' },
+      rowsGiven: null,
+    });
     expect(await numbers()).toEqual([]);
     expect(await listFeedRejects(db, loadId)).toEqual([]);
     expect(await readdir(feedDir)).toEqual([]);
@@ -205,26 +353,45 @@ describe('a load', () => {
 
   it('of a feed beyond the limit of plain bytes changes nothing', async () => {
     const loadId = await submit('reputation', gzipSync(`phone,level\n${us(1)},SPAM\n`.padEnd(1001, '\n')));
-    await expect(runFeedLoad({ db, feedDir, loadId, limits: { ...smallLimits, feedPlainBytesMax: 1000 } })).rejects.toMatchObject({ code: 'feed_too_large' });
+    await expect(
+      runFeedLoad({ db, feedDir, loadId, limits: { ...smallLimits, feedPlainBytesMax: 1000 } }),
+    ).rejects.toMatchObject({ code: 'feed_too_large' });
     expect(await numbers()).toEqual([]);
   });
 
   it('that is interrupted can be run again', async () => {
     const loadId = await submit('reputation', `phone,level\n${us(1)},SPAM\n`);
     const stop = new AbortController();
-    const interrupted = runFeedLoad({ db, feedDir, loadId, limits: smallLimits, signal: stop.signal, onProgress: () => stop.abort() });
+    const interrupted = runFeedLoad({
+      db,
+      feedDir,
+      loadId,
+      limits: smallLimits,
+      signal: stop.signal,
+      onProgress: () => stop.abort(),
+    });
     await expect(interrupted).rejects.toMatchObject({ code: 'interrupted' });
     expect(await readFeedLoad(db, loadId)).toMatchObject({ state: 'running' });
     expect(await numbers()).toEqual([]);
-    expect(await runFeedLoad({ db, feedDir, loadId, limits: smallLimits })).toMatchObject({ state: 'done', rowsAccepted: 1 });
+    expect(await runFeedLoad({ db, feedDir, loadId, limits: smallLimits })).toMatchObject({
+      state: 'done',
+      rowsAccepted: 1,
+    });
   });
 
   it('whose database session is killed halfway changes nothing and is done by the next try', async () => {
-    const rows = Array.from({ length: 40_000 }, (_, n) => `+1${212 + (n % 5)}${2_000_000 + n},SPAM\n${n % 100 === 0 ? 'bad,SPAM\n' : ''}`);
+    const rows = Array.from(
+      { length: 40_000 },
+      (_, n) => `+1${212 + (n % 5)}${2_000_000 + n},SPAM\n${n % 100 === 0 ? 'bad,SPAM\n' : ''}`,
+    );
     const loadId = await submit('reputation', `phone,level\n${rows.join('')}`);
     let killed = false;
     const kill = async () => {
-      const { rows: [row] } = await db.query("SELECT count(pg_terminate_backend(pid)) AS ended FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())");
+      const {
+        rows: [row],
+      } = await db.query(
+        "SELECT count(pg_terminate_backend(pid)) AS ended FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+      );
       killed = row?.ended > 0;
     };
     const killing: Promise<void>[] = [];
@@ -244,7 +411,10 @@ describe('a load', () => {
   it('is given up by its caller only while it is not done', async () => {
     const loadId = await submit('reputation', `${us(1)},SPAM\n`);
     await failFeedLoad(db, loadId, { code: 'internal', reason: 'Tried 3 times.' });
-    await expect(runFeedLoad({ db, feedDir, loadId, limits: smallLimits })).rejects.toMatchObject({ code: 'internal', problem: 'Tried 3 times.' });
+    await expect(runFeedLoad({ db, feedDir, loadId, limits: smallLimits })).rejects.toMatchObject({
+      code: 'internal',
+      problem: 'Tried 3 times.',
+    });
     const done = await submit('reputation', `${us(1)},SPAM\n`);
     await runFeedLoad({ db, feedDir, loadId: done, limits: smallLimits });
     await failFeedLoad(db, done, { code: 'internal', reason: 'late' });
@@ -252,11 +422,24 @@ describe('a load', () => {
   });
 
   it('that does not exist is an error', async () => {
-    await expect(runFeedLoad({ db, feedDir, loadId: 999, limits: smallLimits })).rejects.toMatchObject({ code: 'feed_not_found' });
+    await expect(runFeedLoad({ db, feedDir, loadId: 999, limits: smallLimits })).rejects.toMatchObject({
+      code: 'feed_not_found',
+    });
   });
 
   it('of texts that PostgreSQL is picky about is taken whole', async () => {
-    const names = ['\\N', '\\.', 'é\u0301', '\u{105d2}\u0307', '\uffff x', "' OR 1=1 --", '$1', '👩‍👩‍👧', 'a\u2028b', '\ud55c'];
+    const names = [
+      '\\N',
+      '\\.',
+      'é\u0301',
+      '\u{105d2}\u0307',
+      '\uffff x',
+      "' OR 1=1 --",
+      '$1',
+      '👩‍👩‍👧',
+      'a\u2028b',
+      '\ud55c',
+    ];
     const report = await load('directory', `phone,name\n${names.map((name, n) => `${us(n)},${name}\n`).join('')}`);
     expect(report).toMatchObject({ rowsAccepted: names.length, rowsChanged: names.length });
   });

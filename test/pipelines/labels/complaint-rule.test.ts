@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { addUpReports, agePoints, complaintRule, countDays, reachesLevel, type ComplaintPoints } from '../../../pipelines/labels/complaint-rule.ts';
+import {
+  addUpReports,
+  agePoints,
+  complaintRule,
+  countDays,
+  reachesLevel,
+  type ComplaintPoints,
+} from '../../../pipelines/labels/complaint-rule.ts';
 import { computeScores, scoreComplaints, scoringDefaults } from '../../../pipelines/labels/scoring.ts';
 import { loadConfig } from '../../../runtime/config.ts';
 import { inTransaction } from '../../../runtime/postgres.ts';
@@ -20,23 +27,39 @@ interface Complaint {
 
 const phoneOf = (number: number) => `+1202555${String(1000 + number)}`;
 
-afterEach(() => db.query('TRUNCATE complaint, complaint_day, complaint_score, phone_number, feed_load RESTART IDENTITY CASCADE'));
+afterEach(() =>
+  db.query('TRUNCATE complaint, complaint_day, complaint_score, phone_number, feed_load RESTART IDENTITY CASCADE'),
+);
 
 async function store(complaints: readonly Complaint[]): Promise<void> {
-  await db.query("INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by) VALUES ('complaints', 'x', repeat('0', 64), 0, 'test')");
-  const rows = complaints.map(({ daysAgo, state, number }, at) => ({ phone: phoneOf(number), at: new Date(Date.UTC(2026, 5, 1) - daysAgo * dayMs + (daysAgo === 0 ? 0 : (at % 86_400) * 1000)), state: states[state] }));
+  await db.query(
+    "INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by) VALUES ('complaints', 'x', repeat('0', 64), 0, 'test')",
+  );
+  const rows = complaints.map(({ daysAgo, state, number }, at) => ({
+    phone: phoneOf(number),
+    at: new Date(Date.UTC(2026, 5, 1) - daysAgo * dayMs + (daysAgo === 0 ? 0 : (at % 86_400) * 1000)),
+    state: states[state],
+  }));
   await db.query(
     `INSERT INTO complaint (phone, country, reported_at, consumer_state, subject, recorded, occurrence, load_id)
      SELECT phone, 'US', at, state, 'Other', true, row_number() OVER (), 1 FROM jsonb_to_recordset($1::jsonb) AS r (phone text, at timestamptz, state text)`,
     [JSON.stringify(rows)],
   );
-  await db.query("INSERT INTO complaint_day SELECT 1, (reported_at AT TIME ZONE 'UTC')::date, count(*) FROM complaint GROUP BY 2");
+  await db.query(
+    "INSERT INTO complaint_day SELECT 1, (reported_at AT TIME ZONE 'UTC')::date, count(*) FROM complaint GROUP BY 2",
+  );
 }
 
 /** What the rule in TypeScript makes of the same complaints, by number. */
-function computed(complaints: readonly Complaint[], holdDaysMax: number): Record<string, ComplaintPoints & { level: string }> {
+function computed(
+  complaints: readonly Complaint[],
+  holdDaysMax: number,
+): Record<string, ComplaintPoints & { level: string }> {
   const first = 800; // days before the evaluation
-  const counted = countDays(Array.from({ length: first }, (_, at) => complaints.some(({ daysAgo }) => daysAgo === first - at)), holdDaysMax);
+  const counted = countDays(
+    Array.from({ length: first }, (_, at) => complaints.some(({ daysAgo }) => daysAgo === first - at)),
+    holdDaysMax,
+  );
   const result: Record<string, ComplaintPoints & { level: string }> = {};
   for (const number of new Set(complaints.map((complaint) => complaint.number))) {
     const reports = complaints
@@ -44,9 +67,18 @@ function computed(complaints: readonly Complaint[], holdDaysMax: number): Record
       .map(({ daysAgo, state }) => ({ day: first - daysAgo, state }))
       .sort((a, b) => a.day - b.day || a.state - b.state);
     const sums = { points: 0, independentReports: 0, days: 0, states: 0 };
-    addUpReports({ days: Int32Array.from(reports, ({ day }) => day), states: Uint16Array.from(reports, ({ state }) => state), from: 0, end: reports.length },
-      (day) => counted[first]! - counted[Math.min(day + 1, first)]!, sums);
-    if (sums.independentReports > 0) result[phoneOf(number)] = { ...sums, level: reachesLevel(sums) ? 'SPAM' : 'NEUTRAL' };
+    addUpReports(
+      {
+        days: Int32Array.from(reports, ({ day }) => day),
+        states: Uint16Array.from(reports, ({ state }) => state),
+        from: 0,
+        end: reports.length,
+      },
+      (day) => counted[first]! - counted[Math.min(day + 1, first)]!,
+      sums,
+    );
+    if (sums.independentReports > 0)
+      result[phoneOf(number)] = { ...sums, level: reachesLevel(sums) ? 'SPAM' : 'NEUTRAL' };
   }
   return result;
 }
@@ -54,7 +86,8 @@ function computed(complaints: readonly Complaint[], holdDaysMax: number): Record
 async function scored(holdDaysMax: number): Promise<ReturnType<typeof computed>> {
   await scoreComplaints(db, today, { labelHoldDaysMax: holdDaysMax });
   const { rows } = await db.query<ComplaintPoints & { phone: string; level: string }>(
-    'SELECT phone, score AS points, independent_reports AS "independentReports", days, states, level FROM complaint_score ORDER BY phone');
+    'SELECT phone, score AS points, independent_reports AS "independentReports", days, states, level FROM complaint_score ORDER BY phone',
+  );
   return Object.fromEntries(rows.map(({ phone, ...sums }) => [phone, sums]));
 }
 
@@ -66,11 +99,17 @@ describe('complaints/2', () => {
       number: fc.nat(5),
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(complaint, { minLength: 1, maxLength: 120 }), fc.constantFrom(0, 3, 45), async (complaints, holdDaysMax) => {
-        await store(complaints);
-        expect(await scored(holdDaysMax)).toEqual(computed(complaints, holdDaysMax));
-        await db.query('TRUNCATE complaint, complaint_day, complaint_score, phone_number, feed_load RESTART IDENTITY CASCADE');
-      }),
+      fc.asyncProperty(
+        fc.array(complaint, { minLength: 1, maxLength: 120 }),
+        fc.constantFrom(0, 3, 45),
+        async (complaints, holdDaysMax) => {
+          await store(complaints);
+          expect(await scored(holdDaysMax)).toEqual(computed(complaints, holdDaysMax));
+          await db.query(
+            'TRUNCATE complaint, complaint_day, complaint_score, phone_number, feed_load RESTART IDENTITY CASCADE',
+          );
+        },
+      ),
       { numRuns: 60 },
     );
   });
@@ -79,25 +118,42 @@ describe('complaints/2', () => {
     const complaint = (daysAgo: number, state: number, number: number): Complaint => ({ daysAgo, state, number });
     await store([complaint(1, 1, 1), complaint(1, 2, 1), complaint(2, 1, 1), complaint(3, 1, 2)]);
     const first = await scored(45);
-    const { rows: [night] } = await db.query<{ transactions: string }>('SELECT transactions FROM scoring_run ORDER BY scoring_id DESC LIMIT 1');
+    const {
+      rows: [night],
+    } = await db.query<{ transactions: string }>(
+      'SELECT transactions FROM scoring_run ORDER BY scoring_id DESC LIMIT 1',
+    );
     await db.query("INSERT INTO redress (phone, reason, cleared_by) VALUES ($1, 'x', 'op')", [phoneOf(1)]);
-    await db.query("INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, merged_by) VALUES ('complaints', 'y', repeat('1', 64), 0, 'test', pg_current_xact_id())");
-    await db.query(`INSERT INTO complaint (phone, country, reported_at, consumer_state, subject, occurrence, load_id)
-      SELECT $1, 'US', timestamptz '2026-05-30' + n * interval '1 hour', 'State ' || n, 'Other', 1, 2 FROM generate_series(1, 9) AS n`, [phoneOf(2)]);
+    await db.query(
+      "INSERT INTO feed_load (feed, file_name, file_sha256, file_bytes, submitted_by, merged_by) VALUES ('complaints', 'y', repeat('1', 64), 0, 'test', pg_current_xact_id())",
+    );
+    await db.query(
+      `INSERT INTO complaint (phone, country, reported_at, consumer_state, subject, occurrence, load_id)
+      SELECT $1, 'US', timestamptz '2026-05-30' + n * interval '1 hour', 'State ' || n, 'Other', 1, 2 FROM generate_series(1, 9) AS n`,
+      [phoneOf(2)],
+    );
     await db.query("INSERT INTO complaint_day VALUES (2, '2026-05-30', 9)");
     const again = await inTransaction(db, async (client) => {
       await computeScores(client, today, { labelHoldDaysMax: 45 }, night!.transactions);
-      return (await client.query('SELECT phone, score AS points, independent_reports AS "independentReports", days, states, level FROM complaint_scored ORDER BY phone')).rows;
+      return (
+        await client.query(
+          'SELECT phone, score AS points, independent_reports AS "independentReports", days, states, level FROM complaint_scored ORDER BY phone',
+        )
+      ).rows;
     });
     expect(Object.fromEntries(again.map(({ phone, ...sums }) => [phone, sums]))).toEqual(first);
-    expect(await scored(45)).toMatchObject({ [phoneOf(1)]: { points: 0, level: 'NEUTRAL' }, [phoneOf(2)]: { level: 'SPAM' } });
+    expect(await scored(45)).toMatchObject({
+      [phoneOf(1)]: { points: 0, level: 'NEUTRAL' },
+      [phoneOf(2)]: { level: 'SPAM' },
+    });
     await db.query('DELETE FROM redress');
   });
 
   it('gives less or the same for each day that a report is older', () => {
     const table = agePoints.map(({ day, furtherState }) => [day, furtherState]);
     expect(table).toHaveLength(90);
-    for (const at of [0, 1] as const) expect(table.map((points) => points[at])).toEqual(table.map((points) => points[at]!).toSorted((a, b) => b! - a!));
+    for (const at of [0, 1] as const)
+      expect(table.map((points) => points[at])).toEqual(table.map((points) => points[at]!).toSorted((a, b) => b! - a!));
   });
 
   it('holds labels for as many days of silence as the setting says by default', () => {

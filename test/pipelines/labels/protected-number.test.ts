@@ -16,13 +16,18 @@ beforeEach(async () => {
 });
 
 async function published(): Promise<unknown[][]> {
-  const { rows } = await db.query({ text: 'SELECT phone, reputation_level, reputation_category FROM phone_number ORDER BY phone', rowMode: 'array' });
+  const { rows } = await db.query({
+    text: 'SELECT phone, reputation_level, reputation_category FROM phone_number ORDER BY phone',
+    rowMode: 'array',
+  });
   return rows;
 }
 
 /** Complaints of four states on one day: enough for a label by complaints. */
 function complaints(phone: string): string {
-  const rows = ['Texas', 'Ohio', 'Utah', 'Iowa'].flatMap((state) => ['01', '02', '03', '04'].map((day) => `${phone},2021-07-${day} 10:00:00,,${state},Other,Y\n`));
+  const rows = ['Texas', 'Ohio', 'Utah', 'Iowa'].flatMap((state) =>
+    ['01', '02', '03', '04'].map((day) => `${phone},2021-07-${day} 10:00:00,,${state},Other,Y\n`),
+  );
   return `Company_Phone_Number,Created_Date,Violation_Date,Consumer_State,Subject,Recorded_Message_Or_Robocall\n${rows.join('')}`;
 }
 const asOf = new Date('2021-07-05T00:00:00Z');
@@ -38,12 +43,23 @@ describe('numbers of the numbering plan', () => {
     ['a public service', '+18002738255', '+18002738256'],
   ])('are never labelled by a feed: %s', async (_name, protectedPhone, other) => {
     const report = await load('reputation', `${protectedPhone},SPAM,1\n${other},SPAM,1\n`);
-    expect(await published()).toEqual([[protectedPhone, 'NEUTRAL', null], [other, 'SPAM', 1]].sort());
+    expect(await published()).toEqual(
+      [
+        [protectedPhone, 'NEUTRAL', null],
+        [other, 'SPAM', 1],
+      ].sort(),
+    );
     expect(report).toMatchObject({ rowsAccepted: 2, labelsWithheld: 1 });
   });
 
   it('that are short codes are no E.164 numbers, and their rows are refused', async () => {
-    const report = await load('complaints', ['911', '112', '988', '411', '+1911'].map(complaints).join('').replaceAll(/(?<=.)Company.*\n/g, ''));
+    const report = await load(
+      'complaints',
+      ['911', '112', '988', '411', '+1911']
+        .map(complaints)
+        .join('')
+        .replaceAll(/(?<=.)Company.*\n/g, ''),
+    );
     expect(report.rowsAccepted).toBe(0);
     expect(new Set(report.rejects.map(({ code }) => code))).toEqual(new Set(['phone_invalid']));
   });
@@ -61,7 +77,10 @@ describe('a protected number', () => {
 
   it('costs nothing when its feed is loaded again', async () => {
     await load('reputation', '+12125551212,SPAM,1\n');
-    expect(await load('reputation', '+12125551212,SPAM,1\n# again\n')).toMatchObject({ rowsChanged: 0, labelsWithheld: 1 });
+    expect(await load('reputation', '+12125551212,SPAM,1\n# again\n')).toMatchObject({
+      rowsChanged: 0,
+      labelsWithheld: 1,
+    });
   });
 
   it('says why when it is shown', async () => {
@@ -75,7 +94,9 @@ describe("an operator's entry", () => {
     await load('reputation', '+12025550143,FRAUD,7\n+12025550144,SPAM,1\n+12025550150,SPAM,1\n');
     await load('complaints', complaints('2025550145'));
     await scoreComplaints(db, asOf);
-    expect(await protectNumbers({ db, eyes, numbers: '+1 202 555-014*', reason: 'Test range', actor })).toEqual({ withheld: 3 });
+    expect(await protectNumbers({ db, eyes, numbers: '+1 202 555-014*', reason: 'Test range', actor })).toEqual({
+      withheld: 3,
+    });
     expect((await published()).filter(([, level]) => level !== 'NEUTRAL')).toEqual([['+12025550150', 'SPAM', 1]]);
   });
 
@@ -87,7 +108,9 @@ describe("an operator's entry", () => {
     expect(await unprotectNumbers({ db, numbers: '+1202555014*', reason: 'Over', actor })).toEqual({ restored: 1 });
     await scoreComplaints(db, asOf);
     expect((await published()).map(([, level]) => level)).toEqual(['FRAUD', 'SPAM']);
-    expect((await listProtections(db, { all: true })).filter(({ addedBy }) => addedBy === actor)).toMatchObject([{ value: '+1202555014', kind: 'prefix', removed: { by: actor, reason: 'Over' } }]);
+    expect((await listProtections(db, { all: true })).filter(({ addedBy }) => addedBy === actor)).toMatchObject([
+      { value: '+1202555014', kind: 'prefix', removed: { by: actor, reason: 'Over' } },
+    ]);
     expect((await listProtections(db)).filter(({ addedBy }) => addedBy === actor)).toEqual([]);
   });
 
@@ -106,7 +129,9 @@ describe("an operator's entry", () => {
     await expect(refused('+49*')).rejects.toMatchObject({ code: 'phone_invalid' });
     await expect(refused('911')).rejects.toMatchObject({ code: 'phone_invalid' });
     await expect(refused('+12025550143', ' ')).rejects.toMatchObject({ code: 'reason_required' });
-    await expect(unprotectNumbers({ db, numbers: '+4931*', reason: 'why', actor })).rejects.toMatchObject({ code: 'protection_unknown' });
+    await expect(unprotectNumbers({ db, numbers: '+4931*', reason: 'why', actor })).rejects.toMatchObject({
+      code: 'protection_unknown',
+    });
     expect(await protectNumbers({ db, eyes, numbers: '+493*', reason: 'why', actor })).toEqual({ withheld: 0 });
   });
 

@@ -24,28 +24,38 @@ const directory = await mkdtemp(join(tmpdir(), 'caller-trust-ranges-'));
 afterAll(() => rm(directory, { recursive: true }));
 
 beforeEach(async () => {
-  await db.query('TRUNCATE phone_number, feed_load, redress, complaint_score, spam_range, change_mark, artefact_delta, publication, artefact_version, build, night_run RESTART IDENTITY CASCADE');
+  await db.query(
+    'TRUNCATE phone_number, feed_load, redress, complaint_score, spam_range, change_mark, artefact_delta, publication, artefact_version, build, night_run RESTART IDENTITY CASCADE',
+  );
 });
 
-const header = 'Company_Phone_Number,Created_Date,Violation_Date,Consumer_City,Consumer_State,Consumer_Area_Code,Subject,Recorded_Message_Or_Robocall\n';
+const header =
+  'Company_Phone_Number,Created_Date,Violation_Date,Consumer_City,Consumer_State,Consumer_Area_Code,Subject,Recorded_Message_Or_Robocall\n';
 const asOf = new Date('2021-07-08T00:00:00Z');
 const dayMs = 86_400_000;
 
 /** Reports about numbers, each as many days before 8 July 2021 as is said. */
 function report(...reports: readonly (readonly [phone: string, daysBefore: number])[]) {
-  const row = ([phone, days]: readonly [string, number]) => `${phone},${new Date(asOf.getTime() - days * dayMs).toISOString().slice(0, 19).replace('T', ' ')},,,Texas,,Other,Y\n`;
+  const row = ([phone, days]: readonly [string, number]) =>
+    `${phone},${new Date(asOf.getTime() - days * dayMs).toISOString().slice(0, 19).replace('T', ' ')},,,Texas,,Other,Y\n`;
   return load('complaints', header + reports.map(row).join(''));
 }
 
 /** The same reports as a table, as `evaluate labels` reads them. */
 async function tableOf(reports: readonly (readonly [phone: string, daysBefore: number])[]): Promise<string> {
   const path = join(directory, 'reports.tsv');
-  await writeFile(path, `day\tphone\n${reports.map(([phone, days]) => `${new Date(asOf.getTime() - days * dayMs).toISOString().slice(0, 10)}\t${phone}\n`).join('')}`);
+  await writeFile(
+    path,
+    `day\tphone\n${reports.map(([phone, days]) => `${new Date(asOf.getTime() - days * dayMs).toISOString().slice(0, 10)}\t${phone}\n`).join('')}`,
+  );
   return path;
 }
 
 async function ranges(): Promise<unknown[][]> {
-  const { rows } = await db.query({ text: 'SELECT prefix, country, risk, numbers_reported, since::text, until::text FROM spam_range ORDER BY prefix', rowMode: 'array' });
+  const { rows } = await db.query({
+    text: 'SELECT prefix, country, risk, numbers_reported, since::text, until::text FROM spam_range ORDER BY prefix',
+    rowMode: 'array',
+  });
   return rows;
 }
 
@@ -67,7 +77,11 @@ describe('a range of 1,000 numbers', () => {
     await report(...reportedOn(0, inBlock(4)));
     expect((await scoreRanges(db, new Date(asOf.getTime() + 14 * dayMs))).listed).toBe(1); // 4 x 0.25
     expect(await ranges()).toEqual([['+12025550', 'US', 'ELEVATED', 4, '2021-07-22', '2021-07-22']]);
-    expect(await scoreRanges(db, new Date(asOf.getTime() + 14 * dayMs + 60_000))).toEqual({ listed: 0, written: 0, removed: 1 });
+    expect(await scoreRanges(db, new Date(asOf.getTime() + 14 * dayMs + 60_000))).toEqual({
+      listed: 0,
+      written: 0,
+      removed: 1,
+    });
   });
 
   it('counts numbers whose last report is within 42 days', async () => {
@@ -112,17 +126,39 @@ describe('a range of 1,000 numbers', () => {
 
   it('is the one that `evaluate labels` measures, on any history', async () => {
     const daysBefore = fc.integer({ min: 1, max: 45 });
-    const reports = fc.array(fc.tuple(fc.constantFrom(...['20255501', '20255502', '20255511', '41655501'].flatMap((hundred) => [0, 1, 2, 3, 4, 5].map((n) => `${hundred}0${n}`))), daysBefore), { minLength: 1, maxLength: 60 });
+    const reports = fc.array(
+      fc.tuple(
+        fc.constantFrom(
+          ...['20255501', '20255502', '20255511', '41655501'].flatMap((hundred) =>
+            [0, 1, 2, 3, 4, 5].map((n) => `${hundred}0${n}`),
+          ),
+        ),
+        daysBefore,
+      ),
+      { minLength: 1, maxLength: 60 },
+    );
     await fc.assert(
       fc.asyncProperty(reports, async (given) => {
         await db.query('TRUNCATE feed_load, spam_range CASCADE');
         await report(...given);
         await scoreRanges(db, asOf);
-        const { rows } = await db.query({ text: 'SELECT prefix, country, risk, numbers_reported FROM spam_range ORDER BY prefix', rowMode: 'array' });
+        const { rows } = await db.query({
+          text: 'SELECT prefix, country, risk, numbers_reported FROM spam_range ORDER BY prefix',
+          rowMode: 'array',
+        });
         const history = await readReportHistory([await tableOf([...given, ['2125550100', 0]])]); // its day is the one of the scoring
         const blocks = blocksOf(history, 1000);
         const found = rangesAtRisk(history, blocks, history.reportsOfDay.length - 1);
-        expect(found.map(({ block, country, score, numbersReported }) => [`+${blocks.prefixes[block]}`, country, rangeRule.risks.findLast(({ scoreMin }) => score >= scoreMin)!.risk, numbersReported]).sort()).toEqual(rows);
+        expect(
+          found
+            .map(({ block, country, score, numbersReported }) => [
+              `+${blocks.prefixes[block]}`,
+              country,
+              rangeRule.risks.findLast(({ scoreMin }) => score >= scoreMin)!.risk,
+              numbersReported,
+            ])
+            .sort(),
+        ).toEqual(rows);
       }),
       { numRuns: 25 },
     );
@@ -130,14 +166,33 @@ describe('a range of 1,000 numbers', () => {
 
   it('labels none of its numbers', async () => {
     await report(...reportedOn(0, inBlock(20)));
-    await runWholeNight({ db, url, store, settings: {}, prepare: async (at) => { await scoreRanges(db, at); }, evaluatedAt: asOf });
+    await runWholeNight({
+      db,
+      url,
+      store,
+      settings: {},
+      prepare: async (at) => {
+        await scoreRanges(db, at);
+      },
+      evaluatedAt: asOf,
+    });
     const { rows } = await db.query("SELECT phone FROM phone_number WHERE reputation_level <> 'NEUTRAL'");
     expect(rows).toEqual([]);
   });
 });
 
 describe('the cache of ranges at risk', () => {
-  const night = (at: Date) => runWholeNight({ db, url, store, settings: {}, prepare: async (evaluatedAt) => { await scoreRanges(db, evaluatedAt); }, evaluatedAt: at });
+  const night = (at: Date) =>
+    runWholeNight({
+      db,
+      url,
+      store,
+      settings: {},
+      prepare: async (evaluatedAt) => {
+        await scoreRanges(db, evaluatedAt);
+      },
+      evaluatedAt: at,
+    });
 
   async function published(): Promise<{ manifest: Manifest; lines: string[] }> {
     const publication = (await listPublications(db)).find(({ cache }) => cache === 'spam_ranges')!;
@@ -150,9 +205,19 @@ describe('the cache of ranges at risk', () => {
     await report(...reportedOn(0, inBlock(5)), ...reportedOn(0, ['2015550100', '2015550101', '2015550102']));
     await night(asOf);
     const { manifest, lines } = await published();
-    expect(lines).toEqual(['+12015550\tELEVATED\t20\t3\t2021-07-08\t2021-07-19', '+12025550\tHIGH\t35\t5\t2021-07-08\t2021-07-24']);
+    expect(lines).toEqual([
+      '+12015550\tELEVATED\t20\t3\t2021-07-08\t2021-07-19',
+      '+12025550\tHIGH\t35\t5\t2021-07-08\t2021-07-24',
+    ]);
     expect(manifest).toMatchObject({ rows: 2, levels: {}, order: 'prefix ascending in byte order', version: 1 });
-    expect(manifest.columns.map(({ name, type }) => [name, type])).toEqual([['prefix', 'prefix'], ['risk', 'risk'], ['lift', 'count'], ['numbers_reported', 'count'], ['since', 'date'], ['until', 'date']]);
+    expect(manifest.columns.map(({ name, type }) => [name, type])).toEqual([
+      ['prefix', 'prefix'],
+      ['risk', 'risk'],
+      ['lift', 'count'],
+      ['numbers_reported', 'count'],
+      ['since', 'date'],
+      ['until', 'date'],
+    ]);
     expect(manifest.notice).toContain('not a label of any number');
   });
 

@@ -6,14 +6,56 @@ import { useTestDatabase } from '../../support/database.ts';
 const { db } = await useTestDatabase();
 
 /** Text rich in what cleaning is about. */
-const troublesome = fc.array(fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 4 }),
-  fc.constantFrom(
-    '\0', '\t', '\r\n', '\n', '\v', '\x1b', '\x7f', '\x85', '\x9f', '\\', '\\N', '\\.', '\u061c', '\u200e', '\u202e', '\u2028', '\u2029', '\u2066', '\ufeff',
-    '\ud800', '\udc00', '\u0301', 'e', 'A\u030a', '\u212b', '\u1100\u1161', '\u2000', '\u00a0', '\u3000', '👩‍👩‍👧', '한', 'ﬁ', '"', ',', ' ', '\u{105d2}\u0307', '\u{2fa1d}', '\uffff',
-  ),
-  fc.nat(0x10ffff).map((code) => (code >= 0xd800 && code < 0xe000 ? String.fromCharCode(code) : String.fromCodePoint(code))),
-)).map((parts) => parts.join(''));
+const troublesome = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 4 }),
+      fc.constantFrom(
+        '\0',
+        '\t',
+        '\r\n',
+        '\n',
+        '\v',
+        '\x1b',
+        '\x7f',
+        '\x85',
+        '\x9f',
+        '\\',
+        '\\N',
+        '\\.',
+        '\u061c',
+        '\u200e',
+        '\u202e',
+        '\u2028',
+        '\u2029',
+        '\u2066',
+        '\ufeff',
+        '\ud800',
+        '\udc00',
+        '\u0301',
+        'e',
+        'A\u030a',
+        '\u212b',
+        '\u1100\u1161',
+        '\u2000',
+        '\u00a0',
+        '\u3000',
+        '👩‍👩‍👧',
+        '한',
+        'ﬁ',
+        '"',
+        ',',
+        ' ',
+        '\u{105d2}\u0307',
+        '\u{2fa1d}',
+        '\uffff',
+      ),
+      fc
+        .nat(0x10ffff)
+        .map((code) => (code >= 0xd800 && code < 0xe000 ? String.fromCharCode(code) : String.fromCodePoint(code))),
+    ),
+  )
+  .map((parts) => parts.join(''));
 
 describe('cleaned text', () => {
   it.each([
@@ -37,15 +79,24 @@ describe('cleaned text', () => {
   });
 
   it('is the same when it is cleaned again', () => {
-    fc.assert(fc.property(troublesome, (text) => {
-      const clean = cleanText(text);
-      expect(clean === null ? null : cleanText(clean)).toBe(clean);
-    }), { numRuns: 5000 });
+    fc.assert(
+      fc.property(troublesome, (text) => {
+        const clean = cleanText(text);
+        expect(clean === null ? null : cleanText(clean)).toBe(clean);
+      }),
+      { numRuns: 5000 },
+    );
   });
 
   it('is always taken by the domain clean_text, unchanged', async () => {
-    const texts = fc.sample(troublesome, { numRuns: 20_000, seed: 7 }).map(cleanText).filter((text) => text !== null);
-    const { rows } = await db.query<{ text: string }>('SELECT text::clean_text AS text FROM unnest($1::text[]) WITH ORDINALITY AS t (text, place) ORDER BY place', [texts]);
+    const texts = fc
+      .sample(troublesome, { numRuns: 20_000, seed: 7 })
+      .map(cleanText)
+      .filter((text) => text !== null);
+    const { rows } = await db.query<{ text: string }>(
+      'SELECT text::clean_text AS text FROM unnest($1::text[]) WITH ORDINALITY AS t (text, place) ORDER BY place',
+      [texts],
+    );
     expect(rows.map(({ text }) => text)).toEqual(texts);
   });
 
@@ -55,7 +106,10 @@ describe('cleaned text', () => {
       const clean = cleanText(`e${String.fromCodePoint(code)}\u0301`);
       if (clean !== null) texts.push(clean);
     }
-    const { rows } = await db.query<{ count: number }>('SELECT count(text::clean_text) AS count FROM unnest($1::text[]) AS t (text)', [texts]);
+    const { rows } = await db.query<{ count: number }>(
+      'SELECT count(text::clean_text) AS count FROM unnest($1::text[]) AS t (text)',
+      [texts],
+    );
     expect(rows[0]?.count).toBe(texts.length);
   });
 });

@@ -25,7 +25,10 @@ async function* inChunks(bytes: Uint8Array, size: number): AsyncGenerator<Buffer
   for (let at = 0; at < bytes.length; at += size) yield Buffer.from(bytes.subarray(at, at + size));
 }
 
-async function rowsOf(content: string | Uint8Array, options: { format?: RowFormat; chunk?: number } = {}): Promise<FeedRow[]> {
+async function rowsOf(
+  content: string | Uint8Array,
+  options: { format?: RowFormat; chunk?: number } = {},
+): Promise<FeedRow[]> {
   const rows: FeedRow[] = [];
   const chunks = inChunks(Buffer.from(content as Uint8Array), options.chunk ?? 1 << 20);
   for await (const batch of readFeedRows(chunks, options.format ?? format, lineBytesMax)) rows.push(...batch);
@@ -33,8 +36,13 @@ async function rowsOf(content: string | Uint8Array, options: { format?: RowForma
 }
 
 /** Rows as [line, value, ...] and refusals as [line, code]. */
-async function read(content: string | Uint8Array, options: { format?: RowFormat; chunk?: number } = {}): Promise<(string | number)[][]> {
-  return (await rowsOf(content, options)).map((row) => ('values' in row ? [row.line, ...row.values] : [row.line, row.refusal.code]));
+async function read(
+  content: string | Uint8Array,
+  options: { format?: RowFormat; chunk?: number } = {},
+): Promise<(string | number)[][]> {
+  return (await rowsOf(content, options)).map((row) =>
+    'values' in row ? [row.line, ...row.values] : [row.line, row.refusal.code],
+  );
 }
 
 describe('rows of a feed', () => {
@@ -43,22 +51,34 @@ describe('rows of a feed', () => {
   });
 
   it('are read with LF, CRLF, a byte order mark and no last line end', async () => {
-    const expected = [[2, '+1', 'A', ''], [3, '+2', 'B', '']];
+    const expected = [
+      [2, '+1', 'A', ''],
+      [3, '+2', 'B', ''],
+    ];
     expect(await read('phone,name\n+1,A\n+2,B\n')).toEqual(expected);
     expect(await read('\ufeffphone,name\r\n+1,A\r\n+2,B')).toEqual(expected);
   });
 
   it('are split at tabs when the header is', async () => {
-    expect(await read('phone\tname\n+1\tA, B\n+2\t"C\tD"\n')).toEqual([[2, '+1', 'A, B', ''], [3, '+2', 'C\tD', '']]);
+    expect(await read('phone\tname\n+1\tA, B\n+2\t"C\tD"\n')).toEqual([
+      [2, '+1', 'A, B', ''],
+      [3, '+2', 'C\tD', ''],
+    ]);
   });
 
   it('need no header when the first field looks like a phone number', async () => {
-    expect(await read('+12025550143,A\n+12025550144,B\n')).toEqual([[1, '+12025550143', 'A', ''], [2, '+12025550144', 'B', '']]);
+    expect(await read('+12025550143,A\n+12025550144,B\n')).toEqual([
+      [1, '+12025550143', 'A', ''],
+      [2, '+12025550144', 'B', ''],
+    ]);
   });
 
   it('keep commas, doubled quotes and line breaks of quoted fields, and the number of their first line', async () => {
     expect(await read('phone,name\n+1,"A, ""B"""\n+2,"C\nD\n\nE"\n+3, "F" \n"+4",G 5" H\n')).toEqual([
-      [2, '+1', 'A, "B"', ''], [3, '+2', 'C\nD\n\nE', ''], [7, '+3', 'F', ''], [8, '+4', 'G 5" H', ''],
+      [2, '+1', 'A, "B"', ''],
+      [3, '+2', 'C\nD\n\nE', ''],
+      [7, '+3', 'F', ''],
+      [8, '+4', 'G 5" H', ''],
     ]);
   });
 
@@ -80,7 +100,11 @@ describe('rows of a feed', () => {
   });
 
   it('are refused at a quote that is never closed, from the next line on read again', async () => {
-    expect(await read('phone,name\n+1,"A\n+2,B\n+3,C\n')).toEqual([[2, 'quote_unterminated'], [3, '+2', 'B', ''], [4, '+3', 'C', '']]);
+    expect(await read('phone,name\n+1,"A\n+2,B\n+3,C\n')).toEqual([
+      [2, 'quote_unterminated'],
+      [3, '+2', 'B', ''],
+      [4, '+3', 'C', ''],
+    ]);
     const long = `phone,name\n+1,"A\n${'+2,B\n'.repeat(100)}+3,"C"\n`;
     const rows = await read(long);
     expect(rows[0]).toEqual([2, 'quote_unterminated']);
@@ -88,24 +112,53 @@ describe('rows of a feed', () => {
   });
 
   it('are refused where something follows a closing quote', async () => {
-    expect(await read('phone,name\n+1,"A"B\n+2,"C"\n')).toEqual([[2, 'quote_invalid'], [3, '+2', 'C', '']]);
+    expect(await read('phone,name\n+1,"A"B\n+2,"C"\n')).toEqual([
+      [2, 'quote_invalid'],
+      [3, '+2', 'C', ''],
+    ]);
   });
 
   it('are refused when they are empty or have another number of fields than the header', async () => {
-    expect(await read('phone,name\n\n+1\n+1,A,B\n+2,C\n\n')).toEqual([[2, 'line_empty'], [3, 'field_count'], [4, 'field_count'], [5, '+2', 'C', ''], [6, 'line_empty']]);
+    expect(await read('phone,name\n\n+1\n+1,A,B\n+2,C\n\n')).toEqual([
+      [2, 'line_empty'],
+      [3, 'field_count'],
+      [4, 'field_count'],
+      [5, '+2', 'C', ''],
+      [6, 'line_empty'],
+    ]);
   });
 
   it('take a line of only \\. as data', async () => {
-    expect(await read('phone,name\n\\.\n+1,A\n\\.,B\n')).toEqual([[2, 'field_count'], [3, '+1', 'A', ''], [4, '\\.', 'B', '']]);
+    expect(await read('phone,name\n\\.\n+1,A\n\\.,B\n')).toEqual([
+      [2, 'field_count'],
+      [3, '+1', 'A', ''],
+      [4, '\\.', 'B', ''],
+    ]);
   });
 
   it('are refused with invalid UTF-8 or NUL, and the lines around them are read', async () => {
-    const content = Buffer.concat([Buffer.from('phone,name\n+1,é\n+2,'), Buffer.from([0xc3, 0x28]), Buffer.from('\n+3,B\n+4,\0\n+5,日本\r\n')]);
-    expect(await read(content)).toEqual([[2, '+1', 'é', ''], [3, 'utf8_invalid'], [4, '+3', 'B', ''], [5, 'nul_byte'], [6, '+5', '日本', '']]);
-    expect((await rowsOf(content)).flatMap((row) => ('refusal' in row ? [row.excerpt] : []))).toEqual(['+2,\\xc3(', '+4,\\x00']);
+    const content = Buffer.concat([
+      Buffer.from('phone,name\n+1,é\n+2,'),
+      Buffer.from([0xc3, 0x28]),
+      Buffer.from('\n+3,B\n+4,\0\n+5,日本\r\n'),
+    ]);
+    expect(await read(content)).toEqual([
+      [2, '+1', 'é', ''],
+      [3, 'utf8_invalid'],
+      [4, '+3', 'B', ''],
+      [5, 'nul_byte'],
+      [6, '+5', '日本', ''],
+    ]);
+    expect((await rowsOf(content)).flatMap((row) => ('refusal' in row ? [row.excerpt] : []))).toEqual([
+      '+2,\\xc3(',
+      '+4,\\x00',
+    ]);
   });
 
-  it.each([['ASCII', 'x'], ['two bytes', 'é']])('may have as many bytes as the limit and not one more (%s)', async (_name, letter) => {
+  it.each([
+    ['ASCII', 'x'],
+    ['two bytes', 'é'],
+  ])('may have as many bytes as the limit and not one more (%s)', async (_name, letter) => {
     const size = Buffer.byteLength(letter);
     const name = letter.repeat((lineBytesMax - 4) / size);
     expect(Buffer.byteLength(`+12,${name}`)).toBe(lineBytesMax);
@@ -118,22 +171,65 @@ describe('rows of a feed', () => {
   });
 
   it('are the same however the bytes are cut into chunks', async () => {
-    const piece = fc.constantFrom('+1', 'A', ',', '"', '""', '\n', '\r\n', '\r', '\\.', 'é', '日', '\0', ' ', '\t', '\u00a0', '\ufeff', 'x'.repeat(70), '+2,B\n', '+3,"C\nD"\n', '"\n', ',"', '",');
-    await fc.assert(fc.asyncProperty(fc.array(piece, { maxLength: 40 }), fc.integer({ min: 1, max: 20 }), fc.constantFrom(',', '\t'), async (pieces, chunk, delimiter) => {
-      const content = `phone${delimiter}name\n${pieces.join('').replaceAll(',', delimiter)}`;
-      expect(await rowsOf(content, { chunk })).toEqual(await rowsOf(content));
-    }), { numRuns: 4000 });
+    const piece = fc.constantFrom(
+      '+1',
+      'A',
+      ',',
+      '"',
+      '""',
+      '\n',
+      '\r\n',
+      '\r',
+      '\\.',
+      'é',
+      '日',
+      '\0',
+      ' ',
+      '\t',
+      '\u00a0',
+      '\ufeff',
+      'x'.repeat(70),
+      '+2,B\n',
+      '+3,"C\nD"\n',
+      '"\n',
+      ',"',
+      '",',
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(piece, { maxLength: 40 }),
+        fc.integer({ min: 1, max: 20 }),
+        fc.constantFrom(',', '\t'),
+        async (pieces, chunk, delimiter) => {
+          const content = `phone${delimiter}name\n${pieces.join('').replaceAll(',', delimiter)}`;
+          expect(await rowsOf(content, { chunk })).toEqual(await rowsOf(content));
+        },
+      ),
+      { numRuns: 4000 },
+    );
   });
 
   it.each([',', '\t'])('come back from quoted text as they went in (delimiter %j)', async (delimiter) => {
-    const text = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', 'é', ' ', '\t', ';'), maxLength: 10 }).map((value) => value.trim());
+    const text = fc
+      .string({ unit: fc.constantFrom('a', '"', ',', '\n', 'é', ' ', '\t', ';'), maxLength: 10 })
+      .map((value) => value.trim());
     const needsQuotes = /^"|[,\n\t]/;
-    const field = fc.tuple(text, fc.boolean()).map(([value, always]) => ({ value, written: always || needsQuotes.test(value) ? `"${value.replaceAll('"', '""')}"` : value }));
-    await fc.assert(fc.asyncProperty(fc.array(fc.tuple(field, field, field), { minLength: 1, maxLength: 20 }), async (rows) => {
-      const content = `phone${delimiter}name${delimiter}detail\n${rows.map((row) => `${row.map(({ written }) => written).join(delimiter)}\n`).join('')}`;
-      const read = await rowsOf(content);
-      expect(read.map((row) => ('values' in row ? row.values : row))).toEqual(rows.map((row) => row.map(({ value }) => value)));
-    }), { numRuns: 500 });
+    const field = fc
+      .tuple(text, fc.boolean())
+      .map(([value, always]) => ({
+        value,
+        written: always || needsQuotes.test(value) ? `"${value.replaceAll('"', '""')}"` : value,
+      }));
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(field, field, field), { minLength: 1, maxLength: 20 }), async (rows) => {
+        const content = `phone${delimiter}name${delimiter}detail\n${rows.map((row) => `${row.map(({ written }) => written).join(delimiter)}\n`).join('')}`;
+        const read = await rowsOf(content);
+        expect(read.map((row) => ('values' in row ? row.values : row))).toEqual(
+          rows.map((row) => row.map(({ value }) => value)),
+        );
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it('of 256 MiB in one line are refused without holding the line', async () => {
@@ -149,22 +245,39 @@ describe('rows of a feed', () => {
       rows.push(...batch);
       most = Math.max(most, process.memoryUsage().arrayBuffers - before);
     }
-    expect(rows.map((row) => ('refusal' in row ? row.refusal.code : row.values[1]))).toEqual(['A', 'line_too_long', 'B']);
+    expect(rows.map((row) => ('refusal' in row ? row.refusal.code : row.values[1]))).toEqual([
+      'A',
+      'line_too_long',
+      'B',
+    ]);
     expect(rows.flatMap((row) => ('refusal' in row ? [row.excerpt] : []))).toEqual([`${'x'.repeat(200)}…`]);
     expect(most).toBeLessThan(128 * 1024 * 1024);
   });
 
   it('that cannot be split are not shown where they hold personal data', async () => {
-    const rows = await rowsOf(Buffer.from('phone,name\n+1,"A\n+2\n+3,\xff\n+4,\0\n', 'latin1'), { format: { ...format, personal: true } });
-    expect(rows.map((row) => ('refusal' in row ? row.excerpt : null))).toEqual(['(withheld)', '(withheld)', '(withheld)', '(withheld)']);
+    const rows = await rowsOf(Buffer.from('phone,name\n+1,"A\n+2\n+3,\xff\n+4,\0\n', 'latin1'), {
+      format: { ...format, personal: true },
+    });
+    expect(rows.map((row) => ('refusal' in row ? row.excerpt : null))).toEqual([
+      '(withheld)',
+      '(withheld)',
+      '(withheld)',
+      '(withheld)',
+    ]);
   });
 });
 
 describe('a header', () => {
   it.each([
-    ['is empty', ''], ['lacks a column', 'phone,x\n'], ['names a column twice', 'phone,name,phone\n'], ['names a column under two names', 'phone,name,display_name\n'],
-    ['is not closed', 'phone,"name\n'], ['is too long', `phone,name,${'x'.repeat(100)}\n`], ['is not text', Buffer.from([0x70, 0xff, 0xfe, 0x70, 0x0a])],
-    ['is missing and the first line has too many fields', '+12025550143,A,B,C\n'], ['is missing and the first line has too few', '+12025550143\n'],
+    ['is empty', ''],
+    ['lacks a column', 'phone,x\n'],
+    ['names a column twice', 'phone,name,phone\n'],
+    ['names a column under two names', 'phone,name,display_name\n'],
+    ['is not closed', 'phone,"name\n'],
+    ['is too long', `phone,name,${'x'.repeat(100)}\n`],
+    ['is not text', Buffer.from([0x70, 0xff, 0xfe, 0x70, 0x0a])],
+    ['is missing and the first line has too many fields', '+12025550143,A,B,C\n'],
+    ['is missing and the first line has too few', '+12025550143\n'],
   ])('that %s is refused', async (_what, content) => {
     await expect(read(content)).rejects.toMatchObject({ code: 'feed_header_invalid' });
   });
@@ -177,7 +290,10 @@ describe('a header', () => {
 
 describe('the bytes of a feed', () => {
   const limits = { plainBytesMax: 1000 };
-  async function bytesOf(content: Uint8Array, options: { plainBytesMax: number; signal?: AbortSignal } = limits): Promise<string> {
+  async function bytesOf(
+    content: Uint8Array,
+    options: { plainBytesMax: number; signal?: AbortSignal } = limits,
+  ): Promise<string> {
     const path = join(directory, 'bytes');
     await writeFile(path, content);
     const parts: Buffer[] = [];
@@ -196,8 +312,12 @@ describe('the bytes of a feed', () => {
   const damaged = Buffer.from(member);
   damaged[damaged.length - 6]! ^= 1;
   it.each([
-    ['cut off in the data', member.subarray(0, member.length - 12)], ['cut off in the trailer', member.subarray(0, member.length - 1)], ['cut off in the header', member.subarray(0, 5)],
-    ['changed by one bit', damaged], ['followed by text', Buffer.concat([member, Buffer.from('x\n')])], ['followed by zeros and a member', Buffer.concat([member, Buffer.alloc(8), member])],
+    ['cut off in the data', member.subarray(0, member.length - 12)],
+    ['cut off in the trailer', member.subarray(0, member.length - 1)],
+    ['cut off in the header', member.subarray(0, 5)],
+    ['changed by one bit', damaged],
+    ['followed by text', Buffer.concat([member, Buffer.from('x\n')])],
+    ['followed by zeros and a member', Buffer.concat([member, Buffer.alloc(8), member])],
     ['followed by half a member', Buffer.concat([member, member.subarray(0, 12)])],
   ])('of gzip %s are refused', async (_what, content) => {
     await expect(bytesOf(content)).rejects.toMatchObject({ code: 'feed_gzip_invalid' });
@@ -210,10 +330,14 @@ describe('the bytes of a feed', () => {
   });
 
   it('stop when the signal is given', async () => {
-    await expect(bytesOf(Buffer.from('a\n'), { ...limits, signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'interrupted' });
+    await expect(bytesOf(Buffer.from('a\n'), { ...limits, signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: 'interrupted',
+    });
   });
 
   it('of a file that is gone are an error', async () => {
-    await expect(readFeedBytes(join(directory, 'gone'), limits).next()).rejects.toMatchObject({ code: 'feed_not_found' });
+    await expect(readFeedBytes(join(directory, 'gone'), limits).next()).rejects.toMatchObject({
+      code: 'feed_not_found',
+    });
   });
 });

@@ -13,8 +13,12 @@ const limits = { ...smallLimits, feedLineBytesMax: 65_536, feedPlainBytesMax: 1e
 
 describe('sample feeds', () => {
   it('are the same bytes for the same seed', async () => {
-    const [a, b] = [await writeSampleFeeds(join(directory, 'a'), { asOf, seed: 1, scale: 0.1 }), await writeSampleFeeds(join(directory, 'b'), { asOf, seed: 1, scale: 0.1 })];
-    for (const feed of ['reputation', 'directory', 'complaints'] as const) expect(await readFile(a[feed])).toEqual(await readFile(b[feed]));
+    const [a, b] = [
+      await writeSampleFeeds(join(directory, 'a'), { asOf, seed: 1, scale: 0.1 }),
+      await writeSampleFeeds(join(directory, 'b'), { asOf, seed: 1, scale: 0.1 }),
+    ];
+    for (const feed of ['reputation', 'directory', 'complaints'] as const)
+      expect(await readFile(a[feed])).toEqual(await readFile(b[feed]));
   });
 
   it('load with a few per cent of refused rows, and give several countries and levels', async () => {
@@ -26,7 +30,11 @@ describe('sample feeds', () => {
     }
     const scored = await scoreComplaints(db, asOf);
     expect(scored.changed).toBeGreaterThan(20);
-    const { rows: [row] } = await db.query('SELECT count(DISTINCT country) AS countries, count(DISTINCT reputation_category) AS categories FROM phone_number');
+    const {
+      rows: [row],
+    } = await db.query(
+      'SELECT count(DISTINCT country) AS countries, count(DISTINCT reputation_category) AS categories FROM phone_number',
+    );
     expect(row.countries).toBeGreaterThanOrEqual(12);
     expect(row.categories).toBeGreaterThanOrEqual(8);
   });

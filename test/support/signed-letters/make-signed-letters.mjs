@@ -42,7 +42,12 @@ const run = (command, ...args) => execFileSync(command, args, { cwd: work, stdio
 
 try {
   makeKeys();
-  const letters = { libreoffice: byLibreOffice(), chromium: byChromium(), ghostscript: byGhostscript(), 'pdf-lib': await byPdfLib() };
+  const letters = {
+    libreoffice: byLibreOffice(),
+    chromium: byChromium(),
+    ghostscript: byGhostscript(),
+    'pdf-lib': await byPdfLib(),
+  };
   for (const [producer, bytes] of Object.entries(letters)) {
     writeFileSync(join(here, `${producer}-pdfsig.pdf.gz`), gzipSync(signWithPdfsig(bytes), { level: 9 }));
     writeFileSync(join(here, `${producer}-signpdf.pdf.gz`), gzipSync(await signWithSignpdf(bytes), { level: 9 }));
@@ -55,11 +60,75 @@ try {
 /** A root and a signer, valid for 30 years. */
 function makeKeys() {
   const days = ['-days', '10957'];
-  writeFileSync(join(work, 'signer.ext'), 'basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature,nonRepudiation\nextendedKeyUsage=emailProtection\n');
-  run('openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', 'root.key', '-out', 'root.pem', '-subj', '/O=Example Trust Services/CN=Example Root (not for trust)', ...days, '-addext', 'keyUsage=critical,keyCertSign,cRLSign');
-  run('openssl', 'req', '-newkey', 'rsa:2048', '-nodes', '-keyout', 'signer.key', '-out', 'signer.csr', '-subj', '/O=Wrenfield Tea Traders LLC/CN=Ines Marwick');
-  run('openssl', 'x509', '-req', '-in', 'signer.csr', '-CA', 'root.pem', '-CAkey', 'root.key', '-CAcreateserial', '-out', 'signer.pem', '-extfile', 'signer.ext', ...days);
-  run('openssl', 'pkcs12', '-export', '-legacy', '-inkey', 'signer.key', '-in', 'signer.pem', '-certfile', 'root.pem', '-name', 'signer', '-passout', 'pass:', '-out', 'signer.p12');
+  writeFileSync(
+    join(work, 'signer.ext'),
+    'basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature,nonRepudiation\nextendedKeyUsage=emailProtection\n',
+  );
+  run(
+    'openssl',
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-keyout',
+    'root.key',
+    '-out',
+    'root.pem',
+    '-subj',
+    '/O=Example Trust Services/CN=Example Root (not for trust)',
+    ...days,
+    '-addext',
+    'keyUsage=critical,keyCertSign,cRLSign',
+  );
+  run(
+    'openssl',
+    'req',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-keyout',
+    'signer.key',
+    '-out',
+    'signer.csr',
+    '-subj',
+    '/O=Wrenfield Tea Traders LLC/CN=Ines Marwick',
+  );
+  run(
+    'openssl',
+    'x509',
+    '-req',
+    '-in',
+    'signer.csr',
+    '-CA',
+    'root.pem',
+    '-CAkey',
+    'root.key',
+    '-CAcreateserial',
+    '-out',
+    'signer.pem',
+    '-extfile',
+    'signer.ext',
+    ...days,
+  );
+  run(
+    'openssl',
+    'pkcs12',
+    '-export',
+    '-legacy',
+    '-inkey',
+    'signer.key',
+    '-in',
+    'signer.pem',
+    '-certfile',
+    'root.pem',
+    '-name',
+    'signer',
+    '-passout',
+    'pass:',
+    '-out',
+    'signer.p12',
+  );
   mkdirSync(join(work, 'nss'));
   run('certutil', '-N', '-d', 'sql:nss', '--empty-password');
   run('pk12util', '-i', 'signer.p12', '-d', 'sql:nss', '-W', '', '-K', '');
@@ -67,19 +136,40 @@ function makeKeys() {
 
 function byLibreOffice() {
   writeFileSync(join(work, 'letter.txt'), lines.join('\n'));
-  run('soffice', '--headless', `-env:UserInstallation=file://${work}/profile`, '--convert-to', 'pdf:writer_pdf_Export', 'letter.txt');
+  run(
+    'soffice',
+    '--headless',
+    `-env:UserInstallation=file://${work}/profile`,
+    '--convert-to',
+    'pdf:writer_pdf_Export',
+    'letter.txt',
+  );
   return readFileSync(join(work, 'letter.pdf'));
 }
 
 function byChromium() {
-  writeFileSync(join(work, 'page.html'), `<!doctype html><meta charset="utf-8"><title>Letter</title><style>body { font: 11pt sans-serif }</style>${lines.map((line) => `<p>${line || '&nbsp;'}</p>`).join('')}`);
-  run('chromium', '--headless', '--no-sandbox', '--disable-gpu', '--no-pdf-header-footer', '--print-to-pdf=printed.pdf', 'page.html');
+  writeFileSync(
+    join(work, 'page.html'),
+    `<!doctype html><meta charset="utf-8"><title>Letter</title><style>body { font: 11pt sans-serif }</style>${lines.map((line) => `<p>${line || '&nbsp;'}</p>`).join('')}`,
+  );
+  run(
+    'chromium',
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--no-pdf-header-footer',
+    '--print-to-pdf=printed.pdf',
+    'page.html',
+  );
   return readFileSync(join(work, 'printed.pdf'));
 }
 
 function byGhostscript() {
   const shown = lines.map((line, at) => `72 ${720 - at * 24} moveto (${line.replace(/[\\()]/g, '\\$&')}) show`);
-  writeFileSync(join(work, 'letter.ps'), `%!PS\n/Helvetica findfont 11 scalefont setfont\n${shown.join('\n')}\nshowpage\n`);
+  writeFileSync(
+    join(work, 'letter.ps'),
+    `%!PS\n/Helvetica findfont 11 scalefont setfont\n${shown.join('\n')}\nshowpage\n`,
+  );
   run('ps2pdf', 'letter.ps', 'distilled.pdf');
   return readFileSync(join(work, 'distilled.pdf'));
 }
@@ -97,14 +187,35 @@ function signWithPdfsig(bytes) {
   writeFileSync(join(work, 'unsigned.pdf'), bytes);
   mkdirSync(join(work, 'fonts'), { recursive: true });
   copyFileSync('/usr/share/fonts/opentype/urw-base35/D050000L.otf', join(work, 'fonts', 'only.otf'));
-  writeFileSync(join(work, 'fonts.conf'), `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><dir>${work}/fonts</dir><cachedir>${work}/cache</cachedir></fontconfig>`);
-  run('env', `FONTCONFIG_FILE=${work}/fonts.conf`, 'pdfsig', '-nssdir', 'sql:nss', '-add-signature', '-nick', 'signer', 'unsigned.pdf', 'signed.pdf');
+  writeFileSync(
+    join(work, 'fonts.conf'),
+    `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><dir>${work}/fonts</dir><cachedir>${work}/cache</cachedir></fontconfig>`,
+  );
+  run(
+    'env',
+    `FONTCONFIG_FILE=${work}/fonts.conf`,
+    'pdfsig',
+    '-nssdir',
+    'sql:nss',
+    '-add-signature',
+    '-nick',
+    'signer',
+    'unsigned.pdf',
+    'signed.pdf',
+  );
   return readFileSync(join(work, 'signed.pdf'));
 }
 
 async function signWithSignpdf(bytes) {
   const certificate = readFileSync(join(work, 'signer.p12'));
   const signingTime = new Date();
-  const pdfBuffer = plainAddPlaceholder({ pdfBuffer: bytes, reason: 'Authorization', contactInfo: '', name: 'Ines Marwick', location: '', signingTime });
+  const pdfBuffer = plainAddPlaceholder({
+    pdfBuffer: bytes,
+    reason: 'Authorization',
+    contactInfo: '',
+    name: 'Ines Marwick',
+    location: '',
+    signingTime,
+  });
   return new SignPdf().sign(pdfBuffer, new P12Signer(certificate, { passphrase: '' }), signingTime);
 }

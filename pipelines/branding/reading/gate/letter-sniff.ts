@@ -2,8 +2,7 @@ import type { LetterRefusalCode } from '../../letter-reading.ts';
 
 /** What the bytes of a letter say that it is, or why it is not read. */
 export type SniffedLetter =
-  | { readonly format: 'pdf' | 'png' }
-  | { readonly refusal: LetterRefusalCode; readonly problem: string };
+  { readonly format: 'pdf' | 'png' } | { readonly refusal: LetterRefusalCode; readonly problem: string };
 
 const pdfHead = '%PDF-';
 const pngHead = '\x89PNG\r\n\x1a\n';
@@ -33,8 +32,15 @@ export function sniffLetter(bytes: Uint8Array): SniffedLetter {
 
 function refuseType(head: string): SniffedLetter {
   const found = otherTypes.find(({ pattern }) => pattern.test(head))?.what;
-  if (head.includes(pdfHead)) return { refusal: 'letter_polyglot', problem: `A PDF header stands behind other bytes${found === undefined ? '' : `: the file is also ${found}`}.` };
-  return { refusal: 'letter_type_refused', problem: found === undefined ? 'The file is neither a PDF nor a PNG.' : `The file is ${found}.` };
+  if (head.includes(pdfHead))
+    return {
+      refusal: 'letter_polyglot',
+      problem: `A PDF header stands behind other bytes${found === undefined ? '' : `: the file is also ${found}`}.`,
+    };
+  return {
+    refusal: 'letter_type_refused',
+    problem: found === undefined ? 'The file is neither a PDF nor a PNG.' : `The file is ${found}.`,
+  };
 }
 
 const otherTypes = [

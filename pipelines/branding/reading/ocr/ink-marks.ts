@@ -31,15 +31,21 @@ const marksMax = 100;
  */
 export function findInk(image: GrayImage, words: readonly RecognisedWord[]): PageMark[] {
   const grid = makeGrid(image);
-  for (const word of words) if (word.confidence >= wordConfidenceMin && /[\p{L}\p{N}]/u.test(word.text)) erase(grid, wordBox(word, image));
+  for (const word of words)
+    if (word.confidence >= wordConfidenceMin && /[\p{L}\p{N}]/u.test(word.text)) erase(grid, wordBox(word, image));
   eraseRules(grid);
   const parts = findParts(grid).filter((box) => !isEdge(box));
-  const marks = cluster(parts, partGap).filter(({ width, height }) => width >= markMin.width && height >= markMin.height);
+  const marks = cluster(parts, partGap).filter(
+    ({ width, height }) => width >= markMin.width && height >= markMin.height,
+  );
   return marks.slice(0, marksMax).map((box) => ({ kind: 'ink', box: roundBox(box) }));
 }
 
 /** The rectangle of a word as fractions of the page. */
-export function wordBox({ left, top, right, bottom }: Pick<RecognisedWord, 'left' | 'top' | 'right' | 'bottom'>, { width, height }: Pick<GrayImage, 'width' | 'height'>): Box {
+export function wordBox(
+  { left, top, right, bottom }: Pick<RecognisedWord, 'left' | 'top' | 'right' | 'bottom'>,
+  { width, height }: Pick<GrayImage, 'width' | 'height'>,
+): Box {
   return { left: left / width, top: top / height, width: (right - left) / width, height: (bottom - top) / height };
 }
 
@@ -56,8 +62,14 @@ function makeGrid(image: GrayImage): Grid {
 }
 
 function erase({ width, height, dark }: Grid, box: Box): void {
-  const [left, right] = [Math.max(0, Math.floor(box.left * width) - 1), Math.min(width, Math.ceil((box.left + box.width) * width) + 1)];
-  const [top, bottom] = [Math.max(0, Math.floor(box.top * height) - 1), Math.min(height, Math.ceil((box.top + box.height) * height) + 1)];
+  const [left, right] = [
+    Math.max(0, Math.floor(box.left * width) - 1),
+    Math.min(width, Math.ceil((box.left + box.width) * width) + 1),
+  ];
+  const [top, bottom] = [
+    Math.max(0, Math.floor(box.top * height) - 1),
+    Math.min(height, Math.ceil((box.top + box.height) * height) + 1),
+  ];
   for (let y = top; y < bottom; y++) dark.fill(0, y * width + left, Math.max(y * width + left, y * width + right));
 }
 
@@ -83,7 +95,8 @@ function findRules({ dark }: Grid, { lines, lineStep, count, step, lengthMin }: 
   for (let line = 0; line < lines; line++) {
     const start = line * lineStep;
     for (const [from, to] of runs(dark, { start, step, count }, lengthMin)) {
-      for (let at = start + from * step; at < start + to * step; at += step) if (thickness(dark, at, lineStep) <= ruleCellsMax) found.push(at);
+      for (let at = start + from * step; at < start + to * step; at += step)
+        if (thickness(dark, at, lineStep) <= ruleCellsMax) found.push(at);
     }
   }
   return found;
@@ -123,13 +136,23 @@ function findParts(grid: Grid): Box[] {
   for (let at = 0; at < left.length && parts.length < 20_000; at++) {
     if (left[at] !== 1) continue;
     const part = flood(left, at, grid);
-    if (part.cells >= partCellsMin) parts.push({ left: part.left / width, top: part.top / height, width: (part.right - part.left + 1) / width, height: (part.bottom - part.top + 1) / height });
+    if (part.cells >= partCellsMin)
+      parts.push({
+        left: part.left / width,
+        top: part.top / height,
+        width: (part.right - part.left + 1) / width,
+        height: (part.bottom - part.top + 1) / height,
+      });
   }
   return parts;
 }
 
 /** Takes one connected region away and tells its bounds. */
-function flood(left: Uint8Array, start: number, { width, height }: Grid): { left: number; right: number; top: number; bottom: number; cells: number } {
+function flood(
+  left: Uint8Array,
+  start: number,
+  { width, height }: Grid,
+): { left: number; right: number; top: number; bottom: number; cells: number } {
   const part = { left: width, right: 0, top: height, bottom: 0, cells: 0 };
   const open = [start];
   left[start] = 0;

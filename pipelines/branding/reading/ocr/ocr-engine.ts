@@ -29,7 +29,10 @@ export interface OcrEngine {
  * same 479, in the same time. That it is there is seen when this module is loaded: later its lack would look like a fault
  * of the letter.
  */
-const models = join(dirname(createRequire(import.meta.url).resolve('@tesseract.js-data/eng/package.json')), '4.0.0_best_int');
+const models = join(
+  dirname(createRequire(import.meta.url).resolve('@tesseract.js-data/eng/package.json')),
+  '4.0.0_best_int',
+);
 accessSync(join(models, 'eng.traineddata.gz'));
 
 /**
@@ -52,7 +55,20 @@ function wordsOf({ words, baseline, bbox }: Line): RecognisedWord[] {
   const slope = (baseline.y1 - baseline.y0) / Math.max(1, baseline.x1 - baseline.x0);
   return words.flatMap(({ text, confidence, bbox: { x0, y0, x1, y1 } }) => {
     const own = text.replace(/\s+/g, ' ').trim();
-    return own === '' ? [] : [{ text: own, confidence, left: x0, top: y0, right: x1, bottom: y1, baseline: baseline.y0 + slope * (x0 - baseline.x0), lineHeight: bbox.y1 - bbox.y0 }];
+    return own === ''
+      ? []
+      : [
+          {
+            text: own,
+            confidence,
+            left: x0,
+            top: y0,
+            right: x1,
+            bottom: y1,
+            baseline: baseline.y0 + slope * (x0 - baseline.x0),
+            lineHeight: bbox.y1 - bbox.y0,
+          },
+        ];
   });
 }
 

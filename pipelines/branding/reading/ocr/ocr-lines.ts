@@ -19,14 +19,35 @@ interface WordPiece extends TextPiece {
  * Puts recognised words together to lines by the rules for text of a PDF, since the engine takes a column of labels and
  * that of their values for two texts.
  */
-export function makeOcrLines(words: readonly RecognisedWord[], marks: readonly PageMark[], image: GrayImage): LetterLine[] {
-  const printed = words.filter((word) => word.confidence >= inkConfidenceMax || standsInLine(word, words) || !marks.some(({ box }) => shareWithin(wordBox(word, image), box) >= inkShareMin));
-  const pieces = printed.map((word): WordPiece => ({ word, text: word.text, left: word.left, right: word.right, baseline: word.baseline, height: Math.max(1, 0.75 * word.lineHeight) }));
+export function makeOcrLines(
+  words: readonly RecognisedWord[],
+  marks: readonly PageMark[],
+  image: GrayImage,
+): LetterLine[] {
+  const printed = words.filter(
+    (word) =>
+      word.confidence >= inkConfidenceMax ||
+      standsInLine(word, words) ||
+      !marks.some(({ box }) => shareWithin(wordBox(word, image), box) >= inkShareMin),
+  );
+  const pieces = printed.map((word): WordPiece => ({
+    word,
+    text: word.text,
+    left: word.left,
+    right: word.right,
+    baseline: word.baseline,
+    height: Math.max(1, 0.75 * word.lineHeight),
+  }));
   return layOut(pieces).map(({ text, parts }) => {
     const own = (parts as readonly WordPiece[]).map(({ word }) => word);
     const box = own.map((word) => wordBox(word, image)).reduce(unite);
     const letters = own.reduce((sum, word) => sum + word.text.length, 0);
-    return { text, box: roundBox(box), confidence: Math.round(own.reduce((sum, word) => sum + word.confidence * word.text.length, 0) / letters), font: null };
+    return {
+      text,
+      box: roundBox(box),
+      confidence: Math.round(own.reduce((sum, word) => sum + word.confidence * word.text.length, 0) / letters),
+      font: null,
+    };
   });
 }
 
@@ -43,7 +64,13 @@ const rowDigitsMin = 3;
  */
 function standsInLine(word: RecognisedWord, words: readonly RecognisedWord[]): boolean {
   if (/\d/.test(word.text) && digitsInRow(word, words) >= rowDigitsMin) return true;
-  const sure = words.filter((other) => other !== word && isBeside(word, other) && other.confidence >= inkConfidenceMax && /[\p{L}\p{N}]{2}/u.test(other.text));
+  const sure = words.filter(
+    (other) =>
+      other !== word &&
+      isBeside(word, other) &&
+      other.confidence >= inkConfidenceMax &&
+      /[\p{L}\p{N}]{2}/u.test(other.text),
+  );
   return sure.some((other) => other.right <= word.left + 1) && sure.some((other) => other.left >= word.right - 1);
 }
 
@@ -51,7 +78,8 @@ function standsInLine(word: RecognisedWord, words: readonly RecognisedWord[]): b
 function digitsInRow(word: RecognisedWord, words: readonly RecognisedWord[]): number {
   const row = new Set([word]);
   let digits = 0;
-  for (const each of row) { // grows while it is walked
+  for (const each of row) {
+    // grows while it is walked
     for (const other of words) {
       if (row.has(other) || !/\d/.test(other.text) || !isBeside(each, other)) continue;
       row.add(other);
@@ -64,7 +92,9 @@ function digitsInRow(word: RecognisedWord, words: readonly RecognisedWord[]): nu
 
 function isBeside(word: RecognisedWord, other: RecognisedWord): boolean {
   const gap = Math.max(other.left - word.right, word.left - other.right);
-  const sameLine = Math.abs(other.baseline - word.baseline) < neighbour.baselineHeightsMax * Math.min(other.lineHeight, word.lineHeight);
+  const sameLine =
+    Math.abs(other.baseline - word.baseline) <
+    neighbour.baselineHeightsMax * Math.min(other.lineHeight, word.lineHeight);
   return sameLine && gap < neighbour.gapHeightsMax * word.lineHeight;
 }
 

@@ -66,7 +66,11 @@ export async function recogniseLetter(request: OcrRequest, bytes: Uint8Array): P
   const result = { pages: [] as LetterPage[], drawn: [] as { page: number; png: string }[] };
   let engine: OcrEngine | undefined;
   for await (const source of sources) {
-    if (request.task === 'draw') result.drawn.push({ page: source.page, png: Buffer.from(encodeGrayPng(await source.drawing(request.dotsPerInch))).toString('base64') });
+    if (request.task === 'draw')
+      result.drawn.push({
+        page: source.page,
+        png: Buffer.from(encodeGrayPng(await source.drawing(request.dotsPerInch))).toString('base64'),
+      });
     else result.pages.push(await recognisePage(source, (engine ??= await openOcr())));
   }
   return result;
@@ -111,27 +115,43 @@ async function recogniseTurned(picture: GrayImage, quarters: number, engine: Ocr
   const { image, degrees } = straighten(turnByQuarters(picture, quarters));
   const words = await engine.recognise(image);
   const letters = words.reduce((sum, { text }) => sum + text.length, 0);
-  return { image, words, quarters, turned: 90 * quarters + degrees, confidence: words.reduce((sum, { text, confidence }) => sum + text.length * confidence, 0) / Math.max(1, letters) };
+  return {
+    image,
+    words,
+    quarters,
+    turned: 90 * quarters + degrees,
+    confidence: words.reduce((sum, { text, confidence }) => sum + text.length * confidence, 0) / Math.max(1, letters),
+  };
 }
 
-function fitResolution({ width, height }: { width: number; height: number }, wanted: number, pixelsMax: number): number {
+function fitResolution(
+  { width, height }: { width: number; height: number },
+  wanted: number,
+  pixelsMax: number,
+): number {
   return Math.min(wanted, Math.sqrt(pixelsMax / ((width / 72) * (height / 72))));
 }
 
 async function* openPdf(bytes: Uint8Array, { pages, limits }: OcrRequest): AsyncGenerator<PageSource> {
   await inspectPdf(readPdfFile(bytes), { pixelsMax: limits.letterPixelsMax }); // here too: this child may be the first to see it
   const images = await openPdfImages(bytes);
-  if (images.pageCount > limits.letterPagesMax) throw new LetterRefused('letter_too_many_pages', `The PDF has more than ${limits.letterPagesMax} pages.`);
+  if (images.pageCount > limits.letterPagesMax)
+    throw new LetterRefused('letter_too_many_pages', `The PDF has more than ${limits.letterPagesMax} pages.`);
   for (const page of pages ?? Array.from({ length: images.pageCount }, (_none, at) => at + 1)) {
     const size = images.pageSize(page);
     const { width, height } = size;
-    if (Math.max(width, height) > limits.letterPageInchesMax * 72) throw new LetterRefused('letter_page_too_large', `A page is longer than ${limits.letterPageInchesMax} inches.`);
+    if (Math.max(width, height) > limits.letterPageInchesMax * 72)
+      throw new LetterRefused('letter_page_too_large', `A page is longer than ${limits.letterPageInchesMax} inches.`);
     yield {
       page,
       width,
       height,
       picture: () => images.render(page, fitResolution(size, recognitionDpi, recognitionPixelsMax)),
-      drawing: (dotsPerInch) => images.render(page, fitResolution(size, dotsPerInch, Math.min(limits.letterPixelsMax, renderPixelsMax) * roundingShare)),
+      drawing: (dotsPerInch) =>
+        images.render(
+          page,
+          fitResolution(size, dotsPerInch, Math.min(limits.letterPixelsMax, renderPixelsMax) * roundingShare),
+        ),
     };
   }
   images.close();
@@ -145,7 +165,10 @@ async function* openPng(bytes: Uint8Array, { letterPixelsMax: pixelsMax }: Lette
     page: 1,
     width,
     height,
-    picture: async () => (width * height <= enlargePixelsMax ? double(image) : shrink(image, Math.ceil(Math.sqrt((width * height) / recognitionPixelsMax)))),
+    picture: async () =>
+      width * height <= enlargePixelsMax
+        ? double(image)
+        : shrink(image, Math.ceil(Math.sqrt((width * height) / recognitionPixelsMax))),
     drawing: async (dotsPerInch) => shrink(image, Math.floor(width / (sheetInches * dotsPerInch))),
   };
 }

@@ -66,8 +66,11 @@ class OpenDocument implements PdfImages {
 
   async render(page: number, dotsPerInch: number): Promise<GrayImage> {
     const size = this.pageSize(page);
-    const [width, height] = [size.width, size.height].map((points) => Math.max(1, Math.round((points * dotsPerInch) / pointsPerInch))) as [number, number];
-    if (width * height > renderPixelsMax) throw new Error(`A picture of ${width} x ${height} pixels is larger than ${renderPixelsMax} pixels.`);
+    const [width, height] = [size.width, size.height].map((points) =>
+      Math.max(1, Math.round((points * dotsPerInch) / pointsPerInch)),
+    ) as [number, number];
+    if (width * height > renderPixelsMax)
+      throw new Error(`A picture of ${width} x ${height} pixels is larger than ${renderPixelsMax} pixels.`);
     const loaded = this.load(page);
     this.loaded.delete(page);
     const { data } = await orForget(() => loaded.render({ width, height, colorSpace: 'Gray', renderFormFields: true }));
@@ -79,7 +82,8 @@ class OpenDocument implements PdfImages {
   }
 
   private load(page: number): PDFiumPage {
-    if (!(Number.isInteger(page) && page >= 1 && page <= this.pageCount)) throw new Error(`The document has no page ${page}.`);
+    if (!(Number.isInteger(page) && page >= 1 && page <= this.pageCount))
+      throw new Error(`The document has no page ${page}.`);
     const loaded = this.loaded.get(page) ?? this.document.getPage(page - 1);
     this.loaded.set(page, loaded);
     return loaded;

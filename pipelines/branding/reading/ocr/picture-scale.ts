@@ -3,13 +3,20 @@ import type { GrayImage } from './png.ts';
 /** A picture smaller by a whole factor: each pixel is the mean of a square. */
 export function shrink(image: GrayImage, factor: number): GrayImage {
   if (factor <= 1) return image;
-  const [width, height] = [Math.max(1, Math.floor(image.width / factor)), Math.max(1, Math.floor(image.height / factor))];
+  const [width, height] = [
+    Math.max(1, Math.floor(image.width / factor)),
+    Math.max(1, Math.floor(image.height / factor)),
+  ];
   const gray = new Uint8Array(width * height);
-  for (let y = 0; y < height; y++) for (let x = 0; x < width; x++) gray[y * width + x] = meanOf(image, { left: x * factor, top: y * factor, factor });
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) gray[y * width + x] = meanOf(image, { left: x * factor, top: y * factor, factor });
   return { width, height, gray };
 }
 
-function meanOf({ width, height, gray }: GrayImage, { left, top, factor }: { left: number; top: number; factor: number }): number {
+function meanOf(
+  { width, height, gray }: GrayImage,
+  { left, top, factor }: { left: number; top: number; factor: number },
+): number {
   const [right, bottom] = [Math.min(width, left + factor), Math.min(height, top + factor)];
   let sum = 0;
   for (let y = top; y < bottom; y++) for (let x = left; x < right; x++) sum += gray[y * width + x]!;
@@ -25,7 +32,12 @@ export function double({ width, height, gray }: GrayImage): GrayImage {
     for (let x = 0; x < 2 * width; x++) {
       const left = x >> 1;
       const right = Math.min(width - 1, left + (x & 1));
-      result[2 * y * width + x] = (gray[top * width + left]! + gray[top * width + right]! + gray[below * width + left]! + gray[below * width + right]!) >> 2;
+      result[2 * y * width + x] =
+        (gray[top * width + left]! +
+          gray[top * width + right]! +
+          gray[below * width + left]! +
+          gray[below * width + right]!) >>
+        2;
     }
   }
   return { width: 2 * width, height: 2 * height, gray: result };

@@ -25,7 +25,12 @@ interface PngParts {
 }
 
 /** Kinds of colour by their number, with the depths that each allows (W3C PNG table 11.1). */
-const kinds: Readonly<Record<number, { readonly colour: PngHeader['colour']; readonly channels: number; readonly depths: readonly number[] }>> = {
+const kinds: Readonly<
+  Record<
+    number,
+    { readonly colour: PngHeader['colour']; readonly channels: number; readonly depths: readonly number[] }
+  >
+> = {
   0: { colour: 'gray', channels: 1, depths: [1, 2, 4, 8, 16] },
   2: { colour: 'rgb', channels: 3, depths: [8, 16] },
   3: { colour: 'palette', channels: 1, depths: [1, 2, 4, 8] },
@@ -47,7 +52,11 @@ function damaged(what: string): LetterRefused {
  */
 export function readPngSize(bytes: Uint8Array, { pixelsMax }: PngLimits): { width: number; height: number } {
   const { width, height } = readHeader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
-  if (width * height > pixelsMax) throw new LetterRefused('letter_page_too_large', `The picture has ${width} x ${height} pixels, more than ${pixelsMax}.`);
+  if (width * height > pixelsMax)
+    throw new LetterRefused(
+      'letter_page_too_large',
+      `The picture has ${width} x ${height} pixels, more than ${pixelsMax}.`,
+    );
   return { width, height };
 }
 
@@ -74,11 +83,24 @@ export async function decodePng(bytes: Uint8Array, limits: PngLimits): Promise<G
 }
 
 function readHeader(bytes: Buffer): PngHeader {
-  if (bytes.length < headBytes + endBytes || bytes.compare(pngSignature, 0, 8, 0, 8) !== 0) throw damaged('it is cut off');
-  if (bytes.readUInt32BE(8) !== 13 || bytes.toString('latin1', 12, 16) !== 'IHDR' || crc32(bytes.subarray(12, 29)) !== bytes.readUInt32BE(29)) throw damaged('it has no head');
-  const [width, height, depth, kind, interlace] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20), bytes[24]!, kinds[bytes[25]!], bytes[28]!];
+  if (bytes.length < headBytes + endBytes || bytes.compare(pngSignature, 0, 8, 0, 8) !== 0)
+    throw damaged('it is cut off');
+  if (
+    bytes.readUInt32BE(8) !== 13 ||
+    bytes.toString('latin1', 12, 16) !== 'IHDR' ||
+    crc32(bytes.subarray(12, 29)) !== bytes.readUInt32BE(29)
+  )
+    throw damaged('it has no head');
+  const [width, height, depth, kind, interlace] = [
+    bytes.readUInt32BE(16),
+    bytes.readUInt32BE(20),
+    bytes[24]!,
+    kinds[bytes[25]!],
+    bytes[28]!,
+  ];
   if (width === 0 || height === 0 || width > 0x7fffffff || height > 0x7fffffff) throw damaged('it has no size');
-  if (kind === undefined || !kind.depths.includes(depth) || bytes[26] !== 0 || bytes[27] !== 0 || interlace > 1) throw damaged('its head names a form that does not exist');
+  if (kind === undefined || !kind.depths.includes(depth) || bytes[26] !== 0 || bytes[27] !== 0 || interlace > 1)
+    throw damaged('its head names a form that does not exist');
   return { width, height, depth, colour: kind.colour, channels: kind.channels, interlaced: interlace === 1 };
 }
 
@@ -97,7 +119,8 @@ function readParts(bytes: Buffer): PngParts {
     else if (/^[A-Z]/.test(chunk.type)) throw damaged('it has a part that does not exist');
   }
   if (at !== bytes.length) throw new LetterRefused('letter_polyglot', 'Other bytes follow the end of the PNG.');
-  if (header.colour === 'palette' && (colours.length < 3 || colours.length % 3 !== 0)) throw damaged('it has no palette');
+  if (header.colour === 'palette' && (colours.length < 3 || colours.length % 3 !== 0))
+    throw damaged('it has no palette');
   return { header, data, palette: grayPalette(colours, alphas) };
 }
 
@@ -113,7 +136,8 @@ function readChunk(bytes: Buffer, at: number, count: number): { type: string; da
 
 function grayPalette(colours: Uint8Array, alphas: Uint8Array): Uint8Array {
   const palette = new Uint8Array(256);
-  for (let at = 0; at * 3 + 2 < colours.length && at < 256; at++) palette[at] = onWhite(luma(colours[at * 3]!, colours[at * 3 + 1]!, colours[at * 3 + 2]!), alphas[at] ?? 255);
+  for (let at = 0; at * 3 + 2 < colours.length && at < 256; at++)
+    palette[at] = onWhite(luma(colours[at * 3]!, colours[at * 3 + 1]!, colours[at * 3 + 2]!), alphas[at] ?? 255);
   return palette;
 }
 
@@ -170,7 +194,7 @@ class RowReader {
   }
 
   add(chunk: Buffer): void {
-    for (let at = 0; at < chunk.length; ) {
+    for (let at = 0; at < chunk.length;) {
       if (this.isDone()) throw damaged('it has more data than rows');
       const taken = chunk.copy(this.row, this.filled, at);
       at += taken;
@@ -203,7 +227,8 @@ class RowReader {
   private paint({ left, stepX }: Pass): void {
     const { width, channels } = this.parts.header;
     const start = this.y * width;
-    for (let x = left, sample = 0; x < width; x += stepX, sample += channels) this.gray[start + x] = this.grayAt(sample);
+    for (let x = left, sample = 0; x < width; x += stepX, sample += channels)
+      this.gray[start + x] = this.grayAt(sample);
   }
 
   private grayAt(sample: number): number {

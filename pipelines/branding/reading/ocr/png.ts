@@ -26,14 +26,24 @@ const inchesPerMetre = 1 / 0.0254;
  * row to the next, so most differences are 0. The same picture gives the same bytes.
  * @throws RangeError if the pixels are not `width` times `height`
  */
-export function encodeGrayPng({ width, height, gray }: GrayImage, { dotsPerInch, level = 6 }: PngOptions = {}): Uint8Array {
-  if (width < 1 || height < 1 || gray.length !== width * height) throw new RangeError(`A picture of ${width} x ${height} does not have ${gray.length} pixels.`);
+export function encodeGrayPng(
+  { width, height, gray }: GrayImage,
+  { dotsPerInch, level = 6 }: PngOptions = {},
+): Uint8Array {
+  if (width < 1 || height < 1 || gray.length !== width * height)
+    throw new RangeError(`A picture of ${width} x ${height} does not have ${gray.length} pixels.`);
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header[8] = 8; // bits a sample; colour type, compression, filter method and interlace stay 0: grey, deflate, adaptive, none
   const density = dotsPerInch === undefined ? [] : [chunk('pHYs', densityData(dotsPerInch))];
-  return Buffer.concat([pngSignature, chunk('IHDR', header), ...density, chunk('IDAT', deflateSync(filterRows({ width, height, gray }), { level })), chunk('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    pngSignature,
+    chunk('IHDR', header),
+    ...density,
+    chunk('IDAT', deflateSync(filterRows({ width, height, gray }), { level })),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
 }
 
 /** Each row as its differences from the row above, after one byte that names the filter. */

@@ -35,7 +35,8 @@ function darkPixels({ width, height, gray }: GrayImage): Int32Array {
   const level = darkLevel(gray);
   const found: number[] = [];
   const [marginX, marginY] = [Math.round(width * 0.03), Math.round(height * 0.03)];
-  for (let y = marginY; y < height - marginY; y++) for (let x = marginX; x < width - marginX; x++) if (gray[y * width + x]! < level) found.push(x, y);
+  for (let y = marginY; y < height - marginY; y++)
+    for (let x = marginX; x < width - marginX; x++) if (gray[y * width + x]! < level) found.push(x, y);
   const every = Math.max(1, Math.ceil(found.length / 2 / darkPixelsMax));
   return Int32Array.from(every === 1 ? found : found.filter((_each, at) => (at >> 1) % every === 0));
 }
@@ -49,7 +50,11 @@ export function darkLevel(gray: Uint8Array): number {
   return Math.max(60, paper * 0.68);
 }
 
-function bestAngle(dark: Int32Array, { width, height }: GrayImage, { from, to, step }: { from: number; to: number; step: number }): number {
+function bestAngle(
+  dark: Int32Array,
+  { width, height }: GrayImage,
+  { from, to, step }: { from: number; to: number; step: number },
+): number {
   let best = { score: -1, degrees: 0 };
   for (let count = 0; count <= Math.round((to - from) / step); count++) {
     const degrees = from + count * step;
@@ -79,7 +84,8 @@ export function turnByQuarters(image: GrayImage, quarters: number): GrayImage {
   const turned = new Uint8Array(gray.length);
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
-      const [toX, toY] = turns === 1 ? [height - 1 - y, x] : turns === 2 ? [width - 1 - x, height - 1 - y] : [y, width - 1 - x];
+      const [toX, toY] =
+        turns === 1 ? [height - 1 - y, x] : turns === 2 ? [width - 1 - x, height - 1 - y] : [y, width - 1 - x];
       turned[toY * toWidth + toX] = gray[y * width + x]!;
     }
   }

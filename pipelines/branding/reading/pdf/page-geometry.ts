@@ -24,7 +24,10 @@ export function transform([a, b, c, d, e, f]: Matrix, x: number, y: number): rea
 }
 
 /** The matrix from a page's own coordinates to fractions of the page as shown, from the top left corner. */
-export function toFractions({ shown: [left, bottom, right, top], rotation }: Pick<PdfPage, 'shown' | 'rotation'>): Matrix {
+export function toFractions({
+  shown: [left, bottom, right, top],
+  rotation,
+}: Pick<PdfPage, 'shown' | 'rotation'>): Matrix {
   const unit = multiply([1, 0, 0, 1, -left, -bottom], [1 / (right - left), 0, 0, 1 / (top - bottom), 0, 0]);
   return multiply(unit, turns[rotation / 90] ?? turns[0]!);
 }
@@ -54,27 +57,51 @@ export class Bounds {
 
   /** The part of it that lies on the page, or null. */
   box(): Box | null {
-    const [left, top, right, bottom] = [Math.max(0, this.left), Math.max(0, this.top), Math.min(1, this.right), Math.min(1, this.bottom)];
+    const [left, top, right, bottom] = [
+      Math.max(0, this.left),
+      Math.max(0, this.top),
+      Math.min(1, this.right),
+      Math.min(1, this.bottom),
+    ];
     return right >= left && bottom >= top ? { left, top, width: right - left, height: bottom - top } : null;
   }
 }
 
 /** The part of a rectangle (left, bottom, right, top) that lies on the page, through a matrix to its fractions; null if none does. */
-export function boxOf(matrix: Matrix, [left, bottom, right, top]: readonly [number, number, number, number]): Box | null {
+export function boxOf(
+  matrix: Matrix,
+  [left, bottom, right, top]: readonly [number, number, number, number],
+): Box | null {
   const bounds = new Bounds();
-  for (const [x, y] of [[left, bottom], [right, bottom], [left, top], [right, top]] as const) bounds.add(transform(matrix, x, y));
+  for (const [x, y] of [
+    [left, bottom],
+    [right, bottom],
+    [left, top],
+    [right, top],
+  ] as const)
+    bounds.add(transform(matrix, x, y));
   return bounds.box();
 }
 
 /** The smallest rectangle around both. */
 export function unite(a: Box, b: Box): Box {
   const [left, top] = [Math.min(a.left, b.left), Math.min(a.top, b.top)];
-  return { left, top, width: Math.max(a.left + a.width, b.left + b.width) - left, height: Math.max(a.top + a.height, b.top + b.height) - top };
+  return {
+    left,
+    top,
+    width: Math.max(a.left + a.width, b.left + b.width) - left,
+    height: Math.max(a.top + a.height, b.top + b.height) - top,
+  };
 }
 
 /** True if the rectangles overlap when each side of `a` is moved out by these fractions of the page. */
 export function isNear(a: Box, b: Box, { x, y }: { x: number; y: number }): boolean {
-  return a.left - x <= b.left + b.width && b.left <= a.left + a.width + x && a.top - y <= b.top + b.height && b.top <= a.top + a.height + y;
+  return (
+    a.left - x <= b.left + b.width &&
+    b.left <= a.left + a.width + x &&
+    a.top - y <= b.top + b.height &&
+    b.top <= a.top + a.height + y
+  );
 }
 
 /**
@@ -117,6 +144,14 @@ export const placeShareMax = 0.002;
 
 /** True if a rectangle lies in another one. */
 export function isWithin(inner: Box, outer: Box): boolean {
-  const [right, bottom] = [outer.left + outer.width, outer.top + outer.height].map((each) => each + placeShareMax) as [number, number];
-  return inner.left >= outer.left - placeShareMax && inner.top >= outer.top - placeShareMax && inner.left + inner.width <= right && inner.top + inner.height <= bottom;
+  const [right, bottom] = [outer.left + outer.width, outer.top + outer.height].map((each) => each + placeShareMax) as [
+    number,
+    number,
+  ];
+  return (
+    inner.left >= outer.left - placeShareMax &&
+    inner.top >= outer.top - placeShareMax &&
+    inner.left + inner.width <= right &&
+    inner.top + inner.height <= bottom
+  );
 }

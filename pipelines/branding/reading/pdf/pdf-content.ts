@@ -3,7 +3,22 @@ import { LetterRefused } from '../gate/letter-refused.ts';
 import { Bounds, cluster, identity, multiply, toFractions, transform, type Matrix } from './page-geometry.ts';
 import type { PdfFile, PdfObject } from './pdf-file.ts';
 import type { PdfPage } from './pdf-pages.ts';
-import { isArray, isDict, isName, isPdfSpace, isRef, isRegular, isString, isWord, PdfParser, PdfSyntaxError, type PdfDict, type PdfValue, type PdfWord, type ValueBudget } from './pdf-syntax.ts';
+import {
+  isArray,
+  isDict,
+  isName,
+  isPdfSpace,
+  isRef,
+  isRegular,
+  isString,
+  isWord,
+  PdfParser,
+  PdfSyntaxError,
+  type PdfDict,
+  type PdfValue,
+  type PdfWord,
+  type ValueBudget,
+} from './pdf-syntax.ts';
 
 /** Text as a page's operators show it: where it begins, in which font, and whether a person sees it. */
 export interface ShownText {
@@ -126,11 +141,19 @@ class ContentReader {
     const large = ({ width, height }: Box) => width >= markMin.width && height >= markMin.height;
     const drawings = cluster(this.strokes, strokeGap).filter(large);
     const marks: PageMark[] = [
-      ...this.pictures.filter(large).slice(0, 400).map((box) => ({ kind: 'image', box }) as const),
+      ...this.pictures
+        .filter(large)
+        .slice(0, 400)
+        .map((box) => ({ kind: 'image', box }) as const),
       ...drawings.map((box) => ({ kind: 'drawing', box }) as const),
       ...this.laidOver,
     ];
-    return { marks, rules: this.rules, texts: this.texts, pictureCover: Math.max(0, ...this.pictures.map(({ width, height }) => width * height)) };
+    return {
+      marks,
+      rules: this.rules,
+      texts: this.texts,
+      pictureCover: Math.max(0, ...this.pictures.map(({ width, height }) => width * height)),
+    };
   }
 
   private streamOf(value: PdfValue): PdfObject | undefined {
@@ -147,7 +170,8 @@ class ContentReader {
   private readAnnotations(): void {
     const annotations = this.file.entry(this.page.dict, 'Annots');
     if (!isArray(annotations)) return;
-    if (annotations.items.length > formsMax) throw new LetterRefused('letter_limit_exceeded', `A page has more than ${formsMax} annotations.`);
+    if (annotations.items.length > formsMax)
+      throw new LetterRefused('letter_limit_exceeded', `A page has more than ${formsMax} annotations.`);
     for (const item of annotations.items) {
       const annotation = this.file.resolve(item);
       if (isDict(annotation) && !isHidden(this.file.entry(annotation, 'F'))) this.readAnnotation(annotation);
@@ -160,7 +184,17 @@ class ContentReader {
     const form = this.streamOf(this.chosenLook(normal, annotation));
     const rect = numbersOf(this.file, this.file.entry(annotation, 'Rect'), 4);
     const subtype = this.file.entry(annotation, 'Subtype');
-    if (rect !== null && !(isName(subtype) && ordinaryAnnotations.has(subtype.name))) this.layOver('annotation', boxOf([[rect[0]!, rect[1]!], [rect[2]!, rect[3]!]], toFractions(this.page)));
+    if (rect !== null && !(isName(subtype) && ordinaryAnnotations.has(subtype.name)))
+      this.layOver(
+        'annotation',
+        boxOf(
+          [
+            [rect[0]!, rect[1]!],
+            [rect[2]!, rect[3]!],
+          ],
+          toFractions(this.page),
+        ),
+      );
     if (form === undefined || rect === null || !isDict(form.value)) return;
     const box = numbersOf(this.file, this.file.entry(form.value, 'BBox'), 4) ?? [0, 0, 1, 1];
     this.drawForm(form, multiply(fit(box, rect), toFractions(this.page)), { inherited: null, opacity: 1 });
@@ -174,13 +208,26 @@ class ContentReader {
     return isName(chosen) ? (looks.entries.get(chosen.name) ?? null) : null;
   }
 
-  private drawForm(form: PdfObject, matrix: Matrix, { inherited, opacity }: { inherited: PdfDict | null; opacity: number }): void {
+  private drawForm(
+    form: PdfObject,
+    matrix: Matrix,
+    { inherited, opacity }: { inherited: PdfDict | null; opacity: number },
+  ): void {
     if (!isDict(form.value) || this.open.has(form)) return;
-    if (this.open.size >= formDepthMax || ++this.forms > formsMax) throw new LetterRefused('letter_limit_exceeded', 'A page draws forms within forms more often than a letter needs.');
+    if (this.open.size >= formDepthMax || ++this.forms > formsMax)
+      throw new LetterRefused(
+        'letter_limit_exceeded',
+        'A page draws forms within forms more often than a letter needs.',
+      );
     const own = numbersOf(this.file, this.file.entry(form.value, 'Matrix'), 6) as Matrix | null;
     const resources = this.file.entry(form.value, 'Resources');
     this.open.add(form);
-    this.run(this.file.decode(form), isDict(resources) ? resources : inherited, own === null ? matrix : multiply(own, matrix), opacity);
+    this.run(
+      this.file.decode(form),
+      isDict(resources) ? resources : inherited,
+      own === null ? matrix : multiply(own, matrix),
+      opacity,
+    );
     this.open.delete(form);
   }
 
@@ -211,19 +258,39 @@ class ContentReader {
     if (box !== null && this.laidOver.length < 400) this.laidOver.push({ kind, box });
   }
 
-  private drawObject(resources: PdfDict | null, name: string, { matrix, opacity }: { matrix: Matrix; opacity: number }): void {
+  private drawObject(
+    resources: PdfDict | null,
+    name: string,
+    { matrix, opacity }: { matrix: Matrix; opacity: number },
+  ): void {
     const object = this.streamOf(this.resource(resources, 'XObject', name));
     if (object === undefined || !isDict(object.value)) return;
     const subtype = this.file.entry(object.value, 'Subtype');
-    if (isName(subtype, 'Image')) this.addPicture(matrix, { opacity, masked: this.file.entry(object.value, 'SMask') !== null || this.streamOf(object.value.entries.get('SMask') ?? null) !== undefined });
+    if (isName(subtype, 'Image'))
+      this.addPicture(matrix, {
+        opacity,
+        masked:
+          this.file.entry(object.value, 'SMask') !== null ||
+          this.streamOf(object.value.entries.get('SMask') ?? null) !== undefined,
+      });
     else if (isName(subtype, 'Form')) this.drawForm(object, matrix, { inherited: resources, opacity });
   }
 
   private addPicture(matrix: Matrix, { opacity, masked }: { opacity: number; masked: boolean }): void {
-    const box = boxOf([[0, 0], [1, 0], [0, 1], [1, 1]], matrix);
+    const box = boxOf(
+      [
+        [0, 0],
+        [1, 0],
+        [0, 1],
+        [1, 1],
+      ],
+      matrix,
+    );
     if (box === null) return;
     if (this.pictures.length < 2_000) this.pictures.push(box);
-    const isSeenThrough = (opacity >= opacityMin && opacity < seeThrough.opacityMax) || (masked && box.width * box.height >= seeThrough.maskedAreaMin);
+    const isSeenThrough =
+      (opacity >= opacityMin && opacity < seeThrough.opacityMax) ||
+      (masked && box.width * box.height >= seeThrough.maskedAreaMin);
     if (isSeenThrough) this.layOver('see_through', box);
   }
 
@@ -231,7 +298,8 @@ class ContentReader {
     const box = bounds.box();
     if (box === null) return;
     const isLevel = box.height <= ruleMin.levelHeight;
-    if ((isLevel || (segments <= 2 && slanted >= 1)) && box.width >= ruleMin.length && this.rules.length < 2_000) this.rules.push({ box, isLevel });
+    if ((isLevel || (segments <= 2 && slanted >= 1)) && box.width >= ruleMin.length && this.rules.length < 2_000)
+      this.rules.push({ box, isLevel });
     if (slanted >= slantedMin && this.strokes.length < 20_000) this.strokes.push(box);
     if (isFilled && this.fills.length < 2_000) this.fills.push(box);
   }
@@ -245,7 +313,8 @@ class ContentReader {
   private addText({ height, isWhite, ...text }: DrawnText): void {
     if (this.texts.length >= 50_000) return;
     const points = Math.hypot(height[0] * this.page.width, height[1] * this.page.height);
-    const holds = (box: Box) => text.x >= box.left && text.x <= box.left + box.width && text.y >= box.top && text.y <= box.top + box.height;
+    const holds = (box: Box) =>
+      text.x >= box.left && text.x <= box.left + box.width && text.y >= box.top && text.y <= box.top + box.height;
     const isOnColour = () => this.fills.some(holds) || this.pictures.some(holds);
     this.texts.push({ ...text, visible: text.visible && points >= readablePointsMin && (!isWhite || isOnColour()) });
   }
@@ -291,7 +360,12 @@ class ContentRun {
   private readonly handlers: Readonly<Record<string, (operands: Operands) => void>> = {
     q: () => this.save(),
     Q: () => void (this.state = this.saved.pop() ?? this.state),
-    cm: (operands) => withNumbers(operands, 6, (matrix) => (this.state.matrix = multiply(matrix as unknown as Matrix, this.state.matrix))),
+    cm: (operands) =>
+      withNumbers(
+        operands,
+        6,
+        (matrix) => (this.state.matrix = multiply(matrix as unknown as Matrix, this.state.matrix)),
+      ),
     Do: ([name]) => void (isName(name) && this.drawing.object(name.name, this.state.matrix, this.state.opacity)),
     BI: () => this.drawing.picture(this.state.matrix, this.state.opacity),
     m: (operands) => withNumbers(operands, 2, ([x, y]) => this.moveTo(x!, y!)),
@@ -301,16 +375,24 @@ class ContentRun {
     y: (operands) => withNumbers(operands, 4, (points) => this.curveTo(points)),
     re: (operands) => withNumbers(operands, 4, ([x, y, width, height]) => this.rectangle(x!, y!, width!, height!)),
     ...Object.fromEntries(['S', 's'].map((name) => [name, () => this.paint({ isFilled: false })])),
-    ...Object.fromEntries(['f', 'F', 'f*', 'B', 'B*', 'b', 'b*'].map((name) => [name, () => this.paint({ isFilled: true })])),
+    ...Object.fromEntries(
+      ['f', 'F', 'f*', 'B', 'B*', 'b', 'b*'].map((name) => [name, () => this.paint({ isFilled: true })]),
+    ),
     n: () => void (this.path = null),
-    ...Object.fromEntries(['g', 'rg', 'k', 'sc', 'scn'].map((name) => [name, (operands: Operands) => void (this.state.fillsWhite = isWhite(operands))])),
+    ...Object.fromEntries(
+      ['g', 'rg', 'k', 'sc', 'scn'].map((name) => [
+        name,
+        (operands: Operands) => void (this.state.fillsWhite = isWhite(operands)),
+      ]),
+    ),
     cs: () => void (this.state.fillsWhite = false),
     gs: ([name]) => void (isName(name) && (this.state.opacity = this.drawing.opacity(name.name) ?? this.state.opacity)),
     BT: () => void (this.textMatrix = this.lineMatrix = identity),
     Tf: ([name, size]) => this.setFont(name, size),
     Tr: (operands) => withNumbers(operands, 1, ([mode]) => (this.state.renderMode = mode!)),
     TL: (operands) => withNumbers(operands, 1, ([leading]) => (this.state.leading = leading!)),
-    Tm: (operands) => withNumbers(operands, 6, (matrix) => (this.textMatrix = this.lineMatrix = matrix as unknown as Matrix)),
+    Tm: (operands) =>
+      withNumbers(operands, 6, (matrix) => (this.textMatrix = this.lineMatrix = matrix as unknown as Matrix)),
     Td: (operands) => withNumbers(operands, 2, ([x, y]) => this.nextLine(x!, y!)),
     TD: (operands) =>
       withNumbers(operands, 2, ([x, y]) => {
@@ -319,13 +401,17 @@ class ContentRun {
       }),
     'T*': () => this.nextLine(0, -this.state.leading),
     Tj: ([text]) => this.show(isString(text) ? text.bytes.length : 0),
-    TJ: ([list]) => this.show(isArray(list) ? list.items.reduce((sum: number, item) => sum + (isString(item) ? item.bytes.length : 0), 0) : 0),
+    TJ: ([list]) =>
+      this.show(
+        isArray(list) ? list.items.reduce((sum: number, item) => sum + (isString(item) ? item.bytes.length : 0), 0) : 0,
+      ),
     "'": ([text]) => this.showNext(text),
     '"': ([, , text]) => this.showNext(text),
   };
 
   private save(): void {
-    if (this.saved.length >= stateDepthMax) throw new LetterRefused('letter_limit_exceeded', `A page saves its state more than ${stateDepthMax} times.`);
+    if (this.saved.length >= stateDepthMax)
+      throw new LetterRefused('letter_limit_exceeded', `A page saves its state more than ${stateDepthMax} times.`);
     this.saved.push({ ...this.state });
   }
 
@@ -344,7 +430,15 @@ class ContentRun {
     const matrix = multiply(this.textMatrix, this.state.matrix);
     const [x, y] = transform(matrix, 0, 0);
     const isDrawn = renderMode !== 3 && renderMode !== 7 && opacity >= opacityMin;
-    this.drawing.text({ x, y, font, bytes, visible: isDrawn, height: [matrix[2] * fontSize, matrix[3] * fontSize], isWhite: fillsWhite && renderMode % 4 === 0 });
+    this.drawing.text({
+      x,
+      y,
+      font,
+      bytes,
+      visible: isDrawn,
+      height: [matrix[2] * fontSize, matrix[3] * fontSize],
+      isWhite: fillsWhite && renderMode % 4 === 0,
+    });
   }
 
   private setFont(name: PdfValue | undefined, size: PdfValue | undefined): void {
@@ -354,7 +448,13 @@ class ContentRun {
 
   private rectangle(x: number, y: number, width: number, height: number): void {
     this.moveTo(x, y);
-    for (const [cornerX, cornerY] of [[x + width, y], [x + width, y + height], [x, y + height], [x, y]] as const) this.extend(transform(this.state.matrix, cornerX, cornerY), false);
+    for (const [cornerX, cornerY] of [
+      [x + width, y],
+      [x + width, y + height],
+      [x, y + height],
+      [x, y],
+    ] as const)
+      this.extend(transform(this.state.matrix, cornerX, cornerY), false);
   }
 
   private moveTo(x: number, y: number): void {
@@ -372,7 +472,8 @@ class ContentRun {
 
   private curveTo(points: readonly number[]): void {
     if (this.path === null) return;
-    for (let at = 0; at + 1 < points.length; at += 2) this.extend(transform(this.state.matrix, points[at]!, points[at + 1]!), at === 0);
+    for (let at = 0; at + 1 < points.length; at += 2)
+      this.extend(transform(this.state.matrix, points[at]!, points[at + 1]!), at === 0);
   }
 
   private extend(point: readonly [number, number], slanted: boolean): void {
@@ -401,11 +502,16 @@ function isWhite(operands: Operands): boolean {
 }
 
 function withNumbers(operands: Operands, count: number, use: (numbers: readonly number[]) => void): void {
-  if (operands.length >= count && operands.slice(0, count).every((each) => typeof each === 'number')) use(operands.slice(0, count) as number[]);
+  if (operands.length >= count && operands.slice(0, count).every((each) => typeof each === 'number'))
+    use(operands.slice(0, count) as number[]);
 }
 
 /** Calls back for each operator with its operands. Damaged parts are skipped: the text reader judges them. */
-function readOperators(bytes: Uint8Array, budget: ValueBudget, operate: (operator: string, operands: Operands) => void): void {
+function readOperators(
+  bytes: Uint8Array,
+  budget: ValueBudget,
+  operate: (operator: string, operands: Operands) => void,
+): void {
   const parser = new PdfParser(bytes, 0, budget);
   let operands: PdfValue[] = [];
   for (;;) {
@@ -436,7 +542,8 @@ function nextOf(parser: PdfParser): PdfValue | PdfWord | undefined {
 function skipInlinePicture(parser: PdfParser): void {
   const { bytes } = parser;
   for (let at = parser.position; at < bytes.length - 1; at++) {
-    if (bytes[at] !== 0x45 || bytes[at + 1] !== 0x49 || !isPdfSpace(bytes[at - 1]) || isRegular(bytes[at + 2])) continue;
+    if (bytes[at] !== 0x45 || bytes[at + 1] !== 0x49 || !isPdfSpace(bytes[at - 1]) || isRegular(bytes[at + 2]))
+      continue;
     parser.position = at + 2;
     return;
   }

@@ -94,7 +94,8 @@ export function findFields(view: PdfFile, form: PdfDict): Map<PdfDict, Field> {
   const visit = (item: PdfValue, level: number): void => {
     const dict = view.resolve(item);
     if (!isDict(dict) || found.has(dict) || level > levelsMax) return;
-    if (found.size >= fieldsMax) throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${fieldsMax} form fields.`);
+    if (found.size >= fieldsMax)
+      throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${fieldsMax} form fields.`);
     found.set(dict, { number: isRef(item) ? item.number : null, dict, name: fullFieldName(view, dict) });
     for (const kid of itemsOf(view, dict.entries.get('Kids'))) visit(kid, level + 1);
   };
@@ -115,7 +116,6 @@ export function isTimeStamp(view: PdfFile, value: PdfDict): boolean {
 /** The only flag that hides a widget everywhere: `Invisible` is for kinds of annotations that a reader does not know, and what has `NoView` can still be printed. */
 const hiddenWidgetFlag = 2;
 
-
 /** A place where a field shows itself. */
 export interface FieldWidget {
   readonly widget: PdfDict;
@@ -125,21 +125,42 @@ export interface FieldWidget {
 }
 
 /** The widgets of a field that have an area on a page. */
-export function widgetsOf({ view, field, pages }: { view: PdfFile; field: PdfDict; pages: readonly PdfPage[] }): readonly FieldWidget[] {
+export function widgetsOf({
+  view,
+  field,
+  pages,
+}: {
+  view: PdfFile;
+  field: PdfDict;
+  pages: readonly PdfPage[];
+}): readonly FieldWidget[] {
   const widgets = new Set([field, ...itemsOf(view, field.entries.get('Kids')).map((kid) => view.resolve(kid))]);
   return placesOn({ view, pages, isWanted: (widget) => widgets.has(widget) });
 }
 
 /** The wanted annotations of all pages that have an area. */
-export function placesOn({ view, pages, isWanted }: { view: PdfFile; pages: readonly PdfPage[]; isWanted: (widget: PdfDict) => boolean }): readonly FieldWidget[] {
+export function placesOn({
+  view,
+  pages,
+  isWanted,
+}: {
+  view: PdfFile;
+  pages: readonly PdfPage[];
+  isWanted: (widget: PdfDict) => boolean;
+}): readonly FieldWidget[] {
   return pages.flatMap((page, at) => {
     const own = view.object(page.object)?.value;
-    const annotations = new Set(itemsOf(view, view.entry(isDict(own) ? own : page.dict, 'Annots')).map((item) => view.resolve(item)));
-    return [...annotations].filter((each) => isDict(each)).filter(isWanted).flatMap((widget) => {
-      const rect = rectOf(view, widget);
-      const box = rect === null || rect[0] === rect[2] || rect[1] === rect[3] ? null : boxOf(toFractions(page), rect);
-      return box === null || box.width === 0 || box.height === 0 ? [] : [{ widget, page: at + 1, box }];
-    });
+    const annotations = new Set(
+      itemsOf(view, view.entry(isDict(own) ? own : page.dict, 'Annots')).map((item) => view.resolve(item)),
+    );
+    return [...annotations]
+      .filter((each) => isDict(each))
+      .filter(isWanted)
+      .flatMap((widget) => {
+        const rect = rectOf(view, widget);
+        const box = rect === null || rect[0] === rect[2] || rect[1] === rect[3] ? null : boxOf(toFractions(page), rect);
+        return box === null || box.width === 0 || box.height === 0 ? [] : [{ widget, page: at + 1, box }];
+      });
   });
 }
 

@@ -1,6 +1,18 @@
 import { LetterRefused } from '../gate/letter-refused.ts';
 import { decodeFilters, filtersMax } from './pdf-filters.ts';
-import { isArray, isDict, isName, isPdfSpace, isRef, isWord, PdfParser, PdfSyntaxError, type PdfDict, type PdfValue, type ValueBudget } from './pdf-syntax.ts';
+import {
+  isArray,
+  isDict,
+  isName,
+  isPdfSpace,
+  isRef,
+  isWord,
+  PdfParser,
+  PdfSyntaxError,
+  type PdfDict,
+  type PdfValue,
+  type ValueBudget,
+} from './pdf-syntax.ts';
 
 /** One numbered object of a PDF, found by its own header and not by the cross-reference table. */
 export interface PdfObject {
@@ -98,7 +110,8 @@ function checkTail(text: string): void {
   const mark = tail.lastIndexOf('%%EOF');
   const rest = mark < 0 ? /^(?!)/ : /^[\0\s]*$/;
   if (mark >= 0 && rest.test(tail.slice(mark + 5))) return;
-  if (mark >= 0 || text.lastIndexOf('%%EOF') > text.length / 2) throw new LetterRefused('letter_polyglot', 'Other bytes follow the end mark of the PDF.');
+  if (mark >= 0 || text.lastIndexOf('%%EOF') > text.length / 2)
+    throw new LetterRefused('letter_polyglot', 'Other bytes follow the end mark of the PDF.');
   throw damaged('it has no end mark');
 }
 
@@ -150,13 +163,21 @@ class ObjectReader implements PdfFile {
     const filter = this.entry(dict, dict.entries.has('Filter') ? 'Filter' : 'F');
     const list = (isArray(filter) ? filter.items : [filter]).map((each) => this.resolve(each));
     const names = list.flatMap((each) => (isName(each) ? [each.name] : []));
-    if (names.length > filtersMax) throw new LetterRefused('letter_limit_exceeded', `A stream of the PDF has more than ${filtersMax} filters in a row.`);
+    if (names.length > filtersMax)
+      throw new LetterRefused(
+        'letter_limit_exceeded',
+        `A stream of the PDF has more than ${filtersMax} filters in a row.`,
+      );
     return names;
   }
 
   decode(object: PdfObject): Uint8Array {
     if (object.stream === null || !isDict(object.value)) throw damaged('a stream is missing');
-    const decoded = decodeFilters(this.bytes.subarray(object.stream.start, object.stream.end), this.filtersOf(object.value), decodedBytesMax);
+    const decoded = decodeFilters(
+      this.bytes.subarray(object.stream.start, object.stream.end),
+      this.filtersOf(object.value),
+      decodedBytesMax,
+    );
     return this.unpredict(object.value, decoded);
   }
 
@@ -184,7 +205,14 @@ class ObjectReader implements PdfFile {
       const body = match.index + match[0].length;
       const { raw, end } = this.readObject(body);
       covered = end;
-      this.keep({ number: Number(match[1]), generation: Number(match[2]), ...raw, start: match.index, end, packed: null });
+      this.keep({
+        number: Number(match[1]),
+        generation: Number(match[2]),
+        ...raw,
+        start: match.index,
+        end,
+        packed: null,
+      });
       header.lastIndex = body;
     }
     this.readTrailers(covered, this.bytes.length);
@@ -193,7 +221,8 @@ class ObjectReader implements PdfFile {
   /** Of two objects with one number the later one in the file counts. */
   private keep(object: PdfObject): void {
     this.all.push(object);
-    if (this.all.length > objectsMax) throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${objectsMax} objects.`);
+    if (this.all.length > objectsMax)
+      throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${objectsMax} objects.`);
     const other = this.newest.get(object.number);
     if (other === undefined || other.start <= object.start) this.newest.set(object.number, object);
   }
@@ -215,7 +244,8 @@ class ObjectReader implements PdfFile {
     }
     const valueEnd = parser.position;
     const word = this.wordAt(parser);
-    if (word !== 'stream' || !isDict(first)) return { raw: { value: first, stream: null }, end: word === 'endobj' ? parser.position : valueEnd };
+    if (word !== 'stream' || !isDict(first))
+      return { raw: { value: first, stream: null }, end: word === 'endobj' ? parser.position : valueEnd };
     const stream = this.findStream(first, parser.position);
     return { raw: { value: first, stream }, end: stream.end };
   }
@@ -231,7 +261,8 @@ class ObjectReader implements PdfFile {
 
   private findStream(dict: PdfDict, afterWord: number): { start: number; end: number } {
     const { bytes } = this;
-    const start = afterWord + (bytes[afterWord] === 13 ? (bytes[afterWord + 1] === 10 ? 2 : 1) : bytes[afterWord] === 10 ? 1 : 0);
+    const start =
+      afterWord + (bytes[afterWord] === 13 ? (bytes[afterWord + 1] === 10 ? 2 : 1) : bytes[afterWord] === 10 ? 1 : 0);
     const length = dict.entries.get('Length');
     if (typeof length === 'number' && this.endsAt(start + length)) return { start, end: start + length };
     const end = this.text.indexOf('endstream', start);
@@ -250,7 +281,8 @@ class ObjectReader implements PdfFile {
     for (const { value, stream } of this.all) {
       if (stream === null || !isDict(value) || !isRef(value.entries.get('Length'))) continue;
       const length = this.entry(value, 'Length');
-      if (typeof length === 'number' && length > stream.end - stream.start && this.endsAt(stream.start + length)) throw damaged('a stream has two ends');
+      if (typeof length === 'number' && length > stream.end - stream.start && this.endsAt(stream.start + length))
+        throw damaged('a stream has two ends');
     }
   }
 
@@ -265,26 +297,40 @@ class ObjectReader implements PdfFile {
   }
 
   private checkEncryption(): void {
-    for (const { value, stream } of this.all) if (stream !== null && isDict(value) && isName(value.entries.get('Type'), 'XRef')) this.trailers.push(value);
-    if (this.trailers.some(({ entries }) => entries.has('Encrypt'))) throw new LetterRefused('letter_encrypted', 'The PDF is encrypted.');
+    for (const { value, stream } of this.all)
+      if (stream !== null && isDict(value) && isName(value.entries.get('Type'), 'XRef')) this.trailers.push(value);
+    if (this.trailers.some(({ entries }) => entries.has('Encrypt')))
+      throw new LetterRefused('letter_encrypted', 'The PDF is encrypted.');
   }
 
   private unpackObjects(): void {
-    const containers = this.all.filter(({ value, stream }) => stream !== null && isDict(value) && isName(value.entries.get('Type'), 'ObjStm'));
+    const containers = this.all.filter(
+      ({ value, stream }) => stream !== null && isDict(value) && isName(value.entries.get('Type'), 'ObjStm'),
+    );
     for (const container of containers) this.unpack(container, container.value as PdfDict);
   }
 
   private unpack(container: PdfObject, dict: PdfDict): void {
     const [count, first] = [this.entry(dict, 'N'), this.entry(dict, 'First')];
     const bytes = this.decode(container);
-    if (typeof count !== 'number' || typeof first !== 'number' || !(count >= 0 && first >= 0 && first <= bytes.length)) throw damaged('an object stream has no head');
+    if (typeof count !== 'number' || typeof first !== 'number' || !(count >= 0 && first >= 0 && first <= bytes.length))
+      throw damaged('an object stream has no head');
     const head = new PdfParser(bytes.subarray(0, first), 0, this.budget);
     for (let each = 0; each < count; each++) {
       const [number, offset] = [head.next(), head.next()];
-      if (typeof number !== 'number' || typeof offset !== 'number' || first + offset > bytes.length) throw damaged('an object stream is damaged');
+      if (typeof number !== 'number' || typeof offset !== 'number' || first + offset > bytes.length)
+        throw damaged('an object stream is damaged');
       const value = new PdfParser(bytes, first + offset, this.budget).value();
       const { start, end } = container;
-      this.keep({ number, generation: 0, value, stream: null, start, end, packed: { container: container.number, index: each } });
+      this.keep({
+        number,
+        generation: 0,
+        value,
+        stream: null,
+        start,
+        end,
+        packed: { container: container.number, index: each },
+      });
     }
   }
 }

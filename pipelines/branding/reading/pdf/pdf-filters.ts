@@ -47,7 +47,11 @@ export function decodeFilters(raw: Uint8Array, names: readonly string[], bytesMa
  * How many bytes a stream has after its filters, without keeping them where the last filter is Flate.
  * @throws LetterRefused as {@link decodeFilters}
  */
-export async function measureFilters(raw: Uint8Array, names: readonly string[], { stepBytesMax, bytesMax }: { stepBytesMax: number; bytesMax: number }): Promise<number> {
+export async function measureFilters(
+  raw: Uint8Array,
+  names: readonly string[],
+  { stepBytesMax, bytesMax }: { stepBytesMax: number; bytesMax: number },
+): Promise<number> {
   const last = names.at(-1);
   if (last !== 'FlateDecode' && last !== 'Fl') return decodeFilters(raw, names, stepBytesMax).length;
   return countInflated(decodeFilters(raw, names.slice(0, -1), stepBytesMax), bytesMax);
@@ -56,7 +60,8 @@ export async function measureFilters(raw: Uint8Array, names: readonly string[], 
 function filterOf(name: string): Filter {
   if (name === 'Crypt') throw new LetterRefused('letter_encrypted', 'A stream of the PDF is encrypted.');
   const filter = Object.hasOwn(filters, name) ? filters[name] : undefined;
-  if (filter === undefined) throw new LetterRefused('letter_damaged', 'A stream of the PDF has a filter that does not exist.');
+  if (filter === undefined)
+    throw new LetterRefused('letter_damaged', 'A stream of the PDF has a filter that does not exist.');
   return filter;
 }
 
@@ -87,7 +92,13 @@ function countInflated(raw: Uint8Array, bytesMax: number): Promise<number> {
       if (count > bytesMax) stream.destroy(tooLarge(bytesMax));
     });
     stream.once('end', () => resolve(count));
-    stream.once('error', (error) => reject(error instanceof LetterRefused ? error : new LetterRefused('letter_damaged', 'A compressed stream of the PDF is damaged.')));
+    stream.once('error', (error) =>
+      reject(
+        error instanceof LetterRefused
+          ? error
+          : new LetterRefused('letter_damaged', 'A compressed stream of the PDF is damaged.'),
+      ),
+    );
     stream.end(raw);
   });
 }
@@ -112,7 +123,8 @@ function decodeLzw(raw: Uint8Array, bytesMax: number): Uint8Array {
       [width, next, previous] = [9, 258, -1];
       continue;
     }
-    if (code > next || (code === next && previous < 0)) throw new LetterRefused('letter_damaged', 'A compressed stream of the PDF is damaged.');
+    if (code > next || (code === next && previous < 0))
+      throw new LetterRefused('letter_damaged', 'A compressed stream of the PDF is damaged.');
     const at = output.length;
     if (previous >= 0 && next < 4096) {
       // The entry is the string before and one byte more, which is the first of this string: both lie in the output in a row.
@@ -132,7 +144,7 @@ function decodeLzw(raw: Uint8Array, bytesMax: number): Uint8Array {
 
 function decodeRunLength(raw: Uint8Array, bytesMax: number): Uint8Array {
   const output = new GrowingBytes(bytesMax);
-  for (let at = 0; at < raw.length; ) {
+  for (let at = 0; at < raw.length;) {
     const length = raw[at++]!;
     if (length === 128) break;
     if (length < 128) for (const stop = Math.min(raw.length, at + length + 1); at < stop; at++) output.push(raw[at]!);

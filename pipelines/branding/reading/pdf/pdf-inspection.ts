@@ -6,8 +6,21 @@ import { isArray, isDict, isName, isRef, isString, pdfText, type PdfDict, type P
 
 /** Actions (ISO 32000-1 table 198) that run, send, fetch or open something. A link that a person must click is none. */
 const activeActions = new Set([
-  'JavaScript', 'Launch', 'SubmitForm', 'ImportData', 'ResetForm', 'GoToR', 'GoToE', 'Rendition',
-  'Movie', 'Sound', 'GoTo3DView', 'RichMediaExecute', 'Trans', 'SetOCGState', 'Hide',
+  'JavaScript',
+  'Launch',
+  'SubmitForm',
+  'ImportData',
+  'ResetForm',
+  'GoToR',
+  'GoToE',
+  'Rendition',
+  'Movie',
+  'Sound',
+  'GoTo3DView',
+  'RichMediaExecute',
+  'Trans',
+  'SetOCGState',
+  'Hide',
 ]);
 
 /** Keys that only active content has: name trees of scripts, XML forms, media. */
@@ -33,7 +46,10 @@ const bytesPerPixelMax = 8;
  * @throws LetterRefused `letter_active_content`, `letter_embedded_file`, `letter_page_too_large`, `letter_limit_exceeded`,
  * `letter_damaged`
  */
-export async function inspectPdf(file: PdfFile, { pixelsMax }: { pixelsMax: number }): Promise<LetterReading['embeddedCsv']> {
+export async function inspectPdf(
+  file: PdfFile,
+  { pixelsMax }: { pixelsMax: number },
+): Promise<LetterReading['embeddedCsv']> {
   for (const trailer of file.trailers) inspectValue(file, trailer);
   for (const { value } of file.all) inspectValue(file, value);
   const csv = readEmbeddedCsv(file);
@@ -51,13 +67,15 @@ function inspectValue(file: PdfFile, value: PdfValue): void {
 function inspectDict(file: PdfFile, dict: PdfDict): void {
   for (const key of dict.entries.keys()) if (activeKeys.has(key)) throw active(`it has ${key}`);
   if (isScript(file, dict.entries.get('JS'))) throw active('it has a script');
-  if (isActionTable(file, file.entry(dict, 'AA'))) throw active('it does something when it is opened, printed or filled in');
+  if (isActionTable(file, file.entry(dict, 'AA')))
+    throw active('it does something when it is opened, printed or filled in');
   const action = file.entry(dict, 'S');
   if (isName(action) && activeActions.has(action.name)) throw active(`it has an action ${action.name}`);
   const subtype = file.entry(dict, 'Subtype');
   if (isName(subtype) && activeSubtypes.has(subtype.name)) throw active(`it has an object ${subtype.name}`);
   if (dict.entries.has('OpenAction')) inspectOpening(file, file.entry(dict, 'OpenAction'));
-  if (dict.entries.has('Collection')) throw new LetterRefused('letter_embedded_file', 'The PDF is a portfolio of files.');
+  if (dict.entries.has('Collection'))
+    throw new LetterRefused('letter_embedded_file', 'The PDF is a portfolio of files.');
   if (dict.entries.has('Encrypt')) throw new LetterRefused('letter_encrypted', 'The PDF is encrypted.');
 }
 
@@ -67,7 +85,12 @@ function isScript(file: PdfFile, value: PdfValue | undefined): boolean {
 }
 
 function isActionTable(file: PdfFile, value: PdfValue): boolean {
-  return isDict(value) && [...value.entries.values()].some((each) => isDict(file.resolve(each)) && file.entry(file.resolve(each) as PdfDict, 'S') !== null);
+  return (
+    isDict(value) &&
+    [...value.entries.values()].some(
+      (each) => isDict(file.resolve(each)) && file.entry(file.resolve(each) as PdfDict, 'S') !== null,
+    )
+  );
 }
 
 /** On opening, a PDF may go to a place in itself. */
@@ -83,11 +106,16 @@ function active(what: string): LetterRefused {
 
 async function measureStreams(file: PdfFile, pixelsMax: number): Promise<void> {
   const streams = file.all.filter(({ stream }) => stream !== null);
-  if (streams.length > streamsMax) throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${streamsMax} streams.`);
+  if (streams.length > streamsMax)
+    throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${streamsMax} streams.`);
   let left = unpackedBytesMax;
   for (const object of streams) {
     left -= await measureStream(file, object, pixelsMax);
-    if (left < 0) throw new LetterRefused('letter_limit_exceeded', `The streams of the PDF unpack to more than ${unpackedBytesMax} bytes.`);
+    if (left < 0)
+      throw new LetterRefused(
+        'letter_limit_exceeded',
+        `The streams of the PDF unpack to more than ${unpackedBytesMax} bytes.`,
+      );
   }
 }
 
@@ -100,25 +128,46 @@ async function measureStream(file: PdfFile, { value, stream }: PdfObject, pixels
   if (isName(value.entries.get('Type'), 'XRef')) checkCrossReferences(file, value);
   const names = file.filtersOf(value);
   const raw = file.bytes.subarray(stream.start, stream.end);
-  if (names.some(isPictureFilter)) return measureFilters(raw, names.slice(0, names.findIndex(isPictureFilter)), { stepBytesMax: decodedBytesMax, bytesMax: decodedBytesMax });
-  return measureFilters(raw, names, { stepBytesMax: decodedBytesMax, bytesMax: isPicture ? Math.min(unpackedBytesMax, pixelsMax * bytesPerPixelMax) : decodedBytesMax });
+  if (names.some(isPictureFilter))
+    return measureFilters(raw, names.slice(0, names.findIndex(isPictureFilter)), {
+      stepBytesMax: decodedBytesMax,
+      bytesMax: decodedBytesMax,
+    });
+  return measureFilters(raw, names, {
+    stepBytesMax: decodedBytesMax,
+    bytesMax: isPicture ? Math.min(unpackedBytesMax, pixelsMax * bytesPerPixelMax) : decodedBytesMax,
+  });
 }
 
 function checkPixels(file: PdfFile, dict: PdfDict, pixelsMax: number): void {
   const [width, height] = [file.entry(dict, 'Width'), file.entry(dict, 'Height')];
-  if (typeof width !== 'number' || typeof height !== 'number' || !(width > 0 && height > 0)) throw new LetterRefused('letter_damaged', 'A picture of the PDF has no size.');
-  if (width * height > pixelsMax) throw new LetterRefused('letter_page_too_large', `A picture of the PDF has more than ${pixelsMax} pixels.`);
+  if (typeof width !== 'number' || typeof height !== 'number' || !(width > 0 && height > 0))
+    throw new LetterRefused('letter_damaged', 'A picture of the PDF has no size.');
+  if (width * height > pixelsMax)
+    throw new LetterRefused('letter_page_too_large', `A picture of the PDF has more than ${pixelsMax} pixels.`);
 }
 
 /** Entries of a cross-reference stream take room in readers before a byte of them is read. */
 function checkCrossReferences(file: PdfFile, dict: PdfDict): void {
   const widths = file.entry(dict, 'W');
-  const total = isArray(widths) ? widths.items.reduce((sum: number, each) => sum + (typeof each === 'number' && each >= 0 && each <= 8 ? each : Number.NaN), 0) : Number.NaN;
+  const total = isArray(widths)
+    ? widths.items.reduce(
+        (sum: number, each) => sum + (typeof each === 'number' && each >= 0 && each <= 8 ? each : Number.NaN),
+        0,
+      )
+    : Number.NaN;
   const index = file.entry(dict, 'Index');
   const counts = isArray(index) ? index.items.filter((_each, place) => place % 2 === 1) : [file.entry(dict, 'Size')];
-  const entries = counts.reduce((sum: number, each) => sum + (typeof each === 'number' && each >= 0 ? each : Number.NaN), 0);
+  const entries = counts.reduce(
+    (sum: number, each) => sum + (typeof each === 'number' && each >= 0 ? each : Number.NaN),
+    0,
+  );
   if (!(total >= 1)) throw new LetterRefused('letter_damaged', 'A cross-reference stream of the PDF has no fields.');
-  if (!(entries <= 200_000)) throw new LetterRefused('letter_limit_exceeded', 'A cross-reference stream of the PDF names more objects than a letter has.');
+  if (!(entries <= 200_000))
+    throw new LetterRefused(
+      'letter_limit_exceeded',
+      'A cross-reference stream of the PDF names more objects than a letter has.',
+    );
 }
 
 /** File specifications with an embedded file, and embedded files that none names. */
@@ -139,27 +188,40 @@ function collectFiles(file: PdfFile, value: PdfValue, found: Map<PdfObject, stri
   if (isArray(value)) for (const item of value.items) collectFiles(file, item, found);
   if (!isDict(value)) return;
   const embedded = value.entries.has('EF') ? file.entry(value, 'EF') : null;
-  if (isDict(embedded)) for (const each of embedded.entries.values()) noteFile(file, each, { name: fileName(file, value), found });
+  if (isDict(embedded))
+    for (const each of embedded.entries.values()) noteFile(file, each, { name: fileName(file, value), found });
   for (const each of value.entries.values()) collectFiles(file, each, found);
 }
 
-function noteFile(file: PdfFile, value: PdfValue, { name, found }: { name: string; found: Map<PdfObject, string> }): void {
+function noteFile(
+  file: PdfFile,
+  value: PdfValue,
+  { name, found }: { name: string; found: Map<PdfObject, string> },
+): void {
   const object = isRef(value) ? file.object(value.number) : undefined;
-  if (object === undefined || object.stream === null) throw new LetterRefused('letter_embedded_file', 'The PDF names an embedded file that it does not hold.');
+  if (object === undefined || object.stream === null)
+    throw new LetterRefused('letter_embedded_file', 'The PDF names an embedded file that it does not hold.');
   found.set(object, name);
 }
 
 function fileName(file: PdfFile, specification: PdfDict): string {
   const name = [file.entry(specification, 'UF'), file.entry(specification, 'F')].find((each) => isString(each));
-  return isString(name) ? pdfText(name).replace(/[\p{C}/\\]/gu, '').slice(0, 255) : '';
+  return isString(name)
+    ? pdfText(name)
+        .replace(/[\p{C}/\\]/gu, '')
+        .slice(0, 255)
+    : '';
 }
 
 function readCsv(file: PdfFile, object: PdfObject, name: string): string {
-  if (!/\.csv$/i.test(name)) throw new LetterRefused('letter_embedded_file', 'The PDF embeds a file that is not a CSV.');
+  if (!/\.csv$/i.test(name))
+    throw new LetterRefused('letter_embedded_file', 'The PDF embeds a file that is not a CSV.');
   const bytes = file.decode(object);
-  if (bytes.length > csvBytesMax) throw new LetterRefused('letter_embedded_file', `The embedded CSV is larger than ${csvBytesMax} bytes.`);
+  if (bytes.length > csvBytesMax)
+    throw new LetterRefused('letter_embedded_file', `The embedded CSV is larger than ${csvBytesMax} bytes.`);
   const text = new TextDecoder('utf-8').decode(bytes);
   // A CSV of numbers is text: no control bytes, and it begins like no other format.
-  if (/[\0-\x08\x0e-\x1f]/.test(text) || /^\s*(?:%PDF|PK|MZ|<|\{\\rtf)/.test(text)) throw new LetterRefused('letter_embedded_file', 'The embedded file is named CSV but is not one.');
+  if (/[\0-\x08\x0e-\x1f]/.test(text) || /^\s*(?:%PDF|PK|MZ|<|\{\\rtf)/.test(text))
+    throw new LetterRefused('letter_embedded_file', 'The embedded file is named CSV but is not one.');
   return text;
 }

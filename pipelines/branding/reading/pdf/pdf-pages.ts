@@ -65,41 +65,60 @@ class PageTree {
 
   walk(node: PdfValue, inherited: Inherited, { level, object }: { level: number; object: number }): void {
     if (!isDict(node)) throw new LetterRefused('letter_damaged', 'The page tree of the PDF is damaged.');
-    if (this.seen.has(node) || level > levelsMax) throw new LetterRefused('letter_damaged', 'The page tree of the PDF leads in a circle.');
+    if (this.seen.has(node) || level > levelsMax)
+      throw new LetterRefused('letter_damaged', 'The page tree of the PDF leads in a circle.');
     this.seen.add(node);
     const own = { ...inherited, ...this.inheritedBy(node) };
     const kids = this.file.entry(node, 'Kids');
     if (!isArray(kids)) this.add(node, own, object);
-    else for (const kid of kids.items) this.walk(this.file.resolve(kid), own, { level: level + 1, object: isRef(kid) ? kid.number : 0 });
+    else
+      for (const kid of kids.items)
+        this.walk(this.file.resolve(kid), own, { level: level + 1, object: isRef(kid) ? kid.number : 0 });
   }
 
   private inheritedBy(node: PdfDict): Inherited {
-    return Object.fromEntries(inheritable.filter((key) => node.entries.has(key)).map((key) => [key, this.file.entry(node, key)]));
+    return Object.fromEntries(
+      inheritable.filter((key) => node.entries.has(key)).map((key) => [key, this.file.entry(node, key)]),
+    );
   }
 
   private add(dict: PdfDict, inherited: Inherited, object: number): void {
-    if (this.pages.length >= this.limits.pagesMax) throw new LetterRefused('letter_too_many_pages', `The PDF has more than ${this.limits.pagesMax} pages.`);
+    if (this.pages.length >= this.limits.pagesMax)
+      throw new LetterRefused('letter_too_many_pages', `The PDF has more than ${this.limits.pagesMax} pages.`);
     const resources = inherited.Resources ?? null;
     const media = this.box(inherited.MediaBox) ?? letterBox;
     const shown = intersect(media, this.box(inherited.CropBox)) ?? media;
     const rotate = inherited.Rotate;
-    const rotation = typeof rotate === 'number' && rotate % 90 === 0 ? (((rotate % 360) + 360) % 360) : 0;
-    this.pages.push({ object, dict, resources: isDict(resources) ? resources : null, shown, rotation, ...this.size(dict, shown, rotation) });
+    const rotation = typeof rotate === 'number' && rotate % 90 === 0 ? ((rotate % 360) + 360) % 360 : 0;
+    this.pages.push({
+      object,
+      dict,
+      resources: isDict(resources) ? resources : null,
+      shown,
+      rotation,
+      ...this.size(dict, shown, rotation),
+    });
   }
 
-  private size(dict: PdfDict, [left, bottom, right, top]: PdfPage['shown'], rotation: number): { width: number; height: number } {
+  private size(
+    dict: PdfDict,
+    [left, bottom, right, top]: PdfPage['shown'],
+    rotation: number,
+  ): { width: number; height: number } {
     const userUnit = this.file.entry(dict, 'UserUnit');
     const unit = typeof userUnit === 'number' && userUnit > 0 ? userUnit : 1;
     const [width, height] = [(right - left) * unit, (top - bottom) * unit];
     if (!(width >= 1 && height >= 1)) throw new LetterRefused('letter_damaged', 'A page of the PDF has no size.');
-    if (Math.max(width, height) > this.limits.inchesMax * 72) throw new LetterRefused('letter_page_too_large', `A page is longer than ${this.limits.inchesMax} inches.`);
+    if (Math.max(width, height) > this.limits.inchesMax * 72)
+      throw new LetterRefused('letter_page_too_large', `A page is longer than ${this.limits.inchesMax} inches.`);
     return rotation % 180 === 0 ? { width, height } : { width: height, height: width };
   }
 
   private box(value: PdfValue | undefined): readonly [number, number, number, number] | null {
     if (!isArray(value ?? null)) return null;
     const numbers = (value as { items: readonly PdfValue[] }).items.map((item) => this.file.resolve(item));
-    if (numbers.length < 4 || !numbers.slice(0, 4).every((each) => typeof each === 'number' && Number.isFinite(each))) return null;
+    if (numbers.length < 4 || !numbers.slice(0, 4).every((each) => typeof each === 'number' && Number.isFinite(each)))
+      return null;
     const [x1, y1, x2, y2] = numbers as [number, number, number, number];
     return [Math.min(x1, x2), Math.min(y1, y2), Math.max(x1, x2), Math.max(y1, y2)];
   }
@@ -107,6 +126,11 @@ class PageTree {
 
 function intersect(a: PdfPage['shown'], b: PdfPage['shown'] | null): PdfPage['shown'] | null {
   if (b === null) return null;
-  const [left, bottom, right, top] = [Math.max(a[0], b[0]), Math.max(a[1], b[1]), Math.min(a[2], b[2]), Math.min(a[3], b[3])];
+  const [left, bottom, right, top] = [
+    Math.max(a[0], b[0]),
+    Math.max(a[1], b[1]),
+    Math.min(a[2], b[2]),
+    Math.min(a[3], b[3]),
+  ];
   return right - left >= 1 && top - bottom >= 1 ? [left, bottom, right, top] : null;
 }

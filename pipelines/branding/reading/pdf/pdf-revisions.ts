@@ -48,14 +48,17 @@ export function splitRevisions(file: PdfFile): RevisionSpan[] {
       return { tableAt: Number(match[1]), end, mark: end - (match[2]?.length ?? 0) };
     }),
   );
-  if (marks.length > revisionLimits.revisionsMax) throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${revisionLimits.revisionsMax} revisions.`);
+  if (marks.length > revisionLimits.revisionsMax)
+    throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${revisionLimits.revisionsMax} revisions.`);
   const [, second] = marks;
   if (second !== undefined && isLinearizedTo(file, second)) marks.shift();
   const spans = marks.map((mark, at) => ({ start: marks[at - 1]?.end ?? 0, ...mark }));
   const [last, size] = [spans.at(-1), file.bytes.length];
   if (last === undefined) return spans;
   const isFilled = /[^\0\t\n\f\r ]/.test(file.text.slice(last.end)); // by what no end mark closes: an update as well, which readers may find
-  return isFilled ? [...spans, { start: last.end, tableAt: Number.NaN, end: size, mark: size }] : [...spans.slice(0, -1), { ...last, end: size }];
+  return isFilled
+    ? [...spans, { start: last.end, tableAt: Number.NaN, end: size, mark: size }]
+    : [...spans.slice(0, -1), { ...last, end: size }];
 }
 
 function isLinearizedTo(file: PdfFile, { mark, end }: { mark: number; end: number }): boolean {
@@ -96,7 +99,8 @@ export function readRevisionTable(file: PdfFile, { tableAt, start, mark }: Revis
   const hybrid = typeof hybridAt === 'number' ? readTablePart(file, hybridAt) : null;
   if (hybrid !== null && !agree(part, hybrid)) throw new TableProblem('the two tables of one revision do not agree');
   const parts = hybrid === null ? [part] : [part, hybrid];
-  if (parts.some((each) => each.place.start < start || each.place.end > mark)) throw new TableProblem('the table of objects lies outside of its revision');
+  if (parts.some((each) => each.place.start < start || each.place.end > mark))
+    throw new TableProblem('the table of objects lies outside of its revision');
   return { entries: mergeEntries(parts), trailer: part.trailer, places: parts.map(({ place }) => place) };
 }
 
@@ -134,10 +138,17 @@ interface TablePart {
  */
 function agree(table: TablePart, stream: TablePart): boolean {
   const previous = stream.trailer.entries.get('Prev');
-  return (previous === undefined || previous === table.trailer.entries.get('Prev')) && [...stream.entries].every(([number, entry]) => {
-    const known = table.entries.get(number);
-    return known === undefined || (known.kind === 'free' && entry.kind === 'packed') || JSON.stringify(known) === JSON.stringify(entry);
-  });
+  return (
+    (previous === undefined || previous === table.trailer.entries.get('Prev')) &&
+    [...stream.entries].every(([number, entry]) => {
+      const known = table.entries.get(number);
+      return (
+        known === undefined ||
+        (known.kind === 'free' && entry.kind === 'packed') ||
+        JSON.stringify(known) === JSON.stringify(entry)
+      );
+    })
+  );
 }
 
 /** Of a number in several tables the first one counts: the newest, and in a hybrid file the table that all readers know. */
@@ -149,7 +160,11 @@ function mergeEntries(parts: readonly TablePart[]): Map<number, TableEntry> {
       // A hybrid file hides an object from old readers as a free one, and shows it in the stream.
       if (known === undefined || (known.kind === 'free' && entry.kind === 'packed')) entries.set(number, entry);
     }
-    if (entries.size > revisionLimits.tableEntriesMax) throw new LetterRefused('letter_limit_exceeded', `The tables of the PDF list more than ${revisionLimits.tableEntriesMax} objects.`);
+    if (entries.size > revisionLimits.tableEntriesMax)
+      throw new LetterRefused(
+        'letter_limit_exceeded',
+        `The tables of the PDF list more than ${revisionLimits.tableEntriesMax} objects.`,
+      );
   }
   return entries;
 }
@@ -157,7 +172,10 @@ function mergeEntries(parts: readonly TablePart[]): Map<number, TableEntry> {
 /** Some programs point to the line break before the table, and every reader goes on from there. */
 function readTablePart(file: PdfFile, pointed: number): TablePart {
   const at = [0, 1, 2].map((more) => pointed + more).find((place) => !isPdfSpace(file.bytes[place])) ?? pointed;
-  const object = file.all.find(({ start, packed, value }) => start === at && packed === null && isDict(value) && isName(value.entries.get('Type'), 'XRef'));
+  const object = file.all.find(
+    ({ start, packed, value }) =>
+      start === at && packed === null && isDict(value) && isName(value.entries.get('Type'), 'XRef'),
+  );
   try {
     return object === undefined ? readClassicTable(file, at) : readTableStream(file, object);
   } catch (error) {
@@ -185,7 +203,10 @@ function readClassicTable(file: PdfFile, start: number): TablePart {
       if (row === null) throw new TableProblem('a row of the table of objects is damaged');
       at += row[0].length;
       if (entries.has(number)) throw new TableProblem('the table lists an object twice');
-      entries.set(number, row[3] === 'f' ? { kind: 'free' } : { kind: 'at', offset: Number(row[1]), generation: Number(row[2]) });
+      entries.set(
+        number,
+        row[3] === 'f' ? { kind: 'free' } : { kind: 'at', offset: Number(row[1]), generation: Number(row[2]) },
+      );
     }
   }
   const word = sticky(/[\0\t\n\f\r ]*trailer/y, at);
@@ -203,10 +224,13 @@ function readTableStream(file: PdfFile, object: PdfObject): TablePart {
   const dict = object.value as PdfDict;
   const numbers = (key: string) => {
     const value = file.entry(dict, key);
-    return isArray(value) ? value.items.map((each) => (typeof each === 'number' && Number.isInteger(each) && each >= 0 ? each : Number.NaN)) : null;
+    return isArray(value)
+      ? value.items.map((each) => (typeof each === 'number' && Number.isInteger(each) && each >= 0 ? each : Number.NaN))
+      : null;
   };
   const [widths, size] = [numbers('W'), file.entry(dict, 'Size')];
-  if (widths?.length !== 3 || !widths.every((each) => each <= 6)) throw new TableProblem('a table of objects has no fields');
+  if (widths?.length !== 3 || !widths.every((each) => each <= 6))
+    throw new TableProblem('a table of objects has no fields');
   const ranges = numbers('Index') ?? [0, typeof size === 'number' ? size : Number.NaN];
   if (ranges.length % 2 !== 0 || ranges.some(Number.isNaN)) throw new TableProblem('a table of objects has no range');
   const rows = new TableRows(file.decode(object), widths as [number, number, number]);
@@ -252,6 +276,7 @@ class TableRows {
 /** True if an entry of a table leads to the object. */
 export function leadsTo(entry: TableEntry | undefined, { start, generation, packed }: PdfObject): boolean {
   if (entry === undefined || entry.kind === 'free') return false;
-  if (entry.kind === 'packed') return packed !== null && packed.container === entry.container && packed.index === entry.index;
+  if (entry.kind === 'packed')
+    return packed !== null && packed.container === entry.container && packed.index === entry.index;
   return packed === null && entry.offset === start && entry.generation === generation;
 }

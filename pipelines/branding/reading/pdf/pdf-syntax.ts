@@ -137,7 +137,8 @@ export class PdfParser {
     const generation = this.token();
     if (typeof generation === 'number' && Number.isInteger(generation) && this.peekAfterSpace() === 0x52 /* R */) {
       const word = this.token();
-      if (word !== end && word !== null && typeof word === 'object' && word.kind === 'word' && word.word === 'R') return { kind: 'ref', number, generation };
+      if (word !== end && word !== null && typeof word === 'object' && word.kind === 'word' && word.word === 'R')
+        return { kind: 'ref', number, generation };
     }
     [this.position, this.budget.values] = [before, values]; // what was looked at is read again
     return number;
@@ -154,7 +155,8 @@ export class PdfParser {
     const { bytes } = this;
     const code = bytes[this.position];
     if (code === undefined) return end;
-    if (--this.budget.values < 0) throw new LetterRefused('letter_limit_exceeded', 'The PDF holds more values than a letter needs.');
+    if (--this.budget.values < 0)
+      throw new LetterRefused('letter_limit_exceeded', 'The PDF holds more values than a letter needs.');
     if (code === 0x2f /* / */) return this.name();
     if (code === 0x28 /* ( */) return this.literal();
     if (code === 0x3c /* < */ && bytes[this.position + 1] !== 0x3c) return this.hexadecimal();
@@ -167,7 +169,9 @@ export class PdfParser {
     for (;;) {
       const code = bytes[this.position];
       if (isPdfSpace(code)) this.position++;
-      else if (code === 0x25 /* % */) while (this.position < bytes.length && bytes[this.position] !== 10 && bytes[this.position] !== 13) this.position++;
+      else if (code === 0x25 /* % */)
+        while (this.position < bytes.length && bytes[this.position] !== 10 && bytes[this.position] !== 13)
+          this.position++;
       else return;
     }
   }
@@ -193,7 +197,12 @@ export class PdfParser {
     while (isRegular(this.bytes[this.position])) this.position++;
     if (this.position - start > 512) throw new PdfSyntaxError('a name is longer than 512 bytes');
     const raw = latin1(this.bytes, start, this.position);
-    return { kind: 'name', name: raw.includes('#') ? raw.replace(/#([0-9a-fA-F]{2})/g, (_all, digits: string) => String.fromCharCode(Number.parseInt(digits, 16))) : raw };
+    return {
+      kind: 'name',
+      name: raw.includes('#')
+        ? raw.replace(/#([0-9a-fA-F]{2})/g, (_all, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
+        : raw,
+    };
   }
 
   private hexadecimal(): PdfString {
@@ -214,12 +223,19 @@ export class PdfParser {
       else if (code === 0x28) depth++;
       else if (code === 0x29) depth--;
     }
-    return { kind: 'string', hex: false, start, end: this.position, bytes: unescapeLiteral(this.bytes.subarray(start + 1, this.position - 1)) };
+    return {
+      kind: 'string',
+      hex: false,
+      start,
+      end: this.position,
+      bytes: unescapeLiteral(this.bytes.subarray(start + 1, this.position - 1)),
+    };
   }
 }
 
 function checkDepth(depth: number): void {
-  if (depth > nestingMax) throw new LetterRefused('letter_limit_exceeded', `Values of the PDF nest deeper than ${nestingMax}.`);
+  if (depth > nestingMax)
+    throw new LetterRefused('letter_limit_exceeded', `Values of the PDF nest deeper than ${nestingMax}.`);
 }
 
 function isDigit(code: number | undefined): boolean {
@@ -249,7 +265,13 @@ export function hexValue(code: number): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }
 
-const escapes = new Map([[0x6e, 10], [0x72, 13], [0x74, 9], [0x62, 8], [0x66, 12]]);
+const escapes = new Map([
+  [0x6e, 10],
+  [0x72, 13],
+  [0x74, 9],
+  [0x62, 8],
+  [0x66, 12],
+]);
 
 function unescapeLiteral(raw: Uint8Array): Uint8Array {
   if (!raw.includes(0x5c)) return raw;
@@ -263,7 +285,8 @@ function unescapeLiteral(raw: Uint8Array): Uint8Array {
     if (code === undefined) break;
     if (code >= 0x30 && code <= 0x37) {
       let value = 0;
-      for (let digits = 0; digits < 3 && raw[at]! >= 0x30 && raw[at]! <= 0x37; digits++) value = value * 8 + raw[at++]! - 0x30;
+      for (let digits = 0; digits < 3 && raw[at]! >= 0x30 && raw[at]! <= 0x37; digits++)
+        value = value * 8 + raw[at++]! - 0x30;
       at--;
       result.push(value & 0xff);
     } else if (code === 13) {
@@ -303,7 +326,10 @@ export function isString(value: PdfValue | PdfWord | undefined): value is PdfStr
   return isKind(value, 'string');
 }
 
-function isKind<Kind extends string>(value: PdfValue | PdfWord | undefined, kind: Kind): value is Extract<PdfValue | PdfWord, { kind: Kind }> {
+function isKind<Kind extends string>(
+  value: PdfValue | PdfWord | undefined,
+  kind: Kind,
+): value is Extract<PdfValue | PdfWord, { kind: Kind }> {
   return typeof value === 'object' && value !== null && value.kind === kind;
 }
 

@@ -47,9 +47,14 @@ export async function openPdfText(bytes: Uint8Array): Promise<PdfText> {
     async items(page) {
       const opened = await document.getPage(page);
       const { items } = await opened.getTextContent();
-      if (items.length > itemsMax) throw new LetterRefused('letter_limit_exceeded', `A page has more than ${itemsMax} pieces of text.`);
+      if (items.length > itemsMax)
+        throw new LetterRefused('letter_limit_exceeded', `A page has more than ${itemsMax} pieces of text.`);
       opened.cleanup();
-      return items.flatMap((item) => ('str' in item && item.str !== '' ? [{ str: item.str, transform: item.transform as number[], width: item.width }] : []));
+      return items.flatMap((item) =>
+        'str' in item && item.str !== ''
+          ? [{ str: item.str, transform: item.transform as number[], width: item.width }]
+          : [],
+      );
     },
   };
 }
@@ -66,8 +71,13 @@ export interface PageText {
 export function readLines({ page, items, shown, typed }: PageText): LetterLine[] {
   const matrix = multiply(toFractions(page), [page.width, 0, 0, page.height, 0, 0]);
   const index = new ShownIndex(shown, page);
-  const pieces = [...items.map((item) => placeItem(item, matrix)).filter((piece) => !index.isHidden(piece)), ...typed.flatMap((each) => placeTyped(each, matrix))];
-  const onPage = pieces.filter(({ left, right, baseline }) => right > 0 && left < page.width && baseline > 0 && baseline < page.height * 1.01);
+  const pieces = [
+    ...items.map((item) => placeItem(item, matrix)).filter((piece) => !index.isHidden(piece)),
+    ...typed.flatMap((each) => placeTyped(each, matrix)),
+  ];
+  const onPage = pieces.filter(
+    ({ left, right, baseline }) => right > 0 && left < page.width && baseline > 0 && baseline < page.height * 1.01,
+  );
   return layOut(onPage).map((line) => toLine(line, index.fontOf(line), page));
 }
 
@@ -82,7 +92,14 @@ function placeItem({ str, transform: given, width }: TextItem, matrix: Matrix): 
   const left = Math.min(x, endX);
   if (isLevel) return { text: clean(str), left, right: endX, baseline: y, height: size };
   const corners = [0, width / along].flatMap((at) => [transform(own, at, -descent), transform(own, at, ascent)]);
-  return { text: clean(str), left, right: Math.max(x, endX, left + size), baseline: Math.max(y, endY), height: size, corners };
+  return {
+    text: clean(str),
+    left,
+    right: Math.max(x, endX, left + size),
+    baseline: Math.max(y, endY),
+    height: size,
+    corners,
+  };
 }
 
 /** Field values have no places of their own: their lines are laid into the field from its top, in a size that fits. */
@@ -101,13 +118,27 @@ function placeTyped({ text, rect: [left, bottom, right, top] }: TypedText, matri
 
 /** Without control characters, and with one kind of space; letters that are one sign (fi) become letters again. */
 function clean(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, ' ').replace(/[ﬀ-ﬆ]/g, (sign) => sign.normalize('NFKC')).replace(/\p{Zs}/gu, ' ').normalize('NFC');
+  return text
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, ' ')
+    .replace(/[ﬀ-ﬆ]/g, (sign) => sign.normalize('NFKC'))
+    .replace(/\p{Zs}/gu, ' ')
+    .normalize('NFC');
 }
 
-function toLine({ text, left, right, baseline, height, parts }: TextLine, font: string | null, page: PdfPage): LetterLine {
+function toLine(
+  { text, left, right, baseline, height, parts }: TextLine,
+  font: string | null,
+  page: PdfPage,
+): LetterLine {
   const bounds = new Bounds();
   const turned = parts.flatMap(({ corners = [] }) => corners);
-  for (const [x, y] of turned.length > 0 ? turned : [[left, baseline - ascent * height], [right, baseline + descent * height]] as const) bounds.add([x / page.width, y / page.height]);
+  for (const [x, y] of turned.length > 0
+    ? turned
+    : ([
+        [left, baseline - ascent * height],
+        [right, baseline + descent * height],
+      ] as const))
+    bounds.add([x / page.width, y / page.height]);
   const box = bounds.box() ?? { left: 0, top: 0, width: 0, height: 0 };
   return { text: text.replace(/ {2,}/g, ' '), box: roundBox(box), confidence: null, font };
 }
@@ -131,7 +162,8 @@ class ShownIndex {
   /** The font that most of a line is set in, or null. */
   fontOf(line: TextLine): string | null {
     const weights = new Map<string, number>();
-    for (const { font, bytes, visible } of this.within(line)) if (font !== null && visible) weights.set(font, (weights.get(font) ?? 0) + bytes);
+    for (const { font, bytes, visible } of this.within(line))
+      if (font !== null && visible) weights.set(font, (weights.get(font) ?? 0) + bytes);
     return [...weights].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
   }
 
@@ -140,7 +172,8 @@ class ShownIndex {
     const [from, to] = [(baseline - 0.5 * height) / pageHeight, (baseline + 0.5 * height) / pageHeight];
     const [west, east] = [(left - 0.5 * height) / pageWidth, (right + 0.1 * height) / pageWidth];
     const found: ShownText[] = [];
-    for (let at = this.firstFrom(from); at < this.sorted.length && this.sorted[at]!.y <= to; at++) if (this.sorted[at]!.x >= west && this.sorted[at]!.x <= east) found.push(this.sorted[at]!);
+    for (let at = this.firstFrom(from); at < this.sorted.length && this.sorted[at]!.y <= to; at++)
+      if (this.sorted[at]!.x >= west && this.sorted[at]!.x <= east) found.push(this.sorted[at]!);
     return found;
   }
 

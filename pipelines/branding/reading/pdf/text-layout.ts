@@ -45,7 +45,9 @@ type Segments = readonly TextLine[];
  * the first is the label of the second; texts in columns come column by column, cells of a table row by row.
  */
 export function layOut(pieces: readonly TextPiece[]): TextLine[] {
-  const rows = makeRows(pieces).map(joinPieces).filter((segments) => segments.length > 0);
+  const rows = makeRows(pieces)
+    .map(joinPieces)
+    .filter((segments) => segments.length > 0);
   return orderRows(rows);
 }
 
@@ -84,13 +86,21 @@ function joinPieces({ pieces }: Row): TextLine[] {
 }
 
 function trimmed(piece: TextPiece): TextLine {
-  return { text: piece.text.trim(), left: piece.left, right: piece.right, baseline: piece.baseline, height: piece.height, parts: [piece] };
+  return {
+    text: piece.text.trim(),
+    left: piece.left,
+    right: piece.right,
+    baseline: piece.baseline,
+    height: piece.height,
+    parts: [piece],
+  };
 }
 
 /** Bold type is at times made by printing a text twice, a little aside. */
 function isPaintedTwice(last: TextLine, piece: TextPiece): boolean {
   const near = 0.1 * piece.height;
-  const isOver = piece.left >= last.left - near && piece.left < last.right - 2 * near && Math.abs(last.right - piece.right) < near;
+  const isOver =
+    piece.left >= last.left - near && piece.left < last.right - 2 * near && Math.abs(last.right - piece.right) < near;
   return isOver && last.text.endsWith(piece.text.trim());
 }
 
@@ -103,7 +113,8 @@ function isApart(last: TextLine, piece: TextPiece): boolean {
 
 function join(last: TextLine, piece: TextPiece, spaceBefore: boolean): TextLine {
   const gap = piece.left - last.right;
-  const space = spaceBefore || gap > spaceGap * Math.min(last.height, piece.height) || /^\s/.test(piece.text) ? ' ' : '';
+  const space =
+    spaceBefore || gap > spaceGap * Math.min(last.height, piece.height) || /^\s/.test(piece.text) ? ' ' : '';
   return {
     text: `${last.text}${space}${piece.text.trim()}`,
     left: last.left,
@@ -116,7 +127,7 @@ function join(last: TextLine, piece: TextPiece, spaceBefore: boolean): TextLine 
 
 function orderRows(rows: readonly Segments[]): TextLine[] {
   const ordered: TextLine[] = [];
-  for (let at = 0; at < rows.length; ) {
+  for (let at = 0; at < rows.length;) {
     const band = findBand(rows, at);
     if (band === null) ordered.push(...rows[at++]!);
     else {
@@ -174,7 +185,10 @@ function narrow(gutter: Gutter, row: Segments): Gutter | null {
 
 function splitBand(rows: readonly Segments[], { from, to }: Gutter): [Segments[], Segments[]] {
   const middle = (from + to) / 2;
-  const pick = (isLeft: boolean) => rows.map((row) => row.filter(({ left, right }) => (left + right) / 2 < middle === isLeft)).filter((row) => row.length > 0);
+  const pick = (isLeft: boolean) =>
+    rows
+      .map((row) => row.filter(({ left, right }) => (left + right) / 2 < middle === isLeft))
+      .filter((row) => row.length > 0);
   return [pick(true), pick(false)];
 }
 

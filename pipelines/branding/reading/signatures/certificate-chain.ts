@@ -27,7 +27,12 @@ export class CmsProblem extends Error {
 /** Parses DER, or BER of definite lengths, within the limits. @throws CmsProblem */
 export function parseDer(bytes: Uint8Array): asn1js.AsnType {
   if (bytes.length > cmsLimits.cmsBytesMax) throw new CmsProblem('The signature is larger than the limit.');
-  const { offset, result } = asn1js.fromBER(bytes, { maxDepth: cmsLimits.derDepthMax, maxNodes: cmsLimits.derNodesMax, maxContentLength: cmsLimits.cmsBytesMax, parseEmbedded: false });
+  const { offset, result } = asn1js.fromBER(bytes, {
+    maxDepth: cmsLimits.derDepthMax,
+    maxNodes: cmsLimits.derNodesMax,
+    maxContentLength: cmsLimits.cmsBytesMax,
+    parseEmbedded: false,
+  });
   if (offset === -1) throw new CmsProblem('The signature is damaged.');
   if (bytes.subarray(offset).some((byte) => byte !== 0)) throw new CmsProblem('Something follows the signature.');
   return result;
@@ -65,12 +70,23 @@ export async function requireTrustedChain(request: ChainRequest): Promise<void> 
   const { signer, roots, certificates, validationData, at } = request;
   if (roots.length === 0) throw new CmsProblem('No trusted root can be read.');
   if (!isValidAt(signer, at)) throw new CmsProblem("The signer's certificate was not valid when it was signed.");
-  if (!hasUnderstoodExtensions(signer) || !isMadeFor(signer, request.purpose)) throw new CmsProblem("The signer's certificate is not made for signing documents.");
-  const others = [...certificates, ...readAll(validationData.certificates, (der) => new pkijs.Certificate({ schema: parseDer(der) }))];
-  const chain = await leadToRoot([signer], { roots, others, at, purpose: request.purpose, checksLeft: cmsLimits.chainChecksMax });
+  if (!hasUnderstoodExtensions(signer) || !isMadeFor(signer, request.purpose))
+    throw new CmsProblem("The signer's certificate is not made for signing documents.");
+  const others = [
+    ...certificates,
+    ...readAll(validationData.certificates, (der) => new pkijs.Certificate({ schema: parseDer(der) })),
+  ];
+  const chain = await leadToRoot([signer], {
+    roots,
+    others,
+    at,
+    purpose: request.purpose,
+    checksLeft: cmsLimits.chainChecksMax,
+  });
   if (chain === null) throw new CmsProblem('No chain of valid certificates leads to a trusted root.');
   for (const [place, certificate] of chain.slice(0, -1).entries()) {
-    if (await isRevoked({ certificate, issuer: chain[place + 1]!, validationData, at: at.at(-1)! })) throw new CmsProblem('A certificate of the signature was revoked before it was signed.');
+    if (await isRevoked({ certificate, issuer: chain[place + 1]!, validationData, at: at.at(-1)! }))
+      throw new CmsProblem('A certificate of the signature was revoked before it was signed.');
   }
 }
 
@@ -90,7 +106,9 @@ const pemBlock = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFI
 /** The certificates of a PEM file that can be read. */
 export function readRoots(pem: string): pkijs.Certificate[] {
   const blocks = [...pem.matchAll(pemBlock)].slice(0, cmsLimits.rootsMax);
-  return blocks.flatMap(([, base64 = '']) => readAll([Buffer.from(base64, 'base64')], (der) => new pkijs.Certificate({ schema: parseDer(der) })));
+  return blocks.flatMap(([, base64 = '']) =>
+    readAll([Buffer.from(base64, 'base64')], (der) => new pkijs.Certificate({ schema: parseDer(der) })),
+  );
 }
 
 interface ChainSearch extends Pick<ChainRequest, 'roots' | 'at' | 'purpose'> {
@@ -98,11 +116,17 @@ interface ChainSearch extends Pick<ChainRequest, 'roots' | 'at' | 'purpose'> {
   checksLeft: number;
 }
 
-async function leadToRoot(chain: readonly pkijs.Certificate[], search: ChainSearch): Promise<readonly pkijs.Certificate[] | null> {
+async function leadToRoot(
+  chain: readonly pkijs.Certificate[],
+  search: ChainSearch,
+): Promise<readonly pkijs.Certificate[] | null> {
   const last = chain.at(-1)!;
   if (search.roots.some((root) => isSameCertificate(root, last))) return chain;
   if (chain.length >= cmsLimits.chainLengthMax) return null;
-  const isIssuer = async (issuer: pkijs.Certificate) => !chain.includes(issuer) && mayIssue(issuer, { below: chain.length - 1, ...search }) && (await isSignedBy(last, issuer, search));
+  const isIssuer = async (issuer: pkijs.Certificate) =>
+    !chain.includes(issuer) &&
+    mayIssue(issuer, { below: chain.length - 1, ...search }) &&
+    (await isSignedBy(last, issuer, search));
   for (const root of search.roots) if (await isIssuer(root)) return [...chain, root];
   for (const issuer of search.others) {
     const found = (await isIssuer(issuer)) ? await leadToRoot([...chain, issuer], search) : null;
@@ -115,7 +139,11 @@ function isSameCertificate(left: pkijs.Certificate, right: pkijs.Certificate): b
   return Buffer.compare(left.tbsView, right.tbsView) === 0;
 }
 
-async function isSignedBy(certificate: pkijs.Certificate, issuer: pkijs.Certificate, search: ChainSearch): Promise<boolean> {
+async function isSignedBy(
+  certificate: pkijs.Certificate,
+  issuer: pkijs.Certificate,
+  search: ChainSearch,
+): Promise<boolean> {
   if (!certificate.issuer.isEqual(issuer.subject) || search.checksLeft === 0) return false;
   search.checksLeft--;
   requireStrongKey(issuer);
@@ -134,22 +162,52 @@ export function isStrong(algorithm: pkijs.AlgorithmIdentifier): boolean {
 
 /** @throws CmsProblem for a key that is short or of a kind that is not known */
 export function requireStrongKey(certificate: pkijs.Certificate): void {
-  const key = createPublicKey({ key: Buffer.from(certificate.subjectPublicKeyInfo.toSchema().toBER()), format: 'der', type: 'spki' });
+  const key = createPublicKey({
+    key: Buffer.from(certificate.subjectPublicKeyInfo.toSchema().toBER()),
+    format: 'der',
+    type: 'spki',
+  });
   const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {};
   const isRsa = key.asymmetricKeyType === 'rsa' || key.asymmetricKeyType === 'rsa-pss';
   if (isRsa && modulusLength >= cmsLimits.rsaBitsMin && modulusLength <= cmsLimits.rsaBitsMax) return;
   if (key.asymmetricKeyType === 'ec' && (namedCurve === 'prime256v1' || namedCurve === 'secp384r1')) return;
-  throw new CmsProblem(isRsa ? `The certificate has an RSA key of ${modulusLength} bits.` : 'The certificate has a key of an unknown kind.');
+  throw new CmsProblem(
+    isRsa
+      ? `The certificate has an RSA key of ${modulusLength} bits.`
+      : 'The certificate has a key of an unknown kind.',
+  );
 }
 
-const extensions = { subjectKeyIdentifier: '2.5.29.14', keyUsage: '2.5.29.15', basicConstraints: '2.5.29.19', nameConstraints: '2.5.29.30', extendedKeyUsage: '2.5.29.37' } as const;
+const extensions = {
+  subjectKeyIdentifier: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  basicConstraints: '2.5.29.19',
+  nameConstraints: '2.5.29.30',
+  extendedKeyUsage: '2.5.29.37',
+} as const;
 
 /** Extensions of a certificate that are heeded here or bind nobody but a server or a revocation check; another one that is critical makes it unusable (RFC 5280, section 4.2). */
-const understoodExtensions: readonly string[] = [extensions.subjectKeyIdentifier, extensions.keyUsage, extensions.basicConstraints, extensions.extendedKeyUsage, '2.5.29.35', '2.5.29.32', '2.5.29.17', '2.5.29.31'];
+const understoodExtensions: readonly string[] = [
+  extensions.subjectKeyIdentifier,
+  extensions.keyUsage,
+  extensions.basicConstraints,
+  extensions.extendedKeyUsage,
+  '2.5.29.35',
+  '2.5.29.32',
+  '2.5.29.17',
+  '2.5.29.31',
+];
 
 const anyPurpose = '2.5.29.37.0';
 /** Purposes under which authorities certify people who sign: documents (RFC 9336, Adobe, Microsoft), mail, log-in, and any. */
-const signingPurposes: readonly string[] = ['1.3.6.1.5.5.7.3.36', '1.2.840.113583.1.1.5', '1.3.6.1.4.1.311.10.3.12', '1.3.6.1.5.5.7.3.4', '1.3.6.1.5.5.7.3.2', anyPurpose];
+const signingPurposes: readonly string[] = [
+  '1.3.6.1.5.5.7.3.36',
+  '1.2.840.113583.1.1.5',
+  '1.3.6.1.4.1.311.10.3.12',
+  '1.3.6.1.5.5.7.3.4',
+  '1.3.6.1.5.5.7.3.2',
+  anyPurpose,
+];
 const timeStampingPurpose = '1.3.6.1.5.5.7.3.8';
 const ocspPurpose = '1.3.6.1.5.5.7.3.9';
 /** Purposes of keys that machines hold: no person signs with one, whatever else it may be used for. */
@@ -159,8 +217,17 @@ const machinePurposes: readonly string[] = ['1.3.6.1.5.5.7.3.1', timeStampingPur
 function isMadeFor(certificate: pkijs.Certificate, purpose: ChainRequest['purpose']): boolean {
   const purposes = purposesOf(certificate);
   if (!hasKeyUsage(certificate, [keyUsageBits.digitalSignature, keyUsageBits.nonRepudiation])) return false;
-  if (purpose === 'time_stamp') return purposes?.length === 1 && purposes[0] === timeStampingPurpose && extensionOf(certificate, extensions.extendedKeyUsage)!.critical;
-  return purposes === null || (purposes.some((each) => signingPurposes.includes(each)) && !purposes.some((each) => machinePurposes.includes(each)));
+  if (purpose === 'time_stamp')
+    return (
+      purposes?.length === 1 &&
+      purposes[0] === timeStampingPurpose &&
+      extensionOf(certificate, extensions.extendedKeyUsage)!.critical
+    );
+  return (
+    purposes === null ||
+    (purposes.some((each) => signingPurposes.includes(each)) &&
+      !purposes.some((each) => machinePurposes.includes(each)))
+  );
 }
 
 /** An authority that is certified for some purposes vouches for no others: one for servers does not say who a person is. */
@@ -179,10 +246,20 @@ function isValidAt({ notBefore, notAfter }: pkijs.Certificate, times: readonly D
 }
 
 /** True for a certificate of an authority, valid at the times, that may stand above so many authorities and is not bound to some names only. */
-function mayIssue(certificate: pkijs.Certificate, { below, at, purpose }: { below: number } & Pick<ChainRequest, 'at' | 'purpose'>): boolean {
+function mayIssue(
+  certificate: pkijs.Certificate,
+  { below, at, purpose }: { below: number } & Pick<ChainRequest, 'at' | 'purpose'>,
+): boolean {
   const constraints = extensionOf(certificate, extensions.basicConstraints)?.parsedValue as unknown;
-  if (!(constraints instanceof pkijs.BasicConstraints) || !constraints.cA || !isValidAt(certificate, at) || !hasUnderstoodExtensions(certificate)) return false;
-  if (extensionOf(certificate, extensions.nameConstraints) !== undefined || !mayCertifyFor(certificate, purpose)) return false;
+  if (
+    !(constraints instanceof pkijs.BasicConstraints) ||
+    !constraints.cA ||
+    !isValidAt(certificate, at) ||
+    !hasUnderstoodExtensions(certificate)
+  )
+    return false;
+  if (extensionOf(certificate, extensions.nameConstraints) !== undefined || !mayCertifyFor(certificate, purpose))
+    return false;
   const pathLength = constraints.pathLenConstraint;
   const room = pathLength === undefined ? Infinity : typeof pathLength === 'number' ? pathLength : 0;
   return below <= room && hasKeyUsage(certificate, [keyUsageBits.keyCertSign]);
@@ -202,7 +279,10 @@ function hasKeyUsage(certificate: pkijs.Certificate, bits: readonly number[]): b
 
 /** Each extension comes once (RFC 5280, section 4.2), and those that are critical are known. */
 function hasUnderstoodExtensions({ extensions: own = [] }: pkijs.Certificate): boolean {
-  return new Set(own.map(({ extnID }) => extnID)).size === own.length && own.every(({ critical, extnID }) => !critical || understoodExtensions.includes(extnID));
+  return (
+    new Set(own.map(({ extnID }) => extnID)).size === own.length &&
+    own.every(({ critical, extnID }) => !critical || understoodExtensions.includes(extnID))
+  );
 }
 
 function extensionOf(certificate: pkijs.Certificate, oid: string): pkijs.Extension | undefined {
@@ -228,9 +308,20 @@ async function isRevoked(check: RevocationCheck): Promise<boolean> {
 }
 
 async function isOnList({ certificate, issuer, validationData, at }: RevocationCheck): Promise<boolean> {
-  for (const list of readAll(validationData.crls, (der) => new pkijs.CertificateRevocationList({ schema: parseDer(der) }))) {
-    const entry = list.revokedCertificates?.find(({ userCertificate }) => userCertificate.isEqual(certificate.serialNumber));
-    if (entry !== undefined && entry.revocationDate.value <= at && isStrong(list.signatureAlgorithm) && (await succeeds(list.verify({ issuerCertificate: issuer })))) return true;
+  for (const list of readAll(
+    validationData.crls,
+    (der) => new pkijs.CertificateRevocationList({ schema: parseDer(der) }),
+  )) {
+    const entry = list.revokedCertificates?.find(({ userCertificate }) =>
+      userCertificate.isEqual(certificate.serialNumber),
+    );
+    if (
+      entry !== undefined &&
+      entry.revocationDate.value <= at &&
+      isStrong(list.signatureAlgorithm) &&
+      (await succeeds(list.verify({ issuerCertificate: issuer })))
+    )
+      return true;
   }
   return false;
 }
@@ -267,11 +358,21 @@ async function isAnswerOf(answer: pkijs.BasicOCSPResponse, issuer: pkijs.Certifi
   for (const responder of [issuer, ...(answer.certs ?? []).slice(0, cmsLimits.chainLengthMax)]) {
     if (!(await succeeds(isSignedWith(answer, responder)))) continue;
     if (responder === issuer) return true;
-    if (purposesOf(responder)?.includes(ocspPurpose) === true && responder.issuer.isEqual(issuer.subject) && (await succeeds(responder.verify(issuer)))) return true;
+    if (
+      purposesOf(responder)?.includes(ocspPurpose) === true &&
+      responder.issuer.isEqual(issuer.subject) &&
+      (await succeeds(responder.verify(issuer)))
+    )
+      return true;
   }
   return false;
 }
 
-async function isSignedWith({ tbsResponseData, signature, signatureAlgorithm }: pkijs.BasicOCSPResponse, { subjectPublicKeyInfo }: pkijs.Certificate): Promise<boolean> {
-  return pkijs.getCrypto(true).verifyWithPublicKey(new Uint8Array(tbsResponseData.tbsView), signature, subjectPublicKeyInfo, signatureAlgorithm);
+async function isSignedWith(
+  { tbsResponseData, signature, signatureAlgorithm }: pkijs.BasicOCSPResponse,
+  { subjectPublicKeyInfo }: pkijs.Certificate,
+): Promise<boolean> {
+  return pkijs
+    .getCrypto(true)
+    .verifyWithPublicKey(new Uint8Array(tbsResponseData.tbsView), signature, subjectPublicKeyInfo, signatureAlgorithm);
 }

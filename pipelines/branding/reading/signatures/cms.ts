@@ -2,7 +2,19 @@ import { createHash } from 'node:crypto';
 import * as asn1js from 'asn1js';
 import * as pkijs from 'pkijs';
 import type { ChainVerdict, PdfTimeStamp } from '../../letter-reading.ts';
-import { CmsProblem, cmsLimits, keyIdentifierOf, noValidationData, parseDer, readRoots, requireStrongKey, requireTrustedChain, succeeds, type ChainRequest, type ValidationData } from './certificate-chain.ts';
+import {
+  CmsProblem,
+  cmsLimits,
+  keyIdentifierOf,
+  noValidationData,
+  parseDer,
+  readRoots,
+  requireStrongKey,
+  requireTrustedChain,
+  succeeds,
+  type ChainRequest,
+  type ValidationData,
+} from './certificate-chain.ts';
 
 /** What a detached CMS signature (RFC 5652) proves about the content that it was made for. */
 export interface CmsVerdict {
@@ -59,10 +71,26 @@ const oids = {
 
 type Hash = 'SHA-256' | 'SHA-384' | 'SHA-512';
 
-const hashes: Readonly<Record<string, Hash>> = { '2.16.840.1.101.3.4.2.1': 'SHA-256', '2.16.840.1.101.3.4.2.2': 'SHA-384', '2.16.840.1.101.3.4.2.3': 'SHA-512' };
-const weakHashes: Readonly<Record<string, string>> = { '1.3.14.3.2.26': 'SHA-1', '1.2.840.113549.2.5': 'MD5', '2.16.840.1.101.3.4.2.4': 'SHA-224' };
+const hashes: Readonly<Record<string, Hash>> = {
+  '2.16.840.1.101.3.4.2.1': 'SHA-256',
+  '2.16.840.1.101.3.4.2.2': 'SHA-384',
+  '2.16.840.1.101.3.4.2.3': 'SHA-512',
+};
+const weakHashes: Readonly<Record<string, string>> = {
+  '1.3.14.3.2.26': 'SHA-1',
+  '1.2.840.113549.2.5': 'MD5',
+  '2.16.840.1.101.3.4.2.4': 'SHA-224',
+};
 
-const unverified: Omit<CmsVerdict, 'chain'> = { digestMatches: false, signatureValid: false, signerName: null, signerOrganization: null, signedAt: null, timeStamp: null, problem: null };
+const unverified: Omit<CmsVerdict, 'chain'> = {
+  digestMatches: false,
+  signatureValid: false,
+  signerName: null,
+  signerOrganization: null,
+  signedAt: null,
+  timeStamp: null,
+  problem: null,
+};
 
 /**
  * Verifies a detached CMS signature (RFC 5652, sections 5.4 and 5.6): the signed attributes name the content's digest
@@ -70,7 +98,14 @@ const unverified: Omit<CmsVerdict, 'chain'> = { digestMatches: false, signatureV
  * v1.5 and PSS) or ECDSA on P-256 and P-384. The chain is judged at the time of a trusted time stamp; without one it must
  * hold at the claimed time and now. Never throws, whatever the bytes are, and asks no network.
  */
-export async function verifyDetachedCms({ cms, content, claimedAt, documentTimeStamps = [], now = new Date(), ...trust }: DetachedCms): Promise<CmsVerdict> {
+export async function verifyDetachedCms({
+  cms,
+  content,
+  claimedAt,
+  documentTimeStamps = [],
+  now = new Date(),
+  ...trust
+}: DetachedCms): Promise<CmsVerdict> {
   const roots = rootsOf(trust);
   let verdict: CmsVerdict = { ...unverified, chain: roots === null ? 'unchecked' : 'untrusted' };
   try {
@@ -80,7 +115,9 @@ export async function verifyDetachedCms({ cms, content, claimedAt, documentTimeS
     verdict = { ...verdict, signatureValid: await isSignatureValid(signed) };
     if (!verdict.digestMatches) throw new CmsProblem('The document is not the one that was signed.');
     if (!verdict.signatureValid) throw new CmsProblem("The signature does not fit the certificate's key.");
-    const stamps = [...(await readOwnTimeStamps(signed, trust)), ...documentTimeStamps].toSorted((a, b) => (a.time < b.time ? -1 : 1));
+    const stamps = [...(await readOwnTimeStamps(signed, trust)), ...documentTimeStamps].toSorted((a, b) =>
+      a.time < b.time ? -1 : 1,
+    );
     const trusted = stamps.find(({ chain }) => chain === 'trusted');
     verdict = { ...verdict, timeStamp: trusted ?? stamps[0] ?? null };
     if (roots === null) return verdict;
@@ -114,19 +151,36 @@ async function readTimeStamp(schema: asn1js.AsnType, data: Uint8Array, trust: Tr
   const signed = readSignedData(schema, oids.timeStampInfo);
   const info = pkijs.TSTInfo.fromBER(signed.content!);
   readHash(info.messageImprint.hashAlgorithm.algorithmId);
-  const fits = isDigestOf(signed, new Uint8Array(signed.content!)) && (await info.verify({ data: new Uint8Array(data).buffer })) && (await isSignatureValid(signed));
+  const fits =
+    isDigestOf(signed, new Uint8Array(signed.content!)) &&
+    (await info.verify({ data: new Uint8Array(data).buffer })) &&
+    (await isSignatureValid(signed));
   if (!fits || Number.isNaN(info.genTime.getTime())) return null;
   const roots = rootsOf(trust);
-  const isTrusted = roots !== null && (await succeeds(requireTrustedChain(chainOf(signed, { purpose: 'time_stamp', roots, at: [info.genTime], ...trust })).then(() => true)));
-  return { time: info.genTime.toISOString(), authority: describeSigner(signed).signerName, chain: roots === null ? 'unchecked' : isTrusted ? 'trusted' : 'untrusted' };
+  const isTrusted =
+    roots !== null &&
+    (await succeeds(
+      requireTrustedChain(chainOf(signed, { purpose: 'time_stamp', roots, at: [info.genTime], ...trust })).then(
+        () => true,
+      ),
+    ));
+  return {
+    time: info.genTime.toISOString(),
+    authority: describeSigner(signed).signerName,
+    chain: roots === null ? 'unchecked' : isTrusted ? 'trusted' : 'untrusted',
+  };
 }
 
 /** Stamps of one signature; a signature that was stamped again after years has two. */
 const ownTimeStampsMax = 4;
 
 async function readOwnTimeStamps({ info }: SignedContent, trust: Trust): Promise<PdfTimeStamp[]> {
-  const values = (info.unsignedAttrs?.attributes ?? []).filter(({ type }) => type === oids.signatureTimeStamp).flatMap(({ values: each }) => each as asn1js.AsnType[]);
-  const stamps = values.slice(0, ownTimeStampsMax).map((value) => readTimeStamp(value, info.signature.valueBlock.valueHexView, trust).catch(() => null));
+  const values = (info.unsignedAttrs?.attributes ?? [])
+    .filter(({ type }) => type === oids.signatureTimeStamp)
+    .flatMap(({ values: each }) => each as asn1js.AsnType[]);
+  const stamps = values
+    .slice(0, ownTimeStampsMax)
+    .map((value) => readTimeStamp(value, info.signature.valueBlock.valueHexView, trust).catch(() => null));
   return (await Promise.all(stamps)).filter((stamp) => stamp !== null);
 }
 
@@ -134,7 +188,10 @@ function rootsOf({ trustRootsPem }: Trust): pkijs.Certificate[] | null {
   return trustRootsPem === undefined || trustRootsPem.trim() === '' ? null : readRoots(trustRootsPem);
 }
 
-function chainOf({ signer, certificates }: SignedContent, { purpose, roots, at, validationData = noValidationData }: Trust & Pick<ChainRequest, 'purpose' | 'roots' | 'at'>): ChainRequest {
+function chainOf(
+  { signer, certificates }: SignedContent,
+  { purpose, roots, at, validationData = noValidationData }: Trust & Pick<ChainRequest, 'purpose' | 'roots' | 'at'>,
+): ChainRequest {
   return { signer, certificates, purpose, roots, at, validationData };
 }
 
@@ -158,19 +215,35 @@ function readSignedData(schema: asn1js.AsnType, type: string): SignedContent {
   const { eContentType, eContent } = data.encapContentInfo;
   if (eContentType !== type) throw new CmsProblem('What was signed is not plain data.');
   const isDetached = type === oids.data;
-  if (isDetached && eContent !== undefined) throw new CmsProblem('The signature is not detached: it brings content of its own.');
+  if (isDetached && eContent !== undefined)
+    throw new CmsProblem('The signature is not detached: it brings content of its own.');
   const [info, ...others] = data.signerInfos;
-  if (info === undefined || others.length > 0) throw new CmsProblem(`The signature has ${data.signerInfos.length} signers instead of one.`);
-  const certificates = (data.certificates ?? []).filter((each): each is pkijs.Certificate => each instanceof pkijs.Certificate);
-  if (certificates.length > cmsLimits.certificatesMax) throw new CmsProblem('The signature holds more certificates than the limit.');
+  if (info === undefined || others.length > 0)
+    throw new CmsProblem(`The signature has ${data.signerInfos.length} signers instead of one.`);
+  const certificates = (data.certificates ?? []).filter(
+    (each): each is pkijs.Certificate => each instanceof pkijs.Certificate,
+  );
+  if (certificates.length > cmsLimits.certificatesMax)
+    throw new CmsProblem('The signature holds more certificates than the limit.');
   const attributes = info.signedAttrs?.attributes ?? [];
   if (attributes.length === 0) throw new CmsProblem('The signature has no signed attributes.');
   const signer = findSigner(info.sid, certificates);
-  return { info, signer, certificates, hash: readHash(info.digestAlgorithm.algorithmId), attributes, type, content: isDetached ? null : eContent!.getValue(), signedAt: readSigningTime(attributes) };
+  return {
+    info,
+    signer,
+    certificates,
+    hash: readHash(info.digestAlgorithm.algorithmId),
+    attributes,
+    type,
+    content: isDetached ? null : eContent!.getValue(),
+    signedAt: readSigningTime(attributes),
+  };
 }
 
 function findSigner(sid: unknown, certificates: readonly pkijs.Certificate[]): pkijs.Certificate {
-  const found = certificates.find((certificate) => (sid instanceof pkijs.IssuerAndSerialNumber ? isIssuedAs(certificate, sid) : hasKeyIdentifier(certificate, sid)));
+  const found = certificates.find((certificate) =>
+    sid instanceof pkijs.IssuerAndSerialNumber ? isIssuedAs(certificate, sid) : hasKeyIdentifier(certificate, sid),
+  );
   if (found === undefined) throw new CmsProblem("The signer's certificate is not in the signature.");
   return found;
 }
@@ -187,12 +260,19 @@ function hasKeyIdentifier(certificate: pkijs.Certificate, sid: unknown): boolean
 /** Bytes of a primitive value, whatever its tag is; null for a constructed one. */
 function octets(block: asn1js.BaseBlock): Uint8Array | null {
   const { valueBlock } = block as { valueBlock?: { valueHexView?: unknown } };
-  return valueBlock?.valueHexView instanceof Uint8Array && !block.idBlock.isConstructed ? valueBlock.valueHexView : null;
+  return valueBlock?.valueHexView instanceof Uint8Array && !block.idBlock.isConstructed
+    ? valueBlock.valueHexView
+    : null;
 }
 
 function readHash(oid: string): Hash {
   const hash = hashes[oid];
-  if (hash === undefined) throw new CmsProblem(weakHashes[oid] === undefined ? 'The signature uses an unknown digest.' : `The signature uses ${weakHashes[oid]}, which can be forged.`);
+  if (hash === undefined)
+    throw new CmsProblem(
+      weakHashes[oid] === undefined
+        ? 'The signature uses an unknown digest.'
+        : `The signature uses ${weakHashes[oid]}, which can be forged.`,
+    );
   return hash;
 }
 
@@ -212,28 +292,42 @@ function attributeValue(attributes: readonly pkijs.Attribute[], oid: string): un
 function readSigningTime(attributes: readonly pkijs.Attribute[]): Date | null {
   const value = attributeValue(attributes, oids.signingTime);
   const at = value instanceof asn1js.UTCTime || value instanceof asn1js.GeneralizedTime ? value.toDate() : null; // a GeneralizedTime is a UTCTime there
-  if (value !== null && (at === null || Number.isNaN(at.getTime()))) throw new CmsProblem('The signing time cannot be read.');
+  if (value !== null && (at === null || Number.isNaN(at.getTime())))
+    throw new CmsProblem('The signing time cannot be read.');
   return at;
 }
 
-function describeSigner({ signer: { subject }, signedAt }: SignedContent): Pick<CmsVerdict, 'signerName' | 'signerOrganization' | 'signedAt'> {
-  return { signerName: nameOf(subject, oids.commonName), signerOrganization: nameOf(subject, oids.organization), signedAt: signedAt?.toISOString() ?? null };
+function describeSigner({
+  signer: { subject },
+  signedAt,
+}: SignedContent): Pick<CmsVerdict, 'signerName' | 'signerOrganization' | 'signedAt'> {
+  return {
+    signerName: nameOf(subject, oids.commonName),
+    signerOrganization: nameOf(subject, oids.organization),
+    signedAt: signedAt?.toISOString() ?? null,
+  };
 }
 
 const nameCharactersMax = 200;
 
 /** Null where a subject has no such name, or several: nobody says which of them counts. */
 function nameOf(subject: pkijs.RelativeDistinguishedNames, oid: string): string | null {
-  const [value, ...others] = subject.typesAndValues.filter(({ type }) => type === oid).map((each): unknown => each.value.valueBlock.value);
+  const [value, ...others] = subject.typesAndValues
+    .filter(({ type }) => type === oid)
+    .map((each): unknown => each.value.valueBlock.value);
   if (typeof value !== 'string' || others.some((other) => other !== value)) return null;
-  const clean = value.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ').trim().slice(0, nameCharactersMax);
+  const clean = value
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
+    .trim()
+    .slice(0, nameCharactersMax);
   return clean === '' ? null : clean;
 }
 
 /** Checked here and not by pkijs's verify: that takes the first of several attributes, and ends before the signature where the digest differs. */
 function isDigestOf({ attributes, hash, signer, type: wanted }: SignedContent, content: Uint8Array): boolean {
   const type = attributeValue(attributes, oids.contentType);
-  if (!(type instanceof asn1js.ObjectIdentifier) || type.valueBlock.toString() !== wanted) throw new CmsProblem('The signed attributes name another type of content.');
+  if (!(type instanceof asn1js.ObjectIdentifier) || type.valueBlock.toString() !== wanted)
+    throw new CmsProblem('The signed attributes name another type of content.');
   requireSigningCertificate(attributes, signer);
   const digest = attributeValue(attributes, oids.messageDigest);
   if (!(digest instanceof asn1js.OctetString)) throw new CmsProblem('The signed attributes name no digest.');
@@ -250,7 +344,8 @@ function requireSigningCertificate(attributes: readonly pkijs.Attribute[], signe
   const hash = algorithm instanceof asn1js.ObjectIdentifier ? readHash(algorithm.valueBlock.toString()) : 'SHA-256';
   const digest = parts.find((part) => part instanceof asn1js.OctetString);
   const der = new Uint8Array(signer.toSchema(false).toBER());
-  if (digest === undefined || !sameBytes(digest.valueBlock.valueHexView, digestOf(hash, der))) throw new CmsProblem('The signature names another certificate.');
+  if (digest === undefined || !sameBytes(digest.valueBlock.valueHexView, digestOf(hash, der)))
+    throw new CmsProblem('The signature names another certificate.');
 }
 
 function childrenOf(block: unknown): readonly unknown[] {
@@ -271,5 +366,13 @@ async function isSignatureValid({ info, signer, hash }: SignedContent): Promise<
   if (own === '') throw new CmsProblem('The signature uses an unknown or weak algorithm.');
   if (own !== hash) throw new CmsProblem('The algorithm of the signature does not fit its digest or key.');
   const attributes = info.signedAttrs!.encodedValue;
-  return succeeds(engine.verifyWithPublicKey(attributes, info.signature, signer.subjectPublicKeyInfo, algorithm, ...(isPlainRsa ? [hash] : [])));
+  return succeeds(
+    engine.verifyWithPublicKey(
+      attributes,
+      info.signature,
+      signer.subjectPublicKeyInfo,
+      algorithm,
+      ...(isPlainRsa ? [hash] : []),
+    ),
+  );
 }

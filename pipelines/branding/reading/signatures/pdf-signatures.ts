@@ -37,7 +37,17 @@ interface Coverage {
   readonly end: number;
 }
 
-type Verdict = Pick<PdfSignature, 'signerName' | 'signerOrganization' | 'signedAt' | 'timeStamp' | 'digestMatches' | 'signatureValid' | 'chain' | 'problem'>;
+type Verdict = Pick<
+  PdfSignature,
+  | 'signerName'
+  | 'signerOrganization'
+  | 'signedAt'
+  | 'timeStamp'
+  | 'digestMatches'
+  | 'signatureValid'
+  | 'chain'
+  | 'problem'
+>;
 
 /**
  * The digital signatures of a PDF (ISO 32000-1 section 12.8), verified, in the order in which they were made.
@@ -47,20 +57,40 @@ export async function readSignatures(options: SignatureOptions): Promise<PdfSign
   const { file, revisions } = options;
   const fields = findSignedFields(options);
   const stampCount = fields.filter(({ dict }) => isTimeStamp(file, dict)).length;
-  if (fields.length - stampCount > signaturesMax) throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${signaturesMax} signatures.`);
-  if (stampCount > timeStampsMax) throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${timeStampsMax} time stamps.`);
-  const judged = fields.map((field): SignedValue => ({ field, contents: stringOf(file, field.dict, 'Contents'), covered: coverageOf(file, field) }));
+  if (fields.length - stampCount > signaturesMax)
+    throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${signaturesMax} signatures.`);
+  if (stampCount > timeStampsMax)
+    throw new LetterRefused('letter_limit_exceeded', `The PDF has more than ${timeStampsMax} time stamps.`);
+  const judged = fields.map((field): SignedValue => ({
+    field,
+    contents: stringOf(file, field.dict, 'Contents'),
+    covered: coverageOf(file, field),
+  }));
   judged.sort((a, b) => (a.covered?.end ?? 0) - (b.covered?.end ?? 0));
   const trust = { trustRootsPem: options.trustRootsPem, validationData: readValidationData(file) };
   const isStamp = ({ field }: SignedValue) => isTimeStamp(file, field.dict);
   const stamps: DocumentTimeStamp[] = [];
-  for (const value of judged.filter(isStamp)) if (judgeCoverage(value.covered, revisions) !== 'partial') stamps.push(...(await readDocumentTimeStamp(file, value, trust)));
+  for (const value of judged.filter(isStamp))
+    if (judgeCoverage(value.covered, revisions) !== 'partial')
+      stamps.push(...(await readDocumentTimeStamp(file, value, trust)));
   const signatures: PdfSignature[] = [];
   for (const value of judged.filter((each) => !isStamp(each))) {
-    const { field: { name, page, box, dict }, covered } = value;
-    const documentTimeStamps = stamps.filter(({ end }) => covered !== null && end > covered.end).map(({ stamp }) => stamp);
+    const {
+      field: { name, page, box, dict },
+      covered,
+    } = value;
+    const documentTimeStamps = stamps
+      .filter(({ end }) => covered !== null && end > covered.end)
+      .map(({ stamp }) => stamp);
     const verdict = await verify({ file, value, trust, documentTimeStamps });
-    signatures.push({ field: name, page, box, subFilter: subFilterOf(file, dict), ...verdict, coverage: judgeCoverage(covered, revisions) });
+    signatures.push({
+      field: name,
+      page,
+      box,
+      subFilter: subFilterOf(file, dict),
+      ...verdict,
+      coverage: judgeCoverage(covered, revisions),
+    });
   }
   const lost = countByteRanges(file.text) > judged.length;
   return lost ? [...signatures, lostSignature] : signatures;
@@ -84,7 +114,11 @@ interface DocumentTimeStamp {
   readonly end: number;
 }
 
-async function readDocumentTimeStamp(file: PdfFile, { contents, covered }: SignedValue, trust: TrustOptions): Promise<DocumentTimeStamp[]> {
+async function readDocumentTimeStamp(
+  file: PdfFile,
+  { contents, covered }: SignedValue,
+  trust: TrustOptions,
+): Promise<DocumentTimeStamp[]> {
   if (contents === null || covered === null) return [];
   const { verifyTimeStamp } = await import('./cms.ts');
   const stamp = await verifyTimeStamp({ token: contents.bytes, data: coveredBytes(file, covered), ...trust });
@@ -101,17 +135,30 @@ const validationEntriesMax = 32;
 /** What the file brings along for its validation (the dictionary DSS). */
 function readValidationData(file: PdfFile): ValidationData {
   const dss = dictOf(file, rootOf(file).entries.get('DSS'));
-  const list = (key: string) => itemsOf(file, dss.entries.get(key)).slice(0, validationEntriesMax).flatMap((item) => {
-    const object = isRef(item) ? file.object(item.number) : undefined;
-    return object === undefined || object.stream === null ? [] : [file.decode(object)];
-  });
+  const list = (key: string) =>
+    itemsOf(file, dss.entries.get(key))
+      .slice(0, validationEntriesMax)
+      .flatMap((item) => {
+        const object = isRef(item) ? file.object(item.number) : undefined;
+        return object === undefined || object.stream === null ? [] : [file.decode(object)];
+      });
   return { certificates: list('Certs'), crls: list('CRLs'), ocsps: list('OCSPs') };
 }
 
 /** A file that was signed, and whose signature a later revision has taken away. */
 const lostSignature: PdfSignature = {
-  field: '', page: null, box: null, subFilter: '', signerName: null, signerOrganization: null, signedAt: null, timeStamp: null,
-  digestMatches: false, signatureValid: false, coverage: 'partial', chain: 'unchecked',
+  field: '',
+  page: null,
+  box: null,
+  subFilter: '',
+  signerName: null,
+  signerOrganization: null,
+  signedAt: null,
+  timeStamp: null,
+  digestMatches: false,
+  signatureValid: false,
+  coverage: 'partial',
+  chain: 'unchecked',
   problem: 'The file holds a signature that its last version does not show.',
 };
 
@@ -122,7 +169,8 @@ function countByteRanges(text: string): number {
 /** A signature covers its own revision up to its end mark at least, and says nothing of what later ones add. */
 function judgeCoverage(covered: Coverage | null, revisions: readonly ComparedRevision[]): PdfSignature['coverage'] {
   const at = covered === null ? -1 : revisions.findIndex(({ mark, end }) => covered.end >= mark && covered.end <= end);
-  if (covered === null || at < 0 || !covered.leavesOutOnlyItself || covered.ranges[1] < revisions[at]!.start) return 'partial';
+  if (covered === null || at < 0 || !covered.leavesOutOnlyItself || covered.ranges[1] < revisions[at]!.start)
+    return 'partial';
   const later = revisions.slice(at + 1);
   if (later.length === 0) return 'whole';
   return later.some(({ kind }) => kind === 'other') ? 'changed' : 'extended';
@@ -139,7 +187,12 @@ function findSignedFields({ file, pages }: SignatureOptions): SignedField[] {
     if (!isDict(value) || fields.has(value)) continue;
     const [shown] = widgetsOf({ view: file, field: object.value, pages });
     const place = shown === undefined ? { page: null, box: null } : { page: shown.page, box: roundBox(shown.box) };
-    fields.set(value, { name: fullFieldName(file, object.value), ...place, dict: value, holder: holders.get(value) ?? object });
+    fields.set(value, {
+      name: fullFieldName(file, object.value),
+      ...place,
+      dict: value,
+      holder: holders.get(value) ?? object,
+    });
   }
   return [...fields.values()];
 }
@@ -159,13 +212,20 @@ function coverageOf(file: PdfFile, { dict, holder }: SignedField): Coverage | nu
   const contents = dict.entries.get('Contents');
   if (!isArray(range) || range.items.length !== 4 || !isString(contents)) return null;
   const numbers = range.items.map((item) => file.resolve(item));
-  if (!numbers.every((each) => typeof each === 'number' && Number.isInteger(each) && each >= 0 && each <= file.bytes.length)) return null;
+  if (
+    !numbers.every(
+      (each) => typeof each === 'number' && Number.isInteger(each) && each >= 0 && each <= file.bytes.length,
+    )
+  )
+    return null;
   const [start, length, second, rest] = numbers as [number, number, number, number];
   const end = second + rest;
   if (end > file.bytes.length || start + length > second) return null;
   // Places in an object stream are none in the file.
-  const isInPlace = holder !== undefined && holder.packed === null && contents.start >= holder.start && contents.end <= holder.end;
-  const leavesOutOnlyItself = isInPlace && start === 0 && contents.hex && length === contents.start && second === contents.end;
+  const isInPlace =
+    holder !== undefined && holder.packed === null && contents.start >= holder.start && contents.end <= holder.end;
+  const leavesOutOnlyItself =
+    isInPlace && start === 0 && contents.hex && length === contents.start && second === contents.end;
   return { ranges: [start, length, second, rest], leavesOutOnlyItself, end };
 }
 
@@ -176,14 +236,31 @@ interface VerifyOptions {
   readonly documentTimeStamps: readonly PdfTimeStamp[];
 }
 
-async function verify({ file, value: { field: { dict }, contents, covered }, trust, documentTimeStamps }: VerifyOptions): Promise<Verdict> {
+async function verify({
+  file,
+  value: {
+    field: { dict },
+    contents,
+    covered,
+  },
+  trust,
+  documentTimeStamps,
+}: VerifyOptions): Promise<Verdict> {
   const time = file.entry(dict, 'M');
   const claimed = isString(time) ? pdfTime(pdfText(time)) : null;
-  if (!subFilters.has(subFilterOf(file, dict))) return unverified('The type of the signature is not supported.', claimed);
-  if (contents === null || covered === null) return unverified('The signature does not say which bytes it covers.', claimed);
+  if (!subFilters.has(subFilterOf(file, dict)))
+    return unverified('The type of the signature is not supported.', claimed);
+  if (contents === null || covered === null)
+    return unverified('The signature does not say which bytes it covers.', claimed);
   const { verifyDetachedCms } = await import('./cms.ts'); // loaded only where a letter is signed
   const claimedAt = claimed === null ? undefined : new Date(claimed);
-  const verdict = await verifyDetachedCms({ cms: contents.bytes, content: coveredBytes(file, covered), claimedAt, documentTimeStamps, ...trust });
+  const verdict = await verifyDetachedCms({
+    cms: contents.bytes,
+    content: coveredBytes(file, covered),
+    claimedAt,
+    documentTimeStamps,
+    ...trust,
+  });
   return { ...verdict, signedAt: earlier(verdict.signedAt ?? claimed, verdict.timeStamp?.time ?? null) };
 }
 
@@ -194,7 +271,16 @@ function earlier(claimed: string | null, stamped: string | null): string | null 
 }
 
 function unverified(problem: string, signedAt: string | null): Verdict {
-  return { signerName: null, signerOrganization: null, signedAt, timeStamp: null, digestMatches: false, signatureValid: false, chain: 'unchecked', problem };
+  return {
+    signerName: null,
+    signerOrganization: null,
+    signedAt,
+    timeStamp: null,
+    digestMatches: false,
+    signatureValid: false,
+    chain: 'unchecked',
+    problem,
+  };
 }
 
 const timeForm = /^D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:Z|([+-])(\d\d)'?(\d\d)?)?/;
@@ -203,7 +289,17 @@ const timeForm = /^D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:Z|([+-])(\d\d)
 export function pdfTime(text: string): string | null {
   const match = timeForm.exec(text);
   if (match === null) return null;
-  const [year, month = '01', day = '01', hour = '00', minute = '00', second = '00', sign, zoneHours = '00', zoneMinutes = '00'] = match.slice(1);
+  const [
+    year,
+    month = '01',
+    day = '01',
+    hour = '00',
+    minute = '00',
+    second = '00',
+    sign,
+    zoneHours = '00',
+    zoneMinutes = '00',
+  ] = match.slice(1);
   const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
   const offset = (Number(zoneHours) * 60 + Number(zoneMinutes)) * 60_000 * (sign === '-' ? -1 : 1);
   return Number.isNaN(time) ? null : new Date(time - (sign === undefined ? 0 : offset)).toISOString();

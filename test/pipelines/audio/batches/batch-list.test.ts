@@ -47,9 +47,13 @@ describe('a folder', () => {
 
 describe('a list', () => {
   const csv = 'name,path,model\nfirst,a.wav,phone/v7\n,"sub/b, c.wav",\n\n,/abs/d.wav,digital\n';
-  const jsonl = '{"path":"a.wav","model":"phone/v7","name":"first"}\n{"path":"sub/b, c.wav"}\n\n{"path":"/abs/d.wav","model":"digital"}';
+  const jsonl =
+    '{"path":"a.wav","model":"phone/v7","name":"first"}\n{"path":"sub/b, c.wav"}\n\n{"path":"/abs/d.wav","model":"digital"}';
 
-  it.each([['CSV', 'list.csv', csv], ['JSONL', 'list.JSONL', jsonl]])('of %s names paths relative to itself, with a model and a name', async (_kind, name, text) => {
+  it.each([
+    ['CSV', 'list.csv', csv],
+    ['JSONL', 'list.JSONL', jsonl],
+  ])('of %s names paths relative to itself, with a model and a name', async (_kind, name, text) => {
     const path = await write(name, text);
     const source = await openItemSource(path, limits);
     expect(source).toMatchObject({ kind: 'list', name, count: 3 });
@@ -68,20 +72,29 @@ describe('a list', () => {
     ['x.csv', 'path;model;name\na.wav;phone;x\n', /separated by semicolons, and must be by commas or tabs/],
     ['x.csv', Buffer.from('\ufeffpath,model\na.wav,phone\n', 'utf16le'), /in UTF-16, and must be in UTF-8/],
     ['x.jsonl', Buffer.from('{"path":"a"}\n', 'utf16le'), /in UTF-16, and must be in UTF-8/],
-    ['x.csv', `path,name\na.wav,${'n'.repeat(4097)}\n`, /Line 2: the name has 4097 characters, and at most 4096 are kept \(sourceCharactersMax\)/],
+    [
+      'x.csv',
+      `path,name\na.wav,${'n'.repeat(4097)}\n`,
+      /Line 2: the name has 4097 characters, and at most 4096 are kept \(sourceCharactersMax\)/,
+    ],
     ['x.jsonl', '{"path":"a"}\n{"path":\n', /Line 2: it is not JSON/],
     ['x.jsonl', '{"path":"a","models":"b"}\n', /Line 1: .*models/],
     ['x.jsonl', '"a"\n', /Line 1: row/],
     ['x.jsonl', '{"path":"a\\u0000"}\n', /Line 1: a text holds characters/],
     ['x.jsonl', `{"path":"${'a'.repeat(17_000)}"}\n`, /Line 1: The line is longer/],
   ])('%s is refused whole for %j', async (name, text, problem) => {
-    await expect(openItemSource(await write(name, text), limits)).rejects.toMatchObject({ code: 'audio_list_invalid', problem: expect.stringMatching(problem) as string });
+    await expect(openItemSource(await write(name, text), limits)).rejects.toMatchObject({
+      code: 'audio_list_invalid',
+      problem: expect.stringMatching(problem) as string,
+    });
   });
 
   it('may have as many items as a batch, and no more', async () => {
     const rows = (count: number) => `path\n${'a.wav\n'.repeat(count)}`;
     expect((await openItemSource(await write('five.csv', rows(5)), limits)).count).toBe(5);
-    await expect(openItemSource(await write('six.csv', rows(6)), limits)).rejects.toMatchObject({ code: 'batch_too_large' });
+    await expect(openItemSource(await write('six.csv', rows(6)), limits)).rejects.toMatchObject({
+      code: 'batch_too_large',
+    });
   });
 });
 

@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openLazyScoring } from '../../../../jobs/lazy-scoring.ts';
 import { AudioStore } from '../../../../pipelines/audio/store/audio-store.ts';
-import { cancelBatch, countStates, finishBatch, readBatch, retryBatch, type Batch } from '../../../../pipelines/audio/batches/batch.ts';
+import {
+  cancelBatch,
+  countStates,
+  finishBatch,
+  readBatch,
+  retryBatch,
+  type Batch,
+} from '../../../../pipelines/audio/batches/batch.ts';
 import { submitBatch, type SubmittedItem } from '../../../../pipelines/audio/batches/batch-intake.ts';
 import { loadRegistry } from '../../../../pipelines/audio/models/registry.ts';
 import { failChunk, performChunk, type ChunkWork } from '../../../../pipelines/audio/batches/perform-chunk.ts';
@@ -17,7 +24,14 @@ import { useTestDatabase } from '../../../support/database.ts';
 import { writeModelDirectory } from '../../../support/model-directory.ts';
 import { silentLog } from '../../../support/night.ts';
 import { speechLike, writeWav } from '../../../support/speech-like.ts';
-import { configIn, submissionOf, testModel, tinyRecording, useFolder, writeVoice } from '../../../support/recording-batch.ts';
+import {
+  configIn,
+  submissionOf,
+  testModel,
+  tinyRecording,
+  useFolder,
+  writeVoice,
+} from '../../../support/recording-batch.ts';
 
 const { db } = await useTestDatabase();
 const folder = await useFolder('perform');
@@ -32,16 +46,40 @@ const silence = async (): Promise<SubmittedItem> => {
   await writeFile(join(folder, source), tinyRecording(made));
   return { path: join(folder, source), source };
 };
-const submit = async (items: readonly SubmittedItem[], model = testModel) => (await submitBatch({ db, config }, submissionOf(items, { key: randomUUID(), model }))).batch;
+const submit = async (items: readonly SubmittedItem[], model = testModel) =>
+  (await submitBatch({ db, config }, submissionOf(items, { key: randomUUID(), model }))).batch;
 const perform = async (batch: Batch, changes: Partial<ChunkWork> = {}, chunk = 0) =>
-  performChunk({ db, store, registry: await loadRegistry(db, config), score: scoring.score, limits: { audioScorers: 2, jobCrashesMax: 2 }, log: silentLog, signal: new AbortController().signal, ...changes }, { batchId: batch.batchId, generation: batch.generation, chunk });
+  performChunk(
+    {
+      db,
+      store,
+      registry: await loadRegistry(db, config),
+      score: scoring.score,
+      limits: { audioScorers: 2, jobCrashesMax: 2 },
+      log: silentLog,
+      signal: new AbortController().signal,
+      ...changes,
+    },
+    { batchId: batch.batchId, generation: batch.generation, chunk },
+  );
 const itemsOf = ({ batchId }: Batch) => listVerifications(db, batchId, { after: 0, limit: 1000, windows: true });
-const endsOf = async (batch: Batch) => (await itemsOf(batch)).map(({ state, reason, reused }) => [state, reason, reused]);
+const endsOf = async (batch: Batch) =>
+  (await itemsOf(batch)).map(({ state, reason, reused }) => [state, reason, reused]);
 
 /** What a scorer would say, for tests that count how often it is asked. */
 const verdict = (changes: Partial<ScoredRecording> = {}): ScoredRecording => ({
-  state: 'performed', model: testModel, audio: { format: 'wav', codec: 'pcm_s16le', sampleRate: 8000, channels: 1, durationSeconds: 4 }, voiceSeconds: 3, scores: { synthesis: 0.25, replay: 0.75 },
-  decision: { label: 'synthesized', thresholds: { synthesis: 0.5, replay: 0.5 }, policy: 'thresholds/1' }, reason: null, channelScores: [], windows: [], notes: [], computedMs: 1, ...changes,
+  state: 'performed',
+  model: testModel,
+  audio: { format: 'wav', codec: 'pcm_s16le', sampleRate: 8000, channels: 1, durationSeconds: 4 },
+  voiceSeconds: 3,
+  scores: { synthesis: 0.25, replay: 0.75 },
+  decision: { label: 'synthesized', thresholds: { synthesis: 0.5, replay: 0.5 }, policy: 'thresholds/1' },
+  reason: null,
+  channelScores: [],
+  windows: [],
+  notes: [],
+  computedMs: 1,
+  ...changes,
 });
 const counting = (answer: (asked: string[]) => ScoredRecording | Promise<ScoredRecording> = () => verdict()) => {
   const asked: string[] = [];
@@ -52,16 +90,36 @@ describe('a chunk', () => {
   it('gives each item the outcome of its audio, by the real scorers', async () => {
     const voice = { path: await writeVoice(join(folder, 'voice.wav')), source: 'voice' };
     await writeFile(join(folder, 'text'), 'no audio');
-    const batch = await submit([voice, await silence(), { path: join(folder, 'text'), source: 'text' }, { ...voice, source: 'again' }]);
+    const batch = await submit([
+      voice,
+      await silence(),
+      { path: join(folder, 'text'), source: 'text' },
+      { ...voice, source: 'again' },
+    ]);
     expect(await perform(batch)).toEqual({ scored: 2, reused: 1, refused: 1 });
     const [first, second, third, fourth] = await itemsOf(batch);
-    expect(first).toMatchObject({ state: 'performed', reason: null, model: testModel, attempts: 1, reused: false, audio: { sampleRate: 8000, channels: 1, duration: 4 } });
+    expect(first).toMatchObject({
+      state: 'performed',
+      reason: null,
+      model: testModel,
+      attempts: 1,
+      reused: false,
+      audio: { sampleRate: 8000, channels: 1, duration: 4 },
+    });
     expect(first!.scores!.synthesis).toBeGreaterThan(0);
     expect(first!.decision!.label).toEqual(expect.any(String));
     expect(first!.windows!.length).toBeGreaterThan(0);
     expect(second).toMatchObject({ state: 'performedWithoutScore', scores: null, decision: null });
     expect(third).toMatchObject({ state: 'error', reason: 'format_unknown', scores: null });
-    expect({ ...fourth, id: '', line: 0, source: '', attempts: 0, reused: false, times: null }).toEqual({ ...first, id: '', line: 0, source: '', attempts: 0, reused: false, times: null });
+    expect({ ...fourth, id: '', line: 0, source: '', attempts: 0, reused: false, times: null }).toEqual({
+      ...first,
+      id: '',
+      line: 0,
+      source: '',
+      attempts: 0,
+      reused: false,
+      times: null,
+    });
     expect(fourth!.reused).toBe(true);
     expect(await finishBatch(db, batch)).toBe('done');
   });
@@ -72,13 +130,29 @@ describe('a chunk', () => {
     const broken = { ...config, shippedDirectory };
     const registry = await loadRegistry(db, broken);
     const wide = await writeWav(join(folder, 'wide.wav'), [speechLike({ sampleRate: 16_000, seconds: 3 })], 16_000);
-    const items = [{ path: await writeVoice(join(folder, 'narrow.wav'), { pitch: 170 }), source: 'narrow' }, { path: wide, source: 'wide' }];
-    const { batch } = await submitBatch({ db, config: broken }, submissionOf(items, { key: randomUUID(), model: 'auto' }));
+    const items = [
+      { path: await writeVoice(join(folder, 'narrow.wav'), { pitch: 170 }), source: 'narrow' },
+      { path: wide, source: 'wide' },
+    ];
+    const { batch } = await submitBatch(
+      { db, config: broken },
+      submissionOf(items, { key: randomUUID(), model: 'auto' }),
+    );
     await perform(batch, { registry });
     const [narrow, other] = await itemsOf(batch);
     expect(narrow).toMatchObject({ state: 'performed', model: 'phone/v8' });
-    expect(other).toMatchObject({ state: 'error', reason: 'scoring_failed', reasonDetail: 'At 16000 Hz it needs the default of digital, which cannot be used here.' });
-    expect(() => registry.resolve('digital')).toThrowError(expect.objectContaining({ code: 'model_invalid', problem: 'The manifest cannot be read.', hint: `Look at ${join(shippedDirectory, 'digital-v3', 'manifest.json')}.` }) as Error);
+    expect(other).toMatchObject({
+      state: 'error',
+      reason: 'scoring_failed',
+      reasonDetail: 'At 16000 Hz it needs the default of digital, which cannot be used here.',
+    });
+    expect(() => registry.resolve('digital')).toThrowError(
+      expect.objectContaining({
+        code: 'model_invalid',
+        problem: 'The manifest cannot be read.',
+        hint: `Look at ${join(shippedDirectory, 'digital-v3', 'manifest.json')}.`,
+      }) as Error,
+    );
     await rm(join(shippedDirectory, 'phone-v8', 'manifest.json'));
     const none = await loadRegistry(db, broken);
     expect(() => none.resolve('auto')).toThrowError(expect.objectContaining({ code: 'model_invalid' }) as Error);
@@ -92,7 +166,10 @@ describe('a chunk', () => {
     const again = await submit([items[1]!, items[0]!]);
     expect(await perform(again, { score })).toEqual({ scored: 0, reused: 2, refused: 0 });
     expect(asked).toHaveLength(2);
-    expect((await itemsOf(again)).map(({ scores, attempts, reused }) => [scores, attempts, reused])).toEqual([[{ synthesis: 0.25, replay: 0.75 }, 0, true], [{ synthesis: 0.25, replay: 0.75 }, 0, true]]);
+    expect((await itemsOf(again)).map(({ scores, attempts, reused }) => [scores, attempts, reused])).toEqual([
+      [{ synthesis: 0.25, replay: 0.75 }, 0, true],
+      [{ synthesis: 0.25, replay: 0.75 }, 0, true],
+    ]);
   });
 
   it('computes again with another model, and with other settings', async () => {
@@ -108,21 +185,37 @@ describe('a chunk', () => {
 
   it('refuses every item of the same damaged audio at once, but tries each where the cause may lie in the service', async () => {
     const item = await silence();
-    const damaged = counting(() => Promise.reject(new AudioRefusal('audio_damaged', 'Its sizes contradict each other.')));
+    const damaged = counting(() =>
+      Promise.reject(new AudioRefusal('audio_damaged', 'Its sizes contradict each other.')),
+    );
     const batch = await submit([item, item, item]);
     expect(await perform(batch, damaged)).toEqual({ scored: 0, reused: 0, refused: 3 });
     expect(damaged.asked).toHaveLength(1);
-    expect((await itemsOf(batch)).map(({ reasonDetail }) => reasonDetail)).toEqual(Array(3).fill('Its sizes contradict each other.'));
-    const crashing = counting((asked) => (asked.length === 1 ? Promise.reject(new AudioRefusal('scorer_crashed')) : verdict()));
+    expect((await itemsOf(batch)).map(({ reasonDetail }) => reasonDetail)).toEqual(
+      Array(3).fill('Its sizes contradict each other.'),
+    );
+    const crashing = counting((asked) =>
+      asked.length === 1 ? Promise.reject(new AudioRefusal('scorer_crashed')) : verdict(),
+    );
     const second = await submit([item, item, item]);
     expect(await perform(second, crashing)).toEqual({ scored: 1, reused: 1, refused: 1 });
-    expect(await endsOf(second)).toEqual([['error', 'scorer_crashed', false], ['performed', null, false], ['performed', null, true]]);
+    expect(await endsOf(second)).toEqual([
+      ['error', 'scorer_crashed', false],
+      ['performed', null, false],
+      ['performed', null, true],
+    ]);
   });
 
   it('ends an item whose scoring threw as failed, and goes on with the others', async () => {
     const batch = await submit([await silence(), await silence()]);
-    await perform(batch, { limits: { audioScorers: 1, jobCrashesMax: 2 }, ...counting((asked) => (asked.length === 1 ? Promise.reject(new TypeError('a bug')) : verdict())) });
-    expect(await endsOf(batch)).toEqual([['error', 'scoring_failed', false], ['performed', null, false]]);
+    await perform(batch, {
+      limits: { audioScorers: 1, jobCrashesMax: 2 },
+      ...counting((asked) => (asked.length === 1 ? Promise.reject(new TypeError('a bug')) : verdict())),
+    });
+    expect(await endsOf(batch)).toEqual([
+      ['error', 'scoring_failed', false],
+      ['performed', null, false],
+    ]);
   });
 
   it('says so if the audio was deleted, is not there, or its model is gone', async () => {
@@ -132,7 +225,10 @@ describe('a chunk', () => {
     await deleteRecording({ db, store }, first!.audio!.sha256, 'test');
     await rm(store.pathOf(second!.audio!.sha256));
     await perform(batch);
-    expect(await endsOf(batch)).toEqual([['error', 'recording_deleted', false], ['error', 'scoring_failed', false]]);
+    expect(await endsOf(batch)).toEqual([
+      ['error', 'recording_deleted', false],
+      ['error', 'scoring_failed', false],
+    ]);
     const gone = await submit([items[0]!]);
     await db.query(`UPDATE verification SET model = 'phone/v5' WHERE batch_id = $1`, [gone.batchId]);
     await perform(gone);
@@ -166,7 +262,9 @@ describe('a job that is not wanted any more', () => {
   it('cannot be cancelled any more when every item has an outcome: the batch is done', async () => {
     const batch = await submit([await silence()]);
     await perform(batch, { score: counting(async () => verdict()).score });
-    await db.query(`UPDATE verification_batch SET state = 'performing', ended_at = NULL WHERE batch_id = $1`, [batch.batchId]);
+    await db.query(`UPDATE verification_batch SET state = 'performing', ended_at = NULL WHERE batch_id = $1`, [
+      batch.batchId,
+    ]);
     await expect(cancelBatch(db, batch.id)).rejects.toMatchObject({ code: 'batch_ended' });
     expect(await readBatch(db, batch.id)).toMatchObject({ state: 'done' });
   });
@@ -179,7 +277,11 @@ describe('a job that is not wanted any more', () => {
     });
     await perform(batch, { score, limits: { audioScorers: 1, jobCrashesMax: 2 } });
     expect(asked).toHaveLength(2);
-    expect(await endsOf(batch)).toEqual([['performed', null, false], ['error', 'batch_cancelled', false], ['error', 'batch_cancelled', false]]);
+    expect(await endsOf(batch)).toEqual([
+      ['performed', null, false],
+      ['error', 'batch_cancelled', false],
+      ['error', 'batch_cancelled', false],
+    ]);
     expect(await readBatch(db, batch.id)).toMatchObject({ state: 'cancelled' });
   });
 });
@@ -194,8 +296,13 @@ describe('a try that does not end', () => {
       stop.abort(interrupted);
       throw interrupted;
     });
-    await expect(perform(batch, { ...scorer, signal: stop.signal, limits: { audioScorers: 1, jobCrashesMax: 2 } })).rejects.toBe(interrupted);
-    expect((await itemsOf(batch)).map(({ state, attempts }) => [state, attempts])).toEqual([['performed', 1], ['queued', 0]]);
+    await expect(
+      perform(batch, { ...scorer, signal: stop.signal, limits: { audioScorers: 1, jobCrashesMax: 2 } }),
+    ).rejects.toBe(interrupted);
+    expect((await itemsOf(batch)).map(({ state, attempts }) => [state, attempts])).toEqual([
+      ['performed', 1],
+      ['queued', 0],
+    ]);
     await perform(batch, counting());
     expect(await countStates(db, batch.batchId)).toMatchObject({ performed: 2 });
   });
@@ -214,10 +321,19 @@ describe('a try that does not end', () => {
       void perform(batch, { score: dying, limits: { audioScorers: 1, jobCrashesMax: 2 } });
       await until(async () => (await itemsOf(batch))[0]!.attempts === deaths + 1);
     }
-    expect((await itemsOf(batch)).map(({ state, attempts }) => [state, attempts])).toEqual([['performing', 2], ['performed', 1], ['performed', 1]]);
+    expect((await itemsOf(batch)).map(({ state, attempts }) => [state, attempts])).toEqual([
+      ['performing', 2],
+      ['performed', 1],
+      ['performed', 1],
+    ]);
     await perform(batch, { score: dying });
     const [end] = await itemsOf(batch);
-    expect(end).toMatchObject({ state: 'error', reason: 'scorer_crashed', attempts: 3, reasonDetail: expect.stringContaining('2 times') as string });
+    expect(end).toMatchObject({
+      state: 'error',
+      reason: 'scorer_crashed',
+      attempts: 3,
+      reasonDetail: expect.stringContaining('2 times') as string,
+    });
   });
 });
 
@@ -225,10 +341,21 @@ describe('a job that has failed for good', () => {
   it('ends what is left of its chunk in error, and nothing else', async () => {
     const batch = await submit(await Promise.all(Array.from({ length: 51 }, silence)));
     const first = { batchId: batch.batchId, generation: 1, chunk: 0 };
-    await perform(batch, { ...counting((asked) => (asked.length === 1 ? verdict() : Promise.reject(new ServiceError('scorer_unavailable', { operation: 'score' })))), limits: { audioScorers: 1, jobCrashesMax: 2 } }).catch(() => {});
+    await perform(batch, {
+      ...counting((asked) =>
+        asked.length === 1 ? verdict() : Promise.reject(new ServiceError('scorer_unavailable', { operation: 'score' })),
+      ),
+      limits: { audioScorers: 1, jobCrashesMax: 2 },
+    }).catch(() => {});
     await failChunk(db, { ...first, generation: 7 }, 'of another generation');
     await failChunk(db, first, 'The process that scores recordings could not be started.');
-    expect(await countStates(db, batch.batchId)).toEqual({ queued: 1, performing: 0, performed: 1, performedWithoutScore: 0, error: 49 });
+    expect(await countStates(db, batch.batchId)).toEqual({
+      queued: 1,
+      performing: 0,
+      performed: 1,
+      performedWithoutScore: 0,
+      error: 49,
+    });
     expect(await finishBatch(db, batch)).toBe('missing');
   });
 });
@@ -238,7 +365,13 @@ describe('a retry', () => {
     const items = [await silence(), await silence(), await silence()];
     const batch = await submit([...items, { path: join(folder, 'none'), source: 'none' }]);
     const answers = [verdict(), new AudioRefusal('time_exceeded'), new AudioRefusal('audio_damaged')];
-    await perform(batch, { limits: { audioScorers: 1, jobCrashesMax: 2 }, ...counting((asked) => { const answer = answers[asked.length - 1]!; return answer instanceof AudioRefusal ? Promise.reject(answer) : answer; }) });
+    await perform(batch, {
+      limits: { audioScorers: 1, jobCrashesMax: 2 },
+      ...counting((asked) => {
+        const answer = answers[asked.length - 1]!;
+        return answer instanceof AudioRefusal ? Promise.reject(answer) : answer;
+      }),
+    });
     await expect(retryBatch(db, batch.id, { all: false })).rejects.toMatchObject({ code: 'batch_ended' });
     await finishBatch(db, batch);
     expect(await retryBatch(db, batch.id, { all: false })).toEqual({ retried: 1 });
@@ -248,7 +381,12 @@ describe('a retry', () => {
     expect(await countStates(db, batch.batchId)).toMatchObject({ queued: 1 });
     await perform(again, counting());
     await finishBatch(db, again);
-    expect(await endsOf(batch)).toEqual([['performed', null, false], ['performed', null, false], ['error', 'audio_damaged', false], ['error', 'file_missing', false]]);
+    expect(await endsOf(batch)).toEqual([
+      ['performed', null, false],
+      ['performed', null, false],
+      ['error', 'audio_damaged', false],
+      ['error', 'file_missing', false],
+    ]);
     expect(await retryBatch(db, batch.id, { all: false })).toEqual({ retried: 0 });
     expect(await readBatch(db, batch.id)).toMatchObject({ state: 'done', generation: 2 });
     expect(await retryBatch(db, batch.id, { all: true })).toEqual({ retried: 1 });

@@ -8,12 +8,25 @@ import { describeDecoder } from '../../../../pipelines/audio/decode/decoder-libr
 import { openRecording } from '../../../../pipelines/audio/decode/open-recording.ts';
 import { blockSamplesMax } from '../../../../pipelines/audio/decode/recording.ts';
 import { AudioRefusal, type AudioReason } from '../../../../pipelines/audio/reasons.ts';
-import { pcm16, readWhole, RecordingFolder, sampleRecording, sampleRecordingPath, tone, wavFile, wideLimits } from '../../../support/audio-file.ts';
+import {
+  pcm16,
+  readWhole,
+  RecordingFolder,
+  sampleRecording,
+  sampleRecordingPath,
+  tone,
+  wavFile,
+  wideLimits,
+} from '../../../support/audio-file.ts';
 
 const folder = new RecordingFolder();
 afterAll(() => folder.remove());
 
-const reasonOf = (reading: Promise<unknown>) => reading.then(() => 'read', (error: unknown) => (error instanceof AudioRefusal ? error.reason : error));
+const reasonOf = (reading: Promise<unknown>) =>
+  reading.then(
+    () => 'read',
+    (error: unknown) => (error instanceof AudioRefusal ? error.reason : error),
+  );
 
 /** How far the samples are from the sine, in dB below it, at the place where it belongs. */
 function distance(samples: Float32Array, sampleRate: number, hertz = 440): number {
@@ -50,7 +63,10 @@ describe('a recording', () => {
   });
 
   it('without a header that says so keeps what an MP3 encoder puts before the start', async () => {
-    const [counted, plain] = [await readWhole(sampleRecordingPath('tone.mp3')), await readWhole(sampleRecordingPath('tone-no-header.mp3'))];
+    const [counted, plain] = [
+      await readWhole(sampleRecordingPath('tone.mp3')),
+      await readWhole(sampleRecordingPath('tone-no-header.mp3')),
+    ];
     expect(plain.samples[0]!.length).toBeGreaterThan(counted.samples[0]!.length);
   });
 
@@ -125,7 +141,9 @@ describe('a recording', () => {
       await readWhole(folder.write('a.wav', wavFile()));
       await reasonOf(readWhole(sampleRecordingPath('tone.mp3'), { channelsMax: 0 }));
       await reasonOf(readWhole(folder.write('b', Buffer.from('nothing'))));
-      await reasonOf(readWhole(folder.write('c', Buffer.concat([sampleRecording('tone.m4a').subarray(0, 60), Buffer.alloc(4_000)]))));
+      await reasonOf(
+        readWhole(folder.write('c', Buffer.concat([sampleRecording('tone.m4a').subarray(0, 60), Buffer.alloc(4_000)]))),
+      );
     }
     await expect.poll(openFiles, { timeout: 10_000 }).toBeLessThanOrEqual(before);
   });
@@ -171,7 +189,9 @@ describe('the optional decoder', () => {
     // The compiled product in a place from where no package is found.
     const place = join(folder.path, 'product');
     mkdirSync(place);
-    cpSync(join(import.meta.dirname, '../../../../dist/pipelines/audio'), join(place, 'pipelines/audio'), { recursive: true });
+    cpSync(join(import.meta.dirname, '../../../../dist/pipelines/audio'), join(place, 'pipelines/audio'), {
+      recursive: true,
+    });
     folder.write('product/package.json', Buffer.from('{"type":"module"}'));
     const script = `
       import { openRecording } from ${JSON.stringify(pathToFileURL(join(place, 'pipelines/audio/decode/open-recording.js')).href)};
@@ -180,6 +200,10 @@ describe('the optional decoder', () => {
       }`;
     const paths = [folder.write('tone.wav', wavFile({ data: pcm16(tone()) })), sampleRecordingPath('tone.mp3')];
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script, ...paths]);
-    expect(stdout.split('\n')).toEqual(['wav', 'decoder_missing: Install the optional package node-av (npm install node-av@6.1.1) to read this format.', '']);
+    expect(stdout.split('\n')).toEqual([
+      'wav',
+      'decoder_missing: Install the optional package node-av (npm install node-av@6.1.1) to read this format.',
+      '',
+    ]);
   });
 });

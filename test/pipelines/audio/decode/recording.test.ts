@@ -13,7 +13,9 @@ describe('docs/audio-formats.md', () => {
   });
 
   it('names refusals that exist', () => {
-    const named = [...document.matchAll(/`((?:file|audio|format|codec|decoder|channels|sample_rate|recording|decoding)_[a-z_]+)`/g)].map(([, name]) => name!);
+    const named = [
+      ...document.matchAll(/`((?:file|audio|format|codec|decoder|channels|sample_rate|recording|decoding)_[a-z_]+)`/g),
+    ].map(([, name]) => name!);
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((name) => !(name in AUDIO_REASONS))).toEqual([]);
   });

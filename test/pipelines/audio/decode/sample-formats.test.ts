@@ -2,7 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readSamples, type SampleFormat } from '../../../../pipelines/audio/decode/sample-formats.ts';
 
-function read(format: SampleFormat, bytes: Uint8Array, samples: number): { samples: number[]; clipped: number; notFinite: number } {
+function read(
+  format: SampleFormat,
+  bytes: Uint8Array,
+  samples: number,
+): { samples: number[]; clipped: number; notFinite: number } {
   const faults = { clipped: 0, notFinite: 0 };
   const into = new Float32Array(samples);
   readSamples(format, { bytes, first: 0, step: 1, into }, faults);
@@ -21,17 +25,29 @@ describe('samples', () => {
     ['mulaw', '80' + '00' + 'ff' + '7f', [32_124 / 32_768, -32_124 / 32_768, 0, -0]],
     ['alaw', 'aa' + '2a' + 'd5' + '55', [32_256 / 32_768, -32_256 / 32_768, 8 / 32_768, -8 / 32_768]],
   ])('of %s are read from 0x%s', (format, hex, wanted) => {
-    expect(read(format, Buffer.from(hex, 'hex'), wanted.length)).toEqual({ samples: wanted.map(Math.fround), clipped: 0, notFinite: 0 });
+    expect(read(format, Buffer.from(hex, 'hex'), wanted.length)).toEqual({
+      samples: wanted.map(Math.fround),
+      clipped: 0,
+      notFinite: 0,
+    });
   });
 
   it.each<[SampleFormat, number]>([
     ['mulaw', 0x80],
     ['alaw', 0x55],
   ])('of %s rise with the magnitude, alike for both signs', (format, flip) => {
-    const codes = Array.from({ length: 128 }, (_none, magnitude) => (format === 'mulaw' ? 0xff - magnitude : (0x80 | magnitude) ^ flip));
+    const codes = Array.from({ length: 128 }, (_none, magnitude) =>
+      format === 'mulaw' ? 0xff - magnitude : (0x80 | magnitude) ^ flip,
+    );
     const values = read(format, Uint8Array.from(codes), 128).samples;
     expect([...values].sort((a, b) => a - b)).toEqual(values);
-    expect(read(format, Uint8Array.from(codes, (code) => code ^ 0x80), 128).samples).toEqual(values.map((value) => -value));
+    expect(
+      read(
+        format,
+        Uint8Array.from(codes, (code) => code ^ 0x80),
+        128,
+      ).samples,
+    ).toEqual(values.map((value) => -value));
   });
 
   it('beyond full scale are set to it, and no numbers to zero, and both are counted', () => {
@@ -43,21 +59,27 @@ describe('samples', () => {
 
   it('of each channel are taken from their place, wherever the bytes lie in memory', () => {
     fc.assert(
-      fc.property(fc.constantFrom<SampleFormat>('s16', 's24', 's32', 'f32', 'f64'), fc.integer({ min: 1, max: 8 }), fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 60 }), (format, channels, shift, frames) => {
-        const size = { s16: 2, s24: 3, s32: 4, f32: 4, f64: 8 }[format as 's16'];
-        const bytes = Buffer.alloc(shift + frames * channels * size).subarray(shift);
-        const values = Array.from({ length: frames * channels }, (_none, at) => (at % 200) / 256 - 0.25);
-        for (const [at, value] of values.entries()) {
-          if (format === 'f32') bytes.writeFloatLE(value, at * size);
-          else if (format === 'f64') bytes.writeDoubleLE(value, at * size);
-          else bytes.writeIntLE(value * 2 ** (8 * size - 1), at * size, size);
-        }
-        for (let channel = 0; channel < channels; channel++) {
-          const into = new Float32Array(frames);
-          readSamples(format, { bytes, first: channel, step: channels, into }, { clipped: 0, notFinite: 0 });
-          expect([...into]).toEqual(values.filter((_none, at) => at % channels === channel));
-        }
-      }),
+      fc.property(
+        fc.constantFrom<SampleFormat>('s16', 's24', 's32', 'f32', 'f64'),
+        fc.integer({ min: 1, max: 8 }),
+        fc.integer({ min: 0, max: 9 }),
+        fc.integer({ min: 0, max: 60 }),
+        (format, channels, shift, frames) => {
+          const size = { s16: 2, s24: 3, s32: 4, f32: 4, f64: 8 }[format as 's16'];
+          const bytes = Buffer.alloc(shift + frames * channels * size).subarray(shift);
+          const values = Array.from({ length: frames * channels }, (_none, at) => (at % 200) / 256 - 0.25);
+          for (const [at, value] of values.entries()) {
+            if (format === 'f32') bytes.writeFloatLE(value, at * size);
+            else if (format === 'f64') bytes.writeDoubleLE(value, at * size);
+            else bytes.writeIntLE(value * 2 ** (8 * size - 1), at * size, size);
+          }
+          for (let channel = 0; channel < channels; channel++) {
+            const into = new Float32Array(frames);
+            readSamples(format, { bytes, first: channel, step: channels, into }, { clipped: 0, notFinite: 0 });
+            expect([...into]).toEqual(values.filter((_none, at) => at % channels === channel));
+          }
+        },
+      ),
     );
   });
 });

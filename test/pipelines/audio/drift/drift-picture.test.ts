@@ -2,7 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { drawDrift } from '../../../../pipelines/audio/drift/drift-picture.ts';
-import { makeDriftReport, type AnsweredRecording, type DriftReport } from '../../../../pipelines/audio/drift/drift-report.ts';
+import {
+  makeDriftReport,
+  type AnsweredRecording,
+  type DriftReport,
+} from '../../../../pipelines/audio/drift/drift-report.ts';
 import type { Scores } from '../../../../pipelines/audio/verification.ts';
 
 const heading = (thresholds: Scores) => ({
@@ -13,7 +17,8 @@ const heading = (thresholds: Scores) => ({
 });
 
 const recording = (old: Scores, now: Scores, at: number): AnsweredRecording => {
-  const answer = (scores: Scores) => ({ kind: 'scored', label: scores.synthesis! < 0.5 ? 'synthesized' : 'authentic', scores }) as const;
+  const answer = (scores: Scores) =>
+    ({ kind: 'scored', label: scores.synthesis! < 0.5 ? 'synthesized' : 'authentic', scores }) as const;
   return { audioSha256: `${at}`, line: at + 1, source: 'a.wav', items: 1, old: answer(old), new: answer(now) };
 };
 
@@ -28,7 +33,9 @@ describe('the picture of a drift report', () => {
 
   it('names both models, the batch and the counts', () => {
     expect(picture).toContain('phone/v7 → phone/v8');
-    expect(picture).toContain('Batch 00000000-0000-4000-8000-000000000000: 3 recordings compared, 1 with another decision, 0 not compared.');
+    expect(picture).toContain(
+      'Batch 00000000-0000-4000-8000-000000000000: 3 recordings compared, 1 with another decision, 0 not compared.',
+    );
   });
 
   it('has a circle for each recording that kept its decision, and a diamond for each that did not, in both panels', () => {
@@ -37,7 +44,9 @@ describe('the picture of a drift report', () => {
   });
 
   it('keeps every point within its panel, also of scores of 0 and 1', () => {
-    const places = [...picture.matchAll(/<circle cx="([\d.]+)" cy="([\d.]+)" r="2.6"/g)].map(([, x, y]) => [Number(x), Number(y)] as const);
+    const places = [...picture.matchAll(/<circle cx="([\d.]+)" cy="([\d.]+)" r="2.6"/g)].map(
+      ([, x, y]) => [Number(x), Number(y)] as const,
+    );
     expect(places.every(([x, y]) => x >= 72 && x <= 940 && y >= 96 && y <= 476)).toBe(true);
   });
 
@@ -52,7 +61,9 @@ describe('the picture of a drift report', () => {
   });
 
   it('says so where one model has no such score', () => {
-    const without = makeDriftReport(heading({ synthesis: 0.5, replay: null }), [recording({ synthesis: 0.9, replay: null }, { synthesis: 0.8, replay: null }, 0)]);
+    const without = makeDriftReport(heading({ synthesis: 0.5, replay: null }), [
+      recording({ synthesis: 0.9, replay: null }, { synthesis: 0.8, replay: null }, 0),
+    ]);
     expect(drawDrift(without)).toContain('One of the models has no such score.');
   });
 

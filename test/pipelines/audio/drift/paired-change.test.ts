@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { mcnemarExact, newcombeInterval, pairedChange, wilsonInterval } from '../../../../pipelines/audio/drift/paired-change.ts';
+import {
+  mcnemarExact,
+  newcombeInterval,
+  pairedChange,
+  wilsonInterval,
+} from '../../../../pipelines/audio/drift/paired-change.ts';
 
 describe('the interval of a paired change', () => {
   // Worked out from the formulas of the paper by a program of its own; the first row stands in its table of examples.
@@ -9,11 +14,14 @@ describe('the interval of a paired change', () => {
     { both: 0, newOnly: 12, oldOnly: 2, neither: 36, interval: [0.0569, 0.3404] },
     { both: 2, newOnly: 97, oldOnly: 1, neither: 0, interval: [0.8721, 0.9854] },
     { both: 0, newOnly: 29, oldOnly: 0, neither: 1, interval: [0.7915, 0.9941] },
-  ])('is Newcombe’s for $both of both, $newOnly of the new, $oldOnly of the old, $neither of none', ({ interval, ...counts }) => {
-    const [low, high] = newcombeInterval(counts);
-    expect(low).toBeCloseTo(interval[0]!, 4);
-    expect(high).toBeCloseTo(interval[1]!, 4);
-  });
+  ])(
+    'is Newcombe’s for $both of both, $newOnly of the new, $oldOnly of the old, $neither of none',
+    ({ interval, ...counts }) => {
+      const [low, high] = newcombeInterval(counts);
+      expect(low).toBeCloseTo(interval[0]!, 4);
+      expect(high).toBeCloseTo(interval[1]!, 4);
+    },
+  );
 
   it('turns round when the models change places', () => {
     const [low, high] = newcombeInterval({ both: 20, oldOnly: 3, newOnly: 9, neither: 40 });
@@ -37,21 +45,24 @@ describe('the interval of a paired change', () => {
     { old: 0.1, gained: 0.08, lost: 0.02 },
     { old: 0.5, gained: 0.1, lost: 0.1 },
     { old: 0.02, gained: 0.01, lost: 0.005 },
-  ])('holds the truth in at least 93 of 100 samples: old share $old, gained $gained, lost $lost', ({ old, gained, lost }) => {
-    const [samples, recordings] = [3000, 150];
-    const random = seeded(17);
-    let held = 0;
-    for (let sample = 0; sample < samples; sample++) {
-      const counts = { both: 0, oldOnly: 0, newOnly: 0, neither: 0 };
-      for (let recording = 0; recording < recordings; recording++) {
-        const draw = random();
-        counts[draw < lost ? 'oldOnly' : draw < old ? 'both' : draw < old + gained ? 'newOnly' : 'neither'] += 1;
+  ])(
+    'holds the truth in at least 93 of 100 samples: old share $old, gained $gained, lost $lost',
+    ({ old, gained, lost }) => {
+      const [samples, recordings] = [3000, 150];
+      const random = seeded(17);
+      let held = 0;
+      for (let sample = 0; sample < samples; sample++) {
+        const counts = { both: 0, oldOnly: 0, newOnly: 0, neither: 0 };
+        for (let recording = 0; recording < recordings; recording++) {
+          const draw = random();
+          counts[draw < lost ? 'oldOnly' : draw < old ? 'both' : draw < old + gained ? 'newOnly' : 'neither'] += 1;
+        }
+        const [low, high] = newcombeInterval(counts);
+        if (low <= gained - lost && gained - lost <= high) held += 1;
       }
-      const [low, high] = newcombeInterval(counts);
-      if (low <= gained - lost && gained - lost <= high) held += 1;
-    }
-    expect(held / samples).toBeGreaterThan(0.93);
-  });
+      expect(held / samples).toBeGreaterThan(0.93);
+    },
+  );
 
   /** Numbers from 0 to below 1, the same for the same seed (Park and Miller). */
   function seeded(seed: number): () => number {
@@ -98,10 +109,23 @@ describe('the interval of a share', () => {
 
 describe('a change', () => {
   it('counts the class with each model and says by how much its share moved', () => {
-    expect(pairedChange({ both: 30, oldOnly: 2, newOnly: 8, neither: 60 })).toMatchObject({ compared: 100, old: 32, new: 38, change: 0.06, p: expect.closeTo((2 * (1 + 10 + 45)) / 1024, 12) });
+    expect(pairedChange({ both: 30, oldOnly: 2, newOnly: 8, neither: 60 })).toMatchObject({
+      compared: 100,
+      old: 32,
+      new: 38,
+      change: 0.06,
+      p: expect.closeTo((2 * (1 + 10 + 45)) / 1024, 12),
+    });
   });
 
   it('of nothing has no figure', () => {
-    expect(pairedChange({ both: 0, oldOnly: 0, newOnly: 0, neither: 0 })).toEqual({ compared: 0, old: 0, new: 0, change: null, interval: null, p: null });
+    expect(pairedChange({ both: 0, oldOnly: 0, newOnly: 0, neither: 0 })).toEqual({
+      compared: 0,
+      old: 0,
+      new: 0,
+      change: null,
+      interval: null,
+      p: null,
+    });
   });
 });

@@ -3,14 +3,32 @@ import { intervalRecordingsMin, logitMax, logitOf, scoreShift } from '../../../.
 
 describe('the shift of a score', () => {
   it('is new less old', () => {
-    const shift = scoreShift('synthesis', [[0.2, 0.5], [0.4, 0.3], [0.9, 0.9], [0.5, 0.6], [0.1, 0.1]]);
-    expect(shift).toMatchObject({ score: 'synthesis', compared: 5, mean: expect.closeTo(0.06, 12), median: 0, largest: expect.closeTo(0.3, 12), interval: null });
+    const shift = scoreShift('synthesis', [
+      [0.2, 0.5],
+      [0.4, 0.3],
+      [0.9, 0.9],
+      [0.5, 0.6],
+      [0.1, 0.1],
+    ]);
+    expect(shift).toMatchObject({
+      score: 'synthesis',
+      compared: 5,
+      mean: expect.closeTo(0.06, 12),
+      median: 0,
+      largest: expect.closeTo(0.3, 12),
+      interval: null,
+    });
     expect(shift.fifthPercentile).toBeCloseTo(-0.08, 12);
     expect(shift.ninetyFifthPercentile).toBeCloseTo(0.26, 12);
   });
 
   it('names the largest step with its sign', () => {
-    expect(scoreShift('replay', [[0.9, 0.2], [0.1, 0.5]]).largest).toBeCloseTo(-0.7, 12);
+    expect(
+      scoreShift('replay', [
+        [0.9, 0.2],
+        [0.1, 0.5],
+      ]).largest,
+    ).toBeCloseTo(-0.7, 12);
   });
 
   it.each([
@@ -29,14 +47,38 @@ describe('the shift of a score', () => {
 
   it('knows whether both models order the recordings alike', () => {
     const scores = [0.1, 0.3, 0.3, 0.7, 0.95];
-    expect(scoreShift('synthesis', scores.map((score) => [score, score ** 2])).rankCorrelation).toBeCloseTo(1, 12);
-    expect(scoreShift('synthesis', scores.map((score) => [score, 1 - score])).rankCorrelation).toBeCloseTo(-1, 12);
-    expect(scoreShift('synthesis', scores.map((score) => [score, 0.5])).rankCorrelation).toBe(null);
+    expect(
+      scoreShift(
+        'synthesis',
+        scores.map((score) => [score, score ** 2]),
+      ).rankCorrelation,
+    ).toBeCloseTo(1, 12);
+    expect(
+      scoreShift(
+        'synthesis',
+        scores.map((score) => [score, 1 - score]),
+      ).rankCorrelation,
+    ).toBeCloseTo(-1, 12);
+    expect(
+      scoreShift(
+        'synthesis',
+        scores.map((score) => [score, 0.5]),
+      ).rankCorrelation,
+    ).toBe(null);
   });
 
   it('of nothing has no figure', () => {
     expect(scoreShift('replay', [])).toEqual({
-      score: 'replay', compared: 0, mean: null, interval: null, fifthPercentile: null, median: null, ninetyFifthPercentile: null, largest: null, meanLogit: null, rankCorrelation: null,
+      score: 'replay',
+      compared: 0,
+      mean: null,
+      interval: null,
+      fifthPercentile: null,
+      median: null,
+      ninetyFifthPercentile: null,
+      largest: null,
+      meanLogit: null,
+      rankCorrelation: null,
     });
   });
 });

@@ -11,7 +11,8 @@ const measure = (samples: Float32Array, block = samples.length) => {
   for (let at = 0; at < samples.length; at += block) meter.take(samples.subarray(at, at + block));
   return meter.end();
 };
-const tone = (seconds: number, { hz = 1000, amplitude = 0.5 } = {}) => Float32Array.from({ length: seconds * rate }, (_none, at) => amplitude * Math.sin((2 * Math.PI * hz * at) / rate));
+const tone = (seconds: number, { hz = 1000, amplitude = 0.5 } = {}) =>
+  Float32Array.from({ length: seconds * rate }, (_none, at) => amplitude * Math.sin((2 * Math.PI * hz * at) / rate));
 const join = (...parts: Float32Array[]) => Float32Array.from(parts.flatMap((part) => [...part]));
 
 it('measures level, length, silence at both ends, noise floor and bandwidth', () => {
@@ -29,12 +30,20 @@ it('measures the same whatever the blocks', () => {
   const samples = join(tone(0.3, { amplitude: 0.001 }), tone(1.1, { hz: 3100 }), tone(0.2));
   const whole = measure(samples)!;
   for (const block of [1, 77, 511, 512, 513, 4096]) {
-    for (const [name, value] of Object.entries(measure(samples, block)!)) expect(value, `${name} in blocks of ${block}`).toBeCloseTo(whole[name as keyof NuisanceFeatures], 6);
+    for (const [name, value] of Object.entries(measure(samples, block)!))
+      expect(value, `${name} in blocks of ${block}`).toBeCloseTo(whole[name as keyof NuisanceFeatures], 6);
   }
 });
 
 it('has numbers for silence, and none for less than a frame', () => {
-  expect(measure(new Float32Array(rate))).toEqual({ levelDbfs: -100, durationSeconds: 1, noiseFloorDbfs: -100, bandwidthHz: 0, leadingSilenceSeconds: 0, trailingSilenceSeconds: 0 });
+  expect(measure(new Float32Array(rate))).toEqual({
+    levelDbfs: -100,
+    durationSeconds: 1,
+    noiseFloorDbfs: -100,
+    bandwidthHz: 0,
+    leadingSilenceSeconds: 0,
+    trailingSilenceSeconds: 0,
+  });
   expect(measure(new Float32Array(79))).toBeUndefined();
 });
 
@@ -50,7 +59,10 @@ it('fits a logistic regression that finds the plane between two clouds', () => {
 });
 
 it('gives the log-odds of classes that are equally many, and stays finite where they are apart', () => {
-  const classify = fitLogisticRegression({ rows: [[0], [0], [0], [1], [1], [0], [0], [0], [1], [1]], labels: [false, false, false, false, false, true, true, true, true, true] });
+  const classify = fitLogisticRegression({
+    rows: [[0], [0], [0], [1], [1], [0], [0], [0], [1], [1]],
+    labels: [false, false, false, false, false, true, true, true, true, true],
+  });
   expect(classify([0])).toBeCloseTo(0, 6);
   const apart = fitLogisticRegression({ rows: [[0], [0], [0], [1]], labels: [false, false, false, true] });
   expect(apart([1])).toBeGreaterThan(0);
@@ -64,12 +76,22 @@ function recordings(leak: number, seed: number): NuisanceTrial[] {
   return Array.from({ length: 400 }, (_none, at) => {
     const authentic = at % 2 === 0;
     const uniform = (low: number, high: number) => low + (high - low) * random.next();
-    const features = { levelDbfs: uniform(-30, -15) + (authentic ? leak : 0), durationSeconds: uniform(1, 5), noiseFloorDbfs: uniform(-70, -40), bandwidthHz: uniform(3000, 4000), leadingSilenceSeconds: uniform(0, 0.5), trailingSilenceSeconds: uniform(0, 0.5) };
+    const features = {
+      levelDbfs: uniform(-30, -15) + (authentic ? leak : 0),
+      durationSeconds: uniform(1, 5),
+      noiseFloorDbfs: uniform(-70, -40),
+      bandwidthHz: uniform(3000, 4000),
+      leadingSilenceSeconds: uniform(0, 0.5),
+      trailingSilenceSeconds: uniform(0, 0.5),
+    };
     return { authentic, speaker: String(at % 20), features };
   });
 }
 
-const errorOf = (trials: readonly NuisanceTrial[]) => equalErrorRate(rankTrials(nuisanceScores(trials)!.map((score, item) => ({ score, item, authentic: trials[item]!.authentic }))))!;
+const errorOf = (trials: readonly NuisanceTrial[]) =>
+  equalErrorRate(
+    rankTrials(nuisanceScores(trials)!.map((score, item) => ({ score, item, authentic: trials[item]!.authentic }))),
+  )!;
 
 it('is near chance where nothing but the voice differs, and far below it where the level does', () => {
   const clean = [1, 2, 3].map((seed) => errorOf(recordings(0, seed)));
@@ -78,7 +100,13 @@ it('is near chance where nothing but the voice differs, and far below it where t
 });
 
 it('finds a leak that is in the spread and not in the mean', () => {
-  const trials = recordings(0, 4).map((trial) => ({ ...trial, features: { ...trial.features, levelDbfs: trial.authentic ? -22 + (trial.features.levelDbfs + 22.5) / 5 : trial.features.levelDbfs } }));
+  const trials = recordings(0, 4).map((trial) => ({
+    ...trial,
+    features: {
+      ...trial.features,
+      levelDbfs: trial.authentic ? -22 + (trial.features.levelDbfs + 22.5) / 5 : trial.features.levelDbfs,
+    },
+  }));
   expect(errorOf(trials)).toBeLessThan(0.35);
 });
 
@@ -86,11 +114,18 @@ it('never scores a speaker with a classifier that knew him', () => {
   // Each speaker has a duration of his own, and is of one class: known speakers would be told without error, new ones not at all.
   const random = new Seeded(5);
   const durations = Array.from({ length: 60 }, () => 1 + 10 * random.next());
-  const trials = recordings(0, 5).map((trial, at) => ({ ...trial, speaker: `s${at % 60}`, authentic: (at % 60) % 2 === 0, features: { ...trial.features, durationSeconds: durations[at % 60]! } }));
+  const trials = recordings(0, 5).map((trial, at) => ({
+    ...trial,
+    speaker: `s${at % 60}`,
+    authentic: (at % 60) % 2 === 0,
+    features: { ...trial.features, durationSeconds: durations[at % 60]! },
+  }));
   expect(errorOf(trials)).toBeGreaterThan(0.3);
 });
 
 it('is not defined without enough speakers of each class', () => {
-  expect(nuisanceScores(recordings(0, 1).map((trial) => ({ ...trial, speaker: trial.authentic ? 'one' : trial.speaker })))).toBeUndefined();
+  expect(
+    nuisanceScores(recordings(0, 1).map((trial) => ({ ...trial, speaker: trial.authentic ? 'one' : trial.speaker }))),
+  ).toBeUndefined();
   expect(nuisanceScores([])).toEqual([]);
 });

@@ -3,7 +3,10 @@ import type { Trial } from '../../../../evaluation/audio/error-curve.ts';
 
 /** Trials of the scores of authentic recordings and of attacks, numbered in this order. */
 export function trialsOf(authentic: readonly number[], attacks: readonly number[]): Trial[] {
-  const trials = [...authentic.map((score) => ({ score, authentic: true })), ...attacks.map((score) => ({ score, authentic: false }))];
+  const trials = [
+    ...authentic.map((score) => ({ score, authentic: true })),
+    ...attacks.map((score) => ({ score, authentic: false })),
+  ];
   return trials.map((trial, item) => ({ ...trial, item }));
 }
 

@@ -39,15 +39,31 @@ describe('a graph', () => {
   it.each([
     ['no ONNX at all', Buffer.from('not a graph'), names, /do not open/],
     ['a file that was cut', waveformGraph().subarray(0, 300), names, /do not open/],
-    ['an input of another name', waveformGraph(), { ...names, inputName: 'x' }, /no input "x" \(input\.name\) but input/],
-    ['an output of another name', waveformGraph(), { ...names, outputName: 'y' }, /no output "y" \(output\.name\) but output/],
+    [
+      'an input of another name',
+      waveformGraph(),
+      { ...names, inputName: 'x' },
+      /no input "x" \(input\.name\) but input/,
+    ],
+    [
+      'an output of another name',
+      waveformGraph(),
+      { ...names, outputName: 'y' },
+      /no output "y" \(output\.name\) but output/,
+    ],
   ])('is refused: %s', async (_name, bytes, given, message) => {
-    await expect(openGraph(bytes, given)).rejects.toMatchObject({ code: 'model_invalid', message: expect.stringMatching(message) as string });
+    await expect(openGraph(bytes, given)).rejects.toMatchObject({
+      code: 'model_invalid',
+      message: expect.stringMatching(message) as string,
+    });
   });
 
   it('is refused if it wants two inputs', async () => {
     const bytes = encodeOnnx({
-      inputs: [{ name: 'input', shape: [1] }, { name: 'second', shape: [1] }],
+      inputs: [
+        { name: 'input', shape: [1] },
+        { name: 'second', shape: [1] },
+      ],
       outputs: [{ name: 'output', shape: [1] }],
       weights: [],
       nodes: [{ op: 'Add', inputs: ['input', 'second'], outputs: ['output'] }],
@@ -55,19 +71,25 @@ describe('a graph', () => {
     await expect(openGraph(bytes, names)).rejects.toThrow(/2 inputs/);
   });
 
-  it.each(['/etc/hostname', '../../../../etc/hostname', 'package.json'])('reads no weights from another file: %s', async (location) => {
-    const bytes = encodeOnnx({
-      inputs: [{ name: 'input', shape: ['batch', 1] }],
-      outputs: [{ name: 'output', shape: ['batch', 1] }],
-      weights: [{ name: 'outside', dims: [1], values: [], location }],
-      nodes: [{ op: 'Add', inputs: ['input', 'outside'], outputs: ['output'] }],
-    });
-    await expect(openGraph(bytes, names)).rejects.toMatchObject({ code: 'model_invalid' });
-  });
+  it.each(['/etc/hostname', '../../../../etc/hostname', 'package.json'])(
+    'reads no weights from another file: %s',
+    async (location) => {
+      const bytes = encodeOnnx({
+        inputs: [{ name: 'input', shape: ['batch', 1] }],
+        outputs: [{ name: 'output', shape: ['batch', 1] }],
+        weights: [{ name: 'outside', dims: [1], values: [], location }],
+        nodes: [{ op: 'Add', inputs: ['input', 'outside'], outputs: ['output'] }],
+      });
+      await expect(openGraph(bytes, names)).rejects.toMatchObject({ code: 'model_invalid' });
+    },
+  );
 
   it('says what it does not run on', async () => {
     const graph = await openGraph(spectrogramGraph(5), names);
-    await expect(graph.run(new Float32Array(4), [1, 1, 4])).rejects.toMatchObject({ code: 'model_invalid', message: expect.stringContaining('1 x 1 x 4') as string });
+    await expect(graph.run(new Float32Array(4), [1, 1, 4])).rejects.toMatchObject({
+      code: 'model_invalid',
+      message: expect.stringContaining('1 x 1 x 4') as string,
+    });
     await graph.close();
   });
 });

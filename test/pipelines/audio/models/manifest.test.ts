@@ -2,8 +2,22 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { digestOfManifest, inputShape, manifestLimits, parseManifest, readManifest, readWeights, type ModelManifest } from '../../../../pipelines/audio/models/manifest.ts';
-import { spectrogramPart, testManifest, waveformGraph, waveformPart, writeTestModel } from '../../../support/onnx-file.ts';
+import {
+  digestOfManifest,
+  inputShape,
+  manifestLimits,
+  parseManifest,
+  readManifest,
+  readWeights,
+  type ModelManifest,
+} from '../../../../pipelines/audio/models/manifest.ts';
+import {
+  spectrogramPart,
+  testManifest,
+  waveformGraph,
+  waveformPart,
+  writeTestModel,
+} from '../../../support/onnx-file.ts';
 
 const weights = waveformGraph();
 const plain = testManifest(weights);
@@ -22,7 +36,9 @@ function withField(manifest: ModelManifest, path: string, value: unknown): unkno
 describe('a manifest', () => {
   it('is accepted with a waveform and with a power spectrogram', () => {
     expect(parseManifest(plain)).toEqual(plain);
-    expect(parseManifest(testManifest(weights, waveformPart))).toMatchObject({ output: { activation: 'softmax-pair' } });
+    expect(parseManifest(testManifest(weights, waveformPart))).toMatchObject({
+      output: { activation: 'softmax-pair' },
+    });
     expect(parseManifest(spectrogram)).toEqual(spectrogram);
   });
 
@@ -47,7 +63,11 @@ describe('a manifest', () => {
     ['calibration', { synthesis: { slope: 0.01, intercept: 0 } }, { synthesis: { slope: 0, intercept: 0 } }],
     ['calibration', { synthesis: { slope: 1, intercept: 0 } }, { synthesis: { slope: 1, intercept: NaN } }],
     ['calibration', { synthesis: { slope: 1, intercept: 0 } }, { synthesis: { slope: 1, intercept: Infinity } }],
-    ['calibration', { synthesis: { slope: 1, intercept: 0 } }, { synthesis: { slope: 1, intercept: 0 }, replay: { slope: 1, intercept: 0 } }],
+    [
+      'calibration',
+      { synthesis: { slope: 1, intercept: 0 } },
+      { synthesis: { slope: 1, intercept: 0 }, replay: { slope: 1, intercept: 0 } },
+    ],
     ['thresholds', { synthesis: 0.99 }, { synthesis: 1 }],
     ['thresholds', { synthesis: 0.01 }, { replay: 0.5 }],
     ['minimumVoiceSeconds', 0.5, 0.49],
@@ -65,11 +85,17 @@ describe('a manifest', () => {
     ['schema', 'model-manifest/1', 'model-manifest/2'],
   ])('has its limit at %s: %j, but not %j', (path, good, bad) => {
     expect(() => parseManifest(withField(plain, path, good))).not.toThrow();
-    expect(() => parseManifest(withField(plain, path, bad))).toThrowError(expect.objectContaining({ code: 'model_invalid', message: expect.stringContaining(path) as string }) as Error);
+    expect(() => parseManifest(withField(plain, path, bad))).toThrowError(
+      expect.objectContaining({ code: 'model_invalid', message: expect.stringContaining(path) as string }) as Error,
+    );
   });
 
   it('has windows of half a second at least', () => {
-    const shortest = { ...plain, minimumVoiceSeconds: 0.5, input: { ...plain.input, windowSeconds: manifestLimits.windowSecondsMin, hopSeconds: 0.25 } };
+    const shortest = {
+      ...plain,
+      minimumVoiceSeconds: 0.5,
+      input: { ...plain.input, windowSeconds: manifestLimits.windowSecondsMin, hopSeconds: 0.25 },
+    };
     expect(() => parseManifest(shortest)).not.toThrow();
     expect(() => parseManifest(withField(shortest, 'input.windowSeconds', 0.49))).toThrow(/input\.windowSeconds/);
   });
@@ -83,7 +109,9 @@ describe('a manifest', () => {
     ['input.hopSamples', 1, 0],
   ])('has its limit of a spectrogram at %s: %j, but not %j', (path, good, bad) => {
     expect(() => parseManifest(withField(spectrogram, path, good))).not.toThrow();
-    expect(() => parseManifest(withField(spectrogram, path, bad))).toThrowError(expect.objectContaining({ code: 'model_invalid', message: expect.stringContaining('input.') as string }) as Error);
+    expect(() => parseManifest(withField(spectrogram, path, bad))).toThrowError(
+      expect.objectContaining({ code: 'model_invalid', message: expect.stringContaining('input.') as string }) as Error,
+    );
   });
 
   it('has no input of more numbers than the limit', () => {
@@ -91,9 +119,12 @@ describe('a manifest', () => {
     expect(() => parseManifest(dense)).toThrow(/input\.windowSeconds: makes an input of more than 4194304/);
   });
 
-  it.each(['input.level', 'output.polarity', 'calibration', 'thresholds', 'sha256', 'limits', 'voiceActivity'])('is refused without %s', (path) => {
-    expect(() => parseManifest(withField(plain, path, undefined))).toThrow(path);
-  });
+  it.each(['input.level', 'output.polarity', 'calibration', 'thresholds', 'sha256', 'limits', 'voiceActivity'])(
+    'is refused without %s',
+    (path) => {
+      expect(() => parseManifest(withField(plain, path, undefined))).toThrow(path);
+    },
+  );
 
   it('is refused with a field that nothing reads', () => {
     expect(() => parseManifest({ ...plain, threshold: 0.5 })).toThrow(/threshold/);
@@ -130,7 +161,10 @@ describe('the files of a model', () => {
     ['a size that is another', { ...plain, bytes: 7 }, /bytes are 7, the weights have/],
   ])('are refused for %s', async (_name, manifest, message) => {
     await writeFile(join(directory, 'model.onnx'), weights);
-    await expect(readWeights(join(directory, 'model.onnx'), manifest)).rejects.toMatchObject({ code: 'model_invalid', message: expect.stringMatching(message) as string });
+    await expect(readWeights(join(directory, 'model.onnx'), manifest)).rejects.toMatchObject({
+      code: 'model_invalid',
+      message: expect.stringMatching(message) as string,
+    });
   });
 
   it.each([

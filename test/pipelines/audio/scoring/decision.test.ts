@@ -11,12 +11,25 @@ describe('a score', () => {
     [1000, { slope: 100, intercept: 0 }, 1],
     [-1000, { slope: 100, intercept: 0 }, 0],
   ])('of the logit %d with %j is %d', (synthesis, platt, score) => {
-    expect(calibrate({ synthesis }, { synthesis: platt })).toEqual({ synthesis: expect.closeTo(score, 6) as number, replay: null });
+    expect(calibrate({ synthesis }, { synthesis: platt })).toEqual({
+      synthesis: expect.closeTo(score, 6) as number,
+      replay: null,
+    });
   });
 
   it('of several channels is the lower one, each kind for itself', () => {
-    expect(lowestScores([{ synthesis: 0.9, replay: 0.2 }, { synthesis: 0.3, replay: 0.8 }])).toEqual({ synthesis: 0.3, replay: 0.2 });
-    expect(lowestScores([{ synthesis: 0.9, replay: null }, { synthesis: 0.3, replay: 0.8 }])).toEqual({ synthesis: 0.3, replay: 0.8 });
+    expect(
+      lowestScores([
+        { synthesis: 0.9, replay: 0.2 },
+        { synthesis: 0.3, replay: 0.8 },
+      ]),
+    ).toEqual({ synthesis: 0.3, replay: 0.2 });
+    expect(
+      lowestScores([
+        { synthesis: 0.9, replay: null },
+        { synthesis: 0.3, replay: 0.8 },
+      ]),
+    ).toEqual({ synthesis: 0.3, replay: 0.8 });
     expect(lowestScores([])).toEqual({ synthesis: null, replay: null });
   });
 });
@@ -39,7 +52,10 @@ describe('a decision', () => {
   });
 
   it('names no threshold that its model does not have', () => {
-    expect(decide({ synthesis: 0.4, replay: null }, { synthesis: 0.5 }).thresholds).toEqual({ synthesis: 0.5, replay: null });
+    expect(decide({ synthesis: 0.4, replay: null }, { synthesis: 0.5 }).thresholds).toEqual({
+      synthesis: 0.5,
+      replay: null,
+    });
   });
 });
 

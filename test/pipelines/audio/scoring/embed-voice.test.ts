@@ -15,7 +15,8 @@ const opened = new OpenModels();
 afterAll(() => opened.close());
 const { pool } = useScoringPool();
 
-const write = (name: string, channels: Float32Array[], sampleRate = 8000) => writeWav(join(directory, name), channels, sampleRate);
+const write = (name: string, channels: Float32Array[], sampleRate = 8000) =>
+  writeWav(join(directory, name), channels, sampleRate);
 const voice = speechLike({ sampleRate: 8000, seconds: 8 });
 
 describe('the numbers of a voice', () => {
@@ -29,8 +30,14 @@ describe('the numbers of a voice', () => {
 
   it('are of the voice alone: silence before and after changes little', async () => {
     const silence = new Float32Array(16_000);
-    const [plain, around] = [await write('plain.wav', [voice]), await write('around.wav', [Float32Array.from([...silence, ...voice, ...silence])])];
-    const [first, second] = [await embedVoice({ file: plain, directory: model, limits, opened }), await embedVoice({ file: around, directory: model, limits, opened })];
+    const [plain, around] = [
+      await write('plain.wav', [voice]),
+      await write('around.wav', [Float32Array.from([...silence, ...voice, ...silence])]),
+    ];
+    const [first, second] = [
+      await embedVoice({ file: plain, directory: model, limits, opened }),
+      await embedVoice({ file: around, directory: model, limits, opened }),
+    ];
     const cosine = first.embedding.reduce((sum, value, at) => sum + value * second.embedding[at]!, 0);
     expect(cosine).toBeGreaterThan(0.9);
     expect(Math.abs(first.voiceSeconds - second.voiceSeconds)).toBeLessThan(0.6);
@@ -44,7 +51,10 @@ describe('the numbers of a voice', () => {
   });
 
   it('are none where there is no voice, or too low a rate', async () => {
-    const [silent, low] = [await write('silent.wav', [new Float32Array(40_000)]), await write('low.wav', [speechLike({ sampleRate: 6000, seconds: 4 })], 6000)];
+    const [silent, low] = [
+      await write('silent.wav', [new Float32Array(40_000)]),
+      await write('low.wav', [speechLike({ sampleRate: 6000, seconds: 4 })], 6000),
+    ];
     await expect(pool.embed({ file: silent, directory: model })).rejects.toMatchObject({ reason: 'no_voice' });
     await expect(pool.embed({ file: low, directory: model })).rejects.toMatchObject({ reason: 'sample_rate_too_low' });
   });

@@ -3,7 +3,11 @@ import type { Activation } from '../../../../pipelines/audio/models/manifest.ts'
 import { meanLogits, outputColumns, readLogits } from '../../../../pipelines/audio/scoring/logits.ts';
 import type { ScoreName } from '../../../../pipelines/audio/verification.ts';
 
-const output = (activation: Activation, polarity: 'higher-is-authentic' | 'higher-is-spoof', layout: ScoreName[] = ['synthesis']) => ({ output: { name: 'output', layout, activation, polarity } });
+const output = (
+  activation: Activation,
+  polarity: 'higher-is-authentic' | 'higher-is-spoof',
+  layout: ScoreName[] = ['synthesis'],
+) => ({ output: { name: 'output', layout, activation, polarity } });
 
 describe('the logits of an output', () => {
   it.each([
@@ -39,17 +43,33 @@ describe('the logits of an output', () => {
     ['softmax-pair', [0.5, NaN]],
     ['logit-pair', [NaN, 0]],
   ] as const)('are none where a number is not finite: %s of %j', (activation, row) => {
-    expect(() => readLogits(row, output(activation, 'higher-is-authentic'))).toThrowError(expect.objectContaining({ code: 'model_invalid' }) as Error);
+    expect(() => readLogits(row, output(activation, 'higher-is-authentic'))).toThrowError(
+      expect.objectContaining({ code: 'model_invalid' }) as Error,
+    );
   });
 
   it('are read by the layout', () => {
-    expect(readLogits([3, 4], output('logit', 'higher-is-authentic', ['replay', 'synthesis']))).toEqual({ replay: 3, synthesis: 4 });
-    expect(readLogits([0, 1, 0, 5], output('logit-pair', 'higher-is-authentic', ['synthesis', 'replay']))).toEqual({ synthesis: 1, replay: 5 });
-    expect([outputColumns(output('logit', 'higher-is-spoof', ['synthesis', 'replay'])), outputColumns(output('softmax-pair', 'higher-is-spoof', ['synthesis', 'replay']))]).toEqual([2, 4]);
+    expect(readLogits([3, 4], output('logit', 'higher-is-authentic', ['replay', 'synthesis']))).toEqual({
+      replay: 3,
+      synthesis: 4,
+    });
+    expect(readLogits([0, 1, 0, 5], output('logit-pair', 'higher-is-authentic', ['synthesis', 'replay']))).toEqual({
+      synthesis: 1,
+      replay: 5,
+    });
+    expect([
+      outputColumns(output('logit', 'higher-is-spoof', ['synthesis', 'replay'])),
+      outputColumns(output('softmax-pair', 'higher-is-spoof', ['synthesis', 'replay'])),
+    ]).toEqual([2, 4]);
   });
 
   it('of several windows are their mean, and of none there are none', () => {
-    expect(meanLogits([{ synthesis: 1, replay: -2 }, { synthesis: 4, replay: 0 }])).toEqual({ synthesis: 2.5, replay: -1 });
+    expect(
+      meanLogits([
+        { synthesis: 1, replay: -2 },
+        { synthesis: 4, replay: 0 },
+      ]),
+    ).toEqual({ synthesis: 2.5, replay: -1 });
     expect(meanLogits([])).toBeNull();
   });
 });

@@ -1,6 +1,15 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { decodePcm, type PcmRequest } from '../../../../pipelines/audio/scoring/recording-pcm.ts';
-import { pcm16, readWhole, RecordingFolder, sampleRecording, sampleRecordingPath, tone, wavFile, wideLimits } from '../../../support/audio-file.ts';
+import {
+  pcm16,
+  readWhole,
+  RecordingFolder,
+  sampleRecording,
+  sampleRecordingPath,
+  tone,
+  wavFile,
+  wideLimits,
+} from '../../../support/audio-file.ts';
 import { useScoringPool } from '../../../support/scoring.ts';
 
 vi.setConfig({ testTimeout: 60_000 }); // child processes start
@@ -9,7 +18,10 @@ const folder = new RecordingFolder();
 afterAll(() => folder.remove());
 
 /** 100 s without a declared length: 3.2 MB of samples in some 25 blocks. */
-const long = folder.write('long.mp3', Buffer.concat(Array.from({ length: 100 }, () => sampleRecording('tone-no-header.mp3'))));
+const long = folder.write(
+  'long.mp3',
+  Buffer.concat(Array.from({ length: 100 }, () => sampleRecording('tone-no-header.mp3'))),
+);
 
 /** What was written, in one piece. */
 class Taken {
@@ -25,20 +37,30 @@ class Taken {
   }
 }
 
-const decode = (file: string, taken: Taken, changes: Partial<PcmRequest> = {}) => decodePcm({ file, pcmBytesMax: 1e9, limits: wideLimits, write: taken.take, ...changes });
+const decode = (file: string, taken: Taken, changes: Partial<PcmRequest> = {}) =>
+  decodePcm({ file, pcmBytesMax: 1e9, limits: wideLimits, write: taken.take, ...changes });
 
 describe('a recording', () => {
-  it.each(['tone-gsm.wav', 'tone-ima.wav', 'tone-alac.m4a', 'tone-stereo-flac.ogg', 'tone-24.flac', 'tone.mp3'])('is decoded at its own rate with all of its channels: %s', async (name) => {
-    const taken = new Taken();
-    const decoded = await decode(sampleRecordingPath(name), taken);
-    const { sampleRate, channels, samples } = await readWhole(sampleRecordingPath(name));
-    expect(decoded).toEqual({ sampleRate, channels, pcmBytes: taken.bytes.length });
-    expect(taken.bytes.equals(pcm16(...samples))).toBe(true);
-  });
+  it.each(['tone-gsm.wav', 'tone-ima.wav', 'tone-alac.m4a', 'tone-stereo-flac.ogg', 'tone-24.flac', 'tone.mp3'])(
+    'is decoded at its own rate with all of its channels: %s',
+    async (name) => {
+      const taken = new Taken();
+      const decoded = await decode(sampleRecordingPath(name), taken);
+      const { sampleRate, channels, samples } = await readWhole(sampleRecordingPath(name));
+      expect(decoded).toEqual({ sampleRate, channels, pcmBytes: taken.bytes.length });
+      expect(taken.bytes.equals(pcm16(...samples))).toBe(true);
+    },
+  );
 
   it('has full scale in both directions', async () => {
     const taken = new Taken();
-    await decode(folder.write('loud.wav', wavFile({ tag: 3, bits: 32, data: Buffer.from(Float32Array.of(1, -1, 0, 2, -2).buffer) })), taken);
+    await decode(
+      folder.write(
+        'loud.wav',
+        wavFile({ tag: 3, bits: 32, data: Buffer.from(Float32Array.of(1, -1, 0, 2, -2).buffer) }),
+      ),
+      taken,
+    );
     expect([0, 2, 4, 6, 8].map((at) => taken.bytes.readInt16LE(at))).toEqual([32_767, -32_768, 0, 32_767, -32_768]);
   });
 
@@ -52,14 +74,17 @@ describe('a recording', () => {
 
   it('that declares no length ends where it becomes too long', async () => {
     const taken = new Taken();
-    await expect(decode(long, taken, { pcmBytesMax: 1_000_000 })).rejects.toMatchObject({ reason: 'recording_too_long' });
+    await expect(decode(long, taken, { pcmBytesMax: 1_000_000 })).rejects.toMatchObject({
+      reason: 'recording_too_long',
+    });
     expect([taken.count > 1, taken.bytes.length <= 1_000_000]).toEqual([true, true]);
   });
 });
 
 describe('the pool', () => {
   const { pool, logged } = useScoringPool();
-  const drawn = () => pool.waveform({ file: sampleRecordingPath('tone.mp3'), model: null, settings: { channels: 'apart' } });
+  const drawn = () =>
+    pool.waveform({ file: sampleRecordingPath('tone.mp3'), model: null, settings: { channels: 'apart' } });
 
   it('hands on what a process of its own decodes, however much that is', async () => {
     const [own, taken] = [new Taken(), new Taken()];
@@ -90,7 +115,9 @@ describe('the pool', () => {
     const pids = pool.pids();
     await pool.decode({ file: long, pcmBytesMax: 1e9, take: new Taken().take });
     expect(pool.pids()).toEqual(pids);
-    await expect(pool.decode({ file: long, pcmBytesMax: 1_000_000, take: new Taken().take })).rejects.toMatchObject({ reason: 'recording_too_long' });
+    await expect(pool.decode({ file: long, pcmBytesMax: 1_000_000, take: new Taken().take })).rejects.toMatchObject({
+      reason: 'recording_too_long',
+    });
     expect((await drawn()).durationSeconds).toBeGreaterThan(0.9);
     expect(pool.pids()).not.toEqual(pids);
     expect(logged).toEqual([]);
@@ -109,12 +136,16 @@ describe('the pool', () => {
       left.abort();
       return new Promise<void>(() => {});
     };
-    await expect(pool.decode({ file: long, pcmBytesMax: 1e9, take: never }, left.signal)).rejects.toMatchObject({ code: 'interrupted' });
+    await expect(pool.decode({ file: long, pcmBytesMax: 1e9, take: never }, left.signal)).rejects.toMatchObject({
+      code: 'interrupted',
+    });
     expect((await drawn()).durationSeconds).toBeGreaterThan(0.9);
   });
 
   it('says why a file cannot be decoded', async () => {
     const text = folder.write('text.wav', Buffer.from('No audio at all, whatever the name says.'));
-    await expect(pool.decode({ file: text, pcmBytesMax: 1e9, take: new Taken().take })).rejects.toMatchObject({ reason: 'format_unknown' });
+    await expect(pool.decode({ file: text, pcmBytesMax: 1e9, take: new Taken().take })).rejects.toMatchObject({
+      reason: 'format_unknown',
+    });
   });
 });

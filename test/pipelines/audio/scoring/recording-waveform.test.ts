@@ -19,7 +19,14 @@ const call = await writeWav(join(directory, 'call.wav'), [voice, quiet], 8000);
 const opened = new OpenModels();
 afterAll(() => opened.close());
 
-const request = (changes: Partial<WaveformRequest> = {}): WaveformRequest => ({ file: call, model, settings: { channels: 'apart' }, limits: wideLimits, opened, ...changes });
+const request = (changes: Partial<WaveformRequest> = {}): WaveformRequest => ({
+  file: call,
+  model,
+  settings: { channels: 'apart' },
+  limits: wideLimits,
+  opened,
+  ...changes,
+});
 
 describe('the waveform of a recording', () => {
   it('has the lowest and highest sample of each stretch, a channel each', async () => {
@@ -38,9 +45,17 @@ describe('the waveform of a recording', () => {
 
   it('marks the voice that scoring finds', async () => {
     const { channels, bucketSeconds } = await readWaveform(request());
-    const { channelScores } = await scoreRecording({ file: call, models: { phone: model, digital: null }, settings: { channels: 'apart' }, limits: wideLimits, opened });
+    const { channelScores } = await scoreRecording({
+      file: call,
+      models: { phone: model, digital: null },
+      settings: { channels: 'apart' },
+      limits: wideLimits,
+      opened,
+    });
     const seconds = channels[0]!.voice!.reduce((sum, [start, end]) => sum + end - start, 0);
-    expect(Math.abs(seconds - channelScores[0]!.voiceSeconds)).toBeLessThanOrEqual(bucketSeconds * channels[0]!.voice!.length);
+    expect(Math.abs(seconds - channelScores[0]!.voiceSeconds)).toBeLessThanOrEqual(
+      bucketSeconds * channels[0]!.voice!.length,
+    );
     expect(channels[1]!.voice).toEqual([]);
   });
 
@@ -50,31 +65,42 @@ describe('the waveform of a recording', () => {
     expect(Math.max(...channels[0]!.highs)).toBeCloseTo(Math.max(...voice) / 2, 2);
   });
 
-  it.each([1, 15, 16, 17, 16 * waveformBucketsMax - 1, 16 * waveformBucketsMax, 16 * waveformBucketsMax + 1, 100_000])('has no more stretches than a screen shows for %i samples', async (samples) => {
-    const file = await writeWav(join(directory, `${samples}.wav`), [new Float32Array(samples).fill(0.25)], 8000);
-    const waveform = await readWaveform(request({ file, model: null }));
-    const [channel] = waveform.channels;
-    expect(channel!.lows.length).toBe(Math.ceil(samples / Math.round(waveform.bucketSeconds * 8000)));
-    expect(channel!.lows.length).toBeLessThanOrEqual(waveformBucketsMax);
-    expect(new Set([...channel!.lows, ...channel!.highs])).toEqual(new Set([0.25]));
-    expect(waveform.durationSeconds).toBeCloseTo(samples / 8000, 6);
-  });
+  it.each([1, 15, 16, 17, 16 * waveformBucketsMax - 1, 16 * waveformBucketsMax, 16 * waveformBucketsMax + 1, 100_000])(
+    'has no more stretches than a screen shows for %i samples',
+    async (samples) => {
+      const file = await writeWav(join(directory, `${samples}.wav`), [new Float32Array(samples).fill(0.25)], 8000);
+      const waveform = await readWaveform(request({ file, model: null }));
+      const [channel] = waveform.channels;
+      expect(channel!.lows.length).toBe(Math.ceil(samples / Math.round(waveform.bucketSeconds * 8000)));
+      expect(channel!.lows.length).toBeLessThanOrEqual(waveformBucketsMax);
+      expect(new Set([...channel!.lows, ...channel!.highs])).toEqual(new Set([0.25]));
+      expect(waveform.durationSeconds).toBeCloseTo(samples / 8000, 6);
+    },
+  );
 });
 
 describe('the pool', () => {
   const { pool } = useScoringPool();
 
   it('draws as this process does', async () => {
-    expect(await pool.waveform({ file: call, model, settings: { channels: 'apart' } })).toEqual(await readWaveform(request()));
+    expect(await pool.waveform({ file: call, model, settings: { channels: 'apart' } })).toEqual(
+      await readWaveform(request()),
+    );
   });
 
   it('refuses what is no recording with its reason', async () => {
-    await expect(pool.waveform({ file: join(directory, 'no.wav'), model: null, settings: { channels: 'apart' } })).rejects.toMatchObject({ reason: 'file_missing' });
+    await expect(
+      pool.waveform({ file: join(directory, 'no.wav'), model: null, settings: { channels: 'apart' } }),
+    ).rejects.toMatchObject({ reason: 'file_missing' });
   });
 });
 
 describe('what a child draws', () => {
-  const drawn = { durationSeconds: 1, bucketSeconds: 0.5, channels: [{ channel: null, lows: [-1, 0], highs: [0, 1], voice: [[0, 0.5]] }] };
+  const drawn = {
+    durationSeconds: 1,
+    bucketSeconds: 0.5,
+    channels: [{ channel: null, lows: [-1, 0], highs: [0, 1], voice: [[0, 0.5]] }],
+  };
 
   it('is taken as it is sent', () => {
     expect(waveformForm.parse(drawn)).toEqual(drawn);

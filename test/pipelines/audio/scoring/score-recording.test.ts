@@ -8,10 +8,24 @@ import type { ResolvedModel } from '../../../../pipelines/audio/models/registry.
 import { OpenModels } from '../../../../pipelines/audio/scoring/open-models.ts';
 import { chooseModel, scoreRecording, type ModelChoice } from '../../../../pipelines/audio/scoring/score-recording.ts';
 import type { ChannelMode } from '../../../../pipelines/audio/verification.ts';
-import { spectrogramGraph, spectrogramPart, waveformGraph, waveformPart, writeTestModel, type TestModel } from '../../../support/onnx-file.ts';
+import {
+  spectrogramGraph,
+  spectrogramPart,
+  waveformGraph,
+  waveformPart,
+  writeTestModel,
+  type TestModel,
+} from '../../../support/onnx-file.ts';
 import { speechLike, writeWav } from '../../../support/speech-like.ts';
 
-const limits: DecodeLimits = { bytesMax: 1e9, channelsMax: 8, sampleRateMin: 4000, sampleRateMax: 192_000, secondsMax: 3600, wallSecondsMax: 60 };
+const limits: DecodeLimits = {
+  bytesMax: 1e9,
+  channelsMax: 8,
+  sampleRateMin: 4000,
+  sampleRateMax: 192_000,
+  secondsMax: 3600,
+  wallSecondsMax: 60,
+};
 const opened = new OpenModels();
 let directory = '';
 let waveform: ResolvedModel;
@@ -30,12 +44,26 @@ afterAll(async () => {
 async function makeModel(name: string, model: TestModel): Promise<ResolvedModel> {
   const folder = await mkdtemp(join(directory, `${name}-`));
   const manifest = await writeTestModel(folder, model);
-  return { name: manifest.model, manifest, manifestSha256: digestOfManifest(manifest), weightsFile: join(folder, manifest.file) };
+  return {
+    name: manifest.model,
+    manifest,
+    manifestSha256: digestOfManifest(manifest),
+    weightsFile: join(folder, manifest.file),
+  };
 }
 
-async function score(channels: readonly Float32Array[], { sampleRate = 8000, mode = 'apart', models }: { sampleRate?: number; mode?: ChannelMode; models?: ModelChoice } = {}) {
+async function score(
+  channels: readonly Float32Array[],
+  { sampleRate = 8000, mode = 'apart', models }: { sampleRate?: number; mode?: ChannelMode; models?: ModelChoice } = {},
+) {
   const file = await writeWav(join(directory, 'recording.wav'), channels, sampleRate);
-  return scoreRecording({ file, models: models ?? { phone: spectrogram, digital: null }, settings: { channels: mode }, limits, opened });
+  return scoreRecording({
+    file,
+    models: models ?? { phone: spectrogram, digital: null },
+    settings: { channels: mode },
+    limits,
+    opened,
+  });
 }
 
 describe('a recording', () => {
@@ -48,18 +76,31 @@ describe('a recording', () => {
       [4, 8, 'validVoice'],
       [5.5, 9.5, 'validVoice'],
     ]);
-    expect(scored.audio).toEqual({ format: 'wav', codec: 'pcm_s16le', sampleRate: 8000, channels: 1, durationSeconds: 9.5 });
+    expect(scored.audio).toEqual({
+      format: 'wav',
+      codec: 'pcm_s16le',
+      sampleRate: 8000,
+      channels: 1,
+      durationSeconds: 9.5,
+    });
   });
 
   it('has the calibrated mean of its windows as score, and a decision by the thresholds', async () => {
     const scored = await score([speechLike({ sampleRate: 8000, seconds: 10 })]);
-    const logit = (share: number, { slope, intercept }: { slope: number; intercept: number }) => (Math.log(share / (1 - share)) - intercept) / slope;
+    const logit = (share: number, { slope, intercept }: { slope: number; intercept: number }) =>
+      (Math.log(share / (1 - share)) - intercept) / slope;
     const { synthesis } = spectrogramPart.calibration;
     const logits = scored.windows.map(({ scores }) => logit(scores!.synthesis!, synthesis));
     const mean = logits.reduce((sum, each) => sum + each, 0) / logits.length;
     expect(logit(scored.scores!.synthesis!, synthesis)).toBeCloseTo(mean, 6);
-    expect(scored.decision).toEqual({ label: expect.any(String) as string, thresholds: { synthesis: 0.5, replay: 0.5 }, policy: 'thresholds/1' });
-    expect(scored.channelScores).toEqual([{ channel: 0, voiceSeconds: scored.voiceSeconds, scores: scored.scores, reason: null }]);
+    expect(scored.decision).toEqual({
+      label: expect.any(String) as string,
+      thresholds: { synthesis: 0.5, replay: 0.5 },
+      policy: 'thresholds/1',
+    });
+    expect(scored.channelScores).toEqual([
+      { channel: 0, voiceSeconds: scored.voiceSeconds, scores: scored.scores, reason: null },
+    ]);
   });
 
   it('that is shorter than a window is one window', async () => {
@@ -76,7 +117,9 @@ describe('a recording', () => {
   });
 
   it('is resampled to the rate of the model', async () => {
-    const scores = await Promise.all([8000].map(async () => (await score([speechLike({ sampleRate: 8000, seconds: 6, noise: 0 })])).scores));
+    const scores = await Promise.all(
+      [8000].map(async () => (await score([speechLike({ sampleRate: 8000, seconds: 6, noise: 0 })])).scores),
+    );
     for (const sampleRate of [11_025, 16_000, 44_100, 48_000]) {
       const scored = await score([speechLike({ sampleRate, seconds: 6, noise: 0 })], { sampleRate });
       expect(scored.windows).toHaveLength(2);
@@ -88,18 +131,27 @@ describe('a recording', () => {
   it('gives the same twice, whatever was scored in between', async () => {
     const voice = speechLike({ sampleRate: 8000, seconds: 7 });
     const first = await score([voice]);
-    await score([speechLike({ sampleRate: 8000, seconds: 3, pitch: 220 })], { models: { phone: waveform, digital: null } });
+    await score([speechLike({ sampleRate: 8000, seconds: 3, pitch: 220 })], {
+      models: { phone: waveform, digital: null },
+    });
     const second = await score([voice]);
     expect({ ...second, computedMs: 0 }).toEqual({ ...first, computedMs: 0 });
   });
 
   it.each([
     ['silence', new Float32Array(40_000), 'no_voice', 'insufficientVoice'],
-    ['little voice', Float32Array.from([...speechLike({ sampleRate: 8000, seconds: 0.6 }), ...new Float32Array(24_000)]), 'insufficient_voice', 'insufficientVoice'],
+    [
+      'little voice',
+      Float32Array.from([...speechLike({ sampleRate: 8000, seconds: 0.6 }), ...new Float32Array(24_000)]),
+      'insufficient_voice',
+      'insufficientVoice',
+    ],
   ])('without enough voice has a reason and no number: %s', async (_name, samples, reason, label) => {
     const scored = await score([samples]);
     expect(scored).toMatchObject({ state: 'performedWithoutScore', scores: null, decision: null, reason });
-    expect(scored.windows.map((window) => [window.label, window.scores])).toEqual(scored.windows.map(() => [label, null]));
+    expect(scored.windows.map((window) => [window.label, window.scores])).toEqual(
+      scored.windows.map(() => [label, null]),
+    );
   });
 });
 
@@ -109,8 +161,13 @@ describe('a window', () => {
     ['noise as loud as the voice', 0.09, 'excessiveNoise', 'performedWithoutScore', 'excessive_noise'],
     ['noise that hides the voice', 0.4, 'insufficientVoice', 'performedWithoutScore', 'no_voice'],
   ])('is labelled by its voice and by what is between: %s', async (_name, noise, label, state, reason) => {
-    const telephone = await makeModel('telephone', { graph: spectrogramGraph(), manifest: { ...spectrogramPart, voiceActivity: 'telephone/2' } });
-    const scored = await score([speechLike({ sampleRate: 8000, seconds: 8, noise })], { models: { phone: telephone, digital: null } });
+    const telephone = await makeModel('telephone', {
+      graph: spectrogramGraph(),
+      manifest: { ...spectrogramPart, voiceActivity: 'telephone/2' },
+    });
+    const scored = await score([speechLike({ sampleRate: 8000, seconds: 8, noise })], {
+      models: { phone: telephone, digital: null },
+    });
     expect(scored).toMatchObject({ state, reason });
     expect(scored.windows.map((window) => window.label)).toEqual([label, label, label]);
   });
@@ -135,7 +192,10 @@ describe('the channels of a recording', () => {
     const alone = await score([voice]);
     expect(both.state).toBe('performed');
     expect(both.scores).toEqual(alone.scores);
-    expect(both.channelScores).toMatchObject([{ channel: 0, reason: null }, { channel: 1, scores: null, reason: 'no_voice', voiceSeconds: 0 }]);
+    expect(both.channelScores).toMatchObject([
+      { channel: 0, reason: null },
+      { channel: 1, scores: null, reason: 'no_voice', voiceSeconds: 0 },
+    ]);
   });
 
   it('are one when they are mixed', async () => {
@@ -148,10 +208,15 @@ describe('the channels of a recording', () => {
 
   it('have their voice together as the voice of the recording', async () => {
     const silence = new Float32Array(24_000);
-    const [first, second] = [Float32Array.from([...speechLike({ sampleRate: 8000, seconds: 3 }), ...silence]), Float32Array.from([...silence, ...speechLike({ sampleRate: 8000, seconds: 3 })])];
+    const [first, second] = [
+      Float32Array.from([...speechLike({ sampleRate: 8000, seconds: 3 }), ...silence]),
+      Float32Array.from([...silence, ...speechLike({ sampleRate: 8000, seconds: 3 })]),
+    ];
     const scored = await score([first, second]);
     const sum = scored.channelScores.reduce((total, { voiceSeconds }) => total + voiceSeconds, 0);
-    expect(scored.voiceSeconds).toBeGreaterThan(Math.max(...scored.channelScores.map(({ voiceSeconds }) => voiceSeconds)));
+    expect(scored.voiceSeconds).toBeGreaterThan(
+      Math.max(...scored.channelScores.map(({ voiceSeconds }) => voiceSeconds)),
+    );
     expect(scored.voiceSeconds).toBeLessThanOrEqual(sum);
   });
 
@@ -167,38 +232,73 @@ describe('the model', () => {
   it('is taken by the sample rate where both families are given', async () => {
     const digital = { ...spectrogram, name: 'digital/v9' };
     const both = { phone: spectrogram, digital };
-    expect([8000, 15_999, 16_000, 48_000].map((rate) => chooseModel(both, rate).name)).toEqual(['phone/v9-test', 'phone/v9-test', 'digital/v9', 'digital/v9']);
-    expect([8000, 48_000].map((rate) => chooseModel({ phone: spectrogram, digital: null }, rate).name)).toEqual(['phone/v9-test', 'phone/v9-test']);
+    expect([8000, 15_999, 16_000, 48_000].map((rate) => chooseModel(both, rate).name)).toEqual([
+      'phone/v9-test',
+      'phone/v9-test',
+      'digital/v9',
+      'digital/v9',
+    ]);
+    expect([8000, 48_000].map((rate) => chooseModel({ phone: spectrogram, digital: null }, rate).name)).toEqual([
+      'phone/v9-test',
+      'phone/v9-test',
+    ]);
   });
 
   it('where the rate decides, is not another one because its own cannot be used', () => {
     const phoneOnly = { phone: spectrogram, digital: null, byRate: true };
     expect(chooseModel(phoneOnly, 15_999).name).toBe('phone/v9-test');
-    expect(() => chooseModel(phoneOnly, 16_000)).toThrowError(expect.objectContaining({ reason: 'scoring_failed', detail: 'At 16000 Hz it needs the default of digital, which cannot be used here.' }) as Error);
-    expect(() => chooseModel({ phone: null, digital: spectrogram, byRate: true }, 8000)).toThrowError(expect.objectContaining({ reason: 'scoring_failed' }) as Error);
+    expect(() => chooseModel(phoneOnly, 16_000)).toThrowError(
+      expect.objectContaining({
+        reason: 'scoring_failed',
+        detail: 'At 16000 Hz it needs the default of digital, which cannot be used here.',
+      }) as Error,
+    );
+    expect(() => chooseModel({ phone: null, digital: spectrogram, byRate: true }, 8000)).toThrowError(
+      expect.objectContaining({ reason: 'scoring_failed' }) as Error,
+    );
   });
 
   it('refuses a rate below its minimum', () => {
-    const digital = { ...spectrogram, manifest: { ...spectrogram.manifest, input: { ...spectrogram.manifest.input, sampleRateMin: 16_000, sampleRate: 16_000 } } };
-    expect(() => chooseModel({ phone: null, digital }, 15_999)).toThrowError(expect.objectContaining({ reason: 'sample_rate_too_low' }) as Error);
+    const digital = {
+      ...spectrogram,
+      manifest: {
+        ...spectrogram.manifest,
+        input: { ...spectrogram.manifest.input, sampleRateMin: 16_000, sampleRate: 16_000 },
+      },
+    };
+    expect(() => chooseModel({ phone: null, digital }, 15_999)).toThrowError(
+      expect.objectContaining({ reason: 'sample_rate_too_low' }) as Error,
+    );
     expect(chooseModel({ phone: null, digital }, 16_000)).toBe(digital);
   });
 
   it('of another shape gives scores too: waveform in, pairs out, the second the spoof', async () => {
-    const scored = await score([speechLike({ sampleRate: 8000, seconds: 4.5 })], { models: { phone: waveform, digital: null } });
+    const scored = await score([speechLike({ sampleRate: 8000, seconds: 4.5 })], {
+      models: { phone: waveform, digital: null },
+    });
     expect(scored.state).toBe('performed');
     expect(scored.windows.map(({ start }) => start)).toEqual([0, 1, 2, 2.5]);
     expect(scored.decision?.thresholds).toEqual({ synthesis: 0.5, replay: 0.4 });
   });
 
   it('is refused if its graph does not answer what its manifest says', async () => {
-    const wrong = await makeModel('wrong', { graph: spectrogramGraph(), manifest: { ...spectrogramPart, output: { ...spectrogramPart.output, activation: 'logit-pair' } } });
-    await expect(score([speechLike({ sampleRate: 8000, seconds: 3 })], { models: { phone: wrong, digital: null } })).rejects.toMatchObject({ code: 'model_invalid', message: expect.stringContaining('4 numbers for 2 windows') as string });
+    const wrong = await makeModel('wrong', {
+      graph: spectrogramGraph(),
+      manifest: { ...spectrogramPart, output: { ...spectrogramPart.output, activation: 'logit-pair' } },
+    });
+    await expect(
+      score([speechLike({ sampleRate: 8000, seconds: 3 })], { models: { phone: wrong, digital: null } }),
+    ).rejects.toMatchObject({
+      code: 'model_invalid',
+      message: expect.stringContaining('4 numbers for 2 windows') as string,
+    });
   });
 
   it('is refused if its weights are not those of the manifest', async () => {
     const wrong = { ...waveform, manifestSha256: 'other', manifest: { ...waveform.manifest, sha256: 'a'.repeat(64) } };
-    await expect(score([speechLike({ sampleRate: 8000, seconds: 3 })], { models: { phone: wrong, digital: null } })).rejects.toMatchObject({ code: 'model_invalid' });
+    await expect(
+      score([speechLike({ sampleRate: 8000, seconds: 3 })], { models: { phone: wrong, digital: null } }),
+    ).rejects.toMatchObject({ code: 'model_invalid' });
   });
 });
 
@@ -210,7 +310,13 @@ describe('a long recording', () => {
     await score([minute]);
     const before = process.memoryUsage();
     const file = await writeWav(join(directory, 'long.wav'), [long], 8000);
-    const scored = await scoreRecording({ file, models: { phone: spectrogram, digital: null }, settings: { channels: 'apart' }, limits, opened });
+    const scored = await scoreRecording({
+      file,
+      models: { phone: spectrogram, digital: null },
+      settings: { channels: 'apart' },
+      limits,
+      opened,
+    });
     const after = process.memoryUsage();
     expect(scored.windows).toHaveLength(299);
     expect(after.arrayBuffers - before.arrayBuffers).toBeLessThan(long.byteLength);

@@ -41,7 +41,10 @@ describe('what a child says', () => {
     ['another kind', { kind: 'scored' }],
     ['no id', { kind: 'done', residentBytes: 1, result: {} }],
     ['a reason that is not of the list', { kind: 'refused', id: 1, residentBytes: 1, reason: 'bored', detail: '' }],
-    ['a detail without end', { kind: 'refused', id: 1, residentBytes: 1, reason: 'audio_damaged', detail: 'x'.repeat(1001) }],
+    [
+      'a detail without end',
+      { kind: 'refused', id: 1, residentBytes: 1, reason: 'audio_damaged', detail: 'x'.repeat(1001) },
+    ],
   ])('is no answer as %s', (_name, message) => {
     expect(answerForm.safeParse(message).success).toBe(false);
   });

@@ -7,7 +7,13 @@ import { scoreRecording } from '../../../../pipelines/audio/scoring/score-record
 import { decodeLimitsOf } from '../../../../pipelines/audio/scoring/scoring-pool.ts';
 import { isolation } from '../../../../runtime/network-isolation.ts';
 import { loadConfig } from '../../../../runtime/config.ts';
-import { spectrogramGraph, spectrogramPart, testManifest, waveformGraph, waveformPart } from '../../../support/onnx-file.ts';
+import {
+  spectrogramGraph,
+  spectrogramPart,
+  testManifest,
+  waveformGraph,
+  waveformPart,
+} from '../../../support/onnx-file.ts';
 import { hungryGraph, makeTestModel, slowGraph, useScoringPool, useTestDirectory } from '../../../support/scoring.ts';
 import { speechLike, writeWav } from '../../../support/speech-like.ts';
 
@@ -19,7 +25,12 @@ const voice = await writeWav(join(directory, 'voice.wav'), [speechLike({ sampleR
 const text = join(directory, 'text.wav');
 await writeFile(text, 'No audio at all, whatever the name says.');
 
-const request = (changes: Partial<PoolRequest> = {}): PoolRequest => ({ file: voice, model: { phone: spectrogram, digital: null }, settings: { channels: 'apart' }, ...changes });
+const request = (changes: Partial<PoolRequest> = {}): PoolRequest => ({
+  file: voice,
+  model: { phone: spectrogram, digital: null },
+  settings: { channels: 'apart' },
+  ...changes,
+});
 const withModel = (phone: typeof spectrogram): PoolRequest => request({ model: { phone, digital: null } });
 const soon = () => new Promise((resolve) => setTimeout(resolve, 1500));
 
@@ -28,15 +39,25 @@ describe('the pool', () => {
 
   it('scores as this process does', async () => {
     const opened = new OpenModels();
-    const own = await scoreRecording({ file: voice, models: request().model, settings: { channels: 'apart' }, limits: decodeLimitsOf(loadConfig({})), opened });
+    const own = await scoreRecording({
+      file: voice,
+      models: request().model,
+      settings: { channels: 'apart' },
+      limits: decodeLimitsOf(loadConfig({})),
+      opened,
+    });
     await opened.close();
     expect({ ...(await pool.score(request())), computedMs: 0 }).toEqual({ ...own, computedMs: 0 });
   });
 
   it('scores many at a time, each with its own model', async () => {
-    const scored = await Promise.all(Array.from({ length: 12 }, (_none, at) => pool.score(withModel(at % 2 === 0 ? spectrogram : waveform))));
+    const scored = await Promise.all(
+      Array.from({ length: 12 }, (_none, at) => pool.score(withModel(at % 2 === 0 ? spectrogram : waveform))),
+    );
     const [even, odd] = [scored[0]!, scored[1]!];
-    expect(scored.map(({ scores }) => scores)).toEqual(scored.map((_each, at) => (at % 2 === 0 ? even.scores : odd.scores)));
+    expect(scored.map(({ scores }) => scores)).toEqual(
+      scored.map((_each, at) => (at % 2 === 0 ? even.scores : odd.scores)),
+    );
     expect(even.windows).not.toHaveLength(odd.windows.length);
   });
 
@@ -57,7 +78,9 @@ describe('the pool', () => {
   });
 
   it('says that a missing file is missing', async () => {
-    await expect(pool.score(request({ file: join(directory, 'no.wav') }))).rejects.toMatchObject({ reason: 'file_missing' });
+    await expect(pool.score(request({ file: join(directory, 'no.wav') }))).rejects.toMatchObject({
+      reason: 'file_missing',
+    });
   });
 });
 
@@ -65,8 +88,15 @@ describe('a fault of a model', () => {
   const { pool, logged } = useScoringPool();
 
   it('is a reason for its recordings, and a line in the log', async () => {
-    const wrong = { ...spectrogram, manifestSha256: 'wrong', manifest: { ...spectrogram.manifest, sha256: 'a'.repeat(64) } };
-    await expect(pool.score(withModel(wrong))).rejects.toMatchObject({ reason: 'scoring_failed', detail: expect.stringContaining('sha256') as string });
+    const wrong = {
+      ...spectrogram,
+      manifestSha256: 'wrong',
+      manifest: { ...spectrogram.manifest, sha256: 'a'.repeat(64) },
+    };
+    await expect(pool.score(withModel(wrong))).rejects.toMatchObject({
+      reason: 'scoring_failed',
+      detail: expect.stringContaining('sha256') as string,
+    });
     expect(logged.map(({ message }) => message)).toEqual(['a recording could not be scored']);
     expect((await pool.score(request())).state).toBe('performed');
   });
@@ -86,9 +116,14 @@ describe('a recording that takes too long', () => {
 describe('a recording that takes too much memory', () => {
   const { pool } = useScoringPool();
 
-  it.each([['little by little', 450e6], ['at once', 40e9]])('ends %s, and the next one is scored', async (_name, bytes) => {
+  it.each([
+    ['little by little', 450e6],
+    ['at once', 40e9],
+  ])('ends %s, and the next one is scored', async (_name, bytes) => {
     const hungry = await makeTestModel(directory, { graph: hungryGraph(bytes), manifest: {} });
-    await expect(pool.score(withModel(hungry))).rejects.toMatchObject({ reason: expect.stringMatching(/^(memory_exceeded|scoring_failed|scorer_crashed)$/) as string });
+    await expect(pool.score(withModel(hungry))).rejects.toMatchObject({
+      reason: expect.stringMatching(/^(memory_exceeded|scoring_failed|scorer_crashed)$/) as string,
+    });
     expect((await pool.score(request())).state).toBe('performed');
   });
 });
@@ -147,7 +182,11 @@ describe('a model of one window a batch', () => {
   const { pool } = useScoringPool();
 
   it('scores like one of many', async () => {
-    const single = { ...spectrogram, manifestSha256: 'single', manifest: testManifest(spectrogramGraph(), { ...spectrogramPart, limits: { batchMax: 1 } }) };
+    const single = {
+      ...spectrogram,
+      manifestSha256: 'single',
+      manifest: testManifest(spectrogramGraph(), { ...spectrogramPart, limits: { batchMax: 1 } }),
+    };
     const [one, many] = [await pool.score(withModel(single)), await pool.score(request())];
     expect(one.scores!.synthesis!).toBeCloseTo(many.scores!.synthesis!, 6);
   });

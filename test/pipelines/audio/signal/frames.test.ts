@@ -5,7 +5,8 @@ import { pad, setLevel } from '../../../../pipelines/audio/signal/level.ts';
 import { spectrogramPart, testManifest, waveformGraph } from '../../../support/onnx-file.ts';
 import { speechLike } from '../../../support/speech-like.ts';
 
-const rmsOf = (samples: Float32Array) => Math.sqrt(samples.reduce((sum, value) => sum + value * value, 0) / samples.length);
+const rmsOf = (samples: Float32Array) =>
+  Math.sqrt(samples.reduce((sum, value) => sum + value * value, 0) / samples.length);
 const meanOf = (samples: Float32Array) => samples.reduce((sum, value) => sum + value, 0) / samples.length;
 
 describe('the level', () => {

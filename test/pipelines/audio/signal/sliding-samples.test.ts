@@ -7,7 +7,10 @@ const floats = () => new SlidingSamples<Float32Array>((length) => new Float32Arr
 
 describe('sliding samples', () => {
   it('are what was appended, at their places, whatever was dropped before', () => {
-    const steps = fc.array(fc.record({ append: fc.integer({ min: 0, max: 9000 }), drop: fc.integer({ min: 0, max: 12_000 }) }), { maxLength: 20 });
+    const steps = fc.array(
+      fc.record({ append: fc.integer({ min: 0, max: 9000 }), drop: fc.integer({ min: 0, max: 12_000 }) }),
+      { maxLength: 20 },
+    );
     fc.assert(
       fc.property(steps, (given) => {
         const samples = floats();
@@ -18,7 +21,9 @@ describe('sliding samples', () => {
           kept = Math.max(kept, Math.min(next, kept + drop));
           samples.dropBefore(kept);
           expect(samples.length).toBe(next);
-          expect(Array.from(samples.view(kept, next))).toEqual(Array.from({ length: next - kept }, (_none, at) => kept + at));
+          expect(Array.from(samples.view(kept, next))).toEqual(
+            Array.from({ length: next - kept }, (_none, at) => kept + at),
+          );
         }
       }),
       { numRuns: 30 },

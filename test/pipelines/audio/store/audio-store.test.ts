@@ -19,7 +19,10 @@ const newStore = () => new AudioStore(join(folder, `store-${++stores}`)).open();
 describe('a store', () => {
   it('that cannot be made is a wrong setting', async () => {
     const store = new AudioStore(join(await file('no-folder', 'x'), 'store'));
-    await expect(store.open()).rejects.toMatchObject({ code: 'setting_invalid', problem: 'AUDIO_DIR cannot be made (ENOTDIR).' });
+    await expect(store.open()).rejects.toMatchObject({
+      code: 'setting_invalid',
+      problem: 'AUDIO_DIR cannot be made (ENOTDIR).',
+    });
   });
 });
 
@@ -29,7 +32,9 @@ describe('a recording that is handed in', () => {
     for (const name of ['a', 'b']) await store.keep(await store.receive(await file(name, 'same'), limits));
     const path = store.pathOf(sha256('same'));
     expect(await readFile(path, 'utf8')).toBe('same');
-    expect((await readdir(store.directory, { recursive: true })).filter((name) => !/^[0-9a-f]{2}$/.test(name))).toEqual([path.slice(store.directory.length + 1)]);
+    expect((await readdir(store.directory, { recursive: true })).filter((name) => !/^[0-9a-f]{2}$/.test(name))).toEqual(
+      [path.slice(store.directory.length + 1)],
+    );
   });
 
   it('has no name before it is kept, and leaves nothing when it is discarded', async () => {
@@ -43,7 +48,9 @@ describe('a recording that is handed in', () => {
 
   it('may be as large as the limit, and no larger', async () => {
     expect((await readContent(await file('limit', 'x'.repeat(1000)), limits)).bytes).toBe(1000);
-    await expect(readContent(await file('over', 'x'.repeat(1001)), limits)).rejects.toMatchObject({ reason: 'file_too_large' });
+    await expect(readContent(await file('over', 'x'.repeat(1001)), limits)).rejects.toMatchObject({
+      reason: 'file_too_large',
+    });
   });
 
   it.each([
@@ -51,14 +58,22 @@ describe('a recording that is handed in', () => {
     ['a path below a file', 'file_missing', async () => join(await file('a', 'text'), 'b')],
     ['an empty file', 'file_empty', () => file('empty', '')],
     ['a folder', 'file_unreadable', async () => folder],
-    ['a symbolic link', 'file_unreadable', async () => {
-      await symlink(await file('target', 'text'), join(folder, 'link'));
-      return join(folder, 'link');
-    }],
-    ['a named pipe', 'file_unreadable', async () => {
-      execFileSync('mkfifo', [join(folder, 'pipe')]);
-      return join(folder, 'pipe');
-    }],
+    [
+      'a symbolic link',
+      'file_unreadable',
+      async () => {
+        await symlink(await file('target', 'text'), join(folder, 'link'));
+        return join(folder, 'link');
+      },
+    ],
+    [
+      'a named pipe',
+      'file_unreadable',
+      async () => {
+        execFileSync('mkfifo', [join(folder, 'pipe')]);
+        return join(folder, 'pipe');
+      },
+    ],
   ])('is refused if it is %s', async (_what, reason, make) => {
     const store = await newStore();
     await expect(store.receive(await make(), limits)).rejects.toMatchObject({ name: 'AudioRefusal', reason });

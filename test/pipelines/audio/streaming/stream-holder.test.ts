@@ -16,16 +16,19 @@ describe('a holder', () => {
     expect(await holderLives(holder, Date.now())).toBe(false);
   });
 
-  it.runIf(process.platform === 'linux')('of another process lives while that does, and not when its id is given again', async () => {
-    const child = spawn('sleep', ['100']);
-    await once(child, 'spawn');
-    const holder = { ...(await becomeHolder()), token: 'other', pid: child.pid!, started: await startOf(child.pid!) };
-    expect(await holderLives(holder, 0)).toBe(true);
-    expect(await holderLives({ ...holder, started: '1' }, Date.now())).toBe(false);
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-    expect(await holderLives(holder, Date.now())).toBe(false);
-  });
+  it.runIf(process.platform === 'linux')(
+    'of another process lives while that does, and not when its id is given again',
+    async () => {
+      const child = spawn('sleep', ['100']);
+      await once(child, 'spawn');
+      const holder = { ...(await becomeHolder()), token: 'other', pid: child.pid!, started: await startOf(child.pid!) };
+      expect(await holderLives(holder, 0)).toBe(true);
+      expect(await holderLives({ ...holder, started: '1' }, Date.now())).toBe(false);
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      expect(await holderLives(holder, Date.now())).toBe(false);
+    },
+  );
 
   it.runIf(process.platform === 'linux')('that is elsewhere lives while it touches its streams', async () => {
     const holder = { ...(await becomeHolder()), place: 'another container' };

@@ -32,24 +32,49 @@ afterEach(async () => {
 });
 
 /** A service in a folder, whose batches for the workers are handed in and not queued. */
-async function start(stateDir: string, requestVerification?: (submission: BatchSubmission) => Promise<{ batch: Batch }>, settings: Record<string, string> = {}): Promise<StreamService> {
+async function start(
+  stateDir: string,
+  requestVerification?: (submission: BatchSubmission) => Promise<{ batch: Batch }>,
+  settings: Record<string, string> = {},
+): Promise<StreamService> {
   const config = configOf(stateDir, settings);
-  const service = await StreamService.start({ db, config, log: createLog({ level: process.env.TEST_LOG_LEVEL ?? 'silent', process: 'test' }), requestVerification: requestVerification ?? ((submission) => submitBatch({ db, config }, submission)) });
+  const service = await StreamService.start({
+    db,
+    config,
+    log: createLog({ level: process.env.TEST_LOG_LEVEL ?? 'silent', process: 'test' }),
+    requestVerification: requestVerification ?? ((submission) => submitBatch({ db, config }, submission)),
+  });
   services.push(service);
   return service;
 }
 
-const configOf = (stateDir: string, settings: Record<string, string> = {}) => configIn(join(folder, stateDir), { AUDIO_SCORERS: '1', ...settings });
+const configOf = (stateDir: string, settings: Record<string, string> = {}) =>
+  configIn(join(folder, stateDir), { AUDIO_SCORERS: '1', ...settings });
 const newFolder = () => `state-${++folders}`;
 const spoolOf = (stateDir: string) => join(folder, stateDir, 'state', 'streams');
 const startOf = (model: string) => ({ type: 'start', model, format, channels: 'apart', name: 'call' }) as const;
 
-const batchOf = (id: string, isWanted: (batch: Batch) => boolean = ({ state }) => state !== 'open') => until(async () => (await listBatches(db, { limit: 1000 })).find((batch) => batch.key === `stream-${id}` && isWanted(batch)), 'the stream is handed in');
-const itemOf = async ({ batchId }: Batch) => (await listVerifications(db, batchId, { after: 0, limit: 1, windows: false }))[0]!;
+const batchOf = (id: string, isWanted: (batch: Batch) => boolean = ({ state }) => state !== 'open') =>
+  until(
+    async () =>
+      (await listBatches(db, { limit: 1000 })).find((batch) => batch.key === `stream-${id}` && isWanted(batch)),
+    'the stream is handed in',
+  );
+const itemOf = async ({ batchId }: Batch) =>
+  (await listVerifications(db, batchId, { after: 0, limit: 1, windows: false }))[0]!;
 
 /** What a console that was killed left of a stream. */
 async function leave(stateDir: string, changes: Partial<StreamFacts> = {}): Promise<string> {
-  const facts: StreamFacts = { id: randomUUID(), ...owner, model: 'phone', channels: 'apart', name: 'call', format, startedAt: new Date().toISOString(), ...changes };
+  const facts: StreamFacts = {
+    id: randomUUID(),
+    ...owner,
+    model: 'phone',
+    channels: 'apart',
+    name: 'call',
+    format,
+    startedAt: new Date().toISOString(),
+    ...changes,
+  };
   const spools = await SpoolDirectory.open(spoolOf(stateDir), { log: createLog({ level: 'silent', process: 'test' }) });
   const spool = await spools.create(facts);
   await spool.append(voice);
@@ -63,7 +88,11 @@ describe('what is left of a stream', () => {
     const stateDir = newFolder();
     const id = await leave(stateDir);
     await start(stateDir);
-    expect(await itemOf(await batchOf(id))).toMatchObject({ state: 'queued', requestedModel: 'phone', model: 'phone/v8' });
+    expect(await itemOf(await batchOf(id))).toMatchObject({
+      state: 'queued',
+      requestedModel: 'phone',
+      model: 'phone/v8',
+    });
     await until(async () => (await readdir(spoolOf(stateDir))).length === 0, 'the spool is empty');
   });
 
@@ -87,7 +116,10 @@ describe('what is left of a stream', () => {
     await start(stateDir);
     const batch = await batchOf(id, ({ state }) => state === 'done');
     expect(await itemOf(batch)).toMatchObject({ state: 'error', reason: 'model_removed', requestedModel: 'phone/v5' });
-    await until(async () => (await readdir(spoolOf(stateDir))).includes(`${id}.refused.wav`), 'its audio, which is stored nowhere else, is put aside');
+    await until(
+      async () => (await readdir(spoolOf(stateDir))).includes(`${id}.refused.wav`),
+      'its audio, which is stored nowhere else, is put aside',
+    );
   });
 
   it('and cannot be handed in at all is put aside', async () => {
@@ -169,7 +201,10 @@ describe('a stream', () => {
     expect(await readdir(spoolOf(stateDir))).toHaveLength(2);
     await service.close(0);
     await start(stateDir);
-    expect(await itemOf(await batchOf(stream.id))).toMatchObject({ state: 'queued', audio: { sha256: expect.any(String) as string } });
+    expect(await itemOf(await batchOf(stream.id))).toMatchObject({
+      state: 'queued',
+      audio: { sha256: expect.any(String) as string },
+    });
   });
 
   it('is scored by the workers if the default of its family has moved since it began', async () => {
@@ -186,13 +221,22 @@ describe('a stream', () => {
     await db.query(sql('audio/insert_model_default'), ['phone', 'phone/v7', 'test', 'test', null, true]);
     void stream.settle().catch(() => {});
     const batch = await leftToWorkers;
-    expect([await itemOf(batch), batch.pinned.phone]).toMatchObject([{ state: 'queued', requestedModel: 'phone', model: 'phone/v7' }, 'phone/v7']);
+    expect([await itemOf(batch), batch.pinned.phone]).toMatchObject([
+      { state: 'queued', requestedModel: 'phone', model: 'phone/v7' },
+      'phone/v7',
+    ]);
   });
 
   it('is scored by the workers if each process that scores it dies', async () => {
     const service = await start(newFolder());
     let kills = 0;
-    const killing = setInterval(() => void scorerPids().then((pids) => pids.forEach((pid) => process.kill(pid, 'SIGKILL') && kills++)).catch(() => {}), 20); // one may be gone already
+    const killing = setInterval(
+      () =>
+        void scorerPids()
+          .then((pids) => pids.forEach((pid) => process.kill(pid, 'SIGKILL') && kills++))
+          .catch(() => {}),
+      20,
+    ); // one may be gone already
     const stream = await service.begin(startOf('phone/v8'), owner, watcher);
     await stream.append(voice);
     void stream.settle().catch(() => {});

@@ -3,8 +3,17 @@ import { open, readFile, readdir, writeFile, type FileHandle } from 'node:fs/pro
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { STREAM_ENCODINGS, frameBytesOf, type StreamFormat } from '../../../../pipelines/audio/streaming/stream-format.ts';
-import { SpoolDirectory, StreamSpool, type SpoolFile, type StreamFacts } from '../../../../pipelines/audio/streaming/stream-spool.ts';
+import {
+  STREAM_ENCODINGS,
+  frameBytesOf,
+  type StreamFormat,
+} from '../../../../pipelines/audio/streaming/stream-format.ts';
+import {
+  SpoolDirectory,
+  StreamSpool,
+  type SpoolFile,
+  type StreamFacts,
+} from '../../../../pipelines/audio/streaming/stream-spool.ts';
 import { createLog } from '../../../../runtime/log.ts';
 import { readWhole } from '../../../support/audio-file.ts';
 import { useFolder } from '../../../support/recording-batch.ts';
@@ -15,10 +24,23 @@ const log = createLog({ level: 'silent', process: 'test' });
 const openDirectory = (name = String(++directories)) => SpoolDirectory.open(join(folder, name), { log });
 const mono: StreamFormat = { encoding: 'pcm_s16le', sampleRate: 8000, channels: 1 };
 
-const factsOf = (format: StreamFormat): StreamFacts => ({ id: randomUUID(), owner: 'Acme', requestedBy: 'key of Acme', mode: 'api', model: 'phone', channels: 'apart', name: 'call', format, startedAt: new Date().toISOString() });
+const factsOf = (format: StreamFormat): StreamFacts => ({
+  id: randomUUID(),
+  owner: 'Acme',
+  requestedBy: 'key of Acme',
+  mode: 'api',
+  model: 'phone',
+  channels: 'apart',
+  name: 'call',
+  format,
+  startedAt: new Date().toISOString(),
+});
 
 /** What a process left that takes no streams any more, and the directory as the next one opens it. */
-async function left(format: StreamFormat, bytes = Buffer.alloc(0)): Promise<{ spool: StreamSpool; spools: SpoolDirectory; name: string }> {
+async function left(
+  format: StreamFormat,
+  bytes = Buffer.alloc(0),
+): Promise<{ spool: StreamSpool; spools: SpoolDirectory; name: string }> {
   const name = String(++directories);
   const before = await openDirectory(name);
   const spool = await before.create(factsOf(format));
@@ -36,7 +58,13 @@ function scantFile(file: FileHandle, bytesMax: number): SpoolFile {
     left -= written.bytesWritten;
     return written;
   };
-  return { read: file.read.bind(file), truncate: file.truncate.bind(file), sync: file.sync.bind(file), close: file.close.bind(file), write } as SpoolFile;
+  return {
+    read: file.read.bind(file),
+    truncate: file.truncate.bind(file),
+    sync: file.sync.bind(file),
+    close: file.close.bind(file),
+    write,
+  } as SpoolFile;
 }
 
 async function scantSpool(bytesMax: number): Promise<StreamSpool> {
@@ -47,31 +75,39 @@ async function scantSpool(bytesMax: number): Promise<StreamSpool> {
 }
 
 describe('the spool of a stream', () => {
-  it.each(STREAM_ENCODINGS.flatMap((encoding) => [1, 2].map((channels) => [encoding, channels] as const)))('of %s with %i channels becomes a WAV file of its whole samples, wherever pieces end', async (encoding, channels) => {
-    const spools = await openDirectory();
-    const format: StreamFormat = { encoding, sampleRate: 8000, channels };
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.uint8Array({ minLength: 1, maxLength: 40 }), { minLength: 8, maxLength: 30 }), async (pieces) => {
-        const spool = await spools.create(factsOf(format));
-        await Promise.all(pieces.map((piece) => spool.append(Buffer.from(piece))));
-        const bytes = Buffer.concat(pieces);
-        expect([spool.bytes, spool.received]).toEqual([bytes.length, bytes.length]);
-        expect(await spool.read(3, bytes.length)).toEqual(bytes.subarray(3));
-        const frames = Math.floor(bytes.length / frameBytesOf(format));
-        expect(await spool.complete()).toBe(frames > 0);
-        await spool.close();
-        if (frames === 0) return;
-        const read = await readWhole(spool.spooled.audioPath);
-        expect(read).toMatchObject({ codec: encoding, channels, sampleRate: 8000, durationSeconds: frames / 8000 });
-        expect(read.notes.filter((note) => note === 'truncated' || note === 'unknown_length')).toEqual([]);
-        const file = await readFile(spool.spooled.audioPath);
-        const header = file.length - frames * frameBytesOf(format) - ((frames * frameBytesOf(format)) % 2);
-        expect(file.subarray(header, header + frames * frameBytesOf(format))).toEqual(bytes.subarray(0, frames * frameBytesOf(format)));
-        expect(file.readUInt32LE(4)).toBe(file.length - 8);
-      }),
-      { numRuns: 15 },
-    );
-  });
+  it.each(STREAM_ENCODINGS.flatMap((encoding) => [1, 2].map((channels) => [encoding, channels] as const)))(
+    'of %s with %i channels becomes a WAV file of its whole samples, wherever pieces end',
+    async (encoding, channels) => {
+      const spools = await openDirectory();
+      const format: StreamFormat = { encoding, sampleRate: 8000, channels };
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.uint8Array({ minLength: 1, maxLength: 40 }), { minLength: 8, maxLength: 30 }),
+          async (pieces) => {
+            const spool = await spools.create(factsOf(format));
+            await Promise.all(pieces.map((piece) => spool.append(Buffer.from(piece))));
+            const bytes = Buffer.concat(pieces);
+            expect([spool.bytes, spool.received]).toEqual([bytes.length, bytes.length]);
+            expect(await spool.read(3, bytes.length)).toEqual(bytes.subarray(3));
+            const frames = Math.floor(bytes.length / frameBytesOf(format));
+            expect(await spool.complete()).toBe(frames > 0);
+            await spool.close();
+            if (frames === 0) return;
+            const read = await readWhole(spool.spooled.audioPath);
+            expect(read).toMatchObject({ codec: encoding, channels, sampleRate: 8000, durationSeconds: frames / 8000 });
+            expect(read.notes.filter((note) => note === 'truncated' || note === 'unknown_length')).toEqual([]);
+            const file = await readFile(spool.spooled.audioPath);
+            const header = file.length - frames * frameBytesOf(format) - ((frames * frameBytesOf(format)) % 2);
+            expect(file.subarray(header, header + frames * frameBytesOf(format))).toEqual(
+              bytes.subarray(0, frames * frameBytesOf(format)),
+            );
+            expect(file.readUInt32LE(4)).toBe(file.length - 8);
+          },
+        ),
+        { numRuns: 15 },
+      );
+    },
+  );
 
   it('is a file that can be read while it is written', async () => {
     const spool = await (await openDirectory()).create(factsOf(mono));
@@ -103,7 +139,10 @@ describe('a file that takes less than it is given', () => {
     await spool.append(Buffer.alloc(100, 1));
     const more = [spool.append(Buffer.alloc(100, 2)), spool.append(Buffer.alloc(100, 3))];
     for (const { status } of await Promise.allSettled(more)) expect(status).toBe('rejected');
-    await expect(spool.append(Buffer.alloc(1))).rejects.toMatchObject({ code: 'internal', problem: 'The audio could not be written to the disk.' });
+    await expect(spool.append(Buffer.alloc(1))).rejects.toMatchObject({
+      code: 'internal',
+      problem: 'The audio could not be written to the disk.',
+    });
     expect([spool.bytes, spool.received]).toEqual([100, 100]);
     await spool.close();
   });
@@ -155,7 +194,9 @@ describe('what a dead process left', () => {
     await writeFile(join(folder, name, `${damaged}.json`), text);
     await writeFile(join(folder, name, `${damaged}.wav`), 'audio');
     expect(await spools.orphans(() => false)).toMatchObject([{ facts: { id: spool.spooled.facts.id } }]);
-    expect(await readdir(join(folder, name))).toEqual(expect.arrayContaining([`${damaged}.refused.json`, `${damaged}.refused.wav`]));
+    expect(await readdir(join(folder, name))).toEqual(
+      expect.arrayContaining([`${damaged}.refused.json`, `${damaged}.refused.wav`]),
+    );
     expect(await readFile(join(folder, name, `${damaged}.refused.json`), 'utf8')).toBe(text);
   });
 

@@ -8,24 +8,54 @@ export function noise(length: number, rms: number, seed = 1): Float32Array {
 }
 
 /** Two tones, each of an amplitude. */
-export function tones(length: number, { rate, frequencies, amplitude }: { readonly rate: number; readonly frequencies: readonly number[]; readonly amplitude: number }): Float32Array {
-  return Float32Array.from({ length }, (_none, at) => frequencies.reduce((sum, frequency) => sum + amplitude * Math.sin((2 * Math.PI * frequency * at) / rate), 0));
+export function tones(
+  length: number,
+  {
+    rate,
+    frequencies,
+    amplitude,
+  }: { readonly rate: number; readonly frequencies: readonly number[]; readonly amplitude: number },
+): Float32Array {
+  return Float32Array.from({ length }, (_none, at) =>
+    frequencies.reduce((sum, frequency) => sum + amplitude * Math.sin((2 * Math.PI * frequency * at) / rate), 0),
+  );
 }
 
 /** What a voice is made of: harmonics of a pitch that glides, through resonances that move from vowel to vowel, four syllables a second. */
-export function speechLike(length: number, { rate, pitch = 120, amplitude = 0.1 }: { readonly rate: number; readonly pitch?: number; readonly amplitude?: number }): Float32Array {
-  const vowels = [[700, 1200, 2600], [300, 2200, 2900], [450, 900, 2500], [550, 1800, 2600], [350, 800, 2300]];
+export function speechLike(
+  length: number,
+  {
+    rate,
+    pitch = 120,
+    amplitude = 0.1,
+  }: { readonly rate: number; readonly pitch?: number; readonly amplitude?: number },
+): Float32Array {
+  const vowels = [
+    [700, 1200, 2600],
+    [300, 2200, 2900],
+    [450, 900, 2500],
+    [550, 1800, 2600],
+    [350, 800, 2300],
+  ];
   let phase = 0;
   return Float32Array.from({ length }, (_none, at) => {
     const seconds = at / rate;
     const syllable = Math.floor(seconds * 4);
     const loud = Math.max(0, Math.sin(Math.PI * (seconds * 4 - syllable) * 1.25)) * (syllable % 5 === 4 ? 0 : 1);
-    phase += (2 * Math.PI * pitch * (1 + 0.15 * Math.sin(2 * Math.PI * 0.7 * seconds) + 0.03 * Math.sin(2 * Math.PI * 3.1 * seconds))) / rate;
+    phase +=
+      (2 *
+        Math.PI *
+        pitch *
+        (1 + 0.15 * Math.sin(2 * Math.PI * 0.7 * seconds) + 0.03 * Math.sin(2 * Math.PI * 3.1 * seconds))) /
+      rate;
     const formants = vowels[(syllable * 3) % vowels.length]!;
     let sum = 0;
     for (let harmonic = 1; harmonic * pitch < Math.min(3600, rate / 2); harmonic++) {
       const frequency = harmonic * pitch;
-      sum += Math.sin(phase * harmonic) * formants.reduce((gain, formant) => gain + Math.exp(-(((frequency - formant) / 130) ** 2)), 0.02) / Math.sqrt(harmonic);
+      sum +=
+        (Math.sin(phase * harmonic) *
+          formants.reduce((gain, formant) => gain + Math.exp(-(((frequency - formant) / 130) ** 2)), 0.02)) /
+        Math.sqrt(harmonic);
     }
     return amplitude * loud * sum;
   });

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { joinFrames, labelWindow, silenceDbfs, summarizeVoice, type VoiceFrames } from '../../../../pipelines/audio/voice-activity/voice-frames.ts';
+import {
+  joinFrames,
+  labelWindow,
+  silenceDbfs,
+  summarizeVoice,
+  type VoiceFrames,
+} from '../../../../pipelines/audio/voice-activity/voice-frames.ts';
 
 const framesOf = (...runs: readonly (readonly [voice: 0 | 1, frames: number, dbfs: number])[]): VoiceFrames => ({
   voiced: Uint8Array.from(runs.flatMap(([voice, frames]) => Array<number>(frames).fill(voice))),
@@ -22,10 +28,16 @@ describe('the summary of a stretch', () => {
 
   it('looks at the frames from the first to before the last', () => {
     expect(summarizeVoice(framesOf([0, 100, -60], [1, 100, -20]), 90, 110)).toMatchObject({ voicedSeconds: 0.1 });
-    expect(summarizeVoice(framesOf([0, 100, -60], [1, 100, -20]), 0, 100)).toMatchObject({ voicedSeconds: 0, speechDbfs: null });
+    expect(summarizeVoice(framesOf([0, 100, -60], [1, 100, -20]), 0, 100)).toMatchObject({
+      voicedSeconds: 0,
+      speechDbfs: null,
+    });
   });
 
-  it.each([[10, -60], [9, -40]])('with %i frames between the voice measures noise at %i dBFS', (pauses, noiseDbfs) => {
+  it.each([
+    [10, -60],
+    [9, -40],
+  ])('with %i frames between the voice measures noise at %i dBFS', (pauses, noiseDbfs) => {
     const frames = framesOf([0, pauses, -60], [1, 42, -40], [1, 949, -20]);
     expect(summarizeVoice(frames).noiseDbfs).toBeCloseTo(noiseDbfs, 4);
   });
@@ -43,18 +55,30 @@ describe('the label of a window', () => {
   const limits = { voicedSecondsMin: 1.5, signalToNoiseDbMin: 6 };
 
   it.each([
-    [1.5, -20, -26, 'validVoice'], [1.49, -20, -60, 'insufficientVoice'], [1.5, -20, -25.9, 'excessiveNoise'], [0, null, -60, 'insufficientVoice'], [4, -20, null, 'validVoice'], [0.1, -20, -20, 'insufficientVoice'],
+    [1.5, -20, -26, 'validVoice'],
+    [1.49, -20, -60, 'insufficientVoice'],
+    [1.5, -20, -25.9, 'excessiveNoise'],
+    [0, null, -60, 'insufficientVoice'],
+    [4, -20, null, 'validVoice'],
+    [0.1, -20, -20, 'insufficientVoice'],
   ])('with %d s of voice at %s dBFS over noise at %s is %s', (voicedSeconds, speechDbfs, noiseDbfs, label) => {
     expect(labelWindow({ voicedSeconds, speechDbfs, noiseDbfs }, limits)).toBe(label);
   });
 
   it('needs voice even where no seconds of it are asked for', () => {
-    expect(labelWindow({ voicedSeconds: 0, speechDbfs: null, noiseDbfs: -60 }, { voicedSecondsMin: 0, signalToNoiseDbMin: 0 })).toBe('insufficientVoice');
+    expect(
+      labelWindow(
+        { voicedSeconds: 0, speechDbfs: null, noiseDbfs: -60 },
+        { voicedSecondsMin: 0, signalToNoiseDbMin: 0 },
+      ),
+    ).toBe('insufficientVoice');
   });
 });
 
 describe('frames', () => {
   it('are joined in their order', () => {
-    expect(joinFrames([framesOf([1, 1, -10]), framesOf(), framesOf([0, 2, -50])])).toEqual(framesOf([1, 1, -10], [0, 2, -50]));
+    expect(joinFrames([framesOf([1, 1, -10]), framesOf(), framesOf([0, 2, -50])])).toEqual(
+      framesOf([1, 1, -10], [0, 2, -50]),
+    );
   });
 });

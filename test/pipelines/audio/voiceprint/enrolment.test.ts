@@ -3,9 +3,14 @@ import { enrolmentLimits, enrolVoice } from '../../../../pipelines/audio/voicepr
 import type { RecordingEmbedding } from '../../../../pipelines/audio/voiceprint/recording-embedding.ts';
 
 /** A recording whose voice lies so many degrees away from the first axis. */
-const at = (degrees: number, voicedSeconds = 3): RecordingEmbedding => ({ embedding: Float32Array.of(Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)), voicedSeconds });
-const enrol = (recordings: readonly (RecordingEmbedding | null)[], agreementMin = 0.5) => enrolVoice(recordings, { agreementMin });
-const codesOf = (recordings: readonly (RecordingEmbedding | null)[], agreementMin = 0.5) => enrol(recordings, agreementMin).findings.map(({ code, recordings: places }) => [code, ...places]);
+const at = (degrees: number, voicedSeconds = 3): RecordingEmbedding => ({
+  embedding: Float32Array.of(Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)),
+  voicedSeconds,
+});
+const enrol = (recordings: readonly (RecordingEmbedding | null)[], agreementMin = 0.5) =>
+  enrolVoice(recordings, { agreementMin });
+const codesOf = (recordings: readonly (RecordingEmbedding | null)[], agreementMin = 0.5) =>
+  enrol(recordings, agreementMin).findings.map(({ code, recordings: places }) => [code, ...places]);
 
 describe('an enrolment', () => {
   it('makes of recordings that agree a voiceprint of length 1 in their middle', () => {
@@ -21,15 +26,26 @@ describe('an enrolment', () => {
     expect(spread.mean).toBeCloseTo((Math.cos(Math.PI / 6) * 2 + 0.5) / 3, 5);
   });
 
-  it.each([[2, ['recordings_too_few']], [3, null], [20, null], [21, ['recordings_too_many']]])('of %i recordings finds %j', (count, finding) => {
+  it.each([
+    [2, ['recordings_too_few']],
+    [3, null],
+    [20, null],
+    [21, ['recordings_too_many']],
+  ])('of %i recordings finds %j', (count, finding) => {
     expect(codesOf(Array.from({ length: count }, () => at(10)))).toEqual(finding === null ? [] : [finding]);
   });
 
-  it.each([[1.5, []], [1.49, [['recording_voice_too_little', 1]]]])('with %d s of voice in one recording finds %j', (seconds, findings) => {
+  it.each([
+    [1.5, []],
+    [1.49, [['recording_voice_too_little', 1]]],
+  ])('with %d s of voice in one recording finds %j', (seconds, findings) => {
     expect(codesOf([at(0), at(0, seconds), at(0)])).toEqual(findings);
   });
 
-  it.each([[2, []], [1.99, [['voice_too_little']]]])('with three times %d s of voice finds %j', (seconds, findings) => {
+  it.each([
+    [2, []],
+    [1.99, [['voice_too_little']]],
+  ])('with three times %d s of voice finds %j', (seconds, findings) => {
     expect(codesOf([at(0, seconds), at(0, seconds), at(0, seconds)])).toEqual(findings);
   });
 
@@ -49,6 +65,11 @@ describe('an enrolment', () => {
   });
 
   it('needs 3 recordings, 1.5 s of voice in each and 6 s in all', () => {
-    expect(enrolmentLimits).toEqual({ recordingsMin: 3, recordingsMax: 20, recordingVoicedSecondsMin: 1.5, voicedSecondsMin: 6 });
+    expect(enrolmentLimits).toEqual({
+      recordingsMin: 3,
+      recordingsMax: 20,
+      recordingVoicedSecondsMin: 1.5,
+      voicedSecondsMin: 6,
+    });
   });
 });

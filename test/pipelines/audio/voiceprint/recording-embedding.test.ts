@@ -14,24 +14,41 @@ let graph: Graph;
 
 beforeAll(async () => {
   manifest = await readManifest(folder, 'voiceprint');
-  graph = await openGraph(await readWeights(join(folder, manifest.file), manifest), { inputName: manifest.input.name, outputName: manifest.output.name });
+  graph = await openGraph(await readWeights(join(folder, manifest.file), manifest), {
+    inputName: manifest.input.name,
+    outputName: manifest.output.name,
+  });
 });
 
 afterAll(() => graph.close());
 
-const embed = (samples: Float32Array, { sampleRate = 8000, voiced = new Uint8Array(Math.floor((samples.length / sampleRate) * 100)).fill(1) } = {}) => embedRecording({ samples, sampleRate, voiced }, { manifest, graph });
+const embed = (
+  samples: Float32Array,
+  { sampleRate = 8000, voiced = new Uint8Array(Math.floor((samples.length / sampleRate) * 100)).fill(1) } = {},
+) => embedRecording({ samples, sampleRate, voiced }, { manifest, graph });
 
 describe('the embedding of a recording', () => {
   it('is what the training gave', async () => {
-    const check = JSON.parse(await readFile(join(folder, 'check.json'), 'utf8')) as { readonly embedding: readonly number[] };
+    const check = JSON.parse(await readFile(join(folder, 'check.json'), 'utf8')) as {
+      readonly embedding: readonly number[];
+    };
     const samples = Float32Array.from({ length: 24_000 }, (_none, at) => {
       const t = at / 8000;
       const phase = 2 * Math.PI * (130 * t + 8 * Math.sin(2 * Math.PI * 0.9 * t));
-      return 0.05 * (0.6 - 0.4 * Math.cos(2 * Math.PI * 3 * t)) * Array.from({ length: 15 }, (_h, index) => Math.sin((index + 1) * phase) / (index + 1)).reduce((sum, part) => sum + part, 0);
+      return (
+        0.05 *
+        (0.6 - 0.4 * Math.cos(2 * Math.PI * 3 * t)) *
+        Array.from({ length: 15 }, (_h, index) => Math.sin((index + 1) * phase) / (index + 1)).reduce(
+          (sum, part) => sum + part,
+          0,
+        )
+      );
     });
     const found = (await embed(samples))!;
     expect(found.voicedSeconds).toBe(3);
-    expect(Math.max(...check.embedding.map((value, index) => Math.abs(value - found.embedding[index]!)))).toBeLessThan(0.01);
+    expect(Math.max(...check.embedding.map((value, index) => Math.abs(value - found.embedding[index]!)))).toBeLessThan(
+      0.01,
+    );
   });
 
   it('has length 1 and the dimensions of the manifest', async () => {
@@ -54,11 +71,26 @@ describe('the embedding of a recording', () => {
   it('hardly depends on level, and on the rate of the recording', async () => {
     const speech = speechLike(64_000, { rate: 16_000 });
     const atFull = (await embed(speech, { sampleRate: 16_000 }))!.embedding;
-    expect(cosine(atFull, (await embed(speech.map((sample) => sample / 50), { sampleRate: 16_000 }))!.embedding)).toBeGreaterThan(0.999);
+    expect(
+      cosine(
+        atFull,
+        (await embed(
+          speech.map((sample) => sample / 50),
+          { sampleRate: 16_000 },
+        ))!.embedding,
+      ),
+    ).toBeGreaterThan(0.999);
     expect(cosine(atFull, (await embed(resample(speech, 16_000, 8000)))!.embedding)).toBeGreaterThan(0.99);
   });
 
-  it.each([[0.5, 0.5], [3, 3], [3.01, 3.01], [50, 50], [voicedSecondsUsedMax, voicedSecondsUsedMax], [voicedSecondsUsedMax + 1, voicedSecondsUsedMax]])('of %d s of voice uses %d s', async (seconds, used) => {
+  it.each([
+    [0.5, 0.5],
+    [3, 3],
+    [3.01, 3.01],
+    [50, 50],
+    [voicedSecondsUsedMax, voicedSecondsUsedMax],
+    [voicedSecondsUsedMax + 1, voicedSecondsUsedMax],
+  ])('of %d s of voice uses %d s', async (seconds, used) => {
     expect((await embed(noise(Math.round(seconds * 8000), 0.1)))!.voicedSeconds).toBeCloseTo(used, 6);
   });
 
@@ -68,6 +100,11 @@ describe('the embedding of a recording', () => {
 
   it('is refused of a graph that answers with other dimensions', async () => {
     const wrong = { ...manifest, output: { ...manifest.output, dimensions: manifest.output.dimensions - 1 } };
-    await expect(embedRecording({ samples: noise(24_000, 0.1), sampleRate: 8000, voiced: new Uint8Array(300).fill(1) }, { manifest: wrong, graph })).rejects.toThrow('dimensions');
+    await expect(
+      embedRecording(
+        { samples: noise(24_000, 0.1), sampleRate: 8000, voiced: new Uint8Array(300).fill(1) },
+        { manifest: wrong, graph },
+      ),
+    ).rejects.toThrow('dimensions');
   });
 });

@@ -10,8 +10,12 @@ const folder = await useFolder('voice-model');
 describe('a voiceprint model', () => {
   it('is opened with its calibration and its thresholds', async () => {
     expect(await openVoiceModel(await writeVoiceModel(join(folder, 'good')))).toEqual({
-      name: 'voiceprint/0-test', manifestSha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string, directory: join(folder, 'good'),
-      calibration: { slope: 40, intercept: -36 }, identityThreshold: 0.5, agreementMin: 0.8,
+      name: 'voiceprint/0-test',
+      manifestSha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      directory: join(folder, 'good'),
+      calibration: { slope: 40, intercept: -36 },
+      identityThreshold: 0.5,
+      agreementMin: 0.8,
     });
   });
 
@@ -23,7 +27,10 @@ describe('a voiceprint model', () => {
     { field: 'thresholds.agreement', changes: { thresholds: { identity: 0.5, agreement: 1.01 } } },
   ])('without a valid $field is refused, and the error names it', async ({ field, changes }) => {
     const directory = await writeVoiceModel(join(folder, 'bad'), changes);
-    await expect(openVoiceModel(directory)).rejects.toMatchObject({ code: 'model_invalid', problem: expect.stringContaining(`${field}:`) as string });
+    await expect(openVoiceModel(directory)).rejects.toMatchObject({
+      code: 'model_invalid',
+      problem: expect.stringContaining(`${field}:`) as string,
+    });
   });
 
   it('is not one of authenticity, nor a folder without a manifest', async () => {

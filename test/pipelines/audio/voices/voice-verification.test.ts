@@ -32,9 +32,21 @@ beforeAll(async () => {
   bob = await voice('bob.wav', { pitch: 230 });
 });
 
-const voice = (name: string, { pitch, seconds = 5 }: { pitch: number; seconds?: number }) => writeWav(join(folder, name), [speechLike({ sampleRate: 8000, seconds, pitch })], 8000);
-const work = () => ({ db, vault, model, pool, limits: config, signal: new AbortController().signal, now: () => new Date('2026-06-01T00:00:00Z') });
-const enrol = (files: readonly string[], changes: Partial<Parameters<typeof enrolVoiceprint>[1]> = {}): Promise<Enrolled> =>
+const voice = (name: string, { pitch, seconds = 5 }: { pitch: number; seconds?: number }) =>
+  writeWav(join(folder, name), [speechLike({ sampleRate: 8000, seconds, pitch })], 8000);
+const work = () => ({
+  db,
+  vault,
+  model,
+  pool,
+  limits: config,
+  signal: new AbortController().signal,
+  now: () => new Date('2026-06-01T00:00:00Z'),
+});
+const enrol = (
+  files: readonly string[],
+  changes: Partial<Parameters<typeof enrolVoiceprint>[1]> = {},
+): Promise<Enrolled> =>
   enrolVoiceprint(work(), { owner: 'Acme Bank', subject: `customer ${(people += 1)}`, consent, files, ...changes });
 
 describe('an enrolment', () => {
@@ -48,40 +60,66 @@ describe('an enrolment', () => {
 
   it('without consent opens no file and makes nothing', async () => {
     const missing = [join(folder, 'a'), join(folder, 'b'), join(folder, 'c')];
-    await expect(enrol(missing, { consent: { recordedBy: 'cli test' } })).rejects.toMatchObject({ code: 'consent_required' });
+    await expect(enrol(missing, { consent: { recordedBy: 'cli test' } })).rejects.toMatchObject({
+      code: 'consent_required',
+    });
   });
 
   it('with the voice of somebody else among the recordings is refused, and the error names which', async () => {
-    await expect(enrol([ann[0]!, ann[1]!, bob, ann[2]!])).rejects.toMatchObject({ code: 'voiceprint_refused', problem: expect.stringMatching(/^bob\.wav: .*too unlike/) as string });
+    await expect(enrol([ann[0]!, ann[1]!, bob, ann[2]!])).rejects.toMatchObject({
+      code: 'voiceprint_refused',
+      problem: expect.stringMatching(/^bob\.wav: .*too unlike/) as string,
+    });
   });
 
   it.each([0, 2])('of %i recordings is refused', async (count) => {
-    await expect(enrol(ann.slice(0, count))).rejects.toMatchObject({ code: 'voiceprint_refused', problem: `${count} of at least 3 recordings were given.` });
+    await expect(enrol(ann.slice(0, count))).rejects.toMatchObject({
+      code: 'voiceprint_refused',
+      problem: `${count} of at least 3 recordings were given.`,
+    });
   });
 
   it('of the most recordings but one is taken to the voice, of one more refused before any is opened', async () => {
-    const many = Array.from({ length: enrolmentLimits.recordingsMax + 1 }, (_none, at) => join(folder, `missing-${at}.wav`));
-    await expect(enrol(many)).rejects.toMatchObject({ problem: `${enrolmentLimits.recordingsMax + 1} recordings were given; ${enrolmentLimits.recordingsMax} are the most.` });
-    await expect(enrol(many.slice(1))).rejects.toMatchObject({ problem: expect.stringContaining('missing-1.wav') as string });
+    const many = Array.from({ length: enrolmentLimits.recordingsMax + 1 }, (_none, at) =>
+      join(folder, `missing-${at}.wav`),
+    );
+    await expect(enrol(many)).rejects.toMatchObject({
+      problem: `${enrolmentLimits.recordingsMax + 1} recordings were given; ${enrolmentLimits.recordingsMax} are the most.`,
+    });
+    await expect(enrol(many.slice(1))).rejects.toMatchObject({
+      problem: expect.stringContaining('missing-1.wav') as string,
+    });
   });
 
   it('with too short a recording is refused, and the error names which', async () => {
     const short = await voice('short.wav', { pitch: 140, seconds: 1 });
-    await expect(enrol([...ann.slice(0, 3), short])).rejects.toMatchObject({ code: 'voiceprint_refused', problem: expect.stringMatching(/^short\.wav: Each recording needs 1\.5 s of voice\./) as string });
+    await expect(enrol([...ann.slice(0, 3), short])).rejects.toMatchObject({
+      code: 'voiceprint_refused',
+      problem: expect.stringMatching(/^short\.wav: Each recording needs 1\.5 s of voice\./) as string,
+    });
   });
 
   it('with a silent recording or one that is no audio is refused, and the error names which', async () => {
     const silent = await writeWav(join(folder, 'silent.wav'), [new Float32Array(40_000)], 8000);
-    await expect(enrol([...ann.slice(0, 3), silent])).rejects.toMatchObject({ code: 'voiceprint_refused', problem: expect.stringMatching(/^silent\.wav/) as string });
+    await expect(enrol([...ann.slice(0, 3), silent])).rejects.toMatchObject({
+      code: 'voiceprint_refused',
+      problem: expect.stringMatching(/^silent\.wav/) as string,
+    });
     const text = join(folder, 'text.wav');
     await writeFile(text, 'no audio');
-    await expect(enrol([...ann.slice(0, 3), text])).rejects.toMatchObject({ code: 'voiceprint_refused', problem: expect.stringMatching(/^text\.wav: .*\[format_unknown\]/) as string });
+    await expect(enrol([...ann.slice(0, 3), text])).rejects.toMatchObject({
+      code: 'voiceprint_refused',
+      problem: expect.stringMatching(/^text\.wav: .*\[format_unknown\]/) as string,
+    });
   });
 
   it('with the same recording twice is refused, whatever the copy is called', async () => {
     const copy = join(folder, 'copy.wav');
     await copyFile(ann[0]!, copy);
-    await expect(enrol([ann[0]!, ann[1]!, copy])).rejects.toMatchObject({ code: 'voiceprint_refused', problem: 'copy.wav is the same recording as ann-0.wav.' });
+    await expect(enrol([ann[0]!, ann[1]!, copy])).rejects.toMatchObject({
+      code: 'voiceprint_refused',
+      problem: 'copy.wav is the same recording as ann-0.wav.',
+    });
   });
 
   it('of a person who has a voiceprint is refused', async () => {
@@ -92,10 +130,14 @@ describe('an enrolment', () => {
 
 describe('a verification', () => {
   const authenticityOf = async (thresholds: { synthesis: number; replay: number }) => ({
-    phone: await makeTestModel(folder, { graph: waveformGraph(), manifest: { ...waveformPart, model: 'phone/v90-test', thresholds } }),
+    phone: await makeTestModel(folder, {
+      graph: waveformGraph(),
+      manifest: { ...waveformPart, model: 'phone/v90-test', thresholds },
+    }),
     digital: null,
   });
-  const verify = async (id: string, file: string, thresholds = { synthesis: 0.001, replay: 0.001 }) => verifyVoice({ ...work(), authenticity: await authenticityOf(thresholds) }, { id, file, actor: 'cli agent' });
+  const verify = async (id: string, file: string, thresholds = { synthesis: 0.001, replay: 0.001 }) =>
+    verifyVoice({ ...work(), authenticity: await authenticityOf(thresholds) }, { id, file, actor: 'cli agent' });
   let enrolled: Enrolled;
   beforeAll(async () => {
     enrolled = await enrol(ann.slice(0, 3));
@@ -103,7 +145,16 @@ describe('a verification', () => {
 
   it('of another recording of the person is a match, with synthesis and replay beside', async () => {
     const result = await verify(enrolled.id, ann[3]!);
-    expect(result).toMatchObject({ label: 'match', voiceprint: enrolled.id, subject: enrolled.subject, voiceModel: 'voiceprint/0-test', identityThreshold: 0.5, identityReason: null, model: 'phone/v90-test', authenticityReason: null });
+    expect(result).toMatchObject({
+      label: 'match',
+      voiceprint: enrolled.id,
+      subject: enrolled.subject,
+      voiceModel: 'voiceprint/0-test',
+      identityThreshold: 0.5,
+      identityReason: null,
+      model: 'phone/v90-test',
+      authenticityReason: null,
+    });
     expect(result.identity).toBeGreaterThan(0.5);
     expect(Object.values(result.scores!).every((score) => score !== null && score > 0 && score < 1)).toBe(true);
   });
@@ -115,34 +166,62 @@ describe('a verification', () => {
   });
 
   it('of a recording that looks synthesized is suspected to be a copy, however like the voice is', async () => {
-    expect(await verify(enrolled.id, ann[3]!, { synthesis: 0.9999, replay: 0.001 })).toMatchObject({ label: 'copySuspected', advice: expect.stringContaining('looks synthesized') as string });
+    expect(await verify(enrolled.id, ann[3]!, { synthesis: 0.9999, replay: 0.001 })).toMatchObject({
+      label: 'copySuspected',
+      advice: expect.stringContaining('looks synthesized') as string,
+    });
   });
 
   it('of silence is undecided, and stored with its reason', async () => {
     const result = await verify(enrolled.id, join(folder, 'silent.wav'));
-    expect(result).toMatchObject({ label: 'undecided', identity: null, identityReason: 'no_voice', scores: null, authenticityReason: 'no_voice' });
-    const { rows } = await db.query('SELECT identity, reason, decision FROM voice_verification WHERE public_id = $1', [result.verificationId]);
-    expect(rows).toEqual([{ identity: null, reason: 'no_voice', decision: expect.objectContaining({ label: 'undecided', policy: 'voice/1' }) as object }]);
+    expect(result).toMatchObject({
+      label: 'undecided',
+      identity: null,
+      identityReason: 'no_voice',
+      scores: null,
+      authenticityReason: 'no_voice',
+    });
+    const { rows } = await db.query('SELECT identity, reason, decision FROM voice_verification WHERE public_id = $1', [
+      result.verificationId,
+    ]);
+    expect(rows).toEqual([
+      {
+        identity: null,
+        reason: 'no_voice',
+        decision: expect.objectContaining({ label: 'undecided', policy: 'voice/1' }) as object,
+      },
+    ]);
   });
 
   it('of a missing file is refused, and leaves no trace', async () => {
     const before = await listVoiceprintEvents(db, enrolled.id);
-    await expect(verify(enrolled.id, join(folder, 'nothing.wav'))).rejects.toMatchObject({ code: 'recording_refused', problem: expect.stringContaining('[file_missing]') as string });
+    await expect(verify(enrolled.id, join(folder, 'nothing.wav'))).rejects.toMatchObject({
+      code: 'recording_refused',
+      problem: expect.stringContaining('[file_missing]') as string,
+    });
     expect(await listVoiceprintEvents(db, enrolled.id)).toEqual(before);
   });
 
   it('keeps no recording, and stores nothing of the voice but the seal', async () => {
     await verify(enrolled.id, ann[3]!);
-    const { rows } = await db.query('SELECT (SELECT count(*) FROM recording) AS recordings, (SELECT string_agg(decision::text, $1) FROM voice_verification) AS decisions', [' ']);
+    const { rows } = await db.query(
+      'SELECT (SELECT count(*) FROM recording) AS recordings, (SELECT string_agg(decision::text, $1) FROM voice_verification) AS decisions',
+      [' '],
+    );
     expect(rows[0].recordings).toBe(0);
     expect(rows[0].decisions).not.toMatch(/embedding|centroid/);
     expect(JSON.stringify(logged)).not.toMatch(/embedding/);
   });
 
   it('against a voiceprint of another model is refused: their numbers cannot be compared', async () => {
-    const other = await openVoiceModel(await writeVoiceModel(join(folder, 'other-model'), { model: 'voiceprint/0-other' }));
+    const other = await openVoiceModel(
+      await writeVoiceModel(join(folder, 'other-model'), { model: 'voiceprint/0-other' }),
+    );
     const comparison = { ...work(), model: other, authenticity: await authenticityOf({ synthesis: 0.5, replay: 0.5 }) };
-    await expect(verifyVoice(comparison, { id: enrolled.id, file: bob, actor: 'x' })).rejects.toMatchObject({ code: 'model_invalid', problem: expect.stringContaining('voiceprint/0-test') as string });
+    await expect(verifyVoice(comparison, { id: enrolled.id, file: bob, actor: 'x' })).rejects.toMatchObject({
+      code: 'model_invalid',
+      problem: expect.stringContaining('voiceprint/0-test') as string,
+    });
   });
 
   it('against a deleted voiceprint is refused', async () => {

@@ -2,19 +2,33 @@ import { describe, expect, it } from 'vitest';
 import { checkBrand } from '../../../../pipelines/branding/brand/brand-check.ts';
 import { protectedNamesWith } from '../../../../pipelines/branding/names/protected-names.ts';
 
-const check = (displayName: string, legalName: string, dba: string | null = null) => checkBrand({ displayName, legalName, dba, callReasons: [] }, protectedNamesWith([]));
-const outcomes = (displayName: string, legalName: string, dba: string | null = null) => check(displayName, legalName, dba).map(({ severity }) => severity);
+const check = (displayName: string, legalName: string, dba: string | null = null) =>
+  checkBrand({ displayName, legalName, dba, callReasons: [] }, protectedNamesWith([]));
+const outcomes = (displayName: string, legalName: string, dba: string | null = null) =>
+  check(displayName, legalName, dba).map(({ severity }) => severity);
 
 describe('the names of a brand', () => {
   it.each([
-    ['Northwind Dental', 'Northwind Dental LLC', null], ['Northwind', 'Northwind Dental LLC', null], ['Zoë Café', 'Cafe Zoe GmbH', null], ['Baeckerei Weiss', 'Bäckerei Weiß GmbH', null],
-    ['Happy Teeth', 'Northwind Dental LLC', 'Happy Teeth'], ['Sakura', 'K. Tanaka', 'Sakura Foods'],
-  ])('%s of %s (DBA %s) need no person', (displayName, legalName, dba) => expect(outcomes(displayName, legalName, dba)).toEqual(['pass', 'pass']));
+    ['Northwind Dental', 'Northwind Dental LLC', null],
+    ['Northwind', 'Northwind Dental LLC', null],
+    ['Zoë Café', 'Cafe Zoe GmbH', null],
+    ['Baeckerei Weiss', 'Bäckerei Weiß GmbH', null],
+    ['Happy Teeth', 'Northwind Dental LLC', 'Happy Teeth'],
+    ['Sakura', 'K. Tanaka', 'Sakura Foods'],
+  ])('%s of %s (DBA %s) need no person', (displayName, legalName, dba) =>
+    expect(outcomes(displayName, legalName, dba)).toEqual(['pass', 'pass']),
+  );
 
   it.each([
-    ['FBI', 'Fresh Bakery Inc.', null], ['IRS', 'Ivan Radoslav Systems', null], ['PayPal Incorporated', 'Smith Incorporated', null], ['Visa International', 'Rainbow International', null], ['Volvo AB', 'Evil AB', null],
+    ['FBI', 'Fresh Bakery Inc.', null],
+    ['IRS', 'Ivan Radoslav Systems', null],
+    ['PayPal Incorporated', 'Smith Incorporated', null],
+    ['Visa International', 'Rainbow International', null],
+    ['Volvo AB', 'Evil AB', null],
     ['Chase Bank', 'Joe Bank Cleaning LLC', null],
-  ])('%s of %s go to a person for both reasons', (displayName, legalName, dba) => expect(outcomes(displayName, legalName, dba)).toEqual(['review', 'review']));
+  ])('%s of %s go to a person for both reasons', (displayName, legalName, dba) =>
+    expect(outcomes(displayName, legalName, dba)).toEqual(['review', 'review']),
+  );
 
   it('that are a protected one go to a person although they are the company’s, also as DBA and as legal name alone', () => {
     expect(outcomes('Wells Fargo', 'Wells Fargo & Company')).toEqual(['pass', 'review']);

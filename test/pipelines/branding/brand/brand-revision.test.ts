@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { readBrand } from '../../../../pipelines/branding/brand/brand-record.ts';
 import { checkNames, isNameCheckCurrent } from '../../../../pipelines/branding/brand/brand-revision.ts';
 import { brandProfileSchema } from '../../../../pipelines/branding/brand-profile.ts';
-import { decideLetterText, type LetterTextFacts } from '../../../../pipelines/branding/decision/letter-text-decision.ts';
+import {
+  decideLetterText,
+  type LetterTextFacts,
+} from '../../../../pipelines/branding/decision/letter-text-decision.ts';
 import { addProtectedName } from '../../../../pipelines/branding/names/protected-name-record.ts';
 import { submitOperation } from '../../../../pipelines/branding/operation.ts';
 import { runOperation } from '../../../../pipelines/branding/requests/run-operation.ts';
@@ -12,13 +15,29 @@ import { useTestDatabase } from '../../../support/database.ts';
 
 const { db } = await useTestDatabase();
 
-const protect = (name: string) => addProtectedName({ db, name, category: 'brand', country: null, common: false, reason: 'Asked by its owner.', actor: 'test' });
+const protect = (name: string) =>
+  addProtectedName({
+    db,
+    name,
+    category: 'brand',
+    country: null,
+    common: false,
+    reason: 'Asked by its owner.',
+    actor: 'test',
+  });
 
 describe('the names of a brand', () => {
   it('are checked again if a name was protected between the check and the lock of changes', async () => {
     const { handle, phones } = fresh(1);
     const brand = { ...profile, legalName: 'Quillmarsh Fenwick LLC', displayName: 'Quillmarsh Fenwick' };
-    const submission = { kind: 'add_managed_brand', request: { handle, brand, numbers: phones }, owner, key: randomBytes(8).toString('hex'), requestedBy: 'test', letter: Buffer.from('letter') } as const;
+    const submission = {
+      kind: 'add_managed_brand',
+      request: { handle, brand, numbers: phones },
+      owner,
+      key: randomBytes(8).toString('hex'),
+      requestedBy: 'test',
+      letter: Buffer.from('letter'),
+    } as const;
     const { operationId } = await submitOperation({ db, vault: testVault }, submission);
     let decisions = 0;
     const decideText = async (facts: LetterTextFacts) => {
@@ -26,9 +45,21 @@ describe('the names of a brand', () => {
       if (decisions === 1) await protect('Quillmarsh'); // the names are checked by then
       return decideLetterText(facts);
     };
-    await runOperation({ db, operationId, ...operationSettings, decideText, readLetter: async () => goodLetter(phones, { brand: brand.legalName }) });
+    await runOperation({
+      db,
+      operationId,
+      ...operationSettings,
+      decideText,
+      readLetter: async () => goodLetter(phones, { brand: brand.legalName }),
+    });
     const { findings } = await readBrand(db, handle);
-    expect(findings).toContainEqual(expect.objectContaining({ code: 'name_not_protected', severity: 'review', message: expect.stringContaining('Quillmarsh') }));
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        code: 'name_not_protected',
+        severity: 'review',
+        message: expect.stringContaining('Quillmarsh'),
+      }),
+    );
     expect(decisions).toBe(2);
   });
 
@@ -37,7 +68,8 @@ describe('the names of a brand', () => {
     const checked = await checkNames(db, brand);
     expect(checked.findings.map(({ severity }) => severity)).toEqual(['pass', 'pass']);
     expect(await isNameCheckCurrent(db, checked, { ...brand, website: 'https://elsewhere.example' })).toBe(true);
-    for (const field of ['displayName', 'legalName', 'dba'] as const) expect(await isNameCheckCurrent(db, checked, { ...brand, [field]: 'Tarn' })).toBe(false);
+    for (const field of ['displayName', 'legalName', 'dba'] as const)
+      expect(await isNameCheckCurrent(db, checked, { ...brand, [field]: 'Tarn' })).toBe(false);
     await protect('Zebulon Parcels');
     expect(await isNameCheckCurrent(db, checked, brand)).toBe(false);
   });

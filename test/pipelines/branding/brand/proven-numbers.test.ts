@@ -18,8 +18,13 @@ async function brandWith(numbers: number): Promise<{ handle: string; phones: str
 async function prove(brandId: number, phones: readonly string[], validity = '1 day'): Promise<void> {
   const { rows } = await db.query<{ proof_id: number }>(
     `INSERT INTO number_proof (brand_id, state, language, requested_by, ended_at, valid_until)
-     VALUES ($1, 'proven', 'en', 'test', clock_timestamp(), clock_timestamp() + $2::interval) RETURNING proof_id`, [brandId, validity]);
-  await db.query('INSERT INTO number_proof_member (proof_id, phone) SELECT $1, unnest($2::text[])', [rows[0]!.proof_id, phones]);
+     VALUES ($1, 'proven', 'en', 'test', clock_timestamp(), clock_timestamp() + $2::interval) RETURNING proof_id`,
+    [brandId, validity],
+  );
+  await db.query('INSERT INTO number_proof_member (proof_id, phone) SELECT $1, unnest($2::text[])', [
+    rows[0]!.proof_id,
+    phones,
+  ]);
 }
 
 describe('The numbers that a brand has proven to answer', () => {
@@ -38,14 +43,17 @@ describe('The numbers that a brand has proven to answer', () => {
     expect(await readProvenPhones(db, brandId, phones)).toEqual(new Set([phones[1]]));
   });
 
-  it.each(['remove', 'reject'] as const)('no longer have one that left the brand by %s, also when it is back', async (action) => {
-    const { handle, brandId, phones } = await brandWith(2);
-    await prove(brandId, phones);
-    await changeNumber({ db, eyes, handle, phone: phones[0]!, action, ...by });
-    expect(await readProvenPhones(db, brandId, phones)).toEqual(new Set([phones[1]]));
-    await ask(db, 'add_phone_number', { handle, numbers: [phones[0]!] });
-    expect(await readProvenPhones(db, brandId, phones)).toEqual(new Set([phones[1]]));
-  });
+  it.each(['remove', 'reject'] as const)(
+    'no longer have one that left the brand by %s, also when it is back',
+    async (action) => {
+      const { handle, brandId, phones } = await brandWith(2);
+      await prove(brandId, phones);
+      await changeNumber({ db, eyes, handle, phone: phones[0]!, action, ...by });
+      expect(await readProvenPhones(db, brandId, phones)).toEqual(new Set([phones[1]]));
+      await ask(db, 'add_phone_number', { handle, numbers: [phones[0]!] });
+      expect(await readProvenPhones(db, brandId, phones)).toEqual(new Set([phones[1]]));
+    },
+  );
 
   it('end with the brand', async () => {
     const { handle, brandId, phones } = await brandWith(1);

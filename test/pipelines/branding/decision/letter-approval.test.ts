@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../../../pipelines/branding/finding.ts';
-import { decideApproval, provenFinding, waitsForProofOnly, type ApprovalFacts } from '../../../../pipelines/branding/decision/letter-approval.ts';
+import {
+  decideApproval,
+  provenFinding,
+  waitsForProofOnly,
+  type ApprovalFacts,
+} from '../../../../pipelines/branding/decision/letter-approval.ts';
 import type { KnownForm } from '../../../../pipelines/branding/form/issued-form.ts';
 import { FORM_RULES, type ApprovalPolicy } from '../../../../pipelines/branding/decision/letter-form-rules.ts';
 import type { PdfRevision, PdfSignature } from '../../../../pipelines/branding/letter-reading.ts';
@@ -12,15 +17,51 @@ const submittedAt = new Date('2026-05-20T12:00:00Z');
 const dayMs = 86_400_000;
 
 const form: KnownForm = {
-  formId: 1, code: 'A'.repeat(26), owner: 'agency', sha256: 'f'.repeat(64), bytes: 100, formVersion: 'letter-form/1', language: 'en',
-  content: { legalName: 'Northwind Dental LLC', dba: null, displayName: 'Northwind Dental', address: null, country: 'US', signerName: 'Jane Sample', signerTitle: 'Director', phones },
-  signaturePlace: { page: 1, line: 0, box }, issuedAt: new Date('2026-05-01T12:00:00Z'), validUntil: new Date('2026-05-31T12:00:00Z'), brandId: null, decidedAgainst: false, sameBytes: true,
+  formId: 1,
+  code: 'A'.repeat(26),
+  owner: 'agency',
+  sha256: 'f'.repeat(64),
+  bytes: 100,
+  formVersion: 'letter-form/1',
+  language: 'en',
+  content: {
+    legalName: 'Northwind Dental LLC',
+    dba: null,
+    displayName: 'Northwind Dental',
+    address: null,
+    country: 'US',
+    signerName: 'Jane Sample',
+    signerTitle: 'Director',
+    phones,
+  },
+  signaturePlace: { page: 1, line: 0, box },
+  issuedAt: new Date('2026-05-01T12:00:00Z'),
+  validUntil: new Date('2026-05-31T12:00:00Z'),
+  brandId: null,
+  decidedAgainst: false,
+  sameBytes: true,
 };
 const signature: PdfSignature = {
-  field: 'Signature', page: 1, box, subFilter: 'adbe.pkcs7.detached', signerName: 'Jane Sample', signerOrganization: 'Northwind Dental LLC', signedAt: '2026-05-19T08:00:00.000Z',
-  timeStamp: null, digestMatches: true, signatureValid: true, coverage: 'whole', chain: 'trusted', problem: null,
+  field: 'Signature',
+  page: 1,
+  box,
+  subFilter: 'adbe.pkcs7.detached',
+  signerName: 'Jane Sample',
+  signerOrganization: 'Northwind Dental LLC',
+  signedAt: '2026-05-19T08:00:00.000Z',
+  timeStamp: null,
+  digestMatches: true,
+  signatureValid: true,
+  coverage: 'whole',
+  chain: 'trusted',
+  problem: null,
 };
-const revision = (kind: PdfRevision['kind'], changes: readonly string[] = []): PdfRevision => ({ end: 100, sha256: 'f'.repeat(64), kind, changes });
+const revision = (kind: PdfRevision['kind'], changes: readonly string[] = []): PdfRevision => ({
+  end: 100,
+  sha256: 'f'.repeat(64),
+  kind,
+  changes,
+});
 
 interface Change {
   readonly form?: Partial<KnownForm> | null;
@@ -32,25 +73,58 @@ interface Change {
   readonly facts?: Partial<ApprovalFacts>;
 }
 
-function factsOf({ form: formChanges = {}, content, signature: signed, signatures, revisions, request, facts }: Change = {}): ApprovalFacts {
+function factsOf({
+  form: formChanges = {},
+  content,
+  signature: signed,
+  signatures,
+  revisions,
+  request,
+  facts,
+}: Change = {}): ApprovalFacts {
   return {
     form: formChanges === null ? null : { ...form, ...formChanges, content: { ...form.content, ...content } },
-    reading: { signatures: signatures ?? [{ ...signature, ...signed }], revisions: revisions ?? [revision('original'), revision('signature')] },
-    textFindings: [], provenPhones: new Set(), policy: 'signature', submittedAt, ...facts,
-    request: { owner: 'agency', brandId: 7, legalName: 'Northwind Dental LLC', dba: null, displayName: 'Northwind Dental', requestedPhones: phones, ownPhones: new Set(), ...request },
+    reading: {
+      signatures: signatures ?? [{ ...signature, ...signed }],
+      revisions: revisions ?? [revision('original'), revision('signature')],
+    },
+    textFindings: [],
+    provenPhones: new Set(),
+    policy: 'signature',
+    submittedAt,
+    ...facts,
+    request: {
+      owner: 'agency',
+      brandId: 7,
+      legalName: 'Northwind Dental LLC',
+      dba: null,
+      displayName: 'Northwind Dental',
+      requestedPhones: phones,
+      ownPhones: new Set(),
+      ...request,
+    },
   };
 }
 
 /** Outcome, and the codes with the cases that did not pass. */
 function verdict(change: Change = {}): string {
   const { outcome, findings } = decideApproval(factsOf(change));
-  const decisive = findings.filter(({ severity }) => severity !== 'pass').map((finding) => `${finding.code}.${caseOf(finding)}`);
+  const decisive = findings
+    .filter(({ severity }) => severity !== 'pass')
+    .map((finding) => `${finding.code}.${caseOf(finding)}`);
   return [outcome, ...decisive].join(' ');
 }
 
 function caseOf({ code, message }: Finding): string {
   const cases: LetterRule['cases'] = FORM_RULES.find(({ id }) => id === code)?.cases ?? {};
-  const found = Object.entries(cases).find(([, { message: text }]) => new RegExp(`^${text.split(/\{\w+\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*')}$`).test(message));
+  const found = Object.entries(cases).find(([, { message: text }]) =>
+    new RegExp(
+      `^${text
+        .split(/\{\w+\}/)
+        .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+        .join('.*')}$`,
+    ).test(message),
+  );
   return found?.[0] ?? '?';
 }
 
@@ -65,13 +139,22 @@ describe('an issued form that came back signed', () => {
   });
 
   it.each<[string, Change]>([
-    ['validation data and a time stamp after the signature', { revisions: [revision('original'), revision('signature'), revision('validation'), revision('time_stamp')], signature: { coverage: 'extended' } }],
+    [
+      'validation data and a time stamp after the signature',
+      {
+        revisions: [revision('original'), revision('signature'), revision('validation'), revision('time_stamp')],
+        signature: { coverage: 'extended' },
+      },
+    ],
     ['a signature that shows nothing', { signature: { page: null, box: null } }],
     ['an organization of another writing', { signature: { signerOrganization: 'NORTHWIND DENTAL, LLC' } }],
     ['a note of the rules of text that would refuse a free letter', { facts: { textFindings: [reject] } }],
     ['numbers on it that the brand has already', { request: { requestedPhones: [], ownPhones: new Set(phones) } }],
     ['a form that became a letter of the same brand before', { form: { brandId: 7 } }],
-    ['a signature on the last day', { form: { issuedAt: new Date('2026-04-01T00:00:00Z') }, signature: { signedAt: '2026-04-20T00:00:00.000Z' } }],
+    [
+      'a signature on the last day',
+      { form: { issuedAt: new Date('2026-04-01T00:00:00Z') }, signature: { signedAt: '2026-04-20T00:00:00.000Z' } },
+    ],
     ['a submission at the last moment', { form: { validUntil: submittedAt } }],
   ])('is approved with %s', (_what, change) => {
     expect(verdict(change)).toBe('approved');
@@ -82,81 +165,210 @@ describe('an issued form that came back signed', () => {
     ['a copy that was printed or saved anew', { form: { sameBytes: false } }, 'in_review form_issued.printed'],
     ['a form of another client', { form: { owner: 'other' } }, 'in_review form_issued.other_client'],
     ['a form that another brand has used', { form: { brandId: 8 } }, 'in_review form_issued.other_brand'],
-    ['a form out of date', { form: { validUntil: new Date(submittedAt.getTime() - 1) } }, 'in_review form_issued.out_of_date'],
-    ['a form that a person has decided against', { form: { decidedAgainst: true } }, 'in_review form_issued.decided_against'],
-    ['another display name than the request', { request: { displayName: 'Meridian Bank' } }, 'in_review form_fits_request.other_names'],
+    [
+      'a form out of date',
+      { form: { validUntil: new Date(submittedAt.getTime() - 1) } },
+      'in_review form_issued.out_of_date',
+    ],
+    [
+      'a form that a person has decided against',
+      { form: { decidedAgainst: true } },
+      'in_review form_issued.decided_against',
+    ],
+    [
+      'another display name than the request',
+      { request: { displayName: 'Meridian Bank' } },
+      'in_review form_fits_request.other_names',
+    ],
     ['another legal name', { request: { legalName: 'Meridian Bank Inc.' } }, 'in_review form_fits_request.other_names'],
     ['a DBA that the form does not have', { request: { dba: 'Smiles' } }, 'in_review form_fits_request.other_names'],
-    ['a requested number that is not on it', { request: { requestedPhones: [...phones, '+12125550102'] } }, 'in_review form_fits_request.missing_numbers'],
-    ['a list of other numbers in place of its own', { request: { requestedPhones: ['+12125550100', '+12125550109'] } }, 'in_review form_fits_request.missing_numbers form_fits_request.more_numbers'],
-    ['a number on it that nobody asked for', { request: { requestedPhones: phones.slice(1) } }, 'in_review form_fits_request.more_numbers'],
-    ['a change beside the signature', { revisions: [revision('original'), revision('other', ['page 1: content']), revision('signature')] }, 'in_review form_unchanged.changed'],
-    ['a change after the signature', { revisions: [revision('original'), revision('signature'), revision('other')], signature: { coverage: 'changed' } }, 'in_review form_unchanged.changed'],
+    [
+      'a requested number that is not on it',
+      { request: { requestedPhones: [...phones, '+12125550102'] } },
+      'in_review form_fits_request.missing_numbers',
+    ],
+    [
+      'a list of other numbers in place of its own',
+      { request: { requestedPhones: ['+12125550100', '+12125550109'] } },
+      'in_review form_fits_request.missing_numbers form_fits_request.more_numbers',
+    ],
+    [
+      'a number on it that nobody asked for',
+      { request: { requestedPhones: phones.slice(1) } },
+      'in_review form_fits_request.more_numbers',
+    ],
+    [
+      'a change beside the signature',
+      { revisions: [revision('original'), revision('other', ['page 1: content']), revision('signature')] },
+      'in_review form_unchanged.changed',
+    ],
+    [
+      'a change after the signature',
+      {
+        revisions: [revision('original'), revision('signature'), revision('other')],
+        signature: { coverage: 'changed' },
+      },
+      'in_review form_unchanged.changed',
+    ],
     ['a signature that leaves bytes out', { signature: { coverage: 'partial' } }, 'in_review form_unchanged.changed'],
-    ['a signature that is drawn over the text', { signature: { box: { left: 0.1, top: 0.1, width: 0.8, height: 0.5 } } }, 'in_review form_unchanged.drawn_elsewhere'],
+    [
+      'a signature that is drawn over the text',
+      { signature: { box: { left: 0.1, top: 0.1, width: 0.8, height: 0.5 } } },
+      'in_review form_unchanged.drawn_elsewhere',
+    ],
     ['a signature on another page', { signature: { page: 2 } }, 'in_review form_unchanged.drawn_elsewhere'],
-    ['a signature without a rectangle on a page', { signature: { box: null } }, 'in_review form_unchanged.drawn_elsewhere'],
+    [
+      'a signature without a rectangle on a page',
+      { signature: { box: null } },
+      'in_review form_unchanged.drawn_elsewhere',
+    ],
     ['no signature', { signatures: [], revisions: [revision('original')] }, 'rejected form_signed.missing'],
-    ['no signature but something drawn', { signatures: [], revisions: [revision('original'), revision('other')] }, 'in_review form_unchanged.changed form_signed.missing_beside_changes'],
+    [
+      'no signature but something drawn',
+      { signatures: [], revisions: [revision('original'), revision('other')] },
+      'in_review form_unchanged.changed form_signed.missing_beside_changes',
+    ],
     ['bytes changed after signing', { signature: { digestMatches: false } }, 'rejected form_signed.altered'],
-    ['a signature that could not be verified', { signature: { signatureValid: false, digestMatches: false, problem: 'unknown' } }, 'in_review form_signed.unverified'],
+    [
+      'a signature that could not be verified',
+      { signature: { signatureValid: false, digestMatches: false, problem: 'unknown' } },
+      'in_review form_signed.unverified',
+    ],
     ['a self-made certificate', { signature: { chain: 'untrusted' } }, 'in_review form_signature_trusted.untrusted'],
     ['no roots', { signature: { chain: 'unchecked' } }, 'in_review form_signature_trusted.no_roots'],
-    ['a trusted certificate of another person', { signature: { signerName: 'John Other' } }, 'in_review form_signer_fits.another_person'],
-    ['a trusted certificate of another company', { signature: { signerOrganization: 'Meridian Bank Inc.' } }, 'in_review form_signer_fits.another_company'],
-    ['a trusted certificate of the company that the sender calls its DBA', { content: { dba: 'Zed' }, request: { dba: 'Zed' }, signature: { signerOrganization: 'Zed LLC' } }, 'in_review form_signer_fits.another_company'],
-    ['a trusted certificate of a company that has the display name', { signature: { signerOrganization: 'Northwind Dental GmbH' } }, 'in_review form_signer_fits.another_company'],
-    ['a trusted certificate of a company whose name contains this one', { signature: { signerOrganization: 'Friends of Northwind Dental LLC' } }, 'in_review form_signer_fits.another_company'],
-    ['a trusted certificate whose company has a letter of another alphabet', { signature: { signerOrganization: 'Nоrthwind Dental LLC' } }, 'in_review form_signer_fits.another_company'],
-    ['a trusted certificate of a person of no company', { signature: { signerOrganization: null } }, 'in_review form_signer_fits.no_company'],
+    [
+      'a trusted certificate of another person',
+      { signature: { signerName: 'John Other' } },
+      'in_review form_signer_fits.another_person',
+    ],
+    [
+      'a trusted certificate of another company',
+      { signature: { signerOrganization: 'Meridian Bank Inc.' } },
+      'in_review form_signer_fits.another_company',
+    ],
+    [
+      'a trusted certificate of the company that the sender calls its DBA',
+      { content: { dba: 'Zed' }, request: { dba: 'Zed' }, signature: { signerOrganization: 'Zed LLC' } },
+      'in_review form_signer_fits.another_company',
+    ],
+    [
+      'a trusted certificate of a company that has the display name',
+      { signature: { signerOrganization: 'Northwind Dental GmbH' } },
+      'in_review form_signer_fits.another_company',
+    ],
+    [
+      'a trusted certificate of a company whose name contains this one',
+      { signature: { signerOrganization: 'Friends of Northwind Dental LLC' } },
+      'in_review form_signer_fits.another_company',
+    ],
+    [
+      'a trusted certificate whose company has a letter of another alphabet',
+      { signature: { signerOrganization: 'Nоrthwind Dental LLC' } },
+      'in_review form_signer_fits.another_company',
+    ],
+    [
+      'a trusted certificate of a person of no company',
+      { signature: { signerOrganization: null } },
+      'in_review form_signer_fits.no_company',
+    ],
     ['a certificate without a name', { signature: { signerName: null } }, 'in_review form_signer_fits.another_person'],
-    ['a second signature of somebody else', { signatures: [signature, { ...signature, signerName: 'John Other' }] }, 'in_review form_signer_fits.another_person'],
-    ['a second signature that is not trusted', { signatures: [signature, { ...signature, chain: 'untrusted' }] }, 'in_review form_signature_trusted.untrusted'],
-    ['a signature from before the form was issued', { signature: { signedAt: '2026-05-01T11:49:59.000Z' } }, 'in_review form_signed_in_time.before_issue'],
-    ['a signature from the future', { signature: { signedAt: '2026-05-20T12:10:01.000Z' } }, 'in_review form_signed_in_time.future'],
+    [
+      'a second signature of somebody else',
+      { signatures: [signature, { ...signature, signerName: 'John Other' }] },
+      'in_review form_signer_fits.another_person',
+    ],
+    [
+      'a second signature that is not trusted',
+      { signatures: [signature, { ...signature, chain: 'untrusted' }] },
+      'in_review form_signature_trusted.untrusted',
+    ],
+    [
+      'a signature from before the form was issued',
+      { signature: { signedAt: '2026-05-01T11:49:59.000Z' } },
+      'in_review form_signed_in_time.before_issue',
+    ],
+    [
+      'a signature from the future',
+      { signature: { signedAt: '2026-05-20T12:10:01.000Z' } },
+      'in_review form_signed_in_time.future',
+    ],
     ['a signature without a time', { signature: { signedAt: null } }, 'in_review form_signed_in_time.no_time'],
-    ['a signature of a day too long ago', { form: { issuedAt: new Date('2026-04-01T00:00:00Z') }, signature: { signedAt: new Date(submittedAt.getTime() - (letterRuleLimits.ageDaysMax + 1) * dayMs).toISOString() } }, 'in_review form_signed_in_time.too_old'],
+    [
+      'a signature of a day too long ago',
+      {
+        form: { issuedAt: new Date('2026-04-01T00:00:00Z') },
+        signature: {
+          signedAt: new Date(submittedAt.getTime() - (letterRuleLimits.ageDaysMax + 1) * dayMs).toISOString(),
+        },
+      },
+      'in_review form_signed_in_time.too_old',
+    ],
   ])('is not approved with %s', (_what, change, expected) => {
     expect(verdict(change)).toBe(expected);
   });
 
   it('is refused where its numbers belong to another brand', () => {
-    expect(decideApproval(factsOf({ facts: { textFindings: [{ ...reject, code: 'numbers_of_one_brand' }] } })).outcome).toBe('rejected');
-    expect(decideApproval(factsOf({ facts: { textFindings: [{ ...reject, code: 'letter_of_one_owner', severity: 'review' }] } })).outcome).toBe('in_review');
+    expect(
+      decideApproval(factsOf({ facts: { textFindings: [{ ...reject, code: 'numbers_of_one_brand' }] } })).outcome,
+    ).toBe('rejected');
+    expect(
+      decideApproval(
+        factsOf({ facts: { textFindings: [{ ...reject, code: 'letter_of_one_owner', severity: 'review' }] } }),
+      ).outcome,
+    ).toBe('in_review');
   });
 });
 
 describe('a free letter', () => {
-  it.each<ApprovalPolicy>(['signature', 'signature+numbers', 'form+numbers'])('is never approved under %s, whatever passes and is proven', (policy) => {
-    for (const sameBytes of [null, false]) {
-      const facts = factsOf({ form: sameBytes === null ? null : { sameBytes }, facts: { policy, provenPhones: new Set(phones), textFindings: [passing] } });
-      expect(decideApproval(facts).outcome).toBe('in_review');
-      expect(decideApproval({ ...facts, textFindings: [passing, reject] }).outcome).toBe('rejected');
-    }
-  });
+  it.each<ApprovalPolicy>(['signature', 'signature+numbers', 'form+numbers'])(
+    'is never approved under %s, whatever passes and is proven',
+    (policy) => {
+      for (const sameBytes of [null, false]) {
+        const facts = factsOf({
+          form: sameBytes === null ? null : { sameBytes },
+          facts: { policy, provenPhones: new Set(phones), textFindings: [passing] },
+        });
+        expect(decideApproval(facts).outcome).toBe('in_review');
+        expect(decideApproval({ ...facts, textFindings: [passing, reject] }).outcome).toBe('rejected');
+      }
+    },
+  );
 });
 
 describe('the setting', () => {
   const selfMade: Change = { signature: { chain: 'untrusted', signerOrganization: null } };
-  const proven = (policy: ApprovalPolicy, count = phones.length): Change => ({ facts: { policy, provenPhones: new Set(phones.slice(0, count)) } });
+  const proven = (policy: ApprovalPolicy, count = phones.length): Change => ({
+    facts: { policy, provenPhones: new Set(phones.slice(0, count)) },
+  });
 
   it('signature+numbers asks for both', () => {
     expect(verdict(proven('signature+numbers'))).toBe('approved');
     expect(verdict(proven('signature+numbers', 1))).toBe('in_review numbers_proven.unproven');
-    expect(verdict({ ...selfMade, ...proven('signature+numbers') })).toBe('in_review form_signature_trusted.untrusted form_signer_fits.company_not_needed');
+    expect(verdict({ ...selfMade, ...proven('signature+numbers') })).toBe(
+      'in_review form_signature_trusted.untrusted form_signer_fits.company_not_needed',
+    );
   });
 
   it('form+numbers takes a self-made certificate of the signer, where every number is proven', () => {
-    expect(verdict({ ...selfMade, ...proven('form+numbers') })).toBe('approved form_signature_trusted.not_needed form_signer_fits.company_not_needed');
+    expect(verdict({ ...selfMade, ...proven('form+numbers') })).toBe(
+      'approved form_signature_trusted.not_needed form_signer_fits.company_not_needed',
+    );
     expect(verdict({ ...selfMade, ...proven('form+numbers', 1) })).toMatch(/^in_review .*numbers_proven\.unproven$/);
-    expect(verdict({ ...selfMade, ...proven('form+numbers'), content: { phones: [] }, request: { requestedPhones: [] } })).toMatch(/^in_review .*numbers_proven\.none$/);
-    expect(verdict({ ...proven('form+numbers'), signature: { chain: 'untrusted', signerName: 'John Other' } })).toMatch(/^in_review /);
-    expect(verdict({ ...proven('form+numbers'), signatures: [], revisions: [revision('original')] })).toMatch(/^rejected /);
+    expect(
+      verdict({ ...selfMade, ...proven('form+numbers'), content: { phones: [] }, request: { requestedPhones: [] } }),
+    ).toMatch(/^in_review .*numbers_proven\.none$/);
+    expect(verdict({ ...proven('form+numbers'), signature: { chain: 'untrusted', signerName: 'John Other' } })).toMatch(
+      /^in_review /,
+    );
+    expect(verdict({ ...proven('form+numbers'), signatures: [], revisions: [revision('original')] })).toMatch(
+      /^rejected /,
+    );
   });
 });
 
 describe('a letter that waits for its numbers', () => {
-  const findings = (policy: ApprovalPolicy, change: Change = {}) => decideApproval(factsOf({ ...change, facts: { policy } })).findings;
+  const findings = (policy: ApprovalPolicy, change: Change = {}) =>
+    decideApproval(factsOf({ ...change, facts: { policy } })).findings;
   const selfMade: Change = { signature: { chain: 'untrusted' } };
 
   it('is approved once they are proven, if it waits for nothing else', () => {
@@ -172,7 +384,8 @@ describe('a letter that waits for its numbers', () => {
   });
 
   it('is never a free one', () => {
-    for (const form of [null, { sameBytes: false }]) expect(waitsForProofOnly(findings('form+numbers', { form }), 'form+numbers')).toBe(false);
+    for (const form of [null, { sameBytes: false }])
+      expect(waitsForProofOnly(findings('form+numbers', { form }), 'form+numbers')).toBe(false);
     expect(waitsForProofOnly([], 'form+numbers')).toBe(false);
   });
 });

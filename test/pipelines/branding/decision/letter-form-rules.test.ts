@@ -17,24 +17,45 @@ describe('the rules of issued forms', () => {
   it('are told in whole sentences, each text once, and a review says who decides', () => {
     const texts = rules.flatMap(({ id, cases }) => Object.values(cases).map(({ message }) => `${id}: ${message}`));
     expect(new Set(texts).size).toBe(texts.length);
-    for (const { checks, passed, cases } of rules) for (const text of [checks, passed, ...Object.values(cases).map(({ message }) => message)]) expect(text).toMatch(/^[A-Z{].*\.$/);
-    const reviews = rules.flatMap(({ cases }) => Object.values(cases).filter(({ severity }) => severity === 'review').map(({ message }) => message));
-    expect(reviews.filter((message) => !/[Aa] person (?:looks|compares|decides)|by a person/.test(message))).toEqual([]);
+    for (const { checks, passed, cases } of rules)
+      for (const text of [checks, passed, ...Object.values(cases).map(({ message }) => message)])
+        expect(text).toMatch(/^[A-Z{].*\.$/);
+    const reviews = rules.flatMap(({ cases }) =>
+      Object.values(cases)
+        .filter(({ severity }) => severity === 'review')
+        .map(({ message }) => message),
+    );
+    expect(reviews.filter((message) => !/[Aa] person (?:looks|compares|decides)|by a person/.test(message))).toEqual(
+      [],
+    );
   });
 });
 
 describe('docs/letter-forms.md', () => {
   it('has one row for each rule and each thing that it says, in the words of the code', () => {
-    const documented = rows.filter((cells) => cells.length === 3 && codeIn(cells[0]) !== undefined).map(([id, checks, worst]) => ({ id: codeIn(id), checks, worst }));
+    const documented = rows
+      .filter((cells) => cells.length === 3 && codeIn(cells[0]) !== undefined)
+      .map(([id, checks, worst]) => ({ id: codeIn(id), checks, worst }));
     expect(documented).toEqual(rules.map((rule) => ({ id: rule.id, checks: rule.checks, worst: worstOfRule(rule) })));
-    const said = rows.filter((cells) => cells.length === 4 && codeIn(cells[0]) !== undefined).map(([id, name, severity, message]) => [codeIn(id), codeIn(name), severity, message]);
-    expect(said).toEqual(rules.flatMap(({ id, cases }) => Object.entries(cases).map(([name, { severity, message }]) => [id, name, severity, message])));
+    const said = rows
+      .filter((cells) => cells.length === 4 && codeIn(cells[0]) !== undefined)
+      .map(([id, name, severity, message]) => [codeIn(id), codeIn(name), severity, message]);
+    expect(said).toEqual(
+      rules.flatMap(({ id, cases }) =>
+        Object.entries(cases).map(([name, { severity, message }]) => [id, name, severity, message]),
+      ),
+    );
   });
 
   it('has one row for each policy, which are the values of the setting', () => {
-    const documented = Object.fromEntries(rows.filter((cells) => cells.length === 2 && codeIn(cells[0]) !== undefined).map(([name, text]) => [codeIn(name), text]));
+    const documented = Object.fromEntries(
+      rows
+        .filter((cells) => cells.length === 2 && codeIn(cells[0]) !== undefined)
+        .map(([name, text]) => [codeIn(name), text]),
+    );
     expect(documented).toEqual(APPROVAL_POLICIES);
-    for (const policy of Object.keys(APPROVAL_POLICIES)) expect(loadConfig({ LETTER_APPROVAL: policy }).letterApproval).toBe(policy);
+    for (const policy of Object.keys(APPROVAL_POLICIES))
+      expect(loadConfig({ LETTER_APPROVAL: policy }).letterApproval).toBe(policy);
     expect(() => loadConfig({ LETTER_APPROVAL: 'text' })).toThrow();
     expect(loadConfig({}).letterApproval).toBe('signature');
     expect(SETTINGS.letterApproval.env).toBe('LETTER_APPROVAL');
@@ -45,7 +66,11 @@ describe('docs/letter-forms.md', () => {
     expect(document).toContain(FORM_LANGUAGES.map((language) => `\`${language}\``).join(', '));
     expect(document).toContain(`Up to ${formNumbersListedMax} numbers are listed`);
     expect(document).toContain(`(${formValidDays} days)`);
-    expect(document).toContain(`a text of ${textDecisionLimits.charactersAtOnceMax.toLocaleString('en-US')} characters`);
-    expect(letterFormRequestSchema.safeParse(JSON.parse(/```json\n([\s\S]+?)```/.exec(document)![1]!)).error).toBeUndefined();
+    expect(document).toContain(
+      `a text of ${textDecisionLimits.charactersAtOnceMax.toLocaleString('en-US')} characters`,
+    );
+    expect(
+      letterFormRequestSchema.safeParse(JSON.parse(/```json\n([\s\S]+?)```/.exec(document)![1]!)).error,
+    ).toBeUndefined();
   });
 });

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { digestPhones, formNumbersListedMax, formVersion, renderLetterForm, signatureFieldName, writeCode, type FormContent } from '../../../../pipelines/branding/form/letter-form-pdf.ts';
+import {
+  digestPhones,
+  formNumbersListedMax,
+  formVersion,
+  renderLetterForm,
+  signatureFieldName,
+  writeCode,
+  type FormContent,
+} from '../../../../pipelines/branding/form/letter-form-pdf.ts';
 import { FORM_LANGUAGES, FORM_TEXTS } from '../../../../pipelines/branding/form/letter-form-texts.ts';
 import { readLetter } from '../../../../pipelines/branding/reading/letter-reader.ts';
 import { loadConfig } from '../../../../runtime/config.ts';
@@ -8,8 +16,14 @@ const limits = loadConfig({});
 const code = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const issue = { code, issuedAt: new Date('2026-05-01T10:00:00Z'), validUntil: new Date('2026-05-31T10:00:00Z') };
 const content: FormContent = {
-  legalName: 'Northwind Dental LLC', dba: null, displayName: 'Northwind Dental', address: '12 Harbour Road, Springfield', country: 'US',
-  signerName: 'Jane Sample', signerTitle: 'Chief Financial Officer', phones: ['+12125550100', '+12125550101'],
+  legalName: 'Northwind Dental LLC',
+  dba: null,
+  displayName: 'Northwind Dental',
+  address: '12 Harbour Road, Springfield',
+  country: 'US',
+  signerName: 'Jane Sample',
+  signerTitle: 'Chief Financial Officer',
+  phones: ['+12125550100', '+12125550101'],
 };
 
 const phonesOf = (count: number) => Array.from({ length: count }, (_, at) => `+1212555${String(at).padStart(4, '0')}`);
@@ -18,7 +32,13 @@ async function textOf(bytes: Uint8Array): Promise<{ text: string; pages: number 
   const outcome = await readLetter({ bytes, limits });
   if (outcome.kind !== 'read') throw new Error(outcome.problem);
   const { pages } = outcome.reading;
-  return { text: pages.flatMap(({ lines }) => lines.map(({ text }) => text)).join(' ').replace(/\s+/g, ' '), pages: pages.length };
+  return {
+    text: pages
+      .flatMap(({ lines }) => lines.map(({ text }) => text))
+      .join(' ')
+      .replace(/\s+/g, ' '),
+    pages: pages.length,
+  };
 }
 
 describe('an issued form', () => {
@@ -27,7 +47,18 @@ describe('an issued form', () => {
     for (const language of FORM_LANGUAGES) {
       const { text, pages } = await textOf((await renderLetterForm(content, issue, language)).bytes);
       expect(pages).toBe(1);
-      for (const part of [FORM_TEXTS[language].title, 'Northwind Dental LLC', '12 Harbour Road', 'Jane Sample', 'Chief Financial Officer', ...content.phones, '2026-05-31', writeCode(code), formVersion]) expect(text).toContain(part);
+      for (const part of [
+        FORM_TEXTS[language].title,
+        'Northwind Dental LLC',
+        '12 Harbour Road',
+        'Jane Sample',
+        'Chief Financial Officer',
+        ...content.phones,
+        '2026-05-31',
+        writeCode(code),
+        formVersion,
+      ])
+        expect(text).toContain(part);
     }
   });
 
@@ -40,27 +71,55 @@ describe('an issued form', () => {
     expect(file).not.toMatch(/\/NeedAppearances|\/JavaScript|\/URI|\/ByteRange/);
     const { left, top, width, height } = one.signaturePlace.box!;
     const [x1, y1, x2, y2] = /\/Rect \[([\d. ]+)\]/.exec(file)![1]!.split(' ').map(Number);
-    expect([left * 612, (1 - top - height) * 792, (left + width) * 612, (1 - top) * 792].map(Math.round)).toEqual([x1, y1, x2, y2]);
+    expect([left * 612, (1 - top - height) * 792, (left + width) * 612, (1 - top) * 792].map(Math.round)).toEqual([
+      x1,
+      y1,
+      x2,
+      y2,
+    ]);
   });
 
   it(`lists ${formNumbersListedMax} numbers, and of one more the count, the first, the last and the digest`, async () => {
-    const listed = await textOf((await renderLetterForm({ ...content, phones: phonesOf(formNumbersListedMax) }, issue, 'en')).bytes);
+    const listed = await textOf(
+      (await renderLetterForm({ ...content, phones: phonesOf(formNumbersListedMax) }, issue, 'en')).bytes,
+    );
     for (const phone of phonesOf(formNumbersListedMax)) expect(listed.text).toContain(phone);
     const phones = phonesOf(formNumbersListedMax + 1);
     const counted = await textOf((await renderLetterForm({ ...content, phones }, issue, 'en')).bytes);
-    for (const part of [`${phones.length} numbers`, phones[0]!, phones.at(-1)!, digestPhones(phones)]) expect(counted.text).toContain(part);
+    for (const part of [`${phones.length} numbers`, phones[0]!, phones.at(-1)!, digestPhones(phones)])
+      expect(counted.text).toContain(part);
     expect(counted.text).not.toContain(phones[7]);
   });
 
   it('wraps the longest names and addresses, with Latin, Greek, Turkish and Cyrillic letters', async () => {
-    const long = { legalName: 'Bäckerei Żółć Ωμέγα Пример İpek GmbH '.repeat(4).slice(0, 128).trim(), dba: 'W'.repeat(128), address: 'Łąkowa 12, '.repeat(28).slice(0, 300).trim(), signerName: 'Ğ'.repeat(128), signerTitle: 'T'.repeat(128) };
-    const { text, pages } = await textOf((await renderLetterForm({ ...content, ...long, country: 'DE', phones: phonesOf(formNumbersListedMax) }, issue, 'de')).bytes);
+    const long = {
+      legalName: 'Bäckerei Żółć Ωμέγα Пример İpek GmbH '.repeat(4).slice(0, 128).trim(),
+      dba: 'W'.repeat(128),
+      address: 'Łąkowa 12, '.repeat(28).slice(0, 300).trim(),
+      signerName: 'Ğ'.repeat(128),
+      signerTitle: 'T'.repeat(128),
+    };
+    const { text, pages } = await textOf(
+      (
+        await renderLetterForm(
+          { ...content, ...long, country: 'DE', phones: phonesOf(formNumbersListedMax) },
+          issue,
+          'de',
+        )
+      ).bytes,
+    );
     expect(pages).toBeLessThanOrEqual(2);
     for (const part of [long.legalName, long.address]) expect(text).toContain(part);
     for (const part of [long.dba, long.signerName, long.signerTitle]) expect(text.replaceAll(' ', '')).toContain(part);
   });
 
-  it.each(['株式会社ノースウィンド', 'شركة المثال', '𝔅akery', 'Bakery \u2603\uFE0E🏦'])('refuses a name that it cannot show: %s', async (legalName) => {
-    await expect(renderLetterForm({ ...content, legalName }, issue, 'en')).rejects.toMatchObject({ code: 'form_text_unsupported', object: 'legalName' });
-  });
+  it.each(['株式会社ノースウィンド', 'شركة المثال', '𝔅akery', 'Bakery \u2603\uFE0E🏦'])(
+    'refuses a name that it cannot show: %s',
+    async (legalName) => {
+      await expect(renderLetterForm({ ...content, legalName }, issue, 'en')).rejects.toMatchObject({
+        code: 'form_text_unsupported',
+        object: 'legalName',
+      });
+    },
+  );
 });

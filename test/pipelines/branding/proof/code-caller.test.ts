@@ -8,8 +8,15 @@ const folder = await mkdtemp(join(tmpdir(), 'caller-trust-calls-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 let made = 0;
 const fresh = () => join(folder, `calls-${++made}.jsonl`);
-const call = (callId: number) => ({ callId, phone: '+12125550100', code: '01234567', language: 'en', expiresAt: new Date('2026-03-10T12:00:00Z') });
-const line = (callId: number) => `{"call":${callId},"phone":"+12125550100","code":"01234567","language":"en","expires":"2026-03-10T12:00:00.000Z"}`;
+const call = (callId: number) => ({
+  callId,
+  phone: '+12125550100',
+  code: '01234567',
+  language: 'en',
+  expiresAt: new Date('2026-03-10T12:00:00Z'),
+});
+const line = (callId: number) =>
+  `{"call":${callId},"phone":"+12125550100","code":"01234567","language":"en","expires":"2026-03-10T12:00:00.000Z"}`;
 
 describe('the file of verification calls', () => {
   it('gets one line of JSON a call, and only its owner may read it', async () => {
@@ -56,12 +63,15 @@ describe('the file of verification calls', () => {
     await chmod(open, 0o640);
     const link = fresh();
     await symlink(fresh(), link);
-    for (const path of [open, link, folder, join(folder, 'no', 'such')]) await expect(new CallFile(path).place(call(1)), path).rejects.toMatchObject({ code: 'caller_failed' });
+    for (const path of [open, link, folder, join(folder, 'no', 'such')])
+      await expect(new CallFile(path).place(call(1)), path).rejects.toMatchObject({ code: 'caller_failed' });
     expect(await readFile(open, 'utf8')).toBe('');
   });
 
   it('is there only if the settings name it', () => {
     expect(openCodeCaller({ numberCaller: 'none', numberCallsFile: undefined, stateDir: folder })).toBeNull();
-    expect(openCodeCaller({ numberCaller: 'file', numberCallsFile: undefined, stateDir: folder })).toBeInstanceOf(CallFile);
+    expect(openCodeCaller({ numberCaller: 'file', numberCallsFile: undefined, stateDir: folder })).toBeInstanceOf(
+      CallFile,
+    );
   });
 });

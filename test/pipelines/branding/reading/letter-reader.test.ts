@@ -4,7 +4,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { LetterReading } from '../../../../pipelines/branding/letter-reading.ts';
-import { readLetter, renderLetterPages, type ChildReport, type LetterLimits } from '../../../../pipelines/branding/reading/letter-reader.ts';
+import {
+  readLetter,
+  renderLetterPages,
+  type ChildReport,
+  type LetterLimits,
+} from '../../../../pipelines/branding/reading/letter-reader.ts';
 import { isolation } from '../../../../runtime/network-isolation.ts';
 import { encodeGrayPng } from '../../../../pipelines/branding/reading/ocr/png.ts';
 import { letterLimits } from './letter-limits.ts';
@@ -18,7 +23,8 @@ async function read(bytes: Uint8Array, limits: LetterLimits = letterLimits): Pro
   return outcome.reading;
 }
 
-const linesOf = async (bytes: Uint8Array, page = 1) => (await read(bytes)).pages[page - 1]!.lines.map(({ text }) => text);
+const linesOf = async (bytes: Uint8Array, page = 1) =>
+  (await read(bytes)).pages[page - 1]!.lines.map(({ text }) => text);
 
 /** A name written by hand: a long curve. */
 const pen = '2 w 140 95 m 160 125 180 85 200 110 c 220 135 240 85 260 105 c 280 125 290 90 310 100 c S\n';
@@ -51,7 +57,9 @@ describe('a letter in PDF', () => {
 
   it('is read out of object streams', async () => {
     const page = '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 400] >>';
-    const { pages } = await read(packedPdf(['<< /Type /Catalog /Pages 2 0 R >>', '<< /Type /Pages /Count 1 /Kids [3 0 R] >>', page]));
+    const { pages } = await read(
+      packedPdf(['<< /Type /Catalog /Pages 2 0 R >>', '<< /Type /Pages /Count 1 /Kids [3 0 R] >>', page]),
+    );
     expect(pages).toMatchObject([{ width: 300, height: 400, lines: [] }]);
   });
 
@@ -62,7 +70,14 @@ describe('a letter in PDF', () => {
   ])('on a page turned by %d degrees has its places as they are shown', async (degrees, width, height) => {
     // Lines that are level when the page is turned.
     const turn = { 90: '0 1 -1 0 612 0 cm', 180: '-1 0 0 -1 612 792 cm', 270: '0 -1 1 0 0 792 cm' }[degrees];
-    const [page] = (await read(letterPdf({ page: `/Rotate ${degrees}`, content: `${turn} ${textAt(100, 500, 'First line')}${textAt(100, 480, 'Second line')}` }))).pages;
+    const [page] = (
+      await read(
+        letterPdf({
+          page: `/Rotate ${degrees}`,
+          content: `${turn} ${textAt(100, 500, 'First line')}${textAt(100, 480, 'Second line')}`,
+        }),
+      )
+    ).pages;
     expect(page).toMatchObject({ width, height });
     expect(page!.lines.map(({ text }) => text)).toEqual(['First line', 'Second line']);
     expect(page!.lines[0]!.box.left).toBeCloseTo(100 / width, 2);
@@ -70,13 +85,16 @@ describe('a letter in PDF', () => {
   });
 
   it('shows the part of a page that is cropped to', async () => {
-    const { pages } = await read(letterPdf({ page: '/CropBox [100 100 500 700]', content: textAt(110, 400, 'inside') + textAt(20, 400, 'x') }));
+    const { pages } = await read(
+      letterPdf({ page: '/CropBox [100 100 500 700]', content: textAt(110, 400, 'inside') + textAt(20, 400, 'x') }),
+    );
     expect(pages[0]).toMatchObject({ width: 400, height: 600 });
     expect(pages[0]!.lines.map(({ text }) => text)).toEqual(['inside']);
   });
 
   it('gives the values of the fields of its form, and its free texts', async () => {
-    const widget = (name: string, value: string, y: number) => `<< /Type /Annot /Subtype /Widget /FT /Tx /T (${name}) /V ${value} /Rect [150 ${y} 400 ${y + 16}] >>`;
+    const widget = (name: string, value: string, y: number) =>
+      `<< /Type /Annot /Subtype /Widget /FT /Tx /T (${name}) /V ${value} /Rect [150 ${y} 400 ${y + 16}] >>`;
     const note = '<< /Type /Annot /Subtype /FreeText /Contents (A note on the page) /Rect [72 500 300 520] >>';
     const hidden = '<< /Type /Annot /Subtype /FreeText /Contents (Nobody sees this) /F 2 /Rect [72 400 300 420] >>';
     const bytes = letterPdf({
@@ -88,9 +106,14 @@ describe('a letter in PDF', () => {
   });
 
   it('tells pictures and strokes of a pen from rules and frames', async () => {
-    const image = flate('/Type /XObject /Subtype /Image /Width 2 /Height 2 /ColorSpace /DeviceGray /BitsPerComponent 8', Buffer.alloc(4));
+    const image = flate(
+      '/Type /XObject /Subtype /Image /Width 2 /Height 2 /ColorSpace /DeviceGray /BitsPerComponent 8',
+      Buffer.alloc(4),
+    );
     const content = `${plainText} 72 90 m 340 90 l S 50 50 500 700 re S q 120 0 0 40 400 720 cm /Logo Do Q ${pen}`;
-    const { marks } = (await read(letterPdf({ content, resources: `/XObject << /Logo ${at.more} 0 R >>`, more: [image] }))).pages[0]!;
+    const { marks } = (
+      await read(letterPdf({ content, resources: `/XObject << /Logo ${at.more} 0 R >>`, more: [image] }))
+    ).pages[0]!;
     expect(marks.map(({ kind }) => kind)).toEqual(['image', 'drawing']);
     expect(marks[0]!.box.left).toBeCloseTo(400 / 612, 3);
     expect(marks[1]!.box.left).toBeCloseTo(140 / 612, 2);
@@ -98,7 +121,14 @@ describe('a letter in PDF', () => {
 
   it('gives strokes of a pen on a comment of its own', async () => {
     const ink = `<< /Type /Annot /Subtype /Ink /Rect [140 80 310 140] /AP << /N ${at.more + 1} 0 R >> >>`;
-    const { marks } = (await read(letterPdf({ page: `/Annots [${at.more} 0 R]`, more: [ink, stream('/Type /XObject /Subtype /Form /BBox [140 80 310 140]', pen)] }))).pages[0]!;
+    const { marks } = (
+      await read(
+        letterPdf({
+          page: `/Annots [${at.more} 0 R]`,
+          more: [ink, stream('/Type /XObject /Subtype /Form /BBox [140 80 310 140]', pen)],
+        }),
+      )
+    ).pages[0]!;
     expect(marks.map(({ kind }) => kind)).toEqual(['drawing', 'annotation']);
   });
 
@@ -106,7 +136,10 @@ describe('a letter in PDF', () => {
     const csv = 'phone,name\n+12125550123,Straße\n';
     const bytes = letterPdf({
       catalog: `/Names << /EmbeddedFiles << /Names [(n) ${at.more} 0 R] >> >>`,
-      more: [`<< /Type /Filespec /F (numbers.csv) /UF <FEFF006E002E006300730076> /EF << /F ${at.more + 1} 0 R >> >>`, flate('/Type /EmbeddedFile', Buffer.from(csv).toString('latin1'))],
+      more: [
+        `<< /Type /Filespec /F (numbers.csv) /UF <FEFF006E002E006300730076> /EF << /F ${at.more + 1} 0 R >> >>`,
+        flate('/Type /EmbeddedFile', Buffer.from(csv).toString('latin1')),
+      ],
     });
     expect((await read(bytes)).embeddedCsv).toEqual({ name: 'n.csv', text: csv });
   });
@@ -122,7 +155,9 @@ describe('a letter in PDF', () => {
     ['is white on a dark bar', '0 0 0.5 rg 60 590 300 30 re f BT 1 g /F1 10 Tf 72 600 Td (hidden) Tj ET', true],
     ['is grey', 'BT 0.6 g /F1 10 Tf 72 600 Td (hidden) Tj ET', true],
   ])('whose text %s: %s', async (_name, content, seen) => {
-    const lines = await linesOf(letterPdf({ content: `${plainText} ${content}`, resources: '/ExtGState << /G << /ca 0 >> >>' }));
+    const lines = await linesOf(
+      letterPdf({ content: `${plainText} ${content}`, resources: '/ExtGState << /G << /ca 0 >> >>' }),
+    );
     expect(lines.includes('hidden')).toBe(seen);
     expect(lines[0]).toContain('Letter of authorization');
   });
@@ -133,7 +168,13 @@ describe('a scanned letter', () => {
   const content = `${textAt(72, 720, 'LETTER OF AUTHORIZATION', 14)}${numbers.map((number, line) => textAt(72, 680 - 16 * line, `Number ${line + 1}: ${number}`)).join('')}${textAt(72, 100, 'Signature:')}`;
 
   it('askew and noisy is recognised, with the pen beside "Signature:"', async () => {
-    const bytes = picturePdf(await scanOf(letterPdf({ content: `${content}${pen}140 90 m 340 90 l S` }), { dotsPerInch: 200, degrees: 2, noise: 60 }));
+    const bytes = picturePdf(
+      await scanOf(letterPdf({ content: `${content}${pen}140 90 m 340 90 l S` }), {
+        dotsPerInch: 200,
+        degrees: 2,
+        noise: 60,
+      }),
+    );
     const [page] = (await read(bytes)).pages;
     expect(page).toMatchObject({ page: 1, width: 612, height: 792, source: 'ocr' });
     const text = page!.lines.map((line) => line.text).join('\n');
@@ -147,7 +188,9 @@ describe('a scanned letter', () => {
   });
 
   it('with an empty place beside "Signature:" has no ink', async () => {
-    const bytes = picturePdf(await scanOf(letterPdf({ content: `${content}140 90 m 340 90 l S` }), { dotsPerInch: 200, noise: 40 }));
+    const bytes = picturePdf(
+      await scanOf(letterPdf({ content: `${content}140 90 m 340 90 l S` }), { dotsPerInch: 200, noise: 40 }),
+    );
     expect((await read(bytes)).pages[0]!.marks).toEqual([]);
   });
 
@@ -174,7 +217,11 @@ describe('a scanned letter', () => {
   });
 
   it('is recognised from its picture, whatever text lies hidden under it', async () => {
-    const hidden = Array.from({ length: 20 }, (_none, line) => `BT 3 Tr /F1 10 Tf 72 ${700 - 12 * line} Td (this text says something else, and is not drawn) Tj ET`).join(' ');
+    const hidden = Array.from(
+      { length: 20 },
+      (_none, line) =>
+        `BT 3 Tr /F1 10 Tf 72 ${700 - 12 * line} Td (this text says something else, and is not drawn) Tj ET`,
+    ).join(' ');
     const { pages } = await read(picturePdf(await scanOf(letterPdf({ content }), { dotsPerInch: 200 }), hidden));
     expect(pages[0]!.source).toBe('ocr');
     expect(pages[0]!.lines.map(({ text }) => text).join(' ')).not.toContain('something else');
@@ -183,13 +230,22 @@ describe('a scanned letter', () => {
 
 describe('the pages of a letter as pictures', () => {
   it('come in order, in the resolution that was asked for', async () => {
-    const pages = await renderLetterPages({ bytes: pagesPdf([plainText, plainText]), limits: letterLimits, dotsPerInch: 72 });
+    const pages = await renderLetterPages({
+      bytes: pagesPdf([plainText, plainText]),
+      limits: letterLimits,
+      dotsPerInch: 72,
+    });
     expect(pages.map(({ page }) => page)).toEqual([1, 2]);
-    for (const { png } of pages) expect([Buffer.from(png).readUInt32BE(16), Buffer.from(png).readUInt32BE(20)]).toEqual([612, 792]);
+    for (const { png } of pages)
+      expect([Buffer.from(png).readUInt32BE(16), Buffer.from(png).readUInt32BE(20)]).toEqual([612, 792]);
   });
 
   it('are drawn coarser than asked for where they would have too many pixels', async () => {
-    const [page] = await renderLetterPages({ bytes: letterPdf(), limits: { ...letterLimits, letterPixelsMax: 100_000 }, dotsPerInch: 300 });
+    const [page] = await renderLetterPages({
+      bytes: letterPdf(),
+      limits: { ...letterLimits, letterPixelsMax: 100_000 },
+      dotsPerInch: 300,
+    });
     const png = Buffer.from(page!.png);
     expect(png.readUInt32BE(16) * png.readUInt32BE(20)).toBeLessThanOrEqual(100_000);
   });
@@ -200,7 +256,9 @@ describe('the pages of a letter as pictures', () => {
   });
 
   it('are none for a letter that cannot be drawn', async () => {
-    expect(await renderLetterPages({ bytes: Buffer.from('%PDF-1.7 rubbish'), limits: letterLimits, dotsPerInch: 72 })).toEqual([]);
+    expect(
+      await renderLetterPages({ bytes: Buffer.from('%PDF-1.7 rubbish'), limits: letterLimits, dotsPerInch: 72 }),
+    ).toEqual([]);
   });
 });
 
@@ -210,17 +268,27 @@ describe('a child that reads a letter', () => {
     ['letterOutputBytesMax', 200, /more text than 200 bytes/],
   ])('is killed beyond %s', async (name, value, problem) => {
     const outcome = await readLetter({ bytes: letterPdf(), limits: { ...letterLimits, [name]: value } });
-    expect(outcome).toMatchObject({ kind: 'refused', code: 'letter_limit_exceeded', problem: expect.stringMatching(problem) as string });
+    expect(outcome).toMatchObject({
+      kind: 'refused',
+      code: 'letter_limit_exceeded',
+      problem: expect.stringMatching(problem) as string,
+    });
   });
 
   it('beyond its memory is ended', async () => {
     const image = await scanOf(letterPdf(), { dotsPerInch: 75 });
-    const outcome = await readLetter({ bytes: picturePdf(image), limits: { ...letterLimits, letterOcrMemoryBytesMax: 170 * 1024 * 1024 } });
+    const outcome = await readLetter({
+      bytes: picturePdf(image),
+      limits: { ...letterLimits, letterOcrMemoryBytesMax: 170 * 1024 * 1024 },
+    });
     expect(outcome).toMatchObject({ kind: 'refused', code: 'letter_limit_exceeded' });
   });
 
   it('that hangs is killed, and does not delay another letter', async () => {
-    const { hanging, stopped } = await readAndStop({ bytes: letterPdf({ content: textAt(72, 700, 'the one that hangs') }), limits: { ...letterLimits, letterTextSecondsMax: 10 } });
+    const { hanging, stopped } = await readAndStop({
+      bytes: letterPdf({ content: textAt(72, 700, 'the one that hangs') }),
+      limits: { ...letterLimits, letterTextSecondsMax: 10 },
+    });
     let isOver = false;
     void hanging.then(() => (isOver = true));
     expect((await linesOf(letterPdf()))[0]).toContain('Letter of authorization');
@@ -234,7 +302,9 @@ describe('a child that reads a letter', () => {
     const reading = readLetter({ bytes: letterPdf(), limits: letterLimits, signal: calledOff.signal });
     setTimeout(() => calledOff.abort(), 30);
     await expect(reading).rejects.toMatchObject({ code: 'interrupted' });
-    await expect(readLetter({ bytes: letterPdf(), limits: letterLimits, signal: calledOff.signal })).rejects.toMatchObject({ code: 'interrupted' });
+    await expect(
+      readLetter({ bytes: letterPdf(), limits: letterLimits, signal: calledOff.signal }),
+    ).rejects.toMatchObject({ code: 'interrupted' });
   });
 
   it('that cannot start is a fault and not an outcome of the letter', async () => {
@@ -244,7 +314,13 @@ describe('a child that reads a letter', () => {
 
   it('keeps far within its memory on the largest honest letters', async () => {
     const reports: ChildReport[] = [];
-    const page = Array.from({ length: 45 }, (_none, line) => textAt(72, 740 - 15 * line, `Number ${line}: +1 212 555 0${100 + line} of Example Harbor Bank LLC, for calls to its clients`)).join('');
+    const page = Array.from({ length: 45 }, (_none, line) =>
+      textAt(
+        72,
+        740 - 15 * line,
+        `Number ${line}: +1 212 555 0${100 + line} of Example Harbor Bank LLC, for calls to its clients`,
+      ),
+    ).join('');
     const bytes = pagesPdf(Array.from({ length: 20 }, () => page));
     const outcome = await readLetter({ bytes, limits: letterLimits, onChild: (report) => reports.push(report) });
     expect(outcome.kind).toBe('read');
@@ -254,7 +330,9 @@ describe('a child that reads a letter', () => {
 });
 
 /** Reads a letter whose child is stopped before it answers; one that was faster than the stop is read again. */
-async function readAndStop(options: Parameters<typeof readLetter>[0]): Promise<{ hanging: ReturnType<typeof readLetter>; stopped: number }> {
+async function readAndStop(
+  options: Parameters<typeof readLetter>[0],
+): Promise<{ hanging: ReturnType<typeof readLetter>; stopped: number }> {
   for (;;) {
     let isOver = false;
     const hanging = readLetter(options);
@@ -288,7 +366,21 @@ describe('what a child may do', () => {
       import { readLetter } from ${JSON.stringify(new URL('../../../../dist/pipelines/branding/reading/letter-reader.js', import.meta.url).href)};
       const outcome = await readLetter({ bytes: Buffer.from(process.argv[1], 'base64'), limits: ${JSON.stringify(letterLimits)} });
       console.log(outcome.kind);`;
-    const { stdout, stderr } = await run(strace!, ['-f', '-qq', '-e', `trace=${calls}`, process.execPath, '--input-type=module', '-e', script, bytes.toString('base64')], { maxBuffer: 64 * 1024 * 1024 });
+    const { stdout, stderr } = await run(
+      strace!,
+      [
+        '-f',
+        '-qq',
+        '-e',
+        `trace=${calls}`,
+        process.execPath,
+        '--input-type=module',
+        '-e',
+        script,
+        bytes.toString('base64'),
+      ],
+      { maxBuffer: 64 * 1024 * 1024 },
+    );
     expect(stdout).toBe('read\n');
     return stderr.split('\n');
   }
@@ -296,10 +388,21 @@ describe('what a child may do', () => {
   // Where there is no strace the guard's own test below stands alone.
   if (strace !== undefined) {
     it('is neither to open a socket nor to write, make or remove a file', async () => {
-      const image = await scanOf(letterPdf({ content: textAt(72, 700, 'A scanned line of text', 14) }), { dotsPerInch: 75 });
-      const calls = await trace('socket,connect,bind,listen,sendto,sendmsg,open,openat,creat,unlink,unlinkat,rename,renameat2,mkdir,mkdirat,link,symlink', picturePdf(image));
+      const image = await scanOf(letterPdf({ content: textAt(72, 700, 'A scanned line of text', 14) }), {
+        dotsPerInch: 75,
+      });
+      const calls = await trace(
+        'socket,connect,bind,listen,sendto,sendmsg,open,openat,creat,unlink,unlinkat,rename,renameat2,mkdir,mkdirat,link,symlink',
+        picturePdf(image),
+      );
       expect(calls.filter((call) => call.includes('openat(')).length).toBeGreaterThan(50);
-      const wrong = calls.filter((call) => /\b(?:socket|connect|bind|listen|sendto|sendmsg|creat|unlink|unlinkat|rename|renameat2|mkdir|mkdirat|link|symlink)\(/.test(call) || (/\bopen(?:at)?\(/.test(call) && /O_(?:WRONLY|RDWR|CREAT)/.test(call) && !call.includes('"/dev/null"')));
+      const wrong = calls.filter(
+        (call) =>
+          /\b(?:socket|connect|bind|listen|sendto|sendmsg|creat|unlink|unlinkat|rename|renameat2|mkdir|mkdirat|link|symlink)\(/.test(
+            call,
+          ) ||
+          (/\bopen(?:at)?\(/.test(call) && /O_(?:WRONLY|RDWR|CREAT)/.test(call) && !call.includes('"/dev/null"')),
+      );
       expect(wrong).toEqual([]);
     });
   }
@@ -324,6 +427,11 @@ describe('what a child may do', () => {
     expect(await isolation()).toBe(words);
     if (words.length === 0) return;
     const { stdout } = await run(words[0]!, [...words.slice(1), '/bin/sh', '-c', 'cat /proc/net/dev']);
-    expect(stdout.split('\n').filter((line) => line.includes(':')).map((line) => line.trim().split(':')[0])).toEqual(['lo']);
+    expect(
+      stdout
+        .split('\n')
+        .filter((line) => line.includes(':'))
+        .map((line) => line.trim().split(':')[0]),
+    ).toEqual(['lo']);
   });
 });

@@ -12,24 +12,40 @@ export interface PdfParts {
 }
 
 /** A PDF of objects 1 to n, the first of which is its catalogue, with a cross-reference table. */
-export function pdf(objects: readonly ObjectBody[], { trailer = '', header = '%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', tail = '' }: PdfParts = {}): Buffer {
+export function pdf(
+  objects: readonly ObjectBody[],
+  { trailer = '', header = '%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', tail = '' }: PdfParts = {},
+): Buffer {
   const parts = [Buffer.from(header, 'latin1')];
   const offsets: number[] = [];
   let length = parts[0]!.length;
   for (const [at, body] of objects.entries()) {
     offsets.push(length);
-    const object = Buffer.concat([Buffer.from(`${at + 1} 0 obj\n`), Buffer.from(body as string, 'latin1'), Buffer.from('\nendobj\n')]);
+    const object = Buffer.concat([
+      Buffer.from(`${at + 1} 0 obj\n`),
+      Buffer.from(body as string, 'latin1'),
+      Buffer.from('\nendobj\n'),
+    ]);
     parts.push(object);
     length += object.length;
   }
   const table = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('');
-  parts.push(Buffer.from(`xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${table}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer} >>\nstartxref\n${length}\n%%EOF\n${tail}`, 'latin1'));
+  parts.push(
+    Buffer.from(
+      `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${table}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer} >>\nstartxref\n${length}\n%%EOF\n${tail}`,
+      'latin1',
+    ),
+  );
   return Buffer.concat(parts);
 }
 
 /** A stream object; its length is added. */
 export function stream(dict: string, data: ObjectBody, length: number | string = data.length): Buffer {
-  return Buffer.concat([Buffer.from(`<< ${dict} /Length ${length} >>\nstream\n`, 'latin1'), Buffer.from(data as string, 'latin1'), Buffer.from('\nendstream')]);
+  return Buffer.concat([
+    Buffer.from(`<< ${dict} /Length ${length} >>\nstream\n`, 'latin1'),
+    Buffer.from(data as string, 'latin1'),
+    Buffer.from('\nendstream'),
+  ]);
 }
 
 /** A stream object compressed with Flate. */
@@ -55,10 +71,20 @@ export interface LetterParts extends PdfParts {
 export const at = { catalog: 1, pages: 2, page: 3, font: 4, content: 5, more: 6 } as const;
 
 /** A plain sentence in Helvetica, for letters of which only the structure matters. */
-export const plainText = 'BT /F1 11 Tf 72 700 Td (Letter of authorization of Example Harbor Bank LLC for its own numbers, in plain words.) Tj ET';
+export const plainText =
+  'BT /F1 11 Tf 72 700 Td (Letter of authorization of Example Harbor Bank LLC for its own numbers, in plain words.) Tj ET';
 
 /** A letter of one page. */
-export function letterPdf({ content = plainText, contentObject, catalog = '', page = '', resources = '', mediaBox = '[0 0 612 792]', more = [], ...parts }: LetterParts = {}): Buffer {
+export function letterPdf({
+  content = plainText,
+  contentObject,
+  catalog = '',
+  page = '',
+  resources = '',
+  mediaBox = '[0 0 612 792]',
+  more = [],
+  ...parts
+}: LetterParts = {}): Buffer {
   return pdf(
     [
       `<< /Type /Catalog /Pages 2 0 R ${catalog} >>`,
@@ -75,8 +101,16 @@ export function letterPdf({ content = plainText, contentObject, catalog = '', pa
 /** A letter of several pages, each with operators of its own. */
 export function pagesPdf(contents: readonly string[]): Buffer {
   const kids = contents.map((_content, index) => `${4 + 2 * index} 0 R`).join(' ');
-  const pages = contents.flatMap((content, index) => [`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents ${5 + 2 * index} 0 R >>`, stream('', content)]);
-  return pdf(['<< /Type /Catalog /Pages 2 0 R >>', `<< /Type /Pages /Count ${contents.length} /Kids [${kids}] >>`, '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>', ...pages]);
+  const pages = contents.flatMap((content, index) => [
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents ${5 + 2 * index} 0 R >>`,
+    stream('', content),
+  ]);
+  return pdf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    `<< /Type /Pages /Count ${contents.length} /Kids [${kids}] >>`,
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>',
+    ...pages,
+  ]);
 }
 
 /** Text at a place, in points from the lower left corner. */
@@ -85,10 +119,21 @@ export function textAt(x: number, y: number, text: string, size = 10): string {
 }
 
 /** A PDF whose only table of objects is a stream, with the objects in an object stream; numbers start at 1. */
-export function packedPdf(objects: readonly string[], { index, trailer = '', objectStream = (body: string) => flate(`/Type /ObjStm /N ${objects.length} /First ${firstOf(objects)}`, body) }: { index?: string; trailer?: string; objectStream?: (body: string) => Buffer } = {}): Buffer {
+export function packedPdf(
+  objects: readonly string[],
+  {
+    index,
+    trailer = '',
+    objectStream = (body: string) => flate(`/Type /ObjStm /N ${objects.length} /First ${firstOf(objects)}`, body),
+  }: { index?: string; trailer?: string; objectStream?: (body: string) => Buffer } = {},
+): Buffer {
   const count = objects.length;
   const header = Buffer.from('%PDF-1.7\n', 'latin1');
-  const container = Buffer.concat([Buffer.from(`${count + 1} 0 obj\n`), objectStream(headOf(objects) + objects.join(' ')), Buffer.from('\nendobj\n')]);
+  const container = Buffer.concat([
+    Buffer.from(`${count + 1} 0 obj\n`),
+    objectStream(headOf(objects) + objects.join(' ')),
+    Buffer.from('\nendobj\n'),
+  ]);
   const start = header.length + container.length;
   const rows = Buffer.alloc((count + 3) * 6);
   const put = (number: number, values: readonly [number, number, number]) => {
@@ -100,7 +145,13 @@ export function packedPdf(objects: readonly string[], { index, trailer = '', obj
   put(count + 1, [1, header.length, 0]);
   put(count + 2, [1, start, 0]);
   const table = stream(`/Type /XRef /Size ${count + 3} /W [1 4 1] ${index ?? ''} /Root 1 0 R ${trailer}`, rows);
-  return Buffer.concat([header, container, Buffer.from(`${count + 2} 0 obj\n`), table, Buffer.from(`\nendobj\nstartxref\n${start}\n%%EOF\n`)]);
+  return Buffer.concat([
+    header,
+    container,
+    Buffer.from(`${count + 2} 0 obj\n`),
+    table,
+    Buffer.from(`\nendobj\nstartxref\n${start}\n%%EOF\n`),
+  ]);
 }
 
 function headOf(objects: readonly string[]): string {

@@ -27,10 +27,27 @@ export interface PngParts {
 }
 
 /** A PNG from its parts, also from parts that do not fit. */
-export function png({ width, height, depth = 8, colour = 0, interlace = 0, rows = Buffer.alloc(0), data = deflateSync(rows), chunks = [], tail = Buffer.alloc(0) }: PngParts): Buffer {
+export function png({
+  width,
+  height,
+  depth = 8,
+  colour = 0,
+  interlace = 0,
+  rows = Buffer.alloc(0),
+  data = deflateSync(rows),
+  chunks = [],
+  tail = Buffer.alloc(0),
+}: PngParts): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([depth, colour, 0, 0, interlace], 8);
-  return Buffer.concat([head, pngChunk('IHDR', header), ...chunks, pngChunk('IDAT', data), pngChunk('IEND', Buffer.alloc(0)), tail]);
+  return Buffer.concat([
+    head,
+    pngChunk('IHDR', header),
+    ...chunks,
+    pngChunk('IDAT', data),
+    pngChunk('IEND', Buffer.alloc(0)),
+    tail,
+  ]);
 }

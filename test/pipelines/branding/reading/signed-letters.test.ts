@@ -22,7 +22,9 @@ const read = (bytes: Uint8Array) => readPdfText({ bytes, limits: letterLimits, t
 function catalogueOf(bytes: Buffer): { number: string; entries: string } {
   const text = bytes.toString('latin1');
   const number = [...text.matchAll(/\/Root\s+(\d+) 0 R/g)].at(-1)![1]!;
-  const entries = [...text.matchAll(new RegExp(`(?<!\\d)${number} 0 obj\\s*<<([\\s\\S]*?)>>\\s*endobj`, 'g'))].at(-1)![1]!;
+  const entries = [...text.matchAll(new RegExp(`(?<!\\d)${number} 0 obj\\s*<<([\\s\\S]*?)>>\\s*endobj`, 'g'))].at(
+    -1,
+  )![1]!;
   return { number, entries };
 }
 
@@ -30,33 +32,92 @@ function catalogueOf(bytes: Buffer): { number: string; entries: string } {
 function formOf(bytes: Buffer): { number: number; withField: (field: string) => string } {
   const text = bytes.toString('latin1');
   const number = Number([...text.matchAll(/\/AcroForm (\d+) 0 R/g)].at(-1)![1]);
-  const entries = [...text.matchAll(new RegExp(`(?<!\\d)${number} 0 obj\\s*<<([\\s\\S]*?)>>\\s*endobj`, 'g'))].at(-1)![1]!;
-  return { number, withField: (field) => `<<${entries.replace(/\/Fields \[([^\]]*)\]/, (_all, fields: string) => `/Fields [${fields} ${field}]`)}>>` };
+  const entries = [...text.matchAll(new RegExp(`(?<!\\d)${number} 0 obj\\s*<<([\\s\\S]*?)>>\\s*endobj`, 'g'))].at(
+    -1,
+  )![1]!;
+  return {
+    number,
+    withField: (field) =>
+      `<<${entries.replace(/\/Fields \[([^\]]*)\]/, (_all, fields: string) => `/Fields [${fields} ${field}]`)}>>`,
+  };
 }
 
 const authority = makeCertificate({
-  commonName: 'Example TSA', organization: 'Example Trust Services', purpose: timeStampingPurpose, validFrom: new Date('2026-01-01T00:00:00Z'), validUntil: new Date('2056-01-01T00:00:00Z'),
+  commonName: 'Example TSA',
+  organization: 'Example Trust Services',
+  purpose: timeStampingPurpose,
+  validFrom: new Date('2026-01-01T00:00:00Z'),
+  validUntil: new Date('2056-01-01T00:00:00Z'),
 });
 
 describe('a letter', () => {
-  it.each(letters)('by %s, signed with %s, is read, and nothing but the signature was added', async (producer, tool) => {
-    const { pages, signatures, revisions } = await read(signed(producer, tool));
-    expect(pages[0]!.lines.map(({ text }) => text).join('\n')).toContain('+1 202 555 0143');
-    expect(revisions.map(({ kind, changes }) => ({ kind, changes }))).toEqual([{ kind: 'original', changes: [] }, { kind: 'signature', changes: [] }]);
-    expect(signatures).toMatchObject([{ signerName: 'Ines Marwick', signerOrganization: 'Wrenfield Tea Traders LLC', digestMatches: true, signatureValid: true, coverage: 'whole', chain: 'trusted', timeStamp: null, problem: null }]);
-  });
+  it.each(letters)(
+    'by %s, signed with %s, is read, and nothing but the signature was added',
+    async (producer, tool) => {
+      const { pages, signatures, revisions } = await read(signed(producer, tool));
+      expect(pages[0]!.lines.map(({ text }) => text).join('\n')).toContain('+1 202 555 0143');
+      expect(revisions.map(({ kind, changes }) => ({ kind, changes }))).toEqual([
+        { kind: 'original', changes: [] },
+        { kind: 'signature', changes: [] },
+      ]);
+      expect(signatures).toMatchObject([
+        {
+          signerName: 'Ines Marwick',
+          signerOrganization: 'Wrenfield Tea Traders LLC',
+          digestMatches: true,
+          signatureValid: true,
+          coverage: 'whole',
+          chain: 'trusted',
+          timeStamp: null,
+          problem: null,
+        },
+      ]);
+    },
+  );
 
-  it.each(letters)('by %s, signed with %s, keeps its signature when validation data and a time stamp are added, and shows a change', async (producer, tool) => {
-    const bytes = signed(producer, tool);
-    const { number, entries } = catalogueOf(bytes);
-    const parts = { root: `${number} 0 R` };
-    const longTerm = appendUpdate(bytes, { ...parts, objects: [[Number(number), `<<${entries} /DSS 940 0 R >>`], [940, '<< /Type /DSS /Certs [941 0 R] >>'], [941, stream('', 'certificate')]] });
-    expect((await read(longTerm)).signatures[0]).toMatchObject({ coverage: 'extended', timeStamp: null, chain: 'trusted' });
-    const form = formOf(longTerm);
-    const time = new Date();
-    const archived = stampUpdate(longTerm, { certificate: authority, time }, { ...parts, objects: [[form.number, form.withField('930 0 R')], [930, fieldObject('Stamp', 931)]], value: 931 });
-    expect((await read(archived)).signatures[0]).toMatchObject({ coverage: 'extended', timeStamp: { authority: 'Example TSA', chain: 'untrusted' }, chain: 'trusted' });
-    const changed = appendUpdate(longTerm, { ...parts, objects: [[Number(number), `<<${entries} /DSS 940 0 R /PageMode /UseOutlines >>`]] });
-    expect((await read(changed)).signatures[0]).toMatchObject({ coverage: 'changed' });
-  });
+  it.each(letters)(
+    'by %s, signed with %s, keeps its signature when validation data and a time stamp are added, and shows a change',
+    async (producer, tool) => {
+      const bytes = signed(producer, tool);
+      const { number, entries } = catalogueOf(bytes);
+      const parts = { root: `${number} 0 R` };
+      const longTerm = appendUpdate(bytes, {
+        ...parts,
+        objects: [
+          [Number(number), `<<${entries} /DSS 940 0 R >>`],
+          [940, '<< /Type /DSS /Certs [941 0 R] >>'],
+          [941, stream('', 'certificate')],
+        ],
+      });
+      expect((await read(longTerm)).signatures[0]).toMatchObject({
+        coverage: 'extended',
+        timeStamp: null,
+        chain: 'trusted',
+      });
+      const form = formOf(longTerm);
+      const time = new Date();
+      const archived = stampUpdate(
+        longTerm,
+        { certificate: authority, time },
+        {
+          ...parts,
+          objects: [
+            [form.number, form.withField('930 0 R')],
+            [930, fieldObject('Stamp', 931)],
+          ],
+          value: 931,
+        },
+      );
+      expect((await read(archived)).signatures[0]).toMatchObject({
+        coverage: 'extended',
+        timeStamp: { authority: 'Example TSA', chain: 'untrusted' },
+        chain: 'trusted',
+      });
+      const changed = appendUpdate(longTerm, {
+        ...parts,
+        objects: [[Number(number), `<<${entries} /DSS 940 0 R /PageMode /UseOutlines >>`]],
+      });
+      expect((await read(changed)).signatures[0]).toMatchObject({ coverage: 'changed' });
+    },
+  );
 });

@@ -2,7 +2,11 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { parseRequestFile, readRequestFile, requestFileBytesMax } from '../../../../pipelines/branding/requests/request-file.ts';
+import {
+  parseRequestFile,
+  readRequestFile,
+  requestFileBytesMax,
+} from '../../../../pipelines/branding/requests/request-file.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'caller-trust-request-'));
 afterAll(() => rm(directory, { recursive: true }));
@@ -26,7 +30,12 @@ describe('a request file', () => {
     ['UTF-16', Buffer.from('{}', 'utf16le')],
     ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xc3, 0x22, 0x7d])],
   ])('is refused if it is %s, without its text in the message', (_what, content) => {
-    expect(() => parseRequestFile(Buffer.from(content as string))).toThrow(expect.objectContaining({ code: 'brand_request_invalid', message: expect.not.stringContaining('secret') as string }));
+    expect(() => parseRequestFile(Buffer.from(content as string))).toThrow(
+      expect.objectContaining({
+        code: 'brand_request_invalid',
+        message: expect.not.stringContaining('secret') as string,
+      }),
+    );
   });
 
   it('has at most the bytes of the limit', async () => {
@@ -43,8 +52,14 @@ describe('a request file', () => {
     const path = join(directory, 'request.json');
     await writeFile(path, '{}');
     await symlink(path, join(directory, 'link.json'));
-    await expect(readRequestFile(join(directory, 'link.json'))).rejects.toMatchObject({ code: 'brand_request_invalid', problem: 'It is a symbolic link.' });
+    await expect(readRequestFile(join(directory, 'link.json'))).rejects.toMatchObject({
+      code: 'brand_request_invalid',
+      problem: 'It is a symbolic link.',
+    });
     await expect(readRequestFile(directory)).rejects.toMatchObject({ code: 'brand_request_invalid' });
-    await expect(readRequestFile(join(directory, 'none.json'))).rejects.toMatchObject({ code: 'brand_request_invalid', problem: 'There is no such file.' });
+    await expect(readRequestFile(join(directory, 'none.json'))).rejects.toMatchObject({
+      code: 'brand_request_invalid',
+      problem: 'There is no such file.',
+    });
   });
 });

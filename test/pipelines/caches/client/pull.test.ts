@@ -31,7 +31,10 @@ const history = new PublishedHistory({ db: database.db, store, artefact: spammer
 /** Publishes the next version, and waits until the API serves it. */
 async function publish(plain: Buffer, options: { deltasKept?: number } = {}) {
   const published = await history.publish(plain, options);
-  await until(async () => (await get('/v1/caches/spammer_phones', {}, 'HEAD')).headers.get('x-cache-version') === String(published.version));
+  await until(
+    async () =>
+      (await get('/v1/caches/spammer_phones', {}, 'HEAD')).headers.get('x-cache-version') === String(published.version),
+  );
   return { ...published, plain };
 }
 
@@ -39,12 +42,30 @@ async function newDirectory(): Promise<string> {
   return mkdtemp(join(root, 'copy-'));
 }
 
-function run(directory: string, { wanted = wantSpammers, key: secret = key, patience = hurried, parallel = 4, signal }: { wanted?: Wanted; key?: string; patience?: ClientPatience; parallel?: number; signal?: AbortSignal } = {}): Promise<PulledArtefact[]> {
-  return pull({ client: new ServiceClient({ url: road.url, key: secret, patience, signal }), directory, wanted, parallel });
+function run(
+  directory: string,
+  {
+    wanted = wantSpammers,
+    key: secret = key,
+    patience = hurried,
+    parallel = 4,
+    signal,
+  }: { wanted?: Wanted; key?: string; patience?: ClientPatience; parallel?: number; signal?: AbortSignal } = {},
+): Promise<PulledArtefact[]> {
+  return pull({
+    client: new ServiceClient({ url: road.url, key: secret, patience, signal }),
+    directory,
+    wanted,
+    parallel,
+  });
 }
 
-const rowsOf = async (directory: string, name = 'spammer_phones') => gunzipSync(await readFile(join(directory, name, 'rows.tsv.gz')));
-const stateOf = async (directory: string, name = 'spammer_phones') => JSON.parse(await readFile(join(directory, name, 'state.json'), 'utf8')) as { manifest: { version: number; file: { plainSha256: string } } };
+const rowsOf = async (directory: string, name = 'spammer_phones') =>
+  gunzipSync(await readFile(join(directory, name, 'rows.tsv.gz')));
+const stateOf = async (directory: string, name = 'spammer_phones') =>
+  JSON.parse(await readFile(join(directory, name, 'state.json'), 'utf8')) as {
+    manifest: { version: number; file: { plainSha256: string } };
+  };
 const random = (rows: number) => inventedRows(rows, () => `SPAM\t1\t${randomBytes(150).toString('hex')}`);
 
 const servers: Server[] = [];
@@ -64,7 +85,9 @@ describe('pull', () => {
   it('takes the whole file first, then nothing, then a delta', async () => {
     const directory = await newDirectory();
     const first = await publish(inventedRows(4000));
-    expect(await run(directory)).toMatchObject([{ how: 'full', from: null, version: first.version, rows: 4000, failure: null }]);
+    expect(await run(directory)).toMatchObject([
+      { how: 'full', from: null, version: first.version, rows: 4000, failure: null },
+    ]);
     expect((await rowsOf(directory)).equals(first.plain)).toBe(true);
 
     const [again] = await run(directory);
@@ -72,7 +95,13 @@ describe('pull', () => {
 
     const second = await publish(inventedRows(4000, (n) => (n % 100 === 0 ? 'FRAUD\t7' : `SPAM\t${1 + (n % 5)}`)));
     const [updated] = await run(directory);
-    expect(updated).toMatchObject({ how: 'delta', from: first.version, version: second.version, rows: 4000, deltaRefused: null });
+    expect(updated).toMatchObject({
+      how: 'delta',
+      from: first.version,
+      version: second.version,
+      rows: 4000,
+      deltaRefused: null,
+    });
     expect(updated!.bytesReceived).toBeLessThan(second.stored.file.bytes);
     expect((await rowsOf(directory)).equals(second.plain)).toBe(true);
     expect((await stateOf(directory)).manifest.file.plainSha256).toBe(second.stored.file.plainSha256);
@@ -82,7 +111,7 @@ describe('pull', () => {
     const fourth = await publish(inventedRows(3900, (n) => (n % 50 === 0 ? null : 'SPAM\t2')));
     expect(await run(directory)).toMatchObject([{ how: 'delta', from: second.version, version: fourth.version }]);
     expect((await rowsOf(directory)).equals(fourth.plain)).toBe(true);
-    expect((await readdir(join(directory, '.partial')))).toEqual([]);
+    expect(await readdir(join(directory, '.partial'))).toEqual([]);
     expect(await readdir(join(directory, '.versions', 'spammer_phones'))).toHaveLength(2);
   });
 
@@ -91,7 +120,9 @@ describe('pull', () => {
     const first = await publish(random(3000));
     await run(directory);
     const second = await publish(Buffer.from(random(3000).toString().replaceAll('+1202', '+1302'))); // its delta is larger: it names what is gone as well
-    expect(await run(directory)).toMatchObject([{ how: 'full', from: first.version, version: second.version, deltaRefused: null }]);
+    expect(await run(directory)).toMatchObject([
+      { how: 'full', from: first.version, version: second.version, deltaRefused: null },
+    ]);
     await publish(inventedRows(500), { deltasKept: 1 });
     const last = await publish(inventedRows(501), { deltasKept: 1 });
     expect(await run(directory)).toMatchObject([{ how: 'full', from: second.version, version: last.version }]);
@@ -117,7 +148,9 @@ describe('pull', () => {
     const delta = await readFile(deltaPath);
     delta[20]! ^= 1;
     await writeFile(deltaPath, delta);
-    expect(await run(directory)).toMatchObject([{ how: 'full', version: third.version, deltaRefused: 'The downloaded file is not as it was published.' }]);
+    expect(await run(directory)).toMatchObject([
+      { how: 'full', version: third.version, deltaRefused: 'The downloaded file is not as it was published.' },
+    ]);
 
     const fourth = await publish(inventedRows(3003));
     await rm(store.path({ ...spammers, sha256: fourth.deltas[0]!.sha256, kind: 'delta' }));
@@ -133,7 +166,9 @@ describe('pull', () => {
     const path = store.path({ ...spammers, sha256: second.stored.file.sha256 });
     const bytes = await readFile(path);
     await writeFile(path, Buffer.concat([bytes.subarray(0, 1000), Buffer.alloc(10), bytes.subarray(1010)]));
-    expect(await run(directory)).toMatchObject([{ how: 'failed', from: first.version, failure: { code: 'download_damaged' } }]);
+    expect(await run(directory)).toMatchObject([
+      { how: 'failed', from: first.version, failure: { code: 'download_damaged' } },
+    ]);
     expect((await rowsOf(directory)).equals(first.plain)).toBe(true);
     await writeFile(path, bytes);
     expect(await run(directory)).toMatchObject([{ how: 'full', version: second.version }]);
@@ -145,7 +180,9 @@ describe('pull', () => {
     const published = await publish(inventedRows(1000));
     await run(directory);
     const link = await readlink(join(directory, 'spammer_phones'));
-    await database.db.query("UPDATE publication SET confirmed_as_of = confirmed_as_of + interval '1 hour' WHERE cache = 'spammer_phones'");
+    await database.db.query(
+      "UPDATE publication SET confirmed_as_of = confirmed_as_of + interval '1 hour' WHERE cache = 'spammer_phones'",
+    );
     const etag = (await get('/v1/caches/spammer_phones/manifest')).headers.get('etag');
     await until(async () => (await get('/v1/caches/spammer_phones/manifest')).headers.get('etag') !== etag);
     const [again] = await run(directory);
@@ -158,36 +195,65 @@ describe('pull', () => {
 
 describe('pull of many artefacts', () => {
   it('finds the published countries itself, and asks for one list', async () => {
-    for (const country of ['US', 'DE']) await new PublishedHistory({ db: database.db, store, artefact: { cache: 'phones', country } }).publish(inventedRows(30, () => 'SPAM\t1\t\t\t\t'));
+    for (const country of ['US', 'DE'])
+      await new PublishedHistory({ db: database.db, store, artefact: { cache: 'phones', country } }).publish(
+        inventedRows(30, () => 'SPAM\t1\t\t\t\t'),
+      );
     await publish(inventedRows(10));
-    await until(async () => (await get('/v1/caches/phones?country=DE', {}, 'HEAD')).status === 200 && (await get('/v1/caches/phones?country=US', {}, 'HEAD')).status === 200);
+    await until(
+      async () =>
+        (await get('/v1/caches/phones?country=DE', {}, 'HEAD')).status === 200 &&
+        (await get('/v1/caches/phones?country=US', {}, 'HEAD')).status === 200,
+    );
     const directory = await newDirectory();
     const wanted: Wanted = { caches: ['phones', 'branded_phones', 'spammer_phones'], countries: 'all' };
     const pulled = await run(directory, { wanted });
-    expect(pulled.map(({ cache, country, how }) => [cache, country, how])).toEqual([['phones', 'DE', 'full'], ['phones', 'US', 'full'], ['spammer_phones', '', 'full']]);
+    expect(pulled.map(({ cache, country, how }) => [cache, country, how])).toEqual([
+      ['phones', 'DE', 'full'],
+      ['phones', 'US', 'full'],
+      ['spammer_phones', '', 'full'],
+    ]);
     expect((await rowsOf(directory, 'phones-DE')).equals(inventedRows(30, () => 'SPAM\t1\t\t\t\t'))).toBe(true);
     const client = new ServiceClient({ url, key, patience: hurried });
-    expect((await pull({ client, directory, wanted, parallel: 4 })).map(({ how }) => how)).toEqual(['unchanged', 'unchanged', 'unchanged']);
+    expect((await pull({ client, directory, wanted, parallel: 4 })).map(({ how }) => how)).toEqual([
+      'unchanged',
+      'unchanged',
+      'unchanged',
+    ]);
     expect(client.bytesReceived).toBe(0);
   });
 
-  it.each(['', 'null', '{"etag":', '{"etag":ETAG}', '{"etag":ETAG,"body":{"manifests":[{}]}}'])('reads the list anew where what it kept of it is %j', async (kept) => {
-    const directory = await newDirectory();
-    const etag = (await get('/v1/caches')).headers.get('etag');
-    await writeFile(join(directory, '.manifests.json'), kept.replace('ETAG', JSON.stringify(etag)));
-    const wanted: Wanted = { caches: ['phones'], countries: 'all' };
-    expect((await run(directory, { wanted })).map(({ country, how }) => [country, how])).toEqual([['DE', 'full'], ['US', 'full']]);
-    expect((JSON.parse(await readFile(join(directory, '.manifests.json'), 'utf8')) as { etag: string }).etag).toBe(etag);
-  });
+  it.each(['', 'null', '{"etag":', '{"etag":ETAG}', '{"etag":ETAG,"body":{"manifests":[{}]}}'])(
+    'reads the list anew where what it kept of it is %j',
+    async (kept) => {
+      const directory = await newDirectory();
+      const etag = (await get('/v1/caches')).headers.get('etag');
+      await writeFile(join(directory, '.manifests.json'), kept.replace('ETAG', JSON.stringify(etag)));
+      const wanted: Wanted = { caches: ['phones'], countries: 'all' };
+      expect((await run(directory, { wanted })).map(({ country, how }) => [country, how])).toEqual([
+        ['DE', 'full'],
+        ['US', 'full'],
+      ]);
+      expect((JSON.parse(await readFile(join(directory, '.manifests.json'), 'utf8')) as { etag: string }).etag).toBe(
+        etag,
+      );
+    },
+  );
 
   it('goes on with the others where one fails', async () => {
     const directory = await newDirectory();
     const pulled = await run(directory, { wanted: { caches: ['phones', 'spammer_phones'], countries: ['FR', 'US'] } });
-    expect(pulled.map(({ country, how, failure }) => [country, how, failure?.code])).toEqual([['FR', 'failed', 'artefact_not_found'], ['US', 'full', undefined], ['', 'full', undefined]]);
+    expect(pulled.map(({ country, how, failure }) => [country, how, failure?.code])).toEqual([
+      ['FR', 'failed', 'artefact_not_found'],
+      ['US', 'full', undefined],
+      ['', 'full', undefined],
+    ]);
   });
 
   it('refuses a cache that there is not', async () => {
-    await expect(run(await newDirectory(), { wanted: { caches: ['numbers'], countries: 'all' } })).rejects.toMatchObject({ code: 'cache_unknown' });
+    await expect(
+      run(await newDirectory(), { wanted: { caches: ['numbers'], countries: 'all' } }),
+    ).rejects.toMatchObject({ code: 'cache_unknown' });
   });
 });
 
@@ -212,7 +278,11 @@ describe('pull over a bad connection', () => {
     road.set({ bytesPerSecond: 1_500_000 });
     const interruption = new AbortController();
     const running = run(directory, { parallel: 1, signal: interruption.signal });
-    await until(async () => (await readFile(join(directory, '.partial', 'spammer_phones.full.pieces'), 'utf8').catch(() => '')).split('\n').length > 2);
+    await until(
+      async () =>
+        (await readFile(join(directory, '.partial', 'spammer_phones.full.pieces'), 'utf8').catch(() => '')).split('\n')
+          .length > 2,
+    );
     interruption.abort(new Error('enough'));
     await running.catch(() => {});
     road.set({});
@@ -224,18 +294,33 @@ describe('pull over a bad connection', () => {
 
   it('waits as long as it is told to, but not for ever', async () => {
     const published = await publish(inventedRows(100));
-    const instead = (seconds: number) => `HTTP/1.1 503 Service Unavailable\r\nRetry-After: ${seconds}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
+    const instead = (seconds: number) =>
+      `HTTP/1.1 503 Service Unavailable\r\nRetry-After: ${seconds}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
     road.set({ answerInstead: { text: instead(1), times: 1 } });
     const started = performance.now();
     expect(await run(await newDirectory())).toMatchObject([{ how: 'full', version: published.version }]);
     expect(performance.now() - started).toBeGreaterThanOrEqual(1000);
     road.set({ answerInstead: { text: instead(2), times: 1 } });
-    expect(await run(await newDirectory())).toMatchObject([{ how: 'failed', failure: { code: 'download_failed', reason: 'The service answers 503' } }]);
+    expect(await run(await newDirectory())).toMatchObject([
+      { how: 'failed', failure: { code: 'download_failed', reason: 'The service answers 503' } },
+    ]);
   });
 
   it.each<[string, RequestListener]>([
-    ['is only told why not', (_request, response) => response.writeHead(503, { 'Content-Type': 'application/problem+json' }).end(JSON.stringify({ code: 'not_ready', detail: 'The service starts.' }))],
-    ['gets the beginning of a document again and again', (_request, response) => response.writeHead(200, { 'Content-Length': '1000' }).write('{"schema":', () => setTimeout(() => response.destroy(), 10))],
+    [
+      'is only told why not',
+      (_request, response) =>
+        response
+          .writeHead(503, { 'Content-Type': 'application/problem+json' })
+          .end(JSON.stringify({ code: 'not_ready', detail: 'The service starts.' })),
+    ],
+    [
+      'gets the beginning of a document again and again',
+      (_request, response) =>
+        response
+          .writeHead(200, { 'Content-Length': '1000' })
+          .write('{"schema":', () => setTimeout(() => response.destroy(), 10)),
+    ],
   ])('gives up after the promised tries where it %s', async (_what, answer) => {
     let requests = 0;
     const service = await listen((request, response) => {
@@ -243,7 +328,9 @@ describe('pull over a bad connection', () => {
       answer(request, response);
     });
     const client = new ServiceClient({ url: service.url, key, patience: hurried });
-    expect(await pull({ client, directory: await newDirectory(), wanted: wantSpammers, parallel: 4 })).toMatchObject([{ how: 'failed', failure: { code: 'download_failed' } }]);
+    expect(await pull({ client, directory: await newDirectory(), wanted: wantSpammers, parallel: 4 })).toMatchObject([
+      { how: 'failed', failure: { code: 'download_failed' } },
+    ]);
     expect(client.bytesReceived).toBeGreaterThan(0);
     expect(requests).toBe(hurried.triesMax);
   });
@@ -254,11 +341,22 @@ describe('pull over a bad connection', () => {
     const service = await listen((request, response) => {
       const [, start = '', end = ''] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
       if (start === '0') return void response.writeHead(503).end(`busy for the ${++triesOfFirst}. time`);
-      response.writeHead(206, { ETag: `"${sha256}"`, 'Content-Range': `bytes ${start}-${end}/${bytes}`, 'Content-Length': Number(end) - Number(start) + 1 });
-      response.write(Buffer.alloc(Math.min(65_536, Number(end) - Number(start) + 1)), () => setTimeout(() => response.destroy(), 10));
+      response.writeHead(206, {
+        ETag: `"${sha256}"`,
+        'Content-Range': `bytes ${start}-${end}/${bytes}`,
+        'Content-Length': Number(end) - Number(start) + 1,
+      });
+      response.write(Buffer.alloc(Math.min(65_536, Number(end) - Number(start) + 1)), () =>
+        setTimeout(() => response.destroy(), 10),
+      );
     });
     const client = new ServiceClient({ url: service.url, patience: hurried });
-    const downloading = downloadFile({ client, remote: { href: '/file', sha256, bytes }, path: join(await newDirectory(), 'file'), parallel: 2 });
+    const downloading = downloadFile({
+      client,
+      remote: { href: '/file', sha256, bytes },
+      path: join(await newDirectory(), 'file'),
+      parallel: 2,
+    });
     await expect(downloading).rejects.toMatchObject({ code: 'download_failed', problem: 'The service answers 503' });
     expect(triesOfFirst).toBe(hurried.triesMax);
     expect(client.bytesReceived).toBeGreaterThan(bytes / 4);
@@ -269,7 +367,10 @@ describe('pull over a bad connection', () => {
     const directory = await newDirectory();
     road.set({ bytesPerSecond: 200_000 });
     const running = run(directory, { parallel: 1, patience: { ...hurried, silenceMsMax: 5000 } });
-    await until(async () => (await readFile(join(directory, '.partial', 'spammer_phones.full.pieces'), 'utf8').catch(() => '')) !== '');
+    await until(
+      async () =>
+        (await readFile(join(directory, '.partial', 'spammer_phones.full.pieces'), 'utf8').catch(() => '')) !== '',
+    );
     const next = await publish(inventedRows(200));
     road.set({});
     expect(await running).toMatchObject([{ how: 'full', version: next.version, failure: null }]);
@@ -278,7 +379,9 @@ describe('pull over a bad connection', () => {
 
   it('says what the service says to a wrong key, and writes the key nowhere', async () => {
     const directory = await newDirectory();
-    expect(await run(directory, { key: 'not-a-key' })).toMatchObject([{ how: 'failed', failure: { code: 'unauthenticated' } }]);
+    expect(await run(directory, { key: 'not-a-key' })).toMatchObject([
+      { how: 'failed', failure: { code: 'unauthenticated' } },
+    ]);
     await run(directory);
     for (const name of await readdir(directory, { recursive: true, withFileTypes: true })) {
       if (name.isFile()) expect((await readFile(join(name.parentPath, name.name))).includes(key)).toBe(false);
@@ -295,15 +398,25 @@ describe('pull from a service that redirects to an object store', () => {
       keysSeen.push(request.headers.authorization);
       const [, start = '', end = ''] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
       if (request.headers['if-range'] !== undefined) return void response.writeHead(200, { ETag: '"md5"' }).end(bytes);
-      response.writeHead(206, { ETag: '"md5"', 'Content-Range': `bytes ${start}-${end}/${bytes.length}` }).end(bytes.subarray(Number(start), Number(end) + 1));
+      response
+        .writeHead(206, { ETag: '"md5"', 'Content-Range': `bytes ${start}-${end}/${bytes.length}` })
+        .end(bytes.subarray(Number(start), Number(end) + 1));
     });
     const front = await listen(async (request, response) => {
-      if (request.url === '/v1/caches/spammer_phones') return void response.writeHead(307, { Location: `${objects.url}/bucket/object?signature=x` }).end();
-      const answer = await fetch(`${url}${request.url}`, { headers: { authorization: request.headers.authorization ?? '' } });
+      if (request.url === '/v1/caches/spammer_phones')
+        return void response.writeHead(307, { Location: `${objects.url}/bucket/object?signature=x` }).end();
+      const answer = await fetch(`${url}${request.url}`, {
+        headers: { authorization: request.headers.authorization ?? '' },
+      });
       response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text());
     });
     const directory = await newDirectory();
-    const pulled = await pull({ client: new ServiceClient({ url: front.url, key, patience: hurried }), directory, wanted: wantSpammers, parallel: 4 });
+    const pulled = await pull({
+      client: new ServiceClient({ url: front.url, key, patience: hurried }),
+      directory,
+      wanted: wantSpammers,
+      parallel: 4,
+    });
     expect(pulled).toMatchObject([{ how: 'full', failure: null }]);
     expect((await rowsOf(directory)).equals(published.plain)).toBe(true);
     expect(keysSeen.length).toBeGreaterThan(1);
@@ -316,7 +429,15 @@ describe('a directory of copies', () => {
     const directory = await newDirectory();
     await writeFile(join(directory, '.partial'), 'a file in the way');
     await publish(inventedRows(20));
-    expect(await run(directory)).toMatchObject([{ how: 'failed', failure: { code: 'download_failed', reason: expect.stringMatching(/^The copy cannot be read or written: E[A-Z]+\.$/) as string } }]);
+    expect(await run(directory)).toMatchObject([
+      {
+        how: 'failed',
+        failure: {
+          code: 'download_failed',
+          reason: expect.stringMatching(/^The copy cannot be read or written: E[A-Z]+\.$/) as string,
+        },
+      },
+    ]);
     await expect(run(join(directory, '.partial', 'below'))).rejects.toMatchObject({ code: 'usage_invalid' });
   });
 

@@ -15,16 +15,28 @@ function framed(payloads: readonly (string | Buffer)[], type = 'd'): Buffer {
 function take(chunk: Buffer, { at = 0, blockBytes = 200_000, filled = 0, rows = 0, rowsMax = 100_000 } = {}) {
   const room = { block: Buffer.alloc(blockBytes), filled, rows, starts: new Int32Array(rowsMax + 1) };
   const result = takeRows(chunk, at, room);
-  return { ...result, text: room.block.subarray(filled, result.filled).toString('latin1'), starts: [...room.starts.subarray(rows + 1, result.rows + 1)] };
+  return {
+    ...result,
+    text: room.block.subarray(filled, result.filled).toString('latin1'),
+    starts: [...room.starts.subarray(rows + 1, result.rows + 1)],
+  };
 }
 
 describe('takeRows', () => {
   it('moves the rows of whole messages, and says where each ends', () => {
-    expect(take(framed(['ab\n', 'c\n', '\n']))).toEqual({ taken: 21, filled: 6, rows: 3, text: 'ab\nc\n\n', starts: [3, 5, 6] });
+    expect(take(framed(['ab\n', 'c\n', '\n']))).toEqual({
+      taken: 21,
+      filled: 6,
+      rows: 3,
+      text: 'ab\nc\n\n',
+      starts: [3, 5, 6],
+    });
   });
 
   it('goes on from a place of the chunk, behind what the block has', () => {
-    expect(take(Buffer.concat([Buffer.from('rest'), framed(['ab\n', 'c\n'])]), { at: 4, filled: 10, rows: 2 })).toEqual({ taken: 15, filled: 15, rows: 4, text: 'ab\nc\n', starts: [13, 15] });
+    expect(take(Buffer.concat([Buffer.from('rest'), framed(['ab\n', 'c\n'])]), { at: 4, filled: 10, rows: 2 })).toEqual(
+      { taken: 15, filled: 15, rows: 4, text: 'ab\nc\n', starts: [13, 15] },
+    );
   });
 
   it.each([
@@ -52,7 +64,10 @@ describe('takeRows', () => {
   });
 
   it('gives what the messages hold, whatever their lengths', () => {
-    const rows = fc.array(fc.string({ unit: fc.constantFrom('a', '\t', '7'), maxLength: 90 }).map((text) => `${text}\n`), { maxLength: 200 });
+    const rows = fc.array(
+      fc.string({ unit: fc.constantFrom('a', '\t', '7'), maxLength: 90 }).map((text) => `${text}\n`),
+      { maxLength: 200 },
+    );
     fc.assert(
       fc.property(rows, fc.nat({ max: 3000 }), (lines, cut) => {
         const whole = framed(lines);

@@ -8,7 +8,10 @@ import { buildProfiles, type BuildProfile } from '../../../../pipelines/caches/f
 
 const bytes = fc.uint8Array({ maxLength: 5000 }).map((array) => Buffer.from(array));
 
-async function member(blocks: Buffer[], profile: BuildProfile = 'compact'): Promise<{ file: Buffer; facts: ReturnType<GzipMember['facts']> }> {
+async function member(
+  blocks: Buffer[],
+  profile: BuildProfile = 'compact',
+): Promise<{ file: Buffer; facts: ReturnType<GzipMember['facts']> }> {
   const gzip = new GzipMember();
   const parts = [gzip.begin()];
   for (const block of blocks) parts.push(gzip.append(await compressBlock(block, profile)));
@@ -18,7 +21,10 @@ async function member(blocks: Buffer[], profile: BuildProfile = 'compact'): Prom
 
 describe('joinCrc32', () => {
   it('gives the CRC of the whole from the CRCs of any two pieces', () => {
-    fc.assert(fc.property(bytes, bytes, (a, b) => joinCrc32(crc32(a), crc32(b), b.length) === crc32(Buffer.concat([a, b]))), { numRuns: 500 });
+    fc.assert(
+      fc.property(bytes, bytes, (a, b) => joinCrc32(crc32(a), crc32(b), b.length) === crc32(Buffer.concat([a, b]))),
+      { numRuns: 500 },
+    );
   });
 
   it('holds for pieces whose length needs every bit of the exponent', () => {
@@ -35,20 +41,26 @@ describe('joinCrc32', () => {
     for (let length = 1; length < halfLength; length *= 2) halfCrc = joinCrc32(halfCrc, halfCrc, length);
     const wholeCrc = joinCrc32(halfCrc, halfCrc, halfLength);
     const head = crc32('head');
-    expect(joinCrc32(joinCrc32(head, halfCrc, halfLength), halfCrc, halfLength)).toBe(joinCrc32(head, wholeCrc, 2 * halfLength));
+    expect(joinCrc32(joinCrc32(head, halfCrc, halfLength), halfCrc, halfLength)).toBe(
+      joinCrc32(head, wholeCrc, 2 * halfLength),
+    );
   });
 });
 
 describe('GzipMember', () => {
   it('is one member that any gunzip reads, for any blocks, with true sizes and digests', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(bytes, { maxLength: 6 }), fc.constantFrom(...buildProfiles), async (blocks, profile) => {
-        const { file, facts } = await member(blocks, profile);
-        const plain = gunzipSync(file);
-        expect(plain.equals(Buffer.concat(blocks))).toBe(true);
-        expect(facts.bytes).toBe(file.length);
-        expect(facts.plainBytes).toBe(plain.length);
-      }),
+      fc.asyncProperty(
+        fc.array(bytes, { maxLength: 6 }),
+        fc.constantFrom(...buildProfiles),
+        async (blocks, profile) => {
+          const { file, facts } = await member(blocks, profile);
+          const plain = gunzipSync(file);
+          expect(plain.equals(Buffer.concat(blocks))).toBe(true);
+          expect(facts.bytes).toBe(file.length);
+          expect(facts.plainBytes).toBe(plain.length);
+        },
+      ),
       { numRuns: 100 },
     );
   });

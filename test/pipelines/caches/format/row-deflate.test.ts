@@ -3,7 +3,12 @@ import { crc32, constants, gunzipSync, inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compressBlock, GzipMember } from '../../../../pipelines/caches/format/gzip-member.ts';
-import { buildProfiles, deflateRows, endOfPiece, type BuildProfile } from '../../../../pipelines/caches/format/row-deflate.ts';
+import {
+  buildProfiles,
+  deflateRows,
+  endOfPiece,
+  type BuildProfile,
+} from '../../../../pipelines/caches/format/row-deflate.ts';
 
 const MiB = 1024 * 1024;
 
@@ -26,7 +31,9 @@ async function expectSame(plain: Buffer): Promise<void> {
     expect(inflate(deflated).equals(plain)).toBe(true);
     expect([...deflated.subarray(-4)]).toEqual([0, 0, 0xff, 0xff]);
     // At worst stored: 5 bytes for each 65,535 of a piece, and the flush.
-    expect(deflated.length).toBeLessThanOrEqual(plain.length + 5 * (Math.ceil(plain.length / 65_535) + 2 * Math.ceil(plain.length / MiB)) + 6);
+    expect(deflated.length).toBeLessThanOrEqual(
+      plain.length + 5 * (Math.ceil(plain.length / 65_535) + 2 * Math.ceil(plain.length / MiB)) + 6,
+    );
   }
 }
 
@@ -38,8 +45,12 @@ function profileRows(rows: number, seed = 1): Buffer {
   for (let i = 0, phone = 12_010_000_000; i < rows; i++) {
     phone += 1 + random(5000);
     const reputation = ['NEUTRAL\t', 'NEUTRAL\t', 'SPAM\t6', 'FRAUD\t15'][random(4)]!;
-    const name = reputation.startsWith('N') ? `${words[random(words.length)]} ${words[random(words.length)]} ${random(1000)}` : '';
-    lines.push(`+${phone}\t${reputation}\t${name}\t${random(20) === 0 ? 'Customer service, Monday to Friday' : ''}\t\t\n`);
+    const name = reputation.startsWith('N')
+      ? `${words[random(words.length)]} ${words[random(words.length)]} ${random(1000)}`
+      : '';
+    lines.push(
+      `+${phone}\t${reputation}\t${name}\t${random(20) === 0 ? 'Customer service, Monday to Friday' : ''}\t\t\n`,
+    );
   }
   return Buffer.from(lines.join(''));
 }
@@ -90,18 +101,48 @@ describe('deflateRows', () => {
   });
 
   it('gives any bytes back', async () => {
-    await fc.assert(fc.asyncProperty(fc.uint8Array({ maxLength: 3000 }), (bytes) => expectSame(Buffer.from(bytes))), { numRuns: 300, seed: 5 });
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 3000 }), (bytes) => expectSame(Buffer.from(bytes))),
+      { numRuns: 300, seed: 5 },
+    );
   });
 
   it('gives any text of few words, fields and lines back', async () => {
-    const word = fc.constantFrom('+1202555', '0100', '\t', '\t', '\n', '\n', ' ', 'SPAM', 'NEUTRAL', 'Acme Dental', 'a', 'é', '1', '\0');
+    const word = fc.constantFrom(
+      '+1202555',
+      '0100',
+      '\t',
+      '\t',
+      '\n',
+      '\n',
+      ' ',
+      'SPAM',
+      'NEUTRAL',
+      'Acme Dental',
+      'a',
+      'é',
+      '1',
+      '\0',
+    );
     const text = fc.array(word, { maxLength: 2000 }).map((words) => Buffer.from(words.join('')));
     await fc.assert(fc.asyncProperty(text, expectSame), { numRuns: 300, seed: 6 });
   });
 
   it('gives copies at every distance and length back', async () => {
-    const piece = fc.record({ bytes: fc.uint8Array({ minLength: 1, maxLength: 300 }), gap: fc.integer({ min: 0, max: 40_000 }), times: fc.integer({ min: 1, max: 6 }) });
-    const text = fc.array(piece, { maxLength: 6 }).map((pieces) => Buffer.concat(pieces.flatMap(({ bytes, gap, times }) => Array.from({ length: times }, () => [Buffer.from(' '), bytes, Buffer.alloc(gap, '.')]).flat())));
+    const piece = fc.record({
+      bytes: fc.uint8Array({ minLength: 1, maxLength: 300 }),
+      gap: fc.integer({ min: 0, max: 40_000 }),
+      times: fc.integer({ min: 1, max: 6 }),
+    });
+    const text = fc
+      .array(piece, { maxLength: 6 })
+      .map((pieces) =>
+        Buffer.concat(
+          pieces.flatMap(({ bytes, gap, times }) =>
+            Array.from({ length: times }, () => [Buffer.from(' '), bytes, Buffer.alloc(gap, '.')]).flat(),
+          ),
+        ),
+      );
     await fc.assert(fc.asyncProperty(text, expectSame), { numRuns: 100, seed: 7 });
   });
 
@@ -125,16 +166,23 @@ describe('deflateRows', () => {
 
   it('keeps apart what is compressed at the same time, also in several pieces', async () => {
     const texts = [profileRows(60_000, 1), randomBytes(2 * MiB, 9), profileRows(40_000, 2), profileRows(10, 3)];
-    const deflated = await Promise.all(texts.flatMap((text) => buildProfiles.map((profile) => deflateRows(text, profile))));
+    const deflated = await Promise.all(
+      texts.flatMap((text) => buildProfiles.map((profile) => deflateRows(text, profile))),
+    );
     for (const [at, text] of texts.entries()) {
       expect(inflate(deflated[2 * at]!).equals(text)).toBe(true);
       expect(inflate(deflated[2 * at + 1]!).equals(text)).toBe(true);
     }
   });
 
-  it.each<[BuildProfile, number]>([['compact', 1], ['fast', 1.03]])('makes rows with profile %s no larger than %f times what gzip -6 makes of them', async (profile, ratio) => {
+  it.each<[BuildProfile, number]>([
+    ['compact', 1],
+    ['fast', 1.03],
+  ])('makes rows with profile %s no larger than %f times what gzip -6 makes of them', async (profile, ratio) => {
     const rows = profileRows(16_000);
-    expect((await deflateRows(rows, profile)).length).toBeLessThan(ratio * execFileSync('gzip', ['-6', '-c'], { input: rows, maxBuffer: 64 * MiB }).length);
+    expect((await deflateRows(rows, profile)).length).toBeLessThan(
+      ratio * execFileSync('gzip', ['-6', '-c'], { input: rows, maxBuffer: 64 * MiB }).length,
+    );
   });
 
   it('lets the event loop run between pieces', async () => {
@@ -150,7 +198,8 @@ describe('deflateRows', () => {
 /** Rows of many shapes: with the fields of each cache, of deltas, with long texts, with few or no fields. */
 function randomRow(random: (below: number) => number): string {
   const phone = `+${12_010_000_000 + random(1_000_000)}`;
-  const name = () => Array.from({ length: random(5) }, () => ['Acme', 'Bank', 'of', 'Ōsaka', '42', 'Dental'][random(6)]).join(' ');
+  const name = () =>
+    Array.from({ length: random(5) }, () => ['Acme', 'Bank', 'of', 'Ōsaka', '42', 'Dental'][random(6)]).join(' ');
   switch (random(7)) {
     case 0:
       return `${phone}\tSPAM\t${random(16)}\n`;
@@ -170,7 +219,13 @@ function randomRow(random: (below: number) => number): string {
 }
 
 describe('an artefact of such blocks', () => {
-  const blocks = [profileRows(16_000, 1), Buffer.alloc(0), Buffer.from('+2\n'), randomBytes(5000, 1), profileRows(400, 2)];
+  const blocks = [
+    profileRows(16_000, 1),
+    Buffer.alloc(0),
+    Buffer.from('+2\n'),
+    randomBytes(5000, 1),
+    profileRows(400, 2),
+  ];
 
   it.each(buildProfiles)('of profile %s is read by gunzip and by zlib, whole', async (profile) => {
     const member = new GzipMember();

@@ -7,17 +7,26 @@ import { rowBlock } from '../../../support/row-block.ts';
 
 const line = (phone: string) => `${phone}\t${['NEUTRAL', 'SPAM', 'FRAUD'][Number(phone.at(-1)) % 3]}\t\n`;
 
-function cut(phones: readonly string[], { rowsMax, blockRows, regions = ['+'] }: { rowsMax: number; blockRows: number; regions?: string[] }): { segments: CutSegment[]; recycled: RowBlock[] } {
+function cut(
+  phones: readonly string[],
+  { rowsMax, blockRows, regions = ['+'] }: { rowsMax: number; blockRows: number; regions?: string[] },
+): { segments: CutSegment[]; recycled: RowBlock[] } {
   const recycled: RowBlock[] = [];
   const cutter = new SegmentCutter({ regions, rowsMax, hasLevels: true, recycle: (block) => recycled.push(block) });
   const segments: CutSegment[] = [];
-  for (let at = 0; at < phones.length; at += blockRows) segments.push(...cutter.push(rowBlock(phones.slice(at, at + blockRows).map(line))));
+  for (let at = 0; at < phones.length; at += blockRows)
+    segments.push(...cutter.push(rowBlock(phones.slice(at, at + blockRows).map(line))));
   return { segments: [...segments, ...cutter.end()], recycled };
 }
 
 /** Phones of few digits, so that many share long beginnings and some are beginnings of others. */
 const phonesOf = (digits: string) =>
-  fc.uniqueArray(fc.string({ unit: fc.constantFrom(...digits), minLength: 8, maxLength: 11 }).map((text) => `+${text}`), { maxLength: 120 }).map((phones) => phones.sort());
+  fc
+    .uniqueArray(
+      fc.string({ unit: fc.constantFrom(...digits), minLength: 8, maxLength: 11 }).map((text) => `+${text}`),
+      { maxLength: 120 },
+    )
+    .map((phones) => phones.sort());
 
 describe('cutting rows into segments', () => {
   it.each([
@@ -33,17 +42,28 @@ describe('cutting rows into segments', () => {
   it('puts a phone that is the beginning of others into a segment of its own', () => {
     const phones = ['+12345678', '+123456780', '+123456781'];
     const { segments } = cut(phones, { rowsMax: 1, blockRows: 2 });
-    expect(segments.map(({ prefix, rows }) => [prefix, rows])).toEqual([['+12345678', 1], ['+123456780', 1], ['+123456781', 1]]);
+    expect(segments.map(({ prefix, rows }) => [prefix, rows])).toEqual([
+      ['+12345678', 1],
+      ['+123456780', 1],
+      ['+123456781', 1],
+    ]);
   });
 
   it('cuts as the definition says, whatever the blocks, keeps every byte and gives every block back', () => {
     fc.assert(
-      fc.property(phonesOf('012'), fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 30 }), (phones, rowsMax, blockRows) => {
-        const { segments, recycled } = cut(phones, { rowsMax, blockRows });
-        expect(segments.map(({ prefix, rows }) => [prefix, rows])).toEqual(leavesOf(phones, rowsMax).map((leaf) => [leaf.prefix, leaf.phones.length]));
-        expect(Buffer.concat(segments.map(({ plain }) => plain)).toString()).toBe(phones.map(line).join(''));
-        expect(recycled).toHaveLength(Math.ceil(phones.length / blockRows));
-      }),
+      fc.property(
+        phonesOf('012'),
+        fc.integer({ min: 1, max: 40 }),
+        fc.integer({ min: 1, max: 30 }),
+        (phones, rowsMax, blockRows) => {
+          const { segments, recycled } = cut(phones, { rowsMax, blockRows });
+          expect(segments.map(({ prefix, rows }) => [prefix, rows])).toEqual(
+            leavesOf(phones, rowsMax).map((leaf) => [leaf.prefix, leaf.phones.length]),
+          );
+          expect(Buffer.concat(segments.map(({ plain }) => plain)).toString()).toBe(phones.map(line).join(''));
+          expect(recycled).toHaveLength(Math.ceil(phones.length / blockRows));
+        },
+      ),
       { seed: 8, numRuns: 300 },
     );
   });
@@ -51,13 +71,17 @@ describe('cutting rows into segments', () => {
   it('counts the levels of each segment', () => {
     const phones = Array.from({ length: 30 }, (_, at) => `+12345678${String(at).padStart(2, '0')}`);
     const { segments } = cut(phones, { rowsMax: 10, blockRows: 7 });
-    expect(segments.map(({ levels }) => levels)).toEqual(Array.from({ length: 3 }, () => ({ NEUTRAL: 4, SPAM: 3, FRAUD: 3 })));
+    expect(segments.map(({ levels }) => levels)).toEqual(
+      Array.from({ length: 3 }, () => ({ NEUTRAL: 4, SPAM: 3, FRAUD: 3 })),
+    );
   });
 
   it.each([
     ['a row outside its regions', ['+12345678', '+22345678'], ['+1']],
     ['rows that go back', ['+12345679', '+11345678'], ['+']],
   ])('refuses %s', (_name, phones, regions) => {
-    expect(() => cut(phones, { rowsMax: 1, blockRows: 1, regions })).toThrow(expect.objectContaining({ code: 'rows_differ' }));
+    expect(() => cut(phones, { rowsMax: 1, blockRows: 1, regions })).toThrow(
+      expect.objectContaining({ code: 'rows_differ' }),
+    );
   });
 });

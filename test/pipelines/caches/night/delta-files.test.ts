@@ -19,7 +19,11 @@ afterAll(() => rm(directory, { recursive: true }));
 const artefact = { cache: 'spammer_phones', country: '' } as const;
 const path = (delta: { sha256: string }) => store.path({ ...artefact, sha256: delta.sha256, kind: 'delta' });
 const artefactPath = (stored: StoredArtefact) => store.path({ ...artefact, sha256: stored.file.sha256 });
-const refusal = (work: Promise<unknown>) => work.then(() => 'nothing', (error: unknown) => (isServiceError(error) ? error.code : error));
+const refusal = (work: Promise<unknown>) =>
+  work.then(
+    () => 'nothing',
+    (error: unknown) => (isServiceError(error) ? error.code : error),
+  );
 
 interface Version {
   readonly plain: Buffer;
@@ -57,22 +61,41 @@ async function apply(from: Version, delta: { sha256: string }, expected?: string
 
 describe('the deltas of a version', () => {
   it('lead from every version before to exactly its rows, newest first, whatever changed', async () => {
-    const seeds = fc.sample(fc.array(fc.record({ every: fc.integer({ min: 1, max: 400 }), kind: fc.constantFrom('change', 'remove', 'grow', 'clear', 'keep a tenth') }), { minLength: 6, maxLength: 6 }), { numRuns: 6, seed: 7 });
-    for (const [run, history] of seeds.entries()) {
-      const plains = history.map(({ every, kind }, at) =>
-        inventedRows(kind === 'grow' ? 4000 : 1500, (n) => {
-          if (kind === 'clear' || (kind === 'keep a tenth' && n % 10 !== 0)) return null;
-          return n % every !== 0 ? 'SPAM\t1' : kind === 'remove' ? null : `FRAUD\t${7 + ((at + run) % 4)}`;
+    const seeds = fc.sample(
+      fc.array(
+        fc.record({
+          every: fc.integer({ min: 1, max: 400 }),
+          kind: fc.constantFrom('change', 'remove', 'grow', 'clear', 'keep a tenth'),
         }),
-      ).filter((plain, at, all) => at === 0 || !plain.equals(all[at - 1]!));
+        { minLength: 6, maxLength: 6 },
+      ),
+      { numRuns: 6, seed: 7 },
+    );
+    for (const [run, history] of seeds.entries()) {
+      const plains = history
+        .map(({ every, kind }, at) =>
+          inventedRows(kind === 'grow' ? 4000 : 1500, (n) => {
+            if (kind === 'clear' || (kind === 'keep a tenth' && n % 10 !== 0)) return null;
+            return n % every !== 0 ? 'SPAM\t1' : kind === 'remove' ? null : `FRAUD\t${7 + ((at + run) % 4)}`;
+          }),
+        )
+        .filter((plain, at, all) => at === 0 || !plain.equals(all[at - 1]!));
       const versions = await publishAll(plains);
       const last = versions.at(-1)!;
-      expect(last.deltas.map(({ from }) => from)).toEqual(versions.slice(0, -1).map((_, at) => at + 1).reverse());
+      expect(last.deltas.map(({ from }) => from)).toEqual(
+        versions
+          .slice(0, -1)
+          .map((_, at) => at + 1)
+          .reverse(),
+      );
       for (const delta of last.deltas) {
         const applied = await apply(versions[delta.from - 1]!, delta, last.stored.file.plainSha256);
         expect(applied.equals(last.plain)).toBe(true);
         const bytes = await readFile(path(delta));
-        expect({ sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length }).toEqual({ sha256: delta.sha256, bytes: delta.bytes });
+        expect({ sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length }).toEqual({
+          sha256: delta.sha256,
+          bytes: delta.bytes,
+        });
         expect(gunzipSync(bytes).toString().split('\n').length - 1).toBe(delta.added + delta.changed + delta.removed);
       }
     }
@@ -80,7 +103,13 @@ describe('the deltas of a version', () => {
 
   it('are made of the segments that differ alone: damage in the others is not met', async () => {
     const before = inventedRows(3000);
-    const [old, fresh] = [await storeArtefact(store, artefact, { plain: before, segmentRowsMax: 100 }), await storeArtefact(store, artefact, { plain: inventedRows(3000, (n) => (n === 2900 ? 'FRAUD\t7' : `SPAM\t${1 + (n % 5)}`)), segmentRowsMax: 100 })];
+    const [old, fresh] = [
+      await storeArtefact(store, artefact, { plain: before, segmentRowsMax: 100 }),
+      await storeArtefact(store, artefact, {
+        plain: inventedRows(3000, (n) => (n === 2900 ? 'FRAUD\t7' : `SPAM\t${1 + (n % 5)}`)),
+        segmentRowsMax: 100,
+      }),
+    ];
     expect(old.segments.length).toBeGreaterThan(20);
     // The same damage in the same place of both: those bytes are compared, not decompressed.
     for (const stored of [old, fresh]) {
@@ -89,21 +118,53 @@ describe('the deltas of a version', () => {
       await writeFile(artefactPath(stored), bytes);
     }
     const indexed = (stored: StoredArtefact) => ({ sha256: stored.file.sha256, segments: stored.segments });
-    const [delta] = await writeDeltas({ store, artefact, owner: 'test', basis: { version: 4, ...indexed(old) }, built: indexed(fresh), earlier: [] });
+    const [delta] = await writeDeltas({
+      store,
+      artefact,
+      owner: 'test',
+      basis: { version: 4, ...indexed(old) },
+      built: indexed(fresh),
+      earlier: [],
+    });
     expect(delta).toMatchObject({ from: 4, added: 0, changed: 1, removed: 0 });
 
     const bytes = await readFile(artefactPath(fresh));
     bytes[fresh.segments[3]!.offset + 2]! ^= 1;
     await writeFile(artefactPath(fresh), bytes);
-    expect(await refusal(writeDeltas({ store, artefact, owner: 'test', basis: { version: 4, ...indexed(old) }, built: indexed(fresh), earlier: [] }))).toBe('segment_index_invalid');
+    expect(
+      await refusal(
+        writeDeltas({
+          store,
+          artefact,
+          owner: 'test',
+          basis: { version: 4, ...indexed(old) },
+          built: indexed(fresh),
+          earlier: [],
+        }),
+      ),
+    ).toBe('segment_index_invalid');
     expect(await store.listUnfinished()).toEqual([]);
   });
 
   it('are not published where they do not give the new rows', async () => {
     const old = await storeArtefact(store, artefact, { plain: inventedRows(300), segmentRowsMax: 50 });
     const fresh = await storeArtefact(store, artefact, { plain: inventedRows(301), segmentRowsMax: 50 });
-    const lying = { sha256: fresh.file.sha256, segments: fresh.segments.map((segment) => ({ ...segment, crc: segment.crc ^ 1 })) };
-    expect(await refusal(writeDeltas({ store, artefact, owner: 'test', basis: { version: 1, sha256: old.file.sha256, segments: old.segments }, built: lying, earlier: [] }))).toBe('segment_index_invalid');
+    const lying = {
+      sha256: fresh.file.sha256,
+      segments: fresh.segments.map((segment) => ({ ...segment, crc: segment.crc ^ 1 })),
+    };
+    expect(
+      await refusal(
+        writeDeltas({
+          store,
+          artefact,
+          owner: 'test',
+          basis: { version: 1, sha256: old.file.sha256, segments: old.segments },
+          built: lying,
+          earlier: [],
+        }),
+      ),
+    ).toBe('segment_index_invalid');
     expect(await store.listUnfinished()).toEqual([]);
   });
 
@@ -134,29 +195,43 @@ describe('the deltas of a version', () => {
   it('lead to and from a file without rows', async () => {
     const versions = await publishAll([inventedRows(120), Buffer.alloc(0), inventedRows(120)]);
     expect(versions[1]!.deltas).toMatchObject([{ from: 1, added: 0, changed: 0, removed: 120 }]);
-    expect(versions[2]!.deltas).toMatchObject([{ from: 2, added: 120, changed: 0, removed: 0 }, { from: 1, added: 120, changed: 0, removed: 120 }]);
+    expect(versions[2]!.deltas).toMatchObject([
+      { from: 2, added: 120, changed: 0, removed: 0 },
+      { from: 1, added: 120, changed: 0, removed: 120 },
+    ]);
     expect((await apply(versions[0]!, versions[2]!.deltas[1]!)).equals(versions[2]!.plain)).toBe(true);
   });
 });
 
 /** What this process has open of the files of tests, and of temporary ones. */
 async function openFiles(): Promise<string[]> {
-  const targets = await Promise.all((await readdir('/proc/self/fd')).map((descriptor) => readlink(join('/proc/self/fd', descriptor)).catch(() => '')));
+  const targets = await Promise.all(
+    (await readdir('/proc/self/fd')).map((descriptor) => readlink(join('/proc/self/fd', descriptor)).catch(() => '')),
+  );
   return targets.filter((target) => target.startsWith(`${tmpdir()}/`));
 }
 
 describe('a delta over several versions', () => {
   it('leaves no file open and no step behind, where it is applied and where it is refused', async () => {
     // Steps longer than what is read of a file at once, so that none is read to its end before the refusal.
-    const versions = await publishAll([0, 1, 2, 3].map((turn) => inventedRows(9000, (n) => ((n + turn) % 2 === 0 ? null : `SPAM\t${turn + 1}`))), 1000);
+    const versions = await publishAll(
+      [0, 1, 2, 3].map((turn) => inventedRows(9000, (n) => ((n + turn) % 2 === 0 ? null : `SPAM\t${turn + 1}`))),
+      1000,
+    );
     const [first, second, , last] = versions as [Version, Version, Version, Version];
     const chain = last.deltas.find(({ from }) => from === 1)!;
     const outputPath = join(directory, 'chained.tsv.gz');
     const openBefore = await openFiles();
     for (let time = 0; time < 5; time++) {
-      expect(await refusal(applyDeltaFile({ oldPath: artefactPath(second.stored), deltaPath: path(chain), outputPath }))).toBe('delta_invalid');
-      expect(await refusal(applyDeltaFile({ oldPath: path(chain), deltaPath: path(chain), outputPath }))).toBe('delta_invalid');
-      expect(await refusal(applyDeltaFile({ oldPath: join(directory, 'missing'), deltaPath: path(chain), outputPath }))).toMatchObject({ code: 'ENOENT' });
+      expect(
+        await refusal(applyDeltaFile({ oldPath: artefactPath(second.stored), deltaPath: path(chain), outputPath })),
+      ).toBe('delta_invalid');
+      expect(await refusal(applyDeltaFile({ oldPath: path(chain), deltaPath: path(chain), outputPath }))).toBe(
+        'delta_invalid',
+      );
+      expect(
+        await refusal(applyDeltaFile({ oldPath: join(directory, 'missing'), deltaPath: path(chain), outputPath })),
+      ).toMatchObject({ code: 'ENOENT' });
     }
     expect((await apply(first, chain, last.stored.file.plainSha256)).equals(last.plain)).toBe(true);
     await expect.poll(openFiles).toEqual(openBefore);
@@ -166,7 +241,10 @@ describe('a delta over several versions', () => {
 
 describe('a delta with a flipped byte', () => {
   it('is refused wherever it is, but for bits between blocks that carry nothing', async () => {
-    const [old, fresh] = (await publishAll([inventedRows(60), inventedRows(60, (n) => (n % 7 === 0 ? null : `FRAUD\t${7 + (n % 3)}`))])) as [Version, Version];
+    const [old, fresh] = (await publishAll([
+      inventedRows(60),
+      inventedRows(60, (n) => (n % 7 === 0 ? null : `FRAUD\t${7 + (n % 3)}`)),
+    ])) as [Version, Version];
     const delta = fresh.deltas[0]!;
     const whole = await readFile(path(delta));
     const [deltaPath, outputPath] = [join(directory, 'flipped.gz'), join(directory, 'flipped-new.gz')];
@@ -190,17 +268,28 @@ describe('a delta with a flipped byte', () => {
     const [old, fresh] = (await publishAll([inventedRows(60), inventedRows(50)])) as [Version, Version];
     const whole = await readFile(path(fresh.deltas[0]!));
     const [deltaPath, outputPath] = [join(directory, 'cut.gz'), join(directory, 'cut-new.gz')];
-    const variants = [...Array.from({ length: whole.length }, (_, bytes) => whole.subarray(0, bytes)), Buffer.concat([whole, Buffer.of(0)]), Buffer.concat([whole, Buffer.from('x')]), Buffer.concat([whole, whole])];
+    const variants = [
+      ...Array.from({ length: whole.length }, (_, bytes) => whole.subarray(0, bytes)),
+      Buffer.concat([whole, Buffer.of(0)]),
+      Buffer.concat([whole, Buffer.from('x')]),
+      Buffer.concat([whole, whole]),
+    ];
     for (const variant of variants) {
       await writeFile(deltaPath, variant);
-      expect(await refusal(applyDeltaFile({ oldPath: artefactPath(old.stored), deltaPath, outputPath }))).toBe('delta_invalid');
+      expect(await refusal(applyDeltaFile({ oldPath: artefactPath(old.stored), deltaPath, outputPath }))).toBe(
+        'delta_invalid',
+      );
     }
   });
 
   it('does not make another version of the wrong file', async () => {
     const versions = await publishAll([inventedRows(90), inventedRows(95), inventedRows(100, () => 'SPAM\t9')]);
-    expect(await refusal(apply(versions[0]!, versions[2]!.deltas[0]!, versions[2]!.stored.file.plainSha256))).toBe('delta_invalid');
-    expect(await refusal(apply(versions[1]!, versions[2]!.deltas[0]!, versions[0]!.stored.file.plainSha256))).toBe('delta_invalid');
+    expect(await refusal(apply(versions[0]!, versions[2]!.deltas[0]!, versions[2]!.stored.file.plainSha256))).toBe(
+      'delta_invalid',
+    );
+    expect(await refusal(apply(versions[1]!, versions[2]!.deltas[0]!, versions[0]!.stored.file.plainSha256))).toBe(
+      'delta_invalid',
+    );
     expect((await readdir(store.directory)).includes('unfinished')).toBe(true);
   });
 });

@@ -1,50 +1,78 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countDiffering, regionsOf, rowsUnder, settleRegions, stepsOf } from '../../../../pipelines/caches/night/dirty-regions.ts';
+import {
+  countDiffering,
+  regionsOf,
+  rowsUnder,
+  settleRegions,
+  stepsOf,
+} from '../../../../pipelines/caches/night/dirty-regions.ts';
 import { SegmentCutter } from '../../../../pipelines/caches/format/segment-cutter.ts';
 import type { Segment } from '../../../../pipelines/caches/format/segment-index.ts';
 import { leavesOf, type Leaf } from '../../../support/prefix-tree.ts';
 import { rowBlock } from '../../../support/row-block.ts';
 
-const segmentOf = ({ prefix, phones }: Leaf): Segment => ({ prefix, rows: phones.length, offset: 0, bytes: 1, plainBytes: 1, crc: 0, levels: {} });
+const segmentOf = ({ prefix, phones }: Leaf): Segment => ({
+  prefix,
+  rows: phones.length,
+  offset: 0,
+  bytes: 1,
+  plainBytes: 1,
+  crc: 0,
+  levels: {},
+});
 const segmentsOf = (phones: readonly string[], rowsMax: number) => leavesOf(phones, rowsMax).map(segmentOf);
 
 /** What an incremental build makes of the leaves before, by its own steps. */
-function rebuild(before: readonly string[], after: readonly string[], { rowsMax, markLength }: { rowsMax: number; markLength: number }): { prefix: string; rows: number }[] {
+function rebuild(
+  before: readonly string[],
+  after: readonly string[],
+  { rowsMax, markLength }: { rowsMax: number; markLength: number },
+): { prefix: string; rows: number }[] {
   const segments = segmentsOf(before, rowsMax);
   const [old, now] = [new Set(before), new Set(after)];
   const changed = [...before.filter((phone) => !now.has(phone)), ...after.filter((phone) => !old.has(phone))];
   const regions = regionsOf(segments, [...new Set(changed.map((phone) => phone.slice(0, markLength)))]);
-  const counted = regions.map((prefix) => ({ prefix, rows: after.filter((phone) => phone.startsWith(prefix)).length })).filter(({ prefix, rows }) => rows > 0 || rowsUnder(segments, prefix) > 0);
-  return stepsOf(segments, settleRegions(segments, counted, rowsMax)).flatMap((step) => {
-    if (step.kind === 'copy') return step.segments.map(({ prefix, rows }) => ({ prefix, rows }));
-    const cutter = new SegmentCutter({ regions: step.regions, rowsMax, hasLevels: false, recycle: () => {} });
-    const rows = after.filter((phone) => step.regions.some((region) => phone.startsWith(region)));
-    return [...cutter.push(rowBlock(rows.map((phone) => `${phone}\tNEUTRAL\n`))), ...cutter.end()];
-  }).map(({ prefix, rows }) => ({ prefix, rows }));
+  const counted = regions
+    .map((prefix) => ({ prefix, rows: after.filter((phone) => phone.startsWith(prefix)).length }))
+    .filter(({ prefix, rows }) => rows > 0 || rowsUnder(segments, prefix) > 0);
+  return stepsOf(segments, settleRegions(segments, counted, rowsMax))
+    .flatMap((step) => {
+      if (step.kind === 'copy') return step.segments.map(({ prefix, rows }) => ({ prefix, rows }));
+      const cutter = new SegmentCutter({ regions: step.regions, rowsMax, hasLevels: false, recycle: () => {} });
+      const rows = after.filter((phone) => step.regions.some((region) => phone.startsWith(region)));
+      return [...cutter.push(rowBlock(rows.map((phone) => `${phone}\tNEUTRAL\n`))), ...cutter.end()];
+    })
+    .map(({ prefix, rows }) => ({ prefix, rows }));
 }
 
-const phone = (digits: string) => fc.string({ unit: fc.constantFrom(...digits), minLength: 8, maxLength: 10 }).map((text) => `+${text}`);
+const phone = (digits: string) =>
+  fc.string({ unit: fc.constantFrom(...digits), minLength: 8, maxLength: 10 }).map((text) => `+${text}`);
 const sorted = (phones: string[]) => [...new Set(phones)].sort();
 
 describe('the regions of an incremental build', () => {
-  it.each(['012', '01', '0123456789'])('lead to the segments of a full build, for every change of phones of the digits %s', (digits) => {
-    const history = fc.record({
-      before: fc.array(phone(digits), { minLength: 1, maxLength: 150 }).map(sorted),
-      added: fc.array(phone(digits), { maxLength: 60 }),
-      keep: fc.array(fc.boolean(), { minLength: 150, maxLength: 150 }),
-      removes: fc.boolean(),
-      rowsMax: fc.integer({ min: 1, max: 50 }),
-      markLength: fc.constantFrom(3, 6, 8),
-    });
-    fc.assert(
-      fc.property(history, ({ before, added, keep, removes, rowsMax, markLength }) => {
-        const after = sorted([...before.filter((_, at) => !removes || keep[at]), ...added]);
-        expect(rebuild(before, after, { rowsMax, markLength })).toEqual(leavesOf(after, rowsMax).map(({ prefix, phones }) => ({ prefix, rows: phones.length })));
-      }),
-      { seed: 21, numRuns: 400 },
-    );
-  });
+  it.each(['012', '01', '0123456789'])(
+    'lead to the segments of a full build, for every change of phones of the digits %s',
+    (digits) => {
+      const history = fc.record({
+        before: fc.array(phone(digits), { minLength: 1, maxLength: 150 }).map(sorted),
+        added: fc.array(phone(digits), { maxLength: 60 }),
+        keep: fc.array(fc.boolean(), { minLength: 150, maxLength: 150 }),
+        removes: fc.boolean(),
+        rowsMax: fc.integer({ min: 1, max: 50 }),
+        markLength: fc.constantFrom(3, 6, 8),
+      });
+      fc.assert(
+        fc.property(history, ({ before, added, keep, removes, rowsMax, markLength }) => {
+          const after = sorted([...before.filter((_, at) => !removes || keep[at]), ...added]);
+          expect(rebuild(before, after, { rowsMax, markLength })).toEqual(
+            leavesOf(after, rowsMax).map(({ prefix, phones }) => ({ prefix, rows: phones.length })),
+          );
+        }),
+        { seed: 21, numRuns: 400 },
+      );
+    },
+  );
 
   it('are the segments that hold the changed prefixes, and the gaps where there was none', () => {
     const segments = segmentsOf(['+12000000', '+12000001', '+13000000', '+13000001', '+44000000'], 2);
@@ -63,7 +91,11 @@ describe('the regions of an incremental build', () => {
 
   it('are read together where no copied segment lies between them', () => {
     const segments = segmentsOf(['+12000000', '+12000001', '+13000000', '+13000001', '+44000000', '+44000001'], 2);
-    expect(stepsOf(segments, ['+12', '+13']).map((step) => (step.kind === 'copy' ? step.segments.map(({ prefix }) => prefix) : step.regions))).toEqual([['+12', '+13'], ['+4']]);
+    expect(
+      stepsOf(segments, ['+12', '+13']).map((step) =>
+        step.kind === 'copy' ? step.segments.map(({ prefix }) => prefix) : step.regions,
+      ),
+    ).toEqual([['+12', '+13'], ['+4']]);
     expect(stepsOf(segments, [])).toEqual([{ kind: 'copy', segments }]);
   });
 

@@ -12,7 +12,9 @@ const night = () => runWholeNight({ db, url, store, settings: { NIGHT_GATE_ROWS_
 
 /** Numbers of the United States, Canada and Germany: every tenth is labelled. */
 beforeEach(async () => {
-  await db.query('TRUNCATE phone_number, branded_number, build, artefact_version, publication, night_run, artefact_delta, night_release, change_mark RESTART IDENTITY CASCADE');
+  await db.query(
+    'TRUNCATE phone_number, branded_number, build, artefact_version, publication, night_run, artefact_delta, night_release, change_mark RESTART IDENTITY CASCADE',
+  );
   await db.query(`INSERT INTO phone_number (phone, country, reputation_level, reputation_category, reputation_source)
     SELECT start || lpad(n::text, 4, '0'), country, CASE WHEN n % 10 = 0 THEN 'SPAM' ELSE 'NEUTRAL' END, CASE WHEN n % 10 = 0 THEN 1 END, 'feed'
     FROM (VALUES ('+1202555', 'US'), ('+1416555', 'CA'), ('+4930901', 'DE')) AS c (start, country), generate_series(0, 299) AS n`);
@@ -20,8 +22,11 @@ beforeEach(async () => {
 });
 
 const label = (start: string, rows: number, to = 'SPAM', from = 'NEUTRAL') =>
-  db.query(`UPDATE phone_number SET reputation_level = $4::text, reputation_category = CASE $4::text WHEN 'SPAM' THEN 1 WHEN 'FRAUD' THEN 7 END
-    WHERE phone IN (SELECT phone FROM phone_number WHERE phone LIKE $1 || '%' AND reputation_level = $3 ORDER BY phone LIMIT $2)`, [start, rows, from, to]);
+  db.query(
+    `UPDATE phone_number SET reputation_level = $4::text, reputation_category = CASE $4::text WHEN 'SPAM' THEN 1 WHEN 'FRAUD' THEN 7 END
+    WHERE phone IN (SELECT phone FROM phone_number WHERE phone LIKE $1 || '%' AND reputation_level = $3 ORDER BY phone LIMIT $2)`,
+    [start, rows, from, to],
+  );
 const kept = { 'phones/US': 'failed', spammer_phones: 'failed' };
 
 describe('a night', () => {
@@ -36,28 +41,50 @@ describe('a night', () => {
     const report = await night();
     expect(outcomes(report)).toMatchObject({ ...kept, 'phones/DE': 'published' });
     const held = report.artefacts.find(({ country }) => country === 'US')!;
-    expect(held).toMatchObject({ failure: { code: 'artefact_held' }, gates: [{ gate: 'label_rise', figure: 53.33, limit: 25 }] });
-    expect(report.artefacts.find(({ cache }) => cache === 'spammer_phones')!.failure!.reason).toBe('Held with phones/US, so that a number has the same level in every file.');
-    const { rows } = await db.query('SELECT cache, country, stale_code FROM publication WHERE status = $1 ORDER BY 1, 2', ['stale']);
-    expect(rows).toEqual([{ cache: 'phones', country: 'US', stale_code: 'artefact_held' }, { cache: 'spammer_phones', country: '', stale_code: 'artefact_held' }]);
+    expect(held).toMatchObject({
+      failure: { code: 'artefact_held' },
+      gates: [{ gate: 'label_rise', figure: 53.33, limit: 25 }],
+    });
+    expect(report.artefacts.find(({ cache }) => cache === 'spammer_phones')!.failure!.reason).toBe(
+      'Held with phones/US, so that a number has the same level in every file.',
+    );
+    const { rows } = await db.query(
+      'SELECT cache, country, stale_code FROM publication WHERE status = $1 ORDER BY 1, 2',
+      ['stale'],
+    );
+    expect(rows).toEqual([
+      { cache: 'phones', country: 'US', stale_code: 'artefact_held' },
+      { cache: 'spammer_phones', country: '', stale_code: 'artefact_held' },
+    ]);
     expect((await readNight(db, {})).outcome).toBe('partial');
   });
 
   it('in which labels fall or change between levels is held too, also where as many rise as fall', async () => {
     await label('+1202', 10, 'NEUTRAL', 'SPAM');
-    expect((await night()).artefacts.find(({ country }) => country === 'US')!.gates).toMatchObject([{ gate: 'label_fall', figure: 33.33 }]);
+    expect((await night()).artefacts.find(({ country }) => country === 'US')!.gates).toMatchObject([
+      { gate: 'label_fall', figure: 33.33 },
+    ]);
     await label('+1202', 10);
     await label('+1416', 10, 'FRAUD', 'SPAM');
     const report = await night();
-    expect(report.artefacts.find(({ country }) => country === 'CA')!.gates!.map(({ gate }) => gate)).toEqual(['label_flip', 'level_share']);
+    expect(report.artefacts.find(({ country }) => country === 'CA')!.gates!.map(({ gate }) => gate)).toEqual([
+      'label_flip',
+      'level_share',
+    ]);
   });
 
   it('spread thinly over countries is held for the sum, with every file that has labels', async () => {
     for (const start of ['+1202', '+1416', '+4930']) await label(start, 9, 'FRAUD', 'SPAM');
     const report = await night();
     expect(outcomes(report)).toMatchObject({ ...kept, 'phones/CA': 'failed', 'phones/DE': 'failed' });
-    expect(report.artefacts.find(({ cache }) => cache === 'spammer_phones')!.gates!.map(({ gate }) => gate)).toEqual(['label_flip', 'level_share']);
-    expect(report.artefacts.find(({ country }) => country === 'US')).toMatchObject({ gates: [], failure: { reason: expect.stringContaining('Held with spammer_phones') as string } });
+    expect(report.artefacts.find(({ cache }) => cache === 'spammer_phones')!.gates!.map(({ gate }) => gate)).toEqual([
+      'label_flip',
+      'level_share',
+    ]);
+    expect(report.artefacts.find(({ country }) => country === 'US')).toMatchObject({
+      gates: [],
+      failure: { reason: expect.stringContaining('Held with spammer_phones') as string },
+    });
   });
 
   it('that is held stays held night after night, and its changes add up, until it is released', async () => {
@@ -65,12 +92,19 @@ describe('a night', () => {
     await night();
     await label('+1202', 1);
     const report = await night();
-    expect(report.artefacts.find(({ country }) => country === 'US')!.gates).toMatchObject([{ gate: 'label_rise', figure: 56.67 }]);
+    expect(report.artefacts.find(({ country }) => country === 'US')!.gates).toMatchObject([
+      { gate: 'label_rise', figure: 56.67 },
+    ]);
     const released = await releaseHeldFiles(db, { eyes, scope: everything, reason: 'New provider', actor: 'ann' });
-    expect(released.map(({ cache, country }) => [cache, country])).toEqual([['phones', 'US'], ['spammer_phones', '']]);
+    expect(released.map(({ cache, country }) => [cache, country])).toEqual([
+      ['phones', 'US'],
+      ['spammer_phones', ''],
+    ]);
     await label('+1202', 1);
     expect(outcomes(await night())).toMatchObject({ 'phones/US': 'published', spammer_phones: 'published' });
-    const { rows } = await db.query('SELECT count(*)::int AS used FROM night_release WHERE used_by_build_id IS NOT NULL');
+    const { rows } = await db.query(
+      'SELECT count(*)::int AS used FROM night_release WHERE used_by_build_id IS NOT NULL',
+    );
     expect(rows).toEqual([{ used: 2 }]);
   });
 
@@ -87,7 +121,11 @@ describe('a night', () => {
   });
 
   it('of which nothing is held has nothing to release, and a release needs a reason', async () => {
-    await expect(releaseHeldFiles(db, { eyes, scope: everything, reason: 'why', actor: 'ann' })).rejects.toMatchObject({ code: 'night_not_held' });
-    await expect(releaseHeldFiles(db, { eyes, scope: everything, reason: ' ', actor: 'ann' })).rejects.toMatchObject({ code: 'reason_required' });
+    await expect(releaseHeldFiles(db, { eyes, scope: everything, reason: 'why', actor: 'ann' })).rejects.toMatchObject({
+      code: 'night_not_held',
+    });
+    await expect(releaseHeldFiles(db, { eyes, scope: everything, reason: ' ', actor: 'ann' })).rejects.toMatchObject({
+      code: 'reason_required',
+    });
   });
 });

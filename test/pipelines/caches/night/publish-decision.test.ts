@@ -1,13 +1,33 @@
 import { describe, expect, it } from 'vitest';
 import { judgeBuild, shrinksTooMuch } from '../../../../pipelines/caches/night/night-gates.ts';
-import { decidePublication, holdTogether, isReleased, type BuildOutcome, type CurrentVersion, type PublishDecision } from '../../../../pipelines/caches/night/publish-decision.ts';
+import {
+  decidePublication,
+  holdTogether,
+  isReleased,
+  type BuildOutcome,
+  type CurrentVersion,
+  type PublishDecision,
+} from '../../../../pipelines/caches/night/publish-decision.ts';
 import { loadConfig } from '../../../../runtime/config.ts';
 
 const night = new Date('2026-01-02T01:00:00Z');
 const before = new Date('2026-01-01T01:00:00Z');
 const after = new Date('2026-01-03T01:00:00Z');
-const current = (facts: Partial<CurrentVersion> = {}): CurrentVersion => ({ version: 7, rows: 100, levels: {}, plainSha256: 'old', asOf: before, ...facts });
-const built = (rows: number, plainSha256 = 'new'): BuildOutcome => ({ state: 'built', rows, plainSha256, levels: {}, moves: null });
+const current = (facts: Partial<CurrentVersion> = {}): CurrentVersion => ({
+  version: 7,
+  rows: 100,
+  levels: {},
+  plainSha256: 'old',
+  asOf: before,
+  ...facts,
+});
+const built = (rows: number, plainSha256 = 'new'): BuildOutcome => ({
+  state: 'built',
+  rows,
+  plainSha256,
+  levels: {},
+  moves: null,
+});
 const limits = { ...loadConfig({}), nightGateRowsMin: 10 };
 
 describe('decidePublication', () => {
@@ -19,14 +39,40 @@ describe('decidePublication', () => {
     ['stops one row more than 20 %', built(79), current(), false, { action: 'keep', code: 'artefact_shrunk' }],
     ['stops the loss of every row', built(0), current(), false, { action: 'keep', code: 'artefact_shrunk' }],
     ['lets an operator accept the loss', built(0), current(), true, { action: 'publish', version: 8 }],
-    ['keeps what a newer snapshot published', built(100), current({ asOf: after }), true, { action: 'keep', code: 'artefact_older' }],
-    ['does not let an older snapshot confirm either', built(100, 'old'), current({ asOf: after }), false, { action: 'keep', code: 'artefact_older' }],
-    ['keeps the old file of a failed build with its reason', { state: 'failed', code: 'copy_cut', reason: 'cut' }, current(), false, { action: 'keep', code: 'copy_cut', reason: 'cut' }],
-    ['takes a build without outcome as lost', { state: 'lost' }, current(), false, { action: 'keep', code: 'build_lost' }],
+    [
+      'keeps what a newer snapshot published',
+      built(100),
+      current({ asOf: after }),
+      true,
+      { action: 'keep', code: 'artefact_older' },
+    ],
+    [
+      'does not let an older snapshot confirm either',
+      built(100, 'old'),
+      current({ asOf: after }),
+      false,
+      { action: 'keep', code: 'artefact_older' },
+    ],
+    [
+      'keeps the old file of a failed build with its reason',
+      { state: 'failed', code: 'copy_cut', reason: 'cut' },
+      current(),
+      false,
+      { action: 'keep', code: 'copy_cut', reason: 'cut' },
+    ],
+    [
+      'takes a build without outcome as lost',
+      { state: 'lost' },
+      current(),
+      false,
+      { action: 'keep', code: 'build_lost' },
+    ],
     ['takes a lost first build as lost too', { state: 'lost' }, null, true, { action: 'keep', code: 'build_lost' }],
   ];
   it.each(cases)('%s', (_name, build, published, acceptShrink, expected) => {
-    expect(decidePublication(build, published, { asOf: night, acceptShrink, limits, released: null, rowsLeft: 0 })).toMatchObject(expected);
+    expect(
+      decidePublication(build, published, { asOf: night, acceptShrink, limits, released: null, rowsLeft: 0 }),
+    ).toMatchObject(expected);
   });
 
   it.each([
@@ -35,14 +81,21 @@ describe('decidePublication', () => {
     [100, 0, 'publish'],
     [120, 0, 'publish'],
   ])('counts %i rows of 100 that left by decision as no loss: %i rows left %s', (rowsLeft, rows, action) => {
-    expect(decidePublication(built(rows), current(), { asOf: night, acceptShrink: false, limits, released: null, rowsLeft })).toMatchObject({ action });
+    expect(
+      decidePublication(built(rows), current(), { asOf: night, acceptShrink: false, limits, released: null, rowsLeft }),
+    ).toMatchObject({ action });
   });
 });
 
 describe('a gate before publishing', () => {
   const labelled = { rows: 1000, levels: { NEUTRAL: 800, SPAM: 150, FRAUD: 50 } };
   const none = { rises: 0, falls: 0, flips: 0 };
-  const judge = (change: { rows?: number; levels?: CurrentVersion['levels']; moves?: Partial<typeof none> | null; rowsLeft?: number }) => {
+  const judge = (change: {
+    rows?: number;
+    levels?: CurrentVersion['levels'];
+    moves?: Partial<typeof none> | null;
+    rowsLeft?: number;
+  }) => {
     const moves = change.moves === null ? null : { ...none, ...change.moves };
     return judgeBuild({ ...labelled, rowsLeft: 0, ...change, moves }, labelled, limits).map(({ gate }) => gate);
   };
@@ -61,7 +114,8 @@ describe('a gate before publishing', () => {
 
   it('holds nothing for a few rows, but for lost ones', () => {
     const few = { rows: 12, levels: { SPAM: 4 } };
-    const judgeFew = (rows: number, levels: CurrentVersion['levels'], rises: number) => judgeBuild({ rows, levels, rowsLeft: 0, moves: { ...none, rises } }, few, limits).map(({ gate }) => gate);
+    const judgeFew = (rows: number, levels: CurrentVersion['levels'], rises: number) =>
+      judgeBuild({ rows, levels, rowsLeft: 0, moves: { ...none, rises } }, few, limits).map(({ gate }) => gate);
     expect(judgeFew(21, { SPAM: 8, FRAUD: 5 }, 9)).toEqual([]);
     expect(judgeFew(22, { SPAM: 14 }, 10)).toEqual(['growth', 'label_rise']);
     expect(judgeFew(2, {}, 0)).toEqual(['shrink']);
@@ -69,7 +123,12 @@ describe('a gate before publishing', () => {
 
   it('says what was seen and the limit', () => {
     expect(judgeBuild({ ...labelled, rowsLeft: 0, moves: { ...none, rises: 150 } }, labelled, limits)).toEqual([
-      { gate: 'label_rise', figure: 75, limit: 25, reason: '150 numbers get a label, more than 25 % of the 200 labels that are published.' },
+      {
+        gate: 'label_rise',
+        figure: 75,
+        limit: 25,
+        reason: '150 numbers get a label, more than 25 % of the 200 labels that are published.',
+      },
     ]);
   });
 
@@ -93,7 +152,8 @@ describe('a release', () => {
   });
 
   it('publishes the next build that is like the held one, and not one that is worse', () => {
-    const decide = (rows: number, released: Parameters<typeof isReleased>[1]) => decidePublication(built(rows), current(), { asOf: night, acceptShrink: false, limits, rowsLeft: 0, released });
+    const decide = (rows: number, released: Parameters<typeof isReleased>[1]) =>
+      decidePublication(built(rows), current(), { asOf: night, acceptShrink: false, limits, rowsLeft: 0, released });
     const first = decide(60, null);
     expect(first).toMatchObject({ action: 'keep', code: 'artefact_shrunk', gates: [{ gate: 'shrink', figure: 40 }] });
     const released = first.action === 'keep' ? first.gates! : [];
@@ -104,26 +164,48 @@ describe('a release', () => {
 
 describe('files of one night', () => {
   const publish: PublishDecision = { action: 'publish', version: 2 };
-  const keep = (gate: 'label_rise' | 'growth'): PublishDecision => ({ action: 'keep', code: 'artefact_held', reason: '', gates: [{ gate, figure: 1, limit: 1, reason: '' }] });
+  const keep = (gate: 'label_rise' | 'growth'): PublishDecision => ({
+    action: 'keep',
+    code: 'artefact_held',
+    reason: '',
+    gates: [{ gate, figure: 1, limit: 1, reason: '' }],
+  });
   const hold = (decisions: Record<string, PublishDecision>) => {
-    const named = Object.entries(decisions).map(([name, decision]) => ({ cache: name.split('/')[0]!, country: name.split('/')[1] ?? '', decision }));
-    return Object.fromEntries(holdTogether(named).map(({ cache, country, decision }) => [country === '' ? cache : `${cache}/${country}`, decision.action]));
+    const named = Object.entries(decisions).map(([name, decision]) => ({
+      cache: name.split('/')[0]!,
+      country: name.split('/')[1] ?? '',
+      decision,
+    }));
+    return Object.fromEntries(
+      holdTogether(named).map(({ cache, country, decision }) => [
+        country === '' ? cache : `${cache}/${country}`,
+        decision.action,
+      ]),
+    );
   };
 
   it('with the labels of all countries stay when the labels of one country are held; other countries do not', () => {
-    expect(hold({ 'phones/US': keep('label_rise'), 'phones/CA': publish, spammer_phones: publish, branded_phones: publish })).toEqual({
-      'phones/US': 'keep', 'phones/CA': 'publish', spammer_phones: 'keep', branded_phones: 'publish',
-    });
+    expect(
+      hold({ 'phones/US': keep('label_rise'), 'phones/CA': publish, spammer_phones: publish, branded_phones: publish }),
+    ).toEqual({ 'phones/US': 'keep', 'phones/CA': 'publish', spammer_phones: 'keep', branded_phones: 'publish' });
   });
 
   it('with labels all stay when those of all countries are held', () => {
-    expect(hold({ 'phones/US': publish, 'phones/CA': { action: 'confirm' }, spammer_phones: keep('label_rise'), branded_phones: publish })).toEqual({
-      'phones/US': 'keep', 'phones/CA': 'confirm', spammer_phones: 'keep', branded_phones: 'publish',
-    });
+    expect(
+      hold({
+        'phones/US': publish,
+        'phones/CA': { action: 'confirm' },
+        spammer_phones: keep('label_rise'),
+        branded_phones: publish,
+      }),
+    ).toEqual({ 'phones/US': 'keep', 'phones/CA': 'confirm', spammer_phones: 'keep', branded_phones: 'publish' });
   });
 
   it('stay alone when rows hold them', () => {
-    expect(hold({ 'phones/US': keep('growth'), spammer_phones: publish })).toEqual({ 'phones/US': 'keep', spammer_phones: 'publish' });
+    expect(hold({ 'phones/US': keep('growth'), spammer_phones: publish })).toEqual({
+      'phones/US': 'keep',
+      spammer_phones: 'publish',
+    });
   });
 });
 

@@ -20,16 +20,30 @@ const server = await useObjectStore();
 async function openStore(settings: Record<string, string> = {}): Promise<ArtefactStore> {
   const directory = await mkdtemp(join(tmpdir(), 'caller-trust-copies-'));
   afterAll(() => rm(directory, { recursive: true, force: true }));
-  return openArtefactStore(loadConfig({ ...server.settings, ARTEFACT_DIR: directory, ARTEFACT_STORE_PART_BYTES: String(partBytes), ...settings }));
+  return openArtefactStore(
+    loadConfig({
+      ...server.settings,
+      ARTEFACT_DIR: directory,
+      ARTEFACT_STORE_PART_BYTES: String(partBytes),
+      ...settings,
+    }),
+  );
 }
 
 /** Bytes with the name that they are stored under. */
 function content(bytes: number): { bytes: Buffer; name: StoredName } {
   const random = randomBytes(bytes);
-  return { bytes: random, name: { cache: 'phones', country: 'US', sha256: createHash('sha256').update(random).digest('hex') } };
+  return {
+    bytes: random,
+    name: { cache: 'phones', country: 'US', sha256: createHash('sha256').update(random).digest('hex') },
+  };
 }
 
-async function keep(store: ArtefactStore, { bytes, name }: { bytes: Buffer; name: StoredName }, owner = 'build-1-1'): Promise<void> {
+async function keep(
+  store: ArtefactStore,
+  { bytes, name }: { bytes: Buffer; name: StoredName },
+  owner = 'build-1-1',
+): Promise<void> {
   const file = await store.start(owner);
   await file.handle.writeFile(bytes);
   try {
@@ -97,7 +111,7 @@ describe('an artefact in an object store', () => {
     const file = await store.openToServe(made.name);
     const reader = file.readSpan({ start: 100, length: 200_000 });
     const parts: Buffer[] = [];
-    for (let left = 200_000; left > 0; ) {
+    for (let left = 200_000; left > 0;) {
       const buffer = Buffer.alloc(7000);
       const bytes = await reader.read(buffer);
       parts.push(buffer.subarray(0, bytes));
@@ -137,7 +151,10 @@ describe('an artefact in an object store', () => {
     const elsewhere = await openStore();
     const fetching = join(elsewhere.directory, 'fetching');
     await mkdir(fetching);
-    for (const [file, minutes] of [['old', 61], ['young', 59]] as const) {
+    for (const [file, minutes] of [
+      ['old', 61],
+      ['young', 59],
+    ] as const) {
       await writeFile(join(fetching, file), 'x');
       const at = new Date(Date.now() - minutes * 60_000);
       await utimes(join(fetching, file), at, at);
@@ -151,7 +168,12 @@ describe('an artefact in an object store', () => {
     const made = [content(10), content(11), content(12)];
     for (const each of made) await keep(own, each);
     const copies = (await readdir(join(own.directory, 'phones/US'))).sort();
-    expect(copies).toEqual(made.slice(1).map(({ name }) => `${name.sha256}.tsv.gz`).sort());
+    expect(copies).toEqual(
+      made
+        .slice(1)
+        .map(({ name }) => `${name.sha256}.tsv.gz`)
+        .sort(),
+    );
     for (const { name, bytes } of made) expect((await readStored(own, name)).equals(bytes)).toBe(true);
   });
 
@@ -168,15 +190,18 @@ describe('an artefact in an object store', () => {
     );
   });
 
-  it.each(['is missing', 'has another size'])('is stored again from the copy of this machine where its object %s', async (damage) => {
-    const made = content(1000);
-    await keep(store, made);
-    const elsewhere = await openStore();
-    await elsewhere.remove(made.name);
-    if (damage !== 'is missing') await keep(elsewhere, { bytes: made.bytes.subarray(1), name: made.name });
-    await store.restore(made.name);
-    expect((await readStored(store, made.name)).equals(made.bytes)).toBe(true);
-  });
+  it.each(['is missing', 'has another size'])(
+    'is stored again from the copy of this machine where its object %s',
+    async (damage) => {
+      const made = content(1000);
+      await keep(store, made);
+      const elsewhere = await openStore();
+      await elsewhere.remove(made.name);
+      if (damage !== 'is missing') await keep(elsewhere, { bytes: made.bytes.subarray(1), name: made.name });
+      await store.restore(made.name);
+      expect((await readStored(store, made.name)).equals(made.bytes)).toBe(true);
+    },
+  );
 
   it('is not stored again where its object has the right size', async () => {
     const made = content(1000);
@@ -202,7 +227,11 @@ describe('an artefact in an object store', () => {
     const made = content(1000);
     await keep(store, made);
     const file = await store.openToServe(made.name);
-    const url = await file.signUrl!({ seconds: 60, contentType: 'application/gzip', contentDisposition: 'attachment; filename="phones-US-v1.tsv.gz"' });
+    const url = await file.signUrl!({
+      seconds: 60,
+      contentType: 'application/gzip',
+      contentDisposition: 'attachment; filename="phones-US-v1.tsv.gz"',
+    });
     const response = await fetch(url, { headers: { range: 'bytes=10-19' } });
     expect(response.status).toBe(206);
     expect(Buffer.from(await response.arrayBuffer()).equals(made.bytes.subarray(10, 20))).toBe(true);
@@ -227,7 +256,10 @@ describe('an object store that fails', () => {
   it('for good leaves nothing behind but an aborted upload, and tells no secret', async () => {
     const made = content(2 * partBytes);
     server.fault = ({ url }) => (url?.includes('partNumber=2') === true ? { status: 503 } : 'pass');
-    const error = await keep(store, made).then(() => undefined, (reason: unknown) => reason);
+    const error = await keep(store, made).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
     expect(error).toMatchObject({ code: 'storage_unavailable', problem: 'It answered 503 SlowDown.' });
     expect(server.requests.some((request) => /^DELETE .*uploadId=/.test(request))).toBe(true);
     expect((await store.list()).some(({ sha256 }) => sha256 === made.name.sha256)).toBe(false);
@@ -245,7 +277,10 @@ describe('an object store that fails', () => {
 
   it('because the key is wrong is not asked again', async () => {
     const stranger = await openStore({ ARTEFACT_STORE_SECRET_ACCESS_KEY: 'wrong-secret' });
-    const error = await keep(stranger, content(10)).then(() => undefined, (reason: unknown) => reason);
+    const error = await keep(stranger, content(10)).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
     expect(error).toMatchObject({ code: 'storage_unavailable' });
     expect(server.requests).toHaveLength(1);
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('wrong-secret');
@@ -253,7 +288,10 @@ describe('an object store that fails', () => {
 
   it('because nobody listens is told by the code of the network', async () => {
     const nowhere = await openStore({ ARTEFACT_STORE_ENDPOINT: `http://127.0.0.1:${await closedPort()}` });
-    await expect(nowhere.list()).rejects.toMatchObject({ code: 'storage_unavailable', problem: expect.stringContaining('ECONNREFUSED') as string });
+    await expect(nowhere.list()).rejects.toMatchObject({
+      code: 'storage_unavailable',
+      problem: expect.stringContaining('ECONNREFUSED') as string,
+    });
   });
 });
 
@@ -267,17 +305,25 @@ describe('the settings of an object store', () => {
     expect(readStoreUrl(url)).toEqual(expected);
   });
 
-  it.each(['bucket', 's3://', 's3://B', 's3://key:secret@bucket', 's3://bucket/a?b', 's3://bucket/../x'])('%s is refused', (url) => {
-    expect(() => loadConfig({ ARTEFACT_STORE_URL: url })).toThrow(expect.objectContaining({ code: 'setting_invalid' }) as Error);
-  });
+  it.each(['bucket', 's3://', 's3://B', 's3://key:secret@bucket', 's3://bucket/a?b', 's3://bucket/../x'])(
+    '%s is refused',
+    (url) => {
+      expect(() => loadConfig({ ARTEFACT_STORE_URL: url })).toThrow(
+        expect.objectContaining({ code: 'setting_invalid' }) as Error,
+      );
+    },
+  );
 
   it('need credentials', () => {
-    expect(() => openArtefactStore(loadConfig({ ARTEFACT_STORE_URL: 's3://bucket' }))).toThrow(expect.objectContaining({ code: 'setting_invalid' }) as Error);
+    expect(() => openArtefactStore(loadConfig({ ARTEFACT_STORE_URL: 's3://bucket' }))).toThrow(
+      expect.objectContaining({ code: 'setting_invalid' }) as Error,
+    );
   });
 });
 
 it('reads the fields of an answer', () => {
-  const answer = '<List><IsTruncated>true</IsTruncated><Contents><Key>a&amp;b&#x41;&#66;</Key><Size>3</Size></Contents><Contents><Key>c</Key></Contents></List>';
+  const answer =
+    '<List><IsTruncated>true</IsTruncated><Contents><Key>a&amp;b&#x41;&#66;</Key><Size>3</Size></Contents><Contents><Key>c</Key></Contents></List>';
   expect(elementsOf(answer, 'Contents').map((content) => elementOf(content, 'Key'))).toEqual(['a&bAB', 'c']);
   expect(elementOf(answer, 'IsTruncated')).toBe('true');
   expect(elementOf(answer, 'Nothing')).toBeUndefined();

@@ -7,12 +7,29 @@ const [width, height] = [850, 1100];
 /** A page of white with black rectangles: left, top, width and height in pixels. */
 function page(...boxes: readonly (readonly [number, number, number, number])[]) {
   const gray = new Uint8Array(width * height).fill(250);
-  for (const [left, top, wide, high] of boxes) for (let y = top; y < top + high; y++) gray.fill(20, y * width + left, y * width + left + wide);
+  for (const [left, top, wide, high] of boxes)
+    for (let y = top; y < top + high; y++) gray.fill(20, y * width + left, y * width + left + wide);
   return { width, height, gray };
 }
 
 describe('ink on a scanned page', () => {
-  const word = (left: number, top: number, wide: number, high: number, confidence = 90, written = 'word'): RecognisedWord => ({ text: written, confidence, left, top, right: left + wide, bottom: top + high, baseline: top + high, lineHeight: high });
+  const word = (
+    left: number,
+    top: number,
+    wide: number,
+    high: number,
+    confidence = 90,
+    written = 'word',
+  ): RecognisedWord => ({
+    text: written,
+    confidence,
+    left,
+    top,
+    right: left + wide,
+    bottom: top + high,
+    baseline: top + high,
+    lineHeight: high,
+  });
   /** Strokes up and down, as of a name written by hand. */
   const strokes = Array.from({ length: 20 }, (_none, at) => [200 + at * 8, 700 + (at % 4) * 6, 7, 14] as const);
 
@@ -33,8 +50,22 @@ describe('ink on a scanned page', () => {
 
   it.each<[string, readonly (readonly [number, number, number, number])[]]>([
     ['a rule', [[100, 500, 400, 2]]],
-    ['a frame', [[100, 100, 600, 2], [100, 900, 600, 2], [100, 100, 2, 800], [700, 100, 2, 802]]],
-    ['dust', [[300, 300, 3, 3], [500, 200, 2, 2]]],
+    [
+      'a frame',
+      [
+        [100, 100, 600, 2],
+        [100, 900, 600, 2],
+        [100, 100, 2, 800],
+        [700, 100, 2, 802],
+      ],
+    ],
+    [
+      'dust',
+      [
+        [300, 300, 3, 3],
+        [500, 200, 2, 2],
+      ],
+    ],
     ['the shadow of the sheet', [[0, 0, 8, 1100]]],
     ['a bullet', [[100, 300, 8, 8]]],
   ])('that is %s is left out', (_name, boxes) => {
@@ -47,6 +78,11 @@ describe('ink on a scanned page', () => {
   });
 
   it('of two places is two marks', () => {
-    expect(findInk(page(...strokes, ...strokes.map(([left, top, wide, high]) => [left + 300, top, wide, high] as const)), [])).toHaveLength(2);
+    expect(
+      findInk(
+        page(...strokes, ...strokes.map(([left, top, wide, high]) => [left + 300, top, wide, high] as const)),
+        [],
+      ),
+    ).toHaveLength(2);
   });
 });

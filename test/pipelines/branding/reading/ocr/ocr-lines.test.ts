@@ -18,11 +18,14 @@ function words(...texts: readonly Placed[]): RecognisedWord[] {
   });
 }
 
-const linesOf = (...texts: readonly Placed[]) => makeOcrLines(words(...texts), everywhere, page).map(({ text }) => text);
+const linesOf = (...texts: readonly Placed[]) =>
+  makeOcrLines(words(...texts), everywhere, page).map(({ text }) => text);
 
 describe('an unsure word in ink', () => {
   it('is kept in a number that is printed in pairs of digits', () => {
-    expect(linesOf(['+33', unsure], ['(0)1', unsure], ['99', sure], ['00', sure], ['71', sure], ['97', sure])).toEqual(['+33 (0)1 99 00 71 97']);
+    expect(linesOf(['+33', unsure], ['(0)1', unsure], ['99', sure], ['00', sure], ['71', sure], ['97', sure])).toEqual([
+      '+33 (0)1 99 00 71 97',
+    ]);
   });
 
   it('is kept beside three digits in its row, and taken away beside two', () => {

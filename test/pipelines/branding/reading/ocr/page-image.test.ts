@@ -50,7 +50,13 @@ describe('a page as a picture', () => {
   it('shows the text in a signature field', async () => {
     const page = new PdfPage({ width: 300, height: 200 });
     const certificate = certifySigner({ name: 'Leona Thornquill', organization: 'Brindlewick Freight LLC' });
-    const signing = { certificate, signedAt: created, page: 1, box: { x: 20, y: 20, width: 200, height: 50 }, lines: ['Digitally signed by Leona Thornquill'] };
+    const signing = {
+      certificate,
+      signedAt: created,
+      page: 1,
+      box: { x: 20, y: 20, width: 200, height: 50 },
+      lines: ['Digitally signed by Leona Thornquill'],
+    };
     const images = await openPdfImages(writePdf({ pages: [page], title: 'Test', created, signing }));
     const { gray } = await images.render(1, 144);
     expect(gray.filter((value) => value < 100).length).toBeGreaterThan(200);
@@ -91,9 +97,19 @@ describe('a page as a picture', () => {
         const images = await openPdfImages(readFileSync(${JSON.stringify(join(directory, 'page.pdf'))}));
         const { width, height } = await images.render(1, 72);
         console.log(width, height);`;
-      const permission = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
+      const permission = process.allowedNodeEnvironmentFlags.has('--permission')
+        ? '--permission'
+        : '--experimental-permission';
       const reads = [`${root}*`, `${directory}/*`].map((path) => `--allow-fs-read=${path}`);
-      const { stdout } = await promisify(execFile)(process.execPath, [permission, '--no-warnings', ...reads, '--max-old-space-size=96', '--input-type=module', '--eval', script]);
+      const { stdout } = await promisify(execFile)(process.execPath, [
+        permission,
+        '--no-warnings',
+        ...reads,
+        '--max-old-space-size=96',
+        '--input-type=module',
+        '--eval',
+        script,
+      ]);
       expect(stdout).toBe('200 100\n');
     } finally {
       await rm(directory, { recursive: true });

@@ -17,6 +17,10 @@ describe('a picture', () => {
   });
 
   it('doubled has means between its pixels', () => {
-    expect(double({ width: 2, height: 1, gray: Uint8Array.of(0, 100) })).toEqual({ width: 4, height: 2, gray: Uint8Array.of(0, 50, 100, 100, 0, 50, 100, 100) });
+    expect(double({ width: 2, height: 1, gray: Uint8Array.of(0, 100) })).toEqual({
+      width: 4,
+      height: 2,
+      gray: Uint8Array.of(0, 50, 100, 100, 0, 50, 100, 100),
+    });
   });
 });

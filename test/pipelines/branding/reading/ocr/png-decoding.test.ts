@@ -14,10 +14,38 @@ describe('a PNG', () => {
     ['grey of 8 bits', { width: 2, height: 1, rows: Buffer.from([0, 7, 200]) }, [7, 200]],
     ['grey of 16 bits', { width: 2, height: 1, depth: 16, rows: Buffer.from([0, 7, 99, 200, 1]) }, [7, 200]],
     ['colour', { width: 2, height: 1, colour: 2, rows: Buffer.from([0, 255, 0, 0, 255, 255, 255]) }, [76, 255]],
-    ['colour with transparency, on white', { width: 2, height: 1, colour: 6, rows: Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 255]) }, [255, 0]],
-    ['grey with transparency, on white', { width: 2, height: 1, colour: 4, rows: Buffer.from([0, 0, 0, 0, 255]) }, [255, 0]],
-    ['a palette', { width: 2, height: 1, colour: 3, chunks: [pngChunk('PLTE', Buffer.from([0, 0, 0, 255, 255, 255]))], rows: Buffer.from([0, 1, 0]) }, [255, 0]],
-    ['a palette with transparency', { width: 2, height: 1, colour: 3, chunks: [pngChunk('PLTE', Buffer.from([0, 0, 0, 9, 9, 9])), pngChunk('tRNS', Buffer.from([0]))], rows: Buffer.from([0, 0, 1]) }, [255, 9]],
+    [
+      'colour with transparency, on white',
+      { width: 2, height: 1, colour: 6, rows: Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 255]) },
+      [255, 0],
+    ],
+    [
+      'grey with transparency, on white',
+      { width: 2, height: 1, colour: 4, rows: Buffer.from([0, 0, 0, 0, 255]) },
+      [255, 0],
+    ],
+    [
+      'a palette',
+      {
+        width: 2,
+        height: 1,
+        colour: 3,
+        chunks: [pngChunk('PLTE', Buffer.from([0, 0, 0, 255, 255, 255]))],
+        rows: Buffer.from([0, 1, 0]),
+      },
+      [255, 0],
+    ],
+    [
+      'a palette with transparency',
+      {
+        width: 2,
+        height: 1,
+        colour: 3,
+        chunks: [pngChunk('PLTE', Buffer.from([0, 0, 0, 9, 9, 9])), pngChunk('tRNS', Buffer.from([0]))],
+        rows: Buffer.from([0, 0, 1]),
+      },
+      [255, 9],
+    ],
     ['filter Sub', { width: 3, height: 1, rows: Buffer.from([1, 10, 10, 10]) }, [10, 20, 30]],
     ['filter Up', { width: 2, height: 2, rows: Buffer.from([0, 10, 20, 2, 1, 2]) }, [10, 20, 11, 22]],
     ['filter Average', { width: 2, height: 2, rows: Buffer.from([0, 10, 20, 3, 1, 2]) }, [10, 20, 6, 15]],
@@ -28,16 +56,27 @@ describe('a PNG', () => {
   });
 
   it('that the encoder wrote comes back as it was', async () => {
-    const image = { width: 30, height: 20, gray: Uint8Array.from({ length: 600 }, (_none, index) => (index * 37) % 256) };
+    const image = {
+      width: 30,
+      height: 20,
+      gray: Uint8Array.from({ length: 600 }, (_none, index) => (index * 37) % 256),
+    };
     expect(await decodePng(encodeGrayPng(image), limits)).toEqual(image);
   });
 
   it('of as many pixels as the limit is read, and of one more is not', () => {
-    expect(readPngSize(png({ width: 1000, height: 1, rows: Buffer.alloc(1001) }), limits)).toEqual({ width: 1000, height: 1 });
-    expect(() => readPngSize(png({ width: 1001, height: 1, rows: Buffer.alloc(1002) }), limits)).toThrow(/more than 1000/);
+    expect(readPngSize(png({ width: 1000, height: 1, rows: Buffer.alloc(1001) }), limits)).toEqual({
+      width: 1000,
+      height: 1,
+    });
+    expect(() => readPngSize(png({ width: 1001, height: 1, rows: Buffer.alloc(1002) }), limits)).toThrow(
+      /more than 1000/,
+    );
   });
 
   it('with more data than rows is refused', async () => {
-    await expect(pixels({ width: 2, height: 1, rows: Buffer.alloc(4) })).rejects.toMatchObject({ code: 'letter_damaged' });
+    await expect(pixels({ width: 2, height: 1, rows: Buffer.alloc(4) })).rejects.toMatchObject({
+      code: 'letter_damaged',
+    });
   });
 });

@@ -1,22 +1,36 @@
 import { describe, expect, it } from 'vitest';
-import { liesOnItsSide, measureSkew, rotate, straighten, turnByQuarters } from '../../../../../pipelines/branding/reading/ocr/straighten.ts';
+import {
+  liesOnItsSide,
+  measureSkew,
+  rotate,
+  straighten,
+  turnByQuarters,
+} from '../../../../../pipelines/branding/reading/ocr/straighten.ts';
 
 const [width, height] = [850, 1100];
 
 /** A page of white with black rectangles: left, top, width and height in pixels. */
 function page(...boxes: readonly (readonly [number, number, number, number])[]) {
   const gray = new Uint8Array(width * height).fill(250);
-  for (const [left, top, wide, high] of boxes) for (let y = top; y < top + high; y++) gray.fill(20, y * width + left, y * width + left + wide);
+  for (const [left, top, wide, high] of boxes)
+    for (let y = top; y < top + high; y++) gray.fill(20, y * width + left, y * width + left + wide);
   return { width, height, gray };
 }
 
 /** Lines of words, as text looks from afar. */
-const text = page(...Array.from({ length: 30 }, (_none, line) => [0, 1, 2, 3, 4].map((word) => [80 + word * 130, 90 + line * 28, 100, 9] as const)).flat());
+const text = page(
+  ...Array.from({ length: 30 }, (_none, line) =>
+    [0, 1, 2, 3, 4].map((word) => [80 + word * 130, 90 + line * 28, 100, 9] as const),
+  ).flat(),
+);
 
 describe('a scanned page', () => {
-  it.each([-4, -2, -0.7, 0, 0.4, 1.5, 3, 4.5])('that lies askew by %d degrees is measured within a tenth', (degrees) => {
-    expect(Math.abs(measureSkew(rotate(text, degrees)) - degrees)).toBeLessThanOrEqual(0.11);
-  });
+  it.each([-4, -2, -0.7, 0, 0.4, 1.5, 3, 4.5])(
+    'that lies askew by %d degrees is measured within a tenth',
+    (degrees) => {
+      expect(Math.abs(measureSkew(rotate(text, degrees)) - degrees)).toBeLessThanOrEqual(0.11);
+    },
+  );
 
   it('that is level stays as it is, and an empty one too', () => {
     expect(straighten(text)).toEqual({ image: text, degrees: 0 });
@@ -24,8 +38,14 @@ describe('a scanned page', () => {
     expect(straighten(empty)).toEqual({ image: empty, degrees: 0 });
   });
 
-  it.each([[0, false], [1, true], [2, false], [3, true]] as const)('that was turned by %d quarters lies on its side: %s', (quarters, expected) => {
-    for (const askew of [0, 2, -4.5]) expect(liesOnItsSide(rotate(turnByQuarters(text, quarters), askew)), `${askew} degrees askew`).toBe(expected);
+  it.each([
+    [0, false],
+    [1, true],
+    [2, false],
+    [3, true],
+  ] as const)('that was turned by %d quarters lies on its side: %s', (quarters, expected) => {
+    for (const askew of [0, 2, -4.5])
+      expect(liesOnItsSide(rotate(turnByQuarters(text, quarters), askew)), `${askew} degrees askew`).toBe(expected);
   });
 
   it('that was turned by four quarters is as it was, and its pixels go where a turn takes them', () => {

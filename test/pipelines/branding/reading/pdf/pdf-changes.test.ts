@@ -17,34 +17,64 @@ const [validFrom, validUntil] = [new Date('2025-01-01T00:00:00Z'), new Date('204
 const organization = 'Example Harbor Bank LLC';
 const certificate = makeCertificate({ commonName: 'Marta Vance', organization, validFrom, validUntil });
 const second = makeCertificate({ commonName: 'Teo Lindqvist', organization, validFrom, validUntil });
-const authority = makeCertificate({ commonName: 'Example TSA', organization: 'Example Trust Services', validFrom, validUntil, purpose: timeStampingPurpose });
+const authority = makeCertificate({
+  commonName: 'Example TSA',
+  organization: 'Example Trust Services',
+  validFrom,
+  validUntil,
+  purpose: timeStampingPurpose,
+});
 const plan = { certificate, signedAt: new Date('2026-03-02T09:30:00Z') };
 const later = { certificate: second, signedAt: new Date('2026-03-03T09:30:00Z') };
 const stamping = { certificate: authority, time: new Date('2026-03-02T09:31:00Z') };
 
-async function read(bytes: Uint8Array): Promise<{ revisions: readonly PdfRevision[]; signatures: readonly PdfSignature[] }> {
+async function read(
+  bytes: Uint8Array,
+): Promise<{ revisions: readonly PdfRevision[]; signatures: readonly PdfSignature[] }> {
   return readPdfText({ bytes, limits: letterLimits, trustRootsPem: undefined });
 }
 
 /** Objects of a signed letter: 1 catalogue, 2 tree of pages, 3 page, 4 font, 5 content, 6 field, 7 its value. */
 const signed = signedPdf(plan);
-const page = (more = '/Annots [6 0 R]', content = '5 0 R') => `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 4 0 R >>  >> /Contents ${content} ${more} >>`;
-const catalogue = (more = '', fields = '6 0 R', form = '') => `<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [${fields}] /SigFlags 3 ${form} >> ${more} >>`;
+const page = (more = '/Annots [6 0 R]', content = '5 0 R') =>
+  `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 4 0 R >>  >> /Contents ${content} ${more} >>`;
+const catalogue = (more = '', fields = '6 0 R', form = '') =>
+  `<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [${fields}] /SigFlags 3 ${form} >> ${more} >>`;
 const forged = stream('', plainText.replace('Harbor', 'Robber'));
 const font = '<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>';
-const dss = ['/DSS 40 0 R', [[40, '<< /Type /DSS /Certs [41 0 R] /VRI << /00 << /Cert [41 0 R] >> >> >>'], [41, stream('', 'certificate')]]] as const;
-const update = (objects: UpdateParts['objects'], more: UpdateParts = {}) => appendUpdate(signed, { ...more, ...(objects === undefined ? {} : { objects }) });
+const dss = [
+  '/DSS 40 0 R',
+  [
+    [40, '<< /Type /DSS /Certs [41 0 R] /VRI << /00 << /Cert [41 0 R] >> >> >>'],
+    [41, stream('', 'certificate')],
+  ],
+] as const;
+const update = (objects: UpdateParts['objects'], more: UpdateParts = {}) =>
+  appendUpdate(signed, { ...more, ...(objects === undefined ? {} : { objects }) });
 const look = stream('/Type /XObject /Subtype /Form /BBox [0 0 100 40]', 'q 0.9 g 0 0 100 40 re f Q');
-const widget = (rect: string, more = '', value = '/V 21 0 R') => `<< /Type /Annot /Subtype /Widget /FT /Sig /T (Signature2) /Rect [${rect}] /P 3 0 R ${value} /AP << /N 23 0 R >> ${more} >>`;
+const widget = (rect: string, more = '', value = '/V 21 0 R') =>
+  `<< /Type /Annot /Subtype /Widget /FT /Sig /T (Signature2) /Rect [${rect}] /P 3 0 R ${value} /AP << /N 23 0 R >> ${more} >>`;
 /** A second signature with a widget on the page. */
 const signVisibly = (rect: string, { base = signed, more = '' }: { base?: Buffer; more?: string } = {}) =>
-  signUpdate(base, later, { objects: [[1, catalogue('', '6 0 R 22 0 R')], [3, page('/Annots [6 0 R 22 0 R]')], [22, widget(rect, more)], [23, look]] });
+  signUpdate(base, later, {
+    objects: [
+      [1, catalogue('', '6 0 R 22 0 R')],
+      [3, page('/Annots [6 0 R 22 0 R]')],
+      [22, widget(rect, more)],
+      [23, look],
+    ],
+  });
 /** A second signature whose value has widgets of two fields, or two widgets of one. */
 const signTwice = (objects: readonly (readonly [number, string])[], fields = '6 0 R 22 0 R 24 0 R') =>
-  signUpdate(signed, later, { objects: [[1, catalogue('', fields)], [3, page('/Annots [6 0 R 22 0 R 24 0 R]')], ...objects, [23, look]] });
-const kid = (rect: string, more = '') => `<< /Type /Annot /Subtype /Widget /Rect [${rect}] /P 3 0 R /Parent 25 0 R /AP << /N 23 0 R >> ${more} >>`;
+  signUpdate(signed, later, {
+    objects: [[1, catalogue('', fields)], [3, page('/Annots [6 0 R 22 0 R 24 0 R]')], ...objects, [23, look]],
+  });
+const kid = (rect: string, more = '') =>
+  `<< /Type /Annot /Subtype /Widget /Rect [${rect}] /P 3 0 R /Parent 25 0 R /AP << /N 23 0 R >> ${more} >>`;
 const stampShown = (objects: readonly (readonly [number, string])[], fields = '30 0 R') =>
-  stampUpdate(signed, stamping, { objects: [[1, catalogue('', `6 0 R ${fields}`)], [3, page(`/Annots [6 0 R ${fields}]`)], ...objects, [23, look]] });
+  stampUpdate(signed, stamping, {
+    objects: [[1, catalogue('', `6 0 R ${fields}`)], [3, page(`/Annots [6 0 R ${fields}]`)], ...objects, [23, look]],
+  });
 const [blank, text] = ['320 90 540 130', '60 690 560 720'] as const;
 
 /** A letter with a form: a text field, a signature field that waits, and one that is signed. */
@@ -57,29 +87,100 @@ function formLetter(waiting = '320 90 540 130'): Buffer {
       `<< /Type /Annot /Subtype /Widget /FT /Sig /T (Waiting) /Rect [${waiting}] /P 3 0 R /F 4 >>`,
     ],
   });
-  const objects = [[1, '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R 7 0 R 20 0 R] /SigFlags 3 >> >>'], [20, fieldObject('Signature1', 19)]] as const;
+  const objects = [
+    [1, '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R 7 0 R 20 0 R] /SigFlags 3 >> >>'],
+    [20, fieldObject('Signature1', 19)],
+  ] as const;
   return signUpdate(base, plan, { objects, value: 19 });
 }
-const companyField = (value: string, more = '/F 4') => `<< /Type /Annot /Subtype /Widget /FT /Tx /T (Company) /V (${value}) /Rect [72 300 300 320] /P 3 0 R ${more} >>`;
+const companyField = (value: string, more = '/F 4') =>
+  `<< /Type /Annot /Subtype /Widget /FT /Tx /T (Company) /V (${value}) /Rect [72 300 300 320] /P 3 0 R ${more} >>`;
 
 describe('a later revision', () => {
   it.each<[string, () => Buffer, PdfRevision['kind'][]]>([
     ['none', () => signed, ['original']],
     ['a second signature that shows nothing', () => signAgain(signed, later), ['original', 'signature']],
-    ['a second signature that shows itself where nothing stands', () => signVisibly('320 90 540 130'), ['original', 'signature']],
+    [
+      'a second signature that shows itself where nothing stands',
+      () => signVisibly('320 90 540 130'),
+      ['original', 'signature'],
+    ],
     ['a second signature beside the page', () => signVisibly('700 900 800 940'), ['original', 'signature']],
     ['validation data', () => update([[1, catalogue(dss[0])], ...dss[1]]), ['original', 'validation']],
-    ['validation data in a stream of objects', () => appendPackedUpdate(signed, [[1, catalogue('/DSS 40 0 R /Extensions << /ESIC << /BaseVersion /1.7 /ExtensionLevel 5 >> >>')], [40, '<< /Type /DSS /Certs [] >>']]), ['original', 'validation']],
-    ['validation data twice', () => appendUpdate(update([[1, catalogue(dss[0])], ...dss[1]]), { objects: [[40, '<< /Type /DSS /Certs [41 0 R] /OCSPs [42 0 R] >>'], [42, stream('', 'answer')]] }), ['original', 'validation', 'validation']],
-    ['a document time stamp', () => stampUpdate(signed, stamping, { objects: [[1, catalogue('', '6 0 R 30 0 R')], [30, fieldObject('Stamp', 31)]] }), ['original', 'time_stamp']],
-    ['a signature with new document properties', () => signUpdate(signed, later, { objects: [[1, catalogue('', '6 0 R 20 0 R')], [20, fieldObject('Signature2', 21)], [60, '<< /ModDate (D:20260303) >>']], trailer: '/Info 60 0 R' }), ['original', 'signature']],
-    ['a field that was locked', () => appendUpdate(formLetter(), { objects: [[6, companyField('Example Harbor Bank LLC', '/F 132 /Ff 1')]] }), ['original', 'signature', 'validation']],
-    ['a field that waited for its signature', () => signUpdate(formLetter(), later, { objects: [[7, '<< /Type /Annot /Subtype /Widget /FT /Sig /T (Waiting) /Rect [320 90 540 130] /P 3 0 R /F 132 /V 21 0 R /AP << /N 23 0 R >> >>'], [23, look]] }), ['original', 'signature', 'signature']],
+    [
+      'validation data in a stream of objects',
+      () =>
+        appendPackedUpdate(signed, [
+          [1, catalogue('/DSS 40 0 R /Extensions << /ESIC << /BaseVersion /1.7 /ExtensionLevel 5 >> >>')],
+          [40, '<< /Type /DSS /Certs [] >>'],
+        ]),
+      ['original', 'validation'],
+    ],
+    [
+      'validation data twice',
+      () =>
+        appendUpdate(update([[1, catalogue(dss[0])], ...dss[1]]), {
+          objects: [
+            [40, '<< /Type /DSS /Certs [41 0 R] /OCSPs [42 0 R] >>'],
+            [42, stream('', 'answer')],
+          ],
+        }),
+      ['original', 'validation', 'validation'],
+    ],
+    [
+      'a document time stamp',
+      () =>
+        stampUpdate(signed, stamping, {
+          objects: [
+            [1, catalogue('', '6 0 R 30 0 R')],
+            [30, fieldObject('Stamp', 31)],
+          ],
+        }),
+      ['original', 'time_stamp'],
+    ],
+    [
+      'a signature with new document properties',
+      () =>
+        signUpdate(signed, later, {
+          objects: [
+            [1, catalogue('', '6 0 R 20 0 R')],
+            [20, fieldObject('Signature2', 21)],
+            [60, '<< /ModDate (D:20260303) >>'],
+          ],
+          trailer: '/Info 60 0 R',
+        }),
+      ['original', 'signature'],
+    ],
+    [
+      'a field that was locked',
+      () => appendUpdate(formLetter(), { objects: [[6, companyField('Example Harbor Bank LLC', '/F 132 /Ff 1')]] }),
+      ['original', 'signature', 'validation'],
+    ],
+    [
+      'a field that waited for its signature',
+      () =>
+        signUpdate(formLetter(), later, {
+          objects: [
+            [
+              7,
+              '<< /Type /Annot /Subtype /Widget /FT /Sig /T (Waiting) /Rect [320 90 540 130] /P 3 0 R /F 132 /V 21 0 R /AP << /N 23 0 R >> >>',
+            ],
+            [23, look],
+          ],
+        }),
+      ['original', 'signature', 'signature'],
+    ],
   ])('of %s leaves the letter as it was signed', async (_name, make, kinds) => {
     const { revisions, signatures } = await read(make());
     expect(revisions.map(({ kind }) => kind)).toEqual(kinds);
     expect(revisions.flatMap(({ changes }) => changes)).toEqual([]);
-    expect(signatures.map(({ coverage }) => coverage)).toEqual(signatures.map((_each, at) => (at === signatures.length - 1 && !kinds.slice(1).some((kind) => kind === 'validation' || kind === 'time_stamp') ? 'whole' : 'extended')));
+    expect(signatures.map(({ coverage }) => coverage)).toEqual(
+      signatures.map((_each, at) =>
+        at === signatures.length - 1 && !kinds.slice(1).some((kind) => kind === 'validation' || kind === 'time_stamp')
+          ? 'whole'
+          : 'extended',
+      ),
+    );
     expect(signatures.every(({ digestMatches, signatureValid }) => digestMatches && signatureValid)).toBe(true);
   });
 
@@ -93,7 +194,9 @@ describe('a later revision', () => {
 
 /** A letter that holds another text which no table lists (the preparation of "hide and replace"). */
 const withHidden = (() => {
-  const hidden = signedPdf(plan, { header: '%PDF-1.7\n5 0 obj\n<< /Length 10 >>\nstream\nBT ET BT E\nendstream\nendobj\n' });
+  const hidden = signedPdf(plan, {
+    header: '%PDF-1.7\n5 0 obj\n<< /Length 10 >>\nstream\nBT ET BT E\nendstream\nendobj\n',
+  });
   return { bytes: hidden, offset: hidden.indexOf('5 0 obj') };
 })();
 
@@ -101,69 +204,450 @@ describe('an attack on a signed letter', () => {
   it.each<[string, () => Buffer, RegExp]>([
     // Incremental saving attacks (Mladenov, Mainka, Meyer zu Selhausen, Grothe, Schwenk 2019, section 4.2).
     ['incremental saving: the content is replaced', () => update([[5, forged]]), /page 1: content/],
-    ['incremental saving: the page gets other content', () => update([[3, page('/Annots [6 0 R]', '50 0 R')], [50, forged]]), /page 1: content/],
-    ['incremental saving: the catalogue gets other pages', () => update([[1, catalogue('').replace('2 0 R', '51 0 R')], [51, '<< /Type /Pages /Count 1 /Kids [52 0 R] >>'], [52, page()]]), /the tree of pages/],
-    ['incremental saving: no table', () => Buffer.concat([signed, Buffer.from('5 0 obj\n'), forged, Buffer.from('\nendobj\n%%EOF\n')]), /no table of objects/],
-    ['incremental saving: a trailer without a table', () => Buffer.concat([signed, Buffer.from('5 0 obj\n'), forged, Buffer.from('\nendobj\ntrailer\n<< /Root 1 0 R /Size 100 >>\n%%EOF\n')]), /no table of objects/],
-    ['incremental saving: the old table is named again', () => update([[5, forged]], { startxref: lastTable(signed) }), /table of objects lies outside/],
-    ['incremental saving: the signature is copied along', () => update([[5, forged], [7, signed.toString('latin1').match(/\n7 0 obj\n([\s\S]*?)\nendobj/)![1]!]]), /page 1: content/],
+    [
+      'incremental saving: the page gets other content',
+      () =>
+        update([
+          [3, page('/Annots [6 0 R]', '50 0 R')],
+          [50, forged],
+        ]),
+      /page 1: content/,
+    ],
+    [
+      'incremental saving: the catalogue gets other pages',
+      () =>
+        update([
+          [1, catalogue('').replace('2 0 R', '51 0 R')],
+          [51, '<< /Type /Pages /Count 1 /Kids [52 0 R] >>'],
+          [52, page()],
+        ]),
+      /the tree of pages/,
+    ],
+    [
+      'incremental saving: no table',
+      () => Buffer.concat([signed, Buffer.from('5 0 obj\n'), forged, Buffer.from('\nendobj\n%%EOF\n')]),
+      /no table of objects/,
+    ],
+    [
+      'incremental saving: a trailer without a table',
+      () =>
+        Buffer.concat([
+          signed,
+          Buffer.from('5 0 obj\n'),
+          forged,
+          Buffer.from('\nendobj\ntrailer\n<< /Root 1 0 R /Size 100 >>\n%%EOF\n'),
+        ]),
+      /no table of objects/,
+    ],
+    [
+      'incremental saving: the old table is named again',
+      () => update([[5, forged]], { startxref: lastTable(signed) }),
+      /table of objects lies outside/,
+    ],
+    [
+      'incremental saving: the signature is copied along',
+      () =>
+        update([
+          [5, forged],
+          [7, signed.toString('latin1').match(/\n7 0 obj\n([\s\S]*?)\nendobj/)![1]!],
+        ]),
+      /page 1: content/,
+    ],
     // Shadow attacks (Mainka, Mladenov, Rohlmann 2021): hide, replace, hide and replace.
-    ['shadow, hide: an object is freed', () => update([], { rows: () => [{ number: 5, offset: 0, generation: 1, kind: 'f' }] }), /page 1: content was taken away/],
+    [
+      'shadow, hide: an object is freed',
+      () => update([], { rows: () => [{ number: 5, offset: 0, generation: 1, kind: 'f' }] }),
+      /page 1: content was taken away/,
+    ],
     ['shadow, hide: an object becomes nothing', () => update([[5, 'null']]), /page 1: content/],
     ['shadow, replace: a font', () => update([[4, font]]), /page 1: resources/],
-    ['shadow, replace: the value of a field', () => appendUpdate(formLetter(), { objects: [[6, companyField('Robber Bank')]] }), /form field Company: "Example Harbor Bank LLC" became "Robber Bank"/],
-    ['shadow, replace: what a field shows', () => appendUpdate(formLetter(), { objects: [[6, companyField('Example Harbor Bank LLC', '/F 4 /AP << /N 60 0 R >>')], [60, look]] }), /form field Company: its appearance/],
-    ['shadow, hide and replace: the table alone brings a hidden object up', () => appendUpdate(withHidden.bytes, { rows: () => [{ number: 5, offset: withHidden.offset, generation: 0, kind: 'n' }] }), /replaced through the table/],
-    ['shadow: an object is defined that the letter referred to in vain', () => appendUpdate(signedPdf(plan, { resources: '/XObject << /X 50 0 R >>' }), { objects: [[50, look]] }), /object 50, which the letter referred to/],
+    [
+      'shadow, replace: the value of a field',
+      () => appendUpdate(formLetter(), { objects: [[6, companyField('Robber Bank')]] }),
+      /form field Company: "Example Harbor Bank LLC" became "Robber Bank"/,
+    ],
+    [
+      'shadow, replace: what a field shows',
+      () =>
+        appendUpdate(formLetter(), {
+          objects: [
+            [6, companyField('Example Harbor Bank LLC', '/F 4 /AP << /N 60 0 R >>')],
+            [60, look],
+          ],
+        }),
+      /form field Company: its appearance/,
+    ],
+    [
+      'shadow, hide and replace: the table alone brings a hidden object up',
+      () =>
+        appendUpdate(withHidden.bytes, {
+          rows: () => [{ number: 5, offset: withHidden.offset, generation: 0, kind: 'n' }],
+        }),
+      /replaced through the table/,
+    ],
+    [
+      'shadow: an object is defined that the letter referred to in vain',
+      () => appendUpdate(signedPdf(plan, { resources: '/XObject << /X 50 0 R >>' }), { objects: [[50, look]] }),
+      /object 50, which the letter referred to/,
+    ],
     // Attacks on certification (Rohlmann, Mladenov, Mainka, Schwenk 2021).
-    ['evil annotation: a free text', () => update([[3, page('/Annots [6 0 R 50 0 R]')], [50, '<< /Type /Annot /Subtype /FreeText /Rect [72 600 400 650] /Contents (Also +1 202 555 0199) /DA (/Helv 12 Tf) >>']]), /annotation added on page 1/],
-    ['evil annotation: a stamp in the place of a field', () => signUpdate(signed, later, { objects: [[1, catalogue('', '6 0 R 22 0 R')], [3, page('/Annots [6 0 R 22 0 R]')], [22, widget('320 90 540 130').replace('/Widget', '/Stamp')], [23, look]] }), /in the place of a signature field/],
-    ['sneaky signature: it is drawn over the text', () => signVisibly('60 690 560 720'), /drawn over the text or a picture of page 1/],
-    ['sneaky signature: a waiting field over the text is filled', () => signUpdate(formLetter('60 690 560 720'), later, { objects: [[7, widget('60 690 560 720').replace('Signature2', 'Waiting')], [23, look]] }), /drawn over the text/],
-    ['sneaky signature: a second field shares the value and is drawn over the text', () => signTwice([[22, widget(blank)], [24, widget(text).replace('Signature2', 'Signature3')]]), /drawn in 2 places.*drawn over the text/],
-    ['sneaky signature: a second widget, which is `Invisible`, over the text', () => signTwice([[25, '<< /FT /Sig /T (Signature2) /V 21 0 R /Kids [22 0 R 24 0 R] >>'], [22, kid(blank)], [24, kid(text, '/F 1')]], '6 0 R 25 0 R'), /drawn in 2 places.*drawn over the text/],
-    ['sneaky signature: a second widget, which its field does not know', () => signTwice([[25, '<< /FT /Sig /T (Signature2) /V 21 0 R /Kids [22 0 R] >>'], [22, kid(blank)], [24, kid(text)]], '6 0 R 25 0 R'), /drawn in 2 places.*drawn over the text/],
-    ['sneaky signature: over the text where it is printed, and not where it is viewed', () => signVisibly(text, { more: '/F 36' }), /drawn over the text/],
-    ['sneaky signature: a time stamp that shows something', () => stampShown([[30, widget(blank, '', '/V 31 0 R')]]), /the time stamp Signature2 is drawn on page 1/],
-    ['sneaky signature: a field that shares the value of a time stamp', () => stampShown([[30, fieldObject('Stamp', 31)], [22, widget(text, '', '/V 31 0 R')]], '30 0 R 22 0 R'), /drawn over the text/],
-    ['a waiting field is signed and moved', () => signUpdate(formLetter(), later, { objects: [[7, widget('60 190 560 220').replace('Signature2', 'Waiting')], [23, look]] }), /form field Waiting: its place/],
-    ['a signature after a certification that forbids it', () => signAgain(signedPdf({ ...plan, entries: '/Reference [<< /Type /SigRef /TransformMethod /DocMDP /TransformParams << /P 1 /V /1.2 >> >>]' }, { catalog: '/Perms << /DocMDP 7 0 R >>' }), later, '/Perms << /DocMDP 7 0 R >>'), /certified to stay/],
+    [
+      'evil annotation: a free text',
+      () =>
+        update([
+          [3, page('/Annots [6 0 R 50 0 R]')],
+          [
+            50,
+            '<< /Type /Annot /Subtype /FreeText /Rect [72 600 400 650] /Contents (Also +1 202 555 0199) /DA (/Helv 12 Tf) >>',
+          ],
+        ]),
+      /annotation added on page 1/,
+    ],
+    [
+      'evil annotation: a stamp in the place of a field',
+      () =>
+        signUpdate(signed, later, {
+          objects: [
+            [1, catalogue('', '6 0 R 22 0 R')],
+            [3, page('/Annots [6 0 R 22 0 R]')],
+            [22, widget('320 90 540 130').replace('/Widget', '/Stamp')],
+            [23, look],
+          ],
+        }),
+      /in the place of a signature field/,
+    ],
+    [
+      'sneaky signature: it is drawn over the text',
+      () => signVisibly('60 690 560 720'),
+      /drawn over the text or a picture of page 1/,
+    ],
+    [
+      'sneaky signature: a waiting field over the text is filled',
+      () =>
+        signUpdate(formLetter('60 690 560 720'), later, {
+          objects: [
+            [7, widget('60 690 560 720').replace('Signature2', 'Waiting')],
+            [23, look],
+          ],
+        }),
+      /drawn over the text/,
+    ],
+    [
+      'sneaky signature: a second field shares the value and is drawn over the text',
+      () =>
+        signTwice([
+          [22, widget(blank)],
+          [24, widget(text).replace('Signature2', 'Signature3')],
+        ]),
+      /drawn in 2 places.*drawn over the text/,
+    ],
+    [
+      'sneaky signature: a second widget, which is `Invisible`, over the text',
+      () =>
+        signTwice(
+          [
+            [25, '<< /FT /Sig /T (Signature2) /V 21 0 R /Kids [22 0 R 24 0 R] >>'],
+            [22, kid(blank)],
+            [24, kid(text, '/F 1')],
+          ],
+          '6 0 R 25 0 R',
+        ),
+      /drawn in 2 places.*drawn over the text/,
+    ],
+    [
+      'sneaky signature: a second widget, which its field does not know',
+      () =>
+        signTwice(
+          [
+            [25, '<< /FT /Sig /T (Signature2) /V 21 0 R /Kids [22 0 R] >>'],
+            [22, kid(blank)],
+            [24, kid(text)],
+          ],
+          '6 0 R 25 0 R',
+        ),
+      /drawn in 2 places.*drawn over the text/,
+    ],
+    [
+      'sneaky signature: over the text where it is printed, and not where it is viewed',
+      () => signVisibly(text, { more: '/F 36' }),
+      /drawn over the text/,
+    ],
+    [
+      'sneaky signature: a time stamp that shows something',
+      () => stampShown([[30, widget(blank, '', '/V 31 0 R')]]),
+      /the time stamp Signature2 is drawn on page 1/,
+    ],
+    [
+      'sneaky signature: a field that shares the value of a time stamp',
+      () =>
+        stampShown(
+          [
+            [30, fieldObject('Stamp', 31)],
+            [22, widget(text, '', '/V 31 0 R')],
+          ],
+          '30 0 R 22 0 R',
+        ),
+      /drawn over the text/,
+    ],
+    [
+      'a waiting field is signed and moved',
+      () =>
+        signUpdate(formLetter(), later, {
+          objects: [
+            [7, widget('60 190 560 220').replace('Signature2', 'Waiting')],
+            [23, look],
+          ],
+        }),
+      /form field Waiting: its place/,
+    ],
+    [
+      'a signature after a certification that forbids it',
+      () =>
+        signAgain(
+          signedPdf(
+            {
+              ...plan,
+              entries: '/Reference [<< /Type /SigRef /TransformMethod /DocMDP /TransformParams << /P 1 /V /1.2 >> >>]',
+            },
+            { catalog: '/Perms << /DocMDP 7 0 R >>' },
+          ),
+          later,
+          '/Perms << /DocMDP 7 0 R >>',
+        ),
+      /certified to stay/,
+    ],
     // Numbers, generations, tables.
-    ['an object that the table does not list', () => update([[1, catalogue(dss[0])], ...dss[1], [5, forged]], { rows: (rows) => rows.filter(({ number }) => number !== 5) }), /object 5 is not where the table says/],
-    ['an object twice', () => update([[40, '<< /Type /DSS >>'], [40, '<< /Type /DSS >>'], [1, catalogue(dss[0])]], { rows: (rows) => rows.slice(1) }), /defined twice/],
-    ['a table that lists another place', () => update([[1, catalogue('/DSS 40 0 R')], [40, '<< /Type /DSS >>']], { rows: (rows) => rows.map((row) => (row.number === 40 ? { ...row, offset: row.offset - 3 } : row)) }), /object 40 is not where the table says/],
-    ['a table with a row of 19 bytes', () => shortRow(update([[1, catalogue(dss[0])], ...dss[1]])), /a row of the table of objects is damaged/],
-    ['a table that leaves out the one before', () => update([[1, catalogue(dss[0])], ...dss[1]], { previous: 9 }), /does not continue/],
+    [
+      'an object that the table does not list',
+      () =>
+        update([[1, catalogue(dss[0])], ...dss[1], [5, forged]], {
+          rows: (rows) => rows.filter(({ number }) => number !== 5),
+        }),
+      /object 5 is not where the table says/,
+    ],
+    [
+      'an object twice',
+      () =>
+        update(
+          [
+            [40, '<< /Type /DSS >>'],
+            [40, '<< /Type /DSS >>'],
+            [1, catalogue(dss[0])],
+          ],
+          { rows: (rows) => rows.slice(1) },
+        ),
+      /defined twice/,
+    ],
+    [
+      'a table that lists another place',
+      () =>
+        update(
+          [
+            [1, catalogue('/DSS 40 0 R')],
+            [40, '<< /Type /DSS >>'],
+          ],
+          { rows: (rows) => rows.map((row) => (row.number === 40 ? { ...row, offset: row.offset - 3 } : row)) },
+        ),
+      /object 40 is not where the table says/,
+    ],
+    [
+      'a table with a row of 19 bytes',
+      () => shortRow(update([[1, catalogue(dss[0])], ...dss[1]])),
+      /a row of the table of objects is damaged/,
+    ],
+    [
+      'a table that leaves out the one before',
+      () => update([[1, catalogue(dss[0])], ...dss[1]], { previous: 9 }),
+      /does not continue/,
+    ],
     ['another catalogue', () => update([[50, catalogue('')]], { root: '50 0 R' }), /another catalogue/],
-    ['two ends in one update', () => update([[1, catalogue(dss[0])], ...dss[1]], { after: 'startxref\n9\n%%EOF\n' }), /table of objects/],
-    ['bytes between the revisions', () => update([[1, catalogue(dss[0])], ...dss[1]], { before: 'hello\n' }), /bytes that belong to no object/],
-    ['an object in a comment', () => update([[1, catalogue(dss[0])], ...dss[1]], { before: '% 5 0 obj << >> endobj\n' }), /object 5 is not where/],
-    ['a hybrid table that lists a hidden object', () => appendUpdate(withHidden.bytes, { objects: [[60, stream('/Type /XRef /Size 6 /W [1 4 1] /Index [5 1]', Buffer.from([1, 0, 0, 0, withHidden.offset, 0]))]], trailer: `/XRefStm ${withHidden.bytes.length}` }), /replaced through the table|two things|not/],
-    ['a hybrid stream that contradicts its table', () => hybrid({ entry: 5, listed: signed.indexOf('\n5 0 obj') + 1 }), /two tables of one revision do not agree/],
-    ['a hybrid stream that shows what its table has as free', () => hybrid({ entry: 70, free: true }), /two tables of one revision do not agree/],
-    ['a hybrid stream that leads to other tables', () => hybrid({ entry: 60, previous: 9 }), /two tables of one revision do not agree/],
+    [
+      'two ends in one update',
+      () => update([[1, catalogue(dss[0])], ...dss[1]], { after: 'startxref\n9\n%%EOF\n' }),
+      /table of objects/,
+    ],
+    [
+      'bytes between the revisions',
+      () => update([[1, catalogue(dss[0])], ...dss[1]], { before: 'hello\n' }),
+      /bytes that belong to no object/,
+    ],
+    [
+      'an object in a comment',
+      () => update([[1, catalogue(dss[0])], ...dss[1]], { before: '% 5 0 obj << >> endobj\n' }),
+      /object 5 is not where/,
+    ],
+    [
+      'a hybrid table that lists a hidden object',
+      () =>
+        appendUpdate(withHidden.bytes, {
+          objects: [
+            [
+              60,
+              stream('/Type /XRef /Size 6 /W [1 4 1] /Index [5 1]', Buffer.from([1, 0, 0, 0, withHidden.offset, 0])),
+            ],
+          ],
+          trailer: `/XRefStm ${withHidden.bytes.length}`,
+        }),
+      /replaced through the table|two things|not/,
+    ],
+    [
+      'a hybrid stream that contradicts its table',
+      () => hybrid({ entry: 5, listed: signed.indexOf('\n5 0 obj') + 1 }),
+      /two tables of one revision do not agree/,
+    ],
+    [
+      'a hybrid stream that shows what its table has as free',
+      () => hybrid({ entry: 70, free: true }),
+      /two tables of one revision do not agree/,
+    ],
+    [
+      'a hybrid stream that leads to other tables',
+      () => hybrid({ entry: 60, previous: 9 }),
+      /two tables of one revision do not agree/,
+    ],
     // Roles: an object that is two things.
-    ['validation data that replace a font too', () => update([[1, catalogue(dss[0])], ...dss[1], [4, font]]), /page 1: resources/],
-    ['validation data under the number of the font', () => update([[1, catalogue('/DSS 4 0 R')], [4, '<< /Type /DSS /Certs [] >>']]), /page 1: resources/],
-    ['validation data that are the font, changed later', () => appendUpdate(appendUpdate(signed, { objects: [[1, catalogue('/DSS 4 0 R')]] }), { objects: [[4, '<< /Type /DSS /Certs [] >>']] }), /Font|resources|used for two things|validation data/],
-    ['validation data with something else in them', () => update([[1, catalogue('/DSS 40 0 R')], [40, '<< /Type /DSS /Certs [] /Contents 5 0 R >>']]), /validation data: Contents/],
-    ['properties that are the font', () => appendUpdate(signedPdf(plan, { trailer: '/Info 4 0 R' }), { objects: [[4, font]], trailer: '/Info 4 0 R' }), /resources/],
-    ['properties alone', () => appendUpdate(withProperties(), { objects: [[6, '<< /Title (Other) >>']], trailer: '/Info 6 0 R' }), /^document properties$/],
-    ['metadata that are the content', () => appendUpdate(metadataAsContent(), { objects: [[5, stream('/Type /Metadata /Subtype /XML', plainText.replace('Harbor', 'Robber'))]] }), /page 1: content|two things/],
-    ['metadata that are the content of a page inside the catalogue', () => appendUpdate(pageInCatalogue(), { objects: [[2, stream('/Type /Metadata /Subtype /XML', plainText.replace('Harbor', 'Robber'))], [40, '<< /Type /DSS /Certs [] >>'], [1, catalogueWithPage('/DSS 40 0 R')]] }), /used for two things/],
-    ['validation data beside a picture in a field that waits', () => appendUpdate(formLetter(), { objects: [[1, '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R 7 0 R 20 0 R] /SigFlags 3 >> /DSS 40 0 R >>'], [40, '<< /Type /DSS /Certs [] >>'], [7, widget('320 90 540 130', '', '').replace('Signature2', 'Waiting')], [23, look]] }), /form field Waiting was changed without a signature/],
+    [
+      'validation data that replace a font too',
+      () => update([[1, catalogue(dss[0])], ...dss[1], [4, font]]),
+      /page 1: resources/,
+    ],
+    [
+      'validation data under the number of the font',
+      () =>
+        update([
+          [1, catalogue('/DSS 4 0 R')],
+          [4, '<< /Type /DSS /Certs [] >>'],
+        ]),
+      /page 1: resources/,
+    ],
+    [
+      'validation data that are the font, changed later',
+      () =>
+        appendUpdate(appendUpdate(signed, { objects: [[1, catalogue('/DSS 4 0 R')]] }), {
+          objects: [[4, '<< /Type /DSS /Certs [] >>']],
+        }),
+      /Font|resources|used for two things|validation data/,
+    ],
+    [
+      'validation data with something else in them',
+      () =>
+        update([
+          [1, catalogue('/DSS 40 0 R')],
+          [40, '<< /Type /DSS /Certs [] /Contents 5 0 R >>'],
+        ]),
+      /validation data: Contents/,
+    ],
+    [
+      'properties that are the font',
+      () => appendUpdate(signedPdf(plan, { trailer: '/Info 4 0 R' }), { objects: [[4, font]], trailer: '/Info 4 0 R' }),
+      /resources/,
+    ],
+    [
+      'properties alone',
+      () => appendUpdate(withProperties(), { objects: [[6, '<< /Title (Other) >>']], trailer: '/Info 6 0 R' }),
+      /^document properties$/,
+    ],
+    [
+      'metadata that are the content',
+      () =>
+        appendUpdate(metadataAsContent(), {
+          objects: [[5, stream('/Type /Metadata /Subtype /XML', plainText.replace('Harbor', 'Robber'))]],
+        }),
+      /page 1: content|two things/,
+    ],
+    [
+      'metadata that are the content of a page inside the catalogue',
+      () =>
+        appendUpdate(pageInCatalogue(), {
+          objects: [
+            [2, stream('/Type /Metadata /Subtype /XML', plainText.replace('Harbor', 'Robber'))],
+            [40, '<< /Type /DSS /Certs [] >>'],
+            [1, catalogueWithPage('/DSS 40 0 R')],
+          ],
+        }),
+      /used for two things/,
+    ],
+    [
+      'validation data beside a picture in a field that waits',
+      () =>
+        appendUpdate(formLetter(), {
+          objects: [
+            [
+              1,
+              '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R 7 0 R 20 0 R] /SigFlags 3 >> /DSS 40 0 R >>',
+            ],
+            [40, '<< /Type /DSS /Certs [] >>'],
+            [7, widget('320 90 540 130', '', '').replace('Signature2', 'Waiting')],
+            [23, look],
+          ],
+        }),
+      /form field Waiting was changed without a signature/,
+    ],
     // Other changes.
-    ['a field that waits', () => update([[1, catalogue('', '6 0 R 22 0 R')], [22, widget('320 90 540 130', '', '')], [23, look]]), /form field Signature2 was added/],
-    ['a field of text', () => update([[1, catalogue('', '6 0 R 50 0 R')], [50, '<< /FT /Tx /T (More) /V (text) >>']]), /form fields were added/],
-    ['a form that draws its fields again', () => update([[1, catalogue('', '6 0 R', '/NeedAppearances true')]]), /form: NeedAppearances/],
-    ['a signature field that takes over another', () => signUpdate(formLetter(), later, { objects: [[1, '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R 7 0 R 20 0 R 22 0 R] /SigFlags 3 >> >>'], [22, '<< /FT /Sig /T (S) /V 21 0 R /Kids [6 0 R] >>']] }), /takes over a place/],
-    ['a signature with an action', () => signVisibly('320 90 540 130', { more: '/A << /S /GoTo /D [3 0 R /Fit] >>' }), /form field Signature2: A/],
-    ['a layer', () => update([[1, catalogue('/OCProperties << /OCGs [50 0 R] /D << /OFF [50 0 R] >> >>')], [50, '<< /Type /OCG /Name (x) >>']]), /layers/],
+    [
+      'a field that waits',
+      () =>
+        update([
+          [1, catalogue('', '6 0 R 22 0 R')],
+          [22, widget('320 90 540 130', '', '')],
+          [23, look],
+        ]),
+      /form field Signature2 was added/,
+    ],
+    [
+      'a field of text',
+      () =>
+        update([
+          [1, catalogue('', '6 0 R 50 0 R')],
+          [50, '<< /FT /Tx /T (More) /V (text) >>'],
+        ]),
+      /form fields were added/,
+    ],
+    [
+      'a form that draws its fields again',
+      () => update([[1, catalogue('', '6 0 R', '/NeedAppearances true')]]),
+      /form: NeedAppearances/,
+    ],
+    [
+      'a signature field that takes over another',
+      () =>
+        signUpdate(formLetter(), later, {
+          objects: [
+            [1, '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R 7 0 R 20 0 R 22 0 R] /SigFlags 3 >> >>'],
+            [22, '<< /FT /Sig /T (S) /V 21 0 R /Kids [6 0 R] >>'],
+          ],
+        }),
+      /takes over a place/,
+    ],
+    [
+      'a signature with an action',
+      () => signVisibly('320 90 540 130', { more: '/A << /S /GoTo /D [3 0 R /Fit] >>' }),
+      /form field Signature2: A/,
+    ],
+    [
+      'a layer',
+      () =>
+        update([
+          [1, catalogue('/OCProperties << /OCGs [50 0 R] /D << /OFF [50 0 R] >> >>')],
+          [50, '<< /Type /OCG /Name (x) >>'],
+        ]),
+      /layers/,
+    ],
     ['a table of names', () => update([[1, catalogue('/Names << /Dests << >> >>')]]), /table of names/],
     ['permissions', () => update([[1, catalogue('/Perms << /UR3 7 0 R >>')]]), /permissions: UR3/],
     ['a page that is turned', () => update([[3, page('/Annots [6 0 R] /Rotate 180')]]), /page 1: Rotate/],
     ['a page without the signature', () => update([[3, page('')]]), /annotation taken away on page 1/],
-    ['a signature that is replaced', () => update([[7, '<< /Type /Sig /Filter /Adobe.PPKLite /SubFilter /adbe.pkcs7.detached /Contents <00> /ByteRange [0 1 2 3] >>']]), /a signature/],
+    [
+      'a signature that is replaced',
+      () =>
+        update([
+          [
+            7,
+            '<< /Type /Sig /Filter /Adobe.PPKLite /SubFilter /adbe.pkcs7.detached /Contents <00> /ByteRange [0 1 2 3] >>',
+          ],
+        ]),
+      /a signature/,
+    ],
     ['objects that nothing shows', () => update([[50, '<< >>']]), /objects that nothing shows/],
     ['an update of nothing', () => update([]), /objects that nothing shows/],
   ])('is seen: %s', async (_name, make, words) => {
@@ -176,7 +660,12 @@ describe('an attack on a signed letter', () => {
   it('by another generation of an object is refused: readers do not agree on it', async () => {
     await expect(read(update([[5, forged]], { generation: 1 }))).rejects.toThrow(/generation/);
     const file = readPdfFile(update([[5, forged]], { generation: 1 }));
-    expect(compareRevisions({ file, pages: readPages(file, { pagesMax: 1, inchesMax: 50 }), read: [] })[1]).toMatchObject({ kind: 'other', changes: [expect.stringContaining('another generation'), expect.stringContaining('page 1: content')] });
+    expect(
+      compareRevisions({ file, pages: readPages(file, { pagesMax: 1, inchesMax: 50 }), read: [] })[1],
+    ).toMatchObject({
+      kind: 'other',
+      changes: [expect.stringContaining('another generation'), expect.stringContaining('page 1: content')],
+    });
   });
 
   it('by a claim that the letter is linearized to the end of the update leaves a signature that covers a part', async () => {
@@ -185,42 +674,92 @@ describe('an attack on a signed letter', () => {
 
   // Signature wrapping and universal forgery (Mladenov et al. 2019, sections 4.3 and 4.4): no bytes are left out.
   it.each<[string, (bytes: Buffer) => Buffer]>([
-    ['wrapping: the second stretch is moved behind other bytes', (bytes) => withRange(bytes, ([start, length, next, rest]) => [start!, length!, next! + 40, rest! - 40])],
-    ['wrapping: the first stretch ends early', (bytes) => withRange(bytes, ([start, length, next, rest]) => [start!, length! - 20, next!, rest!])],
-    ['forgery: a negative range', (bytes) => Buffer.from(bytes.toString('latin1').replace(/\/ByteRange \[ {9}0/, '/ByteRange [        -1'), 'latin1')],
-    ['forgery: a range of nothing', (bytes) => Buffer.from(bytes.toString('latin1').replace(/\/ByteRange \[[^\]]*\]/, (text) => `/ByteRange null${' '.repeat(text.length - 15)}`), 'latin1')],
-    ['forgery: contents of zeros', (bytes) => Buffer.from(bytes.toString('latin1').replace(/\/Contents <[0-9a-f]+>/, (text) => `/Contents <${'0'.repeat(text.length - 12)}>`), 'latin1')],
-    ['forgery: no contents', (bytes) => Buffer.from(bytes.toString('latin1').replace('/Contents <', '/Contentz <'), 'latin1')],
-    ['forgery: no kind of signature', (bytes) => Buffer.from(bytes.toString('latin1').replace('/SubFilter', '/SubFilteR'), 'latin1')],
+    [
+      'wrapping: the second stretch is moved behind other bytes',
+      (bytes) => withRange(bytes, ([start, length, next, rest]) => [start!, length!, next! + 40, rest! - 40]),
+    ],
+    [
+      'wrapping: the first stretch ends early',
+      (bytes) => withRange(bytes, ([start, length, next, rest]) => [start!, length! - 20, next!, rest!]),
+    ],
+    [
+      'forgery: a negative range',
+      (bytes) =>
+        Buffer.from(bytes.toString('latin1').replace(/\/ByteRange \[ {9}0/, '/ByteRange [        -1'), 'latin1'),
+    ],
+    [
+      'forgery: a range of nothing',
+      (bytes) =>
+        Buffer.from(
+          bytes
+            .toString('latin1')
+            .replace(/\/ByteRange \[[^\]]*\]/, (text) => `/ByteRange null${' '.repeat(text.length - 15)}`),
+          'latin1',
+        ),
+    ],
+    [
+      'forgery: contents of zeros',
+      (bytes) =>
+        Buffer.from(
+          bytes
+            .toString('latin1')
+            .replace(/\/Contents <[0-9a-f]+>/, (text) => `/Contents <${'0'.repeat(text.length - 12)}>`),
+          'latin1',
+        ),
+    ],
+    [
+      'forgery: no contents',
+      (bytes) => Buffer.from(bytes.toString('latin1').replace('/Contents <', '/Contentz <'), 'latin1'),
+    ],
+    [
+      'forgery: no kind of signature',
+      (bytes) => Buffer.from(bytes.toString('latin1').replace('/SubFilter', '/SubFilteR'), 'latin1'),
+    ],
   ])('proves nothing: %s', async (_name, change) => {
     const { signatures } = await read(change(Buffer.from(signed)));
-    expect(signatures.some(({ digestMatches, signatureValid, coverage }) => digestMatches && signatureValid && coverage !== 'partial')).toBe(false);
+    expect(
+      signatures.some(
+        ({ digestMatches, signatureValid, coverage }) => digestMatches && signatureValid && coverage !== 'partial',
+      ),
+    ).toBe(false);
     expect(signatures).not.toEqual([]);
   });
 });
 
 describe('any change of bytes behind a signature', () => {
-  const base = stampUpdate(update([[1, catalogue(dss[0])], ...dss[1]]), stamping, { objects: [[1, catalogue(dss[0], '6 0 R 30 0 R')], [30, fieldObject('Stamp', 31)]] });
+  const base = stampUpdate(update([[1, catalogue(dss[0])], ...dss[1]]), stamping, {
+    objects: [
+      [1, catalogue(dss[0], '6 0 R 30 0 R')],
+      [30, fieldObject('Stamp', 31)],
+    ],
+  });
   // The hexadecimal digits of the stamp are most of the bytes, and change nothing that a page shows.
-  const places = Array.from({ length: base.length - signed.length }, (_each, at) => signed.length + at).filter((place) => !/[0-9a-f]{24}/.test(base.toString('latin1', place - 12, place + 12)));
+  const places = Array.from({ length: base.length - signed.length }, (_each, at) => signed.length + at).filter(
+    (place) => !/[0-9a-f]{24}/.test(base.toString('latin1', place - 12, place + 12)),
+  );
   const byte = fc.oneof(fc.constantFrom(...Buffer.from('0123456789 /<>[]\nRf')), fc.integer({ min: 0, max: 255 }));
 
   it('alters nothing of what is read while the signature still counts', async () => {
-    const textOf = ({ pages }: Awaited<ReturnType<typeof readPdfText>>) => pages.flatMap(({ lines }) => lines.map(({ text }) => text)).join('\n');
+    const textOf = ({ pages }: Awaited<ReturnType<typeof readPdfText>>) =>
+      pages.flatMap(({ lines }) => lines.map(({ text }) => text)).join('\n');
     const limits = { bytes: base, limits: letterLimits, trustRootsPem: undefined };
     const original = textOf(await readPdfText(limits));
     let counted = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(fc.constantFrom(...places), byte), { minLength: 1, maxLength: 3 }), async (changes) => {
-        const bytes = Buffer.from(base);
-        for (const [place, value] of changes) bytes[place] = value;
-        const reading = await readPdfText({ ...limits, bytes }).catch(() => null);
-        const [first] = reading?.signatures ?? [];
-        if (reading === null || first === undefined || first.coverage === 'changed' || first.coverage === 'partial') return;
-        counted++;
-        expect(textOf(reading)).toBe(original);
-        expect(reading.pages[0]!.marks).toEqual([]);
-      }),
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.constantFrom(...places), byte), { minLength: 1, maxLength: 3 }),
+        async (changes) => {
+          const bytes = Buffer.from(base);
+          for (const [place, value] of changes) bytes[place] = value;
+          const reading = await readPdfText({ ...limits, bytes }).catch(() => null);
+          const [first] = reading?.signatures ?? [];
+          if (reading === null || first === undefined || first.coverage === 'changed' || first.coverage === 'partial')
+            return;
+          counted++;
+          expect(textOf(reading)).toBe(original);
+          expect(reading.pages[0]!.marks).toEqual([]);
+        },
+      ),
       { numRuns: 400 },
     );
     expect(counted).toBeGreaterThan(0);
@@ -228,16 +767,29 @@ describe('any change of bytes behind a signature', () => {
 });
 
 describe('the limits of revisions', () => {
-  const revised = (count: number) => Array.from({ length: count - 1 }).reduce<Buffer>((file) => appendUpdate(file, { objects: [[50, '<< >>']] }), letterPdf());
+  const revised = (count: number) =>
+    Array.from({ length: count - 1 }).reduce<Buffer>(
+      (file) => appendUpdate(file, { objects: [[50, '<< >>']] }),
+      letterPdf(),
+    );
 
   it('are reached by as many as the limit, and not by one more', async () => {
     expect((await read(revised(revisionLimits.revisionsMax))).revisions).toHaveLength(revisionLimits.revisionsMax);
-    await expect(read(revised(revisionLimits.revisionsMax + 1))).rejects.toMatchObject({ code: 'letter_limit_exceeded' });
+    await expect(read(revised(revisionLimits.revisionsMax + 1))).rejects.toMatchObject({
+      code: 'letter_limit_exceeded',
+    });
   });
 
   it('bound the time of comparing', async () => {
     const objects = Array.from({ length: 400 }, (_each, at) => [100 + at, `[${'0 '.repeat(400)}]`] as const);
-    const file = Array.from({ length: 5 }).reduce<Buffer>((bytes) => appendUpdate(bytes, { objects }), pdf(['<< /Type /Catalog /Pages 2 0 R >>', '<< /Type /Pages /Count 1 /Kids [3 0 R] >>', '<< /Type /Page /Parent 2 0 R >>']));
+    const file = Array.from({ length: 5 }).reduce<Buffer>(
+      (bytes) => appendUpdate(bytes, { objects }),
+      pdf([
+        '<< /Type /Catalog /Pages 2 0 R >>',
+        '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+        '<< /Type /Page /Parent 2 0 R >>',
+      ]),
+    );
     const start = performance.now();
     await read(file).catch(() => undefined);
     expect(performance.now() - start).toBeLessThan(10_000);
@@ -245,24 +797,49 @@ describe('the limits of revisions', () => {
 });
 
 function withRange(bytes: Buffer, change: (range: number[]) => number[]): Buffer {
-  return Buffer.from(bytes.toString('latin1').replace(/\/ByteRange \[([^\]]*)\]/, (text, numbers: string) => `/ByteRange [${change(numbers.trim().split(/\s+/).map(Number)).map((each) => String(each).padStart(10)).join(' ')}]`.padEnd(text.length)), 'latin1');
+  return Buffer.from(
+    bytes.toString('latin1').replace(/\/ByteRange \[([^\]]*)\]/, (text, numbers: string) =>
+      `/ByteRange [${change(numbers.trim().split(/\s+/).map(Number))
+        .map((each) => String(each).padStart(10))
+        .join(' ')}]`.padEnd(text.length),
+    ),
+    'latin1',
+  );
 }
 
 /** The first object says that the file is linearized and ends with the attacker's update. */
 function claimLinearized(): Buffer {
-  const header = (length: number) => `%PDF-1.7\n80 0 obj\n<< /Linearized 1 /L ${String(length).padStart(8, '0')} >>\nendobj\n`;
+  const header = (length: number) =>
+    `%PDF-1.7\n80 0 obj\n<< /Linearized 1 /L ${String(length).padStart(8, '0')} >>\nendobj\n`;
   const size = appendUpdate(signedPdf(plan, { header: header(0) }), { objects: [[5, forged]] }).length;
   return appendUpdate(signedPdf(plan, { header: header(size) }), { objects: [[5, forged]] });
 }
 
 /** Validation data in a hybrid update: its stream lists an object at the place of itself, and may lead to other tables. */
-function hybrid({ entry, listed, free = false, previous }: { entry: number; listed?: number; free?: boolean; previous?: number }): Buffer {
+function hybrid({
+  entry,
+  listed,
+  free = false,
+  previous,
+}: {
+  entry: number;
+  listed?: number;
+  free?: boolean;
+  previous?: number;
+}): Buffer {
   const place = Buffer.alloc(6, 0);
   place[0] = 1;
   place.writeUInt32BE(signed.length, 1);
-  const body = stream(`/Type /XRef /Size 100 /W [1 4 1] /Index [${entry} 1] ${previous === undefined ? '' : `/Prev ${previous}`}`, place);
+  const body = stream(
+    `/Type /XRef /Size 100 /W [1 4 1] /Index [${entry} 1] ${previous === undefined ? '' : `/Prev ${previous}`}`,
+    place,
+  );
   const row = listed === undefined ? [] : [{ number: entry, offset: listed, generation: 0, kind: 'n' as const }];
-  const rows: NonNullable<UpdateParts['rows']> = (own) => [...own, ...row, ...(free ? [{ number: entry, offset: 0, generation: 1, kind: 'f' as const }] : [])];
+  const rows: NonNullable<UpdateParts['rows']> = (own) => [
+    ...own,
+    ...row,
+    ...(free ? [{ number: entry, offset: 0, generation: 1, kind: 'f' as const }] : []),
+  ];
   return update([[60, body], [1, catalogue(dss[0])], ...dss[1]], { trailer: `/XRefStm ${signed.length}`, rows });
 }
 
@@ -274,7 +851,13 @@ function shortRow(bytes: Buffer): Buffer {
 
 function withProperties(): Buffer {
   const base = letterPdf({ trailer: '/Info 6 0 R', more: ['<< /Title (Letter) >>'] });
-  return signUpdate(base, plan, { objects: [[1, catalogue('', '20 0 R')], [20, fieldObject('Signature1', 21)]], trailer: '/Info 6 0 R' });
+  return signUpdate(base, plan, {
+    objects: [
+      [1, catalogue('', '20 0 R')],
+      [20, fieldObject('Signature1', 21)],
+    ],
+    trailer: '/Info 6 0 R',
+  });
 }
 
 const catalogueWithPage = (more: string) =>
@@ -282,10 +865,17 @@ const catalogueWithPage = (more: string) =>
 
 /** A letter whose only page is a part of the catalogue, so that one object refers to its content twice. */
 function pageInCatalogue(): Buffer {
-  const base = pdf([catalogueWithPage(''), stream('/Type /Metadata /Subtype /XML', plainText), '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>']);
+  const base = pdf([
+    catalogueWithPage(''),
+    stream('/Type /Metadata /Subtype /XML', plainText),
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+  ]);
   return signUpdate(base, plan, { objects: [[20, fieldObject('Signature1', 21)]] });
 }
 
 function metadataAsContent(): Buffer {
-  return signedPdf(plan, { catalog: '/Metadata 5 0 R', contentObject: stream('/Type /Metadata /Subtype /XML', plainText) });
+  return signedPdf(plan, {
+    catalog: '/Metadata 5 0 R',
+    contentObject: stream('/Type /Metadata /Subtype /XML', plainText),
+  });
 }

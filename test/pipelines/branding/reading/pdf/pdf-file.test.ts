@@ -2,7 +2,13 @@ import { deflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { decodeFilters, measureFilters } from '../../../../../pipelines/branding/reading/pdf/pdf-filters.ts';
 import { readPdfFile } from '../../../../../pipelines/branding/reading/pdf/pdf-file.ts';
-import { nestingMax, PdfParser, pdfText, type PdfDict, type PdfString } from '../../../../../pipelines/branding/reading/pdf/pdf-syntax.ts';
+import {
+  nestingMax,
+  PdfParser,
+  pdfText,
+  type PdfDict,
+  type PdfString,
+} from '../../../../../pipelines/branding/reading/pdf/pdf-syntax.ts';
 import { letterPdf, packedPdf, stream } from '../pdf-builder.ts';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
@@ -86,7 +92,9 @@ describe('the filters of a stream', () => {
   it('are measured without keeping the bytes', async () => {
     const raw = deflateSync(Buffer.alloc(1_000_000));
     expect(await measureFilters(raw, ['FlateDecode'], { stepBytesMax: 10, bytesMax: 1_000_000 })).toBe(1_000_000);
-    await expect(measureFilters(raw, ['FlateDecode'], { stepBytesMax: 10, bytesMax: 999_999 })).rejects.toMatchObject({ code: 'letter_limit_exceeded' });
+    await expect(measureFilters(raw, ['FlateDecode'], { stepBytesMax: 10, bytesMax: 999_999 })).rejects.toMatchObject({
+      code: 'letter_limit_exceeded',
+    });
   });
 });
 
@@ -98,7 +106,9 @@ describe('the objects of a PDF', () => {
   });
 
   it('of a number that stands twice are both kept, and the later one counts', () => {
-    const file = readPdfFile(Buffer.concat([letterPdf(), latin1('4 0 obj\n/Newer\nendobj\ntrailer << /Root 1 0 R >>\nstartxref\n0\n%%EOF\n')]));
+    const file = readPdfFile(
+      Buffer.concat([letterPdf(), latin1('4 0 obj\n/Newer\nendobj\ntrailer << /Root 1 0 R >>\nstartxref\n0\n%%EOF\n')]),
+    );
     expect(file.all.filter(({ number }) => number === 4)).toHaveLength(2);
     expect(file.object(4)!.value).toEqual(name('Newer'));
   });

@@ -3,9 +3,22 @@ import * as asn1js from 'asn1js';
 import fc from 'fast-check';
 import * as pkijs from 'pkijs';
 import { describe, expect, it } from 'vitest';
-import { makeCertificate, makeRevocationList, makeTimeStamp, signDetachedCms, timeStampingPurpose, type CertificateRequest, type CmsDefect, type OwnCertificate } from '../../../../../samples/letters/sample-signatures.ts';
+import {
+  makeCertificate,
+  makeRevocationList,
+  makeTimeStamp,
+  signDetachedCms,
+  timeStampingPurpose,
+  type CertificateRequest,
+  type CmsDefect,
+  type OwnCertificate,
+} from '../../../../../samples/letters/sample-signatures.ts';
 import { cmsLimits } from '../../../../../pipelines/branding/reading/signatures/certificate-chain.ts';
-import { verifyDetachedCms, verifyTimeStamp, type CmsVerdict } from '../../../../../pipelines/branding/reading/signatures/cms.ts';
+import {
+  verifyDetachedCms,
+  verifyTimeStamp,
+  type CmsVerdict,
+} from '../../../../../pipelines/branding/reading/signatures/cms.ts';
 
 const rsaKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 const otherRsaKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
@@ -16,33 +29,64 @@ const content = Buffer.from('I authorize the numbers below.');
 const signedAt = new Date('2026-05-01T10:00:00Z');
 
 function certify(request: Partial<CertificateRequest>): OwnCertificate {
-  return makeCertificate({ commonName: 'Leona Thornquill', organization: 'Brindlewick Freight LLC', privateKey: rsaKey, ...validity, ...request });
+  return makeCertificate({
+    commonName: 'Leona Thornquill',
+    organization: 'Brindlewick Freight LLC',
+    privateKey: rsaKey,
+    ...validity,
+    ...request,
+  });
 }
 
 const root = certify({ commonName: 'Root', ca: true, privateKey: otherRsaKey });
 const middle = certify({ commonName: 'Middle', ca: true, issuer: root });
 const signer = certify({ issuer: middle });
 
-function signedBy(certificate: OwnCertificate, more: { alter?: CmsDefect; signedAt?: Date | null; pss?: boolean } = {}): Uint8Array {
+function signedBy(
+  certificate: OwnCertificate,
+  more: { alter?: CmsDefect; signedAt?: Date | null; pss?: boolean } = {},
+): Uint8Array {
   return signDetachedCms({ content, certificate, signedAt, ...more });
 }
 
-const purposes = { server: '1.3.6.1.5.5.7.3.1', logIn: '1.3.6.1.5.5.7.3.2', code: '1.3.6.1.5.5.7.3.3', mail: '1.3.6.1.5.5.7.3.4', ocsp: '1.3.6.1.5.5.7.3.9', any: '2.5.29.37.0' } as const;
-const extension = (extnID: string, extnValue: ArrayBuffer) => new pkijs.Extension({ extnID, critical: false, extnValue });
-const nameConstraints = extension('2.5.29.30', new pkijs.NameConstraints({ permittedSubtrees: [new pkijs.GeneralSubtree({ base: new pkijs.GeneralName({ type: 2, value: 'other.example' }) })] }).toSchema().toBER());
+const purposes = {
+  server: '1.3.6.1.5.5.7.3.1',
+  logIn: '1.3.6.1.5.5.7.3.2',
+  code: '1.3.6.1.5.5.7.3.3',
+  mail: '1.3.6.1.5.5.7.3.4',
+  ocsp: '1.3.6.1.5.5.7.3.9',
+  any: '2.5.29.37.0',
+} as const;
+const extension = (extnID: string, extnValue: ArrayBuffer) =>
+  new pkijs.Extension({ extnID, critical: false, extnValue });
+const nameConstraints = extension(
+  '2.5.29.30',
+  new pkijs.NameConstraints({
+    permittedSubtrees: [new pkijs.GeneralSubtree({ base: new pkijs.GeneralName({ type: 2, value: 'other.example' }) })],
+  })
+    .toSchema()
+    .toBER(),
+);
 
 /** The certificate with other fields, signed again by its issuer. */
 function changed(certificate: OwnCertificate, change: (fields: pkijs.Certificate) => void): OwnCertificate {
   const fields = pkijs.Certificate.fromBER(new Uint8Array(certificate.der));
   change(fields);
   fields.tbs = fields.encodeTBS().toBER();
-  fields.signatureValue = new asn1js.BitString({ valueHex: new Uint8Array(sign('sha256', new Uint8Array(fields.tbs), (certificate.issuer ?? certificate).privateKey)).buffer });
+  fields.signatureValue = new asn1js.BitString({
+    valueHex: new Uint8Array(sign('sha256', new Uint8Array(fields.tbs), (certificate.issuer ?? certificate).privateKey))
+      .buffer,
+  });
   const der = new Uint8Array(fields.toSchema(true).toBER());
   return { ...certificate, der, fields: pkijs.Certificate.fromBER(der) };
 }
 
 const withPathLength = (pathLenConstraint: number) => (fields: pkijs.Certificate) => {
-  fields.extensions = fields.extensions!.map((each) => (each.extnID === '2.5.29.19' ? extension(each.extnID, new pkijs.BasicConstraints({ cA: true, pathLenConstraint }).toSchema().toBER()) : each));
+  fields.extensions = fields.extensions!.map((each) =>
+    each.extnID === '2.5.29.19'
+      ? extension(each.extnID, new pkijs.BasicConstraints({ cA: true, pathLenConstraint }).toSchema().toBER())
+      : each,
+  );
 };
 
 const verified: Partial<CmsVerdict> = { digestMatches: true, signatureValid: true };
@@ -56,28 +100,68 @@ describe('a detached CMS signature', () => {
   ])('verifies with %s, and names its signer and time', async (_, privateKey, pss) => {
     const cms = signedBy(certify({ issuer: root, privateKey }), { pss });
     expect(await verifyDetachedCms({ cms, content, trustRootsPem: root.pem })).toEqual({
-      digestMatches: true, signatureValid: true, signerName: 'Leona Thornquill', signerOrganization: 'Brindlewick Freight LLC', signedAt: '2026-05-01T10:00:00.000Z', timeStamp: null, chain: 'trusted', problem: null,
+      digestMatches: true,
+      signatureValid: true,
+      signerName: 'Leona Thornquill',
+      signerOrganization: 'Brindlewick Freight LLC',
+      signedAt: '2026-05-01T10:00:00.000Z',
+      timeStamp: null,
+      chain: 'trusted',
+      problem: null,
     });
   });
 
   it('may be followed by zero bytes, and by nothing else', async () => {
     const cms = signedBy(signer);
-    expect(await verifyDetachedCms({ cms: Buffer.concat([cms, Buffer.alloc(5000)]), content })).toMatchObject({ ...verified, problem: null });
-    expect(await verifyDetachedCms({ cms: Buffer.concat([cms, Buffer.alloc(5000), Buffer.of(1)]), content })).toMatchObject({ digestMatches: false, problem: 'Something follows the signature.' });
+    expect(await verifyDetachedCms({ cms: Buffer.concat([cms, Buffer.alloc(5000)]), content })).toMatchObject({
+      ...verified,
+      problem: null,
+    });
+    expect(
+      await verifyDetachedCms({ cms: Buffer.concat([cms, Buffer.alloc(5000), Buffer.of(1)]), content }),
+    ).toMatchObject({ digestMatches: false, problem: 'Something follows the signature.' });
   });
 
   it('does not verify for other content', async () => {
-    const verdict = await verifyDetachedCms({ cms: signedBy(signer), content: Buffer.from('I authorize the numbers below!'), trustRootsPem: root.pem });
-    expect(verdict).toMatchObject({ digestMatches: false, signatureValid: true, chain: 'untrusted', problem: 'The document is not the one that was signed.' });
+    const verdict = await verifyDetachedCms({
+      cms: signedBy(signer),
+      content: Buffer.from('I authorize the numbers below!'),
+      trustRootsPem: root.pem,
+    });
+    expect(verdict).toMatchObject({
+      digestMatches: false,
+      signatureValid: true,
+      chain: 'untrusted',
+      problem: 'The document is not the one that was signed.',
+    });
   });
 
   it.each<[CmsDefect, Partial<CmsVerdict>]>([
     ['digest', { digestMatches: false, signatureValid: true, problem: 'The document is not the one that was signed.' }],
-    ['signature', { digestMatches: true, signatureValid: false, problem: "The signature does not fit the certificate's key." }],
-    ['content_type', { digestMatches: false, signatureValid: false, problem: 'The signed attributes name another type of content.' }],
-    ['no_attributes', { digestMatches: false, signatureValid: false, problem: 'The signature has no signed attributes.' }],
-    ['sha1', { digestMatches: false, signatureValid: false, problem: 'The signature uses SHA-1, which can be forged.' }],
-    ['attached', { digestMatches: false, signatureValid: false, problem: 'The signature is not detached: it brings content of its own.' }],
+    [
+      'signature',
+      { digestMatches: true, signatureValid: false, problem: "The signature does not fit the certificate's key." },
+    ],
+    [
+      'content_type',
+      { digestMatches: false, signatureValid: false, problem: 'The signed attributes name another type of content.' },
+    ],
+    [
+      'no_attributes',
+      { digestMatches: false, signatureValid: false, problem: 'The signature has no signed attributes.' },
+    ],
+    [
+      'sha1',
+      { digestMatches: false, signatureValid: false, problem: 'The signature uses SHA-1, which can be forged.' },
+    ],
+    [
+      'attached',
+      {
+        digestMatches: false,
+        signatureValid: false,
+        problem: 'The signature is not detached: it brings content of its own.',
+      },
+    ],
   ])('with the defect %s does not verify', async (alter, expected) => {
     expect(await verifyDetachedCms({ cms: signedBy(signer, { alter }), content })).toMatchObject(expected);
   });
@@ -86,7 +170,10 @@ describe('a detached CMS signature', () => {
     ['The certificate has an RSA key of 1024 bits.', generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey],
     ['The certificate has a key of an unknown kind.', ecKey('P-521')],
   ])('with a weak or unknown key does not verify: %s', async (problem, privateKey) => {
-    expect(await verifyDetachedCms({ cms: signedBy(certify({ issuer: root, privateKey })), content })).toMatchObject({ signatureValid: false, problem });
+    expect(await verifyDetachedCms({ cms: signedBy(certify({ issuer: root, privateKey })), content })).toMatchObject({
+      signatureValid: false,
+      problem,
+    });
   });
 
   it('is made of the same bytes each time', () => {
@@ -96,34 +183,93 @@ describe('a detached CMS signature', () => {
 
 describe('the chain of a signature', () => {
   it('is unchecked without roots', async () => {
-    expect(await verifyDetachedCms({ cms: signedBy(signer), content, trustRootsPem: ' \n' })).toMatchObject({ ...verified, chain: 'unchecked', problem: null });
+    expect(await verifyDetachedCms({ cms: signedBy(signer), content, trustRootsPem: ' \n' })).toMatchObject({
+      ...verified,
+      chain: 'unchecked',
+      problem: null,
+    });
   });
 
   it('leads over an authority in between to the one of several roots that it belongs to', async () => {
     const stranger = certify({ commonName: 'Stranger', ca: true });
-    expect(await verifyDetachedCms({ cms: signedBy(signer), content, trustRootsPem: `${stranger.pem}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n${root.pem}` })).toMatchObject({ chain: 'trusted' });
-    expect(await verifyDetachedCms({ cms: signedBy(signer), content, trustRootsPem: stranger.pem })).toMatchObject({ ...verified, chain: 'untrusted', problem: 'No chain of valid certificates leads to a trusted root.' });
+    expect(
+      await verifyDetachedCms({
+        cms: signedBy(signer),
+        content,
+        trustRootsPem: `${stranger.pem}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n${root.pem}`,
+      }),
+    ).toMatchObject({ chain: 'trusted' });
+    expect(await verifyDetachedCms({ cms: signedBy(signer), content, trustRootsPem: stranger.pem })).toMatchObject({
+      ...verified,
+      chain: 'untrusted',
+      problem: 'No chain of valid certificates leads to a trusted root.',
+    });
   });
 
   it('is not trusted for a root of the same name with another key', async () => {
     const impostor = certify({ commonName: 'Root', ca: true, privateKey: rsaKey });
-    expect(await verifyDetachedCms({ cms: signedBy(signer), content, trustRootsPem: impostor.pem })).toMatchObject({ chain: 'untrusted' });
+    expect(await verifyDetachedCms({ cms: signedBy(signer), content, trustRootsPem: impostor.pem })).toMatchObject({
+      chain: 'untrusted',
+    });
   });
 
   it('needs issuers that are authorities', async () => {
     const person = certify({ commonName: 'No Authority', issuer: root });
-    expect(await verifyDetachedCms({ cms: signedBy(certify({ issuer: person })), content, trustRootsPem: root.pem })).toMatchObject({ ...verified, chain: 'untrusted' });
+    expect(
+      await verifyDetachedCms({ cms: signedBy(certify({ issuer: person })), content, trustRootsPem: root.pem }),
+    ).toMatchObject({ ...verified, chain: 'untrusted' });
   });
 
   it.each<[string, OwnCertificate]>([
-    ['an authority for servers', certify({ issuer: certify({ commonName: 'Servers', ca: true, issuer: root, purpose: purposes.server }) })],
-    ['an authority for time stamps', certify({ issuer: certify({ commonName: 'Stamps', ca: true, issuer: root, purpose: timeStampingPurpose }) })],
-    ['an authority that is bound to some names', certify({ issuer: changed(certify({ commonName: 'Bound', ca: true, issuer: root }), ({ extensions }) => extensions!.push(nameConstraints)) })],
-    ['an authority that may have none below it, through a second one of its name', certify({ issuer: certify({ commonName: 'Last', ca: true, privateKey: otherRsaKey, issuer: changed(certify({ commonName: 'Last', ca: true, issuer: root }), withPathLength(0)) }) })],
-    ['an authority of a short key', certify({ issuer: certify({ commonName: 'Short', ca: true, issuer: root, privateKey: generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey }) })],
-    ['an authority that has expired', certify({ issuer: certify({ commonName: 'Old', ca: true, issuer: root, validUntil: new Date('2026-01-01T00:00:00Z') }) })],
+    [
+      'an authority for servers',
+      certify({ issuer: certify({ commonName: 'Servers', ca: true, issuer: root, purpose: purposes.server }) }),
+    ],
+    [
+      'an authority for time stamps',
+      certify({ issuer: certify({ commonName: 'Stamps', ca: true, issuer: root, purpose: timeStampingPurpose }) }),
+    ],
+    [
+      'an authority that is bound to some names',
+      certify({
+        issuer: changed(certify({ commonName: 'Bound', ca: true, issuer: root }), ({ extensions }) =>
+          extensions!.push(nameConstraints),
+        ),
+      }),
+    ],
+    [
+      'an authority that may have none below it, through a second one of its name',
+      certify({
+        issuer: certify({
+          commonName: 'Last',
+          ca: true,
+          privateKey: otherRsaKey,
+          issuer: changed(certify({ commonName: 'Last', ca: true, issuer: root }), withPathLength(0)),
+        }),
+      }),
+    ],
+    [
+      'an authority of a short key',
+      certify({
+        issuer: certify({
+          commonName: 'Short',
+          ca: true,
+          issuer: root,
+          privateKey: generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey,
+        }),
+      }),
+    ],
+    [
+      'an authority that has expired',
+      certify({
+        issuer: certify({ commonName: 'Old', ca: true, issuer: root, validUntil: new Date('2026-01-01T00:00:00Z') }),
+      }),
+    ],
   ])('does not lead over %s', async (_, certificate) => {
-    expect(await verifyDetachedCms({ cms: signedBy(certificate), content, trustRootsPem: root.pem })).toMatchObject({ ...verified, chain: 'untrusted' });
+    expect(await verifyDetachedCms({ cms: signedBy(certificate), content, trustRootsPem: root.pem })).toMatchObject({
+      ...verified,
+      chain: 'untrusted',
+    });
   });
 
   it.each<[string, readonly string[]]>([
@@ -132,19 +278,44 @@ describe('the chain of a signature', () => {
     ['time stamps, and any', [timeStampingPurpose, purposes.any]],
     ['servers and log-in', [purposes.server, purposes.logIn]],
   ])('is not trusted for a signer whose key is made for %s', async (_, keyPurposes) => {
-    const purposed = changed(certify({ issuer: root }), ({ extensions }) => extensions!.push(extension('2.5.29.37', new pkijs.ExtKeyUsage({ keyPurposes: [...keyPurposes] }).toSchema().toBER())));
-    expect(await verifyDetachedCms({ cms: signedBy(purposed), content, trustRootsPem: root.pem })).toMatchObject({ ...verified, chain: 'untrusted' });
+    const purposed = changed(certify({ issuer: root }), ({ extensions }) =>
+      extensions!.push(
+        extension('2.5.29.37', new pkijs.ExtKeyUsage({ keyPurposes: [...keyPurposes] }).toSchema().toBER()),
+      ),
+    );
+    expect(await verifyDetachedCms({ cms: signedBy(purposed), content, trustRootsPem: root.pem })).toMatchObject({
+      ...verified,
+      chain: 'untrusted',
+    });
   });
 
   it('is not trusted where the signer is an authority, or an extension comes twice', async () => {
-    const twice = changed(certify({ issuer: root, purpose: purposes.mail }), ({ extensions }) => extensions!.push(extension('2.5.29.37', new pkijs.ExtKeyUsage({ keyPurposes: [purposes.code] }).toSchema().toBER())));
-    for (const certificate of [certify({ issuer: root, ca: true }), twice]) expect(await verifyDetachedCms({ cms: signedBy(certificate), content, trustRootsPem: root.pem })).toMatchObject({ chain: 'untrusted' });
+    const twice = changed(certify({ issuer: root, purpose: purposes.mail }), ({ extensions }) =>
+      extensions!.push(
+        extension('2.5.29.37', new pkijs.ExtKeyUsage({ keyPurposes: [purposes.code] }).toSchema().toBER()),
+      ),
+    );
+    for (const certificate of [certify({ issuer: root, ca: true }), twice])
+      expect(await verifyDetachedCms({ cms: signedBy(certificate), content, trustRootsPem: root.pem })).toMatchObject({
+        chain: 'untrusted',
+      });
   });
 
   it('of a certificate with two organizations names none', async () => {
-    const second = new pkijs.AttributeTypeAndValue({ type: '2.5.4.10', value: new asn1js.Utf8String({ value: 'Another LLC' }) });
-    const both = changed(certify({ issuer: root }), (fields) => { fields.subject = new pkijs.RelativeDistinguishedNames({ typesAndValues: [...fields.subject.typesAndValues, second] }); });
-    expect(await verifyDetachedCms({ cms: signedBy(both), content, trustRootsPem: root.pem })).toMatchObject({ chain: 'trusted', signerName: 'Leona Thornquill', signerOrganization: null });
+    const second = new pkijs.AttributeTypeAndValue({
+      type: '2.5.4.10',
+      value: new asn1js.Utf8String({ value: 'Another LLC' }),
+    });
+    const both = changed(certify({ issuer: root }), (fields) => {
+      fields.subject = new pkijs.RelativeDistinguishedNames({
+        typesAndValues: [...fields.subject.typesAndValues, second],
+      });
+    });
+    expect(await verifyDetachedCms({ cms: signedBy(both), content, trustRootsPem: root.pem })).toMatchObject({
+      chain: 'trusted',
+      signerName: 'Leona Thornquill',
+      signerOrganization: null,
+    });
   });
 
   it.each<[string, Date, CmsVerdict['chain']]>([
@@ -153,7 +324,9 @@ describe('the chain of a signature', () => {
     ['a second before', new Date(validity.validFrom.getTime() - 1000), 'untrusted'],
     ['a second after', new Date(validity.validUntil.getTime() + 1000), 'untrusted'],
   ])('holds for a signature in %s of its validity: %s is %s', async (_, at, chain) => {
-    expect(await verifyDetachedCms({ cms: signedBy(signer, { signedAt: at }), content, trustRootsPem: root.pem })).toMatchObject({ ...verified, chain });
+    expect(
+      await verifyDetachedCms({ cms: signedBy(signer, { signedAt: at }), content, trustRootsPem: root.pem }),
+    ).toMatchObject({ ...verified, chain });
   });
 
   it('takes the time that is claimed beside a signature without one, and now without that', async () => {
@@ -161,41 +334,79 @@ describe('the chain of a signature', () => {
     const at = (claimedAt: Date) => verifyDetachedCms({ cms, content, trustRootsPem: root.pem, claimedAt });
     expect(await at(signedAt)).toMatchObject({ signedAt: null, chain: 'trusted' });
     expect(await at(new Date('2031-01-01T00:00:00Z'))).toMatchObject({ chain: 'untrusted' });
-    const expired = certify({ issuer: root, validFrom: new Date('2020-01-01T00:00:00Z'), validUntil: new Date('2020-02-01T00:00:00Z') });
-    expect(await verifyDetachedCms({ cms: signedBy(expired, { signedAt: null }), content, trustRootsPem: root.pem })).toMatchObject({ ...verified, chain: 'untrusted' });
+    const expired = certify({
+      issuer: root,
+      validFrom: new Date('2020-01-01T00:00:00Z'),
+      validUntil: new Date('2020-02-01T00:00:00Z'),
+    });
+    expect(
+      await verifyDetachedCms({ cms: signedBy(expired, { signedAt: null }), content, trustRootsPem: root.pem }),
+    ).toMatchObject({ ...verified, chain: 'untrusted' });
   });
 
   it('may have so many certificates as the limit and not one more', async () => {
-    const chainOf = (authorities: number) => Array.from({ length: authorities }).reduce<OwnCertificate>((issuer, _, index) => certify({ commonName: `Authority ${index}`, ca: true, issuer }), root);
+    const chainOf = (authorities: number) =>
+      Array.from({ length: authorities }).reduce<OwnCertificate>(
+        (issuer, _, index) => certify({ commonName: `Authority ${index}`, ca: true, issuer }),
+        root,
+      );
     const longest = certify({ issuer: chainOf(cmsLimits.chainLengthMax - 2) });
     const tooLong = certify({ issuer: chainOf(cmsLimits.chainLengthMax - 1) });
-    expect(await verifyDetachedCms({ cms: signedBy(longest), content, trustRootsPem: root.pem })).toMatchObject({ chain: 'trusted' });
-    expect(await verifyDetachedCms({ cms: signedBy(tooLong), content, trustRootsPem: root.pem })).toMatchObject({ ...verified, chain: 'untrusted' });
+    expect(await verifyDetachedCms({ cms: signedBy(longest), content, trustRootsPem: root.pem })).toMatchObject({
+      chain: 'trusted',
+    });
+    expect(await verifyDetachedCms({ cms: signedBy(tooLong), content, trustRootsPem: root.pem })).toMatchObject({
+      ...verified,
+      chain: 'untrusted',
+    });
   });
 });
 
 describe('a time stamp', () => {
-  const authority = certify({ commonName: 'Example TSA', organization: 'Example Trust Services', issuer: root, purpose: timeStampingPurpose });
+  const authority = certify({
+    commonName: 'Example TSA',
+    organization: 'Example Trust Services',
+    issuer: root,
+    purpose: timeStampingPurpose,
+  });
   const time = new Date('2026-05-01T10:00:05Z');
-  const stampedBy = (certificate: OwnCertificate, at = time) => signDetachedCms({ content, certificate: signer, signedAt, stamp: { certificate, time: at } });
+  const stampedBy = (certificate: OwnCertificate, at = time) =>
+    signDetachedCms({ content, certificate: signer, signedAt, stamp: { certificate, time: at } });
 
   it('in a signature is verified, and says whose time it is', async () => {
-    expect(await verifyDetachedCms({ cms: stampedBy(authority), content, trustRootsPem: root.pem })).toMatchObject({ ...verified, chain: 'trusted', problem: null, timeStamp: { time: time.toISOString(), authority: 'Example TSA', chain: 'trusted' } });
-    expect(await verifyDetachedCms({ cms: stampedBy(authority), content })).toMatchObject({ timeStamp: { chain: 'unchecked' }, chain: 'unchecked' });
+    expect(await verifyDetachedCms({ cms: stampedBy(authority), content, trustRootsPem: root.pem })).toMatchObject({
+      ...verified,
+      chain: 'trusted',
+      problem: null,
+      timeStamp: { time: time.toISOString(), authority: 'Example TSA', chain: 'trusted' },
+    });
+    expect(await verifyDetachedCms({ cms: stampedBy(authority), content })).toMatchObject({
+      timeStamp: { chain: 'unchecked' },
+      chain: 'unchecked',
+    });
   });
 
   it.each<[string, OwnCertificate]>([
     ['is not made for time stamps', signer],
     ['is made for another purpose', certify({ issuer: root, purpose: '1.3.6.1.5.5.7.3.1' })],
     ['leads to no root', certify({ purpose: timeStampingPurpose })],
-    ['is no longer valid at its time', certify({ issuer: root, purpose: timeStampingPurpose, validUntil: new Date('2026-01-01T00:00:00Z') })],
+    [
+      'is no longer valid at its time',
+      certify({ issuer: root, purpose: timeStampingPurpose, validUntil: new Date('2026-01-01T00:00:00Z') }),
+    ],
   ])('of an authority whose certificate %s is not trusted', async (_, certificate) => {
-    expect(await verifyDetachedCms({ cms: stampedBy(certificate), content, trustRootsPem: root.pem })).toMatchObject({ ...verified, chain: 'trusted', timeStamp: { chain: 'untrusted' } });
+    expect(await verifyDetachedCms({ cms: stampedBy(certificate), content, trustRootsPem: root.pem })).toMatchObject({
+      ...verified,
+      chain: 'trusted',
+      timeStamp: { chain: 'untrusted' },
+    });
   });
 
   it('over other bytes is none', async () => {
     const token = makeTimeStamp({ data: content, certificate: authority, time });
-    expect(await verifyTimeStamp({ token, data: content, trustRootsPem: root.pem })).toMatchObject({ chain: 'trusted' });
+    expect(await verifyTimeStamp({ token, data: content, trustRootsPem: root.pem })).toMatchObject({
+      chain: 'trusted',
+    });
     expect(await verifyTimeStamp({ token, data: Buffer.from('other') })).toBeNull();
     expect(await verifyTimeStamp({ token: signedBy(signer), data: content })).toBeNull();
     const broken = Buffer.from(token);
@@ -203,35 +414,71 @@ describe('a time stamp', () => {
     expect(await verifyTimeStamp({ token: broken, data: content })).toBeNull();
   });
 
-  const shortLived = certify({ issuer: root, validFrom: new Date('2026-01-01T00:00:00Z'), validUntil: new Date('2026-06-01T00:00:00Z') });
+  const shortLived = certify({
+    issuer: root,
+    validFrom: new Date('2026-01-01T00:00:00Z'),
+    validUntil: new Date('2026-06-01T00:00:00Z'),
+  });
   const now = new Date('2026-07-01T00:00:00Z');
-  const stamp = (certificate: OwnCertificate, at = time) => ({ cms: signDetachedCms({ content, certificate: shortLived, signedAt, stamp: { certificate, time: at } }), content, trustRootsPem: root.pem, now });
+  const stamp = (certificate: OwnCertificate, at = time) => ({
+    cms: signDetachedCms({ content, certificate: shortLived, signedAt, stamp: { certificate, time: at } }),
+    content,
+    trustRootsPem: root.pem,
+    now,
+  });
 
   it('proves that a certificate which has expired since was valid; the word of the signer does not', async () => {
     expect(await verifyDetachedCms(stamp(authority))).toMatchObject({ chain: 'trusted' });
-    expect(await verifyDetachedCms(stamp(certify({ purpose: timeStampingPurpose })))).toMatchObject({ chain: 'untrusted', problem: "The signer's certificate was not valid when it was signed." });
-    expect(await verifyDetachedCms(stamp(authority, new Date('2026-06-02T00:00:00Z')))).toMatchObject({ chain: 'untrusted' });
-    expect(await verifyDetachedCms({ cms: signedBy(shortLived), content, trustRootsPem: root.pem, now })).toMatchObject({ ...verified, chain: 'untrusted' });
+    expect(await verifyDetachedCms(stamp(certify({ purpose: timeStampingPurpose })))).toMatchObject({
+      chain: 'untrusted',
+      problem: "The signer's certificate was not valid when it was signed.",
+    });
+    expect(await verifyDetachedCms(stamp(authority, new Date('2026-06-02T00:00:00Z')))).toMatchObject({
+      chain: 'untrusted',
+    });
+    expect(await verifyDetachedCms({ cms: signedBy(shortLived), content, trustRootsPem: root.pem, now })).toMatchObject(
+      { ...verified, chain: 'untrusted' },
+    );
     const documentTimeStamps = [{ time: time.toISOString(), authority: 'Example TSA', chain: 'trusted' as const }];
-    expect(await verifyDetachedCms({ cms: signedBy(shortLived), content, trustRootsPem: root.pem, now, documentTimeStamps })).toMatchObject({ chain: 'trusted', timeStamp: documentTimeStamps[0] });
+    expect(
+      await verifyDetachedCms({ cms: signedBy(shortLived), content, trustRootsPem: root.pem, now, documentTimeStamps }),
+    ).toMatchObject({ chain: 'trusted', timeStamp: documentTimeStamps[0] });
   });
 });
 
 describe('a list of revoked certificates that the letter brings along', () => {
   const direct = certify({ issuer: root });
   const judge = (issuer: OwnCertificate, at: string, certificate = direct) => {
-    const list = makeRevocationList({ issuer, revoked: [{ certificate, at: new Date(at) }], madeAt: new Date('2026-06-01T00:00:00Z') });
-    return verifyDetachedCms({ cms: signedBy(direct), content, trustRootsPem: root.pem, now: signedAt, validationData: { certificates: [], crls: [list, Buffer.from('damaged')], ocsps: [Buffer.from('damaged')] } });
+    const list = makeRevocationList({
+      issuer,
+      revoked: [{ certificate, at: new Date(at) }],
+      madeAt: new Date('2026-06-01T00:00:00Z'),
+    });
+    return verifyDetachedCms({
+      cms: signedBy(direct),
+      content,
+      trustRootsPem: root.pem,
+      now: signedAt,
+      validationData: { certificates: [], crls: [list, Buffer.from('damaged')], ocsps: [Buffer.from('damaged')] },
+    });
   };
 
   it('takes the trust of a certificate that was revoked before it signed, not of one revoked later', async () => {
-    expect(await judge(root, '2026-04-30T00:00:00Z')).toMatchObject({ ...verified, chain: 'untrusted', problem: 'A certificate of the signature was revoked before it was signed.' });
+    expect(await judge(root, '2026-04-30T00:00:00Z')).toMatchObject({
+      ...verified,
+      chain: 'untrusted',
+      problem: 'A certificate of the signature was revoked before it was signed.',
+    });
     expect(await judge(root, '2026-05-02T00:00:00Z')).toMatchObject({ chain: 'trusted' });
   });
 
   it('counts when its own issuer signed it, and for its certificates only', async () => {
-    expect(await judge(certify({ commonName: 'Root', ca: true }), '2026-04-30T00:00:00Z')).toMatchObject({ chain: 'trusted' });
-    expect(await judge(root, '2026-04-30T00:00:00Z', certify({ commonName: 'Another', issuer: root }))).toMatchObject({ chain: 'trusted' });
+    expect(await judge(certify({ commonName: 'Root', ca: true }), '2026-04-30T00:00:00Z')).toMatchObject({
+      chain: 'trusted',
+    });
+    expect(await judge(root, '2026-04-30T00:00:00Z', certify({ commonName: 'Another', issuer: root }))).toMatchObject({
+      chain: 'trusted',
+    });
   });
 });
 
@@ -242,24 +489,62 @@ describe('an answer about revocation that the letter brings along', () => {
   async function answer(signedBy: OwnCertificate, at: string): Promise<Uint8Array> {
     const certID = new pkijs.CertID();
     await certID.createForCertificate(direct.fields, { hashAlgorithm: 'SHA-1', issuerCertificate: root.fields });
-    const certStatus = new asn1js.Constructed({ idBlock: { tagClass: 3, tagNumber: 1 }, value: [new asn1js.GeneralizedTime({ valueDate: new Date(at) })] });
+    const certStatus = new asn1js.Constructed({
+      idBlock: { tagClass: 3, tagNumber: 1 },
+      value: [new asn1js.GeneralizedTime({ valueDate: new Date(at) })],
+    });
     const basic = new pkijs.BasicOCSPResponse({ certs: [signedBy.fields] });
-    basic.tbsResponseData = new pkijs.ResponseData({ responderID: signedBy.fields.subject, producedAt: new Date(at), responses: [new pkijs.SingleResponse({ certID, certStatus, thisUpdate: new Date(at) })] });
-    const key = await crypto.subtle.importKey('pkcs8', signedBy.privateKey.export({ format: 'der', type: 'pkcs8' }), { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }, false, ['sign']);
+    basic.tbsResponseData = new pkijs.ResponseData({
+      responderID: signedBy.fields.subject,
+      producedAt: new Date(at),
+      responses: [new pkijs.SingleResponse({ certID, certStatus, thisUpdate: new Date(at) })],
+    });
+    const key = await crypto.subtle.importKey(
+      'pkcs8',
+      signedBy.privateKey.export({ format: 'der', type: 'pkcs8' }),
+      { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
+      false,
+      ['sign'],
+    );
     await basic.sign(key, 'SHA-256');
     const response = new asn1js.OctetString({ valueHex: basic.toSchema().toBER() });
-    return new Uint8Array(new pkijs.OCSPResponse({ responseStatus: new asn1js.Enumerated({ value: 0 }), responseBytes: new pkijs.ResponseBytes({ responseType: '1.3.6.1.5.5.7.48.1.1', response }) }).toSchema().toBER());
+    return new Uint8Array(
+      new pkijs.OCSPResponse({
+        responseStatus: new asn1js.Enumerated({ value: 0 }),
+        responseBytes: new pkijs.ResponseBytes({ responseType: '1.3.6.1.5.5.7.48.1.1', response }),
+      })
+        .toSchema()
+        .toBER(),
+    );
   }
 
   it.each<[string, OwnCertificate, string, CmsVerdict['chain']]>([
     ['of the issuer, for a time before the signature', root, '2026-04-30T00:00:00Z', 'untrusted'],
     ['of the issuer, for a time after the signature', root, '2026-05-02T00:00:00Z', 'trusted'],
-    ['of one whom the issuer certified for that', certify({ commonName: 'Responder', issuer: root, purpose: ocsp }), '2026-04-30T00:00:00Z', 'untrusted'],
-    ['of one whom the issuer certified for something else', certify({ commonName: 'Responder', issuer: root }), '2026-04-30T00:00:00Z', 'trusted'],
+    [
+      'of one whom the issuer certified for that',
+      certify({ commonName: 'Responder', issuer: root, purpose: ocsp }),
+      '2026-04-30T00:00:00Z',
+      'untrusted',
+    ],
+    [
+      'of one whom the issuer certified for something else',
+      certify({ commonName: 'Responder', issuer: root }),
+      '2026-04-30T00:00:00Z',
+      'trusted',
+    ],
     ['of a stranger', certify({ commonName: 'Responder', purpose: ocsp }), '2026-04-30T00:00:00Z', 'trusted'],
   ])('%s leaves the chain as it must', async (_, signedByWhom, at, chain) => {
     const validationData = { certificates: [], crls: [], ocsps: [await answer(signedByWhom, at)] };
-    expect(await verifyDetachedCms({ cms: signedBy(direct), content, trustRootsPem: root.pem, now: signedAt, validationData })).toMatchObject({ ...verified, chain });
+    expect(
+      await verifyDetachedCms({
+        cms: signedBy(direct),
+        content,
+        trustRootsPem: root.pem,
+        now: signedAt,
+        validationData,
+      }),
+    ).toMatchObject({ ...verified, chain });
   });
 });
 
@@ -271,38 +556,67 @@ describe('hostile DER', () => {
     ['nothing', new Uint8Array()],
     ['zeros', new Uint8Array(4096)],
     ['a hundred thousand nested sequences of no stated length', Buffer.alloc(200_000, Buffer.of(0x30, 0x80))],
-    ['nested sequences of stated lengths', Buffer.concat(Array.from({ length: 5000 }, () => Buffer.of(0x30, 0x84, 0x00, 0x01, 0x00, 0x00)))],
+    [
+      'nested sequences of stated lengths',
+      Buffer.concat(Array.from({ length: 5000 }, () => Buffer.of(0x30, 0x84, 0x00, 0x01, 0x00, 0x00))),
+    ],
     ['a length of 4 GB', Buffer.of(0x30, 0x84, 0xff, 0xff, 0xff, 0xff, 0x02, 0x01, 0x01)],
     ['a length of 126 bytes', Buffer.concat([Buffer.of(0x30, 0xfe), Buffer.alloc(126, 0xff)])],
-    ['a million empty elements', Buffer.concat([Buffer.of(0x30, 0x83, 0x0f, 0x42, 0x40), Buffer.alloc(1_000_000, Buffer.of(0x05, 0x00))])],
+    [
+      'a million empty elements',
+      Buffer.concat([Buffer.of(0x30, 0x83, 0x0f, 0x42, 0x40), Buffer.alloc(1_000_000, Buffer.of(0x05, 0x00))]),
+    ],
     ['other DER', Buffer.from(root.der)],
   ])('ends in a problem: %s', async (_, bytes) => {
     const start = performance.now();
-    expect(await verifyDetachedCms({ cms: bytes, content, trustRootsPem: root.pem })).toMatchObject({ digestMatches: false, signatureValid: false, problem: expect.stringMatching(/\w+\.$/) });
+    expect(await verifyDetachedCms({ cms: bytes, content, trustRootsPem: root.pem })).toMatchObject({
+      digestMatches: false,
+      signatureValid: false,
+      problem: expect.stringMatching(/\w+\.$/),
+    });
     expect(performance.now() - start).toBeLessThan(millisecondsMax);
   });
 
   it('of the largest size is read, and of one byte more is not', async () => {
     const padded = (bytes: number) => Buffer.concat([cms, Buffer.alloc(bytes - cms.length)]);
-    expect(await verifyDetachedCms({ cms: padded(cmsLimits.cmsBytesMax), content })).toMatchObject({ ...verified, problem: null });
-    expect(await verifyDetachedCms({ cms: padded(cmsLimits.cmsBytesMax + 1), content })).toMatchObject({ digestMatches: false, problem: 'The signature is larger than the limit.' });
+    expect(await verifyDetachedCms({ cms: padded(cmsLimits.cmsBytesMax), content })).toMatchObject({
+      ...verified,
+      problem: null,
+    });
+    expect(await verifyDetachedCms({ cms: padded(cmsLimits.cmsBytesMax + 1), content })).toMatchObject({
+      digestMatches: false,
+      problem: 'The signature is larger than the limit.',
+    });
   });
 
   it('that is cut off anywhere ends in a problem', async () => {
     for (let length = 0; length < cms.length; length += 37) {
-      expect(await verifyDetachedCms({ cms: cms.subarray(0, length), content })).toMatchObject({ digestMatches: false, problem: expect.any(String) });
+      expect(await verifyDetachedCms({ cms: cms.subarray(0, length), content })).toMatchObject({
+        digestMatches: false,
+        problem: expect.any(String),
+      });
     }
   });
 
   it('with changed bytes never throws, and never has other signed content', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(fc.nat({ max: cms.length - 1 }), fc.integer({ min: 1, max: 255 })), { minLength: 1, maxLength: 4 }), async (changes) => {
-        const changed = Buffer.from(cms);
-        for (const [place, mask] of changes) changed[place]! ^= mask;
-        const verdict = await verifyDetachedCms({ cms: changed, content: Buffer.from('other content'), trustRootsPem: root.pem });
-        expect(verdict.digestMatches && verdict.signatureValid).toBe(false);
-        expect(verdict.chain).toBe('untrusted');
-      }),
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.nat({ max: cms.length - 1 }), fc.integer({ min: 1, max: 255 })), {
+          minLength: 1,
+          maxLength: 4,
+        }),
+        async (changes) => {
+          const changed = Buffer.from(cms);
+          for (const [place, mask] of changes) changed[place]! ^= mask;
+          const verdict = await verifyDetachedCms({
+            cms: changed,
+            content: Buffer.from('other content'),
+            trustRootsPem: root.pem,
+          });
+          expect(verdict.digestMatches && verdict.signatureValid).toBe(false);
+          expect(verdict.chain).toBe('untrusted');
+        },
+      ),
       { numRuns: 300 },
     );
   });
