@@ -1,8 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { loadKeySecret } from '../pipelines/access/key-secret.ts';
 import { KeyTable } from '../pipelines/access/key-table.ts';
 import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
@@ -19,6 +17,7 @@ import { openReaderDatabase, resolveReader, type ReaderAddress, type ReaderDatab
 import { decideReadiness, type Readiness } from './readiness.ts';
 import { RequestReads } from './http/request-reads.ts';
 import { createServer } from './server.ts';
+import { writeDiscovery } from '../runtime/discovery.ts';
 
 /** A running API. */
 export interface RunningApi {
@@ -74,7 +73,7 @@ export async function startApi(
     await app.close();
     throw error;
   });
-  const discovery = await writeDiscovery(config.stateDir, {
+  const discovery = await writeDiscovery(config.stateDir, 'api.json', {
     url: api.url,
     metricsUrl: metricsPort.url,
     pid: process.pid,
@@ -246,22 +245,4 @@ function listen(server: Server, { host, port }: { host: string; port: number }):
 
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
-}
-
-/** Tells other processes of this machine where the API listens, in `api.json` of the state directory. */
-async function writeDiscovery(
-  stateDir: string,
-  facts: { url: string; metricsUrl: string; pid: number },
-): Promise<{ remove(): Promise<void> }> {
-  const path = join(stateDir, 'api.json');
-  const unfinished = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  const text = `${JSON.stringify(facts)}\n`;
-  await writeFile(unfinished, text);
-  await rename(unfinished, path);
-  return {
-    async remove() {
-      const current = await readFile(path, 'utf8').catch(() => '');
-      if (current === text) await unlink(path).catch(() => {});
-    },
-  };
 }

@@ -1,4 +1,4 @@
-import { readFile, rename, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { InvalidArgumentError, type Command } from 'commander';
 import { applyDeltaFile, type AppliedDelta } from '../pipelines/caches/client/apply-delta-file.ts';
 import { checkFile } from '../pipelines/caches/client/check-file.ts';
@@ -6,6 +6,7 @@ import { parseManifest } from '../pipelines/caches/client/served-manifest.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { runCommand, type Outcome } from './command.ts';
 import { formatCount, formatFacts } from './table.ts';
+import { keepWholeFile } from '../runtime/whole-file.ts';
 
 interface ApplyOptions {
   output: string;
@@ -55,7 +56,7 @@ async function applyDelta({
   const unfinished = `${output}.${process.pid}.unfinished`;
   const applied = await applyDeltaFile({ oldPath: old, deltaPath: delta, outputPath: unfinished, expected })
     .then(async (made) => {
-      await rename(unfinished, output);
+      await keepWholeFile(unfinished, output, { durable: true });
       return made;
     })
     .catch(async (error: unknown) => {

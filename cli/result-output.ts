@@ -1,6 +1,7 @@
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ServiceError } from '../runtime/errors.ts';
+import { keepWholeFile } from '../runtime/whole-file.ts';
 
 /** Where results are written, piece by piece: each piece waits until the one before has gone, so that none pile up. */
 export interface ResultOutput {
@@ -61,9 +62,8 @@ async function newFile(path: string): Promise<ResultOutput> {
     write: (text) => file.appendFile(text),
     async end() {
       ended = true;
-      await file.sync();
       await file.close();
-      await rename(unfinished, path);
+      await keepWholeFile(unfinished, path, { durable: true });
     },
     async discard() {
       if (ended) return;

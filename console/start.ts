@@ -1,7 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { openQueues } from '../jobs/queues/backend.ts';
 import { openScoringPool } from '../pipelines/audio/scoring/scoring-pool.ts';
 import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
@@ -12,6 +9,7 @@ import { addressOf, requireOrigin, type ConsoleAddress } from './http/address.ts
 import type { ConsoleWork } from './http/console-work.ts';
 import { createConsoleServer } from './server.ts';
 import { sweepUploads } from './http/uploads.ts';
+import { writeDiscovery } from '../runtime/discovery.ts';
 
 /** A running console. */
 export interface RunningConsole {
@@ -55,7 +53,7 @@ export async function startConsole(services: Services): Promise<RunningConsole> 
   const { port } = app.server.address() as AddressInfo;
   address = addressOf(config, port);
   const url = config.consoleOrigin ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const discovery = await writeDiscovery(config.stateDir, { url, pid: process.pid });
+  const discovery = await writeDiscovery(config.stateDir, 'console.json', { url, pid: process.pid });
   log.info({ url, host, port }, 'listening');
   const close = async () => {
     stopping.abort(new ServiceError('interrupted', { operation: 'run console' }));
@@ -66,21 +64,4 @@ export async function startConsole(services: Services): Promise<RunningConsole> 
   };
   let closing: Promise<void> | undefined;
   return { url, close: () => (closing ??= close()) };
-}
-
-/** Tells other processes of this machine where the console listens, in `console.json` of the state directory. */
-async function writeDiscovery(
-  stateDir: string,
-  facts: { url: string; pid: number },
-): Promise<{ remove(): Promise<void> }> {
-  const path = join(stateDir, 'console.json');
-  const unfinished = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  const text = `${JSON.stringify(facts)}\n`;
-  await writeFile(unfinished, text);
-  await rename(unfinished, path);
-  return {
-    async remove() {
-      if ((await readFile(path, 'utf8').catch(() => '')) === text) await unlink(path).catch(() => {});
-    },
-  };
 }

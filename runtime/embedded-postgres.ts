@@ -23,6 +23,7 @@ import { ServiceError } from './errors.ts';
 import { processLives, withFileLock } from './file-lock.ts';
 import { connect } from './postgres.ts';
 import { findPrograms, type Programs } from './postgres-programs.ts';
+import { writeWholeFile } from './whole-file.ts';
 
 const run = promisify(execFile);
 
@@ -167,7 +168,8 @@ async function prepareHome(stateDir: string, account: Account | undefined): Prom
   await mkdir(join(home, 'holders'), { recursive: true });
   if (known === undefined && dirname(home) === rootHomes) await chmod(rootHomes, 0o755);
   await chmod(home, 0o755); // whatever the umask is: the server's account must get through
-  if (known === undefined) await writeWhole(join(stateDir, 'postgres-home'), place);
+  if (known === undefined)
+    await writeWholeFile(join(stateDir, 'postgres-home'), place, { durable: false, mode: 0o600 });
   return home;
 }
 
@@ -202,7 +204,7 @@ async function startIfStopped(home: string, account: Account | undefined): Promi
   const server = await startServer({ home, programs, account, port: cluster.port });
   await waitUntilReady(cluster, server, home);
   await makeDatabase(cluster);
-  await writeWhole(join(home, 'cluster.json'), JSON.stringify(cluster));
+  await writeWholeFile(join(home, 'cluster.json'), JSON.stringify(cluster), { durable: false, mode: 0o600 });
   return cluster;
 }
 
@@ -214,12 +216,6 @@ async function answersSoon(home: string, cluster: Cluster): Promise<boolean> {
     await sleep(50);
   }
   return false;
-}
-
-/** Writes a file that is there whole or not at all, for its owner only. */
-async function writeWhole(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.new`, text, { mode: 0o600 });
-  await rename(`${path}.new`, path);
 }
 
 /** The facts of the last start. If they are lost the next start makes new ones, with the owner's password that is kept apart. */

@@ -93,7 +93,7 @@ async function replaceDead({ path, mine, found }: { path: string; mine: string; 
     if ((await read(path)) !== found) return false;
     const replacement = `${mine}.lock`;
     await link(mine, replacement);
-    await rename(replacement, path);
+    await rename(replacement, path); // a second name of the file that waits, which keepWholeFile would have renamed away
     return true;
   });
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createWholeFile } from './whole-file.ts';
 
 /**
  * A secret of 64 hex digits that the state directory keeps under a name, made at the first call. Processes that start
@@ -8,7 +9,11 @@ import { join } from 'node:path';
  */
 export async function readOrMakeSecret(stateDir: string, name: string): Promise<string> {
   const path = join(stateDir, name);
-  return (await readStored(path)) ?? makeStored(path, stateDir);
+  const stored = await readStored(path);
+  if (stored !== undefined) return stored;
+  // Where another process was faster, its secret stays.
+  await createWholeFile(path, `${randomBytes(32).toString('hex')}\n`, { durable: true, mode: 0o600 });
+  return (await readStored(path)) ?? '';
 }
 
 async function readStored(path: string): Promise<string | undefined> {
@@ -18,22 +23,4 @@ async function readStored(path: string): Promise<string | undefined> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-/** Writes a whole file first and then links it to its name, which fails if another process was faster. */
-async function makeStored(path: string, stateDir: string): Promise<string> {
-  await mkdir(stateDir, { recursive: true });
-  const unfinished = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
-  const file = await open(unfinished, 'wx', 0o600);
-  try {
-    await file.writeFile(`${randomBytes(32).toString('hex')}\n`);
-    await file.sync();
-    await file.close();
-    await link(unfinished, path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    });
-  } finally {
-    await unlink(unfinished);
-  }
-  return (await readStored(path)) ?? '';
 }

@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
-import { link, lstat, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { lstat, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
+import { createWholeFile, writeWholeFile } from '../../runtime/whole-file.ts';
 
 /** A result that a watcher writes; `id` is that of the taken thing, by which a second try knows its own. */
 export interface DropResult {
@@ -32,19 +33,10 @@ async function writeResultBeside(folder: string, entry: TakenEntry, text: string
 
 /** Writes a new file, which whoever reads it sees whole; true also if it is there from an earlier try for the same taken file. */
 async function writeOnce(path: string, text: string, id: string): Promise<boolean> {
-  const unfinished = `${path}.${id}.tmp`;
-  await writeFile(unfinished, text);
-  try {
-    await link(unfinished, path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    if (!(await readFile(path, 'utf8')).includes(`"id": "${id}"`)) return false;
-    await rename(unfinished, path);
-    return true;
-  } finally {
-    await rm(unfinished, { force: true });
-  }
+  if (await createWholeFile(path, text, { durable: true })) return true;
+  if (!(await readFile(path, 'utf8')).includes(`"id": "${id}"`)) return false;
+  await writeWholeFile(path, text, { durable: true });
+  return true;
 }
 
 /** Moves a folder, whose result lies in it, into another one. The rename alone ends it, so that a killed watcher does it again. Returns the name. */
@@ -69,7 +61,7 @@ async function renameFolder(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Replaces a file by a complete one: whoever reads it sees all of it, also after a crash of the machine. */
+/** Replaces what is there, a folder too, by a whole and durable file. Its unfinished name is fixed: an unknown one would be a file of the request. */
 export async function replaceFile(
   path: string,
   write: (append: (content: string | Uint8Array) => Promise<unknown>) => Promise<unknown>,
@@ -77,14 +69,7 @@ export async function replaceFile(
   const unfinished = `${path}.tmp`;
   await rm(unfinished, { recursive: true, force: true }); // what a killed watcher left
   await rm(path, { recursive: true, force: true });
-  const file = await open(unfinished, 'wx');
-  try {
-    await write((content) => file.appendFile(content));
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(unfinished, path);
+  await writeWholeFile(path, (file) => write((content) => file.appendFile(content)), { durable: true, unfinished });
 }
 
 const nameBytesMax = 200; // a file system allows 255, and the result's ending must fit

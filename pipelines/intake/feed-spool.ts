@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '../../runtime/errors.ts';
+import { keepWholeFile } from '../../runtime/whole-file.ts';
 
 /** A submitted file that waits for its load: named by its content, so that the same bytes are kept once. */
 export interface SpooledFile {
@@ -37,10 +38,7 @@ export async function receiveFile(feedDir: string, path: string): Promise<Incomi
     const copied = await copy(source, unfinished);
     return {
       ...copied,
-      async keep() {
-        await rename(unfinished, spooledPath(feedDir, copied.sha256));
-        await syncDirectory(feedDir);
-      },
+      keep: () => keepWholeFile(unfinished, spooledPath(feedDir, copied.sha256), { durable: true }),
       discard: () => rm(unfinished, { force: true }),
     };
   } catch (error) {
@@ -108,15 +106,9 @@ async function copy(source: FileHandle, to: string): Promise<SpooledFile> {
       await target.writeFile(buffer.subarray(0, bytesRead));
       bytes += bytesRead;
     }
-    await target.sync();
+    await target.sync(); // here and not in keep() alone, which runs in a transaction that holds a lock
     return { sha256: digest.digest('hex'), bytes };
   } finally {
     await target.close();
   }
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  await directory.sync();
-  await directory.close();
 }

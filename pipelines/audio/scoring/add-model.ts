@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { stat } from 'node:fs/promises';
 import type { Config } from '../../../runtime/config.ts';
 import { ServiceError, isServiceError } from '../../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
@@ -17,6 +15,7 @@ import {
   type ModelManifest,
 } from '../models/manifest.ts';
 import { familyOf, readShippedRows } from '../models/shipped-models.ts';
+import { writeWholeFile } from '../../../runtime/whole-file.ts';
 
 /** A model that is to be added, and who wants it why. */
 export interface ModelAddition {
@@ -117,27 +116,7 @@ function invalid({ model }: ModelManifest, problem: string, cause?: unknown): Se
   });
 }
 
-/** Whole and durable under its name, or not there. */
 async function keepWeights(path: string, weights: Uint8Array): Promise<void> {
   const kept = await stat(path).catch(() => null);
-  if (kept?.size === weights.byteLength) return;
-  const unfinished = join(dirname(path), `incoming-${randomBytes(8).toString('hex')}`);
-  await mkdir(dirname(path), { recursive: true });
-  try {
-    await writeFile(unfinished, weights, { mode: 0o640, flag: 'wx' });
-    await sync(unfinished);
-    await rename(unfinished, path);
-    await sync(dirname(path));
-  } finally {
-    await rm(unfinished, { force: true });
-  }
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  if (kept?.size !== weights.byteLength) await writeWholeFile(path, weights, { durable: true, mode: 0o640 });
 }

@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, utimes, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, stat, utimes, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { AudioRefusal } from '../reasons.ts';
+import { keepWholeFile } from '../../../runtime/whole-file.ts';
 
 /** A path as the file system has it: names need not be UTF-8. */
 export type FilePath = string | Buffer;
@@ -96,10 +97,7 @@ export class AudioStore {
       await utimes(path, now, now); // so that a sweep which knows of no row yet leaves it alone
       return this.discard(incoming);
     }
-    await sync(incoming.unfinished);
-    if ((await mkdir(join(path, '..'), { recursive: true })) !== undefined) await sync(this.directory);
-    await rename(incoming.unfinished, path);
-    await sync(join(path, '..'));
+    await keepWholeFile(incoming.unfinished, path, { durable: true });
   }
 
   /** Removes a copy that is not needed; does nothing if it was kept. */
@@ -231,13 +229,4 @@ async function statOrNull(path: string): Promise<Stats | null> {
     if (error.code === 'ENOENT') return null;
     throw error;
   });
-}
-
-async function sync(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, readdir, rename, rm, stat, utimes, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -7,6 +6,7 @@ import type { Log } from '../../../runtime/log.ts';
 import { CHANNEL_MODES } from '../verification.ts';
 import { STREAM_ENCODINGS, frameBytesOf, wavHeader, wavHeaderBytes, type StreamFormat } from './stream-format.ts';
 import { becomeHolder, endHolder, holderForm, holderLives, type Holder } from './stream-holder.ts';
+import { writeWholeFile } from '../../../runtime/whole-file.ts';
 
 const factsForm = z.strictObject({
   id: z.guid(),
@@ -139,20 +139,10 @@ export class SpoolDirectory {
 
   /** Under their name they are whole, whatever happens. */
   private async writeFacts(facts: StreamFacts): Promise<void> {
-    const unfinished = join(this.directory, `incoming-${randomBytes(8).toString('hex')}`);
-    try {
-      const file = await open(unfinished, 'wx', 0o640);
-      try {
-        await file.writeFile(`${JSON.stringify({ ...facts, holder: this.holder })}\n`);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(unfinished, this.factsPath(facts.id));
-    } catch (cause) {
-      await rm(unfinished, { force: true });
+    const text = `${JSON.stringify({ ...facts, holder: this.holder })}\n`;
+    await writeWholeFile(this.factsPath(facts.id), text, { durable: true, mode: 0o640 }).catch((cause: unknown) => {
       throw notWritten(cause);
-    }
+    });
   }
 
   private spooled(facts: StreamFacts): SpooledStream {

@@ -57,7 +57,6 @@ async function writeNewFile(
         hint: 'The old file is another version, or damaged: download the whole file.',
       });
     }
-    await output.sync();
     return file;
   } finally {
     await output.close();

@@ -1,8 +1,9 @@
-import { mkdir, open, readdir, readFile, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { DirectoryLock } from './directory-lock.ts';
 import { manifestInFile, type ServedManifest } from './served-manifest.ts';
+import { syncPath, writeWholeFile, keepWholeFile } from '../../../runtime/whole-file.ts';
 
 /** Form of the state file. */
 const stateSchema = 'caller-trust/copy/1';
@@ -78,14 +79,12 @@ export class LocalCopy {
   /** Makes what was begun the copy, in one step. @throws as {@link begin} */
   async replace(state: CopyState): Promise<void> {
     await this.#lock.requireHeld();
-    await writeDurably(join(this.#unfinished, copyFiles.state), formatState(state));
     await syncPath(join(this.#unfinished, copyFiles.rows));
-    await syncPath(this.#unfinished);
+    await writeWholeFile(join(this.#unfinished, copyFiles.state), formatState(state), { durable: true });
     const { version, file } = state.manifest;
     const before = await readlink(join(this.#directory, this.#name)).catch(() => undefined);
     const target = await this.#freeName(`v${version}-${file.plainSha256.slice(0, 12)}`);
-    await rename(this.#unfinished, join(this.#versions, target));
-    await syncPath(this.#versions);
+    await keepWholeFile(this.#unfinished, join(this.#versions, target), { durable: true });
     await this.#pointTo(target);
     await this.#removeOthers([target, ...(before === undefined ? [] : [before.split('/').at(-1)!])]);
   }
@@ -93,16 +92,14 @@ export class LocalCopy {
   /** Replaces the state alone, where the rows stay as they are. @throws as {@link begin} */
   async confirm(state: CopyState): Promise<void> {
     await this.#lock.requireHeld();
-    const path = join(this.#directory, this.#name, copyFiles.state);
-    await writeDurably(`${path}.new`, formatState(state));
-    await rename(`${path}.new`, path);
+    await writeWholeFile(join(this.#directory, this.#name, copyFiles.state), formatState(state), { durable: true });
   }
 
   async #pointTo(target: string): Promise<void> {
     const link = join(this.#versions, '.link');
     await rm(link, { force: true });
     await symlink(join('.versions', this.#name, target), link);
-    await rename(link, join(this.#directory, this.#name));
+    await rename(link, join(this.#directory, this.#name)); // not keepWholeFile: a link that leads nowhere yet cannot be opened to be synced
     await syncPath(this.#directory);
   }
 
@@ -138,25 +135,6 @@ function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined; // cut off, or not ours
-  }
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, 'w');
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-async function syncPath(path: string): Promise<void> {
-  const opened = await open(path, 'r');
-  try {
-    await opened.sync();
-  } finally {
-    await opened.close();
   }
 }
 

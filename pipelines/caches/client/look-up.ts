@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
 import { findCache, formatArtefact, type ArtefactName } from '../definition.ts';
@@ -9,6 +9,7 @@ import { nameOf } from './local-copy.ts';
 import { parseManifest, type ServedManifest } from './served-manifest.ts';
 import type { ServiceClient } from './service-client.ts';
 import { manifestHref } from './update-copy.ts';
+import { writeWholeFile } from '../../../runtime/whole-file.ts';
 
 export interface LookUpOptions {
   readonly client: ServiceClient;
@@ -66,7 +67,8 @@ async function readManifest({ client, artefact, directory }: LookUpOptions): Pro
   const known = path === undefined ? undefined : await readKept(path);
   const answer = await client.getDocument(manifestHref(artefact), known?.etag);
   if (answer.isKnown) return parseManifest(known!.body);
-  if (path !== undefined) await keep(path, JSON.stringify({ etag: answer.etag, body: answer.body }));
+  if (path !== undefined)
+    await writeWholeFile(path, JSON.stringify({ etag: answer.etag, body: answer.body }), { durable: false });
   return parseManifest(answer.body);
 }
 
@@ -96,7 +98,7 @@ async function readIndex(
   if (kept !== undefined && sha256Of(kept) === index.sha256) return parseSegmentIndex(kept.toString());
   const { bytes } = await client.getBytes(index.href);
   if (sha256Of(bytes) !== index.sha256) return 'moved';
-  if (path !== undefined) await keep(path, bytes);
+  if (path !== undefined) await writeWholeFile(path, bytes, { durable: false });
   return parseSegmentIndex(bytes.toString());
 }
 
@@ -142,12 +144,6 @@ function findRow(rows: Buffer, key: string, { columns }: ServedManifest): Record
       problem: 'The row has other columns than the manifest says.',
     });
   return Object.fromEntries(columns.map(({ name }, at) => [name, values[at]!]));
-}
-
-async function keep(path: string, content: string | Buffer): Promise<void> {
-  await mkdir(join(path, '..'), { recursive: true });
-  await writeFile(`${path}.${process.pid}.new`, content);
-  await rename(`${path}.${process.pid}.new`, path);
 }
 
 const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');

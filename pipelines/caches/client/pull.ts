@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCodeOf, isServiceError, publicReason, ServiceError, type ErrorCode } from '../../../runtime/errors.ts';
 import { CACHES, findCache, formatArtefact } from '../definition.ts';
@@ -7,6 +7,7 @@ import { LocalCopy, nameOf } from './local-copy.ts';
 import { parseManifestList, type ServedManifest } from './served-manifest.ts';
 import type { ServiceClient } from './service-client.ts';
 import { bringUpToDate, type Target, type UpdatedCopy } from './update-copy.ts';
+import { writeWholeFile } from '../../../runtime/whole-file.ts';
 
 /** What to pull: caches, and countries of the caches that are split by country; `all` for every country that is published. */
 export interface Wanted {
@@ -86,8 +87,7 @@ async function readList(client: ServiceClient, directory: string): Promise<Serve
   const known = await readKeptList(path);
   const answer = await client.getDocument('/v1/caches', known?.etag);
   if (answer.isKnown) return known!.manifests;
-  await writeFile(`${path}.new`, JSON.stringify({ etag: answer.etag, body: answer.body }));
-  await rename(`${path}.new`, path);
+  await writeWholeFile(path, JSON.stringify({ etag: answer.etag, body: answer.body }), { durable: false });
   return parseManifestList(answer.body);
 }
 

@@ -137,7 +137,7 @@ async function applyOffered(
 async function downloadWhole({ client, copy, parallel }: UpdateOptions, { file }: ServedManifest): Promise<number> {
   const path = await copy.downloadPath('full');
   await downloadChecked({ client, path, parallel, remote: file, plainSha256: file.plainSha256 });
-  await rename(path, await copy.begin());
+  await rename(path, await copy.begin()); // LocalCopy.replace makes it durable with its directory
   return file.bytes;
 }
 

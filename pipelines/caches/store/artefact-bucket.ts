@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { ArtefactDirectory } from './artefact-directory.ts';
@@ -8,6 +8,7 @@ import { ObjectFile } from './object-file.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { StoredFile } from './stored-file.ts';
 import { formatStoredName, parseStoredName, type StoredKind, type StoredName } from './stored-name.ts';
+import { keepWholeFile } from '../../../runtime/whole-file.ts';
 
 /** Copies of the newest files of one artefact that stay on this machine: the version that the next build copies from, and the one before. */
 const copiesKept: Readonly<Record<StoredKind, number>> = { artefact: 2, index: 2, delta: 32 };
@@ -144,8 +145,8 @@ export class ArtefactBucket implements ArtefactStore {
           object: this.path(name),
           problem: 'The object is not what its name says.',
         });
-      await mkdir(dirname(copies.path(name)), { recursive: true });
-      await rename(unfinished, copies.path(name));
+      // A copy that a crash of the machine damages is fetched again.
+      await keepWholeFile(unfinished, copies.path(name), { durable: false });
     } finally {
       reader.close();
       await handle.close().catch(() => {}); // closed before it was renamed

@@ -1,9 +1,10 @@
-import { open, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { open, mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { FileHandle } from 'node:fs/promises';
 import type { ArtefactStore, UnfinishedFile } from './artefact-store.ts';
 import { LocalFile, type StoredFile } from './stored-file.ts';
 import { formatStoredName, parseStoredName, type StoredName } from './stored-name.ts';
+import { keepWholeFile } from '../../../runtime/whole-file.ts';
 
 /** Files of artefacts in a directory: `<cache>[/<country>]/<sha256>` with the ending of its kind, and unfinished ones in `unfinished/`. */
 export class ArtefactDirectory implements ArtefactStore {
@@ -34,13 +35,8 @@ export class ArtefactDirectory implements ArtefactStore {
     return {
       handle,
       keep: async (name) => {
-        await handle.sync();
         await handle.close();
-        const directory = dirname(this.path(name));
-        const isNew = (await mkdir(directory, { recursive: true })) !== undefined;
-        await rename(path, this.path(name));
-        for (const changed of isNew ? [directory, join(this.directory, name.cache), this.directory] : [directory])
-          await syncDirectory(changed);
+        await keepWholeFile(path, this.path(name), { durable: true });
       },
       discard: async () => {
         await handle.close().catch(() => {});
@@ -84,10 +80,4 @@ async function sizeOf(path: string): Promise<number | undefined> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  await directory.sync();
-  await directory.close();
 }
