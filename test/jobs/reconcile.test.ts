@@ -129,10 +129,10 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
       expect(await queues.state('feeds', `feed-${unrecorded}`)).toBe('waiting');
       expect(
         await queryRow(backend.database.db, 'SELECT state, failure_code FROM feed_load WHERE load_id = $1', [crashing]),
-      ).toEqual({ state: 'failed', failure_code: 'job_lost' });
+      ).toEqual({ state: 'failed', failureCode: 'job_lost' });
       expect(
         await queryRow(backend.database.db, 'SELECT state, failure_code FROM build WHERE build_id = $1', [buildId]),
-      ).toEqual({ state: 'failed', failure_code: 'build_lost' });
+      ).toEqual({ state: 'failed', failureCode: 'build_lost' });
     });
 
     it('queues the calls of a proof whose job is gone, until they are placed', async () => {
@@ -168,8 +168,8 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
           operationId,
         ]);
       expect([await row(crashing), await row(forgotten)]).toEqual([
-        { state: 'failed', failure_code: 'job_lost' },
-        { state: 'queued', failure_code: null },
+        { state: 'failed', failureCode: 'job_lost' },
+        { state: 'queued', failureCode: null },
       ]);
       expect(await look()).toEqual({ enqueued: 0, lost: 0 });
     });
@@ -193,7 +193,7 @@ describe.each(backends)('the reconciler with queues in $kind', ({ kind, skipped 
         await queryRow(backend.database.db, 'SELECT state, outcome, failure_code FROM night_run WHERE run_id = $1', [
           runId,
         ]),
-      ).toEqual({ state: 'finished', outcome: 'failed', failure_code: 'job_lost' });
+      ).toEqual({ state: 'finished', outcome: 'failed', failureCode: 'job_lost' });
       expect(await look()).toEqual({ enqueued: 0, lost: 0 });
     });
   });

@@ -76,7 +76,7 @@ async function carryOut(letter: LetterReadingOutcome = goodLetter([])): Promise<
     await runOperation(options).catch(async (error: unknown) => {
       if (!(error instanceof ServiceError)) throw error;
       await db.query(
-        `UPDATE branding_operation SET state = 'failed', finished_at = now(), failure_code = $2, failure_reason = $3 WHERE operationId = $1`,
+        `UPDATE branding_operation SET state = 'failed', finished_at = now(), failure_code = $2, failure_reason = $3 WHERE operation_id = $1`,
         [operationId, error.code, error.problem],
       );
     });
@@ -137,8 +137,8 @@ describe('a folder with a request', () => {
     expect(queued).toMatchObject([
       {
         state: 'queued',
-        requested_by: expect.stringMatching(/^drop folder [0-9a-f]{16}$/) as string,
-        handed_in_by: userInfo().username,
+        requestedBy: expect.stringMatching(/^drop folder [0-9a-f]{16}$/) as string,
+        handedInBy: userInfo().username,
       },
     ]);
     expect(await queues.state('branding', `branding-${queued[0]!.operationId}`)).toBe('waiting');
@@ -342,7 +342,7 @@ describe('a folder that asks for the form of a letter', () => {
       sha256,
       owner,
       language: 'fr',
-      issued_by: expect.stringMatching(/^drop folder [0-9a-f]{16}$/) as string,
+      issuedBy: expect.stringMatching(/^drop folder [0-9a-f]{16}$/) as string,
       phones,
     });
     expect(await result('done', 'form', 'result.json')).toMatchObject({

@@ -41,8 +41,8 @@ async function submit(
 /** A proof as it stands once every code was given back. */
 async function prove(handle: string, phones: readonly string[]): Promise<void> {
   const { rows } = await db.query<{ proof_id: number }>(
-    `INSERT INTO number_proof (brandId, state, language, requested_by, ended_at, valid_until)
-     SELECT brandId, 'proven', 'en', 'test', clock_timestamp(), clock_timestamp() + interval '1 day' FROM brand WHERE handle = $1 RETURNING proof_id`,
+    `INSERT INTO number_proof (brand_id, state, language, requested_by, ended_at, valid_until)
+     SELECT brand_id, 'proven', 'en', 'test', clock_timestamp(), clock_timestamp() + interval '1 day' FROM brand WHERE handle = $1 RETURNING proof_id`,
     [handle],
   );
   await db.query('INSERT INTO number_proof_member (proof_id, phone) SELECT $1, unnest($2::text[])', [
