@@ -118,25 +118,7 @@ export async function moveDefault(db: Pool, sources: RegistrySources, request: D
 
 /** Each time that a model became a default or stopped to be one, newest first. */
 export async function listDefaultChanges(db: Queryable, model: string): Promise<DefaultChange[]> {
-  interface Row extends Record<string, unknown> {
-    readonly family: Family;
-    readonly model: string;
-    readonly since: Date;
-    readonly set_by: string;
-    readonly reason: string;
-    readonly report_id: number | null;
-    readonly forced: boolean;
-  }
-  const rows = await queryRows<Row>(db, sql('audio/list_model_default_changes'), [model]);
-  return rows.map((row) => ({
-    family: row.family,
-    model: row.model,
-    since: row.since,
-    setBy: row.set_by,
-    reason: row.reason,
-    reportId: row.report_id,
-    forced: row.forced,
-  }));
+  return queryRows<DefaultChange>(db, sql('audio/list_model_default_changes'), [model]);
 }
 
 /** Facts of the report that was named, else of the newest that fits. Nothing fits a present default whose weights are gone. */
