@@ -115,7 +115,7 @@ export class StreamConnection {
     const { service, owner, onBegin, config } = this.options;
     const stream = await service.begin(start, owner, {
       onWindow: (window) => this.send({ type: 'window', ...window }),
-      onTaken: () => this.pauseWhereBehind(),
+      onProgress: () => this.pauseWhereBehind(),
     });
     await onBegin(stream.id).catch(async (error: unknown) => {
       await stream.settle().catch(() => {}); // nothing came

@@ -1,4 +1,16 @@
+import { write } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+
+/** The descriptor of a scoring process through which decoded samples leave it: standard error is 2, and its messages are 3. */
+export const pcmDescriptor = 4;
+
+const writeSome = promisify(write);
+
+/** Writes all of the bytes, in the child. The pipe blocks the writer until the parent has read what came before. */
+export async function writePcm(bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += (await writeSome(pcmDescriptor, bytes, at)).bytesWritten;
+}
 
 /** Takes the next samples of a recording that is decoded: 16 bits, all channels in turn. No more come before it has ended. */
 export type TakePcm = (bytes: Uint8Array) => Promise<void>;
@@ -21,7 +33,7 @@ interface Intake {
 }
 
 /**
- * The parent's end of the pipe on which a process sends what it decodes (`pcm-pipe.ts`). A piece is read when the one before it has been
+ * The parent's end of the pipe on which a process sends what it decodes ({@link writePcm}). A piece is read when the one before it has been
  * taken, so that no more than some 64 KiB wait here, and the process waits with the rest.
  */
 export class PcmIntake {
@@ -29,7 +41,7 @@ export class PcmIntake {
   private readonly onFault: (fault: PcmNotTaken | 'unasked') => void;
   private intake: Intake | undefined;
 
-  /** `onFault` is told of samples that nobody asked for, and of those that could not be taken. */
+  /** `onFault` receives `unasked` for samples that nobody requested, and otherwise what `take` threw. */
   constructor(pipe: Readable, onFault: (fault: PcmNotTaken | 'unasked') => void) {
     this.pipe = pipe;
     this.onFault = onFault;
@@ -37,7 +49,7 @@ export class PcmIntake {
     pipe.on('error', () => {}); // the end of the process says more
   }
 
-  /** Samples are asked for from now on. */
+  /** Samples are expected from now on. */
   open(take: TakePcm): void {
     this.intake = { take, takenBytes: 0, awaited: undefined };
   }
@@ -50,7 +62,7 @@ export class PcmIntake {
     });
   }
 
-  /** No more samples are asked for. */
+  /** No more samples are expected. */
   close(): void {
     this.intake = undefined;
   }

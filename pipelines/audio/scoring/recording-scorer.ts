@@ -6,8 +6,9 @@ import { ChannelWindows, type CutWindow } from './channel-windows.ts';
 import { calibrate, decide, lowestScores } from './decision.ts';
 import { meanLogits, type Logits } from './logits.ts';
 import { mixChannels } from '../signal/mixed-channels.ts';
-import { VoiceUnion } from './voice-union.ts';
 import type { WindowBatch } from './window-batch.ts';
+import { SlidingSamples } from '../signal/sliding-samples.ts';
+import { voiceFramesPerSecond } from '../voice-activity/voice-frames.ts';
 
 /** Most windows of one recording, over all of its channels: 27 hours of a call's two sides at one window each 2 s. Each takes some 200 bytes of the result. */
 export const windowsMax = 100_000;
@@ -207,4 +208,33 @@ const nearness = ['excessive_noise', 'insufficient_voice', 'no_voice'] as const 
 /** Why a recording has no score: the nearest that one of its channels came to one. */
 export function reasonOfAll(reasons: readonly AudioReason[]): AudioReason {
   return nearness.find((reason) => reasons.includes(reason)) ?? 'no_voice';
+}
+
+/** Seconds in which there is voice on any channel, from the frames of each, which arrive at their own pace. Keeps what is not known of all channels yet. */
+export class VoiceUnion {
+  private readonly channels: SlidingSamples<Uint8Array>[];
+  private done = 0;
+  private voiced = 0;
+
+  constructor(channels: number) {
+    this.channels = Array.from(
+      { length: channels },
+      () => new SlidingSamples<Uint8Array>((length) => new Uint8Array(length)),
+    );
+  }
+
+  get seconds(): number {
+    return this.voiced / voiceFramesPerSecond;
+  }
+
+  /** The next frames of a channel, 1 for voice. */
+  add(channel: number, frames: Uint8Array): void {
+    this.channels[channel]!.append(frames);
+    const known = Math.min(...this.channels.map(({ length }) => length));
+    if (known === this.done) return;
+    const views = this.channels.map((each) => each.view(this.done, known));
+    for (let at = 0; at < known - this.done; at++) if (views.some((view) => view[at] === 1)) this.voiced++;
+    this.done = known;
+    for (const each of this.channels) each.dropBefore(known);
+  }
 }

@@ -6,7 +6,7 @@ import { voiceFramesPerSecond } from '../voice-activity/voice-activity.ts';
 import { ChannelWindows } from './channel-windows.ts';
 import { mixChannels } from '../signal/mixed-channels.ts';
 import type { OpenModels } from './open-models.ts';
-import { waveformBucketsMax } from './waveform-limits.ts';
+import { waveformBucketsMax } from './scorer-protocol.ts';
 
 /** Samples of the first, shortest stretches. */
 const firstBucketSamples = 16;

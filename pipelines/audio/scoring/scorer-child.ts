@@ -1,24 +1,19 @@
 import { errorMessageOf, isServiceError } from '../../../runtime/errors.ts';
+import { openParentChannel } from '../../../runtime/parent-channel.ts';
 import { AudioRefusal } from '../reasons.ts';
 import { OpenModels } from './open-models.ts';
 import { performTask } from './scorer-tasks.ts';
 import { requestForm, type ScorerAnswer } from './scorer-protocol.ts';
 
-/**
- * The process in which recordings are decoded and scored, one at a time: `fork` starts it, and it ends with its parent. What it
- * decodes comes from strangers and the decoder is native code, so it has no secrets, and its death costs the file in hand only.
- */
+// The process in which recordings are decoded and scored, one at a time. What it decodes comes from strangers and the decoder is native
+// code, so it has no secrets, and its death costs only the file that it works on.
 
 const opened = new OpenModels();
 
 /** Longest text of a refusal or fault that is sent: what `answerForm` takes. */
 const detailMax = 1000;
 
-function answer(message: ScorerAnswer): void {
-  process.send!(message, undefined, undefined, (error) => {
-    if (error !== null) process.exit(1); // the parent is gone
-  });
-}
+const answer = openParentChannel<ScorerAnswer>((message) => void perform(message));
 
 async function perform(message: unknown): Promise<void> {
   const { id, task } = requestForm.parse(message);
@@ -50,8 +45,4 @@ function problemOf(error: unknown): string {
   return isServiceError(error) ? error.problem : errorMessageOf(error);
 }
 
-// A terminal and systemd signal the whole group: the parent decides what becomes of the recording in hand.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
-process.on('disconnect', () => process.exit(0));
-process.on('message', (message) => void perform(message));
 answer({ kind: 'ready' });

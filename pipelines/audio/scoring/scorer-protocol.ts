@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { AUDIO_REASONS, type AudioReason } from '../reasons.ts';
 import { CHANNEL_MODES, DECISION_LABELS, SCORE_NAMES, WINDOW_LABELS } from '../verification.ts';
-import { waveformBucketsMax } from './waveform-limits.ts';
 
-/**
- * What the pool and its child processes say to each other, as JSON. Both sides check: a child may have been taken over by a file,
- * and nothing else than these forms comes out of it.
- */
+// The messages between the pool and its child processes, as JSON. Both sides check them: a child may have been taken over by a file, and
+// only these forms leave it.
+
+/** Most stretches of a picture of a recording: as many as a wide screen has columns. */
+export const waveformBucketsMax = 2000;
 
 /** A model as it is sent: its manifest was checked when the registry was read. */
 export const modelForm = z.object({
@@ -43,7 +43,7 @@ const waveformTask = z.object({
   limits: limitsForm,
 });
 
-/** The samples leave the child on a pipe of their own, `pcm-pipe.ts`; the answer says how many bytes they are. */
+/** The samples leave the child through a pipe of their own, `pcm-intake.ts`; the answer has the number of their bytes. */
 const decodeTask = z.object({
   kind: z.literal('decode'),
   file: z.string(),
@@ -55,7 +55,7 @@ const probeTask = z.object({ kind: z.literal('probe'), manifest: z.looseObject({
 
 const taskForm = z.discriminatedUnion('kind', [scoreTask, embedTask, waveformTask, decodeTask, probeTask]);
 
-/** One thing to do, and the number under which it is answered. */
+/** A task, and the number that its answer carries. */
 export const requestForm = z.object({ id: z.number().int(), task: taskForm });
 
 export type ScorerRequest = z.output<typeof requestForm>;
@@ -88,7 +88,7 @@ export const windowForm = z.object({
   scores: scoresForm.nullable(),
 });
 
-/** What scoring made of a recording, as it comes from a child. */
+/** The scores of a recording, as they come from a child. */
 export const scoredForm = z.object({
   state: z.enum(['performed', 'performedWithoutScore']),
   model: z.string(),
@@ -142,10 +142,10 @@ export const decodedForm = z.object({
   pcmBytes: z.number().int().nonnegative(),
 });
 
-/** What a model that is tried answered on a signal made for it. */
+/** The answer of a model that is tested on a signal made for it. */
 export const probedForm = z.object({ logits: z.array(z.record(z.string(), z.number())) });
 
-/** What a child says: that it is up, or what came of a request, with its resident memory after it. */
+/** What a child sends: that it is ready, or the outcome of a request, with its resident memory after it. */
 export const answerForm = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready') }),
   z.object({ kind: z.literal('done'), id: z.number().int(), residentBytes: z.number(), result: z.unknown() }),

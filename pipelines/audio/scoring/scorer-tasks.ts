@@ -4,7 +4,7 @@ import type { ResolvedModel } from '../models/registry.ts';
 import { embedVoice, type EmbeddedVoice } from './embed-voice.ts';
 import type { Logits } from './logits.ts';
 import type { OpenModels } from './open-models.ts';
-import { writePcm } from './pcm-pipe.ts';
+import { writePcm } from './pcm-intake.ts';
 import { decodePcm } from './recording-pcm.ts';
 import { readWaveform } from './recording-waveform.ts';
 import { scoreRecording } from './score-recording.ts';
@@ -13,7 +13,7 @@ import { WindowBatch } from './window-batch.ts';
 
 type SentModel = Extract<ScorerTask, { kind: 'score' }>['models']['phone'];
 
-/** Does one thing that was asked of a child. What it returns has the form of its kind in the protocol. */
+/** Performs one task of a child. The result has the form of its kind in the protocol. */
 export async function performTask(task: ScorerTask, opened: OpenModels): Promise<unknown> {
   switch (task.kind) {
     case 'score':

@@ -211,7 +211,7 @@ class Pool implements ScoringPool {
     try {
       const parsed = form.safeParse(await this.enqueue(task, asking));
       if (parsed.success) return parsed.data;
-      throw new AudioRefusal('scorer_crashed', 'The process answered what is no result.');
+      throw new AudioRefusal('scorer_crashed', 'The process sent a malformed result.');
     } catch (error) {
       if (
         error instanceof AudioRefusal ||
@@ -306,11 +306,10 @@ class Pool implements ScoringPool {
   }
 
   private isWorn(scorer: ScorerProcess): boolean {
-    const { residentBytes, isOver, tasks, holdsPcm } = scorer.wear;
+    const { residentBytes, tasks, holdsPcm } = scorer.wear;
     return (
       scorer.isAlive &&
       (this.isClosed ||
-        isOver ||
         holdsPcm ||
         tasks >= tasksMax ||
         residentBytes > idleMemoryShareMax * this.config.audioMemoryBytesMax)

@@ -2,32 +2,31 @@ import { ServiceError } from '../../../runtime/errors.ts';
 import { AudioRefusal } from '../reasons.ts';
 import type { ScoredRecording, ScoredWindow } from '../verification.ts';
 import { frameBytesOf, secondsOf } from './stream-format.ts';
-import type { NewsOfStream, StreamScorerProcess } from './stream-scorer-process.ts';
+import type { ScoringEvent, StreamScorerProcess } from './stream-scorer-process.ts';
 import type { StreamScorers } from './stream-scorers.ts';
 import type { StreamScoringRequest } from './stream-scoring.ts';
 import type { StreamSpool } from './stream-spool.ts';
 
-/** Seconds of audio that go to a process in one message: what it does between two looks at its other streams. */
-const pieceSeconds = 0.5;
+/** Seconds of audio in one message to a process: the work between two turns of its other streams. */
+const messageSeconds = 0.5;
 
 /**
- * Seconds of audio that are gathered for a message, and milliseconds for which that may take: clients send pieces of 20 ms, and a message
- * for each cost more than its scores.
+ * Least seconds of audio in a message, and milliseconds after which a shorter one is sent: clients send 20 ms at a time, and a message for
+ * each cost more than its scores.
  */
-const gatherSeconds = 0.06;
-const gatherMs = 50;
+const messageSecondsMin = 0.06;
+const messageDelayMs = 50;
 
-/** Seconds of audio that a process is given before it has answered. */
+/** Seconds of audio that are sent to a process ahead of its progress. */
 const aheadSeconds = 2;
 
-/** Processes that one stream may lose before it is scored from its file instead. */
+/** Processes that may die under one stream before it is scored from its file instead. */
 const lossesMax = 2;
 
-/** Told of what the scores do. */
 export interface LiveStreamListener {
   onWindow(window: ScoredWindow): void;
-  /** More is scored. */
-  onTaken(): void;
+  /** More is scored, or it is known that no more will be. */
+  onProgress(): void;
 }
 
 export interface LiveStreamOptions extends StreamScoringRequest {
@@ -38,27 +37,27 @@ export interface LiveStreamOptions extends StreamScoringRequest {
 
 /**
  * A stream that is scored while it arrives. The process that scores it reads from the spool: when it dies, another one reads from the
- * beginning, and windows that were told are not told again.
+ * beginning, and windows that were emitted are not emitted again.
  */
 export class LiveStream {
   private readonly options: LiveStreamOptions;
-  private readonly pieceBytes: number;
+  private readonly messageBytes: number;
   private readonly aheadBytes: number;
-  private readonly gatherBytes: number;
-  private readonly told = new Map<string, ScoredWindow['label']>();
+  private readonly messageBytesMin: number;
+  private readonly emitted = new Map<string, ScoredWindow['label']>();
   private readonly scored: Promise<ScoredRecording>;
-  private settle: { resolve(result: ScoredRecording): void; reject(error: unknown): void } = {
+  private outcome: { resolve(result: ScoredRecording): void; reject(error: unknown): void } = {
     resolve() {},
     reject() {},
   };
-  private seat: { readonly process: StreamScorerProcess; readonly stream: number } | undefined;
+  private scorer: { readonly process: StreamScorerProcess; readonly stream: number } | undefined;
   private sent = 0;
-  private taken = 0;
+  private scoredBytes = 0;
   private losses = 0;
   private isEnding = false;
   private endIsSent = false;
   private isPumping = false;
-  /** What has come is sent, however little it is. */
+  /** All received audio is sent, even if it is shorter than a message should be. */
   private isDue = false;
   private due: NodeJS.Timeout | undefined;
   private isOver = false;
@@ -67,33 +66,33 @@ export class LiveStream {
   constructor(options: LiveStreamOptions) {
     const { format } = options;
     this.options = options;
-    this.pieceBytes = Math.max(1, Math.round(pieceSeconds * format.sampleRate)) * frameBytesOf(format);
+    this.messageBytes = Math.max(1, Math.round(messageSeconds * format.sampleRate)) * frameBytesOf(format);
     this.aheadBytes = aheadSeconds * format.sampleRate * frameBytesOf(format);
-    this.gatherBytes = Math.round(gatherSeconds * format.sampleRate) * frameBytesOf(format);
-    this.scored = new Promise((resolve, reject) => (this.settle = { resolve, reject }));
-    this.scored.catch(() => {}); // whoever ends the stream learns of it
-    void this.sitDown();
+    this.messageBytesMin = Math.round(messageSecondsMin * format.sampleRate) * frameBytesOf(format);
+    this.scored = new Promise((resolve, reject) => (this.outcome = { resolve, reject }));
+    this.scored.catch(() => {}); // handled where the end of the stream is awaited
+    void this.assignScorer();
   }
 
-  /** Seconds of voice that were found so far. */
+  /** Seconds of voice so far. */
   get voiceSeconds(): number {
     return this.voiced;
   }
 
-  /** Seconds of audio that came and are not scored yet; none once it is clear that they will not be. */
+  /** Seconds of received audio that are not scored yet; 0 once they will not be. */
   get behindSeconds(): number {
-    return this.isOver ? 0 : secondsOf(this.options.spool.received - this.taken, this.options.format);
+    return this.isOver ? 0 : secondsOf(this.options.spool.received - this.scoredBytes, this.options.format);
   }
 
   /** Takes the next bytes; resolves when they are in the spool. */
   async append(bytes: Buffer): Promise<void> {
     await this.options.spool.append(bytes);
-    this.due ??= setTimeout(() => this.sendRest(), gatherMs);
+    this.due ??= setTimeout(() => this.sendRest(), messageDelayMs);
     void this.pump();
   }
 
   /**
-   * Ends the stream, and waits for what its scores come to.
+   * Ends the stream, and waits for its scores.
    * @throws AudioRefusal if it cannot be scored
    * @throws ServiceError `scorer_unavailable` if the processes died or none starts, `model_invalid`, `internal`
    */
@@ -103,7 +102,7 @@ export class LiveStream {
     return this.scored;
   }
 
-  /** Sends what there is. */
+  /** Sends all received audio. */
   private sendRest(): void {
     clearTimeout(this.due);
     this.due = undefined;
@@ -111,27 +110,27 @@ export class LiveStream {
     void this.pump();
   }
 
-  private async sitDown(): Promise<void> {
+  private async assignScorer(): Promise<void> {
     const { scorers, model, format, settings } = this.options;
     try {
-      const process = await scorers.seat();
+      const process = await scorers.assign();
       if (this.isOver) return;
       const { name, manifest, manifestSha256, weightsFile } = model;
       const stream = process.open(
         { model: { name, manifest, manifestSha256, weightsFile }, format, settings },
-        { onNews: (news) => this.hear(news), onLost: () => this.lose() },
+        { onEvent: (event) => this.receive(event), onLost: () => this.loseScorer() },
       );
-      this.seat = { process, stream };
+      this.scorer = { process, stream };
       await this.pump();
     } catch (error) {
       this.fail(error);
     }
   }
 
-  private lose(): void {
-    this.seat = undefined;
-    [this.sent, this.taken, this.endIsSent] = [0, 0, false];
-    if (++this.losses <= lossesMax) void this.sitDown();
+  private loseScorer(): void {
+    this.scorer = undefined;
+    [this.sent, this.scoredBytes, this.endIsSent] = [0, 0, false];
+    if (++this.losses <= lossesMax) void this.assignScorer();
     else
       this.fail(
         new ServiceError('scorer_unavailable', {
@@ -141,78 +140,78 @@ export class LiveStream {
       );
   }
 
-  private hear(news: NewsOfStream): void {
-    switch (news.kind) {
+  private receive(event: ScoringEvent): void {
+    switch (event.kind) {
       case 'window':
-        return this.tell(news.window);
-      case 'taken':
-        [this.taken, this.voiced] = [news.bytes, Math.max(this.voiced, news.voiceSeconds)];
-        this.options.listener.onTaken();
+        return this.emitWindow(event.window);
+      case 'progress':
+        [this.scoredBytes, this.voiced] = [event.bytes, Math.max(this.voiced, event.voiceSeconds)];
+        this.options.listener.onProgress();
         return void this.pump();
       case 'scored':
         this.isOver = true;
-        return this.settle.resolve(news.result);
+        return this.outcome.resolve(event.result);
       case 'refused':
-        return this.fail(new AudioRefusal(news.reason, news.detail));
+        return this.fail(new AudioRefusal(event.reason, event.detail));
       case 'failed':
         return this.fail(
-          new ServiceError(news.isModelFault ? 'model_invalid' : 'internal', {
+          new ServiceError(event.isModelFault ? 'model_invalid' : 'internal', {
             operation: 'score stream',
-            problem: news.problem,
+            problem: event.problem,
           }),
         );
     }
   }
 
-  private tell(window: ScoredWindow): void {
+  private emitWindow(window: ScoredWindow): void {
     const key = `${window.channel} ${window.start} ${window.end}`;
-    if (this.told.get(key) === window.label) return;
-    this.told.set(key, window.label);
+    if (this.emitted.get(key) === window.label) return;
+    this.emitted.set(key, window.label);
     this.options.listener.onWindow(window);
   }
 
-  /** Sends on what is in the spool, no more than the process should have at a time. */
+  /** Sends audio from the spool, as far as the process may be ahead of its progress. */
   private async pump(): Promise<void> {
     if (this.isPumping || this.isOver) return;
     this.isPumping = true;
     try {
       const { spool } = this.options;
-      while (this.seat !== undefined && this.hasPiece() && this.sent - this.taken < this.aheadBytes) {
-        const { seat, sent } = this;
-        const bytes = await spool.read(sent, this.pieceBytes);
+      while (this.scorer !== undefined && this.hasMessage() && this.sent - this.scoredBytes < this.aheadBytes) {
+        const { scorer, sent } = this;
+        const bytes = await spool.read(sent, this.messageBytes);
         if (bytes.length === 0)
           throw new ServiceError('internal', {
             operation: 'score stream',
             object: spool.spooled.facts.id,
-            problem: 'Its file has lost what was written to it.',
+            problem: 'Its file is shorter than the audio that was written to it.',
           });
-        if (this.seat !== seat) continue;
+        if (this.scorer !== scorer) continue;
         this.sent += bytes.length;
-        seat.process.send({ kind: 'audio', stream: seat.stream, bytes });
+        scorer.process.send({ kind: 'audio', stream: scorer.stream, bytes });
       }
       this.isDue &&= this.sent < spool.bytes;
-      if (this.seat !== undefined && this.isEnding && !this.endIsSent && this.sent === spool.received) {
+      if (this.scorer !== undefined && this.isEnding && !this.endIsSent && this.sent === spool.received) {
         this.endIsSent = true;
-        this.seat.process.send({ kind: 'end', stream: this.seat.stream });
+        this.scorer.process.send({ kind: 'end', stream: this.scorer.stream });
       }
     } catch (error) {
-      this.seat?.process.forget(this.seat.stream);
+      this.scorer?.process.cancel(this.scorer.stream);
       this.fail(error); // the spool cannot be read
     } finally {
       this.isPumping = false;
     }
   }
 
-  /** True if there is as much to send as is worth a message. */
-  private hasPiece(): boolean {
+  /** True if there is enough audio for a message. */
+  private hasMessage(): boolean {
     const ready = this.options.spool.bytes - this.sent;
-    return ready > 0 && (this.isDue || this.isEnding || ready >= this.gatherBytes);
+    return ready > 0 && (this.isDue || this.isEnding || ready >= this.messageBytesMin);
   }
 
   private fail(error: unknown): void {
     clearTimeout(this.due);
     this.isOver = true;
-    this.settle.reject(error);
-    this.options.listener.onTaken(); // nobody waits for the scores any more
+    this.outcome.reject(error);
+    this.options.listener.onProgress();
   }
 }

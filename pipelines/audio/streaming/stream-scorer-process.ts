@@ -1,74 +1,51 @@
-import type { ChildProcess } from 'node:child_process';
-import { ServiceError } from '../../../runtime/errors.ts';
-import { forkScorer, startSecondsMax, type ForkLimits } from '../scoring/forked-scorer.ts';
-import { streamNewsForm, type StreamNews, type StreamOrder } from './stream-scorer-protocol.ts';
+import type { SandboxedChild } from '../../../runtime/sandboxed-child.ts';
+import { startScorer, throwUnavailable } from '../scoring/start-scorer.ts';
+import { streamEventForm, type StreamCommand, type StreamEvent } from './stream-scorer-protocol.ts';
 
-/** What is said of one stream. */
-export type NewsOfStream = Exclude<StreamNews, { kind: 'ready' }>;
+/** An event of one stream. */
+export type ScoringEvent = Exclude<StreamEvent, { kind: 'ready' }>;
 
-/** Who listens to one stream. */
-export interface StreamListener {
-  onNews(news: NewsOfStream): void;
-  /** The process is gone, with all that it knew of the stream. */
+export interface ScoringListener {
+  onEvent(event: ScoringEvent): void;
+  /** The process is gone, with the state of the stream. */
   onLost(): void;
 }
 
-/** A stream with what the process owes of it: an answer to each piece, and to its end. */
-interface Seat extends StreamListener {
-  owed: number;
+/** A stream, and how many answers of the process are pending: one to each audio message, and one to its end. */
+interface AssignedStream {
+  readonly listener: ScoringListener;
+  pending: number;
 }
 
-/** What a process is held to. */
-export interface StreamScorerLimits extends ForkLimits {
-  /** Seconds without a word, while it owes an answer, after which it is killed. */
-  readonly quietSecondsMax: number;
+export interface StreamScorerLimits {
+  readonly memoryBytesMax: number;
+  /** Seconds without a message, while an answer is pending, after which the process is killed. */
+  readonly silentSecondsMax: number;
 }
 
-/** What is kept of what a process that does not start prints. */
-const printedMax = 2000;
-
-/** One child process that scores streams, as many as it is given. */
+/** One child process that scores several streams. */
 export class StreamScorerProcess {
-  private readonly child: ChildProcess;
-  private readonly exited: Promise<void>;
-  private readonly seats = new Map<number, Seat>();
-  private readonly quietMs: number;
-  private readonly isUp: Promise<void>;
-  private up: () => void = () => {};
+  private readonly child: SandboxedChild;
+  private readonly streams = new Map<number, AssignedStream>();
+  private readonly silentSecondsMax: number;
   private lastStream = 0;
-  private ended = false;
-  private hung = false;
-  private watchdog: NodeJS.Timeout | undefined;
 
   /**
-   * Starts a process and waits until it is up.
+   * Starts a process and waits until it is ready.
    * @throws ServiceError `scorer_unavailable`
    */
-  static async start(limits: StreamScorerLimits): Promise<StreamScorerProcess> {
-    const child = await forkScorer('streaming/stream-scorer-child', limits);
-    let printed = '';
-    child.stderr!.on('data', (chunk: Buffer) => (printed = (printed + chunk.toString()).slice(-printedMax)));
-    const scorer = new StreamScorerProcess(child, limits);
-    if (await scorer.waitUntilUp()) return scorer;
-    await scorer.end();
-    throw new ServiceError('scorer_unavailable', {
-      operation: 'start scorer',
-      problem: `It did not start: ${printed.trim() || 'it printed nothing'}.`,
-      hint: 'Build the project; check the packages and the memory limits.',
-    });
+  static async start({ memoryBytesMax, silentSecondsMax }: StreamScorerLimits): Promise<StreamScorerProcess> {
+    const child = await startScorer('streams', memoryBytesMax);
+    const scorer = new StreamScorerProcess(child, silentSecondsMax);
+    await child.untilReady().catch(throwUnavailable);
+    return scorer;
   }
 
-  private constructor(child: ChildProcess, { quietSecondsMax }: StreamScorerLimits) {
+  private constructor(child: SandboxedChild, silentSecondsMax: number) {
     this.child = child;
-    this.quietMs = quietSecondsMax * 1000;
-    this.exited = new Promise((resolve) => {
-      child.once('exit', () => resolve());
-      child.once('error', () => child.pid === undefined && resolve());
-    });
-    this.isUp = new Promise((resolve) => (this.up = resolve));
-    child.on('message', (message) => this.receive(message));
-    child.on('exit', () => this.fell());
-    child.on('error', () => {}); // a message that cannot be sent: the exit says more
+    this.silentSecondsMax = silentSecondsMax;
+    child.process.on('message', (message) => this.receive(message));
+    child.failed.catch(() => this.loseStreams());
   }
 
   get pid(): number | undefined {
@@ -76,90 +53,72 @@ export class StreamScorerProcess {
   }
 
   get isAlive(): boolean {
-    return !this.ended;
+    return this.child.isAlive;
   }
 
-  /** True if it was killed because it said nothing any more. */
+  /** True if it was killed because it was silent. */
   get hasHung(): boolean {
-    return this.hung;
+    return this.child.failure?.kind === 'time';
   }
 
   /** Streams that it scores now. */
   get load(): number {
-    return this.seats.size;
+    return this.streams.size;
   }
 
-  /** Gives it a stream; what is told of it then carries this number. */
-  open(order: Omit<Extract<StreamOrder, { kind: 'open' }>, 'kind' | 'stream'>, listener: StreamListener): number {
+  /** Assigns a stream to it, and returns the number of the stream in commands. */
+  open(command: Omit<Extract<StreamCommand, { kind: 'open' }>, 'kind' | 'stream'>, listener: ScoringListener): number {
     const stream = ++this.lastStream;
-    this.seats.set(stream, { owed: 0, onNews: (news) => listener.onNews(news), onLost: () => listener.onLost() });
-    this.send({ kind: 'open', stream, ...order });
+    this.streams.set(stream, { listener, pending: 0 });
+    this.send({ kind: 'open', stream, ...command });
     return stream;
   }
 
-  send(order: StreamOrder): void {
-    if (this.ended) return;
-    this.child.send(order);
-    const seat = this.seats.get(order.stream);
-    if (seat === undefined || (order.kind !== 'audio' && order.kind !== 'end')) return;
-    seat.owed++;
-    if (this.watchdog === undefined) this.watch();
+  send(command: StreamCommand): void {
+    if (!this.isAlive) return;
+    this.child.process.send(command);
+    const assigned = this.streams.get(command.stream);
+    if (assigned === undefined || (command.kind !== 'audio' && command.kind !== 'end')) return;
+    if (!this.isBusy()) this.child.limitTime(this.silentSecondsMax);
+    assigned.pending++;
   }
 
-  /** Takes a stream away; nothing more is told of it. */
-  forget(stream: number): void {
-    if (this.seats.delete(stream)) this.send({ kind: 'forget', stream });
-    this.watch();
+  /** Closes a stream without a result; it has no more events. */
+  cancel(stream: number): void {
+    if (this.streams.delete(stream)) this.send({ kind: 'cancel', stream });
+    this.renewDeadline();
   }
 
   /** Kills the process; resolves when it is gone. Its streams are lost. */
-  async end(): Promise<void> {
-    this.fell();
-    this.child.kill('SIGKILL');
-    await this.exited;
-  }
-
-  private async waitUntilUp(): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, startSecondsMax * 1000)));
-    const isReady = await Promise.race([
-      this.isUp.then(() => true),
-      this.exited.then(() => false),
-      late.then(() => false),
-    ]);
-    clearTimeout(timer);
-    return isReady;
+  end(): Promise<void> {
+    return this.child.end();
   }
 
   private receive(message: unknown): void {
-    const parsed = streamNewsForm.safeParse(message);
-    if (!parsed.success) return void this.end();
-    const news = parsed.data;
-    if (news.kind === 'ready') return this.up();
-    const seat = this.seats.get(news.stream);
-    if (news.kind === 'scored' || news.kind === 'refused' || news.kind === 'failed') this.seats.delete(news.stream);
-    if (news.kind === 'taken' && seat !== undefined) seat.owed--;
-    this.watch();
-    seat?.onNews(news);
+    const { data: event } = streamEventForm.safeParse(message);
+    if (event === undefined) return this.child.fail('protocol', 'The process sent a malformed event.');
+    if (event.kind === 'ready') return this.child.markReady();
+    const assigned = this.streams.get(event.stream);
+    if (event.kind === 'scored' || event.kind === 'refused' || event.kind === 'failed')
+      this.streams.delete(event.stream);
+    if (event.kind === 'progress' && assigned !== undefined) assigned.pending--;
+    this.renewDeadline();
+    assigned?.listener.onEvent(event);
   }
 
-  /** Waits anew for a word, if one is owed. A process that hangs would hold its streams for ever. */
-  private watch(): void {
-    clearTimeout(this.watchdog);
-    const owes = !this.ended && [...this.seats.values()].some(({ owed }) => owed > 0);
-    this.watchdog = owes ? setTimeout(() => this.giveUp(), this.quietMs) : undefined;
+  private isBusy(): boolean {
+    return [...this.streams.values()].some(({ pending }) => pending > 0);
   }
 
-  private giveUp(): void {
-    this.hung = true;
-    void this.end();
+  /** A process that hangs would block its streams for ever. */
+  private renewDeadline(): void {
+    if (this.isBusy()) this.child.limitTime(this.silentSecondsMax);
+    else this.child.releaseTime();
   }
 
-  private fell(): void {
-    this.ended = true;
-    const lost = [...this.seats.values()];
-    this.seats.clear();
-    this.watch();
-    for (const seat of lost) seat.onLost();
+  private loseStreams(): void {
+    const lost = [...this.streams.values()];
+    this.streams.clear();
+    for (const { listener } of lost) listener.onLost();
   }
 }

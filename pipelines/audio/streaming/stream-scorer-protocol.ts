@@ -3,14 +3,12 @@ import { modelForm, reasonForm, scoredForm, windowForm } from '../scoring/scorer
 import { CHANNEL_MODES } from '../verification.ts';
 import { STREAM_ENCODINGS } from './stream-format.ts';
 
-/**
- * What the processes that score streams hear and say. Both sides check, as those that score files do. Streams have numbers of the process
- * that sends them; messages of one stream keep their order.
- */
+// The messages between the console and the processes that score streams. Both sides check them, as those that score files do. The parent
+// numbers the streams; messages of one stream keep their order.
 
 const stream = z.number().int();
 
-export const streamOrderForm = z.discriminatedUnion('kind', [
+export const streamCommandForm = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('open'),
     stream,
@@ -20,18 +18,18 @@ export const streamOrderForm = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('audio'), stream, bytes: z.instanceof(Uint8Array) }),
   z.object({ kind: z.literal('end'), stream }),
-  z.object({ kind: z.literal('forget'), stream }),
+  z.object({ kind: z.literal('cancel'), stream }),
 ]);
 
-/** What such a process is told. */
-export type StreamOrder = z.output<typeof streamOrderForm>;
+/** What such a process receives. */
+export type StreamCommand = z.output<typeof streamCommandForm>;
 
-export const streamNewsForm = z.discriminatedUnion('kind', [
+export const streamEventForm = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready') }),
   z.object({ kind: z.literal('window'), stream, window: windowForm }),
-  /** So many bytes of the stream are scored, as far as they go. */
+  /** Bytes of the stream that are scored, from its beginning. */
   z.object({
-    kind: z.literal('taken'),
+    kind: z.literal('progress'),
     stream,
     bytes: z.number().int().nonnegative(),
     voiceSeconds: z.number().nonnegative(),
@@ -41,5 +39,5 @@ export const streamNewsForm = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('failed'), stream, isModelFault: z.boolean(), problem: z.string().max(1000) }),
 ]);
 
-/** What such a process says. After `scored`, `refused` and `failed` it has forgotten the stream. */
-export type StreamNews = z.output<typeof streamNewsForm>;
+/** What such a process sends. After `scored`, `refused` and `failed` the stream is closed. */
+export type StreamEvent = z.output<typeof streamEventForm>;

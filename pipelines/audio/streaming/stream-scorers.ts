@@ -11,10 +11,10 @@ type ScorersConfig = Pick<
 /** Memory of one stream with two channels, beside that of the process and its models: its last seconds of audio and the list of its windows. */
 const streamBytes = 4 * 1024 * 1024;
 
-/** Milliseconds after which a process without a stream is ended. */
+/** Milliseconds without a stream after which a process is ended. */
 const idleMs = 60_000;
 
-/** Processes that score streams, at most AUDIO_SCORERS of them: started when there is a stream for them, ended when there was none for a minute. */
+/** Processes that score streams, at most AUDIO_SCORERS of them: started for a stream, ended after a minute without one. */
 export class StreamScorers {
   private readonly config: ScorersConfig;
   private readonly log: Pick<Log, 'warn'>;
@@ -32,11 +32,11 @@ export class StreamScorers {
   }
 
   /**
-   * A process for one more stream: that with the fewest. If each has a stream and there may be more, another one is started, for the streams
-   * after this: on a busy machine a start takes seconds, and nobody waits for it while there is one that runs.
+   * The process for one more stream: the one with the fewest. If each has a stream and the limit allows it, another one is started for later
+   * streams: on a busy machine a start takes seconds, and no stream waits for it while a process runs.
    * @throws ServiceError `scorer_unavailable`, `interrupted`
    */
-  async seat(): Promise<StreamScorerProcess> {
+  async assign(): Promise<StreamScorerProcess> {
     for (;;) {
       if (this.isClosed) throw new ServiceError('interrupted', { operation: 'score stream' });
       const [least] = this.alive().sort((a, b) => a.load - b.load);
@@ -44,7 +44,7 @@ export class StreamScorers {
         this.scorers.size < this.config.audioScorers && least?.load !== 0
           ? (this.starting ??= this.startOne())
           : undefined;
-      starting?.catch(() => {}); // whoever waits for it learns of it
+      starting?.catch(() => {}); // handled where it is awaited
       if (least !== undefined) return least;
       await starting;
     }
@@ -73,7 +73,7 @@ export class StreamScorers {
       const { audioMemoryBytesMax, audioWorkSecondsMax, streamConnectionsMax } = this.config;
       const scorer = await StreamScorerProcess.start({
         memoryBytesMax: audioMemoryBytesMax + streamConnectionsMax * streamBytes,
-        quietSecondsMax: audioWorkSecondsMax,
+        silentSecondsMax: audioWorkSecondsMax,
       });
       this.scorers.add(scorer);
       return scorer;

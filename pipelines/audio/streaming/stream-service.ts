@@ -38,7 +38,7 @@ export interface StreamOwner {
 export interface StreamWatcher {
   onWindow(window: ScoredWindow): void;
   /** More of it is scored. */
-  onTaken(): void;
+  onProgress(): void;
 }
 
 /** The audio streams of one console: received, scored while they arrive, and handed in. */

@@ -5,16 +5,16 @@ import type { ChildAnswer } from './child-protocol.ts';
 import { onlyLimits, type LetterLimits } from './gate/letter-limits.ts';
 import { sniffLetter } from './gate/letter-sniff.ts';
 import {
-  runLimitedChild,
+  runReadingChild,
   type ChildLimits,
   type ChildReport,
   type LimitName,
   type ReadingChild,
-} from './limited-child.ts';
+} from './reading-child.ts';
 import type { OcrRequest, OcrResult } from './ocr/ocr-task.ts';
 
 export type { LetterLimits } from './gate/letter-limits.ts';
-export type { ChildReport } from './limited-child.ts';
+export type { ChildReport } from './reading-child.ts';
 
 export interface ReadLetterOptions {
   readonly bytes: Uint8Array;
@@ -22,7 +22,7 @@ export interface ReadLetterOptions {
   /** Root certificates for signatures, PEM, one after another. */
   readonly trustRootsPem?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Told what each child took, once it has ended. */
+  /** Called with what each child took, once it has ended. */
   readonly onChild?: ((report: ChildReport) => void) | undefined;
 }
 
@@ -161,7 +161,7 @@ async function run<Result>({
   settings,
   limits,
 }: Run<Result>): Promise<Result> {
-  const outcome = await runLimitedChild({ child, settings, bytes, signal, limits });
+  const outcome = await runReadingChild({ child, settings, bytes, signal, limits });
   onChild?.(outcome.report);
   if ('limit' in outcome) throw new Refusal('letter_limit_exceeded', problemOf(outcome.limit, limits));
   const checked = answer.safeParse(outcome.answer);

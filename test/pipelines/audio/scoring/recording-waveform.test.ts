@@ -4,7 +4,7 @@ import { OpenModels } from '../../../../pipelines/audio/scoring/open-models.ts';
 import { readWaveform, type WaveformRequest } from '../../../../pipelines/audio/scoring/recording-waveform.ts';
 import { scoreRecording } from '../../../../pipelines/audio/scoring/score-recording.ts';
 import { waveformForm } from '../../../../pipelines/audio/scoring/scorer-protocol.ts';
-import { waveformBucketsMax } from '../../../../pipelines/audio/scoring/waveform-limits.ts';
+import { waveformBucketsMax } from '../../../../pipelines/audio/scoring/scorer-protocol.ts';
 import { wideLimits } from '../../../support/audio-file.ts';
 import { spectrogramGraph, spectrogramPart } from '../../../support/onnx-file.ts';
 import { makeTestModel, useScoringPool, useTestDirectory } from '../../../support/scoring.ts';

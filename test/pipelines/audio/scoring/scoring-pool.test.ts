@@ -5,7 +5,7 @@ import type { PoolRequest } from '../../../../pipelines/audio/scoring/scoring-po
 import { OpenModels } from '../../../../pipelines/audio/scoring/open-models.ts';
 import { scoreRecording } from '../../../../pipelines/audio/scoring/score-recording.ts';
 import { decodeLimitsOf } from '../../../../pipelines/audio/scoring/scoring-pool.ts';
-import { isolation } from '../../../../runtime/network-isolation.ts';
+import { networkIsolation } from '../../../../runtime/sandboxed-child.ts';
 import { loadConfig } from '../../../../runtime/config.ts';
 import {
   spectrogramGraph,
@@ -69,7 +69,7 @@ describe('the pool', () => {
 
   it('has no network where the system can take it away', async () => {
     await pool.score(request());
-    const words = await isolation();
+    const words = await networkIsolation();
     for (const pid of words.length === 0 ? [] : pool.pids()) {
       const devices = (await readFile(`/proc/${pid}/net/dev`, 'utf8')).split('\n').filter((line) => line.includes(':'));
       expect(devices.map((line) => line.trim().split(':')[0])).toEqual(['lo']);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SlidingSamples } from '../../../../pipelines/audio/signal/sliding-samples.ts';
-import { VoiceUnion } from '../../../../pipelines/audio/scoring/voice-union.ts';
+import { VoiceUnion } from '../../../../pipelines/audio/scoring/recording-scorer.ts';
 
 const floats = () => new SlidingSamples<Float32Array>((length) => new Float32Array(length));
 

@@ -22,7 +22,7 @@ const folder = await useFolder('stream-service');
 const voice = pcm16(speechLike({ sampleRate: 8000, seconds: 5 }));
 const format = { encoding: 'pcm_s16le', sampleRate: 8000, channels: 1 } as const;
 const owner = { owner: 'Acme', requestedBy: 'key of Acme', mode: 'api' } as const;
-const watcher = { onWindow() {}, onTaken() {} };
+const watcher = { onWindow() {}, onProgress() {} };
 let services: StreamService[] = [];
 let folders = 0;
 
@@ -170,7 +170,7 @@ describe('a stream', () => {
   it('whose process hangs is scored by another one', async () => {
     const service = await start(newFolder(), undefined, { AUDIO_WORK_SECONDS_MAX: '10' });
     let windows = 0;
-    const stream = await service.begin(startOf('phone'), owner, { onWindow: () => void windows++, onTaken() {} });
+    const stream = await service.begin(startOf('phone'), owner, { onWindow: () => void windows++, onProgress() {} });
     await stream.append(voice.subarray(0, 70_000));
     await until(async () => windows > 0, 'a window is scored');
     const pids = await scorerPids();

@@ -7,11 +7,11 @@ import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 import tls from 'node:tls';
 
-// Loaded into each reading child before all else, and into its threads: nothing in it can reach a network, and nothing that a
-// library prints comes between the answer. The kernel's empty network namespace, where it is to be had, says the same again.
+// Loaded into each sandboxed child before all else, and into its threads: no module in it can reach a network, and nothing that a library
+// prints gets into its answer. The kernel's empty network namespace, where the system has one, is the second barrier.
 
 function refuseNetwork(): never {
-  throw new Error('A child that reads letters has no network.');
+  throw new Error('A sandboxed child has no network.');
 }
 
 const doors: readonly (readonly [object, readonly string[]])[] = [
@@ -37,3 +37,6 @@ syncBuiltinESMExports();
 
 for (const name of ['log', 'info', 'debug', 'warn', 'error', 'trace', 'dir', 'table'] as const)
   console[name] = () => {};
+
+// A terminal and systemd signal the whole group: the parent decides what happens to the work.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
