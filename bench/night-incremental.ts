@@ -14,7 +14,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ArtefactDirectory } from '../pipelines/caches/store/artefact-directory.ts';
 import { runNightBuild } from '../pipelines/caches/night/night-build.ts';
-import { withOpenNight } from '../pipelines/caches/night/night-opening.ts';
 import { publishNight } from '../pipelines/caches/night/night-publishing.ts';
 import type { ReportedArtefact } from '../pipelines/caches/night/night-report.ts';
 import { requestNight } from '../pipelines/caches/night/night-request.ts';
@@ -25,6 +24,14 @@ import { connect, createPool } from '../runtime/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
 import { fillNumbers } from './night-data.ts';
 import { printSideBySide, runSideBySide, type Contender } from './side-by-side.ts';
+import {
+  takeNight,
+  beginPreparation,
+  takeSnapshot,
+  planNight,
+  recordBuilds,
+} from '../pipelines/caches/night/night-opening.ts';
+import { SegmentIndexes } from '../pipelines/caches/night/basis.ts';
 
 const rows = Number(process.argv[2] ?? 5_000_000);
 const rounds = Number(process.argv[3] ?? 3);
@@ -90,25 +97,15 @@ async function night(fullBuild: boolean): Promise<ReportedArtefact> {
     requestedBy: 'bench',
   });
   const signal = new AbortController().signal;
-  let generation = 0;
-  await withOpenNight(
-    { db, databaseUrl: embedded.url, store, settings, runId: runId!, prepare: async () => {} },
-    async (open) => {
-      generation = open.generation;
-      for (const buildId of open.buildIds)
-        await runNightBuild({
-          db,
-          databaseUrl: embedded.url,
-          store,
-          settings,
-          buildId,
-          lastAttempt: true,
-          signal,
-          log,
-        });
-    },
-  );
-  const published = await publishNight({ db, runId: runId!, generation, limits: loadConfig({}) });
+  const open = (await takeNight({ db, databaseUrl: embedded.url, runId: runId! }))!;
+  await beginPreparation(open);
+  const planning = { indexes: new SegmentIndexes(store), settings };
+  const snapshot = await takeSnapshot(db, open, planning);
+  const builds = await planNight(open, planning);
+  for (const buildId of await recordBuilds(db, { night: open, snapshot, builds }))
+    await runNightBuild({ db, databaseUrl: embedded.url, store, settings, buildId, onFailure: () => {}, signal, log });
+  await open.close();
+  const published = await publishNight({ db, runId: runId!, generation: open.generation, limits: loadConfig({}) });
   if (published.kind !== 'published' || published.report.outcome !== 'ok')
     throw new Error(`the night ended as ${JSON.stringify(published)}`);
   return published.report.artefacts[0]!;

@@ -1,7 +1,15 @@
 import { UnrecoverableError, WaitingError } from 'bullmq';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../runtime/config.ts';
-import { errorCodeOf, errorMessageOf, isServiceError, ServiceError } from '../runtime/errors.ts';
+import {
+  errorCodeOf,
+  errorMessageOf,
+  failureOf,
+  isFinalFailure,
+  isServiceError,
+  ServiceError,
+  type Failure,
+} from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { startWorkers, type ActiveJob, type RunningWorkers, type WorkerRequest } from './queues/backend.ts';
 import { parsePayload, QUEUES, queueNames, type JobName, type Payloads, type QueueName } from './queues/queues.ts';
@@ -17,9 +25,9 @@ export interface JobContext {
   readonly log: Log;
   /** 1 for the first try. A try that crashed or was interrupted is not counted. */
   readonly attempt: number;
-  /** An error thrown now is final: the handler records it in PostgreSQL. */
-  readonly lastAttempt: boolean;
-  /** Tells how far the job is: a percentage, or an object. Never fails. */
+  /** Names what records in PostgreSQL that the job has failed for good. The worker calls it, before the queue learns of it. */
+  onFailure(record: (failure: Failure) => Promise<unknown>): void;
+  /** Reports how far the job is: a percentage, or an object. Never fails. */
   updateProgress(progress: number | Record<string, unknown>): Promise<void>;
 }
 
@@ -57,7 +65,7 @@ const abortSecondsMax = 5;
  * Two budgets: an error that a second try cannot cure, by the closed list, fails the job at once; any other is tried
  * `jobAttemptsMax` times. A crash of the process is noticed when the lock of the job has run out, and the job survives
  * `jobCrashesMax` of them. A handler that blocks the event loop for longer than the lock looks like a crash: another
- * worker does the job a second time.
+ * worker does the job a second time. A job that is interrupted, or that another worker has taken, has not failed.
  * @throws ServiceError `redis_unavailable`, `redis_unsafe`, `database_unavailable`, `database_unsuitable`
  */
 export async function startWorker({ config, databaseUrl, log, handlers, queues }: WorkerOptions): Promise<Worker> {
@@ -98,18 +106,28 @@ async function runJob(run: Run): Promise<unknown> {
   const key = `${queue}/${job.id}`;
   const lost = new AbortController();
   inHand.set(key, lost);
+  let recordFailure: Parameters<JobContext['onFailure']>[0] = async () => undefined;
+  const onFailure: JobContext['onFailure'] = (record) => (recordFailure = record);
   try {
-    return await callHandler(run, AbortSignal.any([stopping, lost.signal]));
+    return await callHandler(run, { signal: AbortSignal.any([stopping, lost.signal]), onFailure });
   } catch (error) {
     if (lost.signal.aborted) throw new WaitingError(); // it is another worker's job now, and not ours to move
     if (stopping.aborted) return await putBack(run);
+    if (isFinalFailure(error, attemptOf(job) >= (job.opts.attempts ?? 1))) await recordFailure(failureOf(error));
     throw endsRetries(error) ? Object.assign(new UnrecoverableError(failureText(error)), { cause: error }) : error;
   } finally {
     if (inHand.get(key) === lost) inHand.delete(key);
   }
 }
 
-function callHandler({ job, queue, handlers, log }: Run, signal: AbortSignal): Promise<unknown> {
+function attemptOf(job: ActiveJob): number {
+  return job.attemptsMade + 1;
+}
+
+function callHandler(
+  { job, queue, handlers, log }: Run,
+  given: Pick<JobContext, 'signal' | 'onFailure'>,
+): Promise<unknown> {
   const name = job.name as JobName; // parsePayload refuses any other
   const payload = parsePayload(name, job.data);
   const handler = handlers[name] as Handler<JobName> | undefined;
@@ -119,13 +137,12 @@ function callHandler({ job, queue, handlers, log }: Run, signal: AbortSignal): P
       object: job.name,
       problem: 'This worker has no handler for it.',
     });
-  const attempt = job.attemptsMade + 1;
+  const attempt = attemptOf(job);
   const jobLog = log.child({ queue, jobId: job.id, attempt });
   return handler(payload, {
-    signal,
+    ...given,
     log: jobLog,
     attempt,
-    lastAttempt: attempt >= (job.opts.attempts ?? 1),
     updateProgress: (progress) =>
       job.updateProgress(progress).catch((error: unknown) => jobLog.debug({ err: error }, 'progress was not recorded')),
   });

@@ -497,7 +497,14 @@ export function isFinalFailure(error: unknown, lastAttempt: boolean): boolean {
   return lastAttempt || (isServiceError(error) && !error.facts.retry);
 }
 
-/** What readers of reports and manifests are told: the sentence of a named error, of others only where to look. */
-export function publicReason(error: unknown): string {
-  return isServiceError(error) ? error.problem : 'An unexpected fault; the log of the worker has it.';
+/** A failure as reports and manifests show it. */
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly reason: string;
+}
+
+/** What may be shown of an error: the sentence of a named one, of others only where to look. */
+export function failureOf(error: unknown): Failure {
+  const reason = isServiceError(error) ? error.problem : 'An unexpected fault; the log of the worker has it.';
+  return { code: errorCodeOf(error), reason };
 }

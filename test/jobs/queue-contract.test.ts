@@ -8,7 +8,7 @@ import { enqueueFeedLoad, enqueueNightFlow } from '../../jobs/queues/enqueue.ts'
 import { startWorker, type Handlers, type Worker } from '../../jobs/worker.ts';
 import { loadConfig, type Config } from '../../runtime/config.ts';
 import { acquireEmbeddedDatabase, removeStateDirectory } from '../../runtime/embedded-postgres.ts';
-import { ServiceError } from '../../runtime/errors.ts';
+import { ServiceError, type Failure } from '../../runtime/errors.ts';
 import { backends, openBackend, silent, until, wipe, type TestBackend } from './backends.ts';
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 
@@ -53,9 +53,9 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
     it('runs a job once with its payload, its try and its log', async () => {
       const seen: unknown[] = [];
       await start({
-        'load-feed': async (payload, { attempt, lastAttempt, signal, updateProgress }) => {
+        'load-feed': async (payload, { attempt, signal, updateProgress }) => {
           await updateProgress({ rows: 7 });
-          seen.push({ payload, attempt, lastAttempt, aborted: signal.aborted });
+          seen.push({ payload, attempt, aborted: signal.aborted });
         },
       });
       expect(await enqueueFeedLoad(queues, { loadId })).toBe(true);
@@ -63,7 +63,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
         () => feedState(loadId),
         (state) => state === 'completed',
       );
-      expect(seen).toEqual([{ payload: { loadId }, attempt: 1, lastAttempt: false, aborted: false }]);
+      expect(seen).toEqual([{ payload: { loadId }, attempt: 1, aborted: false }]);
     });
 
     it('refuses a payload that does not fit, when it is added and when it arrives', async () => {
@@ -82,11 +82,12 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
       expect(runs).toBe(0);
     });
 
-    it('tries an error again that a second try can cure, and says which try is the last', async () => {
-      const tries: [number, boolean][] = [];
+    it('tries an error again that a second try can cure, and has its failure recorded after the last try alone', async () => {
+      const tries: [number, string][] = [];
       await start({
-        'publish-night': async (_payload, { attempt, lastAttempt }) => {
-          tries.push([attempt, lastAttempt]);
+        'publish-night': async (_payload, { attempt, onFailure }) => {
+          tries.push([attempt, 'run']);
+          onFailure(async ({ code }) => tries.push([attempt, code]));
           throw new ServiceError('copy_cut', { operation: 'test' });
         },
       });
@@ -96,17 +97,20 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
         (state) => state === 'failed',
       );
       expect(tries).toEqual([
-        [1, false],
-        [2, false],
-        [3, true],
+        [1, 'run'],
+        [2, 'run'],
+        [3, 'run'],
+        [3, 'copy_cut'],
       ]);
     });
 
     it('fails a job at once whose error no second try can cure, and keeps its code and words', async () => {
       let tries = 0;
+      const recorded: Failure[] = [];
       await start({
-        'load-feed': async () => {
+        'load-feed': async (_payload, { onFailure }) => {
           tries += 1;
+          onFailure(async (failure) => recorded.push(failure));
           throw new ServiceError('feed_gzip_invalid', { operation: 'read feed', object: 'feed load 1' });
         },
       });
@@ -116,6 +120,9 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
         (state) => state === 'failed',
       );
       expect(tries).toBe(1);
+      expect(recorded).toEqual([
+        { code: 'feed_gzip_invalid', reason: 'The gzip data of the feed is damaged or cut off.' },
+      ]);
       expect(await queues.failure('feeds', `feed-${loadId}`)).toEqual({
         reason: 'feed_gzip_invalid: read feed feed load 1: The gzip data of the feed is damaged or cut off.',
         byCrashes: false,

@@ -8,10 +8,20 @@ import type { Pool } from '../../runtime/postgres.ts';
 import { ArtefactDirectory } from '../../pipelines/caches/store/artefact-directory.ts';
 import type { ArtefactStore } from '../../pipelines/caches/store/artefact-store.ts';
 import { runNightBuild } from '../../pipelines/caches/night/night-build.ts';
-import { withOpenNight, type Attempt } from '../../pipelines/caches/night/night-opening.ts';
+import {
+  type Attempt,
+  takeNight,
+  beginPreparation,
+  takeSnapshot,
+  planNight,
+  recordBuilds,
+  untilBuilt,
+} from '../../pipelines/caches/night/night-opening.ts';
 import { publishNight } from '../../pipelines/caches/night/night-publishing.ts';
 import type { NightReport } from '../../pipelines/caches/night/night-report.ts';
 import { parseScope, everything, requestNight } from '../../pipelines/caches/night/night-request.ts';
+import { SegmentIndexes } from '../../pipelines/caches/night/basis.ts';
+import { type Failure, failureOf } from '../../runtime/errors.ts';
 
 export const silentLog = createLog({ level: 'silent', process: 'test' });
 
@@ -50,28 +60,33 @@ export async function buildNight(options: WholeNightOptions): Promise<Attempt> {
     requestedBy: 'test',
   });
   const signal = new AbortController().signal;
-  let generation = 0;
   const settings = loadConfig(options.settings ?? {});
-  await withOpenNight(
-    { db, databaseUrl: url, store, settings, runId: runId!, prepare: options.prepare ?? (async () => {}) },
-    async (night) => {
-      generation = night.generation;
-      for (const buildId of night.buildIds) {
-        await runNightBuild({
-          db,
-          databaseUrl: options.buildUrl ?? url,
-          store,
-          settings,
-          buildId,
-          lastAttempt: true,
-          signal,
-          log: silentLog,
-        }).catch(() => {}); // the outcome is in the report
-      }
-      await night.untilBuilt(signal);
-    },
-  );
-  return { runId: runId!, generation };
+  const night = await takeNight({ db, databaseUrl: url, runId: runId! });
+  if (night === undefined) throw new Error('the night is finished');
+  try {
+    await beginPreparation(night);
+    await options.prepare?.(night.evaluatedAt);
+    const planning = { indexes: new SegmentIndexes(store), settings };
+    const snapshot = await takeSnapshot(db, night, planning);
+    const builds = await planNight(night, planning);
+    for (const buildId of await recordBuilds(db, { night, snapshot, builds })) {
+      let record: (failure: Failure) => Promise<unknown> = async () => undefined;
+      await runNightBuild({
+        db,
+        databaseUrl: options.buildUrl ?? url,
+        store,
+        settings,
+        buildId,
+        onFailure: (given) => (record = given),
+        signal,
+        log: silentLog,
+      }).catch((error: unknown) => record(failureOf(error))); // the outcome is in the report
+    }
+    await untilBuilt(db, night, signal);
+  } finally {
+    await night.close();
+  }
+  return { runId: runId!, generation: night.generation };
 }
 
 /** Publishes what {@link buildNight} built. */

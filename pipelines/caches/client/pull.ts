@@ -1,6 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCodeOf, isServiceError, publicReason, ServiceError, type ErrorCode } from '../../../runtime/errors.ts';
+import { failureOf, isServiceError, ServiceError, type ErrorCode } from '../../../runtime/errors.ts';
 import { CACHES, findCache, formatArtefact } from '../definition.ts';
 import { withDirectoryLock, type DirectoryLock } from './directory-lock.ts';
 import { LocalCopy, nameOf } from './local-copy.ts';
@@ -128,7 +128,7 @@ async function pullOne(
   } catch (error) {
     if (isServiceError(error, 'interrupted') || isServiceError(error, 'directory_busy')) throw error; // the others would end with it too
     const named = asDiskError(error) ?? error;
-    return report(undefined, { code: errorCodeOf(named), reason: publicReason(named) });
+    return report(undefined, failureOf(named));
   }
 }
 

@@ -1,5 +1,5 @@
 import { rename } from 'node:fs/promises';
-import { isServiceError, publicReason, ServiceError } from '../../../runtime/errors.ts';
+import { failureOf, isServiceError, ServiceError } from '../../../runtime/errors.ts';
 import { findCache, formatArtefact, type ArtefactName } from '../definition.ts';
 import { applyDeltaFile } from './apply-delta-file.ts';
 import { checkFile } from './check-file.ts';
@@ -103,7 +103,7 @@ async function tryDelta(
     return { bytes: await applyOffered(options, delta, manifest) };
   } catch (error) {
     if (!isRefusedDelta(error)) throw error;
-    return { refused: publicReason(error) };
+    return { refused: failureOf(error).reason };
   }
 }
 

@@ -22,7 +22,11 @@ const checkBytes = 1024 * 1024;
  * Opens the file and the index of a basis. The index is checked against its digest.
  * @throws ServiceError `basis_unusable`
  */
-export async function openBasis(store: ArtefactStore, artefact: ArtefactName, basis: Basis): Promise<OpenBasis> {
+export async function openBasis(
+  { store, indexes }: { readonly store: ArtefactStore; readonly indexes: SegmentIndexes },
+  artefact: ArtefactName,
+  basis: Basis,
+): Promise<OpenBasis> {
   const unusable = (problem: string, cause?: unknown) =>
     new ServiceError('basis_unusable', {
       operation: 'open basis',
@@ -30,7 +34,7 @@ export async function openBasis(store: ArtefactStore, artefact: ArtefactName, ba
       problem,
       cause,
     });
-  const segments = await readIndex(store, artefact, basis.index.sha256).catch((cause: unknown) => {
+  const segments = await indexes.read(artefact, basis.index.sha256).catch((cause: unknown) => {
     throw unusable('The segment index cannot be read.', cause);
   });
   const handle = await store.open({ ...artefact, sha256: basis.file.sha256 }).catch((cause: unknown) => {
@@ -50,6 +54,24 @@ export async function openBasis(store: ArtefactStore, artefact: ArtefactName, ba
     },
     close: () => handle.close(),
   };
+}
+
+/** Stored segment indexes, each of which is read and parsed once. */
+export class SegmentIndexes {
+  readonly #store: ArtefactStore;
+  readonly #read = new Map<string, Promise<readonly Segment[]>>();
+
+  constructor(store: ArtefactStore) {
+    this.#store = store;
+  }
+
+  /** As {@link readIndex}; an index that could not be read stays so. */
+  read(artefact: ArtefactName, sha256: string): Promise<readonly Segment[]> {
+    const key = `${formatArtefact(artefact)} ${sha256}`;
+    const known = this.#read.get(key) ?? readIndex(this.#store, artefact, sha256);
+    this.#read.set(key, known);
+    return known;
+  }
 }
 
 /**

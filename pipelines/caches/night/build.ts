@@ -5,7 +5,7 @@ import { ServiceError } from '../../../runtime/errors.ts';
 import { connect, destroy } from '../../../runtime/postgres.ts';
 import { sqlWithLiterals } from '../../../sql/sql.ts';
 import type { ArtefactStore, UnfinishedFile } from '../store/artefact-store.ts';
-import { openBasis, type OpenBasis } from './basis.ts';
+import { openBasis, SegmentIndexes, type OpenBasis } from './basis.ts';
 import { noBasis, type BuildPlan } from './build-plan.ts';
 import { CopyOut } from './copy-out.ts';
 import { findCache, formatArtefact, isCountryCode, type ArtefactName } from '../definition.ts';
@@ -29,6 +29,8 @@ export interface BuildSettings {
 export interface BuildOptions {
   readonly databaseUrl: string;
   readonly store: ArtefactStore;
+  /** Absent: read again from the store. */
+  readonly indexes?: SegmentIndexes;
   readonly artefact: ArtefactName;
   /** Absent: all rows are read. */
   readonly plan?: BuildPlan;
@@ -73,7 +75,11 @@ export async function buildArtefact(options: BuildOptions): Promise<BuiltArtefac
   const { plan = noBasis } = options;
   try {
     if (plan.kind === 'full') return await buildFrom(undefined, options);
-    const basis = await openBasis(options.store, options.artefact, plan.basis);
+    const basis = await openBasis(
+      { indexes: new SegmentIndexes(options.store), ...options },
+      options.artefact,
+      plan.basis,
+    );
     try {
       return plan.kind === 'keep'
         ? await keepBasis(basis, options)

@@ -1,9 +1,9 @@
 import type { Log } from '../../../runtime/log.ts';
-import { errorCodeOf, isFinalFailure, publicReason, type ErrorCode } from '../../../runtime/errors.ts';
+import { errorCodeOf, type ErrorCode, type Failure } from '../../../runtime/errors.ts';
 import { queryRow, type Pool, queryRows } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import type { ArtefactStore } from '../store/artefact-store.ts';
-import { readIndex } from './basis.ts';
+import { SegmentIndexes } from './basis.ts';
 import { buildFormat } from '../format/build-format.ts';
 import { noBasis, type BuildPlan } from './build-plan.ts';
 import { buildArtefact, type BuildOptions, type BuildSettings, type BuiltArtefact } from './build.ts';
@@ -20,8 +20,8 @@ export interface NightBuildOptions {
   readonly store: ArtefactStore;
   readonly settings: BuildSettings & { readonly versionsKept: number };
   readonly buildId: number;
-  /** No further try follows: a failure is the outcome. */
-  readonly lastAttempt: boolean;
+  /** Called with what records the failure of this try, for a caller after whose last try no other follows. */
+  readonly onFailure: (record: (failure: Failure) => Promise<unknown>) => void;
   readonly signal: AbortSignal;
   readonly log: Log;
 }
@@ -45,38 +45,32 @@ const progressMs = 1000;
 /**
  * Runs one build of a night and records its outcome. Does nothing if the build has its outcome, or a later attempt at the
  * night took over.
- * @throws what {@link buildArtefact} throws, after recording it where it is final.
+ * @throws what {@link buildArtefact} throws
  */
 export async function runNightBuild(options: NightBuildOptions): Promise<void> {
   const { db, buildId } = options;
   const build = await queryRow<BuildRow>(db, sql('nights/start_build'), [buildId]);
   if (build === undefined) return;
-  try {
-    const built = await buildOrBuildAll(
-      {
-        ...options,
-        artefact: build,
-        plan: build.plan,
-        snapshotId: build.snapshot,
-        evaluatedAt: build.evaluatedAt,
-        rowsExpected: build.rowsExpected,
-        levelsExpected: build.levelsExpected,
-        owner: unfinishedName(build),
-        onProgress: progressRecorder(options, build),
-      },
-      options.log,
-    );
-    await record(options, build, { built, ...(await compareWithBasis(built, build, options)) });
-  } catch (error) {
-    if (isFinalFailure(error, options.lastAttempt))
-      await db.query(sql('nights/record_try_failure'), [
-        buildId,
-        build.attempts,
-        errorCodeOf(error),
-        publicReason(error),
-      ]);
-    throw error;
-  }
+  options.onFailure(({ code, reason }) =>
+    db.query(sql('nights/record_try_failure'), [buildId, build.attempts, code, reason]),
+  );
+  const indexes = new SegmentIndexes(options.store);
+  const built = await buildOrBuildAll(
+    {
+      ...options,
+      indexes,
+      artefact: build,
+      plan: build.plan,
+      snapshotId: build.snapshot,
+      evaluatedAt: build.evaluatedAt,
+      rowsExpected: build.rowsExpected,
+      levelsExpected: build.levelsExpected,
+      owner: unfinishedName(build),
+      onProgress: progressRecorder(options, build),
+    },
+    options.log,
+  );
+  await record(options, build, { built, ...(await compareWithBasis(built, build, { ...options, indexes })) });
 }
 
 const unusableBasis: readonly ErrorCode[] = ['basis_unusable', 'segment_index_invalid'];
@@ -98,12 +92,16 @@ interface Compared {
   readonly segmentsDiffering: number | null;
 }
 
-/** What came of it beside the version before. A build of which that cannot be told is still one to publish. */
-async function compareWithBasis(built: BuiltArtefact, build: BuildRow, options: NightBuildOptions): Promise<Compared> {
+/** Compares a build with its basis. One that cannot be compared is published nevertheless. */
+async function compareWithBasis(
+  built: BuiltArtefact,
+  build: BuildRow,
+  options: NightBuildOptions & { readonly indexes: SegmentIndexes },
+): Promise<Compared> {
   const { plan } = build;
   if (plan.basis === null || plan.kind === 'keep') return { deltas: [], segmentsDiffering: null };
   try {
-    const segments = await readIndex(options.store, build, plan.basis.index.sha256);
+    const segments = await options.indexes.read(build, plan.basis.index.sha256);
     const segmentsDiffering =
       plan.kind === 'full' && plan.unchangedExcept !== null
         ? countDiffering(segments, built.segments, plan.unchangedExcept)

@@ -3,7 +3,6 @@ import type { Client } from 'pg';
 import { ServiceError, type ErrorCode } from '../../../runtime/errors.ts';
 import { connect, queryRow, queryRows, type Pool } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
-import type { ArtefactStore } from '../store/artefact-store.ts';
 import type { PlannedBuild } from './build-plan.ts';
 import { CACHES, formatArtefact, type ArtefactName } from '../definition.ts';
 import { listPublications } from './publications.ts';
@@ -17,6 +16,7 @@ import {
 } from './night-planning.ts';
 import type { NightScope } from './night-request.ts';
 import { exportSnapshot, type Snapshot } from './snapshot.ts';
+import { SegmentIndexes } from './basis.ts';
 
 /** One attempt at a night. A later attempt has a higher generation and makes this one void. */
 export interface Attempt {
@@ -24,24 +24,23 @@ export interface Attempt {
   readonly generation: number;
 }
 
-/** A night whose snapshot is held and whose builds are recorded. */
-export interface OpenNight extends Attempt {
-  readonly buildIds: readonly number[];
-  /**
-   * Waits until every build has an outcome, or a later attempt took over.
-   * @throws ServiceError `database_unavailable` if the connection that holds the snapshot breaks; `interrupted`
-   */
-  untilBuilt(signal: AbortSignal): Promise<void>;
+/** A night that this process runs. The connection holds its lock, and from its snapshot on that too. */
+export interface TakenNight extends Attempt {
+  readonly evaluatedAt: Date;
+  readonly onlyCache: NightScope['cache'];
+  readonly onlyCountry: string | null;
+  readonly fullBuild: boolean;
+  readonly holder: Client;
+  /** Fires when the connection has ended. */
+  readonly broken: AbortSignal;
+  /** Gives up lock and snapshot. */
+  close(): Promise<void>;
 }
 
-export interface OpenNightOptions {
-  readonly db: Pool;
-  readonly databaseUrl: string;
-  readonly store: ArtefactStore;
+/** What builds are planned with. */
+export interface NightPlanning {
+  readonly indexes: SegmentIndexes;
   readonly settings: PlanSettings;
-  readonly runId: number;
-  /** Runs after the fence is raised and before the snapshot is taken: what it writes is in the night. */
-  readonly prepare: (evaluatedAt: Date) => Promise<void>;
 }
 
 interface RunRow {
@@ -61,23 +60,31 @@ const pollMs = 200;
 const takeOverSecondsMax = 10;
 
 /**
- * Opens a night and runs `work` while its snapshot is held: raises the fence, prepares the tables, takes one snapshot,
- * counts what each artefact must hold, and records a build for each.
- * Does nothing if the night is finished.
+ * Takes a requested night and raises its generation, which makes earlier attempts void. Undefined if the night is finished.
+ * @throws ServiceError `night_failed` if it was opened too often
  */
-export async function withOpenNight(
-  options: OpenNightOptions,
-  work: (night: OpenNight) => Promise<void>,
-): Promise<void> {
-  const holder = await connect({ url: options.databaseUrl, applicationName: 'caller-trust night' });
+export async function takeNight({
+  db,
+  databaseUrl,
+  runId,
+}: {
+  db: Pool;
+  databaseUrl: string;
+  runId: number;
+}): Promise<TakenNight | undefined> {
+  const holder = await connect({ url: databaseUrl, applicationName: 'caller-trust night' });
+  const close = () => holder.end().catch(() => {});
+  const broken = new AbortController();
+  holder.once('end', () => broken.abort());
   try {
-    await takeRun(holder, options.runId);
-    const run = await queryRow<RunRow>(options.db, sql('nights/open_night_run'), [options.runId]);
-    if (run === undefined) return;
+    await takeRun(holder, runId);
+    const run = await queryRow<RunRow>(db, sql('nights/open_night_run'), [runId]);
+    if (run === undefined) return void (await close());
     if (run.generation > generationsMax) throw tooManyAttempts(run);
-    await work(await prepareAndTakeSnapshot(holder, run, options));
-  } finally {
-    await holder.end().catch(() => {});
+    return { ...run, holder, broken: broken.signal, close };
+  } catch (error) {
+    await close();
+    throw error;
   }
 }
 
@@ -107,36 +114,38 @@ function tooManyAttempts({ runId }: RunRow): ServiceError {
 }
 
 /**
- * One night at a time from its scores to its snapshot: they are written to the table that the snapshot reads, so another
- * night, evaluated at another instant, must not write its own in between.
+ * Waits until this is the only night between its scores and its snapshot: scores are written to the table that the snapshot
+ * reads, so another night, evaluated at another instant, must not write its own in between. {@link takeSnapshot} ends it.
  */
-async function prepareAndTakeSnapshot(holder: Client, run: RunRow, options: OpenNightOptions): Promise<OpenNight> {
+export async function beginPreparation({ holder }: TakenNight): Promise<void> {
   await holder.query('SET lock_timeout = 0');
   await holder.query('SELECT pg_advisory_lock($1, $2)', [lockClass, preparing]);
-  await options.prepare(run.evaluatedAt);
-  return takeSnapshot(holder, run, options);
 }
 
-async function takeSnapshot(holder: Client, run: RunRow, options: OpenNightOptions): Promise<OpenNight> {
-  const { db } = options;
-  const broken = new AbortController();
-  holder.once('end', () => broken.abort());
-  if (await isVacuumWorthwhile(holder, await planOptions(holder, run, options))) await vacuum(db);
+/** Takes the one snapshot of the night, after a VACUUM where that is worth its time. */
+export async function takeSnapshot(
+  db: Pool,
+  night: TakenNight,
+  planning: NightPlanning,
+): Promise<Snapshot & SeenTransactions> {
+  const { holder } = night;
+  if (await isVacuumWorthwhile(holder, await planOptions(night, planning))) await vacuum(db);
   const snapshot = await exportSnapshot(holder);
   await holder.query('SELECT pg_advisory_unlock($1, $2)', [lockClass, preparing]);
-  const planned = await planBuilds(holder, await planOptions(holder, run, options));
-  if (planned.length === 0)
-    throw new ServiceError('night_empty', {
-      operation: 'open night',
-      object: formatArtefact({ cache: run.onlyCache ?? '', country: run.onlyCountry ?? '' }),
-    });
-  const buildIds = await recordSnapshot(db, run, { ...snapshot, ...(await readSeenTransactions(holder)) }, planned);
-  return {
-    runId: run.runId,
-    generation: run.generation,
-    buildIds,
-    untilBuilt: (signal) => untilBuilt({ db, run, broken: broken.signal, signal }),
-  };
+  return { ...snapshot, ...(await readSeenTransactions(holder)) };
+}
+
+/**
+ * Plans the build of each artefact of the night's scope, and counts what it must hold, in the night's snapshot.
+ * @throws ServiceError `night_empty`
+ */
+export async function planNight(night: TakenNight, planning: NightPlanning): Promise<PlannedBuild[]> {
+  const builds = await planBuilds(night.holder, await planOptions(night, planning));
+  if (builds.length > 0) return builds;
+  throw new ServiceError('night_empty', {
+    operation: 'open night',
+    object: formatArtefact({ cache: night.onlyCache ?? '', country: night.onlyCountry ?? '' }),
+  });
 }
 
 /**
@@ -148,13 +157,13 @@ async function vacuum(db: Pool): Promise<void> {
   await db.query('VACUUM (ANALYZE) phone_number, branded_number');
 }
 
-async function planOptions(holder: Client, run: RunRow, { store, settings }: OpenNightOptions): Promise<PlanOptions> {
+async function planOptions(night: TakenNight, { indexes, settings }: NightPlanning): Promise<PlanOptions> {
   return {
-    store,
+    indexes,
     settings,
-    artefacts: await expectedArtefacts(holder, run),
-    evaluatedAt: run.evaluatedAt,
-    fullBuild: run.fullBuild,
+    artefacts: await expectedArtefacts(night),
+    evaluatedAt: night.evaluatedAt,
+    fullBuild: night.fullBuild,
   };
 }
 
@@ -162,7 +171,7 @@ async function planOptions(holder: Client, run: RunRow, { store, settings }: Ope
  * Every artefact of the night's scope: those with rows in the snapshot, those published before (whose rows may all be
  * gone), and the caches that are not split by country, which exist even when empty.
  */
-async function expectedArtefacts(holder: Client, run: RunRow): Promise<ArtefactName[]> {
+async function expectedArtefacts({ holder, onlyCache, onlyCountry }: TakenNight): Promise<ArtefactName[]> {
   const published = (await listPublications(holder)).filter((publication) => publication.published !== null);
   const countries = await queryRows<{ country: string }>(holder, sql('caches/list_countries'));
   const names: ArtefactName[] = CACHES.flatMap(({ name, perCountry }): ArtefactName[] =>
@@ -173,23 +182,29 @@ async function expectedArtefacts(holder: Client, run: RunRow): Promise<ArtefactN
   );
   return [...byName.values()].filter(
     ({ cache, country }) =>
-      (run.onlyCache === null || run.onlyCache === cache) && (run.onlyCountry === null || run.onlyCountry === country),
+      (onlyCache === null || onlyCache === cache) && (onlyCountry === null || onlyCountry === country),
   );
 }
 
-/** Records the snapshot and the builds, those that read the most first, so that no long build starts last. */
-async function recordSnapshot(
+/** Records the snapshot and the builds, those that read the most first, so that no long build starts last. Returns their ids. */
+export async function recordBuilds(
   db: Pool,
-  run: RunRow,
-  snapshot: Snapshot & SeenTransactions,
-  planned: PlannedBuild[],
+  {
+    night,
+    snapshot,
+    builds,
+  }: {
+    readonly night: TakenNight;
+    readonly snapshot: Snapshot & SeenTransactions;
+    readonly builds: readonly PlannedBuild[];
+  },
 ): Promise<number[]> {
-  const largestFirst = planned.toSorted(
+  const largestFirst = builds.toSorted(
     (a, b) => Number(b.plan.kind === 'full') - Number(a.plan.kind === 'full') || b.rows - a.rows,
   );
   const rows = await queryRows<{ buildId: number }>(db, sql('nights/record_snapshot'), [
-    run.runId,
-    run.generation,
+    night.runId,
+    night.generation,
     snapshot.asOf,
     snapshot.id,
     snapshot.transactions,
@@ -203,31 +218,28 @@ async function recordSnapshot(
   return rows.map(({ buildId }) => buildId);
 }
 
-async function untilBuilt({
-  db,
-  run,
-  broken,
-  signal,
-}: {
-  db: Pool;
-  run: RunRow;
-  broken: AbortSignal;
-  signal: AbortSignal;
-}): Promise<void> {
+/**
+ * Holds the snapshot until every build has an outcome, or a later attempt took over.
+ * @throws ServiceError `database_unavailable` if the connection that holds the snapshot breaks; `interrupted`
+ */
+export async function untilBuilt(
+  db: Pool,
+  { runId, generation, broken }: TakenNight,
+  signal: AbortSignal,
+): Promise<void> {
   for (;;) {
-    if (signal.aborted)
-      throw new ServiceError('interrupted', { operation: 'hold snapshot', object: `night ${run.runId}` });
+    if (signal.aborted) throw new ServiceError('interrupted', { operation: 'hold snapshot', object: `night ${runId}` });
     if (broken.aborted) {
       throw new ServiceError('database_unavailable', {
         operation: 'hold snapshot',
-        object: `night ${run.runId}`,
+        object: `night ${runId}`,
         problem: 'The connection that holds the snapshot broke.',
         hint: 'The night is opened again with a new one.',
       });
     }
     const row = await queryRow<{ openBuilds: number; current: boolean }>(db, sql('nights/count_open_builds'), [
-      run.runId,
-      run.generation,
+      runId,
+      generation,
     ]);
     if (row!.openBuilds === 0 || !row!.current) return;
     await sleep(pollMs);

@@ -1,7 +1,6 @@
 import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
-import type { ArtefactStore } from '../store/artefact-store.ts';
-import { readIndex } from './basis.ts';
+import type { SegmentIndexes } from './basis.ts';
 import { buildFormat, sameContent, type FormatSettings } from '../format/build-format.ts';
 import type { Basis, BuildPlan, PlannedBuild } from './build-plan.ts';
 import { formatArtefact, type ArtefactName } from '../definition.ts';
@@ -20,7 +19,7 @@ export interface SeenTransactions {
 
 /** What the planning of a night works with. */
 export interface PlanOptions {
-  readonly store: ArtefactStore;
+  readonly indexes: SegmentIndexes;
   readonly artefacts: readonly ArtefactName[];
   readonly evaluatedAt: Date;
   readonly settings: PlanSettings;
@@ -59,6 +58,8 @@ interface Sketch extends ArtefactName {
   readonly regions: readonly string[] | null;
 }
 
+/** Segment indexes that are read at once: enough to hide the delay of an object store. */
+const indexReadsMax = 8;
 /** Changed prefixes of one artefact that are looked at one by one; with more of them nearly every segment has changed. */
 const changedPrefixesMax = 65_536;
 /** A full build that is due by its age does not wait another day because this night began a little earlier in the day. */
@@ -99,6 +100,9 @@ async function sketchBuilds(db: Queryable, options: PlanOptions): Promise<Sketch
   const bases = new Map(
     (await queryRows<BasisRow>(db, sql('nights/list_bases'))).map((row) => [formatArtefact(row), row]),
   );
+  const rows = options.artefacts.flatMap((artefact) => bases.get(formatArtefact(artefact)) ?? []);
+  for (let at = 0; at < rows.length; at += indexReadsMax)
+    await Promise.all(rows.slice(at, at + indexReadsMax).map((row) => readIndexOf(row, options.indexes)));
   const { cluster } = await readSeenTransactions(db);
   const changes = new ChangedPrefixes(db, options.evaluatedAt);
   const sketches: Sketch[] = [];
@@ -125,7 +129,7 @@ async function sketchBuild(
   { cluster, changes, options }: Sketching,
 ): Promise<Omit<Sketch, keyof ArtefactName | 'rowsPublished'>> {
   const basis = row === undefined ? null : basisOf(row);
-  const segments = basis === null ? null : await readIndex(options.store, row!, basis.index.sha256).catch(() => null); // a full build makes it anew
+  const segments = basis === null ? null : await readIndexOf(row!, options.indexes);
   if (basis === null || segments === null) return { kind: 'full', basis: null, segments: [], regions: null };
   const changed = marksTellAll(row!, cluster) ? await changes.of(row!) : null;
   const regions = changed === null ? null : regionsOf(segments, changed);
@@ -135,6 +139,11 @@ async function sketchBuild(
   if (regions.length === 0) return { kind: 'keep', basis, segments, regions };
   if (!canCopy || isDirtyByHalf(basis.rows, segments, regions)) return { kind: 'full', basis, segments, regions: null };
   return { kind: 'incremental', basis, segments, regions };
+}
+
+/** The segments of a basis; null if it has no index, or none that can be read: a full build writes a new one. */
+async function readIndexOf(row: BasisRow, indexes: SegmentIndexes): Promise<readonly Segment[] | null> {
+  return row.indexSha256 === null ? null : indexes.read(row, row.indexSha256).catch(() => null);
 }
 
 function basisOf(row: BasisRow): Basis | null {

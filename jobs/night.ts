@@ -1,0 +1,129 @@
+import type { ArtefactStore } from '../pipelines/caches/store/artefact-store.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Services } from '../runtime/services.ts';
+import type { Queues } from './queues/backend.ts';
+import type { Handlers, Handler } from './worker.ts';
+import {
+  failNight,
+  takeNight,
+  beginPreparation,
+  takeSnapshot,
+  planNight,
+  recordBuilds,
+  untilBuilt,
+} from '../pipelines/caches/night/night-opening.ts';
+import { SegmentIndexes } from '../pipelines/caches/night/basis.ts';
+import { enqueueNightFlow, enqueueNight } from './queues/enqueue.ts';
+import { scoreComplaints } from '../pipelines/labels/scoring.ts';
+import { scoreRanges } from '../pipelines/labels/range-scoring.ts';
+import { expireLetters, destroyOldDocuments } from '../pipelines/branding/brand/expiry.ts';
+import { pruneComplaints } from '../pipelines/labels/complaint-retention.ts';
+import { pruneLabelHistory } from '../pipelines/labels/label-history.ts';
+import { destroyOldContacts } from '../pipelines/labels/number-dispute.ts';
+import { runNightBuild, sweepUnfinishedFiles } from '../pipelines/caches/night/night-build.ts';
+import { listFeedArrivals, nameOfFeed } from '../pipelines/intake/feed-arrivals.ts';
+import { publishNight } from '../pipelines/caches/night/night-publishing.ts';
+import { collectGarbage } from '../pipelines/caches/store/artefact-check.ts';
+
+/** What the jobs of a night work with. */
+export type NightServices = Pick<Services, 'config' | 'db' | 'database'> & {
+  readonly queues: Queues;
+  readonly store: ArtefactStore;
+};
+
+/** The three jobs of a night. */
+export function nightHandlers(
+  services: NightServices,
+): Pick<Handlers, 'open-night' | 'build-artefact' | 'publish-night'> {
+  return { 'open-night': open(services), 'build-artefact': build(services), 'publish-night': publish(services) };
+}
+
+/**
+ * A night as its steps, from the request to the report: its builds are jobs of their own, which any worker runs while this one
+ * holds the snapshot, and the job that follows the last of them publishes them with the report.
+ */
+function open(services: NightServices): Handler<'open-night'> {
+  const { config, db, database, queues, store } = services;
+  return async ({ runId }, { log, signal, onFailure }) => {
+    onFailure((failure) => failNight(db, { runId, ...failure }));
+    const night = await takeNight({ db, databaseUrl: database.url, runId });
+    if (night === undefined) return; // it is finished
+    try {
+      await beginPreparation(night);
+      await prepareNight(services, night.evaluatedAt, log);
+      const planning = { indexes: new SegmentIndexes(store), settings: config };
+      const snapshot = await takeSnapshot(db, night, planning);
+      const builds = await planNight(night, planning);
+      const buildIds = await recordBuilds(db, { night, snapshot, builds });
+      await enqueueNightFlow(queues, { runId, generation: night.generation, buildIds });
+      await untilBuilt(db, night, signal);
+    } finally {
+      await night.close();
+    }
+  };
+}
+
+async function prepareNight({ config, db }: NightServices, evaluatedAt: Date, log: Log): Promise<void> {
+  const scoring = await scoreComplaints(db, evaluatedAt, config);
+  if (scoring.ruleWaiting === undefined) log.info({ evaluatedAt, ...scoring }, 'complaints are scored');
+  else log.warn({ ruleWaiting: scoring.ruleWaiting }, 'complaints are not scored');
+  if (scoring.silentDays !== undefined)
+    log.warn(
+      { silentDays: scoring.silentDays, labelHoldDaysMax: config.labelHoldDaysMax },
+      'labels age, though the complaint feed is away',
+    );
+  log.info({ evaluatedAt, ...(await scoreRanges(db, evaluatedAt)) }, 'ranges at risk are found');
+  // Housekeeping: what the night publishes carries its own end, so no failure here may cost it.
+  const housekeep = async () => {
+    log.info({ evaluatedAt, ...(await expireLetters(db, evaluatedAt)) }, 'letters are expired');
+    const destroyed = await destroyOldDocuments(db, { retentionDays: config.letterRetentionDays, at: new Date() });
+    if (destroyed > 0) log.info({ destroyed }, 'documents whose time of retention is over are destroyed');
+    const pruned = await pruneComplaints(db, { retentionDays: config.complaintRetentionDays, at: new Date() });
+    if (pruned > 0) log.info({ pruned }, 'complaints whose time of retention is over are deleted');
+  };
+  await housekeep().catch((error: unknown) =>
+    log.error({ err: error }, 'housekeeping failed; the next night tries again'),
+  );
+  const forget = async () => {
+    const pruned = await pruneLabelHistory(db, { retentionDays: config.labelHistoryDays, at: new Date() });
+    const contacts = await destroyOldContacts(db, { retentionDays: config.disputeContactDays, at: new Date() });
+    if (pruned + contacts > 0)
+      log.info({ pruned, contacts }, 'old changes of labels and contacts of disputes are removed');
+  };
+  await forget().catch((error: unknown) =>
+    log.error({ err: error }, 'the history of labels could not be pruned; the next night tries again'),
+  );
+}
+
+function build({ config, db, database, store }: NightServices): Handler<'build-artefact'> {
+  return ({ buildId }, { signal, log, onFailure }) =>
+    runNightBuild({ db, databaseUrl: database.url, store, settings: config, buildId, onFailure, signal, log });
+}
+
+/** Publishes what was built with its report, or queues the night again where its snapshot was lost; then removes what nothing needs. */
+function publish({ config, db, queues, store }: NightServices): Handler<'publish-night'> {
+  return async ({ runId, generation }, { log }) => {
+    const lateFeeds = (await listFeedArrivals(db, config, new Date())).filter(({ late }) => late);
+    if (lateFeeds.length > 0) log.warn({ runId, lateFeeds: lateFeeds.map(nameOfFeed) }, 'feeds have stopped coming');
+    const result = await publishNight({
+      db,
+      runId,
+      generation,
+      limits: config,
+      lateFeeds: lateFeeds.map(({ feed, source, lastAt, ageHours, expectedHours }) => ({
+        feed,
+        source,
+        lastAt: lastAt?.toISOString() ?? null,
+        ageHours,
+        expectedHours,
+      })),
+    });
+    if (result.kind === 'reopen') await enqueueNight(queues, { runId });
+    if (result.kind === 'published')
+      log.info({ runId, outcome: result.report.outcome, ...result.report.counts }, 'the night is published');
+    await sweepUnfinishedFiles(db, store); // what killed workers left
+    if (result.kind === 'published')
+      await collectGarbage({ db, store, versionsKept: config.versionsKept, dryRun: false });
+    return { kind: result.kind };
+  };
+}
