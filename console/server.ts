@@ -61,7 +61,10 @@ export interface ConsoleServerOptions {
 /** Longest body that is not a form with files. */
 const bodyBytesMax = 1024 * 1024;
 
-/** Requests that one address may make in a minute; pages that are followed live make one. */
+/**
+ * Requests that one address may make in a minute, static files of the pages not counted: they are in memory, and a page loaded without a
+ * cache asks for some 35, so that colleagues behind one address would use the limit up. Pages that are followed live make one request.
+ */
 const requestsPerMinuteMax = 1200;
 
 /** Seconds in which a request must arrive; one with a recording of 512 MiB at 10 Mbit/s takes seven minutes. */
@@ -108,6 +111,7 @@ export async function createConsoleServer({ work, address }: ConsoleServerOption
   await app.register(rateLimit, { global: false });
   const countRequest = app.createRateLimit({ max: requestsPerMinuteMax, timeWindow: 60_000 });
   app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.config.isCounted === false) return;
     const count = await countRequest(request); // before anything is read for it
     if (!count.isAllowed && count.isExceeded)
       throw new ServiceError('rate_limited', {

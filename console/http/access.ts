@@ -22,6 +22,8 @@ declare module 'fastify' {
     forAgencies?: boolean;
     /** The route looks at the session, though it needs none. */
     readsSession?: boolean;
+    /** False for an answer from memory: it does not count towards the limit of requests of an address. */
+    isCounted?: boolean;
     /** The route's own pages send no token with what they change: their origin is enough. */
     originOnly?: boolean;
   }

@@ -55,7 +55,9 @@ const noPage = /^\/(api|pages|modules|queues)(\/|$)/;
 export async function registerStaticFiles(app: FastifyInstance): Promise<void> {
   const files = await readFiles();
   for (const [path, file] of files)
-    app.get(path, { config: { access: 'nobody' } }, (request, reply) => sendFile(request, reply, file));
+    app.get(path, { config: { access: 'nobody', isCounted: false } }, (request, reply) =>
+      sendFile(request, reply, file),
+    );
   const page = files.get('/pages/index.html')!;
   app.get('/*', { config: { access: 'nobody' } }, (request, reply) => {
     if (noPage.test(request.url)) throw new ServiceError('route_unknown', { operation: 'route request' });

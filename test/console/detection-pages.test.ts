@@ -69,6 +69,10 @@ describe.skipIf(noChromium)('AI Voice Detection', () => {
     await page.getByRole('button', { name: 'Record from the microphone' }).click();
     await page.getByText(/^Last window, .*: valid voice, synthesis 0\.\d{3}, replay [01]\.\d{3}\.$/).waitFor();
     await page.getByText(/ heard, .* of voice, by phone\/v8/).waitFor();
+    const chart = await page.locator('.picture canvas').elementHandle();
+    const heard = await page.locator('.live-words strong').first().textContent();
+    await expect.poll(() => page.locator('.live-words strong').first().textContent()).not.toBe(heard);
+    expect(await chart!.evaluate((canvas) => canvas.isConnected)).toBe(true); // updated by what came meanwhile, not made again
     await page.getByRole('button', { name: 'Stop and verify' }).click();
     await page.getByText('microphone, by phone/v8').waitFor();
     await page

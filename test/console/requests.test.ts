@@ -207,6 +207,19 @@ describe('an address', () => {
     }).toEqual({ status: 429, wait: '5', code: 'rate_limited' });
     expect((await ask('10.7.7.8')).statusCode).toBe(404);
   });
+
+  it('loads files of pages as often as it likes: they are not counted', async () => {
+    const load = (url: string) => server.send({ method: 'GET', url, remoteAddress: '10.7.7.9' });
+    for (let round = 0; round < 13; round++)
+      expect(
+        new Set(
+          (await Promise.all(Array.from({ length: 100 }, () => load('/pages/main.js')))).map(
+            ({ statusCode }) => statusCode,
+          ),
+        ),
+      ).toEqual(new Set([200]));
+    expect((await load('/api/session')).statusCode).toBe(200);
+  });
 });
 
 describe('what the console logs', () => {

@@ -24,7 +24,7 @@ export default function NightPage({ params }: PageProps): VNode {
       : `Night ${reading.value.night.date}, run ${reading.value.night.runId}`;
   const choices = (reading.value?.builds ?? []).map(nameOf);
   return html`<${Page} title=${title} lead=${html`<${Link} href="/nights">All nights</${Link}>`}
-    actions=${mayDo('operator') ? html`<${RunNight} choices=${choices} only=${reading.value?.night.only ?? ''} label="Run again" />` : null}>
+    actions=${mayDo('operator') && reading.value !== undefined ? html`<${RunNight} choices=${choices} only=${reading.value.night.only ?? ''} label=${runLabel(reading.value.night)} />` : null}>
     <${Read} reading=${reading} what="the night" show=${(told: ToldNight) => html`<div class="nights-parts">
       ${isOpen ? html`<div class="nights-now"><${LiveMark} isLive=${live.isLive} />${told.night.state === 'finished' ? html`<span>The night is finished.</span>` : html`<${NightProgress} night=${progressOf(told)} />`}</div>` : null}
       <${Troubles} told=${told} />
@@ -59,11 +59,17 @@ function Troubles({ told: { night, builds } }: { told: ToldNight }): VNode | nul
     ${sameFailures(failed).map(
       ({ failure, names }) => html`<${Notice} key=${names[0]} kind="bad">
       <${Failure} what=${listNames(names)} failure=${failure} />
-      ${mayDo('operator') && night.state === 'finished' && names.length === 1 ? html`<${RunNight} choices=${names} only=${names[0]} label=${`Run ${names[0]!} again`} kind="" />` : null}
+      ${mayDo('operator') && night.state === 'finished' && names.length === 1 ? html`<${RunNight} choices=${names} only=${names[0]} label=${runLabel(night, names[0])} kind="" />` : null}
       ${mayDo('operator') && isHeld(failure) ? html`<${ReleaseFiles} names=${names} />` : null}
     </${Notice}>`,
     )}
   </div>`;
+}
+
+/** What the button does: a night that is run now is today's, whichever night the page shows. */
+function runLabel({ date }: ToldNight['night'], name?: string): string {
+  const what = name === undefined ? 'Run' : `Run ${name}`;
+  return date === new Date().toISOString().slice(0, 10) ? `${what} again` : `${what} as today's night`;
 }
 
 function isHeld({ code }: ToldFailure): boolean {

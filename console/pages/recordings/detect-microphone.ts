@@ -138,7 +138,7 @@ function LiveScores({ recording }: { recording: LiveRecording }): VNode {
   const last = windows.at(-1);
   return html`<div class="live-scores">
     <p class="live-words">${stage === 'asking' ? 'Waiting for the microphone and the service …' : html`<strong>${formatSeconds(receivedSeconds)}</strong> heard, <strong>${formatSeconds(voiceSeconds)}</strong> of voice, by ${model}${secondsMax === null ? '' : `; ${formatSeconds(secondsMax)} at most`}.`}</p>
-    <${ScorePicture} windows=${windows} thresholds=${thresholds} secondsMax=${shown} shows=${recording} label="Scores of the windows so far" />
+    <${ScorePicture} windows=${windows} thresholds=${thresholds} secondsMax=${shown} label="Scores of the windows so far" />
     <${WindowLabels} windows=${windows} secondsMax=${shown} />
     <${ScoreKey} thresholds=${thresholds} /><${LabelKey} windows=${windows} />
     <p class="live-words" role="status">${last === undefined ? 'No window is scored yet.' : `Last window, ${formatSeconds(last.start)} to ${formatSeconds(last.end)}: ${asWords(last.label)}${last.scores === null ? '' : `, synthesis ${formatScore(last.scores.synthesis)}, replay ${formatScore(last.scores.replay)}`}.`}</p>

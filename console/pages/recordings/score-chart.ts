@@ -21,31 +21,49 @@ function colour(name: string): string {
 interface PictureProps {
   readonly label: string;
   readonly height: number;
-  /** Makes the picture with the colours of the moment. */
-  readonly make: (width: number) => { readonly options: uPlot.Options; readonly data: uPlot.AlignedData };
-  /** What the picture shows; another value draws it anew. */
-  readonly shows: unknown;
+  /** The options with the colours of the moment, without what an update may change. */
+  readonly makeOptions: (width: number) => Omit<uPlot.Options, 'hooks'>;
+  readonly makeData: () => uPlot.AlignedData;
+  /** Where the axis of time ends. */
+  readonly secondsMax: number;
+  /** Draws below the series, or above them. */
+  readonly drawBelow?: (plot: uPlot) => void;
+  readonly drawAbove?: (plot: uPlot) => void;
+  /** What the picture is drawn from: it is updated when one of these values is another. */
+  readonly shows: readonly unknown[];
   readonly playing?: Playing | undefined;
 }
 
 /** A picture over time as wide as its place; what it shows is also in words and in a table. */
-function Picture({ label, height, make, shows, playing }: PictureProps): VNode {
+function Picture(props: PictureProps): VNode {
+  const { label, height, shows, playing } = props;
+  const latest = useRef(props);
+  latest.current = props;
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const line = useRef<HTMLDivElement | null>(null);
-  const seek = useRef(playing?.seek);
-  seek.current = playing?.seek;
   useEffect(() => {
     const element = place.current!;
     const draw = () => {
       plot.current?.destroy();
-      const { options, data } = make(element.clientWidth);
-      const made = new uPlot(options, data, element);
+      const options = latest.current.makeOptions(element.clientWidth);
+      const made = new uPlot(
+        {
+          ...options,
+          scales: { ...options.scales, x: { time: false, range: () => [0, latest.current.secondsMax] } },
+          hooks: {
+            drawClear: [(drawn) => latest.current.drawBelow?.(drawn)],
+            draw: [(drawn) => latest.current.drawAbove?.(drawn)],
+          },
+        },
+        latest.current.makeData(),
+        element,
+      );
       line.current = document.createElement('div');
       line.current.className = 'play-line';
       line.current.hidden = true;
       made.over.append(line.current);
-      made.over.addEventListener('click', ({ offsetX }) => seek.current?.(made.posToVal(offsetX, 'x')));
+      made.over.addEventListener('click', ({ offsetX }) => latest.current.playing?.seek(made.posToVal(offsetX, 'x')));
       plot.current = made;
     };
     draw();
@@ -62,13 +80,17 @@ function Picture({ label, height, make, shows, playing }: PictureProps): VNode {
       plot.current?.destroy();
       plot.current = null;
     };
-  }, [shows]);
+  }, []);
+  const shown = useRef(shows);
+  useEffect(() => {
+    if (shown.current !== shows) plot.current?.setData(latest.current.makeData()); // reads the range of the axis of time again, and draws
+  }, shows);
   const seconds = playing?.seconds ?? null;
   useEffect(() => {
     if (line.current === null || plot.current === null) return;
     line.current.hidden = seconds === null;
     if (seconds !== null) line.current.style.left = `${plot.current.valToPos(seconds, 'x')}px`;
-  }, [seconds, shows]);
+  }, [seconds, ...shows]);
   return html`<div class=${`picture ${playing === undefined ? '' : 'seekable'}`} style=${{ height: `${height}px` }} role="img" aria-label=${label} ref=${place}></div>`;
 }
 
@@ -83,24 +105,20 @@ function optionsOf(
   width: number,
   {
     height,
-    secondsMax,
     series,
     axis,
     scale,
-    hooks,
     bands = [],
     isTimeShown,
   }: {
     height: number;
-    secondsMax: number;
     series: uPlot.Series[];
     axis: uPlot.Axis;
     scale: [number, number];
-    hooks: uPlot.Hooks.Arrays;
     bands?: uPlot.Band[];
     isTimeShown: boolean;
   },
-): uPlot.Options {
+): Omit<uPlot.Options, 'hooks'> {
   const ink = colour('soft');
   const grid = { stroke: colour('line'), width: 1 };
   return {
@@ -109,14 +127,13 @@ function optionsOf(
     padding: [8, pictureMargins.right, isTimeShown ? 0 : 6, 0],
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
-    scales: { x: { time: false, range: [0, secondsMax] }, y: { range: scale } },
+    scales: { y: { range: scale } },
     axes: [
       { show: isTimeShown, stroke: ink, grid, ticks: grid, size: 28, values: (_plot, splits) => splits.map(timeText) },
       { stroke: ink, grid, ticks: grid, size: pictureMargins.left, ...axis },
     ],
     series: [{}, ...series],
     bands,
-    hooks,
   };
 }
 
@@ -134,43 +151,36 @@ export function WaveformPicture({
 }): VNode {
   const { bucketSeconds, durationSeconds } = waveform;
   const loudest = Math.max(0.02, ...lows.map((low) => -low), ...highs);
-  const make = (width: number) => {
-    const fill = colour('soft');
-    const markVoice = (plot: uPlot) => {
-      plot.ctx.save();
-      for (const [start, end] of voice ?? []) {
-        const [from, to] = [plot.valToPos(start, 'x', true), plot.valToPos(end, 'x', true)];
-        plot.ctx.fillStyle = colour('voice');
-        plot.ctx.globalAlpha = 0.16;
-        plot.ctx.fillRect(from, plot.bbox.top, to - from, plot.bbox.height);
-        plot.ctx.globalAlpha = 1;
-        const bar = 4 * devicePixelRatio;
-        plot.ctx.fillRect(from, plot.bbox.top + plot.bbox.height - bar, Math.max(1, to - from), bar);
-      }
-      plot.ctx.restore();
-    };
-    const times = lows.map((_low, at) => (at + 0.5) * bucketSeconds);
-    return {
-      options: optionsOf(width, {
-        height: heights.waveform,
-        secondsMax: durationSeconds,
-        scale: [-loudest * 1.05, loudest * 1.05],
-        isTimeShown: false,
-        hooks: { drawClear: [markVoice] },
-        bands: [{ series: [1, 2], fill }],
-        axis: {
-          splits: () => [-loudest, 0, loudest],
-          values: (_plot, splits) => splits.map((split) => split.toFixed(loudest < 0.1 ? 2 : 1)),
-        },
-        series: [
-          { stroke: fill, width: 1, points: { show: false } },
-          { stroke: fill, width: 1, points: { show: false } },
-        ],
-      }),
-      data: [times, [...highs], [...lows]] satisfies uPlot.AlignedData,
-    };
+  const markVoice = (plot: uPlot) => {
+    plot.ctx.save();
+    for (const [start, end] of voice ?? []) {
+      const [from, to] = [plot.valToPos(start, 'x', true), plot.valToPos(end, 'x', true)];
+      plot.ctx.fillStyle = colour('voice');
+      plot.ctx.globalAlpha = 0.16;
+      plot.ctx.fillRect(from, plot.bbox.top, to - from, plot.bbox.height);
+      plot.ctx.globalAlpha = 1;
+      const bar = 4 * devicePixelRatio;
+      plot.ctx.fillRect(from, plot.bbox.top + plot.bbox.height - bar, Math.max(1, to - from), bar);
+    }
+    plot.ctx.restore();
   };
-  return html`<${Picture} label=${label} height=${heights.waveform} make=${make} shows=${waveform} playing=${playing} />`;
+  const makeOptions = (width: number) => {
+    const line: uPlot.Series = { stroke: colour('soft'), width: 1, points: { show: false } };
+    return optionsOf(width, {
+      height: heights.waveform,
+      scale: [-loudest * 1.05, loudest * 1.05],
+      isTimeShown: false,
+      bands: [{ series: [1, 2], fill: colour('soft') }],
+      axis: {
+        splits: () => [-loudest, 0, loudest],
+        values: (_plot, splits) => splits.map((split) => split.toFixed(loudest < 0.1 ? 2 : 1)),
+      },
+      series: [line, { ...line }],
+    });
+  };
+  const makeData = () => [lows.map((_low, at) => (at + 0.5) * bucketSeconds), [...highs], [...lows]];
+  return html`<${Picture} key=${waveform} label=${label} height=${heights.waveform} secondsMax=${durationSeconds} makeOptions=${makeOptions} makeData=${makeData}
+    drawBelow=${markVoice} shows=${[]} playing=${playing} />`;
 }
 
 const scoreNames: readonly ScoreName[] = ['synthesis', 'replay'];
@@ -182,66 +192,54 @@ export function ScorePicture({
   secondsMax,
   label,
   playing,
-  shows = windows,
 }: {
   windows: readonly ScoredWindow[];
   thresholds: Scores | null;
   secondsMax: number;
   label: string;
   playing?: Playing;
-  shows?: unknown;
 }): VNode {
-  const make = (width: number) => {
-    const drawThresholds = (plot: uPlot) => {
-      const { ctx, bbox } = plot;
-      ctx.save();
-      ctx.lineWidth = devicePixelRatio;
-      ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
-      for (const name of scoreNames) {
-        const threshold = thresholds?.[name] ?? null;
-        if (threshold === null) continue;
-        const at = plot.valToPos(threshold, 'y', true);
-        ctx.strokeStyle = colour(name);
-        ctx.beginPath();
-        ctx.moveTo(bbox.left, at);
-        ctx.lineTo(bbox.left + bbox.width, at);
-        ctx.stroke();
-      }
-      ctx.restore();
-    };
-    const seriesOf = (name: ScoreName): uPlot.Series => ({
-      stroke: colour(name),
-      width: 2,
-      spanGaps: false,
-      ...(name === 'replay' ? { dash: [2, 4] } : {}),
-      points: {
-        show: true,
-        size: 6,
-        fill: colour(name === 'replay' ? 'surface' : name),
-        stroke: colour(name),
-        width: 2,
-      },
-    });
-    return {
-      options: optionsOf(width, {
-        height: heights.scores,
-        secondsMax,
-        scale: [0, 1],
-        isTimeShown: true,
-        hooks: { draw: [drawThresholds] },
-        axis: {
-          splits: () => [0, 0.25, 0.5, 0.75, 1],
-          values: (_plot, splits) => splits.map((split) => split.toFixed(2)),
-        },
-        series: scoreNames.map(seriesOf),
-      }),
-      data: [
-        windows.map(({ start, end }) => (start + end) / 2),
-        ...scoreNames.map((name) => windows.map(({ scores }) => scores?.[name] ?? null)),
-      ] as uPlot.AlignedData,
-    };
+  const drawThresholds = (plot: uPlot) => {
+    const { ctx, bbox } = plot;
+    ctx.save();
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
+    for (const name of scoreNames) {
+      const threshold = thresholds?.[name] ?? null;
+      if (threshold === null) continue;
+      const at = plot.valToPos(threshold, 'y', true);
+      ctx.strokeStyle = colour(name);
+      ctx.beginPath();
+      ctx.moveTo(bbox.left, at);
+      ctx.lineTo(bbox.left + bbox.width, at);
+      ctx.stroke();
+    }
+    ctx.restore();
   };
-  return html`<${Picture} label=${label} height=${heights.scores} make=${make} shows=${shows} playing=${playing} />`;
+  const seriesOf = (name: ScoreName): uPlot.Series => ({
+    stroke: colour(name),
+    width: 2,
+    spanGaps: false,
+    ...(name === 'replay' ? { dash: [2, 4] } : {}),
+    points: { show: true, size: 6, fill: colour(name === 'replay' ? 'surface' : name), stroke: colour(name), width: 2 },
+  });
+  const makeOptions = (width: number) =>
+    optionsOf(width, {
+      height: heights.scores,
+      scale: [0, 1],
+      isTimeShown: true,
+      axis: {
+        splits: () => [0, 0.25, 0.5, 0.75, 1],
+        values: (_plot, splits) => splits.map((split) => split.toFixed(2)),
+      },
+      series: scoreNames.map(seriesOf),
+    });
+  const makeData = () => [
+    windows.map(({ start, end }) => (start + end) / 2),
+    ...scoreNames.map((name) => windows.map(({ scores }) => scores?.[name] ?? null)),
+  ];
+  return html`<${Picture} label=${label} height=${heights.scores} secondsMax=${secondsMax} makeOptions=${makeOptions} makeData=${makeData}
+    drawAbove=${drawThresholds} shows=${[windows, thresholds, secondsMax]} playing=${playing} />`;
 }
 
 /** What the lines of score pictures are. */
