@@ -6,6 +6,7 @@ import { ServiceError } from '../../runtime/errors.ts';
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { adviceOn } from '../http/error-advice.ts';
+export type { Manifest };
 
 /** An artefact in the list: what readers are given, or why they are given nothing. */
 export interface ListedArtefact {
@@ -13,7 +14,7 @@ export interface ListedArtefact {
   readonly country: string;
   readonly title: string;
   readonly status: 'fresh' | 'stale';
-  readonly stale: ToldStale | null;
+  readonly stale: StaleFacts | null;
   readonly version: number | null;
   readonly rows: number | null;
   readonly bytes: number | null;
@@ -23,7 +24,7 @@ export interface ListedArtefact {
 }
 
 /** Why readers are given an old version, since when, and what to do about it. */
-export interface ToldStale {
+export interface StaleFacts {
   readonly code: string;
   readonly reason: string;
   readonly since: Date;
@@ -31,12 +32,12 @@ export interface ToldStale {
 }
 
 /** An artefact with its manifest; null while nothing was published. */
-export interface ToldArtefact extends ListedArtefact {
+export interface ArtefactDetail extends ListedArtefact {
   readonly manifest: Manifest | null;
 }
 
 /** A version as the history of sizes shows it. */
-export interface ToldVersion {
+export interface ArtefactVersion {
   readonly version: number;
   readonly runId: number;
   readonly asOf: Date;
@@ -78,7 +79,7 @@ export async function listArtefacts(db: Queryable): Promise<ListedArtefact[]> {
  * One artefact with its manifest.
  * @throws ServiceError `artefact_not_found`
  */
-export async function readArtefact(db: Queryable, name: ArtefactName): Promise<ToldArtefact> {
+export async function readArtefact(db: Queryable, name: ArtefactName): Promise<ArtefactDetail> {
   const publication = await findPublication(db, name);
   const { published } = publication;
   return { ...listed(publication), manifest: published === null ? null : makeManifest({ ...publication, published }) };
@@ -131,18 +132,18 @@ export async function listArtefactVersions(
   db: Queryable,
   { cache, country }: ArtefactName,
   { before = null, limit }: { readonly before?: number | null; readonly limit: number },
-): Promise<{ versions: ToldVersion[]; next: string | null }> {
+): Promise<{ versions: ArtefactVersion[]; next: string | null }> {
   const rows = await queryRows<VersionRow>(db, sql('console/list_artefact_versions'), [
     cache,
     country,
     before,
     limit + 1,
   ]);
-  const versions = rows.slice(0, limit).map(toldVersion);
+  const versions = rows.slice(0, limit).map(versionOf);
   return { versions, next: rows.length > limit ? String(versions.at(-1)!.version) : null };
 }
 
-function toldVersion(row: VersionRow): ToldVersion {
+function versionOf(row: VersionRow): ArtefactVersion {
   return {
     version: row.version,
     runId: row.runId,

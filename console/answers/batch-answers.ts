@@ -20,6 +20,9 @@ import { sql } from '../../sql/sql.ts';
 import { pageOf } from '../http/paging.ts';
 import { describeReason, type ReasonFacts } from './verification-answers.ts';
 import { isWorkerConnected } from './worker-presence.ts';
+import type { requestRetry } from '../../jobs/queues/verification-producer.ts';
+
+export type { BatchState };
 
 /** A batch as pages are told it. */
 export type BatchAnswer = ReturnType<typeof batchOf>;
@@ -115,3 +118,6 @@ export async function* writeResults(
   yield resultsHeader;
   for await (const page of readVerifications(db, batchId, { states, windows: false })) yield formatResults(page);
 }
+
+/** How many items were queued again. */
+export type RetriedBatch = Awaited<ReturnType<typeof requestRetry>>;

@@ -13,6 +13,12 @@ import {
 import { allows, BRAND_TRANSITIONS } from '../../pipelines/branding/states.ts';
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
+import type { requestProofs } from '../../jobs/queues/proof-producer.ts';
+import type { PROTECTED_CATEGORIES } from '../../pipelines/branding/names/protected-names.ts';
+import type { OwnProtectedName } from '../../pipelines/branding/names/protected-name-record.ts';
+
+export type { BrandingEvent, BrandSummary, OwnProtectedName };
+export type { BrandState, NumberState } from '../../pipelines/branding/states.ts';
 
 /** What a list of brands is narrowed to. */
 export interface BrandFilter {
@@ -146,4 +152,18 @@ function waitsForPerson({ state, approvedRevision, pendingRevision, letters }: B
   return !letters.some(
     (letter) => letter.revision === pendingRevision && (letter.state === 'submitted' || letter.state === 'in_review'),
   );
+}
+
+/** The proofs that a request has started. */
+export type StartedProofs = Awaited<ReturnType<typeof requestProofs>>;
+
+/** The names that operators have protected, and the categories that there are. */
+export interface ProtectedNames {
+  readonly names: readonly OwnProtectedName[];
+  readonly categories: typeof PROTECTED_CATEGORIES;
+}
+
+/** The protected name that a name is near to, with how; null if it is near none. */
+export interface NearName {
+  readonly near: { readonly name: string; readonly category: string; readonly how: string } | null;
 }

@@ -12,6 +12,10 @@ import type { BrandProfile } from '../../pipelines/branding/brand-profile.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { shownProfile, type ShownProfile } from './brand-answers.ts';
+export type { LetterRecord, Place, PublicFinding };
+export type { Severity } from '../../pipelines/branding/finding.ts';
+export type { PdfSignature } from '../../pipelines/branding/letter-reading.ts';
+export type { LetterState } from '../../pipelines/branding/states.ts';
 
 /** A letter that waits for a person. */
 export interface WaitingLetter {
@@ -56,8 +60,15 @@ export async function listWaitingBrands(
 }
 
 /** How many letters, brands and disputes wait for a person. */
-export async function countWaiting(db: Queryable): Promise<{ letters: number; brands: number; disputes: number }> {
-  return (await queryRow<{ letters: number; brands: number; disputes: number }>(db, sql('console/count_waiting')))!; // counts are always one row
+export interface WaitingCounts {
+  readonly letters: number;
+  readonly brands: number;
+  readonly disputes: number;
+}
+
+/** Counts what waits for a person. */
+export async function countWaiting(db: Queryable): Promise<WaitingCounts> {
+  return (await queryRow<WaitingCounts>(db, sql('console/count_waiting')))!; // counts are always one row
 }
 
 /** What was asked for with a letter. */

@@ -9,6 +9,7 @@ import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { sql } from '../../sql/sql.ts';
 import { pageOf } from '../http/paging.ts';
+export type { DefaultChange };
 
 /** A model as a row of the registry's table. */
 export type ListedModel = Pick<
@@ -231,3 +232,6 @@ export function shownReport({ report, ...facts }: StoredReport): ShownReport {
     notCompared: notCompared.slice(0, rowsShownMax),
   };
 }
+
+/** A part of the list of drift reports. */
+export type ReportPage = Awaited<ReturnType<typeof listReports>>;

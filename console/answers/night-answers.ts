@@ -3,6 +3,10 @@ import { readNight, type LapsedBrand, type NightState } from '../../pipelines/ca
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { adviceOn } from '../http/error-advice.ts';
+import type { RequestedNight } from '../../pipelines/caches/night/night-request.ts';
+import type { Config } from '../../runtime/config.ts';
+
+export type { RequestedNight };
 
 /** Days of the history that are read at a time. */
 export const historyDays = 30;
@@ -204,14 +208,14 @@ function scopeOf({ onlyCache, onlyCountry }: { onlyCache: string | null; onlyCou
 }
 
 /** Why something failed, and what to do about it. */
-export interface ToldFailure {
+export interface FailureFacts {
   readonly code: string;
   readonly reason: string;
   readonly advice: string | null;
 }
 
 /** One build of a night. */
-export interface ToldBuild {
+export interface NightBuild {
   readonly cache: CacheName;
   readonly country: string;
   readonly state: NightState['builds'][number]['state'];
@@ -229,11 +233,11 @@ export interface ToldBuild {
   readonly builtAt: Date | null;
   readonly bytes: number | null;
   readonly plainBytes: number | null;
-  readonly failure: ToldFailure | null;
+  readonly failure: FailureFacts | null;
 }
 
 /** A night with all that is known of it. */
-export interface ToldNight {
+export interface NightDetail {
   readonly night: Pick<
     NightState,
     | 'runId'
@@ -253,9 +257,9 @@ export interface ToldNight {
     /** Snapshot time. */
     readonly asOf: Date | null;
     readonly evaluatedAt: Date | null;
-    readonly failure: ToldFailure | null;
+    readonly failure: FailureFacts | null;
   };
-  readonly builds: readonly ToldBuild[];
+  readonly builds: readonly NightBuild[];
   readonly lapsed: readonly LapsedBrand[];
   /** The other nights of the same date, newest first. */
   readonly others: readonly NightSummary[];
@@ -273,8 +277,8 @@ interface RequestRow {
 interface BuildRow {
   cache: CacheName;
   country: string;
-  state: ToldBuild['state'];
-  kind: ToldBuild['kind'];
+  state: NightBuild['state'];
+  kind: NightBuild['kind'];
   rowsExpected: number;
   rows: number | null;
   rowsRead: number | null;
@@ -296,7 +300,7 @@ interface BuildRow {
  * A night with its builds, whether it is finished or not.
  * @throws ServiceError `night_unknown`
  */
-export async function readWholeNight(db: Queryable, runId: number): Promise<ToldNight> {
+export async function readWholeNight(db: Queryable, runId: number): Promise<NightDetail> {
   const {
     runId: id,
     date,
@@ -330,15 +334,15 @@ export async function readWholeNight(db: Queryable, runId: number): Promise<Told
       full: asked.fullBuild,
       asOf: asked.asOf,
       evaluatedAt: asked.evaluatedAt,
-      failure: failure && toldFailure(failure),
+      failure: failure && failureOf(failure),
     },
-    builds: builds.map(toldBuild),
+    builds: builds.map(buildOf),
     lapsed: report?.lapsed ?? [],
     others: (await listNights(db, { oldest: date, newest: date })).filter((other) => other.runId !== runId),
   };
 }
 
-function toldBuild(row: BuildRow): ToldBuild {
+function buildOf(row: BuildRow): NightBuild {
   const isBuilt = row.builtAt !== null;
   return {
     cache: findCache(row.cache).name,
@@ -357,10 +361,18 @@ function toldBuild(row: BuildRow): ToldBuild {
     builtAt: row.builtAt,
     bytes: row.fileBytes,
     plainBytes: row.plainBytes,
-    failure: row.failureCode === null ? null : toldFailure({ code: row.failureCode, reason: row.failureReason }),
+    failure: row.failureCode === null ? null : failureOf({ code: row.failureCode, reason: row.failureReason }),
   };
 }
 
-function toldFailure({ code, reason }: { code: string; reason: string }): ToldFailure {
+function failureOf({ code, reason }: { code: string; reason: string }): FailureFacts {
   return { code, reason, advice: adviceOn(code) };
+}
+
+/** The settings that the dialog of a night shows. */
+export type NightSettings = Pick<Config, 'shrinkPercentMax'>;
+
+/** The names of files that were released. */
+export interface ReleasedFiles {
+  readonly released: readonly string[];
 }

@@ -7,6 +7,7 @@ import {
 import { readNumberHistory, type Dispute } from '../../pipelines/labels/number-dispute.ts';
 import { readNumber, type NumberRecord } from '../../pipelines/labels/number-record.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
+export type { Dispute, Label };
 
 /** Changes of a label, and disputes, that the page of a number shows; the command line lists more. */
 const historyShown = 100;
@@ -53,4 +54,9 @@ export async function shownNumber(db: Queryable, phoneText: string): Promise<Sho
 function shownChange(event: LabelEvent): ShownLabelChange {
   const { eventId, at, from, to, cause } = event;
   return { eventId, at, from, to, cause: LABEL_CAUSES[cause], why: describeLabelReason(event) };
+}
+
+/** How to reach who filed a dispute. */
+export interface DisputeContact {
+  readonly contact: string | null;
 }

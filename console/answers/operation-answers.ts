@@ -3,6 +3,10 @@ import type { OperationResult } from '../../pipelines/branding/operation-result.
 import type { ErrorCode } from '../../runtime/errors.ts';
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
+import type { requestBranding } from '../../jobs/queues/branding-producer.ts';
+
+export type { OperationKind };
+export type { Operation, OperationRow } from '../../pipelines/branding/operation.ts';
 
 /** What an operation came to: its outcome, or its state where there is none. */
 export const OPERATION_STANDINGS = [
@@ -14,6 +18,8 @@ export const OPERATION_STANDINGS = [
   'failed',
 ] as const satisfies readonly (OperationResult['outcome'] | 'queued' | 'failed')[];
 
+export type OperationStanding = (typeof OPERATION_STANDINGS)[number];
+
 /** An operation in a list. */
 export interface OperationSummary {
   readonly operationId: number;
@@ -22,7 +28,7 @@ export interface OperationSummary {
   readonly handle: string;
   readonly requestedBy: string;
   readonly requestedAt: Date;
-  readonly standing: (typeof OPERATION_STANDINGS)[number];
+  readonly standing: OperationStanding;
   readonly failureCode: ErrorCode | null;
   readonly hasLetter: boolean;
   readonly numbers: number | null;
@@ -72,3 +78,6 @@ function quoted(value: string | number): string {
   const text = String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
+
+/** A request for branding that was accepted. */
+export type AcceptedRequest = Awaited<ReturnType<typeof requestBranding>>;

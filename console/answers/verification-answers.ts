@@ -13,6 +13,10 @@ import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { pageOf } from '../http/paging.ts';
 import { playbackOf } from './playback-formats.ts';
+import type { ModelFigures } from './model-figures.ts';
+
+export type { DecisionLabel, ScoredWindow, VerificationState };
+export type { ScoreName, Scores, WindowLabel } from '../../pipelines/audio/verification.ts';
 
 /** Why there is no score, in words, and whether another try may help. */
 export interface ReasonFacts {
@@ -238,4 +242,11 @@ async function listIdentities(db: Queryable, sha256: string): Promise<IdentityAn
     reason,
     at: verifiedAt,
   }));
+}
+
+/** A verification that is followed until it has ended. */
+export interface LiveVerification {
+  readonly verification: VerificationDetail & { readonly figures: ModelFigures | null };
+  /** Null where no worker is needed any more. */
+  readonly workerConnected: boolean | null;
 }

@@ -13,6 +13,9 @@ import type { Config } from '../../runtime/config.ts';
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { pageOf } from '../http/paging.ts';
+export type { Scores, VoiceprintRecord };
+export type { Enrolled } from '../../pipelines/audio/voices/voice-enrolment.ts';
+export type { VoiceVerificationResult } from '../../pipelines/audio/voices/voice-verification.ts';
 
 /** Rows of comparisons that a history shows; the list of comparisons has all of them. */
 const comparisonsInHistoryMax = 50;
@@ -122,3 +125,9 @@ function comparisonOf({
 }: ComparisonRow): StoredComparison {
   return { verificationId: publicId, verifiedAt, verifiedBy, identity, reason, decision };
 }
+
+/** A part of the list of voiceprints. */
+export type VoiceprintPage = Awaited<ReturnType<typeof listVoiceprints>>;
+
+/** A part of the list of comparisons. */
+export type ComparisonPage = Awaited<ReturnType<typeof listComparisons>>;

@@ -7,6 +7,7 @@ import type { ConsoleWork } from '../http/console-work.ts';
 import { SharedWork } from './shared-work.ts';
 import { Turns } from '../http/turns.ts';
 import type { VerificationDetail } from './verification-answers.ts';
+export type { RecordingWaveform };
 
 /** Pictures that are kept, the latest used: each has at most some 60 KB a channel. */
 const keptMax = 32;

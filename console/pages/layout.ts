@@ -1,12 +1,13 @@
+import type { Json } from '../answers/json.ts';
+import type { Session } from '../answers/session-answers.ts';
 import { ActionButton, Empty, Page, ProblemNotice } from './shell/components.ts';
 import { asProblem, sendJson, type Problem } from './shell/request.ts';
-import type { SessionFacts } from './shell/request-types.ts';
 import { Link, matchRoute, PlaceProvider, useAddress, type PageProps } from './shell/router.ts';
 import { navigationFor, routes, type NavigationPart } from './routes.ts';
 import { Component, html, useEffect, useState, type ComponentType, type Shown, type VNode } from './shell/view.ts';
 
 /** The frame of every page: the way to the others, who is logged in, and the page itself. */
-export function Layout({ session, onLeave }: { session: SessionFacts; onLeave: () => void }): VNode {
+export function Layout({ session, onLeave }: { session: Json<Session>; onLeave: () => void }): VNode {
   const place = useAddress();
   const [isOpen, setOpen] = useState(false);
   useEffect(() => setOpen(false), [place.path]);

@@ -1,6 +1,7 @@
+import type { Json } from '../answers/json.ts';
+import type { NoSession, Session } from '../answers/session-answers.ts';
 import { Layout } from './layout.ts';
 import { asProblem, getJson, keepSession, type Problem } from './shell/request.ts';
-import type { NoSession, SessionFacts } from './shell/request-types.ts';
 import { ProblemNotice } from './shell/components.ts';
 import { SignIn } from './sign-in.ts';
 import { html, render, useEffect, useState, type VNode } from './shell/view.ts';
@@ -9,12 +10,12 @@ import { html, render, useEffect, useState, type VNode } from './shell/view.ts';
 type Standing =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'nobody'; readonly ended: boolean; readonly hasUsers: boolean }
-  | { readonly kind: 'somebody'; readonly session: SessionFacts };
+  | { readonly kind: 'somebody'; readonly session: Json<Session> };
 
 function Console(): VNode {
   const [standing, setStanding] = useState<Standing>({ kind: 'unknown' });
   const [problem, setProblem] = useState<Problem | null>(null);
-  const enter = (session: SessionFacts) => {
+  const enter = (session: Json<Session>) => {
     keepSession(session, () => setStanding({ kind: 'nobody', ended: true, hasUsers: true }));
     setStanding({ kind: 'somebody', session });
   };
@@ -24,7 +25,7 @@ function Console(): VNode {
   };
   const ask = () => {
     setProblem(null);
-    getJson<SessionFacts | NoSession>('/api/session').then(
+    getJson<Session | NoSession>('/api/session').then(
       (facts) => (facts.user === null ? leave(facts.hasUsers) : enter(facts)),
       (error: unknown) => setProblem(asProblem(error)),
     );

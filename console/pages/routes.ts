@@ -1,4 +1,5 @@
-import { mayActAs, type LeastRole, type Role } from './shell/roles.ts';
+import type { LeastRole, Role } from '../answers/session-answers.ts';
+import { mayActAs } from './shell/roles.ts';
 import type { Route } from './shell/router.ts';
 import type { ComponentType } from './shell/view.ts';
 import { WaitingCount } from './branding/waiting-count.ts';

@@ -1,6 +1,7 @@
+import type { Json } from '../answers/json.ts';
+import type { Session } from '../answers/session-answers.ts';
 import { Field, Notice, ProblemNotice } from './shell/components.ts';
 import { asProblem, sendJson, type Problem } from './shell/request.ts';
-import type { SessionFacts } from './shell/request-types.ts';
 import { html, useEffect, useState, type VNode } from './shell/view.ts';
 
 /** The page of somebody who is not logged in. */
@@ -11,7 +12,7 @@ export function SignIn({
 }: {
   ended: boolean;
   hasUsers: boolean;
-  onEnter: (session: SessionFacts) => void;
+  onEnter: (session: Json<Session>) => void;
 }): VNode {
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -23,10 +24,7 @@ export function SignIn({
     setProblem(null);
     try {
       onEnter(
-        await sendJson<SessionFacts>('POST', '/api/session', {
-          name: form.get('name'),
-          password: form.get('password'),
-        }),
+        await sendJson<Session>('POST', '/api/session', { name: form.get('name'), password: form.get('password') }),
       );
     } catch (error) {
       setProblem(asProblem(error));

@@ -1,3 +1,4 @@
+import type { AuditEvents } from '../answers/session-answers.ts';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { listEvents, shownEvent } from '../http/audit.ts';
@@ -12,7 +13,7 @@ const query = z.strictObject({
 
 /** `GET /api/events`: what was done in the console, newest first, for operators. */
 export function registerEventRoutes(app: FastifyInstance, { db }: Pick<ConsoleWork, 'db'>): void {
-  app.get('/api/events', { config: { access: 'operator' } }, async (request) => {
+  app.get('/api/events', { config: { access: 'operator' } }, async (request): Promise<AuditEvents> => {
     const events = await listEvents(db, parseBody(query, request.query));
     return { events: events.map(shownEvent) };
   });

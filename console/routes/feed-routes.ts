@@ -1,3 +1,4 @@
+import type { FeedArrivals, FeedLoads, FeedRejects, SubmittedFeed } from '../answers/feed-answers.ts';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { enqueueFeedLoad } from '../../jobs/queues/enqueue.ts';
@@ -44,17 +45,17 @@ export function registerFeedRoutes(app: FastifyInstance, work: ConsoleWork): voi
     enqueueFeedLoad(queues, { loadId }).catch((error: unknown) =>
       log.warn({ err: error, loadId }, 'the load could not be queued yet'),
     );
-  app.get('/api/feeds', { config: { access: 'viewer' } }, async () => ({
+  app.get('/api/feeds', { config: { access: 'viewer' } }, async (): Promise<FeedArrivals> => ({
     arrivals: await listFeedArrivals(db, config, new Date()),
   }));
-  app.get('/api/feeds/loads', { config: { access: 'viewer' } }, async (request) => {
+  app.get('/api/feeds/loads', { config: { access: 'viewer' } }, async (request): Promise<FeedLoads> => {
     const { limit, ...query } = parseBody(listQuery, request.query);
     const { rows: loads, next } = pageOf(await listFeedLoads(db, { ...query, limit: limit + 1 }), limit, ({ loadId }) =>
       String(loadId),
     );
     return { loads, next };
   });
-  app.post('/api/feeds/loads', { config: { access: 'operator' } }, (request) =>
+  app.post('/api/feeds/loads', { config: { access: 'operator' } }, (request): Promise<SubmittedFeed> =>
     withForm(request, { filesMax: 1, fileBytesMax: config.consoleFeedBytesMax }, async ({ fields, files: [file] }) => {
       const { feed, options } = parseBody(submission, fields);
       if (file === undefined)
@@ -85,7 +86,7 @@ export function registerFeedRoutes(app: FastifyInstance, work: ConsoleWork): voi
       isLast: ({ state }) => state !== 'queued' && state !== 'running',
     });
   });
-  app.get('/api/feeds/loads/:id/rejects', { config: { access: 'viewer' } }, async (request) => {
+  app.get('/api/feeds/loads/:id/rejects', { config: { access: 'viewer' } }, async (request): Promise<FeedRejects> => {
     const { after, limit } = parseBody(rejectsQuery, request.query);
     const { loadId } = await readFeedLoad(db, parseBody(idPath, request.params).id); // an unknown one has no rows either
     const { rows: rejects, next } = pageOf(

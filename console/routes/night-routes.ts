@@ -16,7 +16,13 @@ import { parseBody } from '../http/body.ts';
 import { reasonField } from '../answers/branding-parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { sendLive } from '../http/live.ts';
-import { followHistory, readHistory, readWholeNight } from '../answers/night-answers.ts';
+import {
+  followHistory,
+  readHistory,
+  readWholeNight,
+  type NightSettings,
+  type ReleasedFiles,
+} from '../answers/night-answers.ts';
 
 const historyQuery = z.strictObject({ before: z.iso.date().optional() });
 const runParams = z.strictObject({ run: z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER) });
@@ -45,7 +51,7 @@ export function registerNightRoutes(app: FastifyInstance, work: ConsoleWork): vo
   app.get('/api/nights/live', { config: { access: 'viewer' } }, (request, reply) =>
     sendLive(request, reply, { work, read: followHistory(db) }),
   );
-  app.get('/api/nights/settings', { config: { access: 'viewer' } }, async () => ({
+  app.get('/api/nights/settings', { config: { access: 'viewer' } }, async (): Promise<NightSettings> => ({
     shrinkPercentMax: config.shrinkPercentMax,
   }));
   app.get('/api/nights/:run', { config: { access: 'viewer' } }, ({ params }) =>
@@ -90,7 +96,7 @@ export function registerNightRoutes(app: FastifyInstance, work: ConsoleWork): vo
       );
     return reply.code(202).send({ runId, repeated });
   });
-  app.post('/api/nights/release', { config: { access: 'operator' } }, (request) => {
+  app.post('/api/nights/release', { config: { access: 'operator' } }, (request): Promise<ReleasedFiles> => {
     const { only, reason } = parseBody(releaseBody, request.body);
     return inTransaction(db, async (client) => {
       const released = await releaseHeldFiles(client, {

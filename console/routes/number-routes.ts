@@ -12,7 +12,7 @@ import { actorOf, recordAction } from '../http/access.ts';
 import { parseBody } from '../http/body.ts';
 import { idCursor, idPath, limitParameter, pageOf, reasonField } from '../answers/branding-parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
-import { shownNumber } from '../answers/number-answers.ts';
+import { shownNumber, type DisputeContact } from '../answers/number-answers.ts';
 
 const phoneField = z.string().max(64);
 const lookUpBody = z.strictObject({ phone: phoneField });
@@ -59,7 +59,7 @@ function registerDisputeRoutes(app: FastifyInstance, { db, vault, config }: Cons
   app.get('/api/disputes/:id', { config: { access: 'reviewer' } }, (request) =>
     readDispute(db, parseBody(idPath, request.params).id),
   );
-  app.get('/api/disputes/:id/contact', { config: { access: 'reviewer' } }, async (request) => {
+  app.get('/api/disputes/:id/contact', { config: { access: 'reviewer' } }, async (request): Promise<DisputeContact> => {
     const { disputeId } = await readDispute(db, parseBody(idPath, request.params).id);
     const contact = await openDisputeContact({ db, vault }, disputeId);
     await recordAction(db, request, { action: 'view_dispute_contact', object: `dispute ${disputeId}` }); // before it is sent

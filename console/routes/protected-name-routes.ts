@@ -10,6 +10,7 @@ import { NEARNESS, nearProtectedName, PROTECTED_CATEGORIES } from '../../pipelin
 import { inTransaction } from '../../runtime/postgres.ts';
 import { actorOf, recordAction } from '../http/access.ts';
 import { parseBody } from '../http/body.ts';
+import type { NearName, ProtectedNames } from '../answers/brand-answers.ts';
 import { reasonField } from '../answers/branding-parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 
@@ -29,11 +30,11 @@ const removeBody = z.strictObject({ name: nameField, reason: reasonField });
 
 /** `/api/protected-names`: names that operators have protected, and which protected name a name is near to. */
 export function registerProtectedNameRoutes(app: FastifyInstance, { db }: Pick<ConsoleWork, 'db'>): void {
-  app.get('/api/protected-names', { config: { access: 'reviewer' } }, async () => ({
+  app.get('/api/protected-names', { config: { access: 'reviewer' } }, async (): Promise<ProtectedNames> => ({
     names: await listOwnProtectedNames(db),
     categories: PROTECTED_CATEGORIES,
   }));
-  app.post('/api/protected-names/check', { config: { access: 'reviewer' } }, async (request) => {
+  app.post('/api/protected-names/check', { config: { access: 'reviewer' } }, async (request): Promise<NearName> => {
     const { name } = parseBody(checkBody, request.body);
     const near = nearProtectedName(name, await readProtectedNames(db));
     return { near: near && { name: near.name, category: near.category, how: NEARNESS[near.how] } };

@@ -1,3 +1,4 @@
+import type { NoSession, Session } from '../answers/session-answers.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ServiceError } from '../../runtime/errors.ts';
@@ -50,7 +51,7 @@ export function registerSessionRoutes(app: FastifyInstance, options: SessionRout
     waitingMax,
     refusal: { code: 'rate_limited', operation: 'log in', problem: 'Many users log in at this moment.' },
   });
-  app.post('/api/session', { config: { access: 'nobody' } }, async (request, reply) => {
+  app.post('/api/session', { config: { access: 'nobody' } }, async (request, reply): Promise<Session> => {
     const given = parseBody(credentials, request.body);
     const name = nameIn(given);
     for (const count of [addresses, names]) requireFewTries(await count(request));
@@ -78,7 +79,7 @@ export function registerSessionRoutes(app: FastifyInstance, options: SessionRout
   app.get(
     '/api/session',
     { config: { access: 'nobody', readsSession: true } },
-    async ({ session }) => session ?? { user: null, hasUsers: await hasUsers(db) },
+    async ({ session }): Promise<Session | NoSession> => session ?? { user: null, hasUsers: await hasUsers(db) },
   );
   app.delete('/api/session', { config: { access: 'viewer', forAgencies: true } }, async (request, reply) => {
     const token = request.cookies[cookieName(address())] ?? '';

@@ -14,11 +14,12 @@ import { sendBytes } from '../http/byte-answer.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { leavingOf } from '../http/leaving.ts';
 import { sendLive } from '../http/live.ts';
-import { readModelFigures, type ModelFigures } from '../answers/model-figures.ts';
+import { readModelFigures } from '../answers/model-figures.ts';
 import { Playbacks } from '../answers/playbacks.ts';
 import {
   listVerifications,
   readVerification,
+  type LiveVerification,
   type VerificationDetail,
   type VerificationPlace,
 } from '../answers/verification-answers.ts';
@@ -131,7 +132,7 @@ function idOf({ params }: FastifyRequest): string {
 async function withFigures(
   { db, config }: Pick<ConsoleWork, 'db' | 'config'>,
   verification: VerificationDetail,
-): Promise<VerificationDetail & { figures: ModelFigures | null }> {
+): Promise<LiveVerification['verification']> {
   const entry =
     verification.model === null
       ? undefined
@@ -140,10 +141,7 @@ async function withFigures(
 }
 
 /** A verification while it is performed, and whether somebody performs it. */
-async function readLive(
-  work: ConsoleWork,
-  id: string,
-): Promise<{ verification: VerificationDetail & { figures: ModelFigures | null }; workerConnected: boolean | null }> {
+async function readLive(work: ConsoleWork, id: string): Promise<LiveVerification> {
   const verification = await withFigures(work, await readVerification(work.db, id));
   return {
     verification,

@@ -91,23 +91,14 @@ describe('imports', () => {
     expect([...arrows.keys()].filter((folder) => reach(folder).has(folder))).toEqual([]);
   });
 
-  it('lead pages to pages and to what is served beside them, and nothing else to pages', () => {
+  it('lead pages to pages and to what is served beside them, in types alone also to the answers of the console, and nothing else to pages', () => {
     const isPage = (path: string) => path.startsWith('console/pages/');
     const wrong = imports.filter((each) => {
       const target = targetOf(each);
-      return isPage(each.from)
-        ? !(target === undefined ? each.specifier.startsWith('/modules/') : isPage(target))
-        : target !== undefined && isPage(target);
+      if (!isPage(each.from)) return target !== undefined && isPage(target);
+      if (target === undefined) return !each.specifier.startsWith('/modules/');
+      return !isPage(target) && !(each.typeOnly && target.startsWith('console/answers/'));
     });
-    expect(wrong.map(show)).toEqual([]);
-  });
-
-  it('lead the types of answers to their like, and take types only: they are compared with the server, which has no document', () => {
-    const wrong = imports.filter(
-      (each) =>
-        /^console\/pages\/[a-z/-]+-types\.ts$/.test(each.from) &&
-        !(each.typeOnly && /(-types|\/roles)\.ts$/.test(each.specifier)),
-    );
     expect(wrong.map(show)).toEqual([]);
   });
 

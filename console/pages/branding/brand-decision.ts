@@ -1,4 +1,5 @@
-import type { Brand } from './brand-types.ts';
+import type { ShownBrand } from '../../answers/brand-answers.ts';
+import type { Json } from '../../answers/json.ts';
 import { ActionButton, Notice, Section } from '../shell/components.ts';
 import { ReasonField } from '../shell/reason-dialog.ts';
 import { sendJson } from '../shell/request.ts';
@@ -7,7 +8,7 @@ import { html, useState, type VNode } from '../shell/view.ts';
 import { countAgain } from './waiting-count.ts';
 
 /** Where a person decides a brand that waits, or the pending revision of one that was approved before. */
-export function BrandDecision({ brand, onDecided }: { brand: Brand; onDecided: () => void }): VNode {
+export function BrandDecision({ brand, onDecided }: { brand: Json<ShownBrand>; onDecided: () => void }): VNode {
   const [reason, setReason] = useState('');
   const decide = (approve: boolean) => async () => {
     await sendJson('POST', `/api/brands/${brand.handle}/decision`, {

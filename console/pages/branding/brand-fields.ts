@@ -1,4 +1,5 @@
-import type { PrivateFields, Profile } from './brand-types.ts';
+import type { PrivateFields, ShownProfile } from '../../answers/brand-answers.ts';
+import type { Json } from '../../answers/json.ts';
 import { textIn, listIn } from './branding-submission.ts';
 import { Field } from '../shell/components.ts';
 import { html, type VNode } from '../shell/view.ts';
@@ -67,7 +68,13 @@ const relationships: Readonly<Record<string, string>> = {
 };
 
 /** The fields of a profile that everybody sees, with the rule of each. */
-export function BrandFields({ profile, wrong }: { profile?: Profile; wrong: ReadonlyMap<string, string> }): VNode {
+export function BrandFields({
+  profile,
+  wrong,
+}: {
+  profile?: Json<ShownProfile>;
+  wrong: ReadonlyMap<string, string>;
+}): VNode {
   return html`<div class="field-pairs">
     ${lines.map(({ name, label, rule, type = 'text', ...limits }) => html`<${Field} key=${name} label=${limits.required ? label : `${label} (optional)`} hint=${rule} problem=${wrong.get(name)}>${(ids: object) => html`<input name=${name} type=${type} autocomplete="off" defaultValue=${profile?.[name] ?? ''} ...${limits} ...${ids} />`}</${Field}>`)}
     <${Field} label="Relationship" hint="In which capacity the one who asks acts." problem=${wrong.get('relationship')}>${(
@@ -84,7 +91,7 @@ export function PrivateBrandFields({
   fields,
   wrong,
 }: {
-  fields?: PrivateFields;
+  fields?: Json<PrivateFields>;
   wrong: ReadonlyMap<string, string>;
 }): VNode {
   const { contact, taxId } = fields ?? { contact: null, taxId: null };

@@ -1,5 +1,6 @@
+import type { BrandingEvent, ShownBrand } from '../../answers/brand-answers.ts';
+import type { Json, Listed } from '../../answers/json.ts';
 import { Paging } from '../shell/brand-filters.ts';
-import type { Brand, BrandingEvent, Listed } from './brand-types.ts';
 import { Empty, Name, Read, Section, State, Table, When } from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
 import { Link, usePlace } from '../shell/router.ts';
@@ -9,7 +10,7 @@ import { html, useEffect, useRef, type VNode } from '../shell/view.ts';
 const pageEvents = 20;
 
 /** The audit trail of a brand, its letters and its numbers, newest first. It is read again when something of the brand has changed. */
-export function BrandHistory({ brand }: { brand: Brand }): VNode {
+export function BrandHistory({ brand }: { brand: Json<ShownBrand> }): VNode {
   const place = usePlace();
   const before = place.query.get('before');
   const reading = useReading<Listed & { events: BrandingEvent[] }>(
@@ -24,32 +25,32 @@ export function BrandHistory({ brand }: { brand: Brand }): VNode {
   return html`<${Section} title="History"><${Read} reading=${reading} what="the history" show=${({
     events,
     next,
-  }: Listed & { events: BrandingEvent[] }) => html`
+  }: Listed & { events: Json<BrandingEvent>[] }) => html`
     ${
       events.length === 0
         ? html`<${Empty} title="Nothing happened before that.">Go to the start of the list.</${Empty}>`
-        : html`<div class="wide-list"><${Table} caption="History of the brand" rows=${events} keyOf=${({ eventId }: BrandingEvent) => eventId} columns=${[
-            { title: 'When', show: ({ at }: BrandingEvent) => html`<${When} at=${at} />` },
+        : html`<div class="wide-list"><${Table} caption="History of the brand" rows=${events} keyOf=${({ eventId }: Json<BrandingEvent>) => eventId} columns=${[
+            { title: 'When', show: ({ at }: Json<BrandingEvent>) => html`<${When} at=${at} />` },
             {
               title: 'What',
-              show: ({ subject, letterId, phone }: BrandingEvent) =>
+              show: ({ subject, letterId, phone }: Json<BrandingEvent>) =>
                 letterId !== null
                   ? html`<${Link} href=${`/letters/${letterId}`}>letter ${letterId}</${Link}>`
                   : phone !== null
                     ? `number ${phone}`
                     : subject,
             },
-            { title: 'Action', show: ({ action }: BrandingEvent) => asWords(action) },
+            { title: 'Action', show: ({ action }: Json<BrandingEvent>) => asWords(action) },
             {
               title: 'Became',
-              show: ({ before: from, after }: BrandingEvent) =>
+              show: ({ before: from, after }: Json<BrandingEvent>) =>
                 html`${from === null || from === after ? null : html`<span class="soft">${asWords(from)} → </span>`}<${State} name=${after} />`,
             },
-            { title: 'Who', show: ({ actor }: BrandingEvent) => html`<${Name} text=${actor} />` },
-            { title: 'Why', show: ({ reason }: BrandingEvent) => html`<${Name} text=${reason} />` },
+            { title: 'Who', show: ({ actor }: Json<BrandingEvent>) => html`<${Name} text=${actor} />` },
+            { title: 'Why', show: ({ reason }: Json<BrandingEvent>) => html`<${Name} text=${reason} />` },
             {
               title: 'Request',
-              show: ({ operationId }: BrandingEvent) =>
+              show: ({ operationId }: Json<BrandingEvent>) =>
                 operationId === null
                   ? '–'
                   : html`<${Link} href=${`/operations/${operationId}`}>${operationId}</${Link}>`,
@@ -60,7 +61,7 @@ export function BrandHistory({ brand }: { brand: Brand }): VNode {
 }
 
 /** What differs once an action on the brand has come through. */
-function standingOf({ changedAt, letters, numbers }: Brand): string {
+function standingOf({ changedAt, letters, numbers }: Json<ShownBrand>): string {
   return [
     changedAt,
     ...letters.map(({ letterId, state }) => `${letterId} ${state}`),

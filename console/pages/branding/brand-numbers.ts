@@ -1,5 +1,6 @@
+import type { NumberState, ProvenNumber, ShownBrand } from '../../answers/brand-answers.ts';
+import type { Json, Listed } from '../../answers/json.ts';
 import { ChoiceFilter, Filters, Paging } from '../shell/brand-filters.ts';
-import { numberStates, type Brand, type BrandNumber, type Listed } from './brand-types.ts';
 import { Dialog, ActionButton, Empty, Facts, Field, Name, Read, Section, State, Table } from '../shell/components.ts';
 import { NumberProof, ProveNumbers } from './number-proof.ts';
 import { useReading } from '../shell/reading.ts';
@@ -8,6 +9,17 @@ import { mayDo, mayRequestBranding, sendJson } from '../shell/request.ts';
 import { usePlace } from '../shell/router.ts';
 import { asWords, formatCount } from '../shell/text.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
+
+const numberStates = Object.keys({
+  submitted: 0,
+  in_review: 0,
+  verified: 0,
+  unsuccessful: 0,
+  permanently_rejected: 0,
+  suspended: 0,
+  expired: 0,
+  removed: 0,
+} satisfies Record<NumberState, 0>);
 
 /** What a person can do to a number, and the states in which it can be done. */
 const actions = {
@@ -35,16 +47,16 @@ const actionsIn = (state: string) =>
   (Object.keys(actions) as NumberAction[]).filter((name) => (actions[name].from as readonly string[]).includes(state));
 
 /** The numbers of a brand by state, with what can be done to each. */
-export function BrandNumbers({ brand, onChanged }: { brand: Brand; onChanged: () => void }): VNode {
+export function BrandNumbers({ brand, onChanged }: { brand: Json<ShownBrand>; onChanged: () => void }): VNode {
   const place = usePlace();
-  const [chosen, setChosen] = useState<BrandNumber | null>(null);
+  const [chosen, setChosen] = useState<Json<ProvenNumber> | null>(null);
   const query = new URLSearchParams(
     [
       ['state', place.query.get('numbers') ?? ''],
       ['after', place.query.get('after') ?? ''],
     ].filter(([, value]) => value !== '') as [string, string][],
   );
-  const reading = useReading<Listed & { numbers: BrandNumber[] }>(
+  const reading = useReading<Listed & { numbers: ProvenNumber[] }>(
     `/api/brands/${brand.handle}/numbers?${query.toString()}`,
   );
   const changed = () => {
@@ -56,30 +68,33 @@ export function BrandNumbers({ brand, onChanged }: { brand: Brand; onChanged: ()
     ${counts.length === 0 ? null : html`<${Facts} entries=${counts.map(([state, count]) => [asWords(state), formatCount(count)])} />`}
     ${counts.length > 0 && mayRequestBranding() ? html`<${ProveNumbers} handle=${brand.handle} onChanged=${changed} />` : null}
     <${Filters}><${ChoiceFilter} name="numbers" label="State of the number" choices=${numberStates} /></${Filters}>
-    <${Read} reading=${reading} what="numbers" show=${({ numbers, next }: Listed & { numbers: BrandNumber[] }) => html`
+    <${Read} reading=${reading} what="numbers" show=${({
+      numbers,
+      next,
+    }: Listed & { numbers: Json<ProvenNumber>[] }) => html`
       ${
         numbers.length === 0
           ? html`<${Empty} title="The brand has no such number.">Numbers come with the brand, its updates, and Add Phone number for Branding.</${Empty}>`
-          : html`<div class="wide-list"><${Table} caption="Numbers of the brand" rows=${numbers} keyOf=${({ phone }: BrandNumber) => phone} columns=${[
-              { title: 'Number', show: ({ phone }: BrandNumber) => phone },
-              { title: 'Country', show: ({ country }: BrandNumber) => country ?? '–' },
-              { title: 'State', show: ({ state }: BrandNumber) => html`<${State} name=${state} />` },
+          : html`<div class="wide-list"><${Table} caption="Numbers of the brand" rows=${numbers} keyOf=${({ phone }: Json<ProvenNumber>) => phone} columns=${[
+              { title: 'Number', show: ({ phone }: Json<ProvenNumber>) => phone },
+              { title: 'Country', show: ({ country }: Json<ProvenNumber>) => country ?? '–' },
+              { title: 'State', show: ({ state }: Json<ProvenNumber>) => html`<${State} name=${state} />` },
               {
                 title: 'Call reason',
-                show: ({ callReason }: BrandNumber) => html`<${Name} text=${callReason ?? '–'} />`,
+                show: ({ callReason }: Json<ProvenNumber>) => html`<${Name} text=${callReason ?? '–'} />`,
               },
-              { title: 'Verified', show: ({ verifiedAt }: BrandNumber) => html`<${Day} at=${verifiedAt} />` },
+              { title: 'Verified', show: ({ verifiedAt }: Json<ProvenNumber>) => html`<${Day} at=${verifiedAt} />` },
               {
                 title: 'Proof',
-                show: (number: BrandNumber) =>
+                show: (number: Json<ProvenNumber>) =>
                   html`<${NumberProof} handle=${brand.handle} number=${number} onChanged=${changed} />`,
               },
-              { title: 'Shown until', show: ({ liveUntil }: BrandNumber) => html`<${Day} at=${liveUntil} />` },
+              { title: 'Shown until', show: ({ liveUntil }: Json<ProvenNumber>) => html`<${Day} at=${liveUntil} />` },
               ...(mayDo('reviewer')
                 ? [
                     {
                       title: 'Actions',
-                      show: (number: BrandNumber) =>
+                      show: (number: Json<ProvenNumber>) =>
                         actionsIn(number.state).length === 0
                           ? '–'
                           : html`<button type="button" aria-label=${`Change ${number.phone}`} onClick=${() => setChosen(number)}>Change</button>`,
@@ -102,7 +117,7 @@ function NumberAction({
   onChanged,
 }: {
   handle: string;
-  number: BrandNumber;
+  number: Json<ProvenNumber>;
   onClose: () => void;
   onChanged: () => void;
 }): VNode {

@@ -1,8 +1,9 @@
+import type { ShownBrand } from '../../answers/brand-answers.ts';
+import type { Json } from '../../answers/json.ts';
 import { BrandDecision } from './brand-decision.ts';
 import { BrandHistory } from './brand-history.ts';
 import { BrandNumbers } from './brand-numbers.ts';
 import { BrandRevisions } from './brand-revisions.ts';
-import type { Brand } from './brand-types.ts';
 import { Empty, Facts, Name, Page, Read, Section, State, When } from '../shell/components.ts';
 import { FindingList } from './finding-list.ts';
 import { IssueForm } from './letter-form.ts';
@@ -17,14 +18,14 @@ import { html, type Shown, type VNode } from '../shell/view.ts';
 /** One brand: its revisions, letters, numbers and history, and what a person can do to it. */
 export default function BrandPage({ params }: PageProps): VNode {
   const handle = params['handle']!;
-  const reading = useReading<Brand>(`/api/brands/${encodeURIComponent(handle)}`);
+  const reading = useReading<ShownBrand>(`/api/brands/${encodeURIComponent(handle)}`);
   const { value: brand, readAgain } = reading;
   return html`<${Page} title=${brand?.profile.displayName ?? handle} lead=${`Brand ${handle}`} actions=${brand && mayRequestBranding() ? html`<${BrandActions} brand=${brand} onDone=${readAgain} />` : null}>
-    <${Read} reading=${reading} what="the brand" show=${(shown: Brand) => html`<${BrandParts} brand=${shown} onChanged=${readAgain} />`} />
+    <${Read} reading=${reading} what="the brand" show=${(shown: Json<ShownBrand>) => html`<${BrandParts} brand=${shown} onChanged=${readAgain} />`} />
   </${Page}>`;
 }
 
-function BrandParts({ brand, onChanged }: { brand: Brand; onChanged: () => void }): VNode {
+function BrandParts({ brand, onChanged }: { brand: Json<ShownBrand>; onChanged: () => void }): VNode {
   const { handle, owner, state, letters, findings } = brand;
   return html`<div class="page">
     <${Section} title="Where it stands">
@@ -66,7 +67,7 @@ function takesNumbers(state: string): boolean {
   return state !== 'withdrawn' && state !== 'rejected';
 }
 
-function revisionWords({ approvedRevision, pendingRevision }: Brand): string {
+function revisionWords({ approvedRevision, pendingRevision }: Json<ShownBrand>): string {
   const words = [
     approvedRevision === null ? '' : `revision ${approvedRevision} is approved`,
     pendingRevision === null ? '' : `revision ${pendingRevision} waits`,
@@ -94,7 +95,13 @@ const effects: Readonly<
   },
 };
 
-function BrandActions({ brand: { handle, state, can }, onDone }: { brand: Brand; onDone: () => void }): VNode {
+function BrandActions({
+  brand: { handle, state, can },
+  onDone,
+}: {
+  brand: Json<ShownBrand>;
+  onDone: () => void;
+}): VNode {
   const names = (['suspend', 'resume', 'withdraw'] as const).filter((name) => can[name]);
   const act = (name: string) => async (reason: string) => {
     await sendJson('POST', `/api/brands/${handle}/${name}`, { reason });

@@ -1,11 +1,12 @@
-import type { Brand, PrivateFields, Profile, RevealedFields } from './brand-types.ts';
+import type { PrivateFields, RevealedFields, ShownBrand, ShownProfile } from '../../answers/brand-answers.ts';
+import type { Json } from '../../answers/json.ts';
 import { ActionButton, Section } from '../shell/components.ts';
 import { mayDo, sendJson } from '../shell/request.ts';
 import { visible } from '../shell/text.ts';
 import { html, useState, type Shown, type VNode } from '../shell/view.ts';
 
 /** The fields of a profile in the order in which they are shown. */
-const fields: readonly (readonly [string, (profile: Profile) => string])[] = [
+const fields: readonly (readonly [string, (profile: Json<ShownProfile>) => string])[] = [
   ['Display name', ({ displayName }) => displayName],
   ['Legal name', ({ legalName }) => legalName],
   ['Doing business as', ({ dba }) => dba ?? ''],
@@ -24,8 +25,8 @@ interface Row {
 }
 
 /** The approved and the pending revision side by side; the one there is, if there is one only. */
-export function BrandRevisions({ brand }: { brand: Brand }): VNode {
-  const [revealed, setRevealed] = useState<RevealedFields | null>(null);
+export function BrandRevisions({ brand }: { brand: Json<ShownBrand> }): VNode {
+  const [revealed, setRevealed] = useState<Json<RevealedFields> | null>(null);
   const { profile, pendingProfile, approvedRevision, pendingRevision } = brand;
   const isPair = approvedRevision !== null && pendingProfile !== null;
   const shown = pendingProfile ?? profile;
@@ -58,11 +59,14 @@ function shownValue(text: string | null): Shown {
     : html`<span class="name">${visible(text)}</span>`;
 }
 
-function privateRows({ approvedRevision, pendingProfile }: Brand, revealed: RevealedFields | null): Row[] {
+function privateRows(
+  { approvedRevision, pendingProfile }: Json<ShownBrand>,
+  revealed: Json<RevealedFields> | null,
+): Row[] {
   if (revealed === null) return [];
   const isPair = approvedRevision !== null && pendingProfile !== null;
   const shown = revealed.pendingProfile ?? revealed.profile;
-  const contact = ({ contact: given }: PrivateFields) =>
+  const contact = ({ contact: given }: Json<PrivateFields>) =>
     given === null ? '' : [given.name, given.email, given.phone].filter((part) => part !== null).join(', ');
   return [
     { name: 'Contact', approved: isPair ? contact(revealed.profile) : null, pending: contact(shown) },

@@ -1,5 +1,6 @@
+import type { PrivateFields, RevealedFields, ShownBrand, ShownProfile } from '../../answers/brand-answers.ts';
+import type { Json } from '../../answers/json.ts';
 import { BrandFields, PrivateBrandFields, privateIn, profileIn } from './brand-fields.ts';
-import type { Brand, PrivateFields, Profile, RevealedFields } from './brand-types.ts';
 import { betweenNumbers, fileIn, listIn, textIn, useSubmission } from './branding-submission.ts';
 import { ActionButton, Empty, Notice, Page, ProblemNotice, Read, Section } from '../shell/components.ts';
 import { LetterField, NumberFields } from './number-fields.ts';
@@ -11,19 +12,19 @@ import { html, useState, type VNode } from '../shell/view.ts';
 /** Update Managed Brand: changes fields of a brand, or gives it a new letter. */
 export default function BrandUpdatePage({ params }: PageProps): VNode {
   const handle = params['handle']!;
-  const reading = useReading<Brand>(`/api/brands/${encodeURIComponent(handle)}`);
+  const reading = useReading<ShownBrand>(`/api/brands/${encodeURIComponent(handle)}`);
   if (!mayRequestBranding())
     return html`<${Page} title="Update Managed Brand"><${Empty} title="This needs the role reviewer.">An operator gives it: caller-trust console users role.</${Empty}></${Page}>`;
   return html`<${Page} title="Update Managed Brand" lead=${`Changes ${handle}. A change of the legal name, the display name or "doing business as", or a new letter, makes a revision that is approved before it is published; other changes are taken at once.`}>
-    <${Read} reading=${reading} what="the brand" show=${(brand: Brand) => html`<${UpdateForm} brand=${brand} />`} />
+    <${Read} reading=${reading} what="the brand" show=${(brand: Json<ShownBrand>) => html`<${UpdateForm} brand=${brand} />`} />
   </${Page}>`;
 }
 
-function UpdateForm({ brand }: { brand: Brand }): VNode {
+function UpdateForm({ brand }: { brand: Json<ShownBrand> }): VNode {
   const { handle, pendingProfile } = brand;
   const profile = pendingProfile ?? brand.profile;
   const { isBusy, problem, wrong, submit } = useSubmission();
-  const [revealed, setRevealed] = useState<PrivateFields | null>(
+  const [revealed, setRevealed] = useState<Json<PrivateFields> | null>(
     profile.hasPrivate ? null : { contact: null, taxId: null },
   );
   const [isEmpty, setEmpty] = useState(false);
@@ -67,7 +68,10 @@ function UpdateForm({ brand }: { brand: Brand }): VNode {
 }
 
 /** The fields that differ from what there is. */
-function changed(given: Record<string, unknown>, there: Profile | PrivateFields): Record<string, unknown> {
+function changed(
+  given: Record<string, unknown>,
+  there: Json<ShownProfile> | Json<PrivateFields>,
+): Record<string, unknown> {
   const before = there as unknown as Record<string, unknown>; // read by the names of the form
   return Object.fromEntries(
     Object.entries(given).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name] ?? null)),

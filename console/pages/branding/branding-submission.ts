@@ -1,7 +1,14 @@
-import type { TakenRequest } from './brand-types.ts';
+import type { OperationKind, AcceptedRequest } from '../../answers/operation-answers.ts';
 import { Problem, asProblem, sendForm } from '../shell/request.ts';
 import { goTo } from '../shell/router.ts';
 import { useState } from '../shell/view.ts';
+
+/** Titles of the operations, as the specification has them. */
+export const operationTitles: Readonly<Record<OperationKind, string>> = {
+  add_managed_brand: 'Add Managed Brand',
+  update_managed_brand: 'Update Managed Brand',
+  add_phone_number: 'Add Phone number for Branding',
+};
 
 /** A request for branding as a form makes it. */
 export interface BrandingRequest {
@@ -31,7 +38,7 @@ export function useSubmission(): Submission {
   const submit = async (request: BrandingRequest) => {
     setState({ isBusy: true, problem: null });
     try {
-      const { operationId } = await sendForm<TakenRequest>('/api/operations', formOf(request, key));
+      const { operationId } = await sendForm<AcceptedRequest>('/api/operations', formOf(request, key));
       goTo(`/operations/${operationId}`);
     } catch (error) {
       const problem = asProblem(error);

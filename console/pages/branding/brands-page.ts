@@ -1,11 +1,23 @@
+import type { BrandState, BrandSummary } from '../../answers/brand-answers.ts';
+import type { Json, Listed } from '../../answers/json.ts';
 import { ChoiceFilter, Filters, Paging, queryOf, TextFilter } from '../shell/brand-filters.ts';
-import { brandStates, type BrandSummary, type Listed } from './brand-types.ts';
 import { Empty, Name, Page, Read, State, Table, When } from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
 import { mayRequestBranding } from '../shell/request.ts';
 import { Link, usePlace } from '../shell/router.ts';
 import { formatCount } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
+
+const brandStates = Object.keys({
+  draft: 0,
+  submitted: 0,
+  in_review: 0,
+  approved: 0,
+  rejected: 0,
+  suspended: 0,
+  expired: 0,
+  withdrawn: 0,
+} satisfies Record<BrandState, 0>);
 
 const filters = ['prefix', 'owner', 'state', 'after'];
 
@@ -19,29 +31,33 @@ export default function BrandsPage(): VNode {
       <${TextFilter} name="owner" label="Owner" hint="The whole name of the client." maxlength=${128} />
       <${ChoiceFilter} name="state" label="State" choices=${brandStates} />
     </${Filters}>
-    <${Read} reading=${reading} what="brands" show=${({ brands, next }: Listed & { brands: BrandSummary[] }) => html`
+    <${Read} reading=${reading} what="brands" show=${({
+      brands,
+      next,
+    }: Listed & { brands: Json<BrandSummary>[] }) => html`
       ${
         brands.length === 0
           ? html`<${Empty} title="There is no such brand.">${filters.some((name) => place.query.has(name)) ? 'Change the filters to see others.' : 'Add Managed Brand makes the first one.'}</${Empty}>`
-          : html`<div class="wide-list"><${Table} caption="Managed brands" rows=${brands} keyOf=${({ handle }: BrandSummary) => handle} columns=${[
+          : html`<div class="wide-list"><${Table} caption="Managed brands" rows=${brands} keyOf=${({ handle }: Json<BrandSummary>) => handle} columns=${[
               {
                 title: 'Handle',
-                show: ({ handle }: BrandSummary) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>`,
+                show: ({ handle }: Json<BrandSummary>) =>
+                  html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>`,
               },
               {
                 title: 'Display name',
-                show: ({ displayName, pendingDisplayName }: BrandSummary) =>
+                show: ({ displayName, pendingDisplayName }: Json<BrandSummary>) =>
                   html`<${Name} text=${displayName} />${pendingDisplayName !== null && pendingDisplayName !== displayName ? html`<div class="soft">asked for: <${Name} text=${pendingDisplayName} /></div>` : null}`,
               },
-              { title: 'State', show: ({ state }: BrandSummary) => html`<${State} name=${state} />` },
-              { title: 'Legal name', show: ({ legalName }: BrandSummary) => html`<${Name} text=${legalName} />` },
-              { title: 'Owner', show: ({ owner }: BrandSummary) => html`<${Name} text=${owner} />` },
+              { title: 'State', show: ({ state }: Json<BrandSummary>) => html`<${State} name=${state} />` },
+              { title: 'Legal name', show: ({ legalName }: Json<BrandSummary>) => html`<${Name} text=${legalName} />` },
+              { title: 'Owner', show: ({ owner }: Json<BrandSummary>) => html`<${Name} text=${owner} />` },
               {
                 title: 'Verified numbers',
                 isNumber: true,
-                show: ({ verifiedNumbers }: BrandSummary) => formatCount(verifiedNumbers),
+                show: ({ verifiedNumbers }: Json<BrandSummary>) => formatCount(verifiedNumbers),
               },
-              { title: 'Changed', show: ({ changedAt }: BrandSummary) => html`<${When} at=${changedAt} />` },
+              { title: 'Changed', show: ({ changedAt }: Json<BrandSummary>) => html`<${When} at=${changedAt} />` },
             ]} /></div>`
       }
       <${Paging} next=${next} cursor="after" moreText="More" />`} />

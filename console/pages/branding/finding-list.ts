@@ -1,4 +1,6 @@
-import { severities, type PublicFinding } from './brand-types.ts';
+import { severityRanks } from './letter-marks.ts';
+import type { Json } from '../../answers/json.ts';
+import type { PublicFinding } from '../../answers/letter-answers.ts';
 import { asWords, visible } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
@@ -15,11 +17,11 @@ export function Severity({ name }: { name: string }): VNode {
   return html`<span class=${`state ${kinds[name] ?? 'calm'}`}>${words[name] ?? asWords(name)}</span>`;
 }
 
-type ShownFinding = PublicFinding & { readonly meaning?: string };
+type ShownFinding = Json<PublicFinding> & { readonly meaning?: string };
 
 /** Findings, those that decide first; those that passed are folded. */
 export function FindingList({ findings }: { findings: readonly ShownFinding[] }): VNode {
-  const sorted = [...findings].sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity));
+  const sorted = [...findings].sort((a, b) => severityRanks[a.severity] - severityRanks[b.severity]);
   const [open, passed] = [
     sorted.filter(({ severity }) => severity !== 'pass'),
     sorted.filter(({ severity }) => severity === 'pass'),

@@ -1,4 +1,10 @@
-import { severities, type FoundField, type Place, type PlacedFinding } from './brand-types.ts';
+import type { Severity, Place, PlacedFinding, ShownField } from '../../answers/letter-answers.ts';
+import type { Json } from '../../answers/json.ts';
+
+/** Ranks of the severities of findings, the worst first. */
+export const severityRanks = { reject: 0, review: 1, note: 2, pass: 3 } as const satisfies Record<Severity, number>;
+
+const severitiesWorstFirst = Object.keys(severityRanks) as Severity[];
 
 /** A rectangle on a page with all that was read there. */
 export interface Mark {
@@ -6,7 +12,7 @@ export interface Mark {
   /** As it stands on the page and beside each finding; in reading order through the letter. */
   readonly number: number;
   readonly page: number;
-  readonly box: NonNullable<Place['box']>;
+  readonly box: NonNullable<Json<Place>['box']>;
   /** The worst of its findings; `field` where something was found there and nothing was judged. */
   readonly severity: string;
   /** What was read there, in words. */
@@ -14,20 +20,20 @@ export interface Mark {
 }
 
 /** The mark of a place; null if the place has no rectangle. */
-export function markIdOf(place: Place | null): string | null {
+export function markIdOf(place: Json<Place> | null): string | null {
   if (place === null || place.box === null) return null;
   const { top, left } = place.box;
   return `mark-${place.page}-${Math.round(top * 10_000)}-${Math.round(left * 10_000)}`;
 }
 
 interface Entry {
-  readonly place: Place | null;
+  readonly place: Json<Place> | null;
   readonly severity: string;
   readonly words: string;
 }
 
 /** The marks of a letter: one for each line in which something was found. */
-export function marksOf(findings: readonly PlacedFinding[], fields: readonly FoundField[]): Mark[] {
+export function marksOf(findings: readonly Json<PlacedFinding>[], fields: readonly Json<ShownField>[]): Mark[] {
   const entries: Entry[] = [
     ...findings.map(({ place, severity, code }) => ({ place, severity, words: code })),
     ...fields.map(({ place, name }) => ({ place, severity: 'field', words: name })),
@@ -49,7 +55,7 @@ export function marksOf(findings: readonly PlacedFinding[], fields: readonly Fou
 }
 
 function worstOf(group: readonly Entry[]): string {
-  return severities.find((severity) => group.some((entry) => entry.severity === severity)) ?? 'field';
+  return severitiesWorstFirst.find((severity) => group.some((entry) => entry.severity === severity)) ?? 'field';
 }
 
 /** How the picture of a page lies in its frame, which is as large as the page is once it is turned about its middle, by degrees clockwise. */

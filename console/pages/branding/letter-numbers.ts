@@ -1,4 +1,5 @@
-import type { LetterRequest, Listed, RequestedNumber } from './brand-types.ts';
+import type { Json, Listed } from '../../answers/json.ts';
+import type { LetterRequest, RequestedNumber } from '../../answers/letter-answers.ts';
 import { Empty, Pager, Read, State, Table } from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
 import { formatCount } from '../shell/text.ts';
@@ -10,7 +11,7 @@ export function RequestedNumbers({
   request: { requested, authorized },
 }: {
   letterId: number;
-  request: Pick<LetterRequest, 'requested' | 'authorized'>;
+  request: Pick<Json<LetterRequest>, 'requested' | 'authorized'>;
 }): VNode {
   const [after, setAfter] = useState('0');
   const [missing, setMissing] = useState(false);
@@ -28,18 +29,18 @@ export function RequestedNumbers({
     <${Read} reading=${reading} what="numbers" show=${({
       numbers,
       next,
-    }: Listed & { numbers: RequestedNumber[] }) => html`
-      <${Table} caption="Requested numbers" rows=${numbers} keyOf=${({ line }: RequestedNumber) => line} columns=${[
-        { title: 'Line', isNumber: true, show: ({ line }: RequestedNumber) => formatCount(line) },
-        { title: 'Number', show: ({ phone }: RequestedNumber) => phone },
+    }: Listed & { numbers: Json<RequestedNumber>[] }) => html`
+      <${Table} caption="Requested numbers" rows=${numbers} keyOf=${({ line }: Json<RequestedNumber>) => line} columns=${[
+        { title: 'Line', isNumber: true, show: ({ line }: Json<RequestedNumber>) => formatCount(line) },
+        { title: 'Number', show: ({ phone }: Json<RequestedNumber>) => phone },
         {
           title: 'On the letter',
-          show: ({ authorized: isOn }: RequestedNumber) =>
+          show: ({ authorized: isOn }: Json<RequestedNumber>) =>
             html`<span class=${`state ${isOn ? 'good' : 'warn'}`}>${isOn ? 'yes' : 'no'}</span>`,
         },
         {
           title: 'State now',
-          show: ({ state }: RequestedNumber) => (state === null ? '–' : html`<${State} name=${state} />`),
+          show: ({ state }: Json<RequestedNumber>) => (state === null ? '–' : html`<${State} name=${state} />`),
         },
       ]} />
       ${next === null && after === '0' ? null : html`<${Pager} moreText="More" label="Pages of the requested numbers" next=${next} isFirst=${after === '0'} onFirst=${() => setAfter('0')} onNext=${setAfter} />`}`} />` as VNode;

@@ -1,4 +1,5 @@
-import type { ListedLetter } from './brand-types.ts';
+import type { Json } from '../../answers/json.ts';
+import type { ShownLetter } from '../../answers/letter-answers.ts';
 import { Facts, Name, Notice, Page, Read, Section, State, When } from '../shell/components.ts';
 import { FindingList } from './finding-list.ts';
 import { RequestedNumbers } from './letter-numbers.ts';
@@ -12,10 +13,10 @@ import { html, type VNode } from '../shell/view.ts';
 
 /** One letter without its text: its state, its findings, and the numbers that it authorizes. */
 export default function LetterPage({ params }: PageProps): VNode {
-  const reading = useReading<ListedLetter>(`/api/letters/${encodeURIComponent(params['id']!)}`);
+  const reading = useReading<ShownLetter>(`/api/letters/${encodeURIComponent(params['id']!)}`);
   const { value: letter, readAgain } = reading;
   return html`<${Page} title=${`Letter ${params['id']}`} lead=${letter === undefined ? null : html`Of <${Link} href=${`/brands/${letter.handle}`}>${letter.handle}</${Link}>, revision ${letter.revision}.`} actions=${letter ? html`<${LetterActions} letter=${letter} onDone=${readAgain} />` : null}>
-    <${Read} reading=${reading} what="the letter" show=${(shown: ListedLetter) => html`<div class="page">
+    <${Read} reading=${reading} what="the letter" show=${(shown: Json<ShownLetter>) => html`<div class="page">
       ${shown.document.destroyedAt === null ? null : html`<${Notice} kind="warn"><p>Its document was destroyed <${When} at=${shown.document.destroyedAt} />: the file and what was read from it are gone for good. States and findings stay.</p></${Notice}>`}
       <${Section} title="Where it stands"><${LetterFacts} letter=${shown} /></${Section}>
       <${Section} title="Findings"><${FindingList} findings=${shown.findings} /></${Section}>
@@ -29,7 +30,7 @@ export function LetterFacts({
   letter,
 }: {
   letter: Pick<
-    ListedLetter,
+    Json<ShownLetter>,
     | 'letterId'
     | 'state'
     | 'owner'
@@ -77,7 +78,7 @@ function LetterActions({
   letter: { letterId, state, document },
   onDone,
 }: {
-  letter: ListedLetter;
+  letter: Json<ShownLetter>;
   onDone: () => void;
 }): VNode | null {
   if (!mayDo('reviewer')) return null;

@@ -1,4 +1,5 @@
-import type { Letter } from './brand-types.ts';
+import type { Json } from '../../answers/json.ts';
+import type { LetterRecord } from '../../answers/letter-answers.ts';
 import { Name, State, Table, When } from '../shell/components.ts';
 import { Link } from '../shell/router.ts';
 import { formatCount } from '../shell/text.ts';
@@ -11,29 +12,39 @@ export function LetterTable({
   letters,
   withBrand = false,
 }: {
-  letters: readonly Letter[];
+  letters: readonly Json<LetterRecord>[];
   withBrand?: boolean;
 }): VNode {
   const brand = withBrand
-    ? [{ title: 'Brand', show: ({ handle }: Letter) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>` }]
+    ? [
+        {
+          title: 'Brand',
+          show: ({ handle }: Json<LetterRecord>) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>`,
+        },
+      ]
     : [];
-  return html`<div class="wide-list"><${Table} caption="Letters of authorization" rows=${letters} keyOf=${({ letterId }: Letter) => letterId} columns=${[
+  return html`<div class="wide-list"><${Table} caption="Letters of authorization" rows=${letters} keyOf=${({ letterId }: Json<LetterRecord>) => letterId} columns=${[
     {
       title: 'Letter',
-      show: ({ letterId }: Letter) => html`<${Link} href=${`/letters/${letterId}`}>Letter ${letterId}</${Link}>`,
+      show: ({ letterId }: Json<LetterRecord>) =>
+        html`<${Link} href=${`/letters/${letterId}`}>Letter ${letterId}</${Link}>`,
     },
     ...brand,
-    { title: 'State', show: ({ state }: Letter) => html`<${State} name=${state} />` },
-    { title: 'Signed', show: ({ signedOn }: Letter) => html`<span class="when">${signedOn ?? '–'}</span>` },
-    { title: 'Valid until', show: (letter: Letter) => html`<${ValidUntil} letter=${letter} />` },
-    { title: 'Numbers', isNumber: true, show: ({ numbers }: Letter) => formatCount(numbers) },
-    { title: 'Submitted', show: ({ submittedAt }: Letter) => html`<${When} at=${submittedAt} />` },
-    { title: 'Decided by', show: ({ decidedBy }: Letter) => html`<${Name} text=${decidedBy ?? '–'} />` },
+    { title: 'State', show: ({ state }: Json<LetterRecord>) => html`<${State} name=${state} />` },
+    { title: 'Signed', show: ({ signedOn }: Json<LetterRecord>) => html`<span class="when">${signedOn ?? '–'}</span>` },
+    { title: 'Valid until', show: (letter: Json<LetterRecord>) => html`<${ValidUntil} letter=${letter} />` },
+    { title: 'Numbers', isNumber: true, show: ({ numbers }: Json<LetterRecord>) => formatCount(numbers) },
+    { title: 'Submitted', show: ({ submittedAt }: Json<LetterRecord>) => html`<${When} at=${submittedAt} />` },
+    { title: 'Decided by', show: ({ decidedBy }: Json<LetterRecord>) => html`<${Name} text=${decidedBy ?? '–'} />` },
   ]} /></div>`;
 }
 
 /** The end of a letter with how far away it is. */
-export function ValidUntil({ letter: { validUntil, state } }: { letter: Pick<Letter, 'validUntil' | 'state'> }): VNode {
+export function ValidUntil({
+  letter: { validUntil, state },
+}: {
+  letter: Pick<Json<LetterRecord>, 'validUntil' | 'state'>;
+}): VNode {
   if (validUntil === null) return html`<span>–</span>`;
   const days = Math.ceil((Date.parse(validUntil) - Date.now()) / dayMs);
   const inForce = state === 'approved' || state === 'expiring';

@@ -1,4 +1,5 @@
-import type { LetterPage, Place } from './brand-types.ts';
+import type { Json } from '../../answers/json.ts';
+import type { Place, ShownPage } from '../../answers/letter-answers.ts';
 import { Notice } from '../shell/components.ts';
 import { spread, turnedPicture, type Mark } from './letter-marks.ts';
 import { html, useEffect, useLayoutEffect, useRef, useState, type VNode } from '../shell/view.ts';
@@ -18,10 +19,10 @@ export interface ActiveMark {
 /** What the viewer shows. */
 export interface LetterViewerProps {
   readonly letterId: number;
-  readonly pages: readonly LetterPage[];
+  readonly pages: readonly Json<ShownPage>[];
   readonly marks: readonly Mark[];
   /** Lines from which numbers were read: shown, not to be chosen. */
-  readonly numberPlaces: readonly Place[];
+  readonly numberPlaces: readonly Json<Place>[];
   readonly active: ActiveMark | null;
   readonly onActivate: (id: string) => void;
 }
@@ -60,10 +61,10 @@ function scrollTo(box: HTMLElement, id: string): void {
 }
 
 interface SheetProps extends Pick<LetterViewerProps, 'letterId' | 'marks' | 'active' | 'onActivate'> {
-  readonly page: LetterPage;
+  readonly page: Json<ShownPage>;
   readonly of: number;
   readonly zoom: number;
-  readonly places: readonly Place[];
+  readonly places: readonly Json<Place>[];
 }
 
 function Sheet({
@@ -102,7 +103,7 @@ function Sheet({
   </figure>`;
 }
 
-function rectangle({ left, top, width, height }: NonNullable<Place['box']>): Record<string, string> {
+function rectangle({ left, top, width, height }: NonNullable<Json<Place>['box']>): Record<string, string> {
   const percent = (share: number) => `${(share * 100).toFixed(3)}%`;
   return { left: percent(left), top: percent(top), width: percent(width), height: percent(height) };
 }

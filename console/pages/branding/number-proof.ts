@@ -1,4 +1,5 @@
-import type { BrandNumber, StartedProofs } from './brand-types.ts';
+import type { ProvenNumber, StartedProofs } from '../../answers/brand-answers.ts';
+import type { Json } from '../../answers/json.ts';
 import { ActionButton, Dialog, Field, When } from '../shell/components.ts';
 import { mayRequestBranding, sendJson } from '../shell/request.ts';
 import { formatCount } from '../shell/text.ts';
@@ -11,7 +12,7 @@ export function NumberProof({
   onChanged,
 }: {
   handle: string;
-  number: BrandNumber;
+  number: Json<ProvenNumber>;
   onChanged: () => void;
 }): VNode {
   const [isOpen, setOpen] = useState(false);
@@ -24,7 +25,7 @@ export function NumberProof({
   </span>`;
 }
 
-function pendingWords({ call }: NonNullable<BrandNumber['proof']['pending']>): string {
+function pendingWords({ call }: NonNullable<Json<ProvenNumber>['proof']['pending']>): string {
   if (call === null) return 'pending: others of its block are called';
   if (call.confirmed) return 'pending: its code was given back';
   return call.placedAt === null
@@ -61,7 +62,7 @@ function CodeForm({
 
 /** Has every number called that is not proven. */
 export function ProveNumbers({ handle, onChanged }: { handle: string; onChanged: () => void }): VNode {
-  const [done, setDone] = useState<StartedProofs | null>(null);
+  const [done, setDone] = useState<Json<StartedProofs> | null>(null);
   const act = async () => {
     setDone(await sendJson<StartedProofs>('POST', `/api/brands/${handle}/proofs`, {}));
     onChanged();

@@ -1,5 +1,7 @@
+import { operationTitles } from './branding-submission.ts';
+import type { Json, Listed } from '../../answers/json.ts';
+import type { Operation, OperationRow } from '../../answers/operation-answers.ts';
 import { Paging } from '../shell/brand-filters.ts';
-import { operationTitles, type Listed, type Operation, type OperationRow } from './brand-types.ts';
 import { Facts, LiveMark, Name, Notice, Page, Read, Section, State, Table, When } from '../shell/components.ts';
 import { FindingList } from './finding-list.ts';
 import { useLive, useReading } from '../shell/reading.ts';
@@ -13,12 +15,12 @@ export default function OperationPage({ params }: PageProps): VNode {
   const id = params['id']!;
   const reading = useLive<Operation>(`/api/operations/${encodeURIComponent(id)}/live`);
   const { value, isLive } = reading;
-  return html`<${Page} title=${`Request ${id}`} lead=${value === undefined ? null : (operationTitles[value.kind] ?? value.kind)} actions=${value?.state === 'queued' ? html`<${LiveMark} isLive=${isLive} />` : null}>
-    <${Read} reading=${reading} what="the request" show=${(operation: Operation) => html`<${OperationParts} operation=${operation} />`} />
+  return html`<${Page} title=${`Request ${id}`} lead=${value === undefined ? null : operationTitles[value.kind]} actions=${value?.state === 'queued' ? html`<${LiveMark} isLive=${isLive} />` : null}>
+    <${Read} reading=${reading} what="the request" show=${(operation: Json<Operation>) => html`<${OperationParts} operation=${operation} />`} />
   </${Page}>`;
 }
 
-function OperationParts({ operation }: { operation: Operation }): VNode {
+function OperationParts({ operation }: { operation: Json<Operation> }): VNode {
   const { result, operationId } = operation;
   const findings = [...(result?.brand.findings ?? []), ...(result?.letter?.findings ?? [])];
   return html`<div class="page">
@@ -63,7 +65,7 @@ const outcomes = {
   rejected: { kind: 'bad', text: 'Rejected. The findings, or the refused numbers below, say why and what to do.' },
 } as const;
 
-function Outcome({ operation: { state, failure, result } }: { operation: Operation }): VNode {
+function Outcome({ operation: { state, failure, result } }: { operation: Json<Operation> }): VNode {
   if (failure !== null)
     return html`<${Notice} kind="bad"><p><strong>Failed: nothing was changed.</strong> ${visible(failure.reason)} <code>${failure.code}</code></p></${Notice}>`;
   if (result === null)
@@ -77,11 +79,11 @@ function Outcome({ operation: { state, failure, result } }: { operation: Operati
 }
 
 /** True if it was carried out, and some of its numbers came to nothing. */
-function isPartly({ outcome, numbers }: NonNullable<Operation['result']>): boolean {
+function isPartly({ outcome, numbers }: NonNullable<Json<Operation>['result']>): boolean {
   return outcome === 'approved' && numbers !== null && numbers.rejected + (numbers.states['unsuccessful'] ?? 0) > 0;
 }
 
-type Numbers = NonNullable<NonNullable<Operation['result']>['numbers']>;
+type Numbers = NonNullable<NonNullable<Json<Operation>['result']>['numbers']>;
 
 /** What became of the numbers, with every row that was refused. */
 function NumbersResult({
@@ -112,12 +114,12 @@ function RefusedRows({ operationId }: { operationId: number }): VNode {
   return html`<h3 class="list-head">Refused rows</h3><${Read} reading=${reading} what="refused rows" show=${({
     rows,
     next,
-  }: Listed & { rows: OperationRow[] }) => html`
-    <${Table} caption="Rows of the request that were refused" rows=${rows} keyOf=${({ line }: OperationRow) => line} columns=${[
-      { title: 'Line', isNumber: true, show: ({ line }: OperationRow) => formatCount(line) },
-      { title: 'Number', show: ({ phone }: OperationRow) => phone ?? '–' },
-      { title: 'Why', show: ({ reason }: OperationRow) => visible(reason) },
-      { title: 'Code', show: ({ outcome }: OperationRow) => html`<code>${outcome}</code>` },
+  }: Listed & { rows: Json<OperationRow>[] }) => html`
+    <${Table} caption="Rows of the request that were refused" rows=${rows} keyOf=${({ line }: Json<OperationRow>) => line} columns=${[
+      { title: 'Line', isNumber: true, show: ({ line }: Json<OperationRow>) => formatCount(line) },
+      { title: 'Number', show: ({ phone }: Json<OperationRow>) => phone ?? '–' },
+      { title: 'Why', show: ({ reason }: Json<OperationRow>) => visible(reason) },
+      { title: 'Code', show: ({ outcome }: Json<OperationRow>) => html`<code>${outcome}</code>` },
     ]} />
     <${Paging} next=${next} cursor="after" moreText="More" label="Pages of the refused rows" stays=${true} />`} />` as VNode;
 }

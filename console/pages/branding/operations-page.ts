@@ -1,10 +1,21 @@
+import { operationTitles } from './branding-submission.ts';
+import type { OperationStanding, OperationSummary } from '../../answers/operation-answers.ts';
+import type { Json, Listed } from '../../answers/json.ts';
 import { ChoiceFilter, Filters, Paging, queryOf, TextFilter } from '../shell/brand-filters.ts';
-import { operationStandings, operationTitles, type Listed, type OperationSummary } from './brand-types.ts';
 import { Empty, Name, Page, Read, State, Table, When } from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
 import { Link, usePlace } from '../shell/router.ts';
 import { formatCount } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
+
+const operationStandings = Object.keys({
+  queued: 0,
+  approved: 0,
+  in_review: 0,
+  accepted: 0,
+  rejected: 0,
+  failed: 0,
+} satisfies Record<OperationStanding, 0>);
 
 const filters = ['owner', 'handle', 'standing', 'before'];
 
@@ -23,31 +34,35 @@ export default function OperationsPage(): VNode {
     <${Read} reading=${reading} what="requests" show=${({
       operations,
       next,
-    }: Listed & { operations: OperationSummary[] }) => html`
+    }: Listed & { operations: Json<OperationSummary>[] }) => html`
       ${
         operations.length === 0
           ? html`<${Empty} title="There is no such request.">Add Managed Brand makes one.</${Empty}>`
-          : html`<div class="wide-list"><${Table} caption="Requests for branding" rows=${operations} keyOf=${({ operationId }: OperationSummary) => operationId} columns=${[
+          : html`<div class="wide-list"><${Table} caption="Requests for branding" rows=${operations} keyOf=${({ operationId }: Json<OperationSummary>) => operationId} columns=${[
               {
                 title: 'Request',
-                show: ({ operationId }: OperationSummary) =>
+                show: ({ operationId }: Json<OperationSummary>) =>
                   html`<${Link} href=${`/operations/${operationId}`}>Request ${operationId}</${Link}>`,
               },
-              { title: 'What', show: ({ kind }: OperationSummary) => operationTitles[kind] ?? kind },
+              { title: 'What', show: ({ kind }: Json<OperationSummary>) => operationTitles[kind] },
               {
                 title: 'Brand',
-                show: ({ handle }: OperationSummary) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>`,
+                show: ({ handle }: Json<OperationSummary>) =>
+                  html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>`,
               },
               {
                 title: 'Came to',
-                show: ({ standing, failureCode }: OperationSummary) =>
+                show: ({ standing, failureCode }: Json<OperationSummary>) =>
                   html`<${State} name=${standing} />${failureCode === null ? null : html` <code>${failureCode}</code>`}`,
               },
-              { title: 'Letter', show: ({ hasLetter }: OperationSummary) => (hasLetter ? 'yes' : 'no') },
-              { title: 'Numbers', isNumber: true, show: ({ numbers }: OperationSummary) => formatCount(numbers) },
-              { title: 'Asked for', show: ({ requestedAt }: OperationSummary) => html`<${When} at=${requestedAt} />` },
-              { title: 'By', show: ({ requestedBy }: OperationSummary) => html`<${Name} text=${requestedBy} />` },
-              { title: 'Owner', show: ({ owner }: OperationSummary) => html`<${Name} text=${owner} />` },
+              { title: 'Letter', show: ({ hasLetter }: Json<OperationSummary>) => (hasLetter ? 'yes' : 'no') },
+              { title: 'Numbers', isNumber: true, show: ({ numbers }: Json<OperationSummary>) => formatCount(numbers) },
+              {
+                title: 'Asked for',
+                show: ({ requestedAt }: Json<OperationSummary>) => html`<${When} at=${requestedAt} />`,
+              },
+              { title: 'By', show: ({ requestedBy }: Json<OperationSummary>) => html`<${Name} text=${requestedBy} />` },
+              { title: 'Owner', show: ({ owner }: Json<OperationSummary>) => html`<${Name} text=${owner} />` },
             ]} /></div>`
       }
       <${Paging} next=${next} cursor="before" />`} />

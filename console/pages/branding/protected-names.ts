@@ -1,5 +1,6 @@
+import type { NearName, OwnProtectedName, ProtectedNames } from '../../answers/brand-answers.ts';
+import type { Json } from '../../answers/json.ts';
 import { ActionButton, Field, Name, Read, Section, Table, When } from '../shell/components.ts';
-import type { NearName, ProtectedName, ProtectedNames } from './protected-name-types.ts';
 import { useReading } from '../shell/reading.ts';
 import { ReasonButton } from '../shell/reason-dialog.ts';
 import { mayDo, sendJson } from '../shell/request.ts';
@@ -15,27 +16,27 @@ export function ProtectedNamesSection(): VNode {
   };
   return html`<${Section} title="Protected names">
     <p>A brand whose name is near a protected one always goes to a person. The service brings a list of its own; operators add to it.</p>
-    <${Read} reading=${reading} what="protected names" show=${({ names, categories }: ProtectedNames) => html`
+    <${Read} reading=${reading} what="protected names" show=${({ names, categories }: Json<ProtectedNames>) => html`
       <${NameCheck} categories=${categories} onAdded=${reading.readAgain} />
       ${
         names.length === 0
           ? html`<p class="soft">Operators have added no name.</p>`
-          : html`<div class="wide-list"><${Table} caption="Names that operators have protected" rows=${names} keyOf=${({ name }: ProtectedName) => name} columns=${[
-              { title: 'Name', show: ({ name }: ProtectedName) => html`<${Name} text=${name} />` },
-              { title: 'Category', show: ({ category }: ProtectedName) => asWords(category) },
-              { title: 'Country', show: ({ country }: ProtectedName) => country ?? 'several' },
-              { title: 'Ordinary word', show: ({ common }: ProtectedName) => (common ? 'yes' : 'no') },
+          : html`<div class="wide-list"><${Table} caption="Names that operators have protected" rows=${names} keyOf=${({ name }: Json<OwnProtectedName>) => name} columns=${[
+              { title: 'Name', show: ({ name }: Json<OwnProtectedName>) => html`<${Name} text=${name} />` },
+              { title: 'Category', show: ({ category }: Json<OwnProtectedName>) => asWords(category) },
+              { title: 'Country', show: ({ country }: Json<OwnProtectedName>) => country ?? 'several' },
+              { title: 'Ordinary word', show: ({ common }: Json<OwnProtectedName>) => (common ? 'yes' : 'no') },
               {
                 title: 'Since',
-                show: ({ addedAt, addedBy }: ProtectedName) =>
+                show: ({ addedAt, addedBy }: Json<OwnProtectedName>) =>
                   html`<${When} at=${addedAt} /> by <${Name} text=${addedBy} />`,
               },
-              { title: 'Reason', show: ({ reason }: ProtectedName) => html`<${Name} text=${reason} />` },
+              { title: 'Reason', show: ({ reason }: Json<OwnProtectedName>) => html`<${Name} text=${reason} />` },
               ...(mayDo('operator')
                 ? [
                     {
                       title: 'Actions',
-                      show: ({ name }: ProtectedName) =>
+                      show: ({ name }: Json<OwnProtectedName>) =>
                         html`<${ReasonButton} label="Remove" title=${`Remove ${name}?`} confirm="Remove the name" act=${remove(name)}><p>From then on, brands near it no longer go to a person for its sake.</p></${ReasonButton}>`,
                     },
                   ]
@@ -47,7 +48,7 @@ export function ProtectedNamesSection(): VNode {
 
 function NameCheck({ categories, onAdded }: { categories: readonly string[]; onAdded: () => void }): VNode {
   const [name, setName] = useState('');
-  const [result, setResult] = useState<NearName | null>(null);
+  const [result, setResult] = useState<Json<NearName> | null>(null);
   const check = async () => setResult(await sendJson<NearName>('POST', '/api/protected-names/check', { name }));
   const added = () => {
     setResult(null);
@@ -61,7 +62,7 @@ function NameCheck({ categories, onAdded }: { categories: readonly string[]; onA
     <div class="actions"><${ActionButton} disabled=${name.trim() === ''} act=${check}>Check the name</${ActionButton}>${mayDo('operator') && name.trim() !== '' ? html`<${Addition} name=${name} categories=${categories} onAdded=${added} />` : null}</div>` as VNode;
 }
 
-function nearWords({ near }: NearName): string {
+function nearWords({ near }: Json<NearName>): string {
   return near === null
     ? 'It is near no protected name.'
     : `It is near ${near.name} (${asWords(near.category)}): ${near.how}.`;

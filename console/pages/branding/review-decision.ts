@@ -1,4 +1,5 @@
-import type { Letter, LetterRequest, WaitingLetter } from './brand-types.ts';
+import type { Json } from '../../answers/json.ts';
+import type { LetterRecord, LetterRequest, WaitingLetter } from '../../answers/letter-answers.ts';
 import { ActionButton, Name, Notice, ProblemNotice, Section, State, When } from '../shell/components.ts';
 import { ReasonField } from '../shell/reason-dialog.ts';
 import { asProblem, getJson, sendJson, type Problem } from '../shell/request.ts';
@@ -7,7 +8,7 @@ import { formatCount, visible } from '../shell/text.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
 import { countAgain } from './waiting-count.ts';
 
-type Decided = Pick<Letter, 'letterId' | 'state' | 'decidedAt' | 'decidedBy' | 'decisionReason'>;
+type Decided = Pick<Json<LetterRecord>, 'letterId' | 'state' | 'decidedAt' | 'decidedBy' | 'decisionReason'>;
 
 /** Where a person approves or rejects a letter; who did, once somebody has. */
 export function LetterDecision({
@@ -17,7 +18,7 @@ export function LetterDecision({
   onDecided,
 }: {
   letter: Decided;
-  request: LetterRequest;
+  request: Json<LetterRequest>;
   whyNot: string | null;
   onDecided: () => void;
 }): VNode {
@@ -59,7 +60,7 @@ function DecidedNotice({ letter: { state, decidedAt, decidedBy, decisionReason }
 
 /** The way to the letter that has waited longest. */
 function NextLetter(): VNode {
-  const [next, setNext] = useState<WaitingLetter | null | undefined>(undefined);
+  const [next, setNext] = useState<Json<WaitingLetter> | null | undefined>(undefined);
   const way = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
     getJson<{ letters: WaitingLetter[] }>('/api/review/letters?limit=1').then(

@@ -1,17 +1,17 @@
-import {
-  operationTitles,
-  severities,
-  type FoundField,
-  type LetterRequest,
-  type ListedLetter,
-  type PdfSignature,
-  type PlacedFinding,
-  type ReviewedLetter,
-} from './brand-types.ts';
+import { severityRanks, marksOf, markIdOf, type Mark } from './letter-marks.ts';
+import { operationTitles } from './branding-submission.ts';
+import type { Json } from '../../answers/json.ts';
+import type {
+  LetterRequest,
+  PdfSignature,
+  PlacedFinding,
+  ReviewedLetter,
+  ShownField,
+  ShownLetter,
+} from '../../answers/letter-answers.ts';
 import { Empty, Facts, Name, Notice, Page, Read, Section, State, When } from '../shell/components.ts';
 import { Severity } from './finding-list.ts';
 import { RequestedNumbers } from './letter-numbers.ts';
-import { marksOf, markIdOf, type Mark } from './letter-marks.ts';
 import { LetterFacts } from './letter-page.ts';
 import { LetterViewer, type ActiveMark } from './letter-viewer.ts';
 import { LetterDecision } from './review-decision.ts';
@@ -24,9 +24,9 @@ import { html, useEffect, useMemo, useRef, useState, type VNode } from '../shell
 export default function ReviewLetterPage({ params }: PageProps): VNode {
   const id = encodeURIComponent(params['id']!);
   const reading = useReading<ReviewedLetter>(`/api/review/letters/${id}`);
-  const standing = useReading<ListedLetter>(`/api/letters/${id}`); // read again after a decision, without another look at the document
+  const standing = useReading<ShownLetter>(`/api/letters/${id}`); // read again after a decision, without another look at the document
   return html`<${Page} title=${`Review letter ${params['id']}`} lead=${html`<${Link} href="/review">Review desk</${Link}>. That the letter and its pages were looked at is recorded.`} actions=${reading.value?.letter.document.destroyedAt === null ? html`<a class="button" href=${`/api/letters/${id}/file`} download>Save the file as it came</a>` : null}>
-    <${Read} reading=${reading} what="the letter" show=${(reviewed: ReviewedLetter) => html`<${Desk} reviewed=${reviewed} standing=${standing.value ?? null} onDecided=${standing.readAgain} />`} />
+    <${Read} reading=${reading} what="the letter" show=${(reviewed: Json<ReviewedLetter>) => html`<${Desk} reviewed=${reviewed} standing=${standing.value ?? null} onDecided=${standing.readAgain} />`} />
   </${Page}>`;
 }
 
@@ -35,8 +35,8 @@ function Desk({
   standing,
   onDecided,
 }: {
-  reviewed: ReviewedLetter;
-  standing: ListedLetter | null;
+  reviewed: Json<ReviewedLetter>;
+  standing: Json<ShownLetter> | null;
   onDecided: () => void;
 }): VNode {
   const { letter, request, reading, whyNotDecide } = reviewed;
@@ -88,11 +88,11 @@ function Asked({
   letter,
   request: { profile, kind, requestedBy, requestedAt, callReason, brandState },
 }: {
-  letter: ReviewedLetter['letter'];
-  request: LetterRequest;
+  letter: Json<ReviewedLetter>['letter'];
+  request: Json<LetterRequest>;
 }): VNode {
   return html`<${Facts} entries=${[
-    ['Request', html`<${Link} href=${`/operations/${letter.operationId}`}>${operationTitles[kind] ?? kind}</${Link}>`],
+    ['Request', html`<${Link} href=${`/operations/${letter.operationId}`}>${operationTitles[kind]}</${Link}>`],
     [
       'Brand',
       html`<${Link} href=${`/brands/${letter.handle}`}>${letter.handle}</${Link}> is <${State} name=${brandState} />`,
@@ -110,22 +110,22 @@ function Asked({
   ]} />`;
 }
 
-function sortedFindings(findings: readonly PlacedFinding[]): PlacedFinding[] {
-  return [...findings].sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity));
+function sortedFindings(findings: readonly Json<PlacedFinding>[]): Json<PlacedFinding>[] {
+  return [...findings].sort((a, b) => severityRanks[a.severity] - severityRanks[b.severity]);
 }
 
-const showFinding = ({ severity, code, message, meaning, excerpt }: PlacedFinding): VNode =>
+const showFinding = ({ severity, code, message, meaning, excerpt }: Json<PlacedFinding>): VNode =>
   html`<span class="entry-head"><${Severity} name=${severity} /> <code>${code}</code></span>
   <span class="entry-text">${visible(message)}</span>
   ${meaning === message || severity === 'pass' ? null : html`<span class="soft">Checked: ${meaning}</span>`}
   ${excerpt === null ? null : html`<q class="excerpt">${visible(excerpt)}</q>`}` as VNode;
 
-const showField = ({ name, value, excerpt }: FoundField): VNode =>
+const showField = ({ name, value, excerpt }: Json<ShownField>): VNode =>
   html`<span class="entry-head soft">${name}</span>
   <span class="entry-text">${visible(value)}</span>
   ${excerpt === null || excerpt === value ? null : html`<q class="excerpt">${visible(excerpt)}</q>`}` as VNode;
 
-interface MarkedListProps<Entry extends { readonly place: PlacedFinding['place'] }> {
+interface MarkedListProps<Entry extends { readonly place: Json<PlacedFinding>['place'] }> {
   readonly entries: readonly Entry[];
   readonly marks: readonly Mark[];
   readonly active: ActiveMark | null;
@@ -134,7 +134,7 @@ interface MarkedListProps<Entry extends { readonly place: PlacedFinding['place']
 }
 
 /** Entries of which each leads to its mark on the page; one without a place says so. */
-function MarkedList<Entry extends { readonly place: PlacedFinding['place'] }>({
+function MarkedList<Entry extends { readonly place: Json<PlacedFinding>['place'] }>({
   entries,
   marks,
   active,
@@ -169,7 +169,7 @@ const coverages = {
   partial: 'a part of the file',
 } as const;
 
-function SignatureFacts({ signature }: { signature: PdfSignature }): VNode {
+function SignatureFacts({ signature }: { signature: Json<PdfSignature> }): VNode {
   const yes = (is: boolean, words: readonly [string, string]) =>
     html`<span class=${`state ${is ? 'good' : 'bad'}`}>${is ? words[0] : words[1]}</span>`;
   return html`<${Facts} entries=${[
@@ -198,7 +198,7 @@ function SignatureFacts({ signature }: { signature: PdfSignature }): VNode {
 }
 
 /** The text of the pages, for those who do not see the pictures and for those who compare. */
-function ReadText({ reviewed: { reading } }: { reviewed: ReviewedLetter }): VNode | null {
+function ReadText({ reviewed: { reading } }: { reviewed: Json<ReviewedLetter> }): VNode | null {
   if (reading.pages.length === 0) return null;
   return html`<details class="section"><summary>The text as it was read</summary>
     ${reading.pages.map(

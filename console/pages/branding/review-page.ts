@@ -1,5 +1,6 @@
+import type { Json, Listed } from '../../answers/json.ts';
+import type { WaitingBrand, WaitingCounts, WaitingLetter } from '../../answers/letter-answers.ts';
 import { Paging } from '../shell/brand-filters.ts';
-import type { Listed, WaitingBrand, WaitingCounts, WaitingLetter } from './brand-types.ts';
 import { Empty, Name, Page, Read, Section, State, Table, When } from '../shell/components.ts';
 import { ProtectedNamesSection } from './protected-names.ts';
 import { useReading } from '../shell/reading.ts';
@@ -32,26 +33,26 @@ function WaitingLetters(): VNode {
   return html`<${Read} reading=${reading} what="letters" show=${({
     letters,
     next,
-  }: Listed & { letters: WaitingLetter[] }) => html`
+  }: Listed & { letters: Json<WaitingLetter>[] }) => html`
     ${
       letters.length === 0
         ? html`<${Empty} title="No letter waits.">Letters that the rules cannot decide come here by themselves.</${Empty}>`
-        : html`<div class="wide-list"><${Table} caption="Letters that wait for a person" rows=${letters} keyOf=${({ letterId }: WaitingLetter) => letterId} columns=${[
+        : html`<div class="wide-list"><${Table} caption="Letters that wait for a person" rows=${letters} keyOf=${({ letterId }: Json<WaitingLetter>) => letterId} columns=${[
             {
               title: 'Letter',
-              show: ({ letterId }: WaitingLetter) =>
+              show: ({ letterId }: Json<WaitingLetter>) =>
                 html`<${Link} href=${`/review/letters/${letterId}`}>Letter ${letterId}</${Link}>`,
             },
             {
               title: 'Brand',
-              show: ({ displayName, handle }: WaitingLetter) =>
+              show: ({ displayName, handle }: Json<WaitingLetter>) =>
                 html`<${Name} text=${displayName} /><div class="soft">${handle}</div>`,
             },
-            { title: 'For a person', show: ({ findings }: WaitingLetter) => codes(findings) },
-            { title: 'Numbers', isNumber: true, show: ({ requested }: WaitingLetter) => formatCount(requested) },
-            { title: 'Pages', isNumber: true, show: ({ pages }: WaitingLetter) => formatCount(pages) },
-            { title: 'Submitted', show: ({ submittedAt }: WaitingLetter) => html`<${When} at=${submittedAt} />` },
-            { title: 'Owner', show: ({ owner }: WaitingLetter) => html`<${Name} text=${owner} />` },
+            { title: 'For a person', show: ({ findings }: Json<WaitingLetter>) => codes(findings) },
+            { title: 'Numbers', isNumber: true, show: ({ requested }: Json<WaitingLetter>) => formatCount(requested) },
+            { title: 'Pages', isNumber: true, show: ({ pages }: Json<WaitingLetter>) => formatCount(pages) },
+            { title: 'Submitted', show: ({ submittedAt }: Json<WaitingLetter>) => html`<${When} at=${submittedAt} />` },
+            { title: 'Owner', show: ({ owner }: Json<WaitingLetter>) => html`<${Name} text=${owner} />` },
           ]} /></div>`
     }
     <${Paging} next=${next} cursor="after" moreText="More" label="Pages of the letters" stays=${true} />`} />`;
@@ -66,28 +67,31 @@ function WaitingBrands(): VNode {
   return html`<${Read} reading=${reading} what="brands" show=${({
     brands,
     next,
-  }: Listed & { brands: WaitingBrand[] }) => html`
+  }: Listed & { brands: Json<WaitingBrand>[] }) => html`
     ${
       brands.length === 0
         ? html`<${Empty} title="No brand waits.">A brand waits here when a person must judge its name. One whose letter waits comes after its letter.</${Empty}>`
-        : html`<div class="wide-list"><${Table} caption="Brands that wait for a person" rows=${brands} keyOf=${({ handle }: WaitingBrand) => handle} columns=${[
+        : html`<div class="wide-list"><${Table} caption="Brands that wait for a person" rows=${brands} keyOf=${({ handle }: Json<WaitingBrand>) => handle} columns=${[
             {
               title: 'Brand',
-              show: ({ handle }: WaitingBrand) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>`,
+              show: ({ handle }: Json<WaitingBrand>) => html`<${Link} href=${`/brands/${handle}`}>${handle}</${Link}>`,
             },
             {
               title: 'Asked for',
-              show: ({ pendingDisplayName }: WaitingBrand) => html`<${Name} text=${pendingDisplayName} />`,
+              show: ({ pendingDisplayName }: Json<WaitingBrand>) => html`<${Name} text=${pendingDisplayName} />`,
             },
             {
               title: 'Approved now',
-              show: ({ approvedDisplayName }: WaitingBrand) =>
+              show: ({ approvedDisplayName }: Json<WaitingBrand>) =>
                 html`<${Name} text=${approvedDisplayName ?? 'nothing'} />`,
             },
-            { title: 'State', show: ({ state }: WaitingBrand) => html`<${State} name=${state} />` },
-            { title: 'For a person', show: ({ findings }: WaitingBrand) => codes(findings) },
-            { title: 'Waiting since', show: ({ waitingSince }: WaitingBrand) => html`<${When} at=${waitingSince} />` },
-            { title: 'Owner', show: ({ owner }: WaitingBrand) => html`<${Name} text=${owner} />` },
+            { title: 'State', show: ({ state }: Json<WaitingBrand>) => html`<${State} name=${state} />` },
+            { title: 'For a person', show: ({ findings }: Json<WaitingBrand>) => codes(findings) },
+            {
+              title: 'Waiting since',
+              show: ({ waitingSince }: Json<WaitingBrand>) => html`<${When} at=${waitingSince} />`,
+            },
+            { title: 'Owner', show: ({ owner }: Json<WaitingBrand>) => html`<${Name} text=${owner} />` },
           ]} /></div>`
     }
     <${Paging} next=${next} cursor="brand" moreText="More" label="Pages of the brands" stays=${true} />`} />`;

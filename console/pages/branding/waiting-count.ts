@@ -1,4 +1,4 @@
-import type { WaitingCounts } from './brand-types.ts';
+import type { WaitingCounts } from '../../answers/letter-answers.ts';
 import { getJson } from '../shell/request.ts';
 import { useAddress } from '../shell/router.ts';
 import { html, useEffect, useState, type VNode } from '../shell/view.ts';

@@ -1,4 +1,5 @@
-import type { ArtefactCheckFacts, Verdict } from './artefact-types.ts';
+import type { ArtefactCheck, Verdict } from '../../answers/artefact-checks.ts';
+import type { Json } from '../../answers/json.ts';
 import { ActionButton, Notice, ProblemNotice, Section, Table, When } from '../shell/components.ts';
 import { useLive } from '../shell/reading.ts';
 import { mayDo, sendJson } from '../shell/request.ts';
@@ -7,7 +8,7 @@ import { html, type Shown, type VNode } from '../shell/view.ts';
 
 /** Reads stored files again and compares them with what was published. `path`: of the check in the console's interface. */
 export function ArtefactCheckSection({ path, lead }: { path: string; lead: string }): VNode {
-  const live = useLive<{ check: ArtefactCheckFacts | null }>(`${path}/live`);
+  const live = useLive<{ check: ArtefactCheck | null }>(`${path}/live`);
   const check = live.value?.check ?? null;
   const start = async () => {
     await sendJson('POST', path);
@@ -21,7 +22,7 @@ export function ArtefactCheckSection({ path, lead }: { path: string; lead: strin
   </${Section}>`;
 }
 
-function Result({ check }: { check: ArtefactCheckFacts }): VNode {
+function Result({ check }: { check: Json<ArtefactCheck> }): VNode {
   const { state, verdicts, versions, startedAt, finishedAt, problem } = check;
   const bad = verdicts.filter(({ verdict }) => verdict !== 'ok');
   return html`
@@ -31,16 +32,16 @@ function Result({ check }: { check: ArtefactCheckFacts }): VNode {
     ${
       bad.length === 0
         ? null
-        : html`<${Table} caption="Versions that are not as published" rows=${bad} keyOf=${({ artefact, version }: Verdict) => `${artefact} ${version}`} columns=${[
-            { title: 'Artefact', show: ({ artefact }: Verdict) => artefact },
-            { title: 'Version', isNumber: true, show: ({ version }: Verdict) => version },
-            { title: 'Verdict', show: ({ verdict }: Verdict) => html`<span class="state bad">${verdict}</span>` },
-            { title: 'Detail', show: ({ detail }: Verdict) => detail },
+        : html`<${Table} caption="Versions that are not as published" rows=${bad} keyOf=${({ artefact, version }: Json<Verdict>) => `${artefact} ${version}`} columns=${[
+            { title: 'Artefact', show: ({ artefact }: Json<Verdict>) => artefact },
+            { title: 'Version', isNumber: true, show: ({ version }: Json<Verdict>) => version },
+            { title: 'Verdict', show: ({ verdict }: Json<Verdict>) => html`<span class="state bad">${verdict}</span>` },
+            { title: 'Detail', show: ({ detail }: Json<Verdict>) => detail },
           ]} />`
     }`;
 }
 
-function summary({ verdicts, versions }: ArtefactCheckFacts, bad: readonly Verdict[]): Shown {
+function summary({ verdicts, versions }: Json<ArtefactCheck>, bad: readonly Json<Verdict>[]): Shown {
   const bytes = verdicts.reduce((sum, each) => sum + each.bytes, 0);
   if (bad.length === 0)
     return html`<p><strong>${versions === 1 ? 'The version is' : `All ${formatCount(versions)} versions are`} as published.</strong> ${formatBytes(bytes)} were read.</p>`;

@@ -1,7 +1,8 @@
+import type { Manifest, ArtefactDetail, ArtefactVersion } from '../../answers/artefact-answers.ts';
+import type { Json } from '../../answers/json.ts';
 import { SizesChart } from './artefact-chart.ts';
 import { ArtefactCheckSection } from './artefact-check.ts';
 import { nameOf } from './artefact-name.ts';
-import type { Delta, Manifest, ToldArtefact, ToldVersion } from './artefact-types.ts';
 import { Empty, Facts, Name, Notice, Page, Pager, Read, Section, State, Table, When } from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
 import { goTo, Link, usePlace, withQuery, type PageProps } from '../shell/router.ts';
@@ -11,11 +12,13 @@ import { html, type VNode } from '../shell/view.ts';
 /** One artefact: its manifest, its sizes over time, its deltas, and what can be done with its files. */
 export default function ArtefactPage({ params, query }: PageProps): VNode {
   const api = `/api/artefacts/${encodeURIComponent(params['cache']!)}/${encodeURIComponent(params['country']!)}`;
-  const reading = useReading<ToldArtefact>(api);
+  const reading = useReading<ArtefactDetail>(api);
   const title = nameOf({ cache: params['cache']!, country: params['country'] === '-' ? '' : params['country']! });
   return html`<${Page} title=${title} lead=${html`${reading.value === undefined ? '' : `${reading.value.title}. `}<${Link} href="/artefacts">All artefacts</${Link}>`}
     actions=${reading.value?.manifest ? html`<a class="button" href=${`${api}/file`} download>Download version ${reading.value.manifest.version} (${formatBytes(reading.value.manifest.file.bytes)})</a>` : null}>
-    <${Read} reading=${reading} what="the artefact" show=${(artefact: ToldArtefact) => html`<div class="nights-parts">
+    <${Read} reading=${reading} what="the artefact" show=${(
+      artefact: Json<ArtefactDetail>,
+    ) => html`<div class="nights-parts">
       ${artefact.stale === null ? null : html`<${Stale} artefact=${artefact} />`}
       ${
         artefact.manifest === null
@@ -30,7 +33,7 @@ export default function ArtefactPage({ params, query }: PageProps): VNode {
   </${Page}>`;
 }
 
-function Stale({ artefact: { stale, version } }: { artefact: ToldArtefact }): VNode | null {
+function Stale({ artefact: { stale, version } }: { artefact: Json<ArtefactDetail> }): VNode | null {
   if (stale === null) return null;
   return html`<${Notice} kind="warn">
     <p><strong>${version === null ? 'Not published' : 'Stale'} since <${When} at=${stale.since} />: <${Name} text=${stale.reason} /></strong> <code>${stale.code}</code></p>
@@ -38,7 +41,7 @@ function Stale({ artefact: { stale, version } }: { artefact: ToldArtefact }): VN
   </${Notice}>`;
 }
 
-function ManifestFacts({ artefact, manifest }: { artefact: ToldArtefact; manifest: Manifest }): VNode {
+function ManifestFacts({ artefact, manifest }: { artefact: Json<ArtefactDetail>; manifest: Json<Manifest> }): VNode {
   const { file, index } = manifest;
   return html`<${Section} title="Manifest"><${Facts} entries=${[
     ['Status', html`<${State} name=${artefact.status} />`],
@@ -67,53 +70,70 @@ function ManifestFacts({ artefact, manifest }: { artefact: ToldArtefact; manifes
 
 function Versions({ api, before }: { api: string; before: string | null }): VNode {
   const place = usePlace();
-  const reading = useReading<{ versions: ToldVersion[]; next: string | null }>(
+  const reading = useReading<{ versions: ArtefactVersion[]; next: string | null }>(
     `${api}/versions${before === null ? '' : `?before=${encodeURIComponent(before)}`}`,
   );
   return html`<${Section} title="Versions"><${Read} reading=${reading} what="the versions" show=${({
     versions,
     next,
   }: {
-    versions: ToldVersion[];
+    versions: Json<ArtefactVersion>[];
     next: string | null;
   }) => html`
     ${versions.length < 2 ? html`<p class="hint">Sizes over time are drawn from the second version on.</p>` : html`<${SizesChart} versions=${versions} />`}
-    <${Table} caption="Versions, newest first" rows=${versions} keyOf=${({ version }: ToldVersion) => version} columns=${[
-      { title: 'Version', isNumber: true, show: ({ version }: ToldVersion) => version },
-      { title: 'Published', show: ({ publishedAt }: ToldVersion) => html`<${When} at=${publishedAt} />` },
+    <${Table} caption="Versions, newest first" rows=${versions} keyOf=${({ version }: Json<ArtefactVersion>) => version} columns=${[
+      { title: 'Version', isNumber: true, show: ({ version }: Json<ArtefactVersion>) => version },
+      { title: 'Published', show: ({ publishedAt }: Json<ArtefactVersion>) => html`<${When} at=${publishedAt} />` },
       {
         title: 'Night',
-        show: ({ runId }: ToldVersion) => html`<${Link} href=${`/nights/${runId}`}>run ${runId}</${Link}>`,
+        show: ({ runId }: Json<ArtefactVersion>) => html`<${Link} href=${`/nights/${runId}`}>run ${runId}</${Link}>`,
       },
-      { title: 'Rows', isNumber: true, show: ({ rows }: ToldVersion) => formatCount(rows) },
-      { title: 'Bytes', isNumber: true, show: ({ bytes }: ToldVersion) => formatBytes(bytes) },
-      { title: 'Delta to it', isNumber: true, show: ({ delta }: ToldVersion) => formatBytes(delta?.bytes) },
-      { title: 'Added', isNumber: true, show: ({ delta }: ToldVersion) => formatCount(delta?.added) },
-      { title: 'Changed', isNumber: true, show: ({ delta }: ToldVersion) => formatCount(delta?.changed) },
-      { title: 'Removed', isNumber: true, show: ({ delta }: ToldVersion) => formatCount(delta?.removed) },
+      { title: 'Rows', isNumber: true, show: ({ rows }: Json<ArtefactVersion>) => formatCount(rows) },
+      { title: 'Bytes', isNumber: true, show: ({ bytes }: Json<ArtefactVersion>) => formatBytes(bytes) },
+      { title: 'Delta to it', isNumber: true, show: ({ delta }: Json<ArtefactVersion>) => formatBytes(delta?.bytes) },
+      { title: 'Added', isNumber: true, show: ({ delta }: Json<ArtefactVersion>) => formatCount(delta?.added) },
+      { title: 'Changed', isNumber: true, show: ({ delta }: Json<ArtefactVersion>) => formatCount(delta?.changed) },
+      { title: 'Removed', isNumber: true, show: ({ delta }: Json<ArtefactVersion>) => formatCount(delta?.removed) },
     ]} />
     <${Pager} next=${next} isFirst=${before === null} onFirst=${() => goTo(withQuery(place, { before: null }))} onNext=${(to: string) => goTo(withQuery(place, { before: to }))} />`} /></${Section}>`;
 }
 
-function Deltas({ api, manifest: { version, deltas, file } }: { api: string; manifest: Manifest }): VNode {
+function Deltas({ api, manifest: { version, deltas, file } }: { api: string; manifest: Json<Manifest> }): VNode {
   return html`<${Section} title=${`Deltas to version ${version}`}>
     ${
       deltas.length === 0
         ? html`<${Empty} title="There is no delta.">One is written when a version follows another. Readers take the whole file.</${Empty}>`
-        : html`<${Table} caption="Deltas" rows=${deltas} keyOf=${({ from }: Delta) => from} columns=${[
-            { title: 'From version', isNumber: true, show: ({ from }: Delta) => from },
-            { title: 'Bytes', isNumber: true, show: ({ bytes }: Delta) => formatBytes(bytes) },
+        : html`<${Table} caption="Deltas" rows=${deltas} keyOf=${({ from }: Json<Manifest['deltas'][number]>) => from} columns=${[
+            { title: 'From version', isNumber: true, show: ({ from }: Json<Manifest['deltas'][number]>) => from },
+            {
+              title: 'Bytes',
+              isNumber: true,
+              show: ({ bytes }: Json<Manifest['deltas'][number]>) => formatBytes(bytes),
+            },
             {
               title: 'Of the file',
               isNumber: true,
-              show: ({ bytes }: Delta) => `${((100 * bytes) / file.bytes).toFixed(1)} %`,
+              show: ({ bytes }: Json<Manifest['deltas'][number]>) => `${((100 * bytes) / file.bytes).toFixed(1)} %`,
             },
-            { title: 'Added', isNumber: true, show: ({ added }: Delta) => formatCount(added) },
-            { title: 'Changed', isNumber: true, show: ({ changed }: Delta) => formatCount(changed) },
-            { title: 'Removed', isNumber: true, show: ({ removed }: Delta) => formatCount(removed) },
+            {
+              title: 'Added',
+              isNumber: true,
+              show: ({ added }: Json<Manifest['deltas'][number]>) => formatCount(added),
+            },
+            {
+              title: 'Changed',
+              isNumber: true,
+              show: ({ changed }: Json<Manifest['deltas'][number]>) => formatCount(changed),
+            },
+            {
+              title: 'Removed',
+              isNumber: true,
+              show: ({ removed }: Json<Manifest['deltas'][number]>) => formatCount(removed),
+            },
             {
               title: 'File',
-              show: ({ from }: Delta) => html`<a href=${`${api}/deltas/${from}`} download>Download from ${from}</a>`,
+              show: ({ from }: Json<Manifest['deltas'][number]>) =>
+                html`<a href=${`${api}/deltas/${from}`} download>Download from ${from}</a>`,
             },
           ]} />`
     }

@@ -1,5 +1,6 @@
+import type { Json } from '../../answers/json.ts';
+import type { Cell, HistoryRow } from '../../answers/night-answers.ts';
 import { nameOf, pathOf } from './artefact-name.ts';
-import type { GridCell, GridRow } from './night-types.ts';
 import { goTo } from '../shell/router.ts';
 import { asWords } from '../shell/text.ts';
 import { html, useMemo, useRef, useState, type VNode } from '../shell/view.ts';
@@ -18,7 +19,7 @@ const meanings = {
 type GridPlace = readonly [row: number, column: number];
 
 /** Days across, artefacts down. */
-export function NightGrid({ days, rows }: { days: readonly string[]; rows: readonly GridRow[] }): VNode {
+export function NightGrid({ days, rows }: { days: readonly string[]; rows: readonly Json<HistoryRow>[] }): VNode {
   const table = useRef<HTMLTableElement>(null);
   const [place, setPlace] = useState<GridPlace>([0, 0]);
   const [row, column] = [Math.min(place[0], rows.length - 1), Math.min(place[1], days.length)];
@@ -62,7 +63,7 @@ function GridLine({
   days,
   current,
 }: {
-  row: GridRow;
+  row: Json<HistoryRow>;
   at: number;
   days: readonly string[];
   current: number | null;
@@ -85,7 +86,7 @@ function mark({
   at,
   isCurrent,
 }: {
-  cell: GridCell | null;
+  cell: Json<Cell> | null;
   name: string;
   day: string;
   at: string;

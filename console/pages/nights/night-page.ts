@@ -1,9 +1,10 @@
+import type { Json } from '../../answers/json.ts';
+import type { NightBuild, FailureFacts, NightDetail } from '../../answers/night-answers.ts';
 import { nameOf, pathOf } from './artefact-name.ts';
 import { Empty, Facts, LiveMark, Name, Notice, Page, Read, Section, State, Table, When } from '../shell/components.ts';
 import { NightProgress } from './night-progress.ts';
 import { ReleaseFiles, RunNight } from './night-run.ts';
 import { NightTimeline } from './night-timeline.ts';
-import type { ToldBuild, ToldFailure, ToldNight } from './night-types.ts';
 import { describeScope, NightTable } from './nights-page.ts';
 import { useLive, useReading } from '../shell/reading.ts';
 import { mayDo } from '../shell/request.ts';
@@ -14,9 +15,9 @@ import { html, type VNode } from '../shell/view.ts';
 /** One night: what was asked, what became of each artefact, and where the time went. */
 export default function NightPage({ params }: PageProps): VNode {
   const path = `/api/nights/${encodeURIComponent(params['run']!)}`;
-  const first = useReading<ToldNight>(path);
+  const first = useReading<NightDetail>(path);
   const isOpen = first.value !== undefined && first.value.night.state !== 'finished';
-  const live = useLive<ToldNight>(isOpen ? `${path}/live` : null);
+  const live = useLive<NightDetail>(isOpen ? `${path}/live` : null);
   const reading = live.value === undefined ? first : live;
   const title =
     reading.value === undefined
@@ -25,7 +26,7 @@ export default function NightPage({ params }: PageProps): VNode {
   const choices = (reading.value?.builds ?? []).map(nameOf);
   return html`<${Page} title=${title} lead=${html`<${Link} href="/nights">All nights</${Link}>`}
     actions=${mayDo('operator') && reading.value !== undefined ? html`<${RunNight} choices=${choices} only=${reading.value.night.only ?? ''} label=${runLabel(reading.value.night)} />` : null}>
-    <${Read} reading=${reading} what="the night" show=${(told: ToldNight) => html`<div class="nights-parts">
+    <${Read} reading=${reading} what="the night" show=${(told: Json<NightDetail>) => html`<div class="nights-parts">
       ${isOpen ? html`<div class="nights-now"><${LiveMark} isLive=${live.isLive} />${told.night.state === 'finished' ? html`<span>The night is finished.</span>` : html`<${NightProgress} night=${progressOf(told)} />`}</div>` : null}
       <${Troubles} told=${told} />
       <${NightFacts} told=${told} />
@@ -37,8 +38,8 @@ export default function NightPage({ params }: PageProps): VNode {
   </${Page}>`;
 }
 
-function progressOf({ night, builds }: ToldNight): Parameters<typeof NightProgress>[0]['night'] {
-  const sum = (count: (build: ToldBuild) => number) => builds.reduce((total, build) => total + count(build), 0);
+function progressOf({ night, builds }: Json<NightDetail>): Parameters<typeof NightProgress>[0]['night'] {
+  const sum = (count: (build: Json<NightBuild>) => number) => builds.reduce((total, build) => total + count(build), 0);
   return {
     ...night,
     files: builds.length,
@@ -49,7 +50,7 @@ function progressOf({ night, builds }: ToldNight): Parameters<typeof NightProgre
 }
 
 /** What went wrong, each with what to do. */
-function Troubles({ told: { night, builds } }: { told: ToldNight }): VNode | null {
+function Troubles({ told: { night, builds } }: { told: Json<NightDetail> }): VNode | null {
   const failed = builds.filter((build) => build.failure !== null);
   const differing = builds.filter(({ segmentsDiffering }) => (segmentsDiffering ?? 0) > 0);
   if (night.failure === null && failed.length === 0 && differing.length === 0) return null;
@@ -67,18 +68,20 @@ function Troubles({ told: { night, builds } }: { told: ToldNight }): VNode | nul
 }
 
 /** What the button does: a night that is run now is today's, whichever night the page shows. */
-function runLabel({ date }: ToldNight['night'], name?: string): string {
+function runLabel({ date }: Json<NightDetail>['night'], name?: string): string {
   const what = name === undefined ? 'Run' : `Run ${name}`;
   return date === new Date().toISOString().slice(0, 10) ? `${what} again` : `${what} as today's night`;
 }
 
-function isHeld({ code }: ToldFailure): boolean {
+function isHeld({ code }: Json<FailureFacts>): boolean {
   return code === 'artefact_held' || code === 'artefact_shrunk';
 }
 
 /** Builds that failed for the same reason are told together: there may be 250. */
-function sameFailures(failed: readonly ToldBuild[]): { readonly failure: ToldFailure; readonly names: string[] }[] {
-  const groups = new Map<string, { readonly failure: ToldFailure; readonly names: string[] }>();
+function sameFailures(
+  failed: readonly Json<NightBuild>[],
+): { readonly failure: Json<FailureFacts>; readonly names: string[] }[] {
+  const groups = new Map<string, { readonly failure: Json<FailureFacts>; readonly names: string[] }>();
   for (const build of failed) {
     const failure = build.failure!;
     const key = `${failure.code} ${failure.reason}`;
@@ -94,12 +97,12 @@ function listNames(names: readonly string[]): string {
   return more > 0 ? `${names.slice(0, namesShownMax).join(', ')} and ${more} more` : names.join(', ');
 }
 
-function Failure({ what, failure: { code, reason, advice } }: { what: string; failure: ToldFailure }): VNode {
+function Failure({ what, failure: { code, reason, advice } }: { what: string; failure: Json<FailureFacts> }): VNode {
   return html`<div><p><strong>${what}: <${Name} text=${reason} /></strong> <code>${code}</code></p>${advice === null ? null : html`<p>What to do: ${advice}</p>`}</div>`;
 }
 
-function NightFacts({ told: { night, builds } }: { told: ToldNight }): VNode {
-  const count = (state: ToldBuild['state']) => builds.filter((build) => build.state === state).length;
+function NightFacts({ told: { night, builds } }: { told: Json<NightDetail> }): VNode {
+  const count = (state: Json<NightBuild>['state']) => builds.filter((build) => build.state === state).length;
   return html`<${Section} title="The night"><${Facts} entries=${[
     ['Outcome', html`<${State} name=${night.outcome ?? night.state} />`],
     [
@@ -118,56 +121,61 @@ function NightFacts({ told: { night, builds } }: { told: ToldNight }): VNode {
   ]} /></${Section}>`;
 }
 
-function Builds({ told: { night, builds } }: { told: ToldNight }): VNode {
+function Builds({ told: { night, builds } }: { told: Json<NightDetail> }): VNode {
   if (builds.length === 0)
     return html`<${Section} title="Artefacts"><${Empty} title="No file was counted yet.">${night.state === 'finished' ? 'The night ended before it knew what to build.' : 'They are shown when a worker has opened the night.'}</${Empty}></${Section}>`;
   return html`<${Section} title="Artefacts"><${Table} caption="Artefacts of the night" rows=${builds} keyOf=${nameOf} columns=${[
     {
       title: 'Artefact',
-      show: (build: ToldBuild) => html`<${Link} href=${`/artefacts/${pathOf(build)}`}>${nameOf(build)}</${Link}>`,
+      show: (build: Json<NightBuild>) =>
+        html`<${Link} href=${`/artefacts/${pathOf(build)}`}>${nameOf(build)}</${Link}>`,
     },
     {
       title: 'Outcome',
-      show: ({ state, failure }: ToldBuild) =>
+      show: ({ state, failure }: Json<NightBuild>) =>
         html`<${State} name=${state} />${failure === null ? null : html` <code class="night-code">${failure.code}</code>`}`,
     },
-    { title: 'Version', isNumber: true, show: ({ version }: ToldBuild) => version ?? '–' },
+    { title: 'Version', isNumber: true, show: ({ version }: Json<NightBuild>) => version ?? '–' },
     {
       title: 'Rows',
       isNumber: true,
-      show: ({ rows, rowsExpected, builtAt }: ToldBuild) =>
+      show: ({ rows, rowsExpected, builtAt }: Json<NightBuild>) =>
         builtAt === null && rows !== null ? `${formatCount(rows)} of ${formatCount(rowsExpected)}` : formatCount(rows),
     },
-    { title: 'Before', isNumber: true, show: ({ rowsBefore }: ToldBuild) => formatCount(rowsBefore) },
-    { title: 'Read', isNumber: true, show: ({ rowsRead }: ToldBuild) => formatCount(rowsRead) },
-    { title: 'Build', show: ({ kind }: ToldBuild) => kinds[kind] },
-    { title: 'Bytes', isNumber: true, show: ({ bytes }: ToldBuild) => formatBytes(bytes) },
+    { title: 'Before', isNumber: true, show: ({ rowsBefore }: Json<NightBuild>) => formatCount(rowsBefore) },
+    { title: 'Read', isNumber: true, show: ({ rowsRead }: Json<NightBuild>) => formatCount(rowsRead) },
+    { title: 'Build', show: ({ kind }: Json<NightBuild>) => kinds[kind] },
+    { title: 'Bytes', isNumber: true, show: ({ bytes }: Json<NightBuild>) => formatBytes(bytes) },
     {
       title: 'Took',
       isNumber: true,
-      show: ({ startedAt, builtAt }: ToldBuild) =>
+      show: ({ startedAt, builtAt }: Json<NightBuild>) =>
         startedAt === null || builtAt === null
           ? '–'
           : formatSeconds((Date.parse(builtAt) - Date.parse(startedAt)) / 1000),
     },
-    { title: 'Tries', isNumber: true, show: ({ attempts }: ToldBuild) => attempts },
+    { title: 'Tries', isNumber: true, show: ({ attempts }: Json<NightBuild>) => attempts },
   ]} /></${Section}>`;
 }
 
 /** How a file was built, for people. */
 const kinds = { full: 'full', incremental: 'changes', keep: 'copy' } as const;
 
-function Lapsed({ lapsed }: { lapsed: ToldNight['lapsed'] }): VNode {
-  return html`<${Section} title="Brands that lapsed"><p>Their numbers left the files, because the letters that named them have ended.</p><${Table} caption="Brands that lapsed" rows=${lapsed} keyOf=${({ brand, validUntil }: ToldNight['lapsed'][number]) => `${brand} ${validUntil}`} columns=${[
+function Lapsed({ lapsed }: { lapsed: Json<NightDetail>['lapsed'] }): VNode {
+  return html`<${Section} title="Brands that lapsed"><p>Their numbers left the files, because the letters that named them have ended.</p><${Table} caption="Brands that lapsed" rows=${lapsed} keyOf=${({ brand, validUntil }: Json<NightDetail>['lapsed'][number]) => `${brand} ${validUntil}`} columns=${[
     {
       title: 'Brand',
-      show: ({ brand }: ToldNight['lapsed'][number]) =>
+      show: ({ brand }: Json<NightDetail>['lapsed'][number]) =>
         html`<${Link} href=${`/brands/${encodeURIComponent(brand)}`}><${Name} text=${brand} /></${Link}>`,
     },
-    { title: 'Numbers', isNumber: true, show: ({ numbers }: ToldNight['lapsed'][number]) => formatCount(numbers) },
+    {
+      title: 'Numbers',
+      isNumber: true,
+      show: ({ numbers }: Json<NightDetail>['lapsed'][number]) => formatCount(numbers),
+    },
     {
       title: 'Letter ended',
-      show: ({ validUntil }: ToldNight['lapsed'][number]) => html`<${When} at=${validUntil} />`,
+      show: ({ validUntil }: Json<NightDetail>['lapsed'][number]) => html`<${When} at=${validUntil} />`,
     },
   ]} /></${Section}>`;
 }

@@ -1,4 +1,5 @@
-import type { NightSummary } from './night-types.ts';
+import type { Json } from '../../answers/json.ts';
+import type { NightSummary } from '../../answers/night-answers.ts';
 import { Link } from '../shell/router.ts';
 import { formatCount } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
@@ -8,7 +9,7 @@ export function NightProgress({
   night,
   href,
 }: {
-  night: Pick<NightSummary, 'runId' | 'date' | 'state' | 'files' | 'filesEnded' | 'rows' | 'rowsExpected'>;
+  night: Pick<Json<NightSummary>, 'runId' | 'date' | 'state' | 'files' | 'filesEnded' | 'rows' | 'rowsExpected'>;
   href?: string;
 }): VNode {
   const { runId, date, state, files, filesEnded, rows, rowsExpected } = night;

@@ -1,5 +1,6 @@
+import type { Json } from '../../answers/json.ts';
+import type { NightSettings, ReleasedFiles, RequestedNight } from '../../answers/night-answers.ts';
 import { ActionButton, Dialog, Field } from '../shell/components.ts';
-import type { AskedNight, NightSettings, ReleasedFiles } from './night-types.ts';
 import { useReading } from '../shell/reading.ts';
 import { ReasonButton } from '../shell/reason-dialog.ts';
 import { asProblem, postOnce, Problem, sendJson } from '../shell/request.ts';
@@ -61,7 +62,7 @@ function makeKey(): string {
   return `console-${crypto.randomUUID()}`;
 }
 
-function askForNight(choice: NightChoice, key: string): Promise<AskedNight> {
+function askForNight(choice: NightChoice, key: string): Promise<Json<RequestedNight>> {
   return postOnce('/api/nights', { key, body: { ...choice, only: choice.only === '' ? null : choice.only } });
 }
 

@@ -1,6 +1,7 @@
+import type { Json } from '../../answers/json.ts';
+import type { NightBuild, NightDetail } from '../../answers/night-answers.ts';
 import { nameOf } from './artefact-name.ts';
 import { Table } from '../shell/components.ts';
-import type { TimedBuild, TimedNight } from './night-types.ts';
 import { formatSeconds } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
@@ -12,7 +13,13 @@ interface Stage {
 }
 
 /** Where the time of a night went: its stages, then each build, on one axis. */
-export function NightTimeline({ night, builds }: { night: TimedNight; builds: readonly TimedBuild[] }): VNode {
+export function NightTimeline({
+  night,
+  builds,
+}: {
+  night: Json<NightDetail['night']>;
+  builds: readonly Json<NightBuild>[];
+}): VNode {
   const stages = [...stagesOf(night, builds), ...builds.flatMap(stageOf)];
   const start = Date.parse(night.requestedAt);
   const end = night.finishedAt === null ? Date.now() : Date.parse(night.finishedAt);
@@ -33,7 +40,10 @@ export function NightTimeline({ night, builds }: { night: TimedNight; builds: re
   ]} />`;
 }
 
-function stagesOf({ requestedAt, openedAt, asOf, finishedAt }: TimedNight, builds: readonly TimedBuild[]): Stage[] {
+function stagesOf(
+  { requestedAt, openedAt, asOf, finishedAt }: Json<NightDetail['night']>,
+  builds: readonly Json<NightBuild>[],
+): Stage[] {
   const [requested, opened, snapshot, finished] = [requestedAt, openedAt, asOf, finishedAt].map((at) =>
     at === null ? null : Date.parse(at),
   );
@@ -51,7 +61,7 @@ function stagesOf({ requestedAt, openedAt, asOf, finishedAt }: TimedNight, build
   ].filter((stage): stage is Stage => stage.from !== null && stage.from !== undefined);
 }
 
-function stageOf({ cache, country, startedAt, builtAt }: TimedBuild): Stage[] {
+function stageOf({ cache, country, startedAt, builtAt }: Json<NightBuild>): Stage[] {
   return startedAt === null
     ? []
     : [

@@ -1,9 +1,10 @@
+import type { Json } from '../../answers/json.ts';
+import type { NightHistory, NightSummary } from '../../answers/night-answers.ts';
 import { nameOf } from './artefact-name.ts';
 import { Empty, LiveMark, Name, Page, Pager, Read, Section, State, Table, When } from '../shell/components.ts';
 import { NightGrid } from './night-grid.ts';
 import { NightProgress } from './night-progress.ts';
 import { RunNight } from './night-run.ts';
-import type { NightHistory, NightSummary } from './night-types.ts';
 import { useLive, useReading } from '../shell/reading.ts';
 import { mayDo } from '../shell/request.ts';
 import { goTo, Link, usePlace, withQuery } from '../shell/router.ts';
@@ -26,7 +27,7 @@ export default function NightsPage(): VNode {
   const choices = artefactsOf(reading.value);
   return html`<${Page} title="Nights" lead="What became of each artefact, night by night. Days are those of the nights, in UTC, the newest first."
     actions=${mayDo('operator') ? html`<${RunNight} choices=${choices} label="Run a night" />` : null}>
-    <${Read} reading=${reading} what="the history" show=${(history: NightHistory) => html`
+    <${Read} reading=${reading} what="the history" show=${(history: Json<NightHistory>) => html`
       ${before === null ? html`<${Running} history=${live.value ?? history} isLive=${live.isLive} />` : null}
       <${History} history=${before === null && live.value !== undefined ? withLastDays(history, live.value) : history} />
       <${Pager} next=${history.next} isFirst=${before === null} onFirst=${() => goTo(withQuery(place, { before: null }))} onNext=${(next: string) => goTo(withQuery(place, { before: next }))} />`} />
@@ -34,7 +35,7 @@ export default function NightsPage(): VNode {
 }
 
 /** The history with its last days as they are followed. */
-function withLastDays(history: NightHistory, last: NightHistory): NightHistory {
+function withLastDays(history: Json<NightHistory>, last: Json<NightHistory>): Json<NightHistory> {
   const followed = new Map(last.rows.map((row) => [nameOf(row), row]));
   const known = new Set(history.rows.map(nameOf));
   const added = last.rows
@@ -54,12 +55,12 @@ function withLastDays(history: NightHistory, last: NightHistory): NightHistory {
   return { ...history, rows: rows.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)), nights, isOpen: last.isOpen };
 }
 
-function artefactsOf(history: NightHistory | undefined): string[] {
+function artefactsOf(history: Json<NightHistory> | undefined): string[] {
   return (history?.rows ?? []).map(nameOf);
 }
 
 /** How far the nights are that are open; the line stays when none is. */
-function Running({ history: { nights }, isLive }: { history: NightHistory; isLive: boolean }): VNode {
+function Running({ history: { nights }, isLive }: { history: Json<NightHistory>; isLive: boolean }): VNode {
   const open = nights.filter(({ state }) => state !== 'finished');
   return html`<div class="nights-now">
     <${LiveMark} isLive=${isLive} />
@@ -67,7 +68,7 @@ function Running({ history: { nights }, isLive }: { history: NightHistory; isLiv
   </div>`;
 }
 
-function History({ history }: { history: NightHistory }): VNode {
+function History({ history }: { history: Json<NightHistory> }): VNode {
   const place = usePlace();
   const [cache, onlyBad] = [place.query.get('cache') ?? '', place.query.get('trouble') === 'yes'];
   const caches = [...new Set(history.rows.map((row) => row.cache))];
@@ -94,27 +95,27 @@ function History({ history }: { history: NightHistory }): VNode {
 }
 
 /** Nights, newest first. */
-export function NightTable({ nights }: { nights: readonly NightSummary[] }): VNode {
-  return html`<${Table} caption="Nights" rows=${nights} keyOf=${({ runId }: NightSummary) => runId} columns=${[
+export function NightTable({ nights }: { nights: readonly Json<NightSummary>[] }): VNode {
+  return html`<${Table} caption="Nights" rows=${nights} keyOf=${({ runId }: Json<NightSummary>) => runId} columns=${[
     {
       title: 'Night',
-      show: ({ date, runId }: NightSummary) =>
+      show: ({ date, runId }: Json<NightSummary>) =>
         html`<${Link} class="night-name" href=${`/nights/${runId}`}>${date}, run ${runId}</${Link}>`,
     },
-    { title: 'Outcome', show: ({ outcome, state }: NightSummary) => html`<${State} name=${outcome ?? state} />` },
+    { title: 'Outcome', show: ({ outcome, state }: Json<NightSummary>) => html`<${State} name=${outcome ?? state} />` },
     { title: 'What', show: describeScope },
-    { title: 'Files', isNumber: true, show: ({ files }: NightSummary) => formatCount(files) },
-    { title: 'Failed', isNumber: true, show: ({ filesFailed }: NightSummary) => formatCount(filesFailed) },
+    { title: 'Files', isNumber: true, show: ({ files }: Json<NightSummary>) => formatCount(files) },
+    { title: 'Failed', isNumber: true, show: ({ filesFailed }: Json<NightSummary>) => formatCount(filesFailed) },
     {
       title: 'Took',
       isNumber: true,
-      show: ({ openedAt, finishedAt }: NightSummary) =>
+      show: ({ openedAt, finishedAt }: Json<NightSummary>) =>
         openedAt === null || finishedAt === null
           ? '–'
           : formatSeconds((Date.parse(finishedAt) - Date.parse(openedAt)) / 1000),
     },
-    { title: 'Requested', show: ({ requestedAt }: NightSummary) => html`<${When} at=${requestedAt} />` },
-    { title: 'By', show: ({ requestedBy }: NightSummary) => html`<${Name} text=${requestedBy} />` },
+    { title: 'Requested', show: ({ requestedAt }: Json<NightSummary>) => html`<${When} at=${requestedAt} />` },
+    { title: 'By', show: ({ requestedBy }: Json<NightSummary>) => html`<${Name} text=${requestedBy} />` },
   ]} />`;
 }
 
@@ -123,7 +124,7 @@ export function describeScope({
   only,
   full,
   acceptShrink,
-}: Pick<NightSummary, 'only' | 'full' | 'acceptShrink'>): Shown {
+}: Pick<Json<NightSummary>, 'only' | 'full' | 'acceptShrink'>): Shown {
   return [only ?? 'everything', full ? 'all rows read' : '', acceptShrink ? 'shrinking accepted' : '']
     .filter((part) => part !== '')
     .join(', ');

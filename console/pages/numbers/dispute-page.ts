@@ -1,6 +1,7 @@
+import type { Json } from '../../answers/json.ts';
+import type { Dispute, DisputeContact } from '../../answers/number-answers.ts';
 import { ActionButton, Facts, Name, Notice, Page, Read, Section, State, When } from '../shell/components.ts';
 import { LabelName } from './label-changes.ts';
-import type { Dispute, DisputeContact } from './number-types.ts';
 import { ReasonField } from '../shell/reason-dialog.ts';
 import { getJson, sendJson } from '../shell/request.ts';
 import { useReading } from '../shell/reading.ts';
@@ -12,7 +13,7 @@ import { countAgain } from '../branding/waiting-count.ts';
 export default function DisputePage({ params }: PageProps): VNode {
   const reading = useReading<Dispute>(`/api/disputes/${encodeURIComponent(params['id']!)}`);
   return html`<${Page} title=${`Dispute ${params['id']}`}><${Read} reading=${reading} what="the dispute" show=${(
-    dispute: Dispute,
+    dispute: Json<Dispute>,
   ) => html`<div class="page">
     <${Section} title=${dispute.phone}><${Facts} entries=${[
       ['State', html`<${State} name=${dispute.state} />`],
@@ -23,7 +24,7 @@ export default function DisputePage({ params }: PageProps): VNode {
     <${Section} title="Decision"><${Decision} dispute=${dispute} onDecided=${reading.readAgain} /></${Section}></div>`} /></${Page}>`;
 }
 
-function Contact({ dispute: { disputeId, hasContact } }: { dispute: Dispute }): VNode {
+function Contact({ dispute: { disputeId, hasContact } }: { dispute: Json<Dispute> }): VNode {
   const [contact, setContact] = useState<string | null>(null);
   const show = async () => setContact((await getJson<DisputeContact>(`/api/disputes/${disputeId}/contact`)).contact);
   if (!hasContact) return html`<p class="soft">No contact was given, or it is destroyed.</p>`;
@@ -36,7 +37,7 @@ function Decision({
   dispute: { disputeId, state, decision },
   onDecided,
 }: {
-  dispute: Dispute;
+  dispute: Json<Dispute>;
   onDecided: () => void;
 }): VNode {
   const [reason, setReason] = useState('');

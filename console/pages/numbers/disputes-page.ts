@@ -1,8 +1,8 @@
+import type { Json, Listed } from '../../answers/json.ts';
+import type { Dispute } from '../../answers/number-answers.ts';
 import { ChoiceFilter, Filters, Paging } from '../shell/brand-filters.ts';
-import type { Listed } from '../branding/brand-types.ts';
 import { Empty, Page, Read } from '../shell/components.ts';
 import { DisputeTable } from './dispute-table.ts';
-import type { Dispute } from './number-types.ts';
 import { useReading } from '../shell/reading.ts';
 import { usePlace } from '../shell/router.ts';
 import { html, type VNode } from '../shell/view.ts';
@@ -18,7 +18,10 @@ export default function DisputesPage(): VNode {
   const reading = useReading<Listed & { disputes: Dispute[] }>(`/api/disputes?${query.toString()}`);
   return html`<${Page} title="Disputes" lead="Requests to look at the label of a number again, oldest first.">
     <${Filters}><${ChoiceFilter} name="state" label="State" choices=${states} /></${Filters}>
-    <${Read} reading=${reading} what="disputes" show=${({ disputes, next }: Listed & { disputes: Dispute[] }) => html`
+    <${Read} reading=${reading} what="disputes" show=${({
+      disputes,
+      next,
+    }: Listed & { disputes: Json<Dispute>[] }) => html`
       ${disputes.length === 0 ? html`<${Empty} title="There is no such dispute.">Disputes are filed with the command line.</${Empty}>` : html`<${DisputeTable} disputes=${disputes} />`}
       <${Paging} next=${next} cursor="after" moreText="More" label="Pages of the disputes" stays=${true} />`} />
   </${Page}>`;

@@ -1,6 +1,7 @@
+import type { FeedLoad, FeedReject, FeedRejects } from '../../answers/feed-answers.ts';
+import type { Json } from '../../answers/json.ts';
 import { Paging } from '../shell/brand-filters.ts';
 import { Facts, LiveMark, Name, Notice, Page, Read, Section, State, Table, When } from '../shell/components.ts';
-import type { ShownGate, ShownLoad, ShownReject, ShownRejects } from './feed-types.ts';
 import { useLive, useReading } from '../shell/reading.ts';
 import { ReasonButton } from '../shell/reason-dialog.ts';
 import { mayDo, sendJson } from '../shell/request.ts';
@@ -16,15 +17,15 @@ export default function FeedPage({ params }: PageProps): VNode {
 }
 
 function Load({ id, onDecided }: { id: string; onDecided: () => void }): VNode {
-  const reading = useLive<ShownLoad>(`/api/feeds/loads/${encodeURIComponent(id)}/live`);
+  const reading = useLive<FeedLoad>(`/api/feeds/loads/${encodeURIComponent(id)}/live`);
   const { value, isLive } = reading;
   const runs = value?.state === 'queued' || value?.state === 'running';
   return html`<${Page} title=${`Load ${id}`} lead=${value === undefined ? null : visible(value.fileName)} actions=${runs ? html`<${LiveMark} isLive=${isLive} />` : null}>
-    <${Read} reading=${reading} what="the load" show=${(load: ShownLoad) => html`<${LoadParts} load=${load} onDecided=${onDecided} />`} />
+    <${Read} reading=${reading} what="the load" show=${(load: Json<FeedLoad>) => html`<${LoadParts} load=${load} onDecided=${onDecided} />`} />
   </${Page}>`;
 }
 
-function LoadParts({ load, onDecided }: { load: ShownLoad; onDecided: () => void }): VNode {
+function LoadParts({ load, onDecided }: { load: Json<FeedLoad>; onDecided: () => void }): VNode {
   const { failure, gates, decision } = load;
   return html`<div class="page">
     ${failure === null ? null : html`<${Notice} kind="bad"><p><strong>Failed: nothing of it counts.</strong> ${visible(failure.reason)} <code>${failure.code}</code></p></${Notice}>`}
@@ -71,29 +72,29 @@ function Held({ loadId, onDecided }: { loadId: number; onDecided: () => void }):
   </${Notice}>` as VNode;
 }
 
-function Gates({ gates }: { gates: readonly ShownGate[] }): VNode {
-  return html`<${Section} title="Gates that it did not pass"><div class="wide-list"><${Table} caption="Gates" rows=${gates} keyOf=${({ reason }: ShownGate) => reason} columns=${[
-    { title: 'Gate', show: ({ gate }: ShownGate) => gate.replaceAll('_', ' ') },
-    { title: 'Here, %', isNumber: true, show: ({ figure }: ShownGate) => formatCount(figure) },
-    { title: 'Usual, %', isNumber: true, show: ({ usual }: ShownGate) => formatCount(usual) },
-    { title: 'Why', show: ({ reason }: ShownGate) => visible(reason) },
+function Gates({ gates }: { gates: readonly Json<FeedLoad['gates'][number]>[] }): VNode {
+  return html`<${Section} title="Gates that it did not pass"><div class="wide-list"><${Table} caption="Gates" rows=${gates} keyOf=${({ reason }: Json<FeedLoad['gates'][number]>) => reason} columns=${[
+    { title: 'Gate', show: ({ gate }: Json<FeedLoad['gates'][number]>) => gate.replaceAll('_', ' ') },
+    { title: 'Here, %', isNumber: true, show: ({ figure }: Json<FeedLoad['gates'][number]>) => formatCount(figure) },
+    { title: 'Usual, %', isNumber: true, show: ({ usual }: Json<FeedLoad['gates'][number]>) => formatCount(usual) },
+    { title: 'Why', show: ({ reason }: Json<FeedLoad['gates'][number]>) => visible(reason) },
   ]} /></div></${Section}>`;
 }
 
 function Rejects({ loadId }: { loadId: number }): VNode {
   const after = usePlace().query.get('after');
-  const reading = useReading<ShownRejects>(
+  const reading = useReading<FeedRejects>(
     `/api/feeds/loads/${loadId}/rejects${after === null ? '' : `?after=${encodeURIComponent(after)}`}`,
   );
   return html`<${Section} title="Refused rows"><${Read} reading=${reading} what="refused rows" show=${({
     rejects,
     next,
-  }: ShownRejects) => html`
-    <div class="wide-list"><${Table} caption="Rows of the file that were refused" rows=${rejects} keyOf=${({ line }: ShownReject) => line} columns=${[
-      { title: 'Line', isNumber: true, show: ({ line }: ShownReject) => formatCount(line) },
-      { title: 'Code', show: ({ code }: ShownReject) => html`<code>${code}</code>` },
-      { title: 'Why', show: ({ reason }: ShownReject) => visible(reason) },
-      { title: 'Row', show: ({ excerpt }: ShownReject) => visible(excerpt) },
+  }: Json<FeedRejects>) => html`
+    <div class="wide-list"><${Table} caption="Rows of the file that were refused" rows=${rejects} keyOf=${({ line }: Json<FeedReject>) => line} columns=${[
+      { title: 'Line', isNumber: true, show: ({ line }: Json<FeedReject>) => formatCount(line) },
+      { title: 'Code', show: ({ code }: Json<FeedReject>) => html`<code>${code}</code>` },
+      { title: 'Why', show: ({ reason }: Json<FeedReject>) => visible(reason) },
+      { title: 'Row', show: ({ excerpt }: Json<FeedReject>) => visible(excerpt) },
     ]} /></div>
     <${Paging} next=${next} cursor="after" moreText="More" label="Pages of the refused rows" stays=${true} />`} /></${Section}>`;
 }

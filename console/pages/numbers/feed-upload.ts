@@ -1,5 +1,5 @@
+import type { SubmittedFeed } from '../../answers/feed-answers.ts';
 import { ActionButton, Dialog, Field } from '../shell/components.ts';
-import type { TakenFeed } from './feed-types.ts';
 import { sendForm } from '../shell/request.ts';
 import { goTo } from '../shell/router.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
@@ -24,7 +24,7 @@ function UploadForm({ onLeave }: { onLeave: () => void }): VNode {
     form.set('feed', feed);
     form.set('options', JSON.stringify(source.trim() === '' ? {} : { source: source.trim() }));
     form.set('file', file!);
-    const { loadId } = await sendForm<TakenFeed>('/api/feeds/loads', form);
+    const { loadId } = await sendForm<SubmittedFeed>('/api/feeds/loads', form);
     goTo(`/feeds/${loadId}`);
   };
   return html`

@@ -1,3 +1,5 @@
+import type { Json } from '../../answers/json.ts';
+import type { ShownNumber } from '../../answers/number-answers.ts';
 import {
   ActionButton,
   Empty,
@@ -12,7 +14,6 @@ import {
 } from '../shell/components.ts';
 import { DisputeTable } from './dispute-table.ts';
 import { LabelChanges, LabelName } from './label-changes.ts';
-import type { ShownNumber } from './number-types.ts';
 import { ReasonButton } from '../shell/reason-dialog.ts';
 import { asProblem, mayDo, sendJson, type Problem } from '../shell/request.ts';
 import { Link } from '../shell/router.ts';
@@ -22,7 +23,7 @@ import { html, useState, type Shown, type VNode } from '../shell/view.ts';
 /** Looks a number up: its label, why it has it, and since when. The number is in no address, which browsers and proxies keep. */
 export default function NumbersPage(): VNode {
   const [phone, setPhone] = useState('');
-  const [number, setNumber] = useState<ShownNumber | null>(null);
+  const [number, setNumber] = useState<Json<ShownNumber> | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const lookUp = async () => {
     setProblem(null);
@@ -46,7 +47,13 @@ export default function NumbersPage(): VNode {
   </${Page}>`;
 }
 
-function FoundNumber({ number, onChanged }: { number: ShownNumber; onChanged: (number: ShownNumber) => void }): VNode {
+function FoundNumber({
+  number,
+  onChanged,
+}: {
+  number: Json<ShownNumber>;
+  onChanged: (number: Json<ShownNumber>) => void;
+}): VNode {
   const { phone, disputes, changes } = number;
   const clear = async (reason: string) =>
     onChanged(await sendJson<ShownNumber>('POST', '/api/numbers/clear', { phone, reason }));
@@ -68,7 +75,7 @@ function factsOf({
   score,
   redress: [cleared],
   protection,
-}: ShownNumber): readonly (readonly [string, Shown])[] {
+}: Json<ShownNumber>): readonly (readonly [string, Shown])[] {
   const facts: (readonly [string, Shown])[] = [
     [
       'Label',

@@ -1,5 +1,7 @@
+import type { ListedItem, LiveBatch, RetriedBatch } from '../../answers/batch-answers.ts';
+import type { Json } from '../../answers/json.ts';
+import type { ReasonFacts, VerificationState } from '../../answers/verification-answers.ts';
 import { BatchBar, BatchKey, describeRate, useRate } from './batch-progress.ts';
-import type { BatchItem, LiveBatch, RetriedBatch } from './batch-types.ts';
 import {
   ActionButton,
   Dialog,
@@ -22,7 +24,6 @@ import { goTo, Link, usePlace, withQuery, type PageProps } from '../shell/router
 import { asWords, formatCount, formatScore, formatSeconds } from '../shell/text.ts';
 import { modeTitles } from './verification-page.ts';
 import { NoWorkerNotice } from './verification-result.ts';
-import type { ReasonFacts, VerificationState } from './verification-types.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
 
 const states: readonly VerificationState[] = ['performed', 'performedWithoutScore', 'error', 'performing', 'queued'];
@@ -33,7 +34,7 @@ export default function BatchPage({ params }: PageProps): VNode {
   const reading = useLive<LiveBatch>(`${path}/live`);
   const name = reading.value?.batch.name;
   return html`<${Page} title="Batch" lead=${name === undefined ? null : html`<${Name} text=${name} />`} actions=${reading.value?.batch.endedAt == null ? html`<${LiveMark} isLive=${reading.isLive} />` : null}>
-    <${Read} reading=${reading} what="the batch" show=${(live: LiveBatch) => html`<div class="page">
+    <${Read} reading=${reading} what="the batch" show=${(live: Json<LiveBatch>) => html`<div class="page">
       <${Progress} live=${live} isLive=${reading.isLive} />
       <${Actions} path=${path} live=${live} onDone=${reading.readAgain} />
       ${live.reasons.length === 0 ? null : html`<${Reasons} reasons=${live.reasons} />`}
@@ -43,11 +44,11 @@ export default function BatchPage({ params }: PageProps): VNode {
   </${Page}>`;
 }
 
-function endedOf({ counts }: LiveBatch): number {
+function endedOf({ counts }: Json<LiveBatch>): number {
   return counts.performed + counts.performedWithoutScore + counts.error;
 }
 
-function Progress({ live, isLive }: { live: LiveBatch; isLive: boolean }): VNode {
+function Progress({ live, isLive }: { live: Json<LiveBatch>; isLive: boolean }): VNode {
   const { batch, counts, workerConnected } = live;
   const parts = states.map((name) => ({ name, items: counts[name] }));
   const ended = endedOf(live);
@@ -66,7 +67,7 @@ function Actions({
   onDone,
 }: {
   path: string;
-  live: LiveBatch;
+  live: Json<LiveBatch>;
   onDone: () => void;
 }): VNode {
   const [said, setSaid] = useState('');
@@ -109,11 +110,15 @@ function CancelBatch({ path, onDone }: { path: string; onDone: () => void }): VN
     </${Dialog}>`;
 }
 
-function Reasons({ reasons }: { reasons: LiveBatch['reasons'] }): VNode {
-  return html`<${Section} title="Why recordings have no score"><${Table} caption="Reasons" rows=${reasons} keyOf=${({ reason }: ReasonFacts) => reason} columns=${[
-    { title: 'Reason', show: ({ meaning, reason }: ReasonFacts) => html`${meaning} <code>${reason}</code>` },
-    { title: 'Recordings', isNumber: true, show: ({ items }: LiveBatch['reasons'][number]) => formatCount(items) },
-    { title: 'Another try', show: ({ retryHelps }: ReasonFacts) => (retryHelps ? 'may help' : 'does not help') },
+function Reasons({ reasons }: { reasons: Json<LiveBatch>['reasons'] }): VNode {
+  return html`<${Section} title="Why recordings have no score"><${Table} caption="Reasons" rows=${reasons} keyOf=${({ reason }: Json<ReasonFacts>) => reason} columns=${[
+    { title: 'Reason', show: ({ meaning, reason }: Json<ReasonFacts>) => html`${meaning} <code>${reason}</code>` },
+    {
+      title: 'Recordings',
+      isNumber: true,
+      show: ({ items }: Json<LiveBatch>['reasons'][number]) => formatCount(items),
+    },
+    { title: 'Another try', show: ({ retryHelps }: Json<ReasonFacts>) => (retryHelps ? 'may help' : 'does not help') },
   ]} /></${Section}>`;
 }
 
@@ -124,7 +129,7 @@ function Items({ path, isOpen }: { path: string; isOpen: boolean }): VNode {
   const place = usePlace();
   const [state, after] = [place.query.get('state') ?? '', place.query.get('after')];
   const query = new URLSearchParams({ ...(state === '' ? {} : { state }), ...(after === null ? {} : { after }) });
-  const reading = useReading<{ items: BatchItem[]; next: string | null }>(`${path}/items?${query.toString()}`);
+  const reading = useReading<{ items: ListedItem[]; next: string | null }>(`${path}/items?${query.toString()}`);
   const wasOpen = useRef(isOpen);
   const isReading = useRef(false);
   isReading.current = reading.isReading;
@@ -146,7 +151,7 @@ function Items({ path, isOpen }: { path: string; isOpen: boolean }): VNode {
       items,
       next,
     }: {
-      items: BatchItem[];
+      items: Json<ListedItem>[];
       next: string | null;
     }) => html`
       ${items.length === 0 ? html`<${Empty} title="No recording of the batch is in this state.">Choose another one.</${Empty}>` : html`<${ItemTable} items=${items} />`}
@@ -157,21 +162,21 @@ function Items({ path, isOpen }: { path: string; isOpen: boolean }): VNode {
   </${Section}>`;
 }
 
-function ItemTable({ items }: { items: readonly BatchItem[] }): VNode {
-  return html`<${Table} caption="Recordings of the batch" rows=${items} keyOf=${({ line }: BatchItem) => line} columns=${[
-    { title: 'Line', isNumber: true, show: ({ line }: BatchItem) => formatCount(line) },
+function ItemTable({ items }: { items: readonly Json<ListedItem>[] }): VNode {
+  return html`<${Table} caption="Recordings of the batch" rows=${items} keyOf=${({ line }: Json<ListedItem>) => line} columns=${[
+    { title: 'Line', isNumber: true, show: ({ line }: Json<ListedItem>) => formatCount(line) },
     {
       title: 'Recording',
-      show: ({ id, source }: BatchItem) =>
+      show: ({ id, source }: Json<ListedItem>) =>
         html`<${Link} href=${`/verifications/${id}`}><${Name} text=${source} /></${Link}>`,
     },
-    { title: 'State', show: ({ state }: BatchItem) => html`<${State} name=${state} />` },
-    { title: 'Model', show: ({ model, requestedModel }: BatchItem) => model ?? requestedModel },
-    { title: 'Synthesis', isNumber: true, show: ({ scores }: BatchItem) => formatScore(scores?.synthesis) },
-    { title: 'Replay', isNumber: true, show: ({ scores }: BatchItem) => formatScore(scores?.replay) },
+    { title: 'State', show: ({ state }: Json<ListedItem>) => html`<${State} name=${state} />` },
+    { title: 'Model', show: ({ model, requestedModel }: Json<ListedItem>) => model ?? requestedModel },
+    { title: 'Synthesis', isNumber: true, show: ({ scores }: Json<ListedItem>) => formatScore(scores?.synthesis) },
+    { title: 'Replay', isNumber: true, show: ({ scores }: Json<ListedItem>) => formatScore(scores?.replay) },
     {
       title: 'Decision or reason',
-      show: ({ decision, why }: BatchItem) =>
+      show: ({ decision, why }: Json<ListedItem>) =>
         decision !== null
           ? html`<${State} name=${decision.label} />`
           : why !== null
@@ -181,12 +186,12 @@ function ItemTable({ items }: { items: readonly BatchItem[] }): VNode {
     {
       title: 'Length',
       isNumber: true,
-      show: ({ audio }: BatchItem) => (audio?.duration == null ? '–' : formatSeconds(audio.duration)),
+      show: ({ audio }: Json<ListedItem>) => (audio?.duration == null ? '–' : formatSeconds(audio.duration)),
     },
   ]} />`;
 }
 
-function BatchFacts({ batch }: { batch: LiveBatch['batch'] }): VNode {
+function BatchFacts({ batch }: { batch: Json<LiveBatch>['batch'] }): VNode {
   return html`<${Section} title="Facts"><${Facts} entries=${[
     ['Batch', html`<code>${batch.id}</code>`],
     ['Client', html`<${Name} text=${batch.owner} />`],

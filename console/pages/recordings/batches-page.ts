@@ -1,11 +1,17 @@
+import type { BatchState, ListedBatch } from '../../answers/batch-answers.ts';
+import type { Json } from '../../answers/json.ts';
 import { Empty, Field, Name, Page, Pager, Read, State, Table, When } from '../shell/components.ts';
 import { BatchBar } from './batch-progress.ts';
-import { batchStates, type ListedBatch } from './batch-types.ts';
 import { useReading } from '../shell/reading.ts';
 import { goTo, Link, usePlace, withQuery } from '../shell/router.ts';
 import { asWords, formatCount } from '../shell/text.ts';
 import { modeTitles } from './verification-page.ts';
 import { html, type VNode } from '../shell/view.ts';
+
+const batchStates = Object.keys({ open: 0, queued: 0, performing: 0, done: 0, cancelled: 0 } satisfies Record<
+  BatchState,
+  0
+>);
 
 /** Batches of all clients, the newest first. */
 export default function BatchesPage(): VNode {
@@ -23,32 +29,32 @@ export default function BatchesPage(): VNode {
       batches,
       next,
     }: {
-      batches: ListedBatch[];
+      batches: Json<ListedBatch>[];
       next: string | null;
     }) => html`
       ${
         batches.length === 0
           ? html`<${Empty} title=${state === '' ? 'No batch was handed in yet.' : 'No batch is in this state.'}>${state === '' ? html`Hand recordings in with <code>caller-trust verify FOLDER</code>, through the drop folder, or one under AI Voice Detection.` : 'Choose another state.'}</${Empty}>`
-          : html`<div class="batch-table"><${Table} caption="Batches" rows=${batches} keyOf=${({ id }: ListedBatch) => id} columns=${[
-              { title: 'Handed in', show: ({ requestedAt }: ListedBatch) => html`<${When} at=${requestedAt} />` },
+          : html`<div class="batch-table"><${Table} caption="Batches" rows=${batches} keyOf=${({ id }: Json<ListedBatch>) => id} columns=${[
+              { title: 'Handed in', show: ({ requestedAt }: Json<ListedBatch>) => html`<${When} at=${requestedAt} />` },
               {
                 title: 'Batch',
-                show: ({ id, name }: ListedBatch) =>
+                show: ({ id, name }: Json<ListedBatch>) =>
                   html`<${Link} href=${`/batches/${id}`}><${Name} text=${name} /></${Link}>`,
               },
-              { title: 'State', show: ({ state: each }: ListedBatch) => html`<${State} name=${each} />` },
-              { title: 'Progress', show: (batch: ListedBatch) => html`<${ListedProgress} batch=${batch} />` },
-              { title: 'Model', show: ({ requestedModel }: ListedBatch) => requestedModel },
-              { title: 'Mode', show: ({ mode }: ListedBatch) => modeTitles[mode] },
-              { title: 'Client', show: ({ owner }: ListedBatch) => html`<${Name} text=${owner} />` },
-              { title: 'Ended', show: ({ endedAt }: ListedBatch) => html`<${When} at=${endedAt} />` },
+              { title: 'State', show: ({ state: each }: Json<ListedBatch>) => html`<${State} name=${each} />` },
+              { title: 'Progress', show: (batch: Json<ListedBatch>) => html`<${ListedProgress} batch=${batch} />` },
+              { title: 'Model', show: ({ requestedModel }: Json<ListedBatch>) => requestedModel },
+              { title: 'Mode', show: ({ mode }: Json<ListedBatch>) => modeTitles[mode] },
+              { title: 'Client', show: ({ owner }: Json<ListedBatch>) => html`<${Name} text=${owner} />` },
+              { title: 'Ended', show: ({ endedAt }: Json<ListedBatch>) => html`<${When} at=${endedAt} />` },
             ]} /></div>`
       }
       <${Pager} next=${next} isFirst=${before === null} onFirst=${() => goTo(withQuery(place, { before: null }))} onNext=${(to: string) => goTo(withQuery(place, { before: to }))} />`} />
   </${Page}>`;
 }
 
-function ListedProgress({ batch: { items, open } }: { batch: ListedBatch }): VNode {
+function ListedProgress({ batch: { items, open } }: { batch: Json<ListedBatch> }): VNode {
   return html`<div class="listed-progress"><${BatchBar} parts=${[
     { name: 'ended', items: items - open },
     { name: 'queued', items: open },

@@ -1,6 +1,7 @@
-import type { StreamMessage } from './detection-types.ts';
+import type { ServerMessage } from '../../answers/detection-answers.ts';
+import type { Json } from '../../answers/json.ts';
+import type { ScoredWindow, Scores } from '../../answers/verification-answers.ts';
 import { Problem } from '../shell/request.ts';
-import type { Scores, ScoredWindow } from './verification-types.ts';
 
 /** What a stream is asked for. */
 export interface StreamRequest {
@@ -13,7 +14,7 @@ export interface StreamRequest {
 /** Who is told what comes. */
 export interface StreamListener {
   onReady(facts: { readonly model: string; readonly thresholds: Scores; readonly secondsMax: number }): void;
-  onWindow(window: ScoredWindow): void;
+  onWindow(window: Json<ScoredWindow>): void;
   onProgress(progress: { readonly receivedSeconds: number; readonly voiceSeconds: number }): void;
   /** The whole is verified and stored. */
   onVerified(id: string): void;
@@ -39,7 +40,7 @@ export class CaptureStream {
       this.say({ type: 'start', model, format: { encoding: 'pcm_s16le', sampleRate, channels: 1 }, channels, name }),
     );
     this.socket.addEventListener('message', ({ data }: MessageEvent<string>) =>
-      this.take(JSON.parse(data) as StreamMessage),
+      this.take(JSON.parse(data) as Json<ServerMessage>),
     );
     this.socket.addEventListener('close', () =>
       this.fail(
@@ -84,7 +85,7 @@ export class CaptureStream {
     if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
-  private take(message: StreamMessage): void {
+  private take(message: Json<ServerMessage>): void {
     if (this.isOver) return;
     const { listener } = this;
     if (message.type === 'ready')

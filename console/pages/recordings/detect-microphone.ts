@@ -1,10 +1,11 @@
+import type { Json } from '../../answers/json.ts';
+import type { ScoredWindow, Scores } from '../../answers/verification-answers.ts';
 import { CaptureStream } from './capture-stream.ts';
 import { startCapture, type Capture } from './capture.ts';
 import { Notice, ProblemNotice } from '../shell/components.ts';
 import { asProblem, type Problem } from '../shell/request.ts';
 import { ScoreKey, ScorePicture } from './score-chart.ts';
 import { asWords, formatScore, formatSeconds } from '../shell/text.ts';
-import type { Scores, ScoredWindow } from './verification-types.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
 import { LabelKey, WindowLabels } from './waveform-labels.ts';
 
@@ -14,7 +15,7 @@ interface LiveRecording {
   readonly model: string | null;
   readonly thresholds: Scores | null;
   readonly secondsMax: number | null;
-  readonly windows: readonly ScoredWindow[];
+  readonly windows: readonly Json<ScoredWindow>[];
   readonly receivedSeconds: number;
   readonly voiceSeconds: number;
 }
@@ -127,7 +128,7 @@ export function Microphone({
 }
 
 /** A window that is told again takes the place of the earlier one: more was heard of the voice in it. */
-function withWindow(windows: readonly ScoredWindow[], window: ScoredWindow): readonly ScoredWindow[] {
+function withWindow(windows: readonly Json<ScoredWindow>[], window: Json<ScoredWindow>): readonly Json<ScoredWindow>[] {
   const others = windows.filter(({ channel, start }) => channel !== window.channel || start !== window.start);
   return [...others, window].sort((a, b) => a.start - b.start);
 }

@@ -1,3 +1,6 @@
+import type { DetectionFacts } from '../../answers/detection-answers.ts';
+import type { Json } from '../../answers/json.ts';
+import type { LiveVerification } from '../../answers/verification-answers.ts';
 import { Field, Notice, Page, ProblemNotice, Read, Section } from '../shell/components.ts';
 import { Microphone } from './detect-microphone.ts';
 import { handIn } from './detect-upload.ts';
@@ -6,7 +9,6 @@ import { asProblem, type Problem } from '../shell/request.ts';
 import { goTo, Link, usePlace, withQuery } from '../shell/router.ts';
 import { formatBytes, visible } from '../shell/text.ts';
 import { NoWorkerNotice, VerificationResult } from './verification-result.ts';
-import type { DetectionFacts, LiveVerification } from './verification-types.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
 
 type Channels = 'apart' | 'mixed';
@@ -21,7 +23,7 @@ export default function DetectPage(): VNode {
   const shown = place.query.get('verification');
   const show = (id: string) => goTo(withQuery(place, { verification: id }), { replace: true });
   return html`<${Page} title="AI Voice Detection" lead="Was the voice made by a machine, or played back by a loudspeaker? Hand in a recording, or speak.">
-    <${Read} reading=${facts} what="the models" show=${(known: DetectionFacts) => html`<div class="page">
+    <${Read} reading=${facts} what="the models" show=${(known: Json<DetectionFacts>) => html`<div class="page">
       ${known.workerConnected ? null : html`<${NoWorkerNotice} />`}
       <${Section} title="Recording">
         <fieldset class="ways"><legend class="unseen">Where the recording comes from</legend>
@@ -44,7 +46,7 @@ function ModelField({
   model,
   onModel,
 }: {
-  known: DetectionFacts;
+  known: Json<DetectionFacts>;
   model: string;
   onModel: (model: string) => void;
 }): VNode {
@@ -67,7 +69,7 @@ function ModelField({
 }
 
 interface FileFormProps {
-  readonly known: DetectionFacts;
+  readonly known: Json<DetectionFacts>;
   readonly model: string;
   readonly channels: Channels;
   readonly onHandedIn: (verification: string) => void;
@@ -130,12 +132,12 @@ function FileForm({ known: { limits }, model, channels, onHandedIn }: FileFormPr
   </form>`;
 }
 
-function Result({ id, known }: { id: string; known: DetectionFacts }): VNode {
+function Result({ id, known }: { id: string; known: Json<DetectionFacts> }): VNode {
   const reading = useLive<LiveVerification>(`/api/verifications/${encodeURIComponent(id)}/live`);
   const model = reading.value?.verification.model;
   const voiceSecondsMin = known.models.find((each) => each.model === model)?.voiceSecondsMin ?? null;
   return html`<${Section} title="Result" actions=${html`<${Link} class="button" href=${`/verifications/${id}`}>Everything about it</${Link}>`}>
-    <${Read} reading=${reading} what="the result" show=${(live: LiveVerification) => html`
+    <${Read} reading=${reading} what="the result" show=${(live: Json<LiveVerification>) => html`
       <p class="hint">${visible(live.verification.source)}${live.verification.model === null ? '' : `, by ${live.verification.model}`}</p>
       <${VerificationResult} live=${live} voiceSecondsMin=${voiceSecondsMin} />`} />
   </${Section}>`;

@@ -1,4 +1,5 @@
-import type { HandedIn } from './detection-types.ts';
+import type { HandedIn } from '../../answers/detection-answers.ts';
+import type { Json } from '../../answers/json.ts';
 import { Problem, csrfToken, readProblem } from '../shell/request.ts';
 
 /** What is asked of a recording. */
@@ -18,7 +19,7 @@ export function handIn(
   { file, model, channels, key }: DetectionRequest,
   onSent: (share: number) => void,
   signal: AbortSignal,
-): Promise<HandedIn> {
+): Promise<Json<HandedIn>> {
   const form = new FormData();
   for (const [name, value] of Object.entries({ key, model, channels })) form.set(name, value);
   form.set('file', file);
@@ -28,7 +29,7 @@ export function handIn(
     request.setRequestHeader('X-CSRF-Token', csrfToken());
     request.upload.addEventListener('progress', ({ loaded, total }) => onSent(total === 0 ? 0 : loaded / total));
     request.addEventListener('load', () => {
-      if (request.status === 200) return resolve(JSON.parse(request.responseText) as HandedIn);
+      if (request.status === 200) return resolve(JSON.parse(request.responseText) as Json<HandedIn>);
       void readProblem(new Response(request.responseText, { status: request.status })).then(reject);
     });
     request.addEventListener('error', () =>

@@ -1,11 +1,12 @@
+import type { Json } from '../../answers/json.ts';
+import type { LiveVerification } from '../../answers/verification-answers.ts';
 import { Notice, ProblemNotice } from '../shell/components.ts';
 import { asProblem, Problem, readProblem } from '../shell/request.ts';
-import type { VerificationDetail } from './verification-types.ts';
 import { html, useEffect, useState, type VNode } from '../shell/view.ts';
 
 interface PlayerProps {
   readonly path: string;
-  readonly verification: VerificationDetail;
+  readonly verification: Json<LiveVerification['verification']>;
   readonly audio: { current: HTMLAudioElement | null };
   readonly onTime: (seconds: number) => void;
 }

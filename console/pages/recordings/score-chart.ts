@@ -1,5 +1,7 @@
+import type { Json } from '../../answers/json.ts';
+import type { ScoreName, ScoredWindow, Scores } from '../../answers/verification-answers.ts';
+import type { RecordingWaveform } from '../../answers/waveforms.ts';
 import uPlot from '/modules/uplot.js';
-import type { Scores, ScoredWindow, ScoreName, Waveform } from './verification-types.ts';
 import { html, useEffect, useRef, type VNode } from '../shell/view.ts';
 
 /** Pixels left of every picture, for its axis, and right of it: so all lie on the same axis of time. */
@@ -144,8 +146,8 @@ export function WaveformPicture({
   label,
   playing,
 }: {
-  waveform: Waveform;
-  channel: Waveform['channels'][number];
+  waveform: Json<RecordingWaveform>;
+  channel: Json<RecordingWaveform>['channels'][number];
   label: string;
   playing?: Playing;
 }): VNode {
@@ -193,7 +195,7 @@ export function ScorePicture({
   label,
   playing,
 }: {
-  windows: readonly ScoredWindow[];
+  windows: readonly Json<ScoredWindow>[];
   thresholds: Scores | null;
   secondsMax: number;
   label: string;

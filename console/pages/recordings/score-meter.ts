@@ -1,6 +1,6 @@
+import type { ScoreName } from '../../answers/verification-answers.ts';
 import { describeBriefly, describeStanding, scoreTitles, standingOf } from './score-words.ts';
 import { formatScore } from '../shell/text.ts';
-import type { ScoreName } from './verification-types.ts';
 import { html, type VNode } from '../shell/view.ts';
 
 const place = (share: number) => `${(Math.max(0, Math.min(1, share)) * 100).toFixed(2)}%`;

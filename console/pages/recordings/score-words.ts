@@ -1,4 +1,6 @@
-import type { DecisionLabel, ReasonFacts, ScoreFigures, ScoreName, VerificationState } from './verification-types.ts';
+import type { Json } from '../../answers/json.ts';
+import type { ScoreFigures } from '../../answers/model-figures.ts';
+import type { DecisionLabel, ReasonFacts, ScoreName, VerificationState } from '../../answers/verification-answers.ts';
 
 /** What is scored, for people. */
 export const scoreTitles: Readonly<Record<ScoreName | 'identity', string>> = {
@@ -69,7 +71,7 @@ export function explainErrors({
   atThreshold,
   bonafide,
   attacks,
-}: ScoreFigures): string {
+}: Json<ScoreFigures>): string {
   const what = score === 'synthesis' ? 'synthesized voices' : 'replays';
   const set = `On the ${bonafide} authentic recordings and ${attacks} ${what} of the model’s card`;
   const range = interval === null ? '' : ` (between ${percent(interval.low)} and ${percent(interval.high)})`;
@@ -94,7 +96,7 @@ export function adviseOn(label: DecisionLabel): string {
 }
 
 /** What to do about a recording without a score. */
-export function adviseOnReason({ reason, retryHelps }: ReasonFacts, voiceSecondsMin: number | null): string {
+export function adviseOnReason({ reason, retryHelps }: Json<ReasonFacts>, voiceSecondsMin: number | null): string {
   const voice = voiceSecondsMin === null ? 'more voice' : `at least ${voiceSecondsMin} s of voice within a few seconds`;
   if (reason === 'no_voice' || reason === 'insufficient_voice')
     return `Hand in a recording with ${voice}: speech of one person, not music, tones or silence. No score is made up for the rest.`;

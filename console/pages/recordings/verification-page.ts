@@ -1,3 +1,6 @@
+import type { Json } from '../../answers/json.ts';
+import type { IdentityAnswer, LiveVerification, ScoredWindow } from '../../answers/verification-answers.ts';
+import type { RecordingWaveform } from '../../answers/waveforms.ts';
 import {
   ActionButton,
   Dialog,
@@ -22,13 +25,6 @@ import { ScoreKey, ScorePicture, WaveformPicture, type Playing } from './score-c
 import { ScoreMeter } from './score-meter.ts';
 import { asWords, formatBytes, formatCount, formatScore, formatSeconds, visible } from '../shell/text.ts';
 import { VerificationResult } from './verification-result.ts';
-import type {
-  IdentityAnswer,
-  LiveVerification,
-  ScoredWindow,
-  VerificationDetail,
-  Waveform,
-} from './verification-types.ts';
 import { html, useRef, useState, type VNode } from '../shell/view.ts';
 import { LabelKey, WindowLabels } from './waveform-labels.ts';
 
@@ -40,7 +36,7 @@ export default function VerificationPage({ params }: PageProps): VNode {
   const path = `/api/verifications/${encodeURIComponent(params['id']!)}`;
   const reading = useLive<LiveVerification>(`${path}/live`);
   return html`<${Page} title="Verification" lead=${reading.value ? html`<${Name} text=${reading.value.verification.source} />` : null} actions=${reading.value?.verification.times.ended == null ? html`<${LiveMark} isLive=${reading.isLive} />` : null}>
-    <${Read} reading=${reading} what="the verification" show=${(live: LiveVerification) => html`<div class="page">
+    <${Read} reading=${reading} what="the verification" show=${(live: Json<LiveVerification>) => html`<div class="page">
       <${Section} title="Result"><${VerificationResult} live=${live} /></${Section}>
       ${live.verification.recording === null ? null : html`<${Recording} path=${path} verification=${live.verification} onDeleted=${reading.readAgain} />`}
       <${Identities} identities=${live.verification.identities} />
@@ -51,7 +47,7 @@ export default function VerificationPage({ params }: PageProps): VNode {
   </${Page}>`;
 }
 
-function FactsSection({ verification }: { verification: VerificationDetail }): VNode {
+function FactsSection({ verification }: { verification: Json<LiveVerification['verification']> }): VNode {
   const { audio, recording, times } = verification;
   return html`<${Section} title="Facts"><${Facts} entries=${[
     ['State', html`<${State} name=${verification.state} />`],
@@ -92,7 +88,7 @@ function FactsSection({ verification }: { verification: VerificationDetail }): V
 
 interface RecordingProps {
   readonly path: string;
-  readonly verification: VerificationDetail;
+  readonly verification: Json<LiveVerification['verification']>;
   readonly onDeleted: () => void;
 }
 
@@ -100,7 +96,7 @@ interface RecordingProps {
 function Recording({ path, verification, onDeleted }: RecordingProps): VNode {
   const { recording, windows } = verification;
   const isKept = recording!.deletedAt === null;
-  const waveform = useReading<Waveform>(isKept && recording!.format !== null ? `${path}/waveform` : null);
+  const waveform = useReading<RecordingWaveform>(isKept && recording!.format !== null ? `${path}/waveform` : null);
   const [seconds, setSeconds] = useState<number | null>(null);
   const audio = useRef<HTMLAudioElement>(null);
   const seek = (to: number) => {
@@ -121,8 +117,8 @@ function Channels({
   playing,
   isDrawn,
 }: {
-  waveform: Reading<Waveform>;
-  verification: VerificationDetail;
+  waveform: Reading<Json<RecordingWaveform>>;
+  verification: Json<LiveVerification['verification']>;
   playing: Playing | undefined;
   isDrawn: boolean;
 }): VNode {
@@ -149,7 +145,7 @@ function Channels({
   </div>`;
 }
 
-function describeVoice(voice: Waveform['channels'][number]['voice']): string {
+function describeVoice(voice: Json<RecordingWaveform>['channels'][number]['voice']): string {
   if (voice === null) return 'Its model is not here, so that nothing says where there is voice.';
   if (voice.length === 0) return 'No voice was found.';
   const seconds = voice.reduce((sum, [start, end]) => sum + end - start, 0);
@@ -172,28 +168,28 @@ function DeleteRecording({ sha256, onDeleted }: { sha256: string; onDeleted: () 
     </${Dialog}>`;
 }
 
-function Identities({ identities }: { identities: readonly IdentityAnswer[] }): VNode {
+function Identities({ identities }: { identities: readonly Json<IdentityAnswer>[] }): VNode {
   return html`<${Section} title="Identity">
     ${
       identities.length === 0
         ? html`<p>The recording was not compared with a voiceprint, so it has no identity score. Voice Authentication compares recordings with enrolled persons.</p>`
-        : html`<${Table} caption="Comparisons with voiceprints" rows=${identities} keyOf=${({ id }: IdentityAnswer) => id} columns=${[
-            { title: 'When', show: ({ at }: IdentityAnswer) => html`<${When} at=${at} />` },
+        : html`<${Table} caption="Comparisons with voiceprints" rows=${identities} keyOf=${({ id }: Json<IdentityAnswer>) => id} columns=${[
+            { title: 'When', show: ({ at }: Json<IdentityAnswer>) => html`<${When} at=${at} />` },
             {
               title: 'Person',
-              show: ({ voiceprint, subject }: IdentityAnswer) =>
+              show: ({ voiceprint, subject }: Json<IdentityAnswer>) =>
                 html`<${Link} href=${`/voices/${voiceprint}`}>${visible(subject)}</${Link}>`,
             },
             {
               title: 'Identity, higher is the person',
-              show: ({ score, threshold, reason }: IdentityAnswer) =>
+              show: ({ score, threshold, reason }: Json<IdentityAnswer>) =>
                 score === null
                   ? asWords(reason ?? 'no score')
                   : html`<${ScoreMeter} name="identity" score=${score} threshold=${threshold} />`,
             },
             {
               title: 'Came to',
-              show: ({ label }: IdentityAnswer) => (label === null ? '–' : html`<${State} name=${label} />`),
+              show: ({ label }: Json<IdentityAnswer>) => (label === null ? '–' : html`<${State} name=${label} />`),
             },
           ]} />`
     }
@@ -203,17 +199,17 @@ function Identities({ identities }: { identities: readonly IdentityAnswer[] }): 
 const tableStep = 50;
 
 /** The windows as a table: what the pictures show, for those who do not see them. */
-function WindowTable({ windows }: { windows: readonly ScoredWindow[] }): VNode | null {
+function WindowTable({ windows }: { windows: readonly Json<ScoredWindow>[] }): VNode | null {
   const [shown, setShown] = useState(tableStep);
   if (windows.length === 0) return null;
   return html`<${Section} title=${`Windows (${formatCount(windows.length)})`}>
-    <${Table} caption="Windows with their labels and scores" rows=${windows.slice(0, shown)} keyOf=${({ channel, start }: ScoredWindow) => `${channel} ${start}`} columns=${[
-      { title: 'Channel', show: ({ channel }: ScoredWindow) => (channel === null ? 'mixed' : channel + 1) },
-      { title: 'From', isNumber: true, show: ({ start }: ScoredWindow) => formatSeconds(start) },
-      { title: 'To', isNumber: true, show: ({ end }: ScoredWindow) => formatSeconds(end) },
-      { title: 'Label', show: ({ label }: ScoredWindow) => html`<${State} name=${label} />` },
-      { title: 'Synthesis', isNumber: true, show: ({ scores }: ScoredWindow) => formatScore(scores?.synthesis) },
-      { title: 'Replay', isNumber: true, show: ({ scores }: ScoredWindow) => formatScore(scores?.replay) },
+    <${Table} caption="Windows with their labels and scores" rows=${windows.slice(0, shown)} keyOf=${({ channel, start }: Json<ScoredWindow>) => `${channel} ${start}`} columns=${[
+      { title: 'Channel', show: ({ channel }: Json<ScoredWindow>) => (channel === null ? 'mixed' : channel + 1) },
+      { title: 'From', isNumber: true, show: ({ start }: Json<ScoredWindow>) => formatSeconds(start) },
+      { title: 'To', isNumber: true, show: ({ end }: Json<ScoredWindow>) => formatSeconds(end) },
+      { title: 'Label', show: ({ label }: Json<ScoredWindow>) => html`<${State} name=${label} />` },
+      { title: 'Synthesis', isNumber: true, show: ({ scores }: Json<ScoredWindow>) => formatScore(scores?.synthesis) },
+      { title: 'Replay', isNumber: true, show: ({ scores }: Json<ScoredWindow>) => formatScore(scores?.replay) },
     ]} />
     ${shown < windows.length ? html`<p><button type="button" onClick=${() => setShown(shown + 10 * tableStep)}>Show more windows</button></p>` : null}
   </${Section}>`;
@@ -222,7 +218,13 @@ function WindowTable({ windows }: { windows: readonly ScoredWindow[] }): VNode |
 /** Windows that the text holds; the file has all. */
 const rawWindowsMax = 20;
 
-function RawJson({ path, verification }: { path: string; verification: VerificationDetail }): VNode {
+function RawJson({
+  path,
+  verification,
+}: {
+  path: string;
+  verification: Json<LiveVerification['verification']>;
+}): VNode {
   const { windows, ...rest } = verification;
   const left = windows.length - rawWindowsMax;
   return html`<${Section} title="Raw JSON" actions=${html`<a class="button" href=${path} download=${`verification-${verification.id}.json`}>Save as a file</a>`}>

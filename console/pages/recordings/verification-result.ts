@@ -1,3 +1,5 @@
+import type { Json } from '../../answers/json.ts';
+import type { LiveVerification, ScoreName } from '../../answers/verification-answers.ts';
 import { Notice, State } from '../shell/components.ts';
 import { Link } from '../shell/router.ts';
 import { ScoreMeter } from './score-meter.ts';
@@ -11,7 +13,6 @@ import {
   notMeant,
   scoreMeanings,
 } from './score-words.ts';
-import type { LiveVerification, ScoreName, VerificationDetail } from './verification-types.ts';
 import { html, type VNode } from '../shell/view.ts';
 
 const scoreNames: readonly ScoreName[] = ['synthesis', 'replay'];
@@ -26,7 +27,7 @@ export function VerificationResult({
   live: { verification, workerConnected },
   voiceSecondsMin = null,
 }: {
-  live: LiveVerification;
+  live: Json<LiveVerification>;
   voiceSecondsMin?: number | null;
 }): VNode {
   const { state, decision, scores, why, reasonDetail } = verification;
@@ -54,7 +55,7 @@ export function VerificationResult({
 function ResultMeaning({
   verification: { scores, decision, figures, model, channelScores },
 }: {
-  verification: VerificationDetail;
+  verification: Json<LiveVerification['verification']>;
 }): VNode {
   const given = scoreNames.filter((name) => scores?.[name] != null);
   return html`<div class="meaning">

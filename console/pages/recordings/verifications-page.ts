@@ -1,3 +1,6 @@
+import type { DetectionFacts } from '../../answers/detection-answers.ts';
+import type { Json } from '../../answers/json.ts';
+import type { DecisionLabel, ListedVerification, VerificationState } from '../../answers/verification-answers.ts';
 import { Empty, Field, Name, Page, Pager, Read, State, Table, When } from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
 import { mayDo } from '../shell/request.ts';
@@ -5,7 +8,6 @@ import { goTo, Link, usePlace, withQuery } from '../shell/router.ts';
 import { ScoreMeter } from './score-meter.ts';
 import { asWords } from '../shell/text.ts';
 import { modeTitles } from './verification-page.ts';
-import type { DecisionLabel, DetectionFacts, ListedVerification, VerificationState } from './verification-types.ts';
 import { html, type VNode } from '../shell/view.ts';
 
 const states: readonly VerificationState[] = ['queued', 'performing', 'performed', 'performedWithoutScore', 'error'];
@@ -29,7 +31,7 @@ export default function VerificationsPage(): VNode {
       verifications,
       next,
     }: {
-      verifications: ListedVerification[];
+      verifications: Json<ListedVerification>[];
       next: string | null;
     }) => html`
       ${verifications.length === 0 ? html`<${NothingFound} isFiltered=${isFiltered} />` : html`<${VerificationTable} verifications=${verifications} />`}
@@ -82,32 +84,36 @@ function Filters(): VNode {
   </form></details>`;
 }
 
-function VerificationTable({ verifications }: { verifications: readonly ListedVerification[] }): VNode {
-  return html`<div class="verification-table"><${Table} caption="Verifications" rows=${verifications} keyOf=${({ id }: ListedVerification) => id} columns=${[
-    { title: 'Handed in', show: ({ times }: ListedVerification) => html`<${When} at=${times.handedIn} />` },
+function VerificationTable({ verifications }: { verifications: readonly Json<ListedVerification>[] }): VNode {
+  return html`<div class="verification-table"><${Table} caption="Verifications" rows=${verifications} keyOf=${({ id }: Json<ListedVerification>) => id} columns=${[
+    { title: 'Handed in', show: ({ times }: Json<ListedVerification>) => html`<${When} at=${times.handedIn} />` },
     {
       title: 'Recording',
-      show: ({ id, source }: ListedVerification) =>
+      show: ({ id, source }: Json<ListedVerification>) =>
         html`<${Link} href=${`/verifications/${id}`}><${Name} text=${source} /></${Link}>`,
     },
-    { title: 'Outcome', show: (each: ListedVerification) => html`<${Outcome} verification=${each} />` },
+    { title: 'Outcome', show: (each: Json<ListedVerification>) => html`<${Outcome} verification=${each} />` },
     {
       title: 'Model and mode',
-      show: ({ model, requestedModel, mode }: ListedVerification) =>
+      show: ({ model, requestedModel, mode }: Json<ListedVerification>) =>
         html`<span class="model-name">${model ?? requestedModel}</span><br />${modeTitles[mode]}`,
     },
     {
       title: 'Scores, higher is authentic',
-      show: (each: ListedVerification) => html`<${RowScores} verification=${each} />`,
+      show: (each: Json<ListedVerification>) => html`<${RowScores} verification=${each} />`,
     },
   ]} /></div>`;
 }
 
-function Outcome({ verification: { state, decision, why } }: { verification: ListedVerification }): VNode {
+function Outcome({ verification: { state, decision, why } }: { verification: Json<ListedVerification> }): VNode {
   return html`<div class="outcome"><${State} name=${state} />${decision !== null ? html`<${State} name=${decision.label} />` : why !== null ? html`<span class="reason">${why.meaning}</span>` : null}</div>`;
 }
 
-function RowScores({ verification: { scores, decision, identity } }: { verification: ListedVerification }): VNode {
+function RowScores({
+  verification: { scores, decision, identity },
+}: {
+  verification: Json<ListedVerification>;
+}): VNode {
   if (scores === null && identity === null) return html`<span class="hint">no score</span>`;
   return html`<div class="row-scores">
     ${scores === null ? null : html`<${ScoreMeter} name="synthesis" score=${scores.synthesis} threshold=${decision?.thresholds.synthesis ?? null} isBrief /><${ScoreMeter} name="replay" score=${scores.replay} threshold=${decision?.thresholds.replay ?? null} isBrief />`}

@@ -1,4 +1,5 @@
-import type { ScoredWindow, WindowLabel } from './verification-types.ts';
+import type { Json } from '../../answers/json.ts';
+import type { ScoredWindow, WindowLabel } from '../../answers/verification-answers.ts';
 
 /** Windows in a row that have the same label. */
 export interface LabelRun {
@@ -8,7 +9,7 @@ export interface LabelRun {
 }
 
 /** Windows overlap: each is shown until the next one begins. */
-export function runsOf(windows: readonly ScoredWindow[]): readonly LabelRun[] {
+export function runsOf(windows: readonly Json<ScoredWindow>[]): readonly LabelRun[] {
   const runs: LabelRun[] = [];
   for (const [at, { start, end, label }] of windows.entries()) {
     const until = windows[at + 1]?.start ?? end;

@@ -1,3 +1,4 @@
+import type { Json } from '../../answers/json.ts';
 import { asProblem, getJson, readProblem, type Problem } from './request.ts';
 import { useEffect, useRef, useState } from './view.ts';
 
@@ -12,8 +13,8 @@ export interface Reading<Value> {
 }
 
 /** Reads JSON of a path, and again when the path changes. */
-export function useReading<Value>(path: string | null): Reading<Value> {
-  const [state, setState] = useState<Omit<Reading<Value>, 'readAgain' | 'isLive'>>({
+export function useReading<Value>(path: string | null): Reading<Json<Value>> {
+  const [state, setState] = useState<Omit<Reading<Json<Value>>, 'readAgain' | 'isLive'>>({
     value: undefined,
     problem: undefined,
     isReading: path !== null,
@@ -41,8 +42,8 @@ const againMs = { first: 3000, most: 60_000 };
  * Follows a live path (server-sent events): the value as it stands, then each newer one until the last. While the page is in the
  * background nothing is followed: a browser has six connections to a host, and other pages need them.
  */
-export function useLive<Value>(path: string | null): Reading<Value> {
-  const [state, setState] = useState<Omit<Reading<Value>, 'readAgain'>>({
+export function useLive<Value>(path: string | null): Reading<Json<Value>> {
+  const [state, setState] = useState<Omit<Reading<Json<Value>>, 'readAgain'>>({
     value: undefined,
     problem: undefined,
     isReading: path !== null,
@@ -62,7 +63,7 @@ export function useLive<Value>(path: string | null): Reading<Value> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     source.addEventListener('value', ({ data }: MessageEvent<string>) => {
       tries.current = 0;
-      setState({ value: JSON.parse(data) as Value, problem: undefined, isReading: false, isLive: true });
+      setState({ value: JSON.parse(data) as Json<Value>, problem: undefined, isReading: false, isLive: true });
     });
     source.addEventListener('end', () => {
       source.close();

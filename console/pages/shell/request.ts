@@ -1,5 +1,6 @@
-import type { ProblemFacts, SessionFacts } from './request-types.ts';
-import { mayActAs, mayHandIn, type LeastRole } from './roles.ts';
+import type { Json } from '../../answers/json.ts';
+import type { ConsoleProblem, LeastRole, Session } from '../../answers/session-answers.ts';
+import { mayActAs, mayHandIn } from './roles.ts';
 
 /** An error of the console as it was answered: what is wrong and what to do. */
 export class Problem extends Error {
@@ -16,17 +17,17 @@ export class Problem extends Error {
   }
 }
 
-let session: SessionFacts | undefined;
+let session: Json<Session> | undefined;
 let onEnd = (): void => {};
 
 /** Keeps the session for later requests. `whenEnded` is called when an answer says that it has ended. */
-export function keepSession(facts: SessionFacts | undefined, whenEnded: () => void): void {
+export function keepSession(facts: Json<Session> | undefined, whenEnded: () => void): void {
   session = facts;
   onEnd = whenEnded;
 }
 
 /** The session; pages are shown with one only. */
-export function currentSession(): SessionFacts {
+export function currentSession(): Json<Session> {
   if (session === undefined) throw new Error('nobody is logged in');
   return session;
 }
@@ -47,7 +48,7 @@ export function csrfToken(): string {
 }
 
 /** Reads JSON. @throws Problem */
-export function getJson<Value>(path: string, signal?: AbortSignal): Promise<Value> {
+export function getJson<Value>(path: string, signal?: AbortSignal): Promise<Json<Value>> {
   return request<Value>(path, { method: 'GET', signal: signal ?? null });
 }
 
@@ -56,7 +57,7 @@ export function sendJson<Value>(
   method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   body: unknown = {},
-): Promise<Value> {
+): Promise<Json<Value>> {
   return request<Value>(path, { method, body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } });
 }
 
@@ -64,7 +65,7 @@ export function sendJson<Value>(
 export function postOnce<Value>(
   path: string,
   { key, body }: { readonly key: string; readonly body: unknown },
-): Promise<Value> {
+): Promise<Json<Value>> {
   return request<Value>(path, {
     method: 'POST',
     body: JSON.stringify(body),
@@ -73,7 +74,7 @@ export function postOnce<Value>(
 }
 
 /** Sends a form with files and reads the answer. @throws Problem */
-export function sendForm<Value>(path: string, form: FormData): Promise<Value> {
+export function sendForm<Value>(path: string, form: FormData): Promise<Json<Value>> {
   return request<Value>(path, { method: 'POST', body: form });
 }
 
@@ -91,8 +92,8 @@ export async function saveAnswer(path: string, body: unknown): Promise<string> {
   return name;
 }
 
-async function request<Value>(path: string, init: RequestInit): Promise<Value> {
-  return (await (await send(path, init)).json()) as Value;
+async function request<Value>(path: string, init: RequestInit): Promise<Json<Value>> {
+  return (await (await send(path, init)).json()) as Json<Value>;
 }
 
 /** An answer that is ok. */
@@ -118,7 +119,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
 /** The problem of an answer that is not ok. One that says that nobody is logged in ends the session of the pages. */
 export async function readProblem(response: Response): Promise<Problem> {
   if (response.status === 401 && session !== undefined) onEnd();
-  const body = (await response.json().catch(() => ({}))) as Partial<ProblemFacts>;
+  const body = (await response.json().catch(() => ({}))) as Partial<Json<ConsoleProblem>>;
   return new Problem({
     status: response.status,
     code: body.code ?? 'unknown',

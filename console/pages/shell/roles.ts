@@ -1,17 +1,14 @@
-/** Roles of users, each with what the one before it may do. The server decides; pages leave out what it would refuse. */
-const inOrder = ['viewer', 'reviewer', 'operator'] as const;
+import type { LeastRole, Role } from '../../answers/session-answers.ts';
 
-export type LeastRole = (typeof inOrder)[number];
-
-/** An agency is outside of the order: it sees and hands in what is its own. */
-export type Role = LeastRole | 'agency';
+/** Ranks of roles: each may do what one of a lower rank may. The server decides; pages leave out what it would refuse. */
+const ranks = { viewer: 0, reviewer: 1, operator: 2 } as const satisfies Record<LeastRole, number>;
 
 /** True if a role may do what another one may. */
 export function mayActAs(role: Role, needed: LeastRole): boolean {
-  return role !== 'agency' && inOrder.indexOf(role) >= inOrder.indexOf(needed);
+  return role !== 'agency' && ranks[role] >= ranks[needed];
 }
 
-/** True if a role may hand in requests for branding. */
+/** True if a role may submit requests for branding. */
 export function mayHandIn(role: Role): boolean {
   return role === 'agency' || mayActAs(role, 'reviewer');
 }

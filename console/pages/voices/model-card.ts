@@ -1,6 +1,5 @@
 import { Facts, Notice, Section, Table } from '../shell/components.ts';
-import type { CardBlock, Span } from './model-card-blocks.ts';
-import { parseCard, splitCard } from './model-card-blocks.ts';
+import { type CardBlock, type Span, parseCard, splitCard } from './model-card-blocks.ts';
 import { visible } from '../shell/text.ts';
 import { html, type Shown, type VNode } from '../shell/view.ts';
 

@@ -1,17 +1,18 @@
+import type { Json } from '../../answers/json.ts';
+import type { ShownReport } from '../../answers/model-answers.ts';
+import type { Scores } from '../../answers/voice-answers.ts';
 import { Empty, Facts, Name, Page, Read, Section, State, Table, When } from '../shell/components.ts';
-import type { DriftReport } from './model-types.ts';
 import { useReading } from '../shell/reading.ts';
 import { Link, type PageProps } from '../shell/router.ts';
 import { asWords, formatCount, formatScore } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
-import type { ShownScores } from './voice-types.ts';
 
 /** What changes if one model takes the place of another, on the recordings of a batch. */
 export default function DriftPage({ params: { report } }: PageProps): VNode {
   const path = `/api/drift-reports/${encodeURIComponent(report!)}`;
-  const reading = useReading<DriftReport>(path);
+  const reading = useReading<ShownReport>(path);
   return html`<${Page} title=${`Drift report ${report}`} lead="Two models on the same recordings: which decisions change, and by how much scores move. It says nothing of which one is right.">
-    <${Read} reading=${reading} what="the report" show=${(value: DriftReport) => html`<div class="page">
+    <${Read} reading=${reading} what="the report" show=${(value: Json<ShownReport>) => html`<div class="page">
       <${Section} title="What was compared"><${ReportFacts} report=${value} /></${Section}>
       <${Section} title="Picture"><${Picture} report=${value} path=${`${path}/picture.svg`} /></${Section}>
       <${Section} title="Decisions"><${Decisions} report=${value} /></${Section}>
@@ -22,7 +23,11 @@ export default function DriftPage({ params: { report } }: PageProps): VNode {
   </${Page}>`;
 }
 
-function ReportFacts({ report: { old, new: now, batch, counts, madeAt, madeBy } }: { report: DriftReport }): VNode {
+function ReportFacts({
+  report: { old, new: now, batch, counts, madeAt, madeBy },
+}: {
+  report: Json<ShownReport>;
+}): VNode {
   return html`<${Facts} entries=${[
     ['Old model', html`<${Link} href=${`/models/${old.model}`}>${old.model}</${Link}>`],
     ['New model', html`<${Link} href=${`/models/${now.model}`}>${now.model}</${Link}>`],
@@ -42,7 +47,7 @@ function Picture({
   report: { old, new: now, counts, pointsDrawn },
   path,
 }: {
-  report: DriftReport;
+  report: Json<ShownReport>;
   path: string;
 }): VNode {
   const alternative = `Scores of ${old.model} to the right against those of ${now.model} upwards, a panel for synthesis and one for replay: ${counts.compared} recordings compared, ${counts.flips} with another decision. The tables below have the figures.`;
@@ -50,73 +55,78 @@ function Picture({
     <p class="hint">${formatCount(pointsDrawn)} recordings are drawn; a diamond is one whose decision changed, the broken lines are the thresholds. <a href=${path} target="_blank" rel="noreferrer">The picture alone</a></p>` as VNode;
 }
 
-function Decisions({ report: { classes, moves, old, new: now } }: { report: DriftReport }): VNode {
-  return html`<${Table} caption="Recordings by decision" rows=${classes} keyOf=${({ label }: DriftReport['classes'][number]) => label} columns=${[
-    { title: 'Decision', show: ({ label }: DriftReport['classes'][number]) => html`<${State} name=${label} />` },
-    { title: old.model, isNumber: true, show: (row: DriftReport['classes'][number]) => formatCount(row.old) },
-    { title: now.model, isNumber: true, show: (row: DriftReport['classes'][number]) => formatCount(row.new) },
+function Decisions({ report: { classes, moves, old, new: now } }: { report: Json<ShownReport> }): VNode {
+  return html`<${Table} caption="Recordings by decision" rows=${classes} keyOf=${({ label }: Json<ShownReport>['classes'][number]) => label} columns=${[
+    { title: 'Decision', show: ({ label }: Json<ShownReport>['classes'][number]) => html`<${State} name=${label} />` },
+    { title: old.model, isNumber: true, show: (row: Json<ShownReport>['classes'][number]) => formatCount(row.old) },
+    { title: now.model, isNumber: true, show: (row: Json<ShownReport>['classes'][number]) => formatCount(row.new) },
     {
       title: 'Change of the share',
       isNumber: true,
-      show: ({ change }: DriftReport['classes'][number]) => percent(change),
+      show: ({ change }: Json<ShownReport>['classes'][number]) => percent(change),
     },
     {
       title: '95 % interval',
       isNumber: true,
-      show: ({ interval }: DriftReport['classes'][number]) =>
+      show: ({ interval }: Json<ShownReport>['classes'][number]) =>
         interval === null ? '–' : `${percent(interval[0])} to ${percent(interval[1])}`,
     },
     {
       title: 'p (McNemar)',
       isNumber: true,
-      show: ({ p }: DriftReport['classes'][number]) => (p === null ? '–' : p < 0.001 ? 'below 0.001' : p.toFixed(3)),
+      show: ({ p }: Json<ShownReport>['classes'][number]) =>
+        p === null ? '–' : p < 0.001 ? 'below 0.001' : p.toFixed(3),
     },
   ]} />
-    <${Table} caption="From one decision to another" rows=${moves} keyOf=${(move: DriftReport['moves'][number]) => `${move.old} ${move.new}`} columns=${[
-      { title: old.model, show: (move: DriftReport['moves'][number]) => html`<${State} name=${move.old} />` },
-      { title: now.model, show: (move: DriftReport['moves'][number]) => html`<${State} name=${move.new} />` },
+    <${Table} caption="From one decision to another" rows=${moves} keyOf=${(move: Json<ShownReport>['moves'][number]) => `${move.old} ${move.new}`} columns=${[
+      { title: old.model, show: (move: Json<ShownReport>['moves'][number]) => html`<${State} name=${move.old} />` },
+      { title: now.model, show: (move: Json<ShownReport>['moves'][number]) => html`<${State} name=${move.new} />` },
       {
         title: 'Recordings',
         isNumber: true,
-        show: ({ recordings }: DriftReport['moves'][number]) => formatCount(recordings),
+        show: ({ recordings }: Json<ShownReport>['moves'][number]) => formatCount(recordings),
       },
     ]} />` as VNode;
 }
 
-function Shifts({ report: { shifts } }: { report: DriftReport }): VNode {
-  return html`<${Table} caption="Shifts of the scores, new less old" rows=${shifts} keyOf=${({ score }: DriftReport['shifts'][number]) => score} columns=${[
-    { title: 'Score', show: ({ score }: DriftReport['shifts'][number]) => score },
-    { title: 'Compared', isNumber: true, show: ({ compared }: DriftReport['shifts'][number]) => formatCount(compared) },
-    { title: 'Mean shift', isNumber: true, show: ({ mean }: DriftReport['shifts'][number]) => signed(mean) },
+function Shifts({ report: { shifts } }: { report: Json<ShownReport> }): VNode {
+  return html`<${Table} caption="Shifts of the scores, new less old" rows=${shifts} keyOf=${({ score }: Json<ShownReport>['shifts'][number]) => score} columns=${[
+    { title: 'Score', show: ({ score }: Json<ShownReport>['shifts'][number]) => score },
+    {
+      title: 'Compared',
+      isNumber: true,
+      show: ({ compared }: Json<ShownReport>['shifts'][number]) => formatCount(compared),
+    },
+    { title: 'Mean shift', isNumber: true, show: ({ mean }: Json<ShownReport>['shifts'][number]) => signed(mean) },
     {
       title: '95 % interval',
       isNumber: true,
-      show: ({ interval }: DriftReport['shifts'][number]) =>
+      show: ({ interval }: Json<ShownReport>['shifts'][number]) =>
         interval === null ? '–' : `${signed(interval[0])} to ${signed(interval[1])}`,
     },
     {
       title: '5 %',
       isNumber: true,
-      show: ({ fifthPercentile }: DriftReport['shifts'][number]) => signed(fifthPercentile),
+      show: ({ fifthPercentile }: Json<ShownReport>['shifts'][number]) => signed(fifthPercentile),
     },
-    { title: 'Median', isNumber: true, show: ({ median }: DriftReport['shifts'][number]) => signed(median) },
+    { title: 'Median', isNumber: true, show: ({ median }: Json<ShownReport>['shifts'][number]) => signed(median) },
     {
       title: '95 %',
       isNumber: true,
-      show: ({ ninetyFifthPercentile }: DriftReport['shifts'][number]) => signed(ninetyFifthPercentile),
+      show: ({ ninetyFifthPercentile }: Json<ShownReport>['shifts'][number]) => signed(ninetyFifthPercentile),
     },
-    { title: 'Largest', isNumber: true, show: ({ largest }: DriftReport['shifts'][number]) => signed(largest) },
+    { title: 'Largest', isNumber: true, show: ({ largest }: Json<ShownReport>['shifts'][number]) => signed(largest) },
     {
       title: 'Same order',
       isNumber: true,
-      show: ({ rankCorrelation }: DriftReport['shifts'][number]) => rankCorrelation?.toFixed(3) ?? '–',
+      show: ({ rankCorrelation }: Json<ShownReport>['shifts'][number]) => rankCorrelation?.toFixed(3) ?? '–',
     },
   ]} />`;
 }
 
-type Flip = DriftReport['flips'][number];
+type Flip = Json<ShownReport>['flips'][number];
 
-function Flips({ report: { flips, counts, old, new: now } }: { report: DriftReport }): VNode {
+function Flips({ report: { flips, counts, old, new: now } }: { report: Json<ShownReport> }): VNode {
   if (flips.length === 0)
     return html`<${Empty} title="No decision changed.">Scores may have moved all the same: see above.</${Empty}>`;
   return html`<${Table} caption="Changed decisions" rows=${flips} keyOf=${({ line }: Flip) => line} columns=${[
@@ -130,19 +140,19 @@ function Flips({ report: { flips, counts, old, new: now } }: { report: DriftRepo
     ${counts.flips > flips.length ? html`<p class="hint">The ${formatCount(flips.length)} largest of ${formatCount(counts.flips)}; <code>caller-trust models drift --output FILE</code> writes all that the report lists.</p>` : null}` as VNode;
 }
 
-function NotCompared({ report: { notComparedReasons, old, new: now } }: { report: DriftReport }): VNode {
-  return html`<${Table} caption="Why recordings were not compared" rows=${notComparedReasons} keyOf=${(row: DriftReport['notComparedReasons'][number]) => `${row.old} ${row.new}`} columns=${[
-    { title: old.model, show: (row: DriftReport['notComparedReasons'][number]) => asWords(row.old ?? 'scored') },
-    { title: now.model, show: (row: DriftReport['notComparedReasons'][number]) => asWords(row.new ?? 'scored') },
+function NotCompared({ report: { notComparedReasons, old, new: now } }: { report: Json<ShownReport> }): VNode {
+  return html`<${Table} caption="Why recordings were not compared" rows=${notComparedReasons} keyOf=${(row: Json<ShownReport>['notComparedReasons'][number]) => `${row.old} ${row.new}`} columns=${[
+    { title: old.model, show: (row: Json<ShownReport>['notComparedReasons'][number]) => asWords(row.old ?? 'scored') },
+    { title: now.model, show: (row: Json<ShownReport>['notComparedReasons'][number]) => asWords(row.new ?? 'scored') },
     {
       title: 'Recordings',
       isNumber: true,
-      show: ({ recordings }: DriftReport['notComparedReasons'][number]) => formatCount(recordings),
+      show: ({ recordings }: Json<ShownReport>['notComparedReasons'][number]) => formatCount(recordings),
     },
   ]} />`;
 }
 
-function scoresText({ synthesis, replay }: ShownScores): string {
+function scoresText({ synthesis, replay }: Scores): string {
   return `${formatScore(synthesis)}, ${formatScore(replay)}`;
 }
 

@@ -1,8 +1,9 @@
-import type { ModelList } from './model-types.ts';
+import type { Json } from '../../answers/json.ts';
+import type { ShownRegistry } from '../../answers/model-answers.ts';
 import { html, type VNode } from '../shell/view.ts';
 
 /** What a model may be asked for by: auto, a family, or a version; removed ones say what takes their place. */
-export function ModelOptions({ list }: { list: ModelList | undefined }): VNode {
+export function ModelOptions({ list }: { list: Json<ShownRegistry> | undefined }): VNode {
   const models = list?.models ?? [];
   const families = models.filter(({ isDefault }) => isDefault);
   return html`<option value="auto">auto, by the sample rate</option>

@@ -1,7 +1,8 @@
+import type { Json } from '../../answers/json.ts';
+import type { DefaultChange, ReportPage, ShownModel } from '../../answers/model-answers.ts';
 import { Empty, Facts, Name, Notice, Page, Read, Section, State, Table, When } from '../shell/components.ts';
 import { ModelCard } from './model-card.ts';
 import { DriftReportTable } from './model-reports.ts';
-import type { DefaultChange, ModelFacts, ReportPage } from './model-types.ts';
 import { useReading } from '../shell/reading.ts';
 import { Link, type PageProps } from '../shell/router.ts';
 import { formatBytes, formatCount } from '../shell/text.ts';
@@ -10,19 +11,19 @@ import { html, type Shown, type VNode } from '../shell/view.ts';
 /** A model: what it is, its card, and its history. */
 export default function ModelPage({ params: { family, version } }: PageProps): VNode {
   const path = `/api/models/${encodeURIComponent(family!)}/${encodeURIComponent(version!)}`;
-  const reading = useReading<ModelFacts>(path);
+  const reading = useReading<ShownModel>(path);
   const reports = useReading<ReportPage>(
     `/api/drift-reports?limit=20&model=${encodeURIComponent(`${family}/${version}`)}`,
   );
   return html`<${Page} title=${`Model ${family}/${version}`}>
-    <${Read} reading=${reading} what="the model" show=${(model: ModelFacts) => html`<div class="page">
+    <${Read} reading=${reading} what="the model" show=${(model: Json<ShownModel>) => html`<div class="page">
       ${model.state === 'removed' ? html`<${Notice} kind="warn"><p>It was removed in ${model.removedIn}. ${model.replacedBy === null ? 'Nothing takes its place.' : html`<${Link} href=${`/models/${model.replacedBy}`}>${model.replacedBy}</${Link}> takes its place, where it is asked for.`}</p></${Notice}>` : null}
       ${model.fault === null ? null : html`<${Notice} kind="bad"><p>It cannot be used: <${Name} text=${model.fault} /></p></${Notice}>`}
       <${Section} title="Facts"><${Facts} entries=${factsOf(model)} /></${Section}>
       ${model.card === null ? html`<${Section} title="Card"><${Empty} title="It has no card here.">${model.state === 'removed' ? 'Its weights are not shipped any more.' : 'Nothing is known of its error rates: evaluate it on recordings of your own before you decide by it.'}</${Empty}></${Section}>` : html`<${ModelCard} card=${model.card} pictures=${path} />`}
       <${Section} title="Default of its family"><${Defaults} changes=${model.defaults} /></${Section}>
     </div>`} />
-    <${Section} title="Drift reports"><${Read} reading=${reports} what="the reports" show=${({ reports: rows }: ReportPage) => (rows.length === 0 ? html`<${Empty} title="It was compared with no other model yet."><code>caller-trust models drift OLD NEW --batch ID</code> does that.</${Empty}>` : html`<${DriftReportTable} reports=${rows} />`)} /></${Section}>
+    <${Section} title="Drift reports"><${Read} reading=${reports} what="the reports" show=${({ reports: rows }: Json<ReportPage>) => (rows.length === 0 ? html`<${Empty} title="It was compared with no other model yet."><code>caller-trust models drift OLD NEW --batch ID</code> does that.</${Empty}>` : html`<${DriftReportTable} reports=${rows} />`)} /></${Section}>
   </${Page}>`;
 }
 
@@ -38,7 +39,7 @@ function factsOf({
   thresholds,
   manifest,
   manifestSha256,
-}: ModelFacts): readonly (readonly [string, Shown])[] {
+}: Json<ShownModel>): readonly (readonly [string, Shown])[] {
   return [
     ['State', html`<${State} name=${state} />`],
     ['Release', release ?? 'added here'],
@@ -76,17 +77,17 @@ function factsOf({
   ];
 }
 
-function Defaults({ changes }: { changes: readonly DefaultChange[] }): VNode {
+function Defaults({ changes }: { changes: readonly Json<DefaultChange>[] }): VNode {
   if (changes.length === 0)
     return html`<${Empty} title="Nobody made it the default here, or took that from it.">The registry says what the default is.</${Empty}>`;
-  return html`<${Table} caption="Changes of the default" rows=${changes} keyOf=${({ since }: DefaultChange) => since} columns=${[
-    { title: 'Since', show: ({ since }: DefaultChange) => html`<${When} at=${since} />` },
-    { title: 'Default became', show: ({ model }: DefaultChange) => model },
-    { title: 'By', show: ({ setBy }: DefaultChange) => html`<${Name} text=${setBy} />` },
-    { title: 'Why', show: ({ reason }: DefaultChange) => html`<${Name} text=${reason} />` },
+  return html`<${Table} caption="Changes of the default" rows=${changes} keyOf=${({ since }: Json<DefaultChange>) => since} columns=${[
+    { title: 'Since', show: ({ since }: Json<DefaultChange>) => html`<${When} at=${since} />` },
+    { title: 'Default became', show: ({ model }: Json<DefaultChange>) => model },
+    { title: 'By', show: ({ setBy }: Json<DefaultChange>) => html`<${Name} text=${setBy} />` },
+    { title: 'Why', show: ({ reason }: Json<DefaultChange>) => html`<${Name} text=${reason} />` },
     {
       title: 'Rests on',
-      show: ({ reportId, forced }: DefaultChange) =>
+      show: ({ reportId, forced }: Json<DefaultChange>) =>
         reportId === null
           ? forced
             ? 'nothing: forced'

@@ -1,19 +1,20 @@
+import type { Json } from '../../answers/json.ts';
+import type { ShownVoiceModel } from '../../answers/model-answers.ts';
 import { Empty, Facts, Page, Read, Section } from '../shell/components.ts';
 import { ModelCard } from './model-card.ts';
-import type { VoiceprintModel } from './model-types.ts';
 import { useReading } from '../shell/reading.ts';
 import { html, type VNode } from '../shell/view.ts';
 
 /** The model that compares voices, with its card. */
 export default function VoiceprintModelPage(): VNode {
-  const reading = useReading<VoiceprintModel>('/api/voiceprint-model');
+  const reading = useReading<ShownVoiceModel>('/api/voiceprint-model');
   return html`<${Page} title="Voiceprint model" lead="It makes the numbers that voices are compared by.">
     <${Read} reading=${reading} what="the model" show=${({
       model,
       identityThreshold,
       agreementMin,
       card,
-    }: VoiceprintModel) => html`<div class="page">
+    }: Json<ShownVoiceModel>) => html`<div class="page">
       <${Section} title="Facts"><${Facts} entries=${[
         ['Model', model],
         ['Identity threshold', String(identityThreshold)],

@@ -1,6 +1,7 @@
+import type { Json } from '../../answers/json.ts';
+import type { ListedDefaultChange, ListedModel, ReportPage, ShownRegistry } from '../../answers/model-answers.ts';
 import { Empty, Field, Name, Page, Pager, Read, Section, State, Table, When } from '../shell/components.ts';
 import { DriftReportTable } from './model-reports.ts';
-import type { ListedDefaultChange, ListedModel, ModelList, Registry, ReportPage } from './model-types.ts';
 import { useReading } from '../shell/reading.ts';
 import { goTo, Link, usePlace, withQuery } from '../shell/router.ts';
 import { formatCount, visible } from '../shell/text.ts';
@@ -10,54 +11,58 @@ import { html, type VNode } from '../shell/view.ts';
 export default function ModelsPage(): VNode {
   const place = usePlace();
   const [release, before] = [place.query.get('release'), place.query.get('before')];
-  const registry = useReading<Registry>(
+  const registry = useReading<ShownRegistry>(
     `/api/models${release === null ? '' : `?release=${encodeURIComponent(release)}`}`,
   );
   const reports = useReading<ReportPage>(
     `/api/drift-reports?limit=20${before === null ? '' : `&before=${encodeURIComponent(before)}`}`,
   );
   return html`<${Page} title="Models" lead="What recordings are scored with. Each model has a card with its error rates, and with what it must not be used for: read it before you trust a score.">
-    <${Section} title="Registry"><${Read} reading=${registry} what="the registry" show=${(value: Registry) => html`<${RegistryTable} registry=${value} />`} /></${Section}>
+    <${Section} title="Registry"><${Read} reading=${registry} what="the registry" show=${(value: Json<ShownRegistry>) => html`<${RegistryTable} registry=${value} />`} /></${Section}>
     <${Section} title="Drift reports"><${Read} reading=${reports} what="the reports" show=${({
       reports: rows,
       next,
-    }: ReportPage) => html`
+    }: Json<ReportPage>) => html`
       ${rows.length === 0 ? html`<${Empty} title=${before === null ? 'No two models were compared yet.' : 'No report is older.'}>On the machine of the service: <code>caller-trust models drift phone/v7 phone/v8 --batch ID</code> compares two models on the stored audio of a batch.</${Empty}>` : html`<${DriftReportTable} reports=${rows} />`}
       <${Pager} next=${next} isFirst=${before === null} onFirst=${() => goTo(withQuery(place, { before: null }), { replace: true })} onNext=${(to: string) => goTo(withQuery(place, { before: to }), { replace: true })} />`} />
     </${Section}>
-    <${Section} title="Defaults that were set here"><${Read} reading=${registry} what="the changes" show=${({ changes }: Registry) => html`<${Changes} changes=${changes} />`} /></${Section}>
+    <${Section} title="Defaults that were set here"><${Read} reading=${registry} what="the changes" show=${({ changes }: Json<ShownRegistry>) => html`<${Changes} changes=${changes} />`} /></${Section}>
   </${Page}>`;
 }
 
-function RegistryTable({ registry: { models, release, newestRelease, voiceprint } }: { registry: Registry }): VNode {
+function RegistryTable({
+  registry: { models, release, newestRelease, voiceprint },
+}: {
+  registry: Json<ShownRegistry>;
+}): VNode {
   return html`<${ReleaseChoice} models=${models} release=${release} newest=${newestRelease} />
-    <${Table} caption="Models of the registry" rows=${models} keyOf=${({ model }: ListedModel) => model} columns=${[
+    <${Table} caption="Models of the registry" rows=${models} keyOf=${({ model }: Json<ListedModel>) => model} columns=${[
       {
         title: 'Model',
-        show: ({ model }: ListedModel) => html`<${Link} href=${`/models/${model}`}>${model}</${Link}>`,
+        show: ({ model }: Json<ListedModel>) => html`<${Link} href=${`/models/${model}`}>${model}</${Link}>`,
       },
       {
         title: 'Release',
-        show: ({ release: of, added }: ListedModel) =>
+        show: ({ release: of, added }: Json<ListedModel>) =>
           of ?? html`added here ${added === null ? null : html`<${When} at=${added.at} />`}`,
       },
       {
         title: 'State',
-        show: ({ state, fault }: ListedModel) => html`<${State} name=${fault === null ? state : 'failed'} />`,
+        show: ({ state, fault }: Json<ListedModel>) => html`<${State} name=${fault === null ? state : 'failed'} />`,
       },
       {
         title: 'Default',
-        show: ({ isDefault, family }: ListedModel) => (isDefault ? html`<strong>of ${family}</strong>` : '–'),
+        show: ({ isDefault, family }: Json<ListedModel>) => (isDefault ? html`<strong>of ${family}</strong>` : '–'),
       },
       {
         title: 'Replaced by',
-        show: ({ replacedBy }: ListedModel) =>
+        show: ({ replacedBy }: Json<ListedModel>) =>
           replacedBy === null ? '–' : html`<${Link} href=${`/models/${replacedBy}`}>${replacedBy}</${Link}>`,
       },
-      { title: 'Parameters', isNumber: true, show: ({ parameters }: ListedModel) => formatCount(parameters) },
+      { title: 'Parameters', isNumber: true, show: ({ parameters }: Json<ListedModel>) => formatCount(parameters) },
       {
         title: 'Note',
-        show: ({ note, fault, added }: ListedModel) =>
+        show: ({ note, fault, added }: Json<ListedModel>) =>
           html`<${Name} text=${fault ?? note ?? (added === null ? '' : `${added.by}: ${added.reason}`)} />`,
       },
     ]} />
@@ -69,12 +74,12 @@ function ReleaseChoice({
   release,
   newest,
 }: {
-  models: readonly ListedModel[];
+  models: readonly Json<ListedModel>[];
   release: string;
   newest: string;
 }): VNode {
   const place = usePlace();
-  const all = useReading<ModelList>('/api/models');
+  const all = useReading<ShownRegistry>('/api/models');
   const releases = [
     ...new Set([
       newest,
@@ -88,22 +93,22 @@ function ReleaseChoice({
   return html`<div class="filters"><${Field} label="As of release" hint=${release === newest ? 'Today.' : 'As the registry was then; defaults that were set here count for today only.'}>${(ids: object) => html`<select value=${release} onChange=${({ target }: Event) => goTo(withQuery(place, { release: (target as HTMLSelectElement).value === newest ? null : (target as HTMLSelectElement).value }), { replace: true })} ...${ids}>${releases.map((each) => html`<option key=${each} value=${each}>${each}</option>`)}</select>`}</${Field}></div>`;
 }
 
-function Changes({ changes }: { changes: readonly ListedDefaultChange[] }): VNode {
+function Changes({ changes }: { changes: readonly Json<ListedDefaultChange>[] }): VNode {
   if (changes.length === 0)
     return html`<${Empty} title="No default was set here.">The defaults are those of the registry. <code>caller-trust models default FAMILY MODEL --reason TEXT</code> sets another one, which needs a drift report.</${Empty}>`;
-  return html`<${Table} caption="Changes of defaults, newest first" rows=${changes} keyOf=${({ family, since }: ListedDefaultChange) => `${family} ${since}`} columns=${[
-    { title: 'Since', show: ({ since }: ListedDefaultChange) => html`<${When} at=${since} />` },
-    { title: 'Family', show: ({ family }: ListedDefaultChange) => family },
+  return html`<${Table} caption="Changes of defaults, newest first" rows=${changes} keyOf=${({ family, since }: Json<ListedDefaultChange>) => `${family} ${since}`} columns=${[
+    { title: 'Since', show: ({ since }: Json<ListedDefaultChange>) => html`<${When} at=${since} />` },
+    { title: 'Family', show: ({ family }: Json<ListedDefaultChange>) => family },
     {
       title: 'Model',
-      show: ({ model, before }: ListedDefaultChange) =>
+      show: ({ model, before }: Json<ListedDefaultChange>) =>
         html`<${Link} href=${`/models/${model}`}>${model}</${Link}>${before === null ? '' : `, before: ${before}`}`,
     },
-    { title: 'By', show: ({ setBy }: ListedDefaultChange) => html`<${Name} text=${setBy} />` },
-    { title: 'Why', show: ({ reason }: ListedDefaultChange) => html`<${Name} text=${visible(reason)} />` },
+    { title: 'By', show: ({ setBy }: Json<ListedDefaultChange>) => html`<${Name} text=${setBy} />` },
+    { title: 'Why', show: ({ reason }: Json<ListedDefaultChange>) => html`<${Name} text=${visible(reason)} />` },
     {
       title: 'Rests on',
-      show: ({ reportId, forced }: ListedDefaultChange) =>
+      show: ({ reportId, forced }: Json<ListedDefaultChange>) =>
         reportId === null
           ? forced
             ? 'nothing: forced'

@@ -1,18 +1,25 @@
+import type { Json } from '../../answers/json.ts';
+import type { Enrolled, ShownEnrolmentLimits } from '../../answers/voice-answers.ts';
 import { Field, Name, Notice, ProblemNotice } from '../shell/components.ts';
 import { asProblem, sendForm, type Problem } from '../shell/request.ts';
 import { Link } from '../shell/router.ts';
 import { formatBytes, formatSeconds } from '../shell/text.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
 import { RecordingPicker, recordingsIn, useRecordings } from './voice-recordings.ts';
-import type { Enrolled, EnrolmentLimits } from './voice-types.ts';
 
 type Stage =
   | { readonly name: 'filling'; readonly problem: Problem | null }
   | { readonly name: 'sending' }
-  | { readonly name: 'enrolled'; readonly enrolled: Enrolled };
+  | { readonly name: 'enrolled'; readonly enrolled: Json<Enrolled> };
 
 /** Enrols a voice: whose it is, the consent, and three and more recordings. */
-export function EnrolmentForm({ limits, onEnrolled }: { limits: EnrolmentLimits; onEnrolled: () => void }): VNode {
+export function EnrolmentForm({
+  limits,
+  onEnrolled,
+}: {
+  limits: Json<ShownEnrolmentLimits>;
+  onEnrolled: () => void;
+}): VNode {
   const [stage, setStage] = useState<Stage>({ name: 'filling', problem: null });
   const recordings = useRecordings(limits.recordingsMax);
   if (stage.name === 'enrolled')
@@ -65,7 +72,7 @@ function EnrolledNotice({
   enrolled: { id, subject, recordings, voiceSeconds, agreement },
   onAgain,
 }: {
-  enrolled: Enrolled;
+  enrolled: Json<Enrolled>;
   onAgain: () => void;
 }): VNode {
   return html`<${Notice} kind="good">

@@ -1,3 +1,12 @@
+import type { Json } from '../../answers/json.ts';
+import type { ShownRegistry } from '../../answers/model-answers.ts';
+import type {
+  ComparisonPage,
+  ShownVoiceprint,
+  StoredComparison,
+  VoiceVerificationResult,
+  VoiceprintRecord,
+} from '../../answers/voice-answers.ts';
 import {
   Empty,
   Facts,
@@ -14,7 +23,6 @@ import {
   When,
 } from '../shell/components.ts';
 import { ModelOptions } from './model-options.ts';
-import type { ModelList } from './model-types.ts';
 import { useReading } from '../shell/reading.ts';
 import { ReasonButton } from '../shell/reason-dialog.ts';
 import { asProblem, mayDo, sendForm, sendJson, type Problem } from '../shell/request.ts';
@@ -23,25 +31,23 @@ import { asWords, formatCount, formatScore, formatSeconds, visible } from '../sh
 import { html, useState, type VNode } from '../shell/view.ts';
 import { RecordingPicker, recordingsIn, useRecordings } from './voice-recordings.ts';
 import { ComparisonScores, ResultMeanings } from './voice-scores.ts';
-import type {
-  ComparisonPage,
-  ComparisonResult,
-  StoredComparison,
-  Voiceprint,
-  VoiceprintEvent,
-  VoiceprintHistory,
-} from './voice-types.ts';
 
 /** One voiceprint: the consent, comparing a recording with it, what came of earlier ones, and its history. */
 export default function VoicePage({ params: { id } }: PageProps): VNode {
-  const reading = useReading<VoiceprintHistory>(`/api/voiceprints/${encodeURIComponent(id!)}`);
+  const reading = useReading<ShownVoiceprint>(`/api/voiceprints/${encodeURIComponent(id!)}`);
   const subject = reading.value === undefined ? 'Voiceprint' : `Voice of ${visible(reading.value.subject)}`;
   return html`<${Page} title=${subject} lead="Everything but the voice itself: it is sealed, and nothing shows it." actions=${reading.value && reading.value.deletedAt === null && mayDo('operator') ? html`<${DeleteButton} id=${id!} onDeleted=${reading.readAgain} />` : null}>
-    <${Read} reading=${reading} what="the voiceprint" show=${(voiceprint: VoiceprintHistory) => html`<${VoiceprintParts} voiceprint=${voiceprint} readAgain=${reading.readAgain} />`} />
+    <${Read} reading=${reading} what="the voiceprint" show=${(voiceprint: Json<ShownVoiceprint>) => html`<${VoiceprintParts} voiceprint=${voiceprint} readAgain=${reading.readAgain} />`} />
   </${Page}>`;
 }
 
-function VoiceprintParts({ voiceprint, readAgain }: { voiceprint: VoiceprintHistory; readAgain: () => void }): VNode {
+function VoiceprintParts({
+  voiceprint,
+  readAgain,
+}: {
+  voiceprint: Json<ShownVoiceprint>;
+  readAgain: () => void;
+}): VNode {
   const { id, deletedAt, deletedWhy } = voiceprint;
   const comparisons = useReading<ComparisonPage>(
     `/api/voiceprints/${id}/comparisons${withBefore(usePlace().query.get('before'))}`,
@@ -54,7 +60,7 @@ function VoiceprintParts({ voiceprint, readAgain }: { voiceprint: VoiceprintHist
     ${deletedAt === null ? null : html`<${Notice} kind="warn"><p>It was deleted on <${When} at=${deletedAt} />: <${Name} text=${deletedWhy} />. Its key and its bytes are destroyed; consent, history and past results stay.</p></${Notice}>`}
     <${Section} title="Voiceprint"><${VoiceprintFacts} voiceprint=${voiceprint} /></${Section}>
     ${deletedAt === null && mayDo('reviewer') ? html`<${Section} title="Compare a recording"><${ComparisonForm} id=${id} onCompared=${compared} /></${Section}>` : null}
-    <${Section} title="Past comparisons"><${Read} reading=${comparisons} what="the comparisons" show=${(page: ComparisonPage) => html`<${PastComparisons} page=${page} />`} /></${Section}>
+    <${Section} title="Past comparisons"><${Read} reading=${comparisons} what="the comparisons" show=${(page: Json<ComparisonPage>) => html`<${PastComparisons} page=${page} />`} /></${Section}>
     <${Section} title="History"><${History} events=${voiceprint.events} leftOut=${voiceprint.eventsLeftOut} /></${Section}>
   </div>`;
 }
@@ -64,7 +70,7 @@ const withBefore = (before: string | null) => (before === null ? '' : `?before=$
 function VoiceprintFacts({
   voiceprint: { id, owner, subject, model, recordings, voiceSeconds, consent, enrolledAt, verifications, deletedAt },
 }: {
-  voiceprint: Voiceprint;
+  voiceprint: Json<VoiceprintRecord>;
 }): VNode {
   return html`<${Facts} entries=${[
     ['Person', html`<${Name} text=${subject} />`],
@@ -84,10 +90,10 @@ function VoiceprintFacts({
 type Stage =
   | { readonly name: 'ready'; readonly problem: Problem | null }
   | { readonly name: 'comparing' }
-  | { readonly name: 'compared'; readonly result: ComparisonResult };
+  | { readonly name: 'compared'; readonly result: Json<VoiceVerificationResult> };
 
 function ComparisonForm({ id, onCompared }: { id: string; onCompared: () => void }): VNode {
-  const models = useReading<ModelList>('/api/models');
+  const models = useReading<ShownRegistry>('/api/models');
   const recordings = useRecordings(1);
   const [model, setModel] = useState('auto');
   const [stage, setStage] = useState<Stage>({ name: 'ready', problem: null });
@@ -102,7 +108,7 @@ function ComparisonForm({ id, onCompared }: { id: string; onCompared: () => void
     try {
       setStage({
         name: 'compared',
-        result: await sendForm<ComparisonResult>(`/api/voiceprints/${id}/comparisons`, form),
+        result: await sendForm<VoiceVerificationResult>(`/api/voiceprints/${id}/comparisons`, form),
       });
       onCompared();
     } catch (error) {
@@ -120,37 +126,38 @@ function ComparisonForm({ id, onCompared }: { id: string; onCompared: () => void
   </form>`;
 }
 
-function PastComparisons({ page: { comparisons, next } }: { page: ComparisonPage }): VNode {
+function PastComparisons({ page: { comparisons, next } }: { page: Json<ComparisonPage> }): VNode {
   const place = usePlace();
   const before = place.query.get('before');
   if (comparisons.length === 0 && before === null)
     return html`<${Empty} title="No recording was compared yet.">${mayDo('reviewer') ? 'Choose one above.' : 'A reviewer compares one.'}</${Empty}>`;
-  return html`<${Table} caption="Comparisons, newest first" rows=${comparisons} keyOf=${({ verificationId }: StoredComparison) => verificationId} columns=${[
-    { title: 'When', show: ({ verifiedAt }: StoredComparison) => html`<${When} at=${verifiedAt} />` },
+  return html`<${Table} caption="Comparisons, newest first" rows=${comparisons} keyOf=${({ verificationId }: Json<StoredComparison>) => verificationId} columns=${[
+    { title: 'When', show: ({ verifiedAt }: Json<StoredComparison>) => html`<${When} at=${verifiedAt} />` },
     {
       title: 'Result',
-      show: ({ decision }: StoredComparison) => (decision === null ? '–' : html`<${State} name=${decision.label} />`),
+      show: ({ decision }: Json<StoredComparison>) =>
+        decision === null ? '–' : html`<${State} name=${decision.label} />`,
     },
     {
       title: 'Identity',
       isNumber: true,
-      show: ({ identity, reason, decision }: StoredComparison) =>
+      show: ({ identity, reason, decision }: Json<StoredComparison>) =>
         scoreText(identity, decision?.identityThreshold, reason),
     },
     {
       title: 'Synthesis',
       isNumber: true,
-      show: ({ decision }: StoredComparison) =>
+      show: ({ decision }: Json<StoredComparison>) =>
         scoreText(decision?.scores?.synthesis, decision?.thresholds?.synthesis, decision?.authenticityReason),
     },
     {
       title: 'Replay',
       isNumber: true,
-      show: ({ decision }: StoredComparison) =>
+      show: ({ decision }: Json<StoredComparison>) =>
         scoreText(decision?.scores?.replay, decision?.thresholds?.replay, decision?.authenticityReason),
     },
-    { title: 'Model', show: ({ decision }: StoredComparison) => decision?.model ?? '–' },
-    { title: 'By', show: ({ verifiedBy }: StoredComparison) => html`<${Name} text=${verifiedBy} />` },
+    { title: 'Model', show: ({ decision }: Json<StoredComparison>) => decision?.model ?? '–' },
+    { title: 'By', show: ({ verifiedBy }: Json<StoredComparison>) => html`<${Name} text=${verifiedBy} />` },
   ]} />
     <${Pager} next=${next} isFirst=${before === null} onFirst=${() => goTo(withQuery(place, { before: null }), { replace: true })} onNext=${(to: string) => goTo(withQuery(place, { before: to }), { replace: true })} />` as VNode;
 }
@@ -164,12 +171,18 @@ function scoreText(
   return `${formatScore(score)} (${score >= (threshold ?? 0) ? '≥' : '<'} ${formatScore(threshold)})`;
 }
 
-function History({ events, leftOut }: { events: readonly VoiceprintEvent[]; leftOut: number }): VNode {
-  return html`<${Table} caption="History of the voiceprint" rows=${events} keyOf=${({ eventId }: VoiceprintEvent) => eventId} columns=${[
-    { title: 'When', show: ({ at }: VoiceprintEvent) => html`<${When} at=${at} />` },
-    { title: 'What', show: ({ action }: VoiceprintEvent) => action },
-    { title: 'Who', show: ({ actor }: VoiceprintEvent) => html`<${Name} text=${actor} />` },
-    { title: 'Why', show: ({ reason }: VoiceprintEvent) => html`<${Name} text=${reason} />` },
+function History({
+  events,
+  leftOut,
+}: {
+  events: readonly Json<ShownVoiceprint['events'][number]>[];
+  leftOut: number;
+}): VNode {
+  return html`<${Table} caption="History of the voiceprint" rows=${events} keyOf=${({ eventId }: Json<ShownVoiceprint['events'][number]>) => eventId} columns=${[
+    { title: 'When', show: ({ at }: Json<ShownVoiceprint['events'][number]>) => html`<${When} at=${at} />` },
+    { title: 'What', show: ({ action }: Json<ShownVoiceprint['events'][number]>) => action },
+    { title: 'Who', show: ({ actor }: Json<ShownVoiceprint['events'][number]>) => html`<${Name} text=${actor} />` },
+    { title: 'Why', show: ({ reason }: Json<ShownVoiceprint['events'][number]>) => html`<${Name} text=${reason} />` },
   ]} />
     ${leftOut > 0 ? html`<p class="hint">${formatCount(leftOut)} older comparisons are left out here; the list above has them.</p>` : null}` as VNode;
 }

@@ -1,6 +1,7 @@
+import type { Json } from '../../answers/json.ts';
+import type { VoiceVerificationResult } from '../../answers/voice-answers.ts';
 import { State } from '../shell/components.ts';
 import { asWords, formatScore } from '../shell/text.ts';
-import type { ComparisonResult } from './voice-types.ts';
 import { html, type Shown, type VNode } from '../shell/view.ts';
 
 /** One score of a comparison. */
@@ -17,7 +18,7 @@ interface Meter {
 }
 
 /** Identity, synthesis and replay together, with thresholds, what they come to, and what to do. */
-export function ComparisonScores({ result }: { result: ComparisonResult }): VNode {
+export function ComparisonScores({ result }: { result: Json<VoiceVerificationResult> }): VNode {
   const { identity, identityThreshold, identityReason, scores, thresholds, authenticityReason } = result;
   const meters: Meter[] = [
     {

@@ -1,3 +1,5 @@
+import type { Json } from '../../answers/json.ts';
+import type { ShownEnrolmentLimits, VoiceprintPage, VoiceprintRecord } from '../../answers/voice-answers.ts';
 import { Empty, Field, Name, Page, Pager, Read, Section, State, Table, When } from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
 import { mayDo } from '../shell/request.ts';
@@ -5,7 +7,6 @@ import { goTo, Link, usePlace, withQuery } from '../shell/router.ts';
 import { formatCount, formatSeconds } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 import { EnrolmentForm } from './voice-enrolment.ts';
-import type { EnrolmentLimits, Voiceprint, VoiceprintPage } from './voice-types.ts';
 
 /** Voices that were enrolled, and the form that enrols one. */
 export default function VoicesPage(): VNode {
@@ -17,16 +18,16 @@ export default function VoicesPage(): VNode {
     place.query.get('enrol') === '1',
   ];
   const list = useReading<VoiceprintPage>(listPath({ owner, deleted, before }));
-  const limits = useReading<EnrolmentLimits>(isEnrolling ? '/api/voiceprint-limits' : null);
+  const limits = useReading<ShownEnrolmentLimits>(isEnrolling ? '/api/voiceprint-limits' : null);
   const open = () => goTo(withQuery(place, { enrol: isEnrolling ? null : '1' }));
   const actions = mayDo('reviewer')
     ? html`<button type="button" class=${isEnrolling ? '' : 'primary'} aria-expanded=${isEnrolling ? 'true' : 'false'} onClick=${open}>${isEnrolling ? 'Close the form' : 'Enrol a voice'}</button>`
     : null;
   return html`<${Page} title="Voice Authentication" lead="A voiceprint is a person’s voice as numbers, sealed. A later recording is compared with it: identity beside synthesis and replay. Recordings are read, and not kept." actions=${actions}>
-    ${isEnrolling && mayDo('reviewer') ? html`<${Section} title="Enrol a voice"><${Read} reading=${limits} what="the limits" show=${(value: EnrolmentLimits) => html`<${EnrolmentForm} limits=${value} onEnrolled=${list.readAgain} />`} /></${Section}>` : null}
+    ${isEnrolling && mayDo('reviewer') ? html`<${Section} title="Enrol a voice"><${Read} reading=${limits} what="the limits" show=${(value: Json<ShownEnrolmentLimits>) => html`<${EnrolmentForm} limits=${value} onEnrolled=${list.readAgain} />`} /></${Section}>` : null}
     <${Section} title="Voiceprints">
       <${Filters} owner=${owner} deleted=${deleted} />
-      <${Read} reading=${list} what="the voiceprints" show=${({ voiceprints, next }: VoiceprintPage) => html`
+      <${Read} reading=${list} what="the voiceprints" show=${({ voiceprints, next }: Json<VoiceprintPage>) => html`
         ${voiceprints.length === 0 ? html`<${Empty} title=${owner || deleted || before ? 'No voiceprint is like this.' : 'No voice is enrolled yet.'}>${owner || deleted || before ? 'Change the filter, or go to the start of the list.' : 'A reviewer enrols one with three recordings of a person and their consent, here or with `caller-trust voice enrol`.'}</${Empty}>` : html`<${VoiceprintTable} voiceprints=${voiceprints} />`}
         <${Pager} next=${next} isFirst=${before === null} onFirst=${() => goTo(withQuery(place, { before: null }))} onNext=${(to: string) => goTo(withQuery(place, { before: to }))} />`} />
     </${Section}>
@@ -52,22 +53,27 @@ function Filters({ owner, deleted }: { owner: string; deleted: boolean }): VNode
   </div>`;
 }
 
-function VoiceprintTable({ voiceprints }: { voiceprints: readonly Voiceprint[] }): VNode {
-  return html`<${Table} caption="List of voiceprints" rows=${voiceprints} keyOf=${({ id }: Voiceprint) => id} columns=${[
+function VoiceprintTable({ voiceprints }: { voiceprints: readonly Json<VoiceprintRecord>[] }): VNode {
+  return html`<${Table} caption="List of voiceprints" rows=${voiceprints} keyOf=${({ id }: Json<VoiceprintRecord>) => id} columns=${[
     {
       title: 'Person',
-      show: ({ id, subject }: Voiceprint) =>
+      show: ({ id, subject }: Json<VoiceprintRecord>) =>
         html`<${Link} href=${`/voices/${id}`}><${Name} text=${subject} /></${Link}>`,
     },
-    { title: 'Owner', show: ({ owner }: Voiceprint) => html`<${Name} text=${owner} />` },
+    { title: 'Owner', show: ({ owner }: Json<VoiceprintRecord>) => html`<${Name} text=${owner} />` },
     {
       title: 'State',
-      show: ({ deletedAt }: Voiceprint) => html`<${State} name=${deletedAt === null ? 'enrolled' : 'deleted'} />`,
+      show: ({ deletedAt }: Json<VoiceprintRecord>) =>
+        html`<${State} name=${deletedAt === null ? 'enrolled' : 'deleted'} />`,
     },
-    { title: 'Recordings', isNumber: true, show: ({ recordings }: Voiceprint) => formatCount(recordings) },
-    { title: 'Voice', isNumber: true, show: ({ voiceSeconds }: Voiceprint) => formatSeconds(voiceSeconds) },
-    { title: 'Comparisons', isNumber: true, show: ({ verifications }: Voiceprint) => formatCount(verifications) },
-    { title: 'Enrolled', show: ({ enrolledAt }: Voiceprint) => html`<${When} at=${enrolledAt} />` },
-    { title: 'Model', show: ({ model }: Voiceprint) => model },
+    { title: 'Recordings', isNumber: true, show: ({ recordings }: Json<VoiceprintRecord>) => formatCount(recordings) },
+    { title: 'Voice', isNumber: true, show: ({ voiceSeconds }: Json<VoiceprintRecord>) => formatSeconds(voiceSeconds) },
+    {
+      title: 'Comparisons',
+      isNumber: true,
+      show: ({ verifications }: Json<VoiceprintRecord>) => formatCount(verifications),
+    },
+    { title: 'Enrolled', show: ({ enrolledAt }: Json<VoiceprintRecord>) => html`<${When} at=${enrolledAt} />` },
+    { title: 'Model', show: ({ model }: Json<VoiceprintRecord>) => model },
   ]} />`;
 }

@@ -1,0 +1,18 @@
+import type { shownEvent } from '../http/audit.ts';
+import type { ConsoleProblem } from '../http/problem.ts';
+import type { LeastRole, Role } from '../http/roles.ts';
+import type { Session } from '../http/sessions.ts';
+
+export type { ConsoleProblem, LeastRole, Role, Session };
+
+/** Nobody is logged in. */
+export interface NoSession {
+  readonly user: null;
+  /** False for a console that nobody can log in to yet. */
+  readonly hasUsers: boolean;
+}
+
+/** Events of the audit trail, newest first. */
+export interface AuditEvents {
+  readonly events: readonly ReturnType<typeof shownEvent>[];
+}
