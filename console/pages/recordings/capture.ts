@@ -39,7 +39,7 @@ export async function startCapture(onAudio: (audio: CapturedAudio) => void, sign
   signal.addEventListener('abort', release, { once: true });
   try {
     signal.throwIfAborted();
-    await context.audioWorklet.addModule('/pages/capture-worklet.js');
+    await context.audioWorklet.addModule(new URL('./capture-worklet.js', import.meta.url).href);
     signal.throwIfAborted();
     const node = new AudioWorkletNode(context, 'capture', {
       numberOfInputs: 1,
