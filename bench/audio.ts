@@ -24,6 +24,7 @@ import { createLog } from '../runtime/log.ts';
 import { FORMATS, makeCopies, makeRecording, type Format } from './audio-files.ts';
 import { openQueueBench } from './audio-queue.ts';
 import { runSideBySide, type ChildFigures, type Measured } from './side-by-side.ts';
+import { requireModels } from '../pipelines/audio/models/named-model.ts';
 
 const run = promisify(execFile);
 const { values: options } = parseArgs({
@@ -58,20 +59,13 @@ const pool = openScoringPool({
 });
 const queue = options.queue ? await openQueueBench(directory, pool) : null;
 try {
-  const model = await chosenModels(options.model);
+  const model = requireModels(await loadShippedRegistry(), options.model);
   for (const format of formats)
     for (const seconds of options.seconds.split(',').map(Number)) await compare({ format, seconds, model });
 } finally {
   await queue?.close();
   await pool.close();
   await rm(directory, { recursive: true, force: true });
-}
-
-async function chosenModels(name: string): Promise<PoolRequest['model']> {
-  const resolution = (await loadShippedRegistry()).resolve(name);
-  if (resolution.kind === 'auto') return resolution;
-  if (resolution.kind !== 'model') throw new Error(`${name} is ${resolution.kind}`);
-  return { phone: resolution.model, digital: null };
 }
 
 async function compare({

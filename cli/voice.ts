@@ -1,15 +1,11 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { loadRegistry, type ModelRegistry } from '../pipelines/audio/models/registry.ts';
-import { requireModel } from '../pipelines/audio/models/named-model.ts';
+import { loadRegistry } from '../pipelines/audio/models/registry.ts';
+import { requireModels } from '../pipelines/audio/models/named-model.ts';
 import { openScoringPool, type ScoringPool } from '../pipelines/audio/scoring/scoring-pool.ts';
 import { enrolVoiceprint, type Enrolled, type VoiceWork } from '../pipelines/audio/voices/voice-enrolment.ts';
 import { openVoiceModel } from '../pipelines/audio/voices/voice-model.ts';
-import {
-  verifyVoice,
-  type AuthenticityModels,
-  type VoiceVerificationResult,
-} from '../pipelines/audio/voices/voice-verification.ts';
+import { verifyVoice, type VoiceVerificationResult } from '../pipelines/audio/voices/voice-verification.ts';
 import {
   deleteVoiceprint,
   listVoiceprintEvents,
@@ -151,7 +147,7 @@ async function verifyCommand(
 ): Promise<Outcome> {
   return withServices((services) =>
     withVoiceWork(services, voiceprintModel, async (work) => {
-      const authenticity = authenticityModels(await loadRegistry(services.db, services.config), model);
+      const authenticity = requireModels(await loadRegistry(services.db, services.config), model);
       const result = await verifyVoice({ ...work, authenticity }, { id, file: resolve(file), actor: by });
       return {
         json: { ...result, scoreDirection: 'higher-is-authentic' },
@@ -178,14 +174,6 @@ async function withVoiceWork<Result>(
   } finally {
     await pool.close();
   }
-}
-
-/** @throws ServiceError `model_unknown`, `model_removed`, `model_invalid` */
-function authenticityModels(registry: ModelRegistry, name: string): AuthenticityModels {
-  const resolution = registry.resolve(name);
-  if (resolution.kind === 'auto') return { phone: resolution.phone, digital: resolution.digital, byRate: true };
-  const { family, ...model } = requireModel(registry, name);
-  return { phone: null, digital: null, [family]: model };
 }
 
 async function listCommand({ owner, deleted = false, limit }: ListOptions): Promise<Outcome> {

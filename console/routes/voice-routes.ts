@@ -2,11 +2,11 @@ import { rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { loadRegistry, type ModelRegistry } from '../../pipelines/audio/models/registry.ts';
-import { requireModel } from '../../pipelines/audio/models/named-model.ts';
+import { loadRegistry } from '../../pipelines/audio/models/registry.ts';
+import { requireModels } from '../../pipelines/audio/models/named-model.ts';
 import { enrolVoiceprint, type VoiceWork } from '../../pipelines/audio/voices/voice-enrolment.ts';
 import { openVoiceModel } from '../../pipelines/audio/voices/voice-model.ts';
-import { verifyVoice, type AuthenticityModels } from '../../pipelines/audio/voices/voice-verification.ts';
+import { verifyVoice } from '../../pipelines/audio/voices/voice-verification.ts';
 import { enrolmentLimits } from '../../pipelines/audio/voiceprint/enrolment.ts';
 import {
   consentReferenceCharactersMax,
@@ -125,7 +125,7 @@ export function registerVoiceRoutes(app: FastifyInstance, work: ConsoleWork): vo
       inTurn(reply, async (signal) => {
         const { id } = parseBody(idForm, request.params);
         const { model } = parseBody(comparisonForm, fields);
-        const authenticity = authenticityModels(await loadRegistry(db, config), model);
+        const authenticity = requireModels(await loadRegistry(db, config), model);
         const record = (client: Queryable, verification: string) =>
           recordAction(client, request, {
             action: 'verify_voice',
@@ -182,12 +182,4 @@ function onlyFile([file]: readonly UploadedFile[]): string {
       hint: 'Choose a file, or record one.',
     });
   return file.path;
-}
-
-/** @throws ServiceError `model_unknown`, `model_removed`, `model_invalid` */
-function authenticityModels(registry: ModelRegistry, name: string): AuthenticityModels {
-  const resolution = registry.resolve(name);
-  if (resolution.kind === 'auto') return { phone: resolution.phone, digital: resolution.digital, byRate: true };
-  const { family, ...model } = requireModel(registry, name);
-  return { phone: null, digital: null, [family]: model };
 }

@@ -5,6 +5,7 @@ import { digestOfManifest, readManifest, FAMILIES, type Family } from '../../pip
 import type { ModelRegistry, ResolvedModel } from '../../pipelines/audio/models/registry.ts';
 import { familyOf } from '../../pipelines/audio/models/shipped-models.ts';
 import type { IndexRow } from './index-file.ts';
+import { requireModel } from '../../pipelines/audio/models/named-model.ts';
 
 /** A model that is evaluated, and the directory where its card belongs; null for one that has none. */
 export interface EvaluatedModel extends ResolvedModel {
@@ -33,21 +34,7 @@ export async function findEvaluatedModel(registry: ModelRegistry, name: string):
       operation,
       problem: 'Name a model or a family; without one, the default of each channel is evaluated.',
     });
-  const resolution = registry.resolve(name);
-  if (resolution.kind === 'unknown')
-    throw new ServiceError('model_unknown', {
-      operation,
-      object: resolution.model,
-      hint: '`caller-trust models list` lists them.',
-    });
-  if (resolution.kind === 'removed')
-    throw new ServiceError('model_removed', {
-      operation,
-      object: resolution.model,
-      hint: `It was replaced by ${resolution.replacedBy ?? 'no other'}.`,
-    });
-  if (resolution.kind === 'auto') throw new Error('a name stands for one model');
-  const { model } = resolution;
+  const { family: _family, ...model } = requireModel(registry, name);
   return { ...model, directory: registry.models().find((entry) => entry.model === model.name)?.directory ?? null };
 }
 

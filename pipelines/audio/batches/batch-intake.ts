@@ -14,10 +14,11 @@ import { AudioStore, readContent, type AudioContent, type FilePath, type Incomin
 import { cancelBatch, finishBatch, readBatch, type Batch, type BatchMode, type BatchState } from './batch.ts';
 import { chunkOf } from './batch-chunks.ts';
 import { defaultSettings, digestOfSettings } from './batch-settings.ts';
-import { loadRegistry, type ModelRegistry, type Resolution } from '../models/registry.ts';
+import { loadRegistry, type ModelRegistry } from '../models/registry.ts';
 import { performSeveral } from './perform-several.ts';
 import { AudioRefusal, type AudioReason } from '../reasons.ts';
 import { CHANNEL_MODES, type ScoringSettings } from '../verification.ts';
+import { requireResolution, modelOrRefusal } from '../models/named-model.ts';
 
 /** One recording of a submission. */
 export interface SubmittedItem {
@@ -164,7 +165,7 @@ async function findOrMakeBatch({ db, config }: BatchIntake, request: CheckedRequ
   const found = await findBatch(db, request, sha256);
   if (found !== undefined) return found;
   const registry = await loadRegistry(db, config);
-  requireModel(registry.resolve(request.model));
+  requireResolution(registry, request.model);
   const { owner, key, name, mode, model, settings, requestedBy } = request;
   const pins = [registry.defaultOf('phone')?.model ?? null, registry.defaultOf('digital')?.model ?? null];
   const values = [
@@ -212,26 +213,6 @@ function digestOfRequest({ model, mode, settings }: CheckedRequest): string {
     .digest('hex');
 }
 
-/** @throws ServiceError `model_unknown`, `model_removed` */
-function requireModel(resolution: Resolution): void {
-  if (resolution.kind === 'unknown') {
-    throw new ServiceError('model_unknown', {
-      operation: 'submit batch',
-      object: resolution.model,
-      hint: '`caller-trust models list` shows the models.',
-    });
-  }
-  if (resolution.kind === 'removed') {
-    const { model, replacedBy } = resolution;
-    throw new ServiceError('model_removed', {
-      operation: 'submit batch',
-      object: model,
-      problem: `The model was removed; it is replaced by ${replacedBy ?? 'none'}.`,
-      hint: replacedBy === null ? undefined : `Ask for ${replacedBy}.`,
-    });
-  }
-}
-
 /** What a requested name means for an item: a model, null where the sample rate decides, or a refusal. */
 type ModelJudge = (requested: string) => { readonly model: string | null } | AudioRefusal;
 
@@ -254,14 +235,8 @@ function judgeModel(requested: string, pinned: Batch['pinned'], registry: ModelR
     const model = pinned[requested];
     return model === null ? new AudioRefusal('model_unknown', `No model is the default of ${requested}.`) : { model };
   }
-  const resolution = registry.resolve(requested);
-  if (resolution.kind === 'model') return { model: resolution.model.name };
-  if (resolution.kind === 'removed')
-    return new AudioRefusal(
-      'model_removed',
-      resolution.replacedBy === null ? undefined : `The model was removed; it is replaced by ${resolution.replacedBy}.`,
-    );
-  return new AudioRefusal('model_unknown');
+  const found = modelOrRefusal(registry, requested);
+  return found instanceof AudioRefusal ? found : { model: found.name };
 }
 
 function registryOf({ db, config }: BatchIntake): () => Promise<ModelRegistry> {

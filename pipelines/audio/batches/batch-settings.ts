@@ -8,6 +8,3 @@ export const defaultSettings: ScoringSettings = { channels: CHANNEL_MODES[0] };
 export function digestOfSettings({ channels }: ScoringSettings): string {
   return createHash('sha256').update(JSON.stringify({ channels })).digest('hex');
 }
-
-/** Sample rate in Hz below which a recording is of the phone family, where the request names none. */
-export const phoneRateBelow = 16_000;

@@ -9,6 +9,7 @@ import { recordResult, settleByResults } from './perform-result.ts';
 import { performSeveral } from './perform-several.ts';
 import { AUDIO_REASONS, AudioRefusal } from '../reasons.ts';
 import type { ScoredRecording, ScoringSettings } from '../verification.ts';
+import { modelOrRefusal } from '../models/named-model.ts';
 
 /** What is asked of the scoring processes. With both families, or `byRate`, the sample rate decides; else the one that is given is taken. */
 export interface ScoringRequest {
@@ -272,9 +273,7 @@ function findModel({ models, registry, log }: Run, name: string): ResolvedModel 
 
 function resolveModel(registry: ModelRegistry, name: string, log: Log): ResolvedModel | AudioRefusal {
   try {
-    const resolution = registry.resolve(name);
-    if (resolution.kind === 'model') return resolution.model;
-    return resolution.kind === 'removed' ? new AudioRefusal('model_removed') : new AudioRefusal('model_unknown');
+    return modelOrRefusal(registry, name);
   } catch (error) {
     if (!isServiceError(error, 'model_invalid')) throw error;
     log.error({ err: error, model: name }, 'a model cannot be used');

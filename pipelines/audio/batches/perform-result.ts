@@ -1,6 +1,6 @@
 import { inTransaction, queryRows, type Pool, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
-import { phoneRateBelow } from './batch-settings.ts';
+import { digitalSampleRateMin } from '../models/named-model.ts';
 import type { ResolvedModel } from '../models/registry.ts';
 import type { ScoredRecording } from '../verification.ts';
 
@@ -84,7 +84,7 @@ async function settle(
     generation,
     models.map(({ name }) => name),
     models.map(({ manifestSha256 }) => manifestSha256),
-    phoneRateBelow,
+    digitalSampleRateMin,
     computed,
     computedModel,
   ];

@@ -1,21 +1,9 @@
 import { openRecording } from '../decode/open-recording.ts';
 import type { DecodeLimits } from '../decode/recording.ts';
-import type { ResolvedModel } from '../models/registry.ts';
-import { AudioRefusal } from '../reasons.ts';
+import { chooseModel, type ModelChoice } from '../models/named-model.ts';
 import type { ScoredRecording, ScoringSettings } from '../verification.ts';
 import type { OpenModels } from './open-models.ts';
 import { RecordingScorer } from './recording-scorer.ts';
-
-/** The models that a recording may be scored with. With both, its sample rate decides; with one, that one is taken. */
-export interface ModelChoice {
-  /** True if the rate decides also where one of the two is missing, because it cannot be used. */
-  readonly byRate?: boolean | undefined;
-  readonly phone: ResolvedModel | null;
-  readonly digital: ResolvedModel | null;
-}
-
-/** Lowest rate, in Hz, that the family `digital` takes where the rate decides. */
-export const digitalSampleRateMin = 16_000;
 
 export interface ScoringRequest {
   readonly file: string;
@@ -70,26 +58,4 @@ export async function scoreRecording({
   } finally {
     await recording.close();
   }
-}
-
-/**
- * The model for a rate: with both families, `digital` from 16 kHz on.
- * @throws AudioRefusal `sample_rate_too_low` if the model needs a higher one, `scoring_failed` if the one of the rate cannot be used
- */
-export function chooseModel({ phone, digital, byRate = false }: ModelChoice, sampleRate: number): ResolvedModel {
-  const family = sampleRate >= digitalSampleRateMin ? 'digital' : 'phone';
-  if (byRate && (family === 'digital' ? digital : phone) === null)
-    throw new AudioRefusal(
-      'scoring_failed',
-      `At ${sampleRate} Hz it needs the default of ${family}, which cannot be used here.`,
-    );
-  const chosen = phone === null || (digital !== null && sampleRate >= digitalSampleRateMin) ? digital : phone;
-  if (chosen === null) throw new Error('a recording is scored with one model at least');
-  const { sampleRateMin } = chosen.manifest.input;
-  if (sampleRate < sampleRateMin)
-    throw new AudioRefusal(
-      'sample_rate_too_low',
-      `It has ${sampleRate} Hz; ${chosen.name} needs ${sampleRateMin} Hz at least.`,
-    );
-  return chosen;
 }

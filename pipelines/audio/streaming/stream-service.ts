@@ -5,22 +5,22 @@ import { repeat } from '../../../runtime/shutdown.ts';
 import { resampleRates } from '../signal/resample.ts';
 import { loadRegistry, type ModelRegistry, type ResolvedModel } from '../models/registry.ts';
 import { AudioRefusal } from '../reasons.ts';
-import { chooseModel } from '../scoring/score-recording.ts';
+import { chooseModel, requireModels } from '../models/named-model.ts';
 import type { Batch } from '../batches/batch.ts';
 import type { ScoredRecording, ScoredWindow } from '../verification.ts';
 import type { VerificationDetailAnswer } from '../batches/verification-answer.ts';
 import { LiveStream } from './live-stream.ts';
 import { audioBytesIn, frameBytesOf, secondsOf, type StreamFormat } from './stream-format.ts';
-import { handInStream, isAudioStored, readOutcome, type StreamHandIn } from './stream-hand-in.ts';
+import { submitStream, isAudioStored, readOutcome, type SubmissionServices } from './stream-submission.ts';
 import { silentMs } from './stream-holder.ts';
 import type { StartMessage } from './stream-protocol.ts';
 import { StreamScorers } from './stream-scorers.ts';
 import { SpoolDirectory, type SpooledStream, type StreamSpool } from './stream-spool.ts';
 
-/** Seconds between two looks for streams that a dead process left, or that could not be handed in. */
+/** Seconds between two searches for streams that a dead process left, or that could not be submitted. */
 const orphanSeconds = 30;
 
-/** Seconds after which a console says again which streams it receives: well within the time after which it would be taken for dead. */
+/** Seconds between two heartbeats of the streams that a console receives: well within the time after which it counts as dead. */
 const touchSeconds = silentMs / 1000 / 6;
 
 /** Seconds that a client waits for the workers, where the scores that were made while audio came cannot be used. */
@@ -34,37 +34,37 @@ export interface StreamOwner {
   readonly mode: 'api' | 'webDemo';
 }
 
-/** Told of a stream while it arrives. */
 export interface StreamWatcher {
   onWindow(window: ScoredWindow): void;
-  /** More of it is scored. */
+  /** More of it is scored, or it is known that no more will be. */
   onProgress(): void;
 }
 
-/** The audio streams of one console: received, scored while they arrive, and handed in. */
+/** The audio streams of one console: received, scored while they arrive, and submitted as verifications. */
 export class StreamService {
-  private readonly handIn: StreamHandIn;
+  private readonly services: SubmissionServices;
   private readonly spools: SpoolDirectory;
   private readonly scorers: StreamScorers;
   private readonly open = new Map<string, OpenStream>();
   private readonly settling = new Set<Promise<unknown>>();
+  private isClosing = false;
   private readonly orphans: { stop(): Promise<void> };
   private readonly touches: { stop(): Promise<void> };
 
-  /** Begins to take streams, and hands in what a console left that was killed. */
-  static async start(handIn: StreamHandIn): Promise<StreamService> {
-    return new StreamService(handIn, await SpoolDirectory.open(join(handIn.config.stateDir, 'streams'), handIn));
+  /** Begins to take streams, and submits those that a killed console left. */
+  static async start(services: SubmissionServices): Promise<StreamService> {
+    return new StreamService(services, await SpoolDirectory.open(join(services.config.stateDir, 'streams'), services));
   }
 
-  private constructor(handIn: StreamHandIn, spools: SpoolDirectory) {
-    const { config, log } = handIn;
-    this.handIn = handIn;
+  private constructor(services: SubmissionServices, spools: SpoolDirectory) {
+    const { config, log } = services;
+    this.services = services;
     this.spools = spools;
     this.scorers = new StreamScorers({ config, log });
     this.orphans = repeat({
       seconds: orphanSeconds,
-      work: () => this.handInOrphans(),
-      onError: (error) => log.warn({ err: error }, 'streams that were left could not be looked for'),
+      work: () => this.submitOrphans(),
+      onError: (error) => log.warn({ err: error }, 'orphaned streams could not be searched for'),
     });
     this.touches = repeat({
       seconds: touchSeconds,
@@ -80,23 +80,24 @@ export class StreamService {
 
   /**
    * Begins a stream.
-   * @throws ServiceError `streams_too_many`, `model_unknown`, `model_removed`, `model_invalid`, `recording_refused` if it could not be scored
+   * @throws ServiceError `streams_too_many`, `model_unknown`, `model_removed`, `model_invalid`, `recording_refused` if it could not be scored, `interrupted`
    */
   async begin(
     { model: requested, format, channels, name }: StartMessage,
     owner: StreamOwner,
     watcher: StreamWatcher,
   ): Promise<OpenStream> {
-    const { db, config } = this.handIn;
+    const { db, config } = this.services;
     this.requireRoom(owner.requestedBy);
     const id = randomUUID();
     const place = new OpenStream(id, owner.requestedBy);
-    this.open.set(id, place); // while its model is looked up it counts
+    this.open.set(id, place); // it counts while its model is resolved
     try {
       requireReadable(format, config);
-      const model = modelOf(await loadRegistry(db, config), requested, format.sampleRate);
+      const model = requireStreamModel(await loadRegistry(db, config), requested, format.sampleRate);
       const facts = { id, ...owner, model: requested, channels, name, format, startedAt: new Date().toISOString() };
       const spool = await this.spools.create(facts);
+      if (this.isClosing) throw await this.abandon(spool);
       const live = new LiveStream({
         spool,
         scorers: this.scorers,
@@ -113,9 +114,10 @@ export class StreamService {
     }
   }
 
-  /** Waits until every stream is handed in, or `graceSeconds` are over: what is left then the next console hands in. */
+  /** Waits until every stream is submitted, or `graceSeconds` are over: the next console submits the others. */
   async close(graceSeconds: number): Promise<void> {
-    for (const stream of this.open.values()) void stream.settle().catch(() => {}); // it was logged
+    this.isClosing = true;
+    for (const stream of this.open.values()) if (stream.hasBegun) void stream.settle().catch(() => {}); // it was logged
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise<void>((resolve) => (timer = setTimeout(resolve, graceSeconds * 1000)));
     await Promise.race([Promise.allSettled(this.settling), grace]);
@@ -125,8 +127,15 @@ export class StreamService {
     this.spools.close();
   }
 
+  /** Removes the spool of a stream that began while the service closes. */
+  private async abandon(spool: StreamSpool): Promise<ServiceError> {
+    await spool.close();
+    await this.spools.remove(spool.spooled);
+    return new ServiceError('interrupted', { operation: 'begin stream', problem: 'The console stops.' });
+  }
+
   private requireRoom(sender: string): void {
-    const { streamConnectionsMax, streamConnectionsPerOwnerMax } = this.handIn.config;
+    const { streamConnectionsMax, streamConnectionsPerOwnerMax } = this.services.config;
     const refuse = (problem: string) =>
       new ServiceError('streams_too_many', {
         operation: 'begin stream',
@@ -147,9 +156,9 @@ export class StreamService {
     return settling;
   }
 
-  /** Whatever goes wrong once audio has come, it stays in the spool until it is handed in. */
+  /** Whatever fails once audio has arrived, it stays in the spool until it is submitted. */
   private async settleStream(spool: StreamSpool, live: LiveStream): Promise<VerificationDetailAnswer> {
-    const { log } = this.handIn;
+    const { log } = this.services;
     const { facts } = spool.spooled;
     try {
       const scored = await endOf(live);
@@ -168,45 +177,42 @@ export class StreamService {
           { err: scored.error, stream: facts.id },
           'a stream could not be scored while it arrived; the workers score it',
         );
-      const batch = await handInStream(this.handIn, spool.spooled, 'result' in scored ? scored.result : null);
+      const batch = await submitStream(this.services, spool.spooled, 'result' in scored ? scored.result : null);
       await this.release(spool.spooled, batch);
-      return await readOutcome(this.handIn, batch, workerSecondsMax);
+      return await readOutcome(this.services, batch, workerSecondsMax);
     } catch (error) {
       if (!isServiceError(error, 'recording_refused'))
-        log.error({ err: error, stream: facts.id }, 'a stream could not be handed in');
+        log.error({ err: error, stream: facts.id }, 'a stream could not be submitted');
       throw error;
     }
   }
 
-  private async handInOrphans(): Promise<void> {
-    for (const spooled of await this.spools.orphans((id) => this.open.has(id))) await this.handInOrphan(spooled);
+  private async submitOrphans(): Promise<void> {
+    for (const spooled of await this.spools.orphans((id) => this.open.has(id))) await this.submitOrphan(spooled);
   }
 
-  /** Lets go of a stream that was handed in, once its audio is stored. */
+  /** Removes the spool of a submitted stream, once its audio is stored. */
   private async release(spooled: SpooledStream, batch: Batch): Promise<void> {
-    if (await isAudioStored(this.handIn, batch)) return this.spools.remove(spooled);
-    this.handIn.log.error(
+    if (await isAudioStored(this.services, batch)) return this.spools.remove(spooled);
+    this.services.log.error(
       { stream: spooled.facts.id, batch: batch.id },
       'the audio of a stream was refused, and is put aside',
     );
     await this.spools.setAside(spooled);
   }
 
-  /** One that cannot be handed in does not hold up the others. */
-  private async handInOrphan(spooled: SpooledStream): Promise<void> {
-    const { log } = this.handIn;
+  /** One that cannot be submitted does not delay the others. */
+  private async submitOrphan(spooled: SpooledStream): Promise<void> {
+    const { log } = this.services;
     try {
       if (!(await this.spools.mend(spooled))) return await this.spools.remove(spooled);
-      const batch = await handInStream(this.handIn, spooled, null);
-      log.info({ stream: spooled.facts.id, batch: batch.id }, 'a stream that was left is handed in');
+      const batch = await submitStream(this.services, spooled, null);
+      log.info({ stream: spooled.facts.id, batch: batch.id }, 'an orphaned stream is submitted');
       await this.release(spooled, batch);
     } catch (error) {
       if (!isServiceError(error) || error.facts.retry)
-        return log.warn({ err: error, stream: spooled.facts.id }, 'a stream that was left could not be handed in yet');
-      log.error(
-        { err: error, stream: spooled.facts.id },
-        'a stream that was left cannot be handed in, and is put aside',
-      );
+        return log.warn({ err: error, stream: spooled.facts.id }, 'an orphaned stream could not be submitted yet');
+      log.error({ err: error, stream: spooled.facts.id }, 'an orphaned stream cannot be submitted, and is put aside');
       await this.spools
         .setAside(spooled)
         .catch((cause: unknown) =>
@@ -246,21 +252,25 @@ export class OpenStream {
     this.sender = sender;
   }
 
-  /** Told once its model and its spool are there. */
+  /** Sets what it is made of, once its model is resolved and its spool is open. */
   begin(begun: BegunStream): void {
     this.begun = begun;
+  }
+
+  get hasBegun(): boolean {
+    return this.begun !== undefined;
   }
 
   get model(): ResolvedModel {
     return this.parts.model;
   }
 
-  /** Seconds of audio that came. */
+  /** Seconds of received audio. */
   get receivedSeconds(): number {
     return secondsOf(this.parts.spool.received, this.parts.format);
   }
 
-  /** Bytes of audio that came. */
+  /** Bytes of received audio. */
   get receivedBytes(): number {
     return this.parts.spool.received;
   }
@@ -289,14 +299,11 @@ export class OpenStream {
   }
 
   /**
-   * Ends the stream; what came is verified and stored. Asked again it says the same.
-   * @throws ServiceError `recording_refused` if no whole sample came; what else goes wrong is made up for later
+   * Ends the stream; what was received is verified and stored. Further calls return the same promise.
+   * @throws ServiceError `recording_refused` if no whole sample was received; other failures are retried later
    */
   settle(): Promise<VerificationDetailAnswer> {
-    return (this.settled ??=
-      this.begun === undefined
-        ? Promise.reject(new ServiceError('interrupted', { operation: 'begin stream' }))
-        : this.begun.settle());
+    return (this.settled ??= this.parts.settle());
   }
 
   private get parts(): BegunStream {
@@ -317,7 +324,7 @@ function endOf(live: LiveStream): Promise<End> {
 /** @throws ServiceError `recording_refused` for a format that no recording may have */
 function requireReadable(
   { sampleRate, channels }: StreamFormat,
-  { audioSampleRateMax, audioChannelsMax }: StreamHandIn['config'],
+  { audioSampleRateMax, audioChannelsMax }: SubmissionServices['config'],
 ): void {
   const sampleRateMax = Math.min(audioSampleRateMax, resampleRates.max);
   if (sampleRate > sampleRateMax)
@@ -334,28 +341,10 @@ function requireReadable(
     );
 }
 
-/** The model of a stream, which is known before any of its audio. @throws ServiceError as {@link StreamService.begin} */
-function modelOf(registry: ModelRegistry, requested: string, sampleRate: number): ResolvedModel {
-  const resolution = registry.resolve(requested);
-  if (resolution.kind === 'unknown')
-    throw new ServiceError('model_unknown', {
-      operation: 'begin stream',
-      object: requested,
-      hint: '`caller-trust models list` shows those there are.',
-    });
-  if (resolution.kind === 'removed') {
-    const { model, replacedBy } = resolution;
-    throw new ServiceError('model_removed', {
-      operation: 'begin stream',
-      object: model,
-      hint: replacedBy === null ? undefined : `${replacedBy} takes its place.`,
-    });
-  }
+/** @throws ServiceError as {@link StreamService.begin} */
+function requireStreamModel(registry: ModelRegistry, requested: string, sampleRate: number): ResolvedModel {
   try {
-    return chooseModel(
-      resolution.kind === 'auto' ? { ...resolution, byRate: true } : { phone: resolution.model, digital: null },
-      sampleRate,
-    );
+    return chooseModel(requireModels(registry, requested), sampleRate);
   } catch (error) {
     throw error instanceof AudioRefusal ? refused(error) : error;
   }

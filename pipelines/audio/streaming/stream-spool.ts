@@ -25,7 +25,7 @@ const factsForm = z.strictObject({
 /** What a stream is, beside its audio. */
 export type StreamFacts = Readonly<Omit<z.output<typeof factsForm>, 'holder'>>;
 
-/** Where the audio and the facts of a stream lie while it is not handed in. */
+/** The audio and the facts of a stream until it is submitted. */
 export interface SpooledStream {
   readonly facts: StreamFacts;
   readonly audioPath: string;
@@ -54,12 +54,12 @@ export class SpoolDirectory {
     this.holder = holder;
   }
 
-  /** Leaves what is here to whoever shares the directory, or opens it next. */
+  /** Leaves the streams to other processes that share the directory, or open it next. */
   close(): void {
     endHolder(this.holder);
   }
 
-  /** Begins the spool of a stream: its facts first, since audio without them can never be handed in. */
+  /** Begins the spool of a stream: its facts first, since audio without them can never be submitted. */
   async create(facts: StreamFacts): Promise<StreamSpool> {
     const spooled = this.spooled(facts);
     await this.writeFacts(facts);
@@ -71,15 +71,15 @@ export class SpoolDirectory {
     return spool;
   }
 
-  /** Says that streams are still received, for those who cannot see this process. */
+  /** Heartbeat of streams that are still received, for processes that cannot see this one. */
   async touch(ids: Iterable<string>): Promise<void> {
     const now = new Date();
-    for (const id of ids) await utimes(this.factsPath(id), now, now).catch(() => {}); // it was handed in meanwhile
+    for (const id of ids) await utimes(this.factsPath(id), now, now).catch(() => {}); // it was submitted meanwhile
   }
 
   /**
    * The streams of processes that are dead, and of this one those that `isOurs` does not know. One whose facts cannot be read as such is
-   * put aside, and does not hold up the others.
+   * put aside, and does not delay the others.
    */
   async orphans(isOurs: (id: string) => boolean): Promise<SpooledStream[]> {
     const orphans: SpooledStream[] = [];
@@ -110,23 +110,23 @@ export class SpoolDirectory {
     }
   }
 
-  /** Forgets a stream that is handed in. */
+  /** Removes a stream that is submitted. */
   async remove({ facts, audioPath }: SpooledStream): Promise<void> {
     await rm(this.factsPath(facts.id), { force: true });
     await rm(audioPath, { force: true });
   }
 
-  /** Puts a stream aside that can never be handed in, for a person to look at. */
+  /** Puts a stream aside that can never be submitted, for a person to inspect. */
   async setAside({ facts: { id } }: { readonly facts: Pick<StreamFacts, 'id'> }): Promise<void> {
     await whereThere(rename(this.audioPath(id), join(this.directory, `${id}.refused.wav`)));
     await whereThere(rename(this.factsPath(id), join(this.directory, `${id}.refused.json`)));
   }
 
-  /** The facts of a stream that nobody receives any more. */
+  /** The facts of a stream that no process receives any more. */
   private async readOrphan(id: string): Promise<StreamFacts | undefined> {
     const path = this.factsPath(id);
     const read = await whereThere(Promise.all([readFile(path, 'utf8'), stat(path)]));
-    if (read === undefined) return undefined; // it was handed in meanwhile
+    if (read === undefined) return undefined; // it was submitted meanwhile
     const [text, { mtimeMs }] = read;
     const parsed = parseFacts(text);
     if (parsed?.id !== id) {
@@ -137,7 +137,7 @@ export class SpoolDirectory {
     return holder.token !== this.holder.token && (await holderLives(holder, mtimeMs)) ? undefined : facts;
   }
 
-  /** Under their name they are whole, whatever happens. */
+  /** Written aside and renamed: under their name they are complete. */
   private async writeFacts(facts: StreamFacts): Promise<void> {
     const text = `${JSON.stringify({ ...facts, holder: this.holder })}\n`;
     await writeWholeFile(this.factsPath(facts.id), text, { durable: true, mode: 0o640 }).catch((cause: unknown) => {
@@ -276,7 +276,7 @@ async function whereThere<Value>(work: Promise<Value>): Promise<Value | undefine
   }
 }
 
-/** Undefined of a text that is none. */
+/** Undefined for malformed text. */
 function parseFacts(text: string): z.output<typeof factsForm> | undefined {
   try {
     return factsForm.parse(JSON.parse(text));

@@ -1,7 +1,6 @@
 import { ServiceError } from '../../../runtime/errors.ts';
 import { readContent } from '../store/audio-store.ts';
 import { defaultSettings } from '../batches/batch-settings.ts';
-import type { ResolvedModel } from '../models/registry.ts';
 import { AudioRefusal } from '../reasons.ts';
 import type { ScoringPool } from '../scoring/scoring-pool.ts';
 import type { ScoredRecording, Scores } from '../verification.ts';
@@ -9,18 +8,12 @@ import { embedVoice, type VoiceEmbedder, type VoiceWork } from './voice-enrolmen
 import { judgeVoice, type AuthenticityAnswer, type IdentityAnswer, type VoiceJudgement } from './voice-judgement.ts';
 import { scoreIdentity } from '../voiceprint/identity-score.ts';
 import { openVoiceprint, readVoiceprint, recordVoiceVerification, type OpenedVoiceprint } from './voiceprint-store.ts';
-
-/** Models of authenticity that a recording may be scored with. With both, or `byRate`, its sample rate decides. */
-export interface AuthenticityModels {
-  readonly phone: ResolvedModel | null;
-  readonly digital: ResolvedModel | null;
-  readonly byRate?: boolean | undefined;
-}
+import type { ModelChoice } from '../models/named-model.ts';
 
 /** What a recording is compared with. */
 export interface VoiceComparison extends VoiceWork {
   readonly pool: VoiceEmbedder & Pick<ScoringPool, 'score'>;
-  readonly authenticity: AuthenticityModels;
+  readonly authenticity: ModelChoice;
 }
 
 /** Whether a recording is of the enrolled person, with its synthesis and replay scores beside. */

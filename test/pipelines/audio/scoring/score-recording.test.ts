@@ -6,7 +6,8 @@ import type { DecodeLimits } from '../../../../pipelines/audio/decode/recording.
 import { digestOfManifest } from '../../../../pipelines/audio/models/manifest.ts';
 import type { ResolvedModel } from '../../../../pipelines/audio/models/registry.ts';
 import { OpenModels } from '../../../../pipelines/audio/scoring/open-models.ts';
-import { chooseModel, scoreRecording, type ModelChoice } from '../../../../pipelines/audio/scoring/score-recording.ts';
+import { chooseModel, type ModelChoice } from '../../../../pipelines/audio/models/named-model.ts';
+import { scoreRecording } from '../../../../pipelines/audio/scoring/score-recording.ts';
 import type { ChannelMode } from '../../../../pipelines/audio/verification.ts';
 import {
   spectrogramGraph,

@@ -167,6 +167,15 @@ describe('a stream', () => {
     expect(await itemOf(await batchOf(stream.id))).toMatchObject({ state: 'performed' });
   });
 
+  it('that begins while its service closes is refused, and leaves nothing', async () => {
+    const stateDir = newFolder();
+    const service = await start(stateDir);
+    const begun = service.begin(startOf('phone'), owner, watcher);
+    await Promise.all([expect(begun).rejects.toMatchObject({ code: 'interrupted' }), service.close(0)]);
+    expect(service.count()).toBe(0);
+    expect(await readdir(spoolOf(stateDir))).toEqual([]);
+  });
+
   it('whose process hangs is scored by another one', async () => {
     const service = await start(newFolder(), undefined, { AUDIO_WORK_SECONDS_MAX: '10' });
     let windows = 0;

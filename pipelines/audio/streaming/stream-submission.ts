@@ -8,41 +8,41 @@ import { finishBatch, hasEnded, readBatch, type Batch } from '../batches/batch.t
 import { submitBatch, type BatchSubmission } from '../batches/batch-intake.ts';
 import { loadRegistry } from '../models/registry.ts';
 import { performChunk } from '../batches/perform-chunk.ts';
-import { chooseModel } from '../scoring/score-recording.ts';
+import { chooseModel } from '../models/named-model.ts';
 import { listVerifications } from '../batches/verification-record.ts';
 import { findVerification, type VerificationDetailAnswer } from '../batches/verification-answer.ts';
 import type { ScoredRecording } from '../verification.ts';
 import type { SpooledStream } from './stream-spool.ts';
 
-/** What streams are handed in with. */
-export interface StreamHandIn {
+/** What the submission of streams needs. */
+export interface SubmissionServices {
   readonly db: Pool;
   readonly config: Config;
   readonly log: Log;
-  /** Hands a batch in and queues it for the workers; does no more than queue one that is there. */
+  /** Submits a batch and queues it for the workers; one that exists is only queued. */
   readonly requestVerification: (submission: BatchSubmission) => Promise<{ readonly batch: Batch }>;
 }
 
-/** Milliseconds between two looks for the end of a batch that a worker performs. */
+/** Milliseconds between two polls of a batch that a worker performs. */
 const pollMs = 200;
 
 /**
- * Makes an ordinary verification of a stream that has ended: its audio becomes a stored recording, and the scores that were made while it
- * arrived the outcome of a batch of one. Without scores, or where they cannot be used, the workers score it. Safe to do again.
- * @throws ServiceError `database_unavailable` and others of handing in
+ * Submits a stream that has ended as an ordinary verification: its audio becomes a stored recording, and the scores that were computed while
+ * it arrived become the outcome of a batch of one. Without scores, or where they cannot be used, the workers score it. Idempotent.
+ * @throws ServiceError `database_unavailable` and others of {@link submitBatch}
  */
-export async function handInStream(
-  handIn: StreamHandIn,
+export async function submitStream(
+  services: SubmissionServices,
   spooled: SpooledStream,
   scored: ScoredRecording | null,
 ): Promise<Batch> {
   const submission = submissionOf(spooled);
   if (scored !== null) {
-    const batch = await settle(handIn, submission, scored);
+    const batch = await storeScores(services, submission, scored);
     if (batch !== undefined) return batch;
   }
   return (
-    await handIn.requestVerification(submission).catch((error: unknown) => handInRemoved(handIn, submission, error))
+    await services.requestVerification(submission).catch((error: unknown) => submitRemoved(services, submission, error))
   ).batch;
 }
 
@@ -62,9 +62,9 @@ function submissionOf({
   };
 }
 
-/** A model that was removed while audio came ends the item, not the batch: the stream is in the list with the reason. */
-async function handInRemoved(
-  { requestVerification }: StreamHandIn,
+/** A model that was removed while audio arrived fails the item, not the batch: the list shows the stream with the reason. */
+async function submitRemoved(
+  { requestVerification }: SubmissionServices,
   submission: BatchSubmission,
   error: unknown,
 ): Promise<{ readonly batch: Batch }> {
@@ -76,9 +76,9 @@ async function handInRemoved(
   return requestVerification({ ...submission, model: 'auto', items });
 }
 
-/** Stores the scores as the outcome, as a worker would that had made them; undefined if they are not what the batch asks for, or that fails. */
-async function settle(
-  { db, config, log }: StreamHandIn,
+/** Stores the scores as the outcome, as a worker does; undefined if they are of another model than the batch requests, or if that fails. */
+async function storeScores(
+  { db, config, log }: SubmissionServices,
   submission: BatchSubmission,
   scored: ScoredRecording,
 ): Promise<Batch | undefined> {
@@ -114,15 +114,15 @@ async function settle(
   }
 }
 
-/** True if the audio of a stream that was handed in is stored: what was refused has no copy but the spool. */
-export async function isAudioStored({ db }: Pick<StreamHandIn, 'db'>, { batchId }: Batch): Promise<boolean> {
+/** True if the audio of a submitted stream is stored: refused audio has no copy but the spool. */
+export async function isAudioStored({ db }: Pick<SubmissionServices, 'db'>, { batchId }: Batch): Promise<boolean> {
   const [item] = await listVerifications(db, batchId, { after: 0, limit: 1, windows: false });
   return item !== undefined && item.audio !== null;
 }
 
-/** The verification of a batch of one as it stands, after waiting for its end for some time. */
+/** The verification of a batch of one, after waiting at most `secondsMax` for its end. */
 export async function readOutcome(
-  { db }: Pick<StreamHandIn, 'db'>,
+  { db }: Pick<SubmissionServices, 'db'>,
   { id, batchId, owner }: Batch,
   secondsMax: number,
 ): Promise<VerificationDetailAnswer> {
