@@ -133,11 +133,12 @@ async function startService(store: ArtefactStore): Promise<Service> {
   const keyRows = {
     [sql('access/list_usable_keys')]: [
       {
-        key_id: parts.keyId,
+        keyId: parts.keyId,
         client: 'bench',
-        key_hash: hashKey(parts.random, secret),
+        hash: hashKey(parts.random, secret),
         scopes: ['caches:read'],
-        expires_at: null,
+        brand: null,
+        expiresAt: null,
       },
     ],
   };
@@ -165,29 +166,20 @@ async function startService(store: ArtefactStore): Promise<Service> {
     key: formatKey(parts),
     async publish({ file, index, segments, rows }, version, deltas) {
       const at = new Date();
-      const row = {
-        ...artefact,
+      const published = {
         version,
-        status: 'fresh',
-        stale_code: null,
-        confirmed_as_of: at,
-        build_id: version,
-        as_of: at,
-        built_at: at,
-        published_at: at,
+        buildId: version,
+        asOf: at,
+        builtAt: at,
+        publishedAt: at,
         rows,
         levels: {},
-        categories_version: 1,
-        file_sha256: file.sha256,
-        file_bytes: file.bytes,
-        plain_sha256: file.plainSha256,
-        plain_bytes: file.plainBytes,
-        previous_version: null,
-        index_sha256: index.sha256,
-        index_bytes: index.bytes,
-        segments: segments.length,
+        categoriesVersion: 1,
+        file,
+        index: { ...index, segments: segments.length },
         deltas,
       };
+      const row = { ...artefact, status: 'fresh', stale: null, confirmedAsOf: at, published, previous: null };
       await publications.refresh(makeRows({ [sql('caches/list_publications')]: [row] }));
     },
     close: () => app.close(),

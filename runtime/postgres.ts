@@ -115,16 +115,17 @@ export async function withPoolClient<Result>(
   }
 }
 
-/** All rows of a statement, their columns in camelCase: `batch_id` is `batchId`. What is inside of JSON values stays as it is. */
+/**
+ * All rows of a statement, their columns in camelCase: `batch_id` is `batchId`. A column `"file.plain_bytes"` is `plainBytes` of the object
+ * `file`; that object is null where a column `file` before it is false or NULL. What is inside of JSON values stays as it is.
+ */
 export async function queryRows<Row extends object>(
   db: Queryable,
   statement: string,
   values: unknown[] = [],
 ): Promise<Row[]> {
   const { rows } = await db.query<Record<string, unknown>>(statement, values);
-  return rows.map(
-    (row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [toCamelCase(column), value])) as Row,
-  );
+  return rows.map(toRecord) as Row[];
 }
 
 /** The one row of a statement, or undefined; columns as in {@link queryRows}. */
@@ -137,15 +138,34 @@ export async function queryRow<Row extends object>(
   return rows[0];
 }
 
-/** Statements are a closed list, so the names of their columns are. */
-const camelCaseNames = new Map<string, string>();
+function toRecord(row: Readonly<Record<string, unknown>>): object {
+  const record: Record<string, unknown> = {};
+  for (const [column, value] of Object.entries(row)) {
+    const names = toNames(column);
+    let part: Record<string, unknown> | null = record;
+    for (const name of names.slice(0, -1)) part &&= openPart(part, name);
+    if (part) part[names.at(-1)!] = value;
+  }
+  return record;
+}
 
-function toCamelCase(column: string): string {
-  const known = camelCaseNames.get(column);
+/** The object inside of a record, which its first column makes; null if the column of its name says that it is absent. */
+function openPart(record: Record<string, unknown>, name: string): Record<string, unknown> | null {
+  const present = record[name];
+  if (present === undefined || present === true) record[name] = {};
+  else if (present === false) record[name] = null;
+  return record[name] as Record<string, unknown> | null;
+}
+
+/** Statements are a closed list, so the names of their columns are. */
+const namesOfColumns = new Map<string, readonly string[]>();
+
+function toNames(column: string): readonly string[] {
+  const known = namesOfColumns.get(column);
   if (known !== undefined) return known;
-  const name = column.replace(/_([a-z0-9])/g, (_, first: string) => first.toUpperCase());
-  camelCaseNames.set(column, name);
-  return name;
+  const names = column.replace(/_([a-z0-9])/g, (_, first: string) => first.toUpperCase()).split('.');
+  namesOfColumns.set(column, names);
+  return names;
 }
 
 /** An error that says that the database cannot be reached, with the cause. */

@@ -6,6 +6,7 @@ import { ServiceError } from '../../runtime/errors.ts';
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { adviceOn } from '../http/error-advice.ts';
+import { pageOf } from '../http/paging.ts';
 export type { Manifest };
 
 /** An artefact in the list: what readers are given, or why they are given nothing. */
@@ -53,21 +54,6 @@ export interface ArtefactVersion {
     readonly changed: number;
     readonly removed: number;
   } | null;
-}
-
-interface VersionRow {
-  version: number;
-  runId: number;
-  asOf: Date;
-  publishedAt: Date;
-  rows: number;
-  fileBytes: number;
-  plainBytes: number;
-  fileSha256: string;
-  deltaBytes: number | null;
-  added: number;
-  changed: number;
-  removed: number;
 }
 
 /** Every artefact that a night was to build, by cache and country: some 250 countries a cache at most, so all at once. */
@@ -132,30 +118,13 @@ export async function listArtefactVersions(
   db: Queryable,
   { cache, country }: ArtefactName,
   { before = null, limit }: { readonly before?: number | null; readonly limit: number },
-): Promise<{ versions: ArtefactVersion[]; next: string | null }> {
-  const rows = await queryRows<VersionRow>(db, sql('console/list_artefact_versions'), [
+): Promise<{ versions: readonly ArtefactVersion[]; next: string | null }> {
+  const rows = await queryRows<ArtefactVersion>(db, sql('console/list_artefact_versions'), [
     cache,
     country,
     before,
     limit + 1,
   ]);
-  const versions = rows.slice(0, limit).map(versionOf);
-  return { versions, next: rows.length > limit ? String(versions.at(-1)!.version) : null };
-}
-
-function versionOf(row: VersionRow): ArtefactVersion {
-  return {
-    version: row.version,
-    runId: row.runId,
-    asOf: row.asOf,
-    publishedAt: row.publishedAt,
-    rows: row.rows,
-    bytes: row.fileBytes,
-    plainBytes: row.plainBytes,
-    sha256: row.fileSha256,
-    delta:
-      row.deltaBytes === null
-        ? null
-        : { bytes: row.deltaBytes, added: row.added, changed: row.changed, removed: row.removed },
-  };
+  const page = pageOf(rows, limit, ({ version }) => version);
+  return { versions: page.rows, next: page.next };
 }

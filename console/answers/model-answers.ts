@@ -1,11 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { listDefaultChanges, type DefaultChange } from '../../pipelines/audio/drift/move-default.ts';
+import { listDriftReports } from '../../pipelines/audio/drift/drift-record.ts';
+import {
+  listAllDefaultChanges,
+  listDefaultChanges,
+  type DefaultChange,
+  type ListedDefaultChange,
+} from '../../pipelines/audio/drift/move-default.ts';
 import type { DriftReport } from '../../pipelines/audio/drift/drift-report.ts';
 import type { ModelManifest } from '../../pipelines/audio/models/manifest.ts';
 import type { ModelRegistry, RegistryEntry } from '../../pipelines/audio/models/registry.ts';
 import { openVoiceModel, type VoiceModel } from '../../pipelines/audio/voices/voice-model.ts';
-import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
+import { queryRow, type Queryable } from '../../runtime/postgres.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { sql } from '../../sql/sql.ts';
 import { pageOf } from '../http/paging.ts';
@@ -70,24 +76,6 @@ export async function readBeside(directory: string | null, name: 'card.md' | 'de
     throw error;
   });
   return text === null || text.length > cardBytesMax ? null : text;
-}
-
-/** A default that was set here, with the one before; null where that was the registry's. */
-export type ListedDefaultChange = DefaultChange & { readonly before: string | null };
-
-/** When defaults were set here, newest first. */
-export async function listAllDefaultChanges(db: Queryable, limit: number): Promise<ListedDefaultChange[]> {
-  const rows = await queryRows<{
-    family: DefaultChange['family'];
-    model: string;
-    before: string | null;
-    since: Date;
-    setBy: string;
-    reason: string;
-    reportId: number | null;
-    forced: boolean;
-  }>(db, sql('console/list_default_changes'), [limit]);
-  return rows.map(({ setBy, reportId, ...change }) => ({ ...change, setBy, reportId }));
 }
 
 /** Changes of defaults that the page of the models shows. */
@@ -169,25 +157,9 @@ export async function listReports(
     limit,
   }: { readonly before?: number | undefined; readonly model?: string | undefined; readonly limit: number },
 ): Promise<{ reports: ListedReport[]; next: string | null }> {
-  const rows = await queryRows<{
-    reportId: number;
-    oldModel: string;
-    newModel: string;
-    batch: string;
-    madeAt: Date;
-    madeBy: string;
-    counts: DriftReport['counts'];
-  }>(db, sql('console/list_drift_reports'), [before ?? null, model ?? null, limit + 1]);
-  const { rows: shown, next } = pageOf(rows, limit, ({ reportId }) => reportId);
-  const reports = shown.map((row) => ({
-    reportId: row.reportId,
-    old: row.oldModel,
-    new: row.newModel,
-    batch: row.batch,
-    madeAt: row.madeAt,
-    madeBy: row.madeBy,
-    counts: row.counts,
-  }));
+  const found = await listDriftReports(db, { before, model, limit: limit + 1 });
+  const { rows, next } = pageOf(found, limit, ({ reportId }) => reportId);
+  const reports = rows.map((report) => ({ ...report, old: report.old.model, new: report.new.model }));
   return { reports, next };
 }
 
@@ -201,18 +173,14 @@ export interface StoredReport {
 
 /** @throws ServiceError `drift_report_unknown` if no report has this id */
 export async function readReport(db: Queryable, reportId: number): Promise<StoredReport> {
-  const row = await queryRow<{ reportId: number; madeAt: Date; madeBy: string; report: DriftReport }>(
-    db,
-    sql('console/read_drift_report'),
-    [reportId],
-  );
-  if (row === undefined)
+  const report = await queryRow<StoredReport>(db, sql('console/read_drift_report'), [reportId]);
+  if (report === undefined)
     throw new ServiceError('drift_report_unknown', {
       operation: 'read drift report',
       object: String(reportId),
       hint: 'The page of the models lists those there are.',
     });
-  return { reportId: row.reportId, madeAt: row.madeAt, madeBy: row.madeBy, report: row.report };
+  return report;
 }
 
 /** Flips and recordings without a comparison that a page shows; the command prints the whole report. */

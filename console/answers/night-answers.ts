@@ -1,4 +1,4 @@
-import { findCache, formatArtefact, type CacheName } from '../../pipelines/caches/definition.ts';
+import { formatArtefact, type CacheName } from '../../pipelines/caches/definition.ts';
 import { readNight, type LapsedBrand, type NightState } from '../../pipelines/caches/night/night-report.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
@@ -74,27 +74,6 @@ interface CellRow {
   state: CellState;
   failureCode: string | null;
   nights: number;
-}
-
-interface SummaryRow {
-  runId: number;
-  nightDate: string;
-  trigger: NightState['trigger'];
-  state: NightState['state'];
-  outcome: NightState['outcome'];
-  onlyCache: string | null;
-  onlyCountry: string | null;
-  acceptShrink: boolean;
-  fullBuild: boolean;
-  requestedBy: string;
-  requestedAt: Date;
-  openedAt: Date | null;
-  finishedAt: Date | null;
-  files: number;
-  filesEnded: number;
-  filesFailed: number;
-  rows: number;
-  rowsExpected: number;
 }
 
 interface StandingRow {
@@ -181,30 +160,17 @@ export async function listNights(
   db: Queryable,
   { oldest, newest }: { readonly oldest: string; readonly newest: string },
 ): Promise<NightSummary[]> {
-  const rows = await queryRows<SummaryRow>(db, sql('console/list_nights'), [oldest, newest, nightsMax]);
-  return rows.map((row) => ({
-    runId: row.runId,
-    date: row.nightDate,
-    trigger: row.trigger,
-    state: row.state,
-    outcome: row.outcome,
-    only: scopeOf(row),
-    acceptShrink: row.acceptShrink,
-    full: row.fullBuild,
-    requestedBy: row.requestedBy,
-    requestedAt: row.requestedAt,
-    openedAt: row.openedAt,
-    finishedAt: row.finishedAt,
-    files: row.files,
-    filesEnded: row.filesEnded,
-    filesFailed: row.filesFailed,
-    rows: row.rows,
-    rowsExpected: row.rowsExpected,
-  }));
+  const nights = await queryRows<ScopedRow<NightSummary>>(db, sql('console/list_nights'), [oldest, newest, nightsMax]);
+  return nights.map(withScope);
 }
 
-function scopeOf({ onlyCache, onlyCountry }: { onlyCache: string | null; onlyCountry: string | null }): string | null {
-  return onlyCache === null ? null : formatArtefact({ cache: onlyCache, country: onlyCountry ?? '' });
+/** A row with the artefacts that were asked for as the database has them. */
+type ScopedRow<Record> = Omit<Record, 'only'> & {
+  readonly only: { readonly cache: string; readonly country: string } | null;
+};
+
+function withScope<Row extends ScopedRow<object>>(row: Row): Omit<Row, 'only'> & { readonly only: string | null } {
+  return { ...row, only: row.only && formatArtefact(row.only) };
 }
 
 /** Why something failed, and what to do about it. */
@@ -265,103 +231,24 @@ export interface NightDetail {
   readonly others: readonly NightSummary[];
 }
 
-interface RequestRow {
-  onlyCache: string | null;
-  onlyCountry: string | null;
-  acceptShrink: boolean;
-  fullBuild: boolean;
-  asOf: Date | null;
-  evaluatedAt: Date | null;
-}
+/** What was asked of a night, and the instants that it was made of. */
+type NightRequest = Pick<NightDetail['night'], 'only' | 'acceptShrink' | 'full' | 'asOf' | 'evaluatedAt'>;
 
-interface BuildRow {
-  cache: CacheName;
-  country: string;
-  state: NightBuild['state'];
-  kind: NightBuild['kind'];
-  rowsExpected: number;
-  rows: number | null;
-  rowsRead: number | null;
-  segments: number | null;
-  segmentsDiffering: number | null;
-  attempts: number;
-  startedAt: Date | null;
-  builtAt: Date | null;
-  fileBytes: number | null;
-  plainBytes: number | null;
-  failureCode: string | null;
-  failureReason: string;
-  version: number | null;
-  versionBefore: number | null;
-  rowsBefore: number | null;
-}
+type BuildRow = Omit<NightBuild, 'failure'> & { readonly failure: Omit<FailureFacts, 'advice'> | null };
 
 /**
  * A night with its builds, whether it is finished or not.
  * @throws ServiceError `night_unknown`
  */
 export async function readWholeNight(db: Queryable, runId: number): Promise<NightDetail> {
-  const {
-    runId: id,
-    date,
-    trigger,
-    state,
-    outcome,
-    generation,
-    requestedAt,
-    requestedBy,
-    openedAt,
-    finishedAt,
-    failure,
-    report,
-  } = await readNight(db, { runId });
-  const asked = (await queryRow<RequestRow>(db, sql('console/find_night'), [runId]))!;
+  const { failure, report, builds: _states, ...night } = await readNight(db, { runId });
+  const asked = (await queryRow<ScopedRow<NightRequest>>(db, sql('console/find_night'), [runId]))!;
   const builds = await queryRows<BuildRow>(db, sql('console/list_night_builds'), [runId]);
   return {
-    night: {
-      runId: id,
-      date,
-      trigger,
-      state,
-      outcome,
-      generation,
-      requestedAt,
-      requestedBy,
-      openedAt,
-      finishedAt,
-      only: scopeOf(asked),
-      acceptShrink: asked.acceptShrink,
-      full: asked.fullBuild,
-      asOf: asked.asOf,
-      evaluatedAt: asked.evaluatedAt,
-      failure: failure && failureOf(failure),
-    },
-    builds: builds.map(buildOf),
+    night: { ...night, ...withScope(asked), failure: failure && failureOf(failure) },
+    builds: builds.map((build) => ({ ...build, failure: build.failure && failureOf(build.failure) })),
     lapsed: report?.lapsed ?? [],
-    others: (await listNights(db, { oldest: date, newest: date })).filter((other) => other.runId !== runId),
-  };
-}
-
-function buildOf(row: BuildRow): NightBuild {
-  const isBuilt = row.builtAt !== null;
-  return {
-    cache: findCache(row.cache).name,
-    country: row.country,
-    state: row.state,
-    kind: row.kind,
-    version: row.version ?? row.versionBefore,
-    rowsExpected: row.rowsExpected,
-    rows: row.rows,
-    rowsBefore: row.rowsBefore,
-    rowsRead: isBuilt ? row.rowsRead : null,
-    segments: row.segments,
-    segmentsDiffering: row.segmentsDiffering,
-    attempts: row.attempts,
-    startedAt: row.startedAt,
-    builtAt: row.builtAt,
-    bytes: row.fileBytes,
-    plainBytes: row.plainBytes,
-    failure: row.failureCode === null ? null : failureOf({ code: row.failureCode, reason: row.failureReason }),
+    others: (await listNights(db, { oldest: night.date, newest: night.date })).filter((other) => other.runId !== runId),
   };
 }
 

@@ -41,28 +41,9 @@ export class KeyTable {
 
   /** Reads the usable keys and replaces what is known, all at once. */
   async refresh(db: Queryable): Promise<void> {
-    const rows = await queryRows<{
-      keyId: string;
-      client: string;
-      keyHash: Buffer;
-      scopes: string[];
-      brandHandle: string | null;
-      expiresAt: Date | null;
-    }>(db, sql('access/list_usable_keys'));
+    const keys = await queryRows<UsableKey>(db, sql('access/list_usable_keys'));
     this.#proven = new Map();
-    this.#keys = new Map(
-      rows.map((row) => [
-        row.keyId,
-        {
-          keyId: row.keyId,
-          client: row.client,
-          hash: row.keyHash,
-          scopes: row.scopes,
-          brand: row.brandHandle,
-          expiresAt: row.expiresAt,
-        },
-      ]),
-    );
+    this.#keys = new Map(keys.map((key) => [key.keyId, key]));
   }
 
   /**

@@ -104,27 +104,8 @@ export async function createKey(
 }
 
 /** Every key that was ever made, by client and age. */
-export async function listKeys(db: Queryable): Promise<ListedKey[]> {
-  const rows = await queryRows<{
-    keyId: string;
-    client: string;
-    scopes: string[];
-    brandHandle: string | null;
-    state: ListedKey['state'];
-    createdAt: Date;
-    expiresAt: Date | null;
-    revokedAt: Date | null;
-  }>(db, sql('access/list_keys'));
-  return rows.map((row) => ({
-    keyId: row.keyId,
-    client: row.client,
-    scopes: row.scopes,
-    brand: row.brandHandle,
-    state: row.state,
-    createdAt: row.createdAt,
-    expiresAt: row.expiresAt,
-    revokedAt: row.revokedAt,
-  }));
+export function listKeys(db: Queryable): Promise<ListedKey[]> {
+  return queryRows<ListedKey>(db, sql('access/list_keys'));
 }
 
 /**
@@ -138,7 +119,7 @@ export async function revokeKey(
   const row = await queryRow<{ keyId: string; client: string; revokedAt: Date }>(db, sql('access/revoke_key'), [keyId]);
   if (row === undefined)
     throw new ServiceError('key_unknown', { operation: 'revoke key', hint: '`caller-trust keys list` shows the ids.' });
-  return { keyId: row.keyId, client: row.client, revokedAt: row.revokedAt };
+  return row;
 }
 
 function checkClient(client: string): string {

@@ -254,23 +254,6 @@ function canonical(value: unknown): string {
   );
 }
 
-interface OperationTableRow {
-  operationId: number;
-  owner: string;
-  idempotencyKey: string;
-  kind: OperationKind;
-  request: CheckedRequest;
-  letterDocumentId: number | null;
-  numbersDocumentId: number | null;
-  requestedBy: string;
-  requestedAt: Date;
-  state: Operation['state'];
-  finishedAt: Date | null;
-  result: OperationResult | null;
-  failureCode: ErrorCode | null;
-  failureReason: string;
-}
-
 /** The error for an operation that is not there, or that who asks may not see. */
 export function operationUnknown(operationId: number): ServiceError {
   return new ServiceError('operation_unknown', { operation: 'read branding operation', object: String(operationId) });
@@ -278,23 +261,9 @@ export function operationUnknown(operationId: number): ServiceError {
 
 /** @throws ServiceError `operation_unknown` */
 export async function readOperationRecord(db: Queryable, operationId: number): Promise<OperationRecord> {
-  const row = await queryRow<OperationTableRow>(db, sql('branding/read_operation'), [operationId]);
-  if (row === undefined) throw operationUnknown(operationId);
-  return {
-    operationId: row.operationId,
-    kind: row.kind,
-    owner: row.owner,
-    key: row.idempotencyKey,
-    requestedBy: row.requestedBy,
-    requestedAt: row.requestedAt,
-    state: row.state,
-    finishedAt: row.finishedAt,
-    result: row.result,
-    failure: row.failureCode === null ? null : { code: row.failureCode, reason: row.failureReason },
-    request: row.request,
-    letterDocumentId: row.letterDocumentId,
-    numbersDocumentId: row.numbersDocumentId,
-  };
+  const record = await queryRow<OperationRecord>(db, sql('branding/read_operation'), [operationId]);
+  if (record === undefined) throw operationUnknown(operationId);
+  return record;
 }
 
 /**

@@ -251,18 +251,6 @@ function readRows(
   return readFeedRows(bytes, { ...feed.format, shape: shapeOf(options) }, limits.feedLineBytesMax);
 }
 
-interface MeasureRow {
-  numbers: number;
-  newNumbers: number;
-  duplicates: number;
-  knownRows: number;
-  topNumberRows: number;
-  topStateRows: number | null;
-  oldRows: number | null;
-  tooOldRows: number | null;
-  levels: Record<string, number> | null;
-}
-
 interface LoadEnd {
   readonly state: 'done' | 'held' | 'failed';
   readonly gates: readonly GateBreach[];
@@ -270,6 +258,9 @@ interface LoadEnd {
   readonly tooOld?: number | null;
   readonly failure?: { readonly code: ErrorCode; readonly reason: string };
 }
+
+/** The columns of the statement that measures a feed. */
+type MeasuredRows = Omit<FeedMeasures, 'given' | 'accepted'> & { readonly tooOldRows: number | null };
 
 /** What becomes of staged rows: most of them refused, and the load has failed; past a gate, and it is held; else it is merged. */
 async function endOf(
@@ -283,8 +274,9 @@ async function endOf(
   await client.query(sql('intake/prepare_bulk_work'));
   // Without it the planner takes 200 numbers for granted, and a feed of a million rows that says nothing new takes 1.8 s instead of 1.0.
   await client.query(`ANALYZE ${feed.stagingTable} (phone)`);
-  const row = (await queryRow<MeasureRow>(client, sql(feed.measure), [load.requestedAt, complaintRule.windowDays]))!; // the statement returns one row
-  const measures = measuresOf(counts, row);
+  const values = [load.requestedAt, complaintRule.windowDays];
+  const { tooOldRows, ...measured } = (await queryRow<MeasuredRows>(client, sql(feed.measure), values))!; // the statement returns one row
+  const measures = { given: counts.given, accepted: counts.accepted, ...measured };
   const before = await queryRows<{ measures: FeedMeasures }>(client, sql('intake/list_measures'), [
     load.feed,
     load.source,
@@ -296,27 +288,7 @@ async function endOf(
     before.map((earlier) => earlier.measures),
     limits,
   );
-  return {
-    state: gates.length > 0 && load.decision === null ? 'held' : 'done',
-    gates,
-    measures,
-    tooOld: row.tooOldRows,
-  };
-}
-
-function measuresOf({ given, accepted }: Counts, row: MeasureRow): FeedMeasures {
-  return {
-    given,
-    accepted,
-    numbers: row.numbers,
-    newNumbers: row.newNumbers,
-    duplicates: row.duplicates,
-    knownRows: row.knownRows,
-    topNumberRows: row.topNumberRows,
-    topStateRows: row.topStateRows,
-    oldRows: row.oldRows,
-    levels: row.levels,
-  };
+  return { state: gates.length > 0 && load.decision === null ? 'held' : 'done', gates, measures, tooOld: tooOldRows };
 }
 
 function mostlyRejected(

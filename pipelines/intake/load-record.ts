@@ -84,10 +84,10 @@ export async function failFeedLoad(
 
 /** @throws ServiceError `feed_not_found` */
 export async function readFeedLoad(db: Queryable, loadId: number): Promise<FeedLoad> {
-  const row = await queryRow<LoadRow>(db, sql('intake/read_load'), [loadId]);
-  if (row === undefined)
+  const [load] = await listFeedLoads(db, { loadId, limit: 1 });
+  if (load === undefined)
     throw new ServiceError('feed_not_found', { operation: 'read feed load', object: String(loadId) });
-  return feedLoad(row);
+  return load;
 }
 
 /** An operator's decision on a load that gates hold. */
@@ -132,13 +132,28 @@ export async function decideHeldLoad({
   return load;
 }
 
-/** Loads, newest first: at most `limit`, of one state, older than `before`. */
+/** Loads, newest first: at most `limit`, of one state, older than `before`; with `loadId` that one alone. */
 export async function listFeedLoads(
   db: Queryable,
-  { state, before, limit = 100 }: { state?: FeedLoad['state']; before?: number; limit?: number } = {},
+  {
+    loadId,
+    state,
+    before,
+    limit = 100,
+  }: { loadId?: number; state?: FeedLoad['state']; before?: number; limit?: number } = {},
 ): Promise<FeedLoad[]> {
-  const rows = await queryRows<LoadRow>(db, sql('intake/list_loads'), [state ?? null, before ?? null, limit]);
-  return rows.map(feedLoad);
+  const values = [loadId ?? null, state ?? null, before ?? null, limit];
+  const loads = await queryRows<FeedLoad>(db, sql('intake/list_loads'), values);
+  return loads.map((load) => ({
+    ...load,
+    feed: findFeed(load.feed).name,
+    failure: load.failure && { ...load.failure, code: knownCode(load.failure.code) },
+  }));
+}
+
+/** A stored code; one that a newer version wrote counts as internal. */
+function knownCode(code: ErrorCode): ErrorCode {
+  return code in ERRORS ? code : 'internal';
 }
 
 /** Refused rows of a load in the order of its file: at most `limit`, after line `after`. */
@@ -147,80 +162,5 @@ export async function listFeedRejects(
   loadId: number,
   { after = 0, limit = 100 }: { after?: number; limit?: number } = {},
 ): Promise<FeedReject[]> {
-  const rows = await queryRows<{ lineNumber: number; code: RejectCode; reason: string; excerpt: string }>(
-    db,
-    sql('intake/list_rejects'),
-    [loadId, after, limit],
-  );
-  return rows.map(({ lineNumber: line, code, reason, excerpt }) => ({ line, code, reason, excerpt }));
-}
-
-interface LoadRow {
-  loadId: number;
-  feed: string;
-  fileName: string;
-  fileSha256: string;
-  fileBytes: number;
-  submittedBy: string;
-  state: FeedLoad['state'];
-  requestedAt: Date;
-  startedAt: Date | null;
-  finishedAt: Date | null;
-  rowsGiven: number | null;
-  rowsAccepted: number | null;
-  rowsRejected: number | null;
-  rowsSuperseded: number | null;
-  rowsChanged: number | null;
-  labelsWithheld: number | null;
-  source: string;
-  options: FeedOptions;
-  rowsTooOld: number | null;
-  dateForm: DateForm | null;
-  measures: FeedMeasures | null;
-  gates: GateBreach[];
-  decision: 'release' | 'discard' | null;
-  decidedBy: string;
-  decidedReason: string;
-  decidedAt: Date;
-  rejectsByCode: FeedLoad['rejectsByCode'];
-  failureCode: string | null;
-  failureReason: string | null;
-}
-
-function feedLoad(row: LoadRow): FeedLoad {
-  return {
-    loadId: row.loadId,
-    feed: findFeed(row.feed).name,
-    fileName: row.fileName,
-    sha256: row.fileSha256,
-    bytes: row.fileBytes,
-    submittedBy: row.submittedBy,
-    state: row.state,
-    requestedAt: row.requestedAt,
-    startedAt: row.startedAt,
-    finishedAt: row.finishedAt,
-    rowsGiven: row.rowsGiven,
-    rowsAccepted: row.rowsAccepted,
-    rowsRejected: row.rowsRejected,
-    rowsSuperseded: row.rowsSuperseded,
-    rowsChanged: row.rowsChanged,
-    labelsWithheld: row.labelsWithheld,
-    source: row.source,
-    options: row.options,
-    rowsTooOld: row.rowsTooOld,
-    dateForm: row.dateForm,
-    measures: row.measures,
-    gates: row.gates,
-    decision:
-      row.decision === null
-        ? null
-        : { kind: row.decision, by: row.decidedBy, at: row.decidedAt, reason: row.decidedReason },
-    rejectsByCode: row.rejectsByCode,
-    failure: row.failureCode === null ? null : { code: knownCode(row.failureCode), reason: row.failureReason ?? '' },
-  };
-}
-
-/** A stored code; one that a newer version wrote counts as internal. */
-function knownCode(code: string): ErrorCode {
-  return code in ERRORS ? (code as ErrorCode) : 'internal';
+  return queryRows<FeedReject>(db, sql('intake/list_rejects'), [loadId, after, limit]);
 }

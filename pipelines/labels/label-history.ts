@@ -73,7 +73,7 @@ export async function listLabelEvents(
   phone: string,
   { limit }: { limit: number },
 ): Promise<LabelEvent[]> {
-  return (await queryRows<EventRow>(db, sql('intake/list_label_events'), [phone, limit])).map(eventOf);
+  return queryRows<LabelEvent>(db, sql('intake/list_label_events'), [phone, limit]);
 }
 
 /** What a change of a label rests on, in words: who cleared the number and why, the load, or the rule with what it counted. */
@@ -122,41 +122,4 @@ export async function pruneLabelHistory(
     pruned += removed;
     if (removed < prunedAtOnce) return pruned;
   }
-}
-
-interface EventRow {
-  eventId: number;
-  at: Date;
-  levelBefore: string;
-  categoryBefore: number | null;
-  sourceBefore: string | null;
-  level: string;
-  category: number | null;
-  source: string | null;
-  cause: LabelCause;
-  ruleVersion: string | null;
-  evaluatedAt: Date | null;
-  loadId: number | null;
-  redressId: number | null;
-  evidence: LabelEvidence | null;
-  reason: string | null;
-  clearedBy: string | null;
-}
-
-function eventOf(row: EventRow): LabelEvent {
-  return {
-    eventId: row.eventId,
-    at: row.at,
-    from: { level: row.levelBefore, category: row.categoryBefore, source: row.sourceBefore },
-    to: { level: row.level, category: row.category, source: row.source },
-    cause: row.cause,
-    ruleVersion: row.ruleVersion,
-    evaluatedAt: row.evaluatedAt,
-    loadId: row.loadId,
-    evidence: row.evidence,
-    redress:
-      row.redressId === null || row.reason === null || row.clearedBy === null
-        ? null
-        : { redressId: row.redressId, reason: row.reason, by: row.clearedBy },
-  };
 }

@@ -128,9 +128,7 @@ export async function listDisputes(
   db: Queryable,
   { state, phone, after = 0, limit }: DisputesAsked,
 ): Promise<Dispute[]> {
-  return (
-    await queryRows<DisputeRow>(db, sql('intake/list_disputes'), [state ?? null, phone ?? null, after, limit])
-  ).map(disputeOf);
+  return queryRows<Dispute>(db, sql('intake/list_disputes'), [state ?? null, phone ?? null, after, limit]);
 }
 
 /** @throws ServiceError `dispute_unknown` */
@@ -296,40 +294,4 @@ function sealContact(vault: Vault, contact: string): { content: Buffer; wrapped:
 
 function unknownDispute(disputeId: number): ServiceError {
   return new ServiceError('dispute_unknown', { operation: 'read dispute', object: String(disputeId) });
-}
-
-interface DisputeRow {
-  disputeId: number;
-  phone: string;
-  reason: string;
-  filedBy: string;
-  filedAt: Date;
-  idempotencyKey: string;
-  hasContact: boolean;
-  level: string;
-  category: number | null;
-  source: string | null;
-  state: DisputeState;
-  decidedAt: Date | null;
-  decidedBy: string;
-  decisionReason: string;
-  redressId: number | null;
-}
-
-function disputeOf(row: DisputeRow): Dispute {
-  return {
-    disputeId: row.disputeId,
-    phone: row.phone,
-    reason: row.reason,
-    filedBy: row.filedBy,
-    filedAt: row.filedAt,
-    key: row.idempotencyKey,
-    hasContact: row.hasContact,
-    label: { level: row.level, category: row.category, source: row.source },
-    state: row.state,
-    decision:
-      row.decidedAt === null
-        ? null
-        : { at: row.decidedAt, by: row.decidedBy, reason: row.decisionReason, redressId: row.redressId },
-  };
 }

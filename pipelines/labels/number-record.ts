@@ -94,40 +94,32 @@ export interface BrandedRecord {
  */
 export async function readNumber(db: Queryable, phoneText: string): Promise<NumberRecord> {
   const phone = requirePhone('show number', phoneText);
-  const row = await queryRow<NumberRow>(db, sql('intake/read_number'), [phone]);
+  const known = (await queryRow<StoredNumber>(db, sql('intake/read_number'), [phone]))!; // the statement returns one row
   const [protection] = await listProtections(db, { phone });
-  const redress = await queryRows<RedressRow>(db, sql('intake/list_redress'), [phone]);
+  const redress = await queryRows<Redress>(db, sql('intake/list_redress'), [phone]);
   const changes = await listLabelEvents(db, phone, { limit: changesShown });
-  if (
-    row === undefined ||
-    !(
-      row.published ||
-      row.branded ||
-      row.isScored ||
-      row.complaints > 0 ||
-      redress.length > 0 ||
-      protection !== undefined
-    )
-  )
-    throw unknown('show number');
+  const { country, reputation, since, display, feed, complaints, score, clearedAt, branded } = known;
+  const facts = [reputation, branded, score, protection, redress[0]];
+  if (complaints === 0 && facts.every((fact) => fact === null || fact === undefined)) throw unknown('show number');
   return {
     phone,
-    country: row.country,
-    reputation: reputationOf(row),
-    since: row.labelSince,
+    country,
+    reputation,
+    since,
     changes,
-    display: row.published
-      ? displayOf(row.displayName, row.displayDescription, row.displayDetail, row.displayImage)
-      : null,
-    feed: feedOf(row),
-    complaints: row.complaints,
-    score: row.isScored ? scoreOf(row) : null,
-    clearedAt: row.clearedAt,
-    redress: redress.map(redressOf),
-    branded: row.branded ? brandedOf(row) : null,
+    display,
+    feed,
+    complaints,
+    score,
+    clearedAt,
+    redress,
+    branded,
     protection: protection?.reason ?? null,
   };
 }
+
+/** The columns of sql/intake/read_number.sql. */
+type StoredNumber = Omit<NumberRecord, 'changes' | 'redress' | 'protection'>;
 
 /** Changes of a label that come with a number; `listLabelEvents` has all. */
 const changesShown = 20;
@@ -189,10 +181,9 @@ export async function clearLockedNumber(
 
 /** What is published of a number, held until the transaction ends. One with complaints only is made known for it. @throws ServiceError `phone_unknown` */
 async function lockNumber(client: Queryable, phone: string): Promise<Redress['before']> {
-  const lock = () => queryRow<PublishedRow>(client, sql('intake/lock_number'), [phone]);
+  const lock = () => queryRow<Redress['before']>(client, sql('intake/lock_number'), [phone]);
   const before = await lock();
-  if (before !== undefined)
-    return { level: before.reputationLevel, category: before.reputationCategory, source: before.reputationSource };
+  if (before !== undefined) return before;
   await client.query(sql('intake/make_number_known'), [phone]);
   if ((await lock()) === undefined) throw unknown('clear number');
   return { level: null, category: null, source: null };
@@ -212,126 +203,4 @@ export function requirePhone(operation: string, text: string): string {
 
 function unknown(operation: string): ServiceError {
   return new ServiceError('phone_unknown', { operation });
-}
-
-interface PublishedRow {
-  reputationLevel: string;
-  reputationCategory: number | null;
-  reputationSource: string | null;
-}
-
-/** Columns of sql/intake/read_number.sql; those of an absent part are NULL, which the part's boolean tells. */
-interface NumberRow extends PublishedRow {
-  published: boolean;
-  country: string | null;
-  reputationCategoryName: string;
-  displayName: string | null;
-  displayDescription: string | null;
-  displayDetail: string | null;
-  displayImage: string | null;
-  feedLevel: string | null;
-  feedCategory: number | null;
-  feedLoadId: number;
-  feedFileName: string | null;
-  feedRequestedAt: Date | null;
-  clearedAt: Date | null;
-  labelSince: Date | null;
-  complaints: number;
-  isScored: boolean;
-  scoreLevel: string;
-  scoreCategory: number | null;
-  score: number;
-  reports: number;
-  independentReports: number;
-  days: number | null;
-  states: number | null;
-  firstReportedAt: Date | null;
-  lastReportedAt: Date | null;
-  ruleVersion: string;
-  scoredAt: Date;
-  branded: boolean;
-  brandHandle: string;
-  brandDisplayName: string;
-  brandDisplayDescription: string | null;
-  brandDisplayDetail: string | null;
-  brandDisplayImage: string | null;
-  liveFrom: Date;
-  liveUntil: Date | null;
-}
-
-interface RedressRow {
-  redressId: number;
-  reason: string;
-  clearedBy: string;
-  clearedAt: Date;
-  levelBefore: string | null;
-  categoryBefore: number | null;
-  sourceBefore: string | null;
-}
-
-function reputationOf(row: NumberRow): NumberRecord['reputation'] {
-  if (!row.published) return null;
-  const category =
-    row.reputationCategory === null ? null : { id: row.reputationCategory, name: row.reputationCategoryName };
-  return { level: row.reputationLevel, category, source: row.reputationSource };
-}
-
-function feedOf(row: NumberRow): NumberRecord['feed'] {
-  if (row.feedLevel === null) return null;
-  return {
-    level: row.feedLevel,
-    category: row.feedCategory,
-    loadId: row.feedLoadId,
-    fileName: row.feedFileName,
-    requestedAt: row.feedRequestedAt,
-  };
-}
-
-function displayOf(
-  name: string | null,
-  description: string | null,
-  detail: string | null,
-  image: string | null,
-): DisplayFields {
-  return { name, description, detail, image };
-}
-
-function scoreOf(row: NumberRow): NumberScore {
-  return {
-    level: row.scoreLevel,
-    category: row.scoreCategory,
-    score: row.score,
-    reports: row.reports,
-    independentReports: row.independentReports,
-    days: row.days,
-    states: row.states,
-    firstReportedAt: row.firstReportedAt,
-    lastReportedAt: row.lastReportedAt,
-    ruleVersion: row.ruleVersion,
-    scoredAt: row.scoredAt,
-  };
-}
-
-function redressOf(row: RedressRow): Redress {
-  return {
-    redressId: row.redressId,
-    reason: row.reason,
-    clearedBy: row.clearedBy,
-    clearedAt: row.clearedAt,
-    before: { level: row.levelBefore, category: row.categoryBefore, source: row.sourceBefore },
-  };
-}
-
-function brandedOf(row: NumberRow): BrandedRecord {
-  return {
-    brandHandle: row.brandHandle,
-    display: displayOf(
-      row.brandDisplayName,
-      row.brandDisplayDescription,
-      row.brandDisplayDetail,
-      row.brandDisplayImage,
-    ),
-    liveFrom: row.liveFrom,
-    liveUntil: row.liveUntil,
-  };
 }

@@ -71,28 +71,7 @@ export async function listProtections(
   db: Queryable,
   { phone, all = false }: { phone?: string; all?: boolean } = {},
 ): Promise<Protection[]> {
-  const rows = await queryRows<ProtectionRow>(db, sql('intake/list_protections'), [phone ?? null, all]);
-  return rows.map((row) => ({
-    protectionId: row.protectionId,
-    kind: row.kind,
-    value: row.value,
-    reason: row.reason,
-    addedBy: row.addedBy,
-    addedAt: row.addedAt,
-    removed: row.removedAt === null ? null : { by: row.removedBy, at: row.removedAt, reason: row.removedReason },
-  }));
-}
-
-interface ProtectionRow {
-  protectionId: number;
-  kind: Protection['kind'];
-  value: string;
-  reason: string;
-  addedBy: string;
-  addedAt: Date;
-  removedBy: string;
-  removedReason: string;
-  removedAt: Date | null;
+  return queryRows<Protection>(db, sql('intake/list_protections'), [phone ?? null, all]);
 }
 
 const prefixForm = /^\+[1-9][0-9]{2,13}$/;

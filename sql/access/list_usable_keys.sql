@@ -1,6 +1,6 @@
 -- Purpose: the keys that may open the API, for the table that the API keeps in memory.
 -- Parameters: none.
 -- Rows: one a key that is neither revoked nor expired.
-SELECT key_id, client, key_hash, scopes, brand_handle, expires_at
+SELECT key_id, client, key_hash AS hash, scopes, brand_handle AS brand, expires_at
 FROM api_key
 WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now());

@@ -3,9 +3,10 @@
 --   NULL, $5 letter id before which to begin or NULL, $6 how many at most, $7 owners or
 --   NULL for all.
 -- Rows: one a letter, with its brand and whether its document is destroyed.
-SELECT l.letter_id, b.handle, b.owner, l.revision, l.document_id, l.operation_id, l.state, l.submitted_at, l.rule_version, l.format, l.pages,
-  l.signed_on, l.decided_at, l.decided_by, l.decision_reason, l.valid_from, l.valid_until, d.destroyed_at, d.sha256, d.bytes,
-  (SELECT count(*) FROM letter_number AS c WHERE c.letter_id = l.letter_id) AS numbers
+SELECT l.letter_id, b.handle, b.owner, l.revision, l.operation_id, l.state, l.submitted_at, l.rule_version, l.format, l.pages,
+  l.signed_on, l.decided_at, l.decided_by, l.decision_reason, l.valid_from, l.valid_until,
+  (SELECT count(*) FROM letter_number AS c WHERE c.letter_id = l.letter_id) AS numbers,
+  d.document_id AS "document.document_id", d.sha256 AS "document.sha256", d.bytes AS "document.bytes", d.destroyed_at AS "document.destroyed_at"
 FROM letter AS l
 JOIN brand AS b USING (brand_id)
 JOIN document AS d USING (document_id)

@@ -1,13 +1,17 @@
 -- Purpose: every artefact with its published version and the version before, for manifests.
 -- Parameters: none.
--- Rows: one an artefact, by cache and country; version columns are NULL where nothing was ever published, index columns also
--- where the version has no segment index. `deltas` has those that lead to the published version, newest first.
+-- Rows: one an artefact, by cache and country; `published` is absent where nothing was ever published, `index` where the version has no
+-- segment index. `deltas` has those that lead to the published version, newest first.
 SELECT
-  p.cache, p.country, p.version, p.status, p.stale_code, p.stale_reason, p.stale_since, p.confirmed_as_of,
-  v.build_id, v.as_of, v.built_at, v.published_at, v.rows, v.levels, v.categories_version,
-  v.file_sha256, v.file_bytes, v.plain_sha256, v.plain_bytes, v.index_sha256, v.index_bytes, v.segments,
-  b.version AS previous_version, b.plain_sha256 AS previous_plain_sha256,
-  COALESCE(d.deltas, '[]') AS deltas
+  p.cache, p.country, p.status,
+  p.stale_code IS NOT NULL AS stale, p.stale_code AS "stale.code", p.stale_reason AS "stale.reason", p.stale_since AS "stale.since", p.confirmed_as_of,
+  p.version IS NOT NULL AS published, p.version AS "published.version", v.build_id AS "published.build_id", v.as_of AS "published.as_of",
+  v.built_at AS "published.built_at", v.published_at AS "published.published_at", v.rows AS "published.rows", v.levels AS "published.levels",
+  v.categories_version AS "published.categories_version", v.file_sha256 AS "published.file.sha256", v.file_bytes AS "published.file.bytes",
+  v.plain_sha256 AS "published.file.plain_sha256", v.plain_bytes AS "published.file.plain_bytes",
+  v.index_sha256 IS NOT NULL AS "published.index", v.index_sha256 AS "published.index.sha256", v.index_bytes AS "published.index.bytes",
+  v.segments AS "published.index.segments", COALESCE(d.deltas, '[]') AS "published.deltas",
+  b.version IS NOT NULL AS previous, b.version AS "previous.version", b.plain_sha256 AS "previous.plain_sha256"
 FROM publication AS p
 LEFT JOIN artefact_version AS v USING (cache, country, version)
 LEFT JOIN artefact_version AS b ON b.cache = p.cache AND b.country = p.country AND b.version = p.version - 1

@@ -1,4 +1,7 @@
 -- Purpose: what was asked of a night, and the instants that it was made of
 -- Parameters: $1 run id
--- Rows: one or none: only_cache, only_country, accept_shrink, full_build, as_of, evaluated_at
-SELECT only_cache, only_country, accept_shrink, full_build, as_of, evaluated_at FROM night_run WHERE run_id = $1
+-- Rows: one or none; only: the artefacts that were asked for, absent for all of them
+SELECT only_cache IS NOT NULL AS only, only_cache AS "only.cache", coalesce(only_country, '') AS "only.country", accept_shrink, full_build AS "full",
+  as_of, evaluated_at
+FROM night_run
+WHERE run_id = $1

@@ -1,10 +1,11 @@
 -- Purpose: the builds of the current attempt at a night with all that is known of each, finished or not
 -- Parameters: $1 run id
--- Rows: one a build, by cache and country; version (that it was published as, or null), version_before and rows_before (of the version
---   that readers were given before; null if there was none)
-SELECT b.build_id, b.cache, b.country, b.state, b.plan ->> 'kind' AS kind, b.rows_expected, b.rows, b.rows_read, b.segments, b.segments_differing,
-  b.attempts, b.started_at, b.built_at, b.file_bytes, b.plain_bytes, b.failure_code, b.failure_reason,
-  v.version, before.version AS version_before, before.rows AS rows_before
+-- Rows: one a build, by cache and country; version: that readers are given after the night; rows_before: of the version that they were given
+--   before; both NULL if there is none
+SELECT b.cache, b.country, b.state, b.plan ->> 'kind' AS kind, coalesce(v.version, before.version) AS version, b.rows_expected, b.rows,
+  before.rows AS rows_before, CASE WHEN b.built_at IS NOT NULL THEN b.rows_read END AS rows_read, b.segments, b.segments_differing,
+  b.attempts, b.started_at, b.built_at, b.file_bytes AS bytes, b.plain_bytes,
+  b.failure_code IS NOT NULL AS failure, b.failure_code AS "failure.code", b.failure_reason AS "failure.reason"
 FROM build AS b
 JOIN night_run AS r ON r.run_id = b.run_id AND r.generation = b.generation
 LEFT JOIN artefact_version AS v ON v.cache = b.cache AND v.country = b.country AND v.build_id = b.build_id

@@ -1,9 +1,9 @@
 -- Purpose: the nights of some days, newest first
 -- Parameters: $1 first day, $2 last day, $3 at most so many
--- Rows: run_id, night_date, trigger, state, outcome, only_cache, only_country, accept_shrink, full_build, requested_by, requested_at,
---   opened_at, as_of, evaluated_at, finished_at, files (expected; 0 until they are counted), files_ended, files_failed, rows, rows_expected
-SELECT r.run_id, r.night_date, r.trigger, r.state, r.outcome, r.only_cache, r.only_country, r.accept_shrink, r.full_build, r.requested_by,
-  r.requested_at, r.opened_at, r.as_of, r.evaluated_at, r.finished_at, b.files, b.files_ended, b.files_failed, b.rows, b.rows_expected
+-- Rows: one a night; only: the artefacts that were asked for, absent for all of them; files: 0 until they are counted
+SELECT r.run_id, r.night_date AS date, r.trigger, r.state, r.outcome,
+  r.only_cache IS NOT NULL AS only, r.only_cache AS "only.cache", coalesce(r.only_country, '') AS "only.country",
+  r.accept_shrink, r.full_build AS "full", r.requested_by, r.requested_at, r.opened_at, r.finished_at, b.files, b.files_ended, b.files_failed, b.rows, b.rows_expected
 FROM night_run AS r
 CROSS JOIN LATERAL (
   SELECT count(*) AS files,

@@ -1,8 +1,9 @@
 -- Purpose: the changes of one number's published label, with the clearing that made one.
 -- Parameters: $1 phone in E.164, $2 most rows.
 -- Rows: one a change, newest first.
-SELECT e.event_id, e.at, e.level_before, e.category_before, e.source_before, e.level, e.category, e.source, e.cause,
-  e.rule_version, e.evaluated_at, e.load_id, e.redress_id, e.evidence, r.reason, r.cleared_by
+SELECT e.event_id, e.at, e.level_before AS "from.level", e.category_before AS "from.category", e.source_before AS "from.source",
+  e.level AS "to.level", e.category AS "to.category", e.source AS "to.source", e.cause, e.rule_version, e.evaluated_at, e.load_id, e.evidence,
+  r.redress_id IS NOT NULL AS redress, r.redress_id AS "redress.redress_id", r.reason AS "redress.reason", r.cleared_by AS "redress.by"
 FROM label_event AS e
 LEFT JOIN redress AS r USING (redress_id)
 WHERE e.phone = $1

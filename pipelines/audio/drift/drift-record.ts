@@ -18,18 +18,6 @@ export interface DriftReportSummary {
   readonly counts: DriftReport['counts'];
 }
 
-interface SummaryRow extends Record<string, unknown> {
-  readonly reportId: number;
-  readonly oldModel: string;
-  readonly newModel: string;
-  readonly oldManifestSha256: string;
-  readonly newManifestSha256: string;
-  readonly batch: string;
-  readonly madeAt: Date;
-  readonly madeBy: string;
-  readonly counts: DriftReport['counts'];
-}
-
 /** Stores a report; returns its id. */
 export async function storeDriftReport(
   db: Queryable,
@@ -45,21 +33,23 @@ export async function storeDriftReport(
     JSON.stringify(report),
   ];
   const row = await queryRow<{ reportId: number; madeAt: Date }>(db, sql('audio/insert_drift_report'), values);
-  return { reportId: row!.reportId, madeAt: row!.madeAt };
+  return row!; // the statement returns one row
 }
 
-/** Reports that compare a model with another one, newest first. */
-export async function listDriftReports(
+/** Reports, newest first; of a model those that compare it with another one. */
+export function listDriftReports(
   db: Queryable,
-  { model, limit }: { model: string; limit: number },
+  { model, before, limit }: { model?: string | undefined; before?: number | undefined; limit: number },
 ): Promise<DriftReportSummary[]> {
-  return (await queryRows<SummaryRow>(db, sql('audio/list_drift_reports'), [null, model, limit])).map(summaryOf);
+  const values = [null, model ?? null, before ?? null, limit];
+  return queryRows<DriftReportSummary>(db, sql('audio/list_drift_reports'), values);
 }
 
 /** @throws ServiceError `drift_report_missing` if no report has this id */
 export async function readDriftSummary(db: Queryable, reportId: number): Promise<DriftReportSummary> {
-  const row = await queryRow<SummaryRow>(db, sql('audio/list_drift_reports'), [reportId, null, 1]);
-  if (row !== undefined) return summaryOf(row);
+  const values = [reportId, null, null, 1];
+  const summary = await queryRow<DriftReportSummary>(db, sql('audio/list_drift_reports'), values);
+  if (summary !== undefined) return summary;
   throw new ServiceError('drift_report_missing', {
     operation: 'read drift report',
     object: String(reportId),
@@ -74,18 +64,5 @@ export async function findDriftReport(
   { old, new: now }: { old: ModelVersion; new: ModelVersion },
 ): Promise<{ reportId: number; compared: number } | undefined> {
   const values = [old.model, old.manifestSha256, now.model, now.manifestSha256];
-  const row = await queryRow<{ reportId: number; compared: number }>(db, sql('audio/find_drift_report'), values);
-  return row && { reportId: row.reportId, compared: row.compared };
-}
-
-function summaryOf(row: SummaryRow): DriftReportSummary {
-  return {
-    reportId: row.reportId,
-    old: { model: row.oldModel, manifestSha256: row.oldManifestSha256 },
-    new: { model: row.newModel, manifestSha256: row.newManifestSha256 },
-    batch: row.batch,
-    madeAt: row.madeAt,
-    madeBy: row.madeBy,
-    counts: row.counts,
-  };
+  return queryRow<{ reportId: number; compared: number }>(db, sql('audio/find_drift_report'), values);
 }

@@ -41,6 +41,9 @@ export interface DefaultChange {
   readonly forced: boolean;
 }
 
+/** A default that was set here, with the one before; null where that was the registry's. */
+export type ListedDefaultChange = DefaultChange & { readonly before: string | null };
+
 /** A report as the decision sees it. */
 export interface ReportFacts {
   readonly reportId: number;
@@ -116,9 +119,15 @@ export async function moveDefault(db: Pool, sources: RegistrySources, request: D
   });
 }
 
-/** Each time that a model became a default or stopped to be one, newest first. */
+/** When defaults were set here, newest first. */
+export function listAllDefaultChanges(db: Queryable, limit: number): Promise<ListedDefaultChange[]> {
+  return queryRows<ListedDefaultChange>(db, sql('audio/list_model_default_changes'), [null, limit]);
+}
+
+/** Each time that a model became a default or ceased to be one, newest first. */
 export async function listDefaultChanges(db: Queryable, model: string): Promise<DefaultChange[]> {
-  return queryRows<DefaultChange>(db, sql('audio/list_model_default_changes'), [model]);
+  const changes = await queryRows<ListedDefaultChange>(db, sql('audio/list_model_default_changes'), [model, null]);
+  return changes.map(({ before: _before, ...change }) => change);
 }
 
 /** Facts of the report that was named, else of the newest that fits. Nothing fits a present default whose weights are gone. */

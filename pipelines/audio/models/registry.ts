@@ -80,7 +80,7 @@ export async function loadRegistry(
   const shipped = await readShippedRows(join(shippedDirectory, 'registry.json'));
   const [added, told] = [
     await queryRows<AddedRow>(db, sql('audio/list_added_models')),
-    await queryRows<ToldDefault>(db, sql('audio/list_model_defaults')),
+    await queryRows<Pick<DefaultRow, 'family' | 'model'>>(db, sql('audio/list_model_defaults')),
   ];
   return makeRegistry({
     models: [
@@ -100,20 +100,10 @@ export async function loadShippedRegistry(shippedDirectory = shippedModelsDirect
   });
 }
 
-interface AddedRow {
-  readonly model: string;
-  readonly family: Family;
+interface AddedRow extends Pick<RegistryRow, 'model' | 'family'>, Pick<Origin, 'added'> {
   readonly manifest: unknown;
   readonly manifestSha256: string;
   readonly weightsSha256: string;
-  readonly addedAt: Date;
-  readonly addedBy: string;
-  readonly reason: string;
-}
-
-interface ToldDefault {
-  readonly family: Family;
-  readonly model: string;
 }
 
 async function openShipped(row: ShippedRow, shippedDirectory: string): Promise<RegistryRow & Origin> {
@@ -138,37 +128,20 @@ async function openShipped(row: ShippedRow, shippedDirectory: string): Promise<R
 }
 
 /** A manifest that this version does not take any more spoils its own model only. */
-function openAdded(row: AddedRow, modelDir: string): RegistryRow & Origin {
-  const known = addedRow(row);
+function openAdded({ model, family, added, ...stored }: AddedRow, modelDir: string): RegistryRow & Origin {
+  const row = { model, family, release: null, removedIn: null, replacedBy: null, note: null };
+  const known = { ...row, origin: 'added', directory: null, fault: null, added } as const;
   try {
     return {
       ...known,
-      manifest: parseManifest(row.manifest),
-      manifestSha256: row.manifestSha256,
-      weightsFile: addedWeightsFile(modelDir, row.weightsSha256),
+      manifest: parseManifest(stored.manifest),
+      manifestSha256: stored.manifestSha256,
+      weightsFile: addedWeightsFile(modelDir, stored.weightsSha256),
     };
   } catch (error) {
     if (!isServiceError(error, 'model_invalid')) throw error;
-    return { ...known, fault: error };
+    return { ...known, manifest: null, manifestSha256: null, weightsFile: null, fault: error };
   }
-}
-
-function addedRow(row: AddedRow): RegistryRow & Origin {
-  return {
-    model: row.model,
-    family: row.family,
-    release: null,
-    removedIn: null,
-    replacedBy: null,
-    note: null,
-    origin: 'added',
-    directory: null,
-    manifest: null,
-    manifestSha256: null,
-    weightsFile: null,
-    fault: null,
-    added: { at: row.addedAt, by: row.addedBy, reason: row.reason },
-  };
 }
 
 function makeRegistry(rows: {

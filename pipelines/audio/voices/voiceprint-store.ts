@@ -192,7 +192,7 @@ export async function listVoiceprintPage(
   db: Queryable,
   { owner, withDeleted, limit, before }: VoiceprintFilter,
 ): Promise<{ voiceprints: VoiceprintRecord[]; next: number | null }> {
-  const rows = await queryRows<RecordRow>(db, sql('audio/list_voiceprints'), [
+  const rows = await queryRows<StoredVoiceprint>(db, sql('audio/list_voiceprints'), [
     null,
     owner ?? null,
     withDeleted,
@@ -200,7 +200,7 @@ export async function listVoiceprintPage(
     limit + 1,
   ]);
   const shown = rows.slice(0, limit);
-  return { voiceprints: shown.map(recordOf), next: rows.length > limit ? shown.at(-1)!.voiceprintId : null };
+  return { voiceprints: shown.map(withoutRowId), next: rows.length > limit ? shown.at(-1)!.voiceprintId : null };
 }
 
 /**
@@ -209,20 +209,15 @@ export async function listVoiceprintPage(
  */
 export async function readVoiceprint(db: Queryable, id: string): Promise<VoiceprintRecord> {
   const row = isId(id)
-    ? await queryRow<RecordRow>(db, sql('audio/list_voiceprints'), [id, null, true, null, 1])
+    ? await queryRow<StoredVoiceprint>(db, sql('audio/list_voiceprints'), [id, null, true, null, 1])
     : undefined;
   if (row === undefined) throw unknown(id);
-  return recordOf(row);
+  return withoutRowId(row);
 }
 
 /** The audit trail of a voiceprint, oldest first; it stays when the voiceprint is deleted. */
-export async function listVoiceprintEvents(db: Queryable, id: string): Promise<VoiceprintEvent[]> {
-  const rows = await queryRows<Omit<VoiceprintEvent, 'eventId'> & { eventId: number }>(
-    db,
-    sql('audio/list_voiceprint_events'),
-    [id],
-  );
-  return rows.map(({ eventId, ...event }) => ({ eventId, ...event }));
+export function listVoiceprintEvents(db: Queryable, id: string): Promise<VoiceprintEvent[]> {
+  return queryRows<VoiceprintEvent>(db, sql('audio/list_voiceprint_events'), [id]);
 }
 
 /**
@@ -287,48 +282,20 @@ export async function recordVoiceVerification(
   });
 }
 
-interface SealedRow extends Record<string, unknown> {
+/** A voiceprint with its id within the database. */
+type StoredVoiceprint = VoiceprintRecord & { readonly voiceprintId: number };
+
+function withoutRowId({ voiceprintId: _row, ...record }: StoredVoiceprint): VoiceprintRecord {
+  return record;
+}
+
+interface SealedRow {
   readonly voiceprintId: number;
   readonly model: string;
   readonly modelSha256: string;
   readonly sealedEmbedding: Buffer | null;
   readonly wrappedKey: Buffer | null;
   readonly masterKeyId: string;
-}
-
-interface RecordRow extends Record<string, unknown> {
-  readonly voiceprintId: number;
-  readonly publicId: string;
-  readonly owner: string;
-  readonly subject: string;
-  readonly model: string;
-  readonly modelSha256: string;
-  readonly recordings: number;
-  readonly voiceSeconds: number;
-  readonly consentReference: string;
-  readonly consentAt: Date;
-  readonly consentRecordedBy: string;
-  readonly enrolledAt: Date;
-  readonly deletedAt: Date | null;
-  readonly deletedWhy: string | null;
-  readonly verifications: number;
-}
-
-function recordOf(row: RecordRow): VoiceprintRecord {
-  return {
-    id: row.publicId,
-    owner: row.owner,
-    subject: row.subject,
-    model: row.model,
-    modelSha256: row.modelSha256,
-    recordings: row.recordings,
-    voiceSeconds: row.voiceSeconds,
-    consent: { reference: row.consentReference, at: row.consentAt, recordedBy: row.consentRecordedBy },
-    enrolledAt: row.enrolledAt,
-    deletedAt: row.deletedAt,
-    deletedWhy: row.deletedWhy,
-    verifications: row.verifications,
-  };
 }
 
 async function recordEvent(

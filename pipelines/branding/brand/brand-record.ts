@@ -164,16 +164,8 @@ export async function listLetters(
   db: Queryable,
   { handle, owners, state, endingBy, before, limit }: LetterFilter,
 ): Promise<LetterRecord[]> {
-  const rows = await queryRows<LetterRow>(db, sql('branding/list_letters'), [
-    null,
-    handle ?? null,
-    state ?? null,
-    endingBy ?? null,
-    before ?? null,
-    limit,
-    owners ?? null,
-  ]);
-  return rows.map(letterOf);
+  const values = [null, handle ?? null, state ?? null, endingBy ?? null, before ?? null, limit, owners ?? null];
+  return queryRows<LetterRecord>(db, sql('branding/list_letters'), values);
 }
 
 /**
@@ -185,17 +177,9 @@ export async function readLetterRecord(
   letterId: number,
   vault?: Vault,
 ): Promise<LetterRecord & { findings: readonly PublicFinding[]; opened: SealedReading | null }> {
-  const [row] = await queryRows<LetterRow>(db, sql('branding/list_letters'), [
-    letterId,
-    null,
-    null,
-    null,
-    null,
-    1,
-    null,
-  ]);
-  if (row === undefined) throw letterUnknown(letterId);
-  const letter = letterOf(row);
+  const values = [letterId, null, null, null, null, 1, null];
+  const letter = await queryRow<LetterRecord>(db, sql('branding/list_letters'), values);
+  if (letter === undefined) throw letterUnknown(letterId);
   const mayOpen = vault !== undefined && letter.document.destroyedAt === null;
   const opened = mayOpen
     ? ((await openReading({ db, vault }, letter.document.documentId)) as SealedReading | null)
@@ -219,10 +203,4 @@ export async function listEvents(
   { after, limit }: { after: number; limit: number },
 ): Promise<BrandingEvent[]> {
   return queryRows<BrandingEvent>(db, sql('branding/list_events'), [brandId, after, limit]);
-}
-
-type LetterRow = Omit<LetterRecord, 'document'> & LetterRecord['document'];
-
-function letterOf({ documentId, sha256, bytes, destroyedAt, ...letter }: LetterRow): LetterRecord {
-  return { ...letter, document: { documentId, sha256, bytes, destroyedAt } };
 }

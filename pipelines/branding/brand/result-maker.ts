@@ -7,16 +7,14 @@ import { rejectsShownMax, type NumbersResult, type OperationResult, type PublicF
 import type { BrandState, LetterState, NumberState } from '../states.ts';
 
 interface ResultRow {
-  handle: string;
-  state: BrandState;
-  approvedRevision: number | null;
-  pendingRevision: number | null;
-  findings: Finding[];
-  letterId: number | null;
-  letterState: LetterState;
-  ruleVersion: string;
-  signedOn: string | null;
-  validUntil: Date | null;
+  brand: Omit<OperationResult['brand'], 'findings'> & { findings: Finding[] };
+  letter: {
+    letterId: number;
+    state: LetterState;
+    ruleVersion: string;
+    signedOn: string | null;
+    validUntil: Date | null;
+  } | null;
 }
 
 /** The answer to a request, from what its transaction has made of the brand. */
@@ -29,25 +27,22 @@ export async function makeResult(
     kind,
   }: { brandId: number; letterId: number | null; claims: NumberClaims; kind: OperationKind },
 ): Promise<OperationResult> {
-  const row = (await queryRow<ResultRow>(client, sql('branding/read_result'), [brandId, letterId]))!; // the caller holds the brand
-  const letter = row.letterId === null ? null : await letterResult(client, row.letterId, row);
+  const { brand, letter } = (await queryRow<ResultRow>(client, sql('branding/read_result'), [brandId, letterId]))!; // the caller holds the brand
   const numbers = claims.rows.length === 0 ? null : await numbersResult(client, brandId, claims);
   return {
     schema: 'caller-trust/branding-result/1',
     outcome: outcomeOf({
-      brand: row.state,
-      pending: row.pendingRevision !== null && kind !== 'add_phone_number',
+      brand: brand.state,
+      pending: brand.pendingRevision !== null && kind !== 'add_phone_number',
       letter: letter?.state ?? null,
       numbers,
     }),
-    brand: {
-      handle: row.handle,
-      state: row.state,
-      approvedRevision: row.approvedRevision,
-      pendingRevision: row.pendingRevision,
-      findings: row.findings.map(publicFinding),
+    brand: { ...brand, findings: brand.findings.map(publicFinding) },
+    letter: letter && {
+      ...letter,
+      validUntil: letter.validUntil?.toISOString() ?? null,
+      findings: await listFindings(client, letter.letterId),
     },
-    letter,
     numbers,
   };
 }
@@ -73,17 +68,6 @@ function outcomeOf({
 
 function refusedAll({ given, rejected, states }: NumbersResult): boolean {
   return rejected + (states.unsuccessful ?? 0) >= given;
-}
-
-async function letterResult(client: Queryable, letterId: number, row: ResultRow): Promise<OperationResult['letter']> {
-  return {
-    letterId,
-    state: row.letterState,
-    ruleVersion: row.ruleVersion,
-    signedOn: row.signedOn,
-    validUntil: row.validUntil?.toISOString() ?? null,
-    findings: await listFindings(client, letterId),
-  };
 }
 
 /** The findings of a letter, without the text that they were read from. */

@@ -6,7 +6,6 @@ import { sql } from '../../../sql/sql.ts';
 import { cleanText } from '../../phone/text-cleaning.ts';
 import { brandChangesSchema, brandProfileSchema, handleSchema, type BrandProfile } from '../brand-profile.ts';
 import { readBrand, type BrandRecord } from '../brand/brand-record.ts';
-import type { Place } from '../letter-reading.ts';
 import { formVersion, renderLetterForm, type FormContent } from '../form/letter-form-pdf.ts';
 import type { FormLanguage } from '../form/letter-form-texts.ts';
 import { judgeNumbers, readNumberList, type NumberListLimits } from '../number-list.ts';
@@ -185,45 +184,12 @@ function makeCode(): string {
   return code;
 }
 
-type FormRow = Record<string, unknown> & {
-  formId: number;
-  code: string;
-  owner: string;
-  sha256: string;
-  bytes: number;
-  formVersion: string;
-  language: FormLanguage;
-  content: FormContent;
-  signaturePlace: Place;
-  issuedAt: Date;
-  validUntil: Date;
-  brandId: number | null;
-  decidedAgainst: boolean;
-};
-
 /** The issued form that a letter is, by the digest of its first revision, or shows, by its code; null if none. */
 export async function findIssuedForm(
   db: Queryable,
   { digests, codes }: { digests: readonly string[]; codes: readonly string[] },
 ): Promise<KnownForm | null> {
-  const row = await queryRow<FormRow>(db, sql('branding/find_issued_form'), [digests, codes]);
-  if (row === undefined) return null;
-  return {
-    formId: row.formId,
-    code: row.code,
-    owner: row.owner,
-    sha256: row.sha256,
-    bytes: row.bytes,
-    formVersion: row.formVersion,
-    language: row.language,
-    content: row.content,
-    signaturePlace: row.signaturePlace,
-    issuedAt: row.issuedAt,
-    validUntil: row.validUntil,
-    brandId: row.brandId,
-    decidedAgainst: row.decidedAgainst,
-    sameBytes: digests.includes(row.sha256),
-  };
+  return (await queryRow<KnownForm>(db, sql('branding/find_issued_form'), [digests, codes])) ?? null;
 }
 
 function sha256Of(bytes: Uint8Array): string {

@@ -125,31 +125,7 @@ export interface BuildState {
   readonly failureCode: string | null;
 }
 
-interface RunRow {
-  runId: number;
-  nightDate: string;
-  trigger: NightState['trigger'];
-  state: NightState['state'];
-  outcome: NightState['outcome'];
-  generation: number;
-  requestedAt: Date;
-  requestedBy: string;
-  openedAt: Date | null;
-  finishedAt: Date | null;
-  failureCode: string | null;
-  failureReason: string;
-  report: NightReport | null;
-}
-
-interface BuildRow {
-  cache: CacheName;
-  country: string;
-  state: BuildState['state'];
-  rowsExpected: number;
-  rows: number | null;
-  attempts: number;
-  failureCode: string | null;
-}
+type StoredNight = Omit<NightState, 'builds'>;
 
 /**
  * The night of an id, the latest of a date, or the latest of all.
@@ -159,7 +135,7 @@ export async function readNight(
   db: Queryable,
   which: { runId?: number | undefined; date?: string | undefined },
 ): Promise<NightState> {
-  const run = await queryRow<RunRow>(db, sql('nights/find_night_run'), [which.runId ?? null, which.date ?? null]);
+  const run = await queryRow<StoredNight>(db, sql('nights/find_night_run'), [which.runId ?? null, which.date ?? null]);
   if (run === undefined) {
     throw new ServiceError('night_unknown', {
       operation: 'read night',
@@ -167,28 +143,6 @@ export async function readNight(
       hint: '`caller-trust night run` makes one.',
     });
   }
-  const builds = await queryRows<BuildRow>(db, sql('nights/list_builds'), [run.runId]);
-  return {
-    runId: run.runId,
-    date: run.nightDate,
-    trigger: run.trigger,
-    state: run.state,
-    outcome: run.outcome,
-    generation: run.generation,
-    requestedAt: run.requestedAt,
-    requestedBy: run.requestedBy,
-    openedAt: run.openedAt,
-    finishedAt: run.finishedAt,
-    failure: run.failureCode === null ? null : { code: run.failureCode, reason: run.failureReason },
-    builds: builds.map((build) => ({
-      cache: build.cache,
-      country: build.country,
-      state: build.state,
-      rowsExpected: build.rowsExpected,
-      rows: build.rows,
-      attempts: build.attempts,
-      failureCode: build.failureCode,
-    })),
-    report: run.report,
-  };
+  const { report, ...night } = run;
+  return { ...night, builds: await queryRows<BuildState>(db, sql('nights/list_builds'), [run.runId]), report };
 }

@@ -36,43 +36,9 @@ export interface CheckedVersion extends ListedVersion {
   readonly detail: string;
 }
 
-interface VersionRow {
-  cache: CacheName;
-  country: string;
-  version: number;
-  rows: number;
-  publishedAt: Date;
-  fileSha256: string;
-  fileBytes: number;
-  plainSha256: string;
-  plainBytes: number;
-  indexSha256: string | null;
-}
-
 /** Every version that was published, newest first in each artefact. */
-export async function listVersions(db: Queryable): Promise<ListedVersion[]> {
-  const rows = await queryRows<VersionRow>(db, sql('caches/list_versions'));
-  const deltas = new Map<string, { from: number; sha256: string }[]>();
-  for (const delta of await listCurrentDeltas(db))
-    deltas.set(versionKey(delta), [
-      ...(deltas.get(versionKey(delta)) ?? []),
-      { from: delta.fromVersion, sha256: delta.fileSha256 },
-    ]);
-  return rows.map((row, at) => ({
-    cache: row.cache,
-    country: row.country,
-    version: row.version,
-    current: rows[at - 1]?.cache !== row.cache || rows[at - 1]?.country !== row.country,
-    rows: row.rows,
-    publishedAt: row.publishedAt,
-    file: { sha256: row.fileSha256, bytes: row.fileBytes, plainSha256: row.plainSha256, plainBytes: row.plainBytes },
-    indexSha256: row.indexSha256,
-    deltas: deltas.get(versionKey(row)) ?? [],
-  }));
-}
-
-function versionKey({ cache, country, version }: { cache: string; country: string; version: number }): string {
-  return `${cache}/${country}/${version}`;
+export function listVersions(db: Queryable): Promise<ListedVersion[]> {
+  return queryRows<ListedVersion>(db, sql('caches/list_versions'));
 }
 
 /** The versions of each artefact whose files are kept: the newest ones, `versionsKept` of them. */
@@ -225,28 +191,14 @@ async function removeUnneeded(db: Queryable, options: CollectGarbageOptions): Pr
 
 /** The files of the kept versions with their indexes, and the deltas that lead to the current ones. */
 async function neededFiles(db: Queryable, versionsKept: number): Promise<StoredName[]> {
-  const versions = keptVersions(await listVersions(db), versionsKept).flatMap(
-    ({ cache, country, file, indexSha256 }): StoredName[] => [
+  const versions = await listVersions(db);
+  return [
+    ...keptVersions(versions, versionsKept).flatMap(({ cache, country, file, indexSha256 }): StoredName[] => [
       { cache, country, sha256: file.sha256 },
       ...(indexSha256 === null ? [] : [{ cache, country, sha256: indexSha256, kind: 'index' } as const]),
-    ],
-  );
-  return [
-    ...versions,
-    ...(await listCurrentDeltas(db)).map(
-      ({ cache, country, fileSha256 }) => ({ cache, country, sha256: fileSha256, kind: 'delta' }) as const,
+    ]),
+    ...versions.flatMap(({ cache, country, deltas }) =>
+      deltas.map(({ sha256 }): StoredName => ({ cache, country, sha256, kind: 'delta' })),
     ),
   ];
-}
-
-interface DeltaRow {
-  cache: string;
-  country: string;
-  fromVersion: number;
-  version: number;
-  fileSha256: string;
-}
-
-function listCurrentDeltas(db: Queryable): Promise<DeltaRow[]> {
-  return queryRows<DeltaRow>(db, sql('caches/list_current_deltas'));
 }
