@@ -10,7 +10,10 @@ import {
   verificationClientOf,
   type VerificationRoutesOptions,
 } from './verification-routes.ts';
-import { countStates, findBatch, listBatches, listBatchVerifications, unknownBatch } from './verification-records.ts';
+import { countStates, listBatches } from '../../pipelines/audio/batches/batch.ts';
+import { answerOf } from '../../pipelines/audio/batches/verification-answer.ts';
+import { listVerifications } from '../../pipelines/audio/batches/verification-record.ts';
+import { batchAnswer, findBatch, unknownBatch } from './verification-records.ts';
 import {
   batchDetailSchema,
   batchListQuery,
@@ -41,10 +44,12 @@ function registerList(app: FastifyInstance, { reads, metrics }: VerificationRout
     const { state, limit, cursor } = request.query as z.output<typeof batchListQuery>;
     const list: PagedList = { list: 'batches', of: [client, state ?? null] };
     const before = Number(startOfPage(list, { cursor, keyForm: batchIdForm }) ?? Number.MAX_SAFE_INTEGER);
-    const rows = await reads.read((db) => listBatches(db, { client, state, before, rows: limit + 1 }));
-    const page = makePage(rows, { list, limit, path: '/v1/batches', filters: { state } }, ({ place }) => String(place));
+    const rows = await reads.read((db) => listBatches(db, { owner: client, state, before, limit: limit + 1 }));
+    const page = makePage(rows, { list, limit, path: '/v1/batches', filters: { state } }, ({ batchId }) =>
+      String(batchId),
+    );
     sendOwned(request, reply, {
-      body: { batches: page.rows.map(({ answer }) => answer), next: page.next },
+      body: { batches: page.rows.map(batchAnswer), next: page.next },
       next: page.next,
       metrics,
     });
@@ -67,19 +72,20 @@ function registerOne(app: FastifyInstance, { reads, metrics }: VerificationRoute
       const { state, limit, cursor } = request.query as z.output<typeof batchQuery>;
       const list: PagedList = { list: 'batch', of: [name.client, name.id.toLowerCase(), state ?? null] };
       const after = Number(startOfPage(list, { cursor, keyForm: lineForm }) ?? 0);
+      const states = state && [state];
       const { batch, counts, rows } = await reads.read(async (db) => {
         const found = await findBatch(db, name);
         return {
-          batch: found.batch,
+          batch: batchAnswer(found),
           counts: await countStates(db, found.batchId),
-          rows: await listBatchVerifications(db, found.batchId, { state, after, rows: limit + 1 }),
+          rows: await listVerifications(db, found.batchId, { states, after, limit: limit + 1, windows: false }),
         };
       });
-      const page = makePage(rows, { list, limit, path: batch.links.self, filters: { state } }, ({ place }) =>
-        String(place),
+      const page = makePage(rows, { list, limit, path: batch.links.self, filters: { state } }, ({ line }) =>
+        String(line),
       );
       sendOwned(request, reply, {
-        body: { ...batch, counts, verifications: page.rows.map(({ answer }) => answer), next: page.next },
+        body: { ...batch, counts, verifications: page.rows.map(answerOf), next: page.next },
         next: page.next,
         metrics,
       });

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { answerOf } from '../../pipelines/audio/batches/verification-answer.ts';
 import { requireScope } from '../../pipelines/access/authentication.ts';
 import type { ErrorCode } from '../../runtime/errors.ts';
 import type { PagedList } from '../http/cursor.ts';
@@ -9,14 +10,8 @@ import { sendOwned } from '../http/owned-reads.ts';
 import { makePage, startOfPage } from '../http/paging.ts';
 import type { RequestReads } from '../http/request-reads.ts';
 import { noQuery } from '../http/schemas.ts';
-import {
-  listVerifications,
-  newestPlace,
-  readVerification,
-  unknownVerification,
-  type OwnedId,
-  type VerificationPlace,
-} from './verification-records.ts';
+import { listNewestVerifications, type VerificationPlace } from '../../pipelines/audio/batches/verification-record.ts';
+import { readVerification, unknownVerification, type OwnedId } from './verification-records.ts';
 import {
   verificationDetailSchema,
   verificationListQuery,
@@ -79,17 +74,16 @@ function registerList(app: FastifyInstance, { reads, metrics }: VerificationRout
       const client = verificationClientOf(request);
       const { state, model, batch, limit, cursor } = request.query as z.output<typeof verificationListQuery>;
       const list: PagedList = { list: 'verifications', of: [client, state ?? null, model ?? null, batch ?? null] };
-      const after = parsePlace(startOfPage(list, { cursor, keyForm: placeForm }));
-      const rows = await reads.read((db) =>
-        listVerifications(db, { client, state, model, batch, after, rows: limit + 1 }),
-      );
+      const before = parsePlace(startOfPage(list, { cursor, keyForm: placeForm }));
+      const filter = { owner: client, state, model, batch, before, limit: limit + 1 };
+      const rows = await reads.read((db) => listNewestVerifications(db, filter));
       const page = makePage(
         rows,
         { list, limit, path: '/v1/verifications', filters: { state, model, batch } },
-        ({ place }) => `${place.batchId}.${place.line}`,
+        ({ batchId, line }) => `${batchId}.${line}`,
       );
       sendOwned(request, reply, {
-        body: { verifications: page.rows.map(({ answer }) => answer), next: page.next },
+        body: { verifications: page.rows.map(answerOf), next: page.next },
         next: page.next,
         metrics,
       });
@@ -114,6 +108,9 @@ function registerOne(app: FastifyInstance, { reads, metrics }: VerificationRoute
     },
   );
 }
+
+/** Before the newest: where the first page begins. */
+const newestPlace: VerificationPlace = { batchId: Number.MAX_SAFE_INTEGER, line: 2 ** 31 - 1 };
 
 function parsePlace(key: string | undefined): VerificationPlace {
   if (key === undefined) return newestPlace;

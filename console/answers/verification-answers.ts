@@ -1,18 +1,18 @@
-import { readBatch, type BatchMode } from '../../pipelines/audio/batches/batch.ts';
+import { readBatch } from '../../pipelines/audio/batches/batch.ts';
 import { AUDIO_REASONS, type AudioReason } from '../../pipelines/audio/reasons.ts';
-import { itemOf, type ItemColumns } from '../../pipelines/audio/batches/verification-record.ts';
-import type {
-  ChannelScores,
-  DecisionLabel,
-  ScoredWindow,
-  ScoringSettings,
-  VerificationState,
-} from '../../pipelines/audio/verification.ts';
+import {
+  listNewestVerifications,
+  type NewestFilter,
+  type PlacedVerification,
+  type VerificationPlace,
+  type VerificationRecord,
+} from '../../pipelines/audio/batches/verification-record.ts';
+import type { ScoredWindow, ScoringSettings } from '../../pipelines/audio/verification.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { pageOf } from '../http/paging.ts';
-import { playbackOf } from './playback-formats.ts';
+import { playbackOf, type Playback } from './playback-formats.ts';
 import type { ModelFigures } from './model-figures.ts';
 
 export type { DecisionLabel, ScoredWindow, VerificationState };
@@ -30,57 +30,16 @@ export function describeReason(reason: AudioReason): ReasonFacts {
   return { reason, meaning: AUDIO_REASONS[reason].meaning, retryHelps: AUDIO_REASONS[reason].retry };
 }
 
-/** A verification in a list. */
-export type ListedVerification = ReturnType<typeof listedOf>;
-
-interface ListedRow extends ItemColumns {
-  readonly batchId: number;
-  readonly source: string;
-  readonly requestedAt: Date;
-  readonly identity: number | null;
-  readonly identityThreshold: number | null;
-}
-
-function listedOf(row: ListedRow) {
-  const { times, ...item } = shownItem(row);
-  return {
-    ...item,
-    line: row.line,
-    source: row.source,
-    times: { ...times, handedIn: row.requestedAt },
-    identity: row.identity === null ? null : { score: row.identity, threshold: row.identityThreshold },
-  };
-}
-
-/** What lists and details say of an item. */
-export function shownItem(row: ItemColumns) {
-  return {
-    ...itemOf(row),
-    why: row.reason === null ? null : describeReason(row.reason),
-    times: { queued: row.queuedAt, started: row.startedAt, ended: row.endedAt },
-  };
-}
+/** A verification in a list, with its latest comparison with a voiceprint. */
+export type ListedVerification = Omit<PlacedVerification, 'batchId'> & {
+  readonly why: ReasonFacts | null;
+  readonly identity: { readonly score: number; readonly threshold: number | null } | null;
+};
 
 /** What a list of verifications is narrowed to. */
-export interface VerificationFilter {
-  readonly state?: VerificationState | undefined;
-  readonly model?: string | undefined;
-  readonly mode?: BatchMode | undefined;
-  /** Id of a batch, as clients name it. */
-  readonly batch?: string | undefined;
-  readonly label?: DecisionLabel | undefined;
-  /** When it was handed in: from an instant on, and before another. */
-  readonly from?: Date | undefined;
-  readonly until?: Date | undefined;
+export type VerificationFilter = Omit<NewestFilter, 'owner' | 'lowest' | 'before'> & {
   readonly before?: VerificationPlace | undefined;
-  readonly limit: number;
-}
-
-/** The place of a verification in the list: its batch and its line. */
-export interface VerificationPlace {
-  readonly batchId: number;
-  readonly line: number;
-}
+};
 
 const newest: VerificationPlace = { batchId: Number.MAX_SAFE_INTEGER, line: 0 };
 
@@ -95,17 +54,25 @@ export async function listVerifications(
   db: Queryable,
   filter: VerificationFilter,
 ): Promise<{ verifications: ListedVerification[]; next: string | null }> {
-  const { state = null, model = null, mode = null, label = null, from = null, until = null, limit } = filter;
   const { lowest, highest } = await boundsOf(db, filter);
-  const start = earlierOf(filter.before ?? newest, { batchId: highest + 1, line: 0 });
-  const places = [lowest, start.batchId, start.line, from, until, limit + 1];
-  const rows = await queryRows<ListedRow>(
-    db,
-    mode === 'webDemo' ? sql('console/list_demo_verifications') : sql('console/list_verifications'),
-    mode === 'webDemo' ? [state, model, label, ...places] : [state, model, label, mode, ...places],
-  );
-  const page = pageOf(rows, limit, ({ batchId, line }) => `${batchId}.${line}`);
-  return { verifications: page.rows.map(listedOf), next: page.next };
+  const before = earlierOf(filter.before ?? newest, { batchId: highest + 1, line: 0 });
+  const found = await listNewestVerifications(db, {
+    ...filter,
+    batch: undefined,
+    lowest,
+    before,
+    limit: filter.limit + 1,
+  });
+  const { rows, next } = pageOf(found, filter.limit, ({ batchId, line }) => `${batchId}.${line}`);
+  const digests = rows.flatMap(({ audio }) => audio?.sha256 ?? []);
+  const identities = await listIdentities(db, digests, { each: 1, scored: true });
+  const verifications = rows.map(({ batchId: _batch, ...item }) => {
+    const [latest] = identities.get(item.audio?.sha256 ?? '') ?? [];
+    const { score = null, threshold = null } = latest ?? {};
+    const identity = score === null ? null : { score, threshold };
+    return { ...item, why: item.reason && describeReason(item.reason), identity };
+  });
+  return { verifications, next };
 }
 
 function earlierOf(a: VerificationPlace, b: VerificationPlace): VerificationPlace {
@@ -149,21 +116,24 @@ export interface IdentityAnswer {
 }
 
 /** A verification with all that is known of it. */
-export type VerificationDetail = ReturnType<typeof detailOf> & { readonly identities: readonly IdentityAnswer[] };
+export interface VerificationDetail extends StoredVerification {
+  readonly why: ReasonFacts | null;
+  readonly recording: (StoredRecording & { readonly playback: Playback | null }) | null;
+  readonly identities: readonly IdentityAnswer[];
+}
 
-interface DetailRow extends ItemColumns {
+/** The columns of sql/console/find_verification.sql. */
+interface StoredVerification extends Omit<VerificationRecord, 'windows' | 'times'>, Pick<PlacedVerification, 'times'> {
   readonly batchName: string;
   readonly owner: string;
   readonly requestedBy: string;
-  readonly requestedAt: Date;
   readonly settings: ScoringSettings;
-  readonly source: string;
-  readonly reasonDetail: string | null;
-  readonly reused: boolean;
-  readonly channelScores: ChannelScores[] | null;
-  readonly notes: string[] | null;
-  readonly windows: ScoredWindow[] | null;
   readonly computedMs: number | null;
+  readonly windows: readonly ScoredWindow[];
+  readonly recording: StoredRecording | null;
+}
+
+interface StoredRecording {
   readonly bytes: number | null;
   readonly format: string | null;
   readonly codec: string | null;
@@ -177,71 +147,40 @@ const identitiesMax = 10;
 
 /** @throws ServiceError `verification_unknown` */
 export async function readVerification(db: Queryable, id: string): Promise<VerificationDetail> {
-  const row = idForm.test(id) ? await queryRow<DetailRow>(db, sql('console/find_verification'), [id]) : undefined;
-  if (row === undefined)
+  const stored = idForm.test(id)
+    ? await queryRow<StoredVerification>(db, sql('console/find_verification'), [id])
+    : undefined;
+  if (stored === undefined)
     throw new ServiceError('verification_unknown', {
       operation: 'read verification',
       hint: 'The list of verifications has those there are.',
     });
-  return { ...detailOf(row), identities: row.audioSha256 === null ? [] : await listIdentities(db, row.audioSha256) };
+  const { audio, reason, recording } = stored;
+  const digests = audio === null ? [] : [audio.sha256];
+  const [identities = []] = (await listIdentities(db, digests, { each: identitiesMax, scored: false })).values();
+  return {
+    ...stored,
+    why: reason && describeReason(reason),
+    recording: recording && { ...recording, playback: playbackOf(recording) },
+    identities,
+  };
 }
 
 const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-function detailOf(row: DetailRow) {
-  const { times, ...item } = shownItem(row);
-  return {
-    ...item,
-    line: row.line,
-    source: row.source,
-    batchName: row.batchName,
-    owner: row.owner,
-    requestedBy: row.requestedBy,
-    settings: row.settings,
-    times: { ...times, handedIn: row.requestedAt },
-    reasonDetail: row.reasonDetail,
-    reused: row.reused,
-    computedMs: row.computedMs,
-    channelScores: row.channelScores ?? [],
-    notes: row.notes ?? [],
-    windows: row.windows ?? [],
-    recording:
-      row.audioSha256 === null
-        ? null
-        : {
-            bytes: row.bytes,
-            format: row.format,
-            codec: row.codec,
-            playback: playbackOf(row),
-            storedAt: row.storedAt,
-            deletedAt: row.deletedAt,
-            deletedWhy: row.deletedWhy,
-          },
-  };
-}
-
-interface IdentityRow {
-  readonly publicId: string;
-  readonly voiceprint: string;
-  readonly subject: string;
-  readonly identity: number | null;
-  readonly decision: { readonly label?: string; readonly identityThreshold?: number } | null;
-  readonly reason: string | null;
-  readonly verifiedAt: Date;
-}
-
-async function listIdentities(db: Queryable, sha256: string): Promise<IdentityAnswer[]> {
-  const rows = await queryRows<IdentityRow>(db, sql('console/list_identities'), [sha256, identitiesMax]);
-  return rows.map(({ publicId, voiceprint, subject, identity, decision, reason, verifiedAt }) => ({
-    id: publicId,
-    voiceprint,
-    subject,
-    score: identity,
-    threshold: decision?.identityThreshold ?? null,
-    label: decision?.label ?? null,
-    reason,
-    at: verifiedAt,
-  }));
+/** Comparisons of recordings with voiceprints by the digest of the audio, of each the newest first. */
+async function listIdentities(
+  db: Queryable,
+  digests: readonly string[],
+  { each, scored }: { readonly each: number; readonly scored: boolean },
+): Promise<Map<string, IdentityAnswer[]>> {
+  if (digests.length === 0) return new Map();
+  const values = [[...new Set(digests)], each, scored];
+  const rows = await queryRows<IdentityAnswer & { audioSha256: string }>(db, sql('console/list_identities'), values);
+  return rows.reduce(
+    (all, { audioSha256, ...identity }) => all.set(audioSha256, [...(all.get(audioSha256) ?? []), identity]),
+    new Map<string, IdentityAnswer[]>(),
+  );
 }
 
 /** A verification that is followed until it has ended. */

@@ -14,6 +14,7 @@ import { sendBytes } from '../http/byte-answer.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { leavingOf } from '../http/leaving.ts';
 import { sendLive } from '../http/live.ts';
+import type { VerificationPlace } from '../../pipelines/audio/batches/verification-record.ts';
 import { readModelFigures } from '../answers/model-figures.ts';
 import { Playbacks } from '../answers/playbacks.ts';
 import {
@@ -21,7 +22,6 @@ import {
   readVerification,
   type LiveVerification,
   type VerificationDetail,
-  type VerificationPlace,
 } from '../answers/verification-answers.ts';
 import { notHere, requireStored, Waveforms } from '../answers/waveforms.ts';
 import { isWorkerConnected } from '../answers/worker-presence.ts';

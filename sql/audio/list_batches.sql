@@ -1,10 +1,12 @@
--- Purpose: the latest batches.
--- Parameters: $1 owner or NULL for all, $2 state or NULL for all, $3 batch id before which to begin or NULL, $4 how many at most.
--- Rows: batches, the newest first.
+-- Purpose: batches, the newest first, or one.
+-- Parameters: $1 public id or NULL, $2 batch id or NULL, $3 owner or NULL for all, $4 state or NULL for all, $5 batch id before which to begin
+--   or NULL, $6 how many at most.
+-- Rows: one a batch.
 SELECT
-  batch_id, public_id, owner, idempotency_key, name, mode, requested_model, release, pinned_phone, pinned_digital,
-  settings, settings_sha256, state, generation, items, requested_by, requested_at, ended_at
+  public_id AS id, batch_id, owner, idempotency_key AS key, name, mode, requested_model, release, pinned_phone AS "pinned.phone",
+  pinned_digital AS "pinned.digital", settings, settings_sha256, state, generation, items, requested_by, requested_at, ended_at
 FROM verification_batch
-WHERE ($1::text IS NULL OR owner = $1) AND ($2::text IS NULL OR state = $2) AND ($3::bigint IS NULL OR batch_id < $3)
+WHERE ($1::uuid IS NULL OR public_id = $1) AND ($2::bigint IS NULL OR batch_id = $2) AND ($3::text IS NULL OR owner = $3)
+  AND ($4::text IS NULL OR state = $4) AND ($5::bigint IS NULL OR batch_id < $5)
 ORDER BY batch_id DESC
-LIMIT $4;
+LIMIT $6;

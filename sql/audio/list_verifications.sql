@@ -1,16 +1,25 @@
--- Purpose: items of a batch with what became of them, by line.
--- Parameters: $1 batch id, $2 states that are meant, $3 line after which to begin, $4 how many at most, $5 whether windows are wanted.
--- Rows: items.
-SELECT
-  v.public_id, b.public_id AS batch, v.line, v.source, v.state, b.mode, v.requested_model, v.model, b.release, v.audio_sha256,
-  coalesce(r.sample_rate, a.sample_rate) AS sample_rate, coalesce(r.channels, a.channels) AS channels,
-  coalesce(r.duration_seconds, a.duration_seconds) AS duration_seconds, r.voice_seconds, r.synthesis, r.replay, r.decision,
-  v.reason, v.reason_detail, v.reused, v.attempts, v.queued_at, v.started_at, v.ended_at, r.channel_scores, r.notes,
-  CASE WHEN $5 THEN r.windows END AS windows
-FROM verification AS v
-JOIN verification_batch AS b ON b.batch_id = v.batch_id
-LEFT JOIN recording AS a ON a.sha256 = v.audio_sha256
-LEFT JOIN verification_result AS r ON r.result_id = v.result_id
-WHERE v.batch_id = $1 AND v.state = ANY ($2::text[]) AND v.line > $3
-ORDER BY v.line
-LIMIT $4;
+-- Purpose: items of a batch with their outcomes, by line, or one.
+-- Parameters: $1 batch id or NULL, $2 public id of the item or NULL, $3 owner or NULL for all, $4 the one state or NULL for all, $5 states or NULL for
+--   all, $6 line after which to begin, $7 how many at most, $8 whether windows are wanted.
+-- Rows: one an item.
+WITH page AS MATERIALIZED (
+  SELECT v.*, b.public_id AS batch, b.mode, b.release
+  FROM verification AS v
+  JOIN verification_batch AS b USING (batch_id)
+  WHERE ($1::bigint IS NULL OR v.batch_id = $1) AND ($2::uuid IS NULL OR v.public_id = $2) AND ($3::text IS NULL OR b.owner = $3)
+    AND ($4::text IS NULL OR v.state = $4) AND ($5::text[] IS NULL OR v.state = ANY ($5)) AND v.line > $6
+  ORDER BY v.line
+  LIMIT $7
+)
+SELECT page.public_id AS id, page.batch, page.state, page.mode, page.requested_model, page.model, page.release,
+  page.audio_sha256 IS NOT NULL AS audio, page.audio_sha256 AS "audio.sha256", coalesce(result.sample_rate, recording.sample_rate) AS "audio.sample_rate",
+  coalesce(result.channels, recording.channels) AS "audio.channels", coalesce(result.duration_seconds, recording.duration_seconds) AS "audio.duration",
+  result.voice_seconds AS "audio.voice_duration",
+  page.state = 'performed' AS scores, result.synthesis AS "scores.synthesis", result.replay AS "scores.replay", 'higher-is-authentic' AS score_direction,
+  CASE WHEN page.state = 'performed' THEN result.decision END AS decision, page.reason, page.attempts, page.line, page.source, page.reason_detail, page.reused,
+  page.queued_at AS "times.queued", page.started_at AS "times.started", page.ended_at AS "times.ended",
+  coalesce(result.channel_scores, '[]') AS channel_scores, coalesce(result.notes, '[]') AS notes, CASE WHEN $8 THEN result.windows END AS windows
+FROM page
+LEFT JOIN verification_result AS result USING (result_id)
+LEFT JOIN recording ON recording.sha256 = page.audio_sha256
+ORDER BY page.line;

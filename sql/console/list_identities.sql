@@ -1,9 +1,14 @@
--- Purpose: what comparisons of a recording with voiceprints came to.
--- Parameters: $1 digest of the audio, $2 most rows.
--- Rows: comparisons, the newest first.
-SELECT voice.public_id, print.public_id AS voiceprint, print.subject, voice.identity, voice.decision, voice.reason, voice.verified_at
-FROM voice_verification AS voice
+-- Purpose: the latest comparisons of recordings with voiceprints.
+-- Parameters: $1 digests of the audio, $2 most rows a recording, $3 whether those are meant alone that have a score.
+-- Rows: one a comparison, of each recording the newest first.
+SELECT given.sha256 AS audio_sha256, voice.public_id AS id, print.public_id AS voiceprint, print.subject, voice.identity AS score,
+  (voice.decision ->> 'identityThreshold')::double precision AS threshold, voice.decision ->> 'label' AS label, voice.reason, voice.verified_at AS at
+FROM unnest($1::text[]) AS given (sha256)
+CROSS JOIN LATERAL (
+  SELECT * FROM voice_verification
+  WHERE audio_sha256 = given.sha256 AND (NOT $3 OR identity IS NOT NULL)
+  ORDER BY voice_verification_id DESC
+  LIMIT $2
+) AS voice
 JOIN voiceprint AS print USING (voiceprint_id)
-WHERE voice.audio_sha256 = $1
-ORDER BY voice.voice_verification_id DESC
-LIMIT $2;
+ORDER BY given.sha256, voice.voice_verification_id DESC;

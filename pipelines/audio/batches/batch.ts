@@ -50,74 +50,10 @@ export interface Batch {
 /** How many items are in each state. */
 export type StateCounts = Readonly<Record<VerificationState, number>>;
 
-interface BatchRow {
-  batchId: number;
-  publicId: string;
-  owner: string;
-  idempotencyKey: string;
-  name: string;
-  mode: BatchMode;
-  requestedModel: string;
-  release: string;
-  pinnedPhone: string | null;
-  pinnedDigital: string | null;
-  settings: ScoringSettings;
-  settingsSha256: string;
-  state: BatchState;
-  generation: number;
-  items: number;
-  requestedBy: string;
-  requestedAt: Date;
-  endedAt: Date | null;
-}
-
-function toBatch(row: BatchRow): Batch {
-  return {
-    id: row.publicId,
-    batchId: row.batchId,
-    owner: row.owner,
-    key: row.idempotencyKey,
-    name: row.name,
-    mode: row.mode,
-    requestedModel: row.requestedModel,
-    release: row.release,
-    pinned: { phone: row.pinnedPhone, digital: row.pinnedDigital },
-    settings: row.settings,
-    settingsSha256: row.settingsSha256,
-    state: row.state,
-    generation: row.generation,
-    items: row.items,
-    requestedBy: row.requestedBy,
-    requestedAt: row.requestedAt,
-    endedAt: row.endedAt,
-  };
-}
-
-/**
- * A batch as it stands.
- * @throws ServiceError `batch_unknown`
- */
-export async function readBatch(db: Queryable, id: string): Promise<Batch> {
-  const row = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)
-    ? await queryRow<BatchRow>(db, sql('audio/read_batch'), [id])
-    : undefined;
-  if (row === undefined)
-    throw new ServiceError('batch_unknown', {
-      operation: 'read batch',
-      object: id,
-      hint: '`caller-trust batch list` shows the batches.',
-    });
-  return toBatch(row);
-}
-
-/** The batch of a job, or undefined if it is not there any more. */
-export async function findBatchOfJob(db: Queryable, batchId: number): Promise<Batch | undefined> {
-  const row = await queryRow<BatchRow>(db, sql('audio/read_batch_of_job'), [batchId]);
-  return row && toBatch(row);
-}
-
 /** Which batches are listed. */
 export interface BatchFilter {
+  readonly id?: string | undefined;
+  readonly batchId?: number | undefined;
   readonly owner?: string | undefined;
   readonly state?: BatchState | undefined;
   /** Only batches that were made before this one. */
@@ -126,10 +62,34 @@ export interface BatchFilter {
 }
 
 /** Batches, the newest first. */
-export async function listBatches(db: Queryable, { owner, state, before, limit }: BatchFilter): Promise<Batch[]> {
-  return (
-    await queryRows<BatchRow>(db, sql('audio/list_batches'), [owner ?? null, state ?? null, before ?? null, limit])
-  ).map(toBatch);
+export function listBatches(
+  db: Queryable,
+  { id, batchId, owner, state, before, limit }: BatchFilter,
+): Promise<Batch[]> {
+  const values = [id ?? null, batchId ?? null, owner ?? null, state ?? null, before ?? null, limit];
+  return queryRows<Batch>(db, sql('audio/list_batches'), values);
+}
+
+/**
+ * A batch as it stands.
+ * @throws ServiceError `batch_unknown`
+ */
+export async function readBatch(db: Queryable, id: string): Promise<Batch> {
+  const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
+  const [batch] = isId ? await listBatches(db, { id, limit: 1 }) : [];
+  if (batch === undefined)
+    throw new ServiceError('batch_unknown', {
+      operation: 'read batch',
+      object: id,
+      hint: '`caller-trust batch list` shows the batches.',
+    });
+  return batch;
+}
+
+/** The batch of a job, or undefined if it is not there any more. */
+export async function findBatchOfJob(db: Queryable, batchId: number): Promise<Batch | undefined> {
+  const [batch] = await listBatches(db, { batchId, limit: 1 });
+  return batch;
 }
 
 /** How many items of a batch are in each state. */

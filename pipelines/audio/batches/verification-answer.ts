@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { queryRow, type Queryable } from '../../../runtime/postgres.ts';
-import { sql } from '../../../sql/sql.ts';
+import type { Queryable } from '../../../runtime/postgres.ts';
 import { AUDIO_REASONS, type AudioReason } from '../reasons.ts';
-import { itemOf, type ItemColumns } from './verification-record.ts';
-import { DECISION_LABELS, VERIFICATION_STATES, WINDOW_LABELS, type ScoredWindow } from '../verification.ts';
+import { findVerificationRecord, type VerificationItem } from './verification-record.ts';
+import { DECISION_LABELS, VERIFICATION_STATES, WINDOW_LABELS } from '../verification.ts';
 
 /**
  * A verification as the service tells it to the client whose it is: the API in answers, the console at the end of a stream.
@@ -92,12 +91,16 @@ export type VerificationAnswer = z.output<typeof verificationForm>;
 /** A verification with its windows. */
 export type VerificationDetailAnswer = z.output<typeof verificationDetailForm>;
 
-/** The answer for a row. */
-export function answerOf(row: ItemColumns): VerificationAnswer {
+const answeredFields = verificationForm.omit({ times: true, links: true }).keyof().options;
+
+/** The answer for a verification: of the fields of the record, those that the form has. */
+export function answerOf(item: VerificationItem): VerificationAnswer {
+  const fields = Object.fromEntries(answeredFields.map((field) => [field, item[field]]));
+  const { queued, started, ended } = item.times;
   return {
-    ...itemOf(row),
-    times: { queued: row.queuedAt.toISOString(), started: timeOrNull(row.startedAt), ended: timeOrNull(row.endedAt) },
-    links: { self: `/v1/verifications/${row.publicId}`, batch: `/v1/batches/${row.batch}` },
+    ...(fields as Pick<VerificationItem, (typeof answeredFields)[number]>),
+    times: { queued: queued.toISOString(), started: timeOrNull(started), ended: timeOrNull(ended) },
+    links: { self: `/v1/verifications/${item.id}`, batch: `/v1/batches/${item.batch}` },
   };
 }
 
@@ -106,22 +109,13 @@ export async function findVerification(
   db: Queryable,
   { client, id }: { readonly client: string; readonly id: string },
 ): Promise<VerificationDetailAnswer | undefined> {
-  const row = await queryRow<ItemColumns & { windows: ScoredWindow[] | null }>(db, sql('audio/find_verification'), [
-    id,
-    client,
-  ]);
-  return (
-    row && {
-      ...answerOf(row),
-      windows: (row.windows ?? []).map(({ channel, start, end, label, scores }) => ({
-        channel,
-        start,
-        end,
-        label,
-        scores,
-      })),
-    }
-  );
+  const record = await findVerificationRecord(db, { id, owner: client });
+  if (record === undefined) return undefined;
+  const windows = record.windows ?? [];
+  return {
+    ...answerOf(record),
+    windows: windows.map(({ channel, start, end, label, scores }) => ({ channel, start, end, label, scores })),
+  };
 }
 
 function timeOrNull(moment: Date | null): string | null {

@@ -3,7 +3,7 @@ import { sql } from '../../../sql/sql.ts';
 import type { BatchMode } from './batch.ts';
 import type { AudioReason } from '../reasons.ts';
 import {
-  VERIFICATION_STATES,
+  type DecisionLabel,
   type ChannelScores,
   type ScoredWindow,
   type Scores,
@@ -11,13 +11,10 @@ import {
   type VerificationState,
 } from '../verification.ts';
 
-/** One item of a batch with what became of it. */
-export interface VerificationRecord {
+/** What every list of verifications has of one. */
+export interface VerificationItem {
   readonly id: string;
   readonly batch: string;
-  /** Its place in the batch, from 1. */
-  readonly line: number;
-  readonly source: string;
   readonly state: VerificationState;
   readonly mode: BatchMode;
   readonly requestedModel: string;
@@ -35,15 +32,33 @@ export interface VerificationRecord {
   readonly scoreDirection: 'higher-is-authentic';
   readonly decision: VerificationDecision | null;
   readonly reason: AudioReason | null;
+  readonly attempts: number;
+  /** Its place in the batch, from 1. */
+  readonly line: number;
+  readonly source: string;
+  readonly times: { readonly queued: Date; readonly started: Date | null; readonly ended: Date | null };
+}
+
+/** One item of a batch with its outcome. */
+export interface VerificationRecord extends VerificationItem {
   readonly reasonDetail: string | null;
   /** True if the result had been made before, so that nothing was computed. */
   readonly reused: boolean;
-  readonly attempts: number;
-  readonly times: { readonly queued: Date; readonly started: Date | null; readonly ended: Date | null };
   readonly channelScores: readonly ChannelScores[];
   readonly notes: readonly string[];
   /** Null where they were not asked for. */
   readonly windows: readonly ScoredWindow[] | null;
+}
+
+/** The place of a verification in a list from the newest down: its batch and its line. */
+export interface VerificationPlace {
+  readonly batchId: number;
+  readonly line: number;
+}
+
+/** A verification among those of several batches. */
+export interface PlacedVerification extends VerificationItem, VerificationPlace {
+  readonly times: VerificationItem['times'] & { readonly handedIn: Date };
 }
 
 /** Which items are listed. */
@@ -56,49 +71,52 @@ export interface VerificationFilter {
   readonly windows: boolean;
 }
 
-/** Columns of an item that every list of items has, that of the API too. */
-export interface ItemColumns {
-  readonly batch: string;
-  readonly publicId: string;
-  readonly line: number;
-  readonly state: VerificationState;
-  readonly mode: BatchMode;
-  readonly requestedModel: string;
-  readonly model: string | null;
-  readonly release: string;
-  readonly audioSha256: string | null;
-  readonly sampleRate: number | null;
-  readonly channels: number | null;
-  readonly durationSeconds: number | null;
-  readonly voiceSeconds: number | null;
-  readonly synthesis: number | null;
-  readonly replay: number | null;
-  readonly decision: VerificationDecision | null;
-  readonly reason: AudioReason | null;
-  readonly attempts: number;
-  readonly queuedAt: Date;
-  readonly startedAt: Date | null;
-  readonly endedAt: Date | null;
-}
-
-interface VerificationRow extends ItemColumns {
-  source: string;
-  reasonDetail: string | null;
-  reused: boolean;
-  channelScores: ChannelScores[] | null;
-  notes: string[] | null;
-  windows: ScoredWindow[] | null;
-}
-
 /** Items of a batch in its order. */
-export async function listVerifications(
+export function listVerifications(
   db: Queryable,
   batchId: number,
-  { states = VERIFICATION_STATES, after, limit, windows }: VerificationFilter,
+  { states, after, limit, windows }: VerificationFilter,
 ): Promise<VerificationRecord[]> {
-  return (
-    await queryRows<VerificationRow>(db, sql('audio/list_verifications'), [batchId, states, after, limit, windows])
-  ).map(toRecord);
+  const one = states?.length === 1 ? states[0] : null; // which an index finds in the order of the lines
+  const values = [batchId, null, null, one, states ?? null, after, limit, windows];
+  return queryRows<VerificationRecord>(db, sql('audio/list_verifications'), values);
+}
+
+/** A verification of an owner with its windows, or undefined; `id` is a UUID. */
+export function findVerificationRecord(
+  db: Queryable,
+  { id, owner }: { readonly id: string; readonly owner: string },
+): Promise<VerificationRecord | undefined> {
+  return queryRow<VerificationRecord>(db, sql('audio/list_verifications'), [null, id, owner, null, null, 0, 1, true]);
+}
+
+/** Which verifications are listed from the newest down; without a filter all of them. */
+export interface NewestFilter {
+  readonly owner?: string | undefined;
+  /** Public id of a batch; looked for among those of the owner. */
+  readonly batch?: string | undefined;
+  readonly state?: VerificationState | undefined;
+  readonly model?: string | undefined;
+  readonly mode?: BatchMode | undefined;
+  readonly label?: DecisionLabel | undefined;
+  /** When it was handed in: from an instant on, and before another. */
+  readonly from?: Date | undefined;
+  readonly until?: Date | undefined;
+  /** The lowest id of a batch. */
+  readonly lowest?: number | undefined;
+  readonly before: VerificationPlace;
+  readonly limit: number;
+}
+
+/** Verifications of several batches, the newest first. */
+export function listNewestVerifications(db: Queryable, filter: NewestFilter): Promise<PlacedVerification[]> {
+  const { owner, batch, state, model, mode, label, from, until, lowest = 0, before, limit } = filter;
+  const optional = (value: unknown) => value ?? null;
+  const place = [lowest, before.batchId, before.line];
+  const values = [...[state, model, label, mode].map(optional), ...place, ...[from, until].map(optional), limit];
+  return owner !== undefined || mode === 'webDemo'
+    ? queryRows(db, sql('audio/list_newest_verifications_by_batch'), [...values, ...[owner, batch].map(optional)])
+    : queryRows(db, sql('audio/list_newest_verifications'), values);
 }
 
 /** Records that are held at a time; one of a call of four hours has 14,400 windows. */
@@ -122,46 +140,4 @@ export async function* readVerifications(
 /** Characters of the longest source and model of a batch. */
 export async function measureSources(db: Queryable, batchId: number): Promise<{ source: number; model: number }> {
   return (await queryRow<{ source: number; model: number }>(db, sql('audio/measure_sources'), [batchId]))!;
-}
-
-function toRecord(row: VerificationRow): VerificationRecord {
-  return {
-    ...itemOf(row),
-    line: row.line,
-    source: row.source,
-    reasonDetail: row.reasonDetail,
-    reused: row.reused,
-    times: { queued: row.queuedAt, started: row.startedAt, ended: row.endedAt },
-    channelScores: row.channelScores ?? [],
-    notes: row.notes ?? [],
-    windows: row.windows,
-  };
-}
-
-/** What every list of items says of one. */
-export function itemOf(row: ItemColumns) {
-  return {
-    id: row.publicId,
-    batch: row.batch,
-    state: row.state,
-    mode: row.mode,
-    requestedModel: row.requestedModel,
-    model: row.model,
-    release: row.release,
-    audio:
-      row.audioSha256 === null
-        ? null
-        : {
-            sha256: row.audioSha256,
-            sampleRate: row.sampleRate,
-            channels: row.channels,
-            duration: row.durationSeconds,
-            voiceDuration: row.voiceSeconds,
-          },
-    scores: row.state === 'performed' ? { synthesis: row.synthesis, replay: row.replay } : null,
-    scoreDirection: 'higher-is-authentic' as const,
-    decision: row.state === 'performed' ? row.decision : null,
-    reason: row.reason,
-    attempts: row.attempts,
-  };
 }

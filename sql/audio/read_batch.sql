@@ -1,7 +1,0 @@
--- Purpose: a batch as it stands.
--- Parameters: $1 public id.
--- Rows: one, or none if there is no such batch.
-SELECT
-  batch_id, public_id, owner, idempotency_key, name, mode, requested_model, release, pinned_phone, pinned_digital,
-  settings, settings_sha256, state, generation, items, requested_by, requested_at, ended_at
-FROM verification_batch WHERE public_id = $1;
