@@ -310,9 +310,9 @@ async function showNumbers(
   { state, after, limit }: { state?: string; after: string; limit?: number },
 ): Promise<Outcome> {
   return withServices(async ({ db }) => {
-    const { brandId } = await readBrand(db, handle);
+    const brand = await readBrand(db, handle);
     const numbers = await readPages<BrandNumber>(
-      (last, size) => listBrandNumbers(db, brandId, { state, after: last?.phone ?? after, limit: size }),
+      (last, size) => listBrandNumbers(db, brand, { state, after: last?.phone ?? after, limit: size }),
       limit,
     );
     return { json: numbers, text: numbers.length === 0 ? 'The brand has no such number.' : formatNumbers(numbers) };

@@ -5,8 +5,14 @@ import {
   type LetterState,
   type NumberState,
 } from '../../pipelines/branding/states.ts';
+import {
+  listBrandNumbers,
+  listBrandOverviews,
+  type BrandOverview,
+  type LetterRecord,
+} from '../../pipelines/branding/brand/brand-record.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
+import { queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import type { BrandAnswer, BrandDetailAnswer, BrandNumberAnswer, LetterAnswer } from './branding-schemas.ts';
 
@@ -16,25 +22,6 @@ export interface BrandName {
   readonly handle: string;
 }
 
-interface BrandRow {
-  handle: string;
-  state: BrandState;
-  displayName: string;
-  legalName: string;
-  dba: string | null;
-  website: string | null;
-  country: string;
-  callReasons: string[] | null;
-  logo: string | null;
-  relationship: BrandAnswer['relationship'];
-  approvedRevision: number | null;
-  pendingRevision: number | null;
-  pendingDisplayName: string | null;
-  createdAt: Date;
-  changedAt: Date;
-  approvedAt: Date | null;
-}
-
 interface LetterSummaryRow {
   state: LetterState;
   count: number;
@@ -42,33 +29,9 @@ interface LetterSummaryRow {
   inForceUntil: Date | null;
 }
 
-interface NumberRow {
-  phone: string;
-  country: string | null;
-  state: NumberState;
-  callReason: string | null;
-  submittedAt: Date;
-  changedAt: Date;
-  verifiedAt: Date | null;
-  liveUntil: Date | null;
-}
-
-interface LetterRow {
-  letterId: number;
-  state: LetterState;
-  submittedAt: Date;
-  ruleVersion: string;
-  signedOn: string | null;
-  validFrom: Date | null;
-  validUntil: Date | null;
-  decidedAt: Date | null;
-  decidedBy: 'rules' | 'person' | null;
-  decisionReason: string | null;
-  format: string | null;
-  pages: number | null;
-  numbers: number;
-  findings: LetterAnswer['findings'];
-}
+/** The columns of sql/api/list_brand_letters.sql: what is answered, with times. */
+type LetterTime = 'submittedAt' | 'validFrom' | 'validUntil' | 'decidedAt';
+type LetterRow = Omit<LetterAnswer, LetterTime | 'links'> & Pick<LetterRecord, LetterTime>;
 
 /** Brands of a client by handle, after the one given ('' for the first); with `brand` that one alone. */
 export async function listBrands(
@@ -81,9 +44,8 @@ export async function listBrands(
     rows,
   }: { client: string; brand: string | null; state: BrandState | undefined; after: string; rows: number },
 ): Promise<BrandAnswer[]> {
-  return (await queryRows<BrandRow>(db, sql('api/list_brands'), [client, state ?? null, after, rows, brand])).map(
-    brandOf,
-  );
+  const handle = brand ?? undefined;
+  return (await listBrandOverviews(db, { owner: client, handle, state, after, limit: rows })).map(brandOf);
 }
 
 /** A brand that was found, for the reads of its numbers and letters. */
@@ -97,15 +59,18 @@ export interface FoundBrand {
  * @throws ServiceError `brand_unknown` if the client has none of this handle, whoever else has it.
  */
 export async function findBrand(db: Queryable, { client, handle }: BrandName): Promise<FoundBrand> {
-  const row = await queryRow<BrandRow & { brandId: number }>(db, sql('api/find_brand'), [handle, client]);
-  if (row === undefined) throw unknownBrand();
-  return { brandId: row.brandId, brand: brandOf(row) };
+  const [found] = await listBrandOverviews(db, { owner: client, handle, after: '', limit: 1 });
+  if (found === undefined) throw unknownBrand();
+  return { brandId: found.brandId, brand: brandOf(found) };
 }
 
 /** A brand with its counts. @throws ServiceError `brand_unknown` */
 export async function readBrand(db: Queryable, name: BrandName): Promise<BrandDetailAnswer> {
   const { brandId, brand } = await findBrand(db, name);
-  const numbers = await queryRows<{ state: NumberState; count: number }>(db, sql('api/count_brand_numbers'), [brandId]);
+  const numbers = await queryRows<{ state: NumberState; count: number }>(db, sql('branding/count_brand_numbers'), [
+    brandId,
+    null,
+  ]);
   const letters = await queryRows<LetterSummaryRow>(db, sql('api/summarize_brand_letters'), [brandId]);
   return {
     ...brand,
@@ -127,20 +92,13 @@ export async function listNumbers(
   { brandId, brand }: FoundBrand,
   { state, after, rows }: NumbersAsked,
 ): Promise<BrandNumberAnswer[]> {
-  const values = [brandId, after, rows, brand.handle];
-  const found =
-    state === undefined
-      ? await queryRows<NumberRow>(db, sql('api/list_brand_numbers'), values)
-      : await queryRows<NumberRow>(db, sql('api/list_brand_numbers_in_state'), [...values, state]);
-  return found.map((row) => ({
-    phone: row.phone,
-    country: row.country,
-    state: row.state,
-    callReason: row.callReason,
-    submittedAt: row.submittedAt.toISOString(),
-    changedAt: row.changedAt.toISOString(),
-    verifiedAt: timeOrNull(row.verifiedAt),
-    liveUntil: timeOrNull(row.liveUntil),
+  const found = await listBrandNumbers(db, { brandId, handle: brand.handle }, { state, after, limit: rows });
+  return found.map(({ submittedAt, changedAt, verifiedAt, liveUntil, ...number }) => ({
+    ...number,
+    submittedAt: submittedAt.toISOString(),
+    changedAt: changedAt.toISOString(),
+    verifiedAt: timeOrNull(verifiedAt),
+    liveUntil: timeOrNull(liveUntil),
   }));
 }
 
@@ -172,7 +130,7 @@ export function unknownLetter(): ServiceError {
   return new ServiceError('letter_unknown', { operation: 'find letter' });
 }
 
-function brandOf(row: BrandRow): BrandAnswer {
+function brandOf(row: BrandOverview): BrandAnswer {
   const self = `/v1/brands/${row.handle}`;
   return {
     handle: row.handle,
@@ -182,7 +140,7 @@ function brandOf(row: BrandRow): BrandAnswer {
     dba: row.dba,
     website: row.website,
     country: row.country,
-    callReasons: row.callReasons ?? [],
+    callReasons: row.callReasons,
     logo: row.logo,
     relationship: row.relationship,
     pendingRevision: pendingRevisionOf(row),
@@ -199,7 +157,7 @@ function pendingRevisionOf({
   approvedRevision,
   pendingRevision,
   pendingDisplayName,
-}: BrandRow): BrandAnswer['pendingRevision'] {
+}: BrandOverview): BrandAnswer['pendingRevision'] {
   if (state === 'withdrawn' || approvedRevision === null || pendingRevision === null || pendingDisplayName === null)
     return null;
   return { revision: pendingRevision, displayName: pendingDisplayName };
@@ -207,20 +165,11 @@ function pendingRevisionOf({
 
 function letterOf(row: LetterRow, handle: string): LetterAnswer {
   return {
-    letterId: row.letterId,
-    state: row.state,
+    ...row,
     submittedAt: row.submittedAt.toISOString(),
-    ruleVersion: row.ruleVersion,
-    signedOn: row.signedOn,
     validFrom: timeOrNull(row.validFrom),
     validUntil: timeOrNull(row.validUntil),
     decidedAt: timeOrNull(row.decidedAt),
-    decidedBy: row.decidedBy,
-    decisionReason: row.decisionReason,
-    format: row.format,
-    pages: row.pages,
-    numbers: row.numbers,
-    findings: row.findings,
     links: { self: letterPath(handle, row.letterId), brand: `/v1/brands/${handle}` },
   };
 }

@@ -1,7 +1,7 @@
 import type {
   BrandingEvent,
-  BrandNumber,
   BrandRecord,
+  IdentifiedNumber,
   BrandSummary,
 } from '../../pipelines/branding/brand/brand-record.ts';
 import type { BrandProfile } from '../../pipelines/branding/brand-profile.ts';
@@ -19,36 +19,6 @@ import type { OwnProtectedName } from '../../pipelines/branding/names/protected-
 
 export type { BrandingEvent, BrandSummary, OwnProtectedName };
 export type { BrandState, NumberState } from '../../pipelines/branding/states.ts';
-
-/** What a list of brands is narrowed to. */
-export interface BrandFilter {
-  /** Null for all. */
-  readonly owners: readonly string[] | null;
-  readonly state?: string | undefined;
-  readonly prefix: string;
-  readonly after: string;
-  readonly limit: number;
-}
-
-/** Brands by handle, after one of them. */
-export async function listBrandsFor(
-  db: Queryable,
-  { owners, state, prefix, after, limit }: BrandFilter,
-): Promise<BrandSummary[]> {
-  return queryRows<BrandSummary>(db, sql('console/list_brands'), [owners, state ?? null, prefix, after, limit]);
-}
-
-/** A number with its id, which can stand in an address where a phone number may not. */
-export type IdentifiedNumber = BrandNumber & { readonly numberId: number };
-
-/** Numbers of a brand by phone, after one of them. */
-export async function listIdentifiedNumbers(
-  db: Queryable,
-  brandId: number,
-  { state, after, limit }: { state?: string | undefined; after: number; limit: number },
-): Promise<IdentifiedNumber[]> {
-  return queryRows<IdentifiedNumber>(db, sql('console/list_brand_numbers'), [brandId, state ?? null, after, limit]);
-}
 
 /** A number with what is proven of it. */
 export type ProvenNumber = IdentifiedNumber & { readonly proof: Pick<NumberProofStatus, 'provenUntil' | 'pending'> };

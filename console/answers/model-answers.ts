@@ -15,7 +15,7 @@ import { queryRow, type Queryable } from '../../runtime/postgres.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { sql } from '../../sql/sql.ts';
 import { pageOf } from '../http/paging.ts';
-export type { DefaultChange };
+export type { DefaultChange, ListedDefaultChange };
 
 /** A model as a row of the registry's table. */
 export type ListedModel = Pick<

@@ -7,7 +7,12 @@ import {
   type VerificationPlace,
   type VerificationRecord,
 } from '../../pipelines/audio/batches/verification-record.ts';
-import type { ScoredWindow, ScoringSettings } from '../../pipelines/audio/verification.ts';
+import type {
+  ScoredWindow,
+  ScoringSettings,
+  DecisionLabel,
+  VerificationState,
+} from '../../pipelines/audio/verification.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { readBrand } from '../../pipelines/branding/brand/brand-record.ts';
+import { listBrands, listIdentifiedNumbers, readBrand } from '../../pipelines/branding/brand/brand-record.ts';
 import {
   changeNumber,
   decideBrand,
@@ -14,14 +14,7 @@ import { requirePhone } from '../../pipelines/labels/number-record.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 import { actorOf, recordAction, userOf } from '../http/access.ts';
 import { parseBody } from '../http/body.ts';
-import {
-  listBrandHistory,
-  listBrandsFor,
-  listIdentifiedNumbers,
-  revealedFields,
-  shownBrand,
-  withProofs,
-} from '../answers/brand-answers.ts';
+import { listBrandHistory, revealedFields, shownBrand, withProofs } from '../answers/brand-answers.ts';
 import {
   brandPath,
   brandVerdictBody,
@@ -62,7 +55,7 @@ export function registerBrandRoutes(app: FastifyInstance, { db, config }: Pick<C
   app.get('/api/brands', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const { owner, ...query } = parseBody(listQuery, request.query);
     const { rows: brands, next } = pageOf(
-      await listBrandsFor(db, { ...query, owners: ownersSeen(request, owner), limit: query.limit + 1 }),
+      await listBrands(db, { ...query, owners: ownersSeen(request, owner), limit: query.limit + 1 }),
       query.limit,
       ({ handle }) => handle,
     );
@@ -83,14 +76,14 @@ export function registerBrandRoutes(app: FastifyInstance, { db, config }: Pick<C
     });
   });
   app.get('/api/brands/:handle/numbers', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
-    const { limit, ...query } = parseBody(numbersQuery, request.query);
-    const { brandId } = await readSeenBrand(db, request, handleOf(request));
+    const { limit, state, after } = parseBody(numbersQuery, request.query);
+    const brand = await readSeenBrand(db, request, handleOf(request));
     const { rows: numbers, next } = pageOf(
-      await listIdentifiedNumbers(db, brandId, { ...query, limit: limit + 1 }),
+      await listIdentifiedNumbers(db, brand, { state, afterId: after || undefined, limit: limit + 1 }),
       limit,
       ({ numberId }) => String(numberId),
     );
-    return { numbers: await withProofs(db, brandId, { numbers, limits: config }), next };
+    return { numbers: await withProofs(db, brand.brandId, { numbers, limits: config }), next };
   });
   app.get('/api/brands/:handle/history', { config: { access: 'viewer' } }, async (request) => {
     const { limit, before } = parseBody(historyQuery, request.query);

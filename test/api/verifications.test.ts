@@ -248,15 +248,20 @@ it(
     await addItems(db, { batchId, id: '' }, { from: 1, to: 100_000 });
     await db.query('VACUUM ANALYZE verification, verification_batch, verification_result');
 
-    const last = Number.MAX_SAFE_INTEGER;
+    const newest = { state: null, model: null, batchId: Number.MAX_SAFE_INTEGER, line: 2 ** 31 - 1, limit: 101 };
+    const measureNewest = (asked: Partial<Record<keyof typeof newest, string | number>>) => {
+      const { state, model, batchId: before, line, limit } = { ...newest, ...asked };
+      const values = [state, model, null, null, 0, before, line, null, null, limit, owner, null];
+      return measureRead('audio/list_newest_verifications_by_batch', values);
+    };
     const pages = {
-      first: await measureRead('api/list_verifications', [owner, null, null, null, last, 2 ** 31 - 1, 101]),
-      last: await measureRead('api/list_verifications', [owner, null, null, null, batchId, 60, 101]),
-      inState: await measureRead('api/list_verifications', [owner, 'performed', null, null, last, 2 ** 31 - 1, 501]),
-      inStateOfNone: await measureRead('api/list_verifications', [owner, 'error', null, null, last, 2 ** 31 - 1, 101]),
-      ofModel: await measureRead('api/list_verifications', [owner, null, 'phone/v7', null, last, 2 ** 31 - 1, 101]),
-      batchMiddle: await measureRead('api/list_batch_verifications', [batchId, null, 50_000, 101]),
-      counts: await measureRead('api/count_batch_states', [batchId]),
+      first: await measureNewest({}),
+      last: await measureNewest({ batchId, line: 60 }),
+      inState: await measureNewest({ state: 'performed', limit: 501 }),
+      inStateOfNone: await measureNewest({ state: 'error' }),
+      ofModel: await measureNewest({ model: 'phone/v7' }),
+      batchMiddle: await measureRead('audio/list_verifications', [batchId, null, null, null, null, 50_000, 101, false]),
+      counts: await measureRead('audio/count_states', [batchId]),
     };
     expect(Object.fromEntries(Object.entries(pages).map(([name, { rows }]) => [name, rows]))).toEqual({
       first: 101,

@@ -23,6 +23,16 @@ export interface BrandSummary {
   readonly verifiedNumbers: number;
 }
 
+/** A brand without private fields: the profile is that of the approved revision, or else of the one that waits, or of the last. */
+export interface BrandOverview
+  extends
+    Omit<BrandSummary, 'verifiedNumbers'>,
+    Pick<BrandProfile, 'dba' | 'website' | 'country' | 'callReasons' | 'logo' | 'relationship'>,
+    Pick<BrandRecord, 'brandId' | 'approvedRevision' | 'pendingRevision' | 'createdAt' | 'approvedAt'> {
+  /** Null where they were not counted. */
+  readonly verifiedNumbers: number | null;
+}
+
 /** Everything that is known of a brand. */
 export interface BrandRecord {
   readonly brandId: number;
@@ -98,17 +108,41 @@ export interface BrandingEvent {
   readonly operationId: number | null;
 }
 
+/** Which brands are listed; without a filter all of them. */
+export interface BrandFilter {
+  readonly owner?: string | undefined;
+  /** Null for all. */
+  readonly owners?: readonly string[] | null;
+  readonly state?: string | undefined;
+  readonly handle?: string | undefined;
+  readonly prefix?: string;
+  /** Handle after which to begin. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** Brands by handle, without counts of their numbers. */
+export function listBrandOverviews(db: Queryable, filter: BrandFilter, counted = false): Promise<BrandOverview[]> {
+  const { owner, owners, state, handle, prefix, after, limit } = filter;
+  const values = [owner ?? null, owners ?? null, state ?? null, handle ?? null, prefix ?? '', after, limit, counted];
+  return queryRows<BrandOverview>(db, sql('branding/list_brands'), values);
+}
+
 /** Brands by handle, after one of them. */
-export async function listBrands(
-  db: Queryable,
-  {
-    owner,
-    state,
-    after,
-    limit,
-  }: { owner?: string | undefined; state?: string | undefined; after: string; limit: number },
-): Promise<BrandSummary[]> {
-  return queryRows<BrandSummary>(db, sql('branding/list_brands'), [owner ?? null, state ?? null, after, limit]);
+export async function listBrands(db: Queryable, filter: BrandFilter): Promise<BrandSummary[]> {
+  const brands = await listBrandOverviews(db, filter, true);
+  return brands.map(
+    ({ handle, owner, state, displayName, legalName, pendingDisplayName, changedAt, verifiedNumbers }) => ({
+      handle,
+      owner,
+      state,
+      displayName,
+      legalName,
+      pendingDisplayName,
+      changedAt,
+      verifiedNumbers: verifiedNumbers!, // counted
+    }),
+  );
 }
 
 /** @throws ServiceError `brand_unknown` */
@@ -119,6 +153,7 @@ export async function readBrand(db: Queryable, handle: string): Promise<BrandRec
   if (row === undefined) throw brandUnknown(handle);
   const counts = await queryRows<{ state: NumberState; count: number }>(db, sql('branding/count_brand_numbers'), [
     row.brandId,
+    null,
   ]);
   return {
     ...row,
@@ -139,15 +174,40 @@ export function brandUnknown(handle: string): ServiceError {
 
 const lettersShownMax = 100;
 
+/** A number with its id, which can stand in an address where a phone number may not. */
+export type IdentifiedNumber = BrandNumber & { readonly numberId: number };
+
+/** Which numbers of a brand are listed: after a phone, or after the id of a number. */
+export interface NumberFilter {
+  readonly state?: string | undefined;
+  readonly after?: string | undefined;
+  readonly afterId?: number | undefined;
+  readonly limit: number;
+}
+
+/** Numbers of a brand in ascending order with their ids. */
+export function listIdentifiedNumbers(
+  db: Queryable,
+  { brandId, handle }: Pick<BrandRecord, 'brandId' | 'handle'>,
+  { state, after = '', afterId, limit }: NumberFilter,
+): Promise<IdentifiedNumber[]> {
+  const values = [brandId, after, limit, handle, afterId ?? null];
+  return state === undefined
+    ? queryRows(db, sql('branding/list_brand_numbers'), values)
+    : queryRows(db, sql('branding/list_brand_numbers_in_state'), [...values, state]);
+}
+
 /** Numbers of a brand in ascending order, after one of them. */
 export async function listBrandNumbers(
   db: Queryable,
-  brandId: number,
-  { state, after, limit }: { state?: string | undefined; after: string; limit: number },
+  brand: Pick<BrandRecord, 'brandId' | 'handle'>,
+  filter: NumberFilter,
 ): Promise<BrandNumber[]> {
-  return queryRows<BrandNumber>(db, sql('branding/list_brand_numbers'), [brandId, state ?? null, after, limit]);
+  const numbers = await listIdentifiedNumbers(db, brand, filter);
+  return numbers.map(({ numberId: _id, ...number }) => number);
 }
 
+/** Which letters are listed; without a filter all of them. */
 export interface LetterFilter {
   readonly handle?: string | undefined;
   /** Only those of these owners; null for all. */

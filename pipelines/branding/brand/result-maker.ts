@@ -83,7 +83,7 @@ export function publicFinding({ code, severity, message, place }: Finding): Publ
 async function numbersResult(client: Queryable, brandId: number, { rows }: NumberClaims): Promise<NumbersResult> {
   const count = (outcome: string) => rows.filter((row) => row.outcome === outcome).length;
   const own = rows.filter(({ outcome }) => outcome === 'accepted' || outcome === 'known').map(({ phone }) => phone);
-  const states = await queryRows<{ state: NumberState; count: number }>(client, sql('branding/count_number_states'), [
+  const states = await queryRows<{ state: NumberState; count: number }>(client, sql('branding/count_brand_numbers'), [
     brandId,
     own,
   ]);
