@@ -1,13 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queues } from '../jobs/queues/backend.ts';
 import { countStates, hasEnded, readBatch, type Batch, type StateCounts } from '../pipelines/audio/batches/batch.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Pool } from '../runtime/postgres.ts';
 import type { Services } from '../runtime/services.ts';
-import { interruption } from './command.ts';
-import { formatBar, startProgress } from './progress.ts';
+import { formatBar } from './progress.ts';
 import { formatCount } from './table.ts';
 import { noWorkerText, withSomeWorker } from './with-worker.ts';
+import { untilEnded } from './until-ended.ts';
 
 /** Milliseconds between two looks: often at first, since a single recording takes some tenths of a second. */
 const pollMs = { first: 40, later: 500, firstLooks: 50 } as const;
@@ -23,31 +22,24 @@ export async function waitForBatch(services: Services, queues: Queues, batch: Ba
       hint: 'Hand them in to the end with the same command and key, or cancel it.',
     });
   }
-  return withSomeWorker(services, queues, (isOwnWorker) => untilEnded(services.db, batch, isOwnWorker));
+  return withSomeWorker(services, queues, (isOwnWorker) => untilBatchEnded(services.db, batch, isOwnWorker));
 }
 
-async function untilEnded(db: Pool, { id, batchId, items }: Batch, isOwnWorker: boolean): Promise<Batch> {
-  const progress = startProgress();
+function untilBatchEnded(db: Pool, { id, batchId, items }: Batch, isOwnWorker: boolean): Promise<Batch> {
   const since = Date.now();
-  try {
-    for (let looks = 0; ; looks++) {
-      const batch = await readBatch(db, id);
-      if (hasEnded(batch)) return batch;
-      if (looks % 5 === 0 && process.stderr.isTTY)
-        progress.show(describe(await countStates(db, batchId), items, since));
-      await sleep(looks < pollMs.firstLooks ? pollMs.first : pollMs.later, undefined, {
-        signal: interruption.signal,
-      }).catch(() => {
-        throw new ServiceError('interrupted', {
-          operation: 'wait for batch',
-          object: id,
-          hint: `${isOwnWorker ? noWorkerText : 'It goes on.'} \`caller-trust batch status ${id}\` says how far it is.`,
-        });
-      });
-    }
-  } finally {
-    progress.end();
-  }
+  return untilEnded({
+    read: () => readBatch(db, id),
+    hasEnded,
+    describe: async (_batch, looks) =>
+      looks % 5 === 0 && process.stderr.isTTY ? describe(await countStates(db, batchId), items, since) : undefined,
+    pollMs: (looks) => (looks < pollMs.firstLooks ? pollMs.first : pollMs.later),
+    interrupted: () =>
+      new ServiceError('interrupted', {
+        operation: 'wait for batch',
+        object: id,
+        hint: `${isOwnWorker ? noWorkerText : 'It goes on.'} \`caller-trust batch status ${id}\` says how far it is.`,
+      }),
+  });
 }
 
 function describe({ queued, performing, error }: StateCounts, items: number, since: number): string {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { requestBranding } from '../jobs/queues/branding-producer.ts';
 import { readBrand } from '../pipelines/branding/brand/brand-record.ts';
@@ -17,11 +16,11 @@ import { openVault } from '../runtime/vault.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Pool } from '../runtime/postgres.ts';
-import { interruption, withServices, type Outcome } from './command.ts';
+import { withServices, type Outcome } from './command.ts';
 import { formatOperation } from './brand-tables.ts';
 import { readPages } from './paging.ts';
-import { startProgress } from './progress.ts';
 import { withQueues, withSomeWorker } from './with-worker.ts';
+import { untilEnded } from './until-ended.ts';
 
 const pollMs = 100;
 
@@ -78,7 +77,7 @@ export async function runRequest({ kind, fields, of }: BrandingRequest, options:
           json: { operationId, key, owner, state: 'queued', repeated },
           text: `Operation ${operationId} is queued under the key ${key}.`,
         };
-      return operationOutcome(db, await withSomeWorker(services, queues, () => untilEnded(db, operation)), {
+      return operationOutcome(db, await withSomeWorker(services, queues, () => untilOperationEnded(db, operation)), {
         repeated,
       });
     }),
@@ -98,21 +97,17 @@ async function readFiles({ letter, numbers }: RequestOptions, { letterBytesMax, 
   };
 }
 
-async function untilEnded(db: Pool, { operationId, key }: Operation): Promise<Operation> {
-  const progress = startProgress();
-  try {
-    for (;;) {
-      const operation = await readOperation(db, operationId);
-      if (operation.state !== 'queued') return operation;
-      progress.show(`operation ${operationId}: ${operation.state}`);
-      await sleep(pollMs, undefined, { signal: interruption.signal }).catch(() => {
-        const hint = `It goes on, under the key ${key}: \`caller-trust operation show ${operationId}\`.`;
-        throw new ServiceError('interrupted', { operation: 'wait for operation', object: String(operationId), hint });
-      });
-    }
-  } finally {
-    progress.end();
-  }
+function untilOperationEnded(db: Pool, { operationId, key }: Operation): Promise<Operation> {
+  return untilEnded({
+    read: () => readOperation(db, operationId),
+    hasEnded: ({ state }) => state !== 'queued',
+    describe: ({ state }) => `operation ${operationId}: ${state}`,
+    pollMs,
+    interrupted: () => {
+      const hint = `It goes on, under the key ${key}: \`caller-trust operation show ${operationId}\`.`;
+      return new ServiceError('interrupted', { operation: 'wait for operation', object: String(operationId), hint });
+    },
+  });
 }
 
 /** An operation with each refused row of its numbers; a failure if it failed or was rejected. */

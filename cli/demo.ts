@@ -1,5 +1,4 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,6 +27,7 @@ import { packageRoot } from './package-root.ts';
 import { writeSampleFeeds } from '../samples/feeds/sample-feeds.ts';
 import { writeSampleLetters } from '../samples/letters/sample-letters.ts';
 import { formatTable } from './table.ts';
+import { sha256Of } from '../runtime/digest.ts';
 
 const run = promisify(execFile);
 const readySecondsMax = 60;
@@ -259,17 +259,13 @@ function checkDownload(name: string, { file, rows }: Manifest, bytes: Buffer): v
   const lines = plain.toString('utf8').split('\n').slice(0, -1);
   const phones = lines.map((line) => line.split('\t', 1)[0]!);
   const wrong = [
-    sha256(bytes) !== file.sha256 && 'digest',
-    sha256(plain) !== file.plainSha256 && 'plain digest',
+    sha256Of(bytes) !== file.sha256 && 'digest',
+    sha256Of(plain) !== file.plainSha256 && 'plain digest',
     bytes.length !== file.bytes && 'size',
     lines.length !== rows && 'rows',
     phones.some((phone, at) => at > 0 && phone <= phones[at - 1]!) && 'order',
   ].filter((problem) => problem !== false);
   if (wrong.length > 0) throw failure(`${name}: ${wrong.join(', ')} not as the manifest says.`);
-}
-
-function sha256(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /** The API shows the owner each brand as it was decided, and the branded cache has exactly the verified numbers. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -21,6 +20,7 @@ import { addEvaluateLabelsCommand } from './evaluate-labels.ts';
 import { formatReport } from './evaluation-tables.ts';
 import { parseCount } from './options.ts';
 import { formatBar, startProgress } from './progress.ts';
+import { sha256Of } from '../runtime/digest.ts';
 
 interface EvaluateOptions {
   readonly index?: string;
@@ -89,9 +89,7 @@ async function evaluate(options: EvaluateOptions): Promise<Outcome> {
     index: {
       name: options.name ?? basename(dirname(resolve(index))),
       note: options.note,
-      sha256: createHash('sha256')
-        .update(await readFile(index))
-        .digest('hex'),
+      sha256: sha256Of(await readFile(index)),
       recordings: rows.length,
     },
     set,

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { InvalidArgumentError, type Command } from 'commander';
 import { enqueueFeedLoad } from '../jobs/queues/enqueue.ts';
 import { ENCODINGS } from '../pipelines/rows/feed-encoding.ts';
@@ -15,11 +14,11 @@ import {
 } from '../pipelines/intake/feed-load.ts';
 import type { Pool } from '../runtime/postgres.ts';
 import { currentActor } from './branding-request.ts';
-import { interruption, runCommand, withServices, type Outcome } from './command.ts';
+import { runCommand, withServices, type Outcome } from './command.ts';
 import { parseCount, parseId } from './options.ts';
-import { startProgress } from './progress.ts';
 import { formatFacts, formatTable, formatTime } from './table.ts';
 import { withQueues, withSomeWorker } from './with-worker.ts';
+import { untilEnded } from './until-ended.ts';
 
 interface LoadOptions {
   readonly wait: boolean;
@@ -185,18 +184,13 @@ function discardLoad(loadId: number, reason: string): Promise<Outcome> {
   });
 }
 
-async function untilLoaded(db: Pool, loadId: number): Promise<FeedLoad> {
-  const progress = startProgress();
-  try {
-    for (;;) {
-      const load = await readFeedLoad(db, loadId);
-      if (load.state !== 'queued' && load.state !== 'running') return load;
-      progress.show(`load ${loadId}: ${load.state}`);
-      await sleep(pollMs, undefined, { signal: interruption.signal }).catch(() => interruption.signal.throwIfAborted());
-    }
-  } finally {
-    progress.end();
-  }
+function untilLoaded(db: Pool, loadId: number): Promise<FeedLoad> {
+  return untilEnded({
+    read: () => readFeedLoad(db, loadId),
+    hasEnded: ({ state }) => state !== 'queued' && state !== 'running',
+    describe: ({ state }) => `load ${loadId}: ${state}`,
+    pollMs,
+  });
 }
 
 function loadOutcome(load: FeedLoad): Outcome {

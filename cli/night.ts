@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { enqueueNight } from '../jobs/queues/enqueue.ts';
 import { formatArtefact } from '../pipelines/caches/definition.ts';
@@ -19,11 +18,12 @@ import {
 } from '../pipelines/caches/night/night-request.ts';
 import type { Pool } from '../runtime/postgres.ts';
 import { currentActor } from './branding-request.ts';
-import { interruption, runCommand, withServices, type Outcome } from './command.ts';
+import { runCommand, withServices, type Outcome } from './command.ts';
 import { parseId } from './options.ts';
-import { formatBar, startProgress } from './progress.ts';
+import { formatBar } from './progress.ts';
 import { formatCount, formatFacts, formatTable, formatTime } from './table.ts';
 import { withQueues, withSomeWorker } from './with-worker.ts';
+import { untilEnded } from './until-ended.ts';
 
 const pollMs = 200;
 
@@ -123,18 +123,13 @@ async function showNight({ run, date }: { run?: number; date?: string }): Promis
   return withServices(async ({ db }) => nightOutcome(await readNight(db, { runId: run, date })));
 }
 
-async function untilFinished(db: Pool, runId: number): Promise<NightState> {
-  const progress = startProgress();
-  try {
-    for (;;) {
-      const night = await readNight(db, { runId });
-      if (night.state === 'finished') return night;
-      progress.show(describeProgress(night));
-      await sleep(pollMs, undefined, { signal: interruption.signal }).catch(() => interruption.signal.throwIfAborted());
-    }
-  } finally {
-    progress.end();
-  }
+function untilFinished(db: Pool, runId: number): Promise<NightState> {
+  return untilEnded({
+    read: () => readNight(db, { runId }),
+    hasEnded: ({ state }) => state === 'finished',
+    describe: describeProgress,
+    pollMs,
+  });
 }
 
 function describeProgress({ runId, state, builds }: NightState): string {

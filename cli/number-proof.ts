@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { requestProofs } from '../jobs/queues/proof-producer.ts';
 import { readBrand } from '../pipelines/branding/brand/brand-record.ts';
 import {
@@ -14,11 +13,12 @@ import { requirePhone } from '../pipelines/labels/number-record.ts';
 import type { Pool } from '../runtime/postgres.ts';
 import { currentActor } from './branding-request.ts';
 import { formatParagraphs } from './brand-tables.ts';
-import { interruption, runCommand, withServices, type Outcome } from './command.ts';
+import { runCommand, withServices, type Outcome } from './command.ts';
 import { parseCount } from './options.ts';
 import { readPages } from './paging.ts';
 import { formatCount, formatTable, formatTime } from './table.ts';
 import { withQueues, withSomeWorker } from './with-worker.ts';
+import { untilEnded } from './until-ended.ts';
 
 const pollMs = 100;
 
@@ -81,12 +81,11 @@ function start(handle: string, texts: readonly string[], { language, wait }: Sta
 async function untilPlaced(db: Pool, handle: string, { started }: StartedProofs): Promise<void> {
   const { brandId } = await readBrand(db, handle);
   const phones = started.flatMap(({ called }) => called);
-  while (
-    (await listNumberProofs(db, brandId, { phones, limits: { numberCodeTriesMax: 0 } })).some(
-      ({ pending }) => pending?.call?.placedAt === null,
-    )
-  )
-    await sleep(pollMs, undefined, { signal: interruption.signal });
+  await untilEnded({
+    read: () => listNumberProofs(db, brandId, { phones, limits: { numberCodeTriesMax: 0 } }),
+    hasEnded: (proofs) => proofs.every(({ pending }) => pending?.call?.placedAt !== null),
+    pollMs,
+  });
 }
 
 const skipWords: { readonly [Why in ProofSkip]: string } = {

@@ -6,7 +6,8 @@ import { runProcfile } from '../runtime/processes.ts';
 import { acquireEmbeddedDatabase } from '../runtime/embedded-postgres.ts';
 import { createLog } from '../runtime/log.ts';
 import { openServices, type Services } from '../runtime/services.ts';
-import { repeat, stopSignal } from '../runtime/shutdown.ts';
+import { repeat } from '../runtime/repeat.ts';
+import { stopSignal } from '../runtime/shutdown.ts';
 import { migrateDatabase, runCommand } from './command.ts';
 import { packageRoot } from './package-root.ts';
 

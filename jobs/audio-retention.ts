@@ -3,7 +3,7 @@ import { runRetention } from '../pipelines/audio/batches/retention.ts';
 import type { Config } from '../runtime/config.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Pool } from '../runtime/postgres.ts';
-import { repeat } from '../runtime/shutdown.ts';
+import { repeat } from '../runtime/repeat.ts';
 
 /** Seconds between two runs: the retention counts in days. */
 const retentionEverySeconds = 3600;

@@ -5,7 +5,7 @@ import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { queryRow, type Pool } from '../runtime/postgres.ts';
-import { repeat } from '../runtime/shutdown.ts';
+import { repeat } from '../runtime/repeat.ts';
 import { sql } from '../sql/sql.ts';
 import { keepAudioRetention } from './audio-retention.ts';
 import type { Queues } from './queues/backend.ts';

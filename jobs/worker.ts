@@ -1,5 +1,4 @@
 import { UnrecoverableError, WaitingError } from 'bullmq';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../runtime/config.ts';
 import {
   errorCodeOf,
@@ -13,6 +12,7 @@ import {
 import type { Log } from '../runtime/log.ts';
 import { startWorkers, type ActiveJob, type RunningWorkers, type WorkerRequest } from './queues/backend.ts';
 import { parsePayload, QUEUES, queueNames, type JobName, type Payloads, type QueueName } from './queues/queues.ts';
+import { within } from '../runtime/repeat.ts';
 
 /** What a handler is given beside its payload. */
 export interface JobContext {
@@ -194,24 +194,15 @@ interface Stop {
 
 async function stopWorkers({ workers, stopping, inHand, log, graceSeconds }: Stop): Promise<boolean> {
   const closed = workers.close().then(() => true);
-  if (await within(graceSeconds, closed)) return true;
+  if (await within(graceSeconds * 1000, closed)) return true;
   if (inHand.size > 0)
     log.info({ jobs: [...inHand.keys()] }, 'the grace is over; jobs in hand go back to their queues');
   stopping.abort(interrupted('The process was asked to stop.'));
-  if (await within(abortSecondsMax, closed)) return true;
+  if (await within(abortSecondsMax * 1000, closed)) return true;
   log.warn({ jobs: [...inHand.keys()] }, 'jobs did not heed their signal; they are found as crashed later');
   return false;
 }
 
 function interrupted(problem: string): ServiceError {
   return new ServiceError('interrupted', { operation: 'run job', problem });
-}
-
-async function within(seconds: number, work: Promise<boolean>): Promise<boolean> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([work, sleep(seconds * 1000, false, { signal: timer.signal })]);
-  } finally {
-    timer.abort();
-  }
 }

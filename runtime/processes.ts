@@ -6,6 +6,7 @@ import { childEnvironment, type Config } from './config.ts';
 import { ServiceError } from './errors.ts';
 import type { Log } from './log.ts';
 import type { ResolvedDatabase } from './services.ts';
+import { within } from './repeat.ts';
 
 /** One line of a Procfile: a process with its command, which is run without a shell. */
 export interface ProcessDefinition {
@@ -178,13 +179,7 @@ async function stopChild({
   name: string;
 }): Promise<void> {
   signalGroup(child, 'SIGTERM');
-  const late = new AbortController();
-  const stopped = await Promise.race([
-    ended.then(() => true),
-    sleep(graceSeconds * 1000, false, { signal: late.signal }).catch(() => false),
-  ]);
-  late.abort();
-  if (stopped) return;
+  if ((await within(graceSeconds * 1000, ended)) !== undefined) return;
   log.warn({ child: name }, 'a process did not stop in time and is killed');
   signalGroup(child, 'SIGKILL');
 }

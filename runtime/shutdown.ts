@@ -53,38 +53,3 @@ export async function runProcess(name: string, body: () => Promise<void>): Promi
     process.exit(ERRORS[errorCodeOf(error)].exit);
   }
 }
-
-/** Runs `work` again and again with a pause of `seconds`, one at a time, the first time at once. */
-export function repeat({
-  seconds,
-  work,
-  onError,
-}: {
-  seconds: number;
-  work: () => Promise<void>;
-  onError: (error: unknown) => void;
-}): { stop(): Promise<void> } {
-  let stopped = false;
-  let wake = (): void => {};
-  const loop = async (): Promise<void> => {
-    while (!stopped) {
-      await work().catch(onError);
-      if (stopped) return;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, seconds * 1000);
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-  };
-  const ended = loop();
-  return {
-    async stop() {
-      stopped = true;
-      wake();
-      await ended;
-    },
-  };
-}

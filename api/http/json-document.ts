@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Of } from '../../runtime/digest.ts';
 
 /** A JSON answer that is ready to send: its bytes and their strong entity tag. */
 export interface JsonDocument {
@@ -9,5 +9,5 @@ export interface JsonDocument {
 /** Serialises a value once, for many answers. */
 export function makeJsonDocument(value: unknown): JsonDocument {
   const body = Buffer.from(`${JSON.stringify(value)}\n`);
-  return { body, etag: `"${createHash('sha256').update(body).digest('hex')}"` };
+  return { body, etag: `"${sha256Of(body)}"` };
 }

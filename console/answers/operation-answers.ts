@@ -1,4 +1,5 @@
 import { listOperationRows, type OperationKind } from '../../pipelines/branding/operation.ts';
+import { formatCsvField } from '../../pipelines/rows/csv-field.ts';
 import type { OperationResult } from '../../pipelines/branding/operation-result.ts';
 import type { ErrorCode } from '../../runtime/errors.ts';
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
@@ -67,16 +68,14 @@ export async function* writeRejects(db: Queryable, operationId: number): AsyncGe
   for (let after = 0; ;) {
     const rows = await listOperationRows(db, operationId, { refused: true, after, limit: rowsRead });
     yield rows
-      .map(({ line, phone, outcome, reason }) => `${[line, phone ?? '', outcome, reason].map(quoted).join(',')}\r\n`)
+      .map(
+        ({ line, phone, outcome, reason }) =>
+          `${[line, phone ?? '', outcome, reason].map(formatCsvField).join(',')}\r\n`,
+      )
       .join('');
     if (rows.length < rowsRead) return;
     after = rows.at(-1)!.line;
   }
-}
-
-function quoted(value: string | number): string {
-  const text = String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** A request for branding that was accepted. */

@@ -1,5 +1,6 @@
 import type { ModelOutcomes } from './evaluated-set.ts';
 import type { IndexRow } from './index-file.ts';
+import { formatCsvField } from '../../pipelines/rows/csv-field.ts';
 
 const header = [
   'path',
@@ -39,10 +40,5 @@ export function formatScores(rows: readonly IndexRow[], models: readonly ModelOu
       ];
     }),
   );
-  return [header, ...lines].map((fields) => `${fields.map(formatField).join(',')}\n`).join('');
-}
-
-function formatField(value: string | number | null): string {
-  const text = value === null ? '' : String(value);
-  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return [header, ...lines].map((fields) => `${fields.map(formatCsvField).join(',')}\n`).join('');
 }

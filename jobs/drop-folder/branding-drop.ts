@@ -9,28 +9,34 @@ import {
   type OperationRow,
 } from '../../pipelines/branding/operation.ts';
 import type { OperationResult } from '../../pipelines/branding/operation-result.ts';
-import { readRequestFile } from '../../pipelines/branding/requests/request-file.ts';
 import type { Vault } from '../../runtime/vault.ts';
 import type { Config } from '../../runtime/config.ts';
-import { isServiceError, ServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
 import { queryRow, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import type { Queues } from '../queues/backend.ts';
 import { requestBranding } from '../queues/branding-producer.ts';
-import { isOffered, type Inbox, type Sight } from './drop-folder.ts';
+import {
+  isOffered,
+  openInbox,
+  requesterOf,
+  sightOfFile,
+  type DropResult,
+  type Inbox,
+  type InboxDefinition,
+  type Sight,
+} from './inbox.ts';
 import type { TakenEntry } from './put-away.ts';
 import {
   formName,
   formOperation,
   readDroppedRequest,
-  requesterOf,
   requestFilesMax,
   requestFilesOf,
   requestNames,
 } from './dropped-request.ts';
-import { sightOfFile } from './feed-drop.ts';
-import { putFileAway, putFolderAway, replaceFile, statOrUndefined, type DropResult } from './put-away.ts';
+import { replaceFile, statOrUndefined } from './put-away.ts';
+import { formatCsvField } from '../../pipelines/rows/csv-field.ts';
 
 /** What the inbox of branding requests works with. */
 export interface BrandingInboxOptions {
@@ -54,11 +60,28 @@ const incompleteSeconds = 600;
  * are removed then: they are kept sealed in the database. A request for the form of a letter is answered at once with `letter-form.pdf`.
  */
 export function brandingInbox(options: BrandingInboxOptions): Inbox {
-  return {
+  const { config, log } = options;
+  const definition: InboxDefinition<Operation | BrandingDropResult, BrandingDropResult> = {
     name: 'branding',
-    sight: (path) => sightOfFolder(path, options.config),
-    advance: (client, entry) => advanceRequest(options, client, entry),
+    answersInside: true,
+    sight: (path) => sightOfFolder(path, config),
+    find: findOperation,
+    submit: (entry) => submit(options, entry),
+    end: async (client, entry, job) => {
+      if ('schema' in job) return job;
+      if (job.state === 'queued') return undefined;
+      await writeRows(client, entry, job);
+      return resultOf(entry, job);
+    },
+    refuse: (entry, { code, problem, hint = '' }) => ({
+      ...emptyResult(entry),
+      failure: { code, reason: problem, hint },
+    }),
+    clear: async ({ path }, { operationId, failure }) => {
+      if (operationId !== null && failure === null) await removeSealedFiles(path);
+    },
   };
+  return openInbox(definition, { dropDir: config.dropDir, log });
 }
 
 async function sightOfFolder(path: string, config: BrandingInboxOptions['config']): Promise<Sight | null> {
@@ -111,71 +134,34 @@ interface BrandingDropResult extends DropResult {
   } | null;
 }
 
-/** The result is written before anything is removed or moved: a watcher that finds its own only has to end what another one began. */
-async function advanceRequest(options: BrandingInboxOptions, client: Queryable, entry: TakenEntry): Promise<void> {
-  const written = await readOwnResult(entry);
-  if (written !== null) return putAway(options, entry, written);
-  const operation = (await findOperation(client, entry)) ?? (await submit(options, entry));
-  if (operation === undefined || operation.state === 'queued') return;
-  await writeRows(client, entry, operation);
-  await conclude(options, entry, resultOf(entry, operation));
-}
-
-async function readOwnResult({ path, id }: TakenEntry): Promise<BrandingDropResult | null> {
-  if ((await statOrUndefined(path))?.isDirectory() !== true) return null; // a link to a folder is not followed
-  const fields = await readRequestFile(join(path, requestNames.result)).catch((error: unknown) => {
-    if (isServiceError(error)) return null;
-    throw error;
-  });
-  return fields?.['id'] === id ? (fields as unknown as BrandingDropResult) : null; // no sender knows the id
-}
-
-async function findOperation(client: Queryable, { id }: TakenEntry): Promise<Operation | undefined> {
-  const row = await queryRow<{ operationId: number }>(client, sql('jobs/find_dropped_operation'), [requesterOf(id)]);
+async function findOperation(client: Queryable, entry: TakenEntry): Promise<Operation | undefined> {
+  const row = await queryRow<{ operationId: number }>(client, sql('jobs/find_dropped_operation'), [requesterOf(entry)]);
   return row === undefined ? undefined : readOperation(client, row.operationId);
 }
 
-/** The operation of a folder, which another folder may have asked for under the same key; undefined if the folder was refused, or asked for a form alone. */
-async function submit(options: BrandingInboxOptions, entry: TakenEntry): Promise<Operation | undefined> {
+/** The operation of a folder, which another folder may have asked for under the same key, or the result of a folder that asked for a form alone. */
+async function submit(options: BrandingInboxOptions, entry: TakenEntry): Promise<Operation | BrandingDropResult> {
   const { config, db, queues, log } = options;
-  try {
-    const submission = await readDroppedRequest(entry.path, { id: entry.id, limits: config });
-    if (submission.kind === formOperation) {
-      await issueForm(options, entry, submission.order);
-      return undefined;
-    }
-    const { operationId } = await requestBranding({ db, vault: await options.openVault(), queues, log }, submission);
-    log.info({ folder: entry.name, operationId }, 'a dropped request is queued');
-    return await readOperation(db, operationId);
-  } catch (error) {
-    if (!isServiceError(error) || error.facts.retry || error.code === 'setting_invalid') throw error;
-    await refuse(options, entry, error);
-    return undefined;
-  }
+  const submission = await readDroppedRequest(entry, config);
+  if (submission.kind === formOperation) return issueForm(options, entry, submission.order);
+  const { operationId } = await requestBranding({ db, vault: await options.openVault(), queues, log }, submission);
+  log.info({ folder: entry.name, operationId }, 'a dropped request is queued');
+  return readOperation(db, operationId);
 }
 
-/** A watcher that is killed before the result is written issues another form; that of before has gone to nobody. */
-async function issueForm(options: BrandingInboxOptions, entry: TakenEntry, order: FormOrder): Promise<void> {
-  const { db, config } = options;
+/** A watcher that is killed before the result is written issues another form; nobody has received the one before. */
+async function issueForm(
+  { db, config }: BrandingInboxOptions,
+  entry: TakenEntry,
+  order: FormOrder,
+): Promise<BrandingDropResult> {
   const { file, formId, code, owner, sha256, validUntil, content } = await issueLetterForm(
     { db, limits: config, now: new Date() },
     order,
   );
   await replaceFile(join(entry.path, formName), (append) => append(file));
   const form = { formId, code, sha256, numbers: content.phones.length, validUntil, file: formName };
-  await conclude(options, entry, { ...emptyResult(entry), outcome: 'accepted', operation: formOperation, owner, form });
-}
-
-async function refuse(
-  options: BrandingInboxOptions,
-  entry: TakenEntry,
-  { code, problem, hint = '' }: ServiceError,
-): Promise<void> {
-  const result: BrandingDropResult = { ...emptyResult(entry), failure: { code, reason: problem, hint } };
-  const stats = await statOrUndefined(entry.path);
-  if (stats?.isDirectory() === true) return conclude(options, entry, result);
-  const name = await putFileAway(join(options.config.dropDir, 'rejected'), entry, result);
-  logEnd(options.log, name, result);
+  return { ...emptyResult(entry), outcome: 'accepted', operation: formOperation, owner, form };
 }
 
 /** The result of a folder of which no operation was made. */
@@ -234,26 +220,7 @@ async function writeRows(client: Queryable, { path }: TakenEntry, { operationId 
 }
 
 function formatRow({ line, phone, outcome, reason }: OperationRow): string {
-  return `${[String(line), phone ?? '', outcome, reason].map(quoteField).join(',')}\n`;
-}
-
-function quoteField(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-async function conclude(options: BrandingInboxOptions, entry: TakenEntry, result: BrandingDropResult): Promise<void> {
-  await replaceFile(join(entry.path, requestNames.result), (append) => append(`${JSON.stringify(result, null, 2)}\n`));
-  await putAway(options, entry, result);
-}
-
-async function putAway(
-  { config, log }: BrandingInboxOptions,
-  entry: TakenEntry,
-  result: BrandingDropResult,
-): Promise<void> {
-  if (result.operationId !== null && result.failure === null) await removeSealedFiles(entry.path);
-  const name = await putFolderAway(join(config.dropDir, result.outcome === 'rejected' ? 'rejected' : 'done'), entry);
-  logEnd(log, name, result);
+  return `${[String(line), phone ?? '', outcome, reason].map(formatCsvField).join(',')}\n`;
 }
 
 /** Removes letter and CSV, which the database has. Of a request that came to nothing they stay, for its sender to try again. */
@@ -261,8 +228,4 @@ async function removeSealedFiles(folder: string): Promise<void> {
   const kept: readonly string[] = Object.values(requestNames);
   for (const name of await readdir(folder))
     if (!kept.includes(name)) await rm(join(folder, name), { recursive: true, force: true });
-}
-
-function logEnd(log: Log, folder: string, { outcome, operationId, failure }: BrandingDropResult): void {
-  log.info({ folder, outcome, operationId, failure: failure?.code }, 'a dropped request is put away');
 }

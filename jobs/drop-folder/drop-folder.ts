@@ -3,32 +3,12 @@ import { mkdir, readdir, rename, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../runtime/config.ts';
 import type { Log } from '../../runtime/log.ts';
-import { inTransaction, queryRow, type Pool, type Queryable } from '../../runtime/postgres.ts';
-import { repeat } from '../../runtime/shutdown.ts';
+import { inTransaction, queryRow, type Pool } from '../../runtime/postgres.ts';
+import { repeat } from '../../runtime/repeat.ts';
 import { sql } from '../../sql/sql.ts';
 import { statOrUndefined } from './put-away.ts';
+import { isOffered, type Inbox } from './inbox.ts';
 import type { TakenEntry } from './put-away.ts';
-
-/** What is seen of something that lies in an inbox. */
-export interface Sight {
-  /** Changes whenever the thing does. */
-  readonly seen: string;
-  /** Seconds for which it must stay as it is before it is taken. */
-  readonly settleSeconds: number;
-}
-
-/** A folder of the drop folder, with what becomes of the things that are put there. */
-export interface Inbox {
-  /** Its folder, and its folder in `taken/`. */
-  readonly name: string;
-  /** Null while the thing is gone or still being written. */
-  sight(path: string): Promise<Sight | null>;
-  /**
-   * One step of a taken thing, which no other watcher touches meanwhile: submit it, wait for its job, or put it away.
-   * Called at each look until the thing is put away, also after a watcher was killed at any point of it.
-   */
-  advance(client: Queryable, entry: TakenEntry): Promise<void>;
-}
 
 /** What a watcher works with. */
 export interface DropFolderOptions {
@@ -51,11 +31,17 @@ export interface DropFolder {
  */
 export function watchDropFolder(options: DropFolderOptions): { stop(): Promise<void> } {
   const folder = openDropFolder(options);
-  return repeat({
+  const loop = repeat({
     seconds: options.config.dropPollSeconds,
     work: () => folder.look(),
     onError: (error) => options.log.error({ err: error }, 'the drop folder could not be read'),
   });
+  return {
+    async stop() {
+      await loop.stop();
+      await Promise.all(options.inboxes.map((inbox) => inbox.close()));
+    },
+  };
 }
 
 /** What was seen of a thing, and since when it is unchanged. */
@@ -107,11 +93,6 @@ async function takeSettled(options: DropFolderOptions, inbox: Inbox, sightings: 
       log.warn({ err: error, inbox: inbox.name, file: name }, 'a dropped file could not be taken and is tried again'); // the others must not wait for it
     }
   }
-}
-
-/** Files that are still being written are named so, or begin with a dot, by the tools that copy them. */
-export function isOffered(name: string): boolean {
-  return !name.startsWith('.') && !/\.(part|tmp|partial|crdownload)$/i.test(name);
 }
 
 async function hasSettled(

@@ -6,8 +6,8 @@ import type { BatchSubmission, SubmittedItem } from '../../pipelines/audio/batch
 import { walkFolder } from '../../pipelines/audio/batches/batch-list.ts';
 import { CHANNEL_MODES } from '../../pipelines/audio/verification.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import type { TakenEntry } from './put-away.ts';
-import { describeKind } from './put-away.ts';
+import { requesterOf } from './inbox.ts';
+import { describeKind, type TakenEntry } from './put-away.ts';
 
 /** Names in a dropped folder: what its sender may write, and what the watcher answers. */
 export const recordingNames = { request: 'request.json', result: 'result.json', rows: 'results.csv' } as const;
@@ -34,18 +34,14 @@ export function recordingsIn(folder: string): AsyncIterable<SubmittedItem> {
   return walkFolder(folder, otherNames);
 }
 
-/** Kept with the batch, so that a watcher that was killed after the submission finds it again. */
-export function requesterOf(id: string): string {
-  return `drop folder ${id}`;
-}
-
 /**
  * The submission of what was dropped: a recording, or a folder of recordings.
  * @throws ServiceError `audio_request_invalid`
  */
-export async function readDroppedRecordings({ id, name, path }: TakenEntry): Promise<BatchSubmission> {
+export async function readDroppedRecordings(entry: TakenEntry): Promise<BatchSubmission> {
+  const { id, name, path } = entry;
   const stats = await lstat(path);
-  const given = { owner: defaultOwner, key: id, name, requestedBy: requesterOf(id) };
+  const given = { owner: defaultOwner, key: id, name, requestedBy: requesterOf(entry) };
   if (stats.isFile()) return { ...given, items: [{ path, source: name }] };
   if (!stats.isDirectory())
     throw invalid(`It is ${describeKind(stats)}, and must be a recording or a folder of recordings.`);

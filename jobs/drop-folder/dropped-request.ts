@@ -14,7 +14,8 @@ import { readSubmittedFile } from '../../pipelines/branding/submitted-file.ts';
 import { accountName } from '../../runtime/account-name.ts';
 import type { Config } from '../../runtime/config.ts';
 import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
-import { describeKind } from './put-away.ts';
+import { requesterOf } from './inbox.ts';
+import { describeKind, type TakenEntry } from './put-away.ts';
 
 /** Names in the folder of a request: what its sender writes, and what the watcher answers. */
 export const requestNames = { request: 'request.json', result: 'result.json', rows: 'numbers.result.csv' } as const;
@@ -120,9 +121,10 @@ const formEnvelopeSchema = z.looseObject({
  * @throws ServiceError `brand_request_invalid`, `letter_file_invalid`, `numbers_file_invalid`
  */
 export async function readDroppedRequest(
-  folder: string,
-  { id, limits }: { id: string; limits: Pick<Config, 'letterBytesMax' | 'numbersFileBytesMax'> },
+  entry: TakenEntry,
+  limits: Pick<Config, 'letterBytesMax' | 'numbersFileBytesMax'>,
 ): Promise<Submission | DroppedFormOrder> {
+  const folder = entry.path;
   await requireFolder(folder);
   const names = requestFilesOf(await readdir(folder));
   const files = sortRequestFiles(names);
@@ -137,14 +139,14 @@ export async function readDroppedRequest(
     bytesMax: limits.numbersFileBytesMax,
   });
   if (kind === formOperation)
-    return { kind, order: { ...formOrderOf(fields, files), owner, numbersFile, issuedBy: requesterOf(id) } };
-  const { key = id, ...request } = fields;
+    return { kind, order: { ...formOrderOf(fields, files), owner, numbersFile, issuedBy: requesterOf(entry) } };
+  const { key = entry.id, ...request } = fields;
   return {
     kind,
     owner,
     key,
     request: request as OperationRequest, // checked at the submission
-    requestedBy: requesterOf(id),
+    requestedBy: requesterOf(entry),
     person: await accountName((await lstat(join(folder, requestNames.request))).uid),
     letter: await readPart(folder, files.letter, { code: 'letter_file_invalid', bytesMax: limits.letterBytesMax }),
     numbersFile,
@@ -164,11 +166,6 @@ function formOrderOf(
     );
   const { language, ...request } = parseEnvelope(formEnvelopeSchema, fields);
   return { language, request: request as LetterFormRequest }; // checked when it is issued
-}
-
-/** Kept with the operation, so that a watcher that was killed after the submission finds it again. */
-export function requesterOf(id: string): string {
-  return `drop folder ${id}`;
 }
 
 function parseEnvelope<Schema extends z.ZodType>(schema: Schema, fields: Record<string, unknown>): z.output<Schema> {

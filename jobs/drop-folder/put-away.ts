@@ -3,16 +3,11 @@ import { lstat, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
 import { createWholeFile, writeWholeFile } from '../../runtime/whole-file.ts';
 
-/** A result that a watcher writes; `id` is that of the taken thing, by which a second try knows its own. */
-export interface DropResult {
-  readonly id: string;
-}
-
 /**
  * Writes `<name>.result.json` into the folder, then moves the file there: a watcher killed in between does both again.
  * The result is complete when the file lies beside it. Returns the name.
  */
-export async function putFileAway(folder: string, entry: TakenEntry, result: DropResult): Promise<string> {
+export async function putFileAway(folder: string, entry: TakenEntry, result: { readonly id: string }): Promise<string> {
   const name = await writeResultBeside(folder, entry, `${JSON.stringify(result, null, 2)}\n`);
   await rename(entry.path, join(folder, name));
   await rm(dirname(entry.path), { recursive: true, force: true });

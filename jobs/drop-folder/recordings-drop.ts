@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { countStates, hasEnded, readBatch, type Batch, type StateCounts } from '../../pipelines/audio/batches/batch.ts';
-import type { SubmittedItem } from '../../pipelines/audio/batches/batch-intake.ts';
+import type { SubmittedItem, BatchSubmission } from '../../pipelines/audio/batches/batch-intake.ts';
 import { formatResults, resultsHeader } from '../../pipelines/audio/batches/batch-results.ts';
 import {
   listVerifications,
@@ -10,18 +10,26 @@ import {
   type VerificationRecord,
 } from '../../pipelines/audio/batches/verification-record.ts';
 import type { Config } from '../../runtime/config.ts';
-import { isServiceError, type ServiceError } from '../../runtime/errors.ts';
+import { ServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
 import { queryRow, type Pool, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import type { Queues } from '../queues/backend.ts';
-import { isOffered, type Inbox, type Sight } from './drop-folder.ts';
+import {
+  isOffered,
+  openInbox,
+  requesterOf,
+  sightOfFile,
+  type DropResult,
+  type Inbox,
+  type InboxDefinition,
+  type Sight,
+} from './inbox.ts';
 import type { TakenEntry } from './put-away.ts';
-import { readDroppedRecordings, recordingNames, recordingsIn, requesterOf } from './dropped-recordings.ts';
-import { sightOfFile } from './feed-drop.ts';
-import { putFileAway, putFolderAway, replaceFile, statOrUndefined, type DropResult } from './put-away.ts';
-import { SlicedSubmission } from './sliced-submission.ts';
+import { readDroppedRecordings, recordingNames, recordingsIn } from './dropped-recordings.ts';
+import { replaceFile, statOrUndefined } from './put-away.ts';
 import { requestVerification } from '../queues/verification-producer.ts';
+import { within } from '../../runtime/repeat.ts';
 
 /** What the inbox of recordings works with. */
 export interface RecordingsInboxOptions {
@@ -34,17 +42,29 @@ export interface RecordingsInboxOptions {
   readonly log: Log;
   /** Fires when the watcher stops: what is being handed in goes on at its next start. */
   readonly signal?: AbortSignal | undefined;
-  /** Default: 10,000. */
-  readonly sliceMs?: number | undefined;
+  /** Milliseconds for which a look waits for a folder that is being submitted; that goes on between looks. Default: 1,000. */
+  readonly waitMs?: number | undefined;
 }
 
-/** Milliseconds for which one folder is handed in before the other inboxes have their turn, and a piece of it longer at most. */
-const sliceMsDefault = 10_000;
+/** A look is not held up by a folder of 100,000 recordings, which takes minutes to submit, and yet sees the end of most. */
+const waitMsDefault = 1000;
 
-type Submissions = Map<string, SlicedSubmission<SubmittedItem, { batch: Batch }>>;
+/** Things that one watcher submits at a time: a small folder need not wait for a large one. */
+const submissionsMax = 4;
 
-/** The inbox with what is being handed in, by the id of the taken thing. */
-type OpenInbox = RecordingsInboxOptions & { readonly submissions: Submissions };
+/** A submission that runs. It holds no lock: where another watcher submits the same under the same key, both end with one batch. */
+interface RunningSubmission {
+  readonly end: Promise<{ readonly batch: Batch } | { readonly error: unknown }>;
+  readonly stopping: AbortController;
+  /** By `Date.now()`; undefined while it runs. */
+  endedAt?: number;
+}
+
+/** Milliseconds after which an end that no look has asked for is forgotten: another watcher has put the thing away. */
+const forgottenMs = 600_000;
+
+/** The inbox with what is being submitted, by the id of the taken thing. */
+type OpenInbox = RecordingsInboxOptions & { readonly running: Map<string, RunningSubmission> };
 
 /**
  * The inbox of recordings: a recording is a batch of one, a folder is a batch of all that lie in it, with the wishes of its
@@ -52,12 +72,28 @@ type OpenInbox = RecordingsInboxOptions & { readonly submissions: Submissions };
  * single recording lies there beside `<name>.result.json`. What no batch could be made of lies in `rejected/`.
  */
 export function recordingsInbox(options: RecordingsInboxOptions): Inbox {
-  const inbox = { ...options, submissions: new Map() as Submissions };
-  return {
+  const { config, db, log } = options;
+  const inbox: OpenInbox = { ...options, running: new Map() };
+  const definition: InboxDefinition<Batch, RecordingsDropResult> = {
     name: 'recordings',
-    sight: (path) => sightOfRecordings(path, options.config),
-    advance: (client, entry) => advanceRecordings(inbox, client, entry),
+    answersInside: true,
+    sight: (path) => sightOfRecordings(path, config),
+    find: (client, entry) => findBatch(inbox, client, entry),
+    submit: (entry) => submit(inbox, entry),
+    end: async (client, entry, batch) => {
+      if (!hasEnded(batch)) return undefined;
+      if (await isFolder(entry)) await writeRows(db, entry.path, batch);
+      return resultOf(client, entry, batch);
+    },
+    refuse: async (entry, { code, problem, hint = '' }) => {
+      if (await isFolder(entry)) await rm(join(entry.path, recordingNames.rows), { recursive: true, force: true }); // of an earlier try
+      return { ...emptyResult(entry), outcome: 'rejected', failure: { code, reason: problem, hint } };
+    },
+    close: async () => {
+      await Promise.all([...inbox.running.values()].map(({ end }) => end));
+    },
   };
+  return openInbox(definition, { dropDir: config.dropDir, log });
 }
 
 /** Changes while anything in the folder does; null while a name in it says that it is being written. */
@@ -102,125 +138,82 @@ interface RecordingsDropResult extends DropResult {
   readonly failure: { readonly code: string; readonly reason: string; readonly hint: string } | null;
 }
 
-/** The results are written before anything is moved: a watcher that was killed in between does both again. */
-async function advanceRecordings(options: OpenInbox, client: Queryable, entry: TakenEntry): Promise<void> {
-  const found = await findBatch(client, entry);
-  const batch = found === undefined || found.state === 'open' ? await submit(options, entry) : found;
-  if (batch === undefined) return;
-  if (batch === found) await forget(options, entry); // another watcher may have handed it in
-  if (!hasEnded(batch)) return;
-  await putAway(options, entry, await resultOf(client, entry, batch), batch);
+/** Undefined also for a batch that is not submitted whole: whoever submits it goes on where it ended. */
+async function findBatch({ running }: OpenInbox, client: Queryable, entry: TakenEntry): Promise<Batch | undefined> {
+  const row = await queryRow<{ publicId: string }>(client, sql('jobs/find_dropped_batch'), [requesterOf(entry)]);
+  const batch = row === undefined ? undefined : await readBatch(client, row.publicId);
+  if (batch === undefined || batch.state === 'open') return undefined;
+  running.get(entry.id)?.stopping.abort(interrupted()); // another watcher may have submitted it
+  return batch;
 }
 
-async function findBatch(client: Queryable, { id }: TakenEntry): Promise<Batch | undefined> {
-  const row = await queryRow<{ publicId: string }>(client, sql('jobs/find_dropped_batch'), [requesterOf(id)]);
-  return row === undefined ? undefined : readBatch(client, row.publicId);
+/** The batch of what was taken, which another one may have asked for under the same key; undefined while there is more to submit. */
+async function submit(inbox: OpenInbox, entry: TakenEntry): Promise<Batch | undefined> {
+  const { running, log, waitMs = waitMsDefault } = inbox;
+  for (const [id, { endedAt = Infinity }] of running) if (Date.now() - endedAt > forgottenMs) running.delete(id);
+  const unended = [...running.values()].filter(({ endedAt }) => endedAt === undefined);
+  if (!running.has(entry.id) && unended.length >= submissionsMax) return undefined;
+  const submission = running.get(entry.id) ?? start(inbox, entry);
+  running.set(entry.id, submission);
+  const end = await within(waitMs, submission.end);
+  if (end === undefined) return undefined;
+  running.delete(entry.id);
+  if ('error' in end) throw end.error;
+  log.info({ name: entry.name, batch: end.batch.id, items: end.batch.items }, 'dropped recordings are queued');
+  return end.batch;
 }
 
-/** The batch of what was taken, which another one may have asked for under the same key; undefined if it was refused, or there is more to hand in. */
-async function submit(options: OpenInbox, entry: TakenEntry): Promise<Batch | undefined> {
-  try {
-    const end = await (await submissionOf(options, entry)).goOn(options.sliceMs ?? sliceMsDefault);
-    if (end === undefined) return undefined;
-    const { batch } = end.result;
-    options.submissions.delete(entry.id);
-    options.log.info({ name: entry.name, batch: batch.id, items: batch.items }, 'dropped recordings are queued');
-    return batch;
-  } catch (error) {
-    options.submissions.delete(entry.id);
-    if (!isServiceError(error) || error.facts.retry || error.code === 'setting_invalid') throw error;
-    await putAway(options, entry, refusalOf(entry, error), null);
-    return undefined;
-  }
-}
-
-async function submissionOf(
-  options: OpenInbox,
-  entry: TakenEntry,
-): Promise<SlicedSubmission<SubmittedItem, { batch: Batch }>> {
-  const begun = options.submissions.get(entry.id);
-  if (begun !== undefined) return begun;
-  const { items, ...submission } = await readDroppedRecordings(entry);
-  const started = new SlicedSubmission(items, (paced) => requestVerification(options, { ...submission, items: paced }));
-  options.submissions.set(entry.id, started);
-  return started;
-}
-
-async function forget({ submissions }: OpenInbox, { id }: TakenEntry): Promise<void> {
-  await submissions.get(id)?.abandon();
-  submissions.delete(id);
-}
-
-function refusalOf({ id, name }: TakenEntry, { code, problem, hint = '' }: ServiceError): RecordingsDropResult {
-  return {
-    schema: 'caller-trust/recordings-drop-result/1',
-    id,
-    name,
-    outcome: 'rejected',
-    batch: null,
-    verification: null,
-    failure: { code, reason: problem, hint },
+function start(inbox: OpenInbox, entry: TakenEntry): RunningSubmission {
+  const stopping = new AbortController();
+  const signal = AbortSignal.any([stopping.signal, ...(inbox.signal === undefined ? [] : [inbox.signal])]);
+  const work = async () => {
+    const { items, ...submission } = await readDroppedRecordings(entry);
+    return requestVerification({ ...inbox, signal }, { ...submission, items: untilAborted(items, signal) });
   };
-}
-
-async function resultOf(client: Queryable, { id, name }: TakenEntry, batch: Batch): Promise<RecordingsDropResult> {
-  const { owner, key, requestedModel, release, settings, items, requestedAt, endedAt } = batch;
-  return {
-    schema: 'caller-trust/recordings-drop-result/1',
-    id,
-    name,
-    outcome: batch.state === 'cancelled' ? 'cancelled' : 'done',
-    batch: {
-      id: batch.id,
-      owner,
-      key,
-      name: batch.name,
-      requestedModel,
-      release,
-      settings,
-      items,
-      requestedAt,
-      endedAt,
-      counts: await countStates(client, batch.batchId),
-    },
-    verification:
-      items === 1
-        ? ((await listVerifications(client, batch.batchId, { after: 0, limit: 1, windows: true }))[0] ?? null)
-        : null,
-    failure: null,
-  };
-}
-
-async function putAway(
-  { config, db, log }: RecordingsInboxOptions,
-  entry: TakenEntry,
-  result: RecordingsDropResult,
-  batch: Batch | null,
-): Promise<void> {
-  const folder = join(config.dropDir, result.outcome === 'rejected' ? 'rejected' : 'done');
-  const isFolder = (await statOrUndefined(entry.path))?.isDirectory() === true;
-  if (isFolder) await writeResults(db, entry.path, result, batch);
-  const name = isFolder ? await putFolderAway(folder, entry) : await putFileAway(folder, entry, result);
-  log.info(
-    { name, outcome: result.outcome, batch: result.batch?.id, failure: result.failure?.code },
-    'dropped recordings are put away',
+  const end = work().then(
+    ({ batch }) => ({ batch }),
+    (error: unknown) => ({ error }),
   );
+  const submission: RunningSubmission = { end, stopping };
+  void end.then(() => (submission.endedAt = Date.now()));
+  return submission;
 }
 
-async function writeResults(
-  db: Pool,
-  folder: string,
-  result: RecordingsDropResult,
-  batch: Batch | null,
-): Promise<void> {
-  if (batch === null)
-    await rm(join(folder, recordingNames.rows), { recursive: true, force: true }); // of an earlier try
-  else {
-    await replaceFile(join(folder, recordingNames.rows), async (append) => {
-      await append(resultsHeader);
-      for await (const page of readVerifications(db, batch.batchId, { windows: false }))
-        await append(formatResults(page));
-    });
+async function* untilAborted(items: BatchSubmission['items'], signal: AbortSignal): AsyncGenerator<SubmittedItem> {
+  for await (const item of items) {
+    signal.throwIfAborted();
+    yield item;
   }
-  await replaceFile(join(folder, recordingNames.result), (append) => append(`${JSON.stringify(result, null, 2)}\n`));
+}
+
+function interrupted(): ServiceError {
+  return new ServiceError('interrupted', { operation: 'submit recordings' });
+}
+
+function emptyResult({ id, name }: TakenEntry): Omit<RecordingsDropResult, 'outcome'> {
+  return { schema: 'caller-trust/recordings-drop-result/1', id, name, batch: null, verification: null, failure: null };
+}
+
+async function resultOf(client: Queryable, entry: TakenEntry, batch: Batch): Promise<RecordingsDropResult> {
+  const { id, owner, key, name, requestedModel, release, settings, items, requestedAt, endedAt, batchId } = batch;
+  const counts = await countStates(client, batchId);
+  const single =
+    items === 1 ? await listVerifications(client, batchId, { after: 0, limit: 1, windows: true }) : undefined;
+  return {
+    ...emptyResult(entry),
+    outcome: batch.state === 'cancelled' ? 'cancelled' : 'done',
+    batch: { id, owner, key, name, requestedModel, release, settings, items, requestedAt, endedAt, counts },
+    verification: single?.[0] ?? null,
+  };
+}
+
+async function isFolder({ path }: TakenEntry): Promise<boolean> {
+  return (await statOrUndefined(path))?.isDirectory() === true;
+}
+
+async function writeRows(db: Pool, folder: string, { batchId }: Batch): Promise<void> {
+  await replaceFile(join(folder, recordingNames.rows), async (append) => {
+    await append(resultsHeader);
+    for await (const page of readVerifications(db, batchId, { windows: false })) await append(formatResults(page));
+  });
 }

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import type { SealedThing, SealingKey, Vault } from '../../runtime/vault.ts';
+import { sha256Of } from '../../runtime/digest.ts';
 
 /** A file that is kept sealed: a letter, or a list of numbers. */
 export interface StoredDocument {
@@ -30,7 +30,7 @@ export async function storeDocument(
   { db, vault }: DocumentStore,
   { kind, content }: { kind: 'letter' | 'numbers'; content: Uint8Array },
 ): Promise<StoredDocument> {
-  const sha256 = createHash('sha256').update(content).digest('hex');
+  const sha256 = sha256Of(content);
   const { key, wrapped, masterKeyId } = vault.makeKey(`key ${sha256}`);
   const sealed = key.seal(content, `content ${sha256}`);
   const row = await queryRow<{ documentId: number }>(db, sql('branding/store_document'), [

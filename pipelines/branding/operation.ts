@@ -16,6 +16,7 @@ import {
 } from './brand-profile.ts';
 import { storeDocument } from './document-store.ts';
 import type { OperationResult } from './operation-result.ts';
+import { sha256Of } from '../../runtime/digest.ts';
 
 /** Numbers that a request may name itself; more come as a CSV. */
 export const namedNumbersMax = 1000;
@@ -241,8 +242,7 @@ function invalid(kind: string, problem: string): ServiceError {
 /** Of the checked request and the files: the same request written in another way is the same. */
 function digestOf(request: CheckedRequest, ...files: (Uint8Array | undefined)[]): string {
   const hash = createHash('sha256').update(canonical(request));
-  for (const file of files)
-    hash.update(file === undefined ? '\n-' : `\n${createHash('sha256').update(file).digest('hex')}`);
+  for (const file of files) hash.update(file === undefined ? '\n-' : `\n${sha256Of(file)}`);
   return hash.digest('hex');
 }
 

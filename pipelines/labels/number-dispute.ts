@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction, queryRow, queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts';
@@ -8,6 +7,7 @@ import { requireAnotherPerson, type EyesPolicy } from '../access/two-pairs-of-ey
 import type { Vault } from '../../runtime/vault.ts';
 import { listLabelEvents, type LabelEvent } from './label-history.ts';
 import { clearLockedNumber, requirePhone } from './number-record.ts';
+import { sha256Of } from '../../runtime/digest.ts';
 
 /** Longest texts of a request, in characters. */
 export const disputeReasonCharactersMax = 2000;
@@ -82,9 +82,7 @@ export async function fileDispute(
 ): Promise<Dispute & { repeated: boolean }> {
   const { phone, reason, contact } = readRequest(submission.request);
   const filedBy = cleanText(submission.filedBy) ?? 'unknown';
-  const digest = createHash('sha256')
-    .update(JSON.stringify([phone, reason, contact ?? null]))
-    .digest('hex');
+  const digest = sha256Of(JSON.stringify([phone, reason, contact ?? null]));
   const key = submission.key ?? digest;
   if (!keyForm.test(key)) throw invalid('key', 'is not 1 to 128 printable ASCII characters without spaces');
   return inTransaction(db, async (client) => {

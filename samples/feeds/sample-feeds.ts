@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.ts';
+import { formatCsvField } from '../../pipelines/rows/csv-field.ts';
 
 /** What the samples are made from; the same options give the same bytes. */
 export interface SampleOptions {
@@ -184,7 +185,7 @@ class Sample {
         this.pick(details),
         image,
       ]
-        .map(quoted)
+        .map(formatCsvField)
         .join(',');
     });
     return `phone,display_name,display_description,display_detail,display_image\n${rows}`;
@@ -210,7 +211,7 @@ class Sample {
         this.pick(cities),
         this.pick(states),
         this.pick(['212', '415', '']),
-        quoted(this.pick(subjects)),
+        formatCsvField(this.pick(subjects)),
         this.pick(['Y', 'Y', 'N', '']),
       ].join(',');
     });
@@ -255,10 +256,6 @@ class Sample {
 /** As FTC files have it: UTC without a zone. */
 function time(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
-}
-
-function quoted(field: string): string {
-  return /[",\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }
 
 /** A small seeded generator (mulberry32). */

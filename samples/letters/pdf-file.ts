@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import { signDetachedCms, type OwnCertificate } from './sample-signatures.ts';
 import type { GrayImage } from '../../pipelines/branding/reading/ocr/png.ts';
 import { fonts, textWidth } from './font-metrics.ts';
 import { literal, number, type PageBox, type PdfPage } from './pdf-page.ts';
+import { sha256Of } from '../../runtime/digest.ts';
 
 /** A signature field that is filled. */
 export interface PdfSigning {
@@ -147,7 +147,7 @@ class PdfObjects {
       length += part.length;
       return offset;
     });
-    const id = createHash('sha256').update(Buffer.concat(parts)).digest('hex').slice(0, 32);
+    const id = sha256Of(Buffer.concat(parts)).slice(0, 32);
     const table = [
       `xref\n0 ${offsets.length + 1}\n0000000000 65535 f \n`,
       ...offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`),

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
 import {
   inTransaction,
@@ -19,6 +18,7 @@ import { performSeveral } from './perform-several.ts';
 import { AudioRefusal, type AudioReason } from '../reasons.ts';
 import { CHANNEL_MODES, type ScoringSettings } from '../verification.ts';
 import { requireResolution, modelOrRefusal } from '../models/named-model.ts';
+import { sha256Of } from '../../../runtime/digest.ts';
 
 /** One recording of a submission. */
 export interface SubmittedItem {
@@ -208,9 +208,7 @@ async function findBatch(
 
 /** Of what is asked for; the items are compared one by one. */
 function digestOfRequest({ model, mode, settings }: CheckedRequest): string {
-  return createHash('sha256')
-    .update(JSON.stringify({ model, mode, settings: digestOfSettings(settings) }))
-    .digest('hex');
+  return sha256Of(JSON.stringify({ model, mode, settings: digestOfSettings(settings) }));
 }
 
 /** What a requested name means for an item: a model, null where the sample rate decides, or a refusal. */

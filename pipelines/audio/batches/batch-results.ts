@@ -1,5 +1,6 @@
 import type { Scores } from '../verification.ts';
 import type { VerificationRecord } from './verification-record.ts';
+import { formatCsvField } from '../../rows/csv-field.ts';
 
 type Cell = string | number | boolean | null | undefined;
 
@@ -30,16 +31,11 @@ export const resultsHeader = `${columns.map(([name]) => name).join(',')}\n`;
 
 /** Results as lines of CSV (RFC 4180), in the columns of {@link resultsHeader}. */
 export function formatResults(records: readonly VerificationRecord[]): string {
-  return records.map((record) => `${columns.map(([, value]) => formatCell(value(record))).join(',')}\n`).join('');
+  return records.map((record) => `${columns.map(([, value]) => formatCsvField(value(record))).join(',')}\n`).join('');
 }
 
 /** A score with six digits, or null. */
 export function roundScore(scores: Scores | null, name: keyof Scores): number | null {
   const score = scores?.[name] ?? null;
   return score === null ? null : Number(score.toFixed(6));
-}
-
-function formatCell(value: Cell): string {
-  const text = value === null || value === undefined ? '' : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { SCORE_NAMES, type ScoreName } from '../verification.ts';
+import { sha256Of } from '../../../runtime/digest.ts';
 
 /** What a manifest may ask for. Each number is named in docs/audio-models.md. */
 export const manifestLimits = {
@@ -285,14 +285,14 @@ export async function readWeights(
   });
   if (weights.byteLength !== bytes)
     throw unusable(file, `The manifest's bytes are ${bytes}, the weights have ${weights.byteLength}.`);
-  const found = createHash('sha256').update(weights).digest('hex');
+  const found = sha256Of(weights);
   if (found !== digest) throw unusable(file, `The manifest's sha256 is ${digest}, that of the weights is ${found}.`);
   return weights;
 }
 
 /** Digest of a manifest, whatever the order and spacing of its JSON. It stands for the model whole: the digest of the weights is in it. */
 export function digestOfManifest(manifest: object): string {
-  return createHash('sha256').update(canonicalJson(manifest)).digest('hex');
+  return sha256Of(canonicalJson(manifest));
 }
 
 function canonicalJson(value: unknown): string {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
-import { repeat } from '../../../runtime/shutdown.ts';
+import { repeat } from '../../../runtime/repeat.ts';
 import { resampleRates } from '../signal/resample.ts';
 import { loadRegistry, type ModelRegistry, type ResolvedModel } from '../models/registry.ts';
 import { AudioRefusal } from '../reasons.ts';

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { FormLanguage } from './letter-form-texts.ts';
 import type { FormContent } from './letter-form-pdf.ts';
 import type { Place, LetterReading } from '../letter-reading.ts';
+import { sha256Of } from '../../../runtime/digest.ts';
 
 /** A form as it was issued, without its bytes. */
 export interface IssuedForm {
@@ -62,8 +62,4 @@ export function digestsOfFirstRevision(
   return endings.flatMap((ending) =>
     rest.startsWith(ending) ? [sha256Of(bytes.subarray(0, end + ending.length))] : [],
   );
-}
-
-function sha256Of(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import PDFDocument from 'pdfkit';
 import { ServiceError } from '../../../runtime/errors.ts';
 import type { Place } from '../letter-reading.ts';
 import { FORM_TEXTS, type FormLanguage, type FormTexts } from './letter-form-texts.ts';
+import { sha256Of } from '../../../runtime/digest.ts';
 
 /** The layout and the texts of the form; a change of either is a new version. */
 export const formVersion = 'letter-form/2';
@@ -64,9 +64,7 @@ const footerBottom = 40;
  * numbers, piped into `sha256sum`, gives the same.
  */
 export function digestPhones(phones: readonly string[]): string {
-  return createHash('sha256')
-    .update(phones.map((phone) => `${phone}\n`).join(''))
-    .digest('hex');
+  return sha256Of(phones.map((phone) => `${phone}\n`).join(''));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../../runtime/postgres.ts';
@@ -11,6 +11,7 @@ import type { FormLanguage } from '../form/letter-form-texts.ts';
 import { judgeNumbers, readNumberList, type NumberListLimits } from '../number-list.ts';
 import { requestNumbersSchema, signerSchema } from '../operation.ts';
 import type { IssuedForm, KnownForm } from '../form/issued-form.ts';
+import { sha256Of } from '../../../runtime/digest.ts';
 
 /** Days within which a form comes back signed. */
 export const formValidDays = 30;
@@ -190,10 +191,6 @@ export async function findIssuedForm(
   { digests, codes }: { digests: readonly string[]; codes: readonly string[] },
 ): Promise<KnownForm | null> {
   return (await queryRow<KnownForm>(db, sql('branding/find_issued_form'), [digests, codes])) ?? null;
-}
-
-function sha256Of(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }
 
 function invalid(problem: string): ServiceError {

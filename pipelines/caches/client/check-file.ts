@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { ServiceError } from '../../../runtime/errors.ts';
+import { sha256OfStream } from '../../../runtime/digest.ts';
 
 /** Digests that a manifest promises of a file; without `plainSha256` the text in it is not looked at. */
 export interface PromisedFile {
@@ -31,10 +32,8 @@ export async function checkFile(path: string, promised: PromisedFile): Promise<v
     });
 }
 
-async function digestOf(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer);
-  return hash.digest('hex');
+function digestOf(path: string): Promise<string> {
+  return sha256OfStream(createReadStream(path, { highWaterMark: 1 << 20 }));
 }
 
 /** Undefined for a file that is not gzip. */

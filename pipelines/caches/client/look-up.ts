@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
@@ -10,6 +9,7 @@ import { parseManifest, type ServedManifest } from './served-manifest.ts';
 import type { ServiceClient } from './service-client.ts';
 import { manifestHref } from './update-copy.ts';
 import { writeWholeFile } from '../../../runtime/whole-file.ts';
+import { sha256Of } from '../../../runtime/digest.ts';
 
 export interface LookUpOptions {
   readonly client: ServiceClient;
@@ -145,5 +145,3 @@ function findRow(rows: Buffer, key: string, { columns }: ServedManifest): Record
     });
   return Object.fromEntries(columns.map(({ name }, at) => [name, values[at]!]));
 }
-
-const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { sql } from '../../../sql/sql.ts';
 import { findCache, type CacheName } from '../definition.ts';
 import { categoriesVersion } from '../artefact-facts.ts';
 import { rowDeflateVersion, type BuildProfile } from './row-deflate.ts';
+import { sha256Of } from '../../../runtime/digest.ts';
 
 /** The settings that the bytes of an artefact depend on, beside its rows. */
 export interface FormatSettings {
@@ -32,5 +32,5 @@ function contentFormat(cache: CacheName): string {
 }
 
 function digest(parts: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+  return sha256Of(JSON.stringify(parts)).slice(0, 16);
 }

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { rowDeflateModule } from './row-deflate-module.ts';
 import { instantiate } from './web-assembly.ts';
+import { sha256Of } from '../../../runtime/digest.ts';
 
 /**
  * How rows are compressed. `fast` takes only what rows have in common: numbers, whole rests of lines, and words. `compact`
@@ -12,7 +12,7 @@ export const buildProfiles = ['compact', 'fast'] as const;
 export type BuildProfile = (typeof buildProfiles)[number];
 
 /** Names the encoder: other bytes may come of the same rows where this differs. */
-export const rowDeflateVersion = createHash('sha256').update(rowDeflateModule).digest('hex').slice(0, 16);
+export const rowDeflateVersion = sha256Of(rowDeflateModule).slice(0, 16);
 
 /** What assembly/row-deflate.ts exports. */
 interface Functions {

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { ServiceError } from '../../../runtime/errors.ts';
 import type { ArtefactStore } from '../store/artefact-store.ts';
 import type { Basis } from './build-plan.ts';
 import { formatArtefact, type ArtefactName } from '../definition.ts';
 import { parseSegmentIndex, type Segment } from '../format/segment-index.ts';
+import { sha256Of, sha256OfStream } from '../../../runtime/digest.ts';
 
 /** The published version that a build copies from, opened. */
 export interface OpenBasis extends Basis {
@@ -82,7 +82,7 @@ export async function readIndex(store: ArtefactStore, artefact: ArtefactName, sh
   const handle = await store.open({ ...artefact, sha256, kind: 'index' });
   try {
     const bytes = await handle.readFile();
-    if (createHash('sha256').update(bytes).digest('hex') !== sha256)
+    if (sha256Of(bytes) !== sha256)
       throw new ServiceError('segment_index_invalid', {
         operation: 'read segment index',
         problem: 'Its digest is another one.',
@@ -93,13 +93,6 @@ export async function readIndex(store: ArtefactStore, artefact: ArtefactName, sh
   }
 }
 
-async function digestOf(handle: FileHandle): Promise<string> {
-  const hash = createHash('sha256');
-  const buffer = Buffer.allocUnsafeSlow(checkBytes);
-  for (let position = 0; ;) {
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
-    if (bytesRead === 0) return hash.digest('hex');
-    hash.update(buffer.subarray(0, bytesRead));
-    position += bytesRead;
-  }
+function digestOf(handle: FileHandle): Promise<string> {
+  return sha256OfStream(handle.createReadStream({ autoClose: false, start: 0, highWaterMark: checkBytes }));
 }

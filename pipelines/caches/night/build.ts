@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { connect, destroy } from '../../../runtime/postgres.ts';
@@ -17,6 +15,8 @@ import { SegmentCutter } from '../format/segment-cutter.ts';
 import { formatSegmentIndex } from '../format/segment-index.ts';
 import { SegmentWriter, type WrittenArtefact } from '../format/segment-writer.ts';
 import { enterSnapshot } from './snapshot.ts';
+import { sha256Of } from '../../../runtime/digest.ts';
+import { within } from '../../../runtime/repeat.ts';
 
 /** How a build works; see the settings of the same names. */
 export interface BuildSettings {
@@ -140,7 +140,7 @@ async function storeIndex(
   { store, artefact, owner }: BuildOptions,
 ): Promise<BuiltArtefact['index']> {
   const bytes = formatSegmentIndex(segments);
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const sha256 = sha256Of(bytes);
   const file = await store.start(`${owner}.index`);
   try {
     await file.handle.writeFile(bytes);
@@ -224,21 +224,15 @@ function hasLevels({ cache }: ArtefactName): boolean {
 
 /** @throws ServiceError `copy_stalled` if the database does not confirm the end of the transaction in time. */
 async function commitWithin(client: Client, seconds: number): Promise<void> {
-  const timer = new AbortController();
-  const silence = sleep(seconds * 1000, undefined, { signal: timer.signal }).then(
-    () => {
-      throw new ServiceError('copy_stalled', {
-        operation: 'commit',
-        problem: `The database did not confirm the end of the transaction within ${seconds} s.`,
-      });
-    },
-    () => {}, // confirmed in time
+  const confirmed = await within(
+    seconds * 1000,
+    client.query('COMMIT').then(() => true),
   );
-  try {
-    await Promise.race([client.query('COMMIT'), silence]);
-  } finally {
-    timer.abort();
-  }
+  if (confirmed === undefined)
+    throw new ServiceError('copy_stalled', {
+      operation: 'commit',
+      problem: `The database did not confirm the end of the transaction within ${seconds} s.`,
+    });
 }
 
 function copyStatement({ artefact, evaluatedAt }: BuildOptions, range: { from: string; to: string }): string {

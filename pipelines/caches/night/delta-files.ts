@@ -10,6 +10,7 @@ import { joinGzip, readGzip, writeGzip } from '../format/gzip-text.ts';
 import { inflateSegment } from '../format/inflate-segment.ts';
 import type { Segment } from '../format/segment-index.ts';
 import type { StoredDelta } from '../artefact-facts.ts';
+import { sha256OfStream } from '../../../runtime/digest.ts';
 
 /** A stored artefact with its segment index. */
 export interface IndexedFile {
@@ -197,7 +198,7 @@ async function requireLeadsTo(
   delta: StoredDelta,
   { before, expected }: { before: OpenSegments; expected: string },
 ): Promise<void> {
-  const made = await digestOf(
+  const made = await sha256OfStream(
     applyDelta(rowsOf(before), readStored(store, { ...artefact, sha256: delta.sha256, kind: 'delta' })),
   );
   if (made === expected) return;
@@ -206,12 +207,6 @@ async function requireLeadsTo(
     object: formatArtefact(artefact),
     problem: `The delta from version ${delta.from} does not give the rows of the new version.`,
   });
-}
-
-async function digestOf(texts: AsyncIterable<Buffer>): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const text of texts) hash.update(text);
-  return hash.digest('hex');
 }
 
 /** The text of a stored delta; its end is reached only if every byte of the file is what its name says. */

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { queryRow, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import { findCache, isCountryCode, type CacheName } from '../definition.ts';
 import type { NightState } from './night-report.ts';
+import { sha256Of } from '../../../runtime/digest.ts';
 
 /** Which artefacts a night builds: all, those of one cache, or one. */
 export interface NightScope {
@@ -96,9 +96,7 @@ async function insertNight(
 
 /** Of what is asked. The date is no part of it: sent again after midnight, it is the same request. */
 function digestOf({ scope, acceptShrink, fullBuild, evaluatedAt }: NightRequest): string {
-  return createHash('sha256')
-    .update(JSON.stringify([scope.cache, scope.country, acceptShrink, fullBuild, evaluatedAt]))
-    .digest('hex');
+  return sha256Of(JSON.stringify([scope.cache, scope.country, acceptShrink, fullBuild, evaluatedAt]));
 }
 
 /**

@@ -8,6 +8,7 @@ import type { StoredName } from './stored-name.ts';
 import type { CacheName } from '../definition.ts';
 import type { ArtefactFile } from '../artefact-facts.ts';
 import { readWhole, type StoredFile } from './stored-file.ts';
+import { sha256OfStream } from '../../../runtime/digest.ts';
 
 /** What a file turned out to be. */
 export interface MeasuredFile extends ArtefactFile {
@@ -138,9 +139,7 @@ async function damagedAttachments(
 async function digestOf(store: ArtefactStore, name: StoredName): Promise<string> {
   const stored = await store.openToServe(name);
   try {
-    const hash = createHash('sha256');
-    for await (const chunk of readWhole(stored)) hash.update(chunk);
-    return hash.digest('hex');
+    return await sha256OfStream(readWhole(stored));
   } finally {
     await stored.close();
   }

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
 import { elementsOf, elementOf } from './object-store-answer.ts';
 import type { FileSpan, SignedUrlOptions } from './stored-file.ts';
+import { sha256Of } from '../../../runtime/digest.ts';
 
 /** Where an S3-compatible object store is and how it is asked. */
 export interface ObjectStoreSettings {
@@ -244,13 +244,7 @@ export class ObjectStore {
     const { endpoint, bucket, region, credentials } = this.#settings;
     const url = new URL(`${endpoint.replace(/\/$/, '')}/${bucket}${key === '' ? '' : `/${key}`}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-    const digest = signQuery
-      ? {}
-      : {
-          'x-amz-content-sha256': createHash('sha256')
-            .update(body ?? '')
-            .digest('hex'),
-        };
+    const digest = signQuery ? {} : { 'x-amz-content-sha256': sha256Of(body ?? '') };
     return new AwsV4Signer({
       method,
       url: url.href,

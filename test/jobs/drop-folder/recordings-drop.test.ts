@@ -11,6 +11,7 @@ import { failChunk } from '../../../pipelines/audio/batches/perform-chunk.ts';
 import { testModel, tinyRecording, writeVoice } from '../../support/recording-batch.ts';
 import { killProcessesAfterEach, startProcess, until } from '../../support/service-process.ts';
 import { openBackend, silent } from '../backends.ts';
+import { ServiceError } from '../../../runtime/errors.ts';
 
 const backend = await openBackend('postgres', {
   RECONCILE_SECONDS: '1',
@@ -29,13 +30,13 @@ let now: number;
 let made = 0;
 
 const drop = (...path: string[]) => join(directory, 'drop', ...path);
-const open = (sliceMs?: number): DropFolder => {
+const open = (waitMs?: number, signal?: AbortSignal): DropFolder => {
   const config = { ...backend.config, dropDir: drop(), dropSettleSeconds: 10, audioDir: join(directory, 'audio') };
   return openDropFolder({
     config,
     db,
     log: silent,
-    inboxes: [recordingsInbox({ config, db, queues, log: silent, sliceMs })],
+    inboxes: [recordingsInbox({ config, db, queues, log: silent, waitMs, signal })],
     clock: () => new Date(now),
   });
 };
@@ -130,23 +131,35 @@ describe('a dropped folder', () => {
     expect(await taken()).toEqual([]);
   });
 
-  it('is handed in a slice at a look, also by several watchers and after one was killed', async () => {
-    const sliced = async () => (await batches()).filter(({ name }) => name === 'Sliced');
+  it('is submitted while looks go on, by several watchers too, and is one batch', async () => {
+    const named = async () => (await batches()).filter(({ name }) => name === 'Long');
     await dropped('calls', {
-      'request.json': wishes({ name: 'Sliced' }),
+      'request.json': wishes({ name: 'Long' }),
       ...Object.fromEntries(Array.from({ length: 8 }, (_none, at) => [`${at}.wav`, tinyRecording(++made)])),
     });
     const [first, second] = [open(0), open(0)];
     await settle(first);
-    await first.look();
+    expect(await named()).toEqual([]); // the look did not wait
     await second.look();
-    expect(await sliced()).toEqual([]); // a look took one recording, and 500 make a piece
-    for (let looks = 0; looks < 9; looks++) await second.look();
-    expect(await sliced()).toMatchObject([{ state: 'queued', items: 8 }]);
+    await until(async () => (await named())[0]?.state === 'queued', 'the batch is queued');
+    expect(await named()).toMatchObject([{ state: 'queued', items: 8 }]);
     await first.look();
     await carryOut();
     await first.look();
     expect(await result('done', 'calls', 'result.json')).toMatchObject({ outcome: 'done', batch: { items: 8 } });
+  });
+
+  it('that a watcher has begun to submit when it stops is submitted by the next', async () => {
+    await dropped('calls', {
+      'request.json': wishes({ name: 'Stopped' }),
+      ...Object.fromEntries(Array.from({ length: 8 }, (_none, at) => [`${at}.wav`, tinyRecording(++made)])),
+    });
+    const stopping = new AbortController();
+    await settle(open(0, stopping.signal));
+    stopping.abort(new ServiceError('interrupted', { operation: 'test' }));
+    expect((await batches()).filter(({ name }) => name === 'Stopped')).toEqual([]);
+    await open().look();
+    expect((await batches()).filter(({ name }) => name === 'Stopped')).toMatchObject([{ state: 'queued', items: 8 }]);
   });
 
   it('is taken when nothing in it has changed for a while, at any depth, and no name says that it is being written', async () => {

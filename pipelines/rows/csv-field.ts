@@ -1,0 +1,5 @@
+/** A field of CSV, in quotes where RFC 4180 asks for them; nothing for null and undefined. */
+export function formatCsvField(value: string | number | boolean | null | undefined): string {
+  const text = value === null || value === undefined ? '' : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
