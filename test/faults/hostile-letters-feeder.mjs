@@ -1,7 +1,7 @@
 // Reads letters one after another in one process: 4 bytes of length and the letter on standard input, a line with what it
 // ended in on standard output. For the long run of test/faults/hostile-letters-mutated.test.ts, which starts it as a
 // reading child is started.
-import { decodePng } from '../../dist/pipelines/branding/reading/png-decoding.js';
+import { decodePng } from '../../dist/pipelines/branding/reading/ocr/png-decoding.js';
 import { readPdfText } from '../../dist/pipelines/branding/reading/text-task.js';
 
 const limits = JSON.parse(process.argv[2]);

@@ -3,13 +3,14 @@ import type { Box, LetterPage, LetterReading, PageMark, PdfRevision, PdfSignatur
 import type { LetterLimits } from './gate/letter-limits.ts';
 import { LetterRefused } from './gate/letter-refused.ts';
 import { compareRevisions, type ComparedRevision } from './pdf/pdf-changes.ts';
-import { readContent, type PageContent, type Rule } from './pdf/pdf-content.ts';
+import { checkOperators, findHiddenFacts, readContent, type PageContent, type Rule } from './pdf/pdf-content.ts';
 import { readTypedTexts } from './pdf/pdf-fields.ts';
 import { readPdfFile, type PdfFile } from './pdf/pdf-file.ts';
 import { inspectPdf } from './pdf/pdf-inspection.ts';
 import { readPages, type PdfPage } from './pdf/pdf-pages.ts';
 import { readSignatures } from './signatures/pdf-signatures.ts';
-import { openPdfText, readLines, type PdfText } from './pdf/pdf-text.ts';
+import { readLines } from './pdf/pdf-text.ts';
+import { openPdfium } from './pdf/pdfium.ts';
 
 export interface TextTask {
   readonly bytes: Uint8Array;
@@ -45,13 +46,14 @@ export async function readPdfText({ bytes, limits, trustRootsPem }: TextTask): P
   const file = readPdfFile(bytes);
   const embeddedCsv = await inspectPdf(file, { pixelsMax: limits.letterPixelsMax });
   const pages = readPages(file, { pagesMax: limits.letterPagesMax, inchesMax: limits.letterPageInchesMax });
-  const contents = pages.map((page) => readContent(file, page));
-  const text = await openPdfText(bytes);
-  if (text.pageCount !== pages.length)
+  checkOperators(file, pages);
+  const document = await openPdfium(bytes);
+  if (document.pageCount !== pages.length)
     throw new LetterRefused('letter_damaged', 'Readers of the PDF do not agree on its pages.');
-  const read: LetterPage[] = [];
-  for (const [at, page] of pages.entries())
-    read.push(await readPage({ file, page, text, content: contents[at]!, number: at + 1 }));
+  const facts = findHiddenFacts(file);
+  const contents = pages.map((page, at) => readContent({ file, document, page, number: at + 1, facts }));
+  document.close();
+  const read = pages.map((page, at) => readPage({ file, page, content: contents[at]!, number: at + 1 }));
   const scans = read.filter((page, at) => isScan(page, contents[at]!)).map(({ page }) => page);
   const revisions = compareRevisions({ file, pages, read });
   const signatures = await readSignatures({ file, pages, revisions, trustRootsPem });
@@ -71,18 +73,12 @@ function describeRevision(bytes: Uint8Array, { end, kind, changes }: ComparedRev
 interface PageTask {
   readonly file: PdfFile;
   readonly page: PdfPage;
-  readonly text: PdfText;
   readonly content: PageContent;
   readonly number: number;
 }
 
-async function readPage({ file, page, text, content, number }: PageTask): Promise<LetterPage> {
-  const lines = readLines({
-    page,
-    items: await text.items(number),
-    shown: content.texts,
-    typed: readTypedTexts(file, page),
-  });
+function readPage({ file, page, content, number }: PageTask): LetterPage {
+  const lines = readLines({ page, shown: content.texts, typed: readTypedTexts(file, page) });
   const strikes = content.rules
     .filter((rule) =>
       goesThrough(
@@ -122,7 +118,8 @@ function goesThrough({ box: rule, isLevel }: Rule, lines: readonly Box[], marks:
 }
 
 /** True for a page whose text is in its picture, or in outlines and fonts that say nothing. */
-function isScan({ lines }: LetterPage, { marks, pictureCover }: PageContent): boolean {
+function isScan({ lines }: LetterPage, { marks, pictureCover, hasUnclearText }: PageContent): boolean {
+  if (hasUnclearText) return true;
   const text = lines
     .map((line) => line.text)
     .join('')

@@ -1,42 +1,32 @@
 import type { Box, PageMark } from '../../letter-reading.ts';
 import { LetterRefused } from '../gate/letter-refused.ts';
-import { Bounds, cluster, identity, multiply, toFractions, transform, type Matrix } from './page-geometry.ts';
-import type { PdfFile, PdfObject } from './pdf-file.ts';
+import { Bounds, boxOf, cluster, multiply, toFractions, transform, type Matrix } from './page-geometry.ts';
+import { rectOf } from './pdf-fields.ts';
+import { itemsOf, type PdfFile, type PdfObject } from './pdf-file.ts';
 import type { PdfPage } from './pdf-pages.ts';
-import {
-  isArray,
-  isDict,
-  isName,
-  isPdfSpace,
-  isRef,
-  isRegular,
-  isString,
-  isWord,
-  PdfParser,
-  PdfSyntaxError,
-  type PdfDict,
-  type PdfValue,
-  type PdfWord,
-  type ValueBudget,
-} from './pdf-syntax.ts';
+import { isArray, isDict, isName, isPdfSpace, isRef, isRegular, type PdfDict, type PdfValue } from './pdf-syntax.ts';
+import type { Pdfium, PdfiumDocument, Pointer } from './pdfium.ts';
 
-/** Text as a page's operators show it: where it begins, in which font, and whether a person sees it. */
+/** Text of one text object that a person can see, without its gaps. */
 export interface ShownText {
-  readonly x: number;
-  readonly y: number;
+  readonly text: string;
+  /** From the text's own space, in which a unit is the size of its font, to the page's. */
+  readonly matrix: Matrix;
+  /** In sizes of its font. */
+  readonly width: number;
   readonly font: string | null;
-  readonly bytes: number;
-  readonly visible: boolean;
 }
 
-/** What a page draws, without decoding any of its pictures. */
+/** What a page shows, without decoding any of its pictures. */
 export interface PageContent {
-  readonly marks: readonly PageMark[];
   readonly texts: readonly ShownText[];
+  readonly marks: readonly PageMark[];
   /** Part of the page that its largest picture covers. */
   readonly pictureCover: number;
   /** Straight lines, which may go through something. */
   readonly rules: readonly Rule[];
+  /** It has text that is either white on paper or painted with a shading pattern: only its picture can tell. */
+  readonly hasUnclearText: boolean;
 }
 
 /** A straight line: the box from end to end. */
@@ -45,15 +35,15 @@ export interface Rule {
   readonly isLevel: boolean;
 }
 
-/** Operands and operators of a page. A page of dense text has 10,000. */
-const pageValuesMax = 1_500_000;
+/** Operands and operators of one stream of content. A page of dense text has 10,000. */
+const operatorsMax = 750_000;
+
+/** Text objects and pieces of text that a page may have; a page where every letter is placed by itself has 5,000. */
+const textsMax = 30_000;
 
 /** Forms within forms; also what one page may draw of them, since a form can draw another many times. */
 const formDepthMax = 8;
 const formsMax = 2_000;
-
-const stateDepthMax = 256;
-const operandsMax = 512;
 
 /** Strokes this near to each other, as fractions of the page, are one mark: the letters of a name written by hand. */
 const strokeGap = { x: 0.02, y: 0.008 } as const;
@@ -67,7 +57,7 @@ const slantedMin = 3;
 /** A straight line is at least this long, and level if it is no higher, as parts of the page. */
 const ruleMin = { length: 0.02, levelHeight: 0.004 } as const;
 
-/** A picture with less opacity is seen through; one with a mask is only if it is larger than a logo, as a part of the page. */
+/** A form with less opacity is seen through; a picture with a mask is only if it is larger than a logo, as a part of the page. */
 const seeThrough = { opacityMax: 0.95, maskedAreaMin: 0.04 } as const;
 
 /** Annotations that stand on the page by themselves: fields and signatures are read elsewhere, links and their pop-ups show nothing. */
@@ -80,37 +70,155 @@ const readablePointsMin = 1.5;
 const whiteMin = 0.94;
 const opacityMin = 0.06;
 
-interface State {
-  matrix: Matrix;
-  font: string | null;
-  fontSize: number;
-  renderMode: number;
-  leading: number;
-  fillsWhite: boolean;
-  opacity: number;
+/** A letter this far from the one before, in sizes of the font, begins a piece of its own: ahead of it, behind it, or beside the line. */
+const pieceGap = { ahead: 3, behind: 0.5, beside: 0.3 } as const;
+
+/** Kinds of page objects, of segments of paths, and the kinds of `Tr` that show nothing, as PDFium numbers them. */
+const kinds = { text: 1, path: 2, image: 3, shading: 4, form: 5 } as const;
+const segments = { line: 0, curve: 1, move: 2 } as const;
+const unseenModes = new Set([3, 7]);
+
+/**
+ * Bounds what PDFium parses, before it sees the file: the operators of each page and form, and how often a page draws forms.
+ * @throws LetterRefused `letter_limit_exceeded`
+ */
+export function checkOperators(file: PdfFile, pages: readonly PdfPage[]): void {
+  for (const { dict, resources } of pages) {
+    const contents = file.entry(dict, 'Contents');
+    const parts = isArray(contents) ? contents.items : [dict.entries.get('Contents') ?? null];
+    const counter = new FormCounter(file);
+    const forms = parts
+      .flatMap((part) => streamOf(file, part) ?? [])
+      .reduce((sum, part) => sum + counter.count(part, resources, 0), 0);
+    if (forms > formsMax) throw tooManyForms();
+  }
 }
 
-interface Path {
-  bounds: Bounds;
-  slanted: number;
-  segments: number;
-  at: readonly [number, number];
-  start: readonly [number, number];
+function tooManyForms(): LetterRefused {
+  return new LetterRefused('letter_limit_exceeded', 'A page draws forms within forms more often than a letter needs.');
+}
+
+/** Counts how many forms a stream of content draws, those within forms included. */
+class FormCounter {
+  private readonly file: PdfFile;
+  private readonly known = new Map<PdfObject, number>();
+
+  constructor(file: PdfFile) {
+    this.file = file;
+  }
+
+  count(stream: PdfObject, inherited: PdfDict | null, depth: number): number {
+    const known = this.known.get(stream);
+    if (known !== undefined) return known;
+    if (depth > formDepthMax) throw tooManyForms();
+    this.known.set(stream, 0); // a form that draws itself is drawn once
+    const content = this.file.decode(stream);
+    if (countWords(content) > operatorsMax)
+      throw new LetterRefused('letter_limit_exceeded', `A page has more than ${operatorsMax} operators.`);
+    const own = depth === 0 ? null : this.file.entry(stream.value as PdfDict, 'Resources');
+    const resources = isDict(own) ? own : inherited;
+    const objects = resources === null ? null : this.file.entry(resources, 'XObject');
+    let forms = 0;
+    for (const [, name] of Buffer.from(content)
+      .toString('latin1')
+      .matchAll(/\/([^\s/()<>[\]{}%]{1,127})\s+Do\b/g)) {
+      const drawn = isDict(objects) ? streamOf(this.file, objects.entries.get(name!) ?? null) : undefined;
+      if (drawn === undefined || !isDict(drawn.value) || !isName(this.file.entry(drawn.value, 'Subtype'), 'Form'))
+        continue;
+      forms += 1 + this.count(drawn, resources, depth + 1);
+    }
+    this.known.set(stream, forms);
+    return forms;
+  }
+}
+
+function countWords(bytes: Uint8Array): number {
+  let [count, isInside] = [0, false];
+  for (const byte of bytes) {
+    const isPart = isRegular(byte);
+    if (isPart ? !isInside : !isPdfSpace(byte)) count++;
+    isInside = isPart;
+  }
+  return count;
+}
+
+function streamOf(file: PdfFile, value: PdfValue): PdfObject | undefined {
+  let at = value;
+  for (let hops = 0; isRef(at) && hops < 16; hops++) {
+    const object = file.object(at.number);
+    if (object?.stream) return object;
+    at = object?.value ?? null;
+  }
+  return undefined;
+}
+
+/** What PDFium does not say of the objects of a page. */
+export interface HiddenFacts {
+  /** Sizes in pixels of the pictures that have a mask. */
+  readonly maskedSizes: ReadonlySet<string>;
+  /** The file has shading patterns; what is painted with one is white to PDFium. */
+  readonly hasShadingPatterns: boolean;
+}
+
+/** Looks for them in the whole file. */
+export function findHiddenFacts(file: PdfFile): HiddenFacts {
+  return {
+    maskedSizes: findMaskedSizes(file),
+    hasShadingPatterns: file.all.some(({ value }) => holdsShadingPattern(file, value)),
+  };
+}
+
+function holdsShadingPattern(file: PdfFile, value: PdfValue): boolean {
+  if (isArray(value)) return value.items.some((item) => holdsShadingPattern(file, item));
+  if (!isDict(value)) return false;
+  const isPattern = Math.trunc(Number(file.entry(value, 'PatternType'))) === 2;
+  return isPattern || [...value.entries.values()].some((each) => holdsShadingPattern(file, each));
+}
+
+function findMaskedSizes(file: PdfFile): ReadonlySet<string> {
+  const masked = file.all.flatMap(({ value, stream }) =>
+    stream !== null && isDict(value) && value.entries.has('SMask') ? [value] : [],
+  );
+  return new Set(
+    masked.map((dict) =>
+      [file.entry(dict, 'Width'), file.entry(dict, 'Height')].map((each) => Math.trunc(Number(each))).join(),
+    ),
+  );
+}
+
+export interface ContentTask {
+  readonly file: PdfFile;
+  readonly document: PdfiumDocument;
+  readonly page: PdfPage;
+  /** From 1. */
+  readonly number: number;
+  readonly facts: HiddenFacts;
 }
 
 /**
- * Reads the operators of a page and of the forms that it draws, and of what its annotations look like.
- * @throws LetterRefused `letter_limit_exceeded`, `letter_damaged`
+ * Reads what a page shows, the forms that it draws, and what its annotations look like.
+ * @throws LetterRefused `letter_limit_exceeded`; Error of PDFium where the page cannot be read
  */
-export function readContent(file: PdfFile, page: PdfPage): PageContent {
-  const reader = new ContentReader(file, page);
-  reader.readPage();
-  return reader.result();
+export function readContent(task: ContentTask): PageContent {
+  return task.document.usePage(task.number, (pdfium, page) => new ContentReader(task, pdfium, page).read());
+}
+
+/** Where objects stand, and what they inherit. */
+interface Place {
+  readonly matrix: Matrix;
+  readonly opacity: number;
+  readonly depth: number;
+}
+
+interface Paint {
+  readonly isWhite: boolean;
+  readonly opacity: number;
 }
 
 class ContentReader {
-  private readonly file: PdfFile;
-  private readonly page: PdfPage;
+  private readonly task: ContentTask;
+  private readonly pdfium: Pdfium;
+  private readonly page: Pointer;
   private readonly pictures: Box[] = [];
   private readonly strokes: Box[] = [];
   private readonly rules: Rule[] = [];
@@ -118,453 +226,360 @@ class ContentReader {
   private readonly laidOver: PageMark[] = [];
   /** What is painted in a colour, on which white text can be read. */
   private readonly fills: Box[] = [];
-  private readonly texts: ShownText[] = [];
-  private readonly budget: ValueBudget = { values: pageValuesMax };
-  private readonly open = new Set<PdfObject>();
+  private readonly fonts = new Map<Pointer, string | null>();
+  private hasUnclearText = false;
+  private texts = 0;
   private forms = 0;
 
-  constructor(file: PdfFile, page: PdfPage) {
-    this.file = file;
-    this.page = page;
+  constructor(task: ContentTask, pdfium: Pdfium, page: Pointer) {
+    [this.task, this.pdfium, this.page] = [task, pdfium, page];
   }
 
-  readPage(): void {
-    const contents = this.file.entry(this.page.dict, 'Contents');
-    const parts = isArray(contents) ? contents.items : [this.page.dict.entries.get('Contents') ?? null];
-    const objects = parts.flatMap((part) => this.streamOf(part) ?? []);
-    const bytes = Buffer.concat(objects.flatMap((object) => [this.file.decode(object), Buffer.from('\n')]));
-    this.run(bytes, this.page.resources, toFractions(this.page));
+  read(): PageContent {
+    const { functions } = this.pdfium;
+    const place = { matrix: toFractions(this.task.page), opacity: 1, depth: 0 };
+    this.readObjects(
+      functions.FPDFPage_CountObjects(this.page),
+      (at) => functions.FPDFPage_GetObject(this.page, at),
+      place,
+    );
+    const texts = this.readTexts();
     this.readAnnotations();
-  }
-
-  result(): PageContent {
     const large = ({ width, height }: Box) => width >= markMin.width && height >= markMin.height;
+    const images = this.pictures.filter(large).slice(0, 400);
     const drawings = cluster(this.strokes, strokeGap).filter(large);
-    const marks: PageMark[] = [
-      ...this.pictures
-        .filter(large)
-        .slice(0, 400)
-        .map((box) => ({ kind: 'image', box }) as const),
-      ...drawings.map((box) => ({ kind: 'drawing', box }) as const),
-      ...this.laidOver,
-    ];
     return {
-      marks,
+      texts,
+      marks: [
+        ...images.map((box) => ({ kind: 'image', box }) as const),
+        ...drawings.map((box) => ({ kind: 'drawing', box }) as const),
+        ...this.laidOver,
+      ],
       rules: this.rules,
-      texts: this.texts,
+      hasUnclearText: this.hasUnclearText,
       pictureCover: Math.max(0, ...this.pictures.map(({ width, height }) => width * height)),
     };
   }
 
-  private streamOf(value: PdfValue): PdfObject | undefined {
-    let at = value;
-    for (let hops = 0; isRef(at) && hops < 16; hops++) {
-      const object = this.file.object(at.number);
-      if (object?.stream) return object;
-      at = object?.value ?? null;
-    }
-    return undefined;
+  private readObjects(count: number, objectAt: (at: number) => Pointer, place: Place): void {
+    for (let at = 0; at < count; at++) this.readObject(objectAt(at), place);
   }
 
-  /** Stamps, ink and the looks of signature fields lie over the page. */
-  private readAnnotations(): void {
-    const annotations = this.file.entry(this.page.dict, 'Annots');
-    if (!isArray(annotations)) return;
-    if (annotations.items.length > formsMax)
-      throw new LetterRefused('letter_limit_exceeded', `A page has more than ${formsMax} annotations.`);
-    for (const item of annotations.items) {
-      const annotation = this.file.resolve(item);
-      if (isDict(annotation) && !isHidden(this.file.entry(annotation, 'F'))) this.readAnnotation(annotation);
+  private readObject(object: Pointer, place: Place): void {
+    const kind = this.pdfium.functions.FPDFPageObj_GetType(object);
+    if (kind === kinds.text) this.readTextObject(object, place);
+    else if (kind === kinds.path) this.readPath(object, this.within(object, place));
+    else if (kind === kinds.image) this.readPicture(object, this.within(object, place));
+    else if (kind === kinds.form) this.readForm(object, this.within(object, place));
+    else if (kind === kinds.shading) {
+      const [left, bottom, right, top] = this.boundsOf(object);
+      this.addFill(boxOf(place.matrix, [left, bottom, right, top]));
     }
   }
 
-  private readAnnotation(annotation: PdfDict): void {
-    const looks = this.file.entry(annotation, 'AP');
-    const normal = isDict(looks) ? looks.entries.get('N') : undefined;
-    const form = this.streamOf(this.chosenLook(normal, annotation));
-    const rect = numbersOf(this.file, this.file.entry(annotation, 'Rect'), 4);
-    const subtype = this.file.entry(annotation, 'Subtype');
-    if (rect !== null && !(isName(subtype) && ordinaryAnnotations.has(subtype.name)))
-      this.layOver(
-        'annotation',
-        boxOf(
-          [
-            [rect[0]!, rect[1]!],
-            [rect[2]!, rect[3]!],
-          ],
-          toFractions(this.page),
-        ),
-      );
-    if (form === undefined || rect === null || !isDict(form.value)) return;
-    const box = numbersOf(this.file, this.file.entry(form.value, 'BBox'), 4) ?? [0, 0, 1, 1];
-    this.drawForm(form, multiply(fit(box, rect), toFractions(this.page)), { inherited: null, opacity: 1 });
+  private boundsOf(object: Pointer): readonly [number, number, number, number] {
+    const { functions } = this.pdfium;
+    const found = this.pdfium.floats(4, (at) => functions.FPDFPageObj_GetBounds(object, at, at + 4, at + 8, at + 12));
+    return (found ?? [0, 0, 0, 0]) as [number, number, number, number];
   }
 
-  /** A field with several looks names the one that is shown. */
-  private chosenLook(normal: PdfValue | undefined, annotation: PdfDict): PdfValue {
-    const looks = this.file.resolve(normal);
-    if (!isDict(looks) || this.streamOf(normal ?? null) !== undefined) return normal ?? null;
-    const chosen = this.file.entry(annotation, 'AS');
-    return isName(chosen) ? (looks.entries.get(chosen.name) ?? null) : null;
+  private within(object: Pointer, place: Place): Place {
+    const { functions } = this.pdfium;
+    const own = this.pdfium.floats(6, (output) => functions.FPDFPageObj_GetMatrix(object, output));
+    return own === null ? place : { ...place, matrix: multiply(own as unknown as Matrix, place.matrix) };
   }
 
-  private drawForm(
-    form: PdfObject,
-    matrix: Matrix,
-    { inherited, opacity }: { inherited: PdfDict | null; opacity: number },
-  ): void {
-    if (!isDict(form.value) || this.open.has(form)) return;
-    if (this.open.size >= formDepthMax || ++this.forms > formsMax)
-      throw new LetterRefused(
-        'letter_limit_exceeded',
-        'A page draws forms within forms more often than a letter needs.',
-      );
-    const own = numbersOf(this.file, this.file.entry(form.value, 'Matrix'), 6) as Matrix | null;
-    const resources = this.file.entry(form.value, 'Resources');
-    this.open.add(form);
-    this.run(
-      this.file.decode(form),
-      isDict(resources) ? resources : inherited,
-      own === null ? matrix : multiply(own, matrix),
-      opacity,
+  private paintOf(name: 'Fill' | 'Stroke', object: Pointer, { opacity }: Place): Paint {
+    const colour = this.pdfium.values(4, 4, (...outputs) =>
+      this.pdfium.functions[`FPDFPageObj_Get${name}Color`](object, ...outputs),
     );
-    this.open.delete(form);
+    if (colour === null) return { isWhite: false, opacity };
+    return {
+      isWhite: colour.slice(0, 3).every((light) => light >= whiteMin * 255),
+      opacity: Math.min(opacity, colour[3]! / 255),
+    };
   }
 
-  private run(bytes: Uint8Array, resources: PdfDict | null, matrix: Matrix, outerOpacity = 1): void {
-    const run = new ContentRun(matrix, outerOpacity, {
-      font: (name) => this.fontName(resources, name),
-      picture: (at, opacity) => this.addPicture(at, { opacity, masked: false }),
-      opacity: (name) => this.opacity(resources, name),
-      stroke: (path, isFilled) => this.addStroke(path, isFilled),
-      text: (text) => this.addText(text),
-      object: (name, at, opacity) => this.drawObject(resources, name, { matrix: at, opacity }),
+  private readForm(object: Pointer, place: Place): void {
+    if (place.depth >= formDepthMax || ++this.forms > formsMax) throw tooManyForms();
+    const { functions } = this.pdfium;
+    const { opacity } = this.paintOf('Fill', object, place);
+    this.readObjects(functions.FPDFFormObj_CountObjects(object), (at) => functions.FPDFFormObj_GetObject(object, at), {
+      matrix: place.matrix,
+      opacity,
+      depth: place.depth + 1,
     });
-    readOperators(bytes, this.budget, (operator, operands) => run.operate(operator, operands));
   }
 
-  private resource(resources: PdfDict | null, kind: string, name: string): PdfValue {
-    const list = resources === null ? null : this.file.entry(resources, kind);
-    return isDict(list) ? (list.entries.get(name) ?? null) : null;
-  }
-
-  private fontName(resources: PdfDict | null, name: string): string | null {
-    const font = this.file.resolve(this.resource(resources, 'Font', name));
-    const base = isDict(font) ? this.file.entry(font, 'BaseFont') : null;
-    return isName(base) ? base.name.replace(/^[A-Z]{6}\+/, '').slice(0, 100) : null;
+  private readPicture(object: Pointer, { matrix, opacity }: Place): void {
+    const { functions } = this.pdfium;
+    const box = boxOf(matrix, [0, 0, 1, 1]);
+    if (box === null) return;
+    if (this.pictures.length < 2_000) this.pictures.push(box);
+    const size = this.pdfium.values(2, 4, (...outputs) => functions.FPDFImageObj_GetImagePixelSize(object, ...outputs));
+    const isMasked =
+      box.width * box.height >= seeThrough.maskedAreaMin && this.task.facts.maskedSizes.has((size ?? []).join());
+    if (isMasked || opacity < seeThrough.opacityMax || functions.FPDFPageObj_HasTransparency(object) !== 0)
+      this.layOver('see_through', box);
   }
 
   private layOver(kind: PageMark['kind'], box: Box | null): void {
     if (box !== null && this.laidOver.length < 400) this.laidOver.push({ kind, box });
   }
 
-  private drawObject(
-    resources: PdfDict | null,
-    name: string,
-    { matrix, opacity }: { matrix: Matrix; opacity: number },
-  ): void {
-    const object = this.streamOf(this.resource(resources, 'XObject', name));
-    if (object === undefined || !isDict(object.value)) return;
-    const subtype = this.file.entry(object.value, 'Subtype');
-    if (isName(subtype, 'Image'))
-      this.addPicture(matrix, {
-        opacity,
-        masked:
-          this.file.entry(object.value, 'SMask') !== null ||
-          this.streamOf(object.value.entries.get('SMask') ?? null) !== undefined,
-      });
-    else if (isName(subtype, 'Form')) this.drawForm(object, matrix, { inherited: resources, opacity });
+  private addFill(box: Box | null): void {
+    if (box !== null && this.fills.length < 2_000) this.fills.push(box);
   }
 
-  private addPicture(matrix: Matrix, { opacity, masked }: { opacity: number; masked: boolean }): void {
-    const box = boxOf(
-      [
-        [0, 0],
-        [1, 0],
-        [0, 1],
-        [1, 1],
-      ],
-      matrix,
-    );
-    if (box === null) return;
-    if (this.pictures.length < 2_000) this.pictures.push(box);
-    const isSeenThrough =
-      (opacity >= opacityMin && opacity < seeThrough.opacityMax) ||
-      (masked && box.width * box.height >= seeThrough.maskedAreaMin);
-    if (isSeenThrough) this.layOver('see_through', box);
-  }
-
-  private addStroke({ bounds, slanted, segments }: Path, isFilled: boolean): void {
-    const box = bounds.box();
+  private readPath(object: Pointer, place: Place): void {
+    const { functions } = this.pdfium;
+    const modes = this.pdfium.values(2, 4, (...outputs) => functions.FPDFPath_GetDrawMode(object, ...outputs));
+    const [fillMode, strokes] = modes ?? [0, 0];
+    const fill = this.paintOf('Fill', object, place);
+    const isFilled = fillMode !== 0 && !fill.isWhite && fill.opacity >= opacityMin;
+    const isStroked = strokes !== 0 && this.paintOf('Stroke', object, place).opacity >= opacityMin;
+    if (!isFilled && !isStroked) return;
+    const { box, count, slanted } = this.shapeOf(object, place.matrix);
     if (box === null) return;
     const isLevel = box.height <= ruleMin.levelHeight;
-    if ((isLevel || (segments <= 2 && slanted >= 1)) && box.width >= ruleMin.length && this.rules.length < 2_000)
+    if ((isLevel || (count <= 2 && slanted >= 1)) && box.width >= ruleMin.length && this.rules.length < 2_000)
       this.rules.push({ box, isLevel });
     if (slanted >= slantedMin && this.strokes.length < 20_000) this.strokes.push(box);
-    if (isFilled && this.fills.length < 2_000) this.fills.push(box);
+    if (isFilled) this.addFill(box);
   }
 
-  private opacity(resources: PdfDict | null, name: string): number | null {
-    const parameters = this.file.resolve(this.resource(resources, 'ExtGState', name));
-    const opacity = isDict(parameters) ? this.file.entry(parameters, 'ca') : null;
-    return typeof opacity === 'number' ? opacity : null;
-  }
-
-  private addText({ height, isWhite, ...text }: DrawnText): void {
-    if (this.texts.length >= 50_000) return;
-    const points = Math.hypot(height[0] * this.page.width, height[1] * this.page.height);
-    const holds = (box: Box) =>
-      text.x >= box.left && text.x <= box.left + box.width && text.y >= box.top && text.y <= box.top + box.height;
-    const isOnColour = () => this.fills.some(holds) || this.pictures.some(holds);
-    this.texts.push({ ...text, visible: text.visible && points >= readablePointsMin && (!isWhite || isOnColour()) });
-  }
-}
-
-interface DrawnText extends ShownText {
-  /** The height of its font as a vector in fractions of the page. */
-  readonly height: readonly [number, number];
-  readonly isWhite: boolean;
-}
-
-interface Drawing {
-  font(name: string): string | null;
-  /** The opacity that a set of parameters asks for, if it does. */
-  opacity(name: string): number | null;
-  picture(matrix: Matrix, opacity: number): void;
-  stroke(path: Path, isFilled: boolean): void;
-  text(text: DrawnText): void;
-  object(name: string, matrix: Matrix, opacity: number): void;
-}
-
-type Operands = readonly PdfValue[];
-
-/** The state of one content stream while its operators are read. */
-class ContentRun {
-  private state: State;
-  private readonly saved: State[] = [];
-  private path: Path | null = null;
-  private textMatrix = identity;
-  private lineMatrix = identity;
-  private readonly drawing: Drawing;
-
-  constructor(matrix: Matrix, opacity: number, drawing: Drawing) {
-    this.state = { matrix, font: null, fontSize: 1, renderMode: 0, leading: 0, fillsWhite: false, opacity };
-    this.drawing = drawing;
-  }
-
-  operate(operator: string, operands: Operands): void {
-    const handler = Object.hasOwn(this.handlers, operator) ? this.handlers[operator] : undefined;
-    handler?.(operands);
-  }
-
-  private readonly handlers: Readonly<Record<string, (operands: Operands) => void>> = {
-    q: () => this.save(),
-    Q: () => void (this.state = this.saved.pop() ?? this.state),
-    cm: (operands) =>
-      withNumbers(
-        operands,
-        6,
-        (matrix) => (this.state.matrix = multiply(matrix as unknown as Matrix, this.state.matrix)),
-      ),
-    Do: ([name]) => void (isName(name) && this.drawing.object(name.name, this.state.matrix, this.state.opacity)),
-    BI: () => this.drawing.picture(this.state.matrix, this.state.opacity),
-    m: (operands) => withNumbers(operands, 2, ([x, y]) => this.moveTo(x!, y!)),
-    l: (operands) => withNumbers(operands, 2, ([x, y]) => this.lineTo(x!, y!)),
-    c: (operands) => withNumbers(operands, 6, (points) => this.curveTo(points)),
-    v: (operands) => withNumbers(operands, 4, (points) => this.curveTo(points)),
-    y: (operands) => withNumbers(operands, 4, (points) => this.curveTo(points)),
-    re: (operands) => withNumbers(operands, 4, ([x, y, width, height]) => this.rectangle(x!, y!, width!, height!)),
-    ...Object.fromEntries(['S', 's'].map((name) => [name, () => this.paint({ isFilled: false })])),
-    ...Object.fromEntries(
-      ['f', 'F', 'f*', 'B', 'B*', 'b', 'b*'].map((name) => [name, () => this.paint({ isFilled: true })]),
-    ),
-    n: () => void (this.path = null),
-    ...Object.fromEntries(
-      ['g', 'rg', 'k', 'sc', 'scn'].map((name) => [
-        name,
-        (operands: Operands) => void (this.state.fillsWhite = isWhite(operands)),
-      ]),
-    ),
-    cs: () => void (this.state.fillsWhite = false),
-    gs: ([name]) => void (isName(name) && (this.state.opacity = this.drawing.opacity(name.name) ?? this.state.opacity)),
-    BT: () => void (this.textMatrix = this.lineMatrix = identity),
-    Tf: ([name, size]) => this.setFont(name, size),
-    Tr: (operands) => withNumbers(operands, 1, ([mode]) => (this.state.renderMode = mode!)),
-    TL: (operands) => withNumbers(operands, 1, ([leading]) => (this.state.leading = leading!)),
-    Tm: (operands) =>
-      withNumbers(operands, 6, (matrix) => (this.textMatrix = this.lineMatrix = matrix as unknown as Matrix)),
-    Td: (operands) => withNumbers(operands, 2, ([x, y]) => this.nextLine(x!, y!)),
-    TD: (operands) =>
-      withNumbers(operands, 2, ([x, y]) => {
-        this.state.leading = -y!;
-        this.nextLine(x!, y!);
-      }),
-    'T*': () => this.nextLine(0, -this.state.leading),
-    Tj: ([text]) => this.show(isString(text) ? text.bytes.length : 0),
-    TJ: ([list]) =>
-      this.show(
-        isArray(list) ? list.items.reduce((sum: number, item) => sum + (isString(item) ? item.bytes.length : 0), 0) : 0,
-      ),
-    "'": ([text]) => this.showNext(text),
-    '"': ([, , text]) => this.showNext(text),
-  };
-
-  private save(): void {
-    if (this.saved.length >= stateDepthMax)
-      throw new LetterRefused('letter_limit_exceeded', `A page saves its state more than ${stateDepthMax} times.`);
-    this.saved.push({ ...this.state });
-  }
-
-  private nextLine(x: number, y: number): void {
-    this.textMatrix = this.lineMatrix = multiply([1, 0, 0, 1, x, y], this.lineMatrix);
-  }
-
-  private showNext(text: PdfValue | undefined): void {
-    this.nextLine(0, -this.state.leading);
-    this.show(isString(text) ? text.bytes.length : 0);
-  }
-
-  private show(bytes: number): void {
-    if (bytes === 0) return;
-    const { font, fontSize, renderMode, opacity, fillsWhite } = this.state;
-    const matrix = multiply(this.textMatrix, this.state.matrix);
-    const [x, y] = transform(matrix, 0, 0);
-    const isDrawn = renderMode !== 3 && renderMode !== 7 && opacity >= opacityMin;
-    this.drawing.text({
-      x,
-      y,
-      font,
-      bytes,
-      visible: isDrawn,
-      height: [matrix[2] * fontSize, matrix[3] * fontSize],
-      isWhite: fillsWhite && renderMode % 4 === 0,
-    });
-  }
-
-  private setFont(name: PdfValue | undefined, size: PdfValue | undefined): void {
-    if (isName(name)) this.state.font = this.drawing.font(name.name);
-    if (typeof size === 'number') this.state.fontSize = size;
-  }
-
-  private rectangle(x: number, y: number, width: number, height: number): void {
-    this.moveTo(x, y);
-    for (const [cornerX, cornerY] of [
-      [x + width, y],
-      [x + width, y + height],
-      [x, y + height],
-      [x, y],
-    ] as const)
-      this.extend(transform(this.state.matrix, cornerX, cornerY), false);
-  }
-
-  private moveTo(x: number, y: number): void {
-    const point = transform(this.state.matrix, x, y);
-    this.path ??= { bounds: new Bounds(), slanted: 0, segments: 0, at: point, start: point };
-    this.path.at = this.path.start = point;
-  }
-
-  private lineTo(x: number, y: number): void {
-    if (this.path === null) return;
-    const point = transform(this.state.matrix, x, y);
-    const [dx, dy] = [Math.abs(point[0] - this.path.at[0]), Math.abs(point[1] - this.path.at[1])];
-    this.extend(point, dx > 0.0005 && dy > 0.0005);
-  }
-
-  private curveTo(points: readonly number[]): void {
-    if (this.path === null) return;
-    for (let at = 0; at + 1 < points.length; at += 2)
-      this.extend(transform(this.state.matrix, points[at]!, points[at + 1]!), at === 0);
-  }
-
-  private extend(point: readonly [number, number], slanted: boolean): void {
-    const path = this.path!;
-    path.bounds.add(path.at);
-    path.bounds.add(point);
-    path.at = point;
-    path.segments++;
-    if (slanted) path.slanted++;
-  }
-
-  private paint({ isFilled }: { isFilled: boolean }): void {
-    const { fillsWhite, opacity } = this.state;
-    const isSeen = !(isFilled && fillsWhite) && opacity >= opacityMin;
-    if (this.path !== null && isSeen) this.drawing.stroke(this.path, isFilled);
-    this.path = null;
-  }
-}
-
-/** White by its numbers: one of grey, three of red, green and blue, or four of inks. Names of patterns are none. */
-function isWhite(operands: Operands): boolean {
-  const numbers = operands.filter((each) => typeof each === 'number');
-  if (numbers.length !== operands.length) return false;
-  if (numbers.length === 4) return numbers.every((ink) => ink <= 1 - whiteMin);
-  return (numbers.length === 1 || numbers.length === 3) && numbers.every((light) => light >= whiteMin);
-}
-
-function withNumbers(operands: Operands, count: number, use: (numbers: readonly number[]) => void): void {
-  if (operands.length >= count && operands.slice(0, count).every((each) => typeof each === 'number'))
-    use(operands.slice(0, count) as number[]);
-}
-
-/** Calls back for each operator with its operands. Damaged parts are skipped: the text reader judges them. */
-function readOperators(
-  bytes: Uint8Array,
-  budget: ValueBudget,
-  operate: (operator: string, operands: Operands) => void,
-): void {
-  const parser = new PdfParser(bytes, 0, budget);
-  let operands: PdfValue[] = [];
-  for (;;) {
-    const next = nextOf(parser);
-    if (next === undefined) return;
-    if (!isWord(next)) {
-      if (operands.length < operandsMax) operands.push(next);
-      continue;
+  /** The box of a path, and how many of its segments there are and are neither level nor upright. */
+  private shapeOf(object: Pointer, matrix: Matrix): { box: Box | null; count: number; slanted: number } {
+    const { functions } = this.pdfium;
+    const bounds = new Bounds();
+    let [count, slanted, curve] = [0, 0, 0];
+    let last: readonly [number, number] = [0, 0];
+    for (let at = 0, end = functions.FPDFPath_CountSegments(object); at < end; at++) {
+      const segment = functions.FPDFPath_GetPathSegment(object, at);
+      const own = this.pdfium.floats(2, (output) => functions.FPDFPathSegment_GetPoint(segment, output, output + 4));
+      const point = transform(matrix, own?.[0] ?? Number.NaN, own?.[1] ?? Number.NaN);
+      const kind = functions.FPDFPathSegment_GetType(segment);
+      if (kind !== segments.move) {
+        bounds.add(last);
+        bounds.add(point);
+        count++;
+        const isSlanted = Math.abs(point[0] - last[0]) > 0.0005 && Math.abs(point[1] - last[1]) > 0.0005;
+        // A curve has three points and counts once.
+        if (kind === segments.curve ? curve++ % 3 === 0 : isSlanted) slanted++;
+      }
+      last = point;
     }
-    operate(next.word, operands);
-    operands = [];
-    if (next.word === 'BI') skipInlinePicture(parser);
+    return { box: bounds.box(), count, slanted };
+  }
+
+  /** Takes text that nobody sees out of the page, and what its author says that it means (ActualText), before its letters are read. */
+  private readTextObject(object: Pointer, place: Place): void {
+    const { functions } = this.pdfium;
+    if (++this.texts > textsMax)
+      throw new LetterRefused('letter_limit_exceeded', `A page has more than ${textsMax} pieces of text.`);
+    if (!this.isSeen(object, place)) functions.FPDFPageObj_SetIsActive(object, 0);
+    for (let left = functions.FPDFPageObj_CountMarks(object); left > 0; left--)
+      functions.FPDFPageObj_RemoveMark(object, functions.FPDFPageObj_GetMark(object, left - 1));
+  }
+
+  private isSeen(object: Pointer, place: Place): boolean {
+    const { functions } = this.pdfium;
+    const { page } = this.task;
+    const { matrix } = this.within(object, place);
+    const [size = 0] = this.pdfium.floats(1, (output) => functions.FPDFTextObj_GetFontSize(object, output)) ?? [];
+    if (Math.hypot(matrix[2] * page.width, matrix[3] * page.height) * Math.abs(size) < readablePointsMin) return false;
+    const mode = functions.FPDFTextObj_GetTextRenderMode(object);
+    if (unseenModes.has(mode)) return false;
+    const paints = [
+      ...(mode % 4 === 1 ? [] : [this.paintOf('Fill', object, place)]),
+      ...(mode % 4 === 0 ? [] : [this.paintOf('Stroke', object, place)]),
+    ];
+    const [x, y] = transform(matrix, 0, 0);
+    const holds = ({ left, top, width, height }: Box) =>
+      x >= left && x <= left + width && y >= top && y <= top + height;
+    const drawn = paints.filter(({ opacity }) => opacity >= opacityMin);
+    if (drawn.some(({ isWhite }) => !isWhite)) return true;
+    if (drawn.length > 0 && this.task.facts.hasShadingPatterns) this.hasUnclearText = true;
+    return drawn.length > 0 && (this.fills.some(holds) || this.pictures.some(holds));
+  }
+
+  private readTexts(): ShownText[] {
+    const { functions } = this.pdfium;
+    const text = functions.FPDFText_LoadPage(this.page);
+    const found: ShownText[] = [];
+    let piece: Letter[] = [];
+    let last: Letter | undefined;
+    const end = () => {
+      found.push(...this.joinLetters(text, piece));
+      piece = [];
+      if (found.length > textsMax)
+        throw new LetterRefused('letter_limit_exceeded', `A page has more than ${textsMax} pieces of text.`);
+    };
+    for (let at = 0, count = functions.FPDFText_CountChars(text); at < count; at++) {
+      const letter = this.letterAt(text, at, last);
+      if (letter === null) continue;
+      if (last !== undefined && !follows(last, letter)) end();
+      piece.push(letter);
+      last = letter;
+    }
+    end();
+    functions.FPDFText_ClosePage(text);
+    return found;
+  }
+
+  /** A letter of the page; null for spaces and line ends that PDFium adds between objects. */
+  private letterAt(text: Pointer, at: number, last: Letter | undefined): Letter | null {
+    const { functions } = this.pdfium;
+    const object = functions.FPDFText_GetTextObject(text, at);
+    if (object === 0) return null;
+    const origin = this.pdfium.values(2, 8, (...outputs) => functions.FPDFText_GetCharOrigin(text, at, ...outputs));
+    const linear = last?.object === object ? last.matrix : this.linearOf(text, at, object);
+    if (origin === null || linear === null) return null;
+    const [a, b, c, d] = linear;
+    const isGenerated = functions.FPDFText_IsGenerated(text, at) === 1;
+    const sign = isGenerated ? ' ' : this.signAt(text, at);
+    return { text: sign, isGenerated, at, object, matrix: [a, b, c, d, origin[0]!, origin[1]!] };
+  }
+
+  /** The matrix of all letters of an object, but for their places. */
+  private linearOf(text: Pointer, at: number, object: Pointer): Matrix | null {
+    const { functions } = this.pdfium;
+    const matrix = this.pdfium.floats(4, (output) => functions.FPDFText_GetMatrix(text, at, output));
+    const size = this.pdfium.floats(1, (output) => functions.FPDFTextObj_GetFontSize(object, output));
+    if (matrix === null || size === null) return null;
+    const [a, b, c, d] = matrix.map((each) => each * size[0]!) as [number, number, number, number];
+    return [a, b, c, d, 0, 0];
+  }
+
+  private signAt(text: Pointer, at: number): string {
+    const { functions } = this.pdfium;
+    if (functions.FPDFText_HasUnicodeMapError(text, at) === 1) return '\ufffd';
+    const code = functions.FPDFText_GetUnicode(text, at);
+    // The sign that PDFium puts for a hyphen at the end of a line.
+    if (code === 2 && functions.FPDFText_IsHyphen(text, at) === 1) return '-';
+    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd';
+  }
+
+  /** One piece, with blanks for the spaces at its ends, whose width is none of the text's. */
+  private joinLetters(text: Pointer, letters: readonly Letter[]): ShownText[] {
+    const isBlank = (letter: Letter) => letter.text.trim() === '';
+    const from = letters.findIndex((letter) => !isBlank(letter));
+    if (from < 0) return letters.slice(0, 1).map(({ matrix }) => ({ text: ' ', matrix, width: 0, font: null }));
+    const to = letters.findLastIndex((letter) => !isBlank(letter));
+    const [first, last] = [letters[from]!, letters[to]!];
+    const signs = letters.slice(from, to + 1).map((letter) => letter.text);
+    const blank = (letter: Letter | undefined): ShownText[] =>
+      letter === undefined ? [] : [{ text: ' ', matrix: letter.matrix, width: 0, font: null }];
+    return [
+      ...(from > 0 ? blank(first) : []),
+      {
+        text: signs.join(''),
+        matrix: first.matrix,
+        width: this.widthOf(text, first, last),
+        font: this.fontOf(first.object),
+      },
+      ...blank(letters[to + 1]),
+    ];
+  }
+
+  private widthOf(text: Pointer, first: Letter, last: Letter): number {
+    const { functions } = this.pdfium;
+    const box = this.pdfium.floats(4, (output) => functions.FPDFText_GetLooseCharBox(text, last.at, output));
+    const [left = last.matrix[4], top = last.matrix[5], right = left, bottom = top] = box ?? [];
+    const corners = [left, right].flatMap((x) => [offsetFrom(first, x, bottom), offsetFrom(first, x, top)]);
+    return Math.max(0, ...corners.map(([along]) => along));
+  }
+
+  private fontOf(object: Pointer): string | null {
+    const { functions } = this.pdfium;
+    const font = functions.FPDFTextObj_GetFont(object);
+    let name = this.fonts.get(font);
+    if (name === undefined) {
+      const base = this.pdfium.text((output, bytes) => functions.FPDFFont_GetBaseFontName(font, output, bytes));
+      name = base.replace(/^[A-Z]{6}\+/, '').slice(0, 100) || null;
+      this.fonts.set(font, name);
+    }
+    return name;
+  }
+
+  /** Stamps, ink and the looks of signature fields lie over the page. */
+  private readAnnotations(): void {
+    const { file, page } = this.task;
+    const annotations = itemsOf(file, page.dict.entries.get('Annots'));
+    if (annotations.length > formsMax)
+      throw new LetterRefused('letter_limit_exceeded', `A page has more than ${formsMax} annotations.`);
+    for (const [at, item] of annotations.entries()) {
+      const annotation = file.resolve(item);
+      if (isDict(annotation) && !isUnseen(file.entry(annotation, 'F'))) this.readAnnotation(annotation, at);
+    }
+  }
+
+  private readAnnotation(annotation: PdfDict, at: number): void {
+    const { file, page } = this.task;
+    const rect = rectOf(file, annotation);
+    if (rect === null) return;
+    const subtype = file.entry(annotation, 'Subtype');
+    if (!(isName(subtype) && ordinaryAnnotations.has(subtype.name)))
+      this.layOver('annotation', boxOf(toFractions(page), rect));
+    const form = streamOf(file, this.chosenLook(annotation));
+    if (form === undefined || !isDict(form.value)) return;
+    const { functions } = this.pdfium;
+    const look = functions.FPDFPage_GetAnnot(this.page, at);
+    if (look === 0) return;
+    const box = numbersOf(file, file.entry(form.value, 'BBox')) ?? [0, 0, 1, 1];
+    this.readObjects(functions.FPDFAnnot_GetObjectCount(look), (each) => functions.FPDFAnnot_GetObject(look, each), {
+      matrix: multiply(fit(box, rect), toFractions(page)),
+      opacity: 1,
+      depth: 1,
+    });
+    functions.FPDFPage_CloseAnnot(look);
+  }
+
+  /** A field with several looks names the one that is shown. */
+  private chosenLook(annotation: PdfDict): PdfValue {
+    const { file } = this.task;
+    const looks = file.entry(annotation, 'AP');
+    const normal = isDict(looks) ? (looks.entries.get('N') ?? null) : null;
+    const choice = file.resolve(normal);
+    if (!isDict(choice) || streamOf(file, normal) !== undefined) return normal;
+    const chosen = file.entry(annotation, 'AS');
+    return isName(chosen) ? (choice.entries.get(chosen.name) ?? null) : null;
   }
 }
 
-function nextOf(parser: PdfParser): PdfValue | PdfWord | undefined {
-  const before = parser.position;
-  try {
-    return parser.next();
-  } catch (error) {
-    if (!(error instanceof PdfSyntaxError)) throw error;
-    parser.position = Math.max(parser.position, before + 1);
-    return { kind: 'word', word: '' };
-  }
+/** One letter of a page, by its number there; its matrix has the size of its font. */
+interface Letter {
+  readonly text: string;
+  readonly isGenerated: boolean;
+  readonly at: number;
+  readonly object: Pointer;
+  readonly matrix: Matrix;
 }
 
-/** The data of a picture in the content begins after ID and ends at an EI that stands alone. */
-function skipInlinePicture(parser: PdfParser): void {
-  const { bytes } = parser;
-  for (let at = parser.position; at < bytes.length - 1; at++) {
-    if (bytes[at] !== 0x45 || bytes[at + 1] !== 0x49 || !isPdfSpace(bytes[at - 1]) || isRegular(bytes[at + 2]))
-      continue;
-    parser.position = at + 2;
-    return;
-  }
-  parser.position = bytes.length;
+/** Where a place is in the own space of a letter, in sizes of its font: along the line, and beside it. */
+function offsetFrom({ matrix: [a, b, , , x, y] }: Letter, toX: number, toY: number): readonly [number, number] {
+  const square = a * a + b * b || 1;
+  return [((toX - x) * a + (toY - y) * b) / square, ((toY - y) * a - (toX - x) * b) / square];
 }
 
-function isHidden(flags: PdfValue): boolean {
+/** True for the next letter of the same piece. */
+function follows(last: Letter, next: Letter): boolean {
+  if (last.object !== next.object || last.isGenerated || next.isGenerated) return false;
+  const [along, beside] = offsetFrom(last, next.matrix[4], next.matrix[5]);
+  return along > -pieceGap.behind && along < pieceGap.ahead && Math.abs(beside) < pieceGap.beside;
+}
+
+function isUnseen(flags: PdfValue): boolean {
   return typeof flags === 'number' && (flags & 0b100010) !== 0; // hidden, no view (ISO 32000-1 table 165)
 }
 
-/** The box around some points, as a matrix places them; null where it has no size. */
-function boxOf(points: readonly (readonly [number, number])[], matrix: Matrix): Box | null {
-  const bounds = new Bounds();
-  for (const [x, y] of points) bounds.add(transform(matrix, x, y));
-  return bounds.box();
-}
-
-function numbersOf(file: PdfFile, value: PdfValue, count: number): readonly number[] | null {
-  if (!isArray(value) || value.items.length < count) return null;
-  const numbers = value.items.slice(0, count).map((item) => file.resolve(item));
-  return numbers.every((each) => typeof each === 'number' && Number.isFinite(each)) ? (numbers as number[]) : null;
+function numbersOf(file: PdfFile, value: PdfValue): readonly number[] | null {
+  const numbers = itemsOf(file, value)
+    .slice(0, 4)
+    .map((item) => file.resolve(item));
+  return numbers.length === 4 && numbers.every((each) => typeof each === 'number' && Number.isFinite(each))
+    ? (numbers as number[])
+    : null;
 }
 
 /** The matrix that lays a form's box onto an annotation's rectangle. */

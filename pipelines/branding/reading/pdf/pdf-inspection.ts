@@ -52,6 +52,7 @@ export async function inspectPdf(
 ): Promise<LetterReading['embeddedCsv']> {
   for (const trailer of file.trailers) inspectValue(file, trailer);
   for (const { value } of file.all) inspectValue(file, value);
+  for (const object of file.all) if (file.object(object.number) === object) checkGenerations(file, object.value);
   const csv = readEmbeddedCsv(file);
   await measureStreams(file, pixelsMax);
   return csv;
@@ -62,6 +63,14 @@ function inspectValue(file: PdfFile, value: PdfValue): void {
   if (!isDict(value)) return;
   inspectDict(file, value);
   for (const each of value.entries.values()) inspectValue(file, each);
+}
+
+/** Readers differ in what they show for a reference that has another generation than its object. */
+function checkGenerations(file: PdfFile, value: PdfValue): void {
+  if (isRef(value) && (file.object(value.number)?.generation ?? value.generation) !== value.generation)
+    throw new LetterRefused('letter_damaged', 'A reference of the PDF has another generation than its object.');
+  if (isArray(value)) for (const item of value.items) checkGenerations(file, item);
+  if (isDict(value)) for (const each of value.entries.values()) checkGenerations(file, each);
 }
 
 function inspectDict(file: PdfFile, dict: PdfDict): void {

@@ -6,6 +6,7 @@ export interface TextPiece {
   readonly baseline: number;
   /** Size of its font. */
   readonly height: number;
+  readonly font?: string | null;
   /** Corners of the place of text that does not run level. */
   readonly corners?: readonly (readonly [x: number, y: number])[];
 }

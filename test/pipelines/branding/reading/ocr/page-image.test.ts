@@ -87,7 +87,7 @@ describe('a page as a picture', () => {
   });
 
   it('is drawn in a process that may read the packages and nothing else', async () => {
-    const root = fileURLToPath(new URL('../../../../', import.meta.url));
+    const root = fileURLToPath(new URL('../../../../../', import.meta.url));
     const directory = await mkdtemp(join(tmpdir(), 'caller-trust-page-image-'));
     try {
       await writeFile(join(directory, 'page.pdf'), pdfOf(pageWithBox()));
