@@ -4,42 +4,14 @@ import { queryRow, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import type { NumberAnswer } from './number-schemas.ts';
 
-type Level = NumberAnswer['level'];
+type WithTimes<Part, Time extends string> = (Omit<NonNullable<Part>, Time> & Record<Time, Date | null>) | null;
 
-interface NumberRow {
-  known: boolean;
-  country: string | null;
-  level: Level;
-  category: number | null;
-  source: 'feed' | 'complaints' | 'redress' | null;
-  since: Date | null;
-  feedLevel: Level | null;
-  feedCategory: number | null;
-  feedSubmittedAt: Date | null;
-  isScored: boolean;
-  scoreLevel: Level;
-  scoreCategory: number | null;
-  reports: number;
-  independentReports: number;
-  firstReportedAt: Date | null;
-  lastReportedAt: Date | null;
-  ruleVersion: string;
-  evaluatedAt: Date | null;
-  clearedAt: Date | null;
-  isCleared: boolean;
-  rangePrefix: string | null;
-  rangeRisk: NonNullable<NumberAnswer['rangeRisk']>['risk'];
-  rangeLift: number;
-  numbersReported: number;
-  rangeSince: string;
-  rangeUntil: string;
-  /** Asked for numbers of a listed range alone. */
-  isProtected: boolean;
-  branded: boolean;
-  displayName: string | null;
-  displayDescription: string | null;
-  displayDetail: string | null;
-  displayImage: string | null;
+/** The columns of sql/api/read_number.sql: what is answered, with times. */
+interface StoredNumber extends Omit<NumberAnswer, 'since' | 'feed' | 'complaints' | 'cleared' | 'links'> {
+  readonly since: Date | null;
+  readonly feed: WithTimes<NumberAnswer['feed'], 'submittedAt'>;
+  readonly complaints: WithTimes<NumberAnswer['complaints'], 'firstReportedAt' | 'lastReportedAt' | 'evaluatedAt'>;
+  readonly cleared: { readonly at: Date; readonly inEffect: boolean } | null;
 }
 
 /**
@@ -67,70 +39,26 @@ export async function readNumber(
   phone: string,
   { brand }: { brand: string | null },
 ): Promise<NumberAnswer> {
-  const row = await queryRow<NumberRow>(db, sql('api/read_number'), [phone, brand]);
-  if (row === undefined)
+  const stored = await queryRow<StoredNumber>(db, sql('api/read_number'), [phone, brand]);
+  if (stored === undefined)
     throw new ServiceError('phone_unknown', {
       operation: 'read number',
       problem: 'The brand of this key has no such number that is verified.',
     });
-  const { known, country, level, category, source } = row;
+  const { since, feed, complaints, cleared } = stored;
   return {
-    phone,
-    country,
-    known,
-    level,
-    category,
-    since: timeOrNull(row.since),
-    source: source === 'redress' ? 'clearing' : source,
-    feed:
-      row.feedLevel === null
-        ? null
-        : { level: row.feedLevel, category: row.feedCategory, submittedAt: timeOrNull(row.feedSubmittedAt) },
-    complaints: row.isScored ? complaintsOf(row) : null,
-    cleared: row.clearedAt === null ? null : { at: row.clearedAt.toISOString(), inEffect: row.isCleared },
-    rangeRisk: rangeRiskOf(row),
-    display: displayOf(row),
+    ...stored,
+    since: timeOrNull(since),
+    feed: feed && { ...feed, submittedAt: timeOrNull(feed.submittedAt) },
+    complaints: complaints && {
+      ...complaints,
+      firstReportedAt: timeOrNull(complaints.firstReportedAt),
+      lastReportedAt: timeOrNull(complaints.lastReportedAt),
+      evaluatedAt: timeOrNull(complaints.evaluatedAt),
+    },
+    cleared: cleared && { ...cleared, at: cleared.at.toISOString() },
     links: { self: `/v1/numbers/${encodeURIComponent(phone)}`, categories: '/v1/reputation/categories' },
   };
-}
-
-function complaintsOf(row: NumberRow): NumberAnswer['complaints'] {
-  return {
-    level: row.scoreLevel,
-    category: row.scoreCategory,
-    ruleVersion: row.ruleVersion,
-    reports: row.reports,
-    independentReports: row.independentReports,
-    firstReportedAt: timeOrNull(row.firstReportedAt),
-    lastReportedAt: timeOrNull(row.lastReportedAt),
-    evaluatedAt: timeOrNull(row.evaluatedAt),
-  };
-}
-
-function rangeRiskOf(row: NumberRow): NumberAnswer['rangeRisk'] {
-  if (row.rangePrefix === null) return null;
-  const exempt = row.branded ? 'branded' : row.isCleared ? 'cleared' : row.isProtected ? 'protected' : null;
-  return {
-    prefix: row.rangePrefix,
-    risk: row.rangeRisk,
-    lift: row.rangeLift,
-    numbersReported: row.numbersReported,
-    since: row.rangeSince,
-    until: row.rangeUntil,
-    exempt,
-  };
-}
-
-function displayOf({
-  branded,
-  displayName: name,
-  displayDescription: description,
-  displayDetail: detail,
-  displayImage: image,
-}: NumberRow): NumberAnswer['display'] {
-  return [name, description, detail, image].every((text) => text === null)
-    ? null
-    : { name, description, detail, image, branded };
 }
 
 function timeOrNull(time: Date | null): string | null {
