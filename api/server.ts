@@ -48,22 +48,37 @@ export type ApiLimits = Pick<
   | 'apiRequestsPerMinuteMax'
   | 'apiDownloadsMax'
   | 'apiConnectionsMax'
-  | 'apiHeaderBytesMax'
-  | 'apiHeadersSecondsMax'
-  | 'apiRequestSecondsMax'
   | 'apiKeepAliveSecondsMax'
-  | 'apiStalledSecondsMax'
-  | 'apiReadBufferBytes'
-  | 'apiReadBuffersMax'
-  | 'apiReaderBytesPerSecondMin'
-  | 'apiReaderSeconds'
   | 'apiAccelPrefix'
   | 'apiSignedUrlSeconds'
 >;
 
+const KiB = 1024;
+
+/** Limits that no installation has needed to change. Tests meet them sooner with smaller ones. */
+export const serverLimits = {
+  /** Bytes of a header, the first line included; a larger one is answered 431. What Node allows by default. */
+  apiHeaderBytesMax: 16 * KiB,
+  /** Seconds in which a header must arrive: a few packets, also over a bad mobile connection. */
+  apiHeadersSecondsMax: 10,
+  /** Seconds in which a whole request must arrive: no request has a body. */
+  apiRequestSecondsMax: 15,
+  /** Seconds without a byte taken after which a client is cut off. */
+  apiStalledSecondsMax: 60,
+  /** Bytes that a download reads from the disk at a time; larger reads are not faster (bench/serve.ts). */
+  apiReadBufferBytes: 256 * KiB,
+  /** Buffers that all downloads use together, 32 MiB; a download that finds none waits for its turn. */
+  apiReadBuffersMax: 128,
+  /** Bytes a second below which a client is cut off: the slowest modem in use is faster. */
+  apiReaderBytesPerSecondMin: 8 * KiB,
+  /** Seconds over which that rate is measured, so that a pause of a mobile client is none. */
+  apiReaderSeconds: 60,
+};
+
 /** What the server answers from. */
 export interface ServerOptions {
-  readonly limits: ApiLimits;
+  /** With other values in the place of {@link serverLimits}, for tests. */
+  readonly limits: ApiLimits & Partial<typeof serverLimits>;
   readonly publications: PublicationIndex;
   readonly keys: KeyTable;
   readonly reads: RequestReads;
@@ -117,13 +132,15 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   return app;
 }
 
-function makeDownloads({ limits, metrics, log }: ServerOptions): Downloads {
+function makeDownloads({ limits: given, metrics, log }: ServerOptions): Downloads {
+  const limits = { ...serverLimits, ...given };
   const buffers = new BufferPool({ bufferBytes: limits.apiReadBufferBytes, buffersMax: limits.apiReadBuffersMax });
   const pace = { bytesPerSecondMin: limits.apiReaderBytesPerSecondMin, seconds: limits.apiReaderSeconds };
   return new Downloads({ downloadsMax: limits.apiDownloadsMax, buffers, pace, delivery: limits, metrics, log });
 }
 
-function makeFramework({ limits, metrics, log }: ServerOptions): FastifyInstance {
+function makeFramework({ limits: given, metrics, log }: ServerOptions): FastifyInstance {
+  const limits = { ...serverLimits, ...given };
   const app = fastify({
     http: {
       maxHeaderSize: limits.apiHeaderBytesMax,
@@ -204,7 +221,7 @@ function answerUnchangedFirst(
   });
   lookFirst(server, {
     answer: (request) => unchanged.answer(request),
-    headersSecondsMax: limits.apiHeadersSecondsMax,
+    headersSecondsMax: limits.apiHeadersSecondsMax ?? serverLimits.apiHeadersSecondsMax,
     keepAliveSecondsMax,
   });
 }

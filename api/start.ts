@@ -16,7 +16,7 @@ import { OpenConnections } from './open-connections.ts';
 import { openReaderDatabase, resolveReader, type ReaderAddress, type ReaderDatabase } from './http/reader-database.ts';
 import { decideReadiness, type Readiness } from './readiness.ts';
 import { RequestReads } from './http/request-reads.ts';
-import { createServer } from './server.ts';
+import { createServer, type serverLimits } from './server.ts';
 import { writeDiscovery } from '../runtime/discovery.ts';
 
 /** A running API. */
@@ -41,7 +41,7 @@ const silenceMsMin = 3000;
  * @throws ServiceError `address_unavailable` if a port is taken.
  */
 export async function startApi(
-  config: Config,
+  config: Config & Partial<typeof serverLimits>,
   { log, now = Date.now }: { log: Log; now?: () => number },
 ): Promise<RunningApi> {
   await mkdir(config.stateDir, { recursive: true });

@@ -227,16 +227,10 @@ export const SETTINGS = {
   ),
 
   buildConcurrency: setting('BUILD_CONCURRENCY', count(2, { max: 64 }), 'Builds that one worker runs at a time.'),
-  feedConcurrency: setting('FEED_CONCURRENCY', count(1, { max: 16 }), 'Feed loads that one worker runs at a time.'),
   jobLockSeconds: setting(
     'JOB_LOCK_SECONDS',
     count(15, { max: 3600 }),
     'A job whose worker has not reported for this many seconds is taken to be crashed.',
-  ),
-  jobStalledCheckSeconds: setting(
-    'JOB_STALLED_CHECK_SECONDS',
-    count(5, { max: 3600 }),
-    'Seconds between two searches for crashed jobs.',
   ),
   jobCrashesMax: setting(
     'JOB_CRASHES_MAX',
@@ -267,11 +261,6 @@ export const SETTINGS = {
     'BUILD_PROFILE',
     z.enum(['compact', 'fast']).default('compact'),
     'How artefacts are compressed: compact also looks for what names and texts share, fast only for what rows share.',
-  ),
-  blocksInFlight: setting(
-    'BLOCKS_IN_FLIGHT',
-    count(4, { max: 64 }),
-    'Segments of one build that are in work at the same time.',
   ),
   shrinkPercentMax: setting(
     'SHRINK_PERCENT_MAX',
@@ -405,11 +394,6 @@ export const SETTINGS = {
     'Days after its report for which a complaint is kept: 0 for ever, else 765 or more, so that labels of the last 400 nights can be computed again.',
   ),
 
-  brandingConcurrency: setting(
-    'BRANDING_CONCURRENCY',
-    count(2, { max: 16 }),
-    'Branding operations that one worker runs at a time; each reads its letter in a process of its own.',
-  ),
   numbersFileBytesMax: setting('NUMBERS_FILE_BYTES_MAX', count(16 * MiB), 'Largest CSV of numbers for branding.'),
   numbersRowsMax: setting(
     'NUMBERS_ROWS_MAX',
@@ -476,41 +460,6 @@ export const SETTINGS = {
   ),
   letterBytesMax: setting('LETTER_BYTES_MAX', count(10 * MiB, { max: 64 * MiB }), 'Largest letter of authorization.'),
   letterPagesMax: setting('LETTER_PAGES_MAX', count(20, { max: 200 }), 'Pages that a letter may have.'),
-  letterPageInchesMax: setting(
-    'LETTER_PAGE_INCHES_MAX',
-    count(50, { max: 200 }),
-    'Longest side of a page of a letter, in inches; A4 scanned at 300 dots per inch with a dot taken for a point has 49.',
-  ),
-  letterPixelsMax: setting(
-    'LETTER_PIXELS_MAX',
-    count(40_000_000, { max: 200_000_000 }),
-    'Pixels that a picture of a page may have; A4 at 600 dots per inch has 35 million.',
-  ),
-  letterTextSecondsMax: setting(
-    'LETTER_TEXT_SECONDS_MAX',
-    count(20, { max: 600 }),
-    'Seconds after which reading the text of a letter is given up.',
-  ),
-  letterOcrSecondsMax: setting(
-    'LETTER_OCR_SECONDS_MAX',
-    count(400, { max: 3600 }),
-    'Seconds after which recognising the text of a scanned letter is given up.',
-  ),
-  letterTextMemoryBytesMax: setting(
-    'LETTER_TEXT_MEMORY_BYTES_MAX',
-    count(256 * MiB, { min: 192 * MiB }),
-    'Resident memory at which the process that reads text is ended.',
-  ),
-  letterOcrMemoryBytesMax: setting(
-    'LETTER_OCR_MEMORY_BYTES_MAX',
-    count(512 * MiB, { min: 448 * MiB }),
-    'Resident memory at which the process that recognises text is ended.',
-  ),
-  letterOutputBytesMax: setting(
-    'LETTER_OUTPUT_BYTES_MAX',
-    count(8 * MiB, { min: 64 * KiB }),
-    'What the process that reads a letter may answer.',
-  ),
   letterRetentionDays: setting(
     'LETTER_RETENTION_DAYS',
     count(730, { max: 36_500 }),
@@ -573,11 +522,6 @@ export const SETTINGS = {
     count(16, { max: 4096 }),
     'Audio streams of one client, or one user of the console, at a time.',
   ),
-  streamStartSecondsMax: setting(
-    'STREAM_START_SECONDS_MAX',
-    count(10, { max: 3600 }),
-    'Seconds in which the first message of an audio stream must arrive.',
-  ),
   streamIdleSecondsMax: setting(
     'STREAM_IDLE_SECONDS_MAX',
     count(30, { max: 3600 }),
@@ -587,31 +531,6 @@ export const SETTINGS = {
     'STREAM_SECONDS_MAX',
     count(3600, { max: 48 * 3600 }),
     'Longest audio stream, in seconds of audio; at the limit it is ended, and what came is verified. No stream is larger than AUDIO_BYTES_MAX.',
-  ),
-  streamFrameBytesMax: setting(
-    'STREAM_FRAME_BYTES_MAX',
-    count(256 * KiB, { min: 1 * KiB, max: 16 * MiB }),
-    'Largest message of an audio stream.',
-  ),
-  streamSpeedMax: setting(
-    'STREAM_SPEED_MAX',
-    count(8, { max: 1000 }),
-    'Seconds of audio in a second that a stream may send in the long run; one that sends faster is read slower.',
-  ),
-  streamBurstSeconds: setting(
-    'STREAM_BURST_SECONDS',
-    count(30, { max: 3600 }),
-    'Seconds of audio that a stream may send at once, beyond its speed.',
-  ),
-  streamBehindSecondsMax: setting(
-    'STREAM_BEHIND_SECONDS_MAX',
-    count(10, { max: 3600 }),
-    'A stream of which more seconds of audio wait to be scored than this is not read until some of them are.',
-  ),
-  streamUnsentBytesMax: setting(
-    'STREAM_UNSENT_BYTES_MAX',
-    count(1 * MiB, { min: 1 * KiB, max: 64 * MiB }),
-    'Bytes of answers that a client may leave unread before its stream is cut off; what came is verified.',
   ),
 
   apiHost: setting('API_HOST', text().default('127.0.0.1'), 'Address on which the API listens.'),
@@ -688,46 +607,10 @@ export const SETTINGS = {
     count(4096),
     'Connections that the API holds at a time; one more is closed at once.',
   ),
-  apiHeaderBytesMax: setting(
-    'API_HEADER_BYTES_MAX',
-    count(16 * KiB, { min: 1 * KiB, max: 1 * MiB }),
-    'Largest header of a request, its first line included; a larger one is answered 431.',
-  ),
   apiKeepAliveSecondsMax: setting(
     'API_KEEP_ALIVE_SECONDS_MAX',
     count(75, { max: 3600 }),
     'Seconds that an idle connection is kept for the next request. Longer than a load balancer keeps its own, which is 60 seconds for most.',
-  ),
-  apiHeadersSecondsMax: setting(
-    'API_HEADERS_SECONDS_MAX',
-    count(10),
-    'Seconds in which the header of a request must arrive.',
-  ),
-  apiRequestSecondsMax: setting('API_REQUEST_SECONDS_MAX', count(15), 'Seconds in which a whole request must arrive.'),
-  apiStalledSecondsMax: setting(
-    'API_STALLED_SECONDS_MAX',
-    count(60),
-    'A client that takes no byte of its response for this many seconds is cut off.',
-  ),
-  apiReadBufferBytes: setting(
-    'API_READ_BUFFER_BYTES',
-    count(256 * KiB, { min: 16 * KiB, max: 8 * MiB }),
-    'Bytes that a download reads from the disk at a time.',
-  ),
-  apiReadBuffersMax: setting(
-    'API_READ_BUFFERS_MAX',
-    count(128, { max: 65_536 }),
-    'Buffers of that size that all downloads use together; a download that finds none waits for its turn.',
-  ),
-  apiReaderBytesPerSecondMin: setting(
-    'API_READER_BYTES_PER_SECOND_MIN',
-    count(8 * KiB, { min: 0 }),
-    'A client that takes fewer bytes a second than this is cut off; 0 waits for each.',
-  ),
-  apiReaderSeconds: setting(
-    'API_READER_SECONDS',
-    count(60, { max: 3600 }),
-    'Seconds over which the rate of a client is measured.',
   ),
   apiAccelPrefix: setting(
     'API_ACCEL_PREFIX',

@@ -13,6 +13,7 @@ import type { OpenStream, StreamOwner, StreamService } from '../../pipelines/aud
 import type { Config } from '../../runtime/config.ts';
 import { isServiceError, ServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
+import { streamLimits } from '../../pipelines/audio/streaming/stream-limits.ts';
 
 /** Milliseconds between two messages of progress. */
 const progressMs = 1000;
@@ -20,7 +21,7 @@ const progressMs = 1000;
 /** Milliseconds that a client has to take its last message. */
 const closeMs = 10_000;
 
-/** Share of STREAM_BEHIND_SECONDS_MAX below which a stream is read again. */
+/** Share of `streamBehindSecondsMax` below which a stream is read again. */
 const behindShare = 0.5;
 
 /** Longest text of a client: a first message has some 300 bytes. */
@@ -50,6 +51,7 @@ type Stage =
 /** One audio stream of a client: messages in, scores out. Whatever ends it, what came is verified. */
 export class StreamConnection {
   private readonly options: StreamConnectionOptions;
+  private readonly limits: typeof streamLimits;
   private readonly holds = new Set<Hold>();
   private readonly progress: NodeJS.Timeout;
   private stage: Stage = { name: 'waiting' };
@@ -64,18 +66,20 @@ export class StreamConnection {
   constructor(options: StreamConnectionOptions) {
     const { socket, config } = options;
     this.options = options;
+    this.limits = { ...streamLimits, ...config };
     socket.on('message', (data, isBinary) => this.receive(data as Buffer, isBinary));
     socket.on('close', () => void (this.work = this.work.then(() => this.left()))); // what came before the close is taken first
     this.progress = setInterval(() => {
       this.tellProgress();
       void this.checkOwner();
     }, progressMs);
+    const { streamStartSecondsMax } = this.limits;
     this.setDeadline(
-      config.streamStartSecondsMax,
+      streamStartSecondsMax,
       () =>
         new ServiceError('request_timeout', {
           operation: 'begin stream',
-          problem: `No first message came within ${config.streamStartSecondsMax} s.`,
+          problem: `No first message came within ${streamStartSecondsMax} s.`,
           hint: 'Send the message `start` at once.',
         }),
     );
@@ -122,7 +126,7 @@ export class StreamConnection {
       throw error;
     });
     if (this.stage.name !== 'waiting') return void stream.settle().catch(() => {}); // it was given up meanwhile, and nothing came
-    this.stage = { name: 'streaming', stream, pace: new StreamPace(config, performance.now()) };
+    this.stage = { name: 'streaming', stream, pace: new StreamPace(this.limits, performance.now()) };
     this.awaitAudio();
     const { thresholds } = stream.model.manifest;
     this.send({
@@ -132,10 +136,10 @@ export class StreamConnection {
       thresholds: { synthesis: thresholds.synthesis ?? null, replay: thresholds.replay ?? null },
       limits: {
         secondsMax: config.streamSecondsMax,
-        frameBytesMax: config.streamFrameBytesMax,
+        frameBytesMax: this.limits.streamFrameBytesMax,
         idleSecondsMax: config.streamIdleSecondsMax,
-        speedMax: config.streamSpeedMax,
-        burstSeconds: config.streamBurstSeconds,
+        speedMax: this.limits.streamSpeedMax,
+        burstSeconds: this.limits.streamBurstSeconds,
       },
     });
   }
@@ -143,10 +147,10 @@ export class StreamConnection {
   private async takeAudio(bytes: Buffer): Promise<void> {
     const { config } = this.options;
     if (this.stage.name === 'ending') return this.requireOpenSocket();
-    if (bytes.length > config.streamFrameBytesMax)
+    if (bytes.length > this.limits.streamFrameBytesMax)
       throw new ServiceError('stream_frame_too_large', {
         operation: 'receive stream',
-        problem: `It has ${bytes.length} bytes; ${config.streamFrameBytesMax} are taken at most.`,
+        problem: `It has ${bytes.length} bytes; ${this.limits.streamFrameBytesMax} are taken at most.`,
         hint: 'Send smaller pieces.',
       });
     if (this.stage.name === 'waiting')
@@ -217,10 +221,10 @@ export class StreamConnection {
   }
 
   private send(message: ServerMessage): void {
-    const { socket, config } = this.options;
+    const { socket } = this.options;
     if (socket.readyState !== socket.OPEN) return;
     socket.send(JSON.stringify(message));
-    if (socket.bufferedAmount > config.streamUnsentBytesMax) this.cutOff();
+    if (socket.bufferedAmount > this.limits.streamUnsentBytesMax) this.cutOff();
   }
 
   /** A client that reads nothing is not told why. */
@@ -292,7 +296,7 @@ export class StreamConnection {
 
   private pauseWhereBehind(): void {
     if (this.stage.name !== 'streaming') return;
-    const { streamBehindSecondsMax } = this.options.config;
+    const { streamBehindSecondsMax } = this.limits;
     const { behindSeconds } = this.stage.stream;
     if (behindSeconds > streamBehindSecondsMax) this.hold('behind');
     else if (behindSeconds <= streamBehindSecondsMax * behindShare) this.release('behind');

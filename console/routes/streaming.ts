@@ -15,6 +15,7 @@ import type { ConsoleWork } from '../http/console-work.ts';
 import { mayActAs } from '../http/roles.ts';
 import { findSession, type Session } from '../http/sessions.ts';
 import { StreamConnection } from './stream-connection.ts';
+import { streamLimits } from '../../pipelines/audio/streaming/stream-limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -54,7 +55,10 @@ export async function registerStreaming(
   const connections = new Set<StreamConnection>();
   const pending = new Set<Duplex>();
   await app.register(fastifyWebsocket, {
-    options: { maxPayload: config.streamFrameBytesMax + frameMarginBytes, perMessageDeflate: false },
+    options: {
+      maxPayload: { ...streamLimits, ...config }.streamFrameBytesMax + frameMarginBytes,
+      perMessageDeflate: false,
+    },
     errorHandler: (_error, socket) => socket.terminate(), // a broken frame, or a connection that was cut: what came is verified at its close
     preClose: async () => {
       for (const connection of connections) connection.stop();

@@ -232,7 +232,7 @@ function workerOptions(config: Config, queue: QueueName): Omit<WorkerOptions, 'c
     name: `${hostname().slice(0, 24)}.${process.pid}`,
     concurrency: QUEUES[queue].concurrency(config),
     lockDuration: config.jobLockSeconds * 1000,
-    stalledInterval: config.jobStalledCheckSeconds * 1000,
+    stalledInterval: Math.max(1, Math.floor(config.jobLockSeconds / 3)) * 1000,
     maxStalledCount: config.jobCrashesMax,
     runRetryDelay: reconnectMs,
   };

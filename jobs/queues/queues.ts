@@ -24,7 +24,7 @@ interface QueueDefinition {
 export const QUEUES = {
   feeds: {
     jobs: { 'load-feed': z.strictObject({ loadId: databaseId }) },
-    concurrency: (config) => config.feedConcurrency,
+    concurrency: () => 1, // a load takes a core, and the database's locks on the numbers
     retryDelayMs: 2000,
     completedKeptSeconds: day,
     failedKeptSeconds: 7 * day,
@@ -49,7 +49,7 @@ export const QUEUES = {
       'run-branding': z.strictObject({ operationId: databaseId }),
       'place-proof-calls': z.strictObject({ proofId: databaseId }),
     },
-    concurrency: (config) => config.brandingConcurrency,
+    concurrency: () => 2, // one reads its letter, in a process of its own, while another waits for the database
     retryDelayMs: 1000,
     completedKeptSeconds: day,
     failedKeptSeconds: 7 * day,

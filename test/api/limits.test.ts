@@ -10,8 +10,8 @@ const database = await useTestDatabase();
 
 const fifty = await useTestApi(database, { API_REQUESTS_PER_MINUTE_MAX: '50' });
 const three = await useTestApi(database, { API_DOWNLOADS_MAX: '3' });
-const smallHeader = await useTestApi(database, { API_HEADER_BYTES_MAX: '2048' });
-const quick = await useTestApi(database, { API_HEADERS_SECONDS_MAX: '1', API_REQUEST_SECONDS_MAX: '1' });
+const smallHeader = await useTestApi(database, {}, { apiHeaderBytesMax: 2048 });
+const quick = await useTestApi(database, {}, { apiHeadersSecondsMax: 1, apiRequestSecondsMax: 1 });
 const twelve = await useTestApi(database, { API_CONNECTIONS_MAX: '12' });
 
 /** Asks from an address of its own, which nobody asked from before. */

@@ -8,16 +8,12 @@ import { openRaw, until, useTestApi, type RawConnection, type TestApi } from './
 
 const MiB = 1024 * 1024;
 const database = await useTestDatabase();
-const paced = await useTestApi(database, {
-  API_READER_BYTES_PER_SECOND_MIN: String(4 * MiB),
-  API_READER_SECONDS: '2',
-  API_STALLED_SECONDS_MAX: '60',
-});
-const oneBuffer = await useTestApi(database, {
-  API_READ_BUFFERS_MAX: '1',
-  API_READ_BUFFER_BYTES: '65536',
-  API_STALLED_SECONDS_MAX: '2',
-});
+const paced = await useTestApi(database, {}, { apiReaderBytesPerSecondMin: 4 * MiB, apiReaderSeconds: 2 });
+const oneBuffer = await useTestApi(
+  database,
+  {},
+  { apiReadBuffersMax: 1, apiReadBufferBytes: 65_536, apiStalledSecondsMax: 2 },
+);
 const path = '/v1/caches/spammer_phones';
 
 async function ask({ url, key }: TestApi): Promise<RawConnection> {

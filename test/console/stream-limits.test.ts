@@ -20,6 +20,7 @@ import { until } from '../support/service-process.ts';
 import { speechLike } from '../support/speech-like.ts';
 import { passwordOf } from './support/console-process.ts';
 import { openStreamingConsole, StreamSocket, type StreamingConsole } from './support/streaming-console.ts';
+import { streamLimits } from '../../pipelines/audio/streaming/stream-limits.ts';
 
 const start = { type: 'start', model: 'phone/v1.1', format: { encoding: 'pcm_s16le', sampleRate: 8000, channels: 1 } };
 const second = Buffer.alloc(16_000);
@@ -30,8 +31,11 @@ afterEach(async () => {
   running = undefined;
 });
 
-async function open(settings: Record<string, string>): Promise<StreamingConsole> {
-  running = await openStreamingConsole(settings);
+async function open(
+  settings: Record<string, string>,
+  limits: Partial<typeof streamLimits> = {},
+): Promise<StreamingConsole> {
+  running = await openStreamingConsole(settings, limits);
   return running;
 }
 
@@ -170,7 +174,7 @@ it('takes no stream of a page of another scheme', async () => {
 });
 
 it('waits for the first message as long as it may', async () => {
-  const console = await open({ STREAM_START_SECONDS_MAX: '1' });
+  const console = await open({}, { streamStartSecondsMax: 1 });
   const since = performance.now();
   const socket = await console.connect();
   expect(await socket.until('error')).toMatchObject({ code: 'request_timeout' });
@@ -179,7 +183,7 @@ it('waits for the first message as long as it may', async () => {
 });
 
 it('reads what comes faster than it may at the speed that is allowed, and loses nothing', async () => {
-  const console = await open({ STREAM_SPEED_MAX: '10', STREAM_BURST_SECONDS: '2' });
+  const console = await open({}, { streamSpeedMax: 10, streamBurstSeconds: 2 });
   const socket = await begun(console);
   const since = performance.now();
   for (let sent = 0; sent < 12; sent++) socket.send(second);
@@ -192,12 +196,10 @@ it('reads what comes faster than it may at the speed that is allowed, and loses 
 });
 
 it('stops reading while the scores are behind, and goes on when they are not', async () => {
-  const console = await open({
-    STREAM_BEHIND_SECONDS_MAX: '1',
-    STREAM_BURST_SECONDS: '3600',
-    STREAM_SPEED_MAX: '1000',
-    STREAM_CONNECTIONS_MAX: '10',
-  });
+  const console = await open(
+    { STREAM_CONNECTIONS_MAX: '10' },
+    { streamBehindSecondsMax: 1, streamBurstSeconds: 3600, streamSpeedMax: 1000 },
+  );
   const socket = await begun(console);
   const voice = pcm16(speechLike({ sampleRate: 8000, seconds: 120 }));
   for (let at = 0; at < voice.length; at += 16_000) socket.send(voice.subarray(at, at + 16_000));
@@ -223,7 +225,7 @@ it('cuts a client off that does not read, and verifies what it sent', async () =
     watcher = given;
     return { ...stream, settle: async () => void settled++ } as unknown as OpenStream;
   };
-  const config = loadConfig({ STREAM_UNSENT_BYTES_MAX: '1024' });
+  const config = { ...loadConfig({}), streamUnsentBytesMax: 1024 };
   server.on(
     'connection',
     (socket) =>

@@ -46,10 +46,22 @@ describe('docs/configuration.md', () => {
     expect(documented).toEqual(Object.fromEntries(settings.map(({ env, meaning }) => [env, meaning])));
   });
 
+  /** The changelog names the settings that were removed, under that heading. */
+  const withoutRemovals = (path: string) =>
+    path === 'CHANGELOG.md' ? proseOf(path).replace(/^### Removed\n.*?(?=^##)/gms, '') : proseOf(path);
+
+  it('and the changelog lists no setting as removed that exists', () => {
+    const removed =
+      proseOf('CHANGELOG.md')
+        .match(/^### Removed\n.*?(?=^##)/gms)
+        ?.join('') ?? '';
+    expect(settings.filter(({ env }) => removed.includes(`\`${env}\``))).toEqual([]);
+  });
+
   it('and the other documents name no setting that does not exist', () => {
     const known = new Set<string>(settings.map(({ env }) => env));
     const named = documents.flatMap((path) =>
-      [...proseOf(path).matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)].map(([, name]) => ({
+      [...withoutRemovals(path).matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)].map(([, name]) => ({
         path,
         name: name!,
       })),

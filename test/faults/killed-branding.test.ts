@@ -28,7 +28,6 @@ const startWorker = () =>
     DATABASE_URL: url,
     STATE_DIR: stateDir,
     JOB_LOCK_SECONDS: '2',
-    JOB_STALLED_CHECK_SECONDS: '1',
     SHUTDOWN_GRACE_SECONDS: '0',
   });
 

@@ -23,7 +23,6 @@ const startWorker = (databaseUrl: string) =>
     DATABASE_URL: databaseUrl,
     STATE_DIR: stateDir,
     JOB_LOCK_SECONDS: '2',
-    JOB_STALLED_CHECK_SECONDS: '1',
     SHUTDOWN_GRACE_SECONDS: '1',
   });
 

@@ -35,7 +35,6 @@ const env = {
   FEED_GATE_LOADS_MIN: '1',
   FEED_GATE_ROWS_MIN: '10',
   JOB_LOCK_SECONDS: '2',
-  JOB_STALLED_CHECK_SECONDS: '1',
   RECONCILE_SECONDS: '1',
 };
 const startWorker = () => startProcess('jobs/worker-main.js', env);

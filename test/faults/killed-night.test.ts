@@ -59,7 +59,6 @@ function startWorkerProcess(url: string, settings: Record<string, string> = {}):
     DATABASE_URL: url,
     STATE_DIR: stateDir,
     JOB_LOCK_SECONDS: '2',
-    JOB_STALLED_CHECK_SECONDS: '1',
     SHUTDOWN_GRACE_SECONDS: '1',
     SEGMENT_ROWS_MAX: '1000',
     ...settings,

@@ -24,7 +24,6 @@ const startWorker = () =>
   startProcess('jobs/worker-main.js', {
     ...env,
     JOB_LOCK_SECONDS: '2',
-    JOB_STALLED_CHECK_SECONDS: '1',
     SHUTDOWN_GRACE_SECONDS: '1',
     LOG_LEVEL: 'warn',
   });

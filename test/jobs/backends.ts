@@ -27,7 +27,7 @@ export const backends = [
 export const silent: Log = createLog({ level: process.env.TEST_LOG_LEVEL ?? 'silent', process: 'test' });
 
 /** Crashes are noticed in about two seconds. */
-const quick = { JOB_LOCK_SECONDS: '1', JOB_STALLED_CHECK_SECONDS: '1', SHUTDOWN_GRACE_SECONDS: '0' };
+const quick = { JOB_LOCK_SECONDS: '1', SHUTDOWN_GRACE_SECONDS: '0' };
 
 export async function openBackend(
   kind: 'postgres' | 'redis',

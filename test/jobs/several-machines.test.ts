@@ -86,7 +86,7 @@ describe.each(backends)('two machines with queues in $kind', ({ kind, skipped })
     `${skipped === undefined ? '' : `(${skipped}) `}make one night together, build each file once, and publish it once`,
     { timeout: 200_000 },
     async () => {
-      const backend = await openBackend(kind, { JOB_LOCK_SECONDS: '15', JOB_STALLED_CHECK_SECONDS: '5' });
+      const backend = await openBackend(kind, { JOB_LOCK_SECONDS: '15' });
       const homes: string[] = [];
       try {
         await putNumbers(backend.database.db, numbersOf('Shop'));

@@ -43,6 +43,8 @@ export interface WholeNightOptions {
   /** URL that the builds connect to, for example of a proxy. */
   readonly buildUrl?: string;
   readonly settings?: Record<string, string>;
+  /** Segments of one build that are deflated at a time. */
+  readonly blocksInFlight?: number;
   /** What the night does before its snapshot; default: nothing. */
   readonly prepare?: (evaluatedAt: Date) => Promise<void>;
 }
@@ -75,7 +77,8 @@ export async function buildNight(options: WholeNightOptions): Promise<Attempt> {
         db,
         databaseUrl: options.buildUrl ?? url,
         store,
-        settings,
+        settings:
+          options.blocksInFlight === undefined ? settings : { ...settings, blocksInFlight: options.blocksInFlight },
         buildId,
         onFailure: (given) => (record = given),
         signal,

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { LetterPage, LetterReadingOutcome, LetterRefusalCode } from '../letter-reading.ts';
 import { ocrAnswer, textAnswer } from './child-answer.ts';
 import type { ChildAnswer } from './child-protocol.ts';
-import { onlyLimits, type LetterLimits } from './gate/letter-limits.ts';
+import { onlyLimits, type GivenLimits } from './gate/letter-limits.ts';
 import { sniffLetter } from './gate/letter-sniff.ts';
 import {
   runReadingChild,
@@ -18,7 +18,7 @@ export type { ChildReport } from './reading-child.ts';
 
 export interface ReadLetterOptions {
   readonly bytes: Uint8Array;
-  readonly limits: LetterLimits;
+  readonly limits: GivenLimits;
   /** Root certificates for signatures, PEM, one after another. */
   readonly trustRootsPem?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -94,7 +94,8 @@ async function readPng(options: ReadLetterOptions): Promise<Reading> {
 }
 
 async function readPdf(options: ReadLetterOptions): Promise<Reading> {
-  const { limits, trustRootsPem } = options;
+  const { trustRootsPem } = options;
+  const limits = onlyLimits(options.limits);
   const {
     letterTextSecondsMax: secondsMax,
     letterTextMemoryBytesMax: memoryBytesMax,
@@ -104,7 +105,7 @@ async function readPdf(options: ReadLetterOptions): Promise<Reading> {
     options,
     child: 'text-child',
     answer: textAnswer,
-    settings: { limits: onlyLimits(limits), trustRootsPem },
+    settings: { limits, trustRootsPem },
     limits: { secondsMax, memoryBytesMax, outputBytesMax },
   });
   const scans =
@@ -127,18 +128,19 @@ function replacePages(pages: readonly LetterPage[], scans: readonly LetterPage[]
 }
 
 function runOcr(options: RunOptions, request: Omit<OcrRequest, 'limits'>): Promise<OcrResult> {
+  const limits = onlyLimits(options.limits);
   const {
     letterOcrSecondsMax: secondsMax,
     letterOcrMemoryBytesMax: memoryBytesMax,
     letterPagesMax,
     letterOutputBytesMax,
-  } = options.limits;
+  } = limits;
   const outputBytesMax = request.task === 'draw' ? letterPagesMax * drawnPageBytesMax : letterOutputBytesMax;
   return run({
     options,
     child: 'ocr-child',
     answer: ocrAnswer,
-    settings: { ...request, limits: onlyLimits(options.limits) },
+    settings: { ...request, limits },
     limits: { secondsMax, memoryBytesMax, outputBytesMax },
   });
 }

@@ -22,7 +22,8 @@ import { within } from '../../../runtime/repeat.ts';
 export interface BuildSettings {
   readonly segmentRowsMax: number;
   readonly buildProfile: BuildProfile;
-  readonly blocksInFlight: number;
+  /** Default: 4. */
+  readonly blocksInFlight?: number;
   readonly copyIdleSecondsMax: number;
 }
 
@@ -58,6 +59,9 @@ export interface BuiltArtefact extends WrittenArtefact {
   /** What lies outside these regions was copied from the basis byte for byte; null if nothing was. */
   readonly copiedExcept: readonly string[] | null;
 }
+
+/** Segments of one build that are deflated at a time: as many as Node's thread pool has threads. */
+const blocksInFlight = 4;
 
 /** Plain bytes that are collected from the COPY before they are cut into segments. */
 const copyBlockBytes = 1024 * 1024;
@@ -163,7 +167,7 @@ async function writeRows({ client, file, unchanged, options }: Writing): Promise
   const { settings, snapshotId } = options;
   await enterSnapshot(client, snapshotId);
   const writer = await SegmentWriter.begin(file.handle, {
-    blocksInFlight: settings.blocksInFlight,
+    blocksInFlight: settings.blocksInFlight ?? blocksInFlight,
     profile: settings.buildProfile,
   });
   try {

@@ -10,10 +10,11 @@ import { openRaw, until, useTestApi } from '../support/running-api.ts';
 
 const MiB = 1024 * 1024;
 const database = await useTestDatabase();
-const { get, publish, url, key, store, api } = await useTestApi(database, {
-  API_READ_BUFFER_BYTES: '65536',
-  API_STALLED_SECONDS_MAX: '2',
-});
+const { get, publish, url, key, store, api } = await useTestApi(
+  database,
+  {},
+  { apiReadBufferBytes: 65_536, apiStalledSecondsMax: 2 },
+);
 
 const us = await publish({ cache: 'phones', country: 'US', plain: '+12025550100\tSPAM\t6\t\t\t\t\n' });
 const usPath = '/v1/caches/phones?country=US';

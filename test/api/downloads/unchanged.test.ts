@@ -5,11 +5,11 @@ import { useTestDatabase } from '../../support/database.ts';
 import { openRaw, until, useTestApi, type RawConnection } from '../support/running-api.ts';
 
 const database = await useTestDatabase();
-const { url, api, key, get, publish, makeKey } = await useTestApi(database, {
-  API_REQUESTS_PER_MINUTE_MAX: '200',
-  API_KEEP_ALIVE_SECONDS_MAX: '2',
-  API_HEADERS_SECONDS_MAX: '2',
-});
+const { url, api, key, get, publish, makeKey } = await useTestApi(
+  database,
+  { API_REQUESTS_PER_MINUTE_MAX: '200', API_KEEP_ALIVE_SECONDS_MAX: '2' },
+  { apiHeadersSecondsMax: 2 },
+);
 const us = await publish({ cache: 'phones', country: 'US' });
 const file = '/v1/caches/phones?country=US';
 const manifest = '/v1/caches/phones/manifest?country=US';

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 import { createKey, type Scope } from '../../../pipelines/access/keys.ts';
+import type { serverLimits } from '../../../api/server.ts';
 import { startApi, type RunningApi } from '../../../api/start.ts';
 import type { ArtefactStore } from '../../../pipelines/caches/store/artefact-store.ts';
 import { openArtefactStore } from '../../../pipelines/caches/store/open-artefact-store.ts';
@@ -37,7 +38,11 @@ export interface TestApi {
 let clients = 0;
 
 /** Starts an API on free ports; it is stopped after the last test of the file. Call it at the top level of a test file. */
-export async function useTestApi(database: TestDatabase, settings: Record<string, string> = {}): Promise<TestApi> {
+export async function useTestApi(
+  database: TestDatabase,
+  settings: Record<string, string> = {},
+  limits: Partial<typeof serverLimits> = {},
+): Promise<TestApi> {
   const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-api-'));
   const config = loadConfig({
     API_DATABASE_URL: database.apiUrl,
@@ -52,7 +57,7 @@ export async function useTestApi(database: TestDatabase, settings: Record<string
     LOG_LEVEL: 'silent',
     ...settings,
   });
-  const api = await startApi(config, { log: createLog({ level: config.logLevel, process: 'api' }) });
+  const api = await startApi({ ...config, ...limits }, { log: createLog({ level: config.logLevel, process: 'api' }) });
   afterAll(async () => {
     await api.close();
     await rm(stateDir, { recursive: true, force: true });

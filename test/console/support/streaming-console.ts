@@ -16,6 +16,7 @@ import {
 import { loadConfig, type Config } from '../../../runtime/config.ts';
 import { createLog } from '../../../runtime/log.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { streamLimits } from '../../../pipelines/audio/streaming/stream-limits.ts';
 
 /** A console in this process, with a database of its own. */
 export interface StreamingConsole {
@@ -30,7 +31,10 @@ export interface StreamingConsole {
 }
 
 /** Starts a console with some settings. Call it at the top level of a test file, or close it. */
-export async function openStreamingConsole(settings: Record<string, string> = {}): Promise<StreamingConsole> {
+export async function openStreamingConsole(
+  settings: Record<string, string> = {},
+  limits: Partial<typeof streamLimits> = {},
+): Promise<StreamingConsole> {
   const database = await createTestDatabase();
   const stateDir = await mkdtemp(join(tmpdir(), 'caller-trust-streaming-'));
   const config = loadConfig({
@@ -44,7 +48,7 @@ export async function openStreamingConsole(settings: Record<string, string> = {}
   });
   const log = createLog({ level: process.env.TEST_LOG_LEVEL ?? 'silent', process: 'test' });
   const running = await startConsole({
-    config,
+    config: { ...config, ...limits },
     log,
     db: database.db,
     database: { url: database.url, apiUrl: undefined, kind: 'given', home: undefined, release: async () => {} },
@@ -73,8 +77,10 @@ export async function openStreamingConsole(settings: Record<string, string> = {}
 }
 
 /** The same, closed after the last test of the file. */
-export async function useStreamingConsole(settings: Record<string, string> = {}): Promise<StreamingConsole> {
-  const running = await openStreamingConsole(settings);
+export async function useStreamingConsole(
+  ...given: Parameters<typeof openStreamingConsole>
+): Promise<StreamingConsole> {
+  const running = await openStreamingConsole(...given);
   afterAll(() => running.close());
   return running;
 }

@@ -10,8 +10,9 @@ import { sampleTrustRootPem } from '../../../samples/letters/sample-letters.ts';
 import type { LetterReadingOutcome } from '../../../pipelines/branding/letter-reading.ts';
 import { readPdfText } from '../../../pipelines/branding/reading/text-task.ts';
 import { loadConfig } from '../../../runtime/config.ts';
+import { readingLimits } from '../../../pipelines/branding/reading/gate/letter-limits.ts';
 
-const limits = loadConfig({});
+const limits = { ...readingLimits, ...loadConfig({}) };
 const described = (kinds: readonly LetterKind[]) => kinds.map((kind) => [`${kind.group}: ${kind.name}`, kind] as const);
 
 function judgeText(kind: LetterKind): JudgedKind {

@@ -110,11 +110,11 @@ describe('a night', () => {
   it('gives byte-identical files from two databases with the same rows, for any number of blocks in flight', async () => {
     const settings = { SEGMENT_ROWS_MAX: '300' };
     await putNumbers(db, manyNumbers(5000));
-    await night({ settings: { ...settings, BLOCKS_IN_FLIGHT: '1' } });
+    await night({ settings, blocksInFlight: 1 });
     const first = await manifest('phones', 'US');
     await db.query('TRUNCATE phone_number, publication, artefact_version, build, night_run CASCADE');
     await putNumbers(db, manyNumbers(5000).toReversed());
-    await night({ settings: { ...settings, BLOCKS_IN_FLIGHT: '9' } });
+    await night({ settings, blocksInFlight: 9 });
     expect((await manifest('phones', 'US')).file).toEqual(first.file);
   });
 

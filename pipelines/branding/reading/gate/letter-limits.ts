@@ -1,4 +1,4 @@
-/** Bounds within which a letter is read. All are settings of the service. */
+/** Bounds within which a letter is read: two settings of the service, and {@link readingLimits}. */
 export interface LetterLimits {
   readonly letterBytesMax: number;
   readonly letterPagesMax: number;
@@ -18,8 +18,26 @@ export interface LetterLimits {
   readonly letterOutputBytesMax: number;
 }
 
+const MiB = 1024 * 1024;
+
+/** What it takes to read any letter that was met (docs/letters.md has the measurements), and no more. */
+export const readingLimits = {
+  letterPageInchesMax: 50,
+  /** A4 at 600 dots per inch has 35 million. */
+  letterPixelsMax: 40_000_000,
+  letterTextSecondsMax: 20,
+  letterOcrSecondsMax: 400,
+  letterTextMemoryBytesMax: 256 * MiB,
+  letterOcrMemoryBytesMax: 512 * MiB,
+  letterOutputBytesMax: 8 * MiB,
+} as const satisfies Partial<LetterLimits>;
+
+/** The settings among the limits, and others in the place of {@link readingLimits}, for tests. */
+export type GivenLimits = Pick<LetterLimits, 'letterBytesMax' | 'letterPagesMax'> & Partial<LetterLimits>;
+
 /** The limits alone, out of an object that may hold more: what goes to a child holds no other setting, and no secret. */
-export function onlyLimits(limits: LetterLimits): LetterLimits {
+export function onlyLimits(given: GivenLimits): LetterLimits {
+  const limits: LetterLimits = { ...readingLimits, ...given };
   const { letterBytesMax, letterPagesMax, letterPageInchesMax, letterPixelsMax, letterOutputBytesMax } = limits;
   const { letterTextSecondsMax, letterOcrSecondsMax, letterTextMemoryBytesMax, letterOcrMemoryBytesMax } = limits;
   return {

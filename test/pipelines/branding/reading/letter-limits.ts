@@ -1,4 +1,4 @@
-import type { LetterLimits } from '../../../../pipelines/branding/reading/gate/letter-limits.ts';
+import { readingLimits, type LetterLimits } from '../../../../pipelines/branding/reading/gate/letter-limits.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -6,11 +6,6 @@ const mebibyte = 1024 * 1024;
 export const letterLimits: LetterLimits = {
   letterBytesMax: 10 * mebibyte,
   letterPagesMax: 20,
-  letterPageInchesMax: 50,
-  letterPixelsMax: 40_000_000,
-  letterTextSecondsMax: 20,
+  ...readingLimits,
   letterOcrSecondsMax: 180,
-  letterTextMemoryBytesMax: 256 * mebibyte,
-  letterOcrMemoryBytesMax: 512 * mebibyte,
-  letterOutputBytesMax: 8 * mebibyte,
 };
