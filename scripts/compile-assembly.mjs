@@ -1,24 +1,58 @@
-// Compiles each assembly/<name>.ts to pipelines/caches/<name>-module.ts: node scripts/compile-assembly.mjs
-// With a name and --print, writes the module of that name to standard output instead.
+// Compiles the sources of assembly/ (AssemblyScript, and the text format of WebAssembly) to <name>-module.ts beside their users:
+// node scripts/compile-assembly.mjs
+// With --check, fails if a module is not what its source compiles to.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
+import binaryen from 'assemblyscript/binaryen';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const lineLength = 120;
-const [name, print] = process.argv.slice(2);
+const directories = {
+  'copy-rows': 'pipelines/caches/format',
+  'row-deflate': 'pipelines/caches/format',
+  'level-kernel': 'pipelines/audio/signal',
+  'real-fft': 'pipelines/audio/signal',
+  'resample-kernel': 'pipelines/audio/signal',
+};
+const isCheck = process.argv[2] === '--check';
+for (const file of readdirSync(join(root, 'assembly'))) {
+  const name = file.replace(/\.\w+$/, '');
+  const path = join(root, directories[name], `${name}-module.ts`);
+  const text = moduleText(name, file, await compile(`assembly/${file}`));
+  if (!isCheck) writeFileSync(path, text);
+  else if (readFileSync(path, 'utf8') !== text) throw new Error(`${path} is not what assembly/${file} compiles to`);
+}
 
-if (print === '--print') process.stdout.write(await compile(name));
-else for (const file of readdirSync(join(root, 'assembly'))) await write(basename(file, '.ts'));
-
-async function write(name) {
-  writeFileSync(join(root, 'pipelines', 'caches', `${name}-module.ts`), await compile(name));
+function compile(source) {
+  return source.endsWith('.wat') ? assemble(source) : compileScript(source);
 }
 
 /** The text of a module: its bytes in base64. */
-async function compile(name) {
-  const source = `assembly/${name}.ts`;
+function moduleText(name, file, bytes) {
+  const lines = Buffer.from(bytes)
+    .toString('base64')
+    .match(new RegExp(`.{1,${lineLength}}`, 'g'));
+  return `/** assembly/${file}, compiled by scripts/compile-assembly.mjs. */
+export const ${name.replace(/-(.)/g, (_dash, letter) => letter.toUpperCase())}Module = Buffer.from(
+${lines.map((line) => `  '${line}'`).join(' +\n')},
+  'base64',
+);
+`;
+}
+
+/** Instruction by instruction: nothing is optimized. */
+function assemble(source) {
+  binaryen.setOptimizeLevel(0); // the compiler of scripts leaves its own
+  binaryen.setShrinkLevel(0);
+  const module = binaryen.parseText(readFileSync(join(root, source), 'utf8'));
+  module.setFeatures(binaryen.Features.SIMD128);
+  if (!module.validate()) throw new Error(`${source} is not valid`);
+  return module.emitBinary();
+}
+
+async function compileScript(source) {
   const flags = [
     '--outFile',
     'module.wasm',
@@ -38,13 +72,5 @@ async function compile(name) {
     listFiles: () => [],
   });
   if (error !== null) throw new Error(`${source} does not compile: ${stderr.toString()}`);
-  const lines = Buffer.from(files.get('module.wasm'))
-    .toString('base64')
-    .match(new RegExp(`.{1,${lineLength}}`, 'g'));
-  return `/** ${source}, compiled by scripts/compile-assembly.mjs. */
-export const ${name.replace(/-(.)/g, (_dash, letter) => letter.toUpperCase())}Module = Buffer.from(
-${lines.map((line) => `  '${line}'`).join(' +\n')},
-  'base64',
-);
-`;
+  return files.get('module.wasm');
 }

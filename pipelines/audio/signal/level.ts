@@ -1,5 +1,6 @@
 import type { ModelInput } from '../models/manifest.ts';
-import { makeLevelKernel, type LevelKernel } from './level-kernel.ts';
+import { instantiate } from '../../../runtime/web-assembly.ts';
+import { levelKernelModule } from './level-kernel-module.ts';
 
 /** Below this rms nothing is made louder: it is digital silence, -140 dBFS, which 16 bits cannot hold. */
 const rmsMin = 1e-7;
@@ -20,6 +21,19 @@ export function setLevel(samples: Float32Array, level: ModelInput['level']): voi
   samples.set(numbers.subarray(0, samples.length));
 }
 
+/**
+ * Sums over float32 and their scaling, on memory of their own (assembly/level-kernel.wat): 4 s at 16 kHz take 0.1 ms against 0.36 in
+ * JavaScript, copied in and out, on a busy machine. Addresses are in bytes; the distance of two is a multiple of four numbers.
+ */
+interface LevelKernel {
+  /** Zero at first. */
+  readonly numbers: Float32Array;
+  readonly sum: (at: number, end: number) => number;
+  readonly sumSquares: (at: number, end: number) => number;
+  /** Each number becomes (number - mean) * gain. */
+  readonly scale: (at: number, end: number, mean: number, gain: number) => void;
+}
+
 const bytes = Float32Array.BYTES_PER_ELEMENT;
 
 /** Numbers that the kernel takes at a time. */
@@ -29,8 +43,13 @@ let kept: LevelKernel | undefined;
 
 /** The kernel, whose memory is used again and again: it grows to that of the longest window. */
 function kernelFor(length: number): LevelKernel {
-  if (kept === undefined || kept.numbers.length < length + lanes) kept = makeLevelKernel(length + lanes);
+  if (kept === undefined || kept.numbers.length < length + lanes) kept = makeKernel(length + lanes);
   return kept;
+}
+
+function makeKernel(length: number): LevelKernel {
+  const { memory, functions } = instantiate<Omit<LevelKernel, 'numbers'>>(levelKernelModule, length * bytes);
+  return { numbers: new Float32Array(memory), ...functions };
 }
 
 /** Fills `samples` from `length` on: with what is before, from its start, again and again, or with zeros. */

@@ -1,4 +1,5 @@
-import { makeResampleKernel, type ResampleKernel } from './resample-kernel.ts';
+import { instantiate } from '../../../runtime/web-assembly.ts';
+import { resampleKernelModule } from './resample-kernel-module.ts';
 
 /** Rates that are resampled, in Hz. The bounds keep a filter under 6,000 taps. */
 export const resampleRates = { min: 4_000, max: 192_000 } as const;
@@ -242,4 +243,37 @@ function bessel(x: number): number {
 
 function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}
+
+/**
+ * The inner loops of resampling, on memory of their own (assembly/resample-kernel.wat): a product in a vector loop is 5 to 9 times as fast
+ * as in JavaScript (320 taps: 72 ns against 406, on a busy machine). The loop over the outputs lies here too, and takes four at a time where
+ * they share their taps: a second of 48 kHz to 16 kHz takes 0.47 ms against 0.95 with a call an output. Addresses are in bytes; `length` is a
+ * number of taps, a multiple of 16.
+ */
+export interface ResampleKernel {
+  /** Zero at first; `length` of them, at least. */
+  readonly numbers: Float32Array;
+  /** The sum of `numbers[taps / 4 + i] * numbers[samples / 4 + i]` for i below `length`. */
+  readonly dot: (taps: number, samples: number, length: number) => number;
+  /** Writes the outputs from `out` to `end`, each by the row of `table` for its `part`; from one to the next the samples move by `whole` bytes and `step` / `up` of a sample. */
+  readonly phases: (
+    table: number,
+    samples: number,
+    length: number,
+    part: number,
+    up: number,
+    whole: number,
+    step: number,
+    out: number,
+    end: number,
+  ) => void;
+  /** The same by one row of taps, where each output lies `down` bytes of samples behind the one before. Reads and writes for up to three outputs behind `end`. */
+  readonly decimate: (row: number, samples: number, length: number, down: number, out: number, end: number) => void;
+}
+
+/** Memory of its own for `length` numbers, with the loops on it. */
+export function makeResampleKernel(length: number): ResampleKernel {
+  const { memory, functions } = instantiate<Omit<ResampleKernel, 'numbers'>>(resampleKernelModule, length * bytes);
+  return { numbers: new Float32Array(memory), ...functions };
 }

@@ -1,5 +1,5 @@
 import { copyRowsModule } from './copy-rows-module.ts';
-import { instantiate } from './web-assembly.ts';
+import { instantiate } from '../../../runtime/web-assembly.ts';
 
 /** What assembly/copy-rows.ts exports. */
 interface Functions {

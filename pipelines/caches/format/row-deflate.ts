@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { rowDeflateModule } from './row-deflate-module.ts';
-import { instantiate } from './web-assembly.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
+import { instantiate } from '../../../runtime/web-assembly.ts';
 
 /**
  * How rows are compressed. `fast` takes only what rows have in common: numbers, whole rests of lines, and words. `compact`

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makeResampleKernel } from '../../../../pipelines/audio/signal/resample-kernel.ts';
+import { makeResampleKernel } from '../../../../pipelines/audio/signal/resample.ts';
 import { resample, resampleRates, Resampler } from '../../../../pipelines/audio/signal/resample.ts';
 
 const ratios: readonly (readonly [number, number])[] = [

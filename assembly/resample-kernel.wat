@@ -1,4 +1,4 @@
-;; The inner loops of resampling. Assembled with wat2wasm, the bytes are in resample-kernel.ts. Addresses are in bytes, samples and
+;; The inner loops of resampling. Addresses are in bytes, samples and
 ;; taps are float32, and $length, a number of taps, is a multiple of 16.
 (module
   (memory (export "memory") 1)

@@ -1,4 +1,4 @@
-;; The inner loops of setting a level. Assembled with wat2wasm, the bytes are in level-kernel.ts. $at and $end are addresses of float32,
+;; The inner loops of setting a level. $at and $end are addresses of float32,
 ;; a multiple of 16 bytes apart.
 (module
   (memory (export "memory") 1)

@@ -1,4 +1,4 @@
-;; The powers of the spectra of two real frames; real-fft.ts says how. Assembled with wat2wasm, the bytes are in real-fft.ts.
+;; The powers of the spectra of two real frames; pipelines/audio/signal/real-fft.ts says how.
 (module
   (memory (export "memory") 1)
   ;; Sample n of both frames, times the window, goes to the address places[n]: $frame of them, then zeros up to $size.
