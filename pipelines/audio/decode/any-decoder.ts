@@ -3,11 +3,10 @@ import type { FFDecoderCodec } from 'node-av/constants';
 import { AudioRefusal } from '../reasons.ts';
 import { DecoderHandles, loadDecoderLibrary } from './decoder-library.ts';
 import { readFrames } from './frame-reading.ts';
-import { checkDeclared } from './limit-checks.ts';
+import { checkDeclared, WallClock } from './limit-checks.ts';
 import type { DecodeLimits, Recording, RecordingNote } from './recording.ts';
 import type { RecordingFile } from './recording-file.ts';
 import type { Container, Sniffed } from './sniff.ts';
-import { WallClock } from './wall-clock.ts';
 
 /** FFmpeg's demuxer for each container, and its decoder for each codec that is read in it. Nothing else is ever chosen. */
 const readable: Record<Container, { readonly demuxer: string; readonly decoders: Readonly<Record<string, string>> }> = {

@@ -2,10 +2,9 @@ import type { Frame } from 'node-av/lib';
 import { AudioRefusal } from '../reasons.ts';
 import type { DecoderHandles } from './decoder-library.ts';
 import { FrameJoiner } from './frame-joining.ts';
-import { tooLong, type Declared } from './limit-checks.ts';
+import { tooLong, type Declared, type WallClock } from './limit-checks.ts';
 import type { DecodeLimits, RecordingNote } from './recording.ts';
 import { faultNotes } from './sample-formats.ts';
-import type { WallClock } from './wall-clock.ts';
 
 /** One stream of an opened recording, to be decoded. */
 export interface FrameReading {

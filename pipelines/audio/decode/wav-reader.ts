@@ -1,9 +1,8 @@
 import { AudioRefusal } from '../reasons.ts';
-import { checkDeclared } from './limit-checks.ts';
+import { checkDeclared, WallClock } from './limit-checks.ts';
 import { blockSamplesMax, type DecodeLimits, type Recording, type RecordingNote } from './recording.ts';
 import type { RecordingFile } from './recording-file.ts';
 import { faultNotes, readSamples, type SampleFaults, type SampleFormat } from './sample-formats.ts';
-import { WallClock } from './wall-clock.ts';
 import type { WavHeader } from './wav-header.ts';
 
 /** Bytes that are read at once. */

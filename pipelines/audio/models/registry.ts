@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { queryRows, type Queryable } from '../../../runtime/postgres.ts';
 import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
 import { sql } from '../../../sql/sql.ts';
-import { addedWeightsFile } from './added-weights.ts';
 import { digestOfManifest, parseManifest, readManifest, type Family, type ModelManifest } from './manifest.ts';
 import {
   newestAudioRelease,
@@ -186,4 +185,9 @@ function requireModel({ model, manifest, manifestSha256, weightsFile, fault }: R
     });
   }
   return { name: model, manifest, manifestSha256, weightsFile };
+}
+
+/** Where the weights of a model that was added lie: under their digest, so that equal ones are stored once and never change. */
+export function addedWeightsFile(modelDir: string, weightsSha256: string): string {
+  return join(modelDir, `${weightsSha256}.onnx`);
 }

@@ -6,7 +6,7 @@ import { sql } from '../../../sql/sql.ts';
 import { AudioRefusal } from '../reasons.ts';
 import { ScorerProcess } from './scorer-process.ts';
 import { probedForm } from './scorer-protocol.ts';
-import { addedWeightsFile } from '../models/added-weights.ts';
+import { addedWeightsFile } from '../models/registry.ts';
 import {
   digestOfManifest,
   parseManifest,

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { isServiceError, ServiceError } from '../../../runtime/errors.ts';
 import { repeat } from '../../../runtime/repeat.ts';
-import { resampleRates } from '../signal/resample.ts';
-import { loadRegistry, type ModelRegistry, type ResolvedModel } from '../models/registry.ts';
+import { loadRegistry, type ResolvedModel } from '../models/registry.ts';
 import { AudioRefusal } from '../reasons.ts';
+import { checkDeclared } from '../decode/limit-checks.ts';
+import { decodeLimitsOf } from '../scoring/scoring-pool.ts';
 import { chooseModel, requireModels } from '../models/named-model.ts';
 import type { Batch } from '../batches/batch.ts';
 import type { ScoredRecording, ScoredWindow } from '../verification.ts';
@@ -93,8 +94,9 @@ export class StreamService {
     const place = new OpenStream(id, owner.requestedBy);
     this.open.set(id, place); // it counts while its model is resolved
     try {
-      requireReadable(format, config);
-      const model = requireStreamModel(await loadRegistry(db, config), requested, format.sampleRate);
+      requireReadable(() => checkDeclared({ ...format, durationSeconds: null }, decodeLimitsOf(config)));
+      const registry = await loadRegistry(db, config);
+      const model = requireReadable(() => chooseModel(requireModels(registry, requested), format.sampleRate));
       const facts = { id, ...owner, model: requested, channels, name, format, startedAt: new Date().toISOString() };
       const spool = await this.spools.create(facts);
       if (this.isClosing) throw await this.abandon(spool);
@@ -321,35 +323,13 @@ function endOf(live: LiveStream): Promise<End> {
   );
 }
 
-/** @throws ServiceError `recording_refused` for a format that no recording may have */
-function requireReadable(
-  { sampleRate, channels }: StreamFormat,
-  { audioSampleRateMax, audioChannelsMax }: SubmissionServices['config'],
-): void {
-  const sampleRateMax = Math.min(audioSampleRateMax, resampleRates.max);
-  if (sampleRate > sampleRateMax)
-    throw refused(
-      new AudioRefusal('sample_rate_too_high', `It has ${sampleRate} Hz; ${sampleRateMax} Hz are read at most.`),
-    );
-  if (sampleRate < resampleRates.min)
-    throw refused(
-      new AudioRefusal('sample_rate_too_low', `It has ${sampleRate} Hz; ${resampleRates.min} Hz are read at least.`),
-    );
-  if (channels > audioChannelsMax)
-    throw refused(
-      new AudioRefusal('channels_too_many', `It has ${channels} channels; ${audioChannelsMax} are read at most.`),
-    );
-}
-
-/** @throws ServiceError as {@link StreamService.begin} */
-function requireStreamModel(registry: ModelRegistry, requested: string, sampleRate: number): ResolvedModel {
+/** A refusal of a recording as an error of its stream. @throws ServiceError `recording_refused` */
+function requireReadable<Result>(read: () => Result): Result {
   try {
-    return chooseModel(requireModels(registry, requested), sampleRate);
+    return read();
   } catch (error) {
-    throw error instanceof AudioRefusal ? refused(error) : error;
+    if (!(error instanceof AudioRefusal)) throw error;
+    const { reason, detail } = error;
+    throw new ServiceError('recording_refused', { operation: 'begin stream', problem: `${detail} [${reason}]` });
   }
-}
-
-function refused({ reason, detail }: AudioRefusal): ServiceError {
-  return new ServiceError('recording_refused', { operation: 'begin stream', problem: `${detail} [${reason}]` });
 }
