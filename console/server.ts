@@ -40,8 +40,6 @@ export interface RouteRule {
   readonly access: LeastRole | 'nobody';
   /** True for one that users of agencies may use too, for what is theirs. */
   readonly forAgencies: boolean;
-  /** True for one that takes the origin of the console for a token. */
-  readonly originOnly: boolean;
 }
 
 declare module 'fastify' {
@@ -155,12 +153,6 @@ function requireAccessOfRoutes(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.access === undefined) throw new Error(`the route ${url} does not say who may use it`);
     for (const each of [method].flat())
-      rules.push({
-        method: each,
-        url,
-        access: config.access,
-        forAgencies: config.forAgencies === true,
-        originOnly: config.originOnly === true,
-      });
+      rules.push({ method: each, url, access: config.access, forAgencies: config.forAgencies === true });
   });
 }

@@ -310,6 +310,12 @@ export const ERRORS = {
     exit: 2,
     meaning: 'The date is not a calendar date, or lies in the future.',
   },
+  job_unknown: {
+    http: 404,
+    retry: false,
+    exit: 1,
+    meaning: 'The queue has no job of this id that this can be done to.',
+  },
   night_unknown: { http: 404, retry: false, exit: 1, meaning: 'No night run has this id or date.' },
   night_failed: { http: 500, retry: false, exit: 1, meaning: 'The night ended with failed artefacts.' },
   night_empty: {

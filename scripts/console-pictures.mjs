@@ -106,7 +106,7 @@ function pages({ voice, brand, batch, letter, verification }) {
     ['brand', `/brands/${brand}`, { height: 1500 }], // down to the form of a letter
     ['review', '/review'],
     ['review-letter', `/review/letters/${letter}`],
-    ['queues', '/queues/'],
+    ['queues', '/queues'],
     ['audit', '/audit'],
   ];
 }

@@ -24,8 +24,6 @@ declare module 'fastify' {
     readsSession?: boolean;
     /** False for an answer from memory: it does not count towards the limit of requests of an address. */
     isCounted?: boolean;
-    /** The route's own pages send no token with what they change: their origin is enough. */
-    originOnly?: boolean;
   }
 }
 
@@ -59,12 +57,7 @@ export function guardRoutes(app: FastifyInstance, { db, limits, address }: Guard
   });
   app.addHook('onRequest', async (request) => {
     requireOwnHost(request, address());
-    const {
-      access,
-      forAgencies = false,
-      originOnly = false,
-      readsSession = access !== 'nobody',
-    } = request.routeOptions.config;
+    const { access, forAgencies = false, readsSession = access !== 'nobody' } = request.routeOptions.config;
     if (!safeMethods.has(request.method) || request.headers.origin !== undefined) requireOwnOrigin(request, address());
     const token = request.cookies[cookieName(address())];
     request.session = token === undefined || !readsSession ? undefined : await findSession(db, token, limits);
@@ -83,8 +76,7 @@ export function guardRoutes(app: FastifyInstance, { db, limits, address }: Guard
         problem: `This needs the role ${access}; ${session.user.name} has the role ${session.user.role}.`,
         hint: '`caller-trust console users role` gives a user another role.',
       });
-    if (!safeMethods.has(request.method) && !originOnly && !isCsrfToken(request.headers['x-csrf-token'], session))
-      throw forged();
+    if (!safeMethods.has(request.method) && !isCsrfToken(request.headers['x-csrf-token'], session)) throw forged();
   });
 }
 

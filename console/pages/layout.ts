@@ -34,17 +34,15 @@ export function Layout({ session, onLeave }: { session: Json<Session>; onLeave: 
   </div>`;
 }
 
-/** A link of the navigation; one that leads elsewhere loads its own document. */
+/** A link of the navigation. */
 export function NavigationLink({
-  link: { href, text, isElsewhere, mark },
+  link: { href, text, mark },
   isCurrent = false,
 }: {
   link: NavigationPart['links'][number];
   isCurrent?: boolean;
 }): VNode {
-  return isElsewhere
-    ? html`<a href=${href}>${text}</a>`
-    : html`<${Link} href=${href} current=${isCurrent}>${text}${mark ? html`<${mark} />` : null}</${Link}>`;
+  return html`<${Link} href=${href} current=${isCurrent}>${text}${mark ? html`<${mark} />` : null}</${Link}>`;
 }
 
 /** Shows a fault of a page in its place; the rest of the console goes on. */

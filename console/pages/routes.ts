@@ -37,7 +37,8 @@ export const routes: readonly Route[] = [
   { path: '/models/voiceprint', load: () => import('./voices/model-voiceprint-page.ts') },
   { path: '/models/:family/:version', load: () => import('./voices/model-page.ts') },
   { path: '/drift/:report', load: () => import('./voices/model-drift-page.ts') },
-  { path: '/audit', load: () => import('./people/audit-page.ts') },
+  { path: '/queues', load: () => import('./service/queues-page.ts') },
+  { path: '/audit', load: () => import('./service/audit-page.ts') },
 ];
 
 /** A part of the console in the navigation. */
@@ -50,8 +51,6 @@ export interface NavigationPart {
     readonly role?: LeastRole;
     /** True for pages that users of agencies may open too. */
     readonly isForAgencies?: boolean;
-    /** True for pages that are not of this document. */
-    readonly isElsewhere?: boolean;
     /** What stands behind the text, such as how much waits there. */
     readonly mark?: ComponentType;
   }[];
@@ -95,7 +94,7 @@ const navigation: readonly NavigationPart[] = [
   {
     title: 'Service',
     links: [
-      { href: '/queues/', text: 'Queues', role: 'operator', isElsewhere: true },
+      { href: '/queues', text: 'Queues', role: 'operator' },
       { href: '/audit', text: 'Audit trail', role: 'operator' },
     ],
   },

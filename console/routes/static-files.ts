@@ -49,7 +49,7 @@ const packageModules: Record<string, string> = {
 const importsOfPackages: readonly (readonly [RegExp, string])[] = [[/from\s*(["'])preact\1/g, 'from"./preact.js"']];
 
 /** Paths at which no page begins. */
-const noPage = /^\/(api|pages|modules|queues)(\/|$)/;
+const noPage = /^\/(api|pages|modules)(\/|$)/;
 
 /** Serves the modules and styles of the pages from memory, and the one document for every path of a page. */
 export async function registerStaticFiles(app: FastifyInstance): Promise<void> {

@@ -11,7 +11,9 @@ import {
   SchemaMigrationRequiredError,
   withBackend,
   Worker,
+  type Job,
   type JobsOptions,
+  type JobType,
   type Processor,
   type WorkerOptions,
 } from 'bullmq';
@@ -51,10 +53,30 @@ export interface FailedJob {
   readonly byCrashes: boolean;
 }
 
-export type QueueCounts = Record<
-  'waiting' | 'active' | 'delayed' | 'waiting-children' | 'completed' | 'failed',
-  number
->;
+export type QueueCounts = Record<(typeof LISTED_JOB_STATES)[number], number>;
+
+/** The states that jobs are listed and counted by. */
+export const LISTED_JOB_STATES = ['waiting', 'active', 'delayed', 'waiting-children', 'completed', 'failed'] as const;
+
+/** Which jobs of a queue are listed. */
+export interface JobsAsked {
+  readonly state: (typeof LISTED_JOB_STATES)[number];
+  /** Jobs that are left out at the start. */
+  readonly from: number;
+  readonly count: number;
+}
+
+/** A job in a list. */
+export interface ListedJob {
+  readonly id: string;
+  readonly name: string;
+  readonly payload: unknown;
+  readonly tries: number;
+  readonly queuedAt: Date;
+  readonly endedAt: Date | null;
+  /** Why it failed, or is tried again. */
+  readonly reason: string | null;
+}
 
 /** The queues, on either backend. */
 export interface Queues {
@@ -73,8 +95,14 @@ export interface Queues {
   counts(): Promise<Record<QueueName, QueueCounts>>;
   /** Workers that are connected, by queue. */
   workers(): Promise<Record<QueueName, number>>;
-  /** The queues as the library has them, for the board that shows them; nothing else works on them past this interface. */
-  libraryQueues(): readonly Queue[];
+  /** True for a queue of which no worker takes jobs until it is resumed. */
+  paused(): Promise<Record<QueueName, boolean>>;
+  pause(queue: QueueName): Promise<void>;
+  resume(queue: QueueName): Promise<void>;
+  /** Jobs of a queue in a state, the latest first, for those who look at them. */
+  listJobs(queue: QueueName, asked: JobsAsked): Promise<ListedJob[]>;
+  /** Queues a failed job again, and a delayed one at once; false if there is no such job in one of these states. */
+  runNow(queue: QueueName, id: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -249,16 +277,20 @@ interface Producers {
   close(): Promise<void>;
 }
 
-type BackendQueue = Pick<Queue, 'getJobState' | 'remove' | 'getJobCounts' | 'getWorkersCount' | 'close'> & {
+type BackendQueue = Pick<
+  Queue,
+  'getJobState' | 'remove' | 'getJobCounts' | 'getWorkersCount' | 'isPaused' | 'pause' | 'resume' | 'close'
+> & {
   add(name: string, payload: unknown, options: JobsOptions): Promise<unknown>;
-  getJobs(
-    states: 'prioritized'[],
-    start: number,
-    end: number,
-    ascending: boolean,
-  ): Promise<{ opts: JobsOptions; data: unknown; timestamp: number }[]>;
-  getJob(id: string): Promise<{ failedReason?: string | undefined } | undefined>;
+  getJobs(states: JobType[], start: number, end: number, ascending: boolean): Promise<BackendJob[]>;
+  getJob(id: string): Promise<BackendJob | undefined>;
 };
+
+/** The part of a BullMQ job that is the same on both backends. */
+type BackendJob = Pick<
+  Job,
+  'id' | 'name' | 'data' | 'opts' | 'timestamp' | 'finishedOn' | 'attemptsMade' | 'failedReason' | 'retry' | 'promote'
+>;
 
 function postgresProducers(config: Config, databaseUrl: string, onError: (error: Error) => void): Producers {
   const { Queue: PostgresQueue, FlowProducer: PostgresFlowProducer } = withBackend(createPostgresBackend);
@@ -330,7 +362,15 @@ function wrapQueues(kind: Queues['kind'], config: Config, producers: Producers):
     remove: (queue, id) => removeJob(producers.queue(queue), id),
     counts: () => everyQueue(countJobs),
     workers: () => everyQueue((queue) => queue.getWorkersCount()),
-    libraryQueues: () => queueNames.map((name) => producers.queue(name) as Queue), // of one backend or the other: the same class
+    paused: () => everyQueue((queue) => queue.isPaused()),
+    pause: (queue) => producers.queue(queue).pause(),
+    resume: (queue) => producers.queue(queue).resume(),
+    async listJobs(queue, { state, from, count }) {
+      const states = state === 'waiting' ? (['waiting', 'prioritized'] as const) : ([state] as const);
+      const jobs = await producers.queue(queue).getJobs([...states], from, from + count - 1, false);
+      return jobs.flatMap((job) => (job === undefined ? [] : [listedJob(job)])); // one may have gone meanwhile
+    },
+    runNow: (queue, id) => runJobNow(producers.queue(queue), id),
     close: () => producers.close(),
   };
 }
@@ -350,6 +390,26 @@ async function countJobs(queue: BackendQueue): Promise<QueueCounts> {
     'failed',
   );
   return { ...others, waiting: waiting + prioritized } as QueueCounts; // each state that was asked for
+}
+
+function listedJob({ id, name, data, attemptsMade, timestamp, finishedOn, failedReason }: BackendJob): ListedJob {
+  return {
+    id: id!, // of a job that is queued
+    name,
+    payload: data as unknown,
+    tries: attemptsMade,
+    queuedAt: new Date(timestamp),
+    endedAt: finishedOn === undefined ? null : new Date(finishedOn),
+    reason: failedReason ?? null,
+  };
+}
+
+async function runJobNow(queue: BackendQueue, id: string): Promise<boolean> {
+  const state = await queue.getJobState(id);
+  if (state !== 'failed' && state !== 'delayed') return false;
+  const job = await queue.getJob(id);
+  await (state === 'failed' ? job?.retry('failed') : job?.promote());
+  return job !== undefined;
 }
 
 function flowNode(config: Config, job: NewJob) {
@@ -380,8 +440,9 @@ function stateOf(state: Awaited<ReturnType<Queue['getJobState']>>): JobState {
   }
 }
 
-/** BullMQ tells a job that is locked by a throw on one backend and by a 0 on the other. */
+/** For a locked job BullMQ throws on one backend and returns 0 on the other; for one that is not there it returns 1 in Redis. */
 async function removeJob(queue: BackendQueue, id: string): Promise<boolean> {
+  if ((await queue.getJobState(id)) === 'unknown') return false;
   try {
     return (await queue.remove(id)) > 0;
   } catch (error) {

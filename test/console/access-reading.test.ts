@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { enqueueNight, jobIds } from '../../jobs/queues/enqueue.ts';
+import { enqueueNight } from '../../jobs/queues/enqueue.ts';
 import { storeDriftReport } from '../../pipelines/audio/drift/drift-record.ts';
 import { makeDriftReport } from '../../pipelines/audio/drift/drift-report.ts';
 import { fileDispute } from '../../pipelines/labels/number-dispute.ts';
@@ -74,7 +74,7 @@ beforeAll(async () => {
     ['/api/disputes/', { id: disputeId }],
     ['/api/models/', { family: 'phone', version: 'v8' }],
     ['/api/drift-reports/', { report: reportId }],
-    ['/queues/', { queueName: 'nights', jobId: jobIds.night(run!) }],
+    ['/api/queues/', { queue: 'nights' }],
   ];
 });
 

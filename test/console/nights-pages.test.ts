@@ -5,7 +5,6 @@ import { enqueueNight } from '../../jobs/queues/enqueue.ts';
 import { openQueues } from '../../jobs/queues/backend.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { silentLog } from '../support/night.ts';
-import { until } from '../support/service-process.ts';
 import { findBarriers, noChromium, useBrowser } from './support/browser.ts';
 import { useConsole } from './support/console-process.ts';
 import { daysAgo, seedNights } from './support/nights.ts';
@@ -181,29 +180,26 @@ describe.skipIf(noChromium)('the pages of nights', () => {
   });
 });
 
-describe.skipIf(noChromium)('the board of the queues', () => {
-  it('shows a job and pauses its queue, under a policy that it does not break', async () => {
+describe.skipIf(noChromium)('the page of the queues', () => {
+  it('shows a job, removes it, and resumes its queue', async () => {
     const queues = await openQueues(loadConfig(running.env), running.database.url, silentLog);
+    await queues.pause('nights'); // the worker must not take the job
     await enqueueNight(queues, { runId: runs[0]! });
     await queues.close();
-    const page = await browser.open('/queues/queue/nights');
-    await page.getByText('open-night').first().waitFor();
-    await page.locator('button[aria-haspopup="menu"]').last().click();
-    await page.getByRole('menuitem', { name: 'Pause' }).click();
-    await page.getByRole('button', { name: 'Confirm' }).click();
-    await until(
-      async () =>
-        (await db.query(`SELECT FROM console_event WHERE action = 'change_queue' AND object = 'queue nights: pause'`))
-          .rows.length === 1,
-      'the pause is in the audit trail',
-    );
-    await page.goto(`/queues/queue/nights/night-${runs[0]!}`);
-    await page.getByText('runId').first().waitFor();
-    const outside = await page.evaluate(
-      `performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => !name.startsWith(location.origin))`,
-    );
-    expect(outside).toEqual([]);
-    await page.getByRole('link', { name: 'Back to the console' }).last().click();
-    await page.getByRole('heading', { name: 'Caller Trust' }).waitFor();
+    const page = await browser.open('/queues?queue=nights');
+    await page.getByText('No job is in this state.').waitFor();
+    await page.getByLabel('State').selectOption('waiting');
+    const job = page.getByRole('row', { name: `night-${runs[0]!}` });
+    await job.getByText('open-night').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await job.getByRole('button', { name: 'Remove' }).click();
+    await job.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Resume nights' }).click();
+    await page.getByRole('button', { name: 'Pause nights' }).waitFor();
+    const { rows } = await db.query(`SELECT object FROM console_event WHERE action = 'change_queue' ORDER BY event_id`);
+    expect(rows).toEqual([
+      { object: `queue nights, job night-${runs[0]!}: remove` },
+      { object: 'queue nights: resume' },
+    ]);
   });
 });

@@ -137,7 +137,7 @@ describe('an answer', () => {
 });
 
 describe('a file of the pages', () => {
-  const files = pages.filter(({ url }) => /^\/(pages|modules|queues)\/.*\.\w+$/.test(url)).map(({ url }) => url);
+  const files = pages.filter(({ url }) => /^\/(pages|modules)\/.*\.\w+$/.test(url)).map(({ url }) => url);
 
   it('loads nothing from elsewhere', async () => {
     expect(files.length).toBeGreaterThan(40);
@@ -154,7 +154,7 @@ describe('a file of the pages', () => {
 
   it('that is a document has no script and no style of its own', async () => {
     const session = await server.session('operator');
-    for (const url of ['/', '/voices', '/pages/index.html', '/queues/', '/no/such/page']) {
+    for (const url of ['/', '/voices', '/pages/index.html', '/queues', '/no/such/page']) {
       const { payload, statusCode } = await server.send({ method: 'GET', url, headers: session });
       expect(statusCode, url).toBe(200);
       expect(

@@ -1,6 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { enqueueNight, jobIds } from '../../jobs/queues/enqueue.ts';
-import { openQueues } from '../../jobs/queues/backend.ts';
+import { UnrecoverableError } from 'bullmq';
+import type { JobPage, QueueList } from '../../console/answers/queue-answers.ts';
+import { openQueues, startWorkers } from '../../jobs/queues/backend.ts';
+import { until } from '../support/service-process.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { silentLog } from '../support/night.ts';
 import { startRedis, whyNoRedis } from '../support/redis.ts';
@@ -17,26 +20,24 @@ async function addNight({ env, database }: TestConsole, runId: number): Promise<
   await queues.close();
 }
 
-const board = '/queues/api/queues';
-
 describe.each(
   [
     { backend: 'PostgreSQL', running: onPostgres },
     { backend: 'Redis', running: onRedis }, // skipped where redis-server is not on the PATH
   ].filter(({ running }) => running !== undefined),
-)('the board of the queues in $backend', ({ running: given }) => {
+)('the queues in $backend', ({ backend, running: given }) => {
   const running = given!;
 
-  it('shows the queues with their jobs to operators alone', async () => {
+  it('are shown with their jobs to operators alone', async () => {
     await addNight(running, 7);
     const reviewer = await logIn(running, 'reviewer');
-    for (const path of ['/queues/', '/queues/static/images/logo.svg', board])
+    for (const path of ['/api/queues', '/api/queues/nights/jobs'])
       expect((await reviewer.fetch(path)).status, path).toBe(403);
-    const nobody = (path: string) => fetch(`${running.url}${path}`, { redirect: 'manual' });
-    expect([(await nobody('/queues/')).headers.get('location'), (await nobody(board)).status]).toEqual(['/', 401]); // a browser is led to where users log in
+    expect((await fetch(`${running.url}/api/queues`)).status).toBe(401);
     const operator = await logIn(running, 'operator');
-    const { queues } = await operator.json<{ queues: { name: string; counts: Record<string, number> }[] }>(board);
-    expect(queues.map(({ name }) => name).sort()).toEqual([
+    const list = await operator.json<QueueList>('/api/queues');
+    expect(list.backend).toBe(backend === 'Redis' ? 'redis' : 'postgres');
+    expect(list.queues.map(({ name }) => name).sort()).toEqual([
       'batches',
       'branding',
       'builds',
@@ -45,59 +46,83 @@ describe.each(
       'publications',
       'verifications',
     ]);
-    expect(queues.find(({ name }) => name === 'nights')!.counts['waiting']).toBe(1);
-    expect(await operator.json(`${board}/nights/${jobIds.night(7)}`)).toMatchObject({
-      status: 'waiting',
-      job: { name: 'open-night', data: { runId: 7 } },
+    expect(list.queues.find(({ name }) => name === 'nights')).toMatchObject({
+      counts: { waiting: 1 },
+      isPaused: false,
+    });
+    expect(await operator.json('/api/queues/nights/jobs?state=waiting')).toMatchObject({
+      jobs: [{ id: jobIds.night(7), name: 'open-night', payload: { runId: 7 }, tries: 0, endedAt: null, reason: null }],
+      next: null,
     });
   });
 
-  it('pauses a queue and removes a job, from its own pages alone, and records that', async () => {
+  it('are paused, and their jobs removed, from the pages alone, and that is recorded', async () => {
     const operator = await logIn(running, 'operator');
-    const put = (path: string, headers: Record<string, string> = {}) =>
-      operator.fetch(`${board}${path}`, { method: 'PUT', headers: { 'X-CSRF-Token': '', ...headers } });
-    expect((await put('/nights/pause', { Origin: 'https://elsewhere.example' })).status).toBe(403);
-    expect((await put('/nights/pause')).status).toBe(200);
-    expect((await put('/nights/resume')).status).toBe(200);
-    expect((await put(`/nights/${jobIds.night(7)}/clean`)).status).toBe(204);
-    expect((await put(`/nights/${jobIds.night(7)}/clean`)).status).toBe(404);
+    const post = (path: string, headers: Record<string, string> = {}) =>
+      operator.fetch(`/api/queues${path}`, { method: 'POST', body: '{}', headers });
+    expect((await post('/nights/pause', { Origin: 'https://elsewhere.example' })).status).toBe(403);
+    expect((await post('/nights/pause', { 'X-CSRF-Token': '' })).status).toBe(403);
+    const isPaused = async () =>
+      (await operator.json<QueueList>('/api/queues')).queues.find(({ name }) => name === 'nights')!.isPaused;
+    expect((await post('/nights/pause')).status).toBe(200);
+    expect(await isPaused()).toBe(true);
+    expect((await post('/nights/resume')).status).toBe(200);
+    expect(await isPaused()).toBe(false);
+    expect((await post(`/nights/jobs/${jobIds.night(7)}/run`)).status).toBe(404); // it waits already
+    expect((await post(`/nights/jobs/${jobIds.night(7)}/remove`)).status).toBe(200);
+    expect((await post(`/nights/jobs/${jobIds.night(7)}/remove`)).status).toBe(404);
     const { rows } = await running.database.db.query(
       `SELECT actor, object, detail FROM console_event WHERE action = 'change_queue' ORDER BY event_id`,
     );
+    const job = `queue nights, job ${jobIds.night(7)}`;
     expect(rows).toEqual([
       { actor: 'operator', object: 'queue nights: pause', detail: {} },
       { actor: 'operator', object: 'queue nights: resume', detail: {} },
-      { actor: 'operator', object: 'queue nights, job night-7: clean', detail: {} },
-      { actor: 'operator', object: 'queue nights, job night-7: clean', detail: {} },
-      { actor: 'operator', object: 'queue nights, job night-7: clean', detail: { refused: 404 } },
+      { actor: 'operator', object: `${job}: run`, detail: {} },
+      { actor: 'operator', object: `${job}: run`, detail: { refused: true } },
+      { actor: 'operator', object: `${job}: remove`, detail: {} },
+      { actor: 'operator', object: `${job}: remove`, detail: {} },
+      { actor: 'operator', object: `${job}: remove`, detail: { refused: true } },
     ]);
   });
 
-  it('tells the state of its datastore, and refuses what is no id', async () => {
+  it('list failed jobs with their reason, in parts, and run one again', async () => {
+    const queues = await openQueues(loadConfig(running.env), running.database.url, silentLog);
+    const failing = await startWorkers(loadConfig(running.env), running.database.url, [
+      {
+        queue: 'nights',
+        process: () => Promise.reject(new UnrecoverableError('no disk is left')),
+        onError: () => {},
+        onFailed: () => {},
+        onLocksLost: () => {},
+        onStalled: () => {},
+      },
+    ]);
+    for (const runId of [8, 9]) await enqueueNight(queues, { runId });
+    const failed = async () => (await queues.counts()).nights.failed;
+    await until(async () => (await failed()) === 2, 'both jobs have failed');
+    await failing.close();
     const operator = await logIn(running, 'operator');
-    expect(await operator.json('/queues/api/redis/stats')).toMatchObject({ version: expect.any(String) as string });
-    for (const path of ['/letters/pause', '/nights/no-such-job/clean'])
-      expect((await operator.fetch(`${board}${path}`, { method: 'PUT' })).status, path).toBe(404);
-    expect((await operator.json(`${board}/nights/%00`))['code']).toBe('parameter_invalid');
+    const first = await operator.json<JobPage>('/api/queues/nights/jobs?state=failed&limit=1');
+    const second = await operator.json<JobPage>(`/api/queues/nights/jobs?state=failed&limit=1&from=${first.next}`);
+    expect([...first.jobs, ...second.jobs].map(({ id }) => id).sort()).toEqual([jobIds.night(8), jobIds.night(9)]);
+    expect(first.jobs[0]).toMatchObject({ tries: 1, reason: 'no disk is left' });
+    expect(second.next).toBeNull();
+    const run = `/api/queues/nights/jobs/${jobIds.night(8)}/run`;
+    expect((await operator.fetch(run, { method: 'POST', body: '{}' })).status).toBe(200);
+    expect([await queues.state('nights', jobIds.night(8)), await failed()]).toEqual(['waiting', 1]);
+    await queues.close();
   });
 
-  it('makes no job of its own, and removes no queue', async () => {
+  it('refuse what is no queue, no state and no id, and take no job', async () => {
     const operator = await logIn(running, 'operator');
-    const send = async (method: string, path: string, body: object) =>
-      (await operator.fetch(`${board}${path}`, { method, body: JSON.stringify(body) })).status;
-    expect(await send('POST', '/nights/add', { name: 'open-night', data: { runId: 1 } })).toBe(403);
-    expect(await send('PUT', '/nights/obliterate', { force: true })).toBe(403);
-  });
-
-  it('has a page without an outside address, under a policy without inline scripts and without styles but two', async () => {
-    const operator = await logIn(running, 'operator');
-    const response = await operator.fetch('/queues/queue/nights');
-    const [policy, page] = [response.headers.get('content-security-policy')!, await response.text()];
-    expect(policy).not.toContain('unsafe');
-    expect(policy).toContain("script-src 'self';");
-    expect(page).not.toMatch(/https?:\/\/|<style|style=|<script>/);
-    for (const [, path] of page.matchAll(/(?:src|href)="(\/queues\/static\/[^"]+)"/g))
-      expect((await operator.fetch(path!)).status, path).toBe(200);
-    expect((await operator.fetch('/queues/static/..%2f..%2fpackage.json')).status).toBe(404);
+    for (const path of ['/letters/jobs', '/nights/jobs?state=lost', '/nights/jobs?from=-1'])
+      expect((await operator.fetch(`/api/queues${path}`)).status, path).toBe(400);
+    const send = async (path: string) =>
+      (await operator.fetch(`/api/queues${path}`, { method: 'POST', body: '{}' })).status;
+    expect(await send('/letters/pause')).toBe(400);
+    expect(await send('/nights/jobs/%00/remove')).toBe(400);
+    expect(await send('/nights/jobs')).toBe(404);
+    expect(await send('/nights/jobs/no-such-job/remove')).toBe(404);
   });
 });

@@ -74,8 +74,8 @@ describe('while the audit trail takes nothing', () => {
   });
 
   it('no queue is changed', async () => {
-    expect((await operator.fetch('/queues/api/queues/nights/pause', { method: 'PUT' })).status).toBe(500);
-    const { queues } = await operator.json<{ queues: { name: string; isPaused: boolean }[] }>('/queues/api/queues');
+    expect((await post('/api/queues/nights/pause', {})).status).toBe(500);
+    const { queues } = await operator.json<{ queues: { name: string; isPaused: boolean }[] }>('/api/queues');
     expect(queues.find(({ name }) => name === 'nights')).toMatchObject({ isPaused: false });
   });
 });

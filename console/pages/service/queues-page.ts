@@ -1,0 +1,122 @@
+import type { Json } from '../../answers/json.ts';
+import type { JobPage, QueueList, QueueSummary } from '../../answers/queue-answers.ts';
+import {
+  ActionButton,
+  Empty,
+  Field,
+  Name,
+  Page,
+  Pager,
+  Read,
+  Section,
+  State,
+  Table,
+  When,
+} from '../shell/components.ts';
+import { useReading } from '../shell/reading.ts';
+import { sendJson } from '../shell/request.ts';
+import { goTo, Link, usePlace, withQuery } from '../shell/router.ts';
+import { asWords, formatCount } from '../shell/text.ts';
+import { html, type VNode } from '../shell/view.ts';
+
+type JobState = keyof QueueSummary['counts'];
+type ListedJob = Json<JobPage>['jobs'][number];
+
+/** States of jobs by the titles of their columns. */
+const stateTitles: Readonly<Record<JobState, string>> = {
+  waiting: 'Waiting',
+  active: 'Active',
+  delayed: 'Delayed',
+  'waiting-children': 'Waiting for others',
+  completed: 'Completed',
+  failed: 'Failed',
+};
+const states = Object.keys(stateTitles) as JobState[];
+
+/** The queues of the service, and the jobs of one of them in one state. */
+export default function QueuesPage(): VNode {
+  const { query } = usePlace();
+  const reading = useReading<QueueList>('/api/queues');
+  const queue = query.get('queue');
+  return html`<${Page} title="Queues" lead="Jobs of the workers. What is due is in the database: a job that is lost or removed is queued again from there while it is due."
+    actions=${html`<button type="button" onClick=${reading.readAgain}>Read again</button>`}>
+    <${Read} reading=${reading} what="the queues" show=${(list: Json<QueueList>) => html`<${QueueTable} list=${list} onChanged=${reading.readAgain} />`} />
+    ${queue === null ? null : html`<${Jobs} key=${queue} queue=${queue} onChanged=${reading.readAgain} />`}
+  </${Page}>`;
+}
+
+function QueueTable({ list: { backend, queues }, onChanged }: { list: Json<QueueList>; onChanged: () => void }): VNode {
+  const change = async ({ name, isPaused }: Json<QueueSummary>) => {
+    await sendJson('POST', `/api/queues/${name}/${isPaused ? 'resume' : 'pause'}`);
+    onChanged();
+  };
+  return html`<${Section} title=${`In ${backend === 'redis' ? 'Redis' : 'PostgreSQL'}`}><${Table} caption="Queues" rows=${queues} keyOf=${({ name }: Json<QueueSummary>) => name} columns=${[
+    {
+      title: 'Queue',
+      show: ({ name }: Json<QueueSummary>) => html`<${Link} href=${`/queues?queue=${name}`}>${name}</${Link}>`,
+    },
+    ...states.map((state) => ({
+      title: stateTitles[state],
+      isNumber: true,
+      show: ({ name, counts }: Json<QueueSummary>) =>
+        counts[state] === 0
+          ? '0'
+          : html`<${Link} href=${`/queues?queue=${name}&state=${state}`}>${formatCount(counts[state])}</${Link}>`,
+    })),
+    { title: 'Workers', isNumber: true, show: ({ workers }: Json<QueueSummary>) => workers },
+    {
+      title: 'State',
+      show: ({ isPaused }: Json<QueueSummary>) => html`<${State} name=${isPaused ? 'suspended' : 'running'} />`,
+    },
+    {
+      title: 'Change',
+      show: (queue: Json<QueueSummary>) =>
+        html`<${ActionButton} act=${() => change(queue)}>${queue.isPaused ? 'Resume' : 'Pause'} ${queue.name}</${ActionButton}>`,
+    },
+  ]} /></${Section}>`;
+}
+
+function Jobs({ queue, onChanged }: { queue: string; onChanged: () => void }): VNode {
+  const place = usePlace();
+  const [state, from] = [place.query.get('state') ?? 'failed', place.query.get('from') ?? '0'];
+  const reading = useReading<JobPage>(
+    `/api/queues/${encodeURIComponent(queue)}/jobs?${new URLSearchParams({ state, from }).toString()}`,
+  );
+  const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }) =>
+    goTo(withQuery(place, { state: currentTarget.value, from: null }), { replace: true });
+  const change = async (id: string, path: 'run' | 'remove') => {
+    await sendJson('POST', `/api/queues/${encodeURIComponent(queue)}/jobs/${encodeURIComponent(id)}/${path}`);
+    reading.readAgain();
+    onChanged();
+  };
+  return html`<${Section} title=${`Jobs of ${queue}`}>
+    <form class="filters" aria-label="Filters" onSubmit=${(event: Event) => event.preventDefault()}>
+      <${Field} label="State">${(ids: object) => html`<select value=${state} onChange=${choose} ...${ids}>${states.map((each) => html`<option value=${each} selected=${each === state}>${asWords(stateTitles[each])}</option>`)}</select>`}</${Field}>
+    </form>
+    <${Read} reading=${reading} what="the jobs" show=${({ jobs, next }: Json<JobPage>) => html`
+      ${
+        jobs.length === 0
+          ? html`<${Empty} title="No job is in this state." />`
+          : html`<${Table} caption=${`Jobs of ${queue}`} rows=${jobs} keyOf=${({ id }: ListedJob) => id} columns=${[
+              { title: 'Job', show: ({ id }: ListedJob) => html`<code>${id}</code>` },
+              {
+                title: 'What',
+                show: ({ name, payload }: ListedJob) =>
+                  html`${name} <code><${Name} text=${JSON.stringify(payload)} /></code>`,
+              },
+              { title: 'Queued', show: ({ queuedAt }: ListedJob) => html`<${When} at=${queuedAt} />` },
+              { title: 'Ended', show: ({ endedAt }: ListedJob) => html`<${When} at=${endedAt} />` },
+              { title: 'Tries', isNumber: true, show: ({ tries }: ListedJob) => tries },
+              { title: 'Reason', show: ({ reason }: ListedJob) => html`<${Name} text=${reason} />` },
+              {
+                title: 'Change',
+                show: ({ id }: ListedJob) => html`<span class="actions">
+                  ${state === 'failed' || state === 'delayed' ? html`<${ActionButton} act=${() => change(id, 'run')}>${state === 'failed' ? 'Retry' : 'Run now'}</${ActionButton}>` : null}
+                  ${state === 'active' ? null : html`<${ActionButton} kind="danger" act=${() => change(id, 'remove')}>Remove</${ActionButton}>`}
+                </span>`,
+              },
+            ]} />`
+      }
+      <${Pager} next=${next} isFirst=${from === '0'} onFirst=${() => goTo(withQuery(place, { from: null }))} onNext=${(at: string) => goTo(withQuery(place, { from: at }))} />`} />
+  </${Section}>`;
+}
