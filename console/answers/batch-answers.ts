@@ -24,7 +24,7 @@ import type { requestRetry } from '../../jobs/queues/verification-producer.ts';
 
 export type { BatchState };
 
-/** A batch as pages are told it. */
+/** A batch as pages read it. */
 export type BatchAnswer = ReturnType<typeof batchOf>;
 
 function batchOf({ settingsSha256: _settings, batchId: _batchId, ...batch }: Batch) {

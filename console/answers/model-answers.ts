@@ -112,7 +112,7 @@ export type ShownModel = ListedModel &
     readonly defaults: readonly DefaultChange[];
   };
 
-/** What the page of a model is told of it. */
+/** Reads what the page of a model shows. */
 export async function readModel(db: Queryable, entry: RegistryEntry): Promise<ShownModel> {
   const { model, manifest, manifestSha256, directory } = entry;
   return {
@@ -186,10 +186,10 @@ export async function readReport(db: Queryable, reportId: number): Promise<Store
 /** Flips and recordings without a comparison that a page shows; the command prints the whole report. */
 const rowsShownMax = 100;
 
-/** A report as its page is told it: without the points of the picture, and with the first of its lists. */
+/** A report as its page shows it: without the points of the picture, and with the first of its lists. */
 export type ShownReport = Omit<StoredReport, 'report'> & Omit<DriftReport, 'points'> & { readonly pointsDrawn: number };
 
-/** What the page of a report is told of it. */
+/** What the page of a report shows. */
 export function shownReport({ report, ...facts }: StoredReport): ShownReport {
   const { points, flips, notCompared, ...rest } = report;
   return {

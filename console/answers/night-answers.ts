@@ -14,7 +14,7 @@ export const historyDays = 30;
 /** Most nights that are listed of the days that are read; the history itself counts all. */
 export const nightsMax = 200;
 
-/** What became of an artefact on a day. `stale`: the build failed, and readers keep the version before. */
+/** The outcome of an artefact on a day. `stale`: the build failed, and readers keep the version before. */
 export type CellState = 'published' | 'unchanged' | 'stale' | 'failed' | 'running';
 
 /** One artefact on one day, by the latest night of the day that was to build it. */

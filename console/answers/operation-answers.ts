@@ -9,7 +9,7 @@ import type { requestBranding } from '../../jobs/queues/branding-producer.ts';
 export type { OperationKind };
 export type { Operation, OperationRow } from '../../pipelines/branding/operation.ts';
 
-/** What an operation came to: its outcome, or its state where there is none. */
+/** The outcome of an operation, or its state while there is none. */
 export const OPERATION_STANDINGS = [
   'queued',
   'approved',

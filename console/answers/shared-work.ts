@@ -4,9 +4,9 @@ export interface SharedWorkOptions<Result> {
   readonly signal: AbortSignal;
   /** Results that are kept, with those that are being made; the latest used stay. */
   readonly keptMax: number;
-  /** Milliseconds without a user after which a result is let go of; absent: none. */
+  /** Milliseconds without a user after which a result is released; absent: never. */
   readonly idleMs?: number;
-  /** Told of a result that nobody uses and that is not kept any more. */
+  /** Called with a result that has no user and is not kept any more. */
   readonly onGone?: (result: Result) => void;
 }
 
@@ -33,7 +33,7 @@ export class SharedWork<Result> {
 
   /**
    * The result for a key, which may be used until `signal` fires. Work ends when the signals of all who wait for it have fired.
-   * @throws what the work throws, which the next one to ask tries anew
+   * @throws what the work throws; the next request tries it again
    */
   take(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const held = this.held.get(key) ?? this.begin(key, work);
@@ -45,13 +45,13 @@ export class SharedWork<Result> {
     return held.result;
   }
 
-  /** Lets go of a result, when the last who uses it has left; who asks for it from now on has it made anew. */
+  /** Releases a result when its last user has left; later requests have it made again. */
   forget(key: string): void {
     const held = this.held.get(key);
     if (held !== undefined) this.drop(key, held);
   }
 
-  /** Lets go of the result that was not used for the longest time; false if all are in use. */
+  /** Releases the result that was not used for the longest time; false if all are in use. */
   forgetOldestUnused(): boolean {
     const unused = [...this.held].find(([, { users }]) => users === 0);
     if (unused === undefined) return false;

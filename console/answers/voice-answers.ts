@@ -71,7 +71,7 @@ export async function readEnrolmentLimits({
   return { ...enrolmentLimits, fileBytesMax: audioBytesMax, model: name, identityThreshold };
 }
 
-/** What a comparison of a recording with a voiceprint came to, as it was stored. */
+/** The stored outcome of a comparison of a recording with a voiceprint. */
 export interface StoredComparison {
   readonly verificationId: string;
   readonly verifiedAt: Date;

@@ -90,7 +90,7 @@ export async function recordEvent(
 /** An event with its action in words. */
 export type ShownEvent = ConsoleEvent & { readonly what: string };
 
-/** What the page of the trail is told of an event. */
+/** An event as the page of the trail shows it. */
 export function shownEvent(event: ConsoleEvent): ShownEvent {
   return { ...event, what: ACTIONS[event.action] };
 }

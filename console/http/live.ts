@@ -10,7 +10,7 @@ import { shareReading, type LiveReading } from './live-reading.ts';
 /** Milliseconds between two looks. */
 const lookMs = 1000;
 
-/** A comment line is sent after so many looks without a change, so that proxies do not take the connection for dead. */
+/** Reads without a change after which a comment line is sent, so that proxies do not take the connection for dead. */
 const quietLooksMax = 15;
 
 /** Live connections of the whole process, and of one user: each looks after its session once a second. */
@@ -92,7 +92,7 @@ async function follow<Value>(
       } else if (++quiet % quietLooksMax === 0) raw.write(': still here\n\n');
       if (isLastOne) break;
       await sleep(lookMs, undefined, { signal: stopped });
-      if (!(await request.isStillAllowed())) return; // without `end`: the browser asks again, and is told why not
+      if (!(await request.isStillAllowed())) return; // without `end`: the browser asks again, and the answer says why not
       value = await reading.next();
     }
     if (!stopped.aborted) raw.write('event: end\ndata: {}\n\n'); // else the browser asks again

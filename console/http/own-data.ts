@@ -47,7 +47,7 @@ export async function readSeenOperation(
   return operation;
 }
 
-/** Agencies are told why a letter was decided, and not by whom. */
+/** Agencies see why a letter was decided, not by whom. */
 export function withoutDecider<Letter extends LetterRecord>(request: FastifyRequest, letter: Letter): Letter {
   return userOf(request).role === 'agency' ? { ...letter, decidedBy: null } : letter;
 }

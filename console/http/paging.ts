@@ -1,4 +1,4 @@
-/** A page of a list: at most so many, and where the next one begins if there may be one. `rows` has one row more than the page if there is one. */
+/** A page of a list, and where the next one begins; null at the end. `rows` has one row more than the page where there is a next one. */
 export function pageOf<Row>(
   rows: readonly Row[],
   limit: number,

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isServiceError, ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { isConnectionLoss, unavailable } from '../../runtime/postgres.ts';
 
-/** An error as the pages are told it (RFC 9457): users of the console see what was wrong and what to do, never a cause. */
+/** An error as the console answers it (RFC 9457): what is wrong and what to do, never a cause. */
 export interface ConsoleProblem {
   readonly title: string;
   readonly status: number;

@@ -4,11 +4,11 @@ import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 export interface TurnLimits {
   readonly runningMax: number;
   readonly waitingMax: number;
-  /** What one more is told. */
+  /** The error for a request that finds all places taken. */
   readonly refusal: { readonly code: ErrorCode; readonly operation: string; readonly problem: string };
 }
 
-/** Lets so many run at a time, and so many wait. */
+/** Limits how many run at a time, and how many wait. */
 export class Turns {
   private readonly limits: TurnLimits;
   private readonly waiting = new Set<() => void>();

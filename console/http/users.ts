@@ -153,7 +153,7 @@ export interface ComparedUser extends Pick<ConsoleUser, 'name' | 'role'> {
   readonly passwordHash: string;
 }
 
-/** What a name and a password came to. */
+/** The outcome of comparing a name and a password. */
 export interface FoundUser {
   /** Undefined if nobody has the name, or the password is another one. */
   readonly user: ComparedUser | undefined;

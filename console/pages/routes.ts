@@ -2,7 +2,7 @@ import type { LeastRole, Role } from '../answers/session-answers.ts';
 import { mayActAs } from './shell/roles.ts';
 import type { Route } from './shell/router.ts';
 import type { ComponentType } from './shell/view.ts';
-import { WaitingCount } from './branding/waiting-count.ts';
+import { WaitingCount } from './letters/waiting-count.ts';
 
 /** Every page of the console. */
 export const routes: readonly Route[] = [
@@ -21,16 +21,16 @@ export const routes: readonly Route[] = [
   { path: '/disputes/:id', load: () => import('./numbers/dispute-page.ts') },
   { path: '/feeds', load: () => import('./numbers/feeds-page.ts') },
   { path: '/feeds/:id', load: () => import('./numbers/feed-page.ts') },
-  { path: '/brands', load: () => import('./branding/brands-page.ts') },
-  { path: '/new-brand', load: () => import('./branding/brand-new-page.ts') },
-  { path: '/brands/:handle', load: () => import('./branding/brand-page.ts') },
-  { path: '/brands/:handle/update', load: () => import('./branding/brand-update-page.ts') },
-  { path: '/letters', load: () => import('./branding/letters-page.ts') },
-  { path: '/letters/:id', load: () => import('./branding/letter-page.ts') },
-  { path: '/review', load: () => import('./branding/review-page.ts') },
-  { path: '/review/letters/:id', load: () => import('./branding/review-letter-page.ts') },
-  { path: '/operations', load: () => import('./branding/operations-page.ts') },
-  { path: '/operations/:id', load: () => import('./branding/operation-page.ts') },
+  { path: '/brands', load: () => import('./brands/brands-page.ts') },
+  { path: '/new-brand', load: () => import('./brands/brand-new-page.ts') },
+  { path: '/brands/:handle', load: () => import('./brands/brand-page.ts') },
+  { path: '/brands/:handle/update', load: () => import('./brands/brand-update-page.ts') },
+  { path: '/letters', load: () => import('./letters/letters-page.ts') },
+  { path: '/letters/:id', load: () => import('./letters/letter-page.ts') },
+  { path: '/review', load: () => import('./letters/review-page.ts') },
+  { path: '/review/letters/:id', load: () => import('./letters/review-letter-page.ts') },
+  { path: '/operations', load: () => import('./brands/operations-page.ts') },
+  { path: '/operations/:id', load: () => import('./brands/operation-page.ts') },
   { path: '/voices', load: () => import('./voices/voices-page.ts') },
   { path: '/voices/:id', load: () => import('./voices/voice-page.ts') },
   { path: '/models', load: () => import('./voices/models-page.ts') },

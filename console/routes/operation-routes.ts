@@ -47,10 +47,10 @@ const submission = z.strictObject({
   request: z.string(),
 });
 
-/** `/api/operations`: requests for branding, handed in as the CLI hands them in, and what became of each. */
+/** `/api/operations`: requests for branding, submitted as the CLI submits them, and the outcome of each. */
 export function registerOperationRoutes(app: FastifyInstance, work: ConsoleWork): void {
   const { db, config } = work;
-  const fileBytesMax = Math.max(config.letterBytesMax, config.numbersFileBytesMax) + 1; // which of the two it is over is told by its own error
+  const fileBytesMax = Math.max(config.letterBytesMax, config.numbersFileBytesMax) + 1; // its own error says which of the two it exceeds
   app.get('/api/operations', { config: { access: 'viewer', forAgencies: true } }, async (request) => {
     const { owner, ...query } = parseBody(listQuery, request.query);
     const { rows: operations, next } = pageOf(

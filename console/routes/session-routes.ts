@@ -31,7 +31,7 @@ const credentials = z.strictObject({
 /** Comparisons of passwords at a time: each takes 128 MiB. */
 const comparisonsMax = 2;
 
-/** Log-ins that wait for their comparison; one more is told to come back. */
+/** Log-ins that wait for their comparison; one more is refused for the moment. */
 const waitingMax = 20;
 
 /** Addresses and names whose tries are counted; more in a minute than the comparisons of that minute by far. */

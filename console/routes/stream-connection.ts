@@ -172,7 +172,7 @@ export class StreamConnection {
     if (waitMs > 0) await sleep(waitMs); // the next message is taken then, and none is read meanwhile
   }
 
-  /** After the end nothing may come; what is underway when an error was told is passed over. */
+  /** After the end nothing may come; what arrives after an error was sent is ignored. */
   private requireOpenSocket(): void {
     const { socket } = this.options;
     if (socket.readyState === socket.OPEN)
@@ -227,7 +227,7 @@ export class StreamConnection {
     if (socket.bufferedAmount > this.limits.streamUnsentBytesMax) this.cutOff();
   }
 
-  /** A client that reads nothing is not told why. */
+  /** A client that reads nothing cannot receive the reason. */
   private cutOff(): void {
     this.options.log.warn(
       { code: 'stream_not_read' satisfies ServiceError['code'] },

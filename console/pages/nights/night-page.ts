@@ -12,7 +12,7 @@ import { Link, type PageProps } from '../shell/router.ts';
 import { formatBytes, formatCount, formatSeconds } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
-/** One night: what was asked, what became of each artefact, and where the time went. */
+/** One night: what was asked, the outcome of each artefact, and the time of each stage. */
 export default function NightPage({ params }: PageProps): VNode {
   const path = `/api/nights/${encodeURIComponent(params['run']!)}`;
   const first = useReading<NightDetail>(path);
@@ -26,14 +26,14 @@ export default function NightPage({ params }: PageProps): VNode {
   const choices = (reading.value?.builds ?? []).map(nameOf);
   return html`<${Page} title=${title} lead=${html`<${Link} href="/nights">All nights</${Link}>`}
     actions=${mayDo('operator') && reading.value !== undefined ? html`<${RunNight} choices=${choices} only=${reading.value.night.only ?? ''} label=${runLabel(reading.value.night)} />` : null}>
-    <${Read} reading=${reading} what="the night" show=${(told: Json<NightDetail>) => html`<div class="nights-parts">
-      ${isOpen ? html`<div class="nights-now"><${LiveMark} isLive=${live.isLive} />${told.night.state === 'finished' ? html`<span>The night is finished.</span>` : html`<${NightProgress} night=${progressOf(told)} />`}</div>` : null}
-      <${Troubles} told=${told} />
-      <${NightFacts} told=${told} />
-      <${Builds} told=${told} />
-      ${told.builds.length === 0 ? null : html`<${Section} title="Timings"><${NightTimeline} night=${told.night} builds=${told.builds} /></${Section}>`}
-      ${told.lapsed.length === 0 ? null : html`<${Lapsed} lapsed=${told.lapsed} />`}
-      ${told.others.length === 0 ? null : html`<${Section} title=${`Other nights of ${told.night.date}`}><${NightTable} nights=${told.others} /></${Section}>`}
+    <${Read} reading=${reading} what="the night" show=${(detail: Json<NightDetail>) => html`<div class="nights-parts">
+      ${isOpen ? html`<div class="nights-now"><${LiveMark} isLive=${live.isLive} />${detail.night.state === 'finished' ? html`<span>The night is finished.</span>` : html`<${NightProgress} night=${progressOf(detail)} />`}</div>` : null}
+      <${Troubles} detail=${detail} />
+      <${NightFacts} detail=${detail} />
+      <${Builds} detail=${detail} />
+      ${detail.builds.length === 0 ? null : html`<${Section} title="Timings"><${NightTimeline} night=${detail.night} builds=${detail.builds} /></${Section}>`}
+      ${detail.lapsed.length === 0 ? null : html`<${Lapsed} lapsed=${detail.lapsed} />`}
+      ${detail.others.length === 0 ? null : html`<${Section} title=${`Other nights of ${detail.night.date}`}><${NightTable} nights=${detail.others} /></${Section}>`}
     </div>`} />
   </${Page}>`;
 }
@@ -50,7 +50,7 @@ function progressOf({ night, builds }: Json<NightDetail>): Parameters<typeof Nig
 }
 
 /** What went wrong, each with what to do. */
-function Troubles({ told: { night, builds } }: { told: Json<NightDetail> }): VNode | null {
+function Troubles({ detail: { night, builds } }: { detail: Json<NightDetail> }): VNode | null {
   const failed = builds.filter((build) => build.failure !== null);
   const differing = builds.filter(({ segmentsDiffering }) => (segmentsDiffering ?? 0) > 0);
   if (night.failure === null && failed.length === 0 && differing.length === 0) return null;
@@ -77,7 +77,7 @@ function isHeld({ code }: Json<FailureFacts>): boolean {
   return code === 'artefact_held' || code === 'artefact_shrunk';
 }
 
-/** Builds that failed for the same reason are told together: there may be 250. */
+/** Builds that failed for the same reason are shown together: there may be 250. */
 function sameFailures(
   failed: readonly Json<NightBuild>[],
 ): { readonly failure: Json<FailureFacts>; readonly names: string[] }[] {
@@ -101,7 +101,7 @@ function Failure({ what, failure: { code, reason, advice } }: { what: string; fa
   return html`<div><p><strong>${what}: <${Name} text=${reason} /></strong> <code>${code}</code></p>${advice === null ? null : html`<p>What to do: ${advice}</p>`}</div>`;
 }
 
-function NightFacts({ told: { night, builds } }: { told: Json<NightDetail> }): VNode {
+function NightFacts({ detail: { night, builds } }: { detail: Json<NightDetail> }): VNode {
   const count = (state: Json<NightBuild>['state']) => builds.filter((build) => build.state === state).length;
   return html`<${Section} title="The night"><${Facts} entries=${[
     ['Outcome', html`<${State} name=${night.outcome ?? night.state} />`],
@@ -121,7 +121,7 @@ function NightFacts({ told: { night, builds } }: { told: Json<NightDetail> }): V
   ]} /></${Section}>`;
 }
 
-function Builds({ told: { night, builds } }: { told: Json<NightDetail> }): VNode {
+function Builds({ detail: { night, builds } }: { detail: Json<NightDetail> }): VNode {
   if (builds.length === 0)
     return html`<${Section} title="Artefacts"><${Empty} title="No file was counted yet.">${night.state === 'finished' ? 'The night ended before it knew what to build.' : 'They are shown when a worker has opened the night.'}</${Empty}></${Section}>`;
   return html`<${Section} title="Artefacts"><${Table} caption="Artefacts of the night" rows=${builds} keyOf=${nameOf} columns=${[

@@ -11,7 +11,7 @@ import { goTo, Link, usePlace, withQuery } from '../shell/router.ts';
 import { formatCount, formatSeconds } from '../shell/text.ts';
 import { html, useEffect, type Shown, type VNode } from '../shell/view.ts';
 
-/** What became of each artefact on each day. */
+/** The outcome of each artefact on each day. */
 export default function NightsPage(): VNode {
   const place = usePlace();
   const before = place.query.get('before');
@@ -25,7 +25,7 @@ export default function NightsPage(): VNode {
     if (isNextDay) reading.readAgain();
   }, [isNextDay]);
   const choices = artefactsOf(reading.value);
-  return html`<${Page} title="Nights" lead="What became of each artefact, night by night. Days are those of the nights, in UTC, the newest first."
+  return html`<${Page} title="Nights" lead="The outcome of each artefact, night by night. Days are those of the nights, in UTC, the newest first."
     actions=${mayDo('operator') ? html`<${RunNight} choices=${choices} label="Run a night" />` : null}>
     <${Read} reading=${reading} what="the history" show=${(history: Json<NightHistory>) => html`
       ${before === null ? html`<${Running} history=${live.value ?? history} isLive=${live.isLive} />` : null}

@@ -7,7 +7,7 @@ import { getJson, sendJson } from '../shell/request.ts';
 import { useReading } from '../shell/reading.ts';
 import type { PageProps } from '../shell/router.ts';
 import { html, useState, type VNode } from '../shell/view.ts';
-import { countAgain } from '../branding/waiting-count.ts';
+import { countAgain } from '../letters/waiting-count.ts';
 
 /** A dispute, for the person who decides it. */
 export default function DisputePage({ params }: PageProps): VNode {

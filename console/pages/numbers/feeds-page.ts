@@ -1,13 +1,25 @@
-import type { FeedArrivals, FeedLoad, FeedLoads } from '../../answers/feed-answers.ts';
+import type { FeedArrivals, FeedLoad, FeedLoads, SubmittedFeed } from '../../answers/feed-answers.ts';
 import type { Json } from '../../answers/json.ts';
 import { ChoiceFilter, Filters, Paging, queryOf } from '../shell/brand-filters.ts';
-import { Empty, Name, Notice, Page, Read, Section, State, Table, When } from '../shell/components.ts';
-import { FeedUpload } from './feed-upload.ts';
+import {
+  Empty,
+  Name,
+  Notice,
+  Page,
+  Read,
+  Section,
+  State,
+  Table,
+  When,
+  ActionButton,
+  Dialog,
+  Field,
+} from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
-import { mayDo } from '../shell/request.ts';
-import { Link, usePlace } from '../shell/router.ts';
+import { mayDo, sendForm } from '../shell/request.ts';
+import { Link, usePlace, goTo } from '../shell/router.ts';
 import { formatCount, visible } from '../shell/text.ts';
-import { html, type VNode } from '../shell/view.ts';
+import { html, type VNode, useState } from '../shell/view.ts';
 
 const states = ['queued', 'running', 'held', 'done', 'failed', 'discarded'];
 
@@ -79,4 +91,35 @@ function Loads({ page: { loads, next } }: { page: Json<FeedLoads> }): VNode {
     { title: 'By', show: ({ submittedBy }: Json<FeedLoad>) => html`<${Name} text=${submittedBy} />` },
     { title: 'File', show: ({ fileName }: Json<FeedLoad>) => visible(fileName) },
   ]} /></div><${Paging} next=${next} cursor="before" />` as VNode;
+}
+
+const feeds = ['complaints', 'reputation', 'directory'];
+
+/** A button that asks for a file and its feed, hands it in, and shows its load. */
+function FeedUpload(): VNode {
+  const [isOpen, setOpen] = useState(false);
+  return html`<span>
+    <button type="button" class="primary" onClick=${() => setOpen(true)}>Load a file</button>
+    <${Dialog} title="Load a file" isOpen=${isOpen} onClose=${() => setOpen(false)}><${UploadForm} onLeave=${() => setOpen(false)} /></${Dialog}>
+  </span>`;
+}
+
+function UploadForm({ onLeave }: { onLeave: () => void }): VNode {
+  const [feed, setFeed] = useState(feeds[0]!);
+  const [source, setSource] = useState('');
+  const [file, setFile] = useState<File | null>(null);
+  const load = async () => {
+    const form = new FormData();
+    form.set('feed', feed);
+    form.set('options', JSON.stringify(source.trim() === '' ? {} : { source: source.trim() }));
+    form.set('file', file!);
+    const { loadId } = await sendForm<SubmittedFeed>('/api/feeds/loads', form);
+    goTo(`/feeds/${loadId}`);
+  };
+  return html`
+    <p>CSV or TSV, plain or gzipped. Files in other shapes need the options of the command line.</p>
+    <${Field} label="Feed">${(ids: object) => html`<select value=${feed} onChange=${({ target }: Event) => setFeed((target as HTMLSelectElement).value)} ...${ids}>${feeds.map((name) => html`<option value=${name}>${name}</option>`)}</select>`}</${Field}>
+    <${Field} label="Source" hint="Which provider it is from, if there are several.">${(ids: object) => html`<input type="text" maxlength="40" autocomplete="off" value=${source} onInput=${({ target }: Event) => setSource((target as HTMLInputElement).value)} ...${ids} />`}</${Field}>
+    <${Field} label="File">${(ids: object) => html`<input type="file" onChange=${({ target }: Event) => setFile((target as HTMLInputElement).files?.[0] ?? null)} ...${ids} />`}</${Field}>
+    <div class="actions"><button type="button" onClick=${onLeave}>Cancel</button><${ActionButton} kind="primary" busyText="Sending …" disabled=${file === null} act=${load}>Load the file</${ActionButton}></div>` as VNode;
 }

@@ -11,7 +11,7 @@ export interface StreamRequest {
   readonly name: string;
 }
 
-/** Who is told what comes. */
+/** What is called with the messages of the service. */
 export interface StreamListener {
   onReady(facts: { readonly model: string; readonly thresholds: Scores; readonly secondsMax: number }): void;
   onWindow(window: Json<ScoredWindow>): void;

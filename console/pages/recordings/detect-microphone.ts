@@ -127,7 +127,7 @@ export function Microphone({
   </div>`;
 }
 
-/** A window that is told again takes the place of the earlier one: more was heard of the voice in it. */
+/** A window that is sent again replaces the earlier one: it was scored with more of the voice. */
 function withWindow(windows: readonly Json<ScoredWindow>[], window: Json<ScoredWindow>): readonly Json<ScoredWindow>[] {
   const others = windows.filter(({ channel, start }) => channel !== window.channel || start !== window.start);
   return [...others, window].sort((a, b) => a.start - b.start);

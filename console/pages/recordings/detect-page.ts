@@ -1,15 +1,14 @@
-import type { DetectionFacts } from '../../answers/detection-answers.ts';
-import type { Json } from '../../answers/json.ts';
+import type { DetectionFacts, HandedIn } from '../../answers/detection-answers.ts';
 import type { LiveVerification } from '../../answers/verification-answers.ts';
 import { Field, Notice, Page, ProblemNotice, Read, Section } from '../shell/components.ts';
 import { Microphone } from './detect-microphone.ts';
-import { handIn } from './detect-upload.ts';
 import { useLive, useReading } from '../shell/reading.ts';
-import { asProblem, type Problem } from '../shell/request.ts';
+import { asProblem, csrfToken, Problem, readProblem } from '../shell/request.ts';
 import { goTo, Link, usePlace, withQuery } from '../shell/router.ts';
 import { formatBytes, visible } from '../shell/text.ts';
 import { NoWorkerNotice, VerificationResult } from './verification-result.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
+import type { Json } from '../../answers/json.ts';
 
 type Channels = 'apart' | 'mixed';
 
@@ -141,4 +140,52 @@ function Result({ id, known }: { id: string; known: Json<DetectionFacts> }): VNo
       <p class="hint">${visible(live.verification.source)}${live.verification.model === null ? '' : `, by ${live.verification.model}`}</p>
       <${VerificationResult} live=${live} voiceSecondsMin=${voiceSecondsMin} />`} />
   </${Section}>`;
+}
+
+/** What is asked of a recording. */
+interface DetectionRequest {
+  readonly file: File;
+  readonly model: string;
+  readonly channels: 'apart' | 'mixed';
+  /** The same key gives the same verification, however often it is sent. */
+  readonly key: string;
+}
+
+/**
+ * Hands a recording in, and tells how much of it is up. `fetch` does not say that.
+ * @throws Problem
+ */
+function handIn(
+  { file, model, channels, key }: DetectionRequest,
+  onSent: (share: number) => void,
+  signal: AbortSignal,
+): Promise<Json<HandedIn>> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ key, model, channels })) form.set(name, value);
+  form.set('file', file);
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', '/api/detection');
+    request.setRequestHeader('X-CSRF-Token', csrfToken());
+    request.upload.addEventListener('progress', ({ loaded, total }) => onSent(total === 0 ? 0 : loaded / total));
+    request.addEventListener('load', () => {
+      if (request.status === 200) return resolve(JSON.parse(request.responseText) as Json<HandedIn>);
+      void readProblem(new Response(request.responseText, { status: request.status })).then(reject);
+    });
+    request.addEventListener('error', () =>
+      reject(
+        new Problem({
+          status: 0,
+          code: 'unreachable',
+          detail: 'The recording could not be sent to its end.',
+          hint: 'Check the network, and that the file is not larger than the limit; then try again.',
+        }),
+      ),
+    );
+    request.addEventListener('abort', () =>
+      reject(new Problem({ status: 0, code: 'given_up', detail: 'The upload was stopped.', hint: null })),
+    );
+    signal.addEventListener('abort', () => request.abort(), { once: true });
+    request.send(form);
+  });
 }

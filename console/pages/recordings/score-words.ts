@@ -112,7 +112,7 @@ export function adviseOnReason({ reason, retryHelps }: Json<ReasonFacts>, voiceS
     : 'Hand in another file; docs/audio-formats.md says what is read.';
 }
 
-/** A state that is not an outcome yet, in words for whoever waits. */
+/** A state that is not an outcome yet, in words for those who wait. */
 export function describeWaiting(state: VerificationState): string {
   return state === 'performing' ? 'The recording is being scored.' : 'The recording waits for its turn.';
 }

@@ -22,7 +22,7 @@ export function NoWorkerNotice(): VNode {
   return html`<${Notice} kind="warn"><p><strong>No worker runs.</strong> What was handed in is kept and waits. Start one on the machine of the service: <code>caller-trust start</code>, or the process <code>worker</code> alone.</p></${Notice}>`;
 }
 
-/** What a verification came to, in words for people, from its first moment to its end. */
+/** The state and then the outcome of a verification, in words for people. */
 export function VerificationResult({
   live: { verification, workerConnected },
   voiceSecondsMin = null,

@@ -37,19 +37,15 @@ const states = Object.keys(stateTitles) as JobState[];
 export default function QueuesPage(): VNode {
   const { query } = usePlace();
   const reading = useReading<QueueList>('/api/queues');
-  const queue = query.get('queue');
+  const chosen = reading.value?.queues.find(({ name }) => name === query.get('queue'));
   return html`<${Page} title="Queues" lead="Jobs of the workers. What is due is in the database: a job that is lost or removed is queued again from there while it is due."
     actions=${html`<button type="button" onClick=${reading.readAgain}>Read again</button>`}>
-    <${Read} reading=${reading} what="the queues" show=${(list: Json<QueueList>) => html`<${QueueTable} list=${list} onChanged=${reading.readAgain} />`} />
-    ${queue === null ? null : html`<${Jobs} key=${queue} queue=${queue} onChanged=${reading.readAgain} />`}
+    <${Read} reading=${reading} what="the queues" show=${(list: Json<QueueList>) => html`<${QueueTable} list=${list} />`} />
+    ${chosen === undefined ? null : html`<${Jobs} key=${chosen.name} queue=${chosen} onChanged=${reading.readAgain} />`}
   </${Page}>`;
 }
 
-function QueueTable({ list: { backend, queues }, onChanged }: { list: Json<QueueList>; onChanged: () => void }): VNode {
-  const change = async ({ name, isPaused }: Json<QueueSummary>) => {
-    await sendJson('POST', `/api/queues/${name}/${isPaused ? 'resume' : 'pause'}`);
-    onChanged();
-  };
+function QueueTable({ list: { backend, queues } }: { list: Json<QueueList> }): VNode {
   return html`<${Section} title=${`In ${backend === 'redis' ? 'Redis' : 'PostgreSQL'}`}><${Table} caption="Queues" rows=${queues} keyOf=${({ name }: Json<QueueSummary>) => name} columns=${[
     {
       title: 'Queue',
@@ -66,30 +62,34 @@ function QueueTable({ list: { backend, queues }, onChanged }: { list: Json<Queue
     { title: 'Workers', isNumber: true, show: ({ workers }: Json<QueueSummary>) => workers },
     {
       title: 'State',
-      show: ({ isPaused }: Json<QueueSummary>) => html`<${State} name=${isPaused ? 'suspended' : 'running'} />`,
-    },
-    {
-      title: 'Change',
-      show: (queue: Json<QueueSummary>) =>
-        html`<${ActionButton} act=${() => change(queue)}>${queue.isPaused ? 'Resume' : 'Pause'} ${queue.name}</${ActionButton}>`,
+      show: ({ isPaused }: Json<QueueSummary>) => html`<${State} name=${isPaused ? 'paused' : 'running'} />`,
     },
   ]} /></${Section}>`;
 }
 
-function Jobs({ queue, onChanged }: { queue: string; onChanged: () => void }): VNode {
+function Jobs({
+  queue: { name: queue, isPaused },
+  onChanged,
+}: {
+  queue: Json<QueueSummary>;
+  onChanged: () => void;
+}): VNode {
   const place = usePlace();
   const [state, from] = [place.query.get('state') ?? 'failed', place.query.get('from') ?? '0'];
-  const reading = useReading<JobPage>(
-    `/api/queues/${encodeURIComponent(queue)}/jobs?${new URLSearchParams({ state, from }).toString()}`,
-  );
+  const reading = useReading<JobPage>(`/api/queues/${queue}/jobs?${new URLSearchParams({ state, from }).toString()}`);
   const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }) =>
     goTo(withQuery(place, { state: currentTarget.value, from: null }), { replace: true });
   const change = async (id: string, path: 'run' | 'remove') => {
-    await sendJson('POST', `/api/queues/${encodeURIComponent(queue)}/jobs/${encodeURIComponent(id)}/${path}`);
+    await sendJson('POST', `/api/queues/${queue}/jobs/${encodeURIComponent(id)}/${path}`);
     reading.readAgain();
     onChanged();
   };
-  return html`<${Section} title=${`Jobs of ${queue}`}>
+  const pauseOrResume = async () => {
+    await sendJson('POST', `/api/queues/${queue}/${isPaused ? 'resume' : 'pause'}`);
+    onChanged();
+  };
+  const hasEnded = state === 'failed' || state === 'completed';
+  return html`<${Section} title=${`Jobs of ${queue}`} actions=${html`<${ActionButton} act=${pauseOrResume}>${isPaused ? 'Resume' : 'Pause'} ${queue}</${ActionButton}>`}>
     <form class="filters" aria-label="Filters" onSubmit=${(event: Event) => event.preventDefault()}>
       <${Field} label="State">${(ids: object) => html`<select value=${state} onChange=${choose} ...${ids}>${states.map((each) => html`<option value=${each} selected=${each === state}>${asWords(stateTitles[each])}</option>`)}</select>`}</${Field}>
     </form>
@@ -97,15 +97,17 @@ function Jobs({ queue, onChanged }: { queue: string; onChanged: () => void }): V
       ${
         jobs.length === 0
           ? html`<${Empty} title="No job is in this state." />`
-          : html`<${Table} caption=${`Jobs of ${queue}`} rows=${jobs} keyOf=${({ id }: ListedJob) => id} columns=${[
+          : html`<${Table} caption=${`${queue}: ${asWords(state)} jobs`} rows=${jobs} keyOf=${({ id }: ListedJob) => id} columns=${[
               { title: 'Job', show: ({ id }: ListedJob) => html`<code>${id}</code>` },
               {
                 title: 'What',
                 show: ({ name, payload }: ListedJob) =>
                   html`${name} <code><${Name} text=${JSON.stringify(payload)} /></code>`,
               },
-              { title: 'Queued', show: ({ queuedAt }: ListedJob) => html`<${When} at=${queuedAt} />` },
-              { title: 'Ended', show: ({ endedAt }: ListedJob) => html`<${When} at=${endedAt} />` },
+              {
+                title: hasEnded ? 'Ended' : 'Queued',
+                show: ({ queuedAt, endedAt }: ListedJob) => html`<${When} at=${hasEnded ? endedAt : queuedAt} />`,
+              },
               { title: 'Tries', isNumber: true, show: ({ tries }: ListedJob) => tries },
               { title: 'Reason', show: ({ reason }: ListedJob) => html`<${Name} text=${reason} />` },
               {

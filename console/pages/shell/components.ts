@@ -38,7 +38,7 @@ export function Section({ title, actions, children }: { title: string; actions?:
   </section>`;
 }
 
-/** What a reading came to: its problem, that it is on its way, or what `show` makes of the value. An older value stays in sight under a problem. */
+/** The state of a reading: its problem, that it is under way, or what `show` makes of the value. An older value stays in sight under a problem. */
 export function Read<Value>({
   reading,
   show,
@@ -150,6 +150,7 @@ const stateKinds: Record<string, 'good' | 'warn' | 'bad' | 'busy' | 'calm'> = {
   partial: 'warn',
   expiring: 'warn',
   suspended: 'warn',
+  paused: 'warn',
   undetermined: 'warn',
   excessiveNoise: 'warn',
   error: 'bad',

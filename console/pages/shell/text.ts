@@ -1,3 +1,5 @@
+import type { OperationKind } from '../../answers/operation-answers.ts';
+
 /** Bidi controls and other invisible characters, with which a name could look like another one. */
 const invisible = /[\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF\u{E0000}-\u{E007F}]/gu;
 
@@ -45,3 +47,10 @@ export function asWords(name: string): string {
     .replaceAll('_', ' ')
     .toLowerCase();
 }
+
+/** Titles of the operations, as the specification has them. */
+export const operationTitles: Readonly<Record<OperationKind, string>> = {
+  add_managed_brand: 'Add Managed Brand',
+  update_managed_brand: 'Update Managed Brand',
+  add_phone_number: 'Add Phone number for Branding',
+};

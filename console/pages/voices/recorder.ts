@@ -3,7 +3,6 @@ import { ProblemNotice } from '../shell/components.ts';
 import { asProblem, type Problem } from '../shell/request.ts';
 import { formatSeconds } from '../shell/text.ts';
 import { html, useEffect, useRef, useState, type VNode } from '../shell/view.ts';
-import { writeWav } from './wav-writing.ts';
 
 /** Longest recording of the microphone, in seconds; it ends by itself. */
 const recordingSecondsMax = 120;
@@ -89,4 +88,38 @@ export function Recorder({
 /** How loud the loudest sample of a piece is, from 0 (-60 dBFS and below) to 1. */
 function levelOf(peak: number): number {
   return Math.max(0, Math.min(1, 1 + (20 * Math.log10(peak + 1e-6)) / 60));
+}
+
+const headerBytes = 44;
+
+/** A mono WAV file (RFC 2361, the WAVE format of 1991) of samples of 16 bits. */
+function writeWav(pieces: readonly Int16Array[], sampleRate: number): Uint8Array<ArrayBuffer> {
+  const samples = pieces.reduce((sum, { length }) => sum + length, 0);
+  const file = new Uint8Array(headerBytes + 2 * samples);
+  const view = new DataView(file.buffer);
+  const text = (at: number, word: string) =>
+    file.set(
+      [...word].map((letter) => letter.charCodeAt(0)),
+      at,
+    );
+  text(0, 'RIFF');
+  view.setUint32(4, file.length - 8, true);
+  text(8, 'WAVEfmt ');
+  view.setUint32(16, 16, true);
+  view.setUint16(20, 1, true); // PCM
+  view.setUint16(22, 1, true);
+  view.setUint32(24, sampleRate, true);
+  view.setUint32(28, 2 * sampleRate, true);
+  view.setUint16(32, 2, true);
+  view.setUint16(34, 16, true);
+  text(36, 'data');
+  view.setUint32(40, 2 * samples, true);
+  let at = headerBytes;
+  for (const piece of pieces) {
+    for (const sample of piece) {
+      view.setInt16(at, sample, true);
+      at += 2;
+    }
+  }
+  return file;
 }

@@ -1,5 +1,3 @@
-import type { Json } from '../../answers/json.ts';
-import type { ShownRegistry } from '../../answers/model-answers.ts';
 import type {
   ComparisonPage,
   ShownVoiceprint,
@@ -22,7 +20,6 @@ import {
   Table,
   When,
 } from '../shell/components.ts';
-import { ModelOptions } from './model-options.ts';
 import { useReading } from '../shell/reading.ts';
 import { ReasonButton } from '../shell/reason-dialog.ts';
 import { asProblem, mayDo, sendForm, sendJson, type Problem } from '../shell/request.ts';
@@ -31,6 +28,8 @@ import { asWords, formatCount, formatScore, formatSeconds, visible } from '../sh
 import { html, useState, type VNode } from '../shell/view.ts';
 import { RecordingPicker, recordingsIn, useRecordings } from './voice-recordings.ts';
 import { ComparisonScores, ResultMeanings } from './voice-scores.ts';
+import type { Json } from '../../answers/json.ts';
+import type { ShownRegistry } from '../../answers/model-answers.ts';
 
 /** One voiceprint: the consent, comparing a recording with it, what came of earlier ones, and its history. */
 export default function VoicePage({ params: { id } }: PageProps): VNode {
@@ -195,4 +194,13 @@ function DeleteButton({ id, onDeleted }: { id: string; onDeleted: () => void }):
   return html`<${ReasonButton} label="Delete" kind="danger" title="Delete the voiceprint" confirm="Delete for good" isDanger=${true} act=${destroy}>
     <p>Its key and its bytes are destroyed for good. Consent, history and past results stay. Backups made before hold it until they age out.</p>
   </${ReasonButton}>`;
+}
+
+/** What a model may be asked for by: auto, a family, or a version; removed ones say what takes their place. */
+function ModelOptions({ list }: { list: Json<ShownRegistry> | undefined }): VNode {
+  const models = list?.models ?? [];
+  const families = models.filter(({ isDefault }) => isDefault);
+  return html`<option value="auto">auto, by the sample rate</option>
+    ${families.map(({ family, model }) => html`<option key=${family} value=${family}>${family}, now ${model}</option>`)}
+    ${models.map(({ model, state, replacedBy, fault }) => html`<option key=${model} value=${model} disabled=${state === 'removed' || fault !== null}>${model}${state === 'removed' ? `, removed: ${replacedBy ?? 'nothing'} takes its place` : fault === null ? '' : ', not usable'}</option>`)}` as VNode;
 }

@@ -6,9 +6,9 @@ import {
   LetterPages,
   waitingLettersMax,
 } from '../../../console/answers/letter-pages.ts';
-import { spread, turnedPicture } from '../../../console/pages/branding/letter-marks.ts';
+import { spread, turnedPicture } from '../../../console/pages/letters/letter-marks.ts';
 
-/** Pages of a drawing that is counted, each of so many bytes. */
+/** Pages whose drawings are counted, each of `bytes` bytes. */
 function counted(bytes = 10): { pages: LetterPages; drawn: number[]; clock: { now: number } } {
   const drawn: number[] = [];
   const clock = { now: 0 };
@@ -51,7 +51,7 @@ describe('the pages of a letter', () => {
     expect(drawn).toEqual([1, 2, 3, 2]);
   });
 
-  it('are drawn anew after they were let go of, and after a failure', async () => {
+  it('are drawn again after they were forgotten, and after a failure', async () => {
     let calls = 0;
     const pages = new LetterPages(async () => {
       calls += 1;

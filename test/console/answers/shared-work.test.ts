@@ -39,7 +39,7 @@ function useWork({ keptMax = 3, idleMs }: { keptMax?: number; idleMs?: number } 
 const user = () => new AbortController();
 
 describe('work that several ask for', () => {
-  it('is done once, and anew when its result was let go of', async () => {
+  it('is done once, and again when its result was released', async () => {
     const { shared, begun, taken } = useWork();
     const [first, second] = [await taken('a'), await taken('a')];
     expect(begun).toEqual(['a']);
@@ -70,7 +70,7 @@ describe('work that several ask for', () => {
     expect(given).toEqual(['a']);
   });
 
-  it('that failed is tried anew', async () => {
+  it('that failed is tried again', async () => {
     const { shared, begun, taken } = useWork();
     await expect(shared.take('a', user().signal, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
     await taken('a');

@@ -1,5 +1,5 @@
 import { severityRanks, marksOf, markIdOf, type Mark } from './letter-marks.ts';
-import { operationTitles } from './branding-submission.ts';
+import { operationTitles, visible } from '../shell/text.ts';
 import type { Json } from '../../answers/json.ts';
 import type {
   LetterRequest,
@@ -17,7 +17,6 @@ import { LetterViewer, type ActiveMark } from './letter-viewer.ts';
 import { LetterDecision } from './review-decision.ts';
 import { useReading } from '../shell/reading.ts';
 import { Link, type PageProps } from '../shell/router.ts';
-import { visible } from '../shell/text.ts';
 import { html, useEffect, useMemo, useRef, useState, type VNode } from '../shell/view.ts';
 
 /** The review desk with one letter on it: its pages beside what was found, and the decision. */

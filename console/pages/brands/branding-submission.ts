@@ -1,14 +1,7 @@
-import type { OperationKind, AcceptedRequest } from '../../answers/operation-answers.ts';
+import type { AcceptedRequest } from '../../answers/operation-answers.ts';
 import { Problem, asProblem, sendForm } from '../shell/request.ts';
 import { goTo } from '../shell/router.ts';
 import { useState } from '../shell/view.ts';
-
-/** Titles of the operations, as the specification has them. */
-export const operationTitles: Readonly<Record<OperationKind, string>> = {
-  add_managed_brand: 'Add Managed Brand',
-  update_managed_brand: 'Update Managed Brand',
-  add_phone_number: 'Add Phone number for Branding',
-};
 
 /** A request for branding as a form makes it. */
 export interface BrandingRequest {

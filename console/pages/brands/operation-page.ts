@@ -1,16 +1,15 @@
-import { operationTitles } from './branding-submission.ts';
+import { operationTitles, asWords, formatCount, visible } from '../shell/text.ts';
 import type { Json, Listed } from '../../answers/json.ts';
 import type { Operation, OperationRow } from '../../answers/operation-answers.ts';
 import { Paging } from '../shell/brand-filters.ts';
 import { Facts, LiveMark, Name, Notice, Page, Read, Section, State, Table, When } from '../shell/components.ts';
-import { FindingList } from './finding-list.ts';
+import { FindingList } from '../letters/finding-list.ts';
 import { useLive, useReading } from '../shell/reading.ts';
 import { mayDo } from '../shell/request.ts';
 import { Link, usePlace, type PageProps } from '../shell/router.ts';
-import { asWords, formatCount, visible } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
-/** One request for branding: followed until it has ended, then with what it came to. */
+/** One request for branding: followed until it has ended, then with its outcome. */
 export default function OperationPage({ params }: PageProps): VNode {
   const id = params['id']!;
   const reading = useLive<Operation>(`/api/operations/${encodeURIComponent(id)}/live`);
@@ -78,14 +77,14 @@ function Outcome({ operation: { state, failure, result } }: { operation: Json<Op
   return html`<${Notice} kind=${kind}><p>${text}${letter}</p></${Notice}>`;
 }
 
-/** True if it was carried out, and some of its numbers came to nothing. */
+/** True if it was carried out, and some of its numbers were refused. */
 function isPartly({ outcome, numbers }: NonNullable<Json<Operation>['result']>): boolean {
   return outcome === 'approved' && numbers !== null && numbers.rejected + (numbers.states['unsuccessful'] ?? 0) > 0;
 }
 
 type Numbers = NonNullable<NonNullable<Json<Operation>['result']>['numbers']>;
 
-/** What became of the numbers, with every row that was refused. */
+/** The outcome of the numbers, with every row that was refused. */
 function NumbersResult({
   operationId,
   numbers: { given, accepted, known, rejected, states },

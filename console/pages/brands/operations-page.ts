@@ -1,11 +1,10 @@
-import { operationTitles } from './branding-submission.ts';
+import { operationTitles, formatCount } from '../shell/text.ts';
 import type { OperationStanding, OperationSummary } from '../../answers/operation-answers.ts';
 import type { Json, Listed } from '../../answers/json.ts';
 import { ChoiceFilter, Filters, Paging, queryOf, TextFilter } from '../shell/brand-filters.ts';
 import { Empty, Name, Page, Read, State, Table, When } from '../shell/components.ts';
 import { useReading } from '../shell/reading.ts';
 import { Link, usePlace } from '../shell/router.ts';
-import { formatCount } from '../shell/text.ts';
 import { html, type VNode } from '../shell/view.ts';
 
 const operationStandings = Object.keys({
@@ -29,7 +28,7 @@ export default function OperationsPage(): VNode {
     <${Filters}>
       <${TextFilter} name="handle" label="Brand" hint="The whole handle." maxlength=${63} pattern="[a-z0-9](-?[a-z0-9])+" />
       <${TextFilter} name="owner" label="Owner" hint="The whole name of the client." maxlength=${128} />
-      <${ChoiceFilter} name="standing" label="What it came to" choices=${operationStandings} />
+      <${ChoiceFilter} name="standing" label="Outcome" choices=${operationStandings} />
     </${Filters}>
     <${Read} reading=${reading} what="requests" show=${({
       operations,

@@ -1,0 +1,236 @@
+import { BrandHistory } from './brand-history.ts';
+import { BrandNumbers } from './brand-numbers.ts';
+import { BrandRevisions } from './brand-revisions.ts';
+import {
+  Empty,
+  Facts,
+  Name,
+  Page,
+  Read,
+  Section,
+  State,
+  When,
+  ActionButton,
+  Notice,
+  Dialog,
+  Field,
+  ProblemNotice,
+} from '../shell/components.ts';
+import { FindingList } from '../letters/finding-list.ts';
+import { LetterTable } from '../letters/letter-table.ts';
+import { useReading } from '../shell/reading.ts';
+import { ReasonButton, ReasonField } from '../shell/reason-dialog.ts';
+import { mayDo, mayRequestBranding, sendJson, saveAnswer } from '../shell/request.ts';
+import { Link, type PageProps } from '../shell/router.ts';
+import { html, type Shown, type VNode, useState } from '../shell/view.ts';
+import type { ShownBrand } from '../../answers/brand-answers.ts';
+import type { Json } from '../../answers/json.ts';
+import { visible } from '../shell/text.ts';
+import { countAgain } from '../letters/waiting-count.ts';
+import { betweenNumbers, fileIn, listIn, textIn, useSubmission } from './branding-submission.ts';
+import { LetterField, NumberFields } from './number-fields.ts';
+
+/** One brand: its revisions, letters, numbers and history, and what a person can do to it. */
+export default function BrandPage({ params }: PageProps): VNode {
+  const handle = params['handle']!;
+  const reading = useReading<ShownBrand>(`/api/brands/${encodeURIComponent(handle)}`);
+  const { value: brand, readAgain } = reading;
+  return html`<${Page} title=${brand?.profile.displayName ?? handle} lead=${`Brand ${handle}`} actions=${brand && mayRequestBranding() ? html`<${BrandActions} brand=${brand} onDone=${readAgain} />` : null}>
+    <${Read} reading=${reading} what="the brand" show=${(shown: Json<ShownBrand>) => html`<${BrandParts} brand=${shown} onChanged=${readAgain} />`} />
+  </${Page}>`;
+}
+
+function BrandParts({ brand, onChanged }: { brand: Json<ShownBrand>; onChanged: () => void }): VNode {
+  const { handle, owner, state, letters, findings } = brand;
+  return html`<div class="page">
+    <${Section} title="Where it stands">
+      <${Facts} entries=${[
+        ['State', html`<${State} name=${state} />`],
+        ['Owner', html`<${Name} text=${owner} />`],
+        ['Registered', html`<${When} at=${brand.createdAt} />`],
+        ['Changed', html`<${When} at=${brand.changedAt} />`],
+        ['Approved', brand.approvedAt && html`<${When} at=${brand.approvedAt} />`],
+        ['Revisions', revisionWords(brand)],
+      ]} />
+      <p class="soft">${stateMeanings[state] ?? ''}</p>
+    </${Section}>
+    ${brand.can.decide && mayDo('reviewer') ? html`<${BrandDecision} brand=${brand} onDecided=${onChanged} />` : null}
+    <${BrandRevisions} brand=${brand} />
+    ${findings.length === 0 ? null : html`<${Section} title="Findings about the brand"><${FindingList} findings=${findings} /></${Section}>`}
+    <${Section} title="Letters">
+      ${letters.length === 0 ? html`<${Empty} title="No letter has come with this brand.">${mayRequestBranding() ? html`<${Link} href=${`/brands/${handle}/update`}>Update Managed Brand</${Link}> hands one in.` : 'Its owner hands one in.'}</${Empty}>` : html`<${LetterTable} letters=${letters} />`}
+      ${mayRequestBranding() && state !== 'withdrawn' ? html`<${IssueForm} handle=${handle} />` : null}
+    </${Section}>
+    <${BrandNumbers} brand=${brand} onChanged=${onChanged} />
+    ${mayRequestBranding() && takesNumbers(state) ? html`<${NumberForm} handle=${handle} />` : null}
+    ${mayDo('viewer') ? html`<${BrandHistory} brand=${brand} />` : null}
+  </div>`;
+}
+
+const stateMeanings: Readonly<Record<string, string>> = {
+  draft: 'It waits for a letter of authorization.',
+  submitted: 'It was handed in and is being judged.',
+  in_review: 'A person decides about it, or about its letter.',
+  approved: 'Its verified numbers show its name from the next night on.',
+  rejected: 'It was rejected. An update that gives what its findings ask for is judged again.',
+  suspended: 'Its numbers are out of the next night until it is resumed.',
+  expired: 'No letter is in force any more: its numbers are out of the next night. A new letter renews it.',
+  withdrawn: 'It has ended for good, and its numbers are free.',
+};
+
+function takesNumbers(state: string): boolean {
+  return state !== 'withdrawn' && state !== 'rejected';
+}
+
+function revisionWords({ approvedRevision, pendingRevision }: Json<ShownBrand>): string {
+  const words = [
+    approvedRevision === null ? '' : `revision ${approvedRevision} is approved`,
+    pendingRevision === null ? '' : `revision ${pendingRevision} waits`,
+  ].filter((word) => word !== '');
+  return words.length === 0 ? 'none is approved or waits' : words.join(', ');
+}
+
+const effects: Readonly<
+  Record<'suspend' | 'resume' | 'withdraw', { label: string; effect: Shown; isDanger: boolean }>
+> = {
+  suspend: {
+    label: 'Suspend',
+    effect: "Its numbers leave the next night's file. Resuming undoes it.",
+    isDanger: false,
+  },
+  resume: {
+    label: 'Resume',
+    effect: "Its numbers come back into the next night's file, as far as a letter in force names them.",
+    isDanger: false,
+  },
+  withdraw: {
+    label: 'Withdraw',
+    effect: 'Ends the brand and its letters for good, and frees its numbers. Nothing undoes it.',
+    isDanger: true,
+  },
+};
+
+function BrandActions({
+  brand: { handle, state, can },
+  onDone,
+}: {
+  brand: Json<ShownBrand>;
+  onDone: () => void;
+}): VNode {
+  const names = (['suspend', 'resume', 'withdraw'] as const).filter((name) => can[name]);
+  const act = (name: string) => async (reason: string) => {
+    await sendJson('POST', `/api/brands/${handle}/${name}`, { reason });
+    onDone();
+  };
+  return html`${state === 'withdrawn' ? null : html`<${Link} href=${`/brands/${handle}/update`} class="button">Update Managed Brand</${Link}>`}
+    ${names.map((name) => html`<${ReasonButton} key=${name} label=${effects[name].label} kind=${effects[name].isDanger ? 'danger' : ''} title=${`${effects[name].label} ${handle}?`} confirm=${`${effects[name].label} the brand`} isDanger=${effects[name].isDanger} act=${act(name)}><p>${effects[name].effect}</p></${ReasonButton}>`)}` as VNode;
+}
+
+/** Where a person decides a brand that waits, or the pending revision of one that was approved before. */
+function BrandDecision({ brand, onDecided }: { brand: Json<ShownBrand>; onDecided: () => void }): VNode {
+  const [reason, setReason] = useState('');
+  const decide = (approve: boolean) => async () => {
+    await sendJson('POST', `/api/brands/${brand.handle}/decision`, {
+      approve,
+      revision: brand.pendingRevision,
+      reason,
+    });
+    setReason('');
+    countAgain();
+    onDecided();
+  };
+  const isOff = reason.trim() === '' || brand.whyNotDecide !== null;
+  const [what, effect] =
+    brand.approvedRevision === null
+      ? ['The brand waits for a decision', 'Approved, its verified numbers show its name from the next night on.']
+      : [
+          'A revision waits for a decision',
+          `The approved revision ${brand.approvedRevision} stays published until revision ${brand.pendingRevision} is approved. Who approves a new name vouches for it.`,
+        ];
+  return html`<${Section} title=${what}>
+    <p>${effect}</p>
+    ${brand.whyNotDecide === null ? null : html`<${Notice}><p>${visible(brand.whyNotDecide)} Another person decides it.</p></${Notice}>`}
+    <${ReasonField} reason=${reason} onInput=${setReason} hint="Required. Kept in the audit trail." />
+    <div class="actions"><${ActionButton} kind="primary" disabled=${isOff} act=${decide(true)}>Approve</${ActionButton}><${ActionButton} kind="danger" disabled=${isOff} act=${decide(false)}>Reject</${ActionButton}></div>
+  </${Section}>`;
+}
+
+/** The languages of the form. */
+const formLanguages = {
+  en: 'English',
+  de: 'German',
+  es: 'Spanish',
+  fr: 'French',
+  it: 'Italian',
+  pt: 'Portuguese',
+} as const;
+
+/** Issues the form of a letter for a brand and saves it. */
+function IssueForm({ handle }: { handle: string }): VNode {
+  const [isOpen, setOpen] = useState(false);
+  const [saved, setSaved] = useState<string | null>(null);
+  return html`<div class="actions"><button type="button" onClick=${() => setOpen(true)}>Issue letter of authorization</button>${saved === null ? null : html`<span role="status">Saved as ${saved}. It is to be signed in its signature field and handed in, unchanged, within 30 days.</span>`}</div>
+    <${Dialog} title="Issue letter of authorization" isOpen=${isOpen} onClose=${() => setOpen(false)}>
+      <${FormOrder} handle=${handle} onClose=${() => setOpen(false)} onSaved=${setSaved} />
+    </${Dialog}>` as VNode;
+}
+
+function FormOrder({
+  handle,
+  onClose,
+  onSaved,
+}: {
+  handle: string;
+  onClose: () => void;
+  onSaved: (name: string) => void;
+}): VNode {
+  const [{ name, title, language, numbers }, setOrder] = useState({ name: '', title: '', language: 'en', numbers: '' });
+  const take =
+    (field: string) =>
+    ({ target }: Event) =>
+      setOrder((before) => ({ ...before, [field]: (target as HTMLInputElement).value }));
+  const act = async () => {
+    const named = numbers
+      .split(betweenNumbers)
+      .map((number) => number.trim())
+      .filter((number) => number !== '');
+    onSaved(
+      await saveAnswer(`/api/brands/${handle}/letter-form`, { signer: { name, title }, language, numbers: named }),
+    );
+    onClose();
+  };
+  return html`<p>A PDF for the company to sign digitally. Signed by the named person, it is the only letter that rules alone can approve.</p>
+    <${Field} label="Name of the signer" hint="As the certificate of the signature has it.">${(ids: object) => html`<input maxlength="128" autocomplete="off" value=${name} onInput=${take('name')} ...${ids} />`}</${Field}>
+    <${Field} label="Title of the signer" hint="What the person is in the company: Director, Chief Financial Officer.">${(ids: object) => html`<input maxlength="128" autocomplete="off" value=${title} onInput=${take('title')} ...${ids} />`}</${Field}>
+    <${Field} label="Language" hint="Of the text of the form.">${(
+      ids: object,
+    ) => html`<select onChange=${take('language')} ...${ids}>
+      ${Object.entries(formLanguages).map(([code, text]) => html`<option value=${code} selected=${code === language}>${text}</option>`)}
+    </select>`}</${Field}>
+    <${Field} label="Numbers of the letter (optional)" hint="In international form, one a line, at most 1,000. Empty: the numbers of the brand that no letter in force names.">${(ids: object) => html`<textarea rows="3" spellcheck=${false} value=${numbers} onInput=${take('numbers')} ...${ids}></textarea>`}</${Field}>
+    <div class="actions"><button type="button" onClick=${onClose}>Cancel</button><${ActionButton} kind="primary" disabled=${name.trim() === '' || title.trim() === ''} act=${act}>Issue and save</${ActionButton}></div>` as VNode;
+}
+
+/** Add Phone number for Branding: one, several, or a CSV, with a letter that names them if the brand's letters do not. */
+function NumberForm({ handle }: { handle: string }): VNode {
+  const { isBusy, problem, wrong, submit } = useSubmission();
+  const hand = (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = new FormData(event.target as HTMLFormElement);
+    void submit({
+      kind: 'add_phone_number',
+      request: { handle, numbers: listIn(form, 'numbers', betweenNumbers), callReason: textIn(form, 'callReason') },
+      letter: fileIn(form, 'letter'),
+      numbers: fileIn(form, 'numbersFile'),
+    });
+  };
+  return html`<${Section} title="Add Phone number for Branding">
+    <p class="lead">A number that a letter in force names is verified at once; others need a letter that names them.</p>
+    <form class="branding-form" onSubmit=${hand}>
+      <${NumberFields} wrong=${wrong} />
+      <${LetterField} hint="If no letter in force names the numbers: PDF or PNG, at most 10 MiB and 20 pages." />
+      ${problem ? html`<${ProblemNotice} problem=${problem} />` : null}
+      <div class="actions"><button class="primary" disabled=${isBusy}>${isBusy ? 'Sending …' : 'Add numbers'}</button></div>
+    </form>
+  </${Section}>`;
+}
