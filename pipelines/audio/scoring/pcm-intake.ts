@@ -54,11 +54,13 @@ export class PcmIntake {
     this.intake = { take, takenBytes: 0, awaited: undefined };
   }
 
-  /** Resolves when so many bytes have been taken. */
+  /** Resolves when so many bytes have been taken; never, if the task has failed meanwhile and no samples are expected any more. */
   all(bytes: number): Promise<void> {
     return new Promise((resolve) => {
-      this.intake!.awaited = { bytes, resolve };
-      this.settle(this.intake!);
+      const { intake } = this;
+      if (intake === undefined) return;
+      intake.awaited = { bytes, resolve };
+      this.settle(intake);
     });
   }
 
