@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { listQuickTests } from './test/support/quick-tests.ts';
 
 /** Takes the walks first, whose files are short and whose tests are long: none is left alone at the end. */
 class LongOnesFirst extends BaseSequencer {
@@ -10,10 +11,13 @@ class LongOnesFirst extends BaseSequencer {
   }
 }
 
+const isQuick = process.env.TEST_SET === 'quick';
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/compile.ts', 'test/support/global-setup.ts'],
+    include: isQuick ? listQuickTests(import.meta.dirname) : ['test/**/*.test.ts'],
+    globalSetup: isQuick ? [] : ['test/support/compile.ts', 'test/support/global-setup.ts'],
+    isolate: !isQuick,
     pool: 'forks',
     maxWorkers: 2,
     sequence: { sequencer: LongOnesFirst },

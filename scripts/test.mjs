@@ -1,9 +1,11 @@
-// npm test: sets up, runs the tests with coverage (--no-coverage: without), and ends with one line of numbers.
+// npm test: sets up, runs the tests with coverage (--no-coverage: without; --quick: those that need no process of their own),
+// and ends with the time by folder and one line of numbers.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { root, run, runScript, setUp } from './set-up.mjs';
 
+const ownWords = ['--no-coverage', '--quick'];
 const directory = mkdtempSync(join(tmpdir(), 'caller-trust-results-'));
 const file = join(directory, 'results.json');
 await runScript(async () => {
@@ -11,33 +13,55 @@ await runScript(async () => {
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
   const given = process.argv.slice(2);
-  const coverage = given.includes('--no-coverage') ? [] : ['--coverage'];
+  if (given.includes('--quick')) process.env.TEST_SET = 'quick';
+  const coverage = given.some((word) => ownWords.includes(word)) ? [] : ['--coverage'];
   process.exitCode = await run(process.execPath, [
     vitest,
     'run',
     ...coverage,
     ...reporters,
-    ...given.filter((word) => word !== '--no-coverage'),
+    ...given.filter((word) => !ownWords.includes(word)),
   ]);
 });
-const { passed, failed, skipped } = readResults(file);
+const results = readResults(file);
 rmSync(directory, { recursive: true, force: true });
+printTimes(results);
+const { passed, failed, skipped } = countTests(results);
 console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
 
-/** Counts of the run. A test file that failed before its first test counts as one failure; so does a run without results. */
-function readResults(file) {
-  let results;
+/** The results of the run; undefined if it ended before it wrote them. */
+function readResults(path) {
   try {
-    results = JSON.parse(readFileSync(file, 'utf8'));
+    return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
-    return { passed: 0, failed: 1, skipped: 0 };
+    return undefined;
   }
-  const brokenFiles = results.testResults.filter(
+}
+
+/** Prints the seconds that the files of each folder took, most first. Files run two at a time. */
+function printTimes(found) {
+  const seconds = new Map();
+  for (const { name, startTime, endTime } of found?.testResults ?? []) {
+    const folder = relative(root, name)
+      .split(/[\\/]/)
+      .slice(0, 3)
+      .filter((part) => !part.endsWith('.ts'))
+      .join('/');
+    seconds.set(folder, (seconds.get(folder) ?? 0) + (endTime - startTime) / 1000);
+  }
+  for (const [folder, sum] of [...seconds].sort(([, a], [, b]) => b - a))
+    console.log(`${sum.toFixed(1).padStart(8)} s  ${folder}`);
+}
+
+/** A test file that failed before its first test counts as one failure; so does a run without results. */
+function countTests(found) {
+  if (found === undefined) return { passed: 0, failed: 1, skipped: 0 };
+  const brokenFiles = found.testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   );
   return {
-    passed: results.numPassedTests,
-    failed: results.numFailedTests + brokenFiles.length,
-    skipped: results.numPendingTests + results.numTodoTests,
+    passed: found.numPassedTests,
+    failed: found.numFailedTests + brokenFiles.length,
+    skipped: found.numPendingTests + found.numTodoTests,
   };
 }
