@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -313,7 +313,8 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
     });
 
     it('does a job twice whose handler blocks the event loop for longer than the lock: the reason for worker threads', async () => {
-      const blocked = await startProcess('block', '10000');
+      const released = join(await mkdtemp(join(tmpdir(), 'released-')), 'now');
+      const blocked = await startProcess('block', released);
       await enqueueFeedLoad(queues, { loadId });
       await blocked.line(`start ${loadId}`);
       let runs = 0;
@@ -322,6 +323,7 @@ describe.each(backends)('the queues in $kind', ({ kind, skipped }) => {
         () => runs,
         (count) => count === 1,
       );
+      await writeFile(released, '');
       await blocked.line(`end ${loadId}`);
       await until(
         () => feedState(loadId),

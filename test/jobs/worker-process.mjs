@@ -1,13 +1,14 @@
 // A worker in a process of its own, which a test can kill. Settings come from the environment, the behaviour of the
-// handlers from the first word: `work MS` finishes after MS milliseconds, `hold` only ends by its signal, `block MS`
-// blocks the event loop. Each step is a line on standard output.
+// handlers from the first word: `work MS` finishes after MS milliseconds, `hold` only ends by its signal, `block FILE`
+// blocks the event loop until FILE exists. Each step is a line on standard output.
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startWorker } from '../../dist/jobs/worker.js';
 import { loadConfig } from '../../dist/runtime/config.js';
 import { createLog } from '../../dist/runtime/log.js';
 import { stopSignal, untilAborted } from '../../dist/runtime/shutdown.js';
 
-const [mode, ms = '0'] = process.argv.slice(2);
+const [mode, argument = '0'] = process.argv.slice(2);
 const config = loadConfig();
 const log = createLog({ level: config.logLevel, process: 'test-worker' });
 const say = (...words) => process.stdout.write(`${words.join(' ')}\n`);
@@ -15,9 +16,10 @@ const say = (...words) => process.stdout.write(`${words.join(' ')}\n`);
 async function handle(payload, { signal }) {
   const name = Object.values(payload).join('-');
   say('start', name);
-  if (mode === 'work') await sleep(Number(ms), undefined, { signal });
+  if (mode === 'work') await sleep(Number(argument), undefined, { signal });
   if (mode === 'hold') await sleep(2 ** 30, undefined, { signal });
-  if (mode === 'block') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(ms));
+  const never = new Int32Array(new SharedArrayBuffer(4));
+  while (mode === 'block' && !existsSync(argument)) Atomics.wait(never, 0, 0, 50);
   say('end', name);
   return name;
 }
