@@ -34,6 +34,7 @@ export default defineConfig({
         'api/**/*.ts',
         'console/*.ts',
         'console/routes/**',
+        'console/streaming/**',
         'cli/**/*.ts',
         'cli.ts',
       ],

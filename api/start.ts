@@ -1,6 +1,4 @@
 import { mkdir } from 'node:fs/promises';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { loadKeySecret } from '../pipelines/access/key-secret.ts';
 import { KeyTable } from '../pipelines/access/key-table.ts';
 import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store.ts';
@@ -12,7 +10,7 @@ import { createMetricsServer } from './metrics-server.ts';
 import { createMetrics } from './http/metrics.ts';
 import { startPolling } from './http/poller.ts';
 import { PublicationIndex } from './downloads/publication-index.ts';
-import { OpenConnections } from './open-connections.ts';
+import { openServer } from './open-server.ts';
 import { openReaderDatabase, resolveReader, type ReaderAddress, type ReaderDatabase } from './http/reader-database.ts';
 import { decideReadiness, type Readiness } from './readiness.ts';
 import { RequestReads } from './http/request-reads.ts';
@@ -28,9 +26,6 @@ export interface RunningApi {
   /** Stops accepting, lets running answers end within the grace, and gives everything back. Safe to call twice. */
   close(): Promise<void>;
 }
-
-/** How often idle connections are closed while the server stops. */
-const idleCloseMs = 50;
 
 /** The database counts as away when so many polls in a row brought nothing, but not before this time. */
 const missedPollsMax = 3;
@@ -204,45 +199,4 @@ class Connection {
     this.#opened = undefined;
     await dropped?.then((reader) => reader.close()).catch(() => {}); // it never opened, or is gone
   }
-}
-
-/** An URL under which this machine reaches a bound address. */
-function urlOf({ address, family, port }: AddressInfo): string {
-  const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
-  return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
-}
-
-/** A server that listens, until it is ended. */
-interface OpenServer {
-  readonly url: string;
-  /** Takes no more connections, and resolves when the last one has ended: by itself, or cut at the end of the grace. */
-  end(options: { graceSeconds: number; close?: () => PromiseLike<unknown> }): Promise<void>;
-}
-
-async function openServer(server: Server, address: { host: string; port: number }): Promise<OpenServer> {
-  const connections = new OpenConnections(server);
-  const url = await listen(server, address);
-  return {
-    url,
-    async end({ graceSeconds, close = () => closeServer(server) }) {
-      const idle = setInterval(() => connections.closeIdle(), idleCloseMs); // a connection is idle when its last answer has ended
-      const grace = setTimeout(() => server.closeAllConnections(), graceSeconds * 1000);
-      await close();
-      clearInterval(idle);
-      clearTimeout(grace);
-    },
-  };
-}
-
-function listen(server: Server, { host, port }: { host: string; port: number }): Promise<string> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(new ServiceError('address_unavailable', { operation: 'listen', object: `${host}:${port}`, cause })),
-    );
-    server.listen({ host, port }, () => resolve(urlOf(server.address() as AddressInfo)));
-  });
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => server.close(() => resolve()));
 }

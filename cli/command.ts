@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { loadConfig, type Config } from '../runtime/config.ts';
 import { ERRORS, errorCodeOf, errorMessageOf, isServiceError, ServiceError } from '../runtime/errors.ts';
@@ -86,4 +87,9 @@ function printError(error: unknown, asJson: boolean): void {
     if (error instanceof Error && error.cause !== undefined)
       process.stderr.write(`  cause: ${errorMessageOf(error.cause)}\n`);
   }
+}
+
+/** Who acts, for the audit trail. */
+export function currentActor(): string {
+  return `cli ${userInfo().username}`;
 }

@@ -40,3 +40,8 @@ export function formatTime(time: Date | string | null): string | null {
 function formatValue(value: string | number): string {
   return typeof value === 'number' ? formatCount(value) : value;
 }
+
+/** Paragraphs with an empty line between two; empty ones are left out. */
+export function formatParagraphs(...paragraphs: readonly string[]): string {
+  return paragraphs.filter((paragraph) => paragraph !== '').join('\n\n');
+}

@@ -1,37 +1,62 @@
-import { randomUUID } from 'node:crypto';
 import fastifyCookie from '@fastify/cookie';
 import fastifyMultipart from '@fastify/multipart';
 import rateLimit from '@fastify/rate-limit';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../runtime/errors.ts';
-import { guardRoutes } from './http/access.ts';
-import type { ConsoleAddress } from './http/address.ts';
+import { guardRoutes } from './access/guard.ts';
+import type { ConsoleAddress } from './access/address.ts';
 import type { ConsoleWork } from './http/console-work.ts';
 import { asServiceError, sendProblem } from './http/problem.ts';
-import type { LeastRole } from './http/roles.ts';
-import { registerBrandRoutes } from './routes/brand-routes.ts';
+import type { LeastRole } from './access/roles.ts';
+import { registerBrandRoutes, registerProofRoutes } from './routes/brand-routes.ts';
 import { registerArtefactRoutes } from './routes/artefact-routes.ts';
 import { registerBatchRoutes } from './routes/batch-routes.ts';
 import { registerDetectionRoutes } from './routes/detection-routes.ts';
-import { registerEventRoutes } from './routes/event-routes.ts';
 import { registerModelRoutes } from './routes/model-routes.ts';
 import { registerVoiceRoutes } from './routes/voice-routes.ts';
 import { registerVerificationRoutes } from './routes/verification-routes.ts';
 import { registerFeedRoutes } from './routes/feed-routes.ts';
 import { registerNightRoutes } from './routes/night-routes.ts';
 import { registerNumberRoutes } from './routes/number-routes.ts';
-import { registerQueueRoutes } from './routes/queue-routes.ts';
-import { registerLetterFormRoutes } from './routes/letter-form-routes.ts';
-import { registerLetterRoutes } from './routes/letter-routes.ts';
+import { registerEventRoutes, registerQueueRoutes } from './routes/service-routes.ts';
+import { registerLetterFormRoutes, registerLetterRoutes } from './routes/letter-routes.ts';
 import { registerOperationRoutes } from './routes/operation-routes.ts';
 import { registerProtectedNameRoutes } from './routes/protected-name-routes.ts';
-import { registerProofRoutes } from './routes/proof-routes.ts';
 import { registerReviewRoutes } from './routes/review-routes.ts';
-import { securityHeaders, transportSecurity } from './http/security-headers.ts';
 import { registerSessionRoutes } from './routes/session-routes.ts';
 import { registerStaticFiles } from './routes/static-files.ts';
-import { registerStreaming } from './routes/streaming.ts';
+import { registerStreaming } from './streaming/stream-routes.ts';
 import { registerUploads } from './http/uploads.ts';
+
+/** Nothing but what this console serves: no inline script, no inline style, no outside address, no frame around it. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "media-src 'self' blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ');
+
+/** Headers of every answer. */
+const securityHeaders = {
+  'Content-Security-Policy': contentSecurityPolicy,
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Permissions-Policy': 'microphone=(self), camera=(), geolocation=()',
+} as const;
+
+/** One year, as browsers ask for; only where the console is reached through TLS. */
+const transportSecurity = 'max-age=31536000';
 
 /** A route with who may use it. */
 export interface RouteRule {

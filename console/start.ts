@@ -5,7 +5,7 @@ import { openArtefactStore } from '../pipelines/caches/store/open-artefact-store
 import { openVault } from '../runtime/vault.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Services } from '../runtime/services.ts';
-import { addressOf, requireOrigin, type ConsoleAddress } from './http/address.ts';
+import { addressOf, requireOrigin, type ConsoleAddress } from './access/address.ts';
 import type { ConsoleWork } from './http/console-work.ts';
 import { createConsoleServer } from './server.ts';
 import { sweepUploads } from './http/uploads.ts';

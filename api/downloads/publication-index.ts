@@ -4,15 +4,15 @@ import { formatArtefact, type ArtefactName } from '../../pipelines/caches/defini
 import type { StoredFile } from '../../pipelines/caches/store/stored-file.ts';
 import { makeManifest, type Manifest } from '../../pipelines/caches/format/manifest.ts';
 import { listPublications } from '../../pipelines/caches/night/publications.ts';
-import type { Publication, PublishedVersion } from '../../pipelines/caches/artefact-facts.ts';
+import { type Publication, type PublishedVersion, categoriesVersion } from '../../pipelines/caches/artefact-facts.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Queryable } from '../../runtime/postgres.ts';
-import { readCategories } from './categories.ts';
+import { type Queryable, queryRows } from '../../runtime/postgres.ts';
 import { describeFile, type Representation } from './download-plan.ts';
 import { makeJsonDocument, type JsonDocument } from '../http/json-document.ts';
 import { SharedFile } from './shared-file.ts';
 import { describeVersionFiles, type VersionFile, type VersionFiles } from './version-files.ts';
+import { sql } from '../../sql/sql.ts';
 
 /** Version of the form of the list of manifests. */
 export const manifestListSchema = 'caller-trust/manifests/1';
@@ -312,4 +312,25 @@ function retireReplaced(
   for (const [key, { file }] of before ?? []) {
     if (now.get(key)?.file !== file) file.retire();
   }
+}
+
+/** The published category ids, as they are served. */
+export interface CategoryList {
+  readonly categoriesVersion: number;
+  readonly categories: readonly Category[];
+}
+
+/** One category: an id that never changes its meaning. */
+export interface Category {
+  readonly id: number;
+  readonly name: string;
+  readonly level: 'SPAM' | 'FRAUD';
+}
+
+/** Reads the published categories, by id. */
+export async function readCategories(db: Queryable): Promise<CategoryList> {
+  return {
+    categoriesVersion,
+    categories: await queryRows<{ id: number; name: string; level: Category['level'] }>(db, sql('api/list_categories')),
+  };
 }

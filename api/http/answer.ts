@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../runtime/errors.ts';
-import { decidePrecondition, type ConditionalHeaders } from './conditional.ts';
-import type { Headers } from './conditional.ts';
-import type { JsonDocument } from './json-document.ts';
+import { decidePrecondition, type ConditionalHeaders, type Headers } from './conditional.ts';
+import { type JsonDocument, makeJsonDocument } from './json-document.ts';
 import { unknownRoute, type Metrics } from './metrics.ts';
 import { makeProblem, problemMediaType } from './problem.ts';
 
@@ -78,4 +77,24 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
 /** The pattern of the route that a request matched, for labels and logs. */
 export function routeOf(request: FastifyRequest): string {
   return request.routeOptions.url ?? unknownRoute;
+}
+
+/** What is read for a key is its client's own, and may be kept by nobody else. */
+const readHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
+
+/** A document that was read for a key; `next` is the path and query of the page after it. */
+export interface OwnedDocument {
+  readonly body: unknown;
+  readonly next?: string | null;
+  readonly metrics: Metrics;
+}
+
+/** Sends a document that was read for a key, with the next page as a link too (RFC 8288). */
+export function sendOwned(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { body, next = null, metrics }: OwnedDocument,
+): void {
+  const link: Record<string, string> = next === null ? {} : { Link: `<${next}>; rel="next"` };
+  sendDocument(request, reply, makeJsonDocument(body), { headers: { ...readHeaders, ...link }, metrics });
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import type { PagedList } from '../http/cursor.ts';
-import { sendOwned } from '../http/owned-reads.ts';
+import { sendOwned } from '../http/answer.ts';
 import { makePage, startOfPage } from '../http/paging.ts';
 import {
   describeVerificationDocument,

@@ -2,11 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import { requireScope } from '../../pipelines/access/authentication.ts';
 import { describeDocument } from '../http/descriptions.ts';
 import type { Metrics } from '../http/metrics.ts';
-import { readNumber, requireCanonicalPhone } from './number-answer.ts';
-import { numberParameters, numberSchema } from './number-schemas.ts';
-import { sendOwned } from '../http/owned-reads.ts';
+import { numberParameters, numberSchema, type NumberAnswer } from './number-schemas.ts';
+import { sendOwned } from '../http/answer.ts';
 import type { RequestReads } from '../http/request-reads.ts';
 import { noQuery } from '../http/schemas.ts';
+import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import { queryRow, type Queryable } from '../../runtime/postgres.ts';
+import { sql } from '../../sql/sql.ts';
 
 const scope = 'numbers:read';
 
@@ -32,4 +35,65 @@ export function registerNumberRoutes(
       sendOwned(request, reply, { body: await reads.read((db) => readNumber(db, phone, { brand })), metrics });
     },
   );
+}
+
+type WithTimes<Part, Time extends string> = (Omit<NonNullable<Part>, Time> & Record<Time, Date | null>) | null;
+
+/** The columns of sql/api/read_number.sql: what is answered, with times. */
+interface StoredNumber extends Omit<NumberAnswer, 'since' | 'feed' | 'complaints' | 'cleared' | 'links'> {
+  readonly since: Date | null;
+  readonly feed: WithTimes<NumberAnswer['feed'], 'submittedAt'>;
+  readonly complaints: WithTimes<NumberAnswer['complaints'], 'firstReportedAt' | 'lastReportedAt' | 'evaluatedAt'>;
+  readonly cleared: { readonly at: Date; readonly inEffect: boolean } | null;
+}
+
+/**
+ * The number of a path. Only its canonical form is one: with another, one number would have several addresses.
+ * @throws ServiceError `phone_invalid`, without the text
+ */
+export function requireCanonicalPhone(text: string): string {
+  const judged = judgePhone(text);
+  if (!isPhoneRefusal(judged) && judged.phone === text) return text;
+  const problem = isPhoneRefusal(judged) ? judged.reason : 'The number is not in its canonical form.';
+  throw new ServiceError('phone_invalid', {
+    operation: 'read number',
+    problem,
+    hint: 'Write it in E.164: a plus sign (as it stands, or %2B), country code and number, digits only.',
+  });
+}
+
+/**
+ * The label of a number with its reason; `brand`: the handle of the brand whose numbers alone may be seen. A number of which
+ * nothing is known has no label, which is an answer like any other.
+ * @throws ServiceError `phone_unknown` if the brand does not have the number verified
+ */
+export async function readNumber(
+  db: Queryable,
+  phone: string,
+  { brand }: { brand: string | null },
+): Promise<NumberAnswer> {
+  const stored = await queryRow<StoredNumber>(db, sql('api/read_number'), [phone, brand]);
+  if (stored === undefined)
+    throw new ServiceError('phone_unknown', {
+      operation: 'read number',
+      problem: 'The brand of this key has no such number that is verified.',
+    });
+  const { since, feed, complaints, cleared } = stored;
+  return {
+    ...stored,
+    since: timeOrNull(since),
+    feed: feed && { ...feed, submittedAt: timeOrNull(feed.submittedAt) },
+    complaints: complaints && {
+      ...complaints,
+      firstReportedAt: timeOrNull(complaints.firstReportedAt),
+      lastReportedAt: timeOrNull(complaints.lastReportedAt),
+      evaluatedAt: timeOrNull(complaints.evaluatedAt),
+    },
+    cleared: cleared && { ...cleared, at: cleared.at.toISOString() },
+    links: { self: `/v1/numbers/${encodeURIComponent(phone)}`, categories: '/v1/reputation/categories' },
+  };
+}
+
+function timeOrNull(time: Date | null): string | null {
+  return time === null ? null : time.toISOString();
 }

@@ -6,7 +6,7 @@ import type { ErrorCode } from '../../runtime/errors.ts';
 import type { PagedList } from '../http/cursor.ts';
 import { describeDocument } from '../http/descriptions.ts';
 import type { Metrics } from '../http/metrics.ts';
-import { sendOwned } from '../http/owned-reads.ts';
+import { sendOwned } from '../http/answer.ts';
 import { makePage, startOfPage } from '../http/paging.ts';
 import type { RequestReads } from '../http/request-reads.ts';
 import { noQuery } from '../http/schemas.ts';

@@ -19,7 +19,7 @@ import { queryRows, type Pool, type Queryable } from '../../runtime/postgres.ts'
 import { sql } from '../../sql/sql.ts';
 import { pageOf } from '../http/paging.ts';
 import { describeReason, type ReasonFacts } from './verification-answers.ts';
-import { isWorkerConnected } from './worker-presence.ts';
+import { isWorkerConnected } from './queue-answers.ts';
 import type { requestRetry } from '../../jobs/queues/verification-producer.ts';
 
 export type { BatchState };

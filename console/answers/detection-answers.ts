@@ -1,7 +1,8 @@
 import { FAMILIES, type Family } from '../../pipelines/audio/models/manifest.ts';
 import { loadRegistry, type RegistryEntry } from '../../pipelines/audio/models/registry.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
-import { isWorkerConnected } from './worker-presence.ts';
+import { isWorkerConnected } from './queue-answers.ts';
+
 export type { ServerMessage } from '../../pipelines/audio/streaming/stream-protocol.ts';
 
 /** A model that a recording can be verified with. */

@@ -31,3 +31,9 @@ export async function listQueues(queues: Queues): Promise<QueueList> {
     queues: queueNames.map((name) => ({ name, isPaused: paused[name], workers: workers[name], counts: counts[name] })),
   };
 }
+
+/** True if a worker is connected that performs verifications. */
+export async function isWorkerConnected(queues: Queues): Promise<boolean> {
+  const connected = await queues.workers();
+  return connected.verifications > 0 && connected.batches > 0;
+}

@@ -1,7 +1,7 @@
-import type { shownEvent } from '../http/audit.ts';
+import type { shownEvent } from '../access/audit.ts';
 import type { ConsoleProblem } from '../http/problem.ts';
-import type { LeastRole, Role } from '../http/roles.ts';
-import type { Session } from '../http/sessions.ts';
+import type { LeastRole, Role } from '../access/roles.ts';
+import type { Session } from '../access/sessions.ts';
 
 export type { ConsoleProblem, LeastRole, Role, Session };
 

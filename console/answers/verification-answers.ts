@@ -17,10 +17,10 @@ import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, queryRows, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import { pageOf } from '../http/paging.ts';
-import { playbackOf, type Playback } from './playback-formats.ts';
 import type { ModelFigures } from './model-figures.ts';
 
 export type { DecisionLabel, ScoredWindow, VerificationState };
+export type { RecordingWaveform } from '../../pipelines/audio/scoring/recording-waveform.ts';
 export type { ScoreName, Scores, WindowLabel } from '../../pipelines/audio/verification.ts';
 
 /** Why there is no score, in words, and whether another try may help. */
@@ -193,4 +193,31 @@ export interface LiveVerification {
   readonly verification: VerificationDetail & { readonly figures: ModelFigures | null };
   /** Null where no worker is needed any more. */
   readonly workerConnected: boolean | null;
+}
+
+/** How a recording is played: as it was handed in, or decoded to a WAV file. */
+export type Playback = 'original' | 'converted';
+
+/**
+ * Codecs that Chromium, Firefox and Safari all play, by the container as the decoder names it (docs/audio-formats.md). What is not here is
+ * converted: WAV with GSM, IMA ADPCM, or samples of 32-bit integers or 64 bits, FLAC in Ogg, and MP4 with anything but AAC.
+ */
+const played: Readonly<Record<string, readonly string[]>> = {
+  wav: ['pcm_u8', 'pcm_s16le', 'pcm_s24le', 'pcm_f32le', 'pcm_mulaw', 'pcm_alaw'],
+  flac: ['flac'],
+  mp3: ['mp3'],
+  ogg: ['opus', 'vorbis'],
+  mp4: ['aac'],
+};
+
+/** How a recording is played; null while nothing has opened it, so that its format is not known. */
+export function playbackOf({
+  format,
+  codec,
+}: {
+  readonly format: string | null;
+  readonly codec: string | null;
+}): Playback | null {
+  if (format === null || codec === null) return null;
+  return Object.hasOwn(played, format) && played[format]!.includes(codec) ? 'original' : 'converted';
 }

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../runtime/errors.ts';
-import { parseRange, type FileRange } from './file-range.ts';
 
 /** Bytes that are sent whole, or the part of them that is asked for. */
 export interface SentBytes {
@@ -38,4 +37,28 @@ export function sendBytes(
     .code(range === undefined ? 200 : 206)
     .type(type)
     .send(read({ start, end }));
+}
+
+/** What of a file is sent: the bytes from `start` to `end`, both included. */
+export interface FileRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The one range that a request asks for (RFC 9110 section 14.2): undefined for the whole file, also where the header has another unit
+ * or more than one range; `unsatisfiable` where no byte of it exists.
+ */
+export function parseRange(header: string | undefined, bytes: number): FileRange | undefined | 'unsatisfiable' {
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '');
+  if (match === null || (match[1] === '' && match[2] === '')) return undefined;
+  const [first, last] = [match[1]!, match[2]!];
+  if (first === '')
+    return Number(last) === 0 || bytes === 0
+      ? 'unsatisfiable'
+      : { start: Math.max(0, bytes - Number(last)), end: bytes - 1 };
+  const start = Number(first);
+  const end = last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1);
+  if (last !== '' && Number(last) < start) return undefined;
+  return start >= bytes ? 'unsatisfiable' : { start, end };
 }

@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../runtime/errors.ts';
-import { userOf } from './access.ts';
+import { userOf } from '../access/guard.ts';
 import type { ConsoleWork } from './console-work.ts';
 import { shareReading, type LiveReading } from './live-reading.ts';
 

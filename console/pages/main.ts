@@ -1,9 +1,8 @@
 import type { Json } from '../answers/json.ts';
 import type { NoSession, Session } from '../answers/session-answers.ts';
 import { Layout } from './layout.ts';
-import { asProblem, getJson, keepSession, type Problem } from './shell/request.ts';
-import { ProblemNotice } from './shell/components.ts';
-import { SignIn } from './sign-in.ts';
+import { asProblem, getJson, keepSession, type Problem, sendJson } from './shell/request.ts';
+import { ProblemNotice, Field, Notice } from './shell/components.ts';
 import { html, render, useEffect, useState, type VNode } from './shell/view.ts';
 
 /** What is known of who is logged in. */
@@ -41,3 +40,44 @@ function Console(): VNode {
 const root = document.getElementById('console')!;
 root.replaceChildren();
 render(html`<${Console} />`, root);
+
+/** The page of somebody who is not logged in. */
+export function SignIn({
+  ended,
+  hasUsers,
+  onEnter,
+}: {
+  ended: boolean;
+  hasUsers: boolean;
+  onEnter: (session: Json<Session>) => void;
+}): VNode {
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  useEffect(() => void (document.title = 'Log in · Caller Trust'), []);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = new FormData(event.target as HTMLFormElement);
+    setBusy(true);
+    setProblem(null);
+    try {
+      onEnter(
+        await sendJson<Session>('POST', '/api/session', { name: form.get('name'), password: form.get('password') }),
+      );
+    } catch (error) {
+      setProblem(asProblem(error));
+      setBusy(false);
+    }
+  };
+  return html`<main class="alone">
+    <h1>Caller Trust</h1>
+    <p class="lead">Nights, letters and voices of this installation.</p>
+    ${ended ? html`<${Notice} kind="warn"><p>The session has ended. Log in again to go on.</p></${Notice}>` : null}
+    ${hasUsers ? null : html`<${Notice} kind="warn"><p>The console has no user yet. On the machine of the service: <code>caller-trust console users add NAME --role operator --generate</code></p></${Notice}>`}
+    <form class="card" onSubmit=${submit}>
+      <${Field} label="Name" hint="As \`caller-trust console users list\` shows it.">${(ids: object) => html`<input name="name" autocomplete="username" autocapitalize="none" spellcheck=${false} required autofocus ...${ids} />`}</${Field}>
+      <${Field} label="Password">${(ids: object) => html`<input name="password" type="password" autocomplete="current-password" required ...${ids} />`}</${Field}>
+      ${problem ? html`<${ProblemNotice} problem=${problem} />` : null}
+      <button class="primary" disabled=${isBusy}>${isBusy ? 'Logging in …' : 'Log in'}</button>
+    </form>
+  </main>`;
+}

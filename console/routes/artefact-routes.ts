@@ -5,7 +5,7 @@ import type { StoredName } from '../../pipelines/caches/store/stored-name.ts';
 import { findCache, formatArtefact, isCountryCode, type ArtefactName } from '../../pipelines/caches/definition.ts';
 import { readWhole, type StoredFile } from '../../pipelines/caches/store/stored-file.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { recordAction } from '../http/access.ts';
+import { recordAction } from '../access/guard.ts';
 import { listArtefacts, listArtefactVersions, readArtefact, readPublished } from '../answers/artefact-answers.ts';
 import { ArtefactChecks } from '../answers/artefact-checks.ts';
 import { parseBody } from '../http/body.ts';

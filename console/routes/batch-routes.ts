@@ -5,7 +5,7 @@ import { requestRetry } from '../../jobs/queues/verification-producer.ts';
 import { BATCH_STATES, cancelBatch, hasEnded, readBatch } from '../../pipelines/audio/batches/batch.ts';
 import { VERIFICATION_STATES } from '../../pipelines/audio/verification.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
-import { recordAction } from '../http/access.ts';
+import { recordAction } from '../access/guard.ts';
 import { listAllBatches, listItems, readLiveBatch, writeResults } from '../answers/batch-answers.ts';
 import { parseBody } from '../http/body.ts';
 import type { ConsoleWork } from '../http/console-work.ts';

@@ -12,7 +12,7 @@ import { BRAND_TRANSITIONS, NUMBER_TRANSITIONS } from '../../pipelines/branding/
 import { whyNotDecide } from '../../pipelines/access/two-pairs-of-eyes.ts';
 import { requirePhone } from '../../pipelines/labels/number-record.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
-import { actorOf, recordAction, userOf } from '../http/access.ts';
+import { actorOf, recordAction, userOf } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import { listBrandHistory, revealedFields, shownBrand, withProofs } from '../answers/brand-answers.ts';
 import {
@@ -28,8 +28,11 @@ import {
   reasonField,
 } from '../answers/branding-parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
-import { ownersSeen, readSeenBrand } from '../http/own-data.ts';
-import { mayActAs } from '../http/roles.ts';
+import { ownersSeen, readSeenBrand } from '../access/own-data.ts';
+import { mayActAs } from '../access/roles.ts';
+import { requestProofs } from '../../jobs/queues/proof-producer.ts';
+import { confirmCode } from '../../pipelines/branding/proof/number-proof.ts';
+import { loadCodeSecret } from '../../pipelines/branding/proof/proof-code.ts';
 
 const listQuery = z.strictObject({
   owner: ownerParameter,
@@ -161,4 +164,50 @@ function registerBrandActions(app: FastifyInstance, { db, config }: Pick<Console
 
 function handleOf({ params }: FastifyRequest): string {
   return parseBody(brandPath, params).handle;
+}
+
+const phoneText = z.string().max(40);
+const startBody = z.strictObject({
+  phones: z.array(phoneText).min(1).max(1000).optional(),
+  language: z.string().max(20).default('en'),
+});
+const confirmBody = z.strictObject({ phone: phoneText, code: z.string().min(1).max(40) });
+
+/** `/api/brands/:handle/proofs`: proofs that a brand answers its numbers, for those who hand its requests in. */
+export function registerProofRoutes(app: FastifyInstance, work: ConsoleWork): void {
+  const { db, config } = work;
+  app.post('/api/brands/:handle/proofs', { config: { access: 'reviewer', forAgencies: true } }, async (request) => {
+    const { handle } = await readSeenBrand(db, request, parseBody(brandPath, request.params).handle);
+    const { phones, language } = parseBody(startBody, request.body);
+    const record = (client: Queryable) =>
+      recordAction(client, request, { action: 'prove_numbers', object: `brand ${handle}` });
+    return requestProofs(work, {
+      handle,
+      phones: phones?.map((text) => requirePhone('prove number', text)) ?? null,
+      language,
+      actor: actorOf(request),
+      record,
+    });
+  });
+  app.post(
+    '/api/brands/:handle/proofs/confirm',
+    { config: { access: 'reviewer', forAgencies: true } },
+    async (request) => {
+      const { handle } = await readSeenBrand(db, request, parseBody(brandPath, request.params).handle);
+      const { phone, code } = parseBody(confirmBody, request.body);
+      const record = (client: Queryable) =>
+        recordAction(client, request, { action: 'confirm_number', object: `brand ${handle}` });
+      return confirmCode({
+        db,
+        handle,
+        phone: requirePhone('confirm number', phone),
+        code,
+        actor: actorOf(request),
+        secret: await loadCodeSecret(config),
+        limits: config,
+        policy: config.letterApproval,
+        record,
+      });
+    },
+  );
 }

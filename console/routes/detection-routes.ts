@@ -8,7 +8,7 @@ import { CHANNEL_MODES } from '../../pipelines/audio/verification.ts';
 import { cleanText } from '../../pipelines/phone/text-cleaning.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
-import { actorOf, recordAction } from '../http/access.ts';
+import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { readDetectionFacts, type HandedIn } from '../answers/detection-answers.ts';

@@ -14,7 +14,7 @@ import {
 import { LOAD_STATES } from '../../pipelines/intake/load-record.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
-import { actorOf, recordAction } from '../http/access.ts';
+import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import {
   idParameter,

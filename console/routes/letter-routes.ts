@@ -10,9 +10,9 @@ import {
   type Decider,
 } from '../../pipelines/branding/brand/person-actions.ts';
 import { LETTER_TRANSITIONS } from '../../pipelines/branding/states.ts';
-import type { Queryable } from '../../runtime/postgres.ts';
-import { actorOf, recordAction } from '../http/access.ts';
-import type { NewEvent } from '../http/audit.ts';
+import { type Queryable, inTransaction } from '../../runtime/postgres.ts';
+import { actorOf, recordAction } from '../access/guard.ts';
+import type { NewEvent } from '../access/audit.ts';
 import { parseBody } from '../http/body.ts';
 import {
   flagParameter,
@@ -23,10 +23,14 @@ import {
   pageOf,
   reasonBody,
   verdictBody,
+  brandPath,
 } from '../answers/branding-parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { listRequestedNumbers, readShownLetter } from '../answers/letter-answers.ts';
-import { ownersSeen, requireSeenLetter, withoutDecider } from '../http/own-data.ts';
+import { ownersSeen, requireSeenLetter, withoutDecider, readSeenBrand } from '../access/own-data.ts';
+import { issueFormOfBrand } from '../../pipelines/branding/requests/letter-form.ts';
+import { FORM_LANGUAGES } from '../../pipelines/branding/form/letter-form-texts.ts';
+import { requestNumbersSchema, signerSchema } from '../../pipelines/branding/operation.ts';
 
 const dayMs = 24 * 3_600_000;
 const listQuery = z.strictObject({
@@ -128,4 +132,42 @@ function deciderOf(
 
 function letterOf({ params }: FastifyRequest): number {
   return parseBody(idPath, params).id;
+}
+
+const formBody = z.strictObject({
+  signer: signerSchema,
+  language: z.enum(FORM_LANGUAGES).default('en'),
+  numbers: requestNumbersSchema,
+});
+
+/** `/api/brands/:handle/letter-form`: issues the form of a letter for a brand, for those who hand its requests in. */
+export function registerLetterFormRoutes(
+  app: FastifyInstance,
+  { db, config }: Pick<ConsoleWork, 'db' | 'config'>,
+): void {
+  app.post(
+    '/api/brands/:handle/letter-form',
+    { config: { access: 'reviewer', forAgencies: true } },
+    async (request, reply) => {
+      const brand = await readSeenBrand(db, request, parseBody(brandPath, request.params).handle);
+      const order = parseBody(formBody, request.body);
+      const { formId, file } = await inTransaction(db, async (client) => {
+        const form = await issueFormOfBrand(
+          { db: client, limits: config, now: new Date() },
+          { ...order, brand, issuedBy: actorOf(request) },
+        );
+        await recordAction(client, request, {
+          action: 'issue_letter_form',
+          object: `brand ${brand.handle}`,
+          detail: { form: form.formId, language: order.language, numbers: form.content.phones.length },
+        });
+        return form;
+      });
+      void reply.headers({
+        'Content-Disposition': `attachment; filename="${brand.handle}-form-${formId}.pdf"`,
+        'Content-Security-Policy': "default-src 'none'; sandbox",
+      });
+      return reply.type('application/pdf').send(Buffer.from(file));
+    },
+  );
 }

@@ -11,7 +11,7 @@ import {
   type NightScope,
 } from '../../pipelines/caches/night/night-request.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
-import { actorOf, recordAction } from '../http/access.ts';
+import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import { reasonField } from '../answers/branding-parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';

@@ -8,7 +8,7 @@ import {
   readDispute,
 } from '../../pipelines/labels/number-dispute.ts';
 import { clearNumber } from '../../pipelines/labels/number-record.ts';
-import { actorOf, recordAction } from '../http/access.ts';
+import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import { idCursor, idPath, limitParameter, pageOf, reasonField } from '../answers/branding-parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';

@@ -15,7 +15,7 @@ import { readSubmittedFile } from '../../pipelines/branding/submitted-file.ts';
 import { cleanText } from '../../pipelines/phone/text-cleaning.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
-import { actorOf, recordAction } from '../http/access.ts';
+import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import {
   flagParameter,
@@ -28,7 +28,7 @@ import {
 } from '../answers/branding-parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { sendLive } from '../http/live.ts';
-import { maySee, ownersSeen, readSeenBrand, readSeenOperation } from '../http/own-data.ts';
+import { maySee, ownersSeen, readSeenBrand, readSeenOperation } from '../access/own-data.ts';
 import { listOperations, OPERATION_STANDINGS, writeRejects } from '../answers/operation-answers.ts';
 import { withForm, type UploadedFile } from '../http/uploads.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../../pipelines/branding/names/protected-name-record.ts';
 import { NEARNESS, nearProtectedName, PROTECTED_CATEGORIES } from '../../pipelines/branding/names/protected-names.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
-import { actorOf, recordAction } from '../http/access.ts';
+import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import type { NearName, ProtectedNames } from '../answers/brand-answers.ts';
 import { reasonField } from '../answers/branding-parameters.ts';

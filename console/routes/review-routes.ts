@@ -5,12 +5,12 @@ import { openDocument } from '../../pipelines/branding/document-store.ts';
 import { renderLetterPages } from '../../pipelines/branding/reading/letter-reader.ts';
 import { whyNotDecide } from '../../pipelines/access/two-pairs-of-eyes.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { actorOf, recordAction } from '../http/access.ts';
+import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import { handlePrefix, idCursor, idParameter, idPath, limitParameter, pageOf } from '../answers/branding-parameters.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { countWaiting, listWaitingBrands, listWaitingLetters, reviewedLetter } from '../answers/letter-answers.ts';
-import { LetterPages } from '../answers/letter-pages.ts';
+import { LetterPages } from '../media/letter-pages.ts';
 
 const lettersQuery = z.strictObject({ after: idCursor, limit: limitParameter });
 const brandsQuery = z.strictObject({ after: handlePrefix, limit: limitParameter });

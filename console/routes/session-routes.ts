@@ -3,14 +3,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Pool } from '../../runtime/postgres.ts';
-import { cookieName, recordAction, userOf } from '../http/access.ts';
-import type { ConsoleAddress } from '../http/address.ts';
-import { recordEvent } from '../http/audit.ts';
+import { cookieName, recordAction, userOf } from '../access/guard.ts';
+import type { ConsoleAddress } from '../access/address.ts';
+import { recordEvent } from '../access/audit.ts';
 import { parseBody } from '../http/body.ts';
-import { passwordCharactersMax } from '../http/password.ts';
-import { csrfTokenOf, endSession, openSession, sweepSessions, type SessionLimits } from '../http/sessions.ts';
+import { passwordCharactersMax } from '../access/password.ts';
+import { csrfTokenOf, endSession, openSession, sweepSessions, type SessionLimits } from '../access/sessions.ts';
 import { Turns } from '../http/turns.ts';
-import { findUser, hasUsers } from '../http/users.ts';
+import { findUser, hasUsers } from '../access/users.ts';
 
 /** What logging in works with. */
 export interface SessionRoutesOptions {

@@ -8,7 +8,7 @@ import { DECISION_LABELS, VERIFICATION_STATES } from '../../pipelines/audio/veri
 import { cleanText } from '../../pipelines/phone/text-cleaning.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
-import { recordAction, userOf } from '../http/access.ts';
+import { recordAction, userOf } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import { sendBytes } from '../http/byte-answer.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
@@ -16,15 +16,15 @@ import { leavingOf } from '../http/leaving.ts';
 import { sendLive } from '../http/live.ts';
 import type { VerificationPlace } from '../../pipelines/audio/batches/verification-record.ts';
 import { readModelFigures } from '../answers/model-figures.ts';
-import { Playbacks } from '../answers/playbacks.ts';
+import { Playbacks } from '../media/playbacks.ts';
 import {
   listVerifications,
   readVerification,
   type LiveVerification,
   type VerificationDetail,
 } from '../answers/verification-answers.ts';
-import { notHere, requireStored, Waveforms } from '../answers/waveforms.ts';
-import { isWorkerConnected } from '../answers/worker-presence.ts';
+import { notHere, requireStored, Waveforms } from '../media/waveforms.ts';
+import { isWorkerConnected } from '../answers/queue-answers.ts';
 
 const instant = z.iso
   .datetime({ offset: true })

@@ -17,7 +17,7 @@ import {
 import { cleanText } from '../../pipelines/phone/text-cleaning.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
-import { actorOf, recordAction } from '../http/access.ts';
+import { actorOf, recordAction } from '../access/guard.ts';
 import { parseBody } from '../http/body.ts';
 import type { ConsoleWork } from '../http/console-work.ts';
 import { leavingOf } from '../http/leaving.ts';

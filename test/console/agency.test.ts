@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { addUser, changeRole } from '../../console/http/users.ts';
+import { addUser, changeRole } from '../../console/access/users.ts';
 import type { RouteRule } from '../../console/server.ts';
 import { readBrand } from '../../pipelines/branding/brand/brand-record.ts';
 import { ask, fresh, letterForReview, owner, profile, signer } from '../support/branding.ts';

@@ -1,8 +1,8 @@
 import { createHook } from 'node:async_hooks';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { listEvents } from '../../console/http/audit.ts';
+import { listEvents } from '../../console/access/audit.ts';
 import { Turns } from '../../console/http/turns.ts';
-import { addUser } from '../../console/http/users.ts';
+import { addUser } from '../../console/access/users.ts';
 import { useConsoleServer, type TestConsoleServer } from './support/console-server.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 }); // passwords are hashed

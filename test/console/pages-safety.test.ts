@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { submitBatch } from '../../pipelines/audio/batches/batch-intake.ts';
 import { storeVoiceprint } from '../../pipelines/audio/voices/voiceprint-store.ts';
 import { Vault } from '../../runtime/vault.ts';
-import { recordEvent } from '../../console/http/audit.ts';
+import { recordEvent } from '../../console/access/audit.ts';
 import { addProtectedName } from '../../pipelines/branding/names/protected-name-record.ts';
 import { fileDispute } from '../../pipelines/labels/number-dispute.ts';
 import { ask, profile } from '../support/branding.ts';

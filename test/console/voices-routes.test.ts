@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { listEvents } from '../../console/http/audit.ts';
+import { listEvents } from '../../console/access/audit.ts';
 import { uploadsDirectory } from '../../console/http/uploads.ts';
 import { logIn, useConsole, type ConsoleClient } from './support/console-process.ts';
 import { withoutRecordOf } from './support/broken-trail.ts';

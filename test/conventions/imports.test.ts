@@ -141,7 +141,7 @@ const doors: Record<string, { readonly where: RegExp; readonly types?: 'anywhere
   '@fastify/rate-limit': { where: /^(api|console)\// },
   '@fastify/cookie': { where: /^console\/server\.ts$/ },
   '@fastify/multipart': { where: /^console\/server\.ts$/ },
-  '@fastify/websocket': { where: /^console\/routes\/(streaming|stream-connection)\.ts$/ },
+  '@fastify/websocket': { where: /^console\/streaming\/(stream-routes|stream-connection)\.ts$/ },
   ws: { where: /^pipelines\/audio\/streaming\/stream-client\.ts$/ },
   '@fastify/swagger': { where: /^(api|console)\// },
   '@fastify/swagger-ui': { where: /^(api|console)\// },

@@ -1,6 +1,6 @@
 import type { Json } from '../../answers/json.ts';
 import type { ScoreName, ScoredWindow, Scores } from '../../answers/verification-answers.ts';
-import type { RecordingWaveform } from '../../answers/waveforms.ts';
+import type { RecordingWaveform } from '../../answers/verification-answers.ts';
 import uPlot from '/modules/uplot.js';
 import { html, useEffect, useRef, type VNode } from '../shell/view.ts';
 

@@ -1,5 +1,5 @@
 import type { IdentityAnswer, LiveVerification, ScoredWindow } from '../../answers/verification-answers.ts';
-import type { RecordingWaveform } from '../../answers/waveforms.ts';
+import type { RecordingWaveform } from '../../answers/verification-answers.ts';
 import {
   ActionButton,
   Dialog,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeReadFailure } from '../../../api/http/read-failure.ts';
+import { describeReadFailure } from '../../../api/http/reader-database.ts';
 import { isServiceError } from '../../../runtime/errors.ts';
 
 const ofServer = (code: string) => Object.assign(new Error('x'), { code, severity: 'ERROR' });

@@ -1,5 +1,5 @@
 import type { Pool } from '../../../runtime/postgres.ts';
-import type { Action } from '../../../console/http/audit.ts';
+import type { Action } from '../../../console/access/audit.ts';
 
 /** Does something while the audit trail takes no row of an action. */
 export async function withoutRecordOf(db: Pool, action: Action, work: () => Promise<unknown>): Promise<void> {

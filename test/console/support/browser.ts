@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { afterAll, afterEach, expect } from 'vitest';
-import type { Role } from '../../../console/http/roles.ts';
+import type { Role } from '../../../console/access/roles.ts';
 import { passwordOf, type TestConsole } from './console-process.ts';
 
 /** Where Debian, and CHROMIUM_PATH, have the browser. */

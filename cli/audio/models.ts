@@ -1,0 +1,285 @@
+import { access } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { Argument, type Command } from 'commander';
+import { AudioStore } from '../../pipelines/audio/store/audio-store.ts';
+import { compareModels, type ComparisonResult } from '../../pipelines/audio/drift/compare-models.ts';
+import { drawDrift } from '../../pipelines/audio/drift/drift-picture.ts';
+import { listDriftReports } from '../../pipelines/audio/drift/drift-record.ts';
+import { listDefaultChanges, moveDefault } from '../../pipelines/audio/drift/move-default.ts';
+import { addModel } from '../../pipelines/audio/scoring/add-model.ts';
+import { FAMILIES, type Family } from '../../pipelines/audio/models/manifest.ts';
+import { loadRegistry, type RegistryEntry } from '../../pipelines/audio/models/registry.ts';
+import { requireEntry } from '../../pipelines/audio/models/named-model.ts';
+import { openScoringPool } from '../../pipelines/audio/scoring/scoring-pool.ts';
+import type { Services } from '../../runtime/services.ts';
+import { formatParagraphs } from '../table.ts';
+import { currentActor, interruption, runCommand, withServices, type Outcome } from '../command.ts';
+import {
+  formatDefaultMove,
+  formatDrift,
+  formatModel,
+  formatModels,
+  type ShownModel,
+  type ShownModelDetails,
+} from './model-tables.ts';
+import { parseId } from '../options.ts';
+import { formatBar, startProgress } from '../progress.ts';
+import { readableLog } from '../readable-log.ts';
+import { openOutput, type ResultOutput } from '../result-output.ts';
+
+/** Drift reports that `models show` lists. */
+const reportsShownMax = 20;
+
+interface ActorOptions {
+  readonly by?: string;
+  readonly reason: string;
+}
+
+interface DriftOptions {
+  readonly batch: string;
+  readonly by?: string;
+  readonly picture?: string;
+  readonly output?: string;
+}
+
+/** `models list|show|add|default|drift`. */
+export function addModelCommands(program: Command): void {
+  const models = program.command('models').description('models of audio authenticity: the registry, and its changes');
+  addReadingCommands(models);
+  addChangingCommands(models);
+}
+
+function addReadingCommands(models: Command): void {
+  models
+    .command('list')
+    .description('list the models with their states and the defaults')
+    .option('--release <release>', 'as of a release; by default the newest')
+    .addHelpText('after', '\nExamples:\n  caller-trust models list\n  caller-trust models list --release 2025.11.r1p0')
+    .action((options: { release?: string }, command: Command) =>
+      runCommand(command, () => listCommand(options.release)),
+    );
+  models
+    .command('show')
+    .description('show a model: manifest, card, state and history')
+    .argument('<model>', 'as phone/v8; a family means its default')
+    .addHelpText('after', '\nExample:\n  caller-trust models show phone/v8')
+    .action((model: string, _options: object, command: Command) => runCommand(command, () => showModel(model)));
+}
+
+function addChangingCommands(models: Command): void {
+  models
+    .command('add')
+    .description('add a model of your own; docs/audio-models.md says what its manifest holds')
+    .argument('<manifest>', 'its manifest.json')
+    .requiredOption('--weights <file>', 'its weights, ONNX')
+    .option('--by <name>', 'who adds it')
+    .requiredOption('--reason <text>', 'why, kept with it')
+    .addHelpText(
+      'after',
+      "\nExample:\n  caller-trust models add manifest.json --weights model.onnx --reason 'Trained on our own calls, ticket 4711'",
+    )
+    .action((manifest: string, options: ActorOptions & { weights: string }, command: Command) =>
+      runCommand(command, () => addCommand(manifest, options)),
+    );
+  models
+    .command('drift')
+    .description('compare two models on the stored audio of a batch; stores the report')
+    .argument('<old>', 'the model that is used now')
+    .argument('<new>', 'the one that may take its place')
+    .requiredOption('--batch <id>', 'the batch whose recordings are compared')
+    .option('--picture <file>', 'draw the scores to a new SVG file')
+    .option('--output <file>', 'write the whole report to a new JSON file')
+    .option('--by <name>', 'who asks')
+    .addHelpText(
+      'after',
+      '\nExample:\n  caller-trust models drift phone/v7 phone/v8 --batch 0b6c4dc2-1f6a-4c2b-9d92-3fbe2d7fa001 --picture drift.svg',
+    )
+    .action((old: string, now: string, options: DriftOptions, command: Command) =>
+      runCommand(command, () => driftCommand({ old, new: now }, options)),
+    );
+  models
+    .command('default')
+    .description('set the default of a family, which needs a drift report of the present one and the new one')
+    .addArgument(new Argument('<family>', 'the family').choices(FAMILIES))
+    .argument('<model>', 'the model that becomes its default')
+    .option('--by <name>', 'who sets it')
+    .requiredOption('--reason <text>', 'why, kept in the record')
+    .option('--report <id>', 'the drift report that it rests on; by default the newest that fits', parseId)
+    .option('--force', 'go without a report; the record says so')
+    .addHelpText(
+      'after',
+      "\nExample:\n  caller-trust models default phone phone/v8 --reason 'Drift report 3 was read by the fraud team'",
+    )
+    .action(
+      (family: Family, model: string, options: ActorOptions & { report?: number; force?: boolean }, command: Command) =>
+        runCommand(command, () => defaultCommand(family, model, options)),
+    );
+}
+
+async function listCommand(release?: string): Promise<Outcome> {
+  return withServices(async ({ db, config }) => {
+    const registry = await loadRegistry(db, config);
+    const models = registry.models(release).map(shownModel);
+    const text = formatModels(models);
+    if (release === undefined || release === registry.newestRelease)
+      return { json: { release: registry.newestRelease, models }, text };
+    return {
+      json: { release, models },
+      text: formatParagraphs(
+        text,
+        `As of ${release}, by the registry alone; today is ${registry.newestRelease}, and defaults that were set here count only for today.`,
+      ),
+    };
+  });
+}
+
+async function showModel(name: string): Promise<Outcome> {
+  return withServices(async ({ db, config }) => {
+    const entry = requireEntry(await loadRegistry(db, config), name);
+    const { manifest, manifestSha256, directory, weightsFile } = entry;
+    const model: ShownModelDetails = {
+      ...shownModel(entry),
+      manifest,
+      manifestSha256,
+      directory,
+      weights: await pathIfThere(weightsFile),
+      card: await pathIfThere(directory && join(directory, 'card.md')),
+      defaults: await listDefaultChanges(db, entry.model),
+      reports: await listDriftReports(db, { model: entry.model, limit: reportsShownMax }),
+    };
+    return { json: model, text: formatModel(model) };
+  });
+}
+
+function shownModel({
+  model,
+  family,
+  release,
+  state,
+  isDefault,
+  removedIn,
+  replacedBy,
+  note,
+  origin,
+  added,
+  fault,
+  manifest,
+}: RegistryEntry): ShownModel {
+  const size = { parameters: manifest?.parameters ?? null, bytes: manifest?.bytes ?? null };
+  return {
+    model,
+    family,
+    release,
+    state,
+    isDefault,
+    removedIn,
+    replacedBy,
+    note,
+    origin,
+    added,
+    ...size,
+    fault: fault?.problem ?? null,
+  };
+}
+
+async function pathIfThere(path: string | null): Promise<string | null> {
+  return path === null
+    ? null
+    : access(path).then(
+        () => path,
+        () => null,
+      );
+}
+
+async function addCommand(
+  manifest: string,
+  { weights, by = currentActor(), reason }: ActorOptions & { weights: string },
+): Promise<Outcome> {
+  return withServices(async ({ db, config }) => {
+    const added = await addModel(db, config, {
+      manifestFile: resolve(manifest),
+      weightsFile: resolve(weights),
+      by,
+      reason,
+    });
+    const text = added.isNew
+      ? `${added.model} is added. It is used where it is named; \`caller-trust models drift\` compares it with the default.`
+      : `${added.model} is there already; nothing was changed.`;
+    return { json: added, text };
+  });
+}
+
+async function driftCommand(
+  models: { old: string; new: string },
+  { batch, by = currentActor(), picture, output }: DriftOptions,
+): Promise<Outcome> {
+  return withServices(async (services) => {
+    const { result, files } = await withNewFiles([picture, output], async (outputs) => {
+      const compared = await compareWithProgress(services, { ...models, batch, by });
+      await outputs[0]?.write(drawDrift(compared.report));
+      await outputs[1]?.write(`${JSON.stringify(compared.report, null, 2)}\n`);
+      return compared;
+    });
+    const { reportId, madeAt, computed, itemsWithoutAudio } = result;
+    return {
+      json: { reportId, madeAt, computed, itemsWithoutAudio, files, ...result.report },
+      text: formatDrift(result, files),
+    };
+  });
+}
+
+/** Takes the names of files before the work of an hour that they are for; they are made whole, or none of them. */
+async function withNewFiles<Result>(
+  paths: readonly (string | undefined)[],
+  work: (outputs: readonly (ResultOutput | undefined)[]) => Promise<Result>,
+): Promise<{ result: Result; files: string[] }> {
+  const outputs: (ResultOutput | undefined)[] = [];
+  try {
+    for (const path of paths) outputs.push(path === undefined ? undefined : await openOutput(path));
+    const result = await work(outputs);
+    for (const output of outputs) await output?.end();
+    return { result, files: outputs.flatMap((output) => output?.path ?? []) };
+  } catch (error) {
+    for (const output of outputs) await output?.discard();
+    throw error;
+  }
+}
+
+async function compareWithProgress(
+  { db, config, log }: Services,
+  request: { old: string; new: string; batch: string; by: string },
+): Promise<ComparisonResult> {
+  const registry = await loadRegistry(db, config);
+  const pool = openScoringPool({ config, log: readableLog(log) });
+  const progress = startProgress();
+  const onProgress = (done: number, recordings: number) =>
+    progress.show(`${formatBar(done / recordings)} ${done} of ${recordings} recordings scored`);
+  try {
+    return await compareModels(
+      {
+        db,
+        registry,
+        pool,
+        store: new AudioStore(config.audioDir),
+        atOnce: config.audioScorers,
+        signal: interruption.signal,
+        onProgress,
+      },
+      request,
+    );
+  } finally {
+    progress.end();
+    await pool.close();
+  }
+}
+
+async function defaultCommand(
+  family: Family,
+  model: string,
+  { by = currentActor(), reason, report, force = false }: ActorOptions & { report?: number; force?: boolean },
+): Promise<Outcome> {
+  return withServices(async ({ db, config }) => {
+    const move = await moveDefault(db, config, { family, model, by, reason, reportId: report, force });
+    return { json: move, text: formatDefaultMove(move) };
+  });
+}

@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import { AudioStore } from '../../pipelines/audio/store/audio-store.ts';
+import { deleteRecording } from '../../pipelines/audio/batches/retention.ts';
+import { runCommand, withServices, type Outcome } from '../command.ts';
+import { formatTime } from '../table.ts';
+
+/** `recording delete`. */
+export function addRecordingCommands(program: Command): void {
+  const recording = program.command('recording').description('stored audio');
+  recording
+    .command('delete')
+    .description('delete stored audio; its results stay')
+    .argument('<sha256>', 'digest of the audio, as results show it')
+    .requiredOption('--reason <text>', 'why, kept with its row')
+    .addHelpText('after', "\nExample:\n  caller-trust recording delete e3b0c442… --reason 'Request of the caller'")
+    .action((sha256: string, { reason }: { reason: string }, command: Command) =>
+      runCommand(command, () => deleteCommand(sha256.toLowerCase(), reason)),
+    );
+}
+
+async function deleteCommand(sha256: string, reason: string): Promise<Outcome> {
+  return withServices(async ({ db, config }) => {
+    const end = await deleteRecording({ db, store: new AudioStore(config.audioDir) }, sha256, reason);
+    const text = end.deleted
+      ? `The audio of ${sha256} is deleted.`
+      : `The audio of ${sha256} was deleted at ${formatTime(end.at)}: ${end.reason}`;
+    return { json: { sha256, ...end }, text };
+  });
+}

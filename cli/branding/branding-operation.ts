@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import { readOperation } from '../../pipelines/branding/operation.ts';
+import type { Pool } from '../../runtime/postgres.ts';
+import { formatRows } from './brand-tables.ts';
+import { listRows, operationOutcome } from './branding-request.ts';
+import { runCommand, withServices, type Outcome } from '../command.ts';
+import { parseCount, parseId } from '../options.ts';
+
+interface RowOptions {
+  readonly refused?: boolean;
+  readonly after: number;
+  readonly limit?: number;
+}
+
+/** `operation show|rows`. */
+export function addBrandingOperationCommands(program: Command): void {
+  const operation = program.command('operation').description('requests for branding, and what became of them');
+  operation
+    .command('show')
+    .description('show what an operation came to')
+    .argument('<operation>', 'id of the operation', parseId)
+    .addHelpText('after', '\nExample:\n  caller-trust operation show 12')
+    .action((operationId: number, _options: object, command: Command) =>
+      runCommand(command, () =>
+        withServices(async ({ db }) => operationOutcome(db, await readOperation(db, operationId))),
+      ),
+    );
+  operation
+    .command('rows')
+    .description('print the numbers of an operation by line, with what became of each')
+    .argument('<operation>', 'id of the operation', parseId)
+    .option('--refused', 'only rows that were refused')
+    .option('--after <line>', 'only rows after this line', parseCount, 0)
+    .option('--limit <n>', 'at most so many; without it all', parseCount)
+    .addHelpText('after', '\nExample:\n  caller-trust operation rows 12 --refused')
+    .action((operationId: number, options: RowOptions, command: Command) =>
+      runCommand(command, () => withServices(({ db }) => rowsOutcome(db, operationId, options))),
+    );
+}
+
+async function rowsOutcome(
+  db: Pool,
+  operationId: number,
+  { refused = false, after, limit }: RowOptions,
+): Promise<Outcome> {
+  await readOperation(db, operationId); // an unknown one has no rows either
+  const rows = await listRows(db, operationId, { refused, after, limit });
+  return {
+    json: rows,
+    text: rows.length === 0 ? `The operation has no ${refused ? 'refused ' : ''}row.` : formatRows(rows),
+  };
+}

@@ -1,0 +1,213 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Option, type Command } from 'commander';
+import { listLetters, readLetterRecord, type LetterRecord } from '../../pipelines/branding/brand/brand-record.ts';
+import { openDocument } from '../../pipelines/branding/document-store.ts';
+import {
+  decideLetter,
+  deleteLetterDocument,
+  withdrawLetter,
+  type LetterActionOptions,
+  type Verdict,
+} from '../../pipelines/branding/brand/person-actions.ts';
+import { renderLetterPages } from '../../pipelines/branding/reading/letter-reader.ts';
+import { LETTER_TRANSITIONS, type LetterState } from '../../pipelines/branding/states.ts';
+import { openVault } from '../../runtime/vault.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import type { Services } from '../../runtime/services.ts';
+import { formatLetter, formatLetters, formatReading } from './brand-tables.ts';
+import { formatParagraphs } from '../table.ts';
+import { currentActor, interruption, runCommand, withServices, type Outcome } from '../command.ts';
+import { addLetterFormCommand } from './letter-form.ts';
+import { writeNewFile } from '../new-file.ts';
+import { parseCount, parseId, parseVerdict, type VerdictOptions } from '../options.ts';
+
+interface ListOptions {
+  readonly brand?: string;
+  readonly state?: string;
+  readonly expiring?: boolean;
+  readonly days?: number;
+  readonly before?: number;
+  readonly limit: number;
+}
+
+interface ShowOptions {
+  readonly text?: boolean;
+  readonly save?: string;
+  readonly pages?: string;
+}
+
+/** `letter form|list|show|decide|withdraw|delete`. */
+export function addLetterCommands(program: Command): void {
+  const letter = program.command('letter').description('letters of authorization: issue, read, decide, delete');
+  addLetterFormCommand(letter);
+  addReadingCommands(letter);
+  addDecidingCommands(letter);
+}
+
+function addReadingCommands(letter: Command): void {
+  letter
+    .command('list')
+    .description('list letters, newest first')
+    .option('--brand <handle>', 'only letters of this brand')
+    .addOption(new Option('--state <state>', 'only letters in this state').choices(LETTER_TRANSITIONS.states))
+    .option('--expiring', 'only letters in force that end soon')
+    .option('--days <n>', `with --expiring: how soon, in days; ${expiringDays} unless told`, parseCount)
+    .option('--before <letter>', 'only letters before this one', parseId)
+    .option('--limit <n>', 'at most so many', parseCount, 100)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  caller-trust letter list --state in_review\n  caller-trust letter list --expiring --days 60',
+    )
+    .action((options: ListOptions, command: Command) => runCommand(command, () => listCommand(options)));
+  letter
+    .command('show')
+    .description('show a letter with its findings')
+    .argument('<letter>', 'id of the letter', parseId)
+    .option('--text', 'also what was read from it')
+    .option('--save <file>', 'write the document to a new file')
+    .option('--pages <dir>', 'write each page as a PNG into a folder')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  caller-trust letter show 7\n  caller-trust letter show 7 --text --pages /tmp/letter-7',
+    )
+    .action((letterId: number, options: ShowOptions, command: Command) =>
+      runCommand(command, () => withServices((services) => showLetter(services, letterId, options))),
+    );
+}
+
+function addDecidingCommands(letter: Command): void {
+  letter
+    .command('decide')
+    .description('decide a letter that waits for a person')
+    .argument('<letter>', 'id of the letter', parseId)
+    .option('--approve', 'it authorizes the numbers that were asked for with it')
+    .option('--reject', 'it does not')
+    .requiredOption('--reason <text>', 'why; kept in the audit trail, and shown to the owner of the brand')
+    .addHelpText('after', "\nExample:\n  caller-trust letter decide 7 --approve --reason 'Called the signer back'")
+    .action((letterId: number, options: VerdictOptions & { reason: string }, command: Command) =>
+      runCommand(command, () =>
+        act(letterId, options.reason, (action) => decideLetter({ ...action, approve: parseVerdict(options) })),
+      ),
+    );
+  letter
+    .command('withdraw')
+    .description('revoke a letter; its numbers leave the next night unless another letter names them')
+    .argument('<letter>', 'id of the letter', parseId)
+    .requiredOption('--reason <text>', 'why; kept in the audit trail, and shown to the owner of the brand')
+    .addHelpText('after', "\nExample:\n  caller-trust letter withdraw 7 --reason 'Revoked by the customer'")
+    .action((letterId: number, options: { reason: string }, command: Command) =>
+      runCommand(command, () => act(letterId, options.reason, withdrawLetter)),
+    );
+  letter
+    .command('delete')
+    .description('destroy the key of a letter: its file and what was read from it are gone for good')
+    .argument('<letter>', 'id of the letter', parseId)
+    .requiredOption('--reason <text>', 'why, kept in the audit trail')
+    .addHelpText('after', "\nExample:\n  caller-trust letter delete 7 --reason 'Erasure asked for, ticket 4711'")
+    .action((letterId: number, options: { reason: string }, command: Command) =>
+      runCommand(command, () => deleteLetter(letterId, options.reason)),
+    );
+}
+
+const dayMs = 24 * 3_600_000;
+/** The warning time. */
+const expiringDays = 30;
+
+async function listCommand({ brand, state, expiring = false, days, before, limit }: ListOptions): Promise<Outcome> {
+  if (days !== undefined && !expiring)
+    throw new ServiceError('usage_invalid', {
+      operation: 'list letters',
+      problem: '--days says how soon a letter ends.',
+      hint: 'Add --expiring, or leave it out.',
+    });
+  const endingBy = expiring ? new Date(Date.now() + (days ?? expiringDays) * dayMs) : undefined;
+  return withServices(async ({ db }) => {
+    const letters = await listLetters(db, { handle: brand, state, endingBy, before, limit });
+    return { json: letters, text: letters.length === 0 ? 'There is no such letter.' : formatLetters(letters) };
+  });
+}
+
+async function showLetter(services: Services, letterId: number, options: ShowOptions): Promise<Outcome> {
+  const { db, config } = services;
+  const vault = options.text === true ? await openVault(config) : undefined;
+  const { opened, ...letter } = await readLetterRecord(db, letterId, vault);
+  const files =
+    options.save === undefined && options.pages === undefined ? [] : await writeDocument(services, letter, options);
+  const reading = options.text === true ? { reading: opened } : {};
+  const text = opened === null ? (options.text === true ? 'Nothing is kept of its text.' : '') : formatReading(opened);
+  return {
+    json: { ...letter, ...reading, files },
+    text: formatParagraphs(formatLetter(letter), text, files.map((file) => `Written: ${file}`).join('\n')),
+  };
+}
+
+/** As on a screen: a page of A4 is 909 pixels wide. */
+const pageDotsPerInch = 110;
+
+/** Writes the document and its pages to new files that only their owner may read; returns their paths. */
+async function writeDocument(
+  { db, config }: Services,
+  { letterId, document }: LetterRecord,
+  { save, pages }: ShowOptions,
+): Promise<string[]> {
+  const bytes = await openDocument({ db, vault: await openVault(config) }, document.documentId);
+  const written: string[] = [];
+  if (save !== undefined) written.push(await writeNewFile(save, bytes));
+  if (pages === undefined) return written;
+  const rendered = await renderLetterPages({
+    bytes,
+    limits: config,
+    dotsPerInch: pageDotsPerInch,
+    signal: interruption.signal,
+  });
+  if (rendered.length === 0) throw notDrawn(letterId);
+  await makeFolder(pages);
+  for (const { page, png } of rendered)
+    written.push(await writeNewFile(join(pages, `letter-${letterId}-page-${page}.png`), png));
+  return written;
+}
+
+/** One folder, not those above it: Node makes several without end where the file system answers oddly, as /proc does. */
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') return;
+    throw new ServiceError('usage_invalid', {
+      operation: 'write pages',
+      object: path,
+      problem: 'The folder cannot be made.',
+      hint: 'Name one in a folder that exists and that you may write to.',
+      cause: error,
+    });
+  });
+}
+
+function notDrawn(letterId: number): ServiceError {
+  return new ServiceError('letter_file_invalid', {
+    operation: 'draw letter',
+    object: String(letterId),
+    problem: 'The letter cannot be drawn.',
+    hint: 'Its findings say why; --save gives the file as it came.',
+  });
+}
+
+async function act(
+  letterId: number,
+  reason: string,
+  action: (options: LetterActionOptions & Pick<Verdict, 'eyes'>) => Promise<LetterState>,
+): Promise<Outcome> {
+  return withServices(async ({ db, config }) => {
+    const state = await action({ db, letterId, reason, actor: currentActor(), eyes: config });
+    return { json: { letterId, state }, text: `Letter ${letterId} is ${state}.` };
+  });
+}
+
+async function deleteLetter(letterId: number, reason: string): Promise<Outcome> {
+  return withServices(async ({ db }) => {
+    const state = await deleteLetterDocument({ db, letterId, reason, actor: currentActor() });
+    return {
+      json: { letterId, state, deleted: true },
+      text: `The document of letter ${letterId} is deleted; the letter is ${state}.`,
+    };
+  });
+}

@@ -1,0 +1,123 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import {
+  addProtectedName,
+  listOwnProtectedNames,
+  readProtectedNames,
+  removeProtectedName,
+  type OwnProtectedName,
+} from '../../pipelines/branding/names/protected-name-record.ts';
+import {
+  NEARNESS,
+  nearProtectedName,
+  PROTECTED_CATEGORIES,
+  type ProtectedCategory,
+} from '../../pipelines/branding/names/protected-names.ts';
+import { currentActor, runCommand, withServices, type Outcome } from '../command.ts';
+import { formatTable, formatTime } from '../table.ts';
+
+interface AddOptions {
+  readonly reason: string;
+  readonly category: ProtectedCategory;
+  readonly country?: string;
+  readonly common?: boolean;
+}
+
+/** `brand protect add|list|check|remove`. */
+export function addNameProtectionCommands(brand: Command): void {
+  const protect = brand
+    .command('protect')
+    .description('names that nobody is shown under without a person, beside those that the service knows');
+  protect
+    .command('add')
+    .description('protect a name: from now on brands that are near it go to a person')
+    .argument('<name>', 'the name')
+    .requiredOption('--reason <text>', 'why, kept with the entry')
+    .addOption(new Option('--category <category>', 'what it stands for').choices(PROTECTED_CATEGORIES).default('brand'))
+    .option('--country <code>', 'country of ISO 3166-1, two letters; without it several', parseCountry)
+    .option(
+      '--common',
+      'the name is an ordinary word or a family name, too: in a longer name it counts beside generic words only',
+    )
+    .addHelpText(
+      'after',
+      "\nExample:\n  caller-trust brand protect add 'Skellbrook Bank' --category bank --country US --reason 'Ticket 4711'",
+    )
+    .action((name: string, options: AddOptions, command: Command) => runCommand(command, () => add(name, options)));
+  protect
+    .command('list')
+    .description('list the names that operators have protected, and why')
+    .option('--all', 'also what was removed')
+    .action(({ all = false }: { all?: boolean }, command: Command) =>
+      runCommand(command, () => withServices(async ({ db }) => listOutcome(await listOwnProtectedNames(db, { all })))),
+    );
+  protect
+    .command('check')
+    .description('say which protected name a name is near to, the list of the service included')
+    .argument('<name>', 'the name')
+    .action((name: string, _options: object, command: Command) => runCommand(command, () => check(name)));
+  protect
+    .command('remove')
+    .description('end the protection of a name that was added')
+    .argument('<name>', 'as it was added')
+    .requiredOption('--reason <text>', 'why, kept with the entry')
+    .addHelpText(
+      'after',
+      "\nExample:\n  caller-trust brand protect remove 'Skellbrook Bank' --reason 'The bank has closed'",
+    )
+    .action((name: string, { reason }: { reason: string }, command: Command) =>
+      runCommand(command, () => remove(name, reason)),
+    );
+}
+
+function parseCountry(text: string): string {
+  if (!/^[A-Z]{2}$/.test(text)) throw new InvalidArgumentError('Give two upper-case letters of ISO 3166-1.');
+  return text;
+}
+
+function add(
+  name: string,
+  { reason, category, country = null, common = false }: Omit<AddOptions, 'country'> & { country?: string | null },
+): Promise<Outcome> {
+  return withServices(async ({ db }) => {
+    await addProtectedName({ db, name, reason, category, country, common, actor: currentActor() });
+    return { json: { name, protected: true }, text: `${name} is protected.` };
+  });
+}
+
+function remove(name: string, reason: string): Promise<Outcome> {
+  return withServices(async ({ db }) => {
+    await removeProtectedName({ db, name, reason, actor: currentActor() });
+    return { json: { name, protected: false }, text: `${name} is not protected by an entry of operators any more.` };
+  });
+}
+
+function check(name: string): Promise<Outcome> {
+  return withServices(async ({ db }) => {
+    const near = nearProtectedName(name, await readProtectedNames(db));
+    return {
+      json: { name, near },
+      text:
+        near === null
+          ? `${name} is near no protected name.`
+          : `${name} is near ${near.name} (${near.category}): ${NEARNESS[near.how]}.`,
+    };
+  });
+}
+
+function listOutcome(names: readonly OwnProtectedName[]): Outcome {
+  const table = () =>
+    formatTable(names, [
+      { title: 'name', value: ({ name }) => name },
+      { title: 'category', value: ({ category }) => category },
+      { title: 'country', value: ({ country }) => country },
+      { title: 'by', value: ({ addedBy }) => addedBy },
+      { title: 'since', value: ({ addedAt }) => formatTime(addedAt) },
+      {
+        title: 'removed',
+        value: ({ removed }) =>
+          removed === null ? null : `${formatTime(removed.at)} by ${removed.by}: ${removed.reason}`,
+      },
+      { title: 'reason', value: ({ reason }) => reason },
+    ]);
+  return { json: names, text: names.length === 0 ? 'Operators have protected no name.' : table() };
+}

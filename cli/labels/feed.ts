@@ -1,0 +1,269 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { enqueueFeedLoad } from '../../jobs/queues/enqueue.ts';
+import { ENCODINGS } from '../../pipelines/rows/feed-encoding.ts';
+import { FEEDS } from '../../pipelines/intake/feed.ts';
+import {
+  decideHeldLoad,
+  discardFeedLoad,
+  listFeedLoads,
+  listFeedRejects,
+  readFeedLoad,
+  submitFeed,
+  type FeedLoad,
+  type FeedReject,
+} from '../../pipelines/intake/feed-load.ts';
+import type { Pool } from '../../runtime/postgres.ts';
+import { currentActor, runCommand, withServices, type Outcome } from '../command.ts';
+import { parseCount, parseId } from '../options.ts';
+import { formatFacts, formatTable, formatTime } from '../table.ts';
+import { withQueues, withSomeWorker } from '../with-worker.ts';
+import { untilEnded } from '../until-ended.ts';
+
+interface LoadOptions {
+  readonly wait: boolean;
+  readonly column: Record<string, string>;
+  readonly delimiter?: string;
+  readonly source?: string;
+  readonly level?: string;
+  readonly category?: string;
+  readonly country?: string;
+  readonly comment?: string;
+  readonly encoding?: string;
+  readonly dates?: string;
+}
+
+const pollMs = 100;
+const rejectsPage = 1000;
+
+/** `feed load|list|show|rejects|release|discard`. */
+export function addFeedCommands(program: Command): void {
+  const feed = program.command('feed').description('load feeds and read what became of them');
+  addLoadCommand(feed);
+  feed
+    .command('list')
+    .description('list the latest loads')
+    .option('--limit <n>', 'at most so many', parseCount, 20)
+    .action((options: { limit: number }, command: Command) =>
+      runCommand(command, () => withServices(async ({ db }) => listOutcome(await listFeedLoads(db, options)))),
+    );
+  feed
+    .command('show')
+    .description('show the report of a load')
+    .argument('<load>', 'id of the load', parseId)
+    .action((loadId: number, _options: object, command: Command) =>
+      runCommand(command, () => withServices(async ({ db }) => loadOutcome(await readFeedLoad(db, loadId)))),
+    );
+  feed
+    .command('rejects')
+    .description('print the refused rows of a load with their lines')
+    .argument('<load>', 'id of the load', parseId)
+    .option('--after <line>', 'only rows after this line', parseCount, 0)
+    .option('--limit <n>', 'at most so many; without it all', parseCount)
+    .addHelpText('after', '\nExample:\n  caller-trust feed rejects 12 --limit 50')
+    .action((loadId: number, options: { after: number; limit?: number }, command: Command) =>
+      runCommand(command, () => withServices(({ db }) => rejectsOutcome(db, loadId, options))),
+    );
+  feed
+    .command('release')
+    .description('merge a load that its gates hold')
+    .argument('<load>', 'id of the load', parseId)
+    .requiredOption('--reason <text>', 'why it is right, kept with the load')
+    .option('--no-wait', 'return when the load is queued')
+    .addHelpText(
+      'after',
+      "\nExample:\n  caller-trust feed release 12 --reason 'The provider sends three days at once, ticket 4711'",
+    )
+    .action((loadId: number, { reason, wait }: { reason: string; wait: boolean }, command: Command) =>
+      runCommand(command, () => releaseLoad(loadId, reason, wait)),
+    );
+  feed
+    .command('discard')
+    .description('end a load that its gates hold; nothing of it is merged')
+    .argument('<load>', 'id of the load', parseId)
+    .requiredOption('--reason <text>', 'why, kept with the load')
+    .action((loadId: number, { reason }: { reason: string }, command: Command) =>
+      runCommand(command, () => discardLoad(loadId, reason)),
+    );
+}
+
+function addLoadCommand(feed: Command): void {
+  feed
+    .command('load')
+    .description(`load a file: ${FEEDS.map(({ name }) => name).join(', ')}`)
+    .argument('<feed>', 'which feed it is')
+    .argument('<file>', 'CSV or TSV, plain or gzipped')
+    .option('--source <name>', 'which provider the file is from; gates compare loads of one source')
+    .option('--level <level>', 'level of rows that have none: NEUTRAL, SPAM or FRAUD')
+    .option('--category <id|name>', 'category of rows that have none')
+    .option('--country <XX>', 'country of numbers in national form; for complaints US by default')
+    .option(
+      '--column <name=header>',
+      "the file's name of a column; with nothing behind = the file has no such column",
+      collectColumn,
+      {},
+    )
+    .option('--comment <text>', 'leave out lines that begin so, and empty ones')
+    .option('--delimiter <character>', 'what stands between fields: , ; | or tab; by default the header tells')
+    .option('--encoding <name>', `${ENCODINGS.join(', ')}; by default the byte order mark tells, else utf-8`)
+    .option(
+      '--dates <form>',
+      'dates with slashes: mdy (month first) or dmy; serial: numbers of a spreadsheet; by default all dates tell',
+    )
+    .option('--no-wait', 'return when the load is queued')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  caller-trust feed load complaints dnc_complaint_numbers_2021-07-08.csv\n  caller-trust feed load reputation levels.tsv.gz --json\n' +
+        "  caller-trust feed load reputation blocklist.txt --level SPAM --country DE --comment '#' --source example\n" +
+        "  caller-trust feed load complaints fcc.csv --source fcc --column 'Company_Phone_Number=Caller ID Number' --column 'Created_Date=Ticket Created' \\\n" +
+        "    --column 'Violation_Date=Date of Issue' --column 'Consumer_State=State' --column 'Subject=Issue' --column 'Recorded_Message_Or_Robocall=Type of Call or Messge'",
+    )
+    .action((name: string, file: string, options: LoadOptions, command: Command) =>
+      runCommand(command, () => loadFeed(name, file, options)),
+    );
+}
+
+/** `name=header`, several times. */
+function collectColumn(text: string, columns: Record<string, string>): Record<string, string> {
+  const [name = '', ...header] = text.split('=');
+  if (name.trim() === '' || header.length === 0) throw new InvalidArgumentError('Write it as NAME=HEADER.');
+  return { ...columns, [name.trim()]: header.join('=').trim() };
+}
+
+async function loadFeed(
+  feed: string,
+  path: string,
+  { wait, column, delimiter, ...rest }: LoadOptions,
+): Promise<Outcome> {
+  return withServices((services) =>
+    withQueues(services, async (queues) => {
+      const { db, config } = services;
+      const options = {
+        ...rest,
+        ...(Object.keys(column).length === 0 ? {} : { columns: column }),
+        ...(delimiter === undefined ? {} : { delimiter: delimiter === 'tab' ? '\t' : delimiter }),
+      };
+      const { loadId } = await submitFeed({
+        db,
+        feedDir: config.feedDir,
+        feed,
+        path,
+        submittedBy: currentActor(),
+        options,
+      });
+      await enqueueFeedLoad(queues, { loadId });
+      if (!wait) return { json: { loadId, state: 'queued' }, text: `Load ${loadId} is queued.` };
+      return loadOutcome(await withSomeWorker(services, queues, () => untilLoaded(db, loadId)));
+    }),
+  );
+}
+
+function releaseLoad(loadId: number, reason: string, wait: boolean): Promise<Outcome> {
+  return withServices((services) =>
+    withQueues(services, async (queues) => {
+      const { db, config } = services;
+      await decideHeldLoad({ db, loadId, decision: 'release', reason, actor: currentActor(), eyes: config });
+      await enqueueFeedLoad(queues, { loadId });
+      if (!wait) return { json: { loadId, state: 'queued' }, text: `Load ${loadId} is released and queued.` };
+      return loadOutcome(await withSomeWorker(services, queues, () => untilLoaded(db, loadId)));
+    }),
+  );
+}
+
+function discardLoad(loadId: number, reason: string): Promise<Outcome> {
+  return withServices(async ({ db, config }) => {
+    const load = await discardFeedLoad({
+      db,
+      feedDir: config.feedDir,
+      loadId,
+      reason,
+      actor: currentActor(),
+      eyes: config,
+    });
+    return { json: load, text: `Load ${loadId} is discarded; nothing of it was merged.` };
+  });
+}
+
+function untilLoaded(db: Pool, loadId: number): Promise<FeedLoad> {
+  return untilEnded({
+    read: () => readFeedLoad(db, loadId),
+    hasEnded: ({ state }) => state !== 'queued' && state !== 'running',
+    describe: ({ state }) => `load ${loadId}: ${state}`,
+    pollMs,
+  });
+}
+
+function loadOutcome(load: FeedLoad): Outcome {
+  const rejects = Object.entries(load.rejectsByCode).map(([code, rows]) => `${code} ${rows}`);
+  const text = formatFacts([
+    ['load', load.loadId],
+    ['feed', load.feed],
+    ['file', load.fileName],
+    ['source', load.source],
+    ['sha256', load.sha256],
+    ['options', Object.keys(load.options).length === 0 ? null : JSON.stringify(load.options)],
+    ['dates read as', load.dateForm],
+    ['state', load.state],
+    ...load.gates.map(({ gate, reason }) => [`gate ${gate}`, reason] as const),
+    [
+      'decision',
+      load.decision &&
+        `${load.decision.kind} by ${load.decision.by} at ${formatTime(load.decision.at)}: ${load.decision.reason}`,
+    ],
+    [
+      'to do',
+      load.state === 'held'
+        ? `\`feed release ${load.loadId} --reason TEXT\` merges it, \`feed discard ${load.loadId} --reason TEXT\` does not`
+        : null,
+    ],
+    ['failure', load.failure && `${load.failure.reason} [${load.failure.code}]`],
+    ['rows given', load.rowsGiven],
+    ['accepted', load.rowsAccepted],
+    ['rejected', load.rowsRejected],
+    ['rejects', rejects.join(', ')],
+    ['superseded', load.rowsSuperseded],
+    ['changed', load.rowsChanged],
+    ['too old to count', load.rowsTooOld],
+    ['labels withheld', load.labelsWithheld],
+    ['finished', formatTime(load.finishedAt)],
+  ]);
+  return { json: load, text, failed: load.state === 'failed' || load.state === 'held' };
+}
+
+function listOutcome(loads: FeedLoad[]): Outcome {
+  const text = formatTable(loads, [
+    { title: 'load', value: ({ loadId }) => String(loadId) },
+    { title: 'feed', value: ({ feed }) => feed },
+    { title: 'source', value: ({ source }) => source },
+    { title: 'state', value: ({ state }) => state },
+    { title: 'given', value: ({ rowsGiven }) => rowsGiven },
+    { title: 'accepted', value: ({ rowsAccepted }) => rowsAccepted },
+    { title: 'rejected', value: ({ rowsRejected }) => rowsRejected },
+    { title: 'requested', value: ({ requestedAt }) => formatTime(requestedAt) },
+    { title: 'file', value: ({ fileName }) => fileName },
+  ]);
+  return { json: loads, text };
+}
+
+async function rejectsOutcome(
+  db: Pool,
+  loadId: number,
+  { after, limit = Infinity }: { after: number; limit?: number },
+): Promise<Outcome> {
+  await readFeedLoad(db, loadId);
+  const rejects: FeedReject[] = [];
+  while (rejects.length < limit) {
+    const page = await listFeedRejects(db, loadId, {
+      after: rejects.at(-1)?.line ?? after,
+      limit: Math.min(rejectsPage, limit - rejects.length),
+    });
+    if (page.length === 0) break;
+    rejects.push(...page);
+  }
+  const text = formatTable(rejects, [
+    { title: 'line', value: ({ line }) => String(line) },
+    { title: 'code', value: ({ code }) => code },
+    { title: 'reason', value: ({ reason }) => reason },
+    { title: 'row', value: ({ excerpt }) => excerpt },
+  ]);
+  return { json: rejects, text: rejects.length === 0 ? 'No row was refused.' : text };
+}

@@ -1,0 +1,131 @@
+import type { Command } from 'commander';
+import { openQueues, queueLibraryVersion } from '../../jobs/queues/backend.ts';
+import { queueNames } from '../../jobs/queues/queues.ts';
+import { readTrustRoots } from '../../pipelines/branding/trust-roots.ts';
+import { openArtefactStore } from '../../pipelines/caches/store/open-artefact-store.ts';
+import { errorMessageOf } from '../../runtime/errors.ts';
+import { queryRow } from '../../runtime/postgres.ts';
+import { openServices, type Services } from '../../runtime/services.ts';
+import { dumpSchema } from '../../sql/dump-schema.ts';
+import { listMigrations, requireMigrated } from '../../sql/migrate.ts';
+import { commandConfig, migrateDatabase, runCommand, type Outcome } from '../command.ts';
+import { packageVersion } from '../package-root.ts';
+import { formatFacts } from '../table.ts';
+
+/** `migrate` and `doctor`. */
+export function addOperationCommands(program: Command): void {
+  program
+    .command('migrate')
+    .description('bring the database to this version')
+    .option('--dump', 'print the schema that results')
+    .action((options: { dump?: boolean }, command: Command) =>
+      runCommand(command, () => migrateCommand(options.dump === true)),
+    );
+  program
+    .command('doctor')
+    .description('show what was resolved: database, queues, store, versions')
+    .action((_options: object, command: Command) => runCommand(command, doctor));
+}
+
+async function migrateCommand(dump: boolean): Promise<Outcome> {
+  const services = await openServices(commandConfig(), 'cli');
+  try {
+    const applied = await migrateDatabase(services);
+    if (dump) return await dumpCommand(services);
+    return {
+      json: { applied },
+      text: applied.length === 0 ? 'The database has every migration.' : `Applied ${applied.join(', ')}.`,
+    };
+  } finally {
+    await services.close();
+  }
+}
+
+async function dumpCommand({ db }: Services): Promise<Outcome> {
+  const client = await db.connect();
+  try {
+    const schema = await dumpSchema(client);
+    return { json: { schema }, text: schema.trimEnd() };
+  } finally {
+    client.release();
+  }
+}
+
+/** One thing that the doctor looked at. */
+interface Finding {
+  readonly thing: string;
+  readonly good: boolean;
+  readonly detail: string;
+}
+
+async function doctor(): Promise<Outcome> {
+  const services = await openServices(commandConfig(), 'cli');
+  try {
+    if (services.database.kind === 'embedded') await migrateDatabase(services);
+    const findings = [
+      await look('service', async () => `caller-trust ${await packageVersion()} on Node ${process.version}`),
+      await look('database', () => describeDatabase(services)),
+      await look('schema', () => describeSchema(services)),
+      await look('queues', () => describeQueues(services)),
+      await look('artefacts', () => describeStore(services)),
+      await look('letters', () => describeLetters(services)),
+      await look('state', async () => services.config.stateDir),
+    ];
+    const bad = findings.filter(({ good }) => !good);
+    const text = formatFacts(
+      findings.map(({ thing, good, detail }) => [thing, `${good ? 'ok ' : 'BAD'} ${detail}`] as const),
+    );
+    return { json: { findings }, text, failed: bad.length > 0 };
+  } finally {
+    await services.close();
+  }
+}
+
+async function look(thing: string, describe: () => Promise<string>): Promise<Finding> {
+  try {
+    return { thing, good: true, detail: await describe() };
+  } catch (error) {
+    return { thing, good: false, detail: errorMessageOf(error) };
+  }
+}
+
+async function describeDatabase({ db, database }: Services): Promise<string> {
+  const row = await queryRow<{ version: string; encoding: string; collation: string }>(
+    db,
+    "SELECT current_setting('server_version') AS version, current_setting('server_encoding') AS encoding, datcollate AS collation FROM pg_database WHERE datname = current_database()",
+  );
+  const { hostname, port, pathname } = new URL(database.url);
+  const where = `${hostname}:${port || 5432}${pathname}`;
+  return `${database.kind} PostgreSQL ${row!.version} at ${where}, ${row!.encoding}${database.home === undefined ? '' : `, in ${database.home}`}`;
+}
+
+async function describeSchema({ db }: Services): Promise<string> {
+  await requireMigrated(db);
+  return `${listMigrations().length} migrations, all applied`;
+}
+
+async function describeQueues({ config, database, log }: Services): Promise<string> {
+  const queues = await openQueues(config, database.url, log);
+  try {
+    const [workers, counts] = [await queues.workers(), await queues.counts()];
+    const each = queueNames.map(
+      (name) => `${name} ${counts[name].waiting + counts[name].active} (${workers[name]} workers)`,
+    );
+    return `BullMQ ${queueLibraryVersion()} on ${queues.kind === 'redis' ? 'Redis' : 'PostgreSQL'}: ${each.join(', ')}`;
+  } finally {
+    await queues.close();
+  }
+}
+
+/** What rules alone approve; without roots and proofs that is nothing. */
+async function describeLetters({ config }: Services): Promise<string> {
+  const roots = (await readTrustRoots(config))?.match(/-----BEGIN CERTIFICATE-----/g)?.length ?? 0;
+  if (roots === 0 && config.letterApproval !== 'form+numbers')
+    return `no trusted roots (LETTER_TRUST_ROOTS): rules approve no letter, a person decides each (LETTER_APPROVAL ${config.letterApproval})`;
+  return `rules approve issued forms by ${config.letterApproval}, with ${roots} trusted roots`;
+}
+
+async function describeStore({ config }: Services): Promise<string> {
+  const files = await openArtefactStore(config).list();
+  return `${files.length} files in ${config.artefactStoreUrl ?? config.artefactDir}`;
+}

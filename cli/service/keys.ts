@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+import { createKey, listKeys, revokeKey, SCOPES } from '../../pipelines/access/keys.ts';
+import { loadKeySecret } from '../../pipelines/access/key-secret.ts';
+import { runCommand, withServices } from '../command.ts';
+import { parseInstant } from '../options.ts';
+import { formatFacts, formatTable, formatTime } from '../table.ts';
+
+/** `keys create|list|revoke`. */
+export function addKeyCommands(program: Command): void {
+  const keys = program.command('keys').description('keys of the API');
+  keys
+    .command('create')
+    .description('make a key; it is shown once')
+    .argument('<client>', 'who gets it')
+    .option('--scope <scope...>', SCOPES.join(', '), ['caches:read'])
+    .option('--brand <handle>', 'the one brand of the client that the key sees; for numbers:read and branding:read')
+    .option('--expires <time>', 'when it ends', parseInstant)
+    .addHelpText(
+      'after',
+      '\nExample:\n  caller-trust keys create acme-carrier --scope caches:read --expires 2027-12-31\n  caller-trust keys create acme-agency --scope numbers:read branding:read --brand acme',
+    )
+    .action((client: string, options: CreateOptions, command: Command) =>
+      runCommand(command, () => create(client, options)),
+    );
+  keys
+    .command('list')
+    .description('list all keys')
+    .action((_options: object, command: Command) => runCommand(command, list));
+  keys
+    .command('revoke')
+    .description('revoke a key; the API refuses it within seconds')
+    .argument('<keyId>', 'id of the key')
+    .action((keyId: string, _options: object, command: Command) => runCommand(command, () => revoke(keyId)));
+}
+
+interface CreateOptions {
+  readonly scope: string[];
+  readonly brand?: string;
+  readonly expires?: Date;
+}
+
+function create(client: string, { scope, brand, expires }: CreateOptions) {
+  return withServices(async ({ db, config }) => {
+    const key = await createKey(db, {
+      client,
+      scopes: scope,
+      brand: brand ?? null,
+      expiresAt: expires ?? null,
+      secret: await loadKeySecret(config),
+    });
+    const text = formatFacts([
+      ['key', key.key],
+      ['id', key.keyId],
+      ['client', key.client],
+      ['scopes', key.scopes.join(' ')],
+      ['brand', key.brand],
+      ['expires', formatTime(key.expiresAt) ?? 'never'],
+    ]);
+    return { json: key, text };
+  });
+}
+
+function list() {
+  return withServices(async ({ db }) => {
+    const keys = await listKeys(db);
+    const text = formatTable(keys, [
+      { title: 'id', value: ({ keyId }) => keyId },
+      { title: 'client', value: ({ client }) => client },
+      { title: 'state', value: ({ state }) => state },
+      { title: 'scopes', value: ({ scopes }) => scopes.join(' ') },
+      { title: 'brand', value: ({ brand }) => brand ?? '' },
+      { title: 'created', value: ({ createdAt }) => formatTime(createdAt) },
+      { title: 'expires', value: ({ expiresAt }) => formatTime(expiresAt) },
+    ]);
+    return { json: keys, text: keys.length === 0 ? 'There are no keys.' : text };
+  });
+}
+
+function revoke(keyId: string) {
+  return withServices(async ({ db }) => {
+    const revoked = await revokeKey(db, keyId);
+    return {
+      json: revoked,
+      text: `Key ${revoked.keyId} of ${revoked.client} is revoked since ${formatTime(revoked.revokedAt)}.`,
+    };
+  });
+}

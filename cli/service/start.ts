@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { loadConfig } from '../../runtime/config.ts';
+import { runProcfile } from '../../runtime/processes.ts';
+import { acquireEmbeddedDatabase } from '../../runtime/embedded-postgres.ts';
+import { createLog } from '../../runtime/log.ts';
+import { openServices, type Services } from '../../runtime/services.ts';
+import { repeat } from '../../runtime/repeat.ts';
+import { stopSignal } from '../../runtime/shutdown.ts';
+import { migrateDatabase, runCommand } from '../command.ts';
+import { packageRoot } from '../package-root.ts';
+
+/** `start`: every process of the Procfile, with one signal path, until SIGTERM or Ctrl-C. */
+export function addStartCommand(program: Command): void {
+  program
+    .command('start')
+    .description('run every process of the Procfile; without DATABASE_URL on the embedded database')
+    .action((_options: object, command: Command) =>
+      runCommand(command, async () => {
+        await start();
+        return { json: { state: 'stopped' }, text: '' };
+      }),
+    );
+}
+
+/** Seconds between two looks whether the embedded database still runs. */
+const databaseWatchSeconds = 5;
+
+async function start(): Promise<void> {
+  const config = loadConfig();
+  // First of all: a signal that comes while the database starts must be heard too.
+  const signal = stopSignal(createLog({ level: config.logLevel, process: 'start' }));
+  const services = await openServices(config, 'start');
+  const watch = services.database.kind === 'embedded' ? watchDatabase(services) : undefined;
+  try {
+    if (signal.aborted) return;
+    await migrateDatabase(services);
+    const procfile = await readFile(join(packageRoot, 'Procfile'), 'utf8');
+    await runProcfile({ procfile, cwd: packageRoot, config, database: services.database, log: services.log, signal });
+  } finally {
+    await watch?.stop();
+    await services.close();
+  }
+}
+
+/** Starts the embedded database again, on the same port, when its server has died. */
+function watchDatabase({ config, log }: Services): { stop(): Promise<void> } {
+  return repeat({
+    seconds: databaseWatchSeconds,
+    work: async () => (await acquireEmbeddedDatabase(config.stateDir)).release(),
+    onError: (error) => log.error({ err: error }, 'the embedded database does not run'),
+  });
+}

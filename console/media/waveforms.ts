@@ -1,0 +1,112 @@
+import { AudioStore } from '../../pipelines/audio/store/audio-store.ts';
+import { loadRegistry, type ModelRegistry, type ResolvedModel } from '../../pipelines/audio/models/registry.ts';
+import { AudioRefusal } from '../../pipelines/audio/reasons.ts';
+import type { RecordingWaveform } from '../../pipelines/audio/scoring/recording-waveform.ts';
+import { isServiceError, ServiceError } from '../../runtime/errors.ts';
+import type { ConsoleWork } from '../http/console-work.ts';
+import { SharedWork } from './shared-work.ts';
+import { Turns } from '../http/turns.ts';
+import type { VerificationDetail } from '../answers/verification-answers.ts';
+
+/** Pictures that are kept, the latest used: each has at most some 60 KB a channel. */
+const keptMax = 32;
+
+/** Pictures that are drawn at a time, and those that wait: workers of the same machine score meanwhile. */
+const drawnAtOnceMax = 2;
+const waitingMax = 20;
+
+interface DrawnRecording {
+  readonly sha256: string;
+  readonly model: ResolvedModel | null;
+  readonly settings: VerificationDetail['settings'];
+}
+
+/** Pictures of recordings: each is read by a child process, once for all who look at the same moment. */
+export class Waveforms {
+  private readonly work: Pick<ConsoleWork, 'config' | 'db' | 'scoring' | 'signal'>;
+  private readonly pictures: SharedWork<RecordingWaveform>;
+  private readonly turns = new Turns({
+    runningMax: drawnAtOnceMax,
+    waitingMax,
+    refusal: { code: 'overloaded', operation: 'draw recording', problem: 'Other recordings are being drawn.' },
+  });
+
+  constructor(work: Pick<ConsoleWork, 'config' | 'db' | 'scoring' | 'signal'>) {
+    this.work = work;
+    this.pictures = new SharedWork({ signal: work.signal, keptMax });
+  }
+
+  /**
+   * The picture of the recording of a verification, with the voice that its model heard. Drawing ends when the signals of all who wait
+   * for it have fired.
+   * @throws ServiceError `recording_unknown` if it is not stored, `recording_refused` if it cannot be read, `overloaded`
+   */
+  async read(
+    { audio, model, settings, recording }: VerificationDetail,
+    signal: AbortSignal,
+  ): Promise<RecordingWaveform> {
+    const { sha256 } = requireStored({ audio, recording });
+    const { config, db } = this.work;
+    const usable = model === null ? null : usableModel(await loadRegistry(db, config), model);
+    const key = `${sha256} ${usable?.manifestSha256 ?? ''} ${settings.channels}`;
+    return this.pictures.take(key, signal, (left) => this.draw({ sha256, model: usable, settings }, left));
+  }
+
+  private async draw({ sha256, model, settings }: DrawnRecording, signal: AbortSignal): Promise<RecordingWaveform> {
+    const { config, scoring } = this.work;
+    try {
+      return await this.turns.take(
+        () => scoring.waveform({ file: new AudioStore(config.audioDir).pathOf(sha256), model, settings }, signal),
+        signal,
+      );
+    } catch (error) {
+      if (!(error instanceof AudioRefusal)) throw error;
+      if (error.reason === 'file_missing') throw notHere();
+      throw new ServiceError('recording_refused', {
+        operation: 'draw recording',
+        object: sha256,
+        problem: `${error.detail} [${error.reason}]`,
+        cause: error,
+      });
+    }
+  }
+}
+
+/** The stored audio of a verification. @throws ServiceError `recording_unknown` */
+export function requireStored({ audio, recording }: Pick<VerificationDetail, 'audio' | 'recording'>): {
+  readonly sha256: string;
+  readonly bytes: number;
+} {
+  if (audio === null || recording === null || recording.bytes === null)
+    throw new ServiceError('recording_unknown', {
+      operation: 'read recording',
+      problem: 'The file could not be read when it was handed in, so that nothing is stored of it.',
+    });
+  if (recording.deletedAt !== null)
+    throw new ServiceError('recording_unknown', {
+      operation: 'read recording',
+      object: audio.sha256,
+      problem: `The audio was deleted at ${recording.deletedAt.toISOString()}: ${recording.deletedWhy}`,
+      hint: 'Its results stay.',
+    });
+  return { sha256: audio.sha256, bytes: recording.bytes };
+}
+
+/** The audio lies on another machine, or somebody has taken the file away. */
+export function notHere(): ServiceError {
+  return new ServiceError('recording_unknown', {
+    operation: 'read recording',
+    problem: 'The stored audio is not in the audio directory of the console.',
+    hint: 'AUDIO_DIR of the console and of the workers must be the same directory.',
+  });
+}
+
+function usableModel(registry: ModelRegistry, name: string): ResolvedModel | null {
+  try {
+    const resolution = registry.resolve(name);
+    return resolution.kind === 'model' ? resolution.model : null;
+  } catch (error) {
+    if (isServiceError(error, 'model_invalid')) return null; // drawn without the voice
+    throw error;
+  }
+}
