@@ -9,7 +9,7 @@ import { makeJsonDocument, type JsonDocument } from './http/json-document.ts';
 import type { Metrics } from './http/metrics.ts';
 import { namedSchemas } from './http/schemas.ts';
 
-/** An OpenAPI document, as far as {@link finishDocument} changes it. */
+/** The part of an OpenAPI document that {@link finishDocument} changes. */
 interface ApiDocument {
   paths?: Record<string, Record<string, Operation>>;
   components?: { schemas?: Record<string, unknown> };
@@ -20,7 +20,7 @@ interface Operation {
   responses?: Record<string, { description?: string; content?: unknown; headers?: Record<string, unknown> }>;
 }
 
-/** Everything of the documentation page comes from here; scripts and styles only from files. */
+/** The documentation page loads from this server only, scripts and styles only from files. */
 const pagePolicy = {
   'default-src': ["'none'"],
   'script-src': ["'self'"],
@@ -32,7 +32,7 @@ const pagePolicy = {
   'frame-ancestors': ["'none'"],
 };
 
-/** Collects the schemas of the routes that are registered after it, and serves `/openapi.json` and `/docs`. */
+/** Collects the schemas of the routes registered after it, and serves `/openapi.json` and `/docs`. */
 export async function registerDocumentation(app: FastifyInstance, { metrics }: { metrics: Metrics }): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -88,8 +88,8 @@ export async function registerDocumentation(app: FastifyInstance, { metrics }: {
 }
 
 /**
- * Adds what the framework cannot know: the headers of each answer, and HEAD beside each GET. Takes away the schemas of
- * bodies that come in: the framework makes one beside each schema, and nothing comes in here.
+ * Adds what the framework cannot know: the headers of each answer, and HEAD beside each GET. Removes the schemas of
+ * request bodies, which the framework generates beside each schema: no request has a body.
  */
 export function finishDocument(document: ApiDocument): ApiDocument {
   const paths = Object.entries(document.paths ?? {}).map(([path, { get, ...others }]) => {
@@ -113,7 +113,7 @@ export function finishDocument(document: ApiDocument): ApiDocument {
   };
 }
 
-/** The same operation without bodies and without the answers to Range, which counts for GET alone. */
+/** The same operation without bodies and without the answers to Range, which applies to GET only. */
 function headOf({ operationId, responses, ...operation }: Operation): Operation {
   const withoutBodies = Object.entries(responses ?? {})
     .filter(([status]) => status !== '206' && status !== '416')

@@ -10,7 +10,7 @@ import { liveSchema, noQuery, readinessSchema } from './http/schemas.ts';
 
 const noStore = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json; charset=utf-8' };
 
-/** `/healthz`: the process lives. `/readyz`: it can serve, and what a person should look at. Neither needs a key. */
+/** `/healthz`: the process is alive. `/readyz`: whether it can serve, and what needs attention. Neither needs a key. */
 export function registerHealthRoutes(
   app: FastifyInstance,
   { readiness, metrics }: { readiness: () => Readiness; metrics: Metrics },

@@ -3,7 +3,7 @@ import { createLog } from '../runtime/log.ts';
 import { runProcess, stopSignal, untilAborted } from '../runtime/shutdown.ts';
 import { startApi } from './start.ts';
 
-/** The process of the API: serves until it is asked to stop, or until it finds that its database role can write. */
+/** The process of the API: serves until it is stopped, or until it finds that its database role can write. */
 await runProcess('api', async () => {
   const config = loadConfig();
   const log = createLog({ level: config.logLevel, process: 'api' });

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { Metrics } from './http/metrics.ts';
 
-/** Serves `GET /metrics` in Prometheus' text form, on a port of its own that strangers need not reach. */
+/** Serves `GET /metrics` in the Prometheus text format, on a separate port that clients need not reach. */
 export function createMetricsServer({ registry }: Metrics): Server {
   return createServer((request, response) => {
     if (request.url !== '/metrics' || (request.method !== 'GET' && request.method !== 'HEAD')) {

@@ -5,10 +5,10 @@ import { ServiceError } from '../runtime/errors.ts';
 /** How often idle connections are closed while the server stops. */
 const idleCloseMs = 50;
 
-/** A server that listens, until it is ended. */
+/** A listening server. */
 export interface OpenServer {
   readonly url: string;
-  /** Takes no more connections, and resolves when the last one has ended: by itself, or cut at the end of the grace. */
+  /** Stops accepting connections, and resolves when the last one has closed, at the latest at the end of the grace period. */
   end(options: { graceSeconds: number; close?: () => PromiseLike<unknown> }): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export async function openServer(server: Server, address: { host: string; port: 
   return {
     url,
     async end({ graceSeconds, close = () => closeServer(server) }) {
-      const idle = setInterval(() => connections.closeIdle(), idleCloseMs); // a connection is idle when its last answer has ended
+      const idle = setInterval(() => connections.closeIdle(), idleCloseMs); // a connection becomes idle when its last answer has ended
       const grace = setTimeout(() => server.closeAllConnections(), graceSeconds * 1000);
       await close();
       clearInterval(idle);
@@ -51,16 +51,16 @@ function urlOf({ address, family, port }: AddressInfo): string {
 }
 
 /**
- * The connections of a server and how many answers each of them waits for. Node's own `closeIdleConnections` leaves a
- * connection open that never sent a request, and such a one would hold up a stop until the end of the grace.
+ * The connections of a server and the number of pending answers of each. Node's `closeIdleConnections` leaves connections
+ * open that never sent a request; they would delay a stop until the end of the grace period.
  */
 class OpenConnections {
-  readonly #answersDue = new Map<Socket, number>();
+  readonly #pendingAnswers = new Map<Socket, number>();
 
   constructor(server: Server) {
     server.on('connection', (socket) => {
-      this.#answersDue.set(socket, 0);
-      socket.once('close', () => this.#answersDue.delete(socket));
+      this.#pendingAnswers.set(socket, 0);
+      socket.once('close', () => this.#pendingAnswers.delete(socket));
     });
     server.on('request', ({ socket }, response) => {
       this.#change(socket, 1);
@@ -68,13 +68,13 @@ class OpenConnections {
     });
   }
 
-  /** Closes every connection that waits for no answer. */
+  /** Closes every connection without a pending answer. */
   closeIdle(): void {
-    for (const [socket, due] of this.#answersDue) if (due === 0) socket.destroy();
+    for (const [socket, pending] of this.#pendingAnswers) if (pending === 0) socket.destroy();
   }
 
   #change(socket: Socket, by: 1 | -1): void {
-    const due = this.#answersDue.get(socket);
-    if (due !== undefined) this.#answersDue.set(socket, due + by);
+    const pending = this.#pendingAnswers.get(socket);
+    if (pending !== undefined) this.#pendingAnswers.set(socket, pending + by);
   }
 }

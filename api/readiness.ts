@@ -4,18 +4,16 @@ import type { FeedArrival } from '../pipelines/intake/feed-arrivals.ts';
 import type { PublicationSnapshot } from './downloads/publication-index.ts';
 import type { readinessSchema } from './http/schemas.ts';
 
-/** The answer of /readyz. */
 export type Readiness = z.output<typeof readinessSchema>;
 
-/** What readiness is decided from. */
 export interface ReadinessFacts {
   readonly now: number;
   readonly snapshot: Pick<PublicationSnapshot, 'artefacts' | 'unavailable'> | undefined;
   /** When the database was last read, in milliseconds. */
   readonly databaseReadAt: number | undefined;
-  /** The database counts as away when it was not read for this long. */
+  /** The database counts as unreachable if it was not read for this long. */
   readonly databaseSilenceMsMax: number;
-  /** When each feed came last. */
+  /** The last arrival of each feed. */
   readonly feeds: readonly FeedArrival[];
   readonly keysKnown: boolean;
   readonly stopping: boolean;
@@ -25,9 +23,9 @@ export interface ReadinessFacts {
 const hourMs = 3_600_000;
 
 /**
- * Decides readiness. `not_ready` only where requests would be refused: nothing is known yet, or the process is
- * stopping. A database that went away or an old artefact is `degraded`: the known files are still served, and
- * taking every server out of a load balancer would make an outage of it. So is a feed that stopped coming.
+ * Decides readiness. `not_ready` only if requests would be refused: nothing has been read yet, or the process is stopping.
+ * An unreachable database, an old artefact or a late feed is `degraded`: the known files are still served, and removing
+ * every server from a load balancer would turn the degradation into an outage.
  */
 export function decideReadiness(facts: ReadinessFacts): Readiness {
   const { now, snapshot, databaseReadAt, keysKnown, stopping } = facts;

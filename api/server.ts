@@ -17,7 +17,7 @@ import { registerCacheRoutes } from './downloads/cache-routes.ts';
 import { answerConnect, answerUnreadable, securityHeaders } from './http/client-errors.ts';
 import { registerDocumentation } from './documentation.ts';
 import { Downloads } from './downloads/downloads.ts';
-import { lookFirst } from './first-look.ts';
+import { interceptSimpleRequests } from './intercept-simple-requests.ts';
 import { registerHealthRoutes } from './health-routes.ts';
 import type { Metrics } from './http/metrics.ts';
 import { registerModelRoutes } from './reads/model-routes.ts';
@@ -37,12 +37,12 @@ declare module 'fastify' {
     caller: Caller;
   }
   interface FastifyContextConfig {
-    /** The route is not counted against the limit of requests a minute. */
+    /** True if the route does not count towards the request limit. */
     unlimited?: boolean;
   }
 }
 
-/** The limits of the API, by the names of their settings. */
+/** The limits of the API, named like their settings. */
 export type ApiLimits = Pick<
   Config,
   | 'apiRequestsPerMinuteMax'
@@ -55,34 +55,34 @@ export type ApiLimits = Pick<
 
 const KiB = 1024;
 
-/** Limits that no installation has needed to change. Tests meet them sooner with smaller ones. */
+/** Limits that no installation has needed to change. Tests use smaller ones. */
 export const serverLimits = {
-  /** Bytes of a header, the first line included; a larger one is answered 431. What Node allows by default. */
+  /** Bytes of a request's headers, the request line included; more get 431. Node's default. */
   apiHeaderBytesMax: 16 * KiB,
-  /** Seconds in which a header must arrive: a few packets, also over a bad mobile connection. */
+  /** Seconds within which the headers must arrive: a few packets, even over a bad mobile connection. */
   apiHeadersSecondsMax: 10,
-  /** Seconds in which a whole request must arrive: no request has a body. */
+  /** Seconds within which a whole request must arrive: no request has a body. */
   apiRequestSecondsMax: 15,
-  /** Seconds without a byte taken after which a client is cut off. */
+  /** Seconds without progress after which a client is disconnected. */
   apiStalledSecondsMax: 60,
   /** Bytes that a download reads from the disk at a time; larger reads are not faster (bench/serve.ts). */
   apiReadBufferBytes: 256 * KiB,
-  /** Buffers that all downloads use together, 32 MiB; a download that finds none waits for its turn. */
+  /** Buffers that all downloads share, 32 MiB; a download waits for a free one. */
   apiReadBuffersMax: 128,
-  /** Bytes a second below which a client is cut off: the slowest modem in use is faster. */
+  /** Bytes a second below which a client is disconnected: the slowest modem in use is faster. */
   apiReaderBytesPerSecondMin: 8 * KiB,
-  /** Seconds over which that rate is measured, so that a pause of a mobile client is none. */
+  /** Seconds over which that rate is measured: longer than the pauses of a mobile client. */
   apiReaderSeconds: 60,
 };
 
-/** What the server answers from. */
+/** Dependencies and limits of the server. */
 export interface ServerOptions {
-  /** With other values in the place of {@link serverLimits}, for tests. */
+  /** Tests override {@link serverLimits}. */
   readonly limits: ApiLimits & Partial<typeof serverLimits>;
   readonly publications: PublicationIndex;
   readonly keys: KeyTable;
   readonly reads: RequestReads;
-  /** Directory of the models that were added. */
+  /** Directory of added models. */
   readonly modelDir: string;
   readonly metrics: Metrics;
   readonly readiness: () => Readiness;
@@ -90,16 +90,16 @@ export interface ServerOptions {
   readonly now?: () => number;
 }
 
-/** Longest part of a path that is a parameter; the longest name of a cache is far below. */
+/** Longest path parameter; the longest name of a cache is much shorter. */
 const pathParameterLengthMax = 100;
 
-/** How often Node looks for requests that take too long to arrive. */
+/** Interval of Node's checks for requests that take too long to arrive. */
 const timeoutCheckMs = 1000;
 
-/** Callers whose requests of the last minute are counted at a time; the one that was away longest is forgotten. */
+/** Callers whose requests are counted at a time; the least recent one is forgotten. */
 const countedCallersMax = 10_000;
 
-/** The HTTP server of the API, ready to listen. It reads no environment, and for numbers, branding, verifications and models the database, through `reads`. */
+/** The HTTP server of the API, ready to listen. It reads no environment variables; numbers, branding, verifications and models read the database, through `reads`. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { publications, reads, modelDir, metrics, readiness, now = Date.now } = options;
   const app = makeFramework(options);
@@ -150,8 +150,8 @@ function makeFramework({ limits: given, metrics, log }: ServerOptions): FastifyI
     },
     requestTimeout: Math.max(limits.apiRequestSecondsMax, limits.apiHeadersSecondsMax) * 1000,
     keepAliveTimeout: limits.apiKeepAliveSecondsMax * 1000,
-    connectionTimeout: limits.apiStalledSecondsMax * 1000, // Node's timer of a socket runs anew with each byte that the client takes
-    return503OnClosing: false, // what arrives on an open connection while the server stops is still answered
+    connectionTimeout: limits.apiStalledSecondsMax * 1000, // Node restarts a socket's timer with each byte that the client receives
+    return503OnClosing: false, // requests on open connections are still answered while the server stops
     routerOptions: { maxParamLength: pathParameterLengthMax },
     genReqId: () => randomUUID(),
     frameworkErrors: (error, request, reply) => {
@@ -163,13 +163,13 @@ function makeFramework({ limits: given, metrics, log }: ServerOptions): FastifyI
   });
   const server: Server = app.server;
   server.maxConnections = limits.apiConnectionsMax;
-  server.on('connection', (socket) => socket.setMaxListeners(0)); // each answer of a pipelining client waits for its turn with a listener
+  server.on('connection', (socket) => socket.setMaxListeners(0)); // each pipelined answer waits for its turn with a listener
   server.on('connect', (_request, socket) => answerConnect(socket));
   server.on('checkExpectation', (request, response) => server.emit('request', request, response)); // RFC 9110 section 10.1.1: an expectation may be ignored
   return app;
 }
 
-/** What happens to each request before its route: names, measures, identifies, limits, and refuses what is not a read. */
+/** Before its route, each request gets an id and a timer, is authenticated and rate-limited, and is refused if it is not a read. */
 function registerEntry(app: FastifyInstance, options: ServerOptions): void {
   const { keys, metrics, log } = options;
   const limiter = app.createRateLimit();
@@ -198,7 +198,7 @@ async function limitRequests(request: FastifyRequest, limiter: Limiter): Promise
   });
 }
 
-/** Answers simple conditional requests before they reach the framework. What it counts and logs is what a route would. */
+/** Answers simple conditional requests before they reach the framework, with the same metrics and log lines as a route. */
 function answerUnchangedFirst(
   server: Server,
   limiter: Limiter,
@@ -210,7 +210,7 @@ function answerUnchangedFirst(
     keys,
     keepAliveSecondsMax,
     async admit(caller) {
-      const count = await limiter({ caller, ip: '', routeOptions: {} } as FastifyRequest); // it reads no more of a request with a key
+      const count = await limiter({ caller, ip: '', routeOptions: {} } as FastifyRequest); // the limiter reads nothing else of a request with a key
       return count.isAllowed || !count.isExceeded;
     },
     onAnswer: ({ keyId, method, route, requestId }) =>
@@ -219,19 +219,19 @@ function answerUnchangedFirst(
         { metrics, log },
       ),
   });
-  lookFirst(server, {
+  interceptSimpleRequests(server, {
     answer: (request) => unchanged.answer(request),
     headersSecondsMax: limits.apiHeadersSecondsMax ?? serverLimits.apiHeadersSecondsMax,
     keepAliveSecondsMax,
   });
 }
 
-/** By whom requests are counted: the key, or the address of a caller without a valid one. */
+/** The subject of the rate limit: the key, or the address of a caller without a valid one. */
 function callerName({ caller, ip }: FastifyRequest): string {
   return caller.kind === 'key' ? `key ${caller.principal.keyId}` : `address ${normalizeIP(ip)}`;
 }
 
-/** Sets the headers of every answer, and counts and logs the request when its answer has ended, however it ended. */
+/** Sets the headers of every answer, and counts and logs the request when its answer has ended, successfully or not. */
 function begin(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -241,7 +241,7 @@ function begin(
   const startedAt = performance.now();
   reply.raw.once('close', () => {
     const keyId = request.caller?.kind === 'key' ? request.caller.principal.keyId : undefined;
-    const level = request.routeOptions.config?.unlimited === true ? 'debug' : 'info'; // probes ask every few seconds
+    const level = request.routeOptions.config?.unlimited === true ? 'debug' : 'info'; // probes come every few seconds
     const { statusCode: status, writableFinished: whole } = reply.raw;
     const seconds = (performance.now() - startedAt) / 1000;
     recordEnd(
@@ -256,7 +256,7 @@ interface EndedRequest {
   readonly route: string;
   readonly method: string;
   readonly status: number;
-  /** False: the client was gone before the end. */
+  /** False: the client disconnected before the end. */
   readonly whole: boolean;
   readonly seconds: number;
   readonly requestId: string;
@@ -295,10 +295,10 @@ function notAllowed(): ServiceError {
   return new ServiceError('method_not_allowed', { operation: 'route request' });
 }
 
-/** The schema of a path is for the documentation: a route answers a part that it does not know with the code for what is unknown. */
+/** The schema of a path is for the documentation: routes answer invalid parameters with their own code for unknown objects. */
 const acceptPath = (value: unknown) => ({ value });
 
-/** Checks a query by its schema, with the codes of the contract. It runs after the caller was let in. */
+/** Validates a query by its schema, with the error codes of the contract. Runs after authentication. */
 function validateQuery(schema: z.ZodObject): (data: unknown) => { value: unknown } | { error: Error } {
   const known = Object.keys(schema.shape);
   return (data) => {

@@ -21,18 +21,18 @@ import { writeDiscovery } from '../runtime/discovery.ts';
 export interface RunningApi {
   readonly url: string;
   readonly metricsUrl: string;
-  /** Settles, with the error, when the API must not go on: its database role can write. */
+  /** Resolves with the error if the API must not continue: its database role can write. */
   readonly failed: Promise<ServiceError>;
-  /** Stops accepting, lets running answers end within the grace, and gives everything back. Safe to call twice. */
+  /** Stops accepting connections, lets running answers end within the grace period, and releases everything. Idempotent. */
   close(): Promise<void>;
 }
 
-/** The database counts as away when so many polls in a row brought nothing, but not before this time. */
+/** The database counts as unreachable after this many failed polls in a row, and not before this time. */
 const missedPollsMax = 3;
 const silenceMsMin = 3000;
 
 /**
- * Starts the API: it listens at once, and answers 503 until the database was read. It keeps trying to reach it.
+ * Starts the API: it listens immediately, and answers 503 until the database has been read. It keeps trying to reach it.
  * @throws ServiceError `address_unavailable` if a port is taken.
  */
 export async function startApi(
@@ -91,7 +91,7 @@ export async function startApi(
   return { url: api.url, metricsUrl: metricsPort.url, failed: follower.failed, close: () => (closing ??= close()) };
 }
 
-/** What the process knows. */
+/** The state of the process. */
 interface ApiState {
   readonly publications: PublicationIndex;
   readonly feeds: FeedWatch;
@@ -121,7 +121,7 @@ interface FollowOptions {
   readonly log: Log;
 }
 
-/** Reads keys and publications again and again, over a connection that is made anew after each failure. */
+/** Polls keys and publications, over a connection that is reopened after each failure. */
 function followDatabase({ config, connection, publications, feeds, keys, log }: FollowOptions): {
   failed: Promise<ServiceError>;
   stop(): Promise<void>;
@@ -153,8 +153,8 @@ function followDatabase({ config, connection, publications, feeds, keys, log }: 
 }
 
 /**
- * The database of the polls, which the requests share: opened when a poll first uses it, and anew after a failure. An embedded database
- * is looked for again each time and given back at the end only, so that a failure never stops it.
+ * The database of the polls, which the requests share: opened by the first poll, and reopened after a failure. An embedded
+ * database is resolved again each time and released only at the end, so that a failure never stops it.
  */
 class Connection {
   readonly #config: Config;
@@ -166,7 +166,7 @@ class Connection {
     this.#config = config;
   }
 
-  /** The database, while the polls reach it. */
+  /** The database, while the polls can reach it. */
   get opened(): ReaderDatabase | undefined {
     return this.#opened;
   }
@@ -197,6 +197,6 @@ class Connection {
     const dropped = this.#reader;
     this.#reader = undefined;
     this.#opened = undefined;
-    await dropped?.then((reader) => reader.close()).catch(() => {}); // it never opened, or is gone
+    await dropped?.then((reader) => reader.close()).catch(() => {}); // it never opened, or is already closed
   }
 }

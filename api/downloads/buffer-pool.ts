@@ -1,4 +1,4 @@
-/** Large buffers that downloads borrow one at a time: so many at most, whatever the number of downloads. */
+/** Large buffers that downloads borrow one at a time. The pool has a fixed limit, which does not grow with the number of downloads. */
 export class BufferPool {
   readonly bufferBytes: number;
   readonly #buffersMax: number;
@@ -11,19 +11,18 @@ export class BufferPool {
     this.#buffersMax = buffersMax;
   }
 
-  /** Buffers that are borrowed now. */
   get borrowed(): number {
     return this.#borrowed;
   }
 
-  /** A buffer, at once if one is left; else when one comes back, in the order of asking. The one used last comes first: its bytes are in the processor's cache. */
+  /** Returns a buffer, immediately if one is free; otherwise waits, first come first served. The most recently used one is reused first, since it is in the processor's cache. */
   take(): Buffer | Promise<Buffer> {
     if (this.#borrowed >= this.#buffersMax) return new Promise((resolve) => this.#waiting.push(resolve));
     this.#borrowed++;
     return this.#idle.pop() ?? Buffer.allocUnsafeSlow(this.bufferBytes);
   }
 
-  /** Gives a buffer back. Only one that nothing reads any more: a write that was not confirmed may still read it. */
+  /** Returns a buffer to the pool. The buffer must have no reader left: an unconfirmed write may still read it. */
   giveBack(buffer: Buffer): void {
     const next = this.#waiting.shift();
     if (next !== undefined) return next(buffer);
@@ -31,7 +30,7 @@ export class BufferPool {
     this.#idle.push(buffer);
   }
 
-  /** Gives up a buffer that something may still read: another takes its place. */
+  /** Drops a buffer that may still be read; a new one replaces it. */
   abandon(): void {
     const next = this.#waiting.shift();
     if (next !== undefined) return next(Buffer.allocUnsafeSlow(this.bufferBytes));

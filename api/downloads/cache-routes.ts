@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { requireScope } from '../../pipelines/access/authentication.ts';
 import { CACHES, findCache, type CacheName } from '../../pipelines/caches/definition.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { sendAnswer, sendDocument } from '../http/answer.ts';
+import { privateHeaders, sendAnswer, sendDocument } from '../http/answer.ts';
 import { describeDelta, describeDocument, describeDownload, describeIndex } from '../http/descriptions.ts';
 import { planDownload, type DownloadPlan, type DownloadRequest, type Representation } from './download-plan.ts';
 import type { Downloads } from './downloads.ts';
@@ -20,7 +20,7 @@ import {
 import { waitForTurn } from './send-file.ts';
 import type { VersionFile } from './version-files.ts';
 
-/** What the routes of the caches answer from. */
+/** Dependencies of the cache routes. */
 export interface CacheRoutesOptions {
   readonly publications: PublicationIndex;
   readonly downloads: Downloads;
@@ -28,10 +28,7 @@ export interface CacheRoutesOptions {
   readonly now: () => number;
 }
 
-/** Headers of the documents about caches. */
-export const documentHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
-
-/** The caches: their files, their manifests, and the categories. Everything needs the scope `caches:read`. */
+/** Cache files, manifests and categories. Every route needs the scope `caches:read`. */
 export function registerCacheRoutes(app: FastifyInstance, options: CacheRoutesOptions): void {
   app.addHook('onRequest', async (request) => void requireScope(request.caller, 'caches:read'));
   for (const { name, path } of CACHES) {
@@ -113,7 +110,7 @@ function registerIndex(app: FastifyInstance, cache: CacheName, url: string, opti
   });
 }
 
-/** A file of a version that was asked for, and the error for the case that it cannot be opened. */
+/** A requested file of a version, and the error to throw if it cannot be opened. */
 interface VersionFileAnswer extends CacheRoutesOptions {
   readonly artefact: ServedArtefact;
   readonly file: VersionFile;
@@ -121,8 +118,8 @@ interface VersionFileAnswer extends CacheRoutesOptions {
 }
 
 /**
- * Answers with a file of a version, which is open for this answer alone: behind other answers of a pipelining client only
- * when it is its turn, so that one connection holds one descriptor however many requests it sends at once.
+ * Answers with a file of a version, opened for this answer only and, with pipelined requests, only when the answer is
+ * next on its connection: one connection never holds more than one descriptor.
  */
 async function sendVersionFile(
   request: FastifyRequest,
@@ -164,7 +161,7 @@ function registerManifest(
   });
   app.get(url, { schema: { querystring: cacheQuery(definition), ...description } }, async (request, reply) => {
     const { manifestDocument } = publications.find({ cache, country: countryOf(request) });
-    sendDocument(request, reply, manifestDocument, { headers: documentHeaders, metrics });
+    sendDocument(request, reply, manifestDocument, { headers: privateHeaders, metrics });
   });
 }
 
@@ -179,7 +176,7 @@ function registerLists(app: FastifyInstance, { publications, metrics }: CacheRou
     '/v1/caches',
     { schema: { querystring: noQuery, ...list } },
     async (request: FastifyRequest, reply: FastifyReply) =>
-      sendDocument(request, reply, publications.snapshot.manifests, { headers: documentHeaders, metrics }),
+      sendDocument(request, reply, publications.snapshot.manifests, { headers: privateHeaders, metrics }),
   );
 
   const categories = describeDocument({
@@ -192,11 +189,11 @@ function registerLists(app: FastifyInstance, { publications, metrics }: CacheRou
     '/v1/reputation/categories',
     { schema: { querystring: noQuery, ...categories } },
     async (request: FastifyRequest, reply: FastifyReply) =>
-      sendDocument(request, reply, publications.snapshot.categories, { headers: documentHeaders, metrics }),
+      sendDocument(request, reply, publications.snapshot.categories, { headers: privateHeaders, metrics }),
   );
 }
 
-/** The country of a query that its schema has passed; '' for a cache that is not split by country. */
+/** The country of a validated query; '' for a cache that is not split by country. */
 function countryOf(request: FastifyRequest): string {
   return (request.query as { country?: string }).country ?? '';
 }

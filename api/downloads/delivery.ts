@@ -1,23 +1,23 @@
 import type { Headers } from '../http/conditional.ts';
 
-/** How the bytes of downloads reach clients; settings of the same names. */
+/** The settings that decide how the bytes of downloads reach clients. */
 export interface DeliverySettings {
-  /** Internal location of a reverse proxy that reads the same directory; absent: the API sends. */
+  /** Internal location of a reverse proxy that reads the same directory; undefined: the API sends the bytes. */
   readonly apiAccelPrefix: string | undefined;
-  /** Seconds for which a signed URL of the object store is good; 0: the API sends. */
+  /** Seconds for which a signed URL of the object store is valid; 0: the API sends the bytes. */
   readonly apiSignedUrlSeconds: number;
 }
 
-/** By whom the bytes of one answer are sent. */
+/** Who sends the bytes of an answer. */
 export type Delivery = 'api' | 'proxy' | 'object store';
 
 /**
- * Preconditions that a proxy would compare with an entity tag and a date of its own. Such requests, which resume a
- * download, are answered by the API; If-None-Match and If-Modified-Since are decided before and match nothing any more.
+ * Preconditions that a proxy would compare with its own entity tag and date. The API answers these requests, which resume
+ * a download, itself. If-None-Match and If-Modified-Since have been evaluated before this point.
  */
 const comparedByProxy = ['if-match', 'if-unmodified-since', 'if-range'] as const;
 
-/** Decides who sends the bytes of an answer that has some. */
+/** Decides who sends the bytes of an answer. */
 export function decideDelivery(
   requestHeaders: Readonly<Record<string, unknown>>,
   { apiAccelPrefix, apiSignedUrlSeconds }: DeliverySettings,
@@ -29,22 +29,22 @@ export function decideDelivery(
   return 'api';
 }
 
-/** Headers of bytes that the answer itself does not have. */
-const ofBytes = ['Content-Length', 'Content-Range'];
+/** Headers of a body, which these answers do not have. */
+const bodyHeaders = ['Content-Length', 'Content-Range'];
 
-/** Header of an answer whose bytes a proxy takes from its own disk; it answers Range itself, and says so. */
-export function handOver(headers: Headers, { prefix, path }: { prefix: string; path: string }): Headers {
+/** Headers of an answer whose bytes the proxy reads from its own disk. The proxy handles Range and sends Accept-Ranges itself. */
+export function proxyHeaders(headers: Headers, { prefix, path }: { prefix: string; path: string }): Headers {
   return {
-    ...without(headers, [...ofBytes, 'Accept-Ranges']),
+    ...omitHeaders(headers, [...bodyHeaders, 'Accept-Ranges']),
     'Content-Length': 0,
     'X-Accel-Redirect': `${prefix.replace(/\/$/, '')}/${path}`,
   };
 }
 
-/** Header of an answer that sends the client elsewhere. The address is a secret for as long as it is good. */
-export function redirect(headers: Headers, url: string): Headers {
-  const kept = without(headers, [
-    ...ofBytes,
+/** Headers of a redirect to the object store. The address is a secret while it is valid. */
+export function redirectHeaders(headers: Headers, url: string): Headers {
+  const kept = omitHeaders(headers, [
+    ...bodyHeaders,
     'Content-Type',
     'Content-Disposition',
     'Accept-Ranges',
@@ -55,6 +55,6 @@ export function redirect(headers: Headers, url: string): Headers {
   return { ...kept, 'Cache-Control': 'no-store', Location: url, 'Content-Length': 0 };
 }
 
-function without(headers: Headers, names: readonly string[]): Headers {
+function omitHeaders(headers: Headers, names: readonly string[]): Headers {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
 }

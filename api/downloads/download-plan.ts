@@ -1,20 +1,20 @@
-import { decidePrecondition, ifRangeHolds, type ConditionalHeaders } from '../http/conditional.ts';
+import { decidePrecondition, ifRangeMatches, type ConditionalHeaders } from '../http/conditional.ts';
 import { formatHttpDate } from '../http/http-date.ts';
 import { decideRange, type ByteSpan } from './range.ts';
 import type { Headers } from '../http/conditional.ts';
 
-/** The facts of one version's bytes, as headers need them. */
+/** The facts about one version's bytes that headers need. */
 export interface Representation {
   readonly size: number;
   /** Strong entity tag with its quotes: the SHA-256 of the bytes. */
   readonly etag: string;
   /** Never later than the clock of the process that serves it. */
   readonly lastModified: Date;
-  /** False where the version before had the same second, so that the date alone does not tell them apart. */
+  /** False if the previous version has the same date to the second: the date then does not identify the version. */
   readonly dateIsStrong: boolean;
-  /** Headers of every answer that speaks of this version: 200, 206 and 304. */
+  /** Headers of 200, 206 and 304 answers. */
   readonly versionHeaders: Headers;
-  /** Headers of the answers that carry its bytes: 200 and 206. */
+  /** Additional headers of 200 and 206 answers. */
   readonly contentHeaders: Headers;
 }
 
@@ -27,12 +27,12 @@ export interface DownloadRequest {
   };
 }
 
-/** What to answer: a status with headers, and the bytes to send after them, if any; or a refusal by its code. */
+/** The answer: a status with headers and the bytes to send, if any; or the error code of a refusal. */
 export type DownloadPlan =
   | { readonly status: 200 | 206 | 304; readonly headers: Headers; readonly send: ByteSpan | undefined }
   | { readonly refusal: 'precondition_failed' | 'range_not_satisfiable'; readonly headers: Headers };
 
-/** Decides the answer to a GET or HEAD of a file: RFC 9110 sections 13.2.2, 14.2 and 15. No disk, no clock of its own. */
+/** Decides the answer to a GET or HEAD of a file (RFC 9110 sections 13.2.2, 14.2 and 15). Reads neither disk nor clock. */
 export function planDownload(
   { method, headers }: DownloadRequest,
   representation: Representation,
@@ -59,7 +59,7 @@ export function planDownload(
   };
 }
 
-/** Range is defined for GET alone, and counts only while If-Range holds. */
+/** Range applies to GET only, and only if If-Range matches. */
 function wantedSpan(
   { method, headers }: DownloadRequest,
   representation: Representation,
@@ -67,11 +67,11 @@ function wantedSpan(
 ): ReturnType<typeof decideRange> {
   if (method !== 'GET') return 'whole';
   const ifRange = headers['if-range'];
-  if (ifRange !== undefined && !ifRangeHolds(ifRange, representation, now)) return 'whole';
+  if (ifRange !== undefined && !ifRangeMatches(ifRange, representation, now)) return 'whole';
   return decideRange(headers.range, representation.size);
 }
 
-/** What is known of a published file, for {@link describeFile}. */
+/** Facts about a published file. */
 export interface PublishedFile {
   readonly cache: string;
   readonly country: string;
@@ -86,7 +86,7 @@ export interface PublishedFile {
 }
 
 /** The representation of a published file. */
-export function describeFile(file: PublishedFile): Representation {
+export function describePublishedFile(file: PublishedFile): Representation {
   const etag = `"${file.sha256}"`;
   return {
     size: file.bytes,

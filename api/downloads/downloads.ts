@@ -6,7 +6,7 @@ import { errorMessageOf, ServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
 import { routeOf } from '../http/answer.ts';
 import type { BufferPool } from './buffer-pool.ts';
-import { decideDelivery, handOver, redirect, type DeliverySettings } from './delivery.ts';
+import { decideDelivery, proxyHeaders, redirectHeaders, type DeliverySettings } from './delivery.ts';
 import type { Headers } from '../http/conditional.ts';
 import type { DownloadOutcome, Metrics } from '../http/metrics.ts';
 import type { ServedArtefact } from './publication-index.ts';
@@ -14,7 +14,7 @@ import type { ByteSpan } from './range.ts';
 import { ReaderPace, type PaceLimits } from '../http/reader-pace.ts';
 import { sendSpan, waitForTurn } from './send-file.ts';
 
-/** A download that was decided on: header and bytes of one version. */
+/** A planned download: headers and bytes of one version. */
 export interface Download {
   readonly artefact: Pick<ServedArtefact, 'name' | 'file'>;
   readonly status: number;
@@ -22,7 +22,7 @@ export interface Download {
   readonly span: ByteSpan;
 }
 
-/** What {@link Downloads} works with. */
+/** Dependencies of {@link Downloads}. */
 export interface DownloadsOptions {
   readonly downloadsMax: number;
   readonly buffers: BufferPool;
@@ -32,7 +32,7 @@ export interface DownloadsOptions {
   readonly log: Log;
 }
 
-/** How often readers that are too slow are looked for. */
+/** Interval between checks for readers that are too slow. */
 const paceCheckMs = 1000;
 
 /** A download that is being sent. */
@@ -42,7 +42,7 @@ interface RunningDownload {
   tooSlow: boolean;
 }
 
-/** Sends downloads, at most `downloadsMax` at a time, and cuts readers off that are too slow. */
+/** Sends at most `downloadsMax` downloads at a time, and disconnects readers that are too slow. */
 export class Downloads {
   readonly #options: DownloadsOptions;
   readonly #running = new Set<RunningDownload>();
@@ -53,9 +53,9 @@ export class Downloads {
   }
 
   /**
-   * Sends header and bytes, and resolves when the response has ended or its client is gone.
-   * Behind other answers of a pipelining client it waits for its turn before it takes one of the places.
-   * @throws ServiceError `overloaded` if all places are taken.
+   * Sends headers and bytes, and resolves when the response has ended or its client has disconnected.
+   * A pipelined request waits for its turn on the connection before it takes a slot.
+   * @throws ServiceError `overloaded` if all slots are taken.
    */
   async send(request: FastifyRequest, reply: FastifyReply, download: Download): Promise<void> {
     const letGo = download.artefact.file.hold();
@@ -63,7 +63,7 @@ export class Downloads {
       if (!(await waitForTurn(reply.raw, request.raw.socket))) return void reply.hijack();
       const { stored } = download.artefact.file;
       const delivery = decideDelivery(request.headers, this.#options.delivery, stored.signUrl !== undefined);
-      if (delivery !== 'api') return await this.#handOver(reply, download, delivery);
+      if (delivery !== 'api') return await this.#sendFromElsewhere(reply, download, delivery);
       if (this.#running.size >= this.#options.downloadsMax)
         throw new ServiceError('overloaded', { operation: 'send artefact' });
       await this.#sendNow(request, reply, download);
@@ -72,8 +72,8 @@ export class Downloads {
     }
   }
 
-  /** Answers with the place of the bytes. */
-  async #handOver(
+  /** Answers with the location of the bytes. */
+  async #sendFromElsewhere(
     reply: FastifyReply,
     { artefact, headers }: Download,
     delivery: 'proxy' | 'object store',
@@ -93,9 +93,9 @@ export class Downloads {
     if (url === undefined)
       reply.raw.writeHead(200, {
         ...standing,
-        ...handOver(headers, { prefix: apiAccelPrefix ?? '', path: formatStoredName(stored.name) }),
+        ...proxyHeaders(headers, { prefix: apiAccelPrefix ?? '', path: formatStoredName(stored.name) }),
       });
-    else reply.raw.writeHead(307, { ...standing, ...redirect(headers, url) });
+    else reply.raw.writeHead(307, { ...standing, ...redirectHeaders(headers, url) });
     reply.raw.end();
   }
 

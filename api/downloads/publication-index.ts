@@ -8,18 +8,18 @@ import { type Publication, type PublishedVersion, categoriesVersion } from '../.
 import { ServiceError } from '../../runtime/errors.ts';
 import type { Log } from '../../runtime/log.ts';
 import { type Queryable, queryRows } from '../../runtime/postgres.ts';
-import { describeFile, type Representation } from './download-plan.ts';
+import { describePublishedFile, type Representation } from './download-plan.ts';
 import { makeJsonDocument, type JsonDocument } from '../http/json-document.ts';
 import { SharedFile } from './shared-file.ts';
 import { describeVersionFiles, type VersionFile, type VersionFiles } from './version-files.ts';
 import { sql } from '../../sql/sql.ts';
 
-/** Version of the form of the list of manifests. */
+/** Schema version of the list of manifests. */
 export const manifestListSchema = 'caller-trust/manifests/1';
 
 type LivePublication = Publication & { readonly published: PublishedVersion };
 
-/** Everything that answers about one artefact need: facts, bytes and headers of the same version. */
+/** Facts, bytes and headers of one version of an artefact. */
 export interface ServedArtefact extends VersionFiles {
   readonly name: ArtefactName;
   readonly publication: LivePublication;
@@ -29,25 +29,25 @@ export interface ServedArtefact extends VersionFiles {
   readonly file: SharedFile;
 }
 
-/** What is known at one moment. Replaced as a whole, never changed. */
+/** The publications at one moment. Immutable; replaced as a whole. */
 export interface PublicationSnapshot {
   /** By {@link formatArtefact}. */
   readonly artefacts: ReadonlyMap<string, ServedArtefact>;
-  /** Published, but the file of the version could not be opened and no earlier one is known. */
+  /** Published artefacts whose file could not be opened and that have no earlier version in memory. */
   readonly unavailable: ReadonlySet<string>;
   readonly manifests: JsonDocument;
   readonly categories: JsonDocument;
 }
 
 /**
- * The publications, in memory, with an open file for each: answers need neither the database nor a path.
- * A version whose file cannot be opened, or is not as long as its manifest says, does not replace the one before.
+ * The publications, in memory, with an open file for each: answers need no database access and no path lookup.
+ * A version whose file cannot be opened, or whose size differs from its manifest, does not replace the previous one.
  */
 export class PublicationIndex {
   readonly #store: ArtefactStore;
   readonly #log: Log;
   readonly #now: () => number;
-  /** Problem of each artefact whose newest version cannot be served, so that each is logged once. */
+  /** The problem of each artefact whose newest version cannot be served; each is logged once. */
   #problems = new Map<string, string>();
   #snapshot: PublicationSnapshot | undefined;
   #refreshedAt: number | undefined;
@@ -58,7 +58,7 @@ export class PublicationIndex {
     this.#now = now;
   }
 
-  /** When the database was last read, in milliseconds, or undefined if it never was. */
+  /** Time of the last read of the database, in milliseconds; undefined before the first. */
   get refreshedAt(): number | undefined {
     return this.#refreshedAt;
   }
@@ -68,7 +68,7 @@ export class PublicationIndex {
   }
 
   /**
-   * What is known now.
+   * The current snapshot.
    * @throws ServiceError `not_ready` before the first refresh.
    */
   get snapshot(): PublicationSnapshot {
@@ -82,7 +82,7 @@ export class PublicationIndex {
 
   /**
    * The served version of an artefact.
-   * @throws ServiceError `artefact_not_found` if it was never published, `not_ready` if its file cannot be read here or nothing is known yet.
+   * @throws ServiceError `artefact_not_found` if it was never published, `not_ready` if its file cannot be read here or before the first refresh.
    */
   find(name: ArtefactName): ServedArtefact {
     const key = formatArtefact(name);
@@ -99,10 +99,10 @@ export class PublicationIndex {
   }
 
   /**
-   * Opens a file that belongs to a served version for one answer, which retires it. Those are many, and most are never asked
-   * for: 200 countries with 14 deltas each would keep 2,800 descriptors open. Undefined, and logged, if it is gone or not as
-   * long as was published.
-   * @throws ServiceError `not_ready` if that cannot be told at the moment.
+   * Opens a file of a served version for one answer, which retires it. They are not kept open: 200 countries with 14 deltas
+   * each would need 2,800 descriptors, and most are never requested. Returns undefined, and logs, if the file is missing or
+   * its size differs from the published one.
+   * @throws ServiceError `not_ready` if the store cannot be read at the moment.
    */
   async openVersionFile({ stored, representation }: VersionFile): Promise<SharedFile | undefined> {
     const opened = await openStored(this.#store, {
@@ -119,7 +119,7 @@ export class PublicationIndex {
     return undefined;
   }
 
-  /** Reads the publications and replaces what is known, all at once. On any error nothing changes. One call at a time. */
+  /** Reads the publications and replaces the snapshot. On any error nothing changes. One call at a time. */
   async refresh(db: Queryable): Promise<void> {
     const [publications, categories] = [await listPublications(db), await readCategories(db)];
     const before = this.#snapshot;
@@ -129,7 +129,7 @@ export class PublicationIndex {
     retireReplaced(before?.artefacts, opened.artefacts);
   }
 
-  /** Gives every file back, each when its last response has ended. */
+  /** Closes every file, each when its last response has ended. */
   close(): void {
     for (const { file } of this.#snapshot?.artefacts.values() ?? []) file.retire();
   }
@@ -160,8 +160,8 @@ export class PublicationIndex {
   }
 
   /**
-   * The entry of a publication: the one before where nothing changed. Where a night confirmed the version its file is
-   * opened again, since the night has stored it anew: a file that was damaged on the disk is mended so.
+   * The entry of a publication: the previous one if nothing changed. If a night confirmed the version, its file is opened
+   * again, because the night has stored it again: this repairs a file that was damaged on the disk.
    */
   async #serve(
     publication: LivePublication,
@@ -216,7 +216,7 @@ function openArtefact(
   });
 }
 
-/** Opens a stored file, or says why not: `artefact_damaged` if it is gone or of another size, `not_ready` if another try can find it. */
+/** Opens a stored file, or returns the error: `artefact_damaged` if it is missing or has another size, `not_ready` if a retry can succeed. */
 async function openStored(
   store: ArtefactStore,
   { stored, bytes, object }: { stored: StoredName; bytes: number; object: string },
@@ -256,7 +256,7 @@ function makeEntry({
 }): ServedArtefact {
   const { cache, country, published } = publication;
   const lastModified = new Date(Math.min(published.publishedAt.getTime(), now)); // RFC 9110 section 8.8.2.1: never later than our clock
-  const representation = describeFile({
+  const representation = describePublishedFile({
     cache,
     country,
     version: published.version,
@@ -286,7 +286,7 @@ function describeManifest(publication: LivePublication): Pick<ServedArtefact, 'm
   return { manifest, manifestDocument: makeJsonDocument(manifest) };
 }
 
-/** Keeps the serialised list while no entry changed: a look at the database changes nothing on most days. */
+/** Keeps the serialized list while no entry changed, as after most polls. */
 function makeSnapshot(
   { artefacts, unavailable }: Opened,
   categories: JsonDocument,

@@ -1,21 +1,21 @@
-/** Bytes of a representation: the first one and how many. */
+/** A span of bytes of a representation. */
 export interface ByteSpan {
   readonly start: number;
   readonly length: number;
 }
 
-/** What a Range header asks of a representation. */
+/** What a Range header selects. */
 export type RangeDecision = 'whole' | 'unsatisfiable' | ByteSpan;
 
 /** One int-range or suffix-range (RFC 9110 section 14.1.2); empty list elements around it are allowed. */
 const singleRange = /^bytes=[ \t]*(?:,[ \t]*)*(?:(\d+)-(\d*)|-(\d+))[ \t]*(?:,[ \t]*)*$/i;
 
 /**
- * Decides what a Range header asks of `size` bytes (RFC 9110 section 14.2).
+ * Decides which of `size` bytes a Range header selects (RFC 9110 section 14.2).
  *
- * A header that is absent, of another unit or malformed asks for the whole. So does one with several ranges:
- * a server may ignore Range, the files are for downloading and resuming, and a `multipart/byteranges` answer
- * would let a request of a few bytes name thousands of parts.
+ * An absent or malformed header, or one with another unit, selects all of them. So does one with several ranges: a server
+ * may ignore Range, these files are for downloading and resuming, and with `multipart/byteranges` a short request could
+ * ask for thousands of parts.
  */
 export function decideRange(header: string | undefined, size: number): RangeDecision {
   const range = header === undefined ? null : singleRange.exec(header);

@@ -8,7 +8,7 @@ import type { ByteSpan } from './range.ts';
 import type { ReaderPace } from '../http/reader-pace.ts';
 import type { SharedFile } from './shared-file.ts';
 
-/** What {@link sendSpan} works with. */
+/** A span of a file and where to send it. */
 export interface SpanToSend {
   readonly response: ServerResponse;
   readonly file: SharedFile;
@@ -19,18 +19,18 @@ export interface SpanToSend {
 }
 
 /**
- * Sends bytes of a file as the body of a response whose header is written, and ends it.
- * One borrowed buffer at a time, one a turn of the event loop: the next read waits until the client has taken what was
- * read before, and other answers have had their turn.
- * Resolves to false if the client went away. On any failure the connection is cut, so that a body that is
- * too short is never taken for a whole one.
+ * Sends bytes of a file as the body of a response whose headers are written, and ends the response.
+ * It holds one borrowed buffer at a time and sends one per turn of the event loop: the next read waits until the client
+ * has received the last one and other answers have had their turn.
+ * Resolves to false if the client disconnected. On any failure the connection is destroyed, so that a truncated body is
+ * never mistaken for a complete one.
  * @throws ServiceError `artefact_damaged` if the file ends early or cannot be read.
  */
 export async function sendSpan({ response, file, span, buffers, pace, onBytes }: SpanToSend): Promise<boolean> {
   const reader = file.stored.readSpan(span);
   try {
     for (let left = span.length; left > 0;) {
-      const bytes = await sendPiece({ response, reader, buffers, pace, bytesMax: left });
+      const bytes = await sendChunk({ response, reader, buffers, pace, bytesMax: left });
       if (bytes === undefined) return false;
       onBytes(bytes);
       left -= bytes;
@@ -46,8 +46,8 @@ export async function sendSpan({ response, file, span, buffers, pace, onBytes }:
   }
 }
 
-/** Sends as much as one buffer takes. Returns the bytes; undefined if the client is gone. */
-async function sendPiece({
+/** Sends up to one buffer. Returns the number of bytes; undefined if the client has disconnected. */
+async function sendChunk({
   response,
   reader,
   buffers,
@@ -57,11 +57,11 @@ async function sendPiece({
   number | undefined
 > {
   const borrowed = buffers.take();
-  const buffer = borrowed instanceof Promise ? await notCountedAsIdle(response, borrowed) : borrowed;
+  const buffer = borrowed instanceof Promise ? await withoutIdleTimeout(response, borrowed) : borrowed;
   let sent = false;
   try {
-    const read = reader.read(buffer.subarray(0, Math.min(buffer.length, pace.pieceBytes, bytesMax)));
-    const bytes = typeof read === 'number' ? read : await notCountedAsIdle(response, read);
+    const read = reader.read(buffer.subarray(0, Math.min(buffer.length, pace.chunkBytes, bytesMax)));
+    const bytes = typeof read === 'number' ? read : await withoutIdleTimeout(response, read);
     if (bytes === 0) throw damaged(undefined);
     pace.begin(performance.now());
     sent = true;
@@ -76,12 +76,12 @@ async function sendPiece({
   }
 }
 
-/** Waits for something of ours, which the client cannot help: the timer that cuts idle connections off rests. */
-async function notCountedAsIdle<Result>({ socket }: ServerResponse, ours: Promise<Result>): Promise<Result> {
+/** Suspends the idle timeout of the connection while the server, not the client, causes the wait. */
+async function withoutIdleTimeout<Result>({ socket }: ServerResponse, work: Promise<Result>): Promise<Result> {
   const idleMs = socket?.timeout ?? 0;
   socket?.setTimeout(0);
   try {
-    return await ours;
+    return await work;
   } finally {
     socket?.setTimeout(idleMs);
   }
@@ -95,7 +95,7 @@ function damaged(cause: unknown): ServiceError {
   });
 }
 
-/** Resolves when the connection has taken the bytes, to false when it is gone. */
+/** Resolves to true when the connection has accepted the bytes, to false when it has closed. */
 function write(response: ServerResponse, bytes: Buffer): Promise<boolean> {
   const { socket } = response;
   if (socket === null || socket.destroyed) return Promise.resolve(false);
@@ -110,7 +110,7 @@ function write(response: ServerResponse, bytes: Buffer): Promise<boolean> {
 }
 
 /**
- * Waits until a response is the next one of its connection: the answers to pipelined requests take their turns.
+ * Waits until a response is next on its connection: answers to pipelined requests are sent in order.
  * Resolves to false if the connection closes before that.
  */
 export function waitForTurn(response: ServerResponse, connection: Socket): Promise<boolean> {

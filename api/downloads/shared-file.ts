@@ -1,6 +1,6 @@
 import type { StoredFile } from '../../pipelines/caches/store/stored-file.ts';
 
-/** One open file that many responses read at once; closed when it is retired and the last of them has let go. */
+/** An open file that many responses read at once; it closes once it is retired and the last reader has released it. */
 export class SharedFile {
   readonly stored: StoredFile;
   #readers = 0;
@@ -15,7 +15,7 @@ export class SharedFile {
     return this.#readers;
   }
 
-  /** Keeps the file open until the returned function is called; calling that twice does nothing more. */
+  /** Keeps the file open until the returned function is called. That function is idempotent. */
   hold(): () => void {
     this.#readers++;
     let held = true;
@@ -27,13 +27,13 @@ export class SharedFile {
     };
   }
 
-  /** The file is not served any more. */
+  /** Marks the file as no longer served. */
   retire(): void {
     this.#retired = true;
     this.#closeIfDone();
   }
 
-  /** True when the descriptor was given back. */
+  /** True once the descriptor is closed. */
   get closed(): boolean {
     return this.#closed !== undefined;
   }

@@ -3,23 +3,23 @@ import { identifyCaller, type Caller } from '../../pipelines/access/authenticati
 import type { KeyTable } from '../../pipelines/access/key-table.ts';
 import { artefactHref } from '../../pipelines/caches/format/manifest.ts';
 import { findCache } from '../../pipelines/caches/definition.ts';
-import { documentHeaders } from './cache-routes.ts';
+import { privateHeaders } from '../http/answer.ts';
 import { securityHeaders } from '../http/client-errors.ts';
 import type { Headers } from '../http/conditional.ts';
 import { formatHttpDate } from '../http/http-date.ts';
 import type { PublicationIndex, PublicationSnapshot, ServedArtefact } from './publication-index.ts';
 import type { SimpleRequest } from '../http/simple-request.ts';
 
-/** A thing that a client may have already, by the one address that its manifest gives. */
+/** A 304 answer for a file or manifest, found by the exact address that the manifest gives. */
 interface KnownAnswer {
   readonly etag: string;
   /** Pattern of the route, for metrics and the log. */
   readonly route: string;
-  /** First line and header of the answer, but what changes from one to the next. */
+  /** Status line and headers, without those that differ between answers. */
   readonly header: string;
 }
 
-/** An answer that is given: by whom it was asked for, and what is told of it. */
+/** A 304 answer that was sent, for metrics and the log. */
 export interface AnsweredUnchanged {
   readonly keyId: string;
   readonly method: string;
@@ -27,21 +27,20 @@ export interface AnsweredUnchanged {
   readonly requestId: string;
 }
 
-/** What {@link Unchanged} answers from. */
+/** Dependencies of {@link Unchanged}. */
 export interface UnchangedOptions {
   readonly publications: PublicationIndex;
   readonly keys: KeyTable;
-  /** Counts a request; false if it is one too many. */
+  /** Counts a request; false if it exceeds the limit. */
   readonly admit: (caller: Caller) => Promise<boolean>;
-  /** Told of each answer. */
+  /** Called for each answer. */
   readonly onAnswer: (answered: AnsweredUnchanged) => void;
   readonly keepAliveSecondsMax: number;
 }
 
 /**
- * Answers by far the commonest request: a client with a key asks, with the tag that it has, whether a file or a manifest
- * has changed, and it has not. Whatever is unusual, another tag, an unknown key or a limit that is reached, is left to
- * the routes.
+ * Answers by far the most common request: a client with a key revalidates a file or a manifest that has not changed. Any
+ * other case, such as another tag, an unknown key or a reached limit, is left to the routes.
  */
 export class Unchanged {
   readonly #options: UnchangedOptions;
@@ -53,7 +52,7 @@ export class Unchanged {
     this.#options = options;
   }
 
-  /** The bytes of the answer, or undefined if a route is to give it. */
+  /** The bytes of the answer, or undefined if the routes must answer. */
   async answer({ method, url, authorization, ifNoneMatch }: SimpleRequest): Promise<string | undefined> {
     const { publications, keys, admit, onAnswer, keepAliveSecondsMax } = this.#options;
     const known = publications.known ? this.#answersOf(publications.snapshot).get(url) : undefined;
@@ -66,7 +65,7 @@ export class Unchanged {
     return `${known.header}X-Request-Id: ${requestId}\r\nDate: ${this.#now()}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSecondsMax}\r\n\r\n`;
   }
 
-  /** The time as HTTP writes it, made once a second. */
+  /** The current HTTP date, formatted once a second. */
   #now(): string {
     const second = Math.floor(Date.now() / 1000);
     if (second !== this.#dateSecond) this.#date = formatHttpDate(new Date(second * 1000));
@@ -91,7 +90,7 @@ function answersOf({ name, representation, manifestDocument }: ServedArtefact): 
     [href, { etag: representation.etag, route, header: writeHeader(representation.versionHeaders) }],
     [
       href.replace(route, `${route}/manifest`),
-      { etag, route: `${route}/manifest`, header: writeHeader({ ETag: etag, ...documentHeaders }) },
+      { etag, route: `${route}/manifest`, header: writeHeader({ ETag: etag, ...privateHeaders }) },
     ],
   ];
 }

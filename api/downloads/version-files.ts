@@ -4,15 +4,14 @@ import type { IndexFile, PublishedVersion } from '../../pipelines/caches/artefac
 import type { StoredDelta } from '../../pipelines/caches/artefact-facts.ts';
 import type { Representation } from './download-plan.ts';
 
-/** A file that belongs to a version beside the artefact: a delta that leads to it, or its segment index. Opened when it is asked for. */
+/** A delta that leads to a version, or the segment index of a version. Opened on request. */
 export interface VersionFile {
   readonly stored: StoredName;
   readonly representation: Representation;
 }
 
-/** The files that belong to a version. */
 export interface VersionFiles {
-  /** By the version that each begins at. */
+  /** By the version that each starts from. */
   readonly deltas: ReadonlyMap<number, VersionFile>;
   readonly index: VersionFile | undefined;
 }
@@ -23,22 +22,25 @@ interface ServedVersion {
   readonly published: PublishedVersion;
 }
 
-/** Facts and headers of the files beside an artefact; what they share with it is taken from its representation. */
+/** Facts and headers of a version's deltas and index; what they share with the artefact comes from its representation. */
 export function describeVersionFiles(version: ServedVersion, artefact: Representation): VersionFiles {
   const { deltas, index } = version.published;
   return {
-    deltas: new Map(deltas.map((delta) => [delta.from, describeDelta(version, delta, artefact)])),
-    index: index === null ? undefined : describeIndex(version, index, artefact),
+    deltas: new Map(deltas.map((delta) => [delta.from, describeDeltaFile(version, delta, artefact)])),
+    index: index === null ? undefined : describeIndexFile(version, index, artefact),
   };
 }
 
-function describeDelta(
+function describeDeltaFile(
   version: ServedVersion,
   { from, sha256, bytes }: StoredDelta,
   artefact: Representation,
 ): VersionFile {
   const name = `v${from}-v${version.published.version}.delta.tsv.gz`;
-  const described = describe({ version, sha256, bytes, kind: 'delta', name, mediaType: 'application/gzip' }, artefact);
+  const described = describeVersionFile(
+    { version, sha256, bytes, kind: 'delta', name, mediaType: 'application/gzip' },
+    artefact,
+  );
   const { representation } = described;
   return {
     ...described,
@@ -46,8 +48,12 @@ function describeDelta(
   };
 }
 
-function describeIndex(version: ServedVersion, { sha256, bytes }: IndexFile, artefact: Representation): VersionFile {
-  return describe(
+function describeIndexFile(
+  version: ServedVersion,
+  { sha256, bytes }: IndexFile,
+  artefact: Representation,
+): VersionFile {
+  return describeVersionFile(
     {
       version,
       sha256,
@@ -69,7 +75,7 @@ interface FileFacts {
   readonly mediaType: string;
 }
 
-function describe(
+function describeVersionFile(
   { version: { cache, country }, sha256, bytes, kind, name, mediaType }: FileFacts,
   artefact: Representation,
 ): VersionFile {

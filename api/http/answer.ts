@@ -5,14 +5,14 @@ import { type JsonDocument, makeJsonDocument } from './json-document.ts';
 import { unknownRoute, type Metrics } from './metrics.ts';
 import { makeProblem, problemMediaType } from './problem.ts';
 
-/** An answer whose body, if it has one, is ready. */
+/** A complete answer, with its body if it has one. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body?: Buffer;
 }
 
-/** Writes an answer as it is; a HEAD gets the same header without the body. The framework adds nothing to it. */
+/** Writes an answer without further headers from the framework; HEAD gets the same headers without the body. */
 export function sendAnswer(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -27,14 +27,14 @@ export function sendAnswer(
   if (withBody) metrics.bytesSent(routeOf(request), body.length);
 }
 
-/** Headers that go with a document in each answer. */
+/** Headers of each answer with a document. */
 export interface DocumentOptions {
   readonly headers: Headers;
   readonly metrics: Metrics;
 }
 
 /**
- * Sends a JSON document, or 304 where the client has it already.
+ * Sends a JSON document, or 304 if the client has it.
  * @throws ServiceError `precondition_failed`
  */
 export function sendDocument(
@@ -49,12 +49,17 @@ export function sendDocument(
     Date.now(),
   );
   if (precondition === 'failed') throw new ServiceError('precondition_failed', { operation: 'read document' });
-  const standing = { ETag: document.etag, ...headers };
-  if (precondition === 'not_modified') return sendAnswer(request, reply, { status: 304, headers: standing }, metrics);
+  const documentHeaders = { ETag: document.etag, ...headers };
+  if (precondition === 'not_modified')
+    return sendAnswer(request, reply, { status: 304, headers: documentHeaders }, metrics);
   sendAnswer(
     request,
     reply,
-    { status: 200, headers: { ...standing, 'Content-Type': 'application/json; charset=utf-8' }, body: document.body },
+    {
+      status: 200,
+      headers: { ...documentHeaders, 'Content-Type': 'application/json; charset=utf-8' },
+      body: document.body,
+    },
     metrics,
   );
 }
@@ -79,22 +84,21 @@ export function routeOf(request: FastifyRequest): string {
   return request.routeOptions.url ?? unknownRoute;
 }
 
-/** What is read for a key is its client's own, and may be kept by nobody else. */
-const readHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
+/** The client of the key may cache what is read for it; shared caches may not. */
+export const privateHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
 
-/** A document that was read for a key; `next` is the path and query of the page after it. */
-export interface OwnedDocument {
-  readonly body: unknown;
-  readonly next?: string | null;
+/** A document that was read for a key; `next` in its body is the path and query of the next page. */
+export interface ClientDocument {
+  readonly body: { readonly next?: string | null; readonly [name: string]: unknown };
   readonly metrics: Metrics;
 }
 
-/** Sends a document that was read for a key, with the next page as a link too (RFC 8288). */
-export function sendOwned(
+/** Sends a document that was read for a key, with a link to the next page (RFC 8288). */
+export function sendClientDocument(
   request: FastifyRequest,
   reply: FastifyReply,
-  { body, next = null, metrics }: OwnedDocument,
+  { body, metrics }: ClientDocument,
 ): void {
-  const link: Record<string, string> = next === null ? {} : { Link: `<${next}>; rel="next"` };
-  sendDocument(request, reply, makeJsonDocument(body), { headers: { ...readHeaders, ...link }, metrics });
+  const link: Record<string, string> = body.next ? { Link: `<${body.next}>; rel="next"` } : {};
+  sendDocument(request, reply, makeJsonDocument(body), { headers: { ...privateHeaders, ...link }, metrics });
 }

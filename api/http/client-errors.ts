@@ -5,7 +5,7 @@ import { ServiceError } from '../../runtime/errors.ts';
 import type { Metrics } from './metrics.ts';
 import { makeProblem, parserErrorCode, problemMediaType } from './problem.ts';
 
-/** Headers of every answer, whatever it is. */
+/** Headers of every answer. */
 export const securityHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -13,12 +13,12 @@ export const securityHeaders = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const;
 
-/** Node keeps the response that a socket is sending here; the parser's errors come without it. */
+/** Node stores the response that a socket is sending in this field; parser errors come without a response. */
 type HttpSocket = Duplex & { readonly _httpMessage?: ServerResponse };
 
 /**
  * Answers a request that Node's parser refused with a problem, and closes the connection.
- * Where an answer is under way already, or nobody listens any more, it only closes.
+ * If an answer is being sent already, or the client has disconnected, it only closes.
  */
 export function answerUnreadable(error: Error & { code?: string }, socket: HttpSocket, metrics: Metrics): void {
   const code = parserErrorCode(error.code);
@@ -28,7 +28,7 @@ export function answerUnreadable(error: Error & { code?: string }, socket: HttpS
   else socket.end(rawProblem(new ServiceError(code, { operation: 'read request' })));
 }
 
-/** Answers CONNECT, which asks for a tunnel and reaches no route. */
+/** Refuses CONNECT, which reaches no route. */
 export function answerConnect(socket: Duplex): void {
   socket.end(rawProblem(new ServiceError('method_not_allowed', { operation: 'read request' })));
 }

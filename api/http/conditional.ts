@@ -1,6 +1,6 @@
 import { parseHttpDate } from './http-date.ts';
 
-/** The preconditions of a request, as they arrived. */
+/** The precondition headers of a request. */
 export interface ConditionalHeaders {
   readonly 'if-match'?: string | undefined;
   readonly 'if-none-match'?: string | undefined;
@@ -8,15 +8,15 @@ export interface ConditionalHeaders {
   readonly 'if-unmodified-since'?: string | undefined;
 }
 
-/** What a request is compared with. */
+/** The validators of a representation (RFC 9110 section 8.8). */
 export interface Validators {
   /** Strong entity tag with its quotes. */
   readonly etag: string;
-  /** Only its whole seconds count. Undefined: the resource has no such date. */
+  /** Compared in whole seconds. Undefined: the resource has no such date. */
   readonly lastModified: Date | undefined;
 }
 
-/** What the preconditions of a GET or HEAD ask for. */
+/** The result of the preconditions of a GET or HEAD. */
 export type Precondition = 'proceed' | 'not_modified' | 'failed';
 
 /** Evaluates the preconditions of a GET or HEAD in the order of RFC 9110 section 13.2.2. */
@@ -26,12 +26,12 @@ export function decidePrecondition(
   now: number,
 ): Precondition {
   if (headers['if-match'] !== undefined) {
-    if (!listHolds(headers['if-match'], etag, 'strong')) return 'failed';
+    if (!listContains(headers['if-match'], etag, 'strong')) return 'failed';
   } else if (isModifiedAfter(lastModified, headers['if-unmodified-since'], now) === true) {
     return 'failed';
   }
   if (headers['if-none-match'] !== undefined) {
-    if (listHolds(headers['if-none-match'], etag, 'weak')) return 'not_modified';
+    if (listContains(headers['if-none-match'], etag, 'weak')) return 'not_modified';
   } else if (isModifiedAfter(lastModified, headers['if-modified-since'], now) === false) {
     return 'not_modified';
   }
@@ -39,10 +39,10 @@ export function decidePrecondition(
 }
 
 /**
- * True if an If-Range header still names this representation (RFC 9110 section 13.1.5): the same strong entity tag,
- * or exactly its date where `dateIsStrong` says that no two versions share that second.
+ * True if an If-Range header matches this representation (RFC 9110 section 13.1.5): the same strong entity tag, or its
+ * exact date if `dateIsStrong`, that is, if no two versions share that second.
  */
-export function ifRangeHolds(
+export function ifRangeMatches(
   ifRange: string,
   { etag, lastModified, dateIsStrong }: Validators & { dateIsStrong: boolean },
   now: number,
@@ -52,8 +52,8 @@ export function ifRangeHolds(
   return parseHttpDate(ifRange, now) === wholeSeconds(lastModified);
 }
 
-/** Whether the list of entity tags, or `*`, holds this strong tag. A malformed list holds none. */
-function listHolds(list: string, etag: string, comparison: 'strong' | 'weak'): boolean {
+/** True if the list of entity tags, or `*`, contains this strong tag. A malformed list contains none. */
+function listContains(list: string, etag: string, comparison: 'strong' | 'weak'): boolean {
   if (list.trim() === '*') return true;
   const tags = parseEntityTags(list);
   return tags.includes(etag) || (comparison === 'weak' && tags.includes(`W/${etag}`));
@@ -61,7 +61,7 @@ function listHolds(list: string, etag: string, comparison: 'strong' | 'weak'): b
 
 const listElement = /[ \t]*(?:((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y;
 
-/** The entity tags of a list (RFC 9110 section 5.6.1: empty elements are allowed); none if it is malformed. */
+/** The entity tags of a list (RFC 9110 section 5.6.1 allows empty elements); an empty array if it is malformed. */
 export function parseEntityTags(list: string): string[] {
   const tags: string[] = [];
   listElement.lastIndex = 0;
@@ -73,7 +73,7 @@ export function parseEntityTags(list: string): string[] {
   return tags;
 }
 
-/** Undefined where there is no date, or none that can be read: the header is ignored then. */
+/** Undefined without a date, or with one that cannot be parsed: the header is then ignored. */
 function isModifiedAfter(lastModified: Date | undefined, header: string | undefined, now: number): boolean | undefined {
   if (header === undefined || lastModified === undefined) return undefined;
   const since = parseHttpDate(header, now);

@@ -6,7 +6,7 @@ import { ERRORS, type ErrorCode } from '../../runtime/errors.ts';
 import { problemMediaType } from './problem.ts';
 import { problemSchema } from './schemas.ts';
 
-/** What the OpenAPI document says of one operation, beside its parameters. */
+/** The OpenAPI description of an operation, without its parameters. */
 export interface OperationDescription {
   readonly operationId: string;
   readonly summary: string;
@@ -16,7 +16,7 @@ export interface OperationDescription {
   readonly response: Record<string, unknown>;
 }
 
-/** Errors that any guarded route can answer with. */
+/** Errors of every route that needs a key. */
 const guardedCodes = [
   'parameter_unknown',
   'request_invalid',
@@ -29,8 +29,8 @@ const guardedCodes = [
   'internal',
 ] as const satisfies readonly ErrorCode[];
 
-/** Errors that a document for everybody can be answered with. */
-const openCodes = [
+/** Errors of every public document. */
+const publicCodes = [
   'parameter_unknown',
   'request_invalid',
   'method_not_allowed',
@@ -39,15 +39,18 @@ const openCodes = [
   'internal',
 ] as const satisfies readonly ErrorCode[];
 
+/** Errors of routes that read the database. */
+export const databaseCodes = ['database_unavailable', 'database_unsuitable'] as const satisfies readonly ErrorCode[];
+
 const countryCodes = ['country_required', 'country_invalid'] as const satisfies readonly ErrorCode[];
 
-/** Security scheme of the keys, by its name in the document. */
+/** Name of the keys' security scheme in the document. */
 export const keySecurity = 'key';
 
 const notModified = z
   .undefined()
   .describe('The client has it already: If-None-Match or If-Modified-Since still holds.');
-const elsewhere = z
+const redirected = z
   .undefined()
   .describe(
     'The bytes are at the address in Location for a short time, where the operator has set that. It needs no key.',
@@ -56,7 +59,7 @@ const gzip = z.string().meta({ format: 'binary' });
 
 /** The operation that downloads a cache. */
 export function describeDownload({ name, title, perCountry, columns }: CacheDefinition): OperationDescription {
-  return describeFile({
+  return describeFileOperation({
     operationId: `download_${name}`,
     summary: `Download the ${title.toLowerCase()}`,
     description: `One gzip member of UTF-8 text, tab separated, LF after every line, no header line. Columns in order: ${columns.map((column) => column.name).join(', ')}. Answers one range; several are answered with the whole file.`,
@@ -65,9 +68,9 @@ export function describeDownload({ name, title, perCountry, columns }: CacheDefi
   });
 }
 
-/** The operation that downloads what changed in a cache since a version. */
+/** The operation that downloads a delta of a cache. */
 export function describeDelta({ name, title, perCountry }: CacheDefinition): OperationDescription {
-  return describeFile({
+  return describeFileOperation({
     operationId: `downloadDelta_${name}`,
     summary: `Download what changed in the ${title.toLowerCase()} since a version`,
     description:
@@ -79,7 +82,7 @@ export function describeDelta({ name, title, perCountry }: CacheDefinition): Ope
 
 /** The operation that downloads the segment index of a cache. */
 export function describeIndex({ name, title, perCountry }: CacheDefinition): OperationDescription {
-  return describeFile({
+  return describeFileOperation({
     operationId: `downloadIndex_${name}`,
     summary: `Download the segment index of the ${title.toLowerCase()}`,
     description: `Lines, ascending by prefix, tab separated. Columns in order: ${segmentColumns.join(', ')}. With it one range of the file can be read and decompressed alone.`,
@@ -96,7 +99,7 @@ interface FileOperation {
   readonly codes: readonly ErrorCode[];
 }
 
-function describeFile({ content, codes, ...operation }: FileOperation): OperationDescription {
+function describeFileOperation({ content, codes, ...operation }: FileOperation): OperationDescription {
   return {
     ...operation,
     tags: ['Caches'],
@@ -105,13 +108,13 @@ function describeFile({ content, codes, ...operation }: FileOperation): Operatio
       200: { description: 'The whole file.', content },
       206: { description: 'The bytes that Range asked for.', content },
       304: notModified,
-      307: elsewhere,
+      307: redirected,
       ...problemResponses([...guardedCodes, ...codes, 'artefact_not_found', 'range_not_satisfiable', 'overloaded']),
     },
   };
 }
 
-/** The operation that answers with a JSON document: to a key with the scope, or `open` to everybody. */
+/** The operation that answers with a JSON document; `open`: without a key. */
 export function describeDocument({
   operationId,
   summary,
@@ -138,7 +141,7 @@ export function describeDocument({
       200: { description: summary, content: { 'application/json': { schema } } },
       304: notModified,
       ...problemResponses([
-        ...(access === 'key' ? guardedCodes : openCodes),
+        ...(access === 'key' ? guardedCodes : publicCodes),
         ...(perCountry ? countryCodes : []),
         ...codes,
       ]),
@@ -146,7 +149,7 @@ export function describeDocument({
   };
 }
 
-/** Responses of a set of errors: one a status, naming the codes that it can carry. */
+/** The responses for a set of errors: one for each status, with the codes that it can carry. */
 export function problemResponses(codes: readonly ErrorCode[]): Record<string, unknown> {
   const statuses = [...new Set(codes.map((code) => ERRORS[code].http))];
   return Object.fromEntries(

@@ -1,7 +1,7 @@
 import { listFeedArrivals, type ArrivalLimits, type FeedArrival } from '../../pipelines/intake/feed-arrivals.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 
-/** When each feed came last, as of the last look at the database. */
+/** The last arrival of each feed, as of the last refresh. */
 export class FeedWatch {
   readonly #limits: ArrivalLimits;
   readonly #now: () => number;

@@ -11,14 +11,14 @@ const rfc850Date = new RegExp(
 /** Obsolete, `Sun Nov  6 08:49:37 1994`. */
 const asctimeDate = new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${month} (\\d{2}| \\d) ${time} (\\d{4})$`);
 
-/** A date as HTTP writes it, in whole seconds (RFC 9110 section 5.6.7). */
+/** Formats an HTTP date, in whole seconds (RFC 9110 section 5.6.7). */
 export function formatHttpDate(date: Date): string {
   return date.toUTCString();
 }
 
 /**
- * The instant of an HTTP date in milliseconds, or undefined if the text is none.
- * Reads the three forms of RFC 9110 section 5.6.7; a two-digit year more than 50 years ahead of `now` lies in the past.
+ * The instant of an HTTP date in milliseconds, or undefined for other text.
+ * Reads the three formats of RFC 9110 section 5.6.7; a two-digit year more than 50 years after `now` is in the past.
  */
 export function parseHttpDate(text: string, now: number): number | undefined {
   const fixdate = imfFixdate.exec(text);
@@ -40,7 +40,7 @@ type DateParts = readonly [
   second: string | undefined,
 ];
 
-/** Undefined for a day that the month does not have. Second 60 is a leap second and counts as the next one. */
+/** Undefined for a day that the month does not have. Second 60, a leap second, counts as the next second. */
 function instant([year, monthName, day, hour, minute, second]: DateParts): number | undefined {
   const [h, m, s] = [Number(hour), Number(minute), Number(second)];
   if (h > 23 || m > 59 || s > 60) return undefined;

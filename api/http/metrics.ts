@@ -5,35 +5,35 @@ import type { FeedWatch } from './feed-watch.ts';
 import type { Manifest } from '../../pipelines/caches/format/manifest.ts';
 import type { ArtefactName } from '../../pipelines/caches/definition.ts';
 
-/** Route label of a request that matched no route, so that strangers cannot make labels. */
+/** Route label of a request that matched no route, so that clients cannot create labels. */
 export const unknownRoute = 'unknown';
 
 /** How the body of a download ended. */
 export type DownloadOutcome = 'sent' | 'client_gone' | 'too_slow' | 'damaged';
 
-/** The served artefacts, as far as the gauges read them. */
+/** The facts about the served artefacts that gauges read. */
 export interface ServedArtefacts {
-  /** False until the database was read for the first time. */
+  /** False until the database is read for the first time. */
   readonly known: boolean;
   readonly snapshot: {
     readonly artefacts: ReadonlyMap<string, { readonly name: ArtefactName; readonly manifest: Manifest }>;
   };
 }
 
-/** What the API counts and measures; names begin with `caller_trust_`. No label holds a key, an address or a number. */
+/** The metrics of the API; names begin with `caller_trust_`. No label contains a key, an address or a phone number. */
 export interface Metrics {
   readonly registry: Registry;
   requestEnded(request: { route: string; method: string; status: number; seconds: number }): void;
   bytesSent(route: string, bytes: number): void;
-  /** A request that was refused before it had a route. */
+  /** A request that was refused before routing. */
   requestUnreadable(code: string): void;
   downloadStarted(): void;
   downloadEnded(outcome: DownloadOutcome): void;
-  /** A request read the database, failed to, or was refused before it could try. */
+  /** A request read the database, failed to read it, or was refused before reading. */
   databaseReadEnded(outcome: 'answered' | 'failed' | 'refused', seconds: number): void;
 }
 
-/** Metrics of one API in a registry of its own. */
+/** Creates the metrics of one API in a new registry. */
 export function createMetrics({
   publications,
   feeds,
@@ -123,7 +123,7 @@ function methodLabel(method: string): string {
   return method === 'GET' || method === 'HEAD' ? method : 'other';
 }
 
-/** Gauges that are read from the index when they are asked for. */
+/** Gauges that read the publication index on each scrape. */
 function registerArtefactGauges({
   registry,
   publications,
@@ -177,7 +177,7 @@ function registerArtefactGauges({
   });
 }
 
-/** Gauges of the last loads that brought something. */
+/** Gauges of the last load of each feed that had rows. */
 function registerFeedGauges({
   registry,
   feeds,

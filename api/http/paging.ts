@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { ServiceError } from '../../runtime/errors.ts';
 import { cursorCharactersMax, formatCursor, parseCursor, type PagedList } from './cursor.ts';
 
-/** Rows of a page that a client may ask for, and how many it gets if it does not. 500 numbers are some 100 KB of JSON. */
+/** Most rows of a page, and the default. 500 numbers are about 100 KB of JSON. */
 export const pageRows = { max: 500, byDefault: 100 } as const;
 
-/** Parameters of a list that is read in pages. Digits only: `1e2` and ` 5` are refused. */
+/** Parameters of a paged list. Digits only: `1e2` and ` 5` are refused. */
 export const pageParameters = {
   limit: z
     .preprocess(
@@ -24,7 +24,7 @@ export const pageParameters = {
     ),
 };
 
-/** A page that was asked for: by its list, the number of rows, and the path and filters under which the next one is found. */
+/** A requested page: its list, the number of rows, and the path and filters of the next page's address. */
 export interface PageRequest {
   readonly list: PagedList;
   readonly limit: number;
@@ -32,14 +32,14 @@ export interface PageRequest {
   readonly filters: Readonly<Record<string, string | undefined>>;
 }
 
-/** A page of rows, and the path and query of the next one; null where this is the last. */
+/** A page of rows, and the path and query of the next one; null for the last page. */
 export interface Page<Row> {
   readonly rows: readonly Row[];
   readonly next: string | null;
 }
 
 /**
- * The key after which a page begins, or undefined for the first.
+ * The key after which a page starts, or undefined for the first page.
  * @throws ServiceError `parameter_invalid` for a cursor that is malformed, of another list or of another version.
  */
 export function startOfPage(
@@ -52,13 +52,13 @@ export function startOfPage(
   throw new ServiceError('parameter_invalid', {
     operation: 'read parameters',
     problem: 'The parameter cursor is not one of this list with these filters.',
-    hint: 'Follow `next` as it is, or begin anew without a cursor.',
+    hint: 'Follow `next` as it is, or start again without a cursor.',
   });
 }
 
 /**
- * Makes a page of rows that were read with one to spare: that one only says that there is a next page. The place is that of
- * the last row shown, so rows that come or go meanwhile move no other row from one page to another.
+ * Makes a page from one row more than it shows: the extra row indicates a next page. The cursor is the last row shown, so
+ * rows that are added or removed between requests move no other row to another page.
  */
 export function makePage<Row>(
   rows: readonly Row[],

@@ -4,9 +4,8 @@ import { ServiceError } from '../../runtime/errors.ts';
 type Issue = z.core.$ZodIssue;
 
 /**
- * The error of a query that its schema refused. A parameter that the resource does not have comes first:
- * `?Country=US` is a misspelt name and not a missing country. Values of the request are not repeated, and of names
- * only those that the resource has.
+ * The error of a query that its schema refused. An unknown parameter takes precedence: `?Country=US` is a misspelt name,
+ * not a missing country. The error never repeats text of the request.
  */
 export function parameterError(issues: readonly Issue[], known: readonly string[]): ServiceError {
   const operation = 'read parameters';

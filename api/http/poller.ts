@@ -1,13 +1,13 @@
-/** A piece of work that is repeated until it is stopped. */
+/** Work that is repeated until it is stopped. */
 export interface Poller {
-  /** Stops, and resolves when a run that is under way has ended. */
+  /** Stops, and resolves when the current run has ended. */
   stop(): Promise<void>;
 }
 
 /**
  * Runs `work` now and then `everyMs` after each end, one run at a time.
- * `onFailure` is told of the first failure of a row of failures and of each failure with another message,
- * `onRecovery` of the first success after one.
+ * `onFailure` is called for the first failure after a success and for each failure with a different message,
+ * `onRecovery` for the first success after a failure.
  */
 export function startPolling({
   everyMs,

@@ -4,7 +4,7 @@ import type { Headers } from './conditional.ts';
 /** Media type of every error (RFC 9457). */
 export const problemMediaType = 'application/problem+json';
 
-/** Seconds after which a client may try again, where the answer does not know better. */
+/** Default of Retry-After, in seconds. */
 export const retryAfterSeconds = 5;
 
 /** The body of an error. */
@@ -17,28 +17,27 @@ export interface Problem {
   readonly requestId: string;
 }
 
-/** An error as it is answered: status, headers of its own, and the body. */
+/** The answer to an error. */
 export interface ProblemAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Problem;
 }
 
-/** Headers that an error carries to its answer: Retry-After of a limit, Content-Range of a 416. */
+/** Extra headers of an error's answer: Retry-After of a limit, Content-Range of a 416. */
 const headersOfErrors = new WeakMap<ServiceError, Headers>();
 
-/** The same error with headers for its answer. */
+/** Attaches headers to an error for its answer. */
 export function withHeaders(error: ServiceError, headers: Headers): ServiceError {
   headersOfErrors.set(error, headers);
   return error;
 }
 
-/** The answer to a request that failed with an error. */
 export function makeProblem(error: ServiceError, requestId: string): ProblemAnswer {
   const { http: status, meaning } = error.facts;
   return {
     status,
-    headers: { ...standingHeaders(error.code, status), ...headersOfErrors.get(error) },
+    headers: { ...headersOfCode(error.code, status), ...headersOfErrors.get(error) },
     body: {
       type: `urn:caller-trust:error:${error.code}`,
       title: meaning,
@@ -51,15 +50,15 @@ export function makeProblem(error: ServiceError, requestId: string): ProblemAnsw
 }
 
 /**
- * What a stranger may read: of a request that was wrong, the problem and what to do; of a fault of ours, the meaning
- * of the code only. The object is left out: it can be text that came with the request.
+ * The public detail: for an invalid request the problem and the hint, for an internal fault only the meaning of the code.
+ * The object is left out because it can contain text of the request.
  */
 function detailOf({ code, problem, hint, facts }: ServiceError): string {
   if (facts.http >= 500 && code !== 'not_ready') return facts.meaning;
   return hint === undefined ? problem : `${problem} ${hint}`;
 }
 
-function standingHeaders(code: ErrorCode, status: number): Record<string, string> {
+function headersOfCode(code: ErrorCode, status: number): Record<string, string> {
   if (code === 'method_not_allowed') return { Allow: 'GET, HEAD' };
   if (code === 'unauthenticated') return { 'WWW-Authenticate': 'Bearer realm="caller-trust"' };
   if (code === 'forbidden') return { 'WWW-Authenticate': 'Bearer realm="caller-trust", error="insufficient_scope"' };
@@ -67,7 +66,7 @@ function standingHeaders(code: ErrorCode, status: number): Record<string, string
   return {};
 }
 
-/** The error of the closed list that a thrown value stands for: its own, one for the framework's, else `internal`. */
+/** Maps a thrown value to the closed list of errors: service errors unchanged, known framework errors, else `internal`. */
 export function toServiceError(thrown: unknown): ServiceError {
   if (isServiceError(thrown)) return thrown;
   const { code, statusCode } =
@@ -85,7 +84,7 @@ export function toServiceError(thrown: unknown): ServiceError {
   return new ServiceError('internal', { operation: 'handle request', cause: thrown });
 }
 
-/** The error of the closed list for a request that Node's HTTP parser refused, by the parser's code. */
+/** Maps a code of Node's HTTP parser to the closed list of errors. */
 export function parserErrorCode(code: string | undefined): ErrorCode {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
   if (code === 'HPE_HEADER_OVERFLOW') return 'header_too_large';

@@ -12,37 +12,37 @@ import {
 import { resolveDatabase } from '../../runtime/services.ts';
 import { sql } from '../../sql/sql.ts';
 
-/** The role of migration 0005 that may read what the API serves, and nothing else. */
+/** The role of migration 0005, which may only read what the API serves. */
 const readerRole = 'caller_trust_reader';
 
-/** Polls of keys and publications, and one to spare. */
+/** Polls of keys and publications, and one spare. */
 const pollConnectionsMax = 3;
 
-/** Requests have connections of their own, so that they never hold up the polls that keep caches and keys current. */
+/** Requests have separate connections, so that they never delay the polls. */
 const requestConnectionsMax = 8;
 
-/** A database that does not answer a statement of a poll for this long counts as away. */
+/** A database that does not answer a poll within this time counts as unreachable. */
 const pollStatementMsMax = 10_000;
 
-/** A statement of a request is ended by the server after this time. A page of 500 numbers takes milliseconds. */
+/** The server cancels a statement of a request after this time. A page of 500 numbers takes milliseconds. */
 const requestStatementMsMax = 5000;
 
-/** How much longer the end of a statement by the server may take to arrive. */
+/** Additional time for the cancellation to arrive. */
 const networkMsMax = 1000;
 
-/** A database that was opened with a role that can only read. */
+/** A database opened with a read-only role. */
 export interface ReaderDatabase {
   /** For the polls. */
   readonly db: Queryable;
   /**
    * Runs statements of one request on a connection.
-   * @throws ServiceError `database_unavailable`, `database_unsuitable`; and whatever `work` throws.
+   * @throws ServiceError `database_unavailable`, `database_unsuitable`; and what `work` throws.
    */
   readForRequest<Result>(work: (db: Queryable) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
-/** Where the API reads, and with which role. `release` gives an embedded database back. */
+/** The database address of the API and its role. `release` releases an embedded database. */
 export interface ReaderAddress {
   readonly url: string;
   readonly readOnlyRole?: string;
@@ -50,8 +50,8 @@ export interface ReaderAddress {
 }
 
 /**
- * API_DATABASE_URL, else the reading login of the embedded cluster, which is started if need be, else DATABASE_URL
- * under the reading role.
+ * API_DATABASE_URL, else the read-only login of the embedded cluster, which is started if necessary, else DATABASE_URL
+ * with the read-only role.
  * @throws ServiceError `database_unavailable`
  */
 export async function resolveReader(config: Config): Promise<ReaderAddress> {
@@ -66,7 +66,7 @@ export async function resolveReader(config: Config): Promise<ReaderAddress> {
  */
 export async function openReaderDatabase({ url, readOnlyRole }: ReaderAddress): Promise<ReaderDatabase> {
   const open = (applicationName: string, connectionsMax: number) =>
-    createPool({ url, readOnlyRole, applicationName, connectionsMax, onIdleError: () => {} }); // the next statement meets the error
+    createPool({ url, readOnlyRole, applicationName, connectionsMax, onIdleError: () => {} }); // the next statement reports the error
   const polls = open('caller-trust api', pollConnectionsMax);
   const requests = open('caller-trust api requests', requestConnectionsMax);
   const db = withTimeLimit(polls, pollStatementMsMax);
@@ -80,7 +80,7 @@ export async function openReaderDatabase({ url, readOnlyRole }: ReaderAddress): 
   }
 }
 
-/** Requests share the connections of a pool; the limit of time is set once on each of them. */
+/** Requests share the connections of a pool; the time limit is set once on each connection. */
 function makeRequestReader(pool: Pool): ReaderDatabase['readForRequest'] {
   const limited = new WeakSet<PoolClient>();
   const limit = async (client: PoolClient, db: Queryable) => {
@@ -93,7 +93,7 @@ function makeRequestReader(pool: Pool): ReaderDatabase['readForRequest'] {
     try {
       return await withPoolClient(pool, async (client, discard) => {
         connected = true;
-        const db = withFailures(withTimeLimit(client, requestStatementMsMax + networkMsMax), discard);
+        const db = withMappedErrors(withTimeLimit(client, requestStatementMsMax + networkMsMax), discard);
         await limit(client, db);
         return work(db);
       });
@@ -103,8 +103,8 @@ function makeRequestReader(pool: Pool): ReaderDatabase['readForRequest'] {
   };
 }
 
-/** Statements whose failures are of the closed list. A connection on which one failed is not used again: an answer may still be on its way. */
-function withFailures(db: Queryable, discard: () => void): Queryable {
+/** Maps failures of statements to the closed list. A connection with a failed statement is discarded: an answer may still arrive on it. */
+function withMappedErrors(db: Queryable, discard: () => void): Queryable {
   const query = async (text: string, values: unknown[]) => {
     try {
       return await db.query(text, values);
@@ -137,31 +137,31 @@ async function requireReadOnly(db: Queryable): Promise<void> {
     });
 }
 
-/** Statements that are given up after a time: a server behind a cut network would be waited for a quarter of an hour. */
+/** Statements with a timeout on the client: TCP gives up on a cut network only after about 15 minutes. */
 function withTimeLimit(db: Queryable, statementMsMax: number): Queryable {
   const limited = (text: string, values: unknown[]) => ({ text, values, query_timeout: statementMsMax }); // the driver's types lack query_timeout
   return { query: (text: string, values: unknown[]) => db.query(limited(text, values)) } as unknown as Queryable; // queryRows uses this form of the overloads only
 }
 
-/** Classes of SQLSTATE (PostgreSQL's appendix A) that say that the server is away, full, ends the statement, or does not let us in. */
-const awayClasses: ReadonlySet<string> = new Set(['08', '28', '3D', '53', '57', '58']);
+/** Classes of SQLSTATE (PostgreSQL's appendix A) for a server that is unreachable, out of resources, cancels the statement, or refuses the login. */
+const unavailableClasses: ReadonlySet<string> = new Set(['08', '28', '3D', '53', '57', '58']);
 
-/** An undefined table, column or function, or a privilege that is missing. */
+/** An undefined table, column or function, or a missing privilege. */
 const unsuitableStates: ReadonlySet<string> = new Set(['42P01', '42703', '42883', '42501']);
 
 /**
- * What a thrown error of a statement or a connection means to a request: `database_unavailable` or `database_unsuitable`
- * (503 both), or the error itself where the statement is wrong, which is a fault of ours.
+ * Maps an error of a statement or a connection to `database_unavailable` or `database_unsuitable` (503 both); any other
+ * error is returned unchanged: the statement is wrong, which is an internal fault.
  */
 export function describeReadFailure(error: unknown): unknown {
   const state = sqlStateOfServer(error);
   const operation = 'read for a request';
-  if (state === undefined || awayClasses.has(state.slice(0, 2)))
+  if (state === undefined || unavailableClasses.has(state.slice(0, 2)))
     return new ServiceError('database_unavailable', { operation, cause: error });
   return unsuitableStates.has(state) ? new ServiceError('database_unsuitable', { operation, cause: error }) : error;
 }
 
-/** The SQLSTATE of an error that the server sent. A code of a socket, such as EPIPE, is none: only the server names a severity. */
+/** The SQLSTATE of an error that the server sent. Socket errors such as EPIPE have a code but no severity. */
 function sqlStateOfServer(error: unknown): string | undefined {
   return error instanceof Error && 'severity' in error && 'code' in error && typeof error.code === 'string'
     ? error.code

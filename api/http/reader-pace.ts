@@ -1,21 +1,21 @@
-/** The slowest reader that is served: bytes a second, over so many seconds. */
+/** The slowest reader that is served: bytes a second, measured over `seconds`. */
 export interface PaceLimits {
   readonly bytesPerSecondMin: number;
   readonly seconds: number;
 }
 
-/** Smallest and shortest piece that a slow reader is sent at a time: what it took is known that exactly. */
-const pieceBytesMin = 16 * 1024;
-const pieceMs = 1000;
+/** Smallest chunk for a slow reader, and the target time per chunk: the resolution of the measured rate. */
+const chunkBytesMin = 16 * 1024;
+const chunkMs = 1000;
 
 /**
- * How fast a client takes a body. Only the time counts in which bytes wait for the client: not reading the disk, and not
- * waiting for a buffer.
+ * Measures how fast a client reads a body. Only time in which bytes wait for the client counts, not the time to read the
+ * disk or to get a buffer.
  */
 export class ReaderPace {
   readonly #limits: PaceLimits;
   readonly #pieceBytesMax: number;
-  #pieceBytes: number;
+  #chunkBytes: number;
   #waitedMs = 0;
   #bytes = 0;
   #writingSince: number | undefined;
@@ -23,33 +23,33 @@ export class ReaderPace {
   constructor(limits: PaceLimits, bufferBytes: number) {
     this.#limits = limits;
     this.#pieceBytesMax = bufferBytes;
-    // The piece under way does not count as taken: it must be small beside what a reader may take in the whole period.
+    // The chunk in flight does not count as read: it must be small compared to what a reader may read in the whole period.
     const fair = (limits.bytesPerSecondMin * limits.seconds) / 2;
-    this.#pieceBytes =
-      limits.bytesPerSecondMin === 0 ? bufferBytes : Math.min(bufferBytes, Math.max(fair, pieceBytesMin));
+    this.#chunkBytes =
+      limits.bytesPerSecondMin === 0 ? bufferBytes : Math.min(bufferBytes, Math.max(fair, chunkBytesMin));
   }
 
-  /** Bytes to send at a time: about what the client takes in a second, a whole buffer for most. */
-  get pieceBytes(): number {
-    return this.#pieceBytes;
+  /** Bytes to send at a time: about what the client reads in a second; a whole buffer for most clients. */
+  get chunkBytes(): number {
+    return this.#chunkBytes;
   }
 
-  /** Bytes are handed to the connection. */
+  /** Bytes are written to the connection. */
   begin(now: number): void {
     this.#writingSince = now;
   }
 
-  /** The client has taken them. */
+  /** The connection has accepted them. */
   end(now: number, bytes: number): void {
     const ms = now - (this.#writingSince ?? now);
     this.#writingSince = undefined;
     this.#waitedMs += ms;
     this.#bytes += bytes;
-    if (ms > pieceMs) this.#pieceBytes = Math.max(pieceBytesMin, Math.floor((bytes * pieceMs) / ms));
-    else if (ms < pieceMs / 4) this.#pieceBytes = Math.min(this.#pieceBytesMax, this.#pieceBytes * 2);
+    if (ms > chunkMs) this.#chunkBytes = Math.max(chunkBytesMin, Math.floor((bytes * chunkMs) / ms));
+    else if (ms < chunkMs / 4) this.#chunkBytes = Math.min(this.#pieceBytesMax, this.#chunkBytes * 2);
   }
 
-  /** True if the client took too little in a whole period; a period in which it took enough is forgotten. */
+  /** True if the client was too slow over a whole period; otherwise a new period begins. */
   isTooSlow(now: number): boolean {
     const ms = this.#waitedMs + (this.#writingSince === undefined ? 0 : now - this.#writingSince);
     const { bytesPerSecondMin, seconds } = this.#limits;

@@ -3,12 +3,12 @@ import type { Queryable } from '../../runtime/postgres.ts';
 import type { Metrics } from './metrics.ts';
 import type { ReaderDatabase } from './reader-database.ts';
 
-/** Requests that read the database or wait for a connection to it at a time; one more is answered 503. */
+/** Requests that may read the database or wait for a connection at a time; further ones get 503. */
 export const requestReadsMax = 64;
 
 /**
- * The database for requests that need it. It is the one that the polls have open: while they reach none, a request is
- * refused at once instead of waiting for a connection.
+ * Database access for requests. While the polls cannot reach the database, requests are refused immediately instead of
+ * waiting for a connection.
  */
 export class RequestReads {
   readonly #opened: () => ReaderDatabase | undefined;
@@ -22,8 +22,8 @@ export class RequestReads {
 
   /**
    * Runs `work` on one connection.
-   * @throws ServiceError `database_unavailable` if the database is away or takes too long, `database_unsuitable` if it lacks
-   * what is read, `not_ready` if too many requests wait; and whatever `work` throws.
+   * @throws ServiceError `database_unavailable` if the database is unreachable or too slow, `database_unsuitable` if its schema
+   * lacks what is read, `not_ready` if too many requests wait; and what `work` throws.
    */
   async read<Result>(work: (db: Queryable) => Promise<Result>): Promise<Result> {
     const reader = this.#admit();

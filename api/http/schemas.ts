@@ -8,8 +8,15 @@ const sha256 = z
   .string()
   .regex(/^[0-9a-f]{64}$/)
   .describe('SHA-256 in lower-case hex.');
-const time = z.iso.datetime().describe('ISO 8601, UTC.');
-const count = z.int().nonnegative();
+export const timeSchema = z.iso.datetime().describe('ISO 8601, UTC.');
+export const countSchema = z.int().nonnegative();
+export const pathSchema = z.string().describe('Path on this service.');
+export const nextPageSchema = z
+  .string()
+  .nullable()
+  .describe(
+    'Path and query of the next page; null where this is the last. The same as the header `Link` with `rel="next"`.',
+  );
 
 /** Country of a request: exactly two upper-case ASCII letters. A dotless i would upper-case to I, so nothing is converted. */
 export const countrySchema = z
@@ -17,12 +24,12 @@ export const countrySchema = z
   .regex(/^[A-Z]{2}$/)
   .describe('ISO 3166-1 alpha-2, two upper-case letters.');
 
-/** Query of the requests for a cache: the country where the cache is split by country, else nothing. */
+/** Query of a cache: the country if the cache is split by country, else nothing. */
 export function cacheQuery({ perCountry }: CacheDefinition) {
   return perCountry ? z.strictObject({ country: countrySchema }) : noQuery;
 }
 
-/** Query of the requests for a delta: those for the cache, and the version that it begins at. Digits only: `1e2` and ` 5` are refused. */
+/** Query of a delta: that of the cache, and the version to start from. Digits only: `1e2` and ` 5` are refused. */
 export function deltaQuery({ perCountry }: CacheDefinition) {
   const from = z
     .preprocess(
@@ -42,13 +49,13 @@ export const manifestSchema = z.object({
   country: countrySchema.nullable().describe('Null for a cache that is not split by country.'),
   version: z.int().positive().describe('Rises only when the plain bytes change.'),
   buildId: z.int().positive(),
-  asOf: time.describe('Time of the database snapshot that the file was built from.'),
-  confirmedAsOf: time.describe('Time of the last snapshot whose rows gave exactly these bytes.'),
-  builtAt: time,
-  publishedAt: time,
-  rows: count,
+  asOf: timeSchema.describe('Time of the database snapshot that the file was built from.'),
+  confirmedAsOf: timeSchema.describe('Time of the last snapshot whose rows gave exactly these bytes.'),
+  builtAt: timeSchema,
+  publishedAt: timeSchema,
+  rows: countSchema,
   levels: z
-    .partialRecord(z.enum(['NEUTRAL', 'SPAM', 'FRAUD']), count)
+    .partialRecord(z.enum(['NEUTRAL', 'SPAM', 'FRAUD']), countSchema)
     .describe('Rows a reputation level; empty for a cache without reputation.'),
   columns: z.array(z.object({ name: z.string(), type: z.enum(COLUMN_TYPES), meaning: z.string() })),
   order: z.string(),
@@ -61,9 +68,9 @@ export const manifestSchema = z.object({
     href: z.string().describe('Path and query of the download.'),
     mediaType: z.literal('application/gzip'),
     sha256,
-    bytes: count,
+    bytes: countSchema,
     plainSha256: sha256,
-    plainBytes: count,
+    plainBytes: countSchema,
   }),
   previous: z.object({ version: z.int().positive(), plainSha256: sha256 }).nullable(),
   deltas: z
@@ -71,11 +78,11 @@ export const manifestSchema = z.object({
       z.object({
         from: z.int().positive().describe('The version that it begins at.'),
         href: z.string().describe('Path and query of the delta.'),
-        bytes: count,
+        bytes: countSchema,
         sha256,
-        added: count.describe('Lines that add a row.'),
-        changed: count.describe('Lines that replace a row.'),
-        removed: count.describe('Lines that remove a row.'),
+        added: countSchema.describe('Lines that add a row.'),
+        changed: countSchema.describe('Lines that replace a row.'),
+        removed: countSchema.describe('Lines that remove a row.'),
       }),
     )
     .describe('Deltas that lead to this version, newest first.'),
@@ -84,15 +91,15 @@ export const manifestSchema = z.object({
       href: z.string().describe('Path and query of the segment index.'),
       mediaType: z.literal(indexMediaType),
       sha256,
-      bytes: count,
-      segments: count,
+      bytes: countSchema,
+      segments: countSchema,
       columns: z.array(z.string()),
     })
     .nullable()
     .describe('Where each range of phones is in the file; null for a version from before there was an index.'),
   status: z.enum(['fresh', 'stale']),
   stale: z
-    .object({ code: z.string(), reason: z.string(), since: time })
+    .object({ code: z.string(), reason: z.string(), since: timeSchema })
     .nullable()
     .describe('Why the last build failed, if it did.'),
 });
@@ -113,8 +120,10 @@ export const releaseListSchema = z.object({
         name: z.string().describe('`<year>.<month>.r<n>[p<n>]` of audio, `<year>.<month>-p<n>` of branding.'),
         year: z.int().positive(),
         month: z.int().min(1).max(12),
-        revision: count.nullable().describe('The number after `r`; null for branding.'),
-        patch: count.nullable().describe('The number after `p`; null where there is none, which is older than 0.'),
+        revision: countSchema.nullable().describe('The number after `r`; null for branding.'),
+        patch: countSchema
+          .nullable()
+          .describe('The number after `p`; null where there is none, which is older than 0.'),
         changes: z.readonly(
           z.array(
             z.object({
@@ -143,26 +152,26 @@ export const liveSchema = z.object({ status: z.literal('live') });
 
 export const readinessSchema = z.object({
   status: z.enum(['ready', 'degraded', 'not_ready']).describe('`degraded`: it serves, and a person should look.'),
-  database: z.object({ reachable: z.boolean(), lastReadAt: time.nullable() }),
+  database: z.object({ reachable: z.boolean(), lastReadAt: timeSchema.nullable() }),
   publications: z.object({
     known: z.boolean(),
-    served: count,
+    served: countSchema,
     unavailable: z.array(z.string()).describe('Published, but the file cannot be read here.'),
   }),
   keys: z.object({ known: z.boolean() }),
   stopping: z.boolean(),
   stale: z
-    .array(z.object({ artefact: z.string(), code: z.string(), since: time }))
+    .array(z.object({ artefact: z.string(), code: z.string(), since: timeSchema }))
     .describe('Artefacts whose last build failed.'),
   old: z
-    .array(z.object({ artefact: z.string(), confirmedAsOf: time, ageHours: z.number() }))
+    .array(z.object({ artefact: z.string(), confirmedAsOf: timeSchema, ageHours: z.number() }))
     .describe('Artefacts that no night has confirmed for too long.'),
   lateFeeds: z
     .array(
       z.object({
         feed: z.string(),
         source: z.string(),
-        lastAt: time.nullable(),
+        lastAt: timeSchema.nullable(),
         ageHours: z.number().nullable(),
         expectedHours: z.number().nullable(),
       }),
@@ -179,7 +188,7 @@ const schemaIds: readonly (readonly [z.ZodType, string])[] = [
   [readinessSchema, 'Readiness'],
 ];
 
-/** The schemas by the names that the OpenAPI document gives them. It is the registry that keeps their descriptions: of another one the document would have none. */
+/** The schemas by their names in the OpenAPI document. Only zod's global registry holds their descriptions. */
 export const namedSchemas = z.globalRegistry;
 
 /** Gives schemas names in the OpenAPI document. */

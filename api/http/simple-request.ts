@@ -1,4 +1,4 @@
-/** A conditional request in the form that clients which ask every night send; names as Node gives them. */
+/** A conditional request of the form that nightly clients send; names as in Node. */
 export interface SimpleRequest {
   readonly method: 'GET' | 'HEAD';
   readonly url: string;
@@ -6,11 +6,11 @@ export interface SimpleRequest {
   readonly ifNoneMatch: string;
 }
 
-/** Bytes that such a request may have. */
+/** Largest such request. */
 export const simpleRequestBytesMax = 2048;
 
-/** Every header field that such a request may have; none of them changes where it ends, who is meant, or what is asked. */
-const allowed: ReadonlySet<string> = new Set([
+/** The header fields that such a request may have; none of them changes its framing, its target or its meaning. */
+const allowedFields: ReadonlySet<string> = new Set([
   'host',
   'authorization',
   'if-none-match',
@@ -25,8 +25,8 @@ const requestLine = /^(GET|HEAD) (\/[!-~]*) HTTP\/1\.1$/;
 const headerLine = /^([A-Za-z-]+):[ \t]*([!-~](?:[ -~\t]*[!-~])?)[ \t]*$/;
 
 /**
- * Reads bytes (as Latin-1) that are one whole request and nothing else, in the plainest form of RFC 9112: every line ends
- * with CRLF, no field twice, none but those above, no body. Undefined for whatever else: Node's parser reads that.
+ * Parses bytes (as Latin-1) that are exactly one request in the plainest form of RFC 9112: every line ends with CRLF, no
+ * field twice, only the fields above, no body. Undefined for everything else, which Node's parser reads.
  */
 export function readSimpleRequest(text: string): SimpleRequest | undefined {
   if (text.length > simpleRequestBytesMax || !text.endsWith('\r\n\r\n')) return undefined;
@@ -50,7 +50,7 @@ function readFields(lines: readonly string[]): Partial<Record<string, string>> |
   for (const line of lines) {
     const [, given, value] = headerLine.exec(line) ?? [];
     const name = given?.toLowerCase();
-    if (name === undefined || !allowed.has(name) || fields[name] !== undefined) return undefined;
+    if (name === undefined || !allowedFields.has(name) || fields[name] !== undefined) return undefined;
     fields[name] = value;
   }
   return fields;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import type { PagedList } from '../http/cursor.ts';
-import { sendOwned } from '../http/answer.ts';
+import { sendClientDocument } from '../http/answer.ts';
 import { makePage, startOfPage } from '../http/paging.ts';
 import {
   describeVerificationDocument,
@@ -25,7 +25,7 @@ import {
 const batchIdForm = /^[1-9]\d{0,14}$/;
 const lineForm = /^[1-9]\d{0,8}$/;
 
-/** The batches of the client whose key asks, with their verifications. A batch of another client is unknown. */
+/** The batches of the key's client, with their verifications. A batch of another client is unknown. */
 export function registerBatchRoutes(app: FastifyInstance, options: VerificationRoutesOptions): void {
   guardVerifications(app);
   registerList(app, options);
@@ -48,11 +48,7 @@ function registerList(app: FastifyInstance, { reads, metrics }: VerificationRout
     const page = makePage(rows, { list, limit, path: '/v1/batches', filters: { state } }, ({ batchId }) =>
       String(batchId),
     );
-    sendOwned(request, reply, {
-      body: { batches: page.rows.map(batchAnswer), next: page.next },
-      next: page.next,
-      metrics,
-    });
+    sendClientDocument(request, reply, { body: { batches: page.rows.map(batchAnswer), next: page.next }, metrics });
   });
 }
 
@@ -84,9 +80,8 @@ function registerOne(app: FastifyInstance, { reads, metrics }: VerificationRoute
       const page = makePage(rows, { list, limit, path: batch.links.self, filters: { state } }, ({ line }) =>
         String(line),
       );
-      sendOwned(request, reply, {
+      sendClientDocument(request, reply, {
         body: { ...batch, counts, verifications: page.rows.map(answerOf), next: page.next },
-        next: page.next,
         metrics,
       });
     },

@@ -13,10 +13,11 @@ import {
 } from '../../pipelines/branding/brand/brand-record.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRows, type Queryable } from '../../runtime/postgres.ts';
+import { timeOrNull } from '../http/json-document.ts';
 import { sql } from '../../sql/sql.ts';
 import type { BrandAnswer, BrandDetailAnswer, BrandNumberAnswer, LetterAnswer } from './branding-schemas.ts';
 
-/** A brand by the name that one client has for it. */
+/** A brand by its handle, which is unique within a client. */
 export interface BrandName {
   readonly client: string;
   readonly handle: string;
@@ -29,11 +30,11 @@ interface LetterSummaryRow {
   inForceUntil: Date | null;
 }
 
-/** The columns of sql/api/list_brand_letters.sql: what is answered, with times. */
+/** The columns of sql/api/list_brand_letters.sql, with times as dates. */
 type LetterTime = 'submittedAt' | 'validFrom' | 'validUntil' | 'decidedAt';
 type LetterRow = Omit<LetterAnswer, LetterTime | 'links'> & Pick<LetterRecord, LetterTime>;
 
-/** Brands of a client by handle, after the one given ('' for the first); with `brand` that one alone. */
+/** Brands of a client by handle, after the given one ('' for the first page); with `brand` only that one. */
 export async function listBrands(
   db: Queryable,
   {
@@ -48,7 +49,7 @@ export async function listBrands(
   return (await listBrandOverviews(db, { owner: client, handle, state, after, limit: rows })).map(brandOf);
 }
 
-/** A brand that was found, for the reads of its numbers and letters. */
+/** The key of a brand for reads of its numbers and letters. */
 export interface FoundBrand {
   readonly brandId: number;
   readonly brand: BrandAnswer;
@@ -56,7 +57,7 @@ export interface FoundBrand {
 
 /**
  * Finds a brand.
- * @throws ServiceError `brand_unknown` if the client has none of this handle, whoever else has it.
+ * @throws ServiceError `brand_unknown` if the client has no brand of this handle, even if another client has.
  */
 export async function findBrand(db: Queryable, { client, handle }: BrandName): Promise<FoundBrand> {
   const [found] = await listBrandOverviews(db, { owner: client, handle, after: '', limit: 1 });
@@ -79,14 +80,14 @@ export async function readBrand(db: Queryable, name: BrandName): Promise<BrandDe
   };
 }
 
-/** Which numbers of a brand to list; without a state those of every state. */
+/** Which numbers of a brand to list; without a state, those in any state. */
 export interface NumbersAsked {
   readonly state: NumberState | undefined;
   readonly after: string;
   readonly rows: number;
 }
 
-/** Numbers of a brand by phone, after the one given ('' for the first). */
+/** Numbers of a brand by phone, after the given one ('' for the first page). */
 export async function listNumbers(
   db: Queryable,
   { brandId, brand }: FoundBrand,
@@ -102,7 +103,7 @@ export async function listNumbers(
   }));
 }
 
-/** Letters of a brand, newest first, from the id given on downwards. */
+/** Letters of a brand, newest first, from the given id downwards. */
 export async function listLetters(
   db: Queryable,
   { brandId, brand }: FoundBrand,
@@ -113,19 +114,17 @@ export async function listLetters(
   );
 }
 
-/** One letter of a brand. @throws ServiceError `letter_unknown` if the brand has none of this id. */
+/** One letter of a brand. @throws ServiceError `letter_unknown` if the brand has no letter of this id. */
 export async function readLetter(db: Queryable, brand: FoundBrand, letterId: number): Promise<LetterAnswer> {
   const [letter] = await listLetters(db, brand, { newest: letterId, rows: 1 });
   if (letter?.letterId !== letterId) throw unknownLetter();
   return letter;
 }
 
-/** The error of a handle that names no brand of the client. */
 export function unknownBrand(): ServiceError {
   return new ServiceError('brand_unknown', { operation: 'find brand' });
 }
 
-/** The error of an id that names no letter of the brand. */
 export function unknownLetter(): ServiceError {
   return new ServiceError('letter_unknown', { operation: 'find letter' });
 }
@@ -151,7 +150,7 @@ function brandOf(row: BrandOverview): BrandAnswer {
   };
 }
 
-/** A revision waits beside an approved one only: before, it is the brand itself that waits, and a withdrawn brand waits for nothing. */
+/** A revision is pending only beside an approved one: before an approval the brand itself is pending, and a withdrawn brand has nothing pending. */
 function pendingRevisionOf({
   state,
   approvedRevision,
@@ -206,8 +205,4 @@ function countStates<State extends string>(
     states.map((state) => [state, rows.find((row) => row.state === state)?.count ?? 0]),
   ) as Record<State, number>; // the states are its keys
   return { total: rows.reduce((sum, { count }) => sum + count, 0), states: all };
-}
-
-function timeOrNull(time: Date | null): string | null {
-  return time === null ? null : time.toISOString();
 }

@@ -2,8 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { requireScope } from '../../pipelines/access/authentication.ts';
 import { handleSchema } from '../../pipelines/branding/brand-profile.ts';
 import type { BrandState, NumberState } from '../../pipelines/branding/states.ts';
-import type { ErrorCode } from '../../runtime/errors.ts';
-import { sendDocument } from '../http/answer.ts';
+import { sendClientDocument } from '../http/answer.ts';
 import {
   findBrand,
   listBrands,
@@ -28,14 +27,13 @@ import {
   numberListQuery,
 } from './branding-schemas.ts';
 import type { PagedList } from '../http/cursor.ts';
-import { describeDocument } from '../http/descriptions.ts';
-import { makeJsonDocument } from '../http/json-document.ts';
+import { databaseCodes, describeDocument } from '../http/descriptions.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { makePage, startOfPage, type Page } from '../http/paging.ts';
 import type { RequestReads } from '../http/request-reads.ts';
 import { noQuery } from '../http/schemas.ts';
 
-/** What the routes of branding answer from. */
+/** Dependencies of the branding routes. */
 export interface BrandingRoutesOptions {
   readonly reads: RequestReads;
   readonly metrics: Metrics;
@@ -47,7 +45,6 @@ const handleForm = /^[a-z0-9-]{2,63}$/;
 /** 15 digits are below 2^53. */
 const letterIdForm = /^[1-9][0-9]{0,14}$/;
 
-const databaseCodes = ['database_unavailable', 'database_unsuitable'] as const satisfies readonly ErrorCode[];
 const describe = (description: Omit<Parameters<typeof describeDocument>[0], 'tag'>) =>
   describeDocument({ ...description, tag: 'Branding', codes: [...(description.codes ?? []), ...databaseCodes] });
 
@@ -56,7 +53,7 @@ interface PageQuery {
   readonly cursor?: string;
 }
 
-/** The brands of the client whose key asks, with their numbers and letters. A brand of another client is unknown, and to a key that is bound to a brand every other one. Everything needs the scope `branding:read`. */
+/** The brands of the key's client, with their numbers and letters. A brand of another client is unknown, and so is any other brand for a key that is bound to one. Every route needs the scope `branding:read`. */
 export function registerBrandingRoutes(app: FastifyInstance, options: BrandingRoutesOptions): void {
   app.addHook('onRequest', async (request) => void requireScope(request.caller, scope));
   registerBrands(app, options);
@@ -96,7 +93,7 @@ function registerBrand(app: FastifyInstance, { reads, metrics }: BrandingRoutesO
     { schema: { params: brandParameters, querystring: noQuery, ...description } },
     async (request, reply) => {
       const name = brandNameOf(request);
-      sendRead(request, reply, { body: await reads.read((db) => readBrand(db, name)), metrics });
+      sendClientDocument(request, reply, { body: await reads.read((db) => readBrand(db, name)), metrics });
     },
   );
 }
@@ -176,27 +173,17 @@ function registerLetter(app: FastifyInstance, { reads, metrics }: BrandingRoutes
         if (!letterIdForm.test(letterId)) throw unknownLetter();
         return readLetter(db, brand, Number(letterId));
       });
-      sendRead(request, reply, { body, metrics });
+      sendClientDocument(request, reply, { body, metrics });
     },
   );
 }
 
-/** The brand that the path names; for a key that is bound to a brand that one alone. @throws ServiceError `brand_unknown` for what cannot be a handle. */
+/** The brand in the path; a key that is bound to a brand reaches only that one. @throws ServiceError `brand_unknown`, also if the text cannot be a handle. */
 function brandNameOf(request: FastifyRequest): BrandName {
   const handle = handleSchema.safeParse((request.params as { handle: string }).handle);
   const { client, brand } = requireScope(request.caller, scope);
   if (!handle.success || (brand !== null && brand !== handle.data)) throw unknownBrand();
   return { client, handle: handle.data };
-}
-
-const readHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
-
-function sendRead(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { body, metrics, headers = {} }: { body: unknown; metrics: Metrics; headers?: Record<string, string> },
-): void {
-  sendDocument(request, reply, makeJsonDocument(body), { headers: { ...readHeaders, ...headers }, metrics });
 }
 
 /** Sends a page under the name of its rows, with the next one in the body and as a link (RFC 8288). */
@@ -205,9 +192,5 @@ function sendPage(
   reply: FastifyReply,
   { name, page: { rows, next }, metrics }: { name: string; page: Page<unknown>; metrics: Metrics },
 ): void {
-  sendRead(request, reply, {
-    body: { [name]: rows, next },
-    metrics,
-    headers: next === null ? {} : { Link: `<${next}>; rel="next"` },
-  });
+  sendClientDocument(request, reply, { body: { [name]: rows, next }, metrics });
 }

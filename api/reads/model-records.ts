@@ -10,10 +10,10 @@ export interface ModelRecords {
   readonly errorRates: ReadonlyMap<string, ModelAnswer['errorRates']>;
 }
 
-/** How long a read registry is answered from, in milliseconds: the routes are open to everybody. */
+/** How long a read registry is reused, in milliseconds: the routes are public. */
 export const registryKeptMs = 2000;
 
-/** Reads the registry at most every `registryKeptMs`, and once for all who ask meanwhile. What failed is not kept. */
+/** Reads the registry at most every `registryKeptMs`, once for concurrent requests. Failures are not kept. */
 export function keepRegistry({
   modelDir,
   read,
@@ -44,7 +44,7 @@ async function readRecords(db: Queryable, modelDir: string): Promise<ModelRecord
   return { registry, errorRates: new Map(rates) };
 }
 
-/** The figures of the evaluation of exactly these weights; of others they would say nothing. */
+/** The error rates of an evaluation, if it measured exactly these weights. */
 async function readErrorRates({ model, directory, manifest }: RegistryEntry): Promise<ModelAnswer['errorRates']> {
   const report = directory === null || manifest === null ? undefined : await readStoredEvaluation(directory);
   if (report?.models.some((each) => each.model === model && each.weightsSha256 === manifest?.sha256) !== true)
@@ -66,7 +66,7 @@ async function readErrorRates({ model, directory, manifest }: RegistryEntry): Pr
     );
 }
 
-/** A model as it is answered, with what its manifest says of it. */
+/** A model with the facts of its manifest. */
 export function modelAnswer(entry: RegistryEntry, { errorRates }: ModelRecords): ModelAnswer {
   const { model, family, manifest, state } = entry;
   return {

@@ -11,10 +11,10 @@ import { keepRegistry, modelAnswer, type ModelRecords } from './model-records.ts
 import { familyParameters, modelListSchema, modelParameters, modelQuery, modelSchema } from './model-schemas.ts';
 import type { RequestReads } from '../http/request-reads.ts';
 
-/** What the routes of the model registry answer from. */
+/** Dependencies of the model routes. */
 export interface ModelRoutesOptions {
   readonly reads: RequestReads;
-  /** Directory of the models that were added. */
+  /** Directory of added models. */
   readonly modelDir: string;
   readonly metrics: Metrics;
   readonly now: () => number;
@@ -36,8 +36,8 @@ const describe = (description: Omit<Parameters<typeof describeDocument>[0], 'tag
   });
 
 /**
- * The model registry, for everybody: no key is needed. A removed model is answered with 200 and its state, since the registry
- * has its history; what is refused with `model_removed` is to score with it.
+ * The model registry; needs no key. A removed model is answered with 200 and its state, since the registry keeps its
+ * history; only scoring with it is refused, with `model_removed`.
  */
 export function registerModelRoutes(app: FastifyInstance, { reads, modelDir, metrics, now }: ModelRoutesOptions): void {
   const records = keepRegistry({ modelDir, read: (work) => reads.read(work), now });

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { FAMILIES } from '../../pipelines/audio/models/manifest.ts';
 import { SCORE_NAMES } from '../../pipelines/audio/verification.ts';
-import { nameSchemas } from '../http/schemas.ts';
+import { countSchema, nameSchemas, pathSchema } from '../http/schemas.ts';
 
-const count = z.int().nonnegative();
-const path = z.string().describe('Path on this service.');
 const rate = z.number().min(0).max(1);
 const release = z.string().describe('Name of a release of the audio service.');
 
@@ -17,7 +15,7 @@ export const modelQuery = z.strictObject({
     .describe('Answers as of this release of the audio service, such as `2025.11.r1p0`; without it as of now.'),
 });
 
-/** Parameters in the path. What has not this form is unknown, so these forms are for the documentation. */
+/** Parameters in the path, for the documentation: the routes answer other text as unknown. */
 export const familyParameters = z.object({ family: z.string().describe('`phone` or `digital`.') });
 export const modelParameters = familyParameters.extend({
   version: z.string().describe('Such as `v8`. Case does not matter.'),
@@ -34,10 +32,10 @@ const errorRate = z.object({
   nuisanceEqualErrorRate: rate
     .nullable()
     .describe('Of a classifier that hears no voice, on the same recordings. Near 0.5: the test set does not leak.'),
-  bonafide: count.describe('Recordings.'),
-  attacks: count.describe('Recordings. Replays are simulated.'),
-  speakers: count,
-  synthesizers: count,
+  bonafide: countSchema.describe('Recordings.'),
+  attacks: countSchema.describe('Recordings. Replays are simulated.'),
+  speakers: countSchema,
+  synthesizers: countSchema,
 });
 
 export const modelSchema = z.object({
@@ -57,7 +55,7 @@ export const modelSchema = z.object({
   origin: z.enum(['shipped', 'added']),
   note: z.string().nullable(),
   weights: z
-    .object({ sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.int().positive(), parameters: count })
+    .object({ sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.int().positive(), parameters: countSchema })
     .nullable()
     .describe('Null where no weights are here.'),
   input: z
@@ -75,7 +73,7 @@ export const modelSchema = z.object({
   errorRates: z
     .array(errorRate)
     .describe('Main figures of the card of a shipped model; empty where it was not evaluated.'),
-  links: z.object({ self: path }),
+  links: z.object({ self: pathSchema }),
 });
 
 export const modelListSchema = z.object({
@@ -83,7 +81,6 @@ export const modelListSchema = z.object({
   models: z.array(modelSchema).describe('Oldest first. Rows are only ever added.'),
 });
 
-/** A model as it is answered. */
 export type ModelAnswer = z.output<typeof modelSchema>;
 
 nameSchemas([

@@ -1,14 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { requireScope } from '../../pipelines/access/authentication.ts';
-import { describeDocument } from '../http/descriptions.ts';
+import { databaseCodes, describeDocument } from '../http/descriptions.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { numberParameters, numberSchema, type NumberAnswer } from './number-schemas.ts';
-import { sendOwned } from '../http/answer.ts';
+import { sendClientDocument } from '../http/answer.ts';
 import type { RequestReads } from '../http/request-reads.ts';
 import { noQuery } from '../http/schemas.ts';
 import { isPhoneRefusal, judgePhone } from '../../pipelines/phone/phone-number.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { queryRow, type Queryable } from '../../runtime/postgres.ts';
+import { timeOrNull } from '../http/json-document.ts';
 import { sql } from '../../sql/sql.ts';
 
 const scope = 'numbers:read';
@@ -24,7 +25,7 @@ export function registerNumberRoutes(
     summary: 'The label of a number, since when, and why',
     tag: 'Numbers',
     schema: numberSchema,
-    codes: ['phone_invalid', 'phone_unknown', 'database_unavailable', 'database_unsuitable'],
+    codes: ['phone_invalid', 'phone_unknown', ...databaseCodes],
   });
   app.get(
     '/v1/numbers/:phone',
@@ -32,14 +33,14 @@ export function registerNumberRoutes(
     async (request, reply) => {
       const { brand } = requireScope(request.caller, scope);
       const phone = requireCanonicalPhone((request.params as { phone: string }).phone);
-      sendOwned(request, reply, { body: await reads.read((db) => readNumber(db, phone, { brand })), metrics });
+      sendClientDocument(request, reply, { body: await reads.read((db) => readNumber(db, phone, { brand })), metrics });
     },
   );
 }
 
 type WithTimes<Part, Time extends string> = (Omit<NonNullable<Part>, Time> & Record<Time, Date | null>) | null;
 
-/** The columns of sql/api/read_number.sql: what is answered, with times. */
+/** The columns of sql/api/read_number.sql, with times as dates. */
 interface StoredNumber extends Omit<NumberAnswer, 'since' | 'feed' | 'complaints' | 'cleared' | 'links'> {
   readonly since: Date | null;
   readonly feed: WithTimes<NumberAnswer['feed'], 'submittedAt'>;
@@ -48,7 +49,7 @@ interface StoredNumber extends Omit<NumberAnswer, 'since' | 'feed' | 'complaints
 }
 
 /**
- * The number of a path. Only its canonical form is one: with another, one number would have several addresses.
+ * The number in a path. Only the canonical form is accepted, so that each number has one address.
  * @throws ServiceError `phone_invalid`, without the text
  */
 export function requireCanonicalPhone(text: string): string {
@@ -63,9 +64,9 @@ export function requireCanonicalPhone(text: string): string {
 }
 
 /**
- * The label of a number with its reason; `brand`: the handle of the brand whose numbers alone may be seen. A number of which
- * nothing is known has no label, which is an answer like any other.
- * @throws ServiceError `phone_unknown` if the brand does not have the number verified
+ * The label of a number with its reason; `brand` restricts access to the numbers of that brand. An unknown number is
+ * answered without a label.
+ * @throws ServiceError `phone_unknown` if it is not a verified number of that brand
  */
 export async function readNumber(
   db: Queryable,
@@ -92,8 +93,4 @@ export async function readNumber(
     cleared: cleared && { ...cleared, at: cleared.at.toISOString() },
     links: { self: `/v1/numbers/${encodeURIComponent(phone)}`, categories: '/v1/reputation/categories' },
   };
-}
-
-function timeOrNull(time: Date | null): string | null {
-  return time === null ? null : time.toISOString();
 }

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { countrySchema, nameSchemas } from '../http/schemas.ts';
+import { countSchema, countrySchema, nameSchemas, timeSchema } from '../http/schemas.ts';
 
-const time = z.iso.datetime().describe('ISO 8601, UTC.');
-const count = z.int().nonnegative();
 const level = z.enum(['NEUTRAL', 'SPAM', 'FRAUD']);
 const category = z
   .int()
@@ -10,7 +8,7 @@ const category = z
   .nullable()
   .describe('As `/v1/reputation/categories` names it; null where there is none.');
 
-/** The number in the path. What is no number is refused with `phone_invalid`, so this form is for the documentation. */
+/** The number in the path, for the documentation: the route refuses other text with `phone_invalid`. */
 export const numberParameters = z.object({
   phone: z.string().describe('E.164 with its plus sign, as it stands or as `%2B`: `+12025550123`.'),
 });
@@ -26,7 +24,7 @@ export const numberSchema = z.object({
   known: z.boolean().describe('False for a number of which the caches have no row: it has no label.'),
   level: level.describe('The label as it is now; the files have it from the next night on.'),
   category,
-  since: time
+  since: timeSchema
     .nullable()
     .describe(
       'When level and category came to be what they are. Null for a number that never had a label, and for a label that is older than the history.',
@@ -38,7 +36,7 @@ export const numberSchema = z.object({
       'Whose word it is: that of a reputation feed, of the rule on complaints, or of an operator who cleared the number. Null where nobody has spoken of the number.',
     ),
   feed: z
-    .object({ level, category, submittedAt: time.nullable().describe('When the load came that said so.') })
+    .object({ level, category, submittedAt: timeSchema.nullable().describe('When the load came that said so.') })
     .nullable()
     .describe('The last word of a reputation feed, also where a clearing overrules it.'),
   complaints: z
@@ -46,24 +44,26 @@ export const numberSchema = z.object({
       level: level.describe('What the rule makes of them, also where a feed overrules it.'),
       category,
       ruleVersion: z.string(),
-      reports: count.describe('Complaints that count.'),
-      independentReports: count.describe('Of those, reports that differ in state or day.'),
-      firstReportedAt: time.nullable(),
-      lastReportedAt: time.nullable(),
-      evaluatedAt: time.nullable().describe('The instant of the last scoring.'),
+      reports: countSchema.describe('Complaints that count.'),
+      independentReports: countSchema.describe('Of those, reports that differ in state or day.'),
+      firstReportedAt: timeSchema.nullable(),
+      lastReportedAt: timeSchema.nullable(),
+      evaluatedAt: timeSchema.nullable().describe('The instant of the last scoring.'),
     })
     .nullable()
     .describe('Null for a number without complaints.'),
   cleared: z
-    .object({ at: time, inEffect: z.boolean().describe('False once a feed has said something else since.') })
+    .object({ at: timeSchema, inEffect: z.boolean().describe('False once a feed has said something else since.') })
     .nullable()
     .describe('The last time that an operator cleared the number.'),
   rangeRisk: z
     .object({
       prefix: z.string().describe('The block of 1,000 numbers, without their last three digits.'),
       risk: z.enum(['ELEVATED', 'HIGH', 'SEVERE']),
-      lift: count.describe('How many times likelier than others a number of such a block is to be reported next.'),
-      numbersReported: count,
+      lift: countSchema.describe(
+        'How many times likelier than others a number of such a block is to be reported next.',
+      ),
+      numbersReported: countSchema,
       since: z.iso.date(),
       until: z.iso.date().describe('The day until which the block is listed if nothing more is reported.'),
       exempt: z
@@ -88,7 +88,6 @@ export const numberSchema = z.object({
   links: z.object({ self: z.string(), categories: z.string() }),
 });
 
-/** The label of a number with its reason. */
 export type NumberAnswer = z.output<typeof numberSchema>;
 
 nameSchemas([[numberSchema, 'Number']]);

@@ -16,7 +16,7 @@ const releaseQuery = z.strictObject({
   service: z.enum(RELEASE_SERVICES).optional().describe('Releases of this service only.'),
 });
 
-/** The releases of the services, for everybody: no key is needed, and no database. */
+/** The releases of the services; needs neither a key nor the database. */
 export function registerReleaseRoutes(app: FastifyInstance, { metrics }: { metrics: Metrics }): void {
   const documents = new Map<ReleaseService | undefined, JsonDocument>(
     [undefined, ...RELEASE_SERVICES].map((service) => [service, describeReleases(service)]),
@@ -34,7 +34,7 @@ export function registerReleaseRoutes(app: FastifyInstance, { metrics }: { metri
     sendDocument(request, reply, documents.get(service) as JsonDocument, {
       headers: { 'Cache-Control': 'no-cache' },
       metrics,
-    }); // the query's schema has these services only
+    }); // the schema of the query allows only these services
   });
 }
 

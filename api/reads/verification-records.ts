@@ -4,37 +4,35 @@ import { ServiceError } from '../../runtime/errors.ts';
 import type { Queryable } from '../../runtime/postgres.ts';
 import type { BatchAnswer } from './verification-schemas.ts';
 
-/** A batch or a verification by the id that one client has for it. */
+/** A batch or a verification by its id, which belongs to one client. */
 export interface OwnedId {
   readonly client: string;
   readonly id: string;
 }
 
-/** A verification with its windows. @throws ServiceError `verification_unknown` if the client has none of this id, whoever else has it. */
+/** A verification with its windows. @throws ServiceError `verification_unknown` if the client has none of this id, even if another client has. */
 export async function readVerification(db: Queryable, { client, id }: OwnedId): Promise<VerificationDetailAnswer> {
   const verification = await findVerification(db, { client, id });
   if (verification === undefined) throw unknownVerification();
   return verification;
 }
 
-/** Finds a batch. @throws ServiceError `batch_unknown` if the client has none of this id, whoever else has it. */
+/** Finds a batch. @throws ServiceError `batch_unknown` if the client has none of this id, even if another client has. */
 export async function findBatch(db: Queryable, { client, id }: OwnedId): Promise<Batch> {
   const [batch] = await listBatches(db, { id, owner: client, limit: 1 });
   if (batch === undefined) throw unknownBatch();
   return batch;
 }
 
-/** The error of an id that names no verification of the client. */
 export function unknownVerification(): ServiceError {
   return new ServiceError('verification_unknown', { operation: 'find verification' });
 }
 
-/** The error of an id that names no batch of the client. */
 export function unknownBatch(): ServiceError {
   return new ServiceError('batch_unknown', { operation: 'find batch' });
 }
 
-/** A batch as its client is given it. */
+/** The public form of a batch. */
 export function batchAnswer(batch: Batch): BatchAnswer {
   const { id, name, state, mode, requestedModel, release, pinned, settings, items, requestedAt, endedAt } = batch;
   return {

@@ -2,11 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { answerOf } from '../../pipelines/audio/batches/verification-answer.ts';
 import { requireScope } from '../../pipelines/access/authentication.ts';
-import type { ErrorCode } from '../../runtime/errors.ts';
 import type { PagedList } from '../http/cursor.ts';
-import { describeDocument } from '../http/descriptions.ts';
+import { databaseCodes, describeDocument } from '../http/descriptions.ts';
 import type { Metrics } from '../http/metrics.ts';
-import { sendOwned } from '../http/answer.ts';
+import { sendClientDocument } from '../http/answer.ts';
 import { makePage, startOfPage } from '../http/paging.ts';
 import type { RequestReads } from '../http/request-reads.ts';
 import { noQuery } from '../http/schemas.ts';
@@ -19,7 +18,7 @@ import {
   verificationParameters,
 } from './verification-schemas.ts';
 
-/** What the routes of verifications and batches answer from. */
+/** Dependencies of the verification and batch routes. */
 export interface VerificationRoutesOptions {
   readonly reads: RequestReads;
   readonly metrics: Metrics;
@@ -31,29 +30,27 @@ const scope = 'verifications:read';
 const placeForm = /^[1-9]\d{0,14}\.[1-9]\d{0,9}$/;
 const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-const databaseCodes = ['database_unavailable', 'database_unsuitable'] as const satisfies readonly ErrorCode[];
-
-/** The operation of a route that a key with `verifications:read` may read. */
+/** The description of a route for keys with `verifications:read`. */
 export const describeVerificationDocument = (description: Omit<Parameters<typeof describeDocument>[0], 'tag'>) =>
   describeDocument({ ...description, tag: 'Verifications', codes: [...(description.codes ?? []), ...databaseCodes] });
 
-/** Lets keys with the scope alone into the routes that are registered beside it. */
+/** Requires the scope for the routes of this plugin. */
 export function guardVerifications(app: FastifyInstance): void {
   app.addHook('onRequest', async (request) => void requireScope(request.caller, scope));
 }
 
-/** The client of the key; the hook of these routes has let it pass. */
+/** The client of the key, which the hook has checked. */
 export function verificationClientOf(request: FastifyRequest): string {
   return requireScope(request.caller, scope).client;
 }
 
-/** The id in the path, for the client of the key; undefined for what cannot be one. */
+/** The id in the path, with the client of the key; undefined if the text cannot be an id. */
 export function ownedIdOf(request: FastifyRequest): OwnedId | undefined {
   const { id } = request.params as { id: string };
   return idForm.test(id) ? { client: verificationClientOf(request), id } : undefined;
 }
 
-/** The verifications of the client whose key asks. One of another client is unknown. */
+/** The verifications of the key's client. Those of another client are unknown. */
 export function registerVerificationRoutes(app: FastifyInstance, options: VerificationRoutesOptions): void {
   guardVerifications(app);
   registerList(app, options);
@@ -82,9 +79,8 @@ function registerList(app: FastifyInstance, { reads, metrics }: VerificationRout
         { list, limit, path: '/v1/verifications', filters: { state, model, batch } },
         ({ batchId, line }) => `${batchId}.${line}`,
       );
-      sendOwned(request, reply, {
+      sendClientDocument(request, reply, {
         body: { verifications: page.rows.map(answerOf), next: page.next },
-        next: page.next,
         metrics,
       });
     },
@@ -104,12 +100,12 @@ function registerOne(app: FastifyInstance, { reads, metrics }: VerificationRoute
     async (request, reply) => {
       const name = ownedIdOf(request);
       if (name === undefined) throw unknownVerification();
-      sendOwned(request, reply, { body: await reads.read((db) => readVerification(db, name)), metrics });
+      sendClientDocument(request, reply, { body: await reads.read((db) => readVerification(db, name)), metrics });
     },
   );
 }
 
-/** Before the newest: where the first page begins. */
+/** Where the first page begins: before the newest. */
 const newestPlace: VerificationPlace = { batchId: Number.MAX_SAFE_INTEGER, line: 2 ** 31 - 1 };
 
 function parsePlace(key: string | undefined): VerificationPlace {

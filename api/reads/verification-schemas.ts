@@ -3,17 +3,8 @@ import { BATCH_STATES } from '../../pipelines/audio/batches/batch.ts';
 import { verificationDetailForm, verificationForm } from '../../pipelines/audio/batches/verification-answer.ts';
 import { CHANNEL_MODES, VERIFICATION_STATES } from '../../pipelines/audio/verification.ts';
 import { pageParameters } from '../http/paging.ts';
-import { nameSchemas } from '../http/schemas.ts';
+import { countSchema, nameSchemas, nextPageSchema, pathSchema, timeSchema } from '../http/schemas.ts';
 
-const time = z.iso.datetime().describe('ISO 8601, UTC.');
-const count = z.int().nonnegative();
-const path = z.string().describe('Path on this service.');
-const next = z
-  .string()
-  .nullable()
-  .describe(
-    'Path and query of the next page; null where this is the last. The same as the header `Link` with `rel="next"`.',
-  );
 const model = z.string().describe('`family/version` in lower case.');
 const verificationState = z.enum(VERIFICATION_STATES);
 
@@ -22,13 +13,13 @@ const batchState = z
   .describe('`open`: recordings are still being handed in. `done`: each has an outcome.');
 const mode = z.enum(['api', 'webDemo']);
 
-/** Names a model in a filter; case does not matter. */
+/** The name of a model in a filter; case does not matter. */
 const modelFilter = z
   .string()
   .regex(/^(phone|digital)\/v[0-9a-z.-]{1,40}$/i)
   .transform((name) => name.toLowerCase());
 
-/** Parameters in the path. What has not the form of an id is unknown, so these forms are for the documentation. */
+/** Parameters in the path, for the documentation: the routes answer other text as unknown. */
 export const verificationParameters = z.object({ id: z.string().describe('Id of the verification.') });
 export const batchParameters = z.object({ id: z.string().describe('Id of the batch.') });
 
@@ -47,11 +38,10 @@ export const batchQuery = z.strictObject({
   ...pageParameters,
 });
 
-/** A verification as it is listed, and with its windows. */
 export const verificationSchema = verificationForm;
 export const verificationDetailSchema = verificationDetailForm;
 
-export const verificationListSchema = z.object({ verifications: z.array(verificationSchema), next });
+export const verificationListSchema = z.object({ verifications: z.array(verificationSchema), next: nextPageSchema });
 
 export const batchSchema = z.object({
   id: z.guid(),
@@ -64,28 +54,26 @@ export const batchSchema = z.object({
     .object({ phone: model.nullable(), digital: model.nullable() })
     .describe('What the request stood for then; null for a family that it does not take.'),
   channels: z.enum(CHANNEL_MODES).describe('`apart`: each channel is scored on its own, and the lower score counts.'),
-  items: count.describe('Recordings handed in so far.'),
-  times: z.object({ requested: time, ended: time.nullable() }),
-  links: z.object({ self: path, verifications: path }),
+  items: countSchema.describe('Recordings handed in so far.'),
+  times: z.object({ requested: timeSchema, ended: timeSchema.nullable() }),
+  links: z.object({ self: pathSchema, verifications: pathSchema }),
 });
 
-export const batchListSchema = z.object({ batches: z.array(batchSchema), next });
+export const batchListSchema = z.object({ batches: z.array(batchSchema), next: nextPageSchema });
 
 export const batchDetailSchema = batchSchema.extend({
   counts: z
     .object(
-      Object.fromEntries(VERIFICATION_STATES.map((state) => [state, count])) as {
-        [State in (typeof VERIFICATION_STATES)[number]]: typeof count;
+      Object.fromEntries(VERIFICATION_STATES.map((state) => [state, countSchema])) as {
+        [State in (typeof VERIFICATION_STATES)[number]]: typeof countSchema;
       },
     )
     .describe('Verifications of the batch in each state, whatever the page shows.'),
   verifications: z.array(verificationSchema).describe('A page of them, in the order in which they were handed in.'),
-  next,
+  next: nextPageSchema,
 });
 
-/** A batch as it is listed. */
 export type BatchAnswer = z.output<typeof batchSchema>;
-/** How many verifications of a batch are in each state. */
 export type BatchCounts = z.output<typeof batchDetailSchema>['counts'];
 
 nameSchemas([

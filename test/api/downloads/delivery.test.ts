@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideDelivery, handOver, redirect } from '../../../api/downloads/delivery.ts';
+import { decideDelivery, proxyHeaders, redirectHeaders } from '../../../api/downloads/delivery.ts';
 
 const headers = {
   ETag: '"x"',
@@ -27,7 +27,7 @@ describe('who sends the bytes', () => {
 
 it('hands a file over to a proxy with the facts of the version, and leaves the range to it', () => {
   for (const prefix of ['/files', '/files/']) {
-    expect(handOver(headers, { prefix, path: 'phones/US/a.tsv.gz' })).toEqual({
+    expect(proxyHeaders(headers, { prefix, path: 'phones/US/a.tsv.gz' })).toEqual({
       ETag: '"x"',
       'Content-Type': 'application/gzip',
       'X-Cache-Version': 3,
@@ -38,7 +38,7 @@ it('hands a file over to a proxy with the facts of the version, and leaves the r
 });
 
 it('redirects without the facts of the bytes, and never from a cache', () => {
-  expect(redirect(headers, 'https://x/y')).toEqual({
+  expect(redirectHeaders(headers, 'https://x/y')).toEqual({
     'X-Cache-Version': 3,
     'Cache-Control': 'no-store',
     Location: 'https://x/y',

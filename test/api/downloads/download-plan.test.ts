@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { describeFile, planDownload } from '../../../api/downloads/download-plan.ts';
+import { describePublishedFile, planDownload } from '../../../api/downloads/download-plan.ts';
 
 const sha256 = 'a'.repeat(64);
 const etag = `"${sha256}"`;
 const lastModified = new Date('2026-03-05T01:02:03.750Z');
-const representation = describeFile({
+const representation = describePublishedFile({
   cache: 'phones',
   country: 'US',
   version: 12,
@@ -20,7 +20,7 @@ const plan = (headers: Record<string, string>, method = 'GET') =>
 
 it('names the file by cache, country and version', () => {
   expect(representation.contentHeaders['Content-Disposition']).toBe('attachment; filename="phones-US-v12.tsv.gz"');
-  const spammers = describeFile({
+  const spammers = describePublishedFile({
     cache: 'spammer_phones',
     country: '',
     version: 3,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import {
   decidePrecondition,
-  ifRangeHolds,
+  ifRangeMatches,
   parseEntityTags,
   type ConditionalHeaders,
   type Precondition,
@@ -105,7 +105,7 @@ it.each([
   ['no date and no tag', 'abc', true, false],
   ['nothing', '', true, false],
 ])('If-Range of %s', (_name, header, dateIsStrong, expected) => {
-  expect(ifRangeHolds(header, { etag, lastModified, dateIsStrong }, now)).toBe(expected);
+  expect(ifRangeMatches(header, { etag, lastModified, dateIsStrong }, now)).toBe(expected);
 });
 
 it('reads a long list in a time that grows with its length only', () => {

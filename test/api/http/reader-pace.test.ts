@@ -15,8 +15,8 @@ function secondOfCut(
   pace.begin(0);
   for (let second = 1; second <= seconds; second++) {
     taken += bytesPerSecond;
-    while (taken >= pace.pieceBytes) {
-      const piece = pace.pieceBytes;
+    while (taken >= pace.chunkBytes) {
+      const piece = pace.chunkBytes;
       taken -= piece;
       pace.end(second * 1000, piece);
       pace.begin(second * 1000);
@@ -54,18 +54,18 @@ describe('the pace of a reader', () => {
     const pace = new ReaderPace({ bytesPerSecondMin: 0, seconds: 60 }, bufferBytes);
     pace.begin(0);
     expect(pace.isTooSlow(3_600_000)).toBe(false);
-    expect(pace.pieceBytes).toBe(bufferBytes);
+    expect(pace.chunkBytes).toBe(bufferBytes);
   });
 
   it('makes the pieces of a slow reader small, and those of a fast one large again', () => {
     const pace = new ReaderPace(limits, bufferBytes);
     pace.begin(0);
-    pace.end(20_000, pace.pieceBytes);
-    expect(pace.pieceBytes).toBe(16 * KiB);
+    pace.end(20_000, pace.chunkBytes);
+    expect(pace.chunkBytes).toBe(16 * KiB);
     for (let at = 0; at < 5; at++) {
       pace.begin(20_000);
-      pace.end(20_001, pace.pieceBytes);
+      pace.end(20_001, pace.chunkBytes);
     }
-    expect(pace.pieceBytes).toBe(bufferBytes);
+    expect(pace.chunkBytes).toBe(bufferBytes);
   });
 });

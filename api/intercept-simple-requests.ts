@@ -2,37 +2,37 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { readSimpleRequest, type SimpleRequest } from './http/simple-request.ts';
 
-/** What {@link lookFirst} works with. */
-export interface FirstLook {
-  /** The answer to a simple request, or undefined if Node's parser and the routes are to give it. */
+/** Options of {@link interceptSimpleRequests}. */
+export interface InterceptOptions {
+  /** The answer to a simple request, or undefined if Node's parser and the routes must give it. */
   readonly answer: (request: SimpleRequest, socket: Socket) => Promise<string | undefined>;
-  /** Seconds in which the first request must begin. */
+  /** Seconds within which the first request must begin. */
   readonly headersSecondsMax: number;
-  /** Seconds that a connection is kept between two requests. */
+  /** Seconds for which an idle connection is kept open between requests. */
   readonly keepAliveSecondsMax: number;
 }
 
 /**
- * Looks at what arrives on each connection before Node's HTTP parser: a simple request that is answered 304 takes no
- * request and no response object, which cost more than all else about it (bench/serve.ts). At the first bytes that are
- * anything else the connection goes to the parser, with those bytes, for good.
+ * Reads each connection before Node's HTTP parser: answering a simple request with 304 then needs no request and response
+ * objects, which cost more than everything else about it (bench/serve.ts). At the first bytes that are not such a request
+ * the connection passes to the parser, with those bytes, permanently.
  */
-export function lookFirst(server: Server, look: FirstLook): void {
-  const [attach] = server.listeners('connection') as ((socket: Socket) => void)[]; // Node's own: it was the first
+export function interceptSimpleRequests(server: Server, options: InterceptOptions): void {
+  const [attach] = server.listeners('connection') as ((socket: Socket) => void)[]; // Node's own listener, registered first
   server.removeListener('connection', attach!);
-  server.prependListener('connection', (socket: Socket) => watch(socket, look, () => attach!.call(server, socket)));
+  server.prependListener('connection', (socket: Socket) => watch(socket, options, () => attach!.call(server, socket)));
 }
 
 function watch(
   socket: Socket,
-  { answer, headersSecondsMax, keepAliveSecondsMax }: FirstLook,
+  { answer, headersSecondsMax, keepAliveSecondsMax }: InterceptOptions,
   attach: () => void,
 ): void {
   let text = '';
   let request: SimpleRequest | undefined;
   let early: Buffer[] | undefined;
 
-  const handOver = (bytes: Buffer) => {
+  const passToParser = (bytes: Buffer) => {
     socket.off('data', take).off('end', end).off('timeout', cut).off('error', cut);
     socket.pause();
     socket.setTimeout(0);
@@ -45,7 +45,7 @@ function watch(
     const given = bytes.toString('latin1');
     if (given !== text) request = readSimpleRequest(given);
     text = given;
-    if (request === undefined || socket.writableLength > 0) return handOver(bytes); // one that does not read its answers is the parser's to slow down
+    if (request === undefined || socket.writableLength > 0) return passToParser(bytes); // backpressure on a client that does not read its answers is the parser's work
     early = [];
     answer(request, socket).then(
       (answered) => settle(answered, bytes),
@@ -56,9 +56,9 @@ function watch(
     const later = early ?? [];
     early = undefined;
     if (socket.destroyed) return;
-    if (answered === undefined) return handOver(Buffer.concat([bytes, ...later]));
+    if (answered === undefined) return passToParser(Buffer.concat([bytes, ...later]));
     socket.write(answered, 'latin1');
-    if (later.length > 0) return handOver(Buffer.concat(later));
+    if (later.length > 0) return passToParser(Buffer.concat(later));
     socket.setTimeout(keepAliveSecondsMax * 1000);
   };
   const end = () => void socket.end();
