@@ -26,19 +26,19 @@ export type HandlerServices = Pick<Services, 'config' | 'db' | 'database' | 'log
   readonly scoring: LazyScoring;
 };
 
-/** The handlers of every job: each joins the queue to a pipeline and does no work of its own. */
+/** The handlers of all jobs: each connects a queue to a pipeline and does no work of its own. */
 export function createHandlers(services: HandlerServices): Handlers {
   return {
-    'load-feed': loadFeed(services),
-    'run-branding': runBranding(services),
-    'place-proof-calls': placeCalls(services),
+    'load-feed': feedLoadHandler(services),
+    'run-branding': brandingHandler(services),
+    'place-proof-calls': proofCallsHandler(services),
     ...nightHandlers({ ...services, store: openArtefactStore(services.config) }),
-    'verify-items': verifyItems(services),
-    'finish-batch': finish(services),
+    'verify-items': verificationHandler(services),
+    'finish-batch': batchEndHandler(services),
   };
 }
 
-function loadFeed({ config, db }: HandlerServices): Handler<'load-feed'> {
+function feedLoadHandler({ config, db }: HandlerServices): Handler<'load-feed'> {
   return async ({ loadId }, { log, signal, onFailure, updateProgress }) => {
     onFailure((failure) => failFeedLoad(db, loadId, failure));
     const load = await runFeedLoad({
@@ -56,13 +56,13 @@ function loadFeed({ config, db }: HandlerServices): Handler<'load-feed'> {
   };
 }
 
-const faultsOfTheWorker: ReadonlySet<ErrorCode> = new Set(['setting_invalid', 'document_sealed']);
+const workerFaults: ReadonlySet<ErrorCode> = new Set(['setting_invalid', 'document_sealed']);
 
-function runBranding({ config, db }: HandlerServices): Handler<'run-branding'> {
+function brandingHandler({ config, db }: HandlerServices): Handler<'run-branding'> {
   return async ({ operationId }, { signal, onFailure }) => {
-    // A worker that is set up wrongly has not decided anything: the operation waits for one that is not.
+    // A wrongly configured worker has decided nothing: the operation stays queued for another one.
     onFailure(async (failure) => {
-      if (!faultsOfTheWorker.has(failure.code)) await failOperation(db, operationId, failure);
+      if (!workerFaults.has(failure.code)) await failOperation(db, operationId, failure);
     });
     const { outcome } = await runOperation({
       db,
@@ -79,8 +79,8 @@ function runBranding({ config, db }: HandlerServices): Handler<'run-branding'> {
   };
 }
 
-/** Places the calls of a proof; one that cannot be placed ends it. */
-function placeCalls({ config, db }: HandlerServices): Handler<'place-proof-calls'> {
+/** Places the calls of a proof, which fails if one of them cannot be placed. */
+function proofCallsHandler({ config, db }: HandlerServices): Handler<'place-proof-calls'> {
   return async ({ proofId }, { onFailure }) => {
     onFailure((failure) => failProof(db, proofId, { ...failure, actor: 'worker' }));
     const caller = openCodeCaller(config);
@@ -91,7 +91,7 @@ function placeCalls({ config, db }: HandlerServices): Handler<'place-proof-calls
   };
 }
 
-function verifyItems({ config, db, scoring }: HandlerServices): Handler<'verify-items'> {
+function verificationHandler({ config, db, scoring }: HandlerServices): Handler<'verify-items'> {
   const store = new AudioStore(config.audioDir);
   return async (job, { log, signal, onFailure }) => {
     onFailure(async ({ reason }) => {
@@ -100,14 +100,14 @@ function verifyItems({ config, db, scoring }: HandlerServices): Handler<'verify-
     });
     const registry = await loadRegistry(db, config);
     const end = await performChunk({ db, store, registry, score: scoring.score, limits: config, log, signal }, job);
-    // At once: the job that ends the batch may wait behind others.
+    // Not only in the job that ends the batch, which may wait behind others.
     if ((await finishBatch(db, job)) === 'done') log.info({ batchId: job.batchId }, 'the batch is done');
     return { ...end };
   };
 }
 
-/** Ends a batch, or queues again what crashed jobs have left. */
-function finish({ db, queues }: HandlerServices): Handler<'finish-batch'> {
+/** Ends a batch, or queues the items of crashed jobs again. */
+function batchEndHandler({ db, queues }: HandlerServices): Handler<'finish-batch'> {
   return async (job, { log }) => {
     const kind = await finishBatch(db, job);
     const due = kind === 'missing' ? await renewDueBatch(db, job) : undefined;

@@ -3,7 +3,7 @@ import type { ScoringPool } from '../pipelines/audio/scoring/scoring-pool.ts';
 import type { ScoredRecording } from '../pipelines/audio/verification.ts';
 import type { Services } from '../runtime/services.ts';
 
-/** The scoring processes of this process: started when the first recording is scored, and ended with it. */
+/** The scoring processes of this process, started when the first recording is scored. */
 export interface LazyScoring {
   /** @throws AudioRefusal */
   score(request: ScoringRequest, signal: AbortSignal): Promise<ScoredRecording>;

@@ -25,7 +25,7 @@ import { listFeedArrivals, nameOfFeed } from '../pipelines/intake/feed-arrivals.
 import { publishNight } from '../pipelines/caches/night/night-publishing.ts';
 import { collectGarbage } from '../pipelines/caches/store/artefact-check.ts';
 
-/** What the jobs of a night work with. */
+/** Settings and services of the jobs of a night. */
 export type NightServices = Pick<Services, 'config' | 'db' | 'database'> & {
   readonly queues: Queues;
   readonly store: ArtefactStore;
@@ -35,14 +35,18 @@ export type NightServices = Pick<Services, 'config' | 'db' | 'database'> & {
 export function nightHandlers(
   services: NightServices,
 ): Pick<Handlers, 'open-night' | 'build-artefact' | 'publish-night'> {
-  return { 'open-night': open(services), 'build-artefact': build(services), 'publish-night': publish(services) };
+  return {
+    'open-night': nightOpener(services),
+    'build-artefact': artefactBuilder(services),
+    'publish-night': nightPublisher(services),
+  };
 }
 
 /**
- * A night as its steps, from the request to the report: its builds are jobs of their own, which any worker runs while this one
- * holds the snapshot, and the job that follows the last of them publishes them with the report.
+ * The steps of a night. Its builds are jobs of their own, which any worker runs while this job holds the snapshot; the job
+ * after the last of them publishes them with the report.
  */
-function open(services: NightServices): Handler<'open-night'> {
+function nightOpener(services: NightServices): Handler<'open-night'> {
   const { config, db, database, queues, store } = services;
   return async ({ runId }, { log, signal, onFailure }) => {
     onFailure((failure) => failNight(db, { runId, ...failure }));
@@ -73,7 +77,7 @@ async function prepareNight({ config, db }: NightServices, evaluatedAt: Date, lo
       'labels age, though the complaint feed is away',
     );
   log.info({ evaluatedAt, ...(await scoreRanges(db, evaluatedAt)) }, 'ranges at risk are found');
-  // Housekeeping: what the night publishes carries its own end, so no failure here may cost it.
+  // Published rows carry their own end, so a failure of the housekeeping does not stop the night.
   const housekeep = async () => {
     log.info({ evaluatedAt, ...(await expireLetters(db, evaluatedAt)) }, 'letters are expired');
     const destroyed = await destroyOldDocuments(db, { retentionDays: config.letterRetentionDays, at: new Date() });
@@ -95,13 +99,13 @@ async function prepareNight({ config, db }: NightServices, evaluatedAt: Date, lo
   );
 }
 
-function build({ config, db, database, store }: NightServices): Handler<'build-artefact'> {
+function artefactBuilder({ config, db, database, store }: NightServices): Handler<'build-artefact'> {
   return ({ buildId }, { signal, log, onFailure }) =>
     runNightBuild({ db, databaseUrl: database.url, store, settings: config, buildId, onFailure, signal, log });
 }
 
-/** Publishes what was built with its report, or queues the night again where its snapshot was lost; then removes what nothing needs. */
-function publish({ config, db, queues, store }: NightServices): Handler<'publish-night'> {
+/** Publishes the builds with their report, or queues the night again if its snapshot was lost; then removes unneeded files. */
+function nightPublisher({ config, db, queues, store }: NightServices): Handler<'publish-night'> {
   return async ({ runId, generation }, { log }) => {
     const lateFeeds = (await listFeedArrivals(db, config, new Date())).filter(({ late }) => late);
     if (lateFeeds.length > 0) log.warn({ runId, lateFeeds: lateFeeds.map(nameOfFeed) }, 'feeds have stopped coming');
@@ -121,7 +125,7 @@ function publish({ config, db, queues, store }: NightServices): Handler<'publish
     if (result.kind === 'reopen') await enqueueNight(queues, { runId });
     if (result.kind === 'published')
       log.info({ runId, outcome: result.report.outcome, ...result.report.counts }, 'the night is published');
-    await sweepUnfinishedFiles(db, store); // what killed workers left
+    await sweepUnfinishedFiles(db, store); // of killed workers
     if (result.kind === 'published')
       await collectGarbage({ db, store, versionsKept: config.versionsKept, dryRun: false });
     return { kind: result.kind };

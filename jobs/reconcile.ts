@@ -2,7 +2,7 @@ import { failNight } from '../pipelines/caches/night/night-opening.ts';
 import { failProof } from '../pipelines/branding/proof/number-proof.ts';
 import { failOperation, readOperation } from '../pipelines/branding/operation.ts';
 import { failFeedLoad } from '../pipelines/intake/feed-load.ts';
-import { ERRORS, type ErrorCode } from '../runtime/errors.ts';
+import { ERRORS, type ErrorCode, type Failure } from '../runtime/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { queryRow, queryRows, type Pool } from '../runtime/postgres.ts';
 import { sql } from '../sql/sql.ts';
@@ -14,9 +14,10 @@ import {
   enqueueNightFlow,
   enqueueProof,
   jobIds,
-  lives,
+  isLive,
   restoreBatch,
 } from './queues/enqueue.ts';
+import type { QueueName } from './queues/queues.ts';
 
 export interface ReconcileOptions {
   readonly db: Pool;
@@ -24,11 +25,11 @@ export interface ReconcileOptions {
   readonly log: Log;
 }
 
-/** What a comparison has put right. */
+/** The corrections of a comparison. */
 export interface Reconciled {
   /** Loads, branding operations, proofs of numbers, nights, publications and batches of recordings that were queued again. */
   enqueued: number;
-  /** Loads, branding operations, proofs of numbers, nights and builds whose job was given up after crashes, and that have failed now. */
+  /** Loads, branding operations, proofs of numbers, nights and builds that are recorded as failed because their worker crashed too often. */
   lost: number;
 }
 
@@ -40,19 +41,19 @@ interface OpenNight {
 }
 
 /**
- * Compares the work that is due in PostgreSQL with the queues, which may have been emptied, and puts the queues right:
- * what has no living job is queued again; what has used up its crashes, so that no handler could record the end, fails.
+ * Compares the work that is due in PostgreSQL with the queues, which may have been emptied, and corrects the difference:
+ * work without a live job is queued again; work whose job exceeded its crash budget, so that no handler recorded the end, fails.
  */
 export async function reconcile(options: ReconcileOptions): Promise<Reconciled> {
   const done: Reconciled = { enqueued: 0, lost: 0 };
   for (const { loadId } of await queryRows<{ loadId: number }>(options.db, sql('jobs/list_due_feed_loads'))) {
-    await reconcileFeedLoad(options, loadId, done);
+    await reconcileJob(options, feedLoadJob(options, loadId), done);
   }
   for (const { operationId } of await queryRows<{ operationId: number }>(options.db, sql('jobs/list_due_branding'))) {
-    await reconcileBranding(options, operationId, done);
+    await reconcileJob(options, brandingJob(options, operationId), done);
   }
   for (const { proofId } of await queryRows<{ proofId: number }>(options.db, sql('jobs/list_due_proofs'), [null])) {
-    await reconcileProof(options, proofId, done);
+    await reconcileJob(options, proofJob(options, proofId), done);
   }
   for (const night of await queryRows<OpenNight>(options.db, sql('jobs/list_open_nights'), [null])) {
     await reconcileNight(options, night, done);
@@ -63,67 +64,82 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciled> 
   )) {
     if (await restoreBatch(options.queues, options.db, { batchId, generation })) done.enqueued += 1;
   }
-  if (done.enqueued + done.lost > 0) options.log.info(done, 'the queues were behind the database and are put right');
+  if (done.enqueued + done.lost > 0) options.log.info(done, 'the queues were behind the database and are corrected');
   return done;
 }
 
-async function reconcileFeedLoad({ db, queues }: ReconcileOptions, loadId: number, done: Reconciled): Promise<void> {
-  const jobId = jobIds.feedLoad(loadId);
-  if (lives(await queues.state('feeds', jobId))) return;
-  // The load may have ended between the two reads: the row is written before the job ends.
-  if ((await queryRow(db, sql('jobs/is_feed_load_due'), [loadId])) === undefined) return;
-  if ((await queues.failure('feeds', jobId))?.byCrashes) {
-    await failFeedLoad(db, loadId, failureOf('job_lost'));
-    done.lost += 1;
-  } else if (await enqueueFeedLoad(queues, { loadId })) done.enqueued += 1;
+/** A job of a kind that is reconciled alone. */
+interface ReconciledJob {
+  readonly queue: QueueName;
+  readonly id: string;
+  /** Read again after the state of the job: the row is written before the job ends. */
+  isDue(): Promise<boolean>;
+  fail(failure: Failure): Promise<unknown>;
+  enqueue(): Promise<boolean>;
 }
 
-async function reconcileBranding(
-  { db, queues }: ReconcileOptions,
-  operationId: number,
+async function reconcileJob(
+  { queues }: ReconcileOptions,
+  { queue, id, isDue, fail, enqueue }: ReconciledJob,
   done: Reconciled,
 ): Promise<void> {
-  const jobId = jobIds.branding(operationId);
-  if (lives(await queues.state('branding', jobId))) return;
-  // The operation may have ended between the two reads: its result is written before the job ends.
-  if ((await readOperation(db, operationId)).state !== 'queued') return;
-  if ((await queues.failure('branding', jobId))?.byCrashes) {
-    await failOperation(db, operationId, failureOf('job_lost'));
+  if (isLive(await queues.state(queue, id)) || !(await isDue())) return;
+  if ((await queues.failure(queue, id))?.byCrashes) {
+    await fail(failureWithCode('job_lost'));
     done.lost += 1;
-  } else if (await enqueueBranding(queues, { operationId })) done.enqueued += 1;
+  } else if (await enqueue()) done.enqueued += 1;
 }
 
-async function reconcileProof({ db, queues }: ReconcileOptions, proofId: number, done: Reconciled): Promise<void> {
-  const jobId = jobIds.proof(proofId);
-  if (lives(await queues.state('branding', jobId))) return;
-  // Its calls may have been placed between the two reads.
-  if ((await queryRow(db, sql('jobs/list_due_proofs'), [proofId])) === undefined) return;
-  if ((await queues.failure('branding', jobId))?.byCrashes) {
-    await failProof(db, proofId, { ...failureOf('job_lost'), actor: 'reconciler' });
-    done.lost += 1;
-  } else if (await enqueueProof(queues, { proofId })) done.enqueued += 1;
+function feedLoadJob({ db, queues }: ReconcileOptions, loadId: number): ReconciledJob {
+  return {
+    queue: 'feeds',
+    id: jobIds.feedLoad(loadId),
+    isDue: async () => (await queryRow(db, sql('jobs/is_feed_load_due'), [loadId])) !== undefined,
+    fail: (failure) => failFeedLoad(db, loadId, failure),
+    enqueue: () => enqueueFeedLoad(queues, { loadId }),
+  };
 }
 
-/** A night lives while it is opened and held, or while its publication waits for the builds. */
+function brandingJob({ db, queues }: ReconcileOptions, operationId: number): ReconciledJob {
+  return {
+    queue: 'branding',
+    id: jobIds.branding(operationId),
+    isDue: async () => (await readOperation(db, operationId)).state === 'queued',
+    fail: (failure) => failOperation(db, operationId, failure),
+    enqueue: () => enqueueBranding(queues, { operationId }),
+  };
+}
+
+function proofJob({ db, queues }: ReconcileOptions, proofId: number): ReconciledJob {
+  return {
+    queue: 'branding',
+    id: jobIds.proof(proofId),
+    isDue: async () => (await queryRow(db, sql('jobs/list_due_proofs'), [proofId])) !== undefined,
+    fail: (failure) => failProof(db, proofId, { ...failure, actor: 'reconciler' }),
+    enqueue: () => enqueueProof(queues, { proofId }),
+  };
+}
+
+/** A night is live while its opener runs, or while its publication waits for the builds. */
 async function reconcileNight(options: ReconcileOptions, night: OpenNight, done: Reconciled): Promise<void> {
   const { db, queues } = options;
   const nightJob = jobIds.night(night.runId);
   const publicationJob = publicationOf(night);
-  const opening = lives(await queues.state('nights', nightJob));
+  const opening = isLive(await queues.state('nights', nightJob));
   const publication = await queues.state('publications', publicationJob);
   await failLostBuilds(options, night, done);
-  if (lives(publication)) return;
+  if (isLive(publication)) return;
   const now = await queryRow<OpenNight>(db, sql('jobs/list_open_nights'), [night.runId]);
   if (now === undefined || now.generation !== night.generation) return;
   if (opening) return restoreFlow(options, { night, now, publication }, done);
   const failures = [await queues.failure('nights', nightJob), await queues.failure('publications', publicationJob)];
   if (failures.some((failure) => failure?.byCrashes)) {
-    await failNight(db, { runId: night.runId, ...failureOf('job_lost') });
+    await failNight(db, { runId: night.runId, ...failureWithCode('job_lost') });
     done.lost += 1;
   } else if (await enqueueNight(queues, { runId: night.runId })) done.enqueued += 1;
 }
 
-/** The opener records the builds before it queues them. If they were recorded before the last look, their jobs are gone. */
+/** The opener records the builds before it queues them: if both reads found the builds, their jobs are lost. */
 async function restoreFlow(
   { queues }: ReconcileOptions,
   { night, now, publication }: { night: OpenNight; now: OpenNight; publication: JobState },
@@ -134,17 +150,17 @@ async function restoreFlow(
     done.enqueued += 1;
 }
 
-/** The opener waits for an outcome of every build, which a build that was given up after crashes cannot record itself. */
+/** Records the failure of builds whose worker crashed too often, since the opener waits for an outcome of every build. */
 async function failLostBuilds({ db, queues }: ReconcileOptions, night: OpenNight, done: Reconciled): Promise<void> {
   for (const buildId of night.openBuildIds) {
     if (!(await queues.failure('builds', jobIds.build(buildId)))?.byCrashes) continue;
-    const { code, reason } = failureOf('build_lost');
+    const { code, reason } = failureWithCode('build_lost');
     await db.query(sql('nights/record_build_failure'), [buildId, code, reason]);
     done.lost += 1;
   }
 }
 
-function failureOf(code: ErrorCode): { code: ErrorCode; reason: string } {
+function failureWithCode(code: ErrorCode): { code: ErrorCode; reason: string } {
   return { code, reason: ERRORS[code].meaning };
 }
 

@@ -6,7 +6,7 @@ import { requireMigrated } from '../sql/migrate.ts';
 import { openQueues } from './queues/backend.ts';
 import { startScheduler } from './scheduler.ts';
 
-/** The process of a scheduler: asks for the nights, keeps the queues right, watches the drop folder. */
+/** The process of a scheduler: requests the nights, reconciles the queues, watches the drop folder. */
 await runProcess('scheduler', async () => {
   const config = loadConfig();
   const services = await openServices(config, 'scheduler');

@@ -7,7 +7,6 @@ import type { Log } from '../runtime/log.ts';
 import { queryRow, type Pool } from '../runtime/postgres.ts';
 import { repeat } from '../runtime/repeat.ts';
 import { sql } from '../sql/sql.ts';
-import { keepAudioRetention } from './audio-retention.ts';
 import type { Queues } from './queues/backend.ts';
 import { brandingInbox } from './drop-folder/branding-drop.ts';
 import { watchDropFolder } from './drop-folder/drop-folder.ts';
@@ -15,19 +14,21 @@ import { enqueueNight } from './queues/enqueue.ts';
 import { feedInboxes, type SubmitDropped } from './drop-folder/feed-drop.ts';
 import { reconcile } from './reconcile.ts';
 import { recordingsInbox } from './drop-folder/recordings-drop.ts';
+import { AudioStore } from '../pipelines/audio/store/audio-store.ts';
+import { runRetention } from '../pipelines/audio/batches/retention.ts';
 
 export interface SchedulerOptions {
   readonly config: Config;
   readonly db: Pool;
   readonly queues: Queues;
   readonly log: Log;
-  /** Hands a file of the drop folder to the intake. */
+  /** Submits a file of the drop folder to the intake. */
   readonly submit: SubmitDropped;
   /** Default: the system's. */
   readonly clock?: () => Date;
 }
 
-/** A scheduler that runs. */
+/** A running scheduler. */
 export interface Scheduler {
   stop(): Promise<void>;
 }
@@ -36,14 +37,14 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 /**
- * Starts the clock of the nights, the reconciler, the watcher of the drop folder and the retention of audio. Any number of schedulers may run:
- * the database lets each night, load and dropped file happen once.
+ * Starts the clock of the nights, the reconciler, the watcher of the drop folder and the retention of audio. Any number of
+ * schedulers may run: the database makes sure that each night, load and dropped file happens once.
  * @throws ServiceError `setting_invalid` if the schedule is not a cron expression
  */
 export async function startScheduler(options: SchedulerOptions): Promise<Scheduler> {
   const { config, db, queues, log, submit, clock = () => new Date() } = options;
   requireSchedule(config.nightSchedule);
-  const onError = (error: unknown): void => log.error({ err: error }, 'the scheduler met an error and goes on');
+  const onError = (error: unknown): void => log.error({ err: error }, 'an error of the scheduler; it continues');
   const catchUp = () => catchUpNight({ config, db, queues, log, clock });
   const task = createTask(config.nightSchedule, () => catchUp().catch(onError), {
     timezone: 'UTC',
@@ -57,7 +58,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
     recordingsInbox({ config, db, queues, log, signal: stopping.signal }),
   ];
   const loops = [
-    // A tick that the timer missed, for a sleeping machine or a database that was away, is made up for here.
+    // Catches up on a tick that was missed because the machine slept or the database was unavailable.
     repeat({
       seconds: config.reconcileSeconds,
       work: () =>
@@ -71,7 +72,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Schedul
   ];
   return {
     async stop() {
-      stopping.abort(new ServiceError('interrupted', { operation: 'hand recordings in' }));
+      stopping.abort(new ServiceError('interrupted', { operation: 'submit recordings' }));
       await task.destroy();
       await Promise.all(loops.map((loop) => loop.stop()));
     },
@@ -84,12 +85,12 @@ export type CatchUpOptions = Pick<SchedulerOptions, 'db' | 'queues' | 'log'> & {
 };
 
 /**
- * Asks for the night of the last tick, if that lies within the hours of catching up and nobody has asked for it: at the
- * tick itself, and later if the tick was missed. Returns the id of the run that it made.
+ * Requests the night of the last tick, if that lies within the catch-up hours and the night is not requested yet: at the
+ * tick itself, or later if the tick was missed. Returns the id of the new run.
  */
 export async function catchUpNight({ config, db, queues, log, clock }: CatchUpOptions): Promise<number | undefined> {
   const now = clock();
-  // At the tick the timer may fire some milliseconds late, so that one minute is always looked back.
+  // The timer may fire some milliseconds late, so at least one minute is looked back.
   const since = new Date(now.getTime() - Math.max(config.nightCatchUpHours * hourMs, minuteMs));
   const tick = lastTick(config.nightSchedule, { now, since });
   if (tick === undefined) return undefined;
@@ -104,15 +105,15 @@ export async function catchUpNight({ config, db, queues, log, clock }: CatchUpOp
     evaluatedAt: null,
     requestedBy: 'scheduler',
   });
-  if (runId === undefined) return undefined; // another scheduler was faster
+  if (runId === undefined) return undefined; // another scheduler has requested it
   log.info({ runId, nightDate, lateSeconds: Math.round((now.getTime() - tick.getTime()) / 1000) }, 'the night is due');
   await enqueueNight(queues, { runId });
   return runId;
 }
 
 /**
- * The last tick of a schedule that is not after `now` and not before `since`, or undefined. node-cron gives future ticks
- * only; asking its own parser minute by minute keeps the two from ever disagreeing (7 days took 70 ms).
+ * The last tick of a schedule from `since` to `now`, or undefined. node-cron gives future ticks only; its own matcher, asked
+ * minute by minute, always agrees with the timer (7 days took 70 ms).
  */
 export function lastTick(schedule: string, { now, since }: { now: Date; since: Date }): Date | undefined {
   const task = createTask(schedule, () => {}, { timezone: 'UTC' });
@@ -141,5 +142,29 @@ function requireSchedule(schedule: string): void {
     object: schedule,
     problem: 'NIGHT_SCHEDULE is not a cron expression.',
     hint: 'Five fields: minute, hour, day, month, weekday; for example `0 1 * * *`.',
+  });
+}
+
+/** Seconds between two runs; the retention is in days. */
+const retentionEverySeconds = 3600;
+
+/** Settings and services of the retention of audio. */
+export interface AudioRetentionOptions {
+  readonly config: Pick<Config, 'audioDir' | 'audioRetentionDays'>;
+  readonly db: Pool;
+  readonly log: Log;
+  readonly clock: () => Date;
+}
+
+/** Deletes stored audio after its retention time, every hour. Not part of a night, which a failure here would stop. */
+export function keepAudioRetention({ config, db, log, clock }: AudioRetentionOptions): { stop(): Promise<void> } {
+  const store = new AudioStore(config.audioDir);
+  return repeat({
+    seconds: retentionEverySeconds,
+    work: async () => {
+      const end = await runRetention({ db, store }, { retentionDays: config.audioRetentionDays, at: clock() });
+      if (end.deleted + end.swept + end.cancelled > 0) log.info(end, 'stored audio past its retention time is deleted');
+    },
+    onError: (error) => log.error({ err: error }, 'stored audio could not be deleted; the next run tries again'),
   });
 }

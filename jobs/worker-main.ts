@@ -18,7 +18,7 @@ await runProcess('worker', async () => {
   const services = await openServices(config, 'worker');
   const stopping = stopSignal(services.log);
   await requireMigrated(services.db);
-  await Promise.all([openVault(config), readTrustRoots(config)]); // a wrong setting is told now, and not by a letter
+  await Promise.all([openVault(config), readTrustRoots(config)]); // a wrong setting fails now, not at the first letter
   await sweepUnfinishedFiles(services.db, openArtefactStore(config));
   await sweepUnfinished(config.feedDir);
   const queues = await openQueues(config, services.database.url, services.log);
@@ -31,7 +31,7 @@ await runProcess('worker', async () => {
   });
   services.log.info({ queues: queues.kind }, 'the worker runs');
   await untilAborted(stopping);
-  // A job that did not heed its signal, such as one on a connection that fell silent, must not keep the process.
+  // A job that does not react to its signal, such as one on a silent connection, must not keep the process running.
   if (!(await worker.stop())) return services.database.release();
   await scoring.close();
   await queues.close();

@@ -14,24 +14,24 @@ import { startWorkers, type ActiveJob, type RunningWorkers, type WorkerRequest }
 import { parsePayload, QUEUES, queueNames, type JobName, type Payloads, type QueueName } from './queues/queues.ts';
 import { within } from '../runtime/repeat.ts';
 
-/** What a handler is given beside its payload. */
+/** The second argument of a handler. */
 export interface JobContext {
   /**
-   * Fires when the process must stop and the grace is over, or when another worker has taken the job because this one
-   * could not show that it lives. A handler ends soon after, by throwing; what it did is done again.
+   * Fires when the process must stop and the grace period is over, or when another worker has taken the job because this one
+   * did not renew its lock. A handler must then throw soon; its work is done again.
    */
   readonly signal: AbortSignal;
   /** Carries queue, job id and attempt. */
   readonly log: Log;
-  /** 1 for the first try. A try that crashed or was interrupted is not counted. */
+  /** 1 for the first attempt. Attempts that crashed or were interrupted do not count. */
   readonly attempt: number;
-  /** Names what records in PostgreSQL that the job has failed for good. The worker calls it, before the queue learns of it. */
+  /** Sets the function that records the final failure of the job in PostgreSQL. The worker calls it before the job fails in the queue. */
   onFailure(record: (failure: Failure) => Promise<unknown>): void;
-  /** Reports how far the job is: a percentage, or an object. Never fails. */
+  /** Reports progress: a percentage, or an object. Never fails. */
   updateProgress(progress: number | Record<string, unknown>): Promise<void>;
 }
 
-/** What is done for one job. Safe to run twice; never blocks the event loop. The result must be JSON. */
+/** Runs one job. Safe to run twice; never blocks the event loop. The result must be JSON. */
 export type Handler<Name extends JobName> = (payload: Payloads[Name], context: JobContext) => Promise<unknown>;
 
 /** A handler for every job of the table. */
@@ -42,16 +42,16 @@ export interface WorkerOptions {
   readonly databaseUrl: string;
   readonly log: Log;
   readonly handlers: Partial<Handlers>;
-  /** Queues to work on. Default: those that have a handler. */
+  /** Default: the queues that have a handler. */
   readonly queues?: readonly QueueName[];
 }
 
-/** A worker that runs. */
+/** A running worker. */
 export interface Worker {
   /**
-   * Stops: no further job is fetched; those in hand have `graceSeconds` to end; then their signal fires and they go back
-   * to their queue, where another worker finds them at once. False if a handler did not heed its signal: its job is
-   * found as crashed when its lock has run out.
+   * Stops: no further job is fetched; active jobs have `graceSeconds` to end; then their signal fires and they return
+   * to their queue, where another worker finds them at once. False if a handler did not react to its signal: its job counts
+   * as crashed when its lock expires.
    */
   stop(graceSeconds?: number): Promise<boolean>;
 }
@@ -62,28 +62,28 @@ const abortSecondsMax = 5;
 /**
  * Starts one BullMQ worker a queue and runs the handlers.
  *
- * Two budgets: an error that a second try cannot cure, by the closed list, fails the job at once; any other is tried
- * `jobAttemptsMax` times. A crash of the process is noticed when the lock of the job has run out, and the job survives
+ * Two budgets: an error that is final by the closed list fails the job at once; any other error fails it after
+ * `jobAttemptsMax` attempts. A crash of the process is noticed when the lock of the job expires, and a job survives
  * `jobCrashesMax` of them. A handler that blocks the event loop for longer than the lock looks like a crash: another
- * worker does the job a second time. A job that is interrupted, or that another worker has taken, has not failed.
+ * worker runs the job a second time. A job that is interrupted, or that another worker has taken, has not failed.
  * @throws ServiceError `redis_unavailable`, `redis_unsafe`, `database_unavailable`, `database_unsuitable`
  */
 export async function startWorker({ config, databaseUrl, log, handlers, queues }: WorkerOptions): Promise<Worker> {
   const stopping = new AbortController();
-  const inHand = new Map<string, AbortController>();
+  const active = new Map<string, AbortController>();
   const reportError = makeErrorReporter(log);
   const requests = (queues ?? queuesOf(handlers)).map((queue): WorkerRequest => ({
     queue,
-    process: (job, token) => runJob({ job, token, queue, handlers, log, stopping: stopping.signal, inHand }),
+    process: (job, token) => runJob({ job, token, queue, handlers, log, stopping: stopping.signal, active }),
     onError: (error) => reportError(queue, error),
     onFailed: (job, error) => reportFailure(log, queue, job, error),
     onLocksLost: (ids) =>
-      ids.forEach((id) => inHand.get(`${queue}/${id}`)?.abort(interrupted('Another worker has taken the job.'))),
+      ids.forEach((id) => active.get(`${queue}/${id}`)?.abort(jobInterrupted('Another worker has taken the job.'))),
     onStalled: (jobId) => log.warn({ queue, jobId }, 'the worker of this job crashed; it is run again'),
   }));
   const workers = await startWorkers(config, databaseUrl, requests);
   return {
-    stop: (graceSeconds = config.shutdownGraceSeconds) => stopWorkers({ workers, stopping, inHand, log, graceSeconds }),
+    stop: (graceSeconds = config.shutdownGraceSeconds) => stopWorkers({ workers, stopping, active, log, graceSeconds }),
   };
 }
 
@@ -98,25 +98,25 @@ interface Run {
   readonly handlers: Partial<Handlers>;
   readonly log: Log;
   readonly stopping: AbortSignal;
-  readonly inHand: Map<string, AbortController>;
+  readonly active: Map<string, AbortController>;
 }
 
 async function runJob(run: Run): Promise<unknown> {
-  const { job, queue, stopping, inHand } = run;
+  const { job, queue, stopping, active } = run;
   const key = `${queue}/${job.id}`;
   const lost = new AbortController();
-  inHand.set(key, lost);
+  active.set(key, lost);
   let recordFailure: Parameters<JobContext['onFailure']>[0] = async () => undefined;
   const onFailure: JobContext['onFailure'] = (record) => (recordFailure = record);
   try {
     return await callHandler(run, { signal: AbortSignal.any([stopping, lost.signal]), onFailure });
   } catch (error) {
-    if (lost.signal.aborted) throw new WaitingError(); // it is another worker's job now, and not ours to move
+    if (lost.signal.aborted) throw new WaitingError(); // another worker owns the job now
     if (stopping.aborted) return await putBack(run);
     if (isFinalFailure(error, attemptOf(job) >= (job.opts.attempts ?? 1))) await recordFailure(failureOf(error));
     throw endsRetries(error) ? Object.assign(new UnrecoverableError(failureText(error)), { cause: error }) : error;
   } finally {
-    if (inHand.get(key) === lost) inHand.delete(key);
+    if (active.get(key) === lost) active.delete(key);
   }
 }
 
@@ -148,7 +148,7 @@ function callHandler(
   });
 }
 
-/** Gives an interrupted job back to its queue: neither failed nor lost, and no try is used up. */
+/** Returns an interrupted job to its queue without counting an attempt. */
 async function putBack({ job, queue, token, log }: Run): Promise<never> {
   await job.moveToWait(token);
   log.info({ queue, jobId: job.id }, 'the job was interrupted and is back in its queue');
@@ -159,7 +159,7 @@ function endsRetries(error: unknown): boolean {
   return isServiceError(error) && !error.facts.retry;
 }
 
-/** The code before the message, since a queue keeps nothing else of an error. */
+/** Code and message: the queue stores only a text. */
 function failureText(error: unknown): string {
   return `${errorCodeOf(error)}: ${errorMessageOf(error)}`;
 }
@@ -168,41 +168,41 @@ function reportFailure(log: Log, queue: QueueName, job: ActiveJob | undefined, e
   const ended = job === undefined || job.finishedOn !== undefined;
   const facts = { queue, jobId: job?.id, attempt: job?.attemptsMade, err: error };
   if (ended) log.error(facts, 'the job failed');
-  else log.warn(facts, 'a try of the job failed; it is tried again');
+  else log.warn(facts, 'an attempt of the job failed; it is tried again');
 }
 
-/** Logs errors of the backend, the same one of a queue once in ten seconds: a backend that is away repeats itself. */
+/** Logs errors of the backend, the same error of a queue once in ten seconds at most. */
 function makeErrorReporter(log: Log): (queue: QueueName, error: Error) => void {
   const quietMs = 10_000;
-  const told = new Map<string, number>();
+  const lastLogged = new Map<string, number>();
   return (queue, error) => {
     const key = `${queue} ${error.message}`;
-    if (Date.now() - (told.get(key) ?? -Infinity) < quietMs) return;
-    if (told.size > 100) told.clear();
-    told.set(key, Date.now());
-    log.warn({ queue, err: error }, 'the worker met an error of its backend and goes on');
+    if (Date.now() - (lastLogged.get(key) ?? -Infinity) < quietMs) return;
+    if (lastLogged.size > 100) lastLogged.clear();
+    lastLogged.set(key, Date.now());
+    log.warn({ queue, err: error }, 'an error of the backend; the worker continues');
   };
 }
 
 interface Stop {
   readonly workers: RunningWorkers;
   readonly stopping: AbortController;
-  readonly inHand: Map<string, AbortController>;
+  readonly active: Map<string, AbortController>;
   readonly log: Log;
   readonly graceSeconds: number;
 }
 
-async function stopWorkers({ workers, stopping, inHand, log, graceSeconds }: Stop): Promise<boolean> {
+async function stopWorkers({ workers, stopping, active, log, graceSeconds }: Stop): Promise<boolean> {
   const closed = workers.close().then(() => true);
   if (await within(graceSeconds * 1000, closed)) return true;
-  if (inHand.size > 0)
-    log.info({ jobs: [...inHand.keys()] }, 'the grace is over; jobs in hand go back to their queues');
-  stopping.abort(interrupted('The process was asked to stop.'));
+  if (active.size > 0)
+    log.info({ jobs: [...active.keys()] }, 'the grace period is over; active jobs return to their queues');
+  stopping.abort(jobInterrupted('The process was asked to stop.'));
   if (await within(abortSecondsMax * 1000, closed)) return true;
-  log.warn({ jobs: [...inHand.keys()] }, 'jobs did not heed their signal; they are found as crashed later');
+  log.warn({ jobs: [...active.keys()] }, 'jobs did not react to their signal; they will count as crashed');
   return false;
 }
 
-function interrupted(problem: string): ServiceError {
+function jobInterrupted(problem: string): ServiceError {
   return new ServiceError('interrupted', { operation: 'run job', problem });
 }

@@ -497,7 +497,12 @@ export function errorMessageOf(value: unknown): string {
   return value instanceof Error ? value.message : String(value);
 }
 
-/** True if a job that threw this is not tried again: an error that a retry cannot cure, or the last attempt. */
+/** True for an error of node:zlib: the data is damaged. */
+export function isZlibError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
+}
+
+/** True if a job that threw this is not tried again: the error is final, or this was the last attempt. */
 export function isFinalFailure(error: unknown, lastAttempt: boolean): boolean {
   if (isServiceError(error, 'interrupted')) return false;
   return lastAttempt || (isServiceError(error) && !error.facts.retry);
@@ -509,7 +514,7 @@ export interface Failure {
   readonly reason: string;
 }
 
-/** What may be shown of an error: the sentence of a named one, of others only where to look. */
+/** The failure to show for an error: the sentence of a ServiceError; for others, where to look. */
 export function failureOf(error: unknown): Failure {
   const reason = isServiceError(error) ? error.problem : 'An unexpected fault; the log of the worker has it.';
   return { code: errorCodeOf(error), reason };

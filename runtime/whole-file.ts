@@ -91,3 +91,8 @@ async function makeDirectory(directory: string, durable: boolean): Promise<void>
     if (made === resolve(first) || made === dirname(made)) return;
   }
 }
+
+/** Writes all bytes at the current position of a file; one call of `write` may write fewer. */
+export async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
+}

@@ -20,13 +20,13 @@ import {
   isOffered,
   openInbox,
   requesterOf,
-  sightOfFile,
+  observeFile,
   type DropResult,
   type Inbox,
   type InboxDefinition,
-  type Sight,
+  type Observation,
 } from './inbox.ts';
-import type { TakenEntry } from './put-away.ts';
+import type { TakenEntry } from './taken-entry.ts';
 import {
   formName,
   formOperation,
@@ -35,10 +35,10 @@ import {
   requestFilesOf,
   requestNames,
 } from './dropped-request.ts';
-import { replaceFile, statOrUndefined } from './put-away.ts';
+import { replaceFile, statOrUndefined } from './taken-entry.ts';
 import { formatCsvField } from '../../pipelines/rows/csv-field.ts';
 
-/** What the inbox of branding requests works with. */
+/** Settings and services of the inbox of branding requests. */
 export interface BrandingInboxOptions {
   readonly config: Pick<
     Config,
@@ -47,34 +47,34 @@ export interface BrandingInboxOptions {
   readonly db: Pool;
   readonly queues: Queues;
   readonly log: Log;
-  /** Asked at each submission, so that a service without requests makes no master key. */
+  /** Called for each submission, so that a service without requests makes no master key. */
   readonly openVault: () => Promise<Vault>;
 }
 
-/** Seconds after which a folder that has no request.json is rejected: somebody may copy its files by hand, one by one. */
+/** Seconds after which a folder without request.json is rejected: its files may be copied one by one. */
 const incompleteSeconds = 600;
 
 /**
  * The inbox of branding requests: a folder with `request.json`, and at most one letter and one CSV of numbers. When its
- * operation has ended it lies in `done/` or `rejected/` with `result.json` and `numbers.result.csv` in it. Letter and CSV
- * are removed then: they are kept sealed in the database. A request for the form of a letter is answered at once with `letter-form.pdf`.
+ * operation has ended, it is moved to `done/` or `rejected/` with `result.json` and `numbers.result.csv`. Letter and CSV
+ * are then removed: the database has them, sealed. A request for a letter form is answered at once with `letter-form.pdf`.
  */
 export function brandingInbox(options: BrandingInboxOptions): Inbox {
   const { config, log } = options;
   const definition: InboxDefinition<Operation | BrandingDropResult, BrandingDropResult> = {
     name: 'branding',
     answersInside: true,
-    sight: (path) => sightOfFolder(path, config),
+    observe: (path) => observeRequestFolder(path, config),
     find: findOperation,
-    submit: (entry) => submit(options, entry),
+    submit: (entry) => submitRequest(options, entry),
     end: async (client, entry, job) => {
       if ('schema' in job) return job;
       if (job.state === 'queued') return undefined;
-      await writeRows(client, entry, job);
-      return resultOf(entry, job);
+      await writeNumberRows(client, entry, job);
+      return brandingResult(entry, job);
     },
     refuse: (entry, { code, problem, hint = '' }) => ({
-      ...emptyResult(entry),
+      ...emptyBrandingResult(entry),
       failure: { code, reason: problem, hint },
     }),
     clear: async ({ path }, { operationId, failure }) => {
@@ -84,30 +84,30 @@ export function brandingInbox(options: BrandingInboxOptions): Inbox {
   return openInbox(definition, { dropDir: config.dropDir, log });
 }
 
-async function sightOfFolder(path: string, config: BrandingInboxOptions['config']): Promise<Sight | null> {
+async function observeRequestFolder(path: string, config: BrandingInboxOptions['config']): Promise<Observation | null> {
   const folder = await statOrUndefined(path);
-  if (folder === undefined || !folder.isDirectory()) return sightOfFile(path, config);
+  if (folder === undefined || !folder.isDirectory()) return observeFile(path, config);
   const names = requestFilesOf(await readdir(path));
   if (!names.every(isOffered)) return null;
   const files = await Promise.all(
     names
       .toSorted()
       .slice(0, requestFilesMax + 1)
-      .map((name) => sightOfFile(join(path, name), config)),
+      .map((name) => observeFile(join(path, name), config)),
   );
   const complete = names.includes(requestNames.request);
   return {
-    seen: JSON.stringify([
+    fingerprint: JSON.stringify([
       folder.ino,
       names.toSorted().slice(0, requestFilesMax + 1),
       names.length,
-      files.map((file) => file?.seen ?? null),
+      files.map((file) => file?.fingerprint ?? null),
     ]),
     settleSeconds: complete ? config.dropSettleSeconds : Math.max(config.dropSettleSeconds, incompleteSeconds),
   };
 }
 
-/** What `result.json` says. Of a request that was refused at once there is no operation. */
+/** The content of `result.json`. A request that is refused at once has no operation. */
 interface BrandingDropResult extends DropResult {
   readonly schema: 'caller-trust/branding-drop-result/1';
   /** Of the taken folder; kept with the operation as `drop folder <id>`. */
@@ -118,12 +118,12 @@ interface BrandingDropResult extends DropResult {
   readonly operation: OperationKind | typeof formOperation | null;
   readonly owner: string | null;
   readonly key: string | null;
-  /** Why nothing was made of the request. */
+  /** Why the request had no effect. */
   readonly failure: { readonly code: string; readonly reason: string; readonly hint: string } | null;
   readonly brand: OperationResult['brand'] | null;
   readonly letter: OperationResult['letter'];
   readonly numbers: OperationResult['numbers'];
-  /** The form that was issued, where nothing else was asked for. */
+  /** The issued form, for a request for a form alone. */
   readonly form: {
     readonly formId: number;
     readonly code: string;
@@ -139,18 +139,21 @@ async function findOperation(client: Queryable, entry: TakenEntry): Promise<Oper
   return row === undefined ? undefined : readOperation(client, row.operationId);
 }
 
-/** The operation of a folder, which another folder may have asked for under the same key, or the result of a folder that asked for a form alone. */
-async function submit(options: BrandingInboxOptions, entry: TakenEntry): Promise<Operation | BrandingDropResult> {
+/** The operation of a folder (that of an earlier folder with the same key), or the result of a request for a form alone. */
+async function submitRequest(
+  options: BrandingInboxOptions,
+  entry: TakenEntry,
+): Promise<Operation | BrandingDropResult> {
   const { config, db, queues, log } = options;
   const submission = await readDroppedRequest(entry, config);
-  if (submission.kind === formOperation) return issueForm(options, entry, submission.order);
+  if (submission.kind === formOperation) return issueRequestedForm(options, entry, submission.order);
   const { operationId } = await requestBranding({ db, vault: await options.openVault(), queues, log }, submission);
   log.info({ folder: entry.name, operationId }, 'a dropped request is queued');
   return readOperation(db, operationId);
 }
 
-/** A watcher that is killed before the result is written issues another form; nobody has received the one before. */
-async function issueForm(
+/** A watcher that is killed before it writes the result issues another form the next time; nobody has received the first. */
+async function issueRequestedForm(
   { db, config }: BrandingInboxOptions,
   entry: TakenEntry,
   order: FormOrder,
@@ -161,11 +164,11 @@ async function issueForm(
   );
   await replaceFile(join(entry.path, formName), (append) => append(file));
   const form = { formId, code, sha256, numbers: content.phones.length, validUntil, file: formName };
-  return { ...emptyResult(entry), outcome: 'accepted', operation: formOperation, owner, form };
+  return { ...emptyBrandingResult(entry), outcome: 'accepted', operation: formOperation, owner, form };
 }
 
-/** The result of a folder of which no operation was made. */
-function emptyResult({ id, name }: TakenEntry): BrandingDropResult {
+/** The result of a folder without an operation. */
+function emptyBrandingResult({ id, name }: TakenEntry): BrandingDropResult {
   return {
     schema: 'caller-trust/branding-drop-result/1',
     id,
@@ -183,12 +186,12 @@ function emptyResult({ id, name }: TakenEntry): BrandingDropResult {
   };
 }
 
-function resultOf(
+function brandingResult(
   entry: TakenEntry,
   { operationId, kind, owner, key, result, failure }: Operation,
 ): BrandingDropResult {
   return {
-    ...emptyResult(entry),
+    ...emptyBrandingResult(entry),
     outcome: result?.outcome ?? 'rejected',
     operationId,
     operation: kind,
@@ -206,8 +209,8 @@ function resultOf(
 
 const rowsPage = 10_000;
 
-/** Writes every row of the request's numbers with what became of it; nothing if there were none. */
-async function writeRows(client: Queryable, { path }: TakenEntry, { operationId }: Operation): Promise<void> {
+/** Writes the outcome of each row of the request's numbers; nothing if there are none. */
+async function writeNumberRows(client: Queryable, { path }: TakenEntry, { operationId }: Operation): Promise<void> {
   const readPage = (after: number) =>
     listOperationRows(client, operationId, { refused: false, after, limit: rowsPage });
   const first = await readPage(0);
@@ -223,7 +226,7 @@ function formatRow({ line, phone, outcome, reason }: OperationRow): string {
   return `${[String(line), phone ?? '', outcome, reason].map(formatCsvField).join(',')}\n`;
 }
 
-/** Removes letter and CSV, which the database has. Of a request that came to nothing they stay, for its sender to try again. */
+/** Removes letter and CSV, which the database has. A refused request keeps them, so that its sender can try again. */
 async function removeSealedFiles(folder: string): Promise<void> {
   const kept: readonly string[] = Object.values(requestNames);
   for (const name of await readdir(folder))

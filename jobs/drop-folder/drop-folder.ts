@@ -6,11 +6,11 @@ import type { Log } from '../../runtime/log.ts';
 import { inTransaction, queryRow, type Pool } from '../../runtime/postgres.ts';
 import { repeat } from '../../runtime/repeat.ts';
 import { sql } from '../../sql/sql.ts';
-import { statOrUndefined } from './put-away.ts';
+import { statOrUndefined } from './taken-entry.ts';
 import { isOffered, type Inbox } from './inbox.ts';
-import type { TakenEntry } from './put-away.ts';
+import type { TakenEntry } from './taken-entry.ts';
 
-/** What a watcher works with. */
+/** Settings and services of a watcher. */
 export interface DropFolderOptions {
   readonly config: Pick<Config, 'dropDir' | 'dropPollSeconds'>;
   readonly db: Pool;
@@ -19,21 +19,21 @@ export interface DropFolderOptions {
   readonly clock: () => Date;
 }
 
-/** A watcher that can look once, for tests and for {@link watchDropFolder}. */
+/** A watcher without its timer, for tests and for {@link watchDropFolder}. */
 export interface DropFolder {
-  look(): Promise<void>;
+  poll(): Promise<void>;
 }
 
 /**
- * Watches the drop folder: takes what has settled by a rename into `taken/`, where its inbox carries it to `done/` or
- * `rejected/`. Several watchers may share a folder, and one may be killed at any point: a taken thing is known to the
- * database by an id in its path.
+ * Watches the drop folder: moves entries that no longer change to `taken/`, from where their inbox moves them to `done/` or
+ * `rejected/`. Several watchers may share a folder, and one may be killed at any point: the database knows a taken entry
+ * by the id in its path.
  */
 export function watchDropFolder(options: DropFolderOptions): { stop(): Promise<void> } {
   const folder = openDropFolder(options);
   const loop = repeat({
     seconds: options.config.dropPollSeconds,
-    work: () => folder.look(),
+    work: () => folder.poll(),
     onError: (error) => options.log.error({ err: error }, 'the drop folder could not be read'),
   });
   return {
@@ -44,21 +44,21 @@ export function watchDropFolder(options: DropFolderOptions): { stop(): Promise<v
   };
 }
 
-/** What was seen of a thing, and since when it is unchanged. */
-interface Sighting {
-  readonly seen: string;
+/** The last observed state of an entry, and since when it is unchanged, in milliseconds since 1970. */
+interface TrackedEntry {
+  readonly fingerprint: string;
   readonly since: number;
 }
 
-/** The watcher itself, which looks when it is told to; what it has seen of things that are yet to settle is in its memory. */
+/** The watcher itself. It remembers the entries that may still be written. */
 export function openDropFolder(options: DropFolderOptions): DropFolder {
   const { config, inboxes, log } = options;
-  const sightings = new Map<string, Sighting>();
+  const tracked = new Map<string, TrackedEntry>();
   return {
-    async look() {
+    async poll() {
       await makeFolders(config.dropDir, inboxes);
       for (const inbox of inboxes) {
-        await takeSettled(options, inbox, sightings);
+        await takeSettled(options, inbox, tracked);
         for (const entry of await listTaken(config.dropDir, inbox)) {
           await advanceTaken(options, inbox, entry).catch((error: unknown) => {
             log.warn(
@@ -77,40 +77,44 @@ async function makeFolders(dropDir: string, inboxes: readonly Inbox[]): Promise<
   await Promise.all(folders.map((folder) => mkdir(join(dropDir, folder), { recursive: true })));
 }
 
-async function takeSettled(options: DropFolderOptions, inbox: Inbox, sightings: Map<string, Sighting>): Promise<void> {
+async function takeSettled(
+  options: DropFolderOptions,
+  inbox: Inbox,
+  tracked: Map<string, TrackedEntry>,
+): Promise<void> {
   const { config, log } = options;
   const folder = join(config.dropDir, inbox.name);
   const names = (await readdir(folder)).filter(isOffered);
   const present = new Set(names.map((name) => join(folder, name)));
-  for (const path of sightings.keys())
-    if (path.startsWith(join(folder, '/')) && !present.has(path)) sightings.delete(path);
+  for (const path of tracked.keys()) if (path.startsWith(join(folder, '/')) && !present.has(path)) tracked.delete(path);
   for (const name of names) {
     try {
-      if (!(await hasSettled(join(folder, name), { inbox, sightings, now: options.clock().getTime() }))) continue;
+      if (!(await hasSettled(join(folder, name), { inbox, tracked, now: options.clock().getTime() }))) continue;
       if (await take(config.dropDir, inbox, name))
         log.info({ inbox: inbox.name, file: name }, 'a dropped file was taken');
     } catch (error) {
-      log.warn({ err: error, inbox: inbox.name, file: name }, 'a dropped file could not be taken and is tried again'); // the others must not wait for it
+      log.warn({ err: error, inbox: inbox.name, file: name }, 'a dropped file could not be taken and is tried again'); // and the others are taken nevertheless
     }
   }
 }
 
 async function hasSettled(
   path: string,
-  { inbox, sightings, now }: { inbox: Inbox; sightings: Map<string, Sighting>; now: number },
+  { inbox, tracked, now }: { inbox: Inbox; tracked: Map<string, TrackedEntry>; now: number },
 ): Promise<boolean> {
-  const sight = await inbox.sight(path);
-  if (sight === null) {
-    sightings.delete(path);
+  const observation = await inbox.observe(path);
+  if (observation === null) {
+    tracked.delete(path);
     return false;
   }
-  const before = sightings.get(path);
-  const since = before !== undefined && before.seen === sight.seen ? before.since : now;
-  sightings.set(path, { seen: sight.seen, since });
-  return now - since >= sight.settleSeconds * 1000;
+  const { fingerprint, settleSeconds } = observation;
+  const before = tracked.get(path);
+  const since = before !== undefined && before.fingerprint === fingerprint ? before.since : now;
+  tracked.set(path, { fingerprint, since });
+  return now - since >= settleSeconds * 1000;
 }
 
-/** Moves a thing into a new folder of `taken/`, which only one watcher can do. */
+/** Moves an entry to a new folder of `taken/`; only one watcher succeeds. */
 async function take(dropDir: string, inbox: Inbox, name: string): Promise<boolean> {
   const claim = join(dropDir, 'taken', inbox.name, randomBytes(8).toString('hex'));
   await mkdir(claim);
@@ -137,13 +141,13 @@ async function listTaken(dropDir: string, inbox: Inbox): Promise<TakenEntry[]> {
 
 const abandonedMs = 60_000;
 
-/** Removes an empty folder of `taken/` whose watcher was killed, but not one that a living watcher has just made. */
+/** Removes an empty folder of `taken/` whose watcher was killed, but not one that a running watcher has just made. */
 async function removeAbandoned(claim: string): Promise<void> {
   const stats = await statOrUndefined(claim);
   if (stats !== undefined && Date.now() - stats.mtimeMs > abandonedMs) await rmdir(claim).catch(() => {});
 }
 
-/** One step of a taken thing, by one watcher at a time. */
+/** One step of a taken entry, by one watcher at a time. */
 async function advanceTaken({ db }: DropFolderOptions, inbox: Inbox, entry: TakenEntry): Promise<void> {
   await inTransaction(db, async (client) => {
     const lock = await queryRow<{ taken: boolean }>(client, sql('jobs/lock_dropped_file'), [entry.id]);

@@ -7,18 +7,18 @@ import { walkFolder } from '../../pipelines/audio/batches/batch-list.ts';
 import { CHANNEL_MODES } from '../../pipelines/audio/verification.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { requesterOf } from './inbox.ts';
-import { describeKind, type TakenEntry } from './put-away.ts';
+import { describeKind, type TakenEntry } from './taken-entry.ts';
 
-/** Names in a dropped folder: what its sender may write, and what the watcher answers. */
+/** Names in a dropped folder: the sender's request, and the watcher's answers. */
 export const recordingNames = { request: 'request.json', result: 'result.json', rows: 'results.csv' } as const;
 
-/** Names that are no recording: those above, and what a desktop leaves behind. */
+/** Names that are no recordings: those above, and files that desktops write. */
 const otherNames: ReadonlySet<string> = new Set([...Object.values(recordingNames), 'Thumbs.db', 'desktop.ini']);
 
 /** Bytes of request.json: its five fields have less than 1,000. */
 const requestBytesMax = 64 * 1024;
 
-/** The owner of recordings that name none: whoever runs the service. */
+/** The owner of recordings without one: the operator of the service. */
 export const defaultOwner = 'operator';
 
 const requestSchema = z.strictObject({
@@ -44,24 +44,24 @@ export async function readDroppedRecordings(entry: TakenEntry): Promise<BatchSub
   const given = { owner: defaultOwner, key: id, name, requestedBy: requesterOf(entry) };
   if (stats.isFile()) return { ...given, items: [{ path, source: name }] };
   if (!stats.isDirectory())
-    throw invalid(`It is ${describeKind(stats)}, and must be a recording or a folder of recordings.`);
-  const { channels, ...request } = await readRequest(join(path, recordingNames.request));
+    throw invalidRecordings(`It is ${describeKind(stats)}, and must be a recording or a folder of recordings.`);
+  const { channels, ...request } = await readRecordingsRequest(join(path, recordingNames.request));
   return { ...given, ...request, settings: channels === undefined ? {} : { channels }, items: recordingsIn(path) };
 }
 
-/** What request.json asks for; nothing if there is none. */
-async function readRequest(path: string): Promise<z.output<typeof requestSchema>> {
+/** The fields of request.json; none if there is no such file. */
+async function readRecordingsRequest(path: string): Promise<z.output<typeof requestSchema>> {
   const text = await readSmallFile(path);
   if (text === null) return {};
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw invalid('request.json is not JSON in UTF-8.');
+    throw invalidRecordings('request.json is not JSON in UTF-8.');
   }
   const parsed = requestSchema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw invalid(
+  throw invalidRecordings(
     `request.json: ${parsed.error.issues.map((issue) => `${issue.path.join('.') || 'request'}: ${issue.message}`).join('; ')}.`,
   );
 }
@@ -71,23 +71,23 @@ async function readSmallFile(path: string): Promise<string | null> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return null;
-      throw invalid('request.json cannot be read.');
+      throw invalidRecordings('request.json cannot be read.');
     },
   );
   if (file === null) return null;
   try {
     const stats = await file.stat();
     if (!stats.isFile() || stats.size > requestBytesMax)
-      throw invalid(`request.json is not a regular file of at most ${requestBytesMax} bytes.`);
+      throw invalidRecordings(`request.json is not a regular file of at most ${requestBytesMax} bytes.`);
     return new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile());
   } catch (error) {
-    throw error instanceof TypeError ? invalid('request.json is not JSON in UTF-8.') : error;
+    throw error instanceof TypeError ? invalidRecordings('request.json is not JSON in UTF-8.') : error;
   } finally {
     await file.close();
   }
 }
 
-function invalid(problem: string): ServiceError {
+function invalidRecordings(problem: string): ServiceError {
   return new ServiceError('audio_request_invalid', {
     operation: 'take dropped recordings',
     problem,

@@ -11,16 +11,18 @@ import {
 } from '../../pipelines/branding/operation.ts';
 import { readRequestFile } from '../../pipelines/branding/requests/request-file.ts';
 import { readSubmittedFile } from '../../pipelines/branding/submitted-file.ts';
-import { accountName } from '../../runtime/account-name.ts';
 import type { Config } from '../../runtime/config.ts';
 import { ServiceError, type ErrorCode } from '../../runtime/errors.ts';
 import { requesterOf } from './inbox.ts';
-import { describeKind, type TakenEntry } from './put-away.ts';
+import { describeKind, type TakenEntry } from './taken-entry.ts';
+import { execFile } from 'node:child_process';
+import { userInfo } from 'node:os';
+import { promisify } from 'node:util';
 
-/** Names in the folder of a request: what its sender writes, and what the watcher answers. */
+/** Names in the folder of a request: the sender's request, and the watcher's answers. */
 export const requestNames = { request: 'request.json', result: 'result.json', rows: 'numbers.result.csv' } as const;
 
-/** What a request asks for that wants the form of a letter and nothing else. */
+/** The operation of a request for a letter form alone. */
 export const formOperation = 'issue_letter_form';
 
 /** Name of the form in the folder. With an operation, a file of this name is its letter like any other. */
@@ -32,13 +34,13 @@ export interface DroppedFormOrder {
   readonly order: FormOrder;
 }
 
-/** Files that may lie in the folder of a request; it needs three. */
+/** Files in the folder of a request at most; it needs three. */
 export const requestFilesMax = 20;
 
-/** Files that a desktop leaves behind; they are no part of a request. */
+/** Files that desktops write; they are no part of a request. */
 const desktopNames = ['.DS_Store', 'Thumbs.db', 'desktop.ini'];
 
-/** The names that count: without the answers of an earlier try, and without what a desktop leaves. */
+/** The names that count: without the answers of an earlier try and the files of a desktop. */
 export function requestFilesOf(names: readonly string[]): string[] {
   const ignored: readonly string[] = [requestNames.result, requestNames.rows, ...desktopNames];
   return names.filter((name) => !ignored.includes(name));
@@ -51,44 +53,44 @@ export interface RequestFiles {
 }
 
 /**
- * Tells the files of a request apart by their endings; what a letter is, its bytes decide later.
+ * Sorts the files of a request by their endings; whether the letter is one is checked later, by its bytes.
  * @throws ServiceError `brand_request_invalid`, `letter_file_invalid`, `numbers_file_invalid`
  */
 export function sortRequestFiles(names: readonly string[]): RequestFiles {
   if (names.length > requestFilesMax)
-    throw invalid(
+    throw invalidDroppedRequest(
       'brand_request_invalid',
       `The folder holds more than ${requestFilesMax} files.`,
       'Give request.json, one letter and one CSV.',
     );
   if (names.some((name) => name.includes('\uFFFD')))
-    throw invalid(
+    throw invalidDroppedRequest(
       'brand_request_invalid',
       'The name of a file in the folder is not UTF-8.',
       'Give it a name of plain letters and digits.',
     );
   if (!names.includes(requestNames.request))
-    throw invalid(
+    throw invalidDroppedRequest(
       'brand_request_invalid',
       'The folder holds no request.json.',
       'Add request.json and put the folder in again.',
     );
   const others = names.filter((name) => name !== requestNames.request);
-  const ofKind = (kind: 'json' | 'csv' | 'letter') => others.filter((name) => kindOf(name) === kind);
+  const ofKind = (kind: 'json' | 'csv' | 'letter') => others.filter((name) => fileKindOf(name) === kind);
   if (ofKind('json').length > 0)
-    throw invalid(
+    throw invalidDroppedRequest(
       'brand_request_invalid',
       'The folder holds more than one JSON file.',
       'Leave request.json alone: one folder is one request.',
     );
   if (ofKind('csv').length > 1)
-    throw invalid(
+    throw invalidDroppedRequest(
       'numbers_file_invalid',
       'The folder holds more than one CSV of numbers.',
       'Join them, or make a request of each.',
     );
   if (ofKind('letter').length > 1)
-    throw invalid(
+    throw invalidDroppedRequest(
       'letter_file_invalid',
       'The folder holds more than one letter.',
       'Give one letter, a PDF or PNG, with all its pages.',
@@ -96,22 +98,22 @@ export function sortRequestFiles(names: readonly string[]): RequestFiles {
   return { letter: ofKind('letter')[0] ?? null, numbers: ofKind('csv')[0] ?? null };
 }
 
-function kindOf(name: string): 'json' | 'csv' | 'letter' {
+function fileKindOf(name: string): 'json' | 'csv' | 'letter' {
   const ending = extname(name).toLowerCase();
   if (ending === '.json') return 'json';
   return ending === '.csv' ? 'csv' : 'letter';
 }
 
-const kinds = [...(Object.keys(OPERATIONS) as OperationKind[]), formOperation] as const;
+const requestKinds = [...(Object.keys(OPERATIONS) as OperationKind[]), formOperation] as const;
 
-/** What request.json says beside the fields of the operation. */
+/** The fields of request.json beside those of the operation. */
 const envelopeSchema = z.looseObject({
-  operation: z.enum(kinds, `is not one of ${kinds.join(', ')}`),
+  operation: z.enum(requestKinds, `is not one of ${requestKinds.join(', ')}`),
   owner: z.string('is missing, or not a text'),
   key: z.string('is not a text').optional(),
 });
 
-/** What a request for a form says beside its fields. */
+/** The field of a request for a form beside those of the form. */
 const formEnvelopeSchema = z.looseObject({
   language: z.enum(FORM_LANGUAGES, `is not one of ${FORM_LANGUAGES.join(', ')}`).default('en'),
 });
@@ -128,13 +130,13 @@ export async function readDroppedRequest(
   await requireFolder(folder);
   const names = requestFilesOf(await readdir(folder));
   const files = sortRequestFiles(names);
-  for (const name of names) await requireRegularFile(folder, name, codeOf(name, files));
+  for (const name of names) await requireRequestFile(folder, name, codeOf(name, files));
   const {
     operation: kind,
     owner,
     ...fields
   } = parseEnvelope(envelopeSchema, await readRequestFile(join(folder, requestNames.request)));
-  const numbersFile = await readPart(folder, files.numbers, {
+  const numbersFile = await readRequestPart(folder, files.numbers, {
     code: 'numbers_file_invalid',
     bytesMax: limits.numbersFileBytesMax,
   });
@@ -148,21 +150,24 @@ export async function readDroppedRequest(
     request: request as OperationRequest, // checked at the submission
     requestedBy: requesterOf(entry),
     person: await accountName((await lstat(join(folder, requestNames.request))).uid),
-    letter: await readPart(folder, files.letter, { code: 'letter_file_invalid', bytesMax: limits.letterBytesMax }),
+    letter: await readRequestPart(folder, files.letter, {
+      code: 'letter_file_invalid',
+      bytesMax: limits.letterBytesMax,
+    }),
     numbersFile,
   };
 }
 
-/** What a killed watcher has left of the form is no letter. */
+/** A form that a killed watcher left behind is not taken for a letter. */
 function formOrderOf(
   fields: Record<string, unknown>,
   { letter }: RequestFiles,
 ): Pick<FormOrder, 'request' | 'language'> {
   if (letter !== null && letter !== formName && letter !== `${formName}.tmp`)
-    throw invalid(
+    throw invalidDroppedRequest(
       'letter_file_invalid',
       'A request for a form came with a letter.',
-      'Hand the letter in with the operation that it is for.',
+      'Submit the letter with the operation that it is for.',
     );
   const { language, ...request } = parseEnvelope(formEnvelopeSchema, fields);
   return { language, request: request as LetterFormRequest }; // checked when it is issued
@@ -172,24 +177,28 @@ function parseEnvelope<Schema extends z.ZodType>(schema: Schema, fields: Record<
   const parsed = schema.safeParse(fields);
   if (parsed.success) return parsed.data;
   const problem = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
-  throw invalid('brand_request_invalid', `${problem}.`, 'docs/branding.md shows what request.json holds.');
+  throw invalidDroppedRequest(
+    'brand_request_invalid',
+    `${problem}.`,
+    'docs/branding.md shows what request.json holds.',
+  );
 }
 
 async function requireFolder(path: string): Promise<void> {
   const stats = await lstat(path);
   if (stats.isDirectory()) return;
   const problem = `A request is a folder with request.json, and this is ${describeKind(stats)}.`;
-  throw invalid(
+  throw invalidDroppedRequest(
     'brand_request_invalid',
     problem,
     'Make a folder, put request.json and its files there, and move the folder in.',
   );
 }
 
-async function requireRegularFile(folder: string, name: string, code: RequestCode): Promise<void> {
+async function requireRequestFile(folder: string, name: string, code: RequestCode): Promise<void> {
   const stats = await lstat(join(folder, name));
   if (!stats.isFile())
-    throw invalid(
+    throw invalidDroppedRequest(
       code,
       `${name} is ${describeKind(stats)}, and must be a regular file.`,
       'Copy the file itself into the folder.',
@@ -201,7 +210,7 @@ function codeOf(name: string, { letter, numbers }: RequestFiles): RequestCode {
   return name === numbers ? 'numbers_file_invalid' : 'brand_request_invalid';
 }
 
-async function readPart(
+async function readRequestPart(
   folder: string,
   name: string | null,
   rule: { code: RequestCode; bytesMax: number },
@@ -211,6 +220,17 @@ async function readPart(
 
 type RequestCode = Extract<ErrorCode, 'brand_request_invalid' | 'letter_file_invalid' | 'numbers_file_invalid'>;
 
-function invalid(code: RequestCode, problem: string, hint: string): ServiceError {
+function invalidDroppedRequest(code: RequestCode, problem: string, hint: string): ServiceError {
   return new ServiceError(code, { operation: 'take dropped request', problem, hint });
+}
+
+const secondsMax = 5;
+
+/** Name of the account with a user id, as the system resolves it (also from a directory service); `uid N` where it has none. */
+export async function accountName(uid: number): Promise<string> {
+  if (uid === userInfo().uid) return userInfo().username;
+  const { stdout } = await promisify(execFile)('id', ['-nu', String(uid)], { timeout: secondsMax * 1000 }).catch(
+    () => ({ stdout: '' }),
+  );
+  return stdout.trim() || `uid ${uid}`;
 }

@@ -7,19 +7,19 @@ import type { Log } from '../../runtime/log.ts';
 import { queryRow, type Queryable } from '../../runtime/postgres.ts';
 import { sql } from '../../sql/sql.ts';
 import type { Queues } from '../queues/backend.ts';
-import { openInbox, requesterOf, sightOfFile, type DropResult, type Inbox, type InboxDefinition } from './inbox.ts';
-import type { TakenEntry } from './put-away.ts';
+import { openInbox, requesterOf, observeFile, type DropResult, type Inbox, type InboxDefinition } from './inbox.ts';
+import type { TakenEntry } from './taken-entry.ts';
 import { enqueueFeedLoad } from '../queues/enqueue.ts';
-import { describeKind } from './put-away.ts';
+import { describeKind } from './taken-entry.ts';
 
-/** Hands a file to the intake, which copies it and records its load; `submittedBy` is kept with the load. */
+/** Submits a file to the intake, which copies it and records its load with `submittedBy`. */
 export type SubmitDropped = (file: {
   feed: FeedName;
   path: string;
   submittedBy: string;
 }) => Promise<{ loadId: number }>;
 
-/** What the inboxes of feeds work with. */
+/** Settings and services of the inboxes of feeds. */
 export interface FeedInboxOptions {
   readonly config: Pick<Config, 'dropDir' | 'dropSettleSeconds'>;
   readonly queues: Queues;
@@ -27,16 +27,16 @@ export interface FeedInboxOptions {
   readonly submit: SubmitDropped;
 }
 
-/** An inbox for each feed: a file is loaded, and lies in `done/` or `rejected/` beside `<name>.result.json` when its load has ended. */
+/** An inbox for each feed. When the load of a file has ended, it is moved to `done/` or `rejected/`, beside `<name>.result.json`. */
 export function feedInboxes(options: FeedInboxOptions): Inbox[] {
   const { config, log } = options;
   return FEEDS.map(({ name: feed }) => {
     const definition: InboxDefinition<FeedLoad, FeedDropResult> = {
       name: feed,
       answersInside: false,
-      sight: (path) => sightOfFile(path, config),
+      observe: (path) => observeFile(path, config),
       find: findLoad,
-      submit: (entry) => submit(options, feed, entry),
+      submit: (entry) => submitFeedFile(options, feed, entry),
       end: async (_client, { id, name }, load) => {
         if (load.state !== 'done' && load.state !== 'failed' && load.state !== 'discarded') return undefined;
         const outcome = load.state === 'done' ? 'done' : 'rejected';
@@ -60,8 +60,8 @@ async function findLoad(client: Queryable, entry: TakenEntry): Promise<FeedLoad 
   return row === undefined ? undefined : readFeedLoad(client, row.loadId);
 }
 
-async function submit(options: FeedInboxOptions, feed: FeedName, entry: TakenEntry): Promise<undefined> {
-  await requireRegularFile(entry);
+async function submitFeedFile(options: FeedInboxOptions, feed: FeedName, entry: TakenEntry): Promise<undefined> {
+  await requireFeedFile(entry);
   const { loadId } = await options.submit({ feed, path: entry.path, submittedBy: requesterOf(entry) });
   options.log.info({ feed, file: entry.name, loadId }, 'a dropped file is queued');
   // If this fails the reconciler queues the load.
@@ -70,7 +70,7 @@ async function submit(options: FeedInboxOptions, feed: FeedName, entry: TakenEnt
   );
 }
 
-async function requireRegularFile({ path, name }: TakenEntry): Promise<void> {
+async function requireFeedFile({ path, name }: TakenEntry): Promise<void> {
   const stats = await lstat(path);
   if (stats.isFile()) return;
   throw new ServiceError('feed_file_invalid', {
@@ -80,7 +80,7 @@ async function requireRegularFile({ path, name }: TakenEntry): Promise<void> {
   });
 }
 
-/** What `<name>.result.json` says: of a file that was refused at once there is no load. */
+/** The content of `<name>.result.json`. A file that is refused at once has no load. */
 interface FeedDropResult extends DropResult {
   readonly outcome: 'done' | 'rejected';
   readonly feed: FeedName;

@@ -19,19 +19,19 @@ import {
   isOffered,
   openInbox,
   requesterOf,
-  sightOfFile,
+  observeFile,
   type DropResult,
   type Inbox,
   type InboxDefinition,
-  type Sight,
+  type Observation,
 } from './inbox.ts';
-import type { TakenEntry } from './put-away.ts';
+import type { TakenEntry } from './taken-entry.ts';
 import { readDroppedRecordings, recordingNames, recordingsIn } from './dropped-recordings.ts';
-import { replaceFile, statOrUndefined } from './put-away.ts';
+import { isFolder, replaceFile, statOrUndefined } from './taken-entry.ts';
 import { requestVerification } from '../queues/verification-producer.ts';
 import { within } from '../../runtime/repeat.ts';
 
-/** What the inbox of recordings works with. */
+/** Settings and services of the inbox of recordings. */
 export interface RecordingsInboxOptions {
   readonly config: Pick<
     Config,
@@ -40,19 +40,19 @@ export interface RecordingsInboxOptions {
   readonly db: Pool;
   readonly queues: Queues;
   readonly log: Log;
-  /** Fires when the watcher stops: what is being handed in goes on at its next start. */
+  /** Fires when the watcher stops; unfinished submissions continue at its next start. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for which a look waits for a folder that is being submitted; that goes on between looks. Default: 1,000. */
+  /** Milliseconds for which a poll waits for a running submission, which continues between polls. Default: 1,000. */
   readonly waitMs?: number | undefined;
 }
 
-/** A look is not held up by a folder of 100,000 recordings, which takes minutes to submit, and yet sees the end of most. */
+/** Enough to see the end of most submissions, while a folder of 100,000 recordings, which takes minutes, does not delay the poll. */
 const waitMsDefault = 1000;
 
-/** Things that one watcher submits at a time: a small folder need not wait for a large one. */
+/** Entries that one watcher submits at a time: a small folder need not wait for a large one. */
 const submissionsMax = 4;
 
-/** A submission that runs. It holds no lock: where another watcher submits the same under the same key, both end with one batch. */
+/** A running submission. It holds no lock: if another watcher submits the same entry, under the same key, both get one batch. */
 interface RunningSubmission {
   readonly end: Promise<{ readonly batch: Batch } | { readonly error: unknown }>;
   readonly stopping: AbortController;
@@ -60,16 +60,16 @@ interface RunningSubmission {
   endedAt?: number;
 }
 
-/** Milliseconds after which an end that no look has asked for is forgotten: another watcher has put the thing away. */
+/** Milliseconds after which the end of a submission is forgotten if no poll has read it: another watcher has finished the entry. */
 const forgottenMs = 600_000;
 
-/** The inbox with what is being submitted, by the id of the taken thing. */
+/** The inbox with its running submissions, by the id of the taken entry. */
 type OpenInbox = RecordingsInboxOptions & { readonly running: Map<string, RunningSubmission> };
 
 /**
- * The inbox of recordings: a recording is a batch of one, a folder is a batch of all that lie in it, with the wishes of its
- * `request.json` if there is one. When the batch has ended, the folder lies in `done/` with `result.json` and `results.csv` in it; a
- * single recording lies there beside `<name>.result.json`. What no batch could be made of lies in `rejected/`.
+ * The inbox of recordings: a recording is a batch of one, a folder is one batch of all its recordings, with the fields of its
+ * `request.json` if there is one. When the batch has ended, the folder is moved to `done/` with `result.json` and `results.csv`,
+ * a single recording beside `<name>.result.json`. Refused entries are moved to `rejected/`.
  */
 export function recordingsInbox(options: RecordingsInboxOptions): Inbox {
   const { config, db, log } = options;
@@ -77,17 +77,17 @@ export function recordingsInbox(options: RecordingsInboxOptions): Inbox {
   const definition: InboxDefinition<Batch, RecordingsDropResult> = {
     name: 'recordings',
     answersInside: true,
-    sight: (path) => sightOfRecordings(path, config),
-    find: (client, entry) => findBatch(inbox, client, entry),
-    submit: (entry) => submit(inbox, entry),
+    observe: (path) => observeRecordings(path, config),
+    find: (client, entry) => findDroppedBatch(inbox, client, entry),
+    submit: (entry) => submitRecordings(inbox, entry),
     end: async (client, entry, batch) => {
       if (!hasEnded(batch)) return undefined;
-      if (await isFolder(entry)) await writeRows(db, entry.path, batch);
-      return resultOf(client, entry, batch);
+      if (await isFolder(entry)) await writeResultRows(db, entry.path, batch);
+      return recordingsResult(client, entry, batch);
     },
     refuse: async (entry, { code, problem, hint = '' }) => {
       if (await isFolder(entry)) await rm(join(entry.path, recordingNames.rows), { recursive: true, force: true }); // of an earlier try
-      return { ...emptyResult(entry), outcome: 'rejected', failure: { code, reason: problem, hint } };
+      return { ...emptyRecordingsResult(entry), outcome: 'rejected', failure: { code, reason: problem, hint } };
     },
     close: async () => {
       await Promise.all([...inbox.running.values()].map(({ end }) => end));
@@ -96,24 +96,27 @@ export function recordingsInbox(options: RecordingsInboxOptions): Inbox {
   return openInbox(definition, { dropDir: config.dropDir, log });
 }
 
-/** Changes while anything in the folder does; null while a name in it says that it is being written. */
-async function sightOfRecordings(path: string, config: RecordingsInboxOptions['config']): Promise<Sight | null> {
+/** Changes with any file of the folder; null while one of them has the name of an unfinished file. */
+async function observeRecordings(path: string, config: RecordingsInboxOptions['config']): Promise<Observation | null> {
   const stats = await statOrUndefined(path);
-  if (stats === undefined || !stats.isDirectory()) return sightOfFile(path, config);
+  if (stats === undefined || !stats.isDirectory()) return observeFile(path, config);
   const digest = createHash('sha256').update(`${stats.ino}`);
   for await (const { path: file, source } of recordingsIn(path)) {
     if (!isOffered(source.split('/').at(-1)!)) return null;
     const { size, mtimeMs, ino } = await lstat(file);
     digest.update(`${source}\0${size} ${mtimeMs} ${ino}\n`);
   }
-  const request = await sightOfFile(join(path, recordingNames.request), config);
-  return { seen: digest.update(request?.seen ?? '').digest('hex'), settleSeconds: config.dropSettleSeconds };
+  const request = await observeFile(join(path, recordingNames.request), config);
+  return {
+    fingerprint: digest.update(request?.fingerprint ?? '').digest('hex'),
+    settleSeconds: config.dropSettleSeconds,
+  };
 }
 
-/** What `result.json` says. Of what was refused at once there is no batch. */
+/** The content of `result.json`. An entry that is refused at once has no batch. */
 interface RecordingsDropResult extends DropResult {
   readonly schema: 'caller-trust/recordings-drop-result/1';
-  /** Of the taken thing; kept with the batch as `drop folder <id>`. */
+  /** Of the taken entry; kept with the batch as `drop folder <id>`. */
   readonly id: string;
   readonly name: string;
   readonly outcome: 'done' | 'cancelled' | 'rejected';
@@ -132,28 +135,32 @@ interface RecordingsDropResult extends DropResult {
         | 'endedAt'
       > & { readonly counts: StateCounts })
     | null;
-  /** What became of a single recording; the outcomes of a folder are in `results.csv`. */
+  /** The outcome of a single recording; those of a folder are in `results.csv`. */
   readonly verification: VerificationRecord | null;
-  /** Why no batch was made. */
+  /** Why there is no batch. */
   readonly failure: { readonly code: string; readonly reason: string; readonly hint: string } | null;
 }
 
-/** Undefined also for a batch that is not submitted whole: whoever submits it goes on where it ended. */
-async function findBatch({ running }: OpenInbox, client: Queryable, entry: TakenEntry): Promise<Batch | undefined> {
+/** Undefined also for a batch that is not submitted completely: its submission continues. */
+async function findDroppedBatch(
+  { running }: OpenInbox,
+  client: Queryable,
+  entry: TakenEntry,
+): Promise<Batch | undefined> {
   const row = await queryRow<{ publicId: string }>(client, sql('jobs/find_dropped_batch'), [requesterOf(entry)]);
   const batch = row === undefined ? undefined : await readBatch(client, row.publicId);
   if (batch === undefined || batch.state === 'open') return undefined;
-  running.get(entry.id)?.stopping.abort(interrupted()); // another watcher may have submitted it
+  running.get(entry.id)?.stopping.abort(submissionInterrupted()); // another watcher may have submitted it
   return batch;
 }
 
-/** The batch of what was taken, which another one may have asked for under the same key; undefined while there is more to submit. */
-async function submit(inbox: OpenInbox, entry: TakenEntry): Promise<Batch | undefined> {
+/** The batch of a taken entry (that of an earlier entry with the same key); undefined while there is more to submit. */
+async function submitRecordings(inbox: OpenInbox, entry: TakenEntry): Promise<Batch | undefined> {
   const { running, log, waitMs = waitMsDefault } = inbox;
   for (const [id, { endedAt = Infinity }] of running) if (Date.now() - endedAt > forgottenMs) running.delete(id);
   const unended = [...running.values()].filter(({ endedAt }) => endedAt === undefined);
   if (!running.has(entry.id) && unended.length >= submissionsMax) return undefined;
-  const submission = running.get(entry.id) ?? start(inbox, entry);
+  const submission = running.get(entry.id) ?? startSubmission(inbox, entry);
   running.set(entry.id, submission);
   const end = await within(waitMs, submission.end);
   if (end === undefined) return undefined;
@@ -163,12 +170,12 @@ async function submit(inbox: OpenInbox, entry: TakenEntry): Promise<Batch | unde
   return end.batch;
 }
 
-function start(inbox: OpenInbox, entry: TakenEntry): RunningSubmission {
+function startSubmission(inbox: OpenInbox, entry: TakenEntry): RunningSubmission {
   const stopping = new AbortController();
   const signal = AbortSignal.any([stopping.signal, ...(inbox.signal === undefined ? [] : [inbox.signal])]);
   const work = async () => {
     const { items, ...submission } = await readDroppedRecordings(entry);
-    return requestVerification({ ...inbox, signal }, { ...submission, items: untilAborted(items, signal) });
+    return requestVerification({ ...inbox, signal }, { ...submission, items: itemsUntilAborted(items, signal) });
   };
   const end = work().then(
     ({ batch }) => ({ batch }),
@@ -179,39 +186,35 @@ function start(inbox: OpenInbox, entry: TakenEntry): RunningSubmission {
   return submission;
 }
 
-async function* untilAborted(items: BatchSubmission['items'], signal: AbortSignal): AsyncGenerator<SubmittedItem> {
+async function* itemsUntilAborted(items: BatchSubmission['items'], signal: AbortSignal): AsyncGenerator<SubmittedItem> {
   for await (const item of items) {
     signal.throwIfAborted();
     yield item;
   }
 }
 
-function interrupted(): ServiceError {
+function submissionInterrupted(): ServiceError {
   return new ServiceError('interrupted', { operation: 'submit recordings' });
 }
 
-function emptyResult({ id, name }: TakenEntry): Omit<RecordingsDropResult, 'outcome'> {
+function emptyRecordingsResult({ id, name }: TakenEntry): Omit<RecordingsDropResult, 'outcome'> {
   return { schema: 'caller-trust/recordings-drop-result/1', id, name, batch: null, verification: null, failure: null };
 }
 
-async function resultOf(client: Queryable, entry: TakenEntry, batch: Batch): Promise<RecordingsDropResult> {
+async function recordingsResult(client: Queryable, entry: TakenEntry, batch: Batch): Promise<RecordingsDropResult> {
   const { id, owner, key, name, requestedModel, release, settings, items, requestedAt, endedAt, batchId } = batch;
   const counts = await countStates(client, batchId);
   const single =
     items === 1 ? await listVerifications(client, batchId, { after: 0, limit: 1, windows: true }) : undefined;
   return {
-    ...emptyResult(entry),
+    ...emptyRecordingsResult(entry),
     outcome: batch.state === 'cancelled' ? 'cancelled' : 'done',
     batch: { id, owner, key, name, requestedModel, release, settings, items, requestedAt, endedAt, counts },
     verification: single?.[0] ?? null,
   };
 }
 
-async function isFolder({ path }: TakenEntry): Promise<boolean> {
-  return (await statOrUndefined(path))?.isDirectory() === true;
-}
-
-async function writeRows(db: Pool, folder: string, { batchId }: Batch): Promise<void> {
+async function writeResultRows(db: Pool, folder: string, { batchId }: Batch): Promise<void> {
   await replaceFile(join(folder, recordingNames.rows), async (append) => {
     await append(resultsHeader);
     for await (const page of readVerifications(db, batchId, { windows: false })) await append(formatResults(page));

@@ -38,7 +38,7 @@ export interface NewJob {
   readonly priority?: number | undefined;
 }
 
-/** A job that waits for its turn among those with a priority. */
+/** A waiting job with a priority. */
 export interface WaitingJob {
   readonly priority: number;
   readonly payload: unknown;
@@ -46,22 +46,22 @@ export interface WaitingJob {
   readonly queuedAt: number;
 }
 
-/** A failed job, with the reason that the queue keeps. */
+/** A failed job with its stored reason. */
 export interface FailedJob {
   readonly reason: string;
-  /** Its worker crashed more often than the crash budget allows; no handler has seen the end. */
+  /** Its worker crashed more often than the crash budget allows, so no handler recorded the end. */
   readonly byCrashes: boolean;
 }
 
 export type QueueCounts = Record<(typeof LISTED_JOB_STATES)[number], number>;
 
-/** The states that jobs are listed and counted by. */
+/** The states by which jobs are listed and counted. */
 export const LISTED_JOB_STATES = ['waiting', 'active', 'delayed', 'waiting-children', 'completed', 'failed'] as const;
 
 /** Which jobs of a queue are listed. */
-export interface JobsAsked {
+export interface JobsQuery {
   readonly state: (typeof LISTED_JOB_STATES)[number];
-  /** Jobs that are left out at the start. */
+  /** Jobs to skip. */
   readonly from: number;
   readonly count: number;
 }
@@ -78,35 +78,35 @@ export interface ListedJob {
   readonly reason: string | null;
 }
 
-/** The queues, on either backend. */
+/** The queues, independent of the backend. */
 export interface Queues {
   readonly kind: 'redis' | 'postgres';
-  /** Adds a job. Does nothing if the queue holds one of this id in whatever state, also an ended one. */
+  /** Adds a job. Does nothing if the queue has a job of this id, also an ended one. */
   add(job: NewJob): Promise<void>;
-  /** Adds a parent that runs when all its children have ended, well or badly; all of them or none. */
+  /** Adds a parent that runs when all its children have completed or failed. Adds all jobs or none. */
   addFlow(parent: NewJob, children: readonly NewJob[]): Promise<void>;
   state(queue: QueueName, id: string): Promise<JobState>;
-  /** Why a job failed, or undefined if it is not there or has not failed. */
+  /** Why a job failed; undefined if it is missing or has not failed. */
   failure(queue: QueueName, id: string): Promise<FailedJob | undefined>;
-  /** The next one of the jobs that wait with a priority, if there is one. */
+  /** The next waiting job with a priority, if there is one. */
   firstWaiting(queue: QueueName): Promise<WaitingJob | undefined>;
-  /** Removes a job that is not being worked on, with its children; false if there is none or a worker has it. */
+  /** Removes a job with its children; false if it is missing or active. */
   remove(queue: QueueName, id: string): Promise<boolean>;
   counts(): Promise<Record<QueueName, QueueCounts>>;
-  /** Workers that are connected, by queue. */
+  /** Connected workers by queue. */
   workers(): Promise<Record<QueueName, number>>;
-  /** True for a queue of which no worker takes jobs until it is resumed. */
+  /** True for a paused queue: no worker takes its jobs until it is resumed. */
   paused(): Promise<Record<QueueName, boolean>>;
   pause(queue: QueueName): Promise<void>;
   resume(queue: QueueName): Promise<void>;
-  /** Jobs of a queue in a state, the latest first, for those who look at them. */
-  listJobs(queue: QueueName, asked: JobsAsked): Promise<ListedJob[]>;
+  /** Jobs of a queue in a state, the latest first. */
+  listJobs(queue: QueueName, query: JobsQuery): Promise<ListedJob[]>;
   /** Queues a failed job again, and a delayed one at once; false if there is no such job in one of these states. */
   runNow(queue: QueueName, id: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** A job in the hands of a worker. */
+/** A job that a worker runs. */
 export type ActiveJob = Parameters<Processor>[0];
 
 export interface WorkerRequest {
@@ -115,31 +115,31 @@ export interface WorkerRequest {
   readonly onError: (error: Error) => void;
   /** A try of a job has failed; more may follow. */
   readonly onFailed: (job: ActiveJob | undefined, error: Error) => void;
-  /** Other workers take these jobs now: this one could not show in time that it lives. */
+  /** The locks of these jobs expired because this worker did not renew them in time; other workers take them. */
   readonly onLocksLost: (jobIds: string[]) => void;
   readonly onStalled: (jobId: string) => void;
 }
 
-/** Workers that run. */
+/** Running workers. */
 export interface RunningWorkers {
-  /** Stops fetching and resolves when the jobs in hand have ended. */
+  /** Stops fetching and resolves when the active jobs have ended. */
   close(): Promise<void>;
 }
 
-/** BullMQ's own words for a job that is past its crash budget. */
+/** BullMQ's failure reason of a job that exceeded its crash budget. */
 const crashedReason = 'job stalled more than allowable limit';
 
 /**
- * Milliseconds between two tries to reach a backend that refuses connections. BullMQ's own 15 s are as long as the lock of
- * a job: one that was completed during a restart would be taken for crashed.
+ * Milliseconds between two connection attempts. BullMQ's default of 15 s is as long as the lock of a job: a job that
+ * completed during a restart of the backend would count as crashed.
  */
 const reconnectMs = 1000;
 
-/** A query of a queue takes milliseconds; one without an answer for this long is on a dead connection. */
+/** A query of a queue takes milliseconds; one without an answer for this long has a dead connection. */
 const querySecondsMax = 30;
 
 /**
- * Opens the queues: in Redis if REDIS_URL is given, else in PostgreSQL, in a schema of their own, which is made if missing.
+ * Opens the queues: in Redis if REDIS_URL is given, else in a schema of PostgreSQL, which is created if missing.
  * @throws ServiceError `redis_unavailable`, `redis_unsafe`, `database_unavailable`, `database_unsuitable`
  */
 export async function openQueues(config: Config, databaseUrl: string, log: Log): Promise<Queues> {
@@ -148,7 +148,7 @@ export async function openQueues(config: Config, databaseUrl: string, log: Log):
     await requireQueueSchema(databaseUrl, config);
     return wrapQueues('postgres', config, postgresProducers(config, databaseUrl, onError));
   }
-  // Twenty reconnections take about ten seconds: a producer that waits longer than that tells its caller.
+  // Twenty reconnections take about ten seconds; then a waiting producer fails.
   const client = await connectRedis({
     url: config.redisUrl,
     name: 'caller-trust queues',
@@ -159,7 +159,7 @@ export async function openQueues(config: Config, databaseUrl: string, log: Log):
 }
 
 /**
- * Makes or updates the schema of the queues in PostgreSQL. Does nothing where Redis holds them.
+ * Creates or updates the schema of the queues in PostgreSQL. Does nothing if the queues are in Redis.
  * Safe to call from several processes at once.
  * @throws ServiceError `database_unavailable`, `database_unsuitable`
  */
@@ -204,7 +204,7 @@ async function startPostgresWorkers(
   const { Worker: PostgresWorker } = withBackend(createPostgresBackend);
   const connection = postgresConnection(config, databaseUrl, connectionsMax.worker);
   const workers = requests.map((request) =>
-    listen(
+    attachListeners(
       new PostgresWorker(request.queue, processorOf(request), { ...workerOptions(config, request.queue), connection }),
       request,
     ),
@@ -222,7 +222,7 @@ async function startRedisWorkers(
   const client = await connectRedis({ url, name: 'caller-trust worker', commandRetriesMax: null, onError });
   const workers = requests.map((request) => {
     const options = { ...workerOptions(config, request.queue), prefix: redisPrefix(config), connection: client };
-    return listen(new Worker(request.queue, processorOf(request), options, createRedisBackend), request);
+    return attachListeners(new Worker(request.queue, processorOf(request), options, createRedisBackend), request);
   });
   await Promise.all(workers.map((worker) => worker.waitUntilReady()));
   return {
@@ -233,7 +233,7 @@ async function startRedisWorkers(
   };
 }
 
-/** The part of a BullMQ worker that is the same on both backends. */
+/** The part of a BullMQ worker that both backends share. */
 interface BackendWorker {
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'failed', listener: (job: ActiveJob | undefined, error: Error) => void): unknown;
@@ -243,7 +243,7 @@ interface BackendWorker {
   close(): Promise<void>;
 }
 
-function listen<Listened extends BackendWorker>(worker: Listened, request: WorkerRequest): Listened {
+function attachListeners<Listened extends BackendWorker>(worker: Listened, request: WorkerRequest): Listened {
   worker.on('error', request.onError);
   worker.on('failed', request.onFailed);
   worker.on('lockRenewalFailed', request.onLocksLost);
@@ -270,7 +270,7 @@ async function closeAll(closeables: readonly { close(): Promise<unknown> }[]): P
   await Promise.all(closeables.map((closeable) => closeable.close()));
 }
 
-/** The part of a BullMQ queue and flow producer that is the same on both backends. */
+/** The part of a BullMQ queue and flow producer that both backends share. */
 interface Producers {
   queue(name: QueueName): BackendQueue;
   addFlow(flow: Parameters<FlowProducer['add']>[0]): Promise<unknown>;
@@ -286,7 +286,7 @@ type BackendQueue = Pick<
   getJob(id: string): Promise<BackendJob | undefined>;
 };
 
-/** The part of a BullMQ job that is the same on both backends. */
+/** The part of a BullMQ job that both backends share. */
 type BackendJob = Pick<
   Job,
   'id' | 'name' | 'data' | 'opts' | 'timestamp' | 'finishedOn' | 'attemptsMade' | 'failedReason' | 'retry' | 'promote'
@@ -329,7 +329,7 @@ function wrapQueues(kind: Queues['kind'], config: Config, producers: Producers):
     const entries = await Promise.all(
       queueNames.map(async (name) => [name, await read(producers.queue(name))] as const),
     );
-    return Object.fromEntries(entries) as Record<QueueName, Value>; // one entry for each name
+    return Object.fromEntries(entries) as Record<QueueName, Value>; // each name
   };
   return {
     kind,
@@ -345,9 +345,9 @@ function wrapQueues(kind: Queues['kind'], config: Config, producers: Producers):
         })),
       });
     },
-    state: async (queue, id) => stateOf(await producers.queue(queue).getJobState(id)),
+    state: async (queue, id) => jobStateOf(await producers.queue(queue).getJobState(id)),
     async failure(queue, id) {
-      if (stateOf(await producers.queue(queue).getJobState(id)) !== 'failed') return undefined;
+      if (jobStateOf(await producers.queue(queue).getJobState(id)) !== 'failed') return undefined;
       const job = await producers.queue(queue).getJob(id);
       return job === undefined
         ? undefined
@@ -368,7 +368,7 @@ function wrapQueues(kind: Queues['kind'], config: Config, producers: Producers):
     async listJobs(queue, { state, from, count }) {
       const states = state === 'waiting' ? (['waiting', 'prioritized'] as const) : ([state] as const);
       const jobs = await producers.queue(queue).getJobs([...states], from, from + count - 1, false);
-      return jobs.flatMap((job) => (job === undefined ? [] : [listedJob(job)])); // one may have gone meanwhile
+      return jobs.flatMap((job) => (job === undefined ? [] : [listedJob(job)])); // one may have been removed meanwhile
     },
     runNow: (queue, id) => runJobNow(producers.queue(queue), id),
     close: () => producers.close(),
@@ -428,7 +428,7 @@ function jobOptions(config: Config, { queue, id, priority }: NewJob): JobsOption
   };
 }
 
-function stateOf(state: Awaited<ReturnType<Queue['getJobState']>>): JobState {
+function jobStateOf(state: Awaited<ReturnType<Queue['getJobState']>>): JobState {
   switch (state) {
     case 'unknown':
       return 'missing';
@@ -440,7 +440,7 @@ function stateOf(state: Awaited<ReturnType<Queue['getJobState']>>): JobState {
   }
 }
 
-/** For a locked job BullMQ throws on one backend and returns 0 on the other; for one that is not there it returns 1 in Redis. */
+/** For a locked job, BullMQ throws on one backend and returns 0 on the other; for a missing one it returns 1 in Redis. */
 async function removeJob(queue: BackendQueue, id: string): Promise<boolean> {
   if ((await queue.getJobState(id)) === 'unknown') return false;
   try {
@@ -451,7 +451,7 @@ async function removeJob(queue: BackendQueue, id: string): Promise<boolean> {
   }
 }
 
-/** The braces keep all keys in one slot, as a Redis Cluster needs for flows across queues. */
+/** The braces keep all keys in one slot, which flows across queues need in a Redis Cluster. */
 function redisPrefix(config: Config): string {
   return `{${config.queuePrefix}}`;
 }
@@ -471,7 +471,7 @@ function postgresConnection(config: Config, databaseUrl: string, max: number) {
   };
 }
 
-/** Checks the schema of the queues, and makes it where there is none. */
+/** Checks the schema of the queues, and creates it if there is none. */
 async function requireQueueSchema(databaseUrl: string, config: Config): Promise<void> {
   const version = await readSchemaVersion(databaseUrl, config.queuePrefix);
   if (version === undefined) return migrateQueues(databaseUrl, config);

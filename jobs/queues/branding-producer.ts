@@ -10,7 +10,7 @@ import type { Pool } from '../../runtime/postgres.ts';
 import type { Queues } from './backend.ts';
 import { enqueueBranding } from './enqueue.ts';
 
-/** What the producer works with. */
+/** Services of the producer. */
 export interface BrandingProducer {
   readonly db: Pool;
   readonly vault: Vault;
@@ -19,8 +19,8 @@ export interface BrandingProducer {
 }
 
 /**
- * Hands a branding request in: stored first, then queued. The producer of the CLI, the console and the drop folder, and of any service
- * that has this package. Wait for the answer with `readOperation`.
+ * Submits a branding request: stores it, then queues it. Used by the CLI, the console, the drop folder, and services that
+ * use this package. Wait for the answer with `readOperation`.
  * @throws ServiceError `brand_request_invalid`, `idempotency_conflict`, `database_unavailable`
  */
 export async function requestBranding<Kind extends OperationKind>(

@@ -3,7 +3,7 @@ import type { Queryable } from '../../runtime/postgres.ts';
 import type { JobState, NewJob, Queues, WaitingJob } from './backend.ts';
 import { parsePayload, queueOf, type JobName, type Payloads } from './queues.ts';
 
-/** Ids are made from what the job does, so that the same work is never queued twice. */
+/** Ids name the work of a job, so that the same work is not queued twice. */
 export const jobIds = {
   feedLoad: (loadId: number) => `feed-${loadId}`,
   branding: (operationId: number) => `branding-${operationId}`,
@@ -26,7 +26,7 @@ export function enqueueBranding(queues: Queues, { operationId }: Payloads['run-b
   return enqueue(queues, newJob('run-branding', jobIds.branding(operationId), { operationId }));
 }
 
-/** Queues the calls of a proof of numbers, unless they are queued or placed at this moment. True if they were added. */
+/** Queues the calls of a proof of numbers, unless they are queued or running. True if they were added. */
 export function enqueueProof(queues: Queues, { proofId }: Payloads['place-proof-calls']): Promise<boolean> {
   return enqueue(queues, newJob('place-proof-calls', jobIds.proof(proofId), { proofId }));
 }
@@ -37,8 +37,8 @@ export function enqueueNight(queues: Queues, { runId }: Payloads['open-night']):
 }
 
 /**
- * Queues the builds of one attempt at a night with the publication that follows when each of them has ended, well or
- * badly. Does nothing if that publication is queued, waiting or running. True if they were added.
+ * Queues the builds of one attempt at a night with its publication, which runs when all of them have completed or failed.
+ * Does nothing if that publication is queued, waiting or running. True if they were added.
  */
 export async function enqueueNightFlow(
   queues: Queues,
@@ -55,30 +55,30 @@ export async function enqueueNightFlow(
   return true;
 }
 
-/** Highest priority number that the queue library takes. */
+/** Highest priority number of the queue library. */
 const priorityMax = 2 ** 21;
 
 /**
- * Seconds by which each chunk of a batch stands behind the one before, in the order of the queue: what is handed in within that time
- * goes first. A small batch so waits for hardly more than one chunk of a large one, whose chunks have their turn in the end however
- * many small ones come. A chunk takes from a second (50 files of 8 s) to minutes (of 10 min).
+ * Chunk n of a batch is queued like one submitted n times this many seconds later. So a small batch waits for about one chunk
+ * of a large batch, and the large one still advances while small ones arrive. A chunk takes from a second (50 files of 8 s)
+ * to minutes (50 files of 10 min).
  */
 const chunkSpacingSeconds = 60;
 
-/** A chunk that waits. */
 type WaitingChunk = Pick<WaitingJob, 'priority' | 'queuedAt'> & { readonly chunk: number };
 
 /**
- * The priority at which a batch begins that is queued now: the seconds since the first chunk of this queue, which any of those that
- * wait tells, by when it was queued and what of its priority is not its place in its batch. Without one the count begins anew.
+ * The priority of the first chunk of a new batch: seconds since an origin that the waiting chunks define. Any waiting chunk
+ * gives it: its priority less the offset of its chunk number is the start of its batch, at the time when it was queued.
+ * Without a waiting chunk, the count restarts at 1.
  */
 export function startOfBatch(waiting: WaitingChunk | undefined, now: number): number {
-  if (waiting === undefined) return 1; // what has no priority goes before all others
+  if (waiting === undefined) return 1; // jobs without a priority run before all others
   const start = waiting.priority - waiting.chunk * chunkSpacingSeconds;
   return Math.max(1, start + Math.max(0, Math.floor((now - waiting.queuedAt) / 1000)));
 }
 
-/** The priorities of chunks, which a batch of 10 million items does not exhaust. */
+/** The priority of a chunk. A batch of 10 million items stays below the maximum. */
 export function chunkPriority(start: number, chunk: number): number {
   return Math.min(priorityMax, start + chunk * chunkSpacingSeconds);
 }
@@ -92,8 +92,8 @@ async function nextStart(queues: Queues): Promise<number> {
 }
 
 /**
- * Queues the chunks of a batch with the job that ends it, which runs when each of them has ended, well or badly. Does nothing if
- * these jobs are there.
+ * Queues the chunks of a batch with the job that ends it, which runs when all of them have completed or failed. Does nothing
+ * if the queue has that job.
  */
 export async function enqueueBatch(queues: Queues, { batchId, generation, chunks }: DueBatch): Promise<void> {
   const parent = newJob('finish-batch', jobIds.batchEnd({ batchId, generation }), { batchId, generation });
@@ -107,21 +107,21 @@ export async function enqueueBatch(queues: Queues, { batchId, generation, chunks
   else await queues.addFlow(parent, children);
 }
 
-/** Queues a batch whose jobs are gone, under a new generation. True if that was needed; two may ask at a time. */
+/** Queues a batch whose jobs are lost, under a new generation. True if that was necessary. Safe to call concurrently. */
 export async function restoreBatch(
   queues: Queues,
   db: Queryable,
   batch: { batchId: number; generation: number },
 ): Promise<boolean> {
-  if (lives(await queues.state('batches', jobIds.batchEnd(batch)))) return false;
+  if (isLive(await queues.state('batches', jobIds.batchEnd(batch)))) return false;
   const due = await renewDueBatch(db, batch);
   if (due === undefined) return false;
   await enqueueBatch(queues, due);
   return true;
 }
 
-/** True for a job that will run, runs, or waits for others. */
-export function lives(state: JobState): boolean {
+/** True for a job that waits or runs. */
+export function isLive(state: JobState): boolean {
   return state !== 'missing' && state !== 'completed' && state !== 'failed';
 }
 
@@ -136,8 +136,8 @@ async function enqueue(queues: Queues, job: NewJob): Promise<boolean> {
 }
 
 /**
- * Removes an ended job of the same id, because a queue silently ignores the addition of an id that it holds.
- * False if the job is yet to end, and so must not be added.
+ * Removes an ended job of the same id, because a queue silently ignores an id that it has.
+ * False if the job has not ended, and so must not be added.
  */
 async function makeRoom(queues: Queues, { queue, id }: NewJob): Promise<boolean> {
   const state = await queues.state(queue, id);

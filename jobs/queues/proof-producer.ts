@@ -11,7 +11,7 @@ import type { Pool } from '../../runtime/postgres.ts';
 import type { Queues } from './backend.ts';
 import { enqueueProof } from './enqueue.ts';
 
-/** What the producer works with. */
+/** Settings and services of the producer. */
 export interface ProofProducer {
   readonly db: Pool;
   readonly config: Config;
@@ -20,7 +20,7 @@ export interface ProofProducer {
 }
 
 /**
- * Starts proofs of numbers and queues their calls; the producer of the CLI and the console.
+ * Starts proofs of numbers and queues their calls. Used by the CLI and the console.
  * @throws ServiceError `number_calls_off`, and as `startProofs` does
  */
 export async function requestProofs(

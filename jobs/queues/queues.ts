@@ -5,10 +5,10 @@ import { ServiceError } from '../../runtime/errors.ts';
 const databaseId = z.number().int().positive();
 const generation = z.number().int().positive();
 
-const hour = 3600;
-const day = 24 * hour;
+const hourSeconds = 3600;
+const daySeconds = 24 * hourSeconds;
 
-/** One queue: its jobs with the schemas of their payloads, and how a worker runs them. */
+/** A queue: its jobs with the schemas of their payloads, and how a worker runs them. */
 interface QueueDefinition {
   readonly jobs: Record<string, z.ZodType>;
   /** Jobs that one worker runs at a time. */
@@ -20,46 +20,46 @@ interface QueueDefinition {
   readonly failedKeptSeconds: number;
 }
 
-/** The closed list of queues. Payloads hold ids only; what they stand for is in PostgreSQL. */
+/** The closed list of queues. Payloads hold ids of rows in PostgreSQL only. */
 export const QUEUES = {
   feeds: {
     jobs: { 'load-feed': z.strictObject({ loadId: databaseId }) },
-    concurrency: () => 1, // a load takes a core, and the database's locks on the numbers
+    concurrency: () => 1, // a load takes a core, and locks the numbers in the database
     retryDelayMs: 2000,
-    completedKeptSeconds: day,
-    failedKeptSeconds: 7 * day,
+    completedKeptSeconds: daySeconds,
+    failedKeptSeconds: 7 * daySeconds,
   },
   nights: {
     jobs: { 'open-night': z.strictObject({ runId: databaseId }) },
     // An operator's night of one cache need not wait for the scheduled one.
     concurrency: () => 2,
     retryDelayMs: 5000,
-    completedKeptSeconds: day,
-    failedKeptSeconds: 7 * day,
+    completedKeptSeconds: daySeconds,
+    failedKeptSeconds: 7 * daySeconds,
   },
   builds: {
     jobs: { 'build-artefact': z.strictObject({ runId: databaseId, generation, buildId: databaseId }) },
     concurrency: (config) => config.buildConcurrency,
     retryDelayMs: 1000,
-    completedKeptSeconds: day,
-    failedKeptSeconds: 7 * day,
+    completedKeptSeconds: daySeconds,
+    failedKeptSeconds: 7 * daySeconds,
   },
   branding: {
     jobs: {
       'run-branding': z.strictObject({ operationId: databaseId }),
       'place-proof-calls': z.strictObject({ proofId: databaseId }),
     },
-    concurrency: () => 2, // one reads its letter, in a process of its own, while another waits for the database
+    concurrency: () => 2, // one reads its letter in a process of its own while the other waits for the database
     retryDelayMs: 1000,
-    completedKeptSeconds: day,
-    failedKeptSeconds: 7 * day,
+    completedKeptSeconds: daySeconds,
+    failedKeptSeconds: 7 * daySeconds,
   },
   publications: {
     jobs: { 'publish-night': z.strictObject({ runId: databaseId, generation }) },
     concurrency: () => 2,
     retryDelayMs: 1000,
-    completedKeptSeconds: day,
-    failedKeptSeconds: 7 * day,
+    completedKeptSeconds: daySeconds,
+    failedKeptSeconds: 7 * daySeconds,
   },
   verifications: {
     jobs: {
@@ -67,27 +67,27 @@ export const QUEUES = {
     },
     concurrency: (config) => config.verificationConcurrency,
     retryDelayMs: 1000,
-    completedKeptSeconds: hour,
-    failedKeptSeconds: 7 * day,
+    completedKeptSeconds: hourSeconds,
+    failedKeptSeconds: 7 * daySeconds,
   },
   batches: {
     jobs: { 'finish-batch': z.strictObject({ batchId: databaseId, generation }) },
     concurrency: () => 2,
     retryDelayMs: 1000,
-    completedKeptSeconds: day,
-    failedKeptSeconds: 7 * day,
+    completedKeptSeconds: daySeconds,
+    failedKeptSeconds: 7 * daySeconds,
   },
 } as const satisfies Record<string, QueueDefinition>;
 
-type Table = typeof QUEUES;
+type QueueTable = typeof QUEUES;
 
-export type QueueName = keyof Table;
+export type QueueName = keyof QueueTable;
 
 /** Every job with its payload. */
 export type Payloads = {
-  [Name in { [Queue in QueueName]: keyof Table[Queue]['jobs'] }[QueueName]]: {
-    [Queue in QueueName]: Name extends keyof Table[Queue]['jobs']
-      ? Table[Queue]['jobs'][Name] extends z.ZodType<infer Payload>
+  [Name in { [Queue in QueueName]: keyof QueueTable[Queue]['jobs'] }[QueueName]]: {
+    [Queue in QueueName]: Name extends keyof QueueTable[Queue]['jobs']
+      ? QueueTable[Queue]['jobs'][Name] extends z.ZodType<infer Payload>
         ? Payload
         : never
       : never;
@@ -96,7 +96,7 @@ export type Payloads = {
 
 export type JobName = keyof Payloads;
 
-/** The names of all queues, in the order in which a night passes them. */
+/** The names of all queues, in the order of the table. */
 export const queueNames = Object.keys(QUEUES) as QueueName[];
 
 /** The queue that holds a job. */

@@ -11,15 +11,15 @@ import type { Log } from '../../runtime/log.ts';
 import type { Queues } from './backend.ts';
 import { enqueueBatch, restoreBatch } from './enqueue.ts';
 
-/** What the producer works with. */
+/** Services of the producer. */
 export interface VerificationProducer extends BatchIntake {
   readonly queues: Queues;
   readonly log: Log;
 }
 
 /**
- * Hands recordings in to be verified: stored first, then queued. The producer of the CLI and the drop folder, and of any service that has
- * this package. Wait for the end with `readBatch`, and read the outcomes with `readVerifications`.
+ * Submits recordings for verification: stores them, then queues them. Used by the CLI, the drop folder, and services that
+ * use this package. Wait for the end with `readBatch`, and read the outcomes with `readVerifications`.
  * @throws ServiceError `audio_request_invalid`, `model_unknown`, `model_removed`, `model_invalid`, `batch_too_large`, `batch_ended`, `idempotency_conflict`,
  *   `database_unavailable`
  */
@@ -47,7 +47,7 @@ export async function requestRetry(
   return { batch, retried };
 }
 
-/** If this fails the reconciler queues the batch. A batch that was queued before may have lost its jobs. */
+/** The reconciler queues the batch if this fails. The jobs of an earlier submission may be lost. */
 async function queueBatch(
   { db, queues, log }: Pick<VerificationProducer, 'db' | 'queues' | 'log'>,
   { batch, repeated }: { batch: Batch; repeated: boolean },

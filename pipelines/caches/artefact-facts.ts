@@ -3,13 +3,13 @@ import type { CacheName } from './definition.ts';
 /** Version of the list of categories: rises when one is added. */
 export const categoriesVersion = 1;
 
-/** An artefact as the database knows it: the published version, if there is one, and its state. */
+/** An artefact in the database: its published version, if there is one, and its state. */
 export interface Publication {
   readonly cache: CacheName;
   readonly country: string;
   readonly status: 'fresh' | 'stale';
   readonly stale: { readonly code: string; readonly reason: string; readonly since: Date } | null;
-  /** Snapshot time of the last night whose rows gave exactly these bytes. */
+  /** Snapshot time of the last night that gave exactly these bytes. */
   readonly confirmedAsOf: Date | null;
   readonly published: PublishedVersion | null;
   readonly previous: { readonly version: number; readonly plainSha256: string } | null;
@@ -26,7 +26,7 @@ export interface PublishedVersion {
   readonly levels: LevelCounts;
   readonly categoriesVersion: number;
   readonly file: ArtefactFile;
-  /** Null for a version from before there were segments. */
+  /** Null for a version that was published before there were segments. */
   readonly index: IndexFile | null;
   /** Those that lead to this version, newest first. */
   readonly deltas: readonly StoredDelta[];
@@ -47,8 +47,10 @@ export interface ArtefactFile {
   readonly plainBytes: number;
 }
 
-/** Rows a reputation level. A cache without reputation has none. */
-export type LevelCounts = Partial<Record<'NEUTRAL' | 'SPAM' | 'FRAUD', number>>;
+export const LEVELS = ['NEUTRAL', 'SPAM', 'FRAUD'] as const;
+
+/** Rows by reputation level. A cache without reputation has none. */
+export type LevelCounts = Partial<Record<(typeof LEVELS)[number], number>>;
 
 /** A stored delta from an earlier version. */
 export interface StoredDelta extends DeltaCounts {

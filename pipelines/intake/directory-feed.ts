@@ -1,7 +1,8 @@
 import { isPhoneRefusal, judgePhone } from '../phone/phone-number.ts';
-import { judgeDisplay } from './display-info.ts';
 import { copyText } from './copy-in.ts';
 import type { JudgeOptions, RowJudge } from './feed-definition.ts';
+import { cleanText } from '../phone/text-cleaning.ts';
+import { refuse, type Refusal } from '../rows/reject.ts';
 
 /** Directory feed: what to show for numbers. A number that the database does not know becomes NEUTRAL. */
 export const directoryFeed = {
@@ -34,4 +35,34 @@ function makeDirectoryJudge({ options: { country } }: JudgeOptions): RowJudge {
     if (!Array.isArray(display)) return display;
     return `${phone.phone}\t${copyText(phone.country)}\t${display.map(copyText).join('\t')}`;
   };
+}
+
+/** Cleaned display name, description, detail and image URL. */
+export type DisplayInfo = [name: string, description: string | null, detail: string | null, image: string | null];
+
+/** Longest texts in bytes of UTF-8, the same as in the table's CHECK. */
+export const displayBytesMax = { name: 128, description: 512, detail: 1024, image: 512 } as const;
+
+const limits = Object.values(displayBytesMax);
+
+/** Cleans display name, description, detail and image URL, in this order, or says what is wrong with them. */
+export function judgeDisplay(texts: readonly string[]): DisplayInfo | Refusal {
+  const [name = null, description = null, detail = null, image = null] = texts.map(cleanText);
+  if (name === null) return refuse('name_missing');
+  const tooLong = [name, description, detail, image].findIndex(
+    (text, place) => text !== null && Buffer.byteLength(text) > limits[place]!,
+  );
+  if (tooLong !== -1)
+    return refuse(
+      'text_too_long',
+      `The ${Object.keys(displayBytesMax)[tooLong]} is longer than ${limits[tooLong]} bytes.`,
+    );
+  if (image !== null && !isSecureUrl(image)) return refuse('image_invalid');
+  return [name, description, detail, image];
+}
+
+function isSecureUrl(text: string): boolean {
+  if (!/^https:\/\/[^\s/]/i.test(text) || /\s/.test(text)) return false;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  return url !== null && url.protocol === 'https:' && url.username === '' && url.password === '';
 }

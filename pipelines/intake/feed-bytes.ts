@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { ServiceError } from '../../runtime/errors.ts';
+import { ServiceError, isZlibError } from '../../runtime/errors.ts';
 
 /**
  * Bytes that are judged at a time. Their rows are in memory together: with 256 KiB the collector of garbage copied most of
@@ -73,10 +73,6 @@ async function* gunzip(path: string): AsyncGenerator<Buffer> {
   }
   // zlib stops without an error at zero bytes after a member, and would skip a member behind them.
   if (members.bytesWritten !== file.bytesRead) throw damaged(undefined);
-}
-
-function isZlibError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
 }
 
 function notFound(cause: unknown): ServiceError {

@@ -178,7 +178,7 @@ describe('a letter', () => {
     expect(answer.status).toBe(404);
   });
 
-  it('that is forged is put away as rejected, and nothing of it is published', async () => {
+  it('that is forged is moved to rejected, and nothing of it is published', async () => {
     const { folder, result } = await drop(
       'forged',
       { handle: 'forged', ...(await requestOf(samples.forged)) },

@@ -62,7 +62,7 @@ describe('a recording', () => {
   const get = async (path: string) =>
     (await fetch(`${api.url}${path}`, { headers: { Authorization: `Bearer ${key}` } })).json() as Promise<Shown>;
 
-  it('from the drop folder is scored by the model of its rate, put away with its result, and shown to its owner', async () => {
+  it('from the drop folder is scored by the model of its rate, moved to done with its result, and shown to its owner', async () => {
     const drops = join(stateDir, 'drop');
     await mkdir(join(stateDir, 'calls'));
     await copyFile(sample('synthesizer-espeak-en.wav'), join(stateDir, 'calls', 'call.wav'));

@@ -3,28 +3,29 @@ import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { ServiceError } from '../../../runtime/errors.ts';
+import { ServiceError, isZlibError } from '../../../runtime/errors.ts';
 import { applyDelta, composeDeltas, divideSteps, OperationCounter, type Chunks } from '../format/delta-lines.ts';
 import type { DeltaCounts } from '../artefact-facts.ts';
 import { readGzip, writeGzip } from '../format/gzip-text.ts';
 import type { ArtefactFile } from '../artefact-facts.ts';
+import { writeAll } from '../../../runtime/whole-file.ts';
 
 export interface ApplyDeltaOptions {
-  /** The file of the version that the delta begins at. */
+  /** The file of the version that the delta starts from. */
   readonly oldPath: string;
   readonly deltaPath: string;
-  /** Written anew, and whole only when the promise has resolved: give it a name that nobody reads. */
+  /** Overwritten, and complete only when the promise has resolved: give it a name that nobody reads. */
   readonly outputPath: string;
-  /** SHA-256 of the rows that must come out, in lower-case hex. */
+  /** SHA-256 of the resulting rows, in lower-case hex. */
   readonly expected?: string | undefined;
 }
 
-/** A file that a delta has made. */
+/** The result of applying a delta. */
 export interface AppliedDelta extends ArtefactFile, DeltaCounts {}
 
 /**
- * Makes the file of a version from that of an earlier one and a delta, in memory that does not grow with either. The text is
- * that of the version, byte for byte; its compression need not be that of the service.
+ * Makes the file of a version from the file of an earlier one and a delta, in constant memory. The text is that of the
+ * version, byte for byte; the compressed bytes may differ from those of the service.
  * @throws ServiceError `delta_invalid` if the delta is damaged or does not fit, or the rows are not the expected ones;
  * or the error of the disk
  */
@@ -37,13 +38,13 @@ export async function applyDeltaFile({
   const counter = new OperationCounter();
   const steps = await countSteps(counter.watch(readDelta(deltaPath)));
   const file = await withOneDelta({ path: deltaPath, steps, beside: dirname(outputPath) }, (delta) =>
-    writeNewFile({ outputPath, expected }, applyDelta(rowsOf(oldPath), delta)),
+    writeAppliedRows({ outputPath, expected }, applyDelta(readRows(oldPath), delta)),
   );
   const { added, changed, removed } = counter;
   return { ...file, added, changed, removed };
 }
 
-async function writeNewFile(
+async function writeAppliedRows(
   { outputPath, expected }: Pick<ApplyDeltaOptions, 'outputPath' | 'expected'>,
   rows: AsyncIterable<Buffer>,
 ): Promise<ArtefactFile> {
@@ -53,7 +54,7 @@ async function writeNewFile(
     if (expected !== undefined && file.plainSha256 !== expected) {
       throw new ServiceError('delta_invalid', {
         operation: 'apply delta',
-        problem: 'The rows that come out are not those of the expected version.',
+        problem: 'The resulting rows are not those of the expected version.',
         hint: 'The old file is another version, or damaged: download the whole file.',
       });
     }
@@ -72,11 +73,11 @@ async function countSteps(delta: AsyncIterable<Buffer>): Promise<number> {
 interface DeltaOfSteps {
   readonly path: string;
   readonly steps: number;
-  /** Directory of the new file, where there is room: the steps have the size of the delta's text. */
+  /** Directory for the steps, which are as large as the delta's text: that of the new file, where there is space. */
   readonly beside: string;
 }
 
-/** Gives a delta as one that ascends: that of several steps is divided into a file for each, which are composed as they are read. */
+/** Calls `work` with a delta of one step: several steps are written to a file each and composed while they are read. */
 async function withOneDelta<Result>(
   { path, steps, beside }: DeltaOfSteps,
   work: (delta: Chunks) => Promise<Result>,
@@ -93,10 +94,10 @@ async function withOneDelta<Result>(
   }
 }
 
-async function writeSteps(pieces: ReturnType<typeof divideSteps>, stepPath: (step: number) => string): Promise<void> {
+async function writeSteps(chunks: ReturnType<typeof divideSteps>, stepPath: (step: number) => string): Promise<void> {
   let current: { readonly step: number; readonly handle: FileHandle } | undefined;
   try {
-    for await (const { step, text } of pieces) {
+    for await (const { step, text } of chunks) {
       if (current?.step !== step) {
         await current?.handle.close();
         current = { step, handle: await open(stepPath(step), 'w', 0o600) };
@@ -108,11 +109,7 @@ async function writeSteps(pieces: ReturnType<typeof divideSteps>, stepPath: (ste
   }
 }
 
-async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length;) at += (await handle.write(bytes, at)).bytesWritten;
-}
-
-/** Opens the file when it is first read: one that is never read, because another was refused, needs not be closed. */
+/** Opens the file when it is first read, so that a file that is never read needs no closing. */
 async function* readLazily(path: string): AsyncGenerator<Buffer> {
   yield* createReadStream(path) as AsyncIterable<Buffer>;
 }
@@ -121,14 +118,14 @@ function readDelta(path: string): AsyncIterable<Buffer> {
   return readGzip(readLazily(path));
 }
 
-/** The rows of a gzip file, whoever compressed them. */
-async function* rowsOf(path: string): AsyncGenerator<Buffer> {
+/** The rows of any gzip file, also of one that another program compressed. */
+async function* readRows(path: string): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: 256 * 1024 });
   pipeline(createReadStream(path, { highWaterMark: 256 * 1024 }), gunzip, () => {}); // its error is that of the loop
   try {
     yield* gunzip as AsyncIterable<Buffer>;
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))) throw error;
+    if (!isZlibError(error)) throw error;
     throw new ServiceError('delta_invalid', {
       operation: 'apply delta',
       problem: 'The old file is damaged or cut off.',

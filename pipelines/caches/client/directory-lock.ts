@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { processLives, withFileLock } from '../../../runtime/file-lock.ts';
 
-/** A holder shows that it lives this often; one that has not for much longer is dead, on whatever machine it was. */
-const signOfLifeMs = 5_000;
+/** Renewal interval of the lock; a holder that has not renewed it for `deadAfterMs` is dead, on any machine. */
+const renewalMs = 5_000;
 const deadAfterMs = 60_000;
 
 /** Locks that this process holds. */
-const ours = new Set<string>();
+const heldTokens = new Set<string>();
 
 interface Holder {
   readonly pid: number;
@@ -21,15 +21,15 @@ interface Holder {
 /** The lock of a directory, while `work` runs. */
 export interface DirectoryLock {
   /**
-   * Called before what cannot be undone: a process that was stopped for longer than a minute may have lost the lock meanwhile.
+   * Call it before an irreversible step: a process that was stopped for more than a minute may have lost the lock.
    * @throws ServiceError `directory_busy`
    */
   readonly requireHeld: () => Promise<void>;
 }
 
 /**
- * Runs `work` while no other process works in the directory. The lock of a process that was killed is taken over.
- * @throws ServiceError `directory_busy`, at once, if another one does.
+ * Runs `work` while no other process works in the directory. The lock of a killed process is taken over.
+ * @throws ServiceError `directory_busy`, at once, if another process works there.
  */
 export async function withDirectoryLock<Result>(
   directory: string,
@@ -37,24 +37,24 @@ export async function withDirectoryLock<Result>(
 ): Promise<Result> {
   const path = join(directory, '.lock');
   const mine: Holder = { pid: process.pid, host: hostname(), token: randomBytes(8).toString('hex') };
-  ours.add(mine.token);
+  heldTokens.add(mine.token);
   try {
-    await withFileLock(`${path}.taking`, () => take(path, mine));
-    const signs = setInterval(() => void showLife(path, mine).catch(() => {}), signOfLifeMs);
+    await withFileLock(`${path}.taking`, () => takeLock(path, mine));
+    const renewals = setInterval(() => void renew(path, mine).catch(() => {}), renewalMs);
     try {
       return await work({ requireHeld: () => requireHeld(path, mine) });
     } finally {
-      clearInterval(signs);
-      await withFileLock(`${path}.taking`, () => giveBack(path, mine)).catch(() => {}); // one that stays is taken over, since its process has ended
+      clearInterval(renewals);
+      await withFileLock(`${path}.taking`, () => release(path, mine)).catch(() => {}); // a lock that stays is taken over, since its process has ended
     }
   } finally {
-    ours.delete(mine.token);
+    heldTokens.delete(mine.token);
   }
 }
 
-async function take(path: string, mine: Holder): Promise<void> {
+async function takeLock(path: string, mine: Holder): Promise<void> {
   const holder = await readHolder(path);
-  if (holder !== undefined && (await lives(path, holder))) {
+  if (holder !== undefined && (await isAlive(path, holder))) {
     throw new ServiceError('directory_busy', {
       operation: 'lock directory',
       object: path,
@@ -73,20 +73,20 @@ async function requireHeld(path: string, mine: Holder): Promise<void> {
   throw new ServiceError('directory_busy', {
     operation: 'check lock',
     object: path,
-    problem: 'Another process has taken this directory over, because this one showed no sign of life for a minute.',
+    problem: 'Another process has taken this directory over, because this one did not renew its lock for a minute.',
   });
 }
 
-async function showLife(path: string, mine: Holder): Promise<void> {
+async function renew(path: string, mine: Holder): Promise<void> {
   if (await isHeld(path, mine)) await utimes(path, new Date(), new Date());
 }
 
-/** Leaves the lock of another process where it is. */
-async function giveBack(path: string, mine: Holder): Promise<void> {
+/** Removes the lock unless another process holds it. */
+async function release(path: string, mine: Holder): Promise<void> {
   if (await isHeld(path, mine)) await unlink(path);
 }
 
-/** Undefined if nobody holds it, or what is there was cut off while it was written. */
+/** Undefined if nobody holds the lock, or its file is incomplete. */
 async function readHolder(path: string): Promise<Holder | undefined> {
   try {
     const holder = JSON.parse(await readFile(path, 'utf8')) as Partial<Holder>;
@@ -98,9 +98,9 @@ async function readHolder(path: string): Promise<Holder | undefined> {
   }
 }
 
-async function lives(path: string, { pid, host, token }: Holder): Promise<boolean> {
+async function isAlive(path: string, { pid, host, token }: Holder): Promise<boolean> {
   const { mtimeMs } = await stat(path);
   if (Date.now() - mtimeMs > deadAfterMs) return false;
   if (host !== hostname()) return true;
-  return pid === process.pid ? ours.has(token) : processLives(pid);
+  return pid === process.pid ? heldTokens.has(token) : processLives(pid);
 }

@@ -1,11 +1,11 @@
 import { open, readFile, rm, stat, type FileHandle } from 'node:fs/promises';
 import { ServiceError } from '../../../runtime/errors.ts';
-import { CutShort, type FetchedBytes, type ServiceClient } from './service-client.ts';
+import { ConnectionLost, type FetchedBytes, type ServiceClient } from './service-client.ts';
 
 /** A file of the service as its manifest names it. */
 export interface RemoteFile {
   readonly href: string;
-  /** Its entity tag as well. */
+  /** Also the entity tag. */
   readonly sha256: string;
   readonly bytes: number;
 }
@@ -13,26 +13,29 @@ export interface RemoteFile {
 export interface DownloadOptions {
   readonly client: ServiceClient;
   readonly remote: RemoteFile;
-  /** Where the bytes are put; what an earlier run left there is gone on with. */
+  /** Output file. An earlier run's partial download there is resumed. */
   readonly path: string;
   /** Ranges that are downloaded at a time. */
   readonly parallel: number;
 }
 
-/** The served file is another one than the manifest says: a new version was published meanwhile. */
-export class VersionMoved extends Error {}
+/** The served file is not that of the manifest: a new version was published meanwhile. */
+export class VersionChanged extends Error {}
+
+/** New versions that may be published during one operation of the client. */
+export const versionChangesMax = 3;
 
 /**
- * A file is downloaded in pieces, and each whole piece is noted, so that a run that was killed loses the pieces in its hands.
- * At most so many pieces, so that the notes and the requests are few; no piece is smaller than it pays to ask for.
+ * A file is downloaded in pieces, and completed pieces are recorded: a run that is killed loses only the pieces in progress.
+ * Limits on the number and the size of pieces keep requests and records few.
  */
 const piecesMax = 64;
 const pieceBytesMin = 1024 * 1024;
 
 /**
- * Downloads a file in parallel ranges of one version. Resolves to the bytes that were there from an earlier run. The digest
- * is not checked here.
- * @throws VersionMoved; ServiceError `download_failed`, or what the service answers
+ * Downloads a file in parallel ranges of one version, without checking its digest. Resolves to the bytes that an earlier run
+ * had downloaded.
+ * @throws VersionChanged; ServiceError `download_failed`, or the service's own error
  */
 export async function downloadFile({
   client,
@@ -58,7 +61,7 @@ export async function downloadFile({
     };
     const workers = Array.from({ length: Math.min(parallel, missing.length) }, async () =>
       work().catch((error: unknown) => {
-        missing.length = 0; // the others end with what they have in hand
+        missing.length = 0; // the others end after their current piece
         throw error;
       }),
     );
@@ -71,7 +74,7 @@ export async function downloadFile({
   return { resumedBytes };
 }
 
-/** Removes what {@link downloadFile} left at a path. */
+/** Removes the files of {@link downloadFile} at a path. */
 export async function discardDownload(path: string): Promise<void> {
   await rm(path, { force: true });
   await rm(notesPath(path), { force: true });
@@ -85,11 +88,11 @@ interface PieceToDownload {
   readonly bytes: number;
 }
 
-/** Downloads one piece; what arrived before a connection was cut is not asked for again. */
+/** Downloads a piece. After a lost connection, only the missing bytes are requested. */
 function downloadPiece({ client, remote, file, start, bytes }: PieceToDownload): Promise<void> {
   let at = start;
   const end = start + bytes;
-  return client.getInPieces(remote.href, {
+  return client.getResumable(remote.href, {
     headers: () => ({ Range: `bytes=${at}-${end - 1}`, 'If-Range': `"${remote.sha256}"` }),
     progress: () => at,
     async take(answer) {
@@ -99,7 +102,7 @@ function downloadPiece({ client, remote, file, start, bytes }: PieceToDownload):
           throw new ServiceError('download_failed', {
             operation: 'download',
             object: remote.href,
-            problem: 'The service sends more bytes than were asked for.',
+            problem: 'The service sends more bytes than were requested.',
           });
         for (let written = 0; written < chunk.length;) {
           const { bytesWritten } = await file.write(chunk, written, chunk.length - written, at);
@@ -107,20 +110,20 @@ function downloadPiece({ client, remote, file, start, bytes }: PieceToDownload):
           at += bytesWritten;
         }
       }
-      if (at < end) throw new CutShort('it ended too early');
+      if (at < end) throw new ConnectionLost('the answer ended early');
     },
   });
 }
 
-/** @throws VersionMoved, ServiceError `download_failed` unless the answer is the range that was asked for, of the version that is wanted. */
+/** @throws VersionChanged, ServiceError `download_failed` unless the answer is the requested range of the expected version. */
 function requireRange(
   { status, headers }: FetchedBytes,
   { remote, start, end }: { remote: RemoteFile; start: number; end: number },
 ): void {
   const [etag, range] = [headers.get('etag'), headers.get('content-range')];
   if (status === 206 && range === `bytes ${start}-${end - 1}/${remote.bytes}`) return;
-  if (etag !== null && etag !== `"${remote.sha256}"`) throw new VersionMoved();
-  if (status === 206) throw new VersionMoved();
+  if (etag !== null && etag !== `"${remote.sha256}"`) throw new VersionChanged();
+  if (status === 206) throw new VersionChanged();
   throw new ServiceError('download_failed', {
     operation: 'download',
     object: remote.href,
@@ -130,7 +133,7 @@ function requireRange(
 
 const notesPath = (path: string) => `${path}.pieces`;
 
-/** The pieces of a download that are whole, in a file beside it: what is being downloaded in the first line, then a number a line. */
+/** The completed pieces of a download, in a file beside it: a first line that identifies the file, then a piece number a line. */
 class PieceNotes {
   readonly done: ReadonlySet<number>;
   readonly #file: FileHandle;
@@ -156,7 +159,7 @@ class PieceNotes {
   }
 }
 
-/** Undefined if there are none of this subject, or the file beside them is gone. A last line without an end was cut off. */
+/** Undefined if the record is of another subject, or the downloaded file is missing. An incomplete last line is ignored. */
 async function readNotes(path: string, subject: string): Promise<Set<number> | undefined> {
   const lines = (await readFile(notesPath(path), 'utf8').catch(() => '')).split('\n').slice(0, -1);
   if (lines.shift() !== subject) return undefined;

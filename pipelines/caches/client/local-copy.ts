@@ -5,7 +5,7 @@ import type { DirectoryLock } from './directory-lock.ts';
 import { manifestInFile, type ServedManifest } from './served-manifest.ts';
 import { syncPath, writeWholeFile, keepWholeFile } from '../../../runtime/whole-file.ts';
 
-/** Form of the state file. */
+/** Format of the state file. */
 const stateSchema = 'caller-trust/copy/1';
 
 /** Names of the files of a copy. */
@@ -13,14 +13,14 @@ export const copyFiles = { rows: 'rows.tsv.gz', state: 'state.json' } as const;
 
 const stateForm = z.object({
   schema: z.literal(stateSchema),
-  /** Of the file here, which need not have the bytes of the served one. */
+  /** Of the local file, whose bytes may differ from those of the served one. */
   bytes: z.int().positive(),
   /** Entity tag of the manifest. */
   manifestEtag: z.string().nullable(),
   manifest: manifestInFile,
 });
 
-/** What is known of a whole local copy. */
+/** The state of a complete local copy. */
 export interface CopyState {
   readonly bytes: number;
   readonly manifestEtag: string | null;
@@ -29,9 +29,9 @@ export interface CopyState {
 
 /**
  * The local copy of one artefact: `<directory>/<name>/rows.tsv.gz` and `state.json`. `<name>` is a symbolic link to a
- * directory that is never changed but for the time when its manifest was confirmed, so that file and state are replaced in
- * one step and never belong to two versions, whenever the process or the machine stops. The version before is kept until
- * the next replacement, for readers that have followed the link already.
+ * directory of one version, in which only the state may be confirmed later. So file and state are replaced in one step and
+ * never belong to two versions, whenever the process or the machine stops. The previous version is kept until the next
+ * replacement, for readers that have followed the link already.
  */
 export class LocalCopy {
   readonly #directory: string;
@@ -44,21 +44,21 @@ export class LocalCopy {
     this.#lock = lock;
   }
 
-  /** Path under which readers find the rows. */
+  /** Path of the rows for readers. */
   get rowsPath(): string {
     return join(this.#directory, this.#name, copyFiles.rows);
   }
 
-  /** The state of the copy, or undefined if there is none that is whole. */
+  /** The state of the copy; undefined if there is no complete one. */
   async read(): Promise<CopyState | undefined> {
     const text = await readFile(join(this.#directory, this.#name, copyFiles.state), 'utf8').catch(() => '');
-    const parsed = stateForm.safeParse(parseJson(text));
+    const parsed = stateForm.safeParse(parseStateJson(text));
     if (!parsed.success) return undefined;
     const rows = await stat(this.rowsPath).catch(() => undefined);
     return rows?.size === parsed.data.bytes ? parsed.data : undefined;
   }
 
-  /** A path for a file that is being downloaded; what an earlier run left there is kept. */
+  /** A path for a download; an earlier run's partial file there is kept. */
   async downloadPath(kind: 'full' | 'delta'): Promise<string> {
     const directory = join(this.#directory, '.partial');
     await mkdir(directory, { recursive: true });
@@ -66,7 +66,7 @@ export class LocalCopy {
   }
 
   /**
-   * A path for the rows of the next version, in a directory that becomes the copy with {@link replace}.
+   * A path for the rows of the next version, in a directory that {@link replace} makes the copy.
    * @throws ServiceError `directory_busy` if another process has taken the directory over
    */
   async begin(): Promise<string> {
@@ -76,7 +76,7 @@ export class LocalCopy {
     return join(this.#unfinished, copyFiles.rows);
   }
 
-  /** Makes what was begun the copy, in one step. @throws as {@link begin} */
+  /** Makes the begun version the copy, in one step. @throws as {@link begin} */
   async replace(state: CopyState): Promise<void> {
     await this.#lock.requireHeld();
     await syncPath(join(this.#unfinished, copyFiles.rows));
@@ -89,7 +89,7 @@ export class LocalCopy {
     await this.#removeOthers([target, ...(before === undefined ? [] : [before.split('/').at(-1)!])]);
   }
 
-  /** Replaces the state alone, where the rows stay as they are. @throws as {@link begin} */
+  /** Replaces the state alone, when the rows are unchanged. @throws as {@link begin} */
   async confirm(state: CopyState): Promise<void> {
     await this.#lock.requireHeld();
     await writeWholeFile(join(this.#directory, this.#name, copyFiles.state), formatState(state), { durable: true });
@@ -99,11 +99,11 @@ export class LocalCopy {
     const link = join(this.#versions, '.link');
     await rm(link, { force: true });
     await symlink(join('.versions', this.#name, target), link);
-    await rename(link, join(this.#directory, this.#name)); // not keepWholeFile: a link that leads nowhere yet cannot be opened to be synced
+    await rename(link, join(this.#directory, this.#name)); // not keepWholeFile: a link whose target does not exist yet cannot be synced
     await syncPath(this.#directory);
   }
 
-  /** A version that is downloaded anew gets a directory of its own: the one that is read stays until it is replaced. */
+  /** A version that is downloaded again gets another directory: readers may use the present one. */
   async #freeName(wanted: string): Promise<string> {
     const taken = new Set(await readdir(this.#versions));
     for (let n = 0; ; n++) {
@@ -130,15 +130,15 @@ function formatState({ bytes, manifestEtag, manifest }: CopyState): string {
   return `${JSON.stringify({ schema: stateSchema, bytes, manifestEtag, manifest }, null, 2)}\n`;
 }
 
-function parseJson(text: string): unknown {
+function parseStateJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // cut off, or not ours
+    return undefined; // incomplete, or not a state file
   }
 }
 
 /** Name of a copy in its directory: `phones-US`, `spammer_phones`. */
-export function nameOf({ cache, country }: { cache: string; country: string }): string {
+export function copyName({ cache, country }: { cache: string; country: string }): string {
   return country === '' ? cache : `${cache}-${country}`;
 }

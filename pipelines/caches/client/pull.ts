@@ -1,15 +1,14 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { failureOf, isServiceError, ServiceError, type ErrorCode } from '../../../runtime/errors.ts';
 import { CACHES, findCache, formatArtefact } from '../definition.ts';
 import { withDirectoryLock, type DirectoryLock } from './directory-lock.ts';
-import { LocalCopy, nameOf } from './local-copy.ts';
-import { parseManifestList, type ServedManifest } from './served-manifest.ts';
+import { LocalCopy, copyName } from './local-copy.ts';
+import { parseManifestList, getStored } from './served-manifest.ts';
 import type { ServiceClient } from './service-client.ts';
 import { bringUpToDate, type Target, type UpdatedCopy } from './update-copy.ts';
-import { writeWholeFile } from '../../../runtime/whole-file.ts';
 
-/** What to pull: caches, and countries of the caches that are split by country; `all` for every country that is published. */
+/** The caches to pull, and the countries of those that are split by country; `all`: every published country. */
 export interface Wanted {
   readonly caches: readonly string[];
   readonly countries: readonly string[] | 'all';
@@ -25,29 +24,30 @@ export interface PullOptions {
   readonly onProgress?: ((artefact: string) => void) | undefined;
 }
 
-/** How an artefact came to the served version, or why it did not. */
+/** How the copy of an artefact was updated, or why it was not. */
 export interface PulledArtefact {
   readonly cache: string;
   readonly country: string;
   readonly how: 'unchanged' | 'delta' | 'full' | 'failed';
-  /** The version that was there before. */
+  /** The version of the copy before. */
   readonly from: number | null;
   readonly version: number | null;
   readonly rows: number | null;
-  /** Bytes that came over the network for it, manifests included; bytes of the whole file as the service has it. */
+  /** Bytes received for it, manifests included; bytes of the whole file of the service. */
   readonly bytesReceived: number;
   readonly bytesWhole: number | null;
   readonly seconds: number;
   readonly path: string;
-  /** Why a delta that was there was not used. */
+  /** Why an offered delta was not used. */
   readonly deltaRefused: string | null;
   readonly failure: { readonly code: ErrorCode; readonly reason: string } | null;
 }
 
 /**
- * Brings local copies to the served versions, each with the least bytes: nothing, a delta, or the whole file. A copy is
- * checked against the digests of its manifest and replaced in one step. An artefact that fails stays as it was; the others go on.
- * @throws ServiceError `directory_busy`, `cache_unknown`, `usage_invalid`, or that the list of manifests cannot be read
+ * Updates local copies to the served versions, each with the least bytes: nothing, a delta, or the whole file. A copy is
+ * checked against the digests of its manifest and replaced in one step. If an artefact fails, its copy stays as it was, and
+ * the others are pulled.
+ * @throws ServiceError `directory_busy`, `cache_unknown`, `usage_invalid`, or an error of reading the list of manifests
  */
 export async function pull(options: PullOptions): Promise<PulledArtefact[]> {
   await mkdir(options.directory, { recursive: true }).catch((cause: unknown) => {
@@ -73,31 +73,17 @@ async function listTargets({ client, directory, wanted }: PullOptions): Promise<
     );
   }
   const names: readonly string[] = caches.map(({ name }) => name);
-  const manifests = (await readList(client, directory)).filter(({ cache }) => names.includes(cache));
-  return manifests.map((manifest) => ({
+  const manifests = await getStored(client, {
+    href: '/v1/caches',
+    path: join(directory, '.manifests.json'),
+    parse: parseManifestList,
+  });
+  const listed = manifests.filter(({ cache }) => names.includes(cache));
+  return listed.map((manifest) => ({
     cache: findCache(manifest.cache).name,
     country: manifest.country ?? '',
     manifest,
   }));
-}
-
-/** The manifests of everything; the list is kept in the directory, so that one that did not change is not sent again. */
-async function readList(client: ServiceClient, directory: string): Promise<ServedManifest[]> {
-  const path = join(directory, '.manifests.json');
-  const known = await readKeptList(path);
-  const answer = await client.getDocument('/v1/caches', known?.etag);
-  if (answer.isKnown) return known!.manifests;
-  await writeWholeFile(path, JSON.stringify({ etag: answer.etag, body: answer.body }), { durable: false });
-  return parseManifestList(answer.body);
-}
-
-async function readKeptList(path: string): Promise<{ etag: string; manifests: ServedManifest[] } | undefined> {
-  try {
-    const kept = JSON.parse(await readFile(path, 'utf8')) as { etag?: unknown; body?: unknown };
-    return typeof kept.etag === 'string' ? { etag: kept.etag, manifests: parseManifestList(kept.body) } : undefined;
-  } catch {
-    return undefined; // there is none, or it is not whole
-  }
 }
 
 async function pullOne(
@@ -106,7 +92,7 @@ async function pullOne(
 ): Promise<PulledArtefact> {
   const { client, directory, lock } = options;
   const [startedAt, bytesBefore] = [performance.now(), client.bytesReceived];
-  const copy = new LocalCopy(directory, nameOf(target), lock);
+  const copy = new LocalCopy(directory, copyName(target), lock);
   options.onProgress?.(formatArtefact(target));
   const local = await copy.read();
   const report = (outcome: UpdatedCopy | undefined, failure: PulledArtefact['failure']): PulledArtefact => ({
@@ -126,13 +112,12 @@ async function pullOne(
   try {
     return report(await bringUpToDate({ ...options, copy, local }, target), null);
   } catch (error) {
-    if (isServiceError(error, 'interrupted') || isServiceError(error, 'directory_busy')) throw error; // the others would end with it too
-    const named = asDiskError(error) ?? error;
-    return report(undefined, failureOf(named));
+    if (isServiceError(error, 'interrupted') || isServiceError(error, 'directory_busy')) throw error; // the others would fail too
+    return report(undefined, failureOf(asDiskError(error) ?? error));
   }
 }
 
-/** An error of the directory, told as that; undefined for another one. */
+/** The ServiceError for an error of the directory; undefined for other errors. */
 function asDiskError(error: unknown): ServiceError | undefined {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined;
   return new ServiceError('download_failed', {

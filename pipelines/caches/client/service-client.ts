@@ -1,30 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ERRORS, errorMessageOf, ServiceError, type ErrorCode } from '../../../runtime/errors.ts';
 
-/** How a client of the service behaves where nothing else is said. Tests make the times short. */
-export interface ClientPatience {
-  /** Tries of a request in a row that bring nothing of what is asked for; then it is given up. */
+/** How requests are repeated. Tests make the times short. */
+export interface RetryPolicy {
+  /** Consecutive tries of a request without progress before it fails. */
   readonly triesMax: number;
-  /** Milliseconds before the second try; they double with each one, to {@link waitMsMax}. */
+  /** Milliseconds before the second try; doubled for each further one, up to {@link waitMsMax}. */
   readonly firstWaitMs: number;
-  /** Longest wait that an answer (Retry-After) may ask for. */
+  /** Longest accepted Retry-After, in milliseconds. */
   readonly waitMsMax: number;
-  /** Milliseconds without a byte after which a connection is given up. */
+  /** Milliseconds without a byte after which a connection is closed. */
   readonly silenceMsMax: number;
 }
 
-export const patience: ClientPatience = { triesMax: 6, firstWaitMs: 500, waitMsMax: 300_000, silenceMsMax: 30_000 };
+export const defaultRetryPolicy: RetryPolicy = {
+  triesMax: 6,
+  firstWaitMs: 500,
+  waitMsMax: 300_000,
+  silenceMsMax: 30_000,
+};
 
 export interface ServiceClientOptions {
-  /** Address of the service, without a path of its own: `https://caches.example`. */
+  /** Base URL of the service: `https://caches.example`. */
   readonly url: string;
-  /** Sent to this address alone, never to where it redirects. */
+  /** Sent to this URL only, never to the target of a redirect. */
   readonly key?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  readonly patience?: ClientPatience;
+  readonly retryPolicy?: RetryPolicy;
 }
 
-/** A JSON document with its entity tag, or the word that the client has it already. */
+/** A JSON document with its entity tag, or that it is unchanged. */
 export type FetchedDocument =
   { readonly isKnown: true } | { readonly isKnown: false; readonly body: unknown; readonly etag: string | null };
 
@@ -33,67 +38,67 @@ export interface FetchedBytes {
   readonly status: number;
   readonly headers: Headers;
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Ends the connection of an answer that is not read to its end. */
+  /** Closes the connection of an answer that is not read completely. */
   readonly discard: () => void;
 }
 
-/** A request that goes on where a connection was cut. */
-export interface PiecewiseRequest<Result> {
-  /** Of the next try: they name what is still missing. */
+/** A request that resumes after a lost connection. */
+export interface ResumableRequest<Result> {
+  /** Of the next try: they request the missing bytes. */
   readonly headers: () => Record<string, string>;
   readonly take: (answer: FetchedBytes) => Promise<Result>;
-  /** Grows with what was taken and is not asked for again; without it, each try begins anew. */
+  /** Grows with the bytes taken so far; absent: each try starts again. */
   readonly progress?: () => number;
 }
 
-/** A connection that ended or fell silent before everything had come. Another try may bring the rest. */
-export class CutShort extends Error {}
+/** A connection that ended or became silent too early. Another try may get the rest. */
+export class ConnectionLost extends Error {}
 
-/** Longest document, in bytes: manifests of 250 countries with 14 deltas each have some 1.5 MB. */
+/** Bytes of a document; manifests of 250 countries with 14 deltas each have about 1.5 MB. */
 const documentBytesMax = 64 * 1024 * 1024;
 
 const redirects = [301, 302, 303, 307, 308];
-/** What may pass by itself. 429 and 503 say how long to wait. */
-const passing = [429, 500, 502, 503, 504];
+/** 429 and 503 carry Retry-After. */
+const retryableStatuses = [429, 500, 502, 503, 504];
 
-/** Speaks HTTP with the service: keys, waiting, trying again, and counting the bytes that came. */
+/** HTTP requests to the service with key, retries and a count of received bytes. */
 export class ServiceClient {
   readonly #base: string;
   readonly #key: string | undefined;
   readonly #signal: AbortSignal | undefined;
-  readonly #patience: ClientPatience;
-  /** Bytes of all bodies so far. */
+  readonly #retryPolicy: RetryPolicy;
+  /** Bytes of all received bodies. */
   bytesReceived = 0;
 
-  constructor({ url, key, signal, patience: wanted = patience }: ServiceClientOptions) {
+  constructor({ url, key, signal, retryPolicy = defaultRetryPolicy }: ServiceClientOptions) {
     this.#base = baseOf(url);
     this.#key = key;
     this.#signal = signal;
-    this.#patience = wanted;
+    this.#retryPolicy = retryPolicy;
   }
 
   /**
-   * Reads a JSON document, unless it is still the one of the entity tag.
-   * @throws ServiceError the code of the service's answer where it is one of ours, else `download_failed`
+   * Reads a JSON document, unless it still has the entity tag.
+   * @throws ServiceError the code of the service's problem document if it is one of ours, else `download_failed`
    */
   async getDocument(href: string, etag?: string | null): Promise<FetchedDocument> {
-    return this.#trying(async () => {
+    return this.#retry(async () => {
       const { status, headers, chunks } = await this.#ask(
         href,
         etag === undefined || etag === null ? {} : { 'If-None-Match': etag },
       );
       const text = await collectText(chunks);
       if (status === 304) return { isKnown: true };
-      return { isKnown: false, body: parseJson(text), etag: headers.get('etag') };
+      return { isKnown: false, body: parseDocument(text), etag: headers.get('etag') };
     });
   }
 
-  /** Reads a small file whole. @throws as {@link getDocument} */
+  /** Reads a small file. @throws as {@link getDocument} */
   async getBytes(
     href: string,
     headers: Record<string, string> = {},
   ): Promise<{ status: number; headers: Headers; bytes: Buffer }> {
-    return this.#trying(async () => {
+    return this.#retry(async () => {
       const answer = await this.#ask(href, headers);
       const parts: Uint8Array[] = [];
       for await (const chunk of answer.chunks) parts.push(chunk);
@@ -102,12 +107,12 @@ export class ServiceClient {
   }
 
   /**
-   * Hands the bytes of an answer to `take` as they arrive, again and again until it has what it needs: `take` is called anew,
-   * and asks for what is still missing, when a connection was cut. A try after which `progress` is more does not count as one in vain.
+   * Passes the bytes of an answer to `take` as they arrive. After a lost connection, `take` is called again with the answer to
+   * a request for the missing bytes. A try that raises `progress` resets the count of failed tries.
    * @throws as {@link getDocument}, and what `take` throws
    */
-  async getInPieces<Result>(href: string, { headers, take, progress }: PiecewiseRequest<Result>): Promise<Result> {
-    return this.#trying(async () => {
+  async getResumable<Result>(href: string, { headers, take, progress }: ResumableRequest<Result>): Promise<Result> {
+    return this.#retry(async () => {
       const answer = await this.#ask(href, headers());
       try {
         return await take(answer);
@@ -118,22 +123,23 @@ export class ServiceClient {
   }
 
   /**
-   * Only what `progress` says is gained. The bytes received are no measure: the bodies of refusals are among them, those of other
-   * requests, and those of a document that begins anew with each try.
+   * Received bytes do not measure progress: they include bodies of errors and of other requests, and those of a document that
+   * each try reads from its start.
    */
-  async #trying<Result>(work: () => Promise<Result>, progress: () => number = () => 0): Promise<Result> {
-    for (let inVain = 1; ; inVain++) {
+  async #retry<Result>(work: () => Promise<Result>, progress: () => number = () => 0): Promise<Result> {
+    for (let failures = 1; ; failures++) {
       const before = progress();
       try {
         return await work();
       } catch (error) {
         this.#signal?.throwIfAborted();
-        const wait = waitAfter(error);
+        const wait = retryOf(error);
         if (wait === undefined) throw error;
-        if (progress() > before) inVain = 1;
-        if (inVain >= this.#patience.triesMax || (wait.asked ?? 0) > this.#patience.waitMsMax) throw wait.error;
-        const ms = wait.asked ?? Math.min(this.#patience.firstWaitMs * 2 ** (inVain - 1), this.#patience.waitMsMax);
-        await sleep(ms + Math.random() * this.#patience.firstWaitMs, undefined, { signal: this.#signal });
+        if (progress() > before) failures = 1;
+        const { triesMax, waitMsMax, firstWaitMs } = this.#retryPolicy;
+        if (failures >= triesMax || (wait.afterMs ?? 0) > waitMsMax) throw wait.error;
+        const ms = wait.afterMs ?? Math.min(firstWaitMs * 2 ** (failures - 1), waitMsMax);
+        await sleep(ms + Math.random() * firstWaitMs, undefined, { signal: this.#signal });
       }
     }
   }
@@ -151,48 +157,48 @@ export class ServiceClient {
       throw new ServiceError('download_failed', {
         operation: 'download',
         object: href,
-        problem: 'The answer is a redirect to nowhere.',
+        problem: 'The answer is a redirect without a location.',
       });
-    const { 'If-Range': _tag, ...others } = headers; // there the entity tag is another one; what it names never changes
+    const { 'If-Range': _tag, ...others } = headers; // the object store has other entity tags, and its objects never change
     return this.#accept(await this.#fetch(new URL(target, this.#base).href, others), href);
   }
 
   async #fetch(url: string, headers: Record<string, string>): Promise<FetchedBytes> {
-    const silence = new SilenceAlarm(this.#patience.silenceMsMax, this.#signal);
+    const idle = new IdleTimer(this.#retryPolicy.silenceMsMax, this.#signal);
     try {
-      const response = await fetch(url, { headers, redirect: 'manual', signal: silence.signal });
+      const response = await fetch(url, { headers, redirect: 'manual', signal: idle.signal });
       return {
         status: response.status,
         headers: response.headers,
-        chunks: this.#count(response, silence),
-        discard: () => silence.hangUp(),
+        chunks: this.#count(response, idle),
+        discard: () => idle.abort(),
       };
     } catch (error) {
-      silence.end();
+      idle.stop();
       throw error;
     }
   }
 
-  async *#count(response: Response, silence: SilenceAlarm): AsyncGenerator<Uint8Array> {
+  async *#count(response: Response, idle: IdleTimer): AsyncGenerator<Uint8Array> {
     try {
       for await (const chunk of response.body ?? []) {
-        silence.heard();
+        idle.refresh();
         this.bytesReceived += (chunk as Uint8Array).length;
         yield chunk as Uint8Array;
       }
     } finally {
-      silence.end();
+      idle.stop();
     }
   }
 
   async #accept(answer: FetchedBytes, href: string): Promise<FetchedBytes> {
     if (answer.status < 400) return answer;
-    throw refusalOf(answer, await collectText(answer.chunks).catch(() => ''), href);
+    throw answerError(answer, await collectText(answer.chunks).catch(() => ''), href);
   }
 }
 
-/** Ends a request that has been silent for too long. */
-class SilenceAlarm {
+/** Aborts a request that receives no bytes for too long. */
+class IdleTimer {
   readonly #controller = new AbortController();
   readonly #msMax: number;
   #timer: NodeJS.Timeout;
@@ -204,42 +210,45 @@ class SilenceAlarm {
     this.signal = outer === undefined ? this.#controller.signal : AbortSignal.any([outer, this.#controller.signal]);
   }
 
-  heard(): void {
+  refresh(): void {
     this.#timer.refresh();
   }
 
-  end(): void {
+  stop(): void {
     clearTimeout(this.#timer);
   }
 
-  hangUp(): void {
-    this.end();
-    this.#controller.abort(new CutShort('hung up'));
+  abort(): void {
+    this.stop();
+    this.#controller.abort(new ConnectionLost('closed'));
   }
 
   #start(): NodeJS.Timeout {
-    return setTimeout(() => this.#controller.abort(new CutShort(`no byte came for ${this.#msMax} ms`)), this.#msMax);
+    return setTimeout(
+      () => this.#controller.abort(new ConnectionLost(`no byte arrived for ${this.#msMax} ms`)),
+      this.#msMax,
+    );
   }
 }
 
-/** An answer that a later try may change, with the wait that it asks for in milliseconds. */
-class PassingRefusal extends Error {
-  readonly asked: number | undefined;
-  readonly refusal: ServiceError;
+/** An error answer that may change later, with its Retry-After in milliseconds. */
+class RetryableAnswer extends Error {
+  readonly afterMs: number | undefined;
+  readonly error: ServiceError;
 
-  constructor(refusal: ServiceError, asked: number | undefined) {
-    super(refusal.message);
-    this.refusal = refusal;
-    this.asked = asked;
+  constructor(error: ServiceError, afterMs: number | undefined) {
+    super(error.message);
+    this.error = error;
+    this.afterMs = afterMs;
   }
 }
 
-/** Undefined for an error that no later try changes. */
-function waitAfter(error: unknown): { asked: number | undefined; error: ServiceError } | undefined {
-  if (error instanceof PassingRefusal) return { asked: error.asked, error: error.refusal };
-  if (!(error instanceof CutShort) && !isOfConnection(error)) return undefined;
+/** Undefined for a final error. */
+function retryOf(error: unknown): { afterMs: number | undefined; error: ServiceError } | undefined {
+  if (error instanceof RetryableAnswer) return { afterMs: error.afterMs, error: error.error };
+  if (!(error instanceof ConnectionLost) && !isConnectionError(error)) return undefined;
   return {
-    asked: undefined,
+    afterMs: undefined,
     error: new ServiceError('download_failed', {
       operation: 'download',
       problem: `The connection failed: ${rootMessage(error)}.`,
@@ -248,29 +257,29 @@ function waitAfter(error: unknown): { asked: number | undefined; error: ServiceE
   };
 }
 
-/** `fetch` throws a TypeError for a connection that failed, and only then with its cause. */
-function isOfConnection(error: unknown): error is TypeError {
+/** `fetch` throws a TypeError with a cause for a failed connection only. */
+function isConnectionError(error: unknown): error is TypeError {
   return error instanceof TypeError && error.cause !== undefined;
 }
 
-/** `fetch failed` says nothing; its cause does. */
+/** The message of the innermost cause: that of `fetch` is only `fetch failed`. */
 function rootMessage(error: Error): string {
   return error.cause instanceof Error ? rootMessage(error.cause) : errorMessageOf(error);
 }
 
-/** The error of an answer: by the code of its problem document where it has one of ours. */
-function refusalOf({ status, headers }: FetchedBytes, body: string, href: string): Error {
-  const { code, detail } = problemOf(body);
+/** The error for an answer, with the code of its problem document if that is one of ours. */
+function answerError({ status, headers }: FetchedBytes, body: string, href: string): Error {
+  const { code, detail } = parseProblem(body);
   const problem = `The service answers ${status}${detail === undefined ? '' : `: ${detail}`}`;
-  if (!passing.includes(status))
+  if (!retryableStatuses.includes(status))
     return new ServiceError(code ?? 'download_failed', { operation: 'download', object: href, problem });
-  return new PassingRefusal(
+  return new RetryableAnswer(
     new ServiceError('download_failed', { operation: 'download', object: href, problem }),
     retryAfterMs(headers.get('retry-after')),
   );
 }
 
-function problemOf(body: string): { code?: ErrorCode; detail?: string } {
+function parseProblem(body: string): { code?: ErrorCode; detail?: string } {
   try {
     const { code, detail } = JSON.parse(body) as { code?: unknown; detail?: unknown };
     return {
@@ -278,7 +287,7 @@ function problemOf(body: string): { code?: ErrorCode; detail?: string } {
       ...(typeof detail === 'string' ? { detail } : {}),
     };
   } catch {
-    return {}; // an answer of something between us and the service
+    return {}; // the answer of a proxy
   }
 }
 
@@ -305,7 +314,7 @@ async function collectText(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-function parseJson(text: string): unknown {
+function parseDocument(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

@@ -3,16 +3,18 @@ import { failureOf, isServiceError, ServiceError } from '../../../runtime/errors
 import { findCache, formatArtefact, type ArtefactName } from '../definition.ts';
 import { applyDeltaFile } from './apply-delta-file.ts';
 import { checkFile } from './check-file.ts';
-import { discardDownload, downloadFile, VersionMoved, type DownloadOptions } from './download-file.ts';
+import {
+  discardDownload,
+  downloadFile,
+  VersionChanged,
+  type DownloadOptions,
+  versionChangesMax,
+} from './download-file.ts';
 import type { CopyState, LocalCopy } from './local-copy.ts';
 import { parseManifest, type OfferedDelta, type ServedManifest } from './served-manifest.ts';
 import type { ServiceClient } from './service-client.ts';
-import { planUpdate } from './update-plan.ts';
 
-/** So many new versions may be published while one artefact is being pulled. */
-const movesMax = 3;
-
-/** What {@link bringUpToDate} did. */
+/** The result of {@link bringUpToDate}. */
 export interface UpdatedCopy {
   readonly how: 'unchanged' | 'delta' | 'full';
   readonly manifest: ServedManifest;
@@ -28,18 +30,18 @@ export interface UpdateOptions {
 }
 
 /**
- * Brings a copy to the served version. Begins again where a new version is published while it works.
- * @throws ServiceError `download_failed`, `download_damaged`, or what the service answers
+ * Updates a copy to the served version. Starts again if a new version is published meanwhile.
+ * @throws ServiceError `download_failed`, `download_damaged`, or the service's own error
  */
 export async function bringUpToDate(options: UpdateOptions, { manifest, ...artefact }: Target): Promise<UpdatedCopy> {
   let known = manifest === undefined ? undefined : { manifest, etag: null as string | null };
-  for (let moves = 0; ; moves++) {
-    const current = known ?? (await readManifest(options, artefact));
+  for (let changes = 0; ; changes++) {
+    const current = known ?? (await fetchManifest(options, artefact));
     try {
       return await updateTo(options, current);
     } catch (error) {
-      if (!(error instanceof VersionMoved)) throw error;
-      if (moves === movesMax)
+      if (!(error instanceof VersionChanged)) throw error;
+      if (changes === versionChangesMax)
         throw new ServiceError('download_failed', {
           operation: 'pull',
           object: formatArtefact(artefact),
@@ -51,7 +53,7 @@ export async function bringUpToDate(options: UpdateOptions, { manifest, ...artef
   }
 }
 
-/** An artefact, with its manifest if that is known already. */
+/** An artefact, with its manifest if it is known already. */
 export interface Target extends ArtefactName {
   readonly manifest?: ServedManifest;
 }
@@ -61,7 +63,7 @@ interface KnownManifest {
   readonly etag: string | null;
 }
 
-async function readManifest({ client, local }: UpdateOptions, artefact: ArtefactName): Promise<KnownManifest> {
+async function fetchManifest({ client, local }: UpdateOptions, artefact: ArtefactName): Promise<KnownManifest> {
   const answer = await client.getDocument(manifestHref(artefact), local?.manifestEtag);
   return answer.isKnown
     ? { manifest: local!.manifest, etag: local!.manifestEtag }
@@ -107,7 +109,7 @@ async function tryDelta(
   }
 }
 
-/** The whole file cures what is wrong with a delta; what is wrong with the disk or the connection it does not. */
+/** True for errors of the delta, after which the whole file is downloaded; false for those of disk and connection. */
 function isRefusedDelta(error: unknown): boolean {
   return (
     isServiceError(error, 'delta_invalid') ||
@@ -116,7 +118,7 @@ function isRefusedDelta(error: unknown): boolean {
   );
 }
 
-/** Makes the rows of the next version of those that are here; returns the bytes of the new file. */
+/** Applies a delta to the copy; returns the bytes of the new file. */
 async function applyOffered(
   { client, copy, parallel }: UpdateOptions,
   delta: OfferedDelta,
@@ -143,7 +145,7 @@ async function downloadWhole({ client, copy, parallel }: UpdateOptions, { file }
 
 type CheckedDownload = DownloadOptions & { readonly plainSha256?: string };
 
-/** Downloads and checks. What an earlier run left may be damaged by a crash of the machine: without it there is one more try. */
+/** Downloads and checks a file. If a resumed download is damaged, as by a crash of the machine, the file is downloaded again. */
 async function downloadChecked({ plainSha256, ...download }: CheckedDownload): Promise<void> {
   for (;;) {
     const { resumedBytes } = await downloadFile(download);
@@ -154,4 +156,25 @@ async function downloadChecked({ plainSha256, ...download }: CheckedDownload): P
       if (resumedBytes === 0 || !isServiceError(error, 'download_damaged')) throw error;
     }
   }
+}
+
+/** The version of a local copy. */
+export interface LocalVersion {
+  readonly version: number;
+  readonly plainSha256: string;
+}
+
+/** How a local copy is updated. */
+export type UpdatePlan =
+  { readonly kind: 'unchanged' } | { readonly kind: 'delta'; readonly delta: OfferedDelta } | { readonly kind: 'full' };
+
+/** The update with the least bytes. Rows are compared, since a copy made with a delta may have other bytes than the served file. */
+export function planUpdate(
+  local: LocalVersion | undefined,
+  { version, file, deltas }: Pick<ServedManifest, 'version' | 'file' | 'deltas'>,
+): UpdatePlan {
+  if (local === undefined) return { kind: 'full' };
+  if (local.plainSha256 === file.plainSha256) return { kind: 'unchanged' };
+  const delta = local.version < version ? deltas.find(({ from }) => from === local.version) : undefined;
+  return delta !== undefined && delta.bytes < file.bytes ? { kind: 'delta', delta } : { kind: 'full' };
 }

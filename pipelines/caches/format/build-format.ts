@@ -10,18 +10,18 @@ export interface FormatSettings {
   readonly buildProfile: BuildProfile;
 }
 
-/** Rises when the code cuts or compresses in another way. */
+/** Rises when the code cuts or compresses differently. */
 const layout = 1;
 
 /**
- * What the bytes of an artefact depend on beside the data: a digest of what says which rows it holds, and one of how they are
- * cut and compressed. A build copies segments of the published version only where both are the same.
+ * Identifies all that the bytes of an artefact depend on beside the data: a digest of the selection of rows, and one of how
+ * they are cut and compressed. A build copies segments of the published version only if both are equal.
  */
 export function buildFormat(cache: CacheName, settings: FormatSettings): string {
   return `${contentFormat(cache)}-${digest([layout, settings.segmentRowsMax, settings.buildProfile, rowDeflateVersion])}`;
 }
 
-/** True if a format differs from another at most in how rows are cut and compressed, so that unchanged data means unchanged rows. */
+/** True if a format selects rows as the current one does, so that unchanged data means unchanged rows. */
 export function sameContent(format: string | null, cache: CacheName): boolean {
   return format?.split('-')[0] === contentFormat(cache);
 }

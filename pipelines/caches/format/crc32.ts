@@ -1,5 +1,5 @@
 /**
- * CRC-32 as in gzip (RFC 1952, section 8), and the CRC of two joined pieces from the CRCs of the pieces.
+ * CRC-32 as in gzip (RFC 1952, section 8), and the CRC of joined texts from the CRCs of each.
  *
  * A CRC is a polynomial over GF(2) modulo P. Appending n zero bytes multiplies it by x^(8n) mod P, so
  * crc(AB) = crc(A) * x^(8 |B|) + crc(B). Polynomials are held reflected, as gzip does: bit 31 is x^0.

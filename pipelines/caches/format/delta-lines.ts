@@ -2,21 +2,21 @@ import { ServiceError } from '../../../runtime/errors.ts';
 import type { DeltaCounts } from '../artefact-facts.ts';
 
 /**
- * Deltas as text: a line for each row that differs, ascending by phone. `+<tab>row` was added, `~<tab>row` is the new row
- * of a number that had another one, `-<tab>phone` was removed. A delta over several versions is the deltas of the steps one
- * after another: where the phones do not ascend, the next step begins.
+ * Deltas as text: a line for each row that differs, ascending by phone. `+<tab>row` adds a row, `~<tab>row` replaces the row
+ * of its number, `-<tab>phone` removes a row. A delta over several versions is the concatenation of the deltas of its steps:
+ * a step starts where the phones do not ascend.
  *
- * Everything here works on streams of bytes that are cut anywhere, holds one chunk of each in memory, and compares rows as
- * bytes: a tab and a line feed sort before every digit, so the order by phone is the order of the bytes of whole rows.
+ * All functions work on streams with arbitrary chunk limits, hold one chunk of each in memory, and compare rows as bytes: a
+ * tab and a line feed sort before every digit, so the order by phone is the byte order of complete rows.
  */
 
-/** Bytes of a stream of lines, cut anywhere. */
+/** A stream of lines with arbitrary chunk limits. */
 export type Chunks = AsyncIterable<Buffer> | Iterable<Buffer>;
 
-/** Longest line, in bytes. The longest row that the columns allow has some 2,250. */
+/** Bytes of a line; the columns allow rows of about 2,250. */
 export const deltaLineBytesMax = 64 * 1024;
 
-/** Bytes of text that are gathered before they are passed on. */
+/** Bytes of the output buffer. */
 const gatheredBytes = 256 * 1024;
 
 const added = 0x2b;
@@ -27,11 +27,11 @@ const newline = 0x0a;
 const zero = 0x30;
 const nine = 0x39;
 
-/** Bytes of a key with its plus sign: a phone, or a range, which has three digits fewer. */
+/** Bytes of a key with its plus sign: a phone, or a range, which is three digits shorter. */
 const keyBytes = { min: 6, max: 16 } as const;
 
 /**
- * The delta from one stream of rows to another, as pieces of whole lines. Both ascend by phone.
+ * The delta from one stream of rows to another, as chunks of complete lines. Both ascend by phone.
  * @throws ServiceError `delta_invalid` if one of them does not.
  */
 export async function* differenceOf(before: Chunks, after: Chunks): AsyncGenerator<Buffer> {
@@ -57,8 +57,8 @@ export async function* differenceOf(before: Chunks, after: Chunks): AsyncGenerat
 }
 
 /**
- * One delta for two in a row: from the version that the first begins at to the one that the second leads to. A number that
- * was changed and changed back, or removed and added as it was, stays in it as a change to the same row.
+ * Composes two successive deltas into one. A number that was changed and changed back, or removed and added again, stays in
+ * it as a change to the same row.
  * @throws ServiceError `delta_invalid` if one is not well formed, or the second cannot follow the first.
  */
 export async function* composeDeltas(first: Chunks, second: Chunks): AsyncGenerator<Buffer> {
@@ -85,18 +85,17 @@ export async function* composeDeltas(first: Chunks, second: Chunks): AsyncGenera
 function addBoth(text: GatheredText, earlier: Lines, later: Lines): void {
   const [first, second] = [earlier.operation, later.operation];
   if ((first === removed) !== (second === added))
-    throw invalid(`Line ${later.number} of the second delta cannot follow line ${earlier.number} of the first.`);
+    throw invalidDelta(`Line ${later.number} of the second delta cannot follow line ${earlier.number} of the first.`);
   if (second === removed) {
-    if (first === changed) text.addLine(later); // what was added and removed was never there
+    if (first === changed) text.addLine(later); // an added and removed row needs no line
   } else if (first === added) text.addRow(added, later);
   else text.addRow(changed, later);
 }
 
 /**
- * The rows that a delta makes of the rows of its basis, as pieces of whole rows.
- * @throws ServiceError `delta_invalid` if the delta is not well formed, or names rows that are not as it says: it adds a
- * number that is there, or changes or removes one that is not. Whether the rows are those of the version that the delta
- * begins at, only the digest of the result tells.
+ * Applies a delta to the rows of its basis. Yields chunks of complete rows.
+ * @throws ServiceError `delta_invalid` if the delta is not well formed, adds a number that is present, or changes or removes
+ * one that is missing. Only the digest of the result shows whether the rows were those of the delta's basis.
  */
 export async function* applyDelta(rows: Chunks, delta: Chunks): AsyncGenerator<Buffer> {
   const lines = new Lines(delta, deltaForm);
@@ -107,9 +106,9 @@ export async function* applyDelta(rows: Chunks, delta: Chunks): AsyncGenerator<B
       let at = 0;
       while (!lines.done) {
         const place = findRow(block, at, lines);
-        if (place === block.length) break; // the line is about a row behind this block
+        if (place === block.length) break; // the line's row comes after this block
         text.addBytes(block, at, place);
-        at = carryOut(text, lines, { block, place });
+        at = applyLine(text, lines, { block, place });
         if (!lines.step()) await lines.load();
         if (text.isFull) yield text.take();
       }
@@ -117,7 +116,7 @@ export async function* applyDelta(rows: Chunks, delta: Chunks): AsyncGenerator<B
       if (text.isFull) yield text.take();
     }
     for (; !lines.done;) {
-      carryOut(text, lines, undefined);
+      applyLine(text, lines, undefined);
       if (!lines.step()) await lines.load();
       if (text.isFull) yield text.take();
     }
@@ -127,12 +126,12 @@ export async function* applyDelta(rows: Chunks, delta: Chunks): AsyncGenerator<B
   }
 }
 
-/** Writes what a line of a delta makes of the row at its place; returns where the rows go on that it leaves as they are. */
-function carryOut(text: GatheredText, lines: Lines, at: { block: Buffer; place: number } | undefined): number {
+/** Writes the result of a line of a delta; returns the place after the row that it replaces or removes. */
+function applyLine(text: GatheredText, lines: Lines, at: { block: Buffer; place: number } | undefined): number {
   const { operation } = lines;
   const isThere = at !== undefined && compareRow(at.block, at.place, lines) === 0;
   if (isThere === (operation === added))
-    throw invalid(
+    throw invalidDelta(
       `Line ${lines.number} ${isThere ? 'adds a number that is there already' : 'changes or removes a number that is not there'}.`,
     );
   if (operation !== removed) text.addBytes(lines.block, lines.keyStart, lines.end);
@@ -140,8 +139,8 @@ function carryOut(text: GatheredText, lines: Lines, at: { block: Buffer; place: 
   return endOfLine(at.block, at.place);
 }
 
-/** A piece of whole lines of one step of a delta; the steps count from 0. */
-export interface StepPiece {
+/** Complete lines of one step of a delta; steps count from 0. */
+export interface StepChunk {
   readonly step: number;
   readonly text: Buffer;
 }
@@ -150,7 +149,7 @@ export interface StepPiece {
  * Divides a delta over several versions into the deltas of its steps.
  * @throws ServiceError `delta_invalid` if a line is not well formed
  */
-export async function* divideSteps(delta: Chunks): AsyncGenerator<StepPiece> {
+export async function* divideSteps(delta: Chunks): AsyncGenerator<StepChunk> {
   const lines = new Lines(delta, chainForm);
   let step = 0;
   try {
@@ -173,14 +172,14 @@ export async function* divideSteps(delta: Chunks): AsyncGenerator<StepPiece> {
   }
 }
 
-/** Counts the operations of a delta as its text passes. */
+/** Counts the operations of a delta while its text is read. */
 export class OperationCounter implements DeltaCounts {
   added = 0;
   changed = 0;
   removed = 0;
   #atStart = true;
 
-  /** The same chunks, cut anywhere. */
+  /** Passes the chunks through. */
   async *watch(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       this.#add(chunk);
@@ -204,11 +203,12 @@ export class OperationCounter implements DeltaCounts {
   }
 }
 
-/** What stands before the phone in a line, and what is asked of the line. */
+/** The form of the lines of a stream. */
 interface LineForm {
   readonly name: 'rows' | 'delta';
-  /** Each line is behind the one before. */
+  /** Each line must sort after the previous one. */
   readonly ascends: boolean;
+  /** Bytes before the phone. */
   readonly bytesBefore: number;
   readonly isValid: (lines: Lines) => boolean;
 }
@@ -227,20 +227,20 @@ function isDeltaLine({ block, start, keyStart, keyEnd, end, operation }: Lines):
 }
 
 /**
- * The lines of a stream one after another: the current one is `block` from `start` to `end`, its phone from `keyStart` to
- * `keyEnd`. There is none before the first {@link load}. Whoever reads them closes them, whatever happens.
+ * A cursor over the lines of a stream: the current line is `block` from `start` to `end`, its phone from `keyStart` to
+ * `keyEnd`. There is no current line before the first {@link load}. The reader must close it.
  */
 class Lines {
   block: Buffer = Buffer.alloc(0);
   start = 0;
   keyStart = 0;
   keyEnd = 0;
-  /** Behind the line feed. */
+  /** After the line feed. */
   end = 0;
-  /** Counts from 1; lines that were passed are not counted. */
+  /** Counts from 1, without the lines of {@link pass}. */
   number = 0;
   done = false;
-  /** The line is not behind the one before. */
+  /** The line does not sort after the previous one. */
   beginsStep = false;
   readonly #blocks: AsyncGenerator<Buffer>;
   readonly #form: LineForm;
@@ -251,12 +251,12 @@ class Lines {
     this.#form = form;
   }
 
-  /** Of a line of a delta: its first byte. */
+  /** The first byte of a line of a delta. */
   get operation(): number {
     return this.block[this.start]!;
   }
 
-  /** Moves to the next line of the block; false if there is none, then {@link load} takes the next block. */
+  /** Moves to the next line of the block; false if there is none: then {@link load} the next block. */
   step(): boolean {
     if (this.end >= this.block.length) return false;
     const { block, keyStart, keyEnd } = this;
@@ -265,7 +265,7 @@ class Lines {
     return true;
   }
 
-  /** Moves to the last of the lines behind this one that have so many bytes together. They are not looked at. */
+  /** Skips lines of `bytes` in total without checking them, and moves to the last of them. */
   pass(bytes: number): void {
     if (bytes === 0) return;
     this.end += bytes;
@@ -274,7 +274,7 @@ class Lines {
     this.keyEnd = endOfKey(this.block, this.keyStart);
   }
 
-  /** Moves to the first line of the next block. `done` is true when there is none. */
+  /** Moves to the first line of the next block; `done` becomes true if there is none. */
   async load(): Promise<void> {
     this.#keyBefore = Buffer.from(this.block.subarray(this.keyStart, this.keyEnd));
     const { done, value } = await this.#blocks.next();
@@ -285,7 +285,7 @@ class Lines {
     this.#requireOrder(this.#keyBefore, 0, this.#keyBefore.length);
   }
 
-  /** Ends the stream where it was not read to its end, so that what is behind it is closed: files, most of all. */
+  /** Ends the stream early, so that its source, usually a file, is closed. */
   async close(): Promise<void> {
     await this.#blocks.return(undefined);
   }
@@ -296,19 +296,20 @@ class Lines {
     this.end = endOfLine(this.block, start);
     this.keyStart = Math.min(start + this.#form.bytesBefore, this.end - 1);
     this.keyEnd = endOfKey(this.block, this.keyStart);
-    if (!this.#form.isValid(this)) throw invalid(`Line ${this.number} of the ${this.#form.name} is not well formed.`);
+    if (!this.#form.isValid(this))
+      throw invalidDelta(`Line ${this.number} of the ${this.#form.name} is not well formed.`);
   }
 
   #requireOrder(block: Buffer, keyStart: number, keyEnd: number): void {
     this.beginsStep = this.number > 1 && compareKeys({ block, keyStart, keyEnd }, this) >= 0;
     if (this.beginsStep && this.#form.ascends)
-      throw invalid(
-        `${this.#form.name === 'rows' ? 'A line' : `Line ${this.number}`} of the ${this.#form.name} is not behind the line before it.`,
+      throw invalidDelta(
+        `${this.#form.name === 'rows' ? 'A line' : `Line ${this.number}`} of the ${this.#form.name} does not sort after the line before it.`,
       );
   }
 }
 
-/** One after another: where the first is refused, the second is not begun. */
+/** Sequential: if the first is refused, the second is not opened. */
 async function loadBoth(first: Lines, second: Lines): Promise<void> {
   await first.load();
   await second.load();
@@ -318,7 +319,7 @@ async function closeBoth(first: Lines, second: Lines): Promise<void> {
   await Promise.all([first.close(), second.close()]);
 }
 
-/** Pieces of whole lines of the bytes of a stream. Only a line that is cut between two chunks is copied. */
+/** Chunks of complete lines. Only lines across two chunks are copied. */
 async function* wholeLines(chunks: Chunks, name: LineForm['name']): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -326,7 +327,7 @@ async function* wholeLines(chunks: Chunks, name: LineForm['name']): AsyncGenerat
     if (end === 0) {
       rest = Buffer.concat([rest, chunk]);
       if (rest.length > deltaLineBytesMax)
-        throw invalid(`A line of the ${name} is longer than ${deltaLineBytesMax} bytes.`);
+        throw invalidDelta(`A line of the ${name} is longer than ${deltaLineBytesMax} bytes.`);
       continue;
     }
     const begin = rest.length === 0 ? 0 : chunk.indexOf(newline) + 1;
@@ -334,7 +335,7 @@ async function* wholeLines(chunks: Chunks, name: LineForm['name']): AsyncGenerat
     if (begin < end) yield chunk.subarray(begin, end);
     rest = chunk.subarray(end);
   }
-  if (rest.length > 0) throw invalid(`The last line of the ${name} has no end.`);
+  if (rest.length > 0) throw invalidDelta(`The last line of the ${name} has no end.`);
 }
 
 interface Key {
@@ -343,7 +344,7 @@ interface Key {
   readonly keyEnd: number;
 }
 
-/** Order of the current lines of two streams; a stream that is done is behind everything. */
+/** Order of the current lines of two streams; an ended stream sorts last. */
 function compareLines(a: Lines, b: Lines): number {
   if (a.done) return 1;
   return b.done ? -1 : compareKeys(a, b);
@@ -363,10 +364,10 @@ function sameRow(a: Lines, b: Lines): boolean {
   return a.end - a.start === b.end - b.start && a.block.compare(b.block, b.start, b.end, a.start, a.end) === 0;
 }
 
-/** Bytes that are compared at a time where rows are the same: most rows of most nights are, and each costs more to look at than to compare. */
+/** Bytes that are compared at a time while rows are equal: most rows of most nights are, and parsing a row costs more than comparing it. */
 const comparedBytes = { max: 8192, min: 128 } as const;
 
-/** Passes the rows behind the current ones that are the same in both, as far as both blocks reach. */
+/** Skips the next rows that are equal in both blocks. */
 function passSameRows(a: Lines, b: Lines): void {
   const reach = Math.min(a.block.length - a.end, b.block.length - b.end);
   let same = 0;
@@ -381,18 +382,18 @@ function passSameRows(a: Lines, b: Lines): void {
   b.pass(rows);
 }
 
-/** Order of the row that begins at a place and the phone of a line. */
+/** Order of the row that starts at a place and the phone of a line. */
 function compareRow(block: Buffer, start: number, lines: Key): number {
   return compareKeys({ block, keyStart: start, keyEnd: endOfKey(block, start) }, lines);
 }
 
-/** First jump ahead of the search for a row, in bytes; the jumps double. */
+/** First step of the exponential search for a row, in bytes. */
 const firstJumpBytes = 128;
 
-/** Where the first row at or behind a place begins that is not before the phone of a line; the length of the block if there is none. */
+/** Start of the first row, from a place on, that does not sort before the phone of a line; the length of the block if there is none. */
 function findRow(block: Buffer, from: number, lines: Lines): number {
-  let low = from; // rows that begin before it are before the phone
-  let high = block.length; // the row that begins there is not
+  let low = from; // rows that start before it sort before the phone
+  let high = block.length; // the row that starts there does not
   for (let jump = firstJumpBytes, found = false; low < high; jump *= 2) {
     const probe = found ? (low + high) >>> 1 : Math.min(low + jump, high - 1);
     const row = startOfLine(block, probe, low);
@@ -405,7 +406,7 @@ function findRow(block: Buffer, from: number, lines: Lines): number {
   return low;
 }
 
-/** Start of the line that a byte is in, which is at or behind `from`. */
+/** Start of the line of a byte, not before `from`. */
 function startOfLine(block: Buffer, byte: number, from: number): number {
   let at = byte;
   while (at > from && block[at - 1] !== newline) at--;
@@ -425,7 +426,7 @@ function endOfKey(block: Buffer, start: number): number {
   return at;
 }
 
-/** Text that is put together from many small pieces. */
+/** An output buffer. */
 class GatheredText {
   #buffer = Buffer.allocUnsafe(gatheredBytes);
   #filled = 0;
@@ -438,7 +439,7 @@ class GatheredText {
     return this.#filled === 0;
   }
 
-  /** What was gathered; it is the caller's from then on. */
+  /** Returns the text and gives up its buffer. */
   take(): Buffer {
     const text = this.#buffer.subarray(0, this.#filled);
     this.#buffer = Buffer.allocUnsafe(gatheredBytes);
@@ -473,7 +474,7 @@ class GatheredText {
     this.#buffer[this.#filled++] = tab;
   }
 
-  /** Grows where a block that is passed on unchanged is longer than what is usually gathered. */
+  /** Grows if a copied block is longer than the buffer. */
   #makeRoom(bytes: number): void {
     if (this.#filled + bytes <= this.#buffer.length) return;
     const larger = Buffer.allocUnsafe(Math.max(this.#filled + bytes, 2 * this.#buffer.length));
@@ -482,6 +483,6 @@ class GatheredText {
   }
 }
 
-function invalid(problem: string): ServiceError {
+function invalidDelta(problem: string): ServiceError {
   return new ServiceError('delta_invalid', { operation: 'read delta', problem });
 }

@@ -4,9 +4,9 @@ import type { ArtefactFile } from '../artefact-facts.ts';
 import { deflateRows, type BuildProfile } from './row-deflate.ts';
 
 /**
- * One gzip member (RFC 1952) of independent deflate blocks (RFC 1951): each piece is compressed alone and ends in a
- * full flush, so pieces are byte-aligned, refer to nothing before them, and are joined by concatenation.
- * Several members would be easier to write, but common clients stop after the first one without a word.
+ * One gzip member (RFC 1952) of independent deflate blocks (RFC 1951): each text is compressed alone and ends in a
+ * full flush, so blocks are byte-aligned, refer to nothing before them, and are joined by concatenation.
+ * Several members would be easier to write, but common clients silently stop after the first.
  */
 
 /** Method deflate, no flags, time 0, no extra flags, operating system unknown: the same rows give the same bytes. */
@@ -25,7 +25,7 @@ export function gzipTrailer(crc: number, plainBytes: number): Buffer {
   return trailer;
 }
 
-/** A piece of plain text and its deflate block. */
+/** Plain text and its deflate block. */
 export interface CompressedBlock {
   readonly plain: Buffer;
   readonly deflated: Buffer;
@@ -33,12 +33,12 @@ export interface CompressedBlock {
   readonly crc: number;
 }
 
-/** Compresses whole plain bytes into blocks that decompress alone. */
+/** Compresses text into a block that can be decompressed alone. */
 export async function compressBlock(plain: Buffer, profile: BuildProfile): Promise<CompressedBlock> {
   return { plain, deflated: await deflateRows(plain, profile), crc: crc32(plain) };
 }
 
-/** Joins blocks into a member, in order; every method returns the bytes to write next. */
+/** Joins blocks into a member; every method returns the next bytes of the file. */
 export class GzipMember {
   private readonly fileHash = createHash('sha256');
   private readonly plainHash = createHash('sha256');

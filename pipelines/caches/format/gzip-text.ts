@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream';
+import { pipeline as pipelineEnd } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { ServiceError } from '../../../runtime/errors.ts';
+import { ServiceError, isZlibError } from '../../../runtime/errors.ts';
 import { crc32, joinCrc32 } from './crc32.ts';
 import {
   compressBlock,
@@ -13,13 +15,13 @@ import {
 } from './gzip-member.ts';
 import type { ArtefactFile } from '../artefact-facts.ts';
 
-/** Plain bytes that are compressed as one block, and blocks that are compressed at a time: what the two buffers hold at most. */
+/** Plain bytes of a block, and blocks that are compressed at a time: together the memory that writing takes. */
 const blockPlainBytes = 1024 * 1024;
 const blocksInFlight = 3;
 
 /**
- * Writes text as one gzip member, piece by piece, and returns the sizes and digests of file and text.
- * The pieces must stay as they are until they are written.
+ * Writes text as one gzip member and returns the sizes and digests of file and text. The chunks must not change until they
+ * are written.
  */
 export async function writeGzip(
   texts: AsyncIterable<Buffer>,
@@ -30,9 +32,9 @@ export async function writeGzip(
   const writeOldest = async () => write(member.append(await inFlight.shift()!));
   try {
     await write(member.begin());
-    for await (const block of joinPieces(texts)) {
+    for await (const block of joinChunks(texts)) {
       const compressing = compressBlock(block, 'compact');
-      compressing.catch(() => {}); // awaited in its turn
+      compressing.catch(() => {}); // awaited by writeOldest
       inFlight.push(compressing);
       if (inFlight.length >= blocksInFlight) await writeOldest();
     }
@@ -44,13 +46,13 @@ export async function writeGzip(
   }
 }
 
-/** The same bytes in pieces of about the size of a block. */
-async function* joinPieces(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** The same bytes in chunks of about the size of a block. */
+async function* joinChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let waiting: Buffer[] = [];
   let bytes = 0;
-  for await (const piece of pieces) {
-    waiting.push(piece);
-    bytes += piece.length;
+  for await (const chunk of chunks) {
+    waiting.push(chunk);
+    bytes += chunk.length;
     if (bytes < blockPlainBytes) continue;
     yield Buffer.concat(waiting);
     waiting = [];
@@ -59,9 +61,34 @@ async function* joinPieces(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer
   if (bytes > 0) yield Buffer.concat(waiting);
 }
 
+/** Sizes, digests and lines of a gzip file. @throws the error of the chunks, or of node:zlib */
+export async function measureGzip(chunks: AsyncIterable<Buffer>): Promise<ArtefactFile & { readonly rows: number }> {
+  const [file, plain] = [createHash('sha256'), createHash('sha256')];
+  let [bytes, plainBytes, rows] = [0, 0, 0];
+  await pipelineEnd(
+    chunks,
+    async function* (parts: AsyncIterable<Buffer>) {
+      for await (const part of parts) {
+        file.update(part);
+        bytes += part.length;
+        yield part;
+      }
+    },
+    createGunzip({ chunkSize: 256 * 1024 }),
+    async (parts: AsyncIterable<Buffer>) => {
+      for await (const part of parts) {
+        plain.update(part);
+        plainBytes += part.length;
+        for (let at = part.indexOf(0x0a); at !== -1; at = part.indexOf(0x0a, at + 1)) rows++;
+      }
+    },
+  );
+  return { sha256: file.digest('hex'), bytes, plainSha256: plain.digest('hex'), plainBytes, rows };
+}
+
 /**
- * The text of a gzip file that the service wrote: one member with its header, and nothing behind it. What `gunzip` lets
- * pass in silence, bytes behind the member or a header that says something else, is refused here.
+ * The text of a gzip file that the service wrote: exactly one member with the service's header. Unlike `gunzip`, refuses
+ * bytes after the member and other headers.
  * @throws ServiceError `delta_invalid`, or the error of the chunks
  */
 export async function* readGzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -83,7 +110,7 @@ export async function* readGzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<B
 }
 
 /**
- * The text of two gzip files of {@link writeGzip} in a row, as one member: their blocks are copied as they are.
+ * The texts of two gzip files of {@link writeGzip} as one member, whose compressed blocks are copied.
  * `secondPlainBytes`: length of the second text.
  */
 export async function* joinGzip(
@@ -101,13 +128,13 @@ export async function* joinGzip(
 
 /** The blocks of a member without its header and its end. */
 class MemberBody {
-  /** What the trailer says, when the body was read. */
+  /** From the trailer, when the body was read. */
   crc = 0;
   plainBytes = 0;
 
   async *of(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const endBytes = finalBlock.length + trailerBytes;
-    let held: Buffer = Buffer.alloc(0); // what may be the end
+    let held: Buffer = Buffer.alloc(0); // possibly the end
     let skip = gzipHeader.length;
     for await (const chunk of chunks) {
       const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
@@ -136,10 +163,6 @@ async function* watchEnds(
         : chunk.subarray(-trailerBytes);
     yield chunk;
   }
-}
-
-function isZlibError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('Z_');
 }
 
 function notWhole(cause?: unknown): ServiceError {

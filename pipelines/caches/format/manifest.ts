@@ -3,10 +3,10 @@ import type { StoredDelta } from '../artefact-facts.ts';
 import { segmentColumns } from './segment-index.ts';
 import type { Publication, PublishedVersion, IndexFile, ArtefactFile, LevelCounts } from '../artefact-facts.ts';
 
-/** Version of the manifest's own form. */
+/** Version of the manifest's format. */
 export const manifestSchema = 'caller-trust/manifest/1';
 
-/** The manifest as it is served, PRODUCT's field names. Times are ISO 8601 in UTC. */
+/** The manifest as it is served. Times are ISO 8601 in UTC. */
 export interface Manifest {
   readonly schema: string;
   readonly cache: string;
@@ -31,7 +31,7 @@ export interface Manifest {
   readonly stale: { readonly code: string; readonly reason: string; readonly since: string } | null;
 }
 
-/** A delta in a manifest: it makes the file of the manifest from that of version `from`. */
+/** A delta in a manifest, from version `from` to that of the manifest. */
 export interface ManifestDelta extends StoredDelta {
   readonly href: string;
 }

@@ -4,7 +4,7 @@ import { sharedLength } from './key-range.ts';
 import { countLevels, sumLevels } from './level-counts.ts';
 import type { LevelCounts } from '../artefact-facts.ts';
 
-/** The rows of one segment, in one piece. */
+/** The rows of one segment. */
 export interface CutSegment {
   readonly prefix: string;
   readonly plain: Buffer;
@@ -12,7 +12,7 @@ export interface CutSegment {
   readonly levels: LevelCounts;
 }
 
-/** Rows of a block that are in no segment yet. */
+/** The rows of a block, from `from` on, that are in no segment yet. */
 interface Part {
   readonly block: RowBlock;
   from: number;
@@ -21,7 +21,9 @@ interface Part {
 interface SegmentCutterOptions {
   readonly regions: readonly string[];
   readonly rowsMax: number;
+  /** The second column is a reputation level, which is counted for each segment. */
   readonly hasLevels: boolean;
+  /** Called with each block that is not needed any more. */
   readonly recycle: (block: RowBlock) => void;
 }
 
@@ -29,26 +31,24 @@ const tab = 0x09;
 
 /**
  * Cuts ascending rows into segments: the leaves of the prefix tree in which a prefix with more than `rowsMax` rows is split
- * by its next character. Where the cuts are depends on the rows alone, not on the history, so an incremental build and a
- * full one give the same bytes. Holds `rowsMax` rows and one block at most.
+ * by its next character. The cuts depend on the rows alone, not on the history, so an incremental build and a full one give
+ * the same bytes. Holds `rowsMax` rows and one block at most.
  *
- * A region is a prefix whose parent is known to be split (or all phones); its rows are cut as they would be among all others.
+ * A region is a prefix whose parent is known to be split (or all phones); its rows are cut as in a full build.
  */
 export class SegmentCutter {
   private readonly rowsMax: number;
   private readonly hasLevels: boolean;
-  /** Told of each block of which no row is needed any more. */
   private readonly recycle: (block: RowBlock) => void;
   private readonly regions: string[];
   private region = '';
-  /** The node whose rows are being collected; '' before the next row opens one. Each of its beginnings that is longer than the region is split. */
+  /** The node whose rows are collected; '' before the next row opens one. Its ancestors within the region are split. */
   private node = '';
-  /** The segment that was cut last in this region, or ''. */
+  /** The last cut segment of this region, or ''. */
   private closed = '';
   private readonly parts: Part[] = [];
   private rowsWaiting = 0;
 
-  /** `hasLevels`: the second column is a reputation level, which is counted for each segment. */
   constructor({ regions, rowsMax, hasLevels, recycle }: SegmentCutterOptions) {
     this.regions = [...regions];
     this.hasLevels = hasLevels;
@@ -56,7 +56,7 @@ export class SegmentCutter {
     this.recycle = recycle;
   }
 
-  /** Takes the next rows, and gives the segments that are whole now. */
+  /** Takes the next rows; returns the segments that are complete now. */
   push(block: RowBlock): CutSegment[] {
     if (block.rows === 0) {
       this.recycle(block);
@@ -67,7 +67,7 @@ export class SegmentCutter {
     return this.cut(false);
   }
 
-  /** Gives the last segments, when no row follows. */
+  /** Returns the last segments. */
   end(): CutSegment[] {
     return this.cut(true);
   }
@@ -82,7 +82,7 @@ export class SegmentCutter {
         if (rows === this.rowsWaiting && !ended) break; // more of its rows may follow
         done.push(this.take(rows));
       } else if (phone.length === this.node.length) {
-        done.push(this.take(1)); // a phone that is the beginning of others
+        done.push(this.take(1)); // a phone that is the prefix of others
       } else {
         this.node = phone.slice(0, this.node.length + 1);
       }
@@ -90,14 +90,14 @@ export class SegmentCutter {
     return done;
   }
 
-  /** Goes to the node that the next row opens: the first one below the nodes that are split already. */
+  /** Opens the node of the next row: the highest one that is not split yet. */
   private open(phone: string): void {
     while (this.region === '' || !phone.startsWith(this.region)) {
       const next = this.regions.shift();
       if (next === undefined)
         throw new ServiceError('rows_differ', {
           operation: 'cut segments',
-          problem: 'A row lies outside the ranges that were asked for.',
+          problem: 'A row lies outside the requested ranges.',
         });
       this.region = next;
       this.closed = '';
@@ -142,7 +142,7 @@ export class SegmentCutter {
     return phoneAt(block, from);
   }
 
-  /** Waiting rows that begin with a prefix: they are the first ones, since rows ascend. */
+  /** Waiting rows with a prefix; since rows ascend, they are the first ones. */
   private countUnder(prefix: string): number {
     let rows = 0;
     for (const { block, from } of this.parts) {

@@ -1,13 +1,16 @@
 import { ServiceError } from '../../../runtime/errors.ts';
-import type { LevelCounts } from '../artefact-facts.ts';
+import { type LevelCounts, LEVELS } from '../artefact-facts.ts';
+import { promisify } from 'node:util';
+import { constants, crc32, inflateRaw } from 'node:zlib';
+import { firstNotBefore } from './key-range.ts';
 
 /**
- * One independently compressed range of rows: all rows whose phone begins with the prefix and with no longer listed prefix.
- * Its deflate block can be decompressed alone.
+ * An independently compressed range of rows: those whose longest listed prefix is this one. Its deflate block can be
+ * decompressed alone.
  */
 export interface Segment {
   readonly prefix: string;
-  /** Place of its deflate block in the artefact, in bytes. */
+  /** Offset of its deflate block in the artefact, in bytes. */
   readonly offset: number;
   /** Bytes of its deflate block. */
   readonly bytes: number;
@@ -31,9 +34,7 @@ export const segmentColumns = [
   'fraud',
 ] as const;
 
-const levelNames = ['NEUTRAL', 'SPAM', 'FRAUD'] as const;
-
-/** The index of an artefact as it is stored and served: a line a segment, tab separated, ascending by prefix. */
+/** The index of an artefact as stored and served: a line for each segment, tab separated, ascending by prefix. */
 export function formatSegmentIndex(segments: readonly Segment[]): Buffer {
   return Buffer.from(segments.map((segment) => `${fieldsOf(segment).join('\t')}\n`).join(''));
 }
@@ -46,7 +47,7 @@ function fieldsOf({ prefix, offset, bytes, plainBytes, rows, crc, levels }: Segm
     plainBytes,
     rows,
     crc.toString(16).padStart(8, '0'),
-    ...levelNames.map((level) => levels[level] ?? 0),
+    ...LEVELS.map((level) => levels[level] ?? 0),
   ];
 }
 
@@ -58,22 +59,22 @@ const linePattern = /^\+\d*(?:\t\d{1,15}){4}\t[0-9a-f]{8}(?:\t\d{1,15}){3}$/;
  */
 export function parseSegmentIndex(text: string): Segment[] {
   const lines = text.split('\n');
-  if (lines.pop() !== '') throw invalid('The last line has no end.');
+  if (lines.pop() !== '') throw invalidIndex('The last line has no end.');
   const segments = lines.map(parseLine);
   segments.forEach((segment, at) => {
     const before = segments[at - 1];
     if (before !== undefined && (before.prefix >= segment.prefix || before.offset + before.bytes !== segment.offset))
-      throw invalid(`Line ${at + 1} does not follow the one before it.`);
+      throw invalidIndex(`Line ${at + 1} does not follow the one before it.`);
   });
   return segments;
 }
 
 function parseLine(line: string, at: number): Segment {
-  if (!linePattern.test(line)) throw invalid(`Line ${at + 1} is not a segment.`);
+  if (!linePattern.test(line)) throw invalidIndex(`Line ${at + 1} is not a segment.`);
   const [prefix = '', offset, bytes, plainBytes, rows, crc = '', ...counts] = line.split('\t');
-  const levels: Partial<Record<(typeof levelNames)[number], number>> = {};
+  const levels: LevelCounts = {};
   counts.forEach((count, level) => {
-    if (count !== '0') levels[levelNames[level]!] = Number(count);
+    if (count !== '0') levels[LEVELS[level]!] = Number(count);
   });
   return {
     prefix,
@@ -86,26 +87,67 @@ function parseLine(line: string, at: number): Segment {
   };
 }
 
-function invalid(problem: string): ServiceError {
+function invalidIndex(problem: string): ServiceError {
   return new ServiceError('segment_index_invalid', { operation: 'read segment index', problem });
 }
 
-/** The segment that a phone's row is in if it is in the artefact: the one with the longest prefix of the phone. */
+/** The segment that would contain the row of a phone: the one with the longest prefix of the phone. */
 export function findSegment(segments: readonly Segment[], phone: string): Segment | undefined {
   for (let length = phone.length; length > 0; length--) {
-    const found = bisect(segments, phone.slice(0, length));
-    if (found !== undefined) return found;
+    const prefix = phone.slice(0, length);
+    const found = segments[firstNotBefore(segments, (segment) => segment.prefix < prefix)];
+    if (found?.prefix === prefix) return found;
   }
   return undefined;
 }
 
-function bisect(segments: readonly Segment[], prefix: string): Segment | undefined {
-  let from = 0;
-  let to = segments.length;
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if (segments[middle]!.prefix < prefix) from = middle + 1;
-    else to = middle;
-  }
-  return segments[from]?.prefix === prefix ? segments[from] : undefined;
+/** The facts about the rows of a segment. */
+type PlainFacts = Pick<Segment, 'plainBytes' | 'crc'>;
+
+const inflate = promisify(inflateRaw) as (deflated: Uint8Array, options: object) => Promise<Buffer>;
+
+/** More than the minimum chunk size of zlib. */
+const spareBytes = 64;
+
+/** Largest output buffer: the sizes of the index are untrusted. */
+const inflateBufferBytesMax = 64 * 1024 * 1024;
+
+/**
+ * The rows of a segment, from its bytes in the artefact alone.
+ * @throws ServiceError `segment_index_invalid` if they do not match the index: the bytes are damaged, or of another version.
+ */
+export function inflateSegment(deflated: Buffer, segment: PlainFacts): Promise<Buffer> {
+  return inflateSegments(deflated, [segment]);
+}
+
+/**
+ * The rows of adjacent segments, from their bytes in the artefact.
+ * @throws ServiceError as {@link inflateSegment}, for each of them
+ */
+export async function inflateSegments(deflated: Buffer, segments: readonly PlainFacts[]): Promise<Buffer> {
+  const plainBytes = segments.reduce((sum, segment) => sum + segment.plainBytes, 0);
+  // One output buffer with spare bytes: else the work returns to the event loop after each 16 KiB, and once more at the end.
+  const options = {
+    finishFlush: constants.Z_SYNC_FLUSH,
+    maxOutputLength: plainBytes + 1,
+    chunkSize: Math.min(plainBytes + spareBytes, inflateBufferBytesMax),
+  };
+  const plain = await inflate(deflated, options).catch((cause: unknown) => {
+    throw notAsIndexed(cause);
+  });
+  if (plain.length !== plainBytes || !areAsIndexed(plain, segments)) throw notAsIndexed();
+  return plain;
+}
+
+function areAsIndexed(plain: Buffer, segments: readonly PlainFacts[]): boolean {
+  let at = 0;
+  return segments.every(({ plainBytes, crc }) => crc32(plain.subarray(at, (at += plainBytes))) === crc);
+}
+
+function notAsIndexed(cause?: unknown): ServiceError {
+  return new ServiceError('segment_index_invalid', {
+    operation: 'read segment',
+    problem: 'The bytes of a segment do not match the segment index.',
+    cause,
+  });
 }

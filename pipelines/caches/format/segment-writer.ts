@@ -2,19 +2,19 @@ import type { FileHandle } from 'node:fs/promises';
 import { joinCrc32 } from './crc32.ts';
 import { compressBlock, GzipMember, type CompressedBlock } from './gzip-member.ts';
 import { sumLevels } from './level-counts.ts';
-import { inflateSegments } from './inflate-segment.ts';
+import { inflateSegments, type Segment } from './segment-index.ts';
 import type { ArtefactFile, LevelCounts } from '../artefact-facts.ts';
 import type { BuildProfile } from './row-deflate.ts';
 import type { CutSegment } from './segment-cutter.ts';
-import type { Segment } from './segment-index.ts';
+import { writeAll } from '../../../runtime/whole-file.ts';
 
-/** How much is compressed at the same time. */
+/** How blocks are compressed, and how many at a time. */
 export interface SegmentWriterLimits {
   readonly blocksInFlight: number;
   readonly profile: BuildProfile;
 }
 
-/** A finished artefact that has no name yet. */
+/** A complete artefact without a name. */
 export interface WrittenArtefact {
   readonly file: ArtefactFile;
   readonly rows: number;
@@ -22,24 +22,24 @@ export interface WrittenArtefact {
   readonly segments: readonly Segment[];
 }
 
-/** Bytes to write, and the segments that they are, in order. */
-interface WorkedBlock extends CompressedBlock {
+/** Compressed bytes and their segments, in order. */
+interface SegmentBlock extends CompressedBlock {
   readonly segments: readonly Omit<Segment, 'offset'>[];
 }
 
-/** Plain bytes in work at the same time, unless a single segment is larger: the memory of a build does not grow with its rows. */
+/** Plain bytes in flight, unless a single segment is larger: so the memory of a build does not grow with its rows. */
 const plainBytesInFlightMax = 8 * 1024 * 1024;
 
 /**
- * Writes segments to a file as one gzip member, in the order in which they are given: new ones are compressed, those of an
- * earlier version are copied byte for byte. Both need their plain bytes for the digest of the whole, so a copied block is
- * decompressed, which checks it as well.
+ * Writes segments to a file as one gzip member, in the given order: new ones are compressed, those of an earlier version are
+ * copied byte for byte. The digest of the text needs the plain bytes of both, so a copied block is decompressed, which also
+ * checks it.
  */
 export class SegmentWriter {
   private readonly handle: FileHandle;
   private readonly limits: SegmentWriterLimits;
   private readonly member = new GzipMember();
-  private readonly inFlight: Promise<WorkedBlock>[] = [];
+  private readonly inFlight: Promise<SegmentBlock>[] = [];
   private readonly plainBytes: number[] = [];
   private plainInFlight = 0;
   private offset = 0;
@@ -57,7 +57,7 @@ export class SegmentWriter {
     return writer;
   }
 
-  /** Takes rows that were read. Resolves when there is room for more. */
+  /** Takes new rows. Resolves when there is room for more. */
   async add({ prefix, plain, rows, levels }: CutSegment): Promise<void> {
     await this.enqueue(plain.length, async () => {
       const block = await compressBlock(plain, this.limits.profile);
@@ -69,8 +69,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Takes segments of an earlier version that follow one another, with their deflate blocks.
-   * @throws ServiceError `segment_index_invalid`, here or from a later call, if the blocks are not what the index says.
+   * Takes adjacent segments of an earlier version with their deflate blocks.
+   * @throws ServiceError `segment_index_invalid`, here or from a later call, if the blocks do not match the index.
    */
   async copy(segments: readonly Segment[], deflated: Buffer): Promise<void> {
     const plainBytes = segments.reduce((sum, segment) => sum + segment.plainBytes, 0);
@@ -98,14 +98,14 @@ export class SegmentWriter {
     };
   }
 
-  /** Waits until nothing works on the file any more, whatever came of it. */
-  async settle(): Promise<void> {
+  /** Waits until all work on the file has ended, also with an error. */
+  async whenIdle(): Promise<void> {
     await Promise.allSettled(this.inFlight);
   }
 
-  private async enqueue(plainBytes: number, work: () => Promise<WorkedBlock>): Promise<void> {
+  private async enqueue(plainBytes: number, work: () => Promise<SegmentBlock>): Promise<void> {
     const working = work();
-    working.catch(() => {}); // awaited in its turn
+    working.catch(() => {}); // awaited by writeOldest
     this.inFlight.push(working);
     this.plainBytes.push(plainBytes);
     this.plainInFlight += plainBytes;
@@ -130,7 +130,7 @@ export class SegmentWriter {
   }
 
   private async write(bytes: Buffer): Promise<void> {
-    for (let at = 0; at < bytes.length;) at += (await this.handle.write(bytes, at)).bytesWritten;
+    await writeAll(this.handle, bytes);
     this.offset += bytes.length;
   }
 }

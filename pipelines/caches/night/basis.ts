@@ -1,4 +1,3 @@
-import type { FileHandle } from 'node:fs/promises';
 import { ServiceError } from '../../../runtime/errors.ts';
 import type { ArtefactStore } from '../store/artefact-store.ts';
 import type { Basis } from './build-plan.ts';
@@ -6,12 +5,12 @@ import { formatArtefact, type ArtefactName } from '../definition.ts';
 import { parseSegmentIndex, type Segment } from '../format/segment-index.ts';
 import { sha256Of, sha256OfStream } from '../../../runtime/digest.ts';
 
-/** The published version that a build copies from, opened. */
+/** The opened files of the published version that a build copies from. */
 export interface OpenBasis extends Basis {
   readonly segments: readonly Segment[];
-  /** The deflate blocks of segments that follow one another. */
+  /** The deflate blocks of adjacent segments. */
   read(segments: readonly Segment[]): Promise<Buffer>;
-  /** Reads the whole file and compares its digest. @throws ServiceError `basis_unusable` */
+  /** Compares the digest of the file. @throws ServiceError `basis_unusable` */
   check(): Promise<void>;
   close(): Promise<void>;
 }
@@ -50,13 +49,14 @@ export async function openBasis(
       return blocks;
     },
     check: async () => {
-      if ((await digestOf(handle)) !== basis.file.sha256) throw unusable('The file is damaged.');
+      const bytes = handle.createReadStream({ autoClose: false, start: 0, highWaterMark: checkBytes });
+      if ((await sha256OfStream(bytes)) !== basis.file.sha256) throw unusable('The file is damaged.');
     },
     close: () => handle.close(),
   };
 }
 
-/** Stored segment indexes, each of which is read and parsed once. */
+/** Stored segment indexes, read and parsed once each. */
 export class SegmentIndexes {
   readonly #store: ArtefactStore;
   readonly #read = new Map<string, Promise<readonly Segment[]>>();
@@ -65,7 +65,7 @@ export class SegmentIndexes {
     this.#store = store;
   }
 
-  /** As {@link readIndex}; an index that could not be read stays so. */
+  /** As {@link readIndex}; errors are remembered too. */
   read(artefact: ArtefactName, sha256: string): Promise<readonly Segment[]> {
     const key = `${formatArtefact(artefact)} ${sha256}`;
     const known = this.#read.get(key) ?? readIndex(this.#store, artefact, sha256);
@@ -85,14 +85,10 @@ export async function readIndex(store: ArtefactStore, artefact: ArtefactName, sh
     if (sha256Of(bytes) !== sha256)
       throw new ServiceError('segment_index_invalid', {
         operation: 'read segment index',
-        problem: 'Its digest is another one.',
+        problem: 'Its digest is wrong.',
       });
     return parseSegmentIndex(bytes.toString('latin1'));
   } finally {
     await handle.close();
   }
-}
-
-function digestOf(handle: FileHandle): Promise<string> {
-  return sha256OfStream(handle.createReadStream({ autoClose: false, start: 0, highWaterMark: checkBytes }));
 }

@@ -9,24 +9,24 @@ export interface Basis {
   readonly levels: LevelCounts;
   readonly file: ArtefactFile;
   readonly index: { readonly sha256: string; readonly bytes: number };
-  /** The deltas that lead to it. */
+  /** The deltas to this version. */
   readonly deltas: readonly StoredDelta[];
 }
 
 /**
- * What a build reads: all rows; the rows of some regions, copying the other segments from the basis; or nothing, since
- * nothing changed. A full build that was not needed proves the marks: outside `unchangedExcept` it must find the segments of
- * its basis.
+ * What a build reads: all rows; the rows of some regions, with the other segments copied from the basis; or nothing, since
+ * nothing changed. A full build that the marks did not require checks them: outside the regions `unchangedExcept`, its
+ * segments must be those of the basis.
  */
 export type BuildPlan =
   | { readonly kind: 'full'; readonly basis: Basis | null; readonly unchangedExcept: readonly string[] | null }
   | { readonly kind: 'incremental'; readonly basis: Basis; readonly regions: readonly string[] }
   | { readonly kind: 'keep'; readonly basis: Basis };
 
-/** All rows, and nothing to compare with. */
+/** A full build without a comparison. */
 export const noBasis: BuildPlan = { kind: 'full', basis: null, unchangedExcept: null };
 
-/** A build to come, with what SQL counted for it. */
+/** A planned build with the row counts of SQL. */
 export interface PlannedBuild extends ArtefactName {
   readonly plan: BuildPlan;
   readonly rows: number;

@@ -18,7 +18,7 @@ import { enterSnapshot } from './snapshot.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 import { within } from '../../../runtime/repeat.ts';
 
-/** How a build works; see the settings of the same names. */
+/** See the settings of the same names. */
 export interface BuildSettings {
   readonly segmentRowsMax: number;
   readonly buildProfile: BuildProfile;
@@ -30,48 +30,48 @@ export interface BuildSettings {
 export interface BuildOptions {
   readonly databaseUrl: string;
   readonly store: ArtefactStore;
-  /** Absent: read again from the store. */
+  /** Absent: read from the store. */
   readonly indexes?: SegmentIndexes;
   readonly artefact: ArtefactName;
   /** Absent: all rows are read. */
   readonly plan?: BuildPlan;
-  /** Snapshot of the night, held elsewhere for as long as the build runs. */
+  /** Snapshot of the night; its holder keeps it open during the build. */
   readonly snapshotId: string;
   /** Instant at which brands must be live. */
   readonly evaluatedAt: Date;
-  /** Rows that SQL counted in the same snapshot; in the unchanged part, rows of the basis. */
+  /** Rows counted by SQL in the same snapshot; for the copied part, those of the basis. */
   readonly rowsExpected: number;
-  /** The same by level. Absent: not compared. */
+  /** Rows by level. Absent: not compared. */
   readonly levelsExpected?: LevelCounts | undefined;
   /** Name of this build among the unfinished files. */
   readonly owner: string;
   readonly settings: BuildSettings;
   readonly signal?: AbortSignal | undefined;
-  /** Told the rows written so far, from time to time. */
+  /** Called with the rows written so far. */
   readonly onProgress?: ((rows: number) => void) | undefined;
 }
 
-/** A stored file, with its stored index, that nothing points to yet. */
+/** A stored, unpublished file with its stored index. */
 export interface BuiltArtefact extends WrittenArtefact {
   readonly index: { readonly sha256: string; readonly bytes: number };
   /** Rows that were read from the database; the others were copied from the basis. */
   readonly rowsRead: number;
-  /** What lies outside these regions was copied from the basis byte for byte; null if nothing was. */
+  /** Segments outside these regions were copied from the basis; null if none were. */
   readonly copiedExcept: readonly string[] | null;
 }
 
-/** Segments of one build that are deflated at a time: as many as Node's thread pool has threads. */
+/** Segments of a build that are deflated at a time: the number of threads in Node's pool. */
 const blocksInFlight = 4;
 
-/** Plain bytes that are collected from the COPY before they are cut into segments. */
+/** Plain bytes of the blocks that are cut into segments. */
 const copyBlockBytes = 1024 * 1024;
 
 /**
  * Builds one artefact: COPY in the night's snapshot, compression segment by segment, a stored file. An incremental build
  * reads the regions of its plan and copies the other segments from the basis; the bytes are those of a full build.
  *
- * The file gets its name only after the transaction has committed and the rows counted by SQL, the lines written and
- * COPY's own count agree. A connection whose stream was cut is destroyed, never used again.
+ * The file gets its name only after the transaction has committed and three counts agree: rows counted by SQL, lines written,
+ * and COPY's own count. A connection whose stream broke is destroyed, never used again.
  * @throws ServiceError `snapshot_gone`, `copy_cut`, `copy_stalled`, `rows_differ`, `basis_unusable`, `artefact_not_stored`,
  * `interrupted`, `database_unavailable`
  */
@@ -96,7 +96,7 @@ export async function buildArtefact(options: BuildOptions): Promise<BuiltArtefac
   }
 }
 
-/** Nothing changed: the stored file is the result, once its bytes are found to be what they were, and to be in the store. */
+/** The result is the stored file, after a check of its bytes; missing objects are uploaded again. */
 async function keepBasis(basis: OpenBasis, { store, artefact }: BuildOptions): Promise<BuiltArtefact> {
   const { file, rows, levels, index, segments } = basis;
   await basis.check();
@@ -106,12 +106,12 @@ async function keepBasis(basis: OpenBasis, { store, artefact }: BuildOptions): P
 }
 
 /** The part of the basis that is copied. */
-interface Unchanged {
+interface CopiedPart {
   readonly basis: OpenBasis;
   readonly regions: readonly string[];
 }
 
-async function buildFrom(unchanged: Unchanged | undefined, options: BuildOptions): Promise<BuiltArtefact> {
+async function buildFrom(unchanged: CopiedPart | undefined, options: BuildOptions): Promise<BuiltArtefact> {
   const file = await options.store.start(options.owner);
   try {
     return await buildFile(file, unchanged, options);
@@ -123,14 +123,14 @@ async function buildFrom(unchanged: Unchanged | undefined, options: BuildOptions
 
 async function buildFile(
   file: UnfinishedFile,
-  unchanged: Unchanged | undefined,
+  unchanged: CopiedPart | undefined,
   options: BuildOptions,
 ): Promise<BuiltArtefact> {
   const client = await connect({
     url: options.databaseUrl,
     applicationName: `caller-trust build ${formatArtefact(options.artefact)}`,
   });
-  const built = await writeRows({ client, file, unchanged, options }).catch((error: unknown) => {
+  const built = await writeArtefact({ client, file, unchanged, options }).catch((error: unknown) => {
     destroy(client);
     throw error;
   });
@@ -159,11 +159,11 @@ async function storeIndex(
 interface Writing {
   readonly client: Client;
   readonly file: UnfinishedFile;
-  readonly unchanged: Unchanged | undefined;
+  readonly unchanged: CopiedPart | undefined;
   readonly options: BuildOptions;
 }
 
-async function writeRows({ client, file, unchanged, options }: Writing): Promise<Omit<BuiltArtefact, 'index'>> {
+async function writeArtefact({ client, file, unchanged, options }: Writing): Promise<Omit<BuiltArtefact, 'index'>> {
   const { settings, snapshotId } = options;
   await enterSnapshot(client, snapshotId);
   const writer = await SegmentWriter.begin(file.handle, {
@@ -181,17 +181,17 @@ async function writeRows({ client, file, unchanged, options }: Writing): Promise
     requireSameCount(options, written);
     return { ...written, rowsRead, copiedExcept: unchanged?.regions ?? null };
   } finally {
-    await writer.settle(); // nothing works on the file when it is discarded
+    await writer.whenIdle(); // before the file may be discarded
   }
 }
 
-function steps(unchanged: Unchanged | undefined): BuildStep[] {
+function steps(unchanged: CopiedPart | undefined): BuildStep[] {
   return unchanged === undefined
     ? [{ kind: 'read', regions: [allPhones] }]
     : stepsOf(unchanged.basis.segments, unchanged.regions);
 }
 
-/** Reads the rows of neighbouring regions with one COPY. Returns COPY's own count of them. */
+/** Reads the rows of adjacent regions with one COPY. Returns their number, which is COPY's own count. */
 async function readRegions(
   { client, writer, options }: { client: Client; writer: SegmentWriter; options: BuildOptions },
   regions: readonly string[],
@@ -218,7 +218,7 @@ async function readRegions(
   }
   for (const segment of cutter.end()) await writer.add(segment);
   if (copy.rowsCopied !== rows)
-    throw rowsDiffer(artefact, `${rows} lines came, COPY said ${copy.rowsCopied ?? 'nothing'}.`);
+    throw rowsDiffer(artefact, `${rows} lines arrived, COPY counted ${copy.rowsCopied ?? 'none'}.`);
   return rows;
 }
 
@@ -248,8 +248,8 @@ function copyStatement({ artefact, evaluatedAt }: BuildOptions, range: { from: s
 }
 
 /**
- * The rule before a file gets its name: the rows that SQL counted are the lines written. That COPY's own count is that of the
- * lines was found range by range.
+ * The condition before a file gets its name: SQL counted as many rows as lines were written. {@link readRegions} compares with
+ * COPY's own count.
  * @throws ServiceError `rows_differ`
  */
 export function requireSameCount(
@@ -261,15 +261,14 @@ export function requireSameCount(
   const levels = (Object.keys({ ...levelsExpected, ...written.levels }) as (keyof LevelCounts)[]).filter(
     (level) => levelsExpected !== undefined && levelsExpected[level] !== written.levels[level],
   );
-  if (levels.length > 0)
-    throw rowsDiffer(artefact, `SQL counted other rows of level ${levels.join(', ')} than were written.`);
+  if (levels.length > 0) throw rowsDiffer(artefact, `The rows of level ${levels.join(', ')} differ from SQL's count.`);
 }
 
 function rowsDiffer(artefact: ArtefactName, problem: string): ServiceError {
   return new ServiceError('rows_differ', { operation: 'build artefact', object: formatArtefact(artefact), problem });
 }
 
-/** A file that cannot be written is told as that; anything else that breaks means that the rows cannot be trusted. */
+/** `artefact_not_stored` for an error of the file; `copy_cut` for other errors, after which the rows cannot be trusted. */
 function asBuildError(error: unknown): unknown {
   if (error instanceof ServiceError) return error;
   return isFileError(error)
@@ -282,7 +281,7 @@ function asBuildError(error: unknown): unknown {
     : new ServiceError('copy_cut', { operation: 'build artefact', cause: error });
 }
 
-/** Codes of file operations that those of a socket do not have. */
+/** Error codes of file operations that sockets do not have. */
 const fileErrors: unknown[] = [
   'EACCES',
   'EDQUOT',

@@ -8,12 +8,12 @@ export interface CopyOutOptions {
   /** A complete `COPY ... TO STDOUT WITH (FORMAT text)`. */
   readonly statement: string;
   readonly blockBytes: number;
-  /** Seconds without a byte from the database after which the stream is given up. */
+  /** Seconds without a byte from the database after which the stream fails. */
   readonly idleSecondsMax: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Types of the backend's messages that can come during a COPY (PostgreSQL documentation, "Message Formats"). */
+/** Types of the backend's messages during a COPY (PostgreSQL documentation, "Message Formats"). */
 const message = {
   copyData: 0x64,
   copyDone: 0x63,
@@ -23,24 +23,24 @@ const message = {
   parameterStatus: 0x53,
   notification: 0x41,
 } as const;
-const headerBytes = 5; // type, then a length that counts itself but not the type
+const headerBytes = 5; // the type, then a length that includes itself but not the type
 const newline = 0x0a;
 const blocksWaitingMax = 2;
-/** No row is shorter: a phone of 8 digits with its plus sign, and a line end. */
+/** A phone of 8 digits with its plus sign, and a line end. */
 const rowBytesMin = 10;
 
 /**
  * Streams a COPY into row-aligned blocks.
  *
- * The server sends a message a row. The driver's parser and a general stream cost an object or more for each, which for
- * millions of short rows is more work than compressing them; here the rows of a socket chunk are moved all at once into
- * the block that is going to be compressed (copy-rows.ts, bench/night.ts). The server's word that the COPY succeeded comes after the
- * last row: `rowsCopied` is set then, and nothing may be published before the transaction has committed as well.
+ * The server sends one message a row. The driver's parser and a general stream allocate an object or more for each, which for
+ * millions of short rows is more work than compressing them; here the rows of a socket chunk are moved at once into the block
+ * that is compressed (copy-rows.ts, bench/night.ts). The server confirms the COPY after the last row: then `rowsCopied` is set.
+ * Nothing may be published before the transaction has committed as well.
  *
  * @throws ServiceError `copy_stalled`, `copy_cut` or `interrupted`; after any of them the client must be destroyed.
  */
 export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
-  /** Rows that the server says it sent; undefined until it has said so. */
+  /** The server's count of sent rows; undefined before the end. */
   rowsCopied: number | undefined;
 
   private readonly statement: string;
@@ -90,7 +90,7 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
     return options.client.query(new CopyOut(options));
   }
 
-  /** Gives a block's memory back for the rows to come, when nothing reads it any more. */
+  /** Reuses the memory of a block that is not read any more. */
   recycle({ plain, starts }: RowBlock): void {
     if (plain.buffer.byteLength === this.blockBytes) this.free.push({ plain: Buffer.from(plain.buffer), starts });
   }
@@ -116,7 +116,7 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
     }
   }
 
-  // What the driver calls.
+  // Called by the driver.
 
   submit(connection: Connection): void {
     this.socket = connection.stream;
@@ -160,7 +160,9 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
         if (this.headerFilled < headerBytes) return;
         this.headerFilled = 0;
         if (this.endsStream())
-          return this.handBack(this.type === message.copyDone ? chunk.subarray(at) : this.fromHeader(chunk, start, at));
+          return this.returnSocket(
+            this.type === message.copyDone ? chunk.subarray(at) : this.fromHeader(chunk, start, at),
+          );
         if (this.type === message.copyData) this.makeRoom(this.payloadLeft);
       }
       at = this.readPayload(chunk, at);
@@ -168,14 +170,14 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
     if (this.waiting.length >= blocksWaitingMax) this.socket.pause();
   }
 
-  /** True if a message of a row begins here that ends in the chunk and fits into the block. */
+  /** True if a complete message of a row starts here and fits into the block. */
   private hasWholeRow(chunk: Buffer, at: number): boolean {
     if (this.headerFilled > 0 || chunk.length - at < headerBytes || chunk[at] !== message.copyData) return false;
     const payload = chunk.readUInt32BE(at + 1) - 4;
     return at + headerBytes + payload <= chunk.length && payload <= payloadBytesMax && this.hasRoom(payload);
   }
 
-  /** Takes the rows that are whole, all at once, and returns how many bytes of the chunk they are. */
+  /** Takes all complete rows at once; returns their bytes in the chunk. */
   private takeRows(chunk: Buffer, at: number): number {
     const { block, starts } = this;
     const { taken, filled, rows } = takeRows(chunk, at, { block, starts, filled: this.filled, rows: this.rows });
@@ -184,7 +186,7 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
     return taken;
   }
 
-  /** Reads what the chunk has of the next header, and returns the place after it. */
+  /** Reads the part of the next header in the chunk; returns the place after it. */
   private readHeader(chunk: Buffer, start: number): number {
     if (this.headerFilled === 0 && chunk.length - start >= headerBytes) {
       this.type = chunk[start]!;
@@ -207,7 +209,7 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
     return start + taken;
   }
 
-  /** True if the message just begun is not one of those within a COPY: its end, an error, or what the driver must judge. */
+  /** True if the message is not one of those within a COPY: its end, an error, or one for the driver. */
   private endsStream(): boolean {
     switch (this.type) {
       case message.copyData:
@@ -221,7 +223,7 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
     }
   }
 
-  /** The bytes from the header just read, which may have begun in an earlier chunk. */
+  /** The bytes from the header just read, which may have started in an earlier chunk. */
   private fromHeader(chunk: Buffer, start: number, afterHeader: number): Buffer {
     return afterHeader - start === headerBytes
       ? chunk.subarray(start)
@@ -237,7 +239,7 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
     return end;
   }
 
-  /** Makes sure that a row of this length fits into the block: cuts before it if it does not. */
+  /** Ends the block if a row of this length does not fit. */
   private makeRoom(bytes: number): void {
     if (this.hasRoom(bytes)) return;
     this.cutBlock();
@@ -263,8 +265,8 @@ export class CopyOut implements Submittable, AsyncIterable<RowBlock> {
     return new Int32Array(Math.ceil(this.blockBytes / rowBytesMin) + 1);
   }
 
-  /** Gives the socket back to the driver with the bytes that are its to read. */
-  private handBack(rest: Buffer): void {
+  /** Returns the socket to the driver, with the bytes that it must read. */
+  private returnSocket(rest: Buffer): void {
     if (this.type === message.copyDone) this.cutBlock();
     this.payloadLeft = 0;
     this.detach();

@@ -7,10 +7,10 @@ import { formatArtefact, type ArtefactName } from '../definition.ts';
 import { applyDelta, differenceOf, OperationCounter } from '../format/delta-lines.ts';
 import { liesWithin } from './dirty-regions.ts';
 import { joinGzip, readGzip, writeGzip } from '../format/gzip-text.ts';
-import { inflateSegment } from '../format/inflate-segment.ts';
-import type { Segment } from '../format/segment-index.ts';
+import { inflateSegment, type Segment } from '../format/segment-index.ts';
 import type { StoredDelta } from '../artefact-facts.ts';
 import { sha256OfStream } from '../../../runtime/digest.ts';
+import { writeAll } from '../../../runtime/whole-file.ts';
 
 /** A stored artefact with its segment index. */
 export interface IndexedFile {
@@ -21,25 +21,25 @@ export interface IndexedFile {
 export interface WriteDeltasOptions {
   readonly store: ArtefactStore;
   readonly artefact: ArtefactName;
-  /** Beginning of the names among the unfinished files. */
+  /** Prefix of the names of unfinished files. */
   readonly owner: string;
   /** The version that was published before. */
   readonly basis: IndexedFile & { readonly version: number };
   readonly built: IndexedFile;
-  /** What lies outside these regions has the bytes of the basis, which are not compared; null or absent: all are. */
+  /** Segments outside these regions have the bytes of the basis and are not compared; null or absent: all are. */
   readonly copiedExcept?: readonly string[] | null | undefined;
-  /** The deltas that lead to the basis. */
+  /** The deltas to the basis. */
   readonly earlier: readonly StoredDelta[];
-  /** Told of an earlier delta that is missing or damaged: there is none from that version then. */
+  /** Called for an earlier delta that is missing or damaged: then there is no delta from that version. */
   readonly onLost?: ((from: number, error: unknown) => void) | undefined;
 }
 
 /**
- * Writes the deltas that lead to a new version: from its basis, made of the segments that differ and checked against them,
- * and from each version that has a delta to the basis, by putting the new one behind that. Neither costs more than the
- * deltas are long, however long the files are; two segments of each are held in memory. Returns them newest first.
- * @throws ServiceError `delta_invalid` if the delta does not give the new rows, `segment_index_invalid` if a file is not as its
- * index says, or the error of the disk. The artefact itself is whole in all these cases, and can be published without deltas.
+ * Writes the deltas to a new version: from its basis, made of the segments that differ and checked against them, and from
+ * each version that has a delta to the basis, by appending the new delta to that one. The work depends on the size of the
+ * deltas, not of the files; two segments of each are held in memory. Returns them newest first.
+ * @throws ServiceError `delta_invalid` if the delta does not give the new rows, `segment_index_invalid` if a file does not match
+ * its index, or the error of the disk. In all these cases the artefact is intact and can be published without deltas.
  */
 export async function writeDeltas({
   basis,
@@ -54,7 +54,7 @@ export async function writeDeltas({
       .sort((a, b) => b.from - a.from)
       .map((delta) =>
         chainDeltas(options, delta, step).catch((error: unknown) => {
-          if (!isLost(error)) throw error;
+          if (!isDeltaLost(error)) throw error;
           options.onLost?.(delta.from, error);
         }),
       ),
@@ -62,7 +62,7 @@ export async function writeDeltas({
   return [toStored(step), ...chains.filter((chain) => chain !== undefined)];
 }
 
-/** A delta that was written from one version to the next. */
+/** The delta from the basis. */
 interface Step extends StoredDelta {
   readonly plainBytes: number;
 }
@@ -71,10 +71,10 @@ function toStored({ from, sha256, bytes, added, changed, removed }: StoredDelta)
   return { from, sha256, bytes, added, changed, removed };
 }
 
-type Place = Pick<WriteDeltasOptions, 'store' | 'artefact' | 'owner' | 'onLost'>;
+type DeltaPlace = Pick<WriteDeltasOptions, 'store' | 'artefact' | 'owner' | 'onLost'>;
 
 async function writeStep(
-  place: Place,
+  place: DeltaPlace,
   basis: IndexedFile & { version: number },
   built: IndexedFile & { copiedExcept: readonly string[] | null },
 ): Promise<Step> {
@@ -95,7 +95,11 @@ async function writeStep(
       { handle: fresh, segments: differing.after },
     ];
     const expected = createHash('sha256');
-    const step = await writeDelta(place, basis.version, differenceOf(rowsOf(before), hashing(rowsOf(after), expected)));
+    const step = await writeDelta(
+      place,
+      basis.version,
+      differenceOf(readSegmentRows(before), hashing(readSegmentRows(after), expected)),
+    );
     await requireLeadsTo(place, step, { before, expected: expected.digest('hex') });
     return step;
   } finally {
@@ -109,7 +113,7 @@ interface OpenSegments {
   readonly segments: readonly Segment[];
 }
 
-/** The segments of each file that the other does not have with the same bytes. */
+/** The segments of each file that are not in the other with the same bytes. */
 async function differingSegments(
   before: OpenSegments,
   after: OpenSegments,
@@ -158,30 +162,30 @@ async function readSegment({ handle, segment }: OneSegment): Promise<Buffer> {
   return bytes;
 }
 
-/** The rows of segments one after another; since each holds the rows of a range, they ascend. The next one is decompressed meanwhile. */
-async function* rowsOf({ handle, segments }: OpenSegments): AsyncGenerator<Buffer> {
+/** The rows of segments, which ascend. The next segment is decompressed while one is read. */
+async function* readSegmentRows({ handle, segments }: OpenSegments): AsyncGenerator<Buffer> {
   const inflate = async (segment: Segment | undefined) =>
     segment === undefined ? undefined : inflateSegment(await readSegment({ handle, segment }), segment);
   let next = inflate(segments[0]);
   for (let at = 1; at <= segments.length; at++) {
     const rows = await next;
     next = inflate(segments[at]);
-    next.catch(() => {}); // awaited in its turn
+    next.catch(() => {}); // awaited in the next round
     yield rows!;
   }
 }
 
 /** Stores the text of a delta. */
 async function writeDelta(
-  { store, artefact, owner }: Place,
+  { store, artefact, owner }: DeltaPlace,
   from: number,
   texts: AsyncIterable<Buffer>,
 ): Promise<Step> {
   const file = await store.start(owner);
   try {
     const counter = new OperationCounter();
-    const { sha256, bytes, plainBytes } = await writeGzip(counter.watch(texts), (piece) =>
-      writeAll(file.handle, piece),
+    const { sha256, bytes, plainBytes } = await writeGzip(counter.watch(texts), (bytes) =>
+      writeAll(file.handle, bytes),
     );
     await file.keep({ ...artefact, sha256, kind: 'delta' });
     const { added, changed, removed } = counter;
@@ -192,14 +196,14 @@ async function writeDelta(
   }
 }
 
-/** Reads a stored delta again and applies it to the old segments that differ: that must give the new ones, by the digest of their rows. */
+/** Applies a stored delta to the differing segments of the basis and compares the digest of the rows with that of the new ones. */
 async function requireLeadsTo(
-  { store, artefact }: Place,
+  { store, artefact }: DeltaPlace,
   delta: StoredDelta,
   { before, expected }: { before: OpenSegments; expected: string },
 ): Promise<void> {
   const made = await sha256OfStream(
-    applyDelta(rowsOf(before), readStored(store, { ...artefact, sha256: delta.sha256, kind: 'delta' })),
+    applyDelta(readSegmentRows(before), readDeltaText(store, { ...artefact, sha256: delta.sha256, kind: 'delta' })),
   );
   if (made === expected) return;
   throw new ServiceError('delta_invalid', {
@@ -209,13 +213,13 @@ async function requireLeadsTo(
   });
 }
 
-/** The text of a stored delta; its end is reached only if every byte of the file is what its name says. */
-function readStored(store: ArtefactStore, name: StoredName): AsyncGenerator<Buffer> {
-  return readGzip(readWhole(store, name));
+/** The text of a stored delta. @throws as {@link readDeltaBytes} */
+function readDeltaText(store: ArtefactStore, name: StoredName): AsyncGenerator<Buffer> {
+  return readGzip(readDeltaBytes(store, name));
 }
 
-/** The bytes of a stored delta; their end is reached only if they are what its name says. */
-async function* readWhole(store: ArtefactStore, name: StoredName): AsyncGenerator<Buffer> {
+/** The bytes of a stored delta. @throws ServiceError `delta_invalid` at the end if their digest is not the name of the file */
+async function* readDeltaBytes(store: ArtefactStore, name: StoredName): AsyncGenerator<Buffer> {
   const handle = await store.open(name);
   const hash = createHash('sha256');
   try {
@@ -226,7 +230,7 @@ async function* readWhole(store: ArtefactStore, name: StoredName): AsyncGenerato
   if (hash.digest('hex') !== name.sha256)
     throw new ServiceError('delta_invalid', {
       operation: 'read delta',
-      problem: 'The file is not what its name says.',
+      problem: 'The digest of the file is not its name.',
     });
 }
 
@@ -240,17 +244,21 @@ async function* hashing(
   }
 }
 
-/** Puts a delta behind one that leads to where it begins: the compressed bytes of both, as one gzip member. */
-async function chainDeltas({ store, artefact, owner }: Place, earlier: StoredDelta, step: Step): Promise<StoredDelta> {
+/** Appends a delta to an earlier one that leads to its basis: the compressed bytes of both, as one gzip member. */
+async function chainDeltas(
+  { store, artefact, owner }: DeltaPlace,
+  earlier: StoredDelta,
+  step: Step,
+): Promise<StoredDelta> {
   const file = await store.start(`${owner}-${earlier.from}`);
   try {
     const hash = createHash('sha256');
     let bytes = 0;
-    const read = (sha256: string) => readWhole(store, { ...artefact, sha256, kind: 'delta' });
-    for await (const piece of joinGzip(read(earlier.sha256), read(step.sha256), step.plainBytes)) {
-      hash.update(piece);
-      bytes += piece.length;
-      await writeAll(file.handle, piece);
+    const read = (sha256: string) => readDeltaBytes(store, { ...artefact, sha256, kind: 'delta' });
+    for await (const chunk of joinGzip(read(earlier.sha256), read(step.sha256), step.plainBytes)) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      await writeAll(file.handle, chunk);
     }
     const sha256 = hash.digest('hex');
     await file.keep({ ...artefact, sha256, kind: 'delta' });
@@ -268,11 +276,7 @@ async function chainDeltas({ store, artefact, owner }: Place, earlier: StoredDel
   }
 }
 
-async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length;) at += (await handle.write(bytes, at)).bytesWritten;
-}
-
-function isLost(error: unknown): boolean {
+function isDeltaLost(error: unknown): boolean {
   return (
     isServiceError(error, 'delta_invalid') || (error instanceof Error && 'code' in error && error.code === 'ENOENT')
   );

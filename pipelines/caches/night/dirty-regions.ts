@@ -2,12 +2,12 @@ import { allPhones, endOfPrefix, firstNotBefore, sharedLength } from '../format/
 import type { Segment } from '../format/segment-index.ts';
 
 /**
- * Which parts of an artefact must be read again. The segments are the leaves of a prefix tree (segment-cutter.ts), so a
- * region is a node of that tree: a segment, a place where there was none, or an inner node that has to be cut anew.
- * Pure: prefixes and numbers of rows in, prefixes out.
+ * Which parts of an artefact must be read again. The segments are the leaves of a prefix tree (segment-cutter.ts), and a
+ * region is a node of that tree: a segment, an empty place, or an inner node that must be cut again.
+ * Pure: from prefixes and row counts to prefixes.
  */
 
-/** The segments that begin with a prefix, as places in the list: from the first one to the one before `to`. */
+/** The segments under a prefix, as indexes in the list; `to` is exclusive. */
 export function segmentsUnder(
   segments: readonly Segment[],
   prefix: string,
@@ -19,7 +19,7 @@ export function segmentsUnder(
   };
 }
 
-/** Rows of the segments that begin with a prefix. */
+/** Rows of the segments under a prefix. */
 export function rowsUnder(segments: readonly Segment[], prefix: string): number {
   const { from, to } = segmentsUnder(segments, prefix);
   let rows = 0;
@@ -27,7 +27,7 @@ export function rowsUnder(segments: readonly Segment[], prefix: string): number 
   return rows;
 }
 
-/** The regions that hold every row whose phone begins with one of the changed prefixes; ascending, none within another. */
+/** The regions that contain all rows under the changed prefixes; ascending and disjoint. */
 export function regionsOf(segments: readonly Segment[], changedPrefixes: readonly string[]): string[] {
   return outermost(changedPrefixes.map((prefix) => regionOf(segments, prefix)));
 }
@@ -37,14 +37,14 @@ function regionOf(segments: readonly Segment[], changed: string): string {
   const next = segments[at]?.prefix ?? '';
   if (next.startsWith(changed)) return changed; // an inner node, or a segment of exactly this prefix
   const before = segments[at - 1]?.prefix ?? '';
-  // A segment with a shorter prefix is the last one before, or one that is itself cut off from it by longer ones: then a node
-  // between them is an inner one, and the longer shared beginning leads there.
+  // A segment with a shorter prefix is either the previous one, or separated from `changed` by segments below it. In the second
+  // case those segments make it an inner node, and the longest common prefix leads to the node below.
   if (before !== '' && changed.startsWith(before)) return before;
   const shared = Math.max(sharedLength(changed, next), sharedLength(changed, before), allPhones.length - 1);
   return changed.slice(0, shared + 1);
 }
 
-/** Sorted, without those that begin with another. */
+/** Sorted, without prefixes that lie within another. */
 function outermost(prefixes: readonly string[]): string[] {
   const kept: string[] = [];
   for (const prefix of [...new Set(prefixes)].sort()) {
@@ -54,17 +54,17 @@ function outermost(prefixes: readonly string[]): string[] {
   return kept;
 }
 
-/** A region and the rows that it holds now. */
+/** A region and its present rows. */
 export interface CountedRegion {
   readonly prefix: string;
   readonly rows: number;
 }
 
 /**
- * Widens regions whose inner nodes have become small enough to be one segment, so that the result is cut as a build of
- * all rows would cut it.
+ * Replaces a region by its highest ancestor that has become small enough for one segment, so that the rows are cut as in a
+ * full build.
  */
-export function settleRegions(
+export function widenRegions(
   segments: readonly Segment[],
   regions: readonly CountedRegion[],
   rowsMax: number,
@@ -84,7 +84,7 @@ export function settleRegions(
   return outermost(regions.map(({ prefix }) => smallestDepth(prefix, (node) => rowsNow(node) <= rowsMax)));
 }
 
-/** The shortest beginning of a prefix that passes, or the prefix itself. */
+/** The highest ancestor of a prefix that passes, or the prefix itself. */
 function smallestDepth(prefix: string, passes: (node: string) => boolean): string {
   for (let length = allPhones.length; length < prefix.length; length++) {
     const node = prefix.slice(0, length);
@@ -93,15 +93,15 @@ function smallestDepth(prefix: string, passes: (node: string) => boolean): strin
   return prefix;
 }
 
-/** What a build does with one stretch of keys: copy segments of the basis that follow one another, or read rows. */
+/** A step of a build: copy adjacent segments of the basis, or read the rows of regions. */
 export type BuildStep =
   | { readonly kind: 'copy'; readonly segments: readonly Segment[] }
   | { readonly kind: 'read'; readonly regions: readonly string[] };
 
-/** Plain bytes that are copied at once, unless a single segment is larger: each piece of work for another thread has its price. */
+/** Plain bytes of a copy step, unless a single segment is larger: each task for another thread has a fixed cost. */
 const copyBytesMax = 2 * 1024 * 1024;
 
-/** The steps of an incremental build in the order of the keys; regions that follow one another without a copied segment are read at once. */
+/** The steps of an incremental build in the order of the keys; regions without a copied segment between them are one step. */
 export function stepsOf(segments: readonly Segment[], regions: readonly string[]): BuildStep[] {
   const steps: BuildStep[] = [];
   let reading: string[] | undefined;
@@ -128,20 +128,20 @@ export function stepsOf(segments: readonly Segment[], regions: readonly string[]
   return steps;
 }
 
-/** The place before which the segments from `at` on are copied at once: one at least. */
+/** The exclusive end of the copy step that starts at `at`: one segment at least. */
 function endOfRun(segments: readonly Segment[], at: number, to: number): number {
   let bytes = segments[at]!.plainBytes;
   for (at++; at < to && bytes + segments[at]!.plainBytes <= copyBytesMax; at++) bytes += segments[at]!.plainBytes;
   return at;
 }
 
-/** True if a prefix lies within one of the regions, which ascend and of which none is within another. */
+/** True if a prefix lies within one of the regions, which are ascending and disjoint. */
 export function liesWithin(regions: readonly string[], prefix: string): boolean {
-  const region = regions[firstNotBefore(regions, (each) => each <= prefix) - 1]; // the last one that is not behind it is the only one that can hold it
+  const region = regions[firstNotBefore(regions, (each) => each <= prefix) - 1]; // only the last region up to the prefix can contain it
   return region !== undefined && prefix.startsWith(region);
 }
 
-/** How many segments outside the regions are not the same in two indexes, or are in one of them only. */
+/** Number of segments outside the regions that differ between two indexes, or are in one of them only. */
 export function countDiffering(
   before: readonly Segment[],
   after: readonly Segment[],

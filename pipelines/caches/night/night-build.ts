@@ -20,13 +20,13 @@ export interface NightBuildOptions {
   readonly store: ArtefactStore;
   readonly settings: BuildSettings & { readonly versionsKept: number };
   readonly buildId: number;
-  /** Called with what records the failure of this try, for a caller after whose last try no other follows. */
+  /** Sets the function that records the final failure of this try. */
   readonly onFailure: (record: (failure: Failure) => Promise<unknown>) => void;
   readonly signal: AbortSignal;
   readonly log: Log;
 }
 
-interface BuildRow {
+interface StartedBuildRow {
   buildId: number;
   runId: number;
   generation: number;
@@ -43,13 +43,13 @@ interface BuildRow {
 const progressMs = 1000;
 
 /**
- * Runs one build of a night and records its outcome. Does nothing if the build has its outcome, or a later attempt at the
- * night took over.
+ * Runs a build of a night and records its outcome. Does nothing if the build has an outcome, or a later attempt at the night
+ * took over.
  * @throws what {@link buildArtefact} throws
  */
 export async function runNightBuild(options: NightBuildOptions): Promise<void> {
   const { db, buildId } = options;
-  const build = await queryRow<BuildRow>(db, sql('nights/start_build'), [buildId]);
+  const build = await queryRow<StartedBuildRow>(db, sql('nights/start_build'), [buildId]);
   if (build === undefined) return;
   options.onFailure(({ code, reason }) =>
     db.query(sql('nights/record_try_failure'), [buildId, build.attempts, code, reason]),
@@ -70,34 +70,34 @@ export async function runNightBuild(options: NightBuildOptions): Promise<void> {
     },
     options.log,
   );
-  await record(options, build, { built, ...(await compareWithBasis(built, build, { ...options, indexes })) });
+  await recordBuild(options, build, { built, ...(await compareWithBasis(built, build, { ...options, indexes })) });
 }
 
 const unusableBasis: readonly ErrorCode[] = ['basis_unusable', 'segment_index_invalid'];
 
-/** Builds by the plan; if the basis is missing or damaged, which the plan could not know, from all rows. */
+/** Builds by the plan, or from all rows if the basis is missing or damaged, which the planning does not check. */
 async function buildOrBuildAll(options: BuildOptions, log: Log): Promise<BuiltArtefact> {
   try {
     return await buildArtefact(options);
   } catch (error) {
     if (!unusableBasis.includes(errorCodeOf(error))) throw error;
-    log.warn({ err: error }, 'the basis cannot be copied from; all rows are read');
+    log.warn({ err: error }, 'the basis is unusable; all rows are read');
     return buildArtefact({ ...options, plan: noBasis });
   }
 }
 
-interface Compared {
+interface BasisComparison {
   readonly deltas: readonly StoredDelta[];
-  /** Segments that the marks took to be unchanged and are not; null where all or none of that was to be seen. */
+  /** Segments that changed without a mark; null if the build could not show that. */
   readonly segmentsDiffering: number | null;
 }
 
-/** Compares a build with its basis. One that cannot be compared is published nevertheless. */
+/** Compares a build with its basis. If that fails, the build is published without deltas. */
 async function compareWithBasis(
   built: BuiltArtefact,
-  build: BuildRow,
+  build: StartedBuildRow,
   options: NightBuildOptions & { readonly indexes: SegmentIndexes },
-): Promise<Compared> {
+): Promise<BasisComparison> {
   const { plan } = build;
   if (plan.basis === null || plan.kind === 'keep') return { deltas: [], segmentsDiffering: null };
   try {
@@ -128,7 +128,7 @@ type IndexedBasis = NonNullable<BuildPlan['basis']> & { readonly segments: reado
 function deltasFrom(
   basis: IndexedBasis,
   built: BuiltArtefact,
-  { store, settings, build, log }: NightBuildOptions & { readonly build: BuildRow },
+  { store, settings, build, log }: NightBuildOptions & { readonly build: StartedBuildRow },
 ): Promise<StoredDelta[]> {
   return writeDeltas({
     store,
@@ -143,10 +143,10 @@ function deltasFrom(
   });
 }
 
-async function record(
+async function recordBuild(
   { db, settings }: NightBuildOptions,
-  build: BuildRow,
-  { built, deltas, segmentsDiffering }: Compared & { readonly built: BuiltArtefact },
+  build: StartedBuildRow,
+  { built, deltas, segmentsDiffering }: BasisComparison & { readonly built: BuiltArtefact },
 ): Promise<void> {
   const { rows, file, index, segments } = built;
   await db.query(sql('nights/record_build'), [
@@ -167,32 +167,35 @@ async function record(
   ]);
 }
 
-/** The file that a try writes to: `build-12-3`. A try that was presumed dead and goes on writes to another. */
-function unfinishedName({ buildId, attempts }: BuildRow): string {
+/** The file of a try: `build-12-3`. So a try that was presumed dead and continues writes to another file. */
+function unfinishedName({ buildId, attempts }: StartedBuildRow): string {
   return `build-${buildId}-${attempts}`;
 }
 
-/** The build that an unfinished file belongs to, or undefined for a file that is not a build's. */
+/** The build of an unfinished file; undefined for another file. */
 export function buildOfUnfinishedName(name: string): number | undefined {
   const match = /^build-(\d+)-\d+(?:\.[a-z0-9.-]+)?$/.exec(name);
   return match === null ? undefined : Number(match[1]);
 }
 
-/** Writes the rows done so far to the database about once a second. */
-function progressRecorder({ db, buildId, log }: NightBuildOptions, { attempts }: BuildRow): (rows: number) => void {
-  let told = Date.now();
+/** Records the written rows in the database about once a second. */
+function progressRecorder(
+  { db, buildId, log }: NightBuildOptions,
+  { attempts }: StartedBuildRow,
+): (rows: number) => void {
+  let lastRecorded = Date.now();
   return (rows) => {
-    if (Date.now() - told < progressMs) return;
-    told = Date.now();
+    if (Date.now() - lastRecorded < progressMs) return;
+    lastRecorded = Date.now();
     db.query(sql('nights/record_build_progress'), [buildId, rows, attempts]).catch((error: unknown) =>
       log.debug({ err: error, buildId }, 'progress was not recorded'),
     );
   };
 }
 
-/** Removes the unfinished files of builds that no attempt at a night goes on with. */
+/** Removes the unfinished files of builds that are not live. */
 export async function sweepUnfinishedFiles(db: Pool, store: ArtefactStore): Promise<string[]> {
-  const names = await store.listUnfinished(); // first: a build that begins after this is not on the list
+  const names = await store.listUnfinished(); // before the live builds, so that the file of a new build is not listed
   const rows = await queryRows<{ buildId: number }>(db, sql('nights/list_live_builds'));
   const live = new Set(rows.map(({ buildId }) => buildId));
   const dead = names.filter((name) => {

@@ -1,13 +1,13 @@
 import type { LevelCounts } from '../artefact-facts.ts';
 
-/** Numbers whose label changes by a night: from none to one, from one to none, and between SPAM and FRAUD. */
+/** Numbers whose label a night changes: from none to one, from one to none, and between SPAM and FRAUD. */
 export interface LabelMoves {
   readonly rises: number;
   readonly falls: number;
   readonly flips: number;
 }
 
-/** Limits of the gates; settings of the same names. */
+/** Limits of the gates: the settings of the same names. */
 export interface NightGateLimits {
   readonly shrinkPercentMax: number;
   readonly growthPercentMax: number;
@@ -29,13 +29,13 @@ export interface NightBreach {
   readonly reason: string;
 }
 
-/** What is compared: rows and levels of a build and of the published version. */
+/** Rows and levels of a build or of the published version. */
 export interface ComparedRows {
   readonly rows: number;
   readonly levels: LevelCounts;
 }
 
-/** The gates that a build does not pass beside what is published. `moves` is null where they are not known. */
+/** The gates that a build does not pass, compared with the published version. `moves` is null if unknown. */
 export function judgeBuild(
   build: ComparedRows & { readonly moves: LabelMoves | null; readonly rowsLeft: number },
   published: ComparedRows,
@@ -43,8 +43,8 @@ export function judgeBuild(
 ): NightBreach[] {
   return [
     ...judgeRows(build, published, limits),
-    ...judgeMoves(build.moves, labelsOf(published), limits),
-    ...judgeShare(build, published, limits),
+    ...judgeMoves(build.moves, countLabels(published), limits),
+    ...judgeFraudShare(build, published, limits),
   ];
 }
 
@@ -59,7 +59,7 @@ function judgeRows(
     return [
       {
         gate: 'shrink',
-        figure: percent(before - rows, before),
+        figure: percentOf(before - rows, before),
         limit: shrinkPercentMax,
         reason: `${rows} rows instead of ${published.rows}${left}: a loss of more than ${shrinkPercentMax} %.`,
       },
@@ -70,7 +70,7 @@ function judgeRows(
   return [
     {
       gate: 'growth',
-      figure: percent(added, published.rows),
+      figure: percentOf(added, published.rows),
       limit: growthPercentMax,
       reason: `${rows} rows instead of ${published.rows}: a growth of more than ${growthPercentMax} %.`,
     },
@@ -93,22 +93,22 @@ function judgeMoves(moves: LabelMoves | null, labels: number, limits: NightGateL
     .filter(({ numbers, limit }) => numbers >= limits.nightGateRowsMin && numbers > 0 && numbers * 100 > labels * limit)
     .map(({ gate, numbers, limit, words }) => ({
       gate,
-      figure: percent(numbers, labels),
+      figure: percentOf(numbers, labels),
       limit,
       reason: `${numbers} numbers ${words}, more than ${limit} % of the ${labels} labels that are published.`,
     }));
 }
 
-function judgeShare(
+function judgeFraudShare(
   build: ComparedRows,
   published: ComparedRows,
   { levelSharePointsMax, nightGateRowsMin }: NightGateLimits,
 ): NightBreach[] {
-  const [labels, labelsBefore] = [labelsOf(build), labelsOf(published)];
+  const [labels, labelsBefore] = [countLabels(build), countLabels(published)];
   if (labels === 0 || labelsBefore === 0) return [];
   const [share, before] = [
-    percent(build.levels.FRAUD ?? 0, labels),
-    percent(published.levels.FRAUD ?? 0, labelsBefore),
+    percentOf(build.levels.FRAUD ?? 0, labels),
+    percentOf(published.levels.FRAUD ?? 0, labelsBefore),
   ];
   const points = Math.abs(share - before);
   if (points <= levelSharePointsMax || Math.round((points * labels) / 100) < nightGateRowsMin) return [];
@@ -122,16 +122,16 @@ function judgeShare(
   ];
 }
 
-/** True if the rows fall by more than the given share. In whole numbers, so that exactly the limit passes. */
+/** True if the rows fall by more than the given share. Integer arithmetic, so that exactly the limit passes. */
 export function shrinksTooMuch(rows: number, before: number, percentMax: number): boolean {
   return (before - rows) * 100 > before * percentMax;
 }
 
-function labelsOf({ levels }: ComparedRows): number {
+function countLabels({ levels }: ComparedRows): number {
   return (levels.SPAM ?? 0) + (levels.FRAUD ?? 0);
 }
 
-/** Of nothing, each one is a hundred percent. */
-function percent(part: number, whole: number): number {
+/** With two decimals; a whole of 0 counts as 1. */
+function percentOf(part: number, whole: number): number {
   return Math.round((part / Math.max(1, whole)) * 10_000) / 100;
 }

@@ -24,7 +24,7 @@ export interface Attempt {
   readonly generation: number;
 }
 
-/** A night that this process runs. The connection holds its lock, and from its snapshot on that too. */
+/** A night that this process runs. Its connection holds the lock of the run, and later the snapshot. */
 export interface TakenNight extends Attempt {
   readonly evaluatedAt: Date;
   readonly onlyCache: NightScope['cache'];
@@ -33,17 +33,17 @@ export interface TakenNight extends Attempt {
   readonly holder: Client;
   /** Fires when the connection has ended. */
   readonly broken: AbortSignal;
-  /** Gives up lock and snapshot. */
+  /** Releases lock and snapshot. */
   close(): Promise<void>;
 }
 
-/** What builds are planned with. */
+/** Settings and indexes for the planning of builds. */
 export interface NightPlanning {
   readonly indexes: SegmentIndexes;
   readonly settings: PlanSettings;
 }
 
-interface RunRow {
+interface OpenedRunRow {
   runId: number;
   generation: number;
   evaluatedAt: Date;
@@ -52,16 +52,16 @@ interface RunRow {
   fullBuild: boolean;
 }
 
-const lockClass = 7_224_202; // any constant: the advisory locks of nights
-/** In the place of a run id, which is never 0: the lock of the night that is being prepared. */
+const lockClass = 7_224_202; // of the advisory locks of nights; any constant
+/** The lock of the preparation, in the place of a run id, which is never 0. */
 const preparing = 0;
 const generationsMax = 10;
 const pollMs = 200;
 const takeOverSecondsMax = 10;
 
 /**
- * Takes a requested night and raises its generation, which makes earlier attempts void. Undefined if the night is finished.
- * @throws ServiceError `night_failed` if it was opened too often
+ * Takes a requested night and raises its generation, which voids earlier attempts. Undefined if the night is finished.
+ * @throws ServiceError `night_failed` after too many attempts
  */
 export async function takeNight({
   db,
@@ -78,7 +78,7 @@ export async function takeNight({
   holder.once('end', () => broken.abort());
   try {
     await takeRun(holder, runId);
-    const run = await queryRow<RunRow>(db, sql('nights/open_night_run'), [runId]);
+    const run = await queryRow<OpenedRunRow>(db, sql('nights/open_night_run'), [runId]);
     if (run === undefined) return void (await close());
     if (run.generation > generationsMax) throw tooManyAttempts(run);
     return { ...run, holder, broken: broken.signal, close };
@@ -89,9 +89,9 @@ export async function takeNight({
 }
 
 /**
- * Takes the advisory lock of a run, which falls with the connection of its holder. The queue gives a night to a second
- * process only when the first did not show that it lives; one that is merely frozen must not keep the night, so its
- * connection is ended, and the raised generation refuses whatever it still does.
+ * Takes the advisory lock of a run, which ends with the connection of its holder. The queue gives a night to a second process
+ * only if the first did not renew its lock. A frozen process must not keep the night: its connection is ended, and the raised
+ * generation rejects its later writes.
  */
 async function takeRun(holder: Client, runId: number): Promise<void> {
   const row = await queryRow<{ taken: boolean }>(holder, 'SELECT pg_try_advisory_lock($1, $2) AS taken', [
@@ -104,25 +104,25 @@ async function takeRun(holder: Client, runId: number): Promise<void> {
   await holder.query('SELECT pg_advisory_lock($1, $2)', [lockClass, runId]);
 }
 
-function tooManyAttempts({ runId }: RunRow): ServiceError {
+function tooManyAttempts({ runId }: OpenedRunRow): ServiceError {
   return new ServiceError('night_failed', {
     operation: 'open night',
     object: String(runId),
-    problem: `The night was opened ${generationsMax} times and never came to its end.`,
+    problem: `The night was opened ${generationsMax} times and never finished.`,
     hint: 'The log of the workers says why.',
   });
 }
 
 /**
- * Waits until this is the only night between its scores and its snapshot: scores are written to the table that the snapshot
- * reads, so another night, evaluated at another instant, must not write its own in between. {@link takeSnapshot} ends it.
+ * Waits until no other night is between its scores and its snapshot: scores are written to the table that the snapshot reads,
+ * so a night that is evaluated at another instant must not write its own in between. {@link takeSnapshot} ends the preparation.
  */
 export async function beginPreparation({ holder }: TakenNight): Promise<void> {
   await holder.query('SET lock_timeout = 0');
   await holder.query('SELECT pg_advisory_lock($1, $2)', [lockClass, preparing]);
 }
 
-/** Takes the one snapshot of the night, after a VACUUM where that is worth its time. */
+/** Takes the snapshot of the night, after a VACUUM if that is worthwhile. */
 export async function takeSnapshot(
   db: Pool,
   night: TakenNight,
@@ -136,7 +136,7 @@ export async function takeSnapshot(
 }
 
 /**
- * Plans the build of each artefact of the night's scope, and counts what it must hold, in the night's snapshot.
+ * Plans the build of each artefact of the night's scope and counts its rows, in the night's snapshot.
  * @throws ServiceError `night_empty`
  */
 export async function planNight(night: TakenNight, planning: NightPlanning): Promise<PlannedBuild[]> {
@@ -149,9 +149,8 @@ export async function planNight(night: TakenNight, planning: NightPlanning): Pro
 }
 
 /**
- * An index-only scan reads a row from the heap unless its page is known to be all visible, so the rows that changed since
- * the last VACUUM would cost a build a random read each. See docs/architecture.md for what it costs. A night that reads few rows
- * goes without.
+ * An index-only scan reads a row from the heap unless its page is marked all visible, so each row that changed since the last
+ * VACUUM costs a build a random read. docs/architecture.md has the figures. A night that reads few rows needs no VACUUM.
  */
 async function vacuum(db: Pool): Promise<void> {
   await db.query('VACUUM (ANALYZE) phone_number, branded_number');
@@ -168,8 +167,8 @@ async function planOptions(night: TakenNight, { indexes, settings }: NightPlanni
 }
 
 /**
- * Every artefact of the night's scope: those with rows in the snapshot, those published before (whose rows may all be
- * gone), and the caches that are not split by country, which exist even when empty.
+ * The artefacts of the night's scope: those with rows in the snapshot, those published before (which may have no rows now),
+ * and the caches that are not split by country, which exist even when empty.
  */
 async function expectedArtefacts({ holder, onlyCache, onlyCountry }: TakenNight): Promise<ArtefactName[]> {
   const published = (await listPublications(holder)).filter((publication) => publication.published !== null);
@@ -186,7 +185,7 @@ async function expectedArtefacts({ holder, onlyCache, onlyCountry }: TakenNight)
   );
 }
 
-/** Records the snapshot and the builds, those that read the most first, so that no long build starts last. Returns their ids. */
+/** Records the snapshot and the builds, the largest first, so that no long build starts last. Returns their ids. */
 export async function recordBuilds(
   db: Pool,
   {
@@ -219,7 +218,7 @@ export async function recordBuilds(
 }
 
 /**
- * Holds the snapshot until every build has an outcome, or a later attempt took over.
+ * Waits, holding the snapshot, until every build has an outcome, or a later attempt took over.
  * @throws ServiceError `database_unavailable` if the connection that holds the snapshot breaks; `interrupted`
  */
 export async function untilBuilt(
@@ -246,7 +245,7 @@ export async function untilBuilt(
   }
 }
 
-/** Ends a night that could not be opened; the artefacts that it was to build keep their old files, stale with the reason. */
+/** Ends a night that could not be opened. Its artefacts keep their files, marked stale with the reason. */
 export async function failNight(
   db: Pool,
   { runId, code, reason }: { runId: number; code: ErrorCode; reason: string },

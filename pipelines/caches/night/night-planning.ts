@@ -4,26 +4,26 @@ import type { SegmentIndexes } from './basis.ts';
 import { buildFormat, sameContent, type FormatSettings } from '../format/build-format.ts';
 import type { Basis, BuildPlan, PlannedBuild } from './build-plan.ts';
 import { formatArtefact, type ArtefactName } from '../definition.ts';
-import { regionsOf, rowsUnder, segmentsUnder, settleRegions } from './dirty-regions.ts';
+import { regionsOf, rowsUnder, segmentsUnder, widenRegions } from './dirty-regions.ts';
 import { allPhones, endOfPrefix } from '../format/key-range.ts';
 import { sumLevels } from '../format/level-counts.ts';
 import type { LevelCounts } from '../artefact-facts.ts';
 import type { Segment } from '../format/segment-index.ts';
 
-/** The transactions that a snapshot sees, and the database cluster that counts them. */
+/** The transactions that a snapshot sees, with the database cluster of their ids. */
 export interface SeenTransactions {
   /** A pg_snapshot as text. */
   readonly transactions: string;
   readonly cluster: string;
 }
 
-/** What the planning of a night works with. */
+/** The input of the planning of a night. */
 export interface PlanOptions {
   readonly indexes: SegmentIndexes;
   readonly artefacts: readonly ArtefactName[];
   readonly evaluatedAt: Date;
   readonly settings: PlanSettings;
-  /** Every artefact is to be built in full. */
+  /** Builds every artefact in full. */
   readonly fullBuild: boolean;
 }
 
@@ -48,8 +48,8 @@ interface BasisRow extends ArtefactName {
   deltas: Basis['deltas'];
 }
 
-/** What the marks alone tell of a build. `regions`: where rows may have changed, null if that is not known. */
-interface Sketch extends ArtefactName {
+/** A plan by the marks alone, before rows are counted. `regions`: where rows may have changed; null if unknown. */
+interface DraftPlan extends ArtefactName {
   readonly kind: BuildPlan['kind'];
   /** Of the published version; null if there is none. */
   readonly rowsPublished: number | null;
@@ -58,11 +58,11 @@ interface Sketch extends ArtefactName {
   readonly regions: readonly string[] | null;
 }
 
-/** Segment indexes that are read at once: enough to hide the delay of an object store. */
+/** Segment indexes read at a time: enough to hide the latency of an object store. */
 const indexReadsMax = 8;
-/** Changed prefixes of one artefact that are looked at one by one; with more of them nearly every segment has changed. */
+/** Changed prefixes of one artefact; with more of them, nearly every segment has changed. */
 const changedPrefixesMax = 65_536;
-/** A full build that is due by its age does not wait another day because this night began a little earlier in the day. */
+/** A due full build does not wait another day because this night starts a little earlier in the day. */
 const fullBuildSlackMs = 12 * 3600 * 1000;
 const dayMs = 24 * 3600 * 1000;
 
@@ -71,17 +71,17 @@ export async function readSeenTransactions(db: Queryable): Promise<SeenTransacti
   return (await queryRow<SeenTransactions>(db, sql('nights/describe_snapshot')))!;
 }
 
-/** Rows from which on a full build is worth a VACUUM before it. */
+/** Least rows of a full build that make a VACUUM worthwhile. */
 const fullRowsMin = 100_000;
-/** Rows, and their share of the artefact, from which on reading changed regions is: 10 % of a million took 1.8 times as long as all of them after a VACUUM. */
+/** Least rows, and share of the artefact, of changed regions: reading 10 % of a million took 1.8 times as long as all of them after a VACUUM. */
 const regionRows = { min: 10_000, percent: 5 } as const;
 
 /**
- * True if a build of the night would read so many rows that a VACUUM before the snapshot is worth its time, by the marks that
- * this connection sees. Counts nothing.
+ * True if a build of the night would read so many rows that a VACUUM before the snapshot saves time, by the marks that this
+ * connection sees, without counting rows.
  */
 export async function isVacuumWorthwhile(db: Queryable, options: PlanOptions): Promise<boolean> {
-  return (await sketchBuilds(db, options)).some(({ kind, rowsPublished, segments, regions }) => {
+  return (await draftPlans(db, options)).some(({ kind, rowsPublished, segments, regions }) => {
     if (kind === 'keep') return false;
     if (kind === 'full') return rowsPublished === null || rowsPublished >= fullRowsMin;
     const rows = regions!.reduce((sum, region) => sum + rowsUnder(segments, region), 0);
@@ -89,14 +89,14 @@ export async function isVacuumWorthwhile(db: Queryable, options: PlanOptions): P
   });
 }
 
-/** Plans the build of each artefact and counts its rows by SQL, all in the snapshot of this connection. */
+/** Plans the build of each artefact and counts its rows in the snapshot of this connection. */
 export async function planBuilds(db: Queryable, options: PlanOptions): Promise<PlannedBuild[]> {
   const planned: PlannedBuild[] = [];
-  for (const sketch of await sketchBuilds(db, options)) planned.push(await countBuild(db, sketch, options));
+  for (const draft of await draftPlans(db, options)) planned.push(await countBuild(db, draft, options));
   return planned;
 }
 
-async function sketchBuilds(db: Queryable, options: PlanOptions): Promise<Sketch[]> {
+async function draftPlans(db: Queryable, options: PlanOptions): Promise<DraftPlan[]> {
   const bases = new Map(
     (await queryRows<BasisRow>(db, sql('nights/list_bases'))).map((row) => [formatArtefact(row), row]),
   );
@@ -105,48 +105,49 @@ async function sketchBuilds(db: Queryable, options: PlanOptions): Promise<Sketch
     await Promise.all(rows.slice(at, at + indexReadsMax).map((row) => readIndexOf(row, options.indexes)));
   const { cluster } = await readSeenTransactions(db);
   const changes = new ChangedPrefixes(db, options.evaluatedAt);
-  const sketches: Sketch[] = [];
+  const drafts: DraftPlan[] = [];
   for (const artefact of options.artefacts) {
     const row = bases.get(formatArtefact(artefact));
-    sketches.push({
+    drafts.push({
       cache: artefact.cache,
       country: artefact.country,
       rowsPublished: row?.rows ?? null,
-      ...(await sketchBuild(row, { cluster, changes, options })),
+      ...(await draftPlan(row, { cluster, changes, options })),
     });
   }
-  return sketches;
+  return drafts;
 }
 
-interface Sketching {
+interface DraftContext {
   readonly cluster: string;
   readonly changes: ChangedPrefixes;
   readonly options: PlanOptions;
 }
 
-async function sketchBuild(
+async function draftPlan(
   row: BasisRow | undefined,
-  { cluster, changes, options }: Sketching,
-): Promise<Omit<Sketch, keyof ArtefactName | 'rowsPublished'>> {
-  const basis = row === undefined ? null : basisOf(row);
+  { cluster, changes, options }: DraftContext,
+): Promise<Omit<DraftPlan, keyof ArtefactName | 'rowsPublished'>> {
+  const basis = row === undefined ? null : toBasis(row);
   const segments = basis === null ? null : await readIndexOf(row!, options.indexes);
   if (basis === null || segments === null) return { kind: 'full', basis: null, segments: [], regions: null };
-  const changed = marksTellAll(row!, cluster) ? await changes.of(row!) : null;
+  const changed = areMarksComplete(row!, cluster) ? await changes.of(row!) : null;
   const regions = changed === null ? null : regionsOf(segments, changed);
   const canCopy = row!.format === buildFormat(row!.cache, options.settings) && segments.length > 0;
   if (regions === null || options.fullBuild || isFullBuildDue(row!, options))
     return { kind: 'full', basis, segments, regions: canCopy ? regions : null };
   if (regions.length === 0) return { kind: 'keep', basis, segments, regions };
-  if (!canCopy || isDirtyByHalf(basis.rows, segments, regions)) return { kind: 'full', basis, segments, regions: null };
+  if (!canCopy || changesMoreThanHalf(basis.rows, segments, regions))
+    return { kind: 'full', basis, segments, regions: null };
   return { kind: 'incremental', basis, segments, regions };
 }
 
-/** The segments of a basis; null if it has no index, or none that can be read: a full build writes a new one. */
+/** The segments of a basis; null if its index is missing or unreadable: a full build writes a new one. */
 async function readIndexOf(row: BasisRow, indexes: SegmentIndexes): Promise<readonly Segment[] | null> {
   return row.indexSha256 === null ? null : indexes.read(row, row.indexSha256).catch(() => null);
 }
 
-function basisOf(row: BasisRow): Basis | null {
+function toBasis(row: BasisRow): Basis | null {
   if (row.indexSha256 === null || row.indexBytes === null) return null;
   return {
     version: row.version,
@@ -158,8 +159,8 @@ function basisOf(row: BasisRow): Basis | null {
   };
 }
 
-/** Marks count transactions of one cluster, and speak of the rows that the same statement gave. */
-function marksTellAll(row: BasisRow, cluster: string): boolean {
+/** True if the marks contain all changes since the basis: they are valid within one cluster and for one row selection. */
+function areMarksComplete(row: BasisRow, cluster: string): boolean {
   return row.basisTransactions !== null && row.basisCluster === cluster && sameContent(row.format, row.cache);
 }
 
@@ -167,11 +168,11 @@ function isFullBuildDue({ fullAsOf }: BasisRow, { settings: { fullBuildDays }, e
   return fullAsOf === null || evaluatedAt.getTime() - fullAsOf.getTime() >= fullBuildDays * dayMs - fullBuildSlackMs;
 }
 
-function isDirtyByHalf(rows: number, segments: readonly Segment[], regions: readonly string[]): boolean {
+function changesMoreThanHalf(rows: number, segments: readonly Segment[], regions: readonly string[]): boolean {
   return 2 * regions.reduce((sum, region) => sum + rowsUnder(segments, region), 0) > rows;
 }
 
-/** Changed prefixes by artefact, read once for each basis: after an ordinary night all artefacts have the same. */
+/** Changed prefixes by artefact, read once for each snapshot of a basis; usually all artefacts have the same one. */
 class ChangedPrefixes {
   private readonly db: Queryable;
   private readonly evaluatedAt: Date;
@@ -182,7 +183,7 @@ class ChangedPrefixes {
     this.evaluatedAt = evaluatedAt;
   }
 
-  /** The prefixes under which rows of an artefact may have changed since its basis; null if they are too many. */
+  /** The prefixes under which rows of an artefact may have changed since its basis; null if there are too many. */
   async of({ cache, country, basisTransactions, basisEvaluatedAt }: BasisRow): Promise<readonly string[] | null> {
     const key = `${basisTransactions} ${basisEvaluatedAt!.toISOString()}`;
     if (!this.known.has(key)) this.known.set(key, this.read(basisTransactions!, basisEvaluatedAt!));
@@ -206,10 +207,10 @@ class ChangedPrefixes {
 
 async function countBuild(
   db: Queryable,
-  sketch: Sketch,
+  draft: DraftPlan,
   { evaluatedAt, settings }: PlanOptions,
 ): Promise<PlannedBuild> {
-  const { cache, country, kind, basis, segments, regions } = sketch;
+  const { cache, country, kind, basis, segments, regions } = draft;
   const artefact = { cache, country };
   const count = (prefixes: readonly string[]) => countRegions(db, artefact, { prefixes, evaluatedAt });
   if (kind === 'keep') return { ...artefact, plan: { kind, basis: basis! }, rows: basis!.rows, levels: basis!.levels };
@@ -217,19 +218,19 @@ async function countBuild(
     regions === null
       ? []
       : (await count(regions)).filter((region) => region.rows > 0 || rowsUnder(segments, region.prefix) > 0);
-  const settled = settleRegions(segments, counted, settings.segmentRowsMax);
+  const widened = widenRegions(segments, counted, settings.segmentRowsMax);
   if (kind === 'full') {
     const [all] = await count([allPhones]);
     return {
       ...artefact,
-      plan: { kind, basis, unchangedExcept: regions === null ? null : settled },
+      plan: { kind, basis, unchangedExcept: regions === null ? null : widened },
       rows: all!.rows,
       levels: all!.levels,
     };
   }
   if (counted.length === 0)
     return { ...artefact, plan: { kind: 'keep', basis: basis! }, rows: basis!.rows, levels: basis!.levels };
-  return { ...artefact, plan: { kind, basis: basis!, regions: settled }, ...countsAfter(basis!, segments, counted) };
+  return { ...artefact, plan: { kind, basis: basis!, regions: widened }, ...countsAfter(basis!, segments, counted) };
 }
 
 interface RegionCount {
@@ -271,7 +272,7 @@ const countStatements = {
   spam_ranges: 'caches/count_spam_ranges',
 } as const;
 
-/** The counts of the basis with those of the regions in the place of what they were. */
+/** The counts of the basis with the regions' new counts in place of the old. */
 function countsAfter(
   basis: Basis,
   segments: readonly Segment[],

@@ -5,7 +5,7 @@ import { findCache, type CacheName } from '../definition.ts';
 import { categoriesVersion, type LevelCounts } from '../artefact-facts.ts';
 import type { Attempt } from './night-opening.ts';
 import {
-  makeReport,
+  makeNightReport,
   type LapsedBrand,
   type LateFeed,
   type NightReport,
@@ -28,7 +28,7 @@ export interface PublishNightOptions extends Attempt {
   readonly lateFeeds?: readonly LateFeed[];
 }
 
-interface RunRow {
+interface EndingRunRow {
   runId: number;
   nightDate: string;
   trigger: 'schedule' | 'operator';
@@ -40,7 +40,7 @@ interface RunRow {
   openedAt: Date;
 }
 
-interface BuildRow {
+interface EndedBuildRow {
   buildId: number;
   cache: CacheName;
   country: string;
@@ -71,20 +71,20 @@ interface BuildRow {
 }
 
 /**
- * What came of publishing: the report; nothing, because a later attempt took over or the night is finished; or the wish
- * for another attempt, because the snapshot was lost before every file was built from it.
+ * The result of publishing: the report; `void` if a later attempt took over or the night is finished; `reopen` if the snapshot
+ * was lost before every file was built.
  */
 export type PublishResult =
   | { readonly kind: 'published'; readonly report: NightReport }
   | { readonly kind: 'void' }
   | { readonly kind: 'reopen' };
 
-/** Attempts after which a night whose snapshot is lost each time is given up. */
-const attemptsMax = 5;
+/** Attempts after which a night is published with failures if its snapshot is lost each time. */
+const nightAttemptsMax = 5;
 
 /**
- * Ends a night: decides on every build, moves the pointers, and writes the report, all in one transaction, so that readers
- * see all files of the night or none.
+ * Ends a night: decides on every build, moves the pointers and writes the report in one transaction, so that readers see all
+ * files of the night or none.
  */
 export async function publishNight({
   db,
@@ -94,14 +94,14 @@ export async function publishNight({
   lateFeeds = [],
 }: PublishNightOptions): Promise<PublishResult> {
   return inTransaction(db, async (client) => {
-    const run = await queryRow<RunRow>(client, sql('nights/lock_night_run'), [runId, generation]);
+    const run = await queryRow<EndingRunRow>(client, sql('nights/lock_night_run'), [runId, generation]);
     if (run === undefined) return { kind: 'void' };
     await client.query(sql('nights/ensure_publications'), [runId, generation]);
     await client.query(sql('nights/lock_publications'), [runId, generation]);
-    const builds = await queryRows<BuildRow>(client, sql('nights/list_builds_to_publish'), [runId, generation]);
-    if (lostSnapshot(builds) && generation < attemptsMax) return { kind: 'reopen' };
+    const builds = await queryRows<EndedBuildRow>(client, sql('nights/list_builds_to_publish'), [runId, generation]);
+    if (lostSnapshot(builds) && generation < nightAttemptsMax) return { kind: 'reopen' };
     const artefacts = await publishBuilds(client, builds, { asOf: run.asOf, acceptShrink: run.acceptShrink, limits });
-    const report = makeReport({
+    const report = makeNightReport({
       run: describeRun(run),
       artefacts,
       lapsed: await listLapsed(client, runId),
@@ -127,21 +127,21 @@ async function listLapsed(client: PoolClient, runId: number): Promise<LapsedBran
   }));
 }
 
-/** All files of a night come from one snapshot: when it is lost, those that were built are of no use either. */
-function lostSnapshot(builds: BuildRow[]): boolean {
+/** True if the night must be opened again: all its files must come from one snapshot. */
+function lostSnapshot(builds: EndedBuildRow[]): boolean {
   return builds.some(({ state, failureCode }) => state === 'failed' && failureCode === 'snapshot_gone');
 }
 
 async function publishBuilds(
   client: PoolClient,
-  builds: BuildRow[],
+  builds: EndedBuildRow[],
   rules: Omit<PublishRules, 'rowsLeft' | 'released'>,
 ): Promise<ReportedArtefact[]> {
   const moves = await countLabelMoves(client, builds);
   const decided = [];
   for (const build of builds) {
     const rowsLeft = await countRowsLeft(client, build);
-    const decision = decidePublication(outcomeOf(build, moves), currentOf(build), {
+    const decision = decidePublication(buildOutcome(build, moves), currentOf(build), {
       ...rules,
       rowsLeft,
       released: build.releasedGates,
@@ -149,17 +149,17 @@ async function publishBuilds(
     decided.push({ build, cache: build.cache, country: build.country, decision });
   }
   const together = holdTogether(decided);
-  for (const { build, decision } of together) await carryOut(client, build, decision, rules.asOf);
-  return together.map(({ build, decision }) => reportOf(build, decision));
+  for (const { build, decision } of together) await applyDecision(client, build, decision, rules.asOf);
+  return together.map(({ build, decision }) => reportArtefact(build, decision));
 }
 
-/** Label moves by basis and country; '' stands for all countries. */
+/** Label moves by basis and country; '' means all countries. */
 type MovesByBasis = ReadonlyMap<string, ReadonlyMap<string, LabelMoves>>;
 
-/** A transaction may note a change this long before it commits. */
+/** Longest time between the timestamp of a change and its commit. */
 const eventMarginMs = 86_400_000;
 
-async function countLabelMoves(client: PoolClient, builds: readonly BuildRow[]): Promise<MovesByBasis> {
+async function countLabelMoves(client: PoolClient, builds: readonly EndedBuildRow[]): Promise<MovesByBasis> {
   const moves = new Map<string, Map<string, LabelMoves>>();
   for (const { basisTransactions: basis, transactions, publishedAsOf } of builds) {
     if (basis === null || publishedAsOf === null || moves.has(basis)) continue;
@@ -185,20 +185,20 @@ async function countLabelMoves(client: PoolClient, builds: readonly BuildRow[]):
   return moves;
 }
 
-function movesOf({ cache, country, basisTransactions }: BuildRow, moves: MovesByBasis): LabelMoves | null {
+function movesOf({ cache, country, basisTransactions }: EndedBuildRow, moves: MovesByBasis): LabelMoves | null {
   const hasLabels = findCache(cache).columns.some(({ type }) => type === 'level');
   const counted = basisTransactions === null || !hasLabels ? undefined : moves.get(basisTransactions);
   return counted === undefined ? null : (counted.get(country) ?? { rises: 0, falls: 0, flips: 0 });
 }
 
-/** Of the branded cache alone: no other loses rows by decisions. */
-async function countRowsLeft(client: PoolClient, { cache, publishedAsOf }: BuildRow): Promise<number> {
+/** 0 for other caches than the branded one: no other loses rows by decisions. */
+async function countRowsLeft(client: PoolClient, { cache, publishedAsOf }: EndedBuildRow): Promise<number> {
   if (cache !== 'branded_phones' || publishedAsOf === null) return 0;
   const row = await queryRow<{ numbers: number }>(client, sql('nights/count_numbers_left'), [publishedAsOf]);
   return row!.numbers;
 }
 
-function outcomeOf(build: BuildRow, moves: MovesByBasis): BuildOutcome {
+function buildOutcome(build: EndedBuildRow, moves: MovesByBasis): BuildOutcome {
   switch (build.state) {
     case 'built':
       return {
@@ -215,7 +215,7 @@ function outcomeOf(build: BuildRow, moves: MovesByBasis): BuildOutcome {
   }
 }
 
-function currentOf(build: BuildRow): CurrentVersion | null {
+function currentOf(build: EndedBuildRow): CurrentVersion | null {
   if (build.publishedVersion === null) return null;
   return {
     version: build.publishedVersion,
@@ -226,9 +226,9 @@ function currentOf(build: BuildRow): CurrentVersion | null {
   };
 }
 
-async function carryOut(
+async function applyDecision(
   client: PoolClient,
-  { buildId }: BuildRow,
+  { buildId }: EndedBuildRow,
   decision: PublishDecision,
   asOf: Date,
 ): Promise<void> {
@@ -243,7 +243,7 @@ async function carryOut(
     case 'keep':
       if (decision.gates !== undefined)
         await client.query(sql('nights/record_gates'), [buildId, JSON.stringify(decision.gates)]);
-      // What a newer night published is not stale because an older one ended later.
+      // A version of a newer night does not become stale when an older night ends later.
       await client.query(
         sql(decision.code === 'artefact_older' ? 'nights/record_build_failure' : 'nights/keep_stale_version'),
         [buildId, decision.code, decision.reason],
@@ -252,7 +252,7 @@ async function carryOut(
   }
 }
 
-function reportOf(build: BuildRow, decision: PublishDecision): ReportedArtefact {
+function reportArtefact(build: EndedBuildRow, decision: PublishDecision): ReportedArtefact {
   const kept = decision.action === 'keep';
   return {
     cache: build.cache,
@@ -278,7 +278,7 @@ function reportOf(build: BuildRow, decision: PublishDecision): ReportedArtefact 
   };
 }
 
-function describeRun(run: RunRow): NightReport['night'] {
+function describeRun(run: EndingRunRow): NightReport['night'] {
   return {
     runId: run.runId,
     date: run.nightDate,

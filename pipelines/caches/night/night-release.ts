@@ -7,15 +7,15 @@ import { formatArtefact, type ArtefactName } from '../definition.ts';
 import type { NightBreach } from './night-gates.ts';
 import type { NightScope } from './night-request.ts';
 
-/** A held file that an operator lets through, with the gates that held it. */
+/** A held file that an operator releases, with the gates that held it. */
 export interface ReleasedFile extends ArtefactName {
   readonly gates: readonly NightBreach[];
 }
 
 /**
- * Lets held files through: the next night publishes them if it differs from what is published by no more than the build that
- * was held (and a fifth). The held build itself is never published: it is older than what the database says by then.
- * @throws ServiceError `reason_required`, `night_not_held`, `decided_by_requester` for who handed in a load that they are made from
+ * Releases held files: the next night publishes them if their gate figures exceed those of the held build by a fifth at most.
+ * The held build itself is never published: its data is outdated.
+ * @throws ServiceError `reason_required`, `night_not_held`, `decided_by_requester` for the person who submitted a load of these files
  */
 export async function releaseHeldFiles(
   db: Queryable,

@@ -6,20 +6,20 @@ import type { CacheName } from '../definition.ts';
 import type { LevelCounts } from '../artefact-facts.ts';
 import type { NightBreach } from './night-gates.ts';
 
-/** What became of one expected artefact. */
+/** The outcome of an expected artefact. */
 export interface ReportedArtefact {
   readonly cache: CacheName;
   readonly country: string;
   readonly outcome: 'published' | 'unchanged' | 'failed';
-  /** The version that readers are given after the night; null if there is none. */
+  /** The published version after the night; null if there is none. */
   readonly version: number | null;
   readonly rowsExpected: number;
   readonly rows: number | null;
   readonly rowsBefore: number | null;
-  /** How it was built, and the rows that were read from the database for it; the others were copied from the version before. */
+  /** How it was built, and the rows that were read from the database; the others were copied from the previous version. */
   readonly build: BuildPlan['kind'];
   readonly rowsRead: number | null;
-  /** Segments that a full build found changed though nothing had marked them; null where that was not to be seen. */
+  /** Segments that a full build found changed without a mark; null if the build could not show that. */
   readonly segmentsDiffering: number | null;
   readonly levels: LevelCounts;
   readonly bytes: number | null;
@@ -31,14 +31,14 @@ export interface ReportedArtefact {
   readonly gates?: readonly NightBreach[];
 }
 
-/** Numbers of a brand that are not published any more, because the letters that named them have ended since the night before. */
+/** Numbers of a brand that are no longer published because their letters have ended since the previous night. */
 export interface LapsedBrand {
   readonly brand: string;
   readonly validUntil: string;
   readonly numbers: number;
 }
 
-/** A feed that has stayed away for longer than its usual interval allows. */
+/** A feed that has not arrived for longer than its usual interval allows. */
 export interface LateFeed {
   readonly feed: string;
   readonly source: string;
@@ -69,8 +69,8 @@ export interface NightReport {
   readonly lateFeeds?: readonly LateFeed[];
 }
 
-/** Sums a night up: ok if no artefact failed, failed if none succeeded, else partial. */
-export function makeReport({
+/** Makes the report of a night: ok if no artefact failed, failed if none succeeded, else partial. */
+export function makeNightReport({
   run,
   artefacts,
   lapsed,
@@ -98,7 +98,7 @@ export function makeReport({
   };
 }
 
-/** A night as it stands, finished or not. */
+/** A night, finished or not. */
 export interface NightState {
   readonly runId: number;
   readonly date: string;

@@ -5,7 +5,7 @@ import { findCache, isCountryCode, type CacheName } from '../definition.ts';
 import type { NightState } from './night-report.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 
-/** Which artefacts a night builds: all, those of one cache, or one. */
+/** The artefacts that a night builds: all, those of one cache, or one. */
 export interface NightScope {
   readonly cache: CacheName | null;
   readonly country: string | null;
@@ -19,7 +19,7 @@ export interface NightRequest {
   readonly trigger: 'schedule' | 'operator';
   readonly scope: NightScope;
   readonly acceptShrink: boolean;
-  /** Reads all rows, where else only those would be read that changed. */
+  /** Reads all rows, not only the changed ones. */
   readonly fullBuild: boolean;
   /** Instant at which complaints decay and brands must be live; null: when the night opens. */
   readonly evaluatedAt: Date | null;
@@ -27,24 +27,24 @@ export interface NightRequest {
 }
 
 /**
- * Asks for a night. The row in the database is the request; a job that gets lost is enqueued again from it.
- * Returns the id of the run, or undefined if the scheduled night of this date was asked for before.
+ * Requests a night. The row in the database is the request; a lost job is queued again from it.
+ * Returns the id of the run, or undefined if the scheduled night of this date is requested already.
  */
 export function requestNight(db: Queryable, request: NightRequest): Promise<number | undefined> {
   return insertNight(db, request, { key: null, digest: null });
 }
 
-/** A night that was asked for under an idempotency key. */
+/** A night that was requested with an idempotency key. */
 export interface RequestedNight {
   readonly runId: number;
-  /** True if it was asked for before. */
+  /** True if it was requested before. */
   readonly repeated: boolean;
   readonly state: NightState['state'];
 }
 
 /**
- * Asks for a night as {@link requestNight} does, once: the same request under a key that the same one has used returns the night of then,
- * also on a later day. `key`: 1 to 128 printable ASCII characters without spaces.
+ * Requests a night as {@link requestNight} does, once for each key of a requester: a repeated request returns the earlier
+ * night, also on a later day. `key`: 1 to 128 printable ASCII characters without spaces.
  * @throws ServiceError `parameter_invalid`, `idempotency_conflict`
  */
 export async function requestNightOnce(
@@ -57,14 +57,14 @@ export async function requestNightOnce(
       problem: 'The idempotency key is not 1 to 128 printable ASCII characters without spaces.',
     });
   const request: NightRequest = { ...asked, trigger: 'operator' };
-  const digest = digestOf(request);
+  const digest = requestDigest(request);
   const runId = await insertNight(db, request, { key, digest });
   if (runId !== undefined) return { runId, repeated: false, state: 'due' };
   const before = (await queryRow<{ runId: number; state: NightState['state']; requestSha256: string }>(
     db,
     sql('nights/find_requested_night'),
     [request.requestedBy, key],
-  ))!; // else it would have been inserted
+  ))!; // otherwise it would have been inserted
   if (before.requestSha256 === digest) return { runId: before.runId, repeated: true, state: before.state };
   throw new ServiceError('idempotency_conflict', {
     operation: 'ask for night',
@@ -94,8 +94,8 @@ async function insertNight(
   return (await queryRow<{ runId: number }>(db, sql('nights/insert_night_run'), values))?.runId;
 }
 
-/** Of what is asked. The date is no part of it: sent again after midnight, it is the same request. */
-function digestOf({ scope, acceptShrink, fullBuild, evaluatedAt }: NightRequest): string {
+/** Without the date: sent again after midnight, it is the same request. */
+function requestDigest({ scope, acceptShrink, fullBuild, evaluatedAt }: NightRequest): string {
   return sha256Of(JSON.stringify([scope.cache, scope.country, acceptShrink, fullBuild, evaluatedAt]));
 }
 

@@ -3,7 +3,7 @@ import { sql } from '../../../sql/sql.ts';
 import type { Publication } from '../artefact-facts.ts';
 import { findCache } from '../definition.ts';
 
-/** Every artefact that was built or tried, by cache and country. Needs the reading role only. */
+/** All artefacts that were built or failed, by cache and country. Needs the reading role only. */
 export async function listPublications(db: Queryable): Promise<Publication[]> {
   const publications = await queryRows<Publication>(db, sql('caches/list_publications'));
   return publications.map((publication) => ({ ...publication, cache: findCache(publication.cache).name }));

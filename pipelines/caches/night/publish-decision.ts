@@ -1,7 +1,7 @@
 import { judgeBuild, type NightBreach, type NightGateLimits, type LabelMoves } from './night-gates.ts';
 import type { LevelCounts } from '../artefact-facts.ts';
 
-/** A build at the end of its night. */
+/** The outcome of a build at the end of its night. */
 export type BuildOutcome =
   | {
       readonly state: 'built';
@@ -13,13 +13,13 @@ export type BuildOutcome =
   | { readonly state: 'failed'; readonly code: string; readonly reason: string }
   | { readonly state: 'lost' };
 
-/** What readers are given now. */
+/** The published version. */
 export interface CurrentVersion {
   readonly version: number;
   readonly rows: number;
   readonly levels: LevelCounts;
   readonly plainSha256: string;
-  /** Newest snapshot that these bytes stand for. */
+  /** Newest snapshot that gave these bytes. */
   readonly asOf: Date;
 }
 
@@ -34,19 +34,19 @@ export type PublishDecision =
     };
 
 export interface PublishRules {
-  /** Rows that have left by decision since the published version: suspended, withdrawn, expired. Their loss is no accident. */
+  /** Rows removed by decisions since the published version: suspended, withdrawn, expired. */
   readonly rowsLeft: number;
   readonly asOf: Date;
-  /** The operator who asked for the night accepts lost rows. */
+  /** The operator who requested the night accepts a loss of rows. */
   readonly acceptShrink: boolean;
   readonly limits: NightGateLimits;
-  /** Gates of the held build that an operator released; null if none was since the last publication. */
+  /** Gates of the released build; null if none was released since the last publication. */
   readonly released: readonly NightBreach[] | null;
 }
 
 /**
- * Decides what becomes of one build: a new version, no change, or the old file kept with a reason.
- * Pure: `publishNight` carries it out.
+ * Decides on a build: a new version, no change, or the old file kept with a reason.
+ * Pure: `publishNight` applies the decision.
  */
 export function decidePublication(
   build: BuildOutcome,
@@ -54,11 +54,11 @@ export function decidePublication(
   rules: PublishRules,
 ): PublishDecision {
   if (build.state === 'lost')
-    return keep('build_lost', 'The build ended without an outcome: its worker crashed too often.');
-  if (build.state === 'failed') return keep(build.code, build.reason);
+    return keepPublished('build_lost', 'The build ended without an outcome: its worker crashed too often.');
+  if (build.state === 'failed') return keepPublished(build.code, build.reason);
   if (current === null) return { action: 'publish', version: 1 };
   if (current.asOf > rules.asOf)
-    return keep(
+    return keepPublished(
       'artefact_older',
       `The published version stands for ${current.asOf.toISOString()}, later than this night's snapshot.`,
     );
@@ -66,14 +66,14 @@ export function decidePublication(
   const gates = judgeBuild({ ...build, rowsLeft: rules.rowsLeft }, current, rules.limits).filter(
     ({ gate }) => !(gate === 'shrink' && rules.acceptShrink),
   );
-  if (gates.length > 0 && !isReleased(gates, rules.released)) return held(gates);
+  if (gates.length > 0 && !isReleased(gates, rules.released)) return heldByGates(gates);
   return { action: 'publish', version: current.version + 1 };
 }
 
-/** How far beyond the figures of the build that an operator looked at a later one may be: a fifth. */
+/** A released build's figures may be exceeded by a fifth. */
 const releasedFactor = 1.2;
 
-/** True if an operator let these gates pass: each at a figure not far beyond the one that was released. */
+/** True if an operator released each of these gates, at no much smaller figure. */
 export function isReleased(gates: readonly NightBreach[], released: readonly NightBreach[] | null): boolean {
   return (
     released !== null &&
@@ -83,7 +83,7 @@ export function isReleased(gates: readonly NightBreach[], released: readonly Nig
   );
 }
 
-function held(gates: readonly NightBreach[]): PublishDecision {
+function heldByGates(gates: readonly NightBreach[]): PublishDecision {
   const code = gates.every(({ gate }) => gate === 'shrink') ? 'artefact_shrunk' : 'artefact_held';
   return {
     action: 'keep',
@@ -93,7 +93,7 @@ function held(gates: readonly NightBreach[]): PublishDecision {
   };
 }
 
-/** A decision with the artefact that it is about. */
+/** A decision with its artefact. */
 export interface ArtefactDecision {
   readonly cache: string;
   readonly country: string;
@@ -101,9 +101,8 @@ export interface ArtefactDecision {
 }
 
 /**
- * Holds what must not be published without what is held: a number has the same level in every file of one night. Where labels
- * hold the profile of one country, files that have the labels of all countries stay too; where they hold one of those, every
- * file with labels stays.
+ * Holds further files so that a number has the same level in every file of a night. If label gates hold the profile of one
+ * country, the files with labels of all countries are held too; if they hold one of those, every file with labels is.
  */
 export function holdTogether<Decided extends ArtefactDecision>(decisions: readonly Decided[]): Decided[] {
   const hasLabels = ({ cache }: ArtefactDecision) => cache !== 'branded_phones';
@@ -132,6 +131,6 @@ export function holdTogether<Decided extends ArtefactDecision>(decisions: readon
   });
 }
 
-function keep(code: string, reason: string): PublishDecision {
+function keepPublished(code: string, reason: string): PublishDecision {
   return { action: 'keep', code, reason };
 }

@@ -2,11 +2,11 @@ import type { Client } from 'pg';
 import { ServiceError } from '../../../runtime/errors.ts';
 import { queryRow, sqlStateOf } from '../../../runtime/postgres.ts';
 
-/** A database snapshot that other connections can read from while the transaction of its holder is open. */
+/** A database snapshot that other connections can enter while the transaction of its holder is open. */
 export interface Snapshot {
   /** For {@link enterSnapshot}. */
   readonly id: string;
-  /** When it was taken, by the clock of the database. */
+  /** Its time, by the clock of the database. */
   readonly asOf: Date;
 }
 

@@ -10,21 +10,21 @@ import type { StoredFile } from './stored-file.ts';
 import { formatStoredName, parseStoredName, type StoredKind, type StoredName } from './stored-name.ts';
 import { keepWholeFile } from '../../../runtime/whole-file.ts';
 
-/** Copies of the newest files of one artefact that stay on this machine: the version that the next build copies from, and the one before. */
+/** Local copies of the newest files of one artefact: the basis of the next build, and the previous version. */
 const copiesKept: Readonly<Record<StoredKind, number>> = { artefact: 2, index: 2, delta: 32 };
 
-/** What {@link ArtefactBucket} works with. */
+/** Settings and stores of {@link ArtefactBucket}. */
 export interface ArtefactBucketOptions {
   readonly objects: ObjectStore;
-  /** Begin of every key: '' or a text that ends with a slash. */
+  /** Prefix of every key: '' or a text that ends with a slash. */
   readonly prefix: string;
-  /** Files that are being written, and copies that builds read. May be lost at any time. */
+  /** Unfinished files, and copies for builds. May be lost at any time. */
   readonly copies: ArtefactDirectory;
 }
 
 /**
- * Files of artefacts in a bucket of an object store. A build writes its file on its machine; it is uploaded when it is
- * whole, and a copy stays for the next build, which reads the version before.
+ * Files of artefacts in a bucket of an object store. A build writes its file locally; the complete file is uploaded, and a copy
+ * stays for the next build, which reads the previous version.
  */
 export class ArtefactBucket implements ArtefactStore {
   readonly #options: ArtefactBucketOptions;
@@ -41,7 +41,7 @@ export class ArtefactBucket implements ArtefactStore {
     return `s3://${this.#options.objects.bucket}/${this.#key(name)}`;
   }
 
-  /** @throws ServiceError `storage_unavailable`; `artefact_damaged` if what the store sends is not what the name says. */
+  /** @throws ServiceError `storage_unavailable`; `artefact_damaged` if the digest of the object is not its name. */
   async open(name: StoredName): Promise<FileHandle> {
     const { copies } = this.#options;
     try {
@@ -67,7 +67,7 @@ export class ArtefactBucket implements ArtefactStore {
       keep: async (name) => {
         await this.#uploadUnlessThere(name, file.handle);
         await file.keep(name);
-        await this.#removeOldCopies(name).catch(() => {}); // the file is stored; a copy too many goes with the next one
+        await this.#removeOldCopies(name).catch(() => {}); // the file is stored; the next one removes old copies
       },
     };
   }
@@ -106,7 +106,7 @@ export class ArtefactBucket implements ArtefactStore {
     return `${this.#options.prefix}${formatStoredName(name)}`;
   }
 
-  /** Names say what objects hold: one of the same size is taken for the same bytes. */
+  /** Names are digests, so an object of the same name and size has the same bytes. */
   async #uploadUnlessThere(name: StoredName, handle: FileHandle): Promise<void> {
     const { objects } = this.#options;
     const key = this.#key(name);
@@ -120,7 +120,7 @@ export class ArtefactBucket implements ArtefactStore {
     throw Object.assign(new Error(`the object store has no ${this.path(name)}`), { code: 'ENOENT' });
   }
 
-  /** Fetches a file, and gives it its name only if its digest is the one that it is named by. */
+  /** Fetches a file and keeps it only if its digest is its name. */
   async #fetch(name: StoredName): Promise<void> {
     const { objects, copies } = this.#options;
     const unfinished = join(copies.directory, 'fetching', randomBytes(12).toString('hex'));
@@ -143,18 +143,18 @@ export class ArtefactBucket implements ArtefactStore {
         throw new ServiceError('artefact_damaged', {
           operation: 'fetch artefact',
           object: this.path(name),
-          problem: 'The object is not what its name says.',
+          problem: 'The digest of the object is not its name.',
         });
       // A copy that a crash of the machine damages is fetched again.
       await keepWholeFile(unfinished, copies.path(name), { durable: false });
     } finally {
       reader.close();
-      await handle.close().catch(() => {}); // closed before it was renamed
+      await handle.close().catch(() => {}); // already closed if it was kept
       await rm(unfinished, { force: true });
     }
   }
 
-  /** Looks at one directory only: builds of other artefacts write and remove copies at the same time. */
+  /** In one directory only: builds of other artefacts write and remove copies at the same time. */
   async #removeOldCopies({ kind = 'artefact', ...name }: StoredName): Promise<void> {
     const { copies } = this.#options;
     const files = await readdir(dirname(copies.path(name)));
@@ -175,12 +175,12 @@ export class ArtefactBucket implements ArtefactStore {
 
 const fetchBufferBytes = 1024 * 1024;
 
-/** A fetch that has not written for so long was killed. */
+/** A fetch that has not written for this long was killed. */
 const fetchSilentMsMax = 3_600_000;
 
 async function removeLeftovers(directory: string): Promise<void> {
   for (const file of await readdir(directory)) {
-    const written = await stat(join(directory, file)).catch(() => undefined); // another fetch has ended meanwhile
+    const written = await stat(join(directory, file)).catch(() => undefined); // undefined if another fetch has ended meanwhile
     if (written !== undefined && Date.now() - written.mtimeMs > fetchSilentMsMax)
       await rm(join(directory, file), { force: true });
   }

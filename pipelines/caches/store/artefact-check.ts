@@ -1,6 +1,3 @@
-import { createHash } from 'node:crypto';
-import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
 import { inTransaction, queryRows, type Pool, type Queryable } from '../../../runtime/postgres.ts';
 import { sql } from '../../../sql/sql.ts';
 import type { ArtefactStore } from './artefact-store.ts';
@@ -9,11 +6,7 @@ import type { CacheName } from '../definition.ts';
 import type { ArtefactFile } from '../artefact-facts.ts';
 import { readWhole, type StoredFile } from './stored-file.ts';
 import { sha256OfStream } from '../../../runtime/digest.ts';
-
-/** What a file turned out to be. */
-export interface MeasuredFile extends ArtefactFile {
-  readonly rows: number;
-}
+import { measureGzip } from '../format/gzip-text.ts';
 
 /** One version of an artefact as the database lists it. */
 export interface ListedVersion {
@@ -31,7 +24,7 @@ export interface ListedVersion {
   readonly deltas: readonly { readonly from: number; readonly sha256: string }[];
 }
 
-/** The verdict on one stored version: `ok`, or what is wrong. */
+/** The verdict on a stored version. */
 export interface CheckedVersion extends ListedVersion {
   readonly verdict: 'ok' | 'missing' | 'damaged' | 'different';
   readonly detail: string;
@@ -53,49 +46,12 @@ export function keptVersions(versions: readonly ListedVersion[], versionsKept: n
   });
 }
 
-/**
- * Reads a gzip file whole and tells its sizes, digests and lines.
- * @throws the error of the store or of node:zlib if it cannot be read or decompressed.
- */
-export async function measureFile(stored: StoredFile): Promise<MeasuredFile> {
-  const file = createHash('sha256');
-  const plain = createHash('sha256');
-  let bytes = 0;
-  let plainBytes = 0;
-  let rows = 0;
-  await pipeline(
-    readWhole(stored),
-    async function* (chunks: AsyncIterable<Buffer>) {
-      for await (const chunk of chunks) {
-        file.update(chunk);
-        bytes += chunk.length;
-        yield chunk;
-      }
-    },
-    createGunzip({ chunkSize: 1 << 18 }),
-    async (chunks: AsyncIterable<Buffer>) => {
-      for await (const chunk of chunks) {
-        plain.update(chunk);
-        plainBytes += chunk.length;
-        rows += countLines(chunk);
-      }
-    },
-  );
-  return { sha256: file.digest('hex'), bytes, plainSha256: plain.digest('hex'), plainBytes, rows };
-}
-
-function countLines(chunk: Buffer): number {
-  let lines = 0;
-  for (let at = chunk.indexOf(0x0a); at !== -1; at = chunk.indexOf(0x0a, at + 1)) lines++;
-  return lines;
-}
-
-/** Reads the file of a version again and compares it with what was published. */
+/** Reads the file of a version and compares it with the published facts. */
 export async function checkVersion(store: ArtefactStore, version: ListedVersion): Promise<CheckedVersion> {
   let stored: StoredFile | undefined;
   try {
     stored = await store.openToServe({ cache: version.cache, country: version.country, sha256: version.file.sha256 });
-    const { rows, ...file } = await measureFile(stored);
+    const { rows, ...file } = await measureGzip(readWhole(stored));
     const differences = [
       ...(Object.keys(file) as (keyof ArtefactFile)[]).filter((fact) => file[fact] !== version.file[fact]),
       ...(rows === version.rows ? [] : ['rows']),
@@ -116,7 +72,7 @@ export async function checkVersion(store: ArtefactStore, version: ListedVersion)
   }
 }
 
-/** The files beside that of a version, its index and its deltas, that are missing or not what their names say. */
+/** The titles of the index and deltas of a version that are missing or damaged. */
 async function damagedAttachments(
   store: ArtefactStore,
   { cache, country, indexSha256, deltas }: ListedVersion,
@@ -132,11 +88,11 @@ async function damagedAttachments(
   ];
   const damaged: string[] = [];
   for (const { title, name } of attachments)
-    if ((await digestOf(store, name).catch(() => undefined)) !== name.sha256) damaged.push(title);
+    if ((await digestOfStored(store, name).catch(() => undefined)) !== name.sha256) damaged.push(title);
   return damaged;
 }
 
-async function digestOf(store: ArtefactStore, name: StoredName): Promise<string> {
+async function digestOfStored(store: ArtefactStore, name: StoredName): Promise<string> {
   const stored = await store.openToServe(name);
   try {
     return await sha256OfStream(readWhole(stored));
@@ -145,7 +101,7 @@ async function digestOf(store: ArtefactStore, name: StoredName): Promise<string>
   }
 }
 
-/** What {@link collectGarbage} removed. */
+/** The files that {@link collectGarbage} removed. */
 export interface CollectedGarbage {
   readonly files: readonly (StoredName & { readonly bytes: number })[];
   readonly bytes: number;
@@ -159,9 +115,9 @@ export interface CollectGarbageOptions {
 }
 
 /**
- * Removes the files that no kept version and no open night needs. No night can open or end meanwhile: else one might
- * store a file of the same content, and so of the same name, just before it is removed.
- * Downloads under way are not harmed: an open file stays readable after its name is gone.
+ * Removes the files that no kept version and no open night needs. No night can open or end meanwhile: it might store a file
+ * of the same content, and so of the same name, just before it is removed. Running downloads continue: an open file stays
+ * readable after its removal.
  */
 export function collectGarbage(options: CollectGarbageOptions): Promise<CollectedGarbage> {
   return inTransaction(options.db, async (client) => {

@@ -18,7 +18,7 @@ export class ArtefactDirectory implements ArtefactStore {
     return join(this.directory, formatStoredName(name));
   }
 
-  /** Its bytes stay readable through the handle when the file is removed. */
+  /** The bytes stay readable after the file is removed. */
   open(name: StoredName): Promise<FileHandle> {
     return open(this.path(name), 'r');
   }
@@ -60,7 +60,7 @@ export class ArtefactDirectory implements ArtefactStore {
     return files.flatMap(({ name, size }) => (size === undefined ? [] : [{ ...name, bytes: size }]));
   }
 
-  /** What is on this machine is all that there is: nothing to do. */
+  /** Nothing to do: there is no other copy. */
   async restore(): Promise<void> {}
 
   remove(name: StoredName): Promise<void> {
@@ -72,7 +72,7 @@ export class ArtefactDirectory implements ArtefactStore {
   }
 }
 
-/** Bytes of a file, or undefined if it was removed since its directory was read. */
+/** Bytes of a file; undefined if it was removed meanwhile. */
 async function sizeOf(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).size;

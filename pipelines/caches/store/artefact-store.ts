@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { StoredFile } from './stored-file.ts';
 import type { StoredName } from './stored-name.ts';
 
-/** A file that is being written and cannot be read by anyone yet. */
+/** A file that is being written and has no name yet. */
 export interface UnfinishedFile {
   readonly handle: FileHandle;
   /** Makes the bytes durable and gives the file its name. The same content stored twice is one file. */
@@ -10,22 +10,22 @@ export interface UnfinishedFile {
   discard(): Promise<void>;
 }
 
-/** Where the files of artefacts are: a directory, or a bucket of an object store with a directory of copies beside it. */
+/** The files of artefacts: in a directory, or in a bucket of an object store with a directory of local copies. */
 export interface ArtefactStore {
-  /** Directory of this machine in which files are written, and read by builds. */
+  /** Local directory in which files are written, and read by builds. */
   readonly directory: string;
 
-  /** Where a stored file is, for people, and the same for the same name only. */
+  /** The place of a stored file, for people; unique for each name. */
   path(name: StoredName): string;
 
   /**
-   * Opens a stored file for reading on this machine, where it is fetched to if it is not here.
+   * Opens a local copy of a stored file, which is fetched if there is none.
    * @throws an error with the code `ENOENT` if there is no such file.
    */
   open(name: StoredName): Promise<FileHandle>;
 
   /**
-   * Opens a stored file where it is, without fetching it.
+   * Opens a stored file in place, without fetching it.
    * @throws an error with the code `ENOENT` if there is no such file.
    */
   openToServe(name: StoredName): Promise<StoredFile>;
@@ -34,9 +34,9 @@ export interface ArtefactStore {
   start(owner: string): Promise<UnfinishedFile>;
 
   /**
-   * Stores a file of this machine again where the store has lost it: an object that is missing, or of another size.
-   * The caller has checked the bytes of the file here; those of an object of the right size are not read.
-   * @throws ServiceError `storage_unavailable`, or an error with the code `ENOENT` if the file is not on this machine.
+   * Uploads a local file again if its object is missing or has another size. The caller has checked the bytes of the local
+   * file; an object of the right size is not read.
+   * @throws ServiceError `storage_unavailable`, or an error with the code `ENOENT` if there is no local file.
    */
   restore(name: StoredName): Promise<void>;
 

@@ -3,10 +3,10 @@ import type { ObjectStore } from './object-store.ts';
 import type { FileSpan, SignedUrlOptions, SpanReader, StoredFile } from './stored-file.ts';
 import type { StoredName } from './stored-name.ts';
 
-/** Times that one reading of a span goes on after its connection broke. */
+/** Times that reading a span resumes after its connection broke. */
 const resumptionsMax = 5;
 
-/** A file of an object store: a span of it is one request, which is made again from where it broke off. */
+/** A file of an object store. A span is read by one request, which is resumed after a broken connection. */
 export class ObjectFile implements StoredFile {
   readonly name: StoredName;
   readonly size: number;
@@ -47,7 +47,7 @@ class ObjectSpanReader implements SpanReader {
     this.#end = start + length;
   }
 
-  /** @throws ServiceError `storage_unavailable` if the store sends no more. */
+  /** @throws ServiceError `storage_unavailable` if the connection breaks too often. */
   async read(into: Buffer): Promise<number> {
     while (this.#rest.length === 0 && this.#position < this.#end) this.#rest = await this.#nextChunk();
     const bytes = Math.min(this.#rest.length, into.length);
@@ -70,7 +70,7 @@ class ObjectSpanReader implements SpanReader {
     if (++this.#resumptions > resumptionsMax)
       throw new ServiceError('storage_unavailable', {
         operation: 'read object',
-        problem: 'It broke off again and again.',
+        problem: 'The connection broke repeatedly.',
       });
     return new Uint8Array(0);
   }

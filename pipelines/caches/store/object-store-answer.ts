@@ -1,10 +1,10 @@
 /**
- * Reads the few fields that are needed of an answer of S3, which is XML of a fixed form without attributes, comments or
- * CDATA in these fields: a parser of XML would be a dependency with many ways to be attacked, for six names.
+ * The text of an element in an answer of S3, which is XML of a fixed form without attributes, comments or CDATA in the
+ * fields that are read. For six names, an XML parser would be a dependency with a large attack surface.
  */
 export function elementOf(xml: string, name: string): string | undefined {
   const text = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
-  return text === undefined ? undefined : decode(text);
+  return text === undefined ? undefined : decodeEntities(text);
 }
 
 /** The inner text of each element of a name; elements of one name do not hold one another. */
@@ -14,7 +14,7 @@ export function elementsOf(xml: string, name: string): string[] {
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-function decode(text: string): string {
+function decodeEntities(text: string): string {
   return text.replace(
     /&(?:#x([0-9a-f]+)|#(\d+)|([a-z]+));/gi,
     (whole, hex?: string, decimal?: string, name?: string) => {

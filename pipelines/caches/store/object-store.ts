@@ -6,20 +6,20 @@ import { elementsOf, elementOf } from './object-store-answer.ts';
 import type { FileSpan, SignedUrlOptions } from './stored-file.ts';
 import { sha256Of } from '../../../runtime/digest.ts';
 
-/** Where an S3-compatible object store is and how it is asked. */
+/** Address and limits of an S3-compatible object store. */
 export interface ObjectStoreSettings {
-  /** Base address; buckets are the first part of the path below it. */
+  /** Base URL; the bucket is the first part of the path below it. */
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
   readonly credentials: ObjectStoreCredentials;
-  /** Seconds in which an answer must begin, and in which each next piece of a body must arrive. */
+  /** Seconds in which an answer must start, and in which each further chunk of its body must arrive. */
   readonly secondsMax: number;
   /** Larger files are uploaded in parts of this size. */
   readonly partBytes: number;
 }
 
-/** Secrets of the object store: in no error and no log. */
+/** Secrets of the object store, which must not appear in errors or logs. */
 export interface ObjectStoreCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -27,16 +27,16 @@ export interface ObjectStoreCredentials {
 }
 
 /** Tries of one request; the wait before each further one is at most 0.2, 0.4, 0.8 and 1.6 s. */
-const attemptsMax = 5;
+const triesMax = 5;
 const firstWaitMs = 200;
 
-/** Parts of one upload that are sent at the same time: each is in memory. */
+/** Parts of an upload that are sent at the same time, each from memory. */
 const partsInFlight = 2;
 
-/** S3 takes no more parts of one object. */
+/** The limit of S3 for an object. */
 const partsMax = 10_000;
 
-/** One request. The body is given anew to each try. */
+/** A request, with a body that each try can send. */
 interface ObjectRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
   readonly key: string;
@@ -45,7 +45,7 @@ interface ObjectRequest {
   readonly body?: Buffer | undefined;
 }
 
-/** Objects of one bucket of an S3-compatible store. The only place that knows its protocol. */
+/** The objects of a bucket of an S3-compatible store. The only module with its protocol. */
 export class ObjectStore {
   readonly #settings: ObjectStoreSettings;
 
@@ -58,7 +58,7 @@ export class ObjectStore {
   }
 
   /**
-   * Bytes of an object, or undefined if there is none.
+   * Bytes of an object; undefined if it does not exist.
    * @throws ServiceError `storage_unavailable`
    */
   async size(key: string): Promise<number | undefined> {
@@ -67,20 +67,21 @@ export class ObjectStore {
   }
 
   /**
-   * Stores the first `size` bytes of a file under a key: at once, or in parts where it is large. Nobody sees an object
-   * before all of it is stored; parts of an upload that failed are given up.
+   * Stores the first `size` bytes of a file under a key, in parts if it is large. The object is visible only when it is
+   * complete; the parts of a failed upload are deleted.
    * @throws ServiceError `storage_unavailable`
    */
   async upload(key: string, { handle, size }: { handle: FileHandle; size: number }): Promise<void> {
     if (size <= this.#settings.partBytes)
-      await this.#demand({ method: 'PUT', key, body: await readPart(handle, { start: 0, length: size }) });
+      await this.#demand({ method: 'PUT', key, body: await readUploadPart(handle, { start: 0, length: size }) });
     else await this.#uploadParts(key, { handle, size });
     const stored = await this.size(key);
-    if (stored !== size) throw unavailable('upload', key, `It holds ${stored ?? 'no'} bytes of an upload of ${size}.`);
+    if (stored !== size)
+      throw storeUnavailable('upload', key, `It holds ${stored ?? 'no'} bytes of an upload of ${size}.`);
   }
 
   /**
-   * The bytes of a span, as they arrive.
+   * The chunks of a span, as they arrive.
    * @throws ServiceError `storage_unavailable`
    */
   async read(key: string, { start, length }: FileSpan): Promise<{ chunks: AsyncIterator<Uint8Array>; stop(): void }> {
@@ -91,7 +92,7 @@ export class ObjectStore {
     );
     if (response.status !== 206 || response.body === null) {
       stopping.abort();
-      throw unavailable(
+      throw storeUnavailable(
         'read',
         key,
         response.status === 404 ? 'The object does not exist.' : `It answered ${response.status} to a range.`,
@@ -120,7 +121,7 @@ export class ObjectStore {
     await this.#ask({ method: 'DELETE', key });
   }
 
-  /** An address under which whoever has it can read the object for some time. */
+  /** A URL that allows anybody to read the object for some time. */
   async sign(key: string, { seconds, contentType, contentDisposition }: SignedUrlOptions): Promise<string> {
     const query = {
       'X-Amz-Expires': String(seconds),
@@ -134,19 +135,23 @@ export class ObjectStore {
   async #uploadParts(key: string, { handle, size }: { handle: FileHandle; size: number }): Promise<void> {
     const started = await (await this.#demand({ method: 'POST', key, query: { uploads: '' } })).text();
     const uploadId = elementOf(started, 'UploadId');
-    if (uploadId === undefined) throw unavailable('upload', key, 'It began no upload in parts.');
+    if (uploadId === undefined) throw storeUnavailable('upload', key, 'It started no upload in parts.');
     try {
       const tags = await this.#sendParts(key, { handle, size, uploadId });
       const parts = tags.map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`);
       const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
       const answer = await (await this.#demand({ method: 'POST', key, query: { uploadId }, body })).text();
-      // S3 can begin its answer with 200 and find the failure later.
+      // S3 can send the status 200 and fail later.
       if (/<Error>/.test(answer))
-        throw unavailable('upload', key, `It could not join the parts: ${elementOf(answer, 'Code') ?? 'no code'}.`);
+        throw storeUnavailable(
+          'upload',
+          key,
+          `It could not join the parts: ${elementOf(answer, 'Code') ?? 'no code'}.`,
+        );
     } catch (error) {
-      // The parts were joined and the answer to that was lost: asked again, the store knows no such upload.
+      // If the answer was lost after the parts were joined, the store no longer knows the upload, but has the object.
       if ((await this.size(key).catch(() => undefined)) === size) return;
-      await this.#ask({ method: 'DELETE', key, query: { uploadId } }).catch(() => {}); // a rule of the bucket removes parts that stay
+      await this.#ask({ method: 'DELETE', key, query: { uploadId } }).catch(() => {}); // a rule of the bucket removes parts that remain
       throw error;
     }
   }
@@ -162,7 +167,7 @@ export class ObjectStore {
     const sendNext = async () => {
       while (next < tags.length) {
         const at = next++;
-        const body = await readPart(handle, {
+        const body = await readUploadPart(handle, {
           start: at * partBytes,
           length: Math.min(partBytes, size - at * partBytes),
         });
@@ -178,7 +183,7 @@ export class ObjectStore {
     const senders = await Promise.allSettled(
       Array.from({ length: partsInFlight }, () =>
         sendNext().catch((error: unknown) => {
-          next = tags.length; // the others end after the part that they are sending
+          next = tags.length; // the others end after their current part
           throw error;
         }),
       ),
@@ -187,11 +192,11 @@ export class ObjectStore {
     return tags;
   }
 
-  /** As {@link #ask}, where a thing that does not exist is a failure too. */
+  /** As {@link #ask}, but 404 is an error. */
   async #demand(request: ObjectRequest): Promise<Response> {
     const response = await this.#ask(request);
     if (response.status === 404)
-      throw unavailable(
+      throw storeUnavailable(
         request.method,
         request.key,
         `It answered 404 ${elementOf(await response.text(), 'Code') ?? ''}.`,
@@ -199,12 +204,12 @@ export class ObjectStore {
     return response;
   }
 
-  /** Asks until there is an answer that another try cannot better. Returns one of 2xx, or 404. */
+  /** Sends a request, again after temporary errors. Returns an answer with 2xx or 404. */
   async #ask(request: ObjectRequest, stopping = new AbortController()): Promise<Response> {
     for (let attempt = 1; ; attempt++) {
       const answer = await this.#try(request, stopping);
       if (!isServiceError(answer)) return answer;
-      if (!mayTryAgain(answer) || attempt === attemptsMax || stopping.signal.aborted) throw answer;
+      if (!mayTryAgain(answer) || attempt === triesMax || stopping.signal.aborted) throw answer;
       await sleep(Math.random() * firstWaitMs * 2 ** (attempt - 1));
     }
   }
@@ -224,9 +229,9 @@ export class ObjectStore {
       });
       if (response.ok || response.status === 404) return response;
       const code = elementOf(await response.text(), 'Code') ?? 'no code';
-      return unavailable(method, key, `It answered ${response.status} ${code}.`, { status: response.status });
+      return storeUnavailable(method, key, `It answered ${response.status} ${code}.`, { status: response.status });
     } catch (error) {
-      return unavailable(
+      return storeUnavailable(
         method,
         key,
         late.signal.aborted
@@ -239,7 +244,7 @@ export class ObjectStore {
     }
   }
 
-  /** The body of a request is part of its signature, so that the store refuses one that was changed on its way. */
+  /** The signature covers the body, so that the store refuses one that was changed in transit. */
   #signer({ method, key, query = {}, headers = {}, body }: ObjectRequest, { signQuery = false } = {}): AwsV4Signer {
     const { endpoint, bucket, region, credentials } = this.#settings;
     const url = new URL(`${endpoint.replace(/\/$/, '')}/${bucket}${key === '' ? '' : `/${key}`}`);
@@ -256,7 +261,7 @@ export class ObjectStore {
     });
   }
 
-  /** Ends a body of which no piece arrives in time. */
+  /** Aborts a body if its next chunk does not arrive in time. */
   #withTimeLimit(chunks: AsyncIterator<Uint8Array>, stopping: AbortController): AsyncIterator<Uint8Array> {
     return {
       next: async () => {
@@ -271,13 +276,13 @@ export class ObjectStore {
   }
 }
 
-/** Statuses after which the same request can succeed: overload, and faults of the store. Clocks that differ and wrong keys are none. */
+/** True after overload and faults of the store, when the same request can succeed; false for clock differences and wrong keys. */
 function mayTryAgain({ cause }: ServiceError): boolean {
   const { status } = cause as { status?: number };
   return status === undefined || status === 408 || status === 429 || status >= 500;
 }
 
-async function readPart(handle: FileHandle, { start, length }: FileSpan): Promise<Buffer> {
+async function readUploadPart(handle: FileHandle, { start, length }: FileSpan): Promise<Buffer> {
   const part = Buffer.allocUnsafe(length);
   for (let at = 0; at < length;) {
     const { bytesRead } = await handle.read(part, at, length - at, start + at);
@@ -291,8 +296,8 @@ async function readPart(handle: FileHandle, { start, length }: FileSpan): Promis
   return part;
 }
 
-/** A failure, told without anything that the store or the network said but a code: their texts name keys and addresses. */
-function unavailable(
+/** An error with a code only from the store or the network: their texts contain keys and addresses. */
+function storeUnavailable(
   operation: string,
   key: string,
   problem: string,

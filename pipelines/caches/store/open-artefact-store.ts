@@ -5,7 +5,7 @@ import { ArtefactDirectory } from './artefact-directory.ts';
 import type { ArtefactStore } from './artefact-store.ts';
 import { ObjectStore } from './object-store.ts';
 
-/** The settings that say where artefacts are. */
+/** The settings of the artefact store. */
 export type ArtefactStoreSettings = Pick<
   Config,
   | 'artefactDir'
@@ -20,7 +20,7 @@ export type ArtefactStoreSettings = Pick<
 >;
 
 /**
- * The store of artefacts that the settings name: a bucket where there is an URL, else a directory.
+ * The configured store of artefacts: a bucket if there is a URL, else a directory.
  * @throws ServiceError `setting_invalid` if the URL is given without credentials.
  */
 export function openArtefactStore(settings: ArtefactStoreSettings): ArtefactStore {
@@ -50,7 +50,7 @@ export function openArtefactStore(settings: ArtefactStoreSettings): ArtefactStor
   return new ArtefactBucket({ objects, prefix, copies: directory });
 }
 
-/** Bucket and prefix of `s3://bucket/prefix`, whose form the setting has checked. */
+/** Bucket and prefix of `s3://bucket/prefix`; config.ts has checked the form. */
 export function readStoreUrl(url: string): { bucket: string; prefix: string } {
   const [bucket = '', ...path] = url
     .slice('s3://'.length)

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { StoredName } from './stored-name.ts';
 
-/** Bytes of a stored file: the first one and how many. */
+/** A range of bytes of a stored file. */
 export interface FileSpan {
   readonly start: number;
   readonly length: number;
@@ -12,25 +12,25 @@ export interface FileSpan {
 /** Reads a span from its start to its end. */
 export interface SpanReader {
   /**
-   * Reads the next bytes into a buffer, as many as fit or fewer, and returns how many; 0 at the end. At once where they
-   * are at hand, so that the bytes that the processor has in its cache are sent from there.
+   * Reads the next bytes into a buffer, as many as fit or fewer, and returns their number; 0 at the end. Synchronous if they
+   * are in memory, so that they are sent from the processor's cache.
    */
   read(into: Buffer): number | Promise<number>;
-  /** Gives up what was not read. */
+  /** Ends the reading early. */
   close(): void;
 }
 
-/** A stored file that is open for serving, wherever it is. */
+/** A stored file that is open for serving. */
 export interface StoredFile {
   readonly name: StoredName;
   readonly size: number;
   readSpan(span: FileSpan): SpanReader;
-  /** An address of the same bytes that needs no key of ours and is good for a time; undefined where the store has none. */
+  /** A URL of the same bytes that is valid for some time without a key; undefined if the store has none. */
   signUrl?(options: SignedUrlOptions): Promise<string>;
   close(): Promise<void>;
 }
 
-/** What a signed address says. */
+/** The parameters of a signed URL. */
 export interface SignedUrlOptions {
   readonly seconds: number;
   readonly contentType: string;
@@ -39,7 +39,7 @@ export interface SignedUrlOptions {
 
 const wholeReadBytes = 1024 * 1024;
 
-/** All bytes of a stored file, in pieces that stay as they are. Between two of them other work of the process has its turn, also where reads need no wait. */
+/** All bytes of a stored file, in chunks that are not reused. Yields to the event loop before each, also if reads are synchronous. */
 export async function* readWhole(file: StoredFile): AsyncGenerator<Buffer> {
   const reader = file.readSpan({ start: 0, length: file.size });
   try {
@@ -47,7 +47,7 @@ export async function* readWhole(file: StoredFile): AsyncGenerator<Buffer> {
       await setImmediate();
       const buffer = Buffer.allocUnsafe(Math.min(left, wholeReadBytes));
       const bytes = await reader.read(buffer);
-      if (bytes === 0) return; // shorter than it was when it was opened: whoever compares finds out
+      if (bytes === 0) return; // shorter than when it was opened; the caller's comparison fails
       left -= bytes;
       yield buffer.subarray(0, bytes);
     }
@@ -62,12 +62,12 @@ export async function* readWhole(file: StoredFile): AsyncGenerator<Buffer> {
  */
 const memoryReadMsMax = 2;
 
-/** Reads that go through Node's thread pool after one that did not come from memory, so that a cold disk does not hold up other answers. */
+/** Reads through Node's thread pool after a slow one, so that a cold disk does not delay other answers. */
 const pooledReadsAfterSlowOne = 64;
 
 /**
- * A file of this machine. Bytes in the page cache are read at once, without the thread pool: that takes half the
- * processor time (bench/serve.ts), and is how servers with one thread an event loop read files.
+ * A local file. Bytes in the page cache are read synchronously, without the thread pool, which takes half the processor
+ * time (bench/serve.ts).
  */
 export class LocalFile implements StoredFile {
   readonly name: StoredName;

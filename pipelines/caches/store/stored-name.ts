@@ -1,4 +1,4 @@
-/** Which file holds the bytes of an artefact: named by what it holds, so that it never changes. */
+/** The name of a stored file: by its content, so that the file never changes. */
 export interface StoredName {
   readonly cache: string;
   readonly country: string;
@@ -7,7 +7,7 @@ export interface StoredName {
   readonly kind?: StoredKind;
 }
 
-/** The artefact, its segment index, or a delta that leads to it. */
+/** The artefact, its segment index, or a delta to it. */
 export type StoredKind = 'artefact' | 'index' | 'delta';
 
 const endings: Readonly<Record<StoredKind, string>> = {
@@ -22,7 +22,7 @@ export function formatStoredName({ cache, country, sha256, kind = 'artefact' }: 
   return `${cache}/${country === '' ? '' : `${country}/`}${sha256}${endings[kind]}`;
 }
 
-/** The name that a path below the root stands for; undefined for anything else that lies there. */
+/** The name of a path below the root; undefined for other files. */
 export function parseStoredName(path: string): (StoredName & { readonly kind: StoredKind }) | undefined {
   const [, cache, country = '', sha256, ending] = storedKey.exec(path) ?? [];
   const kind = (Object.keys(endings) as StoredKind[]).find((each) => endings[each] === ending);

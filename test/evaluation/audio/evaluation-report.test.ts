@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
-import { curvesOf, drawDetCurves } from '../../../evaluation/audio/det-picture.ts';
+import { curvesOf, drawDetCurves, probit } from '../../../evaluation/audio/det-picture.ts';
 import type { EvaluatedSet, ItemOutcome, ModelOutcomes } from '../../../evaluation/audio/evaluated-set.ts';
 import { makeReport, thinCurve } from '../../../evaluation/audio/evaluation-report.ts';
 import { errorCurve, rankTrials } from '../../../evaluation/audio/error-curve.ts';
 import type { IndexRow } from '../../../evaluation/audio/index-file.ts';
-import { probit } from '../../../evaluation/audio/probit.ts';
 import { Seeded } from '../../../runtime/seeded.ts';
 import { formatEvaluation } from '../../../evaluation/audio/stored-evaluation.ts';
 

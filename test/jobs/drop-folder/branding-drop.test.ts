@@ -53,9 +53,9 @@ const open = (openVault = async () => testVault): DropFolder => {
 };
 /** Looks at once, and again when everything that lies there has settled. */
 const settle = async (...folders: DropFolder[]) => {
-  await Promise.all(folders.map((folder) => folder.look()));
+  await Promise.all(folders.map((folder) => folder.poll()));
   now += 10_000;
-  await Promise.all(folders.map((folder) => folder.look()));
+  await Promise.all(folders.map((folder) => folder.poll()));
 };
 const operations = () =>
   queryRows<{ operationId: number; state: string }>(
@@ -103,7 +103,7 @@ const addBrand = (handle: string, more: object = {}) => ({
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'caller-trust-drop-'));
   now = Date.parse('2026-03-29T12:00:00Z');
-  await open().look(); // makes the folders
+  await open().poll(); // makes the folders
 });
 afterEach(async () => {
   // Rows of the audit trail are only ever added: each test has handles of its own instead of an empty database.
@@ -124,15 +124,15 @@ describe('a folder with a request', () => {
     const before = (await operations()).length;
     const folder = open();
     await dropped('acme', { 'request.json': addBrand(handle) });
-    await folder.look();
+    await folder.poll();
     now += 9000;
     await writeFile(drop('branding', 'acme', 'letter.pdf'), 'grows');
-    await folder.look();
+    await folder.poll();
     now += 9999;
-    await folder.look();
+    await folder.poll();
     expect(await operations()).toHaveLength(before);
     now += 1;
-    await folder.look();
+    await folder.poll();
     const queued = (await operations()).slice(before);
     expect(queued).toMatchObject([
       {
@@ -180,7 +180,7 @@ describe('a folder with a request', () => {
       `The attached CSV lists them from ${phones[0]} to ${phones[1]}, 2 numbers.`,
     ]);
     await carryOut(attached);
-    await folder.look();
+    await folder.poll();
     expect((await readdir(drop('done', 'acme'))).toSorted()).toEqual([
       'numbers.result.csv',
       'request.json',
@@ -223,7 +223,7 @@ describe('a folder with a request', () => {
       await dropped('acme', { 'request.json': addBrand(handle, { numbers: phones }), 'scan.png': 'letter' });
       await settle(folder);
       await carryOut(letter(phones));
-      await folder.look();
+      await folder.poll();
       expect(await result(place, 'acme', 'result.json')).toMatchObject({
         outcome,
         failure: null,
@@ -246,7 +246,7 @@ describe('a folder with a request', () => {
     });
     await settle(folder);
     await carryOut();
-    await folder.look();
+    await folder.poll();
     expect(await result('rejected', 'acme', 'result.json')).toMatchObject({
       outcome: 'rejected',
       failure: { code: 'brand_unknown' },
@@ -257,7 +257,7 @@ describe('a folder with a request', () => {
     await writeFile(drop('branding', 'acme', 'request.json'), JSON.stringify(addBrand(handle)));
     await settle(folder);
     await carryOut(goodLetter([]));
-    await folder.look();
+    await folder.poll();
     expect(await result('done', 'acme', 'result.json')).toMatchObject({
       outcome: expect.stringMatching(/approved|in_review/) as string,
       brand: { handle },
@@ -275,7 +275,7 @@ describe('a folder with a request', () => {
     await dropped('other', { 'request.json': addBrand(handle, { key: `key-${handle}` }), 'loa.pdf': 'another letter' });
     await settle(folder);
     await carryOut(goodLetter([]));
-    await folder.look();
+    await folder.poll();
     expect(await operations()).toHaveLength(before + 1);
     const [first, second] = [
       await result('done', 'first', 'result.json'),
@@ -297,7 +297,7 @@ describe('a folder with a request', () => {
     await dropped(`${'ü'.repeat(120)}`, { 'request.json': addBrand(fresh(0).handle) });
     await settle(folder);
     await carryOut();
-    await folder.look();
+    await folder.poll();
     expect((await readdir(drop('done'))).toSorted()).toEqual([
       'acme',
       expect.stringMatching(/^acme\.[0-9a-f]{16}$/),
@@ -373,7 +373,7 @@ describe('a folder that asks for the form of a letter', () => {
         'request.json': askForm(fresh(0).handle),
         [left]: 'half',
       });
-      await open().look();
+      await open().poll();
       expect((await readdir(drop('done', 'form'))).toSorted()).toEqual([
         'letter-form.pdf',
         'request.json',
@@ -410,7 +410,7 @@ describe('a folder that asks for the form of a letter', () => {
     await dropped('back', { 'request.json': addBrand(handle), 'letter-form.pdf': 'signed' });
     await settle(folder);
     await carryOut();
-    await folder.look();
+    await folder.poll();
     expect(await result('done', 'back', 'result.json')).toMatchObject({
       operation: 'add_managed_brand',
       form: null,
@@ -552,10 +552,10 @@ describe('a folder that is no request is rejected with what to do', () => {
     await dropped('acme', { 'loa.pdf': 'letter' });
     await settle(folder);
     now += 589_000;
-    await folder.look();
+    await folder.poll();
     expect(await readdir(drop('branding'))).toEqual(['acme']);
     now += 1000;
-    await folder.look();
+    await folder.poll();
     expect(await result('rejected', 'acme', 'result.json')).toMatchObject({
       failure: { code: 'brand_request_invalid', reason: 'The folder holds no request.json.' },
     });
@@ -571,7 +571,7 @@ describe('a folder that is no request is rejected with what to do', () => {
     });
     await settle(folder);
     await carryOut();
-    await folder.look();
+    await folder.poll();
     expect(await result('done', 'acme', 'result.json')).toMatchObject({
       outcome: 'accepted',
       brand: { handle },
@@ -590,11 +590,11 @@ describe('a watcher that is killed', () => {
     await settle(open(killed('before')));
     expect(await operations()).toHaveLength(before);
     expect(await takenPaths()).toHaveLength(3);
-    await open().look();
-    await open().look(); // knows nothing of the one before
+    await open().poll();
+    await open().poll(); // knows nothing of the one before
     expect(await operations()).toHaveLength(before + 1);
     await carryOut(goodLetter([]));
-    await open().look();
+    await open().poll();
     expect((await readdir(drop('done', 'acme'))).toSorted()).toEqual(['request.json', 'result.json']);
   });
 
@@ -610,14 +610,14 @@ describe('a watcher that is killed', () => {
       await dropped('first', { 'request.json': addBrand(handle, { key }), 'loa.pdf': 'letter' });
       await settle(folder);
       await carryOut(goodLetter([]));
-      await folder.look();
+      await folder.poll();
       await dropped('second', { 'request.json': addBrand(handle, { key }), 'loa.pdf': 'letter' });
       await settle(open(killed('after the result')));
       const [id] = await readdir(drop('taken', 'branding'));
       const written = { ...(await result('done', 'first', 'result.json')), id, folder: 'second' };
       await writeFile(drop('taken', 'branding', id!, 'second', 'result.json'), JSON.stringify(written));
       if (removed) await rm(drop('taken', 'branding', id!, 'second', 'loa.pdf'));
-      await open().look();
+      await open().poll();
       expect((await readdir(drop('done', 'second'))).toSorted()).toEqual(['request.json', 'result.json']);
       expect(await result('done', 'second', 'result.json')).toEqual(written);
       expect(await takenPaths()).toEqual([]);
@@ -629,10 +629,10 @@ describe('a watcher that is killed', () => {
     const names = Array.from({ length: 12 }, (_, at) => `request-${String(at).padStart(2, '0')}`);
     for (const name of names) await dropped(name, { 'request.json': addBrand(fresh(0).handle) });
     await settle(open(), open());
-    await Promise.all([open().look(), open().look()]);
+    await Promise.all([open().poll(), open().poll()]);
     expect(await operations()).toHaveLength(before + 12);
     await carryOut();
-    await Promise.all([open().look(), open().look()]);
+    await Promise.all([open().poll(), open().poll()]);
     expect((await readdir(drop('done'))).toSorted()).toEqual(names);
   });
 });

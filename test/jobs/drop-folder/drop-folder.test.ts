@@ -42,9 +42,9 @@ const result = async (...path: string[]) =>
   JSON.parse(await readFile(drop(...path), 'utf8')) as Record<string, unknown>;
 /** Looks at once, and again when everything that lies there has settled. */
 const settle = async (...folders: DropFolder[]) => {
-  await Promise.all(folders.map((folder) => folder.look()));
+  await Promise.all(folders.map((folder) => folder.poll()));
   now += 10_000;
-  await Promise.all(folders.map((folder) => folder.look()));
+  await Promise.all(folders.map((folder) => folder.poll()));
 };
 const takenFiles = async () =>
   (await readdir(drop('taken'), { recursive: true, withFileTypes: true })).filter((entry) => !entry.isDirectory());
@@ -53,7 +53,7 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'caller-trust-drop-'));
   await mkdir(join(directory, 'feeds'));
   now = Date.parse('2026-03-29T12:00:00Z');
-  await open().look(); // makes the folders
+  await open().poll(); // makes the folders
 });
 afterEach(async () => {
   await db.query('TRUNCATE feed_load RESTART IDENTITY CASCADE');
@@ -69,15 +69,15 @@ describe('the drop folder', () => {
   it('takes a file when it has not changed for the settling time, and queues it under its feed', async () => {
     const folder = open();
     await writeFile(drop('directory', 'names.csv'), 'phone\n');
-    await folder.look();
+    await folder.poll();
     now += 9_000;
     await writeFile(drop('directory', 'names.csv'), 'phone\n+15005550006\n'); // it grows
-    await folder.look();
+    await folder.poll();
     now += 9_999;
-    await folder.look();
+    await folder.poll();
     expect(await loads()).toEqual([]);
     now += 1;
-    await folder.look();
+    await folder.poll();
     expect(await loads()).toEqual([{ loadId: 1, feed: 'directory', fileName: 'names.csv' }]);
     expect(await queues.state('feeds', 'feed-1')).toBe('waiting');
     expect(await readdir(drop('directory'))).toEqual([]);
@@ -95,7 +95,7 @@ describe('the drop folder', () => {
     await writeFile(drop('reputation', 'scores.csv'), 'phone\n');
     await settle(folder);
     await finish('done');
-    await folder.look();
+    await folder.poll();
     expect((await readdir(drop('done'))).toSorted()).toEqual(['scores.csv', 'scores.csv.result.json']);
     expect(await result('done', 'scores.csv.result.json')).toMatchObject({
       outcome: 'done',
@@ -112,7 +112,7 @@ describe('the drop folder', () => {
     await writeFile(drop('complaints', 'ftc.csv'), 'nothing\n');
     await settle(folder);
     await finish('failed');
-    await folder.look();
+    await folder.poll();
     expect(await result('rejected', 'ftc.csv.result.json')).toMatchObject({
       outcome: 'rejected',
       failure: { code: 'feed_header_invalid', reason: 'No phone column.' },
@@ -141,7 +141,7 @@ describe('the drop folder', () => {
       await writeFile(drop('directory', 'names.csv'), `phone\n${file}\n`);
       await settle(folder);
       await finish('done');
-      await folder.look();
+      await folder.poll();
     }
     expect(await readdir(drop('done'))).toHaveLength(4);
   });
@@ -153,7 +153,7 @@ describe('the drop folder', () => {
     await finish('done');
     const [id] = await readdir(drop('taken', 'directory'));
     await writeFile(drop('done', 'names.csv.result.json'), `{\n  "id": "${id}"`);
-    await folder.look();
+    await folder.poll();
     expect((await readdir(drop('done'))).toSorted()).toEqual(['names.csv', 'names.csv.result.json']);
   });
 
@@ -162,7 +162,7 @@ describe('the drop folder', () => {
     await writeFile(drop('directory', `${'ü'.repeat(125)}.csv`), 'phone\n');
     await settle(folder);
     await finish('done');
-    await folder.look();
+    await folder.poll();
     expect(await readdir(drop('done'))).toHaveLength(2);
   });
 
@@ -170,7 +170,7 @@ describe('the drop folder', () => {
     const names = Array.from({ length: 20 }, (_, index) => `${String(index).padStart(2, '0')}.csv`);
     for (const name of names) await writeFile(drop('directory', name), `phone\n${name}\n`);
     await settle(open(), open());
-    await Promise.all([open().look(), open().look()]);
+    await Promise.all([open().poll(), open().poll()]);
     expect((await loads()).map(({ fileName }) => fileName).toSorted()).toEqual(names);
   });
 
@@ -184,12 +184,12 @@ describe('the drop folder', () => {
         throw new Error('killed after');
       },
     });
-    await killedAfter.look();
+    await killedAfter.poll();
     expect(await loads()).toHaveLength(1);
-    await open().look();
+    await open().poll();
     expect(await loads()).toHaveLength(1);
     await finish('done');
-    await open().look();
+    await open().poll();
     expect(await readdir(drop('done'))).toHaveLength(2);
   });
 });

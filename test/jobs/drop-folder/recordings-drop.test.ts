@@ -42,9 +42,9 @@ const open = (waitMs?: number, signal?: AbortSignal): DropFolder => {
 };
 /** Looks at once, and again when everything that lies there has settled. */
 const settle = async (...folders: DropFolder[]) => {
-  await Promise.all(folders.map((folder) => folder.look()));
+  await Promise.all(folders.map((folder) => folder.poll()));
   now += 10_000;
-  await Promise.all(folders.map((folder) => folder.look()));
+  await Promise.all(folders.map((folder) => folder.poll()));
 };
 const batches = (): Promise<Batch[]> => listBatches(db, { limit: 1000 });
 const result = async (...path: string[]) =>
@@ -106,7 +106,7 @@ describe('a dropped folder', () => {
     await settle(open());
     expect(await readdir(drop('done'))).toEqual([]);
     await carryOut();
-    await open().look();
+    await open().poll();
     expect((await readdir(drop('done', 'calls'))).toSorted()).toEqual([
       '.DS_Store',
       'Thumbs.db',
@@ -140,12 +140,12 @@ describe('a dropped folder', () => {
     const [first, second] = [open(0), open(0)];
     await settle(first);
     expect(await named()).toEqual([]); // the look did not wait
-    await second.look();
+    await second.poll();
     await until(async () => (await named())[0]?.state === 'queued', 'the batch is queued');
     expect(await named()).toMatchObject([{ state: 'queued', items: 8 }]);
-    await first.look();
+    await first.poll();
     await carryOut();
-    await first.look();
+    await first.poll();
     expect(await result('done', 'calls', 'result.json')).toMatchObject({ outcome: 'done', batch: { items: 8 } });
   });
 
@@ -158,17 +158,17 @@ describe('a dropped folder', () => {
     await settle(open(0, stopping.signal));
     stopping.abort(new ServiceError('interrupted', { operation: 'test' }));
     expect((await batches()).filter(({ name }) => name === 'Stopped')).toEqual([]);
-    await open().look();
+    await open().poll();
     expect((await batches()).filter(({ name }) => name === 'Stopped')).toMatchObject([{ state: 'queued', items: 8 }]);
   });
 
   it('is taken when nothing in it has changed for a while, at any depth, and no name says that it is being written', async () => {
     const folder = open();
     await dropped('calls', { 'request.json': wishes(), 'sub/a.wav': 'x' });
-    await folder.look();
+    await folder.poll();
     await writeFile(drop('recordings', 'calls', 'sub', 'a.wav'), 'more');
     now += 10_000;
-    await folder.look();
+    await folder.poll();
     expect(await taken()).toEqual([]);
     await writeFile(drop('recordings', 'calls', 'sub', 'b.wav.part'), 'x');
     for (let looks = 0; looks < 3; looks++) await settle(folder);
@@ -226,7 +226,7 @@ describe('a dropped folder', () => {
     await rename(drop('rejected', 'calls'), drop('recordings', 'calls'));
     await settle(open());
     await carryOut();
-    await open().look();
+    await open().poll();
     expect(await result('done', 'calls', 'result.json')).toMatchObject({ outcome: 'done', batch: { items: 1 } });
   });
 
@@ -253,7 +253,7 @@ describe('a dropped folder', () => {
     await symlink('/', drop('recordings', 'calls', 'root'));
     await settle(open());
     await carryOut();
-    await open().look();
+    await open().poll();
     expect((await readFile(drop('done', 'calls', 'results.csv'), 'utf8')).match(/file_unreadable/g)).toHaveLength(2);
   });
 
@@ -261,7 +261,7 @@ describe('a dropped folder', () => {
     await dropped('calls', { 'request.json': wishes(), 'a.wav': tinyRecording(++made) });
     await settle(open());
     await cancelBatch(db, (await batches())[0]!.id);
-    await open().look();
+    await open().poll();
     expect(await result('done', 'calls', 'result.json')).toMatchObject({
       outcome: 'cancelled',
       batch: { counts: { error: 1 } },
@@ -274,7 +274,7 @@ describe('a dropped recording', () => {
     await writeFile(drop('recordings', 'call.wav'), tinyRecording(++made));
     await settle(open());
     await carryOut();
-    await open().look();
+    await open().poll();
     expect((await readdir(drop('done'))).toSorted()).toEqual(['call.wav', 'call.wav.result.json']);
     expect(await result('done', 'call.wav.result.json')).toMatchObject({
       outcome: 'done',
@@ -298,10 +298,10 @@ describe('a watcher', () => {
     const names = Array.from({ length: 6 }, (_none, at) => `calls-${at}`);
     for (const name of names) await dropped(name, { 'request.json': wishes(), 'a.wav': tinyRecording(++made) });
     await settle(open(), open());
-    await Promise.all([open().look(), open().look()]);
+    await Promise.all([open().poll(), open().poll()]);
     expect(await batches()).toHaveLength(before + 6);
     await carryOut();
-    await Promise.all([open().look(), open().look()]);
+    await Promise.all([open().poll(), open().poll()]);
     expect((await readdir(drop('done'))).toSorted()).toEqual(names);
   });
 
@@ -315,7 +315,7 @@ describe('a watcher', () => {
     const [batch] = await batches();
     await db.query('DELETE FROM verification WHERE batch_id = $1 AND line = 2', [batch!.batchId]);
     await db.query(`UPDATE verification_batch SET state = 'open', items = 1 WHERE batch_id = $1`, [batch!.batchId]);
-    await open().look();
+    await open().poll();
     expect((await batches())[0]).toMatchObject({ id: batch!.id, state: 'queued', items: 2 });
   });
 });

@@ -9,7 +9,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { downloadFile } from '../../../../pipelines/caches/client/download-file.ts';
 import { pull, type PulledArtefact, type Wanted } from '../../../../pipelines/caches/client/pull.ts';
-import { ServiceClient, type ClientPatience } from '../../../../pipelines/caches/client/service-client.ts';
+import { ServiceClient, type RetryPolicy } from '../../../../pipelines/caches/client/service-client.ts';
 import { isServiceError } from '../../../../runtime/errors.ts';
 import { until, useTestApi } from '../../../api/support/running-api.ts';
 import { useTestDatabase } from '../../../support/database.ts';
@@ -25,7 +25,7 @@ beforeEach(() => road.set({}));
 
 const spammers = { cache: 'spammer_phones', country: '' } as const;
 const wantSpammers: Wanted = { caches: ['spammer_phones'], countries: 'all' };
-const hurried: ClientPatience = { triesMax: 4, firstWaitMs: 5, waitMsMax: 1500, silenceMsMax: 400 };
+const hurried: RetryPolicy = { triesMax: 4, firstWaitMs: 5, waitMsMax: 1500, silenceMsMax: 400 };
 const history = new PublishedHistory({ db: database.db, store, artefact: spammers });
 
 /** Publishes the next version, and waits until the API serves it. */
@@ -47,13 +47,13 @@ function run(
   {
     wanted = wantSpammers,
     key: secret = key,
-    patience = hurried,
+    retryPolicy = hurried,
     parallel = 4,
     signal,
-  }: { wanted?: Wanted; key?: string; patience?: ClientPatience; parallel?: number; signal?: AbortSignal } = {},
+  }: { wanted?: Wanted; key?: string; retryPolicy?: RetryPolicy; parallel?: number; signal?: AbortSignal } = {},
 ): Promise<PulledArtefact[]> {
   return pull({
-    client: new ServiceClient({ url: road.url, key: secret, patience, signal }),
+    client: new ServiceClient({ url: road.url, key: secret, retryPolicy, signal }),
     directory,
     wanted,
     parallel,
@@ -214,7 +214,7 @@ describe('pull of many artefacts', () => {
       ['spammer_phones', '', 'full'],
     ]);
     expect((await rowsOf(directory, 'phones-DE')).equals(inventedRows(30, () => 'SPAM\t1\t\t\t\t'))).toBe(true);
-    const client = new ServiceClient({ url, key, patience: hurried });
+    const client = new ServiceClient({ url, key, retryPolicy: hurried });
     expect((await pull({ client, directory, wanted, parallel: 4 })).map(({ how }) => how)).toEqual([
       'unchanged',
       'unchanged',
@@ -327,7 +327,7 @@ describe('pull over a bad connection', () => {
       requests++;
       answer(request, response);
     });
-    const client = new ServiceClient({ url: service.url, key, patience: hurried });
+    const client = new ServiceClient({ url: service.url, key, retryPolicy: hurried });
     expect(await pull({ client, directory: await newDirectory(), wanted: wantSpammers, parallel: 4 })).toMatchObject([
       { how: 'failed', failure: { code: 'download_failed' } },
     ]);
@@ -350,7 +350,7 @@ describe('pull over a bad connection', () => {
         setTimeout(() => response.destroy(), 10),
       );
     });
-    const client = new ServiceClient({ url: service.url, patience: hurried });
+    const client = new ServiceClient({ url: service.url, retryPolicy: hurried });
     const downloading = downloadFile({
       client,
       remote: { href: '/file', sha256, bytes },
@@ -366,7 +366,7 @@ describe('pull over a bad connection', () => {
     await publish(random(18_000));
     const directory = await newDirectory();
     road.set({ bytesPerSecond: 200_000 });
-    const running = run(directory, { parallel: 1, patience: { ...hurried, silenceMsMax: 5000 } });
+    const running = run(directory, { parallel: 1, retryPolicy: { ...hurried, silenceMsMax: 5000 } });
     await until(
       async () =>
         (await readFile(join(directory, '.partial', 'spammer_phones.full.pieces'), 'utf8').catch(() => '')) !== '',
@@ -412,7 +412,7 @@ describe('pull from a service that redirects to an object store', () => {
     });
     const directory = await newDirectory();
     const pulled = await pull({
-      client: new ServiceClient({ url: front.url, key, patience: hurried }),
+      client: new ServiceClient({ url: front.url, key, retryPolicy: hurried }),
       directory,
       wanted: wantSpammers,
       parallel: 4,
@@ -444,7 +444,7 @@ describe('a directory of copies', () => {
   it('is worked in by one process at a time', async () => {
     const directory = await newDirectory();
     road.set({ silent: true });
-    const first = run(directory, { patience: { ...hurried, silenceMsMax: 30_000 } });
+    const first = run(directory, { retryPolicy: { ...hurried, silenceMsMax: 30_000 } });
     await until(async () => (await readFile(join(directory, '.lock'), 'utf8').catch(() => '')) !== '');
     await expect(run(directory)).rejects.toMatchObject({ code: 'directory_busy' });
     road.set({});
@@ -473,7 +473,7 @@ describe('a directory of copies', () => {
     await run(directory);
     await publish(random(4000));
     road.set({ bytesPerSecond: 500_000 });
-    const running = run(directory, { patience: { ...hurried, silenceMsMax: 5000 } });
+    const running = run(directory, { retryPolicy: { ...hurried, silenceMsMax: 5000 } });
     const refused = expect(running).rejects.toMatchObject({ code: 'directory_busy' });
     const path = join(directory, '.lock');
     await until(async () => (await readFile(path, 'utf8').catch(() => '')) !== '');

@@ -173,9 +173,13 @@ describe('a delta that does not fit', () => {
     [
       'removes a number twice',
       '-\t+12025550100\n-\t+12025550100\n',
-      'Line 2 of the delta is not behind the line before it.',
+      'Line 2 of the delta does not sort after the line before it.',
     ],
-    ['is not in order', '-\t+12025550102\n-\t+12025550100\n', 'Line 2 of the delta is not behind the line before it.'],
+    [
+      'is not in order',
+      '-\t+12025550102\n-\t+12025550100\n',
+      'Line 2 of the delta does not sort after the line before it.',
+    ],
     ['has an operation that there is not', '*\t+12025550100\tSPAM\t1\n', 'Line 1 of the delta is not well formed.'],
     ['has a space for the tab', '- +12025550100\n', 'Line 1 of the delta is not well formed.'],
     ['removes a whole row', '-\t+12025550100\tSPAM\t1\n', 'Line 1 of the delta is not well formed.'],
@@ -218,9 +222,9 @@ describe('a delta that does not fit', () => {
 
   it('is not made of rows that are out of order or stand twice', async () => {
     const twice = Buffer.concat([content, content]);
-    expect(await refusal(diff(twice, content))).toBe('A line of the rows is not behind the line before it.');
+    expect(await refusal(diff(twice, content))).toBe('A line of the rows does not sort after the line before it.');
     expect(await refusal(diff(content, Buffer.from('+12025550100\ta\n+12025550100\tb\n')))).toBe(
-      'A line of the rows is not behind the line before it.',
+      'A line of the rows does not sort after the line before it.',
     );
   });
 });

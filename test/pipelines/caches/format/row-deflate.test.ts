@@ -6,7 +6,7 @@ import { compressBlock, GzipMember } from '../../../../pipelines/caches/format/g
 import {
   buildProfiles,
   deflateRows,
-  endOfPiece,
+  endOfChunk,
   type BuildProfile,
 } from '../../../../pipelines/caches/format/row-deflate.ts';
 
@@ -248,7 +248,7 @@ describe('an artefact of such blocks', () => {
   });
 });
 
-describe('endOfPiece', () => {
+describe('endOfChunk', () => {
   const text = Buffer.from('aa\nbbb\ncccc');
   it.each([
     [0, 100, 11],
@@ -261,6 +261,6 @@ describe('endOfPiece', () => {
     [0, 2, 2],
     [11, 5, 11],
   ])('from %d with at most %d bytes is %d', (from, bytesMax, expected) => {
-    expect(endOfPiece(text, from, bytesMax)).toBe(expected);
+    expect(endOfChunk(text, from, bytesMax)).toBe(expected);
   });
 });

@@ -4,7 +4,7 @@ import {
   countDiffering,
   regionsOf,
   rowsUnder,
-  settleRegions,
+  widenRegions,
   stepsOf,
 } from '../../../../pipelines/caches/night/dirty-regions.ts';
 import { SegmentCutter } from '../../../../pipelines/caches/format/segment-cutter.ts';
@@ -36,7 +36,7 @@ function rebuild(
   const counted = regions
     .map((prefix) => ({ prefix, rows: after.filter((phone) => phone.startsWith(prefix)).length }))
     .filter(({ prefix, rows }) => rows > 0 || rowsUnder(segments, prefix) > 0);
-  return stepsOf(segments, settleRegions(segments, counted, rowsMax))
+  return stepsOf(segments, widenRegions(segments, counted, rowsMax))
     .flatMap((step) => {
       if (step.kind === 'copy') return step.segments.map(({ prefix, rows }) => ({ prefix, rows }));
       const cutter = new SegmentCutter({ regions: step.regions, rowsMax, hasLevels: false, recycle: () => {} });
@@ -85,8 +85,8 @@ describe('the regions of an incremental build', () => {
 
   it('widen to a node whose rows have become few enough for one segment', () => {
     const segments = segmentsOf(['+12000000', '+12000001', '+13000000', '+13000001', '+44000000', '+44000001'], 2);
-    expect(settleRegions(segments, [{ prefix: '+12', rows: 0 }], 2)).toEqual(['+1']);
-    expect(settleRegions(segments, [{ prefix: '+12', rows: 1 }], 2)).toEqual(['+12']);
+    expect(widenRegions(segments, [{ prefix: '+12', rows: 0 }], 2)).toEqual(['+1']);
+    expect(widenRegions(segments, [{ prefix: '+12', rows: 1 }], 2)).toEqual(['+12']);
   });
 
   it('are read together where no copied segment lies between them', () => {

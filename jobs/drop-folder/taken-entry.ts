@@ -3,18 +3,25 @@ import { lstat, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
 import { createWholeFile, writeWholeFile } from '../../runtime/whole-file.ts';
 
+/** An entry of `taken/<inbox>/<id>/<name>`. */
+export interface TakenEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly path: string;
+}
+
 /**
- * Writes `<name>.result.json` into the folder, then moves the file there: a watcher killed in between does both again.
- * The result is complete when the file lies beside it. Returns the name.
+ * Writes `<name>.result.json` into the folder, then moves the file there; after a kill in between, both are done again.
+ * The result is complete when the file is beside it. Returns the name.
  */
-export async function putFileAway(folder: string, entry: TakenEntry, result: { readonly id: string }): Promise<string> {
+export async function finishFile(folder: string, entry: TakenEntry, result: { readonly id: string }): Promise<string> {
   const name = await writeResultBeside(folder, entry, `${JSON.stringify(result, null, 2)}\n`);
   await rename(entry.path, join(folder, name));
   await rm(dirname(entry.path), { recursive: true, force: true });
   return name;
 }
 
-/** Writes the result under the file's own name, or where that is taken or too long under one with its id. Returns the name. */
+/** Writes the result under the file's own name, or one with its id if that is taken or too long. Returns the name. */
 async function writeResultBeside(folder: string, entry: TakenEntry, text: string): Promise<string> {
   if (
     (await isOwnNameFree(folder, entry)) &&
@@ -26,7 +33,7 @@ async function writeResultBeside(folder: string, entry: TakenEntry, text: string
   return name;
 }
 
-/** Writes a new file, which whoever reads it sees whole; true also if it is there from an earlier try for the same taken file. */
+/** Writes a new file, which readers see complete; true also if an earlier try for the same taken file wrote it. */
 async function writeOnce(path: string, text: string, id: string): Promise<boolean> {
   if (await createWholeFile(path, text, { durable: true })) return true;
   if (!(await readFile(path, 'utf8')).includes(`"id": "${id}"`)) return false;
@@ -34,8 +41,8 @@ async function writeOnce(path: string, text: string, id: string): Promise<boolea
   return true;
 }
 
-/** Moves a folder, whose result lies in it, into another one. The rename alone ends it, so that a killed watcher does it again. Returns the name. */
-export async function putFolderAway(folder: string, entry: TakenEntry): Promise<string> {
+/** Moves a folder with its result into another one by a single rename, which is safe to repeat after a kill. Returns the name. */
+export async function finishFolder(folder: string, entry: TakenEntry): Promise<string> {
   const name =
     (await isOwnNameFree(folder, entry)) && (await renameFolder(entry.path, join(folder, entry.name)))
       ? entry.name
@@ -45,7 +52,7 @@ export async function putFolderAway(folder: string, entry: TakenEntry): Promise<
   return name;
 }
 
-/** False if another watcher has put something of the same name there first. */
+/** False if the name is taken meanwhile. */
 async function renameFolder(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);
@@ -56,7 +63,7 @@ async function renameFolder(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Replaces what is there, a folder too, by a whole and durable file. Its unfinished name is fixed: an unknown one would be a file of the request. */
+/** Replaces a file or folder by a complete, durable file. The unfinished name is fixed: an unknown one would count as a file of the request. */
 export async function replaceFile(
   path: string,
   write: (append: (content: string | Uint8Array) => Promise<unknown>) => Promise<unknown>,
@@ -83,7 +90,7 @@ function nameWithId({ name, id }: TakenEntry): string {
   return `${short}.${id}${ext.slice(0, 20)}`;
 }
 
-/** What a path is, without following a link; undefined if nothing is there. */
+/** The stats of a path, without following a link; undefined if it does not exist. */
 export async function statOrUndefined(path: string): Promise<Stats | undefined> {
   try {
     return await lstat(path);
@@ -93,15 +100,13 @@ export async function statOrUndefined(path: string): Promise<Stats | undefined> 
   }
 }
 
-/** In words what a path is, for those who put it there. */
+/** False for a link to a folder, which is not followed. */
+export async function isFolder({ path }: TakenEntry): Promise<boolean> {
+  return (await statOrUndefined(path))?.isDirectory() === true;
+}
+
+/** The kind of a file, as messages name it. */
 export function describeKind(stats: Stats): string {
   if (stats.isFile()) return 'a file';
   return stats.isSymbolicLink() ? 'a symbolic link' : stats.isDirectory() ? 'a folder' : 'not a file';
-}
-
-/** Something in `taken/<inbox>/<id>/<name>`. */
-export interface TakenEntry {
-  readonly id: string;
-  readonly name: string;
-  readonly path: string;
 }
